@@ -1,0 +1,52 @@
+"""The `punc` command: finds the subcommand, runs it, and prints a user's mistake as one line."""
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+from punc.errors import InputError
+from punc.options import nearest
+
+COMMANDS = {
+    "prepare": "raw text to a data directory",
+    "validate": "check a data directory",
+    "project": "carry reference slots onto other words by edit distance",
+    "pauses": "word times to one pause per slot",
+    "make-store": "data directories to a vocabulary and flat arrays",
+    "train": "train a model",
+    "punctuate": "restore punctuation with a model",
+    "score": "score a punctuated data directory against a reference",
+    "results": "collect scores into RESULTS.tsv and RESULTS.md",
+}
+
+
+def usage() -> str:
+    lines = [f"  {name:<12}{what}" for name, what in COMMANDS.items()]
+    return "\n".join(["usage: punc SUBCOMMAND [options] …", "", *lines, "", "punc SUBCOMMAND --help tells more."])
+
+
+def run(command: str, arguments: Sequence[str]) -> int:
+    """Run one subcommand: `main(arguments)` of its module, which is imported only now (torch is slow to load)."""
+    if command not in COMMANDS:
+        raise InputError(f"no subcommand '{command}'", nearest(command, COMMANDS))
+    return importlib.import_module(f"punc.bin.{command.replace('-', '_')}").main(arguments) or 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point. Returns the exit status: 0, 1 after a user's mistake, 130 after Ctrl-C."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(usage())
+        return 0 if arguments else 1
+    try:
+        return run(arguments[0], arguments[1:])
+    except InputError as error:
+        name = arguments[0] if arguments[0] in COMMANDS else ""
+        print(f"punc {name}: {error}".replace(" :", ":"), file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130

