@@ -19,3 +19,7 @@ class InputError(Exception):
         place = "" if file is None else f"{os.fspath(file)}: " if line is None else f"{os.fspath(file)}:{line}: "
         super().__init__(f"{place}{what}; {remedy}".replace("\n", " "))
         self.what, self.remedy, self.file, self.line = what, remedy, file, line
+
+    def __reduce__(self):
+        # An error crosses from a worker process to its parent; the default would rebuild it from its message alone.
+        return InputError, (self.what, self.remedy, self.file, self.line)
