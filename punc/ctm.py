@@ -1,0 +1,235 @@
+"""Timed words: CTM and STM in, CTM out.
+
+CTM, a line a word: `id channel begin duration word [confidence [type [speaker]]]`, seconds. Kaldi writes no
+confidence (get_train_ctm.sh) or one (lattice-to-ctm-conf); the id is an utterance and the times begin with it, or
+the id is a recording's. NIST's has `;;` comments, `NA` for no confidence, and alternatives, of which the first counts.
+
+What is mended and counted in `repairs`: lines of an id that are not in time order are sorted; words that overlap by
+`max_overlap` seconds or less stay as they are (a recogniser that joins pieces of a recording writes such), and the
+pause between them is 0. More than that, as two speakers under one id and channel have it, is an InputError.
+"""
+
+import functools
+import itertools
+import math
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from punc.errors import InputError
+from punc.files import atomic_file, decode_line, open_input
+from punc.tables import fields
+
+CTM_SILENCE = frozenset(("<eps>", "<sil>", "<SIL>", "!SIL"))
+MAX_OVERLAP = 1.0  # s; a real recogniser's CTM of 34 calls overlaps 300 times in 270,000 words, by 0.6 s at most
+ROUNDING = 1e-6  # s; below it two times are the same
+
+
+class TimedWord(NamedTuple):
+    """A word of an utterance or a recording and its time in seconds; confidence None where there is none."""
+
+    id: str
+    channel: str
+    begin: float
+    duration: float
+    word: str
+    confidence: float | None = None
+
+
+class Timing(NamedTuple):
+    """The words of one id in time order, without silences, and its end in seconds, None where it is not known."""
+
+    words: list[TimedWord]
+    end: float | None
+
+
+class Segment(NamedTuple):
+    """A line of an STM file: reference words with the times of their segment, in seconds."""
+
+    id: str
+    channel: str
+    speaker: str
+    begin: float
+    end: float
+    label: str | None
+    words: list[str]
+
+
+def index_ctm(path: str | os.PathLike, silence: frozenset[str] = CTM_SILENCE, max_overlap: float = MAX_OVERLAP,
+              repairs: Counter | None = None) -> dict[str, Callable[..., Timing]]:
+    """Every id of a CTM, or of a directory of `*.ctm`, with a function that reads its timing.
+
+    silence       the words that are silences
+    max_overlap   seconds by which two words of an id and channel may overlap
+    repairs       counts what was mended
+
+    The function takes a channel, which matters for an id that has several. Memory: one entry an id, and one more
+    for each further place where there are lines of it. Raises InputError where there are no words, and, when the
+    function is called, for what `read_ctm` raises it, and where the channel is none of several.
+    """
+    repairs = Counter() if repairs is None else repairs
+    path = Path(path)
+    files = sorted(path.glob("*.ctm")) if path.is_dir() else [path]
+    if not files:
+        raise InputError("no *.ctm in this directory", "name a CTM, or a directory that has some", path)
+    places: dict[str, list[tuple]] = {}
+    for file in files:
+        for id, place in _places(file):
+            places.setdefault(id, []).append(place)
+    repairs["ids with lines in several places"] += sum(len(of_id) > 1 for of_id in places.values())
+    return {id: functools.partial(_read_places, of_id, silence, max_overlap, repairs) for id, of_id in places.items()}
+
+
+def read_ctm(path: str | os.PathLike, silence: frozenset[str] = CTM_SILENCE, max_overlap: float = MAX_OVERLAP,
+             repairs: Counter | None = None) -> Iterator[tuple[str, str, Timing]]:
+    """Read a CTM as (id, channel, timing), one at a time; lines of one id and channel have to stand together.
+
+    Raises InputError for a missing or empty file, too few or many columns, what is no number, negative times and
+    durations, an overlap longer than `max_overlap` seconds, bytes that are not UTF-8, CR, NUL.
+    """
+    repairs = Counter() if repairs is None else repairs
+    with open_input(path) as file:
+        rows = _rows(enumerate(file, 1), path, repairs)
+        for (id, channel), group in itertools.groupby(rows, key=lambda row: row[1][:2]):
+            yield id, channel, _in_order(list(group), path, silence, max_overlap, repairs)
+
+
+def _places(path: Path) -> Iterator[tuple[str, tuple]]:
+    """Each id of a CTM with a stretch of its lines: (path, first byte, end byte, number of its first line)."""
+    key, begin, first, position = b"", 0, 1, 0
+    with open_input(path) as file:
+        for number, line in enumerate(file, 1):
+            this = line.split(None, 1)[0] if not line.isspace() and not line.startswith(b";;") else key
+            if this != key:
+                if key:
+                    yield decode_line(key, path, first), (path, begin, position, first)
+                key, begin, first = this, position, number
+            position += len(line)
+    if not key:
+        raise InputError("the file has no timed words", "make it again", path)
+    yield decode_line(key, path, first), (path, begin, position, first)
+
+
+def _read_places(places: list[tuple], silence: frozenset[str], max_overlap: float, repairs: Counter,
+                 channel: str | None = None) -> Timing:
+    rows = []
+    for path, begin, end, first in places:
+        with open_input(path) as file:
+            file.seek(begin)
+            rows += _rows(enumerate(file.read(end - begin).splitlines(keepends=True), first), path, repairs)
+    channels = {row.channel for _, row in rows}
+    if len(channels) > 1:
+        rows = [(number, row) for number, row in rows if row.channel == channel]
+        if not rows:
+            raise InputError(f"'{places[0][0].name}' has channels {' '.join(sorted(channels))} under one id",
+                             "say in reco2file_and_channel which one a recording is", places[0][0], places[0][3])
+    return _in_order(rows, places[0][0], silence, max_overlap, repairs)
+
+
+def _rows(lines: Iterable[tuple[int, bytes]], path: str | os.PathLike, repairs: Counter) \
+        -> Iterator[tuple[int, TimedWord]]:
+    """The words of a CTM's lines, silences too, with their line numbers; only the first of NIST's alternatives."""
+    later, number = False, 0
+    for number, line in lines:
+        columns = fields(decode_line(line, path, number))
+        if not columns or columns[0].startswith(";;"):
+            continue
+        if not 5 <= len(columns) <= 8:
+            raise InputError(f"{len(columns)} columns", "write: id channel begin duration word [confidence]",
+                             path, number)
+        id, channel, begin, duration, word = columns[:5]
+        if word in ("<ALT_BEGIN>", "<ALT>", "<ALT_END>"):
+            later = word == "<ALT>"
+            continue
+        if later:
+            repairs["words of further alternatives left out"] += 1
+            continue
+        confidence = None if len(columns) < 6 or columns[5] == "NA" else _number(columns[5], "confidence", path, number)
+        yield number, TimedWord(id, channel, _time(begin, "begin", path, number),
+                                _time(duration, "duration", path, number), word, confidence)
+    if not number:
+        raise InputError("the file is empty", "make it again", path)
+
+
+def _number(text: str, what: str, path: str | os.PathLike, line: int) -> float:
+    try:
+        number = float(text.replace("_", "x"))  # Python takes 1_000 for a number, nobody else does
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise InputError(f"the {what} '{text[:20]}' is no number", "write seconds, as 1.25", path, line)
+    return number
+
+
+def _time(text: str, what: str, path: str | os.PathLike, line: int) -> float:
+    time = _number(text, what, path, line)
+    if time < 0:
+        raise InputError(f"the {what} {text[:20]} is negative", "count from the start of the recording", path, line)
+    return time
+
+
+def _in_order(rows: list[tuple[int, TimedWord]], path: str | os.PathLike, silence: frozenset[str],
+              max_overlap: float, repairs: Counter) -> Timing:
+    """The words of one id and channel in time order without silences; overlaps are counted, long ones an error."""
+    begins = np.array([row.begin for _, row in rows])
+    backward = int(np.count_nonzero(np.diff(begins) < 0))
+    if backward:
+        repairs["lines that were not in time order"] += backward
+        rows = [rows[i] for i in np.argsort(begins, kind="stable")]
+    last = rows[-1][1] if rows else None
+    end = last.begin + last.duration if last and last.word in silence else None
+    rows = [(number, row) for number, row in rows if row.word not in silence]
+    ends = np.array([row.begin + row.duration for _, row in rows])
+    overlaps = ends[:-1] - np.array([row.begin for _, row in rows[1:]])
+    if (overlaps > max_overlap + ROUNDING).any():
+        number, row = rows[int(np.argmax(overlaps > max_overlap + ROUNDING)) + 1]
+        raise InputError(f"at {row.begin:.2f} s a word of '{row.id}' overlaps the one before by more than "
+                         f"{max_overlap:g} s", "give each speaker a channel, or raise --max-overlap", path, number)
+    repairs["overlapping words"] += int(np.count_nonzero(overlaps > ROUNDING))
+    return Timing([row for _, row in rows], end)
+
+
+def read_stm(path: str | os.PathLike, repairs: Counter | None = None) -> Iterator[Segment]:
+    """Read an STM: `id channel speaker begin end [<label>] word …`; segments not to be scored are left out, counted.
+
+    Raises InputError as `read_ctm`, and where a segment ends before it begins.
+    """
+    repairs = Counter() if repairs is None else repairs
+    number = 0
+    with open_input(path) as file:
+        for number, line in enumerate(file, 1):
+            columns = fields(decode_line(line, path, number))
+            if not columns or columns[0].startswith(";;"):
+                continue
+            if len(columns) < 5:
+                raise InputError(f"{len(columns)} columns", "write: id channel speaker begin end words", path, number)
+            id, channel, speaker, begin, end, *words = columns
+            begin, end = _time(begin, "begin", path, number), _time(end, "end", path, number)
+            if end < begin:
+                raise InputError(f"a segment from {begin:g} to {end:g} s", "mend its times", path, number)
+            # `<o,f0,male>` and `<>` are labels, `<unk>` is a word.
+            label = words.pop(0)[1:-1] if words and re.fullmatch(r"<>|<[^>]*,[^>]*>|<o>", words[0], re.I) else None
+            if [word.lower() for word in words] == ["ignore_time_segment_in_scoring"]:
+                repairs["segments not to be scored"] += 1
+                continue
+            yield Segment(id, channel, speaker, begin, end, label, words)
+    if not number:
+        raise InputError("the file is empty", "make it again", path)
+
+
+def write_ctm(path: str | os.PathLike, words: Iterable[TimedWord]) -> None:
+    """Write words as a CTM, in the order given: times and confidences to a microsecond, two decimals at least."""
+    with atomic_file(path) as file:
+        for id, channel, begin, duration, word, confidence in words:
+            times = f"{id} {channel} {_decimals(begin)} {_decimals(duration)} {word}"
+            file.write(f"{times}\n" if confidence is None else f"{times} {_decimals(confidence)}\n")
+
+
+def _decimals(value: float) -> str:
+    whole, _, fraction = f"{value:.6f}".partition(".")
+    return f"{whole}.{fraction.rstrip('0'):0<2}"
