@@ -11,64 +11,28 @@
 No `</s>` is stored: who reads a stream adds it at the end.
 """
 
+import contextlib
 import os
-from collections import Counter
+import sys
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice, repeat
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 
-from punc.datadir import DataDir, Utterance
+from punc.blocks import Encoded, Irregular, blocks, encode, encode_by_time, explain, in_order
+from punc.datadir import DataDir
 from punc.errors import InputError
-from punc.files import atomic_dir, atomic_file, decode_line, open_input, read_lines
+from punc.files import atomic_dir, atomic_file, open_input, read_lines
 from punc.labels import LabelSet
+from punc.vocabulary import END, UNK, Vocabulary, count_vocabulary
 
-UNK, END = 0, 1  # ids of the unknown token and the end of a stream
-SPECIALS = ("<unk>", "</s>")
+__all__ = ["END", "UNK", "Store", "StoreSet", "Vocabulary", "make_store"]
+
 UNITS = ("word",)
-BATCH = 1 << 13  # utterances encoded at once
-
-
-class Vocabulary:
-    """The tokens that a model knows; a token's id is its place.
-
-    Raises InputError where the first two are not the special ones, or a token stands twice.
-    """
-
-    def __init__(self, tokens: Iterable[str], file: str | os.PathLike | None = None):
-        self.tokens = list(tokens)
-        for i, special in enumerate(SPECIALS):
-            if self.tokens[i:i + 1] != [special]:
-                raise InputError(f"no '{special}' here", "a vocabulary begins <unk>, </s>", file, i + 1)
-        self._ids = {token: i for i, token in enumerate(self.tokens)}
-        if len(self._ids) < len(self.tokens):
-            line, token = next((i, t) for i, t in enumerate(self.tokens) if self._ids[t] != i)
-            raise InputError(f"'{token}' stands twice", "keep one line for each token", file, line + 1)
-
-    @classmethod
-    def read(cls, path: str | os.PathLike) -> "Vocabulary":
-        """Read a vocabulary, one token a line. Raises InputError, also for empty lines and blanks in a token."""
-        tokens = []
-        with open_input(path) as file:
-            for number, line in enumerate(file, 1):
-                token = decode_line(line, path, number)
-                if not token or " " in token or "\t" in token:
-                    raise InputError("not one token", "write one token a line, without blanks", path, number)
-                tokens.append(token)
-        return cls(tokens, path)
-
-    def write(self, path: str | os.PathLike) -> None:
-        with atomic_file(path) as file:
-            file.writelines(token + "\n" for token in self.tokens)
-
-    def __len__(self) -> int:
-        return len(self.tokens)
-
-    def ids(self, words: Sequence[str]) -> np.ndarray:
-        """The ids of some words, int32 (len(words),); UNK for those that are not in the vocabulary."""
-        return np.fromiter(map(self._ids.get, words, repeat(UNK)), np.int32, len(words))
+SET_FILES = ("ids.npy", "labels.npy", "pauses.npy", "index")
+FILES = ("vocab", "labels.txt", "conf")
 
 
 class StoreSet(NamedTuple):
@@ -138,55 +102,133 @@ def _open_array(path: Path, kind: type) -> np.ndarray:
 def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], labels: str | os.PathLike,
                unit: str = "word", vocab_size: int = 100000, vocab: str | os.PathLike | None = None,
                train: str | None = None, nj: int = 2) -> None:
-    """Make a store of some data directories; each is a set, named as the directory."""
-    sets = {Path(d).resolve().name: DataDir(d) for d in data_dirs}
+    """Make a store of some data directories; each is a set, named as the directory.
+
+    labels      the label set's file
+    vocab_size  how many words the vocabulary has besides the special tokens
+    vocab       a vocabulary's file, instead of making one
+    train       the set whose words make the vocabulary; else the first
+    nj          processes; the store does not depend on it
+
+    A finished store whose options and inputs (size and time of each table) are as they were is not made
+    again. Raises InputError for options that do not fit, and whatever is wrong in the data directories.
+    """
+    path, sets = Path(path), _name_sets(data_dirs)
+    if unit not in UNITS or vocab_size < 1 or nj < 1:
+        raise InputError(f"--unit={unit} --vocab-size={vocab_size} --nj={nj}", "a unit is word, numbers are positive")
+    if (train := train or next(iter(sets))) not in sets:
+        raise InputError(f"no data directory is named '{train}'", f"--train is one of {' '.join(sets)}")
+    if path.exists() and (not path.is_dir() or (any(path.iterdir()) and not (path / "vocab").is_file())):
+        raise InputError("this is there, and no store", "name another STORE-DIR", path)
     label_set = LabelSet.read(labels)
-    source = sets[train] if train else next(iter(sets.values()))
-    vocabulary = Vocabulary.read(vocab) if vocab else count_vocabulary(source, vocab_size)
+    if len(label_set) > 127:
+        raise InputError("more than 127 labels", "a store keeps a label in one byte", labels)
+    vocabulary = Vocabulary.read(vocab) if vocab else None
+    conf = _conf(unit, vocab_size, vocab, train, labels, sets)
+    if (path / "conf").is_file() and (path / "conf").read_text(encoding="utf-8") == conf:
+        print(f"{path}: finished, and its inputs have not changed", file=sys.stderr)
+        return
+    vocabulary = vocabulary or count_vocabulary(sets[train], vocab_size, nj)
     with atomic_dir(path) as beside:
         vocabulary.write(beside / "vocab")
         label_set.write(beside / "labels.txt")
         for name, data in sets.items():
-            (beside / name).mkdir()
-            _write_set(beside / name, data, vocabulary, label_set)
-        (beside / "conf").write_text(f"--unit={unit}\n--vocab-size={vocab_size}\n")
+            write_set(beside / name, data, vocabulary, label_set, nj)
+        _remove_stale(path, beside)
+    # Last: a store whose files were not all put in place has no conf, and is neither opened nor taken as finished.
+    with atomic_file(path / "conf") as file:
+        file.write(conf)
 
 
-def count_vocabulary(data: DataDir, size: int) -> Vocabulary:
-    """The `size` most frequent words of a data directory behind the special ones; ties in C order."""
-    counts = Counter()
-    for utterance in data.utterances():
-        counts.update(utterance.words)
-    for special in SPECIALS:
-        counts.pop(special, None)
-    best = sorted(counts.items(), key=lambda item: (-item[1], item[0].encode()))[:size]
-    return Vocabulary([*SPECIALS, *(word for word, _ in best)])
+def _name_sets(data_dirs: Sequence[str | os.PathLike]) -> dict[str, DataDir]:
+    sets = {}
+    for folder in data_dirs:
+        name = Path(folder).resolve().name
+        if name in sets or name in FILES:
+            raise InputError(f"'{name}' cannot name one more set of the store", "rename the directory", folder)
+        sets[name] = DataDir(folder)
+    return sets
 
 
-def _batches(data: DataDir) -> Iterator[list[Utterance]]:
-    utterances = data.utterances()
-    while batch := list(islice(utterances, BATCH)):
-        yield batch
+def _conf(unit: str, vocab_size: int, vocab: str | os.PathLike | None, train: str, labels: str | os.PathLike,
+          sets: dict[str, DataDir]) -> str:
+    """The options as a conf file, and in comments the state of each input."""
+    given = [vocab] if vocab else []
+    lines = [f"--unit={unit}", f"--vocab-size={vocab_size}", f"--train={train}", *(f"--vocab={file}" for file in given)]
+    for file in (labels, *given, *(d.path / table for d in sets.values() for table in d.tables)):
+        state = os.stat(file)
+        lines.append(f"# {os.path.abspath(file)} {state.st_size} bytes {state.st_mtime_ns}")
+    return "\n".join(lines) + "\n"
 
 
-def _write_set(folder: Path, data: DataDir, vocabulary: Vocabulary, labels: LabelSet) -> None:
+def _remove_stale(path: Path, beside: Path) -> None:
+    """Remove what of an earlier store at `path` would not fit the new files."""
+    (path / "conf").unlink(missing_ok=True)
+    for index in path.glob("*/index"):
+        for file in SET_FILES:
+            if not (beside / index.parent.name / file).exists():
+                (index.parent / file).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # a user's own files stay
+            index.parent.rmdir()
+
+
+def write_set(folder: Path, data: DataDir, vocabulary: Vocabulary, labels: LabelSet, nj: int = 1) -> None:
+    """Write one set of a store into a new directory; memory is a few blocks, time one pass."""
+    folder.mkdir()
     index = {name: i for i, name in enumerate(labels.names)}
-    parts, label_parts, pause_parts, lengths = [], [], [], {}
-    for batch in _batches(data):
-        words = list(chain.from_iterable(u.words for u in batch))
-        parts.append(vocabulary.ids(words))
-        for u in batch:
-            lengths[u.stream] = lengths.get(u.stream, 0) + len(u.words)
-        if data.has_labels:
-            names = chain.from_iterable(u.labels for u in batch)
-            label_parts.append(np.fromiter(map(index.__getitem__, names), np.int8, len(words)))
-        if data.has_pauses:
-            pause_parts.extend(u.pauses for u in batch)
-    for name, arrays in ("ids", parts), ("labels", label_parts), ("pauses", pause_parts):
-        if arrays:
-            np.save(folder / f"{name}.npy", np.concatenate(arrays))
-    offset = 0
-    with open(folder / "index", "w", encoding="utf-8") as file:
-        for stream, length in lengths.items():
-            file.write(f"{stream} {offset} {length}\n")
-            offset += length
+    names = [name for name in ("text", "utt2spk", "punct", "pauses.scp") if (data.path / name).is_file()]
+    if data.has_segments:
+        parts = encode_by_time(data, vocabulary.ids, index)
+    else:
+        function = partial(encode, data.path, vocabulary.ids, index)
+        parts = in_order(function, blocks(data, names), nj)
+    try:
+        total, unknown, streams = _write_parts(folder, parts, data)
+    except Irregular:
+        raise explain(data, labels) from None
+    if not total:
+        raise InputError("not one word", "a set of a store has words", data.path / "text")
+    print(f"{folder.name}: {total} words in {streams} streams, {100 * unknown / total:.2f} % unknown", file=sys.stderr)
+
+
+def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> tuple[int, int, int]:
+    """Append encoded parts to the files of a set; returns the numbers of tokens, unknown tokens and streams."""
+    total = unknown = streams = start = 0
+    stream, key = None, ""
+    with contextlib.ExitStack() as stack:
+        ids = stack.enter_context(flat_file(folder / "ids.npy", np.int32))
+        labels = stack.enter_context(flat_file(folder / "labels.npy", np.int8)) if data.has_labels else None
+        pauses = stack.enter_context(flat_file(folder / "pauses.npy", np.float32)) if data.has_pauses else None
+        index = stack.enter_context(open(folder / "index", "w", encoding="utf-8", newline="\n"))
+        for part in parts:
+            if not data.has_segments and (part.first <= key or part.streams[0][0] < (stream or "")):
+                raise Irregular
+            key = part.last
+            for file, array in (ids, part.ids), (labels, part.labels), (pauses, part.pauses):
+                if file:
+                    file.write(array)
+            unknown += int((part.ids == UNK).sum())
+            for name, tokens in part.streams:
+                if name != stream and stream is not None:
+                    index.write(f"{stream} {start} {total - start}\n")
+                if name != stream:
+                    stream, start, streams = name, total, streams + 1
+                total += tokens
+        index.write(f"{stream} {start} {total - start}\n")
+    return total, unknown, streams
+
+
+@contextlib.contextmanager
+def flat_file(path: Path, kind: type) -> Iterator[IO[bytes]]:
+    """Open an npy file to append items to; its header is completed when the block ends."""
+    def header(items: int) -> bytes:
+        descr = np.lib.format.dtype_to_descr(np.dtype(kind))
+        text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ({items},), }}"
+        return b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + text.ljust(117).encode() + b"\n"
+
+    with open(path, "wb") as file:
+        file.write(header(0))
+        yield file
+        items = (file.tell() - 128) // np.dtype(kind).itemsize
+        file.seek(0)
+        file.write(header(items))

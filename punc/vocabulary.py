@@ -1,0 +1,92 @@
+"""Vocabularies: the tokens that a model knows, in a file with one token a line, which is its id."""
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import partial
+from itertools import repeat
+
+import numpy as np
+
+from punc.blocks import Irregular, blocks, count, explain, in_order
+from punc.datadir import DataDir
+from punc.errors import InputError
+from punc.files import atomic_file, decode_line, open_input
+
+UNK, END = 0, 1  # ids of the unknown token and the end of a stream
+SPECIALS = ("<unk>", "</s>")
+MOST_TYPES = 1 << 21  # words counted at once: about 300 MB
+
+
+class Vocabulary:
+    """The tokens that a model knows; a token's id is its place.
+
+    Raises InputError where the first two are not the special ones, or a token stands twice.
+    """
+
+    def __init__(self, tokens: Iterable[str], file: str | os.PathLike | None = None):
+        self.tokens = list(tokens)
+        for i, special in enumerate(SPECIALS):
+            if self.tokens[i:i + 1] != [special]:
+                raise InputError(f"no '{special}' here", "a vocabulary begins <unk>, </s>", file, i + 1)
+        self._ids = {token: i for i, token in enumerate(self.tokens)}
+        if len(self._ids) < len(self.tokens):
+            line, token = next((i, t) for i, t in enumerate(self.tokens) if self._ids[t] != i)
+            raise InputError(f"'{token}' stands twice", "keep one line for each token", file, line + 1)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike) -> "Vocabulary":
+        """Read a vocabulary, one token a line. Raises InputError, also for empty lines and blanks in a token."""
+        tokens = []
+        with open_input(path) as file:
+            for number, line in enumerate(file, 1):
+                token = decode_line(line, path, number)
+                if not token or " " in token or "\t" in token:
+                    raise InputError("not one token", "write one token a line, without blanks", path, number)
+                tokens.append(token)
+        return cls(tokens, path)
+
+    def write(self, path: str | os.PathLike) -> None:
+        with atomic_file(path) as file:
+            file.writelines(token + "\n" for token in self.tokens)
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def ids(self, words: Sequence[str]) -> np.ndarray:
+        """The ids of some words, int32 (len(words),); UNK for those that are not in the vocabulary."""
+        return np.fromiter(map(self._ids.get, words, repeat(UNK)), np.int32, len(words))
+
+
+def count_vocabulary(data: DataDir, size: int, nj: int = 1) -> Vocabulary:
+    """The `size` most frequent words of a data directory behind the special ones; ties in C order.
+
+    Memory is bounded: whenever more than MOST_TYPES words are counted, the rarest half is forgotten
+    (as in lossy counting, Manku & Motwani 2002, section 4.2), so a count is too low by at most the sum of
+    the counts forgotten at once, which is logged.
+    """
+    counts, forgotten, most = Counter(), 0, max(MOST_TYPES, 4 * size)
+    function = partial(count, data.path)
+    try:
+        for part in in_order(function, blocks(data, ["text"]), nj):
+            counts.update(part)
+            if len(counts) > most:
+                floor = int(np.partition(np.fromiter(counts.values(), np.int64, len(counts)), -most // 2)[-most // 2])
+                counts = Counter({word: n for word, n in counts.items() if n > floor})
+                forgotten += floor
+    except Irregular:
+        raise explain(data) from None
+    for special in SPECIALS:
+        counts.pop(special, None)
+    if forgotten:
+        print(f"{data.path}: counts are up to {forgotten} too low, for memory's sake", file=sys.stderr)
+    return Vocabulary([*SPECIALS, *_most_frequent(counts, size)])
+
+
+def _most_frequent(counts: dict[str, int], size: int) -> list[str]:
+    numbers = np.fromiter(counts.values(), np.int64, len(counts))
+    least = np.partition(numbers, -size)[-size] if len(numbers) > size else 0
+    # Python orders strings by code point, which is the C order of their UTF-8.
+    words = sorted(word for word, n in counts.items() if n >= least)
+    return sorted(words, key=counts.__getitem__, reverse=True)[:size]
