@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Sets up if need be and checks the style of all shell and Python files.
+set -eu
+cd "$(CDPATH='' cd -- "$(dirname "$0")/.." && pwd -P)"
+. ./path.sh
+status=0
+# run.pl is Python; see there.
+ruff check --extension pl:python . utils/run.pl || status=1
+# A sourced file is looked for beside the file that sources it; data/ and exp/ are not ours.
+find .ci/run ./*.sh utils egs -name .venv -prune -o \( -name '*.sh' -o -path .ci/run \) \
+  -not -path '*/data/*' -not -path '*/exp/*' -print0 |
+  xargs -0 shellcheck -x --source-path=SCRIPTDIR --source-path=utils || status=1
+exit $status

@@ -1,0 +1,93 @@
+# Sourced by a script behind its default values: makes each variable it has set an option.
+#
+#   stage=0
+#   . parse_options.sh          # --stage 3 sets stage=3; --stop-stage is stop_stage
+#
+# As Kaldi's: --config FILE is read first and the command line wins; an unknown option ends the script with
+# status 1; a variable that is true or false stays so; --help prints $help_message; the rest stays in $@.
+# Other than Kaldi's: an option without a value is an error, a value is never evaluated, and a variable that
+# only stands in the environment is no option. A config file holds lines of --name=value or name=value.
+# shellcheck shell=bash
+
+_po_fail() {
+  echo "$0: $*" >&2
+  exit 1
+}
+
+# _po_check NAME PLACE: whether the script set it, and not (only) the environment or the shell.
+_po_check() {
+  local _po_attributes
+  if [[ $1 =~ ^[A-Za-z][A-Za-z0-9_-]*$ ]] && _po_attributes=$(declare -p "${1//-/_}" 2>/dev/null); then
+    grep -qsE "^(export |readonly )?${1//-/_}=" "$_po_script" && return
+    [[ $1 =~ [[:lower:]] && ! $_po_attributes =~ ^declare\ -[a-zA-Z]*x ]] && return
+  fi
+  _po_fail "${2}unknown option --$1; see $0 --help or its first lines"
+}
+
+# _po_set NAME VALUE PLACE
+_po_set() {
+  local _po_name=${1//-/_}
+  _po_check "$1" "$3"
+  case ${!_po_name-}:$2 in
+    true:true | true:false | false:true | false:false) ;;
+    true:* | false:*) _po_fail "${3}--$1 takes true or false, not '$2'" ;;
+  esac
+  printf -v "$_po_name" %s "$2"
+}
+
+# _po_read_config FILE
+_po_read_config() {
+  local _po_line _po_value _po_number=0
+  [ -f "$1" ] || _po_fail "no config file '$1'; name one that exists"
+  while IFS= read -r _po_line || [ -n "$_po_line" ]; do
+    _po_number=$((_po_number + 1))
+    _po_line=${_po_line#"${_po_line%%[![:space:]]*}"}
+    _po_line=${_po_line%"${_po_line##*[![:space:]]}"}
+    case $_po_line in
+      '' | '#'*) continue ;;
+      *=*) ;;
+      *) _po_fail "$1:$_po_number: '$_po_line' is no option; write --name=value" ;;
+    esac
+    _po_value=${_po_line#*=}
+    case $_po_value in
+      \"*\" | \'*\') _po_value=${_po_value:1:${#_po_value}-2} ;;
+    esac
+    _po_line=${_po_line%%=*}
+    _po_set "${_po_line#--}" "$_po_value" "$1:$_po_number: "
+  done <"$1"
+}
+
+# The script that sources this file; recipes change to their own directory first.
+_po_script=${BASH_SOURCE[1]:-$0}
+[ -f "$_po_script" ] || _po_script=${_po_script##*/}
+
+for ((_po_i = 1; _po_i < $#; _po_i += 2)); do
+  case ${!_po_i} in
+    --config)
+      _po_value=$((_po_i + 1))
+      _po_read_config "${!_po_value}"
+      ;;
+    --help | --*=*) break ;;
+    --*) ;;
+    *) break ;;
+  esac
+done
+
+while [ $# -gt 0 ]; do
+  case $1 in
+    -h | --help)
+      printf '%b\n' "${help_message:-$0 has no help; see its first lines}" >&2
+      exit 0
+      ;;
+    --*=*) _po_fail "an option is written --name value, not '$1'" ;;
+    --*)
+      [ "$1" = --config ] || _po_check "${1#--}" ""
+      [ $# -gt 1 ] || _po_fail "$1 needs a value; write $1 VALUE"
+      [ "$1" = --config ] || _po_set "${1#--}" "$2" ""
+      shift 2
+      ;;
+    *) break ;;
+  esac
+done
+unset -v _po_i _po_value _po_script
+unset -f _po_fail _po_check _po_set _po_read_config

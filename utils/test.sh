@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# Sets up if need be and runs the tests: bash utils/test.sh [pytest's options]
+set -eu
+cd "$(CDPATH='' cd -- "$(dirname "$0")/.." && pwd -P)"
+. ./path.sh
+exec python -m pytest "$@"
