@@ -42,10 +42,12 @@ class TimedWord(NamedTuple):
 
 
 class Timing(NamedTuple):
-    """The words of one id in time order, without silences, and its end in seconds, None where it is not known."""
+    """The words of one id in time order, without silences; its end in seconds, None if unknown; where it stands."""
 
     words: list[TimedWord]
-    end: float | None
+    end: float | None = None
+    file: str | os.PathLike | None = None
+    line: int | None = None
 
 
 class Segment(NamedTuple):
@@ -94,7 +96,7 @@ def read_ctm(path: str | os.PathLike, silence: frozenset[str] = CTM_SILENCE, max
     """
     repairs = Counter() if repairs is None else repairs
     with open_input(path) as file:
-        rows = _rows(enumerate(file, 1), path, repairs)
+        rows = _rows(enumerate(file, 1), path)
         for (id, channel), group in itertools.groupby(rows, key=lambda row: row[1][:2]):
             yield id, channel, _in_order(list(group), path, silence, max_overlap, repairs)
 
@@ -121,18 +123,18 @@ def _read_places(places: list[tuple], silence: frozenset[str], max_overlap: floa
     for path, begin, end, first in places:
         with open_input(path) as file:
             file.seek(begin)
-            rows += _rows(enumerate(file.read(end - begin).splitlines(keepends=True), first), path, repairs)
+            rows += _rows(enumerate(file.read(end - begin).splitlines(keepends=True), first), path)
     channels = {row.channel for _, row in rows}
     if len(channels) > 1:
+        id = rows[0][1].id
         rows = [(number, row) for number, row in rows if row.channel == channel]
         if not rows:
-            raise InputError(f"'{places[0][0].name}' has channels {' '.join(sorted(channels))} under one id",
+            raise InputError(f"'{id}' has channels {' '.join(sorted(channels))} under one id",
                              "say in reco2file_and_channel which one a recording is", places[0][0], places[0][3])
     return _in_order(rows, places[0][0], silence, max_overlap, repairs)
 
 
-def _rows(lines: Iterable[tuple[int, bytes]], path: str | os.PathLike, repairs: Counter) \
-        -> Iterator[tuple[int, TimedWord]]:
+def _rows(lines: Iterable[tuple[int, bytes]], path: str | os.PathLike) -> Iterator[tuple[int, TimedWord]]:
     """The words of a CTM's lines, silences too, with their line numbers; only the first of NIST's alternatives."""
     later, number = False, 0
     for number, line in lines:
@@ -147,7 +149,6 @@ def _rows(lines: Iterable[tuple[int, bytes]], path: str | os.PathLike, repairs: 
             later = word == "<ALT>"
             continue
         if later:
-            repairs["words of further alternatives left out"] += 1
             continue
         confidence = None if len(columns) < 6 or columns[5] == "NA" else _number(columns[5], "confidence", path, number)
         yield number, TimedWord(id, channel, _time(begin, "begin", path, number),
@@ -162,7 +163,7 @@ def _number(text: str, what: str, path: str | os.PathLike, line: int) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise InputError(f"the {what} '{text[:20]}' is no number", "write seconds, as 1.25", path, line)
+        raise InputError(f"the {what} '{text[:20]}' is no number", "write one, as 1.25", path, line)
     return number
 
 
@@ -181,7 +182,7 @@ def _in_order(rows: list[tuple[int, TimedWord]], path: str | os.PathLike, silenc
     if backward:
         repairs["lines that were not in time order"] += backward
         rows = [rows[i] for i in np.argsort(begins, kind="stable")]
-    last = rows[-1][1] if rows else None
+    first, last = (rows[0][0], rows[-1][1]) if rows else (None, None)
     end = last.begin + last.duration if last and last.word in silence else None
     rows = [(number, row) for number, row in rows if row.word not in silence]
     ends = np.array([row.begin + row.duration for _, row in rows])
@@ -191,7 +192,7 @@ def _in_order(rows: list[tuple[int, TimedWord]], path: str | os.PathLike, silenc
         raise InputError(f"at {row.begin:.2f} s a word of '{row.id}' overlaps the one before by more than "
                          f"{max_overlap:g} s", "give each speaker a channel, or raise --max-overlap", path, number)
     repairs["overlapping words"] += int(np.count_nonzero(overlaps > ROUNDING))
-    return Timing([row for _, row in rows], end)
+    return Timing([row for _, row in rows], end, path, first)
 
 
 def read_stm(path: str | os.PathLike, repairs: Counter | None = None) -> Iterator[Segment]:

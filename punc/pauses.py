@@ -101,7 +101,7 @@ def _of_utterances(utterances: Sequence[tuple[str, Sequence[str]]], sources: Sou
     for id, words in utterances:
         if id not in sources:
             counts["missing"] += 1
-        timing = sources[id]() if id in sources else Timing([], None)
+        timing = sources[id]() if id in sources else Timing([])
         times, matched = _match(words, timing, substituted)
         if segments is None:
             pauses.append(_pauses(times, matched, timing.end if len(utterances) == 1 else None, counts))
@@ -109,7 +109,8 @@ def _of_utterances(utterances: Sequence[tuple[str, Sequence[str]]], sources: Sou
         _, begin, end = segments[id]
         if len(times) and times[-1, 1] > end - begin + SEGMENT_SLACK:
             raise InputError(f"the times of '{id}' go up to {times[-1, 1]:.2f} s, but it is {end - begin:.2f} s long",
-                             "give times under an utterance's id from its start, or under the recording's id")
+                             "give times under an utterance's id from its start, or under the recording's id",
+                             timing.file, timing.line)
         all_times.append(times + begin)
         all_matched.append(np.where(matched >= 0, matched + n_timed, -1))
         n_timed += len(times)

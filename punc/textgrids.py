@@ -76,7 +76,7 @@ def read_textgrid(path: str | os.PathLike, tier: str = "words", silence: frozens
             if word not in silence:
                 words.append(TimedWord(Path(path).stem, speaker, interval.minTime,
                                        interval.maxTime - interval.minTime, word))
-    return Timing(sorted(words, key=lambda word: word.begin), grid.maxTime)
+    return Timing(sorted(words, key=lambda word: word.begin), grid.maxTime, path)
 
 
 def _check_textgrid(path: str | os.PathLike) -> str:

@@ -1,0 +1,223 @@
+"""CTM and STM: the formats as Kaldi and NIST write them, round trips, and every way to get them wrong."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punc.ctm import Segment, TimedWord, index_ctm, read_ctm, read_stm, write_ctm
+from punc.errors import InputError
+
+KALDI = "utt-1 1 0.000 0.250 hello \nutt-1 1 0.300 0.200 world \nutt-2 1 0.100 0.400 <unk> \n"
+SILENCES = """\
+utt 1 0.00 0.30 <eps>
+utt 1 0.30 0.20 a
+utt 1 0.50 1.00 <eps>
+utt 1 1.50 0.20 b
+utt 1 1.70 0.50 <eps>
+"""
+NIST = """\
+;; system output
+talk A 0.50 0.25 so 0.98
+talk A 0.75 0.25 far NA lex speaker
+;; the other side
+talk B 0.60 0.30 yes 1.00
+talk A * * <ALT_BEGIN>
+talk A 1.00 0.20 gonna 0.5
+talk A * * <ALT>
+talk A 1.00 0.10 going 0.5
+talk A 1.10 0.10 to 0.5
+talk A * * <ALT_END>
+talk A 1.40 0.20 go 0.9
+"""
+
+
+@pytest.fixture
+def ctm(tmp_path):
+    def write(content: str | bytes, name: str = "ctm"):
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+    return write
+
+
+def words_of(timing):
+    return [row.word for row in timing.words]
+
+
+def test_kaldi(ctm):
+    groups = list(read_ctm(ctm(KALDI)))
+    assert [(id, channel) for id, channel, _ in groups] == [("utt-1", "1"), ("utt-2", "1")]
+    assert groups[0][2].words == [TimedWord("utt-1", "1", 0.0, 0.25, "hello"),
+                                  TimedWord("utt-1", "1", 0.3, 0.2, "world")]
+    assert groups[0][2].end is None
+    assert words_of(groups[1][2]) == ["<unk>"]
+
+
+def test_print_silence(ctm):
+    (_, _, timing), = read_ctm(ctm(SILENCES))
+    assert words_of(timing) == ["a", "b"]
+    assert timing.end == pytest.approx(2.2)
+
+
+def test_other_silences(ctm):
+    path = ctm("u 1 0 1 pau\nu 1 1 1 a\n")
+    assert words_of(index_ctm(path)["u"]()) == ["pau", "a"]
+    assert words_of(index_ctm(path, frozenset(["pau"]))["u"]()) == ["a"]
+
+
+def test_nist_channels_confidence_alternatives(ctm):
+    talk = index_ctm(ctm(NIST))["talk"]
+    assert words_of(talk(channel="A")) == ["so", "far", "gonna", "go"]
+    assert [row.confidence for row in talk(channel="A").words] == [0.98, None, 0.5, 0.9]
+    assert words_of(talk(channel="B")) == ["yes"]
+    with pytest.raises(InputError, match=r"ctm:2: 'talk' has channels A B under one id; say in reco2file_and_channel"):
+        talk()
+
+
+def test_read_ctm_splits_channels(ctm):
+    assert [(id, channel, words_of(t)) for id, channel, t in read_ctm(ctm("r A 0 1 a\nr A 1 1 b\nr B 0 1 c\n"))] == [
+        ("r", "A", ["a", "b"]), ("r", "B", ["c"])]
+
+
+def test_index_finds_every_id_wherever_it_stands(ctm):
+    repairs = Counter()
+    lines = ["b 1 0 1 x", "b 1 1 1 y", ";; note", "", "a 1 0 1 z", "b 1 2 1 w", "c\t1\t0\t1\tv"]
+    sources = index_ctm(ctm("\n".join(lines)), repairs=repairs)
+    assert {id: words_of(read()) for id, read in sources.items()} == {"b": ["x", "y", "w"], "a": ["z"], "c": ["v"]}
+    assert repairs["ids with lines in several places"] == 1
+    assert sources["c"]().line == 7
+
+
+def test_directory_of_ctms(ctm, tmp_path):
+    ctm("one 1 0 1 a\n", "one.ctm")
+    ctm("two 1 0 1 b\n", "two.ctm")
+    ctm("not a ctm", "README")
+    assert {id: words_of(read()) for id, read in index_ctm(tmp_path).items()} == {"one": ["a"], "two": ["b"]}
+
+
+def test_unsorted_lines_are_sorted_and_counted(ctm):
+    repairs = Counter()
+    timing = index_ctm(ctm("u 1 2 1 c\nu 1 0 1 a\nu 1 1 1 b\n"), repairs=repairs)["u"]()
+    assert words_of(timing) == ["a", "b", "c"]
+    assert +repairs == {"lines that were not in time order": 1}
+
+
+def test_short_overlaps_are_counted_long_ones_an_error(ctm):
+    repairs = Counter()
+    path = ctm("u 1 0 1.5 a\nu 1 1 1 b\nu 1 2 1 c\n")
+    assert words_of(index_ctm(path, repairs=repairs)["u"]()) == ["a", "b", "c"]
+    assert +repairs == {"overlapping words": 1}
+    with pytest.raises(InputError, match=r"ctm:2: at 1.00 s a word of 'u' overlaps the one before by more than 0.4 s"):
+        index_ctm(path, max_overlap=0.4)["u"]()
+
+
+def test_rounded_times_do_not_overlap(ctm):
+    repairs = Counter()
+    index_ctm(ctm("u 1 0.1 0.2 a\nu 1 0.3 0.1 b\n"), repairs=repairs)["u"]()  # 0.1 + 0.2 > 0.3 in binary
+    assert not +repairs
+
+
+@pytest.mark.parametrize(("content", "message"), [
+    ("u 1 0 1 a\nu 1 0 1\n", ":2: 4 columns; write: id channel begin duration word"),
+    ("u 1 0 1 a b c d e\n", ":1: 9 columns; write"),
+    ("u 1 zero 1 a\n", ":1: the begin 'zero' is no number; write one, as 1.25"),
+    ("u 1 0 1_0 a\n", ":1: the duration '1_0' is no number"),
+    ("u 1 nan 1 a\n", ":1: the begin 'nan' is no number"),
+    ("u 1 0 inf a\n", ":1: the duration 'inf' is no number"),
+    ("u 1 0 1 a high\n", ":1: the confidence 'high' is no number"),
+    ("u 1 0 1 a\nu 1 -0.5 1 b\n", ":2: the begin -0.5 is negative; count from the start"),
+    ("u 1 0 -1 a\n", ":1: the duration -1 is negative"),
+    (b"u 1 0 1 caf\xe9\n", ":1: byte 12 is not UTF-8; convert it"),
+    ("u 1 0 1 a\r\n", ":1: a carriage return"),
+    ("u 1 0 1 a\0\n", ":1: a NUL byte"),
+    ("", ": the file "),
+    ("u 1 0 1 " + "x " * 5_000_000, ":1: 5000004 columns"),
+], ids=range(14))
+def test_bad_ctm(ctm, content, message):
+    path = ctm(content)
+    for read in (lambda: list(read_ctm(path)), lambda: [timing() for timing in index_ctm(path).values()]):
+        with pytest.raises(InputError) as error:
+            read()
+        assert str(error.value).startswith(f"{path}{message}")
+        assert "\n" not in str(error.value)
+        assert len(str(error.value)) < 300
+
+
+def test_nothing_there(ctm, tmp_path):
+    with pytest.raises(InputError, match="no such file; make it"):
+        index_ctm(tmp_path / "missing")
+    with pytest.raises(InputError, match=r"no \*.ctm in this directory"):
+        index_ctm(tmp_path)
+    with pytest.raises(InputError, match="the file has no timed words"):
+        index_ctm(ctm(";; only a comment\n\n"))
+
+
+# Microseconds, so that what is written is what is read; words and ids hold anything but blanks and controls.
+names = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters=" "), min_size=1).filter(
+    lambda name: not name.startswith(";;") and name not in ("<eps>", "<sil>", "<SIL>", "!SIL")
+    and not name.startswith("<ALT"))
+micro = st.integers(0, 10**8).map(lambda n: n / 1_000_000)
+confidences = st.none() | st.integers(0, 10**6).map(lambda n: n / 1_000_000)
+
+
+@given(st.dictionaries(st.tuples(names, names), st.lists(st.tuples(micro, micro, names, confidences), min_size=1),
+                       min_size=1, max_size=4))
+def test_what_is_written_is_read(tmp_path_factory, content):
+    path = tmp_path_factory.mktemp("ctm") / "ctm"
+    rows = []
+    for (id, channel), words in content.items():
+        time = 0.0
+        for gap, duration, word, confidence in words:
+            rows.append(TimedWord(id, channel, round(time + gap, 6), duration, word, confidence))
+            time = rows[-1].begin + duration
+    write_ctm(path, rows)
+    assert [row for _, _, timing in read_ctm(path) for row in timing.words] == rows
+
+
+def test_written_form(tmp_path):
+    write_ctm(tmp_path / "ctm", [TimedWord("u", "1", 0.3, 1, "so,"), TimedWord("u", "1", 12.345, 0.1, "far.", 0.5)])
+    assert (tmp_path / "ctm").read_text() == "u 1 0.30 1.00 so,\nu 1 12.345 0.10 far. 0.50\n"
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path):
+    def words():
+        yield TimedWord("u", "1", 0, 1, "new")
+        raise InputError("broken", "mend it")
+    (tmp_path / "ctm").write_text("old\n")
+    with pytest.raises(InputError):
+        write_ctm(tmp_path / "ctm", words())
+    assert (tmp_path / "ctm").read_text() == "old\n"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+STM = """\
+;; CATEGORY "0" "" ""
+talk 1 Jane 0.00 3.50 <o,f0,female> thank you <unk>
+talk 1 inter_segment_gap 3.50 5.00 <> ignore_time_segment_in_scoring
+talk 1 Jane 5.0 6 <unk> yes
+"""
+
+
+def test_stm(ctm):
+    repairs = Counter()
+    assert list(read_stm(ctm(STM), repairs)) == [
+        Segment("talk", "1", "Jane", 0.0, 3.5, "o,f0,female", ["thank", "you", "<unk>"]),
+        Segment("talk", "1", "Jane", 5.0, 6.0, None, ["<unk>", "yes"])]
+    assert repairs == {"segments not to be scored": 1}
+
+
+@pytest.mark.parametrize(("content", "message"), [
+    ("talk 1 Jane 0\n", ":1: 4 columns; write: id channel speaker begin end words"),
+    ("talk 1 Jane 0 one\n", ":1: the end 'one' is no number"),
+    ("talk 1 Jane -1 1 a\n", ":1: the begin -1 is negative"),
+    ("talk 1 Jane 2 1 a\n", ":1: a segment from 2 to 1 s; mend"),
+    ("", ": the file is empty; make it again"),
+    (b"talk 1 Jane 0 1 \xff\n", ":1: byte 17 is not UTF-8"),
+])
+def test_bad_stm(ctm, content, message):
+    path = ctm(content)
+    with pytest.raises(InputError) as error:
+        list(read_stm(path))
+    assert str(error.value).startswith(f"{path}{message}")

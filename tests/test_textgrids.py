@@ -1,0 +1,174 @@
+"""TextGrids: MFA's and Praat's, the long and the short form, and every way to get them wrong."""
+
+import pytest
+
+from punc.ctm import TimedWord
+from punc.errors import InputError
+from punc.textgrids import TEXTGRID_SILENCE, index_textgrids, read_textgrid
+
+# As MFA writes it: a tier of words and one of phones.
+LONG = """\
+File type = "ooTextFile"
+Object class = "TextGrid"
+
+xmin = 0
+xmax = 3.5
+tiers? <exists>
+size = 2
+item []:
+    item [1]:
+        class = "IntervalTier"
+        name = "words"
+        xmin = 0
+        xmax = 3.5
+        intervals: size = 6
+        intervals [1]:
+            xmin = 0
+            xmax = 0.5
+            text = ""
+        intervals [2]:
+            xmin = 0.5
+            xmax = 1.25
+            text = "hello"
+        intervals [3]:
+            xmin = 1.25
+            xmax = 1.5
+            text = "sp"
+        intervals [4]:
+            xmin = 1.5
+            xmax = 2
+            text = "QUOTED"
+        intervals [5]:
+            xmin = 2
+            xmax = 2.5
+            text = "spn"
+        intervals [6]:
+            xmin = 2.5
+            xmax = 3.5
+            text = ""
+    item [2]:
+        class = "IntervalTier"
+        name = "phones"
+        xmin = 0
+        xmax = 3.5
+        intervals: size = 1
+        intervals [1]:
+            xmin = 0
+            xmax = 3.5
+            text = "sil"
+""".replace("QUOTED", '""ah""')
+WORDS = [TimedWord("rec", "1", 0.5, 0.75, "hello"), TimedWord("rec", "1", 1.5, 0.5, '"ah"'),
+         TimedWord("rec", "1", 2.0, 0.5, "spn")]
+
+
+def intervals(*rows):
+    return "".join(f'{begin}\n{end}\n"{text}"\n' for begin, end, text in rows)
+
+
+def short(*tiers, end=3.5):
+    """Praat's short form of tiers (name, rows)."""
+    body = "".join(f'"IntervalTier"\n"{name}"\n0\n{end}\n{len(rows)}\n{intervals(*rows)}' for name, rows in tiers)
+    return f'File type = "ooTextFile"\nObject class = "TextGrid"\n\n0\n{end}\n<exists>\n{len(tiers)}\n{body}'
+
+
+SHORT = short(("words", [(0, 0.5, ""), (0.5, 1.25, "hello"), (1.25, 1.5, "SIL"), (1.5, 2, '""ah""'), (2, 2.5, "spn"),
+                         (2.5, 3.5, "<eps>")]))
+
+
+@pytest.fixture
+def grid(tmp_path):
+    def write(content: str | bytes, name: str = "rec.TextGrid"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+    return write
+
+
+@pytest.mark.parametrize("content", [
+    LONG, SHORT, LONG.replace("\n", "\r\n"), b"\xef\xbb\xbf" + LONG.encode(), LONG.encode("utf-16"),
+    SHORT.encode("utf-16"), LONG.replace("    ", "\t"), SHORT.replace('"ooTextFile"', '"ooTextFile short"')
+    .replace('Object class = "TextGrid"', '"TextGrid"'),
+], ids=["long", "short", "CRLF", "BOM", "UTF-16", "short UTF-16", "tabs", "old short"])
+def test_forms(grid, content):
+    timing = read_textgrid(grid(content))
+    assert timing.words == WORDS
+    assert timing.end == 3.5
+
+
+@pytest.mark.parametrize("silence", ["", "sil", "sp", "SIL", "SP", "<eps>", " "])
+def test_silences(grid, silence):
+    assert read_textgrid(grid(short(("words", [(0, 1, silence), (1, 2, "a")])))).words[0].word == "a"
+
+
+def test_words_that_look_like_silences(grid):
+    rows = [(0, 1, "spn"), (1, 2, "<unk>"), (2, 3, "Sil")]
+    assert [row.word for row in read_textgrid(grid(short(("words", rows)))).words] == ["spn", "<unk>", "Sil"]
+
+
+def test_tier_by_name(grid):
+    path = grid(short(("words", [(0, 1, "a")]), ("ORT-MAU", [(0, 1, "b")])))
+    assert read_textgrid(path, "ORT-MAU").words[0].word == "b"
+    with pytest.raises(InputError, match="no tier 'Words'; name one with --tier: words, ORT-MAU"):
+        read_textgrid(path, "Words")
+
+
+def test_speakers_together_in_time_order(grid):
+    path = grid(short(("ann - words", [(0, 1, "a"), (2, 3, "c")]), ("bob - words", [(0.5, 2, "b"), (3, 3.5, "d")])))
+    assert [(row.channel, row.word) for row in read_textgrid(path).words] == [
+        ("ann", "a"), ("bob", "b"), ("ann", "c"), ("bob", "d")]
+    assert [row.word for row in read_textgrid(path, channel="bob").words] == ["b", "d"]
+
+
+def test_index(grid, tmp_path):
+    grid(SHORT, "ann/one.TextGrid")
+    grid(SHORT, "bob/two.textgrid")
+    grid("", "bob/notes.txt")
+    sources = index_textgrids(tmp_path)
+    assert sorted(sources) == ["one", "two"]
+    assert sources["two"]().words[0] == WORDS[0]._replace(id="two")
+    grid(SHORT, "bob/one.TextGrid")
+    with pytest.raises(InputError, match="2 TextGrids are called 'one'; keep one"):
+        index_textgrids(tmp_path)
+
+
+def test_no_textgrid(tmp_path):
+    with pytest.raises(InputError, match=r"no \*.TextGrid here; name"):
+        index_textgrids(tmp_path)
+
+
+@pytest.mark.parametrize("content", [LONG, SHORT], ids=["long", "short"])
+def test_cut_short_anywhere(grid, content):
+    """Cut after any byte, a TextGrid is an error of one line; only the last line end may be missing."""
+    whole = content.encode()
+    for size in range(len(whole) - 1):
+        path = grid(whole[:size])
+        with pytest.raises(InputError) as error:
+            read_textgrid(path)
+        assert str(error.value).startswith(f"{path}: ")
+        assert "\n" not in str(error.value)
+    assert read_textgrid(grid(whole[:-1])).words == WORDS
+
+
+@pytest.mark.parametrize(("content", "message"), [
+    (b"", ": the file is empty; make it again"),
+    ("not a TextGrid\n", ": a broken TextGrid, or cut short (TextGridError); make it again"),
+    (LONG.replace("hello", "caf\xe9").encode("latin-1"), ":22: byte 24 is not UTF-8; convert it"),
+    (LONG.replace("hello", "a\0"), ":22: a NUL byte; remove it"),
+    (LONG.encode("utf-16")[:-1], ": not UTF-16, as it says; save it as UTF-8"),
+    (LONG.replace("hello", "good morning"), ": 'good morning' is more than one word; name the tier"),
+    (LONG.replace("xmax = 1.25", "xmax = 0.25"), ":20: an interval from 0.5 to 0.25 s; mend it"),
+    (short(("words", [(0, 1, "a"), (-2, 2, "b")])), ":16: an interval from -2 to 2 s; mend it"),
+    (short(("words", [(0, 2, "a"), (1, 3, "b")])), ": a broken TextGrid, or cut short (ValueError)"),
+    (LONG.replace("xmax = 1.25", "xmax = 1.2.5"), ": a broken TextGrid, or cut short (ValueError)"),
+])
+def test_bad_textgrid(grid, content, message):
+    path = grid(content)
+    with pytest.raises(InputError) as error:
+        read_textgrid(path)
+    assert str(error.value).startswith(f"{path}{message}")
+    assert "\n" not in str(error.value)
+
+
+def test_silences_are_those_of_the_aligners():
+    assert {"", "sil", "sp", "SIL", "SP", "<eps>"} == TEXTGRID_SILENCE
