@@ -1,0 +1,146 @@
+"""The score directory, its signature and the table, through the command."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punc.bin.main import main
+from punc.datadir import Utterance, write_data_dir
+from punc.errors import InputError
+from punc.report import columns, read_tsv, score_table, write_tsv
+from punc.significance import Comparison, Interval
+
+HEADER = ("metric", "value", "low", "high")
+NAN = float("nan")
+
+
+@pytest.fixture
+def work(tmp_path, monkeypatch):
+    """A directory with labels.txt and three data directories: ref, good, bad."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\n", encoding="utf-8")
+    reference = ["O", "COMMA", "O", "PERIOD"]
+    sides = {"ref": reference, "good": ["O", "COMMA", "O", "COMMA"], "bad": ["COMMA", "O", "PERIOD", "O"]}
+    for name, labels in sides.items():
+        write_data_dir(name, [Utterance(f"u{i:02}", f"u{i:02}", ["a", "b", "c", "d"],
+                                        reference if name == "good" and i % 3 else labels, None) for i in range(20)])
+    return tmp_path
+
+
+def score(*options, hypothesis="good", out="out"):
+    return main(["score", "--labels", "labels.txt", "--replicates", "200", *options, "ref", hypothesis, out])
+
+
+def rows(path):
+    return {name: numbers for name, *numbers in read_tsv(path, HEADER, HEADER[1:])}
+
+
+def test_score_directory(work, capsys):
+    assert score() == 0
+    assert {path.name for path in (work / "out").iterdir()} == {"counts.tsv", "figures.tsv", "labels.txt", "signature"}
+    found = rows("out/figures.tsv")
+    assert found["Err"][0] == pytest.approx(100 * 7 / 80, abs=1e-4)
+    assert found["PERIOD.R"][0] == pytest.approx(100 * 13 / 20, abs=1e-4)
+    assert found["Err"][1] < found["Err"][0] < found["Err"][2]
+    printed = capsys.readouterr().out
+    assert re.search(r"^COMMA +74\.1 \S+ +100\.0 100\.0–100\.0 +85\.1 ", printed, re.M)
+    signed = (work / "out/signature").read_text().strip()
+    assert printed.endswith(signed + "\n")
+    assert re.fullmatch(r"labels:O\+COMMA\+PERIOD\|words:same\|last-slot:true\|slots:80\|marks:40\|units:20 utterances"
+                        r"\|bootstrap:200\|seed:1\|reference:[0-9a-f]+\|punc:[\d.]+\|python:3\.\d+\|numpy:\S+", signed)
+
+
+def test_the_signature_tells_what_differs(work):
+    seen = set()
+    variants = [(), ("--last-slot", "false"), ("--block", "2"), ("--seed", "2"), ("--replicates", "100")]
+    for options in variants:
+        score(*options)
+        seen.add((work / "out/signature").read_text())
+    assert len(seen) == len(variants)
+    score(hypothesis="bad")
+    assert (work / "out/signature").read_text() in seen  # a system's output is not part of it
+    write_data_dir("good", [Utterance(f"u{i:02}", f"u{i:02}", ["a", "b", "x", "c", "d"], ["O"] * 5, None)
+                            for i in range(20)])
+    score()
+    signed = (work / "out/signature").read_text()
+    assert "|words:aligned by edit distance in 20 of 20 streams|" in signed
+    assert "|slots:100|" in signed
+    assert "|rapidfuzz:" in signed
+
+
+def test_against(work, capsys):
+    score(out="one")
+    score("--against", "one", hypothesis="bad", out="two")
+    header = ("metric", *Comparison._fields)
+    found = {name: Comparison(*numbers)
+             for name, *numbers in read_tsv("two/against.tsv", header, Comparison._fields)}
+    assert found["Err"].difference == pytest.approx(100 - 8.75)
+    assert found["Err"].p < 0.01
+    assert re.search(r"^Err +100\.0 +8\.8 +\+91\.2 \S+ … \S+ +0\.0050$", capsys.readouterr().out, re.M)
+    score(hypothesis="bad", out="two")
+    assert not (work / "two/against.tsv").exists()  # an older one would be another run's
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    (["--against", "none"], "none/labels.txt: no such file"),
+    (["--block", "-1"], "--block=-1 is too small"),
+    (["--replicates", "0"], "--replicates=0 is too small"),
+    (["--last-slot", "yes"], "invalid choice: 'yes'"),
+    (["--labels", "none"], "none: no such file"),
+    (["--collapse", "x:A=B"], "'B' is no label of the set"),
+    (["--colapse", "x"], "did you mean --collapse?"),
+])
+def test_a_users_mistake_is_one_line_and_leaves_the_output(work, capsys, options, message):
+    score()
+    before = {path.name: path.read_bytes() for path in (work / "out").iterdir()}
+    capsys.readouterr()
+    assert score(*options) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert captured.err.startswith("punc score: ")
+    assert message in captured.err
+    assert {path.name: path.read_bytes() for path in (work / "out").iterdir()} == before
+
+
+def test_against_other_units(work, capsys):
+    score("--block", "2", out="one")
+    assert score("--against", "one", out="two") == 1
+    assert "one: other units" in capsys.readouterr().err
+    assert not (work / "two").exists()
+
+
+@given(st.lists(st.tuples(st.text("abc.-", min_size=1), *[st.floats(-1e6, 1e6) | st.just(NAN)] * 3), max_size=9))
+def test_tables_are_read_back(tmp_path_factory, table):
+    path = tmp_path_factory.mktemp("table") / "figures.tsv"
+    write_tsv(path, HEADER, table)
+    again = read_tsv(path, HEADER, HEADER[1:])
+    assert [row[0] for row in again] == [row[0] for row in table]
+    for row, expected in zip(again, table):
+        assert row[1:] == pytest.approx(list(expected[1:]), abs=1e-4, nan_ok=True)
+
+
+@pytest.mark.parametrize(("text", "line"), [
+    ("metric value low high\n", 1),
+    ("metric\tvalue\tlow\thigh\nErr\t1\t2\n", 2),
+    ("metric\tvalue\tlow\thigh\nErr\t1\t2\tx\n", 2),
+])
+def test_tables_that_are_none(tmp_path, text, line):
+    (tmp_path / "figures.tsv").write_text(text)
+    with pytest.raises(InputError, match=rf"figures.tsv:{line}: .*metric value low high"):
+        rows(tmp_path / "figures.tsv")
+
+
+def test_columns():
+    names = ["COMMA.P", "COMMA.R", "COMMA.F1", "overall.P", "overall.R", "overall.F1", "macro.F1", "Err", "SER",
+             "3-class.P", "3-class.R", "3-class.F1", "3-class.FULL.P", "3-class.FULL.F1", "O.F1"]
+    assert columns(names) == ["COMMA", "overall", "macro.F1", "Err", "SER", "3-class", "3-class.FULL", "O"]
+
+
+def test_undefined_figures_are_dashes():
+    table = score_table({"COMMA.P": Interval(NAN, NAN, NAN), "COMMA.R": Interval(0, 0, 0),
+                         "COMMA.F1": Interval(12.345, 1, 2), "Err": Interval(5, NAN, NAN)})
+    assert [line.split() for line in table.splitlines()[1:]] == [
+        ["COMMA", "–", "0.0", "0.0–0.0", "12.3", "1.0–2.0"], ["Err", "5.0"]]
