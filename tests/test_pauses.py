@@ -1,0 +1,279 @@
+"""Pauses: closed forms from synthetic times, who is timed and who is not, Kaldi's bytes, and the command."""
+
+import struct
+from collections import Counter
+
+import kaldiio
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from punc.bin.main import main
+from punc.ctm import TimedWord, Timing
+from punc.datadir import DataDir
+from punc.errors import InputError
+from punc.pauses import pauses_by_label, read_channels, slot_pauses, stream_pauses, word_times, write_pauses
+
+NAN = np.nan
+
+
+def timing(words: str, times: str, end: float | None = None) -> Timing:
+    """Words and their `begin-end` times."""
+    rows = []
+    for word, time in zip(words.split(), times.split(), strict=True):
+        begin, stop = map(float, time.split("-"))
+        rows.append(TimedWord("id", "1", begin, stop - begin, word))
+    return Timing(rows, end, "ctm", 7)
+
+
+def sources(**timings):
+    return {id.replace("_", "-"): (lambda channel=None, one=one: one) for id, one in timings.items()}
+
+
+def one_stream(words: str, of: Timing, **options) -> np.ndarray:
+    """The pauses of one utterance whose words' times are `of`."""
+    return stream_pauses("s", [("u", words.split())], sources(s=of), **options)[0]
+
+
+@given(st.lists(st.tuples(st.integers(0, 3000), st.integers(1, 3000)), min_size=1, max_size=50))
+def test_closed_form(gaps_and_durations):
+    """Words with given gaps in milliseconds between them have just these pauses; the order of ids says nothing."""
+    rows, time = [], 0
+    for gap, duration in gaps_and_durations:
+        rows.append(((time + gap) / 1000, (time + gap + duration) / 1000))
+        time += gap + duration
+    pauses = slot_pauses(np.array(rows), np.arange(len(rows)), end=(time + 500) / 1000)
+    expected = [gap / 1000 for gap, _ in gaps_and_durations[1:]] + [0.5]
+    assert_array_equal(pauses, np.float32(expected))
+
+
+def test_no_words():
+    assert len(slot_pauses(np.zeros((0, 2)), np.zeros(0, int))) == 0
+    assert len(slot_pauses(np.zeros((0, 2)), np.zeros(0, int), end=1.0)) == 0
+
+
+def test_last_word_is_unknown_without_an_end():
+    of = timing("a b", "0-1 1.25-2")
+    assert_array_equal(one_stream("a b", of), np.float32([0.25, NAN]))
+    assert_array_equal(one_stream("a b", of._replace(end=2.5)), np.float32([0.25, 0.5]))
+
+
+def test_floor_and_exact_zero():
+    pauses = one_stream("a b c d", timing("a b c d", "0-0.5 0.4-1 0.9-1.2 1.2-2"))
+    assert_array_equal(pauses, np.float32([0, 0, 0, NAN]))
+    assert one_stream("a b", timing("a b", "0.1-0.30000000000000004 0.3-1"))[0] == 0
+
+
+def test_words_are_matched_by_alignment_not_position():
+    of = timing("uh so we go", "0-1 1.5-2 2.25-3 4-5")
+    assert_array_equal(one_stream("so we go", of), np.float32([0.25, 1, NAN]))
+
+
+def test_case_does_not_matter():
+    assert_array_equal(one_stream("So WE go", timing("SO we Go", "0-1 2-3 5-6"), substituted=False),
+                       np.float32([1, 2, NAN]))
+
+
+def test_a_word_without_time_hides_its_slot_and_the_one_before():
+    pauses = one_stream("we really do go", timing("we do go", "0-1 2-3 3.5-4"))
+    assert_array_equal(pauses, np.float32([NAN, NAN, 0.5, NAN]))
+
+
+def test_time_of_words_that_the_text_has_not_is_no_pause():
+    """we [0.5 s] um (1 s) [0.25 s] go: 0.75 s of silence, though 1.75 s lie between."""
+    assert_array_equal(one_stream("we go", timing("we um go", "0-1 1.5-2.5 2.75-3")), np.float32([0.75, NAN]))
+
+
+def test_substituted_words():
+    of = timing("we <unk> home", "0-1 1.5-2 3-4")
+    assert_array_equal(one_stream("we went home", of), np.float32([0.5, 1, NAN]))
+    assert_array_equal(one_stream("we went home", of, substituted=False), np.float32([NAN, NAN, NAN]))
+
+
+UTTERANCES = [("s-1", ["a", "b"]), ("s-2", ["c", "d"])]
+
+
+def test_times_of_the_stream_go_across_utterances():
+    of = timing("a b c d", "0-1 1.5-2 5-6 6-7", end=7.5)
+    pauses = stream_pauses("s", UTTERANCES, sources(s=of))
+    assert_array_equal(pauses, np.float32([[0.5, 3], [0, 0.5]]))
+
+
+def test_times_of_utterances_with_segments():
+    of = sources(s_1=timing("a b", "0-1 1.5-2"), s_2=timing("c d", "0.25-1 1-2"))
+    segments = {"s-1": ("rec", 10.0, 12.0), "s-2": ("rec", 15.0, 17.0)}
+    pauses = stream_pauses("rec", UTTERANCES, of, segments)
+    assert_array_equal(pauses, np.float32([[0.5, 3.25], [0, NAN]]))  # 15.25 - 12
+
+
+def test_times_of_utterances_without_segments():
+    of = sources(s_1=timing("a b", "0-1 1.5-2", end=2.5), s_2=timing("c d", "0.25-1 1-2"))
+    assert_array_equal(stream_pauses("s", UTTERANCES, of), np.float32([[0.5, NAN], [0, NAN]]))
+    assert_array_equal(stream_pauses("s", UTTERANCES[:1], of), np.float32([[0.5, 0.5]]))  # it is the whole stream
+
+
+def test_utterances_that_overlap_have_no_pause_between_them():
+    of = sources(s_1=timing("a b", "0-1 1.5-2"), s_2=timing("c d", "0-1 1-2"))
+    pauses = stream_pauses("rec", UTTERANCES, of, {"s-1": ("rec", 10.0, 12.0), "s-2": ("rec", 11.0, 13.0)})
+    assert_array_equal(pauses, np.float32([[0.5, 0], [0, NAN]]))
+
+
+def test_utterance_without_times():
+    counts = Counter()
+    segments = {"s-1": ("rec", 10.0, 12.0), "s-2": ("rec", 15.0, 17.0)}
+    pauses = stream_pauses("rec", UTTERANCES, sources(s_1=timing("a b", "0-1 1.5-2")), segments, counts=counts)
+    assert_array_equal(pauses, np.float32([[0.5, NAN], [NAN, NAN]]))
+    assert counts == {"slots": 4, "known": 1, "beside": 3, "untimed": 2, "ends": 0, "extra": 0, "missing": 1}
+
+
+def test_counts():
+    counts = Counter()
+    one_stream("we really do go", timing("uh we do go", "0-0.5 0.5-1 2-3 3.5-4"), counts=counts)
+    assert counts == {"slots": 4, "known": 1, "beside": 2, "untimed": 1, "ends": 1, "extra": 1}
+
+
+def test_absolute_times_under_utterance_ids():
+    of = sources(s_1=timing("a b", "10-11 11-12"))
+    with pytest.raises(InputError, match=r"ctm:7: the times of 's-1' go up to 12.00 s, but it is 2.00 s long; give"):
+        stream_pauses("rec", UTTERANCES[:1], of, {"s-1": ("rec", 10.0, 12.0)})
+
+
+def test_file_and_channel_of_a_recording(tmp_path):
+    (tmp_path / "ctm").write_text("call A 0 1 a\ncall A 2 1 b\ncall B 0 1 a\ncall B 5 1 b\n")
+    (tmp_path / "reco2file_and_channel").write_text("call-l call A\ncall-r call B\n")
+    channels, times = read_channels(tmp_path / "reco2file_and_channel"), word_times(tmp_path / "ctm")
+    for recording, pause in (("call-l", 1), ("call-r", 4)):
+        pauses = stream_pauses(recording, [("u", ["a", "b"])], times, channels=channels)
+        assert_array_equal(pauses, np.float32([[pause, NAN]]))
+
+
+def test_bad_reco2file_and_channel(tmp_path):
+    (tmp_path / "r").write_text("a a A\nb b\n")
+    with pytest.raises(InputError, match="r:2: 'b' does not have a file and a channel; write: RECORDING FILE CHANNEL"):
+        read_channels(tmp_path / "r")
+
+
+floats = st.floats(0, 1000, width=32) | st.just(NAN)
+
+
+@given(st.dictionaries(st.text("ab-é", min_size=1, max_size=6), st.lists(floats, min_size=1, max_size=5), min_size=1))
+def test_kaldi_reads_what_is_written(tmp_path_factory, pauses):
+    path = tmp_path_factory.mktemp("data")
+    write_pauses(path, ((id, np.array(values)) for id, values in pauses.items()))
+    read = kaldiio.load_scp(str(path / "pauses.scp"))
+    assert list(read) == sorted(pauses, key=str.encode)
+    for id, values in pauses.items():
+        assert read[id].dtype == np.float32
+        assert_array_equal(read[id], np.float32(values))
+
+
+def test_bytes_of_the_archive(tmp_path):
+    """Kaldi's binary: key, blank, NUL, B, `FV `, the size of an int32, the int32, little-endian float32."""
+    write_pauses(tmp_path, [("utt", np.array([0.5, NAN]))])
+    assert (tmp_path / "pauses.ark").read_bytes() == b"utt \0BFV \4" + struct.pack("<iff", 2, 0.5, NAN)
+    assert (tmp_path / "pauses.scp").read_text() == f"utt {tmp_path}/pauses.ark:4\n"
+
+
+def test_statistics_by_label():
+    table = pauses_by_label([(["O", "COMMA", "O"], np.float32([0, 0.25, NAN])),
+                             (["O", "PERIOD"], np.float32([1, NAN]))])
+    assert table["O"] == (3, 1, 0.25, 0.5, 0.75)
+    assert table["COMMA"] == (1, 0, 0.25, 0.25, 0.25)
+    assert table["PERIOD"][:2] == (1, 1)
+    assert np.isnan(table["PERIOD"].median)
+
+
+@pytest.fixture
+def data(tmp_path):
+    """A data directory of two utterances of one recording."""
+    path = tmp_path / "data"
+    path.mkdir()
+    for name, content in {
+        "text": "spk-1 so far\nspk-2 so good\n", "punct": "spk-1 O COMMA\nspk-2 O PERIOD\n",
+        "utt2spk": "spk-1 spk\nspk-2 spk\n", "spk2utt": "spk spk-1 spk-2\n",
+        "segments": "spk-1 rec 1.0 3.0\nspk-2 rec 4.0 6.0\n",
+    }.items():
+        (path / name).write_text(content)
+    return path
+
+
+def pauses_in(data):
+    return np.concatenate([utterance.pauses for utterance in DataDir(data).utterances()])
+
+
+UTTERANCE_CTM = ("spk-1 1 0.000 0.500 so \nspk-1 1 0.500 0.500 far \n"
+                 "spk-2 1 0.000 0.500 so \nspk-2 1 0.750 0.500 good \n")
+RECORDING_CTM = "rec 1 1.0 0.5 so\nrec 1 1.5 0.5 far 0.9\nrec 1 4.0 0.5 so\nrec 1 4.75 0.5 good\n"
+
+
+@pytest.mark.parametrize("content", [UTTERANCE_CTM, RECORDING_CTM, ";; nist\n" + RECORDING_CTM])
+def test_command_with_a_ctm(data, tmp_path, capsys, content):
+    (tmp_path / "ctm").write_text(content)
+    for _ in range(2):  # the second run replaces the pauses of the first
+        assert main(["pauses", str(data), str(tmp_path / "ctm")]) == 0
+        assert_array_equal(pauses_in(data), np.float32([0, 2, 0.25, NAN]))
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err == ("punc pauses: 4 slots, 3 known, 1 unknown (0 beside the 0 words without a time, 1 at ends); "
+                       "0 utterances without times; 0 timed words not in the text; repairs: none\n")
+
+
+def test_command_replaces_pauses_that_do_not_fit_any_more(data, tmp_path):
+    write_pauses(data, [("spk-1", np.zeros(7)), ("spk-2", np.zeros(7))])
+    (tmp_path / "ctm").write_text(RECORDING_CTM)
+    assert main(["pauses", str(data), str(tmp_path / "ctm")]) == 0
+    assert_array_equal(pauses_in(data), np.float32([0, 2, 0.25, NAN]))
+
+
+def test_command_with_textgrids(data, tmp_path, capsys):
+    grids = tmp_path / "grids" / "spk"
+    grids.mkdir(parents=True)
+    rows = [(0, 1, ""), (1, 1.5, "so"), (1.5, 2, "far"), (2, 4, "sp"), (4, 4.5, "so"), (4.5, 4.75, ""),
+            (4.75, 5.25, "good"), (5.25, 6, "sil")]
+    (grids / "rec.TextGrid").write_text(
+        'File type = "ooTextFile"\nObject class = "TextGrid"\n\n0\n6\n<exists>\n1\n"IntervalTier"\n"words"\n0\n6\n8\n'
+        + "".join(f'{begin}\n{end}\n"{word}"\n' for begin, end, word in rows))
+    for form in ("auto", "textgrid"):
+        assert main(["pauses", "--format", form, str(data), str(grids.parent)]) == 0
+        assert_allclose(pauses_in(data), [0, 2, 0.25, 0.75])
+    assert main(["pauses", "--format=textgrid", "--tier=phones", str(data), str(grids.parent)]) == 1
+    assert "rec.TextGrid: no tier 'phones'; name one with --tier: words" in capsys.readouterr().err
+
+
+def test_command_prints_statistics(data, tmp_path, capsys):
+    (tmp_path / "ctm").write_text(RECORDING_CTM)
+    assert main(["pauses", "--by-label=true", str(data), str(tmp_path / "ctm")]) == 0
+    assert capsys.readouterr().out == ("label slots unknown lower median upper\nCOMMA 1 0 2.000 2.000 2.000\n"
+                                       "O 2 0 0.062 0.125 0.188\nPERIOD 1 1 nan nan nan\n")
+
+
+def test_command_counts_repairs(data, tmp_path, capsys):
+    (tmp_path / "ctm").write_text("rec 1 1.5 0.5 far\nrec 1 1.0 0.6 so\nrec 1 4.0 0.5 so\nrec 1 4.75 0.5 good\n")
+    assert main(["pauses", str(data), str(tmp_path / "ctm")]) == 0
+    assert "repairs: 1 lines that were not in time order, 1 overlapping words\n" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("content", "options", "message"), [
+    ("rec 1 1 1 so\nrec 1 2 x far\n", [], "ctm:2: the duration 'x' is no number; write one, as 1.25"),
+    ("rec 1 -1 1 so\n", [], "ctm:1: the begin -1 is negative; count from the start of the recording"),
+    ("rec 1 0 9 so\nrec 1 1 1 far\n", [], "ctm:2: at 1.00 s a word of 'rec' overlaps the one before by more than 1 s"),
+    (UTTERANCE_CTM.replace("1 0.750", "1 5.750"), [], "ctm:3: the times of 'spk-2' go up to 6.25 s, but it is 2.00 s"),
+    ("other 1 0 1 so\n", [], "ctm: no word of {data} has a time: it has utterance 'spk-1' of 'rec', the times have "
+                             "'other'; give the times the ids of the utterances or recordings"),
+    ("", [], "ctm: the file has no timed words; make it again"),
+    (RECORDING_CTM, ["--format=textgrid"], "ctm: no *.TextGrid here; name a TextGrid, or a directory that has some"),
+    (RECORDING_CTM, ["--format=praat"], "argument --format: invalid choice: 'praat'"),
+    (RECORDING_CTM, ["--max-overlaps=1"], "unknown option --max-overlaps; did you mean --max-overlap?"),
+])
+def test_bad_input_is_one_line_and_leaves_the_data_as_it_was(data, tmp_path, capsys, content, options, message):
+    (tmp_path / "ctm").write_text(content)
+    write_pauses(data, [("spk-1", np.zeros(2)), ("spk-2", np.ones(2))])
+    before = {file.name: file.read_bytes() for file in data.iterdir()}
+    assert main(["pauses", *options, str(data), str(tmp_path / "ctm")]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("punc pauses: ")
+    assert message.format(data=data) in error
+    assert error.count("\n") == 1
+    assert {file.name: file.read_bytes() for file in data.iterdir()} == before
