@@ -191,13 +191,13 @@ def write_data_dir(path: str | os.PathLike, utterances: Iterable[Utterance]) -> 
                 written |= {"pauses.scp", "pauses.ark"} if scp else set()
             check_next(last, utterance, punct is not None, scp is not None)
             key, stream = utterance.id.encode(), utterance.stream.encode()
-            text.write(b" ".join((key, *map(str.encode, utterance.words))) + b"\n")
+            text.write(" ".join((utterance.id, *utterance.words)).encode() + b"\n")
             utt2spk.write(b"%b %b\n" % (key, stream))
             new = last is None or last.stream != utterance.stream
             spk2utt.write((b"" if last is None else b"\n") + stream if new else b"")
             spk2utt.write(b" " + key)
             if punct:
-                punct.write(b" ".join((key, *map(str.encode, utterance.labels))) + b"\n")
+                punct.write(" ".join((utterance.id, *utterance.labels)).encode() + b"\n")
             if scp:
                 place = f"{path / 'pauses.ark'}:{write_vector(ark, utterance.id, utterance.pauses)}"
                 scp.write(b"%b %b\n" % (key, place.encode()))

@@ -1,0 +1,63 @@
+"""`punc prepare`: raw punctuated text to a data directory."""
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+
+from punc.errors import InputError
+from punc.labels import LabelSet
+from punc.options import OptionParser, boolean
+from punc.prepare import prepare
+from punc.raw import RawFormat
+from punc.text import Clitics, TextReader
+
+FORMATS = ("lrec", "sil", "prose", "mteval")
+
+
+def options() -> OptionParser:
+    parser = OptionParser("punc prepare --format FORMAT --labels FILE [options] IN [IN …] OUT-DIR",
+                          "Raw punctuated text to a data directory; each input file begins a stream.",
+                          "punc prepare --format lrec --labels conf/labels.txt train2012 data/train2012")
+    parser.add_argument("--format", required=True, choices=FORMATS,
+                        help="lrec: word<TAB>LABEL lines; sil: word <sil=0.12> ,COMMA; prose; mteval: XML")
+    parser.add_argument("--labels", required=True, metavar="FILE", help="label set: which marks are which label")
+    parser.add_argument("--lowercase", type=boolean, default=True, metavar="BOOL", help="write words in lower case")
+    parser.add_argument("--clitics", metavar="FILE", help="split words by these rules: n't, l', cannot can not")
+    parser.add_argument("--delete", default="", metavar="REGEX", help="text to leave out, as \\(Applause\\)")
+    parser.add_argument("--doc", default="", metavar="STRING", help="a line that begins so begins a stream, as #doc")
+    parser.add_argument("--skip", default="", metavar="STRING", help="lines that begin so are left out, as #speaker")
+    parser.add_argument("--utt-words", type=int, default=50, metavar="N",
+                        help="words of an utterance; 0: every line of prose is one (mteval: always every segment)")
+    parser.add_argument("--independent", type=boolean, default=False, metavar="BOOL",
+                        help="every line or segment is a text of its own, so a stream")
+    parser.add_argument("--prefix", default="", metavar="STRING", help="what stream names begin with")
+    parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="processes")
+    parser.add_argument("inputs", nargs="+", metavar="IN", help="input files")
+    parser.add_argument("output", metavar="OUT-DIR", help="data directory to write")
+    return parser
+
+
+def main(arguments: Sequence[str]) -> int:
+    args = options().parse(arguments)
+    lines = args.format == "prose" and (args.independent or args.utt_words == 0)
+    if args.utt_words < 0 or args.nj < 1:
+        raise InputError("--utt-words below 0 or --nj below 1", "give a number of words, and of processes")
+    if args.format in ("lrec", "sil") and (args.independent or args.utt_words == 0):
+        raise InputError(f"{args.format} text has no utterances", "give --utt-words above 0, and not --independent")
+    if args.independent and args.doc:
+        raise InputError("--independent with --doc", "give one of them: each says what a stream is")
+    if not re.fullmatch(r"[\w.-]*", args.prefix):
+        raise InputError(f"prefix '{args.prefix}' cannot begin an id", "use letters, digits and . _ -")
+    try:
+        re.compile(args.delete)
+    except re.error as error:
+        raise InputError(f"--delete '{args.delete}' is no regular expression: {error}", "mend it") from None
+    reader = TextReader(LabelSet.read(args.labels), args.lowercase, Clitics(args.clitics) if args.clitics else None)
+    raw = RawFormat(args.format, reader, lines, args.doc, args.skip, args.delete)
+    counts = prepare(raw, args.inputs, args.output, args.utt_words, args.prefix, args.independent, args.nj)
+    sizes = [f"{counts.pop(what):,} {what}" for what in ("streams", "utterances", "words")]
+    print(f"punc prepare: {args.output}: {', '.join(sizes)}", file=sys.stderr)
+    for repair, count in sorted(counts.items()):
+        print(f"punc prepare: repaired: {count:,} {repair}", file=sys.stderr)
+    return 0

@@ -1,0 +1,156 @@
+"""Pieces of text on their way from raw blocks to utterances.
+
+Each distinct line or word is analysed once and remembered: what is done for every token is a look-up.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from punc.datadir import Utterance
+from punc.text import Parts
+
+MEMORY = 200_000  # distinct lines or words that are remembered: about 60 MB, whatever the corpus
+
+
+class Unreadable(Exception):
+    """What is wrong, what to do, and the piece of text at fault."""
+
+
+class Piece(NamedTuple):
+    """Words that follow one another in a stream.
+
+    words, labels  blank-separated, as many labels as words
+    pauses         float32 (words,), seconds; None where the format has none
+    lead           label name given to the word before the piece; empty for none
+    lead_pause     pause after the word before the piece; None for none
+    stream         the name of the stream that begins with this piece (may be empty); None: it goes on
+    end            whether an utterance ends with this piece
+    """
+
+    words: str
+    labels: str
+    pauses: np.ndarray | None = None
+    lead: str = ""
+    lead_pause: float | None = None
+    stream: str | None = None
+    end: bool = False
+
+
+class Memo(dict):
+    """Unit → its words, None where it is special; `labels` and `special` hold what goes with them."""
+
+    def __init__(self, analyse: Callable[[str], tuple[Parts, str]]):
+        self.analyse, self.labels, self.special = analyse, {}, {}
+
+    def __missing__(self, unit: str) -> str | None:
+        parts, repair = self.analyse(unit)
+        if parts.lead or repair or not parts.words:
+            self.special[unit] = parts, repair
+            self[unit], self.labels[unit] = None, ""
+        else:
+            self[unit], self.labels[unit] = parts.words, parts.labels
+        return self[unit]
+
+    def forget(self) -> None:
+        """Forget everything once there is too much of it, so that memory is flat."""
+        if len(self) > MEMORY:
+            self.clear()
+            self.labels.clear()
+            self.special.clear()
+
+    def read(self, units: list[str], attach: Callable[[str, str], str], repairs: Counter) -> Piece:
+        """The units as a piece; a lead goes to the word before with `attach(label, lead)`."""
+        words, lead, at, before = list(map(self.__getitem__, units)), "", -1, -1
+        labels = list(map(self.labels.__getitem__, units))
+        for _ in range(words.count(None)):
+            last, at = at, words.index(None, at + 1)
+            parts, repair = self.special[units[at]]
+            if repair:
+                repairs[repair] += 1
+            if at > last + 1:
+                before = at - 1
+            if parts.lead and before >= 0:
+                head, blank, label = labels[before].rpartition(" ")
+                labels[before] = head + blank + attach(label, parts.lead)
+            elif parts.lead:
+                lead = attach(lead, parts.lead) if lead else parts.lead
+            words[at], labels[at] = parts.words, parts.labels
+            if parts.words:
+                before = at
+        self.forget()
+        return Piece(" ".join(filter(None, words)), " ".join(filter(None, labels)), lead=lead)
+
+
+class Cutter:
+    """Cuts pieces into utterances, and names these `STREAM-NUMBER`, zero-padded so that C order is text order.
+
+    size         words of an utterance, where pieces do not say where one ends
+    attach       (label of a word, label found after it) → its label
+    prefix       what stream names begin with
+    independent  every utterance is a stream of its own, of the same name
+    """
+
+    def __init__(self, size: int, attach: Callable[[str, str], str], prefix: str = "", independent: bool = False):
+        self.size, self.attach, self.prefix, self.independent = size, attach, prefix, independent
+        self.dropped = 0  # marks that no word stands before
+        self._stream, self._streams, self._number, self._ended = "", 0, 1, False
+        self._words, self._labels, self._pauses = [], [], None
+
+    def cut(self, pieces: Iterable[Piece]) -> Iterator[Utterance]:
+        """The utterances of pieces. The last word waits for the next piece, which may begin with its mark."""
+        for piece in pieces:
+            if piece.stream is not None:
+                yield from self._take(len(self._words))
+                self._begin(piece.stream)
+            self._lead(piece)
+            if self._ended:
+                yield from self._take(len(self._words))
+                self._number += 1
+            self._append(piece)
+            self._ended = piece.end
+            if not piece.end and len(self._words) > self.size > 0:
+                yield from self._take(self.size)
+        yield from self._take(len(self._words))
+
+    def _begin(self, name: str) -> None:
+        self._streams += 1
+        name = "".join(c if c.isalnum() or c in "-._" else "_" for c in name)
+        self._stream = f"{self.prefix}{self._streams:08d}" + (f"_{name}" if name else "")
+        self._ended = False
+        if not self.independent:
+            self._number = 1
+
+    def _lead(self, piece: Piece) -> None:
+        """Give the last word what the next piece says of it."""
+        known = bool(self._words) and not (self.independent and self._ended)
+        if piece.lead and known:
+            self._labels[-1] = self.attach(self._labels[-1], piece.lead)
+        self.dropped += bool(piece.lead) and not known
+        if piece.lead_pause is not None and known:
+            self._pauses[-1] = piece.lead_pause
+
+    def _append(self, piece: Piece) -> None:
+        if not piece.words:
+            return
+        self._words += piece.words.split(" ")
+        self._labels += piece.labels.split(" ")
+        if piece.pauses is not None:
+            known = [] if self._pauses is None else [self._pauses]
+            self._pauses = np.concatenate([*known, piece.pauses])
+
+    def _take(self, size: int) -> Iterator[Utterance]:
+        """Utterances of `size` words, of the words that wait; at least one word goes on waiting, or none is left."""
+        words, labels, pauses, at = self._words, self._labels, self._pauses, 0
+        while len(words) - at > size or (at == 0 and 0 < len(words) == size):
+            key = f"{self._stream}-{self._number:08d}"
+            if self.independent:
+                self._stream = key = f"{self.prefix}{self._number:08d}"
+            part = None if pauses is None else pauses[at:at + size]
+            yield Utterance(key, self._stream, words[at:at + size], labels[at:at + size], part)
+            at += size
+            self._number += not self._ended
+        del words[:at], labels[:at]
+        self._pauses = None if pauses is None or not words else pauses[at:]

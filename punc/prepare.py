@@ -1,0 +1,146 @@
+"""Raw text to a data directory: blocks of the input are analysed in parallel, and come out in order."""
+
+import os
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from typing import NamedTuple
+
+from punc.datadir import Utterance, write_data_dir
+from punc.errors import InputError
+from punc.files import open_input
+from punc.pieces import Cutter, Piece
+from punc.raw import RawFormat, RawReader
+
+BLOCK = 1 << 21  # bytes: large beside the cost of handing it over, small beside the memory
+
+
+class Block(NamedTuple):
+    """A part of an input file.
+
+    line_start  whether it begins at the beginning of a line
+    first       whether it is the file's first
+    """
+
+    path: str
+    offset: int
+    data: bytes
+    line_start: bool
+    first: bool
+
+
+def blocks(paths: Iterable[str | os.PathLike], delimiter: bytes, size: int = BLOCK) -> Iterator[Block]:
+    """The input files in blocks that end with `delimiter`, or at least at a blank where a line is longer than `size`.
+
+    Raises InputError for a missing or an empty file.
+    """
+    for path in paths:
+        with open_input(path) as file:
+            rest, offset, line_start, first = b"", 0, True, True
+            while data := file.read(size):
+                data = rest + data
+                end = data.rfind(delimiter) + 1 and data.rfind(delimiter) + len(delimiter)
+                if not end and delimiter == b"\n":
+                    end = data.rfind(b" ") + 1
+                rest = data[end:]
+                if end:
+                    yield Block(os.fspath(path), offset, data[:end], line_start, first)
+                    offset, line_start, first = offset + end, data[end - 1:end] == b"\n", False
+            if first and not rest:
+                raise InputError("the file is empty", "get it again", path)
+            if rest:
+                yield Block(os.fspath(path), offset, rest, line_start, first)
+
+
+def read_block(block: Block, reader: RawReader) -> tuple[list[Piece], Counter]:
+    """The pieces of a block and its repairs. Raises InputError with file and line."""
+    try:
+        pieces, repairs = reader.pieces(block.data, block.line_start)
+    except InputError as error:
+        with open_input(block.path) as file:
+            before = count_lines(file, block.offset)
+        raise InputError(error.what, error.remedy, block.path, before + error.line) from None
+    if block.first and pieces and pieces[0].stream is None:
+        pieces[0] = pieces[0]._replace(stream="")
+    return pieces, repairs
+
+
+def count_lines(file, end: int) -> int:
+    """How many lines end before byte `end`."""
+    lines = 0
+    while end > 0 and (data := file.read(min(end, 1 << 20))):
+        lines, end = lines + data.count(b"\n"), end - len(data)
+    return lines
+
+
+_reader: RawReader | None = None  # a worker process's own
+
+
+def _start_worker(raw: RawFormat) -> None:
+    global _reader
+    _reader = RawReader(raw)
+
+
+def _work(block: Block) -> tuple[list[Piece], Counter]:
+    return read_block(block, _reader)
+
+
+def read_blocks(raw: RawFormat, inputs: Iterable[Block], nj: int) -> Iterator[tuple[list[Piece], Counter]]:
+    """`read_block` of each block, in order, by `nj` processes; at most a few blocks are in memory."""
+    inputs = iter(inputs)
+    start = [block for _, block in zip(range(2), inputs)]
+    if nj == 1 or len(start) < 2:  # starting processes takes longer than reading one block
+        reader = RawReader(raw)
+        yield from (read_block(block, reader) for part in (start, inputs) for block in part)
+        return
+    # Spawned, not forked: a caller's threads do not survive a fork.
+    with ProcessPoolExecutor(nj, get_context("spawn"), _start_worker, (raw,)) as pool:
+        try:
+            ahead = deque(pool.submit(_work, block) for block in start)
+            for block in inputs:
+                ahead.append(pool.submit(_work, block))
+                if len(ahead) > 2 * nj:
+                    yield ahead.popleft().result()
+            while ahead:
+                yield ahead.popleft().result()
+        except BrokenProcessPool:
+            raise InputError("a worker process was killed", "free some memory, or use --nj=1") from None
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def prepare(raw: RawFormat, inputs: Sequence[str | os.PathLike], output: str | os.PathLike, utt_words: int = 50,
+            prefix: str = "", independent: bool = False, nj: int = 1) -> Counter:
+    """Write the data directory of some raw text files, each of which begins a stream.
+
+    utt_words    words of an utterance where the text has none of its own (`raw.lines`, `mteval`)
+    prefix       what stream names begin with
+    independent  every utterance is a stream of its own
+    nj           processes; the output does not depend on it
+
+    Returns counts: streams, utterances, words, each label, and the repairs. Raises InputError for input that
+    cannot be read or repaired; the output is then as it was.
+    """
+    counts, repairs = Counter(), Counter()
+    cutter = Cutter(utt_words, raw.reader.attach, prefix, independent)
+
+    def pieces() -> Iterator[Piece]:
+        for some, repaired in read_blocks(raw, blocks(inputs, raw.delimiter), nj):
+            repairs.update(repaired)
+            yield from some
+
+    def counted(utterances: Iterable[Utterance]) -> Iterator[Utterance]:
+        stream = None
+        for utterance in utterances:
+            counts["streams"] += utterance.stream != stream
+            counts["utterances"] += 1
+            counts["words"] += len(utterance.words)
+            stream = utterance.stream
+            yield utterance
+
+    write_data_dir(output, counted(cutter.cut(pieces())))
+    if cutter.dropped:
+        repairs["marks before a first word, dropped"] += cutter.dropped
+    return counts + repairs
