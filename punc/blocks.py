@@ -27,7 +27,9 @@ from punc.labels import LabelSet
 from punc.tables import fields
 from punc.vectors import VectorReader
 
-BLOCK = 1 << 22  # bytes of text, a fixed size: what is counted must not depend on the number of processes
+# Bytes of text in a block: to encode, what fits a processor's cache; to count, more, as the counts of blocks are added.
+# Both are fixed, since what is forgotten in counting must not depend on the number of processes.
+ENCODE_BLOCK, COUNT_BLOCK = 1 << 18, 1 << 22
 
 
 class Irregular(Exception):
@@ -62,7 +64,7 @@ class Encoded(NamedTuple):
     last: str
 
 
-def blocks(data: DataDir, names: Iterable[str], size: int = BLOCK) -> Iterator[Block]:
+def blocks(data: DataDir, names: Iterable[str], size: int) -> Iterator[Block]:
     """Cut the tables `names` of a data directory into blocks. Raises Irregular where one has more lines than `text`."""
     line = 1
     with ExitStack() as stack:
@@ -123,7 +125,8 @@ def rows_of(path: Path, place: tuple[int, int]) -> tuple[list[str], list[list[st
 
 def count(path: Path, block: Block) -> dict[str, int]:
     """How often each word stands in a block."""
-    return dict(Counter(chain.from_iterable(rows_of(path / "text", block.places["text"])[1])))
+    lines = lines_of(path / "text", block.places["text"])
+    return dict(Counter(chain.from_iterable(line.split(" ")[1:] for line in lines)))
 
 
 def encode(path: Path, ids: Callable, labels: dict[str, int], block: Block) -> Encoded:

@@ -21,7 +21,7 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from punc.blocks import Encoded, Irregular, blocks, encode, encode_by_time, explain, in_order
+from punc.blocks import ENCODE_BLOCK, Encoded, Irregular, blocks, encode, encode_by_time, explain, in_order
 from punc.datadir import DataDir
 from punc.errors import InputError
 from punc.files import atomic_dir, atomic_file, open_input, read_lines
@@ -181,7 +181,7 @@ def write_set(folder: Path, data: DataDir, vocabulary: Vocabulary, labels: Label
         parts = encode_by_time(data, vocabulary.ids, index)
     else:
         function = partial(encode, data.path, vocabulary.ids, index)
-        parts = in_order(function, blocks(data, names), nj)
+        parts = in_order(function, blocks(data, names, ENCODE_BLOCK), nj)
     try:
         total, unknown, streams = _write_parts(folder, parts, data)
     except Irregular:

@@ -9,7 +9,7 @@ from itertools import repeat
 
 import numpy as np
 
-from punc.blocks import Irregular, blocks, count, explain, in_order
+from punc.blocks import COUNT_BLOCK, Irregular, blocks, count, explain, in_order
 from punc.datadir import DataDir
 from punc.errors import InputError
 from punc.files import atomic_file, decode_line, open_input
@@ -69,7 +69,7 @@ def count_vocabulary(data: DataDir, size: int, nj: int = 1) -> Vocabulary:
     counts, forgotten, most = Counter(), 0, max(MOST_TYPES, 4 * size)
     function = partial(count, data.path)
     try:
-        for part in in_order(function, blocks(data, ["text"]), nj):
+        for part in in_order(function, blocks(data, ["text"], COUNT_BLOCK), nj):
             counts.update(part)
             if len(counts) > most:
                 floor = int(np.partition(np.fromiter(counts.values(), np.int64, len(counts)), -most // 2)[-most // 2])
