@@ -8,6 +8,7 @@ numbers per utterance.
 
 import hashlib
 import os
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import groupby, zip_longest
@@ -18,7 +19,7 @@ import numpy as np
 
 from punc.errors import InputError
 from punc.files import atomic_dir, decode_line, open_input
-from punc.tables import Row, fields, read_table
+from punc.tables import Row, fields, line_offsets, read_table, sort_table
 from punc.vectors import VectorReader, write_vector
 
 
@@ -160,61 +161,60 @@ def segment(row: Row, path: str | os.PathLike) -> tuple[str, float, float]:
     return recording, *times
 
 
-def line_offsets(path: str | os.PathLike, block: int = 1 << 24) -> np.ndarray:
-    """int64 (lines,): the byte offset at which each line of a file begins."""
-    ends, done = [np.zeros(1, np.int64)], 0
-    with open_input(path) as file:
-        while data := file.read(block):
-            ends.append(np.flatnonzero(np.frombuffer(data, np.uint8) == 10) + 1 + done)
-            done += len(data)
-    offsets = np.concatenate(ends)
-    return offsets[:-1] if len(offsets) > 1 and offsets[-1] == done else offsets
+def write_data_dir(path: str | os.PathLike, utterances: Iterable[Utterance], like: DataDir | None = None) -> None:
+    """Write a data directory, whole or not at all; memory is one utterance.
 
-
-def write_data_dir(path: str | os.PathLike, utterances: Iterable[Utterance]) -> None:
-    """Write a data directory, whole or not at all, with the streams as speakers; memory is one utterance.
-
-    Ids come sorted in C order, and so do the streams. Either all utterances have labels, or none; the same
-    for pauses. Raises ValueError where they do not, InputError where there is no utterance.
+    Without `like`, the streams are the speakers, and ids and streams come sorted in C order. With it, the
+    utterances are those of `like` in the order it gives them, and speakers and segments are copied from it.
+    Either all utterances have labels, or none; the same for pauses. Raises ValueError where it is otherwise,
+    InputError where there is no utterance.
     """
-    path, last, written = Path(path), None, {"text", "utt2spk", "spk2utt"}
-    with atomic_dir(path) as beside, ExitStack() as stack:
-        def output(name: str):
-            return stack.enter_context(open(beside / name, "wb"))
-
-        text, utt2spk, spk2utt = output("text"), output("utt2spk"), output("spk2utt")
-        for utterance in utterances:
-            if last is None:
-                punct = output("punct") if utterance.labels is not None else None
-                scp, ark = (output("pauses.scp"), output("pauses.ark")) if utterance.pauses is not None else (None,) * 2
-                written |= {"punct"} if punct else set()
-                written |= {"pauses.scp", "pauses.ark"} if scp else set()
-            check_next(last, utterance, punct is not None, scp is not None)
-            key, stream = utterance.id.encode(), utterance.stream.encode()
-            text.write(" ".join((utterance.id, *utterance.words)).encode() + b"\n")
-            utt2spk.write(b"%b %b\n" % (key, stream))
-            new = last is None or last.stream != utterance.stream
-            spk2utt.write((b"" if last is None else b"\n") + stream if new else b"")
-            spk2utt.write(b" " + key)
-            if punct:
-                punct.write(" ".join((utterance.id, *utterance.labels)).encode() + b"\n")
-            if scp:
-                place = f"{path / 'pauses.ark'}:{write_vector(ark, utterance.id, utterance.pauses)}"
-                scp.write(b"%b %b\n" % (key, place.encode()))
-            last = utterance
-        if last is None:
-            raise InputError("no utterance to write", "check the input", path)
-        spk2utt.write(b"\n")
-        stack.close()
+    path, reorder = Path(path), like is not None and like.has_segments
+    with atomic_dir(path) as beside:
+        written = _write_tables(beside, path, utterances, not reorder)
+        if like:
+            for name in ("utt2spk", "spk2utt", "segments", "wav.scp", "reco2file_and_channel"):
+                if (like.path / name).is_file():
+                    shutil.copyfile(like.path / name, beside / name)
+        for name in {"text", "punct", "pauses.scp"} & written if reorder else ():
+            sort_table(beside / name)
     for stale in {"punct", "pauses.scp", "pauses.ark"} - written:
         (path / stale).unlink(missing_ok=True)
 
 
-def check_next(last: Utterance | None, this: Utterance, labels: bool, pauses: bool) -> None:
+def _write_tables(beside: Path, path: Path, utterances: Iterable[Utterance], ordered: bool) -> set[str]:
+    """Write the tables of `path` into `beside`; returns their names."""
+    last = None
+    with ExitStack() as stack:
+        files = {name: stack.enter_context(open(beside / name, "wb")) for name in ("text", "utt2spk", "spk2utt")}
+        for this in utterances:
+            if last is None:
+                names = ["punct"] * (this.labels is not None) + ["pauses.scp", "pauses.ark"] * (this.pauses is not None)
+                files |= {name: stack.enter_context(open(beside / name, "wb")) for name in names}
+            _check_next(last, this, "punct" in files, "pauses.scp" in files, ordered)
+            key, stream = this.id.encode(), this.stream.encode()
+            files["text"].write(" ".join((this.id, *this.words)).encode() + b"\n")
+            files["utt2spk"].write(b"%b %b\n" % (key, stream))
+            if last is None or last.stream != this.stream:
+                files["spk2utt"].write((b"" if last is None else b"\n") + stream)
+            files["spk2utt"].write(b" " + key)
+            if this.labels is not None:
+                files["punct"].write(" ".join((this.id, *this.labels)).encode() + b"\n")
+            if this.pauses is not None:
+                offset = write_vector(files["pauses.ark"], this.id, this.pauses)
+                files["pauses.scp"].write(f"{this.id} {path / 'pauses.ark'}:{offset}\n".encode())
+            last = this
+        if last is None:
+            raise InputError("no utterance to write", "check the input: it has no words", path)
+        files["spk2utt"].write(b"\n")
+    return set(files)
+
+
+def _check_next(last: Utterance | None, this: Utterance, labels: bool, pauses: bool, ordered: bool) -> None:
     """Raise ValueError where an utterance cannot be written after `last`."""
-    if last is not None and this.id.encode() <= last.id.encode():
+    if ordered and last is not None and this.id.encode() <= last.id.encode():
         raise ValueError(f"utterance '{this.id}' after '{last.id}': not sorted and unique")
-    if last is not None and this.stream != last.stream and this.stream.encode() <= last.stream.encode():
+    if ordered and last is not None and this.stream != last.stream and this.stream.encode() <= last.stream.encode():
         raise ValueError(f"stream '{this.stream}' after '{last.stream}': not sorted and unique")
     if (this.labels is not None) != labels or (this.pauses is not None) != pauses:
         raise ValueError(f"'{this.id}': labels and pauses are for all utterances or none")

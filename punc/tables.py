@@ -4,6 +4,8 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+import numpy as np
+
 from punc.errors import InputError
 from punc.files import atomic_file, decode_line, open_input
 
@@ -65,3 +67,24 @@ def write_table(path: str | os.PathLike, rows: Iterable[tuple[str, str]]) -> Non
                 raise ValueError(f"{path}: key '{key}' after '{last.decode()}': not sorted and unique")
             last = this
             file.write(b"%b %b\n" % (this, value.encode()) if value else this + b"\n")
+
+
+def line_offsets(path: str | os.PathLike, block: int = 1 << 24) -> np.ndarray:
+    """int64 (lines,): the byte offset at which each line of a file begins."""
+    ends, done = [np.zeros(1, np.int64)], 0
+    with open_input(path) as file:
+        while data := file.read(block):
+            ends.append(np.flatnonzero(np.frombuffer(data, np.uint8) == 10) + 1 + done)
+            done += len(data)
+    offsets = np.concatenate(ends)
+    return offsets[:-1] if len(offsets) > 1 and offsets[-1] == done else offsets
+
+
+def sort_table(path: str | os.PathLike) -> None:
+    """Sort a table by key in C order, in place; memory is its keys."""
+    offsets = line_offsets(path)
+    with open_input(path) as file, atomic_file(path, "wb") as output:
+        order = sorted(range(len(offsets)), key=[line.split(b" ", 1)[0].rstrip(b"\n") for line in file].__getitem__)
+        for i in order:
+            file.seek(offsets[i])
+            output.write(file.readline())

@@ -62,42 +62,38 @@ SHAPE = Shape()
 class Clitics:
     """How words are split, as a file says: one rule a line, in lower case, tried from the first.
 
+        can't cannot    a word and what is written for it, one word or several
         n't             a word's end: don't → do n't
         l'              a word's beginning, where the rule ends with an apostrophe: l'eau → l' eau
-        cannot can not  a word and what it is split into
 
-    Raises InputError for a rule whose pieces are not the word's own letters.
+    Raises InputError for a file without a rule.
     """
 
     def __init__(self, path: str | os.PathLike):
         self.ends, self.beginnings, self.words = [], [], {}
-        for number, line in read_lines(path):
+        for _, line in read_lines(path):
             rule, *pieces = line.lower().translate(PLAIN).split()
-            if pieces and "".join(pieces) != rule:
-                raise InputError(f"'{rule}' is not its pieces joined", "write WORD PIECE PIECE …", path, number)
             if pieces:
                 self.words[rule] = pieces
             else:
                 (self.beginnings if rule.endswith("'") else self.ends).append(rule)
         self.tokens = frozenset(self.ends + self.beginnings)
+        if not self.tokens and not self.words:
+            raise InputError("no rule", "write an end as n't, a beginning as l', or WORD PIECE PIECE", path)
 
     def split(self, word: str) -> list[str]:
-        """The pieces of a word, in its own case."""
+        """The pieces of a word, in its own case where they are its own letters."""
         lower = word.lower()
-        if len(lower) != len(word):  # a letter whose lower case is longer: positions would not agree
-            return [word]
         if lower in self.words:
-            at, pieces = 0, []
-            for piece in self.words[lower]:
-                pieces.append(word[at:at + len(piece)])
-                at += len(piece)
-            return pieces
-        for clitic in self.beginnings:
-            if lower.startswith(clitic) and len(lower) > len(clitic):
-                return [word[:len(clitic)], *self.split(word[len(clitic):])]
-        for clitic in self.ends:
-            if lower.endswith(clitic) and len(lower) > len(clitic):
-                return [*self.split(word[:-len(clitic)]), word[-len(clitic):]]
+            pieces = self.words[lower]
+            return [pieces[0][:1].title() + pieces[0][1:], *pieces[1:]] if word[:1].isupper() else pieces
+        if len(lower) == len(word):  # or else positions would not agree: İ is two characters in lower case
+            for clitic in self.beginnings:
+                if lower.startswith(clitic) and len(lower) > len(clitic):
+                    return [word[:len(clitic)], *self.split(word[len(clitic):])]
+            for clitic in self.ends:
+                if lower.endswith(clitic) and len(lower) > len(clitic):
+                    return [*self.split(word[:-len(clitic)]), word[-len(clitic):]]
         return [word]
 
 
@@ -137,7 +133,7 @@ class TextReader:
             if self.lowercase:
                 pieces = [piece.lower() for piece in pieces]
             elif self.labels.cased:
-                pieces[0] = pieces[0][:1].lower() + pieces[0][1:]
+                pieces = [pieces[0][:1].lower() + pieces[0][1:], *pieces[1:]]
             texts += map(legal, pieces)
             marks = self._marks.findall(GLUED_HYPHEN.sub("", gap))
             for i in range(len(pieces)):
