@@ -70,7 +70,7 @@ class DataDir:
         with VectorReader(self.path / "pauses.scp") as vectors:
             last = ""
             for row in rows:
-                utterance = self._utterance(row, vectors)
+                utterance = self.utterance(row, vectors)
                 if utterance.stream != last and not self.has_segments:
                     if utterance.stream.encode() <= last.encode():
                         raise InputError(f"speaker '{utterance.stream}' comes after '{last}'",
@@ -118,8 +118,8 @@ class DataDir:
         key, _, value = decode_line(file.readline(), self.path / name, i + 1).replace("\t", " ", 1).partition(" ")
         return Row(i + 1, key, value)
 
-    def _utterance(self, rows: dict[str, Row], vectors: VectorReader) -> Utterance:
-        """One utterance of its rows, with the invariant checked."""
+    def utterance(self, rows: dict[str, Row], vectors: VectorReader) -> Utterance:
+        """The utterance of its row in each of `tables`. Raises InputError where the invariant does not hold."""
         text = rows["text"]
         words, labels, pauses = fields(text.value), None, None
         if self.has_labels:
