@@ -78,13 +78,23 @@ class Store:
         ids = _open_array(folder / "ids.npy", np.int32)
         labels, pauses = (_open_array(folder / f, kind) if (folder / f).exists() else None
                           for f, kind in (("labels.npy", np.int8), ("pauses.npy", np.float32)))
-        with open_input(folder / "index") as file:
-            columns = file.read().decode().split()
-        streams, starts, lengths = columns[0::3], np.array(columns[1::3], np.int64), np.array(columns[2::3], np.int64)
+        streams, starts, lengths = _read_index(folder / "index")
         offsets = np.append(starts, len(ids))
-        if any(len(a) != len(ids) for a in (labels, pauses) if a is not None) or (np.diff(offsets) != lengths).any():
-            raise InputError("its files do not fit together", "make it again: punc make-store", folder)
+        fit = all(len(array) == len(ids) for array in (labels, pauses) if array is not None)
+        if not fit or not len(starts) or starts[0] or not np.array_equal(np.diff(offsets), lengths):
+            raise InputError("its files do not fit together", "make the store again: punc make-store", folder)
         return StoreSet(ids, labels, pauses, streams, offsets)
+
+
+def _read_index(path: Path) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """The streams, where each begins, and their lengths."""
+    with open_input(path) as file:
+        try:
+            rows = [line.split(" ") for line in file.read().decode().split("\n")[:-1]]
+            streams, starts, lengths = zip(*rows, strict=True) if rows else ((), (), ())
+            return list(streams), np.array(starts, np.int64), np.array(lengths, np.int64)
+        except ValueError:
+            raise InputError("not STREAM OFFSET LENGTH lines", "make the store again: punc make-store", path) from None
 
 
 def _open_array(path: Path, kind: type) -> np.ndarray:

@@ -30,10 +30,10 @@ class Vocabulary:
         for i, special in enumerate(SPECIALS):
             if self.tokens[i:i + 1] != [special]:
                 raise InputError(f"no '{special}' here", "a vocabulary begins <unk>, </s>", file, i + 1)
-        self._ids = {token: i for i, token in enumerate(self.tokens)}
-        if len(self._ids) < len(self.tokens):
-            line, token = next((i, t) for i, t in enumerate(self.tokens) if self._ids[t] != i)
-            raise InputError(f"'{token}' stands twice", "keep one line for each token", file, line + 1)
+        self._ids = {}
+        for i, token in enumerate(self.tokens):
+            if self._ids.setdefault(token, i) != i:
+                raise InputError(f"'{token}' stands twice", "keep one line for each token", file, i + 1)
 
     @classmethod
     def read(cls, path: str | os.PathLike) -> "Vocabulary":

@@ -1,0 +1,280 @@
+"""Stores: what is written is what the data directories say; bad input leaves nothing half written."""
+
+import os
+import string
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import punc.store
+from punc.bin.main import main
+from punc.datadir import DataDir, Utterance, write_data_dir
+from punc.errors import InputError
+from punc.store import END, UNK, Store, make_store
+
+LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\n"
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A place with labels.txt and the data directories train (labels and pauses) and test (neither)."""
+    (tmp_path / "labels.txt").write_text(LABELS)
+    pauses = np.array([0.5, np.nan, 0.25], np.float32)
+    write_data_dir(tmp_path / "train", [
+        Utterance("a-1", "a", ["x", "y", "x"], ["O", "COMMA", "PERIOD"], pauses),
+        Utterance("a-2", "a", ["z"], ["PERIOD"], pauses[:1]),
+        Utterance("b-1", "b", ["x", "ä"], ["O", "O"], pauses[1:])])
+    write_data_dir(tmp_path / "test", [Utterance("c", "c", ["ä", "new", "x"])])
+    return tmp_path
+
+
+def make(place, *names, **options):
+    make_store(place / "store", [place / name for name in names or ("train", "test")], place / "labels.txt", **options)
+    return Store(place / "store")
+
+
+def tree(path):
+    return {file.relative_to(path): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+
+
+def test_by_hand(place):
+    store = make(place)
+    assert store.vocabulary.tokens == ["<unk>", "</s>", "x", "y", "z", "ä"]
+    assert (UNK, END) == (0, 1)
+    assert store.labels.names == ("O", "COMMA", "PERIOD")
+    assert store.unit == "word"
+    assert store.sets == ["test", "train"]
+    train, test = store.set("train"), store.set("test")
+    assert (train.ids.dtype, train.labels.dtype, train.pauses.dtype) == (np.int32, np.int8, np.float32)
+    assert train.ids.tolist() == [2, 3, 2, 4, 2, 5]
+    assert train.labels.tolist() == [0, 1, 2, 2, 0, 0]
+    np.testing.assert_array_equal(train.pauses, np.float32([0.5, np.nan, 0.25, 0.5, np.nan, 0.25]))
+    assert train.streams == ["a", "b"]
+    assert train.offsets.tolist() == [0, 4, 6]
+    assert test.ids.tolist() == [5, 0, 2]
+    assert test.labels is None
+    assert test.pauses is None
+    with pytest.raises(ValueError, match="read-only"):
+        train.ids[0] = 1
+    assert (place / "store/train/index").read_text() == "a 0 4\nb 4 2\n"
+
+
+def test_another_vocabulary(place):
+    make(place, "train")
+    make_store(place / "two", [place / "test"], place / "labels.txt", vocab=place / "store/vocab")
+    assert Store(place / "two").set("test").ids.tolist() == [5, 0, 2]
+    assert (place / "two/vocab").read_bytes() == (place / "store/vocab").read_bytes()
+
+
+def test_vocabulary_size_and_the_set_it_is_made_of(place):
+    assert make(place, vocab_size=1).set("train").ids.tolist() == [2, 0, 2, 0, 2, 0]
+    assert make(place, train="test").vocabulary.tokens[2:] == ["new", "x", "ä"]
+
+
+def test_segments_give_the_order_of_time(place):
+    train = place / "train"
+    (train / "segments").write_text("a-1 rec2 5 6\na-2 rec2 1 2\nb-1 rec1 0 1\n")
+    store = make(place, "train")
+    words = [store.vocabulary.tokens[i] for i in store.set("train").ids]
+    assert words == ["x", "ä", "z", "x", "y", "x"]
+    assert store.set("train").labels.tolist() == [0, 0, 2, 0, 1, 2]
+    assert store.set("train").pauses[2] == 0.5
+    assert store.set("train").streams == ["rec1", "rec2"]
+    assert store.set("train").offsets.tolist() == [0, 2, 6]
+
+
+words = st.lists(st.text(st.sampled_from("abäあ\u00a0\u3000\x1c<"), min_size=1, max_size=2), max_size=12)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.tuples(st.sampled_from("abcd"), words, st.sampled_from([" ", "  ", "\t", " \t "])), min_size=1),
+       st.integers(1, 200))
+def test_a_store_is_what_its_data_directory_is(tmp_path_factory, utterances, block):
+    """The blocks agree with DataDir.utterances, whatever the blanks, the writing systems and the block size."""
+    place = tmp_path_factory.mktemp("p")
+    utterances = sorted((stream, text, blank) for stream, text, blank in utterances)
+    rows = [(f"{stream}-{i:03d}", stream, text, blank) for i, (stream, text, blank) in enumerate(utterances)]
+    (place / "d").mkdir()
+    (place / "labels.txt").write_text(LABELS)
+    label = dict(zip("abäあ\u00a0\u3000\x1c<", ["O", "COMMA", "PERIOD", *["O"] * 5]))
+    for name, column in ("text", str), ("punct", lambda word: label[word[0]]):
+        lines = (blank.join([key, *map(column, text)]) + "\n" for key, _, text, blank in rows)
+        (place / "d" / name).write_text("".join(lines), encoding="utf-8")
+    (place / "d/utt2spk").write_text("".join(f"{key} {stream}\n" for key, stream, _, _ in rows))
+    expected = list(DataDir(place / "d").utterances())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(punc.store, "ENCODE_BLOCK", block)
+        if not any(u.words for u in expected):
+            with pytest.raises(InputError, match="not one word"):
+                make(place, "d")
+            return
+        store = make(place, "d", nj=1)
+    found = store.set("d")
+    assert [store.vocabulary.tokens[i] for i in found.ids] == [word for u in expected for word in u.words]
+    assert [store.labels.names[i] for i in found.labels] == [name for u in expected for name in u.labels]
+    streams = {u.stream: 0 for u in expected}
+    for u in expected:
+        streams[u.stream] += len(u.words)
+    assert found.streams == list(streams)
+    assert np.diff(found.offsets).tolist() == list(streams.values())
+
+
+def test_the_number_of_processes_changes_nothing(place, monkeypatch):
+    letters = np.array(list(string.ascii_lowercase))
+    rng = np.random.default_rng(0)
+    write_data_dir(place / "long", [Utterance(f"{i:04d}", f"{i:04d}"[:2], list(rng.choice(letters, 20)), ["O"] * 20)
+                                    for i in range(300)])
+    monkeypatch.setattr(punc.store, "ENCODE_BLOCK", 1000)
+    make(place, "long", "train", nj=1)
+    one = tree(place / "store")
+    (place / "store/conf").unlink()
+    make(place, "long", "train", nj=3)
+    assert tree(place / "store") == one
+
+
+def test_a_finished_store_is_not_made_again(place, capsys):
+    make(place)
+    before = {file: file.stat().st_mtime_ns for file in (place / "store").rglob("*")}
+    make(place)
+    assert {file: file.stat().st_mtime_ns for file in (place / "store").rglob("*")} == before
+    assert "finished" in capsys.readouterr().err
+    text = (place / "train/text").read_text()
+    (place / "train/text").write_text(text.replace("z", "q"))
+    os.utime(place / "train/text", (1, 1))
+    assert "q" in make(place).vocabulary.tokens
+    assert len(make(place, vocab_size=1).vocabulary) == 3
+
+
+def test_what_an_earlier_store_had_does_not_stay(place):
+    make(place)
+    (place / "store/test/mine").write_text("a user's own")
+    (place / "train/punct").unlink()
+    store = make(place, "train")
+    assert store.sets == ["train"]
+    assert store.set("train").labels is None
+    assert (place / "store/test/mine").exists()
+
+
+def test_a_kill_while_the_files_are_put_in_place_leaves_no_store(place, monkeypatch):
+    make(place)
+    calls = []
+
+    def replace(*names):
+        calls.append(names)
+        if len(calls) == 4:  # the vocabulary and the label set are written, the first file is in its place
+            raise KeyboardInterrupt
+        os.rename(*names)
+
+    monkeypatch.setattr(os, "replace", replace)
+    with pytest.raises(KeyboardInterrupt):
+        make(place, "test")
+    monkeypatch.undo()
+    with pytest.raises(InputError, match="unfinished"):
+        Store(place / "store")
+    assert make(place, "test").sets == ["test"]
+
+
+@pytest.mark.parametrize(("file", "content", "where", "what"), [
+    ("train/punct", b"a-1 O COMMA PERIOD\na-2 QUESTION\nb-1 O O\n", "train/punct:2", "'QUESTION' is not in the label"),
+    ("train/punct", b"a-1 O COMMA\na-2 O\nb-1 O O\n", "train/punct:1", "3 words in text but 2 labels"),
+    ("train/punct", b"a-1 O COMMA O\na-2 O\n", "train/punct", "no line for 'b-1'"),
+    ("train/punct", b"a-1 O O O\na-2 O\nb-1 O O\nc-1 O\n", "train/text", "no line for 'c-1'"),
+    ("train/punct", b"a-1 O O O\na-3 O\nb-1 O O\n", "train/punct:2", "no line for 'a-2'"),
+    ("train/punct", b"", "train/punct", "empty"),
+    ("train/text", b"", "train/text", "empty"),
+    ("train/text", b"a-1 x y x\na-2 z\r\nb-1 x x\n", "train/text:2", "carriage return"),
+    ("train/text", b"a-1 x y x\na-2 \0\nb-1 x x\n", "train/text:2", "NUL"),
+    ("train/text", b"a-1 x y x\na-2 z\nb-1 x \xff\n", "train/text:3", "UTF-8"),
+    ("train/text", b"a-2 z\na-1 x y x\nb-1 x x\n", "train/text:1", "no line for 'a-1'"),
+    ("train/utt2spk", b"a-1 b\na-2 b\nb-1 a\n", "train/utt2spk:3", "comes after"),
+    ("train/utt2spk", b"a-1 a\na-2 a a\nb-1 b\n", "train/utt2spk:2", "one speaker"),
+    ("train/pauses.scp", b"a-1 no.ark:4\na-2 no.ark:5\nb-1 no.ark:6\n", "train/pauses.scp:1", "no.ark"),
+    ("test/text", b"c\n", "test/text", "not one word"),
+    ("labels.txt", b"O w\n", "labels.txt", "two labels"),
+    ("labels.txt", b"O w\n" + b"".join(b"L%d w%d\n" % (i, i) for i in range(127)), "labels.txt", "127"),
+    ("vocab", b"<unk>\n</s>\na\na\n", "vocab:4", "twice"),
+    ("vocab", b"a\nb\n", "vocab:1", "<unk>")])
+@pytest.mark.parametrize("there", [False, True])
+def test_bad_input_is_one_line_and_changes_nothing(place, capsys, file, content, where, what, there):
+    options = ["--vocab", str(place / "vocab")] if file == "vocab" else []
+    arguments = ["make-store", "--labels", str(place / "labels.txt"), *options, str(place / "store"),
+                 str(place / "train"), str(place / "test")]
+    if there:
+        make(place)
+    (place / file).write_bytes(content)
+    before = tree(place)
+    capsys.readouterr()
+    assert main(arguments) == 1
+    error = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("train: ")]
+    assert len(error) == 1
+    assert error[0].startswith(f"punc make-store: {place / where}")
+    assert what in error[0]
+    assert tree(place) == before
+
+
+@pytest.mark.parametrize("missing", ["train", "train/text", "train/utt2spk", "labels.txt", "vocab"])
+def test_missing_files(place, missing):
+    if (place / missing).exists():
+        (place / missing).rename(place / "away")
+    with pytest.raises(InputError, match=f"{missing}: "):
+        make(place, vocab=place / "vocab" if missing == "vocab" else None)
+    assert not (place / "store").exists()
+
+
+@pytest.mark.parametrize(("options", "what"), [
+    ({"vocab_size": 0}, "vocab-size=0"), ({"nj": 0}, "nj=0"), ({"unit": "syllable"}, "unit=syllable"),
+    ({"train": "dev"}, "'dev'")])
+def test_options_that_do_not_fit(place, options, what):
+    with pytest.raises(InputError, match=what):
+        make(place, **options)
+
+
+def test_two_sets_of_one_name(place):
+    (place / "other").mkdir()
+    (place / "test").rename(place / "other/train")
+    with pytest.raises(InputError, match="'train' cannot name one more set"):
+        make(place, "train", "other/train")
+
+
+@pytest.mark.parametrize("target", ["train", "labels.txt"])
+def test_a_target_that_is_something_else_is_left_alone(place, target):
+    before = tree(place)
+    with pytest.raises(InputError, match="no store"):
+        make_store(place / target, [place / "train"], place / "labels.txt")
+    assert tree(place) == before
+
+
+@pytest.mark.parametrize("path", ["no", "train"])
+def test_what_is_no_store_is_not_opened(place, path):
+    with pytest.raises(InputError, match="make-store"):
+        Store(place / path)
+
+
+def test_a_set_that_is_not_there(place):
+    with pytest.raises(InputError, match="no set 'dev' in the store; it has test train"):
+        make(place).set("dev")
+
+
+def cut(path):
+    os.truncate(path, path.stat().st_size - 1)
+
+
+@pytest.mark.parametrize(("file", "change"), [
+    ("ids.npy", cut), ("labels.npy", cut), ("pauses.npy", cut), ("ids.npy", lambda path: os.truncate(path, 20)),
+    ("ids.npy", lambda path: path.write_bytes(b"")), ("ids.npy", lambda path: path.unlink()),
+    ("ids.npy", lambda path: path.write_bytes(b"not an array")),
+    ("ids.npy", lambda path: np.save(path, np.zeros(6))),
+    ("ids.npy", lambda path: np.save(path, np.zeros((6, 1), "i4"))),
+    ("labels.npy", lambda path: np.save(path, np.zeros(5, np.int8))),
+    ("index", lambda path: path.write_text("a 0 4\n")), ("index", lambda path: path.write_text("a 0 4\nb 4\n")),
+    ("index", lambda path: path.write_text("a 1 3\nb 4 2\n")),
+    ("index", lambda path: path.write_text("a 0 4\nb x 2\n")),
+    ("index", lambda path: path.write_bytes(b"a 0 4\n\xff 4 2\n")), ("index", lambda path: path.write_text(""))])
+def test_a_broken_set_is_not_opened(place, file, change):
+    store = make(place)
+    change(place / "store/train" / file)
+    with pytest.raises(InputError, match=r"store/train[^;]*; make .*again") as caught:
+        store.set("train")
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,92 @@
+"""Vocabularies: order, ties, special tokens, bounded counting, files."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import punc.vocabulary
+from punc.datadir import DataDir, Utterance, write_data_dir
+from punc.errors import InputError
+from punc.vocabulary import END, UNK, Vocabulary, count_vocabulary
+
+
+def data_dir(path, texts):
+    write_data_dir(path, [Utterance(f"s-{i:05d}", "s", text.split()) for i, text in enumerate(texts)])
+    return DataDir(path)
+
+
+def test_most_frequent_first_and_ties_in_c_order(tmp_path):
+    data = data_dir(tmp_path / "d", ["b a ä Z b", "", "b a ä Z z"])
+    assert count_vocabulary(data, 4).tokens == ["<unk>", "</s>", "b", "Z", "a", "ä"]
+    assert count_vocabulary(data, 100).tokens == ["<unk>", "</s>", "b", "Z", "a", "ä", "z"]
+
+
+def test_special_tokens_of_the_text_take_no_places(tmp_path):
+    data = data_dir(tmp_path / "d", ["<unk> <unk> a </s> <unk> b a"])
+    assert count_vocabulary(data, 1).tokens == ["<unk>", "</s>", "a"]
+
+
+def test_ids_are_places():
+    vocabulary = Vocabulary(["<unk>", "</s>", "a", "b"])
+    ids = vocabulary.ids(["b", "no", "a", "</s>", "<unk>"])
+    assert ids.dtype == np.int32
+    assert ids.tolist() == [3, UNK, 2, END, UNK]
+    assert vocabulary.ids([]).shape == (0,)
+    assert len(vocabulary) == 4
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=("Cs",), exclude_characters=" \t\n\r\0"), min_size=1),
+                unique=True))
+def test_a_file_reads_back(tmp_path_factory, words):
+    path = tmp_path_factory.mktemp("v") / "vocab"
+    tokens = ["<unk>", "</s>", *(word for word in words if word not in ("<unk>", "</s>"))]
+    Vocabulary(tokens).write(path)
+    assert Vocabulary.read(path).tokens == tokens
+
+
+@pytest.mark.parametrize(("text", "line", "what"), [
+    ("", 1, "<unk>"), ("<unk>\n", 2, "</s>"), ("</s>\n<unk>\n", 1, "<unk>"), ("a\nb\n", 1, "<unk>"),
+    ("<unk>\n</s>\na\nb\na\n", 5, "'a' stands twice"), ("<unk>\n</s>\n<unk>\n", 3, "'<unk>' stands twice"),
+    ("<unk>\n</s>\na 3\n", 3, "not one token"), ("<unk>\n</s>\n\n", 3, "not one token"),
+    ("<unk>\n</s>\na\r\n", 3, "carriage return")])
+def test_bad_files_are_one_line(tmp_path, text, line, what):
+    path = tmp_path / "vocab"
+    path.write_bytes(text.encode())
+    with pytest.raises(InputError) as caught:
+        Vocabulary.read(path)
+    assert str(caught.value).startswith(f"{path}:{line}: ")
+    assert what in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_text_that_is_wrong_is_explained(tmp_path):
+    data = data_dir(tmp_path / "d", ["a b", "c"])
+    (tmp_path / "d/text").write_bytes(b"s-00000 a b\ns-00001 c\xff\n")
+    with pytest.raises(InputError, match=r"text:2: byte 10 is not UTF-8"):
+        count_vocabulary(data, 5)
+
+
+def test_counting_is_bounded_and_keeps_the_frequent(tmp_path, monkeypatch, capsys):
+    """Against an exact count: words that are surely frequent are kept, though most types are forgotten."""
+    rng = np.random.default_rng(0)
+    words = [f"w{i}" for i in np.minimum(rng.zipf(1.5, 6000), 40)]
+    for i in range(2000):
+        words.insert(int(rng.integers(len(words))), f"noise{i}")
+    data = data_dir(tmp_path / "d", [" ".join(words[i:i + 20]) for i in range(0, len(words), 20)])
+    exact = [word for word, _ in Counter(words).most_common(10)]
+    sizes = []
+
+    class Spy(Counter):
+        def update(self, *args):
+            super().update(*args)
+            sizes.append(len(self))
+
+    monkeypatch.setattr(punc.vocabulary, "Counter", Spy)
+    monkeypatch.setattr(punc.vocabulary, "MOST_TYPES", 200)
+    monkeypatch.setattr(punc.vocabulary, "COUNT_BLOCK", 1000)
+    assert count_vocabulary(data, 10).tokens[2:] == exact
+    assert max(sizes) < 200 + 1000 / 2  # a block's words on top of the limit
+    assert "too low" in capsys.readouterr().err
