@@ -15,7 +15,7 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ import numpy as np
 
 from punc.errors import InputError
 from punc.files import atomic_file, decode_line, open_input
+from punc.idtable import IdTable
 from punc.tables import fields
 
 CTM_SILENCE = frozenset(("<eps>", "<sil>", "<SIL>", "!SIL"))
@@ -62,29 +63,66 @@ class Segment(NamedTuple):
     words: list[str]
 
 
-def index_ctm(path: str | os.PathLike, silence: frozenset[str] = CTM_SILENCE, max_overlap: float = MAX_OVERLAP,
-              repairs: Counter | None = None) -> dict[str, Callable[..., Timing]]:
-    """Every id of a CTM, or of a directory of `*.ctm`, with a function that reads its timing.
+class CtmIndex(Mapping):
+    """Every id of a CTM, or of the `*.ctm` of a directory, with a function that reads its timing.
 
     silence       the words that are silences
     max_overlap   seconds by which two words of an id and channel may overlap
     repairs       counts what was mended
 
-    The function takes a channel, which matters for an id that has several. Memory: one entry an id, and one more
-    for each further place where there are lines of it. Raises InputError where there are no words, and, when the
-    function is called, for what `read_ctm` raises it, and where the channel is none of several.
+    The function takes a channel, which matters for an id that has several. Memory: 56 bytes for each stretch of lines
+    that belong to one id. Raises InputError where there are no words, and, when a function is called, for what
+    `read_ctm` raises it, and where the channel is none of several.
     """
-    repairs = Counter() if repairs is None else repairs
-    path = Path(path)
-    files = sorted(path.glob("*.ctm")) if path.is_dir() else [path]
-    if not files:
-        raise InputError("no *.ctm in this directory", "name a CTM, or a directory that has some", path)
-    places: dict[str, list[tuple]] = {}
-    for file in files:
-        for id, place in _places(file):
-            places.setdefault(id, []).append(place)
-    repairs["ids with lines in several places"] += sum(len(of_id) > 1 for of_id in places.values())
-    return {id: functools.partial(_read_places, of_id, silence, max_overlap, repairs) for id, of_id in places.items()}
+
+    def __init__(self, path: str | os.PathLike, silence: frozenset[str] = CTM_SILENCE,
+                 max_overlap: float = MAX_OVERLAP, repairs: Counter | None = None):
+        self._files = sorted(Path(path).glob("*.ctm")) if Path(path).is_dir() else [Path(path)]
+        if not self._files:
+            raise InputError("no *.ctm in this directory", "name a CTM, or a directory that has some", path)
+        self._silence, self._max_overlap = silence, max_overlap
+        self._repairs = Counter() if repairs is None else repairs
+        self._places = IdTable(4)
+        for id, place in self._scan():
+            self._places.add(id, *place)
+        self._repairs["ids with lines in several places"] += int((self._places.counts() > 1).sum())
+
+    def _scan(self) -> Iterator[tuple[str, tuple[int, ...]]]:
+        for number, file in enumerate(self._files):
+            for id, begin, end, line in _places(file):
+                yield id, (number, begin, end, line)
+
+    def __contains__(self, id: str) -> bool:
+        return id in self._places
+
+    def __getitem__(self, id: str) -> Callable[..., Timing]:
+        if id not in self._places:
+            raise KeyError(id)
+        return functools.partial(self._read, id)
+
+    def __iter__(self) -> Iterator[str]:
+        """The ids in the order of the files, which are read again for this."""
+        return (id for id, place in self._scan() if tuple(self._places.rows(id)[0]) == place)
+
+    def __len__(self) -> int:
+        return len(self._places.counts())
+
+    def _read(self, id: str, channel: str | None = None) -> Timing:
+        rows = []
+        for number, begin, end, line in self._places.rows(id).astype(np.int64).tolist():
+            path = self._files[number]
+            with open_input(path) as file:
+                file.seek(begin)
+                lines = file.read(end - begin).splitlines(keepends=True)
+            rows += [(number, row) for number, row in _rows(enumerate(lines, line), path) if row.id == id]
+        channels = {row.channel for _, row in rows}
+        if len(channels) > 1:
+            first = rows[0][0]
+            rows = [(number, row) for number, row in rows if row.channel == channel]
+            if not rows:
+                raise InputError(f"'{id}' has channels {' '.join(sorted(channels))} under one id",
+                                 "say in reco2file_and_channel which one a recording is", path, first)
+        return _in_order(rows, path, self._silence, self._max_overlap, self._repairs)
 
 
 def read_ctm(path: str | os.PathLike, silence: frozenset[str] = CTM_SILENCE, max_overlap: float = MAX_OVERLAP,
@@ -101,37 +139,20 @@ def read_ctm(path: str | os.PathLike, silence: frozenset[str] = CTM_SILENCE, max
             yield id, channel, _in_order(list(group), path, silence, max_overlap, repairs)
 
 
-def _places(path: Path) -> Iterator[tuple[str, tuple]]:
-    """Each id of a CTM with a stretch of its lines: (path, first byte, end byte, number of its first line)."""
+def _places(path: Path) -> Iterator[tuple[str, int, int, int]]:
+    """Each id of a CTM with a stretch of its lines: first byte, end byte, number of the first line."""
     key, begin, first, position = b"", 0, 1, 0
     with open_input(path) as file:
         for number, line in enumerate(file, 1):
             this = line.split(None, 1)[0] if not line.isspace() and not line.startswith(b";;") else key
             if this != key:
                 if key:
-                    yield decode_line(key, path, first), (path, begin, position, first)
+                    yield decode_line(key, path, first), begin, position, first
                 key, begin, first = this, position, number
             position += len(line)
     if not key:
         raise InputError("the file has no timed words", "make it again", path)
-    yield decode_line(key, path, first), (path, begin, position, first)
-
-
-def _read_places(places: list[tuple], silence: frozenset[str], max_overlap: float, repairs: Counter,
-                 channel: str | None = None) -> Timing:
-    rows = []
-    for path, begin, end, first in places:
-        with open_input(path) as file:
-            file.seek(begin)
-            rows += _rows(enumerate(file.read(end - begin).splitlines(keepends=True), first), path)
-    channels = {row.channel for _, row in rows}
-    if len(channels) > 1:
-        id = rows[0][1].id
-        rows = [(number, row) for number, row in rows if row.channel == channel]
-        if not rows:
-            raise InputError(f"'{id}' has channels {' '.join(sorted(channels))} under one id",
-                             "say in reco2file_and_channel which one a recording is", places[0][0], places[0][3])
-    return _in_order(rows, places[0][0], silence, max_overlap, repairs)
+    yield decode_line(key, path, first), begin, position, first
 
 
 def _rows(lines: Iterable[tuple[int, bytes]], path: str | os.PathLike) -> Iterator[tuple[int, TimedWord]]:

@@ -23,9 +23,10 @@ from typing import NamedTuple
 import numpy as np
 
 from punc.align import align_words
-from punc.ctm import CTM_SILENCE, MAX_OVERLAP, Timing, index_ctm
+from punc.ctm import CTM_SILENCE, MAX_OVERLAP, CtmIndex, Timing
 from punc.errors import InputError
 from punc.files import atomic_file
+from punc.idtable import IdTable
 from punc.tables import fields, read_table
 from punc.textgrids import TEXTGRID_SILENCE, find_textgrids, index_textgrids
 from punc.vectors import write_vector
@@ -41,11 +42,11 @@ def word_times(path: str | os.PathLike, form: str = "auto", tier: str = "words",
     form      "ctm", "textgrid", or "auto": TextGrids where there are some
     silence   words that are silences, for others than CTM_SILENCE or TEXTGRID_SILENCE
 
-    The others are those of `index_ctm` and `index_textgrids`, which also say what raises InputError.
+    The others are those of `CtmIndex` and `index_textgrids`, which also say what raises InputError.
     """
     if form == "textgrid" or (form == "auto" and find_textgrids(path)):
         return index_textgrids(path, tier, TEXTGRID_SILENCE if silence is None else frozenset(silence) | {""})
-    return index_ctm(path, CTM_SILENCE if silence is None else frozenset(silence), max_overlap, repairs)
+    return CtmIndex(path, CTM_SILENCE if silence is None else frozenset(silence), max_overlap, repairs)
 
 
 def read_channels(path: str | os.PathLike) -> dict[str, tuple[str, str]]:
@@ -61,13 +62,13 @@ def read_channels(path: str | os.PathLike) -> dict[str, tuple[str, str]]:
 
 
 def stream_pauses(stream: str, utterances: Sequence[tuple[str, Sequence[str]]], sources: Sources,
-                  segments: Mapping[str, tuple[str, float, float]] | None = None,
+                  segments: IdTable | None = None,
                   channels: Mapping[str, tuple[str, str]] | None = None,
                   substituted: bool = True, counts: Counter | None = None) -> list[np.ndarray]:
     """The pauses of a stream's utterances: for each a float32 (words,), seconds, NaN unknown.
 
     utterances   (id, words), in time order
-    segments     utterance → (recording, begin, end in seconds); None where there is no such file
+    segments     begin and end of each utterance in seconds; None where there is no such file
     channels     recording → (file, channel)
     counts       adds up slots, known, beside (unknown beside an untimed word), ends (unknown at an end),
                  untimed (words of the text), extra (timed words that the text has not), missing (utterances)
@@ -94,7 +95,7 @@ def _of_stream(stream: str, sources: Sources, channels: Mapping[str, tuple[str, 
     return None
 
 
-def _of_utterances(utterances: Sequence[tuple[str, Sequence[str]]], sources: Sources, segments: Mapping | None,
+def _of_utterances(utterances: Sequence[tuple[str, Sequence[str]]], sources: Sources, segments: IdTable | None,
                    substituted: bool, counts: Counter) -> list[np.ndarray]:
     """Pauses from times under utterance ids: across utterances with `segments`, each for itself without."""
     all_times, all_matched, pauses, n_timed = [], [], [], 0
@@ -106,7 +107,7 @@ def _of_utterances(utterances: Sequence[tuple[str, Sequence[str]]], sources: Sou
         if segments is None:
             pauses.append(_pauses(times, matched, timing.end if len(utterances) == 1 else None, counts))
             continue
-        _, begin, end = segments[id]
+        begin, end = segments.rows(id)[0]
         if len(times) and times[-1, 1] > end - begin + SEGMENT_SLACK:
             raise InputError(f"the times of '{id}' go up to {times[-1, 1]:.2f} s, but it is {end - begin:.2f} s long",
                              "give times under an utterance's id from its start, or under the recording's id",
@@ -162,13 +163,20 @@ def slot_pauses(times: np.ndarray, matched: np.ndarray, end: float | None = None
 def write_pauses(directory: str | os.PathLike, pauses: Iterable[tuple[str, np.ndarray]]) -> None:
     """Write `pauses.ark` and `pauses.scp` of a data directory, whole or not at all.
 
-    The index is sorted by utterance id; the archive has the order given. The index names the archive by its
-    absolute path, as Kaldi's scripts do. Memory: one number per utterance.
+    The index has the order of `text`; the archive has the order given. The index names the archive by its absolute
+    path, as Kaldi's scripts do. Memory: 32 bytes an utterance. Raises ValueError for an utterance of `text` without
+    pauses.
     """
     directory = Path(os.path.abspath(directory))
+    offsets = IdTable(1)
     with atomic_file(directory / "pauses.ark", "wb") as ark, atomic_file(directory / "pauses.scp") as index:
-        offsets = {id: write_vector(ark, id, vector) for id, vector in pauses}
-        index.writelines(f"{id} {directory / 'pauses.ark'}:{offsets[id]}\n" for id in sorted(offsets, key=str.encode))
+        for id, vector in pauses:
+            offsets.add(id, write_vector(ark, id, vector))
+        for row in read_table(directory / "text"):
+            offset = offsets.rows(row.key)
+            if not len(offset):
+                raise ValueError(f"no pauses for '{row.key}'")
+            index.write(f"{row.key} {directory / 'pauses.ark'}:{int(offset[0, 0])}\n")
 
 
 class PauseStatistics(NamedTuple):

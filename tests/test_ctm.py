@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punc.ctm import Segment, TimedWord, index_ctm, read_ctm, read_stm, write_ctm
+from punc.ctm import CtmIndex, Segment, TimedWord, read_ctm, read_stm, write_ctm
 from punc.errors import InputError
 
 KALDI = "utt-1 1 0.000 0.250 hello \nutt-1 1 0.300 0.200 world \nutt-2 1 0.100 0.400 <unk> \n"
@@ -63,12 +63,12 @@ def test_print_silence(ctm):
 
 def test_other_silences(ctm):
     path = ctm("u 1 0 1 pau\nu 1 1 1 a\n")
-    assert words_of(index_ctm(path)["u"]()) == ["pau", "a"]
-    assert words_of(index_ctm(path, frozenset(["pau"]))["u"]()) == ["a"]
+    assert words_of(CtmIndex(path)["u"]()) == ["pau", "a"]
+    assert words_of(CtmIndex(path, frozenset(["pau"]))["u"]()) == ["a"]
 
 
 def test_nist_channels_confidence_alternatives(ctm):
-    talk = index_ctm(ctm(NIST))["talk"]
+    talk = CtmIndex(ctm(NIST))["talk"]
     assert words_of(talk(channel="A")) == ["so", "far", "gonna", "go"]
     assert [row.confidence for row in talk(channel="A").words] == [0.98, None, 0.5, 0.9]
     assert words_of(talk(channel="B")) == ["yes"]
@@ -84,7 +84,7 @@ def test_read_ctm_splits_channels(ctm):
 def test_index_finds_every_id_wherever_it_stands(ctm):
     repairs = Counter()
     lines = ["b 1 0 1 x", "b 1 1 1 y", ";; note", "", "a 1 0 1 z", "b 1 2 1 w", "c\t1\t0\t1\tv"]
-    sources = index_ctm(ctm("\n".join(lines)), repairs=repairs)
+    sources = CtmIndex(ctm("\n".join(lines)), repairs=repairs)
     assert {id: words_of(read()) for id, read in sources.items()} == {"b": ["x", "y", "w"], "a": ["z"], "c": ["v"]}
     assert repairs["ids with lines in several places"] == 1
     assert sources["c"]().line == 7
@@ -94,12 +94,12 @@ def test_directory_of_ctms(ctm, tmp_path):
     ctm("one 1 0 1 a\n", "one.ctm")
     ctm("two 1 0 1 b\n", "two.ctm")
     ctm("not a ctm", "README")
-    assert {id: words_of(read()) for id, read in index_ctm(tmp_path).items()} == {"one": ["a"], "two": ["b"]}
+    assert {id: words_of(read()) for id, read in CtmIndex(tmp_path).items()} == {"one": ["a"], "two": ["b"]}
 
 
 def test_unsorted_lines_are_sorted_and_counted(ctm):
     repairs = Counter()
-    timing = index_ctm(ctm("u 1 2 1 c\nu 1 0 1 a\nu 1 1 1 b\n"), repairs=repairs)["u"]()
+    timing = CtmIndex(ctm("u 1 2 1 c\nu 1 0 1 a\nu 1 1 1 b\n"), repairs=repairs)["u"]()
     assert words_of(timing) == ["a", "b", "c"]
     assert +repairs == {"lines that were not in time order": 1}
 
@@ -107,15 +107,15 @@ def test_unsorted_lines_are_sorted_and_counted(ctm):
 def test_short_overlaps_are_counted_long_ones_an_error(ctm):
     repairs = Counter()
     path = ctm("u 1 0 1.5 a\nu 1 1 1 b\nu 1 2 1 c\n")
-    assert words_of(index_ctm(path, repairs=repairs)["u"]()) == ["a", "b", "c"]
+    assert words_of(CtmIndex(path, repairs=repairs)["u"]()) == ["a", "b", "c"]
     assert +repairs == {"overlapping words": 1}
     with pytest.raises(InputError, match=r"ctm:2: at 1.00 s a word of 'u' overlaps the one before by more than 0.4 s"):
-        index_ctm(path, max_overlap=0.4)["u"]()
+        CtmIndex(path, max_overlap=0.4)["u"]()
 
 
 def test_rounded_times_do_not_overlap(ctm):
     repairs = Counter()
-    index_ctm(ctm("u 1 0.1 0.2 a\nu 1 0.3 0.1 b\n"), repairs=repairs)["u"]()  # 0.1 + 0.2 > 0.3 in binary
+    CtmIndex(ctm("u 1 0.1 0.2 a\nu 1 0.3 0.1 b\n"), repairs=repairs)["u"]()  # 0.1 + 0.2 > 0.3 in binary
     assert not +repairs
 
 
@@ -137,7 +137,7 @@ def test_rounded_times_do_not_overlap(ctm):
 ], ids=range(14))
 def test_bad_ctm(ctm, content, message):
     path = ctm(content)
-    for read in (lambda: list(read_ctm(path)), lambda: [timing() for timing in index_ctm(path).values()]):
+    for read in (lambda: list(read_ctm(path)), lambda: [timing() for timing in CtmIndex(path).values()]):
         with pytest.raises(InputError) as error:
             read()
         assert str(error.value).startswith(f"{path}{message}")
@@ -147,11 +147,11 @@ def test_bad_ctm(ctm, content, message):
 
 def test_nothing_there(ctm, tmp_path):
     with pytest.raises(InputError, match="no such file; make it"):
-        index_ctm(tmp_path / "missing")
+        CtmIndex(tmp_path / "missing")
     with pytest.raises(InputError, match=r"no \*.ctm in this directory"):
-        index_ctm(tmp_path)
+        CtmIndex(tmp_path)
     with pytest.raises(InputError, match="the file has no timed words"):
-        index_ctm(ctm(";; only a comment\n\n"))
+        CtmIndex(ctm(";; only a comment\n\n"))
 
 
 # Microseconds, so that what is written is what is read; words and ids hold anything but blanks and controls.

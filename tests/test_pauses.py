@@ -14,6 +14,7 @@ from punc.bin.main import main
 from punc.ctm import TimedWord, Timing
 from punc.datadir import DataDir
 from punc.errors import InputError
+from punc.idtable import IdTable
 from punc.pauses import pauses_by_label, read_channels, slot_pauses, stream_pauses, word_times, write_pauses
 
 NAN = np.nan
@@ -92,6 +93,13 @@ def test_substituted_words():
     assert_array_equal(one_stream("we went home", of, substituted=False), np.float32([NAN, NAN, NAN]))
 
 
+def segments(**times):
+    table = IdTable(2)
+    for id, (begin, end) in times.items():
+        table.add(id.replace("_", "-"), begin, end)
+    return table
+
+
 UTTERANCES = [("s-1", ["a", "b"]), ("s-2", ["c", "d"])]
 
 
@@ -103,8 +111,7 @@ def test_times_of_the_stream_go_across_utterances():
 
 def test_times_of_utterances_with_segments():
     of = sources(s_1=timing("a b", "0-1 1.5-2"), s_2=timing("c d", "0.25-1 1-2"))
-    segments = {"s-1": ("rec", 10.0, 12.0), "s-2": ("rec", 15.0, 17.0)}
-    pauses = stream_pauses("rec", UTTERANCES, of, segments)
+    pauses = stream_pauses("rec", UTTERANCES, of, segments(s_1=(10, 12), s_2=(15, 17)))
     assert_array_equal(pauses, np.float32([[0.5, 3.25], [0, NAN]]))  # 15.25 - 12
 
 
@@ -116,14 +123,14 @@ def test_times_of_utterances_without_segments():
 
 def test_utterances_that_overlap_have_no_pause_between_them():
     of = sources(s_1=timing("a b", "0-1 1.5-2"), s_2=timing("c d", "0-1 1-2"))
-    pauses = stream_pauses("rec", UTTERANCES, of, {"s-1": ("rec", 10.0, 12.0), "s-2": ("rec", 11.0, 13.0)})
+    pauses = stream_pauses("rec", UTTERANCES, of, segments(s_1=(10, 12), s_2=(11, 13)))
     assert_array_equal(pauses, np.float32([[0.5, 0], [0, NAN]]))
 
 
 def test_utterance_without_times():
     counts = Counter()
-    segments = {"s-1": ("rec", 10.0, 12.0), "s-2": ("rec", 15.0, 17.0)}
-    pauses = stream_pauses("rec", UTTERANCES, sources(s_1=timing("a b", "0-1 1.5-2")), segments, counts=counts)
+    pauses = stream_pauses("rec", UTTERANCES, sources(s_1=timing("a b", "0-1 1.5-2")),
+                           segments(s_1=(10, 12), s_2=(15, 17)), counts=counts)
     assert_array_equal(pauses, np.float32([[0.5, NAN], [NAN, NAN]]))
     assert counts == {"slots": 4, "known": 1, "beside": 3, "untimed": 2, "ends": 0, "extra": 0, "missing": 1}
 
@@ -137,7 +144,7 @@ def test_counts():
 def test_absolute_times_under_utterance_ids():
     of = sources(s_1=timing("a b", "10-11 11-12"))
     with pytest.raises(InputError, match=r"ctm:7: the times of 's-1' go up to 12.00 s, but it is 2.00 s long; give"):
-        stream_pauses("rec", UTTERANCES[:1], of, {"s-1": ("rec", 10.0, 12.0)})
+        stream_pauses("rec", UTTERANCES[:1], of, segments(s_1=(10, 12)))
 
 
 def test_file_and_channel_of_a_recording(tmp_path):
@@ -161,6 +168,7 @@ floats = st.floats(0, 1000, width=32) | st.just(NAN)
 @given(st.dictionaries(st.text("ab-é", min_size=1, max_size=6), st.lists(floats, min_size=1, max_size=5), min_size=1))
 def test_kaldi_reads_what_is_written(tmp_path_factory, pauses):
     path = tmp_path_factory.mktemp("data")
+    (path / "text").write_text("".join(f"{id} x\n" for id in sorted(pauses, key=str.encode)), encoding="utf-8")
     write_pauses(path, ((id, np.array(values)) for id, values in pauses.items()))
     read = kaldiio.load_scp(str(path / "pauses.scp"))
     assert list(read) == sorted(pauses, key=str.encode)
@@ -171,9 +179,19 @@ def test_kaldi_reads_what_is_written(tmp_path_factory, pauses):
 
 def test_bytes_of_the_archive(tmp_path):
     """Kaldi's binary: key, blank, NUL, B, `FV `, the size of an int32, the int32, little-endian float32."""
+    (tmp_path / "text").write_text("utt a b\n")
     write_pauses(tmp_path, [("utt", np.array([0.5, NAN]))])
     assert (tmp_path / "pauses.ark").read_bytes() == b"utt \0BFV \4" + struct.pack("<iff", 2, 0.5, NAN)
     assert (tmp_path / "pauses.scp").read_text() == f"utt {tmp_path}/pauses.ark:4\n"
+
+
+def test_an_utterance_without_pauses_leaves_the_old_ones(tmp_path):
+    (tmp_path / "text").write_text("one a\ntwo b\n")
+    (tmp_path / "pauses.scp").write_text("old\n")
+    with pytest.raises(ValueError, match="no pauses for 'two'"):
+        write_pauses(tmp_path, [("one", np.zeros(1))])
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["pauses.scp", "text"]
+    assert (tmp_path / "pauses.scp").read_text() == "old\n"
 
 
 def test_statistics_by_label():

@@ -10,6 +10,7 @@ import numpy as np
 from punc.ctm import MAX_OVERLAP
 from punc.datadir import DataDir, segment
 from punc.errors import InputError
+from punc.idtable import IdTable
 from punc.options import OptionParser, boolean
 from punc.pauses import pauses_by_label, read_channels, stream_pauses, word_times, write_pauses
 from punc.tables import read_table
@@ -52,7 +53,9 @@ def pauses_of(data: DataDir, sources, options, counts: Counter) -> Iterator[tupl
     segments = channels = None
     if data.has_segments:
         path = data.path / "segments"
-        segments = {row.key: segment(row, path) for row in read_table(path)}
+        segments = IdTable(2)
+        for row in read_table(path):
+            segments.add(row.key, *segment(row, path)[1:])
     if (data.path / "reco2file_and_channel").is_file():
         channels = read_channels(data.path / "reco2file_and_channel")
     first = ""
