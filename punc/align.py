@@ -1,0 +1,228 @@
+"""Word alignment by minimum edit distance, and the projection of slots along it.
+
+Reference punctuation is carried onto other words, of a speech recognizer mostly, as Tilk & Alumäe (2015, section 3)
+do it: the two word sequences are aligned with minimum edit distance, and a mark goes where its place in the
+reference falls. The distance is rapidfuzz's. Its alignment settles which words *match*; the rest is settled here:
+
+Pairing: between two matched words stand some reference words and some other hypothesis words. As many of them as
+can be are paired in order, as substitutions. Where reference words are left over, they are the last ones
+(deleted); where hypothesis words are left over, they are the first ones (inserted).
+
+Slots: the mark after a reference word goes after the hypothesis word it is paired with; the mark after a deleted
+word goes after the nearest hypothesis word before it. So
+  - a mark stays directly behind its word where that word is paired, and inserted words follow the mark;
+  - a mark before a matched word stays directly before it, unless words are inserted right there, with no reference
+    word beside them: then it stays behind its own word;
+  - a mark with no hypothesis word before it is lost: there is no slot;
+  - where several marks come to one slot, the strongest stays.
+
+Ties: of several alignments with the same distance, rapidfuzz's choice of matches is taken, which depends on nothing
+but the words; the pairing rule settles the rest. `egs/iwslt_ted/local/check_projection.py` measures these rules
+against labels that people made.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, count
+
+import numpy as np
+from rapidfuzz.distance import Levenshtein
+
+EXACT = 10**10  # reference words x hypothesis words up to which a piece is aligned whole: 100,000 x 100,000, a second
+STRIDE = 8192  # reference words to an anchor: cost grows with it, and the freedom to choose a safe anchor
+SUPPORT = 16  # further n-grams that an anchor needs nearby, at nearly its offset between the texts: not by chance
+ANCHOR_LENGTHS = (6, 3)  # words of an n-gram that is unique on both sides: the longer ones first
+WINDOW = 30_000  # words a side of a window, where a long text has no anchors
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """A reference aligned with a hypothesis.
+
+    ref_to_hyp      (reference words,) int64: the hypothesis word that is paired with each, -1 for a deleted one;
+                    increasing but for the -1
+    n_hyp           hypothesis words
+    correct, substitutions, deletions, insertions   their numbers
+    """
+
+    ref_to_hyp: np.ndarray
+    n_hyp: int
+    correct: int
+    substitutions: int
+    deletions: int
+    insertions: int
+
+    @property
+    def distance(self) -> int:
+        """The edit distance in words."""
+        return self.substitutions + self.deletions + self.insertions
+
+    @property
+    def wer(self) -> float:
+        """Word error rate, errors / reference words; infinite for insertions into an empty reference."""
+        if not len(self.ref_to_hyp):
+            return float("inf") if self.insertions else 0.0
+        return self.distance / len(self.ref_to_hyp)
+
+
+def align_words(ref: Sequence[str], hyp: Sequence[str]) -> Alignment:
+    """Align two word sequences with minimum edit distance (substitution, deletion, insertion cost 1 each).
+
+    Up to EXACT word pairs the distance is the minimum. Longer texts are cut at anchors (see `_pieces`), which
+    keeps time about linear; a cut in the middle of a stretch of equal words costs nothing unless the texts
+    repeat themselves there. Memory is linear in the words.
+    """
+    a, b = _word_ids(ref, hyp)
+    blocks = [_matching_blocks(a[r0:r1], b[h0:h1]) + np.array([r0, h0, 0]) for r0, r1, h0, h1 in _pieces(a, b)]
+    ref_to_hyp = _pair(np.concatenate([*blocks, [(len(a), len(b), 0)]]), len(a))
+    paired = ref_to_hyp >= 0
+    n_paired = int(paired.sum())
+    correct = int((a[paired] == b[ref_to_hyp[paired]]).sum())
+    return Alignment(ref_to_hyp, len(b), correct, n_paired - correct, len(a) - n_paired, len(b) - n_paired)
+
+
+def project_slots(alignment: Alignment) -> np.ndarray:
+    """The hypothesis slot of each reference slot, (reference words,) int64; -1: before the first word, no slot."""
+    return np.maximum.accumulate(alignment.ref_to_hyp)
+
+
+def project_labels(alignment: Alignment, labels: np.ndarray) -> np.ndarray:
+    """Carry label numbers of reference slots, (reference words,), onto hypothesis slots, (hypothesis words,).
+
+    A label's number is its strength (`labels.txt` lists the weakest first), so the largest wins a slot. Slots to
+    which nothing comes have label 0. The rules are the module's.
+    """
+    slots = project_slots(alignment)
+    projected = np.zeros(alignment.n_hyp, dtype=labels.dtype)
+    marks = np.flatnonzero((labels > 0) & (slots >= 0))
+    np.maximum.at(projected, slots[marks], labels[marks])
+    return projected
+
+
+def _word_ids(ref: Sequence[str], hyp: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Each word as a number, the same for the same word."""
+    ids = dict(zip(dict.fromkeys(chain(ref, hyp)), count()))
+    return tuple(np.fromiter(map(ids.__getitem__, words), np.int64, len(words)) for words in (ref, hyp))
+
+
+def _matching_blocks(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The stretches of equal words in an alignment of minimum distance: rows (start in a, start in b, length)."""
+    blocks = Levenshtein.editops(a.tolist(), b.tolist()).as_matching_blocks()
+    return np.array([(block.a, block.b, block.size) for block in blocks if block.size], np.int64).reshape(-1, 3)
+
+
+def _pair(blocks: np.ndarray, n_ref: int) -> np.ndarray:
+    """`ref_to_hyp` from the matching blocks, by the pairing rule; the last block is the empty one at both ends."""
+    ref_to_hyp = np.full(n_ref, -1, np.int64)
+    ref_start, hyp_start, size = blocks.T
+    ref_before = np.append(0, (ref_start + size)[:-1])  # where the stretch of differing words before a block begins
+    hyp_before = np.append(0, (hyp_start + size)[:-1])
+    n_pairs = np.minimum(ref_start - ref_before, hyp_start - hyp_before)
+    deleted = (ref_start - ref_before) > n_pairs
+    for first_ref, first_hyp, length in (
+        (ref_start, hyp_start, size),
+        (np.where(deleted, ref_before, ref_start - n_pairs), hyp_start - n_pairs, n_pairs),
+    ):
+        within = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
+        ref_to_hyp[np.repeat(first_ref, length) + within] = np.repeat(first_hyp, length) + within
+    return ref_to_hyp
+
+
+def _pieces(a: np.ndarray, b: np.ndarray, lengths: Sequence[int] = ANCHOR_LENGTHS) -> Iterator[tuple[int, ...]]:
+    """Cut two texts into pieces that are aligned on their own: (start in a, end in a, start in b, end in b).
+
+    Texts of up to EXACT word pairs are one piece. Others are cut at anchors; what is still too long between two
+    anchors, at anchors of shorter n-grams that are unique there; and what has no anchors, by windows.
+    """
+    if len(a) * len(b) <= EXACT:
+        yield 0, len(a), 0, len(b)
+        return
+    cuts = _anchors(a, b, lengths[0]) if lengths else _windows(a, b)
+    ends = [*cuts, (len(a), len(b))]
+    for (r0, h0), (r1, h1) in zip([(0, 0), *cuts], ends):
+        # A piece between windows is short enough; between anchors it may not be.
+        for i0, i1, j0, j1 in _pieces(a[r0:r1], b[h0:h1], lengths[1:]):
+            yield r0 + i0, r0 + i1, h0 + j0, h0 + j1
+
+
+def _anchors(a: np.ndarray, b: np.ndarray, n: int) -> list[tuple[int, int]]:
+    """Places to cut, in order: the middle of long stretches of n-grams that stand once in a and once in b.
+
+    Of every STRIDE words of a the longest such stretch is a candidate, if SUPPORT more n-grams of these words are
+    at nearly the same offset: texts that have nothing to do with each other share n-grams too, but not in one
+    place. The longest sequence of candidates that rises in both texts is kept (patience sorting).
+    """
+    in_a, in_b = _common_unique(_ngrams(a, n), _ngrams(b, n))
+    if not len(in_a):
+        return []
+    first = np.flatnonzero(np.append(True, (np.diff(in_a) != 1) | (np.diff(in_b) != 1)))
+    size = np.diff(np.append(first, len(in_a))) + n - 1
+    start_a, start_b = in_a[first], in_b[first]
+    stride = start_a // STRIDE
+    by_size = np.lexsort((start_a, -size, stride))
+    best = by_size[np.unique(stride[by_size], return_index=True)[1]]
+    bounds = np.searchsorted(in_a, [stride[best] * STRIDE, (stride[best] + 1) * STRIDE]).T
+    offset, near = in_b - in_a, STRIDE // 8
+    best = best[[np.sum(np.abs(offset[i:j] - offset[first[k]]) <= near) > SUPPORT
+                 for k, (i, j) in zip(best, bounds)]]
+    middle = size[best] // 2
+    return _rising((start_a[best] + middle).tolist(), (start_b[best] + middle).tolist())
+
+
+def _ngrams(ids: np.ndarray, n: int) -> np.ndarray:
+    """A 64-bit hash of each n-gram. A collision would only make a bad place to cut, not a wrong alignment."""
+    hashes = np.zeros(max(len(ids) - n + 1, 0), np.uint64)
+    for k in range(n):
+        hashes *= np.uint64(0x9E3779B97F4A7C15)
+        hashes += ids[k : k + len(hashes)].astype(np.uint64) + np.uint64(1)
+        hashes ^= hashes >> np.uint64(29)
+    return hashes
+
+
+def _common_unique(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where in a and in b the values stand that are in each exactly once; in the order of a."""
+    once = []
+    for values in (a, b):
+        value, index, number = np.unique(values, return_index=True, return_counts=True)
+        once.append((value[number == 1], index[number == 1]))
+    _, i, j = np.intersect1d(once[0][0], once[1][0], assume_unique=True, return_indices=True)
+    in_a, in_b = once[0][1][i], once[1][1][j]
+    order = np.argsort(in_a)
+    return in_a[order], in_b[order]
+
+
+def _rising(x: list[int], y: list[int]) -> list[tuple[int, int]]:
+    """The longest subsequence of the points (x, y), sorted by x, whose y rises."""
+    tops, top_points, before = [], [], []  # patience sorting: piles, the point on top of each, links back
+    for point, value in enumerate(y):
+        pile = bisect_right(tops, value)
+        before.append(top_points[pile - 1] if pile else -1)
+        tops[pile : pile + 1], top_points[pile : pile + 1] = [value], [point]
+    kept, point = [], top_points[-1] if top_points else -1
+    while point >= 0:
+        kept.append((x[point], y[point]))
+        point = before[point]
+    return kept[::-1]
+
+
+def _windows(a: np.ndarray, b: np.ndarray) -> list[tuple[int, int]]:
+    """Places to cut texts without anchors, in order: texts that differ entirely, or repeat themselves throughout.
+
+    A window of about WINDOW x WINDOW words, in the texts' proportion, is aligned, cut in the longest stretch of
+    equal words of its third quarter, and the next window begins there. Texts with nothing in common are cut at
+    the windows' ends.
+    """
+    cuts, r, h = [], 0, 0
+    while (len(a) - r) * (len(b) - h) > EXACT:
+        scale = min(WINDOW / ((len(a) - r) * (len(b) - h)) ** 0.5, 0.5)
+        rows, columns = int((len(a) - r) * scale) + 1, int((len(b) - h) * scale) + 1
+        blocks = _matching_blocks(a[r : r + rows], b[h : h + columns])
+        blocks = blocks[(blocks[:, 0] >= rows // 2) & (blocks[:, 0] < rows * 3 // 4)]
+        step = (rows, columns)
+        if len(blocks):
+            start_a, start_b, size = blocks[blocks[:, 2].argmax()].tolist()
+            step = (start_a + size // 2, start_b + size // 2)
+        r, h = r + step[0], h + step[1]
+        cuts.append((r, h))
+    return cuts
