@@ -22,8 +22,8 @@ def main(arguments: Sequence[str]) -> int:
                           "of a CTM, or of a directory of CTMs or TextGrids. Their ids are utterances, recordings "
                           "or speakers of DATA-DIR.",
                           "punc pauses data/train exp/tri3_ali/ctm")
-    parser.add_argument("data", metavar="DATA-DIR")
-    parser.add_argument("times", metavar="TIMES")
+    parser.add_argument("data", metavar="DATA-DIR", help="a data directory")
+    parser.add_argument("times", metavar="TIMES", help="a CTM, or a directory of *.ctm or *.TextGrid")
     parser.add_argument("--format", choices=("auto", "ctm", "textgrid"), default="auto", help="of the word times")
     parser.add_argument("--tier", default="words", help="the tier of the words in TextGrids")
     parser.add_argument("--silence", metavar="WORDS", help="what stands for silence, blanks between, if not the usual")
