@@ -156,10 +156,10 @@ def _anchors(a: np.ndarray, b: np.ndarray, n: int) -> list[tuple[int, int]]:
     in_a, in_b = _common_unique(_ngrams(a, n), _ngrams(b, n))
     if not len(in_a):
         return []
-    first = np.flatnonzero(np.append(True, (np.diff(in_a) != 1) | (np.diff(in_b) != 1)))
+    stride = in_a // STRIDE
+    first = np.flatnonzero(np.append(True, (np.diff(in_a) != 1) | (np.diff(in_b) != 1) | (np.diff(stride) != 0)))
     size = np.diff(np.append(first, len(in_a))) + n - 1
-    start_a, start_b = in_a[first], in_b[first]
-    stride = start_a // STRIDE
+    start_a, start_b, stride = in_a[first], in_b[first], stride[first]
     by_size = np.lexsort((start_a, -size, stride))
     best = by_size[np.unique(stride[by_size], return_index=True)[1]]
     bounds = np.searchsorted(in_a, [stride[best] * STRIDE, (stride[best] + 1) * STRIDE]).T

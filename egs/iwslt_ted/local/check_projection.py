@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Is `punc project` right? The labels that it gives test2011's ASR words, beside the published ones.
+
+    local/check_projection.py CORPUS-DIR LABELS-FILE
+
+The published test2011asr was not made by projection alone: its commas and question marks are those that a person
+wrote into the ASR source (…SLT…comma.xml), its periods stand where that source's segments end. So three figures are
+printed: agreement on all labels; with commas left out; and how many of the differing slots have in the published
+set just what the ASR source itself has there, so that the person decided, not an alignment.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from punc.align import align_words, project_labels
+from punc.bin.main import run
+from punc.datadir import DataDir
+from punc.labels import LabelSet
+
+ASR_SOURCE = "IWSLT12.TED.SLT.tst2011.en-fr.en.system0.comma.xml"
+CLITICS = ("n't", "'s", "'m", "'re", "'ve", "'ll", "'d")  # as the published files split words
+
+
+def read(path: Path, labels: LabelSet) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """All words of a data directory, their label numbers, and whether each is the last of its utterance."""
+    utterances = list(DataDir(path).utterances())
+    words = [word for u in utterances for word in u.words]
+    numbers = np.array([labels.index(name) for u in utterances for name in u.labels])
+    ends = np.zeros(len(words), int)
+    ends[np.cumsum([len(u.words) for u in utterances]) - 1] = 1
+    return words, numbers, ends
+
+
+def main(corpus: Path, labels_file: str) -> None:
+    labels = LabelSet.read(labels_file)
+    comma, period = labels.index("COMMA"), labels.index("PERIOD")
+    with tempfile.TemporaryDirectory() as name:
+        work = Path(name)
+        (work / "clitics").write_text("\n".join(CLITICS) + "\n")
+        for part in ("test2011", "test2011asr"):
+            run("prepare", ["--format=lrec", f"--labels={labels_file}", f"{corpus / part}", f"{work / part}"])
+        run("prepare", ["--format=mteval", f"--labels={labels_file}", f"--clitics={work / 'clitics'}",
+                        f"{corpus / ASR_SOURCE}", f"{work / 'source'}"])
+        run("project", [f"--labels={labels_file}", *(f"{work / part}" for part in ("test2011", "test2011asr", "out"))])
+        words, published, _ = read(work / "test2011asr", labels)
+        _, projected, _ = read(work / "out", labels)
+        source_words, source, segment_ends = read(work / "source", labels)
+
+    differ = projected != published
+    print(f"all labels          {100 * np.mean(~differ):.2f} % of {len(words)} slots agree, {differ.sum()} differ")
+    bare = np.where(projected == comma, 0, projected) != np.where(published == comma, 0, published)
+    print(f"commas left out     {100 * np.mean(~bare):.2f} % agree, {bare.sum()} differ")
+    confusion = np.zeros((len(labels), len(labels)), int)
+    np.add.at(confusion, (published, projected), 1)
+    print("\npublished \\ projected" + "".join(f"{name:>10}" for name in labels.names))
+    for name, row in zip(labels.names, confusion):
+        print(f"{name:<21}" + "".join(f"{n:>10}" for n in row))
+
+    # What the ASR source itself has in each slot: its marks, and a period where a segment ends without one.
+    by_hand = project_labels(align_words(source_words, words), np.maximum(source, segment_ends * period))
+    print(f"\nASR source's marks and segment ends = published: {100 * np.mean(by_hand == published):.2f} %")
+    for what, slots in (("differing slots", differ), ("of them with a comma", differ & ~bare),
+                        ("of them without", bare)):
+        print(f"{what:<21}{slots.sum():>5}, {(slots & (by_hand == published)).sum()} published as in the ASR source")
+    rest = differ & (by_hand != published)
+    print(f"left unexplained     {rest.sum():>5}, {100 * np.mean(rest):.2f} % of all slots")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    main(Path(sys.argv[1]), sys.argv[2])

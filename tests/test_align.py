@@ -1,0 +1,210 @@
+"""Alignment against the plain dynamic program; the projection's rules by hand-made examples and by a slow loop."""
+
+import tracemalloc
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punc import align
+from punc.align import align_words, project_labels, project_slots
+
+WORDS = st.lists(st.sampled_from("abcd"), max_size=12)
+
+
+def distance(ref, hyp):
+    """Levenshtein distance by its recurrence."""
+    row = list(range(len(hyp) + 1))
+    for i, a in enumerate(ref, 1):
+        last, row[0] = row[0], i
+        for j, b in enumerate(hyp, 1):
+            last, row[j] = row[j], min(last + (a != b), row[j] + 1, row[j - 1] + 1)
+    return row[-1]
+
+
+def with_errors(words, errors, n_types, random):
+    """A copy with substitutions, deletions and insertions in equal parts."""
+    out = []
+    for word in words:
+        kind = random.random() / (errors / 3)
+        out += [f"w{random.integers(n_types)}"] if kind < 1 else [] if kind < 2 else [word]
+        out += [f"w{random.integers(n_types)}"] if 2 < kind < 3 else []
+    return out
+
+
+def text(n_words, n_types, random):
+    return [f"w{i}" for i in random.zipf(1.2, n_words) % n_types]
+
+
+def slow_slots(ref_to_hyp):
+    """The slot rule, word by word."""
+    slots, last = [], -1
+    for j in ref_to_hyp:
+        last = j if j >= 0 else last
+        slots.append(last)
+    return slots
+
+
+@given(WORDS, WORDS)
+def test_distance_is_the_minimum_and_counts_are_consistent(ref, hyp):
+    a = align_words(ref, hyp)
+    assert a.distance == distance(ref, hyp)
+    pairs = [(i, j) for i, j in enumerate(a.ref_to_hyp.tolist()) if j >= 0]
+    assert all(i[1] < j[1] for i, j in pairwise(pairs))
+    assert a.correct == sum(ref[i] == hyp[j] for i, j in pairs)
+    assert a.substitutions == len(pairs) - a.correct
+    assert (a.deletions, a.insertions, a.n_hyp) == (len(ref) - len(pairs), len(hyp) - len(pairs), len(hyp))
+    assert project_slots(a).tolist() == slow_slots(a.ref_to_hyp.tolist())
+
+
+PAIRED = [  # reference, hypothesis, ref_to_hyp
+    ("a b c", "a b c", [0, 1, 2]),
+    ("a x c", "a y c", [0, 1, 2]),
+    ("a x y c", "a z c", [0, 1, -1, 2]),  # left over in the reference: the last
+    ("a x c", "a y z c", [0, 2, 3]),  # left over in the hypothesis: the first
+    ("x y", "p q r", [1, 2]),
+    ("x y z", "p q", [0, 1, -1]),
+    ("a b", "a b p q", [0, 1]),
+    ("a b", "p q a b", [2, 3]),
+    ("a b x y", "a b", [0, 1, -1, -1]),
+    ("x y a b", "a b", [-1, -1, 0, 1]),
+    ("", "a b", []),
+    ("a b", "", [-1, -1]),
+    ("", "", []),
+]
+
+
+@pytest.mark.parametrize(("ref", "hyp", "expected"), PAIRED)
+def test_pairing_rule(ref, hyp, expected):
+    assert align_words(ref.split(), hyp.split()).ref_to_hyp.tolist() == expected
+
+
+def test_wer():
+    assert align_words(list("abcd"), list("axcde")).wer == 0.5
+    assert align_words([], []).wer == 0
+    assert align_words([], ["a"]).wer == float("inf")
+
+
+# A label's number is its strength; 0 shows as a bare word: a, is a with a comma (1), a. period (2), a? question (3).
+PROJECTED = [
+    ("a, b.", "a b", "a, b."),
+    ("a x, b.", "a y b", "a y, b."),  # behind the substituted word
+    ("a x, b.", "a b", "a, b."),  # deleted word: the nearest hypothesis word before
+    ("a x y z? b.", "a b", "a? b."),
+    ("a x. y b", "a p b", "a p. b"),  # x is paired, y is deleted
+    ("a x y. b", "a p b", "a p. b"),  # and y's mark goes to the word before
+    ("a, b", "a p q b", "a, p q b"),  # inserted words follow the mark
+    ("a, x. b", "a p q b", "a, p q. b"),  # a mark before a matched word stays before it
+    ("a, x. b", "a b", "a. b"),  # several on one slot: the strongest
+    ("a? x. y, b", "a b", "a? b"),
+    ("x, a.", "a", "a."),  # no word before: lost
+    ("x, y? a.", "b", "b?"),  # b is paired with the first, the others are deleted
+    ("a. b.", "", ""),
+    ("", "a b", "a b"),
+]
+
+
+@pytest.mark.parametrize(("ref", "hyp", "expected"), PROJECTED)
+def test_projection_rules(ref, hyp, expected):
+    words = [word.rstrip(",.?") for word in ref.split()]
+    labels = np.array([" ,.?".index(word[-1]) if word[-1] in ",.?" else 0 for word in ref.split()], np.int8)
+    projected = project_labels(align_words(words, hyp.split()), labels)
+    assert projected.dtype == np.int8
+    assert " ".join(w + ["", ",", ".", "?"][k] for w, k in zip(hyp.split(), projected)) == expected
+
+
+@given(WORDS, WORDS, st.data())
+def test_projection_is_that_of_a_loop(ref, hyp, data):
+    labels = data.draw(st.lists(st.integers(0, 3), min_size=len(ref), max_size=len(ref)))
+    a = align_words(ref, hyp)
+    expected = [0] * len(hyp)
+    for slot, label in zip(slow_slots(a.ref_to_hyp.tolist()), labels):
+        if slot >= 0:
+            expected[slot] = max(expected[slot], label)
+    assert project_labels(a, np.array(labels, np.int64)).tolist() == expected
+
+
+def test_ties_depend_on_the_words_alone():
+    random = np.random.default_rng(1)
+    ref, hyp = (random.choice(list("ab"), 300).tolist() for _ in range(2))
+    first = align_words(ref, hyp).ref_to_hyp
+    renamed = [[{"a": "zebra", "b": "ant"}[w] for w in words] for words in (ref, hyp)]
+    assert (first == align_words(*renamed).ref_to_hyp).all()
+
+
+@pytest.fixture
+def small_pieces(monkeypatch):
+    """Cut texts of thousands of words as those of millions are: all limits about a hundredth."""
+    for name, value in {"EXACT": 1000**2, "STRIDE": 80, "SUPPORT": 4, "WINDOW": 400}.items():
+        monkeypatch.setattr(align, name, value)
+
+
+@pytest.mark.parametrize("errors", [0.01, 0.15, 0.4])
+def test_cut_at_anchors_is_as_good(errors, monkeypatch, small_pieces):
+    random = np.random.default_rng(2)
+    ref = text(6000, 2000, random)
+    hyp = with_errors(ref, errors, 2000, random)
+    ids = align._word_ids(ref, hyp)
+    pieces = list(align._pieces(*ids))
+    assert len(pieces) > 10
+    assert pieces[0][::2] == (0, 0)
+    assert pieces[-1][1::2] == (len(ref), len(hyp))
+    assert all(p[1] == q[0] and p[3] == q[2] for p, q in pairwise(pieces))
+    cut = align_words(ref, hyp).distance
+    monkeypatch.setattr(align, "EXACT", 10**10)
+    best = align_words(ref, hyp).distance
+    assert best <= cut <= best * (1 if errors < 0.4 else 1.002)
+
+
+def test_moved_and_missing_parts(small_pieces):
+    random = np.random.default_rng(3)
+    ref = text(8000, 3000, random)
+    assert align_words(ref, ref[:2000] + ref[5000:]).distance == 3000
+    assert align_words(ref, ref[3000:4000]).distance == 7000
+    moved = align_words(ref, ref[6000:] + ref[:6000])
+    assert moved.distance <= 4000  # the longer part matches, the other is deleted and inserted
+
+
+def unrelated(random):
+    return text(3000, 500, random), text(2500, 500, random)
+
+
+def disjoint(random):
+    return text(3000, 500, random), ["x" + w for w in text(2500, 500, random)]
+
+
+def two_words(random):
+    return tuple(random.choice(["a", "b"], n, p=[0.9, 0.1]).tolist() for n in (3000, 2500))
+
+
+def repeated(random):
+    part = text(300, 200, random)
+    return part * 10, with_errors(part * 10, 0.15, 200, random)
+
+
+@pytest.mark.parametrize(("make", "margin"), [(unrelated, 1.08), (disjoint, 1.0), (two_words, 1.1), (repeated, 1.01)])
+def test_texts_without_anchors(make, margin, monkeypatch, small_pieces):
+    ref, hyp = make(np.random.default_rng(4))
+    cut = align_words(ref, hyp)
+    assert cut.correct + cut.substitutions + cut.insertions == len(hyp)
+    monkeypatch.setattr(align, "EXACT", 10**10)
+    assert cut.distance <= align_words(ref, hyp).distance * margin
+
+
+def test_one_word_over_and_over():
+    a = align_words(["a"] * 100_000, ["a"] * 90_000)
+    assert (a.correct, a.deletions, a.distance) == (90_000, 10_000, 10_000)
+
+
+def test_memory_is_linear():
+    """A table of all word pairs would take 2.5 GB here, as bits 600 MB."""
+    random = np.random.default_rng(5)
+    ref = random.integers(0, 1000, 50_000).astype(str).tolist()
+    hyp = random.integers(0, 1000, 50_000).astype(str).tolist()
+    tracemalloc.start()
+    align_words(ref, hyp)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 32 * 2**20

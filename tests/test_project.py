@@ -1,0 +1,124 @@
+"""Projection of directories: streams whole, cut back into utterances; files carried along; bad input."""
+
+import numpy as np
+import pytest
+
+from punc.bin.main import main
+from punc.datadir import DataDir, Utterance, write_data_dir
+from punc.errors import InputError
+from punc.labels import LabelSet
+from punc.project import Projection, project
+
+LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n"
+NAMES = {"": "O", ",": "COMMA", ".": "PERIOD", "?": "QUESTION"}
+
+
+@pytest.fixture
+def labels(tmp_path):
+    (tmp_path / "labels.txt").write_text(LABELS)
+    return LabelSet.read(tmp_path / "labels.txt")
+
+
+def utterance(name, text, labelled=True):
+    words = [word.rstrip(",.?") for word in text.split()]
+    marks = [NAMES[word[len(bare):]] for word, bare in zip(text.split(), words)]
+    return Utterance(name, name.split("-")[0], words, marks if labelled else None)
+
+
+@pytest.fixture
+def directories(tmp_path):
+    write_data_dir(tmp_path / "ref", [
+        utterance("a-1", "so we went home."), utterance("a-2", "why, um. then? yes, he did."),
+        utterance("b-1", "um, no.")])
+    write_data_dir(tmp_path / "hyp", [
+        utterance("a-1", "so we", False), utterance("a-2", "went the home why then yes", False),
+        utterance("a-3", "he", False), utterance("b-1", "no", False)])
+    return tmp_path / "ref", tmp_path / "hyp", tmp_path / "out"
+
+
+def punct(path):
+    return {u.id: " ".join(u.labels) for u in DataDir(path).utterances()}
+
+
+def test_streams_are_aligned_whole_and_cut_back(directories, labels):
+    done = project(*directories, labels)
+    # a: "the" inserted, "um" and "did" deleted. Its 6 marks: . , . ? , . and b's , .
+    assert punct(directories[2]) == {"a-1": "O O", "a-2": "O O PERIOD PERIOD QUESTION COMMA",
+                                     "a-3": "PERIOD", "b-1": "PERIOD"}
+    assert done == Projection(streams=2, words=12, errors=4, marks=8, moved=2, merged=1, lost=1)
+    assert done.wer == pytest.approx(4 / 12)
+
+
+def test_a_text_on_itself_is_itself(directories, labels):
+    ref, _, out = directories
+    done = project(ref, ref, out, labels)
+    assert punct(out) == punct(ref)
+    assert (done.errors, done.moved, done.merged, done.lost) == (0, 0, 0, 0)
+
+
+def test_files_are_carried_along_but_not_what_had_other_labels(directories, labels):
+    ref, hyp, out = directories
+    words = [Utterance(u.id, u.stream, u.words, ["COMMA"] * len(u.words), np.full(len(u.words), 0.5, np.float32))
+             for u in DataDir(hyp).utterances()]
+    write_data_dir(hyp, words)
+    (hyp / "wav.scp").write_text("a a.wav\nb b.wav\n")
+    (hyp / "text_punct").write_text("a-1 so, we,\n")
+    project(ref, hyp, out, labels)
+    assert (out / "wav.scp").read_bytes() == (hyp / "wav.scp").read_bytes()
+    assert (out / "text").read_bytes() == (hyp / "text").read_bytes()
+    assert not (out / "text_punct").exists()
+    result = list(DataDir(out).utterances())
+    assert result[0].labels == ["O", "O"]
+    assert result[0].pauses.tolist() == [0.5, 0.5]
+
+
+def test_recordings_in_time_order_whatever_the_ids(tmp_path, labels):
+    """With segments a stream is a recording; ids of another order get their own labels all the same."""
+    write_data_dir(tmp_path / "ref", [utterance("a-1", "one, two. three? four.")])
+    write_data_dir(tmp_path / "hyp", [utterance("x-1", "three four", False), utterance("x-2", "one two", False)])
+    (tmp_path / "hyp" / "segments").write_text("x-1 a 5.0 9.0\nx-2 a 0.0 5.0\n")
+    done = project(tmp_path / "ref", tmp_path / "hyp", tmp_path / "out", labels)
+    assert (tmp_path / "out" / "punct").read_text() == "x-1 QUESTION PERIOD\nx-2 COMMA PERIOD\n"
+    assert done.errors == 0
+
+
+@pytest.mark.parametrize(("side", "lacking"), [("ref", "hyp"), ("hyp", "ref")])
+def test_a_stream_in_one_directory_only(tmp_path, directories, labels, side, lacking):
+    for name in ("0-1", "aa-1", "z-1"):
+        utterances = [u for u in DataDir(tmp_path / side).utterances() if u.id in ("a-1", "a-2", "a-3", "b-1")]
+        more = utterance(name, "well.", side == "ref")
+        write_data_dir(tmp_path / side, sorted([*utterances, more], key=lambda u: u.id))
+        with pytest.raises(InputError) as error:
+            project(*directories, labels)
+        assert f"/{lacking}: no stream '{name.split('-')[0]}'" in str(error.value)
+        assert "\n" not in str(error.value)
+        assert not directories[2].exists()
+
+
+def test_bad_input_leaves_the_output_as_it_was(tmp_path, directories, labels, capsys):
+    ref, hyp, out = directories
+    project(ref, hyp, out, labels)
+    before = {file.name: file.read_bytes() for file in out.iterdir()}
+    arguments = ["project", "--labels", f"{tmp_path / 'labels.txt'}", f"{ref}", f"{hyp}", f"{out}"]
+    good = (ref / "punct").read_text()
+    for bad, message in ((good.replace("QUESTION", "COLON"), "ref/punct: label 'COLON' of 'a-2'"),
+                         (good.replace(" QUESTION", ""), "ref/punct:2: 'a-2' has 6 words"),
+                         (None, "ref/punct: no such file")):
+        if bad is None:
+            (ref / "punct").unlink()
+        else:
+            (ref / "punct").write_text(bad)
+        assert main(arguments) == 1
+        printed = capsys.readouterr().err
+        assert printed.startswith("punc project: ")
+        assert message in printed
+        assert printed.count("\n") == 1
+        assert {file.name: file.read_bytes() for file in out.iterdir()} == before
+        assert not list(tmp_path.glob(".*"))
+
+
+def test_the_command_prints_one_line(tmp_path, directories, labels, capsys):
+    ref, hyp, out = directories
+    assert main(["project", f"--labels={tmp_path / 'labels.txt'}", f"{ref}", f"{hyp}", f"{out}"]) == 0
+    assert capsys.readouterr().err == ("punc project: 2 streams, 12 reference words, WER 33.33 %; "
+                                       "8 marks: 2 moved, 1 merged, 1 lost\n")
