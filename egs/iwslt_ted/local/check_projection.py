@@ -6,7 +6,11 @@
 The published test2011asr was not made by projection alone: its commas and question marks are those that a person
 wrote into the ASR source (…SLT…comma.xml), its periods stand where that source's segments end. So three figures are
 printed: agreement on all labels; with commas left out; and how many of the differing slots have in the published
-set just what the ASR source itself has there, so that the person decided, not an alignment.
+set just what the ASR source itself has there, so that the person decided, not an alignment. (The last figure says
+where the differences come from; only the first two say how near a projection comes.)
+
+Other rules than those of punc/align.py agree less, differing slots of 12,822: as it is 137; left-over words always
+at the end of a stretch 217, always at its beginning 141; inserted words before the mark instead of after it 189.
 """
 
 import sys
