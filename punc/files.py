@@ -19,8 +19,9 @@ def open_input(path: str | os.PathLike) -> Iterator[IO[bytes]]:
         raise InputError("no such file", "make it, or name another one", path) from None
     except IsADirectoryError:
         raise InputError("this is a directory", "name a file", path) from None
-    except PermissionError:
-        raise InputError("not readable", "check its permissions", path) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"not readable: {reason}", "check the name and its permissions", path) from None
     with file:
         yield file
 
@@ -46,6 +47,13 @@ def read_lines(path: str | os.PathLike) -> Iterator[tuple[int, str]]:
                 yield number, line
 
 
+def _beside(path: str | os.PathLike) -> tuple[Path, Path]:
+    """The whole path, and a name beside it for what is not finished; makes the directory they are in."""
+    path = Path(os.path.abspath(path))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path, path.with_name(f".{path.name}.{os.getpid()}.tmp")
+
+
 @contextlib.contextmanager
 def atomic_file(path: str | os.PathLike, mode: str = "w") -> Iterator[IO]:
     """Open a file that takes the place of `path` when the block ends without an error.
@@ -53,9 +61,7 @@ def atomic_file(path: str | os.PathLike, mode: str = "w") -> Iterator[IO]:
     Text is written as UTF-8 with "\\n" line ends, whatever the locale. After an error, or a kill,
     `path` is as it was.
     """
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    path, beside = _beside(path)
     text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
     try:
         with open(beside, mode, **text) as file:
@@ -74,9 +80,9 @@ def atomic_dir(path: str | os.PathLike) -> Iterator[Path]:
     Files of an older `path` that are not written again stay, so that a user's own files in a data
     directory are not lost.
     """
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    path, beside = _beside(path)
+    if path.exists() and not path.is_dir():
+        raise InputError("this is a file", "name a directory, or one that can be made", path)
     shutil.rmtree(beside, ignore_errors=True)
     beside.mkdir()
     try:

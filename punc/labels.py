@@ -52,7 +52,8 @@ class Label:
 class LabelSet:
     """The labels of a system, weakest first; label 0 is the empty one.
 
-    Raises InputError where two labels have one name, or a mark is read as two labels of one case.
+    Raises InputError where label 0 is not empty, two labels have one name, or a mark is read as two labels of
+    one case.
     """
 
     labels: tuple[Label, ...]
@@ -62,10 +63,12 @@ class LabelSet:
     def __post_init__(self):
         object.__setattr__(self, "_index", {label.name: i for i, label in enumerate(self.labels)})
         object.__setattr__(self, "_reading", {})
+        if self.labels and self.labels[0].written != "w":
+            raise InputError(f"the first label, {self.labels[0].name}, writes something", "begin with one written w")
         if len(self._index) < len(self.labels):
             raise InputError("a label name stands twice in the label set", "give each label one line")
         for i, label in enumerate(self.labels):
-            for mark in label.marks or ([""] if not label.mark else []):
+            for mark in (*label.marks, *([] if label.mark else [""])):
                 if self._reading.setdefault((mark, label.capital), i) != i:
                     raise InputError(f"mark '{mark}' is read as two labels", "name each mark once")
 
@@ -75,7 +78,7 @@ class LabelSet:
         labels = []
         for number, line in read_lines(path):
             name, *rest = line.split()
-            if not rest or ("w" in rest[0]) == ("W" in rest[0]):
+            if not rest or rest[0].count("w") + rest[0].count("W") != 1:
                 raise InputError("not a label", "write NAME, a pattern with one w or W, the marks", path, number)
             labels.append(Label(name, rest[0], tuple(rest[1:])))
         if len(labels) < 2:
@@ -125,4 +128,5 @@ class LabelSet:
         """The label of a word followed by `marks`; marks of no label are dropped, the strongest wins."""
         capital = capital and self.cased
         plain = self._reading.get(("", capital), 0)
-        return self.labels[max((self._reading.get((m, capital), plain) for m in marks), default=plain)].name
+        known = [self._reading[m, capital] for m in marks if (m, capital) in self._reading]
+        return self.labels[max(known, default=plain)].name

@@ -77,7 +77,7 @@ def line_offsets(path: str | os.PathLike, block: int = 1 << 24) -> np.ndarray:
             ends.append(np.flatnonzero(np.frombuffer(data, np.uint8) == 10) + 1 + done)
             done += len(data)
     offsets = np.concatenate(ends)
-    return offsets[:-1] if len(offsets) > 1 and offsets[-1] == done else offsets
+    return offsets[:-1] if offsets[-1] == done else offsets
 
 
 def sort_table(path: str | os.PathLike) -> None:

@@ -33,20 +33,33 @@ def run(command: str, arguments: Sequence[str]) -> int:
     return importlib.import_module(f"punc.bin.{command.replace('-', '_')}").main(arguments) or 0
 
 
+def dispatch(arguments: Sequence[str]) -> int:
+    """Print the usage or run a subcommand; what was printed is out when this returns."""
+    try:
+        if arguments and arguments[0] not in ("-h", "--help", "help"):
+            return run(arguments[0], arguments[1:])
+        print(usage(), file=sys.stdout if arguments else sys.stderr)
+        return 0 if arguments else 1
+    finally:
+        sys.stdout.flush()
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point. Returns the exit status: 0, 1 after a user's mistake, 130 after Ctrl-C."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    if not arguments or arguments[0] in ("-h", "--help", "help"):
-        print(usage())
-        return 0 if arguments else 1
+    name = f"punc {arguments[0]}" if arguments and arguments[0] in COMMANDS else "punc"
     try:
-        return run(arguments[0], arguments[1:])
+        return dispatch(arguments)
     except InputError as error:
-        name = arguments[0] if arguments[0] in COMMANDS else ""
-        print(f"punc {name}: {error}".replace(" :", ":"), file=sys.stderr)
+        print(f"{name}: {error}", file=sys.stderr)
         return 1
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        print(f"{name}: {place}{error.strerror or error}; check the path, its permissions and the free space",
+              file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         return 130

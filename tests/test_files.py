@@ -1,0 +1,121 @@
+"""Files: errors a user can act on; written whole or not at all."""
+
+import os
+import stat
+
+import pytest
+
+from punc.errors import InputError
+from punc.files import atomic_dir, atomic_file, decode_line, open_input, read_lines
+
+
+class Stop(Exception):
+    pass
+
+
+def interrupted(write):
+    """Call `write` in a block, then leave that by an error."""
+    write("half")
+    raise Stop
+
+
+def test_open_input(tmp_path):
+    (tmp_path / "file").write_bytes(b"\xff\n")
+    with open_input(tmp_path / "file") as file:
+        assert file.read() == b"\xff\n"
+    for name, what in (("missing", "no such file"), (".", "this is a directory"), ("file/x", "not readable"),
+                       ("x" * 5000, "not readable"), ("a\0b", "not readable")):
+        with pytest.raises(InputError) as error, open_input(tmp_path / name):
+            pass
+        assert error.value.what.startswith(what)
+        assert str(tmp_path) in str(error.value)
+
+
+def test_an_error_of_the_block_is_not_one_of_the_file(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FileNotFoundError), open_input(tmp_path / "file"):
+        raise FileNotFoundError
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_unreadable(tmp_path):
+    (tmp_path / "file").touch(mode=0)
+    with pytest.raises(InputError, match="check the name and its permissions"), open_input(tmp_path / "file"):
+        pass
+
+
+def test_decode_line():
+    assert decode_line("a ä\u3000\u0085b \n".encode(), "f", 1) == "a ä\u3000\u0085b "
+    assert decode_line(b"no end", "f", 1) == "no end"
+    for line, message in ((b"a\r\n", "f:7: a carriage return; convert the line ends: sed -i 's/\\r//g'"),
+                          (b"a\0b\n", "f:7: a NUL byte; "), (b"ab\xe4\n", "f:7: byte 3 is not UTF-8; "),
+                          (b"\xed\xa0\x80\n", "f:7: byte 1 is not UTF-8; ")):
+        with pytest.raises(InputError) as error:
+            decode_line(line, "f", 7)
+        assert str(error.value).startswith(message)
+
+
+def test_read_lines(tmp_path):
+    (tmp_path / "f").write_text("# no\n\n  a b  \n\t\n#no\nc # d")
+    assert list(read_lines(tmp_path / "f")) == [(3, "a b"), (6, "c # d")]
+
+
+def listing(path):
+    return {str(file.relative_to(path)): file.read_text() for file in path.rglob("*") if file.is_file()}
+
+
+def test_atomic_file(tmp_path):
+    path = tmp_path / "new/f"
+    with atomic_file(path) as file:
+        file.write("ä\n")
+        assert not path.exists()
+    assert path.read_bytes() == "ä\n".encode()
+    with pytest.raises(Stop), atomic_file(path) as file:
+        interrupted(file.write)
+    assert listing(tmp_path) == {"new/f": "ä\n"}
+    with atomic_file(path, "wb") as file:
+        file.write(b"\xff")
+    assert path.read_bytes() == b"\xff"
+    umask = os.umask(0)
+    os.umask(umask)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~umask
+
+
+def test_atomic_file_in_the_current_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with atomic_file("f") as file:
+        file.write("x")
+    assert listing(tmp_path) == {"f": "x"}
+
+
+def test_atomic_dir(tmp_path):
+    path = tmp_path / "new/d"
+    with atomic_dir(path) as beside:
+        (beside / "a").write_text("1")
+        (beside / "sub").mkdir()
+        (beside / "sub/b").write_text("1")
+        assert not path.exists()
+    assert listing(tmp_path) == {"new/d/a": "1", "new/d/sub/b": "1"}
+    (path / "mine").write_text("kept")
+    with atomic_dir(path) as beside:
+        (beside / "a").write_text("2")
+    with pytest.raises(Stop), atomic_dir(path) as beside:
+        interrupted((beside / "a").write_text)
+    assert listing(tmp_path) == {"new/d/a": "2", "new/d/sub/b": "1", "new/d/mine": "kept"}
+    assert [p.name for p in path.parent.iterdir()] == ["d"]
+
+
+def test_atomic_dir_where_we_are(tmp_path, monkeypatch):
+    (tmp_path / "d").mkdir()
+    monkeypatch.chdir(tmp_path / "d")
+    for here in (".", "../d/"):
+        with atomic_dir(here) as beside:
+            (beside / "a").write_text(here)
+        assert listing(tmp_path) == {"d/a": here}
+
+
+def test_atomic_dir_over_a_file(tmp_path):
+    (tmp_path / "f").write_text("mine")
+    with pytest.raises(InputError, match="this is a file; name a directory"), atomic_dir(tmp_path / "f"):
+        pass
+    assert listing(tmp_path) == {"f": "mine"}
