@@ -13,7 +13,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
-from itertools import chain, groupby, islice, pairwise, repeat, starmap
+from itertools import chain, groupby, islice, pairwise, starmap
 from operator import itemgetter, lt
 from pathlib import Path
 from typing import NamedTuple
@@ -24,12 +24,13 @@ from punc.datadir import DataDir
 from punc.errors import InputError
 from punc.files import open_input
 from punc.labels import LabelSet
+from punc.lookup import Lookup, split_lines, strings
 from punc.tables import fields
 from punc.vectors import VectorReader
 
 # Bytes of text in a block: to encode, what fits a processor's cache; to count, more, as the counts of blocks are added.
 # Both are fixed, since what is forgotten in counting must not depend on the number of processes.
-ENCODE_BLOCK, COUNT_BLOCK = 1 << 18, 1 << 22
+ENCODE_BLOCK, COUNT_BLOCK = 1 << 18, 1 << 21
 
 
 class Irregular(Exception):
@@ -101,62 +102,56 @@ def _skip_lines(file, count: int) -> None:
     file.seek(start)
 
 
-def lines_of(path: Path, place: tuple[int, int]) -> list[str]:
-    """The lines at a place of a table, fields parted by single blanks. Raises Irregular for bad bytes."""
+def text_of(path: Path, place: tuple[int, int]) -> bytes:
+    """The lines at a place of a table, their fields parted by single blanks. Raises Irregular for bad bytes."""
     with open_input(path) as file:
         file.seek(place[0])
-        part = file.read(place[1])
-    if b"\r" in part or b"\0" in part:
+        text = file.read(place[1])
+    if not text or b"\r" in text or b"\0" in text:
         raise Irregular
-    part = part.replace(b"\t", b" ").removesuffix(b"\n")
-    while b"  " in part:
-        part = part.replace(b"  ", b" ")
+    text = text.replace(b"\t", b" ")
+    while b"  " in text:
+        text = text.replace(b"  ", b" ")
+    text = text.removesuffix(b"\n").replace(b" \n", b"\n").removesuffix(b" ") + b"\n"
     try:
-        return part.replace(b" \n", b"\n").removesuffix(b" ").decode().split("\n")
+        text.decode()
     except UnicodeDecodeError:
         raise Irregular from None
+    return text
 
 
-def rows_of(path: Path, place: tuple[int, int]) -> tuple[list[str], list[list[str]]]:
-    """The keys and the fields of the lines at a place of a table."""
-    rows = [line.split(" ") for line in lines_of(path, place)]
-    return [row.pop(0) for row in rows], rows
+def count(path: Path, known: Lookup, block: Block) -> tuple[np.ndarray, Counter]:
+    """How often each word stands in a block: int64 (len(known),), and token → count of the others."""
+    words = split_lines(text_of(path / "text", block.places["text"]))[1]
+    places = known.places(words)
+    return np.bincount(places + 1, minlength=len(known) + 1)[1:], Counter(strings(words.at(np.flatnonzero(places < 0))))
 
 
-def count(path: Path, block: Block) -> dict[str, int]:
-    """How often each word stands in a block."""
-    lines = lines_of(path / "text", block.places["text"])
-    return dict(Counter(chain.from_iterable(line.split(" ")[1:] for line in lines)))
-
-
-def encode(path: Path, ids: Callable, labels: dict[str, int], block: Block) -> Encoded:
+def encode(path: Path, words: Lookup, labels: Lookup, block: Block) -> Encoded:
     """Encode a block of the data directory `path`. Raises Irregular, and InputError for a pause that is not there."""
-    rows = {name: rows_of(path / name, place) for name, place in block.places.items() if name != "pauses.scp"}
-    keys, words = rows["text"]
-    if not keys[0] or not all(starmap(lt, pairwise(keys))) or any(rows[name][0] != keys for name in rows):
+    tables = {name: split_lines(text_of(path / name, place)) for name, place in block.places.items()}
+    keys, tokens, lengths = strings(tables["text"][0]), tables["text"][1], tables["text"][2]
+    speakers = strings(tables["utt2spk"][1])
+    if not keys[0] or not all(starmap(lt, pairwise(keys))) or (tables["utt2spk"][2] != 1).any():
         raise Irregular
-    lengths, speakers = list(map(len, words)), rows["utt2spk"][1]
-    if set(map(len, speakers)) != {1}:
+    if any(strings(first) != keys for first, _, _ in tables.values()):
         raise Irregular
     classes = pauses = None
-    if "punct" in rows:
-        if list(map(len, rows["punct"][1])) != lengths:
+    if "punct" in tables:
+        classes = labels.places(tables["punct"][1]).astype(np.int8)
+        if not np.array_equal(tables["punct"][2], lengths) or (classes < 0).any():
             raise Irregular
-        classes = encode_labels(list(chain.from_iterable(rows["punct"][1])), labels)
-    if "pauses.scp" in block.places:
-        pauses = _read_pauses(path / "pauses.scp", block, keys, lengths)
-    runs = runs_of(zip(map(itemgetter(0), speakers), lengths))
+    if "pauses.scp" in tables:
+        places = text_of(path / "pauses.scp", block.places["pauses.scp"]).decode().split("\n")[:-1]
+        with VectorReader(path / "pauses.scp") as vectors:
+            read = [vectors.read(row.partition(" ")[2], block.line + i) for i, row in enumerate(places)]
+        if list(map(len, read)) != lengths.tolist():
+            raise Irregular
+        pauses = np.concatenate(read)
+    runs = runs_of(zip(map(bytes.decode, speakers), lengths.tolist()))
     if not all(a[0] < b[0] for a, b in pairwise(runs)):
         raise Irregular
-    return Encoded(ids(list(chain.from_iterable(words))), classes, pauses, runs, keys[0], keys[-1])
-
-
-def encode_labels(names: list[str], labels: dict[str, int]) -> np.ndarray:
-    """The numbers of some labels, int8 (len(names),). Raises Irregular for one that is not in the set."""
-    classes = np.fromiter(map(labels.get, names, repeat(-1)), np.int8, len(names))
-    if (classes < 0).any():
-        raise Irregular
-    return classes
+    return Encoded(words.places(tokens), classes, pauses, runs, keys[0].decode(), keys[-1].decode())
 
 
 def runs_of(pairs: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
@@ -164,25 +159,18 @@ def runs_of(pairs: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
     return [(stream, sum(map(itemgetter(1), run))) for stream, run in groupby(pairs, itemgetter(0))]
 
 
-def _read_pauses(index: Path, block: Block, keys: list[str], lengths: list[int]) -> np.ndarray:
-    pairs = [line.partition(" ") for line in lines_of(index, block.places["pauses.scp"])]
-    if [key for key, _, _ in pairs] != keys:
-        raise Irregular
-    with VectorReader(index) as vectors:
-        pauses = [vectors.read(place, block.line + i) for i, (_, _, place) in enumerate(pairs)]
-    if list(map(len, pauses)) != lengths:
-        raise Irregular
-    return np.concatenate(pauses)
-
-
-def encode_by_time(data: DataDir, ids: Callable, labels: dict[str, int], batch: int = 1 << 13) -> Iterator[Encoded]:
+def encode_by_time(data: DataDir, words: Lookup, labels: Lookup, batch: int = 1 << 13) -> Iterator[Encoded]:
     """Encode a data directory with `segments`, whose utterances are not in the order of the lines."""
+    def places(lookup: Lookup, tokens: Iterable[Iterable[str]]) -> np.ndarray:
+        return lookup.places(split_lines(b"- " + " ".join(chain.from_iterable(tokens)).encode() + b"\n")[1])
+
     utterances = data.utterances()
     while part := list(islice(utterances, batch)):
-        words = list(chain.from_iterable(u.words for u in part))
-        names = list(chain.from_iterable(u.labels for u in part)) if data.has_labels else None
-        pauses = np.concatenate([u.pauses for u in part]) if data.has_pauses else None
-        yield Encoded(ids(words), None if names is None else encode_labels(names, labels), pauses,
+        classes = places(labels, (u.labels for u in part)).astype(np.int8) if data.has_labels else None
+        if data.has_labels and (classes < 0).any():
+            raise Irregular
+        yield Encoded(places(words, (u.words for u in part)), classes,
+                      np.concatenate([u.pauses for u in part]) if data.has_pauses else None,
                       runs_of((u.stream, len(u.words)) for u in part), part[0].id, part[-1].id)
 
 

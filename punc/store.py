@@ -26,6 +26,7 @@ from punc.datadir import DataDir
 from punc.errors import InputError
 from punc.files import atomic_dir, atomic_file, open_input, read_lines
 from punc.labels import LabelSet
+from punc.lookup import Lookup
 from punc.vocabulary import END, UNK, Vocabulary, count_vocabulary
 
 __all__ = ["END", "UNK", "Store", "StoreSet", "Vocabulary", "make_store"]
@@ -185,12 +186,12 @@ def _remove_stale(path: Path, beside: Path) -> None:
 def write_set(folder: Path, data: DataDir, vocabulary: Vocabulary, labels: LabelSet, nj: int = 1) -> None:
     """Write one set of a store into a new directory; memory is a few blocks, time one pass."""
     folder.mkdir()
-    index = {name: i for i, name in enumerate(labels.names)}
+    words, classes = Lookup(vocabulary.tokens, UNK), Lookup(labels.names, -1)
     names = [name for name in ("text", "utt2spk", "punct", "pauses.scp") if (data.path / name).is_file()]
     if data.has_segments:
-        parts = encode_by_time(data, vocabulary.ids, index)
+        parts = encode_by_time(data, words, classes)
     else:
-        function = partial(encode, data.path, vocabulary.ids, index)
+        function = partial(encode, data.path, words, classes)
         parts = in_order(function, blocks(data, names, ENCODE_BLOCK), nj)
     try:
         total, unknown, streams = _write_parts(folder, parts, data)

@@ -5,7 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
-from itertools import repeat
+from itertools import islice, repeat
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from punc.blocks import COUNT_BLOCK, Irregular, blocks, count, explain, in_order
 from punc.datadir import DataDir
 from punc.errors import InputError
 from punc.files import atomic_file, decode_line, open_input
+from punc.lookup import Lookup
 
 UNK, END = 0, 1  # ids of the unknown token and the end of a stream
 SPECIALS = ("<unk>", "</s>")
@@ -66,27 +67,32 @@ def count_vocabulary(data: DataDir, size: int, nj: int = 1) -> Vocabulary:
     (as in lossy counting, Manku & Motwani 2002, section 4.2), so a count is too low by at most the sum of
     the counts forgotten at once, which is logged.
     """
-    counts, forgotten, most = Counter(), 0, max(MOST_TYPES, 4 * size)
-    function = partial(count, data.path)
+    rare, forgotten, most = Counter(), 0, max(MOST_TYPES, 4 * size)
+    parts = blocks(data, ["text"], COUNT_BLOCK)
     try:
-        for part in in_order(function, blocks(data, ["text"], COUNT_BLOCK), nj):
-            counts.update(part)
-            if len(counts) > most:
-                floor = int(np.partition(np.fromiter(counts.values(), np.int64, len(counts)), -most // 2)[-most // 2])
-                counts = Counter({word: n for word, n in counts.items() if n > floor})
+        # The words of the first block, which are most words of any block, are counted in an array.
+        first = [count(data.path, Lookup([], -1), block)[1] for block in islice(parts, 1)]
+        common = dict(first[0].most_common()) if first else {}
+        numbers = np.fromiter(common.values(), np.int64, len(common))
+        for known, others in in_order(partial(count, data.path, Lookup(list(common), -1)), parts, nj):
+            numbers += known
+            rare.update(others)
+            if len(rare) > most:
+                floor = int(np.partition(np.fromiter(rare.values(), np.int64, len(rare)), -most // 2)[-most // 2])
+                rare = Counter({word: n for word, n in rare.items() if n > floor})
                 forgotten += floor
     except Irregular:
         raise explain(data) from None
+    counts = {**dict(zip(common, numbers.tolist())), **rare}
     for special in SPECIALS:
-        counts.pop(special, None)
+        counts.pop(special.encode(), None)
     if forgotten:
         print(f"{data.path}: counts are up to {forgotten} too low, for memory's sake", file=sys.stderr)
     return Vocabulary([*SPECIALS, *_most_frequent(counts, size)])
 
 
-def _most_frequent(counts: dict[str, int], size: int) -> list[str]:
+def _most_frequent(counts: dict[bytes, int], size: int) -> list[str]:
     numbers = np.fromiter(counts.values(), np.int64, len(counts))
     least = np.partition(numbers, -size)[-size] if len(numbers) > size else 0
-    # Python orders strings by code point, which is the C order of their UTF-8.
     words = sorted(word for word, n in counts.items() if n >= least)
-    return sorted(words, key=counts.__getitem__, reverse=True)[:size]
+    return [word.decode() for word in sorted(words, key=counts.__getitem__, reverse=True)[:size]]

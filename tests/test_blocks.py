@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punc.blocks import Irregular, blocks, count, encode, encode_labels, in_order, lines_of, runs_of
+from punc.blocks import Irregular, blocks, count, encode, in_order, runs_of, text_of
 from punc.datadir import DataDir
+from punc.lookup import Lookup
 
 
 def write(path, **tables):
@@ -51,31 +52,32 @@ def test_a_table_with_more_lines_than_text_is_irregular(tmp_path):
 def test_lines_have_the_fields_of_a_table(tmp_path_factory, line):
     path = tmp_path_factory.mktemp("d") / "text"
     path.write_bytes(f"u{line}\nv x\n".encode())
-    (first, second) = lines_of(path, (0, path.stat().st_size))
+    first, second, end = text_of(path, (0, path.stat().st_size)).decode().split("\n")
     assert first.split(" ") == f"u{line}".split()
-    assert second == "v x"
+    assert (second, end) == ("v x", "")
 
 
 @pytest.mark.parametrize("bad", [b"a x\r\n", b"a \0\n", b"a \xff\n"])
 def test_bad_bytes_are_irregular(tmp_path, bad):
     (tmp_path / "text").write_bytes(bad)
     with pytest.raises(Irregular):
-        lines_of(tmp_path / "text", (0, len(bad)))
+        text_of(tmp_path / "text", (0, len(bad)))
 
 
 def test_count(tmp_path):
-    data = write(tmp_path / "d", text="a a b a\nb\nc b\n", utt2spk="a a\nb b\nc c\n")
-    assert count(data.path, next(blocks(data, ["text"], 100))) == {"a": 2, "b": 2}
+    data = write(tmp_path / "d", text="a a b a\nb\nc b ä\n", utt2spk="a a\nb b\nc c\n")
+    known, others = count(data.path, Lookup([b"a", b"x"], -1), next(blocks(data, ["text"], 100)))
+    assert known.tolist() == [2, 0]
+    assert others == {b"b": 2, "ä".encode(): 1}
 
 
-def ids(words):
-    return np.array([len(word) for word in words], np.int32)
+WORDS = Lookup(["<unk>", "x", "yy", "zzz"], 0)
 
 
 def test_encode_by_hand(tmp_path):
     data = write(tmp_path / "d", text="a-1 x yy\na-2\nb-1 zzz", utt2spk="a-1 a\na-2 a\nb-1 b\n",
                  punct="a-1 O P\na-2\nb-1 P")
-    encoded = encode(data.path, ids, {"O": 0, "P": 1}, next(blocks(data, data.tables, 100)))
+    encoded = encode(data.path, WORDS, Lookup(["O", "P"], -1), next(blocks(data, data.tables, 100)))
     assert encoded.ids.tolist() == [1, 2, 3]
     assert encoded.labels.tolist() == [0, 1, 1]
     assert encoded.labels.dtype == np.int8
@@ -93,13 +95,7 @@ def test_encode_by_hand(tmp_path):
 def test_what_data_directories_refuse_is_irregular(tmp_path, tables):
     data = write(tmp_path / "d", **tables)
     with pytest.raises(Irregular):
-        encode(data.path, ids, {"O": 0}, next(blocks(data, data.tables, 100)))
-
-
-def test_encode_labels_refuses_unknown_ones():
-    assert encode_labels(["B", "A"], {"A": 0, "B": 1}).tolist() == [1, 0]
-    with pytest.raises(Irregular):
-        encode_labels(["A", "C"], {"A": 0, "B": 1})
+        encode(data.path, WORDS, Lookup(["O"], -1), next(blocks(data, data.tables, 100)))
 
 
 def test_runs():

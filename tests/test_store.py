@@ -187,7 +187,7 @@ def test_a_kill_while_the_files_are_put_in_place_leaves_no_store(place, monkeypa
     ("train/text", b"a-1 x y x\na-2 z\r\nb-1 x x\n", "train/text:2", "carriage return"),
     ("train/text", b"a-1 x y x\na-2 \0\nb-1 x x\n", "train/text:2", "NUL"),
     ("train/text", b"a-1 x y x\na-2 z\nb-1 x \xff\n", "train/text:3", "UTF-8"),
-    ("train/text", b"a-2 z\na-1 x y x\nb-1 x x\n", "train/text:1", "no line for 'a-1'"),
+    ("train/text", b"a-2 z\na-1 x y x\nb-1 x x\n", "train/text:2", "out of order"),
     ("train/utt2spk", b"a-1 b\na-2 b\nb-1 a\n", "train/utt2spk:3", "comes after"),
     ("train/utt2spk", b"a-1 a\na-2 a a\nb-1 b\n", "train/utt2spk:2", "one speaker"),
     ("train/pauses.scp", b"a-1 no.ark:4\na-2 no.ark:5\nb-1 no.ark:6\n", "train/pauses.scp:1", "no.ark"),
