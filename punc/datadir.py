@@ -9,6 +9,7 @@ numbers per utterance.
 import hashlib
 import os
 import shutil
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import groupby, zip_longest
@@ -94,7 +95,9 @@ class DataDir:
             yield dict(zip(names, rows))
 
     def _difference(self, names: Sequence[str], rows: Sequence[Row | None], key: str) -> InputError:
-        """The error for tables that differ first at the utterance `key`."""
+        """The error for tables that differ first at the utterance `key`; a table that is not sorted comes first."""
+        for name in names:
+            deque(read_table(self.path / name), maxlen=0)
         name, row = next((n, r) for n, r in zip(names, rows) if not r or r.key != key)
         other = next(n for n, r in zip(names, rows) if r and r.key == key)
         return InputError(f"no line for '{key}', which {other} has", "give every utterance one line in every table",

@@ -81,20 +81,24 @@ class Memo(dict):
             if parts.words:
                 before = at
         self.forget()
-        return Piece(" ".join(filter(None, words)), " ".join(filter(None, labels)), lead=lead)
+        if at >= 0:
+            words, labels = filter(None, words), filter(None, labels)
+        return Piece(" ".join(words), " ".join(labels), lead=lead)
 
 
 class Cutter:
     """Cuts pieces into utterances, and names these `STREAM-NUMBER`, zero-padded so that C order is text order.
 
-    size         words of an utterance, where pieces do not say where one ends
+    size         words of an utterance; 0: an utterance ends where a piece says so
+    pauses       whether the utterances have pauses, if the pieces do
     attach       (label of a word, label found after it) → its label
     prefix       what stream names begin with
     independent  every utterance is a stream of its own, of the same name
     """
 
-    def __init__(self, size: int, attach: Callable[[str, str], str], prefix: str = "", independent: bool = False):
-        self.size, self.attach, self.prefix, self.independent = size, attach, prefix, independent
+    def __init__(self, size: int, attach: Callable[[str, str], str], prefix: str = "", independent: bool = False,
+                 pauses: bool = True):
+        self.size, self.attach, self.prefix, self.independent, self.pauses = size, attach, prefix, independent, pauses
         self.dropped = 0  # marks that no word stands before
         self._stream, self._streams, self._number, self._ended = "", 0, 1, False
         self._words, self._labels, self._pauses = [], [], None
@@ -104,6 +108,7 @@ class Cutter:
         for piece in pieces:
             if piece.stream is not None:
                 yield from self._take(len(self._words))
+                self._number += self._ended
                 self._begin(piece.stream)
             self._lead(piece)
             if self._ended:
@@ -111,7 +116,7 @@ class Cutter:
                 self._number += 1
             self._append(piece)
             self._ended = piece.end
-            if not piece.end and len(self._words) > self.size > 0:
+            if len(self._words) > self.size > 0:
                 yield from self._take(self.size)
         yield from self._take(len(self._words))
 
@@ -129,7 +134,7 @@ class Cutter:
         if piece.lead and known:
             self._labels[-1] = self.attach(self._labels[-1], piece.lead)
         self.dropped += bool(piece.lead) and not known
-        if piece.lead_pause is not None and known:
+        if piece.lead_pause is not None and known and self.pauses:
             self._pauses[-1] = piece.lead_pause
 
     def _append(self, piece: Piece) -> None:
@@ -137,7 +142,7 @@ class Cutter:
             return
         self._words += piece.words.split(" ")
         self._labels += piece.labels.split(" ")
-        if piece.pauses is not None:
+        if piece.pauses is not None and self.pauses:
             known = [] if self._pauses is None else [self._pauses]
             self._pauses = np.concatenate([*known, piece.pauses])
 

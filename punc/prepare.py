@@ -5,6 +5,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from mmap import ACCESS_READ, mmap
 from multiprocessing import get_context
 from typing import NamedTuple
 
@@ -41,9 +42,7 @@ def blocks(paths: Iterable[str | os.PathLike], delimiter: bytes, size: int = BLO
             rest, offset, line_start, first = b"", 0, True, True
             while data := file.read(size):
                 data = rest + data
-                end = data.rfind(delimiter) + 1 and data.rfind(delimiter) + len(delimiter)
-                if not end and delimiter == b"\n":
-                    end = data.rfind(b" ") + 1
+                end = last_end(data, delimiter)
                 rest = data[end:]
                 if end:
                     yield Block(os.fspath(path), offset, data[:end], line_start, first)
@@ -52,6 +51,14 @@ def blocks(paths: Iterable[str | os.PathLike], delimiter: bytes, size: int = BLO
                 raise InputError("the file is empty", "get it again", path)
             if rest:
                 yield Block(os.fspath(path), offset, rest, line_start, first)
+
+
+def last_end(data: bytes, delimiter: bytes) -> int:
+    """Where the last `delimiter` of some bytes ends, in either case; 0 where there is none."""
+    if delimiter == b"\n":
+        return data.rfind(b"\n") + 1 or data.rfind(b" ") + 1
+    at = data.lower().rfind(delimiter)
+    return 0 if at < 0 else at + len(delimiter)
 
 
 def read_block(block: Block, reader: RawReader) -> tuple[list[Piece], Counter]:
@@ -65,6 +72,15 @@ def read_block(block: Block, reader: RawReader) -> tuple[list[Piece], Counter]:
     if block.first and pieces and pieces[0].stream is None:
         pieces[0] = pieces[0]._replace(stream="")
     return pieces, repairs
+
+
+def contains(path: str | os.PathLike, what: bytes) -> bool:
+    """Whether a file has some bytes in it. Raises InputError for a missing file."""
+    with open_input(path) as file:
+        if not os.fstat(file.fileno()).st_size:
+            return False
+        with mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+            return data.find(what) >= 0
 
 
 def count_lines(file, end: int) -> int:
@@ -115,7 +131,7 @@ def prepare(raw: RawFormat, inputs: Sequence[str | os.PathLike], output: str | o
             prefix: str = "", independent: bool = False, nj: int = 1) -> Counter:
     """Write the data directory of some raw text files, each of which begins a stream.
 
-    utt_words    words of an utterance where the text has none of its own (`raw.lines`, `mteval`)
+    utt_words    words of an utterance where the text has no utterances of its own
     prefix       what stream names begin with
     independent  every utterance is a stream of its own
     nj           processes; the output does not depend on it
@@ -124,7 +140,8 @@ def prepare(raw: RawFormat, inputs: Sequence[str | os.PathLike], output: str | o
     cannot be read or repaired; the output is then as it was.
     """
     counts, repairs = Counter(), Counter()
-    cutter = Cutter(utt_words, raw.reader.attach, prefix, independent)
+    pauses = raw.name == "sil" and any(contains(path, b"<sil=") for path in inputs)
+    cutter = Cutter(0 if raw.utterances else utt_words, raw.reader.attach, prefix, independent, pauses)
 
     def pieces() -> Iterator[Piece]:
         for some, repaired in read_blocks(raw, blocks(inputs, raw.delimiter), nj):

@@ -34,7 +34,7 @@ from punc.text import Parts, TextReader, legal
 CUT_CHARACTER = re.compile("[\udcc2-\udcf4][\udc80-\udcbf]+[?]|[\udc80-\udcff]")
 SILENCE = re.compile(r"<sil=([^>]*)>")
 SPELT_MARK = re.compile(r"([^\w\s<]+)[A-Z]{4,}")
-TAG = re.compile(r"<doc\b([^>]*)>|<seg\b[^>]*>(.*?)</seg\s*>", re.DOTALL | re.IGNORECASE)
+TAG = re.compile(r"<doc\b([^>]*)>|<seg\b[^>]*>([^<]*(?:<(?!/?seg\b)[^<]*)*)</seg\s*>", re.IGNORECASE)
 DOCID = re.compile(r"""docid\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", re.IGNORECASE)
 
 
@@ -54,6 +54,11 @@ class RawFormat:
     doc: str = ""
     skip: str = ""
     delete: str = ""
+
+    @property
+    def utterances(self) -> bool:
+        """Whether the text has utterances of its own."""
+        return self.lines or self.name == "mteval"
 
     @property
     def delimiter(self) -> bytes:
@@ -159,7 +164,8 @@ class RawReader:
 
     def _lrec(self, text: str, line_start: bool, repairs: Counter) -> Iterator[Piece]:
         for stream, part in self._streams(text, line_start):
-            yield self._memo.read(part.split("\n"), self.reader.attach, repairs)._replace(stream=stream)
+            lines = part.removesuffix("\n").split("\n")
+            yield self._memo.read(lines, self.reader.attach, repairs)._replace(stream=stream)
 
     def _mteval(self, text: str, line_start: bool, repairs: Counter) -> Iterator[Piece]:
         stream, matches = None, list(TAG.finditer(text))

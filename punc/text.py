@@ -119,11 +119,13 @@ class TextReader:
             return self._parts("", [(token, "")])
         words, shape = [], token.translate(SHAPE)
         found = list(WORD.finditer(shape))
-        ends = [match.start() for match in found[1:]] + [len(token)]
-        lead = token[:found[0].start()] if found else token
-        for match, end in zip(found, ends):
-            words.append((token[match.start():match.end()], token[match.end():end]))
-        return self._parts(lead, words)
+        starts = [match.start() for match in found] + [len(token)]
+        # In tokenised text a clitic stands alone, and its apostrophe is no quote.
+        if self.clitics and found and starts[0] and token[starts[0] - 1:found[0].end()].lower() in self.clitics.tokens:
+            starts[0] -= 1
+        for match, start, end in zip(found, starts, starts[1:]):
+            words.append((token[start:match.end()], token[match.end():end]))
+        return self._parts(token[:starts[0]], words)
 
     def _parts(self, lead: str, words: list[tuple[str, str]]) -> Parts:
         """Parts of the marks before the first word, and words with the marks after each."""

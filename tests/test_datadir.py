@@ -1,0 +1,164 @@
+"""Data directories: round trips, stream order, the invariant, and every table that does not fit."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punc.datadir import DataDir, Utterance, checksum, write_data_dir
+from punc.errors import InputError
+
+UTTERANCES = [
+    Utterance("a-1", "a", ["x", "y"], ["O", "COMMA"], np.array([0.25, np.nan], np.float32)),
+    Utterance("a-2", "a", [], [], np.zeros(0, np.float32)),
+    Utterance("b-1", "b", ["é"], ["PERIOD"], np.zeros(1, np.float32)),
+]
+
+
+def same(ones, others):
+    ones, others = list(ones), list(others)
+    assert [u[:4] for u in ones] == [u[:4] for u in others]
+    for one, other in zip(ones, others):
+        np.testing.assert_array_equal(one.pauses, other.pauses)
+    return True
+
+
+@pytest.fixture
+def data(tmp_path):
+    write_data_dir(tmp_path / "data", UTTERANCES)
+    return tmp_path / "data"
+
+
+def error_of(data):
+    with pytest.raises(InputError) as error:
+        list(DataDir(data).utterances())
+    assert "\n" not in str(error.value)
+    assert error.value.remedy
+    return error.value
+
+
+def test_round_trip(data):
+    assert same(DataDir(data).utterances(), UTTERANCES)
+    assert (data / "text").read_text(encoding="utf-8") == "a-1 x y\na-2\nb-1 é\n"
+    assert (data / "punct").read_text() == "a-1 O COMMA\na-2\nb-1 PERIOD\n"
+    assert (data / "utt2spk").read_text() == "a-1 a\na-2 a\nb-1 b\n"
+    assert (data / "spk2utt").read_text() == "a a-1 a-2\nb b-1\n"
+
+
+WORDS = st.lists(st.text(st.characters(blacklist_categories=("Z", "C")), min_size=1), max_size=4)
+
+
+@given(st.lists(st.tuples(st.booleans(), WORDS), min_size=1, max_size=6), st.booleans(), st.booleans())
+def test_any_words_round_trip(tmp_path_factory, streams, labels, pauses):
+    number, utterances = 0, []
+    for i, (new, words) in enumerate(streams):
+        number += new
+        utterances.append(Utterance(f"s{number}-{i}", f"s{number}", words, ["O"] * len(words) if labels else None,
+                                    np.arange(len(words), dtype=np.float32) if pauses else None))
+    path = tmp_path_factory.mktemp("data") / "set"
+    write_data_dir(path, utterances)
+    assert same(DataDir(path).utterances(), utterances)
+
+
+def test_streams(data):
+    assert [(name, len(us)) for name, us in DataDir(data).streams()] == [("a", 2), ("b", 1)]
+
+
+def test_segments_put_recordings_in_time_order(data, tmp_path):
+    (data / "segments").write_text("a-1 r2 5 6.5\na-2 r2 1 2\nb-1 r1 100 101\n")
+    found = list(DataDir(data).utterances())
+    assert [(u.id, u.stream) for u in found] == [("b-1", "r1"), ("a-2", "r2"), ("a-1", "r2")]
+    assert same(sorted(found), [u._replace(stream="r1" if u.id == "b-1" else "r2") for u in UTTERANCES])
+    write_data_dir(tmp_path / "copy", found, like=DataDir(data))
+    assert same(DataDir(tmp_path / "copy").utterances(), found)
+    for name in ("text", "punct", "utt2spk", "spk2utt", "segments"):
+        assert (tmp_path / "copy" / name).read_bytes() == (data / name).read_bytes()
+
+
+@pytest.mark.parametrize("line", ["a-1 r 2 1", "a-1 r 1", "a-1 r x y", "a-1 r -1 2", "a-1 r nan 2"])
+def test_bad_segments(data, line):
+    (data / "segments").write_text(f"{line}\na-2 r 1 2\nb-1 r 3 4\n")
+    assert (error_of(data).file.name, error_of(data).line) == ("segments", 1)
+
+
+@pytest.mark.parametrize(("name", "content", "line", "what"), [
+    ("text", "a-1 x y\nb-1 é\n", 2, "no line for 'a-2'"),
+    ("punct", "a-1 O O\na-2\n", None, "no line for 'b-1'"),
+    ("utt2spk", "a-1 a\na-2 a\nb-1 b\nb-2 b\n", None, "no line for 'b-2'"),
+    ("punct", "a-1 O\na-2\nb-1 O\n", 1, "2 words in text but 1 labels"),
+    ("text", "a-2\na-1 x y\nb-1 é\n", 2, "out of order"),
+    ("text", "a-1 x y\na-1 x y\nb-1 é\n", 2, "twice"),
+    ("text", "a-1 x y\r\na-2\r\nb-1 é\r\n", 1, "carriage return"),
+    ("text", "a-1 x\0 y\na-2\nb-1 é\n", 1, "NUL"),
+    ("text", b"a-1 x y\na-2\nb-1 \xe9\n", 3, "not UTF-8"),
+    ("text", "", None, "empty"),
+    ("utt2spk", "a-1 a\na-2 a b\nb-1 b\n", 2, "one speaker"),
+    ("utt2spk", "a-1 b\na-2 b\nb-1 a\n", 3, "comes after"),
+    ("pauses.scp", "a-1 x\na-2 x\nb-1 x\n", 1, "ARCHIVE"),
+])
+def test_tables_that_do_not_fit(data, name, content, line, what):
+    (data / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    error = error_of(data)
+    assert what in error.what
+    assert error.line == line
+    # A line that is missing in text shows first at the table that has it, or at text: either file is named.
+    assert error.file.parent == data
+    assert error.file.name == name or "no line" in error.what
+
+
+def test_pauses_that_do_not_fit(data):
+    rows = (data / "pauses.scp").read_text().splitlines()
+    (data / "pauses.scp").write_text("\n".join([rows[0], rows[1], "b-1 " + rows[0].split()[1]]) + "\n")
+    assert "1 words in text but 2 pauses" in error_of(data).what
+    (data / "pauses.ark").unlink()
+    assert "cannot read" in error_of(data).what
+
+
+@pytest.mark.parametrize("name", ["text", "utt2spk"])
+def test_missing(data, name):
+    (data / name).unlink()
+    with pytest.raises(InputError, match="no such file"):
+        DataDir(data)
+    with pytest.raises(InputError, match="no such data directory"):
+        DataDir(data / "gone")
+
+
+@pytest.mark.parametrize("wrong", [
+    [UTTERANCES[2], UTTERANCES[0]],
+    [UTTERANCES[0], UTTERANCES[0]],
+    [UTTERANCES[0]._replace(stream="b"), UTTERANCES[1]],
+    [UTTERANCES[0], UTTERANCES[1]._replace(labels=None)],
+    [UTTERANCES[0]._replace(labels=["O"])],
+    [UTTERANCES[0]._replace(pauses=np.zeros(1))],
+])
+def test_writer_refuses_and_leaves_the_output(data, wrong):
+    before = {file.name: file.read_bytes() for file in data.iterdir()}
+    with pytest.raises(ValueError):  # noqa: PT011 (the messages name ids)
+        write_data_dir(data, wrong)
+    assert {file.name: file.read_bytes() for file in data.iterdir()} == before
+    assert [file.name for file in data.parent.iterdir()] == ["data"]
+
+
+def test_no_utterance(data):
+    with pytest.raises(InputError, match="no utterance"):
+        write_data_dir(data, [])
+    assert same(DataDir(data).utterances(), UTTERANCES)
+
+
+def test_tables_of_an_older_content_go_and_other_files_stay(data):
+    (data / "notes").write_text("mine")
+    write_data_dir(data, [u._replace(labels=None, pauses=None) for u in UTTERANCES])
+    assert sorted(file.name for file in data.iterdir()) == ["notes", "spk2utt", "text", "utt2spk"]
+    assert next(DataDir(data).utterances()).labels is None
+
+
+def test_checksum_is_of_words_labels_and_pauses(data, tmp_path):
+    first = checksum(data)
+    write_data_dir(tmp_path / "copy", UTTERANCES)
+    assert checksum(tmp_path / "copy") == first
+    changes = [("words", ["x", "z"]), ("labels", ["O", "O"]), ("pauses", np.array([0.25, 1], np.float32))]
+    sums = {first}
+    for field, value in changes:
+        write_data_dir(tmp_path / "copy", [UTTERANCES[0]._replace(**{field: value}), *UTTERANCES[1:]])
+        sums.add(checksum(tmp_path / "copy"))
+    assert len(sums) == 4

@@ -1,0 +1,175 @@
+"""Preparing data directories: whole files, blocks and processes, streams, and errors that leave the output."""
+
+import numpy as np
+import pytest
+
+from punc.bin.main import main
+from punc.datadir import DataDir
+from punc.errors import InputError
+from punc.labels import LabelSet
+from punc.prepare import blocks, prepare
+from punc.raw import RawFormat
+from punc.text import TextReader
+from punc.validate import validate
+
+LABELS = "O w\nCOMMA w, , : -\nPERIOD w. . ; !\nQUESTION w? ?\n"
+
+
+@pytest.fixture
+def labels(tmp_path):
+    (tmp_path / "labels.txt").write_text(LABELS)
+    return tmp_path / "labels.txt"
+
+
+def run(labels, tmp_path, name, *contents, options=()):
+    """`punc prepare` on files of these contents; returns the exit status and the directory."""
+    inputs = []
+    for i, content in enumerate(contents):
+        inputs.append(tmp_path / f"in{i}")
+        inputs[-1].write_bytes(content if isinstance(content, bytes) else content.encode())
+    status = main(["prepare", f"--format={name}", f"--labels={labels}", *options, *map(str, inputs),
+                   str(tmp_path / "out")])
+    return status, tmp_path / "out"
+
+
+def content(directory):
+    return [(u.stream, u.id.removeprefix(u.stream), " ".join(u.words), " ".join(u.labels))
+            for u in DataDir(directory).utterances()]
+
+
+def test_lrec_and_its_repairs(labels, tmp_path, capsys):
+    raw = b"so\tO\r\n\tCOMMA\r\n\xe2\x99?much\tO\r\nnew york\tPERIOD\r\n"
+    status, out = run(labels, tmp_path, "lrec", raw, options=["--utt-words=3", "--nj=1"])
+    assert status == 0
+    assert content(out) == [("00000001", "-00000001", "so much new", "COMMA O O"),
+                            ("00000001", "-00000002", "york", "PERIOD")]
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].endswith("out: 1 streams, 2 utterances, 4 words")
+    assert [line.removeprefix("punc prepare: repaired: ") for line in lines[1:]] == [
+        "1 bytes or cut characters that are not UTF-8, removed", "4 carriage returns, taken as line ends",
+        "1 lines with a label and no word, given to the word before", "1 lines with several words, split"]
+
+
+def test_the_ancestors_format_with_and_without_pauses(labels, tmp_path):
+    text = "a <sil=0.5> ,COMMA b <sil=-0.0> c\n<sil=1> .PERIOD"
+    _, out = run(labels, tmp_path, "sil", text, options=["--utt-words=2"])
+    (first, second) = DataDir(out).utterances()
+    assert (first.labels, second.labels) == (["COMMA", "O"], ["PERIOD"])
+    np.testing.assert_array_equal(np.concatenate([first.pauses, second.pauses]), np.array([0.5, 0, 1], np.float32))
+    _, out = run(labels, tmp_path, "sil", "a ,COMMA b .PERIOD")
+    assert not DataDir(out).has_pauses
+    assert content(out)[0][3] == "COMMA PERIOD"
+
+
+def test_documents_speakers_and_files(labels, tmp_path):
+    texts = "#doc one\n#speaker x\nA b.\n#doc two\nC?", "D\n"
+    _, out = run(labels, tmp_path, "prose", *texts, options=["--doc=#doc", "--skip=#speaker", "--prefix=x_"])
+    assert content(out) == [("x_00000001_one", "-00000001", "a b", "O PERIOD"),
+                            ("x_00000002_two", "-00000001", "c", "QUESTION"), ("x_00000003", "-00000001", "d", "O")]
+
+
+def test_lines_as_utterances_and_as_streams(labels, tmp_path):
+    text = "A b.\n\n\" \"\nC?"
+    _, out = run(labels, tmp_path, "prose", text, options=["--utt-words=0"])
+    assert [u[:3] for u in content(out)] == [("00000001", "-00000001", "a b"), ("00000001", "-00000004", "c")]
+    _, out = run(labels, tmp_path, "prose", text, options=["--independent=true"])
+    assert [u[:3] for u in content(out)] == [("00000001", "", "a b"), ("00000004", "", "c")]
+
+
+def test_mteval_with_clitics(labels, tmp_path):
+    (tmp_path / "clitics").write_text("'s\n")
+    text = "<doc docid='t'><seg>It's R&D -- yes.</seg><seg>No</seg></doc>"
+    _, out = run(labels, tmp_path, "mteval", text, options=[f"--clitics={tmp_path / 'clitics'}"])
+    assert content(out) == [("00000001_t", "-00000001", "it 's r&d yes", "O O COMMA PERIOD"),
+                            ("00000001_t", "-00000002", "no", "O")]
+
+
+PROSE = "".join(f"{'#doc d' if i % 17 == 5 else 'It is'} {i}, (well) -- é\u00a0{i % 7}.5 !\n{', ' * (i % 3)}\n"
+                for i in range(400))
+FILES = {
+    "prose": PROSE.encode() + "é".encode()[:1] + b" " + b"long " * 500 + b"\n- end.",
+    "lrec": "".join(f"w{i % 50}\t{['O', 'COMMA', 'PERIOD'][i % 3]}\r\n" + "\tQUESTION\r\n" * (i % 11 == 3)
+                    for i in range(900)).encode(),
+    "sil": ("w <sil=0.5> ,COMMA x <sil=-0.1> " * 300 + "\n .PERIOD y" * 50).encode(),
+    "mteval": "".join(f"<doc docid='{i}'>\n<seg>A, b -- {i}.</seg><SEG>\n- c\n</SEG></doc>"
+                      for i in range(99)).encode(),
+}
+
+
+@pytest.mark.parametrize("name", [*FILES, "prose lines"])
+def test_where_the_blocks_are_cut_changes_nothing(labels, tmp_path, monkeypatch, name):
+    (tmp_path / "in").write_bytes(FILES[name.removesuffix(" lines")])
+    doc, lines, name = "#doc" if name == "prose" else "", "lines" in name, name.removesuffix(" lines")
+    raw = RawFormat(name, TextReader(LabelSet.read(labels)), lines, doc)
+    expected = prepare(raw, [tmp_path / "in"], tmp_path / "whole", utt_words=7)
+    for size in (100, 999):
+        monkeypatch.setattr("punc.prepare.blocks", lambda paths, end, size=size: blocks(paths, end, size))
+        assert prepare(raw, [tmp_path / "in"], tmp_path / f"cut{size}", utt_words=7) == expected
+        for file in ("text", "punct", "utt2spk", "spk2utt", *(["pauses.ark"] if name == "sil" else [])):
+            assert (tmp_path / f"cut{size}" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
+    assert validate(tmp_path / "whole", LabelSet.read(labels))["words"] == expected["words"] > 300
+
+
+def test_processes_change_nothing(labels, tmp_path, monkeypatch):
+    (tmp_path / "in").write_bytes(FILES["prose"])
+    monkeypatch.setattr("punc.prepare.blocks", lambda paths, end: blocks(paths, end, 1500))
+    raw = RawFormat("prose", TextReader(LabelSet.read(labels)))
+    counts = [prepare(raw, [tmp_path / "in"], tmp_path / f"nj{nj}", nj=nj) for nj in (1, 3)]
+    assert counts[0] == counts[1]
+    assert (tmp_path / "nj1" / "text").read_bytes() == (tmp_path / "nj3" / "text").read_bytes()
+    (tmp_path / "in").write_bytes(FILES["prose"] + b"\nso\0\n")
+    with pytest.raises(InputError) as error:  # raised in a worker
+        prepare(raw, [tmp_path / "in"], tmp_path / "nj3", nj=3)
+    assert error.value.line == FILES["prose"].count(b"\n") + 2
+    assert (tmp_path / "nj1" / "text").read_bytes() == (tmp_path / "nj3" / "text").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["prose", "lrec", "mteval"])
+def test_a_long_line(labels, tmp_path, name):
+    words = b"word, " * 1_700_000
+    raw = {"prose": words, "lrec": words + b"\tO\nx\tO\n", "mteval": b"<doc><seg>" + words + b"</seg></doc>"}[name]
+    status, out = run(labels, tmp_path, name, raw, options=["--utt-words=50"])
+    assert status == 0
+    assert validate(out)["words"] == 1_700_000 + (name == "lrec")
+
+
+def test_a_long_word(labels, tmp_path):
+    status, out = run(labels, tmp_path, "prose", b"x" * 10_000_000 + b". y")
+    assert status == 0
+    assert [len(word) for u in DataDir(out).utterances() for word in u.words] == [10_000_000, 1]
+
+
+@pytest.mark.parametrize(("name", "text", "options", "message"), [
+    ("lrec", "so\tO\nmuch\tDASH\n", [], "in0:2: label 'DASH' is not in the label set; "),
+    ("lrec", "so\tO\nx\0\tO\n", [], "in0:2: a NUL byte; "),
+    ("lrec", "", [], "in0: the file is empty; "),
+    ("prose", "( ) \n", [], "out: no utterance to write; "),
+    ("sil", "so <sil=a>", [], "in0:1: 'a' is not a pause; "),
+    ("mteval", "<seg>so", [], "in0:1: a <seg> without its </seg>; "),
+    ("mteval", "no segments", [], "out: no utterance to write; "),
+    ("prose", "so", ["--nj=0"], "--nj below 1; "),
+    ("prose", "so", ["--delete=("], "is no regular expression"),
+    ("prose", "so", ["--prefix=a b"], "cannot begin an id; "),
+    ("prose", "so", ["--lang=en"], "unknown option --lang; did you mean --"),
+    ("prose", "so", ["--clitics=gone"], "gone: no such file; "),
+    ("lrec", "so\tO\n", ["--independent=true"], "lrec text has no utterances; "),
+    ("prose", "so", ["--independent=true", "--doc=#"], "--independent with --doc; "),
+])
+def test_errors_are_one_line_and_leave_the_output(labels, tmp_path, capsys, name, text, options, message):
+    assert run(labels, tmp_path, "prose", "old words.")[0] == 0
+    capsys.readouterr()
+    before = {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}
+    status, out = run(labels, tmp_path, name, text, options=options)
+    assert status == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert error.startswith("punc prepare: ")
+    assert {file.name: file.read_bytes() for file in out.iterdir()} == before
+    assert not [file for file in tmp_path.iterdir() if file.name.startswith(".")]
+
+
+def test_missing_input(labels, tmp_path, capsys):
+    assert main(["prepare", "--format=prose", f"--labels={labels}", str(tmp_path / "gone"), str(tmp_path / "out")]) == 1
+    assert "gone: no such file; " in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

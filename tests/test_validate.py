@@ -1,0 +1,130 @@
+"""Validation: what is accepted, and a table of every mistake with its file and line."""
+
+import numpy as np
+import pytest
+
+from punc.bin.main import main
+from punc.datadir import Utterance, write_data_dir
+from punc.errors import InputError
+from punc.labels import Label, LabelSet
+from punc.validate import validate
+
+LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",",))))
+UTTERANCES = [
+    Utterance("a-1", "a", ["x", "y"], ["O", "COMMA"], np.array([0.25, np.nan], np.float32)),
+    Utterance("a-2", "a", [], [], np.zeros(0, np.float32)),
+    Utterance("b-1", "b", ["é"], ["O"], np.zeros(1, np.float32)),
+]
+SEGMENTS = "a-1 r2 5 6\na-2 r2 1 2\nb-1 r1 0 1\n"
+
+
+@pytest.fixture
+def data(tmp_path):
+    write_data_dir(tmp_path / "data", UTTERANCES)
+    return tmp_path / "data"
+
+
+def test_valid(data):
+    assert validate(data, LABELS) == {"streams": 2, "utterances": 3, "words": 3, "empty utterances": 1}
+    (data / "segments").write_text(SEGMENTS)
+    (data / "wav.scp").write_text("r1 x.wav\nr2 y.wav\n")
+    (data / "reco2file_and_channel").write_text("r1 x A\nr2 y B\n")
+    assert validate(data) == {"streams": 2, "utterances": 3, "words": 3, "empty utterances": 1}
+
+
+def test_command(data, capsys):
+    (data / "labels.txt").write_text("O w\nCOMMA w, ,\n")
+    assert main(["validate", f"--labels={data / 'labels.txt'}", str(data)]) == 0
+    valid, empty = capsys.readouterr().err.splitlines()
+    assert valid.endswith("2 streams, 3 utterances, 3 words: valid")
+    assert empty.endswith("1 utterances have no words")
+    (data / "punct").write_text("a-1 O DASH\na-2\nb-1 O\n")
+    assert main(["validate", f"--labels={data / 'labels.txt'}", str(data)]) == 1
+    error = capsys.readouterr().err
+    assert error == (f"punc validate: {data}/punct:1: label 'DASH' of 'a-1' is not in the label set; "
+                     "use one of O COMMA, or add it to the set\n")
+
+
+def test_a_long_line(tmp_path):
+    count = 2_500_000
+    write_data_dir(tmp_path / "data", [Utterance("a", "a", ["abc"] * count, ["O"] * count)])
+    assert validate(tmp_path / "data", LABELS)["words"] == count
+
+
+@pytest.mark.parametrize(("name", "content", "line", "what"), [
+    ("text", None, None, "no such file"),
+    ("utt2spk", None, None, "no such file"),
+    ("spk2utt", None, None, "no such file"),
+    ("punct", None, None, "no such file"),
+    ("text", "", None, "the file is empty"),
+    ("text", "a-1 x y\na-2\nb-1 é", 3, "no end"),
+    ("text", "a-1 x y\nb-1 é\n", 2, "no line for 'a-2'"),
+    ("punct", "a-1 O O\na-2\n", None, "no line for 'b-1'"),
+    ("text", "a-2\na-1 x y\nb-1 é\n", 2, "'a-1' is out of order"),
+    ("text", "a-1 x y\na-2\na-2\nb-1 é\n", 3, "'a-2' stands twice"),
+    ("text", "a-1 x y z\na-2\nb-1 é\n", 1, "3 words in text but 2 labels"),
+    ("text", b"a-1 x y\na-2\nb-1 \xe9\n", 3, "byte 5 is not UTF-8"),
+    ("text", "a-1 x y\r\na-2\nb-1 é\n", 1, "a carriage return"),
+    ("text", "a-1 x y\na-2\nb-1 \0\n", 3, "a NUL byte"),
+    ("text", "a-1 x y\na-2\nb-1 a\u00a0b\n", 3, "a blank U+00A0"),
+    ("text", "a-1 x <s>\na-2\nb-1 é\n", 1, "'<s>' in 'a-1'"),
+    ("text", "a-1 x #0\na-2\nb-1 é\n", 1, "'#0' in 'a-1'"),
+    ("text", "\na-1 x y\na-2\nb-1 é\n", 1, "a line without a key"),
+    ("punct", "a-1 O DASH\na-2\nb-1 O\n", 1, "label 'DASH' of 'a-1'"),
+    ("utt2spk", "a-1 a\na-2 x\nb-1 b\n", 2, "speaker 'x' is not a prefix of utterance 'a-2'"),
+    ("utt2spk", "a-1 a\na-2 a x\nb-1 b\n", 2, "does not have one speaker"),
+    ("spk2utt", "a a-1\nb b-1\n", 2, "not the inverse of utt2spk from 'a-2', line 2"),
+    ("spk2utt", "a a-1 a-2\n", None, "not the inverse of utt2spk from 'b-1', line 3"),
+    ("spk2utt", "a a-1 a-2\nb b-1 b-2\n", 2, "not the inverse of utt2spk from its end"),
+    ("spk2utt", "b b-1\na a-1 a-2\n", None, "not the inverse"),
+    ("segments", SEGMENTS.replace("5 6", "6 5"), 1, "not a segment"),
+    ("segments", SEGMENTS.replace("b-1", "b-2"), 3, "no line for 'b-1'"),
+    ("segments", SEGMENTS.replace("r1", "r3"), 1, "'r1' is here or in segments"),
+    ("wav.scp", "r1 x\nr2 y\nr3 z\n", 3, "'r3' is here or in segments"),
+    ("wav.scp", None, None, "no such file"),
+    ("reco2file_and_channel", "r1 x C\nr2 y B\n", 1, "not a channel"),
+    ("pauses.scp", "a-1 gone.ark:1\na-2 gone.ark:2\nb-1 gone.ark:3\n", 1, "cannot read the archive"),
+])
+def test_mistakes(data, name, content, line, what):
+    if name in ("segments", "wav.scp", "reco2file_and_channel"):
+        (data / "segments").write_text(SEGMENTS)
+        (data / "wav.scp").write_text("r1 x\nr2 y\n")
+    if content is None:
+        (data / name).unlink()
+    else:
+        (data / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(InputError) as error:
+        validate(data, LABELS)
+    assert what in error.value.what
+    if line:
+        assert error.value.line == line
+    assert error.value.remedy
+    assert "\n" not in str(error.value)
+    if what not in ("'r1' is here or in segments", "no line for 'a-2'", "no line for 'b-1'"):  # two tables differ
+        assert (error.value.file.name) == ("punct" if "labels" in what else name)
+
+
+@pytest.mark.parametrize("value", [-0.5, np.inf, -np.inf])
+def test_pauses(data, value):
+    write_data_dir(data, [UTTERANCES[0], UTTERANCES[1], UTTERANCES[2]._replace(pauses=np.array([value]))])
+    with pytest.raises(InputError) as error:
+        validate(data)
+    assert (error.value.file.name, error.value.line) == ("pauses.scp", 3)
+    assert "after word 1 of 'b-1'" in error.value.what
+
+
+@pytest.mark.parametrize(("utterances", "valid"), [
+    ([("a-1", "a"), ("a1-1", "a1")], True),
+    ([("a", "a"), ("b", "b")], True),
+    ([("a-b-1", "a-b"), ("a-c", "a")], False),  # sorted by utterance, not by speaker
+    ([("ab", "a")], False),
+])
+def test_speakers(tmp_path, utterances, valid):
+    (tmp_path / "text").write_text("".join(f"{utt} x\n" for utt, _ in utterances))
+    (tmp_path / "utt2spk").write_text("".join(f"{utt} {spk}\n" for utt, spk in utterances))
+    (tmp_path / "spk2utt").write_text("".join(f"{spk} {utt}\n" for utt, spk in utterances))
+    if valid:
+        assert validate(tmp_path)["streams"] == 2
+    else:
+        with pytest.raises(InputError, match=r"utt2spk:\d: speaker 'a'"):
+            validate(tmp_path)
