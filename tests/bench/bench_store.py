@@ -4,9 +4,9 @@
 
 Makes a punctuated text of N words, the text of FILE (or one of a small built-in vocabulary) over and over,
 where each word gives place with probability P to one that is seen nowhere else; then runs both commands
-on it R times, and prints for each the median words/s and the peak memory: of the largest process, and of
-all its processes together, pages that they share counted more than once. The rate of a matrix product
-on all cores says what machine this is.
+on it R times, and prints for each the median words/s and the peak memory of all its processes together,
+pages that they share counted more than once. The rate of a matrix product on all cores says what machine
+this is.
 """
 
 import argparse
@@ -98,22 +98,20 @@ def main() -> None:
         options = ["--labels", place / "labels.txt", "--nj", str(args.nj)]
         commands = {"prepare": ["--format", "prose", *options, place / "train.txt", place / "train"],
                     "make-store": [*options, place / "store", place / "train"]}
-        seconds, peaks, largest = {name: [] for name in commands}, dict.fromkeys(commands, 0), {}
+        seconds, peaks = {name: [] for name in commands}, dict.fromkeys(commands, 0)
         for _ in range(args.runs):
             for name, arguments in commands.items():
                 shutil.rmtree(arguments[-1] if name == "prepare" else arguments[-2], ignore_errors=True)
                 taken, peak = measure(["punc", name, *map(str, arguments)])
                 seconds[name].append(taken)
                 peaks[name] = max(peaks[name], peak)
-                largest.setdefault(name, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10)
         print(f"{args.words:,} words, {(place / 'train.txt').stat().st_size >> 20} MiB, {args.nj} processes, "
               f"medians of {args.runs} runs; matrix product {matrix_rate():.0f} GFLOP/s")
     both = [sum(times) for times in zip(*seconds.values())]
     for name, times in {**seconds, "both": both}.items():
         peak = max(peaks.values()) if name == "both" else peaks[name]
-        most = max(largest.values()) if name == "both" else largest[name]
         print(f"{name:<12}{statistics.median(times):8.1f} s {args.words / statistics.median(times):12,.0f} words/s   "
-              f"largest process ≤ {most >> 20} MiB, all together {peak >> 20} MiB")
+              f"peak memory {peak >> 20} MiB")
 
 
 if __name__ == "__main__":
