@@ -14,8 +14,8 @@ labels tables options
 ctm vectors
 textgrids align
 datadir
-text pauses validate project
-pieces blocks
+text pauses project
+pieces blocks validate
 raw vocabulary
 prepare store
 layers
