@@ -1,12 +1,15 @@
 """Raw text to a data directory: blocks of the input are analysed in parallel, and come out in order."""
 
 import os
+import signal
+import threading
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from mmap import ACCESS_READ, mmap
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
 from typing import NamedTuple
 
 from punc.datadir import Utterance, write_data_dir
@@ -96,7 +99,15 @@ _reader: RawReader | None = None  # a worker process's own
 
 def _start_worker(raw: RawFormat) -> None:
     global _reader
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to every process; the parent tells of it
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _reader = RawReader(raw)
+
+
+def _end_with_parent() -> None:
+    """End a worker whose parent was killed; it would wait for work forever."""
+    wait([parent_process().sentinel])
+    os._exit(1)
 
 
 def _work(block: Block) -> tuple[list[Piece], Counter]:
