@@ -29,7 +29,7 @@ find_python() {
 
 pip() {
   # A bar for each download where somebody watches, nothing where nobody does.
-  if [ -t 2 ]; then set -- "$@" --progress-bar on; else set -- "$@" --quiet; fi
+  if [ -t 2 ]; then set -- "$@" --progress-bar on; else set -- "$@" --quiet --quiet; fi
   .venv/bin/python -m pip --disable-pip-version-check --no-input "$@" >&2
 }
 
