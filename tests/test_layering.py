@@ -63,7 +63,7 @@ def test_imports_run_downward(module):
     assert module == "punc" or module.split(".")[1] in PLACE, f"{module} has no place in LAYERS"
     for other in imports(FILES[module], set(FILES)):
         assert other in FILES, f"{module} imports {other}, which is not there"
-        inside = module.startswith("punc.layers.") and other.startswith("punc.layers.") or other == "punc.models.base"
+        inside = other == "punc.models.base" or (module.startswith("punc.layers.") and other.startswith("punc.layers."))
         assert place(other) < place(module) or (inside and place(other) == place(module)), \
             f"{module} imports {other}, which is not below it"
 
