@@ -80,7 +80,7 @@ if runs 6; then
       [ "$decode/punct" -nt "exp/$system/final.pt" ] ||
         $cmd "exp/$system/log/decode_$set.log" punc punctuate "exp/$system" "data/$set" "$decode"
       $cmd "exp/$system/log/score_$set.log" \
-        punc score --labels $labels --block 50 "data/$set" "$decode" "$decode/score"
+        punc score --labels $labels --collapse 3-class:FULLSTOP=PERIOD+QUESTION "data/$set" "$decode" "$decode/score"
     done
   done
 fi
