@@ -69,12 +69,16 @@ class OptionParser(argparse.ArgumentParser):
         return self.parse_args((self.read_config(config) if config else []) + arguments)
 
     def _config_of(self, arguments: Sequence[str]) -> str | None:
-        for this, following in zip(arguments, [*arguments[1:], None]):
-            if this == "--config":
-                return following
-            if this.startswith("--config="):
-                return this.partition("=")[2]
-        return None
+        return _last_value(arguments, "--config")
+
+    def value(self, arguments: Sequence[str], option: str) -> str | None:
+        """The value of one option, on the command line or in the conf file, before anything is checked.
+
+        For an option that decides which other options there are.
+        """
+        config = self._config_of(arguments)
+        lines = [line for _, line in read_lines(config)] if config else []
+        return _last_value([*lines, *arguments], option)
 
     def read_config(self, path: str | os.PathLike) -> list[str]:
         """The `--name=value` lines of a conf file, without comments and empty lines; each is checked."""
@@ -117,6 +121,15 @@ class OptionParser(argparse.ArgumentParser):
 
     def error(self, message: str):
         raise InputError(message.replace("the following arguments are required", "missing"), f"see {self.prog} --help")
+
+
+def _last_value(arguments: Sequence[str], option: str) -> str | None:
+    value = None
+    for this, following in zip(arguments, [*arguments[1:], None]):
+        name, equals, rest = this.partition("=")
+        if name == option:
+            value = rest if equals else following
+    return value
 
 
 def description(function: Callable, name: str) -> str:

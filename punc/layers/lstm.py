@@ -1,0 +1,164 @@
+"""The LSTM with forget gates and peepholes of Sak, Senior & Beaufays 2014, equations (1)-(6), without biases.
+
+    i(t) = σ(W_ix x(t) + W_ih h(t−1) + p_i c(t−1))
+    f(t) = σ(W_fx x(t) + W_fh h(t−1) + p_f c(t−1))
+    g(t) = tanh(W_gx x(t) + W_gh h(t−1))
+    c(t) = f(t) c(t−1) + i(t) g(t)
+    o(t) = σ(W_ox x(t) + W_oh h(t−1) + p_o c(t))
+    h(t) = o(t) tanh(c(t))
+
+torch.nn.LSTM has no peepholes, and a loop of autograd operations spends more time on bookkeeping than
+on arithmetic at 100 units, so the recurrence is one autograd function with its gradient written out.
+"""
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+State = tuple[Tensor, Tensor]  # h, c: (B, H) each
+
+
+class PeepholeLSTM(nn.Module):
+    """A layer of `hidden_dim` peephole LSTM blocks (see the module).
+
+    Columns of the weights are the gates in the order i, f, g, o.
+    """
+
+    def __init__(self, input_dim: int, hidden_dim: int):
+        super().__init__()
+        self.hidden_dim = hidden_dim
+        self.input_weight = nn.Parameter(torch.empty(input_dim, 4 * hidden_dim))
+        self.hidden_weight = nn.Parameter(torch.empty(hidden_dim, 4 * hidden_dim))
+        self.peepholes = nn.Parameter(torch.empty(3, hidden_dim))  # of i, f, o
+
+    def initial_state(self, batch: int) -> State:
+        """Zeros, (batch, H) twice."""
+        zeros = self.hidden_weight.new_zeros(batch, self.hidden_dim)
+        return zeros, zeros
+
+    def forward(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
+        """(T, B, D), (h, c) → outputs (T, B, H), (h, c) after the last step."""
+        return self.recur((inputs.flatten(0, 1) @ self.input_weight).view(*inputs.shape[:2], -1), state)
+
+    def recur(self, gate_inputs: Tensor, state: State) -> tuple[Tensor, State]:
+        """As `forward`, for inputs that were multiplied by `input_weight` already: (T, B, 4H)."""
+        outputs, cell = _Recurrence.apply(gate_inputs, self.hidden_weight, self.peepholes, *state)
+        return outputs, (outputs[-1], cell)
+
+    def stepper(self) -> "Stepper":
+        """One step at a time for one stream, for live decoding."""
+        return Stepper(self)
+
+
+class _Recurrence(torch.autograd.Function):
+    """The recurrence over T steps. Matrix products are done per step only where a step needs the one before.
+
+    tanh(a) is computed as 2σ(2a) − 1: PyTorch's vectorised σ takes a tenth of the time of its tanh.
+    """
+
+    @staticmethod
+    def forward(ctx, gate_inputs: Tensor, weight: Tensor, peepholes: Tensor, hidden: Tensor, cell: Tensor):
+        steps, batch, width = gate_inputs.shape
+        size = width // 4
+        gates = gate_inputs.new_empty(steps, batch, width)  # i, f, g, o after their squashing
+        hiddens = gate_inputs.new_empty(steps + 1, batch, size)
+        cells = gate_inputs.new_empty(steps + 1, batch, size)
+        squashed = gate_inputs.new_empty(steps, batch, size)  # tanh(c)
+        hiddens[0], cells[0] = hidden, cell
+        twice = gate_inputs.new_ones(width)
+        twice[2 * size:3 * size] = 2.0
+        weight2 = weight * twice
+        inputs2 = gate_inputs * twice
+        in_forget, out = peepholes[:2], peepholes[2]
+        for t, (gate, before, after, squash) in enumerate(zip(gates, cells, cells[1:], squashed)):
+            i, f, g, o = gate.split(size, dim=1)
+            torch.addmm(inputs2[t], hiddens[t], weight2, out=gate)
+            gate[:, :2 * size].view(batch, 2, size).addcmul_(before.unsqueeze(1), in_forget)
+            gate[:, :3 * size].sigmoid_()
+            g.mul_(2).sub_(1)
+            torch.mul(f, before, out=after).addcmul_(i, g)
+            o.addcmul_(after, out).sigmoid_()
+            torch.mul(after, 2, out=squash).sigmoid_().mul_(2).sub_(1)
+            torch.mul(o, squash, out=hiddens[t + 1])
+        ctx.save_for_backward(gates, hiddens, cells, squashed, weight, peepholes)
+        return hiddens[1:], cells[-1]
+
+    @staticmethod
+    def backward(ctx, grad_outputs: Tensor, grad_cell: Tensor):
+        gates, hiddens, cells, squashed, weight, peepholes = ctx.saved_tensors
+        steps, _, width = gates.shape
+        size = width // 4
+        grads = torch.empty_like(gates)  # of the gates before their squashing
+        grad_hidden, grad_cell = grad_outputs[-1].clone(), grad_cell.clone()
+        scratch, transposed = torch.empty_like(grad_cell), weight.t()
+        in_peephole, forget_peephole, out_peephole = peepholes
+        sigmoid_backward, tanh_backward = torch.ops.aten.sigmoid_backward, torch.ops.aten.tanh_backward
+        for t in range(steps - 1, -1, -1):
+            i, f, g, o = gates[t].split(size, dim=1)
+            grad_i, grad_f, grad_g, grad_o = grads[t].split(size, dim=1)
+            torch.mul(grad_hidden, squashed[t], out=scratch)
+            sigmoid_backward(scratch, o, grad_input=grad_o)
+            grad_hidden.mul_(o)
+            tanh_backward(grad_hidden, squashed[t], grad_input=scratch)
+            grad_cell.add_(scratch).addcmul_(grad_o, out_peephole)
+            torch.mul(grad_cell, g, out=scratch)
+            sigmoid_backward(scratch, i, grad_input=grad_i)
+            torch.mul(grad_cell, cells[t], out=scratch)
+            sigmoid_backward(scratch, f, grad_input=grad_f)
+            torch.mul(grad_cell, i, out=scratch)
+            tanh_backward(scratch, g, grad_input=grad_g)
+            grad_cell.mul_(f).addcmul_(grad_i, in_peephole).addcmul_(grad_f, forget_peephole)
+            if t:
+                torch.addmm(grad_outputs[t - 1], grads[t], transposed, out=grad_hidden)
+            else:
+                torch.mm(grads[t], transposed, out=grad_hidden)
+        flat = grads.flatten(0, 1)
+        grad_weight = hiddens[:-1].flatten(0, 1).t() @ flat
+        in_forget = (grads[..., :2 * size].unflatten(-1, (2, size)) * cells[:-1].unsqueeze(2)).sum((0, 1))
+        grad_peepholes = torch.cat([in_forget, (grads[..., 3 * size:] * cells[1:]).sum((0, 1))[None]])
+        return grads, grad_weight, grad_peepholes, grad_hidden, grad_cell
+
+
+class Stepper:
+    """A PeepholeLSTM one step at a time for one stream, in NumPy.
+
+    At one row a step is bound by the overhead of a call, and a NumPy call costs half of a PyTorch one.
+    """
+
+    def __init__(self, layer: PeepholeLSTM):
+        size = self.size = layer.hidden_dim
+        # σ(a) = (1 + tanh(a/2)) / 2: one tanh squashes all gates; the halves go into the weights.
+        halves = np.full(4 * size, 0.5, np.float32)
+        halves[2 * size:3 * size] = 1.0
+        self.input_weight = layer.input_weight.detach().numpy() * halves
+        self.hidden_weight = layer.hidden_weight.detach().numpy() * halves
+        peepholes = 0.5 * layer.peepholes.detach().numpy()
+        self.in_forget, self.out = peepholes[:2].reshape(-1), peepholes[2]
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin a stream: the state is zeros."""
+        self.hidden, self.cell = np.zeros(self.size, np.float32), np.zeros(self.size, np.float32)
+        self.twice_cell = np.zeros(2 * self.size, np.float32)
+
+    def project(self, inputs: np.ndarray) -> np.ndarray:
+        """(D,) → (4H,), what `step` takes."""
+        return inputs @ self.input_weight
+
+    def step(self, gate_inputs: np.ndarray) -> np.ndarray:
+        """Projected inputs (4H,) → output (H,), a view that the next step overwrites."""
+        size = self.size
+        gates = np.dot(self.hidden, self.hidden_weight)
+        gates += gate_inputs
+        self.twice_cell[:size] = self.twice_cell[size:] = self.cell
+        gates[:2 * size] += self.in_forget * self.twice_cell
+        squashed = np.tanh(gates[:3 * size])
+        squashed[:2 * size] += 1.0
+        squashed[:2 * size] *= 0.5
+        self.cell *= squashed[size:2 * size]
+        self.cell += squashed[:size] * squashed[2 * size:]
+        out = np.tanh(gates[3 * size:] + self.out * self.cell)
+        out += 1.0
+        out *= 0.5
+        self.hidden = np.multiply(out, np.tanh(self.cell), out=out)
+        return self.hidden

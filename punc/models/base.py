@@ -1,0 +1,173 @@
+"""The contract of a model, and how models are made, saved and loaded.
+
+A model reads tokens step by step. At step t it gets the token `lookahead` places past slot t, and the
+pause in slot t, and returns the logits of slot t: with a look-ahead of 1, step t reads the word after the
+slot. A stream of n slots therefore takes n + lookahead steps: the first `lookahead` steps only read the
+first tokens and belong to no slot, and past the stream's end the tokens are `</s>` (`END`). What came
+before is in the state. A model with `lookahead = None` reads whole texts in one go: step t reads token t,
+the logits are those of slot t, the state is empty, and the first `END` in a row, if any, ends its text.
+"""
+
+import importlib
+import inspect
+import pkgutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+import punc
+from punc.errors import InputError
+from punc.files import atomic_file
+from punc.labels import LabelSet
+from punc.options import nearest
+from punc.vocabulary import Vocabulary
+
+FORMAT = "punc model 1"
+State = tuple[Tensor, ...]
+
+
+class Neural(nn.Module):
+    """What every neural model is: see the module for `forward`.
+
+    unit        what a token is
+    lookahead   how many tokens past a slot the model reads; None: the whole stream
+    vocabulary  the tokens it knows; labels: the label set (both set by `create` and `load`)
+    """
+
+    unit = "word"
+    lookahead: int | None = None
+    vocabulary: Vocabulary
+    labels: LabelSet
+
+    def initial_state(self, batch: int) -> State:
+        """The state before a stream, for `batch` streams. Of models that read whole texts it is empty."""
+        return ()
+
+    def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
+        """tokens (B, T) int64, pauses (B, T) seconds (NaN unknown) or None, state → logits (B, T, L), state."""
+        raise NotImplementedError
+
+    def loss(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
+        """Mean cross-entropy over slots: logits (B, T, L), labels (B, T) with -1 where there is no slot.
+
+        weights   (L,), the weight of each label; None: all 1
+        """
+        return nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), weights, ignore_index=-1)
+
+    def stepper(self) -> "Stepper":
+        """The model one token at a time for one stream; a model may have a quicker one."""
+        return Stepper(self)
+
+
+class Stepper:
+    """One stream, one step after the other, through the model's own `forward`."""
+
+    def __init__(self, model: Neural):
+        self.model, self.state = model, model.initial_state(1)
+
+    def step(self, token: int, pause: float) -> np.ndarray:
+        """The token that comes next and the pause of the slot decided now → that slot's logits (L,)."""
+        with torch.inference_mode():
+            logits, self.state = self.model(torch.tensor([[token]]), torch.tensor([[pause]]), self.state)
+            return logits[0, 0].numpy()
+
+
+def initialize(model: nn.Module, scale: float) -> None:
+    """Draw every trainable weight from the uniform distribution over ±scale (Tilk & Alumäe 2015, section 3)."""
+    for weight in model.parameters():
+        if weight.requires_grad:
+            nn.init.uniform_(weight, -scale, scale)
+
+
+def known(pauses: Tensor | None, tokens: Tensor) -> Tensor:
+    """Pauses (B, T) with 0 for those that are not known."""
+    return torch.zeros(tokens.shape) if pauses is None else pauses.nan_to_num(nan=0.0)
+
+
+def model_class(name: str) -> type[Neural]:
+    """The class of an architecture: `Model` of the file punc/models/<name>.py. Raises InputError for no such file."""
+    known = names()
+    if name not in known:
+        raise InputError(f"no model '{name}'", nearest(name, known))
+    return importlib.import_module(f"punc.models.{name}").Model
+
+
+def names() -> list[str]:
+    """The names of all models."""
+    return sorted(m.name for m in pkgutil.iter_modules([str(Path(__file__).parent)]) if m.name != "base")
+
+
+def option_names(name: str) -> list[str]:
+    """The options of a model: the keyword arguments of its constructor."""
+    parameters = inspect.signature(model_class(name).__init__).parameters.values()
+    return [p.name for p in parameters if p.default is not p.empty]
+
+
+def build(spec: dict[str, Any]) -> Neural:
+    """A model without its weights of {model, options, vocabulary, labels}: name, options, and two sizes.
+
+    An option that is itself a spec is another model that is part of this one.
+    """
+    model = model_class(spec["model"])(spec["vocabulary"], spec["labels"], **spec["options"])
+    model.spec = {**spec, "options": {name: getattr(value, "spec", value) for name, value in
+                                      {**spec["options"], **getattr(model, "parts", {})}.items()}}
+    return model
+
+
+def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[str, Any]) -> Neural:
+    """A new model with fresh weights, drawn from PyTorch's random numbers."""
+    model = build({"model": name, "options": options, "vocabulary": len(vocabulary), "labels": len(labels)})
+    model.vocabulary, model.labels = vocabulary, labels
+    return model
+
+
+def part(spec: str | dict[str, Any]) -> Neural:
+    """A model that is a fixed part of another one: of its directory, or rebuilt of its spec when loading."""
+    if not spec:
+        raise InputError("no first-stage model is named", "name its directory: --text-model exp/…")
+    model = load(spec) if isinstance(spec, str) else build(spec)
+    return model.requires_grad_(False)
+
+
+def save(model: Neural, path: Path, **facts: Any) -> None:
+    """Write weights, spec and facts (seed, …) to one file. Loading it runs no code."""
+    with atomic_file(path, "wb") as file:
+        torch.save({"format": FORMAT, "punc": punc.__version__, "torch": torch.__version__, **facts,
+                    "spec": model.spec, "weights": model.state_dict()}, file)
+
+
+def read_checkpoint(path: Path, form: str = FORMAT) -> dict[str, Any]:
+    """The content of a file of ours. Raises InputError for one that is missing, truncated, or something else."""
+    try:
+        content = torch.load(path, weights_only=True, mmap=True, map_location="cpu")
+    except FileNotFoundError:
+        raise InputError("no such file", "train the model, or name another directory", path) from None
+    except Exception:  # torch.load raises half a dozen kinds, by where the file is broken
+        raise InputError("not a model file, or a truncated one", "train the model again", path) from None
+    if not isinstance(content, dict) or not str(content.get("format")).startswith(form.rpartition(" ")[0]):
+        raise InputError("not a model file of punc", "name a directory that punc train wrote", path)
+    if content["format"] != form:
+        raise InputError(f"'{content['format']}', but this version reads '{form}'", "train the model again", path)
+    return content
+
+
+def load(directory: str | Path) -> Neural:
+    """The trained model of a directory, ready to punctuate. Raises InputError where it is not whole."""
+    directory = Path(directory)
+    vocabulary, labels = Vocabulary.read(directory / "vocab"), LabelSet.read(directory / "labels.txt")
+    content = read_checkpoint(directory / "final.pt")
+    model = build(content["spec"])
+    try:
+        model.load_state_dict(content["weights"])
+    except RuntimeError:
+        raise InputError("its weights are not those of its model", "train it again", directory / "final.pt") from None
+    for file, found, size in (("vocab", len(vocabulary), content["spec"]["vocabulary"]),
+                              ("labels.txt", len(labels), content["spec"]["labels"])):
+        if found != size:
+            raise InputError(f"{found} lines, but the model has {size}", "copy the one it was trained with",
+                             directory / file)
+    model.vocabulary, model.labels = vocabulary, labels
+    return model.eval()

@@ -1,0 +1,82 @@
+"""T-LSTM and T-LSTM-p: Tilk & Alumäe 2015, "LSTM for Punctuation Restoration in Speech Transcripts".
+
+Section 2.3, with x0(t) the one-hot word after slot t:
+
+    y0(t) = tanh(W0 x0(t))
+    y1(t) = LSTM(y0(t))             [y0(t), p(t)] with the pause: T-LSTM-p (section 3)
+    y2(t) = softmax(W2 y1(t))
+
+The LSTM has forget gates and peepholes; there are no biases.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+from torch import Tensor, nn
+
+from punc.layers.lstm import PeepholeLSTM
+from punc.models.base import Neural, State, initialize, known
+
+
+class Model(Neural):
+    """T-LSTM; with `pauses` T-LSTM-p, where the paper does not say how an unknown pause is given: here as 0.
+
+    embedding_dim   units of the tanh layer
+    hidden_dim      LSTM blocks
+    pauses          whether the pause of the slot is an input
+    init_range      weights begin uniform over ± this
+    """
+
+    lookahead = 1
+
+    def __init__(self, vocab: int, labels: int, embedding_dim: int = 100, hidden_dim: int = 100,
+                 pauses: bool = False, init_range: float = 0.005):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True)  # W0
+        self.lstm = PeepholeLSTM(embedding_dim + pauses, hidden_dim)
+        self.output = nn.Linear(hidden_dim, labels, bias=False)  # W2
+        self.pauses = pauses
+        initialize(self, init_range)
+
+    def initial_state(self, batch: int) -> State:
+        return self.lstm.initial_state(batch)
+
+    def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
+        hidden, state = self.hidden(tokens, pauses, state)  # (T, B, H)
+        return self.output(hidden).transpose(0, 1), state
+
+    def hidden(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
+        """The last hidden layer y1, (T, B, H), which is what a second stage is built on."""
+        # A word stands in a batch several times: it is looked up and projected once, and its gradient is one row.
+        words, places = tokens.t().unique(return_inverse=True)  # (U,), (T, B)
+        word_weight = self.lstm.input_weight[:self.embedding.embedding_dim]
+        projected = self.embedding(words).tanh() @ word_weight  # (U, 4H)
+        gate_inputs = nn.functional.embedding(places, projected)  # (T, B, 4H)
+        if self.pauses:
+            gate_inputs = gate_inputs + known(pauses, tokens).t().unsqueeze(2) * self.lstm.input_weight[-1]
+        return self.lstm.recur(gate_inputs, state)
+
+    def stepper(self) -> "Stepper":
+        return Stepper(self)
+
+
+class Stepper:
+    """The model one token at a time, with the projections of the words it met kept."""
+
+    def __init__(self, model: Model):
+        self.lstm = model.lstm.stepper()
+        self.output = model.output.weight.detach().numpy()
+        self.pause_weight = self.lstm.input_weight[-1] if model.pauses else None
+        embedding, word_weight = model.embedding.weight.detach().numpy(), self.lstm.input_weight
+        word_weight = word_weight[:embedding.shape[1]]
+        self.project = lru_cache(1 << 14)(lambda token: np.tanh(embedding[token]) @ word_weight)
+
+    def hidden(self, token: int, pause: float) -> np.ndarray:
+        """y1 (H,) of this step."""
+        gate_inputs = self.project(token)
+        if self.pause_weight is not None and pause == pause:  # not NaN
+            gate_inputs = gate_inputs + pause * self.pause_weight
+        return self.lstm.step(gate_inputs)
+
+    def step(self, token: int, pause: float) -> np.ndarray:
+        return self.output @ self.hidden(token, pause)

@@ -1,0 +1,67 @@
+"""TA-LSTM and TA-LSTM-p: the second stage of Tilk & Alumäe 2015, section 2.3.
+
+On the last hidden layer y1 of a trained T-LSTM, which stays as it is:
+
+    x1(t) = [y1(t), p(t)]           without p(t): TA-LSTM
+    y3(t) = LSTM(x1(t))
+    y4(t) = softmax(W4 y3(t))
+"""
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from punc.layers.lstm import PeepholeLSTM
+from punc.models.base import Neural, State, initialize, known, part
+
+
+class Model(Neural):
+    """TA-LSTM-p; without `pauses` TA-LSTM. An unknown pause is given as 0.
+
+    text_model   directory of the T-LSTM; its vocabulary has to be this model's
+    hidden_dim   LSTM blocks
+    pauses       whether the pause of the slot is an input
+    init_range   weights begin uniform over ± this
+    """
+
+    lookahead = 1
+
+    def __init__(self, vocab: int, labels: int, text_model: str | dict[str, Any] = "", hidden_dim: int = 100,
+                 pauses: bool = True, init_range: float = 0.005):
+        super().__init__()
+        self.text = part(text_model)
+        self.parts = {"text_model": self.text}
+        self.lstm = PeepholeLSTM(self.text.lstm.hidden_dim + pauses, hidden_dim)
+        self.output = nn.Linear(hidden_dim, labels, bias=False)  # W4
+        self.pauses = pauses
+        initialize(self, init_range)
+
+    def initial_state(self, batch: int) -> State:
+        return (*self.text.initial_state(batch), *self.lstm.initial_state(batch))
+
+    def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
+        with torch.no_grad():
+            features, text_state = self.text.hidden(tokens, pauses, state[:2])  # y1 (T, B, H1)
+        if self.pauses:
+            features = torch.cat([features, known(pauses, tokens).t().unsqueeze(2)], dim=2)
+        hidden, state = self.lstm(features, state[2:])
+        return self.output(hidden).transpose(0, 1), (*text_state, *state)
+
+    def stepper(self) -> "Stepper":
+        return Stepper(self)
+
+
+class Stepper:
+    """The model one token at a time."""
+
+    def __init__(self, model: Model):
+        self.text, self.lstm, self.pauses = model.text.stepper(), model.lstm.stepper(), model.pauses
+        self.output = model.output.weight.detach().numpy()
+
+    def step(self, token: int, pause: float) -> np.ndarray:
+        features = self.text.hidden(token, pause)
+        if self.pauses:
+            features = np.append(features, np.float32(pause if pause == pause else 0))
+        return self.output @ self.lstm.step(self.lstm.project(features))

@@ -1,0 +1,98 @@
+"""Where a training run is, on disk: it goes on from its last whole epoch, and a finished one is not done again.
+
+While it runs a directory has `best.pt`, the model with the lowest development loss, and `progress.pt`, all
+that the next epoch depends on; at the end `final.pt`, `conf`, `vocab` and `labels.txt`.
+"""
+
+import math
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from punc.errors import InputError
+from punc.files import atomic_file
+from punc.models.base import Neural, read_checkpoint, save
+from punc.optim import Optimizer
+from punc.options import kebab
+
+FORMAT = "punc progress 1"
+
+
+class Progress(NamedTuple):
+    """What decides how training goes on after an epoch."""
+
+    learning_rate: float
+    epoch: int = 0  # epochs done
+    halving: bool = False
+    last_loss: float = math.inf
+    best_loss: float = math.inf
+    ended: bool = False
+
+
+def advance(progress: Progress, dev_loss: float, min_improvement: float) -> Progress:
+    """The progress after one more epoch, which had this development loss.
+
+    Once the loss falls by less than the part `min_improvement`, the rate is halved every epoch; when it falls
+    by less than that again, training ends. Raises InputError where the loss is not finite.
+    """
+    if not math.isfinite(dev_loss):
+        raise InputError("the development loss is not finite", "lower --learning-rate, or set --clip")
+    stalled = dev_loss > progress.last_loss * (1 - min_improvement)
+    halving = progress.halving or stalled
+    return Progress(progress.learning_rate * (0.5 if halving else 1.0), progress.epoch + 1, halving, dev_loss,
+                    min(dev_loss, progress.best_loss), stalled and progress.halving)
+
+
+def finished(directory: Path, conf: dict[str, Any]) -> bool:
+    """Whether the directory has the finished model of these options. Raises InputError where it is another one's."""
+    if not (directory / "final.pt").exists():
+        return False
+    _check_conf(read_checkpoint(directory / "final.pt")["conf"], conf, directory)
+    return True
+
+
+def resume(directory: Path, model: Neural, updates: Optimizer, conf: dict[str, Any]) -> Progress | None:
+    """Restore model and optimiser after the last whole epoch; None where none was finished."""
+    path = directory / "progress.pt"
+    if not path.exists():
+        return None
+    content = read_checkpoint(path, FORMAT)
+    _check_conf(content["conf"], conf, directory)
+    model.load_state_dict(content["weights"])
+    updates.load_state_dict(content["optimizer"])
+    return Progress(*content["progress"])
+
+
+def keep(directory: Path, model: Neural, updates: Optimizer, progress: Progress, conf: dict[str, Any]) -> None:
+    """Write what the next epoch needs, and the model where it is the best so far.
+
+    The model comes first: a run that is killed between the two does its last epoch again, to the same model.
+    """
+    if progress.last_loss == progress.best_loss:
+        save(model, directory / "best.pt", conf=conf, epoch=progress.epoch, dev_loss=progress.last_loss)
+    with atomic_file(directory / "progress.pt", "wb") as file:
+        torch.save({"format": FORMAT, "conf": conf, "progress": tuple(progress), "weights": model.state_dict(),
+                    "optimizer": updates.state_dict()}, file)
+
+
+def finish(directory: Path, model: Neural, conf: dict[str, Any]) -> None:
+    """Make the best model the final one."""
+    if not (directory / "best.pt").exists():
+        raise InputError("no epoch was trained", "set --epochs to 1 or more", directory)
+    model.vocabulary.write(directory / "vocab")
+    model.labels.write(directory / "labels.txt")
+    with atomic_file(directory / "conf") as file:
+        file.writelines(f"{kebab(name)}={str(value).lower() if isinstance(value, bool) else value}\n"
+                        for name, value in conf.items())
+    os.replace(directory / "best.pt", directory / "final.pt")
+    (directory / "progress.pt").unlink(missing_ok=True)
+
+
+def _check_conf(there: dict[str, Any], conf: dict[str, Any], directory: Path) -> None:
+    different = [name for name in {**there, **conf} if there.get(name) != conf.get(name)]
+    if different:
+        name = different[0]
+        raise InputError(f"here is a model with {kebab(name)}={there.get(name)}, not {conf.get(name)}",
+                         "remove the directory, or name another one", directory)

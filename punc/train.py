@@ -1,0 +1,152 @@
+"""The one training loop.
+
+An epoch goes once over the training set; then the development set is scored. The learning rate stays while
+that helps: once the development loss falls by less than `--min-improvement`, the rate is halved every epoch,
+and when it falls by less than that again, training ends (Mikolov et al. 2011, as in Tilk & Alumäe 2015,
+section 3). The model with the lowest development loss is the one that is kept.
+
+A run that was stopped continues from its last whole epoch, to the same model as an unbroken run: nothing in
+an epoch depends on more than the weights, the optimiser, the seed and the epoch's number.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from punc import progress as on_disk
+from punc.batches import Batch, by_length, cut, gather, lanes
+from punc.decode import log_posteriors
+from punc.errors import InputError
+from punc.models.base import Neural, create
+from punc.optim import Optimizer
+from punc.progress import Progress, advance
+from punc.score import confusion, figures
+from punc.store import Store, StoreSet
+
+
+def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str, options: dict[str, Any], *,
+          train_set: str = "train", dev_set: str = "dev", batching: str = "auto", rows: int = 100, steps: int = 5,
+          piece: int = 256, context: int = 32, optimizer: str = "adagrad", learning_rate: float = 0.1,
+          weight_decay: float = 0.0, clip: float = 0.0, class_weights: str = "", epochs: int = 20,
+          min_improvement: float = 0.003, seed: int = 1, threads: int = 0) -> None:
+    """Train a model on a store; the directory gets final.pt, conf, vocab, labels.txt.
+
+    train_set        set of the store to train on
+    dev_set          set of the store that decides on the learning rate and the best epoch
+    batching         lanes (state carried on, truncated back-propagation), pieces (fresh state), or auto: by the model
+    rows             parallel streams of a batch
+    steps            lanes: steps of back-propagation through time
+    piece            pieces: slots of a stream in one piece
+    context          pieces: slots around a piece that are read and not scored
+    optimizer        adagrad, adam, adamw or sgd
+    learning_rate    at the beginning
+    weight_decay     of dense weights
+    clip             largest norm of the gradient; 0: any
+    class_weights    LABEL=WEIGHT[,LABEL=WEIGHT]: weights of labels in the loss; 1 for the others
+    epochs           at most
+    min_improvement  relative fall of the dev loss below which the learning rate is halved
+    seed             of weights and order
+    threads          of PyTorch; 0: as many as cores
+
+    Raises InputError for a store or options that do not fit, and where the directory holds a model that was
+    trained with other options.
+    """
+    settings = {name: value for name, value in locals().items() if name in train.__kwdefaults__}
+    directory, conf = Path(directory), {"model": model, **options, **settings, "store": os.fspath(store_dir)}
+    if on_disk.finished(directory, conf):
+        print(f"punc train: {directory / 'final.pt'} is finished", file=sys.stderr)
+        return
+    store = Store(store_dir)
+    data, dev = labelled(store, train_set), labelled(store, dev_set)
+    weights = parse_weights(class_weights, store)
+    torch.set_num_threads(threads or len(os.sched_getaffinity(0)))
+    torch.manual_seed(seed)
+    net = create(model, store.vocabulary, store.labels, options)
+    if net.unit != store.unit:
+        raise InputError(f"the model reads {net.unit}s, the store has {store.unit}s", "make a store of its unit",
+                         store_dir)
+    updates = Optimizer(net, optimizer, learning_rate, weight_decay)
+    progress = on_disk.resume(directory, net, updates, conf) or Progress(learning_rate)
+    while not progress.ended and progress.epoch < epochs:
+        begin = time.perf_counter()
+        epoch_seed = seed + 1000003 * (progress.epoch + 1)  # the same however the epoch was reached
+        torch.manual_seed(epoch_seed)
+        updates.set_learning_rate(progress.learning_rate)
+        batches = _batches(net, data, batching, rows, steps, piece, context, epoch_seed)
+        loss = _epoch(net.train(), updates, batches, weights, clip)
+        seconds = time.perf_counter() - begin
+        dev_loss, dev_f1 = evaluate(net.eval(), dev)
+        print(f"epoch {progress.epoch + 1}: rate {progress.learning_rate:g}, loss {loss:.5f}, "
+              f"dev loss {dev_loss:.5f}, dev F1 {dev_f1:.2f}, {len(data.ids) / seconds:,.0f} words/s, {seconds:.1f} s",
+              file=sys.stderr, flush=True)
+        progress = advance(progress, dev_loss, min_improvement)
+        on_disk.keep(directory, net, updates, progress, conf)
+    on_disk.finish(directory, net, conf)
+
+
+def evaluate(model: Neural, data: StoreSet) -> tuple[float, float]:
+    """Mean loss per slot in nats, and overall F1 in percent, on a labelled set, decoded as `punc punctuate` does."""
+    logs = log_posteriors(model, data)
+    slots = np.flatnonzero(data.labels >= 0)
+    labels = data.labels[slots].astype(np.int64)
+    loss = -float(logs[slots, labels].mean(dtype=np.float64))
+    counts = confusion(labels, logs[slots].argmax(axis=1), np.zeros(len(slots), np.int64), 1, len(model.labels))
+    return loss, float(figures(counts, model.labels)["overall.F1"][0])
+
+
+def labelled(store: Store, name: str) -> StoreSet:
+    """A set of a store that has labels. Raises InputError for one that has none."""
+    data = store.set(name)
+    if data.labels is None:
+        raise InputError(f"set '{name}' has no labels", "make the store of a data directory with punct", store.path)
+    return data
+
+
+def parse_weights(text: str, store: Store) -> torch.Tensor | None:
+    """`LABEL=WEIGHT,…` as a weight for each label, (L,); None for an empty text."""
+    weights = torch.ones(len(store.labels))
+    for item in text.split(",") if text else ():
+        name, _, value = item.partition("=")
+        try:
+            weights[store.labels.index(name)] = float(value)
+        except (KeyError, ValueError):
+            raise InputError(f"--class-weights: '{item}' is not LABEL=WEIGHT",
+                             f"labels are {' '.join(store.labels.names)}") from None
+    return weights if text else None
+
+
+def _batches(model: Neural, data: StoreSet, batching: str, rows: int, steps: int, piece: int, context: int,
+             seed: int) -> Iterator[Batch]:
+    if batching not in ("auto", "lanes", "pieces"):
+        raise InputError(f"--batching {batching}", "choose from auto, lanes, pieces")
+    if batching == "lanes" and model.lookahead is None:
+        raise InputError("a model that reads whole texts cannot train on lanes", "leave --batching out")
+    if model.lookahead is not None and batching != "pieces":
+        return lanes(data, model.lookahead, rows, steps)
+    pieces = cut(data.offsets, model.lookahead, piece, context)
+    return (gather(data, pieces, group, model.lookahead)
+            for group in by_length(pieces, rows, np.random.default_rng(seed)))
+
+
+def _epoch(model: Neural, updates: Optimizer, batches: Iterator[Batch], weights: torch.Tensor | None,
+           clip: float) -> float:
+    """Train on batches, with the state carried between those that follow each other; the mean loss of a batch."""
+    state, total, count = (), torch.zeros(()), 0
+    for batch in batches:
+        state = model.initial_state(len(batch.tokens)) if batch.fresh else tuple(s.detach() for s in state)
+        logits, state = model(batch.tokens, batch.pauses, state)
+        if (batch.labels < 0).all():  # a mean over no slots
+            continue
+        loss = model.loss(logits, batch.labels, weights)
+        updates.zero_grad()
+        loss.backward()
+        updates.step(clip)
+        total += loss.detach()
+        count += 1
+    return float(total) / max(count, 1)
