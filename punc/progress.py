@@ -39,7 +39,7 @@ def advance(progress: Progress, dev_loss: float, min_improvement: float) -> Prog
     """
     if not math.isfinite(dev_loss):
         raise InputError("the development loss is not finite", "lower --learning-rate, or set --clip")
-    stalled = dev_loss > progress.last_loss * (1 - min_improvement)
+    stalled = dev_loss > progress.best_loss * (1 - min_improvement)
     halving = progress.halving or stalled
     return Progress(progress.learning_rate * (0.5 if halving else 1.0), progress.epoch + 1, halving, dev_loss,
                     min(dev_loss, progress.best_loss), stalled and progress.halving)
@@ -66,12 +66,14 @@ def resume(directory: Path, model: Neural, updates: Optimizer, conf: dict[str, A
 
 
 def keep(directory: Path, model: Neural, updates: Optimizer, progress: Progress, conf: dict[str, Any]) -> None:
-    """Write what the next epoch needs, and the model where it is the best so far.
+    """Write what the next epoch needs, and the model where it is the best so far; else go back to the best.
 
     The model comes first: a run that is killed between the two does its last epoch again, to the same model.
     """
     if progress.last_loss == progress.best_loss:
         save(model, directory / "best.pt", conf=conf, epoch=progress.epoch, dev_loss=progress.last_loss)
+    else:
+        model.load_state_dict(read_checkpoint(directory / "best.pt")["weights"])
     with atomic_file(directory / "progress.pt", "wb") as file:
         torch.save({"format": FORMAT, "conf": conf, "progress": tuple(progress), "weights": model.state_dict(),
                     "optimizer": updates.state_dict()}, file)

@@ -135,7 +135,7 @@ def part(spec: str | dict[str, Any]) -> Neural:
 def save(model: Neural, path: Path, **facts: Any) -> None:
     """Write weights, spec and facts (seed, …) to one file. Loading it runs no code."""
     with atomic_file(path, "wb") as file:
-        torch.save({"format": FORMAT, "punc": punc.__version__, "torch": torch.__version__, **facts,
+        torch.save({"format": FORMAT, "punc": punc.__version__, "torch": str(torch.__version__), **facts,
                     "spec": model.spec, "weights": model.state_dict()}, file)
 
 
