@@ -18,11 +18,11 @@ text pauses project
 pieces blocks validate
 raw vocabulary
 prepare store
-layers
-models
-train decode
+layers batches
+models optim
+progress decode
 score
-significance
+significance train
 report
 results
 bin
