@@ -26,6 +26,7 @@ class Optimizer:
         self.weights = [w for w in model.parameters() if w.requires_grad]
         sparse = [w for w in self.weights if id(w) in sparse_ids]
         dense = [w for w in self.weights if id(w) not in sparse_ids]
+        torch.sparse.check_sparse_tensor_invariants.disable()  # the default; said, so that PyTorch does not warn
         self._parts = []
         if dense:
             kind = {"adagrad": torch.optim.Adagrad, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW,
@@ -42,7 +43,7 @@ class Optimizer:
     def step(self, clip: float = 0.0) -> None:
         """Update the weights; with `clip`, the norm of all gradients together is at most that."""
         if clip:
-            _clip((w.grad for w in self.weights if w.grad is not None), clip)
+            _clip([w for w in self.weights if w.grad is not None], clip)
         for part in self._parts:
             part.step()
 
@@ -59,8 +60,12 @@ class Optimizer:
             part.load_state_dict(state)
 
 
-def _clip(grads: Iterable[torch.Tensor], limit: float) -> None:
-    values = [grad.coalesce()._values() if grad.is_sparse else grad for grad in grads]
+def _clip(weights: Iterable[torch.Tensor], limit: float) -> None:
+    values = []
+    for weight in weights:
+        if weight.grad.is_sparse:  # rows that stand in it several times are one row of its norm
+            weight.grad = weight.grad.coalesce()
+        values.append(weight.grad._values() if weight.grad.is_sparse else weight.grad)
     norm = torch.stack([value.norm() for value in values]).norm()
     if norm > limit:
         for value in values:
