@@ -1,0 +1,159 @@
+"""The peephole LSTM against a plain loop written from Sak, Senior & Beaufays 2014, equations (1)-(6)."""
+
+import numpy as np
+import pytest
+import torch
+
+from punc.layers.lstm import PeepholeLSTM, _Recurrence
+
+torch.set_num_threads(1)
+
+
+def sigmoid(a):
+    return 1 / (1 + np.exp(-a))
+
+
+def loop(inputs, input_weight, hidden_weight, peepholes, h, c):
+    """The equations, a step, a row and a gate at a time: (T, B, D) → outputs (T, B, H), h, c."""
+    size = h.shape[1]
+    w_ix, w_fx, w_gx, w_ox = (input_weight[:, k * size:(k + 1) * size].T for k in range(4))
+    w_ih, w_fh, w_gh, w_oh = (hidden_weight[:, k * size:(k + 1) * size].T for k in range(4))
+    p_i, p_f, p_o = peepholes
+    outputs, h, c = [], h.copy(), c.copy()
+    for xs in inputs:
+        for row, x in enumerate(xs):
+            before, cell = h[row].copy(), c[row].copy()
+            i = sigmoid(w_ix @ x + w_ih @ before + p_i * cell)
+            f = sigmoid(w_fx @ x + w_fh @ before + p_f * cell)
+            g = np.tanh(w_gx @ x + w_gh @ before)
+            c[row] = f * cell + i * g
+            o = sigmoid(w_ox @ x + w_oh @ before + p_o * c[row])
+            h[row] = o * np.tanh(c[row])
+        outputs.append(h.copy())
+    return np.array(outputs), h, c
+
+
+def layer(input_dim, hidden_dim, dtype=torch.float32, scale=0.8, seed=1):
+    torch.manual_seed(seed)
+    made = PeepholeLSTM(input_dim, hidden_dim).to(dtype)
+    for weight in made.parameters():
+        torch.nn.init.uniform_(weight, -scale, scale)
+    return made
+
+
+def arrays(made):
+    return [w.detach().numpy() for w in (made.input_weight, made.hidden_weight, made.peepholes)]
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-10), (torch.float32, 1e-5)])
+@pytest.mark.parametrize(("steps", "batch", "input_dim", "size"), [(1, 1, 1, 1), (7, 3, 5, 4), (20, 2, 3, 11)])
+def test_forward_is_the_equations(dtype, tolerance, steps, batch, input_dim, size):
+    made = layer(input_dim, size, dtype)
+    inputs = torch.randn(steps, batch, input_dim, dtype=dtype)
+    state = torch.randn(batch, size, dtype=dtype), torch.randn(batch, size, dtype=dtype)
+    outputs, (h, c) = made(inputs, state)
+    expected = loop(inputs.numpy(), *arrays(made), *(s.numpy() for s in state))
+    for found, array in zip((outputs, h, c), expected):
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found.detach().numpy(), array, rtol=0, atol=tolerance)
+
+
+def test_no_other_weights_than_the_equations_have():
+    size, input_dim = 6, 4
+    assert sum(w.numel() for w in layer(input_dim, size).parameters()) == 4 * size * (input_dim + size) + 3 * size
+
+
+def test_the_state_begins_as_zeros():
+    made = layer(2, 3, torch.float64)
+    assert [(s.shape, s.dtype, float(s.abs().sum())) for s in made.initial_state(5)] == [((5, 3), torch.float64, 0)] * 2
+
+
+@pytest.mark.parametrize(("steps", "batch", "size"), [(1, 1, 2), (4, 2, 3)])
+def test_gradients_by_finite_differences(steps, batch, size):
+    torch.manual_seed(3)
+    shapes = (steps, batch, 4 * size), (size, 4 * size), (3, size), (batch, size), (batch, size)
+    inputs = [torch.randn(shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
+    assert torch.autograd.gradcheck(_Recurrence.apply, inputs)
+
+
+@pytest.mark.parametrize("use", [lambda out, h, c: out[:3].sum(), lambda out, h, c: c.sum(), lambda out, h, c: h.sum(),
+                                 lambda out, h, c: (out * out).mean() + (h * c).sum()])
+def test_gradients_where_not_all_results_are_used(use):
+    """The same as those of autograd through the plain operations."""
+    made = layer(3, 4, torch.float64)
+    inputs = torch.randn(5, 2, 3, dtype=torch.float64, requires_grad=True)
+    state = [torch.randn(2, 4, dtype=torch.float64, requires_grad=True) for _ in range(2)]
+    leaves = [inputs, *state, *made.parameters()]
+    outputs, (h, c) = made(inputs, tuple(state))
+    found = torch.autograd.grad(use(outputs, h, c), leaves, allow_unused=True)
+    h, c = state
+    p_i, p_f, p_o = made.peepholes
+    plain = []
+    for x in inputs:
+        i, f, g, o = (x @ made.input_weight + h @ made.hidden_weight).chunk(4, dim=1)
+        c_before = c
+        c = (f + p_f * c_before).sigmoid() * c_before + (i + p_i * c_before).sigmoid() * g.tanh()
+        h = (o + p_o * c).sigmoid() * c.tanh()
+        plain.append(h)
+    expected = torch.autograd.grad(use(torch.stack(plain), h, c), leaves, allow_unused=True)
+    for a, b in zip(found, expected):
+        torch.testing.assert_close(a, torch.zeros_like(a) if b is None else b, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("chunks", [[1] * 12, [5, 5, 2], [11, 1]])
+def test_a_carried_state_equals_one_go(chunks):
+    made = layer(3, 4, torch.float64)
+    inputs = torch.randn(12, 2, 3, dtype=torch.float64)
+    whole, end = made(inputs, made.initial_state(2))
+    state, parts = made.initial_state(2), []
+    for chunk in inputs.split(chunks):
+        part, state = made(chunk, state)
+        parts.append(part)
+    torch.testing.assert_close(torch.cat(parts), whole, rtol=0, atol=1e-14)
+    torch.testing.assert_close(state, end, rtol=0, atol=1e-14)
+
+
+def test_the_state_given_is_not_changed():
+    made = layer(3, 4)
+    state = torch.ones(2, 4), torch.ones(2, 4)
+    made(torch.randn(3, 2, 3), state)
+    assert all(bool((s == 1).all()) for s in state)
+
+
+@pytest.mark.parametrize("scale", [0.005, 0.8])
+def test_stepper_equals_forward(scale):
+    made = layer(5, 8, scale=scale)
+    inputs = torch.randn(50, 1, 5)
+    with torch.inference_mode():
+        outputs, _ = made(inputs, made.initial_state(1))
+    stepper = made.stepper()
+    for _ in range(2):  # a second stream begins as the first
+        found = [stepper.step(stepper.project(x)).copy() for x in inputs[:, 0].numpy()]
+        assert found[0].dtype == np.float32
+        np.testing.assert_allclose(found, outputs[:, 0].numpy(), rtol=0, atol=1e-5)
+        stepper.reset()
+
+
+def test_a_cell_that_never_forgets_for_10000_steps():
+    """Gates wide open: the cell counts the steps, and nothing overflows, forward or backward."""
+    made = layer(1, 2)
+    with torch.no_grad():
+        for weight in made.parameters():
+            weight.fill_(40.0)
+    outputs, (_, cell) = made(torch.full((10000, 1, 1), 40.0), made.initial_state(1))
+    assert cell.tolist() == [[10000.0, 10000.0]]
+    assert outputs[-1].tolist() == [[1.0, 1.0]]
+    outputs[-1].sum().backward()
+    assert all(bool(weight.grad.isfinite().all()) for weight in made.parameters())
+
+
+@pytest.mark.parametrize("size", [1e3, 1e10, 1e30])
+def test_large_inputs_saturate(size):
+    made = layer(2, 3)
+    inputs = size * torch.randn(100, 2, 2).sign()
+    outputs, (_, cell) = made(inputs, made.initial_state(2))
+    assert float(outputs.detach().abs().max()) <= 1
+    outputs.sum().backward()
+    assert all(bool(t.isfinite().all()) for t in (outputs, cell, *(w.grad for w in made.parameters())))
+    stepper = made.stepper()
+    assert np.isfinite([stepper.step(stepper.project(x)) for x in inputs[:, 0].numpy()]).all()

@@ -1,0 +1,135 @@
+"""Optimisers: sparse and dense agree, rows that are not in a batch rest, clipping and decay by hand."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from punc.errors import InputError
+from punc.optim import OPTIMIZERS, Optimizer
+
+torch.set_num_threads(1)
+BATCHES = [[0, 1, 1, 3], [3, 4], [1, 0, 2, 2], [5]]
+
+
+class Net(nn.Module):
+    """Four tokens to a number each."""
+
+    def __init__(self, sparse):
+        super().__init__()
+        torch.manual_seed(7)
+        self.embedding = nn.Embedding(8, 3, sparse=sparse)
+        self.output = nn.Linear(3, 1)
+
+    def forward(self, tokens):
+        return self.output(self.embedding(torch.tensor(tokens)).tanh()).square().sum()
+
+
+def run(net, optimizer, clip=0.0):
+    for batch in BATCHES:
+        optimizer.zero_grad()
+        net(batch).backward()
+        optimizer.step(clip)
+    return [w.detach().clone() for w in net.parameters()]
+
+
+@pytest.mark.parametrize("clip", [0.0, 0.05])
+@pytest.mark.parametrize("name", ["adagrad", "sgd"])
+def test_sparse_equals_dense(name, clip):
+    sparse, dense = (run(net, Optimizer(net, name, 0.1), clip) for net in (Net(True), Net(False)))
+    for a, b in zip(sparse, dense):
+        torch.testing.assert_close(a, b, rtol=0, atol=1e-6)
+
+
+def test_adagrad_by_hand():
+    """w ← w − η g / √(Σ g²), Duchi et al. 2011, for the rows of an embedding."""
+    net = Net(True)
+    updates, weight, squares = Optimizer(net, "adagrad", 0.1), net.embedding.weight.detach().clone(), torch.zeros(8, 3)
+    for batch in BATCHES:
+        updates.zero_grad()
+        net(batch).backward()
+        grad = net.embedding.weight.grad.to_dense()
+        updates.step()
+        squares += grad * grad
+        weight -= 0.1 * grad / (squares.sqrt() + 1e-10)
+        torch.testing.assert_close(net.embedding.weight.detach(), weight, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_rows_that_are_not_in_a_batch_do_not_change(name):
+    """Nor by weight decay, nor by momentum of batches before."""
+    net = Net(True)
+    updates = Optimizer(net, name, 0.1, weight_decay=0.1)
+    for batch in BATCHES:
+        before = net.embedding.weight.detach().clone()
+        updates.zero_grad()
+        net(batch).backward()
+        updates.step(clip=1.0)
+        changed = (net.embedding.weight.detach() != before).any(dim=1).nonzero().flatten().tolist()
+        assert changed == sorted(set(batch))
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.parametrize("clip", [0.05, 1e6])
+def test_clipping_by_hand(sparse, clip):
+    """SGD at rate 1 moves the weights by the gradient: the norm of all together is the limit, the direction stays."""
+    net = Net(sparse)
+    before = [w.detach().clone() for w in net.parameters()]
+    net(BATCHES[0]).backward()
+    grads = [(w.grad.to_dense() if w.grad.is_sparse else w.grad).clone() for w in net.parameters()]
+    norm = math.sqrt(sum(float(x) ** 2 for grad in grads for x in grad.flatten()))
+    assert 0.1 < norm < 1e5
+    Optimizer(net, "sgd", 1.0).step(clip)
+    for old, new, grad in zip(before, net.parameters(), grads):
+        torch.testing.assert_close(old - new.detach(), grad * min(1.0, clip / norm), rtol=1e-4, atol=1e-7)
+
+
+def test_weight_decay_is_of_dense_weights_only():
+    """A gradient of zero: SGD then moves a weight by rate · decay · weight."""
+    net = Net(True)
+    before = [w.detach().clone() for w in net.parameters()]
+    updates = Optimizer(net, "sgd", 0.5, weight_decay=0.1)
+    (net(BATCHES[0]) * 0).backward()
+    updates.step()
+    for (name, new), old in zip(net.named_parameters(), before):
+        torch.testing.assert_close(new.detach(), old if name == "embedding.weight" else old * 0.95)
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_weights_that_are_fixed_stay(name):
+    net = Net(True)
+    net.embedding.requires_grad_(False)
+    before = net.embedding.weight.detach().clone()
+    after = run(net, Optimizer(net, name, 0.1, weight_decay=0.1), clip=0.5)
+    assert torch.equal(after[0], before)
+    assert not torch.equal(after[1], Net(True).output.weight)
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_the_learning_rate_is_of_all_weights(name):
+    net = Net(True)
+    before = [w.detach().clone() for w in net.parameters()]
+    updates = Optimizer(net, name, 0.1)
+    updates.set_learning_rate(0.0)
+    assert all(torch.equal(a, b) for a, b in zip(run(net, updates), before))
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_a_restored_state_goes_on_bit_for_bit(name):
+    whole, broken = Net(True), Net(True)
+    updates = Optimizer(whole, name, 0.1, 0.01)
+    run(whole, updates)
+    expected = run(whole, updates)
+    first = Optimizer(broken, name, 0.1, 0.01)
+    run(broken, first)
+    fresh = Net(True)
+    fresh.load_state_dict(broken.state_dict())
+    second = Optimizer(fresh, name, 0.1, 0.01)
+    second.load_state_dict(first.state_dict())
+    assert all(torch.equal(a, b) for a, b in zip(run(fresh, second), expected))
+
+
+def test_an_optimizer_that_is_none():
+    with pytest.raises(InputError, match=r"^no optimizer 'adagard'; choose from adagrad, adam, adamw, sgd$"):
+        Optimizer(Net(True), "adagard", 0.1)
