@@ -1,0 +1,175 @@
+"""Lanes and pieces against constructions step by step: every slot once, with its token and pause."""
+
+from unittest import mock
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import punc.batches
+from punc.batches import by_length, cut, gather, lanes
+from punc.store import END, StoreSet
+
+LENGTHS = st.lists(st.integers(1, 30), min_size=1, max_size=8)
+CONTEXTS = st.integers(0, 9)
+AHEADS = st.sampled_from([0, 1, 2, 3, 7])
+
+
+def make(lengths, labels=True, pauses=True):
+    """A set whose token, label and pause say which slot they are of."""
+    n = sum(lengths)
+    numbers = np.arange(n)
+    return StoreSet((numbers + 2).astype(np.int32), (numbers % 127).astype(np.int8) if labels else None,
+                    (numbers / 8).astype(np.float32) if pauses else None, [f"s{i}" for i in range(len(lengths))],
+                    np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
+
+
+def steps_of(data, stream, lookahead):
+    """(token, pause, label) of each step of a stream: −lookahead … n − 1, as punc.models.base has it."""
+    begin, end = int(data.offsets[stream]), int(data.offsets[stream + 1])
+    return [(int(data.ids[begin + t + lookahead]) if begin + t + lookahead < end else END,
+             float(data.pauses[begin + t]) if t >= 0 and data.pauses is not None else np.nan,
+             int(data.labels[begin + t]) if t >= 0 and data.labels is not None else -1)
+            for t in range(-lookahead, end - begin)]
+
+
+def same(batch, expected):
+    """expected: rows of (token, pause, label)."""
+    for found, kind, column in ((batch.tokens, torch.int64, 0), (batch.pauses, torch.float32, 1),
+                                (batch.labels, torch.int64, 2)):
+        if found is not None:
+            assert found.dtype == kind
+            np.testing.assert_array_equal(found.numpy(), [[step[column] for step in row] for row in expected])
+
+
+@settings(max_examples=100, deadline=None)
+@given(LENGTHS, AHEADS, st.integers(1, 12), st.integers(1, 7), st.sampled_from([1, 2, 64]), st.booleans())
+def test_lanes_step_by_step(lengths, lookahead, rows, steps, block, pauses):
+    data = make(lengths, pauses=pauses)
+    line = [step for stream in range(len(lengths)) for step in steps_of(data, stream, lookahead)]
+    with mock.patch.object(punc.batches, "BLOCK", block):
+        batches = list(lanes(data, lookahead, rows, steps))
+    real = max(1, min(rows, len(line) // steps))
+    width = -(-len(line) // real)
+    line += [(END, np.nan, -1)] * (real * width - len(line))
+    lane = [line[i * width:(i + 1) * width] for i in range(real)]
+    for number, batch in enumerate(batches):
+        same(batch, [row[number * steps:(number + 1) * steps] for row in lane])
+        assert (batch.pauses is None) == (not pauses)
+        assert batch.fresh == (number == 0)
+    assert len(batches) == -(-width // steps)
+
+
+@settings(max_examples=50, deadline=None)
+@given(LENGTHS, AHEADS, st.integers(1, 12), st.integers(1, 7))
+def test_lanes_have_every_slot_once(lengths, lookahead, rows, steps):
+    """Pauses are the slots' numbers: all of them, once each, beside a label."""
+    data = make(lengths)
+    batches = list(lanes(data, lookahead, rows, steps))
+    slots = sorted(float(p) for b in batches for p in b.pauses[b.labels >= 0])
+    assert slots == data.pauses.tolist()
+    tokens = sorted(int(t) for b in batches for t in b.tokens[b.tokens != END])
+    assert tokens == data.ids.tolist()
+
+
+def test_lanes_by_hand():
+    """Two streams of two tokens, look-ahead 1, two rows: four steps and a lane of three."""
+    data = StoreSet(np.array([5, 6, 7, 8], np.int32), np.array([0, 1, 2, -1], np.int8),
+                    np.array([.1, .2, .3, .4], np.float32), ["a", "b"], np.array([0, 2, 4]))
+    first, second = lanes(data, 1, 2, 2)
+    nan = np.float32("nan")
+    same(first, [[(5, nan, -1), (6, np.float32(.1), 0)], [(7, nan, -1), (8, np.float32(.3), 2)]])
+    same(second, [[(END, np.float32(.2), 1)], [(END, np.float32(.4), -1)]])
+    assert (first.fresh, second.fresh) == (True, False)
+
+
+def brute_pieces(lengths, lookahead, size, context):
+    """Pieces as (stream, first, last, begin, end), by walking through each stream."""
+    for stream, length in enumerate(lengths):
+        for begin in range(0, length, size):
+            end = min(begin + size, length)
+            if lookahead is None:
+                yield stream, max(0, begin - context), min(length, end + context), begin, end
+            else:
+                yield stream, max(0, begin - context) - lookahead, end, begin, end
+
+
+@settings(max_examples=100, deadline=None)
+@given(LENGTHS, st.none() | AHEADS, st.integers(1, 12), CONTEXTS)
+def test_pieces_and_what_they_gather_step_by_step(lengths, lookahead, size, context):
+    data = make(lengths)
+    pieces = cut(data.offsets, lookahead, size, context)
+    assert [tuple(map(int, piece)) for piece in zip(*pieces)] == list(brute_pieces(lengths, lookahead, size, context))
+    ahead = lookahead or 0
+    for group in by_length(pieces, 3):
+        batch, expected = gather(data, pieces, group, lookahead), []
+        for k in group:
+            stream, first, last, begin, end = (int(a[k]) for a in pieces)
+            row = steps_of(data, stream, ahead)[first + ahead:last + ahead]
+            expected.append([(token, pause, label if begin <= first + i < end else -1)
+                             for i, (token, pause, label) in enumerate(row)])
+        longest = max(map(len, expected))
+        same(batch, [row + [(END, np.nan, -1)] * (longest - len(row)) for row in expected])
+        assert batch.fresh
+
+
+@settings(max_examples=50, deadline=None)
+@given(LENGTHS, st.none() | AHEADS, st.integers(1, 12), CONTEXTS, st.integers(1, 5), st.integers(0, 99))
+def test_pieces_have_every_slot_once(lengths, lookahead, size, context, rows, seed):
+    data = make(lengths)
+    pieces = cut(data.offsets, lookahead, size, context)
+    found = []
+    for group in by_length(pieces, rows, np.random.default_rng(seed)):
+        batch = gather(data, pieces, group, lookahead)
+        found += batch.pauses[batch.labels >= 0].tolist()
+        if lookahead is None:  # slot and token are in the same step
+            assert (batch.tokens[batch.labels >= 0] - 2).tolist() == (batch.pauses[batch.labels >= 0] * 8).tolist()
+    assert sorted(found) == data.pauses.tolist()
+
+
+@pytest.mark.parametrize("lookahead", [None, 0, 2])
+def test_a_text_no_longer_than_a_piece_is_one_piece(lookahead):
+    data = make([3, 5, 4])
+    pieces = cut(data.offsets, lookahead, 5, 2)
+    assert pieces.begin.tolist() == [0, 0, 0]
+    assert pieces.end.tolist() == [3, 5, 4]
+    assert pieces.first.tolist() == [-(lookahead or 0)] * 3
+
+
+@pytest.mark.parametrize("lookahead", [None, 1])
+def test_how_a_stream_is_cut_depends_on_its_length_only(lookahead):
+    """Not on the streams beside it: decoding a recording alone gives the same as among others."""
+    alone = [a.tolist() for a in cut(make([23]).offsets, lookahead, 5, 2)][1:]
+    among = cut(make([9, 23, 1]).offsets, lookahead, 5, 2)
+    assert [a[among.stream == 1].tolist() for a in among][1:] == alone
+
+
+@pytest.mark.parametrize("lookahead", [None, 1])
+def test_data_without_labels_and_pauses(lookahead):
+    data = make([3, 2], labels=False, pauses=False)
+    pieces = cut(data.offsets, lookahead, 8, 0)
+    batches = [gather(data, pieces, group, lookahead) for group in by_length(pieces, 2)]
+    batches += lanes(data, lookahead or 0, 2, 2)
+    assert all(b.pauses is None and bool((b.labels == -1).all()) for b in batches)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.integers(1, 200), min_size=1, max_size=40), st.integers(1, 9), st.none() | st.integers(0, 99))
+def test_groups_are_of_like_lengths(lengths, rows, seed):
+    """All pieces once; sorted by length, so what a group pads is bounded by how much lengths differ in all."""
+    pieces = cut(make(lengths).offsets, 0, 1000, 0)
+    groups = by_length(pieces, rows, None if seed is None else np.random.default_rng(seed))
+    assert sorted(k for group in groups for k in group.tolist()) == list(range(len(lengths)))
+    assert all(1 <= len(group) <= rows for group in groups)
+    read = pieces.last - pieces.first
+    padded = sum(int((read[group].max() - read[group]).sum()) for group in groups)
+    assert padded <= (rows - 1) * (max(lengths) - min(lengths))
+
+
+def test_the_order_of_groups_is_random_and_of_the_seed():
+    pieces = cut(make([5] * 40).offsets, 0, 1000, 0)
+    orders = [np.concatenate(by_length(pieces, 4, np.random.default_rng(seed))).tolist() for seed in (1, 1, 2)]
+    assert orders[0] == orders[1] != orders[2]
+    assert np.concatenate(by_length(pieces, 4)).tolist() == list(range(40))

@@ -1,0 +1,168 @@
+"""Posteriors of streams: whatever the rows, cut or not, live or not, against models whose logits are known."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from punc.decode import STEPS, choose, live, log_posteriors
+from punc.labels import Label, LabelSet
+from punc.models.base import Neural
+from punc.store import END, StoreSet
+
+torch.set_num_threads(1)
+LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))
+
+
+class Window(Neural):
+    """Logits of a slot: the last `memory` tokens that were read, newest first, and the pause: a known function."""
+
+    labels = LABELS
+
+    def __init__(self, lookahead, memory=3):
+        super().__init__()
+        self.lookahead, self.memory = lookahead, memory
+
+    def initial_state(self, batch):
+        return (torch.zeros(batch, self.memory, dtype=torch.int64),)
+
+    def forward(self, tokens, pauses, state):
+        read = torch.cat([state[0], tokens], dim=1)
+        windows = read.unfold(1, self.memory, 1)[:, 1:].flip(2)  # (B, T, memory)
+        return logits_of(windows, pauses), (read[:, -self.memory:],)
+
+
+class Whole(Neural):
+    """Reads whole texts: logits of a slot are of its token and those on both sides; END is not read."""
+
+    lookahead = None
+    labels = LABELS
+
+    def forward(self, tokens, pauses, state):
+        assert state == ()
+        tokens = tokens * (tokens != END)
+        windows = torch.nn.functional.pad(tokens, (1, 1)).unfold(1, 3, 1).flip(2)
+        return logits_of(windows, pauses), ()
+
+
+def logits_of(windows, pauses):
+    """windows (B, T, 3), newest first → (B, T, 3): elementwise, so the same to the last bit in any batch."""
+    newest, middle, oldest = windows.unbind(2)
+    pause = torch.full(newest.shape, -1.0) if pauses is None else pauses.nan_to_num(nan=-1.0)
+    values = newest * 1.0 + middle * 10.0 + oldest * 100.0 + pause * 7.0
+    return torch.stack([values.sin(), (values * 2).sin(), (values * 3).cos()], dim=2)
+
+
+def make(lengths, pauses, seed=0):
+    rng = np.random.default_rng(seed)
+    n, offsets = sum(lengths), np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    lasting = rng.choice(np.array([0, 0.25, np.nan], np.float32), n)
+    lasting[offsets[1:] - 1] = np.nan  # nobody knows the silence after the end
+    return StoreSet(rng.integers(2, 9, n).astype(np.int32), None, lasting if pauses else None,
+                    [str(i) for i in range(len(lengths))], offsets)
+
+
+def by_hand(model, data):
+    """Logits of every slot (N, L), a stream and a slot at a time, from what the model is said to read."""
+    result = []
+    for begin, end in zip(data.offsets, data.offsets[1:]):
+        tokens = data.ids[begin:end].tolist()
+        for slot in range(len(tokens)):
+            newest = slot + (1 if model.lookahead is None else model.lookahead)
+            past = 0 if model.lookahead is None else END
+            window = [0 if k < 0 else past if k >= len(tokens) else tokens[k] for k in (newest, newest - 1, newest - 2)]
+            pause = None if data.pauses is None else torch.tensor([[data.pauses[begin + slot]]])
+            result.append(logits_of(torch.tensor([[window]]), pause)[0, 0].numpy())
+    return np.array(result)
+
+
+def log_softmax(logits):
+    return torch.tensor(logits).log_softmax(1).numpy()
+
+
+AHEADS = [0, 1, 3, None]
+
+
+def model_of(lookahead):
+    return Whole() if lookahead is None else Window(lookahead)
+
+
+@pytest.mark.parametrize("pauses", [False, True])
+@pytest.mark.parametrize("lookahead", AHEADS)
+def test_uncut_streams_by_hand(lookahead, pauses):
+    model, data = model_of(lookahead), make([1, 2, 5, 3 * STEPS + 1, 4], pauses)
+    found = log_posteriors(model, data, piece=0)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, log_softmax(by_hand(model, data)), rtol=0, atol=1e-6)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=6), st.sampled_from(AHEADS), st.integers(1, 20),
+       st.integers(1, 5), st.booleans())
+def test_the_batch_changes_nothing(lengths, lookahead, piece, rows, pauses):
+    model, data = model_of(lookahead), make(lengths, pauses)
+    for context in (0, 2):
+        one, some = (log_posteriors(model, data, piece, context, rows=r) for r in (1, rows))
+        np.testing.assert_array_equal(one, some)
+
+
+@pytest.mark.parametrize("lookahead", AHEADS)
+@pytest.mark.parametrize("piece", [1, 7, 64])
+def test_pieces_equal_the_whole_where_the_context_is_what_a_model_remembers(lookahead, piece):
+    model, data = model_of(lookahead), make([1, 30, 101], True)
+    np.testing.assert_array_equal(log_posteriors(model, data, piece, context=2), log_posteriors(model, data, piece=0))
+    if piece == 1 and lookahead in (0, None):  # with less it cannot be: so the context is really what is read
+        assert not np.array_equal(log_posteriors(model, data, piece, 0), log_posteriors(model, data, piece=0))
+
+
+@pytest.mark.parametrize("pauses", [False, True])
+@pytest.mark.parametrize("lookahead", [1, 2, 3])
+def test_live_equals_whole_streams(lookahead, pauses):
+    model, data = Window(lookahead), make([1, 2, 50], pauses)
+    found = []
+    for begin, end in zip(data.offsets, data.offsets[1:]):
+        before = np.full(end - begin, np.nan) if not pauses else np.append(np.nan, data.pauses[begin:end - 1])
+        found += list(live(model, zip(data.ids[begin:end].tolist(), before.tolist())))
+    np.testing.assert_allclose(log_softmax(np.array(found)), log_posteriors(model, data), rtol=0, atol=1e-6)
+
+
+def test_live_without_look_ahead_equals_whole_streams_without_pauses():
+    model, data = Window(0), make([50], False)
+    found = list(live(model, ((token, np.nan) for token in data.ids.tolist())))
+    np.testing.assert_allclose(log_softmax(np.array(found)), log_posteriors(model, data), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("lookahead", [0, 1, 3])
+def test_live_decides_as_soon_as_the_look_ahead_allows(lookahead):
+    taken = []
+
+    def tokens():
+        for k in range(6):
+            taken.append(k)
+            yield 2 + k, np.nan
+
+    slots = live(Window(lookahead), tokens())
+    for slot in range(6):
+        next(slots)
+        assert len(taken) == min(slot + lookahead + 1, 6)
+    assert list(slots) == []
+
+
+def test_live_on_an_empty_stream():
+    assert list(live(Window(2), [])) == []
+
+
+def test_a_model_of_whole_streams_is_not_live():
+    with pytest.raises(ValueError, match="whole streams"):
+        next(live(Whole(), [(2, np.nan)]))
+
+
+def test_choose():
+    posteriors = np.array([[.5, .3, .2], [.4, .4, .2], [.2, .4, .4], [.45, .25, .3]])
+    logs = np.log(posteriors)
+    assert choose(logs).tolist() == [0, 0, 1, 0]  # ties go to the weaker label
+    for scale in ([1, 1, 1], [.5, 1, 1], [.5, 1, 2], [1, 1, 10], [3, 1, 1]):
+        expected = [max(range(3), key=lambda k: row[k] * scale[k]) for row in posteriors]
+        assert choose(logs, np.array(scale)).tolist() == expected
+    assert choose(logs, np.array([.5, 1, 1])).tolist() == [1, 1, 1, 2]
