@@ -172,17 +172,27 @@ def write_data_dir(path: str | os.PathLike, utterances: Iterable[Utterance], lik
     Either all utterances have labels, or none; the same for pauses. Raises ValueError where it is otherwise,
     InputError where there is no utterance.
     """
-    path, reorder = Path(path), like is not None and like.has_segments
+    path = Path(path)
     with atomic_dir(path) as beside:
-        written = _write_tables(beside, path, utterances, not reorder)
-        if like:
-            for name in ("utt2spk", "spk2utt", "segments", "wav.scp", "reco2file_and_channel"):
-                if (like.path / name).is_file():
-                    shutil.copyfile(like.path / name, beside / name)
-        for name in {"text", "punct", "pauses.scp"} & written if reorder else ():
-            sort_table(beside / name)
+        written = write_tables(beside, path, utterances, like)
     for stale in {"punct", "pauses.scp", "pauses.ark"} - written:
         (path / stale).unlink(missing_ok=True)
+
+
+def write_tables(beside: Path, path: Path, utterances: Iterable[Utterance], like: DataDir | None = None) -> set[str]:
+    """Write the data directory `path` into the directory `beside` that will take its place; returns the new tables.
+
+    For who writes more files with them; the rest as `write_data_dir`, which also removes what is stale.
+    """
+    reorder = like is not None and like.has_segments
+    written = _write_tables(beside, path, utterances, not reorder)
+    if like:
+        for name in ("utt2spk", "spk2utt", "segments", "wav.scp", "reco2file_and_channel"):
+            if (like.path / name).is_file():
+                shutil.copyfile(like.path / name, beside / name)
+    for name in {"text", "punct", "pauses.scp"} & written if reorder else ():
+        sort_table(beside / name)
+    return written
 
 
 def _write_tables(beside: Path, path: Path, utterances: Iterable[Utterance], ordered: bool) -> set[str]:

@@ -160,4 +160,18 @@ def legal(word: str) -> str:
 
 def write_text(words: Sequence[str], labels: Iterable[str], label_set: LabelSet) -> str:
     """Words and label names as punctuated text, as the label set writes them."""
-    return " ".join(label_set[label_set.index(label)].write(word) for word, label in zip(words, labels))
+    return " ".join(written(words, labels, label_set))
+
+
+def written(words: Sequence[str], labels: Iterable[str], label_set: LabelSet) -> list[str]:
+    """Each word as the label set writes it with its label's name; fast for long lists."""
+    labels = list(labels)
+    # Most labels only add something behind the word. Python steps are taken for the words of other labels.
+    ends = {label.name: label.mark if label.written[0] == "w" else None for label in label_set}
+    others = {name for name, end in ends.items() if end is None} & set(labels)
+    if not others:
+        return list(map(str.__add__, words, map(ends.__getitem__, labels)))
+    result = list(map(str.__add__, words, map({**ends, **dict.fromkeys(others, "")}.__getitem__, labels)))
+    for i in [i for i, name in enumerate(labels) if name in others]:
+        result[i] = label_set[label_set.index(labels[i])].write(words[i])
+    return result
