@@ -22,7 +22,7 @@ import punc
 from punc.errors import InputError
 from punc.files import atomic_file
 from punc.labels import LabelSet
-from punc.options import nearest
+from punc.options import kebab, nearest
 from punc.vocabulary import Vocabulary
 
 FORMAT = "punc model 1"
@@ -118,9 +118,17 @@ def build(spec: dict[str, Any]) -> Neural:
 
 
 def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[str, Any]) -> Neural:
-    """A new model with fresh weights, drawn from PyTorch's random numbers."""
+    """A new model with fresh weights, drawn from PyTorch's random numbers.
+
+    Raises InputError where a model that is part of it has another vocabulary.
+    """
     model = build({"model": name, "options": options, "vocabulary": len(vocabulary), "labels": len(labels)})
     model.vocabulary, model.labels = vocabulary, labels
+    for option, inner in getattr(model, "parts", {}).items():
+        if inner.vocabulary.tokens != vocabulary.tokens:
+            raise InputError(f"the store has another vocabulary than the model of {kebab(option)}",
+                             "make the store with its vocabulary: punc make-store --vocab=EXP-DIR/vocab",
+                             options[option])
     return model
 
 
@@ -157,12 +165,12 @@ def read_checkpoint(path: Path, form: str = FORMAT) -> dict[str, Any]:
 def load(directory: str | Path) -> Neural:
     """The trained model of a directory, ready to punctuate. Raises InputError where it is not whole."""
     directory = Path(directory)
-    vocabulary, labels = Vocabulary.read(directory / "vocab"), LabelSet.read(directory / "labels.txt")
     content = read_checkpoint(directory / "final.pt")
-    model = build(content["spec"])
+    vocabulary, labels = Vocabulary.read(directory / "vocab"), LabelSet.read(directory / "labels.txt")
     try:
+        model = build(content["spec"])
         model.load_state_dict(content["weights"])
-    except RuntimeError:
+    except (KeyError, TypeError, RuntimeError):  # no such content, an option that this version does not have, sizes
         raise InputError("its weights are not those of its model", "train it again", directory / "final.pt") from None
     for file, found, size in (("vocab", len(vocabulary), content["spec"]["vocabulary"]),
                               ("labels.txt", len(labels), content["spec"]["labels"])):

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from punc.errors import InputError
 from punc.layers.lstm import PeepholeLSTM
 from punc.models.base import Neural, State, initialize, known, part
 
@@ -32,6 +33,9 @@ class Model(Neural):
                  pauses: bool = True, init_range: float = 0.005):
         super().__init__()
         self.text = part(text_model)
+        if self.text.spec["model"] != "t_lstm":
+            raise InputError(f"this is a {self.text.spec['model']}, not a t_lstm", "name the directory of a T-LSTM",
+                             str(text_model))
         self.parts = {"text_model": self.text}
         self.lstm = PeepholeLSTM(self.text.lstm.hidden_dim + pauses, hidden_dim)
         self.output = nn.Linear(hidden_dim, labels, bias=False)  # W4
