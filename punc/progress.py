@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+import punc
 from punc.errors import InputError
 from punc.files import atomic_file
 from punc.models.base import Neural, read_checkpoint, save
@@ -50,6 +51,7 @@ def finished(directory: Path, conf: dict[str, Any]) -> bool:
     if not (directory / "final.pt").exists():
         return False
     _check_conf(read_checkpoint(directory / "final.pt")["conf"], conf, directory)
+    (directory / "progress.pt").unlink(missing_ok=True)  # of a run that was killed in its last moment
     return True
 
 
@@ -60,8 +62,12 @@ def resume(directory: Path, model: Neural, updates: Optimizer, conf: dict[str, A
         return None
     content = read_checkpoint(path, FORMAT)
     _check_conf(content["conf"], conf, directory)
-    model.load_state_dict(content["weights"])
-    updates.load_state_dict(content["optimizer"])
+    try:
+        model.load_state_dict(content["weights"])
+        updates.load_state_dict(content["optimizer"])
+    except (RuntimeError, ValueError):
+        raise InputError("this run was begun on another store", "remove the directory, or name another one",
+                         directory) from None
     return Progress(*content["progress"])
 
 
@@ -80,14 +86,15 @@ def keep(directory: Path, model: Neural, updates: Optimizer, progress: Progress,
 
 
 def finish(directory: Path, model: Neural, conf: dict[str, Any]) -> None:
-    """Make the best model the final one."""
+    """Make the best model the final one, and write a conf that trains it again."""
     if not (directory / "best.pt").exists():
         raise InputError("no epoch was trained", "set --epochs to 1 or more", directory)
     model.vocabulary.write(directory / "vocab")
     model.labels.write(directory / "labels.txt")
     with atomic_file(directory / "conf") as file:
+        file.write(f"# punc {punc.__version__}, torch {torch.__version__}, store {conf['store']}\n")
         file.writelines(f"{kebab(name)}={str(value).lower() if isinstance(value, bool) else value}\n"
-                        for name, value in conf.items())
+                        for name, value in conf.items() if name != "store")
     os.replace(directory / "best.pt", directory / "final.pt")
     (directory / "progress.pt").unlink(missing_ok=True)
 

@@ -25,6 +25,7 @@ from punc.decode import log_posteriors
 from punc.errors import InputError
 from punc.models.base import Neural, create
 from punc.optim import Optimizer
+from punc.options import kebab
 from punc.progress import Progress, advance
 from punc.score import confusion, figures
 from punc.store import Store, StoreSet
@@ -58,6 +59,7 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
     trained with other options.
     """
     settings = {name: value for name, value in locals().items() if name in train.__kwdefaults__}
+    _check(settings)
     directory, conf = Path(directory), {"model": model, **options, **settings, "store": os.fspath(store_dir)}
     if on_disk.finished(directory, conf):
         print(f"punc train: {directory / 'final.pt'} is finished", file=sys.stderr)
@@ -88,6 +90,14 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
         progress = advance(progress, dev_loss, min_improvement)
         on_disk.keep(directory, net, updates, progress, conf)
     on_disk.finish(directory, net, conf)
+
+
+def _check(settings: dict[str, Any]) -> None:
+    for least, names in ((1, ("rows", "steps", "piece", "epochs")),
+                         (0, ("context", "learning_rate", "weight_decay", "clip", "min_improvement", "threads"))):
+        for name in names:
+            if not settings[name] >= least:  # NaN too
+                raise InputError(f"{kebab(name)}={settings[name]}", f"it is at least {least}")
 
 
 def evaluate(model: Neural, data: StoreSet) -> tuple[float, float]:
