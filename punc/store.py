@@ -111,12 +111,13 @@ def _open_array(path: Path, kind: type) -> np.ndarray:
 
 
 def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], labels: str | os.PathLike,
-               unit: str = "word", vocab_size: int = 100000, vocab: str | os.PathLike | None = None,
-               train: str | None = None, nj: int = 2) -> None:
+               unit: str = "word", vocab_size: int = 100000, min_count: int = 1,
+               vocab: str | os.PathLike | None = None, train: str | None = None, nj: int = 2) -> None:
     """Make a store of some data directories; each is a set, named as the directory.
 
     labels      the label set's file
-    vocab_size  how many words the vocabulary has besides the special tokens
+    vocab_size  how many words the vocabulary has besides the special tokens, at most
+    min_count   how often a word of the vocabulary occurs, at least
     vocab       a vocabulary's file, instead of making one
     train       the set whose words make the vocabulary; else the first
     nj          processes; the store does not depend on it
@@ -125,8 +126,9 @@ def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], 
     again. Raises InputError for options that do not fit, and whatever is wrong in the data directories.
     """
     path, sets = Path(path), _name_sets(data_dirs)
-    if unit not in UNITS or vocab_size < 1 or nj < 1:
-        raise InputError(f"--unit={unit} --vocab-size={vocab_size} --nj={nj}", "a unit is word, numbers are positive")
+    if unit not in UNITS or min(vocab_size, min_count, nj) < 1:
+        raise InputError(f"--unit={unit} --vocab-size={vocab_size} --min-count={min_count} --nj={nj}",
+                         "a unit is word, numbers are positive")
     if (train := train or next(iter(sets))) not in sets:
         raise InputError(f"no data directory is named '{train}'", f"--train is one of {' '.join(sets)}")
     if path.exists() and (not path.is_dir() or (any(path.iterdir()) and not (path / "vocab").is_file())):
@@ -135,11 +137,11 @@ def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], 
     if len(label_set) > 127:
         raise InputError("more than 127 labels", "a store keeps a label in one byte", labels)
     vocabulary = Vocabulary.read(vocab) if vocab else None
-    conf = _conf(unit, vocab_size, vocab, train, labels, sets)
+    conf = _conf(unit, vocab_size, min_count, vocab, train, labels, sets)
     if (path / "conf").is_file() and (path / "conf").read_text(encoding="utf-8") == conf:
         print(f"{path}: finished, and its inputs have not changed", file=sys.stderr)
         return
-    vocabulary = vocabulary or count_vocabulary(sets[train], vocab_size, nj)
+    vocabulary = vocabulary or count_vocabulary(sets[train], vocab_size, min_count, nj)
     with atomic_dir(path) as beside:
         vocabulary.write(beside / "vocab")
         label_set.write(beside / "labels.txt")
@@ -161,11 +163,13 @@ def _name_sets(data_dirs: Sequence[str | os.PathLike]) -> dict[str, DataDir]:
     return sets
 
 
-def _conf(unit: str, vocab_size: int, vocab: str | os.PathLike | None, train: str, labels: str | os.PathLike,
+def _conf(unit: str, vocab_size: int, min_count: int, vocab: str | os.PathLike | None, train: str,
+          labels: str | os.PathLike,
           sets: dict[str, DataDir]) -> str:
     """The options as a conf file, and in comments the state of each input."""
     given = [vocab] if vocab else []
-    lines = [f"--unit={unit}", f"--vocab-size={vocab_size}", f"--train={train}", *(f"--vocab={file}" for file in given)]
+    lines = [f"--unit={unit}", f"--vocab-size={vocab_size}", f"--min-count={min_count}", f"--train={train}",
+             *(f"--vocab={file}" for file in given)]
     for file in (labels, *given, *(d.path / table for d in sets.values() for table in d.tables)):
         state = os.stat(file)
         lines.append(f"# {os.path.abspath(file)} {state.st_size} bytes {state.st_mtime_ns}")

@@ -60,8 +60,10 @@ class Vocabulary:
         return np.fromiter(map(self._ids.get, words, repeat(UNK)), np.int32, len(words))
 
 
-def count_vocabulary(data: DataDir, size: int, nj: int = 1) -> Vocabulary:
+def count_vocabulary(data: DataDir, size: int, min_count: int = 1, nj: int = 1) -> Vocabulary:
     """The `size` most frequent words of a data directory behind the special ones; ties in C order.
+
+    Words that occur less than `min_count` times are left out.
 
     Memory is bounded: whenever more than MOST_TYPES words are counted, the rarest half is forgotten
     (as in lossy counting, Manku & Motwani 2002, section 4.2), so a count is too low by at most the sum of
@@ -88,11 +90,11 @@ def count_vocabulary(data: DataDir, size: int, nj: int = 1) -> Vocabulary:
         counts.pop(special.encode(), None)
     if forgotten:
         print(f"{data.path}: counts are up to {forgotten} too low, for memory's sake", file=sys.stderr)
-    return Vocabulary([*SPECIALS, *_most_frequent(counts, size)])
+    return Vocabulary([*SPECIALS, *_most_frequent(counts, size, min_count)])
 
 
-def _most_frequent(counts: dict[bytes, int], size: int) -> list[str]:
+def _most_frequent(counts: dict[bytes, int], size: int, min_count: int) -> list[str]:
     numbers = np.fromiter(counts.values(), np.int64, len(counts))
     least = np.partition(numbers, -size)[-size] if len(numbers) > size else 0
-    words = sorted(word for word, n in counts.items() if n >= least)
+    words = sorted(word for word, n in counts.items() if n >= max(least, min_count))
     return [word.decode() for word in sorted(words, key=counts.__getitem__, reverse=True)[:size]]

@@ -224,7 +224,8 @@ def test_missing_files(place, missing):
 
 
 @pytest.mark.parametrize(("options", "what"), [
-    ({"vocab_size": 0}, "vocab-size=0"), ({"nj": 0}, "nj=0"), ({"unit": "syllable"}, "unit=syllable"),
+    ({"vocab_size": 0}, "vocab-size=0"), ({"min_count": 0}, "min-count=0"),
+    ({"nj": 0}, "nj=0"), ({"unit": "syllable"}, "unit=syllable"),
     ({"train": "dev"}, "'dev'")])
 def test_options_that_do_not_fit(place, options, what):
     with pytest.raises(InputError, match=what):

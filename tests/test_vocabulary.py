@@ -22,6 +22,7 @@ def test_most_frequent_first_and_ties_in_c_order(tmp_path):
     data = data_dir(tmp_path / "d", ["b a ä Z b", "", "b a ä Z z"])
     assert count_vocabulary(data, 4).tokens == ["<unk>", "</s>", "b", "Z", "a", "ä"]
     assert count_vocabulary(data, 100).tokens == ["<unk>", "</s>", "b", "Z", "a", "ä", "z"]
+    assert count_vocabulary(data, 100, min_count=2).tokens == ["<unk>", "</s>", "b", "Z", "a", "ä"]
 
 
 def test_special_tokens_of_the_text_take_no_places(tmp_path):

@@ -15,6 +15,7 @@ def options() -> OptionParser:
     parser.add_argument("--labels", required=True, metavar="FILE", help="label set that `punct` is written in")
     parser.add_argument("--unit", choices=UNITS, default="word", help="what a token is")
     parser.add_argument("--vocab-size", type=int, default=100000, metavar="N", help="most frequent words to keep")
+    parser.add_argument("--min-count", type=int, default=1, metavar="N", help="occurrences of a word to keep it")
     parser.add_argument("--vocab", metavar="FILE", help="an existing vocabulary, instead of making one")
     parser.add_argument("--train", metavar="NAME", help="set whose words make the vocabulary; else the first")
     parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="processes")
@@ -25,4 +26,5 @@ def options() -> OptionParser:
 
 def main(arguments: Sequence[str]) -> None:
     args = options().parse(arguments)
-    make_store(args.store, args.data, args.labels, args.unit, args.vocab_size, args.vocab, args.train, args.nj)
+    make_store(args.store, args.data, args.labels, args.unit, args.vocab_size, args.min_count, args.vocab, args.train,
+               args.nj)

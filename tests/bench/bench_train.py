@@ -1,0 +1,73 @@
+"""How fast T-LSTM trains at the paper's size, beside the machine's own matrix-product rate in the same run.
+
+    python tests/bench/bench_train.py [--words N] [--runs R] [--store DIR --set NAME]
+
+Without a store: N words drawn from Zipf's law over 100,000. A word costs 480 kFLOP: 80,000 weights
+(100 × 400 twice), each used once forward and twice backward, at 2 operations. Distinct words of a batch are
+projected once, so a batch does less than that, and the "limit" is not one for texts of many repetitions.
+"""
+
+import argparse
+import os
+import statistics
+import time
+
+import numpy as np
+import torch
+
+from punc.batches import lanes
+from punc.models.t_lstm import Model
+from punc.optim import Optimizer
+from punc.store import Store, StoreSet
+from punc.train import _epoch
+
+FLOP_PER_WORD = 480e3
+
+
+def matrix_rate(size: int = 1024, products: int = 20) -> float:
+    """FLOP/s of float32 matrix products."""
+    a, b, out = torch.randn(size, size), torch.randn(size, size), torch.empty(size, size)
+    begin = time.perf_counter()
+    for _ in range(products):
+        torch.mm(a, b, out=out)
+    return products * 2 * size ** 3 / (time.perf_counter() - begin)
+
+
+def synthetic(words: int) -> StoreSet:
+    rng = np.random.default_rng(0)
+    ranks = np.exp(rng.random(words) * np.log(100000)).astype(np.int32)  # frequency ~ 1 / rank
+    labels = rng.choice(4, words, p=[0.86, 0.075, 0.06, 0.005]).astype(np.int8)
+    return StoreSet(ranks + 1, labels, None, ["s"], np.array([0, words]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--words", type=int, default=500000)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--store")
+    parser.add_argument("--set", default="train")
+    args = parser.parse_args()
+    data = Store(args.store).set(args.set) if args.store else synthetic(args.words)
+    data = data._replace(ids=data.ids[:args.words], labels=data.labels[:args.words], streams=["s"],
+                         offsets=np.array([0, args.words]))
+    print(f"{'threads':>7} {'words/s':>9} {'GFLOP/s of products':>20} {'limit words/s':>14} {'reached':>8}")
+    for threads in sorted({1, len(os.sched_getaffinity(0))}):
+        torch.set_num_threads(threads)
+        torch.manual_seed(1)
+        model = Model(100002, 4)
+        updates = Optimizer(model, "adagrad", 0.1)
+        matrix_rate()
+        speeds, rates = [], []
+        for run in range(args.runs + 1):  # the first one warms up
+            rate, begin = matrix_rate(), time.perf_counter()
+            _epoch(model, updates, lanes(data, model.lookahead, 100, 5), None, 0.0)
+            if run:
+                speeds.append(args.words / (time.perf_counter() - begin))
+                rates.append(rate)
+        speed, rate = statistics.median(speeds), statistics.median(rates)
+        limit = rate / FLOP_PER_WORD
+        print(f"{threads:7} {speed:9,.0f} {rate / 1e9:20.0f} {limit:14,.0f} {speed / limit:8.0%}")
+
+
+if __name__ == "__main__":
+    main()
