@@ -76,7 +76,7 @@ def stream_pauses(stream: str, utterances: Sequence[tuple[str, Sequence[str]]], 
     Raises InputError for what is wrong with the times, and where those of an utterance run past its segment.
     """
     counts = Counter() if counts is None else counts
-    timing = _of_stream(stream, sources, channels or {})
+    timing = times_of_stream(stream, sources, channels or {})
     if timing is not None:
         words = [word for _, of_utterance in utterances for word in of_utterance]
         times, matched = _match(words, timing, substituted)
@@ -87,7 +87,8 @@ def stream_pauses(stream: str, utterances: Sequence[tuple[str, Sequence[str]]], 
     return np.split(np.concatenate(parts), np.cumsum(lengths)[:-1])
 
 
-def _of_stream(stream: str, sources: Sources, channels: Mapping[str, tuple[str, str]]) -> Timing | None:
+def times_of_stream(stream: str, sources: Sources, channels: Mapping[str, tuple[str, str]]) -> Timing | None:
+    """The timing under a stream's id, or under its file and channel; None where there is neither."""
     file, channel = channels.get(stream, (stream, None))
     for id in (stream, file):
         if id in sources:

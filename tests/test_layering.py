@@ -8,19 +8,20 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "punc"
 # From the bottom up. A module imports from lines above its own only, never from its own line.
 LAYERS = """
-errors
+errors progressbar
 files idtable lookup
 labels tables options
 ctm vectors
 textgrids align
 datadir
 text pauses project
-pieces blocks validate
+pieces blocks validate marked_ctm parts
 raw vocabulary
 prepare store
 layers batches
 models optim
 progress decode
+punctuate live
 score
 significance train
 report

@@ -1,0 +1,80 @@
+"""A data directory in parts that are decoded on their own, to the same labels as in one go.
+
+Streams are decoded whole. A long one is read in parts that begin and end where the pieces do that
+`punc.decode` cuts streams into, with whole pieces of the stream around what is punctuated.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+
+from punc.datadir import DataDir, Utterance
+
+GROUP = 1 << 18  # tokens that are decoded at once: whole batches, for pieces and batches of the default sizes
+
+
+class Part(NamedTuple):
+    """Whole utterances that follow one another in a stream, and the tokens that are read to punctuate them.
+
+    utterances   what is punctuated
+    ids          int32 (N,)
+    pauses       float32 (N,) seconds, NaN unknown; None where there are none
+    begin, end   the utterances' slots are [begin, end) of the N
+    """
+
+    utterances: list[Utterance]
+    ids: np.ndarray
+    pauses: np.ndarray | None
+    begin: int
+    end: int
+
+
+def parts(utterances: Iterable[Utterance], ids_of: Callable[[Sequence[str]], np.ndarray], piece: int,
+          context: int) -> Iterator[Part]:
+    """Cut a stream between utterances into parts of about GROUP tokens; without pieces it is one part."""
+    margin = -(-max(piece, context) // piece) * piece if piece else 0
+    size = max(GROUP, 8 * margin)
+    waiting, ids, pauses = [], [], []
+    start = done = total = 0  # in slots of the stream: where `ids` begin, those given out, those read
+    for utterance in utterances:
+        waiting.append(utterance)
+        ids.append(ids_of(utterance.words))
+        pauses.append(utterance.pauses)
+        total += len(utterance.words)
+        while piece and total >= start + size:
+            ends = done + np.cumsum([len(u.words) for u in waiting])
+            needed = -(-ends // piece) * piece + margin
+            if needed[0] > total:
+                break
+            n = int(np.searchsorted(needed, max(start + size, needed[0]), "right"))
+            end, read = int(ends[n - 1]), int(needed[n - 1])
+            known, silences = joined(ids), joined(pauses)
+            yield Part(waiting[:n], known[:read - start], None if silences is None else silences[:read - start],
+                       done - start, end - start)
+            waiting, done, before = waiting[n:], end, start
+            start = max(start, done // piece * piece - margin)
+            ids, pauses = [known[start - before:]], [None if silences is None else silences[start - before:]]
+    if waiting:
+        yield Part(waiting, joined(ids), joined(pauses), done - start, total - start)
+
+
+def joined(arrays: list[np.ndarray | None]) -> np.ndarray | None:
+    """Arrays end to end; None where there are none."""
+    return None if arrays[0] is None else np.concatenate(arrays)
+
+
+def groups(data: DataDir, ids_of: Callable[[Sequence[str]], np.ndarray], piece: int,
+           context: int) -> Iterator[list[Part]]:
+    """All parts of all streams, some at a time: up to GROUP tokens, or one part."""
+    group, size = [], 0
+    for _, stream in groupby(data.utterances(), key=lambda utterance: utterance.stream):
+        for part in parts(stream, ids_of, piece, context):
+            if group and size + len(part.ids) > GROUP:
+                yield group
+                group, size = [], 0
+            group.append(part)
+            size += len(part.ids)
+    if group:
+        yield group

@@ -1,0 +1,196 @@
+"""Punctuation restored: a data directory in, a punctuated one out.
+
+Besides the tables of a data directory, with the labels as `punct`, OUT-DIR gets
+
+    text_punct           the words as the label set writes them, one line an utterance
+    post.ark, post.scp   posteriors before any scaling, a Kaldi float matrix (words × labels) an utterance
+    ctm_punct            the timed words of a CTM with their marks, where there is a CTM
+
+Memory is some groups of tokens (punc.parts). Several processes decode, each with one thread: batches
+are too small to be shared between threads.
+
+Torch takes a second to load, so it is imported where something is decoded: not in the parent of
+several processes, which reads and writes while they load it.
+"""
+
+import os
+import sys
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from itertools import chain
+from pathlib import Path
+from typing import IO, NamedTuple
+
+import numpy as np
+from kaldiio.matio import write_array
+
+from punc.blocks import in_order
+from punc.datadir import DataDir, Utterance, write_tables
+from punc.errors import InputError
+from punc.files import atomic_dir
+from punc.labels import LabelSet
+from punc.marked_ctm import write_marked_ctm
+from punc.options import nearest
+from punc.parts import Part, groups, joined
+from punc.store import StoreSet, Vocabulary
+from punc.tables import sort_table
+from punc.text import written
+
+PIECE, CONTEXT, ROWS = 512, 128, 128  # as in punc.decode
+STALE = ("text_punct", "ctm_punct", "post.ark", "post.scp", "pauses.ark", "pauses.scp")
+
+
+class Task(NamedTuple):
+    """What of a group is decoded: `StoreSet`'s ids, pauses and offsets of the parts; the slots kept are `kept`."""
+
+    ids: np.ndarray
+    pauses: np.ndarray | None
+    offsets: np.ndarray
+    kept: list[tuple[int, int]]
+
+
+def task(group: list[Part]) -> Task:
+    """The parts of a group as streams of one set."""
+    offsets = np.cumsum([0, *(len(part.ids) for part in group)])
+    kept = [(offset + part.begin, offset + part.end) for offset, part in zip(offsets.tolist(), group)]
+    return Task(joined([part.ids for part in group]), joined([part.pauses for part in group]), offsets, kept)
+
+
+class Decoder:
+    """Tasks to labels, int8 (slots,), and posteriors, float32 (slots, L) or None; loads the model at its first task.
+
+    It has to be a class, since it goes to other processes as it is here: without the model.
+    """
+
+    def __init__(self, directory: Path, scale: np.ndarray | None, piece: int, context: int, rows: int,
+                 posteriors: bool):
+        self.directory, self.scale, self.posteriors = directory, scale, posteriors
+        self.piece, self.context, self.rows = piece, context, rows
+        self.model = None
+
+    def __call__(self, work: Task) -> tuple[np.ndarray, np.ndarray | None]:
+        import torch
+
+        from punc.decode import choose, log_posteriors
+        from punc.models.base import load
+        if self.model is None:
+            torch.set_num_threads(1)
+            self.model = load(self.directory)
+            if self.piece and (self.model.lookahead or 0) > max(self.piece, self.context):
+                raise InputError(f"the model reads {self.model.lookahead} tokens past a slot, but --piece={self.piece}",
+                                 "give that many or more")
+        streams = StoreSet(work.ids, None, work.pauses, [""] * len(work.kept), work.offsets)
+        logs = log_posteriors(self.model, streams, self.piece, self.context, self.rows)
+        if work.kept != list(zip(work.offsets[:-1], work.offsets[1:])):
+            logs = np.concatenate([logs[begin:end] for begin, end in work.kept])
+        chosen = choose(logs, self.scale).astype(np.int8)
+        return chosen, np.exp(logs) if self.posteriors else None
+
+
+def punctuate(directory: Path, data: DataDir, out: Path, *, scale: str = "", piece: int = PIECE,
+              context: int = CONTEXT, rows: int = ROWS, posteriors: bool = True, ctm: str = "", nj: int = 2) -> None:
+    """Punctuate a data directory with the model of a directory, whole or not at all.
+
+    scale       multiply posteriors of labels before the choice: LABEL=FACTOR,…
+    piece       slots of a stream that are decoded in one go; 0: all, however much memory that takes
+    context     slots before a piece (and after it, for a model that reads both ways) that are read with it
+    rows        pieces in a batch; changes the speed, not the labels
+    posteriors  write post.ark and post.scp
+    ctm         timed words to be punctuated, else those of DATA-DIR/ctm
+    nj          processes
+
+    Raises InputError for a directory that has no model or is no data directory, and for options that do not fit.
+    """
+    for name, value, least in (("piece", piece, 0), ("context", context, 0), ("rows", rows, 1), ("nj", nj, 1)):
+        if value < least:
+            raise InputError(f"--{name}={value} is too small", f"give {least} or more")
+    if out.exists() and os.path.samefile(out, data.path):
+        raise InputError("this is DATA-DIR too", "name another OUT-DIR: labels there would be lost", out)
+    vocabulary, label_set = Vocabulary.read(directory / "vocab"), LabelSet.read(directory / "labels.txt")
+    if not (directory / "final.pt").is_file():
+        raise InputError("no such file", "train the model, or name another directory", directory / "final.pt")
+    if ctm and not Path(ctm).is_file():
+        raise InputError("no such file", "name a CTM, or leave --ctm out", ctm)
+    timed = ctm or (data.path / "ctm" if (data.path / "ctm").is_file() else None)
+    decoder = Decoder(directory, parse_scale(scale, label_set), piece, context, rows, posteriors)
+    results = _decoded(groups(data, vocabulary.ids, piece, context), decoder, nj)
+    counts = Counter()
+    with atomic_dir(out) as beside:
+        with ExitStack() as stack:
+            text = stack.enter_context(open(beside / "text_punct", "wb"))
+            files = [stack.enter_context(open(beside / f"post.{end}", "wb")) for end in ("ark", "scp") if posteriors]
+            matrices = _Matrices(*files, os.path.abspath(out / "post.ark")) if posteriors else None
+            tables = write_tables(beside, out, _labelled(results, label_set, text, matrices, counts), data)
+        if not counts:
+            raise InputError("not one word", "punctuate a text that has words", data.path / "text")
+        extra = ["text_punct"] + ["post.scp"] * posteriors
+        for name in extra if data.has_segments else ():
+            sort_table(beside / name)
+        if timed:
+            write_marked_ctm(beside / "ctm_punct", timed, DataDir(beside), label_set)
+        made = {*tables, *(file.name for file in beside.iterdir())}
+    for name in set(STALE) - made:
+        (out / name).unlink(missing_ok=True)
+    numbers = " ".join(f"{label.name} {counts[label.name]}" for label in label_set)
+    print(f"{out}: {counts.total()} words: {numbers}", file=sys.stderr)
+
+
+def parse_scale(text: str, labels: LabelSet) -> np.ndarray | None:
+    """Factors of the labels' posteriors, float32 (L,), of `LABEL=FACTOR,…`; None for none. Raises InputError."""
+    factors = np.ones(len(labels), np.float32)
+    for item in text.split(",") if text else ():
+        name, _, number = item.partition("=")
+        if name not in labels.names:
+            raise InputError(f"--scale: no label '{name}'", nearest(name, labels.names))
+        try:
+            factors[labels.index(name)] = factor = float(number)
+        except ValueError:
+            factor = 0.0
+        if not 0 < factor < float("inf"):
+            raise InputError(f"--scale: '{number}' is no factor of {name}", "give a number above 0, as in O=0.5")
+    return factors if text else None
+
+
+def _decoded(parted: Iterable[list[Part]], decoder: Decoder, nj: int) -> Iterator[tuple[list[Utterance], tuple]]:
+    """The utterances of each group with what the decoder returns for them."""
+    waiting = deque()
+
+    def tasks() -> Iterator[Task]:
+        for group in parted:
+            waiting.append([utterance for part in group for utterance in part.utterances])
+            yield task(group)
+
+    for result in in_order(decoder, tasks(), nj):
+        yield waiting.popleft(), result
+
+
+def _labelled(results: Iterable, label_set: LabelSet, text: IO[bytes], matrices: "_Matrices | None",
+              counts: Counter) -> Iterator[Utterance]:
+    """The utterances with their labels; on the way, writes them as text, and their posteriors."""
+    names = np.array(label_set.names, object)
+    for utterances, (chosen, posteriors) in results:
+        labels = names[chosen].tolist()
+        words = written(list(chain.from_iterable(u.words for u in utterances)), labels, label_set)
+        counts.update(dict(zip(label_set.names, np.bincount(chosen, minlength=len(names)).tolist())))
+        begin = 0
+        for utterance in utterances:
+            end = begin + len(utterance.words)
+            text.write(" ".join((utterance.id, *words[begin:end])).encode() + b"\n")
+            if matrices:
+                matrices.write(utterance.id, posteriors[begin:end])
+            yield utterance._replace(labels=labels[begin:end])
+            begin = end
+
+
+class _Matrices:
+    """Writes Kaldi matrices to an archive that will be at `place`, and its index."""
+
+    def __init__(self, ark: IO[bytes], index: IO[bytes], place: str):
+        self.ark, self.index, self.place = ark, index, place
+
+    def write(self, key: str, matrix: np.ndarray) -> None:
+        """Append a float32 matrix; one without rows has no columns either, as Kaldi wants it."""
+        self.ark.write(key.encode() + b" ")
+        self.index.write(f"{key} {self.place}:{self.ark.tell()}\n".encode())
+        write_array(self.ark, matrix if len(matrix) else np.zeros((0, 0), np.float32))
