@@ -16,10 +16,12 @@ class Optimizer:
 
     name           adagrad (Duchi et al. 2011), adam, adamw or sgd
     learning_rate  the same for all weights
+    epsilon        added to AdaGrad's and Adam's denominators; gradients are those of the mean loss of a batch
     weight_decay   of dense weights only: it would touch every row of an embedding at every step
     """
 
-    def __init__(self, model: nn.Module, name: str, learning_rate: float, weight_decay: float = 0.0):
+    def __init__(self, model: nn.Module, name: str, learning_rate: float, epsilon: float = 1e-10,
+                 weight_decay: float = 0.0):
         if name not in OPTIMIZERS:
             raise InputError(f"no optimizer '{name}'", f"choose from {', '.join(OPTIMIZERS)}")
         sparse_ids = {id(m.weight) for m in model.modules() if isinstance(m, nn.Embedding) and m.sparse}
@@ -28,13 +30,14 @@ class Optimizer:
         dense = [w for w in self.weights if id(w) not in sparse_ids]
         torch.sparse.check_sparse_tensor_invariants.disable()  # the default; said, so that PyTorch does not warn
         self._parts = []
+        eps = {} if name == "sgd" else {"eps": epsilon}
         if dense:
             kind = {"adagrad": torch.optim.Adagrad, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW,
                     "sgd": torch.optim.SGD}[name]
-            self._parts.append(kind(dense, lr=learning_rate, weight_decay=weight_decay, fused=True))
+            self._parts.append(kind(dense, lr=learning_rate, weight_decay=weight_decay, fused=True, **eps))
         if sparse:
             kind = {"adagrad": torch.optim.Adagrad, "sgd": torch.optim.SGD}.get(name, torch.optim.SparseAdam)
-            self._parts.append(kind(sparse, lr=learning_rate))
+            self._parts.append(kind(sparse, lr=learning_rate, **eps))
 
     def zero_grad(self) -> None:
         for part in self._parts:

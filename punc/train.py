@@ -34,8 +34,8 @@ from punc.store import Store, StoreSet
 def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str, options: dict[str, Any], *,
           train_set: str = "train", dev_set: str = "dev", batching: str = "auto", rows: int = 100, steps: int = 5,
           piece: int = 256, context: int = 32, optimizer: str = "adagrad", learning_rate: float = 0.1,
-          weight_decay: float = 0.0, clip: float = 0.0, class_weights: str = "", epochs: int = 20,
-          min_improvement: float = 0.003, seed: int = 1, threads: int = 0) -> None:
+          epsilon: float = 1e-10, weight_decay: float = 0.0, clip: float = 0.0, class_weights: str = "",
+          epochs: int = 20, min_improvement: float = 0.003, seed: int = 1, threads: int = 0) -> None:
     """Train a model on a store; the directory gets final.pt, conf, vocab, labels.txt.
 
     train_set        set of the store to train on
@@ -47,6 +47,7 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
     context          pieces: slots around a piece that are read and not scored
     optimizer        adagrad, adam, adamw or sgd
     learning_rate    at the beginning
+    epsilon          added to AdaGrad's and Adam's denominators
     weight_decay     of dense weights
     clip             largest norm of the gradient; 0: any
     class_weights    LABEL=WEIGHT[,LABEL=WEIGHT]: weights of labels in the loss; 1 for the others
@@ -73,7 +74,7 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
     if net.unit != store.unit:
         raise InputError(f"the model reads {net.unit}s, the store has {store.unit}s", "make a store of its unit",
                          store_dir)
-    updates = Optimizer(net, optimizer, learning_rate, weight_decay)
+    updates = Optimizer(net, optimizer, learning_rate, epsilon, weight_decay)
     progress = on_disk.resume(directory, net, updates, conf) or Progress(learning_rate)
     while not progress.ended and progress.epoch < epochs:
         begin = time.perf_counter()
