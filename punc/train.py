@@ -9,6 +9,7 @@ A run that was stopped continues from its last whole epoch, to the same model as
 an epoch depends on more than the weights, the optimiser, the seed and the epoch's number.
 """
 
+import math
 import os
 import sys
 import time
@@ -125,7 +126,9 @@ def parse_weights(text: str, store: Store) -> torch.Tensor | None:
     for item in text.split(",") if text else ():
         name, _, value = item.partition("=")
         try:
-            weights[store.labels.index(name)] = float(value)
+            weight = weights[store.labels.index(name)] = float(value)
+            if not 0 <= weight < math.inf:
+                raise ValueError
         except (KeyError, ValueError):
             raise InputError(f"--class-weights: '{item}' is not LABEL=WEIGHT",
                              f"labels are {' '.join(store.labels.names)}") from None
