@@ -1,0 +1,40 @@
+"""Fixtures that several test files share."""
+
+import numpy as np
+import pytest
+
+from punc.datadir import Utterance, write_data_dir
+from punc.store import make_store
+
+WORDS = [*"abcdefgh"]
+LABELS = "O w\nCOMMA w, ,\nPERIOD w. . ? !\n"
+
+
+def toy_labels(task, words, pauses):
+    """Labels that a model can only tell from the word after the slot, the word before it, or the pause in it."""
+    if task == "pause":
+        return ["PERIOD" if pause > 0.7 else "COMMA" if pause > 0.3 else "O" for pause in pauses.tolist()]
+    deciding = [*words[1:], "b"] if task == "after" else words
+    return [{"a": "COMMA", "b": "PERIOD"}.get(word, "O") for word in deciding]
+
+
+def toy_utterances(task, lengths, rng):
+    for number, length in enumerate(lengths):
+        words = rng.choice(WORDS, length).tolist()
+        pauses = rng.choice(np.array([0, 0.1, 0.5, 0.6, 0.9, 1.0], np.float32), length)
+        yield Utterance(f"s{number:04d}-1", f"s{number:04d}", words, toy_labels(task, words, pauses), pauses)
+
+
+@pytest.fixture(scope="session")
+def toy_store(tmp_path_factory):
+    """A store with the sets train_<task> and dev_<task>: tasks after, before, pause, and short (texts of few words)."""
+    place, rng = tmp_path_factory.mktemp("toy"), np.random.default_rng(5)
+    (place / "labels.txt").write_text(LABELS)
+    sets = []
+    for task in ("after", "before", "pause", "short"):
+        for name, words in (("train", 3000), ("dev", 600)):
+            lengths = rng.integers(1, 9, words // 5) if task == "short" else [words // 3] * 3
+            sets.append(place / f"{name}_{task}")
+            write_data_dir(sets[-1], toy_utterances("before" if task == "short" else task, lengths, rng))
+    make_store(place / "store", sets, place / "labels.txt", nj=1)
+    return place / "store"

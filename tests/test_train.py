@@ -1,0 +1,258 @@
+"""The training loop: it learns, repeats itself bit for bit, and goes on after a kill as if there had been none."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import punc.models.base
+from punc.bin import main as command
+from punc.decode import log_posteriors
+from punc.errors import InputError
+from punc.models.base import Neural, load, read_checkpoint
+from punc.store import END, Store
+from punc.train import evaluate, parse_weights, train
+
+torch.set_num_threads(1)
+SMALL = {"embedding_dim": 6, "hidden_dim": 8, "init_range": 0.1}
+SETTINGS = {"train_set": "train_before", "dev_set": "dev_before", "rows": 20, "steps": 5, "epochs": 3, "threads": 1}
+
+
+class BothWays(Neural):
+    """A bidirectional LSTM with dropout, which reads whole texts."""
+
+    lookahead = None
+
+    def __init__(self, vocab: int, labels: int, size: int = 8, dropout: float = 0.1):
+        super().__init__()
+        self.embedding, self.dropout = nn.Embedding(vocab, size), nn.Dropout(dropout)
+        self.lstm, self.output = nn.LSTM(size, size, batch_first=True, bidirectional=True), nn.Linear(2 * size, labels)
+
+    def forward(self, tokens, pauses, state):
+        ends = torch.cat([tokens == END, torch.ones(len(tokens), 1, dtype=torch.bool)], dim=1)
+        lengths = ends.int().argmax(dim=1)
+        vectors = self.dropout(self.embedding(tokens))
+        packed = nn.utils.rnn.pack_padded_sequence(vectors, lengths, batch_first=True, enforce_sorted=False)
+        hidden, _ = nn.utils.rnn.pad_packed_sequence(self.lstm(packed)[0], batch_first=True)
+        return self.output(self.dropout(hidden)), ()
+
+
+@pytest.fixture
+def both_ways(monkeypatch):
+    """The model above under the name `both_ways`, besides those in the package."""
+    found = punc.models.base.model_class
+    monkeypatch.setattr(punc.models.base, "model_class", lambda name: BothWays if name == "both_ways" else found(name))
+
+
+# name: (model, its options, settings): every way of training.
+RUNS = {
+    "lanes": ("t_lstm", SMALL, SETTINGS),
+    "lanes-adam": ("t_lstm", SMALL, SETTINGS | {"optimizer": "adam", "learning_rate": 0.03, "clip": 1.0, "rows": 10}),
+    "lanes-pieces": ("t_lstm", SMALL, SETTINGS | {"batching": "pieces", "piece": 16, "context": 4, "rows": 5}),
+    "whole-pieces": ("both_ways", {"size": 8, "dropout": 0.1}, SETTINGS | {
+        "optimizer": "adamw", "learning_rate": 0.02, "weight_decay": 0.01, "clip": 1.0, "piece": 20, "context": 5,
+        "class_weights": "COMMA=2"}),
+    "whole-short": ("both_ways", {"size": 8, "dropout": 0.1}, SETTINGS | {
+        "train_set": "train_short", "dev_set": "dev_short", "optimizer": "adam", "learning_rate": 0.02}),
+}
+
+
+def run(store, directory, name, **changes):
+    model, options, settings = RUNS[name]
+    train(store, directory, model, options, **settings | changes)
+    return read_checkpoint(directory / "final.pt")["weights"]
+
+
+def same(a, b):
+    return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_every_way_learns(name, toy_store, tmp_path, both_ways, capsys):
+    model, options, settings = RUNS[name]
+    train(toy_store, tmp_path, model, options, **settings | {"epochs": 6})
+    loss, f1 = evaluate(load(tmp_path), Store(toy_store).set(settings["dev_set"]))
+    assert f1 > 98
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(":")[0] for line in lines] == [f"epoch {n + 1}" for n in range(len(lines))]
+    assert all(f" {word}" in line for line in lines for word in ("rate", "loss", "dev loss", "dev F1", "words/s"))
+    best = min(float(line.split("dev loss ")[1].split(",")[0]) for line in lines)
+    assert loss == pytest.approx(best, abs=1e-5)  # the model that is kept is the best one
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_the_same_seed_gives_the_same_model(name, toy_store, tmp_path, both_ways):
+    one, two, other = (run(toy_store, tmp_path / n, name, epochs=1, seed=seed) for n, seed in (("1", 1), ("2", 1),
+                                                                                              ("3", 2)))
+    assert same(one, two)
+    assert not same(one, other)
+
+
+class Killed(BaseException):
+    pass
+
+
+def count_and_kill(monkeypatch, moment):
+    """From now on the renaming number `moment` does not take place: the program ends there."""
+    calls, replace = [], os.replace
+
+    def counted(*names):
+        calls.append(names)
+        if len(calls) == moment + 1:
+            raise Killed
+        replace(*names)
+
+    monkeypatch.setattr(os, "replace", counted)
+    return calls
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_killed_before_any_file_is_put_in_place_goes_on(name, toy_store, tmp_path, both_ways, monkeypatch):
+    """A kill at any other time leaves on disk what one of these leaves."""
+    with monkeypatch.context() as patch:
+        calls = count_and_kill(patch, 1 << 30)
+        whole = run(toy_store, tmp_path / "whole", name, epochs=2)
+    moments = range(len(calls)) if name == "lanes" else [2, 3]  # the first model of epoch 2, what goes on after it
+    assert len(calls) == 2 * 2 + 4
+    for moment in moments:
+        directory = tmp_path / str(moment)
+        with monkeypatch.context() as patch:
+            count_and_kill(patch, moment)
+            with pytest.raises(Killed):
+                run(toy_store, directory, name, epochs=2)
+        assert not (directory / "final.pt").exists()
+        assert same(run(toy_store, directory, name, epochs=2), whole)
+        assert sorted(p.name for p in directory.iterdir()) == ["conf", "final.pt", "labels.txt", "vocab"]
+
+
+def arguments(store, directory, **settings):
+    given = {"model": "t_lstm", **SMALL, **settings}
+    return ["train", *(f"--{name.replace('_', '-')}={value}" for name, value in given.items()), str(store),
+            str(directory)]
+
+
+def test_sigkill(toy_store, tmp_path, capsys):
+    settings = SETTINGS | {"epochs": 8, "min_improvement": 0.0}
+    whole = run(toy_store, tmp_path / "whole", "lanes", epochs=8, min_improvement=0.0)
+    code = "import sys; from punc.bin.main import main; sys.exit(main())"
+    line = [sys.executable, "-c", code, *arguments(toy_store, tmp_path / "killed", **settings)]
+    with subprocess.Popen(line, stderr=subprocess.PIPE, text=True) as process:
+        for text in process.stderr:
+            if text.startswith("epoch 3"):
+                process.send_signal(signal.SIGKILL)
+                break
+    assert process.returncode == -signal.SIGKILL
+    assert not (tmp_path / "killed" / "final.pt").exists()
+    assert (tmp_path / "killed" / "progress.pt").exists()
+    capsys.readouterr()
+    assert command.main(line[3:]) == 0
+    assert not capsys.readouterr().err.startswith("epoch 1:")
+    assert same(read_checkpoint(tmp_path / "killed" / "final.pt")["weights"], whole)
+
+
+def test_a_finished_run_is_not_done_again(toy_store, tmp_path, capsys):
+    line = arguments(toy_store, tmp_path, **SETTINGS | {"epochs": 1})
+    assert command.main(line) == 0
+    before = {path.name: (path.stat().st_mtime_ns, path.stat().st_ino) for path in tmp_path.iterdir()}
+    capsys.readouterr()
+    assert command.main(line) == 0
+    assert capsys.readouterr().err == f"punc train: {tmp_path}/final.pt is finished\n"
+    assert {path.name: (path.stat().st_mtime_ns, path.stat().st_ino) for path in tmp_path.iterdir()} == before
+
+
+def test_the_saved_conf_trains_the_same_model(toy_store, tmp_path):
+    weights = run(toy_store, tmp_path / "one", "lanes", epochs=1, class_weights="COMMA=2,PERIOD=0.5")
+    assert command.main(["train", f"--config={tmp_path}/one/conf", str(toy_store), str(tmp_path / "two")]) == 0
+    assert same(read_checkpoint(tmp_path / "two" / "final.pt")["weights"], weights)
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    ({"seed": 2}, "EXP: here is a model with --seed=1, not 2; remove the directory, or name another one"),
+    ({"hidden_dim": 9}, "EXP: here is a model with --hidden-dim=8, not 9; remove the directory, or name another one"),
+])
+def test_other_options_in_a_directory_that_has_a_model(toy_store, tmp_path, capsys, change, message):
+    assert command.main(arguments(toy_store, tmp_path, **SETTINGS | {"epochs": 1, "seed": 1})) == 0
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    capsys.readouterr()
+    assert command.main(arguments(toy_store, tmp_path, **SETTINGS | {"epochs": 1, "seed": 1} | change)) == 1
+    assert capsys.readouterr().err == f"punc train: {message.replace('EXP', str(tmp_path))}\n"
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    ({"model": "t_lstn"}, "no model 't_lstn'; did you mean t_lstm?"),
+    ({"hiden_dim": 3}, "unknown option --hiden-dim; did you mean --hidden-dim?"),
+    ({"rows": 0}, "--rows=0; it is at least 1"),
+    ({"steps": 0}, "--steps=0; it is at least 1"),
+    ({"epochs": 0}, "--epochs=0; it is at least 1"),
+    ({"learning_rate": "nan"}, "--learning-rate=nan; it is at least 0"),
+    ({"clip": -1}, "--clip=-1.0; it is at least 0"),
+    ({"batching": "lines"}, "--batching lines; choose from auto, lanes, pieces"),
+    ({"optimizer": "adagard"}, "no optimizer 'adagard'; choose from adagrad, adam, adamw, sgd"),
+    ({"train_set": "train"}, "STORE: no set 'train' in the store; it has "),
+    ({"class_weights": "COMA=2"}, "--class-weights: 'COMA=2' is not LABEL=WEIGHT; labels are O COMMA PERIOD"),
+])
+def test_wrong_options_are_one_line_and_write_nothing(toy_store, tmp_path, capsys, change, message):
+    assert command.main(arguments(toy_store, tmp_path / "exp", **SETTINGS | change)) == 1
+    text = capsys.readouterr().err
+    assert text.startswith(f"punc train: {message.replace('STORE', str(toy_store))}")
+    assert text.count("\n") == 1
+    assert not (tmp_path / "exp").exists()
+
+
+def test_no_store(tmp_path, capsys):
+    assert command.main(arguments(tmp_path / "none", tmp_path / "exp")) == 1
+    assert capsys.readouterr().err == f"punc train: {tmp_path}/none: no such directory; make it: punc make-store\n"
+
+
+def test_whole_texts_cannot_be_lanes(toy_store, tmp_path, both_ways):
+    with pytest.raises(InputError, match="whole texts cannot train on lanes; leave --batching out"):
+        run(toy_store, tmp_path, "whole-pieces", batching="lanes")
+
+
+def test_a_loss_that_is_not_finite(toy_store, tmp_path, both_ways, monkeypatch):
+    monkeypatch.setattr(BothWays, "loss", lambda model, logits, labels, weights: logits.sum() * torch.inf)
+    with pytest.raises(InputError, match="the development loss is not finite; lower --learning-rate"):
+        run(toy_store, tmp_path, "whole-pieces")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_class_weights(toy_store):
+    store = Store(toy_store)
+    assert parse_weights("", store) is None
+    assert parse_weights("PERIOD=2.5,O=0.5", store).tolist() == [0.5, 1.0, 2.5]
+    for text in ("X=1", "O", "O=", "O=x", "O=1,", "=1", "O=nan", "O=-1", "O=inf"):
+        with pytest.raises(InputError, match=r"^--class-weights: '.*' is not LABEL=WEIGHT; labels are O COMMA PERIOD$"):
+            parse_weights(text, store)
+
+
+def test_a_label_of_more_weight_is_chosen_more(toy_store, tmp_path):
+    counts = []
+    for number, weight in enumerate((0.05, 1, 20)):
+        run(toy_store, tmp_path / str(number), "lanes", epochs=1, class_weights=f"COMMA={weight}")
+        logs = log_posteriors(load(tmp_path / str(number)), Store(toy_store).set("dev_before"))
+        counts.append(int((logs.argmax(axis=1) == 1).sum()))
+    assert counts[0] < counts[1] < counts[2]
+
+
+def test_evaluate_by_hand(toy_store, tmp_path):
+    """A model that gives every slot the same logits: the loss is the entropy in them."""
+    class Same(Neural):
+        lookahead = 1
+
+        def forward(self, tokens, pauses, state):
+            return torch.log(torch.tensor([.2, .3, .5])).expand(*tokens.shape, 3), state
+
+    store = Store(toy_store)
+    model, data = Same(), store.set("dev_short")
+    model.labels = store.labels
+    counts = np.bincount(data.labels, minlength=3)
+    loss, f1 = evaluate(model, data)
+    assert loss == pytest.approx(-(counts * np.log([.2, .3, .5])).sum() / counts.sum(), rel=1e-6)
+    precision, recall = counts[2] / counts.sum(), counts[2] / (counts[1] + counts[2])
+    assert f1 == pytest.approx(100 * 2 * precision * recall / (precision + recall))
