@@ -54,6 +54,7 @@ class DataDir:
         self.has_labels = (self.path / "punct").is_file()
         self.has_pauses = (self.path / "pauses.scp").is_file()
         self.has_segments = (self.path / "segments").is_file()
+        self._segments, self._speakers = self.path / "segments", self.path / "utt2spk"  # made once, not per utterance
 
     @property
     def tables(self) -> list[str]:
@@ -132,9 +133,9 @@ class DataDir:
             pauses = vectors.read(rows["pauses.scp"].value, rows["pauses.scp"].line)
             self._check_count(text.key, len(words), len(pauses), "pauses", "pauses.scp", rows["pauses.scp"].line)
         if self.has_segments:
-            stream = segment(rows["segments"], self.path / "segments")[0]
+            stream = segment(rows["segments"], self._segments)[0]
         else:
-            stream = speaker(rows["utt2spk"], self.path / "utt2spk")
+            stream = speaker(rows["utt2spk"], self._speakers)
         return Utterance(text.key, stream, words, labels, pauses)
 
     def _check_count(self, utterance: str, words: int, count: int, what: str, name: str, line: int) -> None:

@@ -37,7 +37,7 @@ from punc.store import StoreSet, Vocabulary
 from punc.tables import sort_table
 from punc.text import written
 
-PIECE, CONTEXT, ROWS = 512, 128, 128  # as in punc.decode
+PIECE, CONTEXT, ROWS = 1024, 256, 128  # as in punc.decode, which a test checks
 STALE = ("text_punct", "ctm_punct", "post.ark", "post.scp", "pauses.ark", "pauses.scp")
 
 
@@ -122,7 +122,7 @@ def punctuate(directory: Path, data: DataDir, out: Path, *, scale: str = "", pie
             files = [stack.enter_context(open(beside / f"post.{end}", "wb")) for end in ("ark", "scp") if posteriors]
             matrices = _Matrices(*files, os.path.abspath(out / "post.ark")) if posteriors else None
             tables = write_tables(beside, out, _labelled(results, label_set, text, matrices, counts), data)
-        if not counts:
+        if not counts.total():
             raise InputError("not one word", "punctuate a text that has words", data.path / "text")
         extra = ["text_punct"] + ["post.scp"] * posteriors
         for name in extra if data.has_segments else ():

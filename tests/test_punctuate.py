@@ -1,0 +1,268 @@
+"""Punctuating data directories: the labels, the files, the options, and errors that leave the output as it was."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import kaldiio
+import numpy as np
+import pytest
+import torch
+
+from punc import decode, parts, punctuate
+from punc.bin.main import main
+from punc.ctm import read_ctm
+from punc.datadir import DataDir, Utterance, write_data_dir
+from punc.decode import choose, log_posteriors
+from punc.errors import InputError
+from punc.labels import LabelSet
+from punc.models.base import create, load, save
+from punc.store import StoreSet, Vocabulary
+
+LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n"
+WORDS = [f"w{i}" for i in range(30)]
+
+
+def make_model(directory, labels=LABELS, **options):
+    """A model with large random weights: its labels depend on many words before."""
+    directory.mkdir(exist_ok=True)
+    (directory / "labels.txt").write_text(labels)
+    vocabulary, label_set = Vocabulary(["<unk>", "</s>", *WORDS]), LabelSet.read(directory / "labels.txt")
+    torch.manual_seed(1)
+    model = create("t_lstm", vocabulary, label_set, {"embedding_dim": 5, "hidden_dim": 6, "init_range": 2.0, **options})
+    save(model, directory / "final.pt")
+    vocabulary.write(directory / "vocab")
+    return directory
+
+
+@pytest.fixture(scope="module")
+def exp(tmp_path_factory):
+    return make_model(tmp_path_factory.mktemp("model") / "exp")
+
+
+def utterances(lengths, pauses=False, seed=0):
+    """Streams a, b, … of utterances of these lengths; one word in ten is not known to the model."""
+    random = np.random.default_rng(seed)
+    for stream, of_stream in zip("abcdef", lengths):
+        for i, n in enumerate(of_stream):
+            words = [*WORDS, "new", "é", "日本"][:33]
+            yield Utterance(f"{stream}-{i:04}", stream, [words[k] for k in random.integers(0, len(words), n)], None,
+                            random.random(n).astype(np.float32) if pauses else None)
+
+
+def make_data(path, lengths=((3, 5, 0, 1), (40,), (7, 20)), pauses=False):
+    write_data_dir(path, utterances(lengths, pauses))
+    return path
+
+
+@pytest.fixture
+def data(tmp_path):
+    return make_data(tmp_path / "data")
+
+
+def run(*arguments):
+    return main(["punctuate", *map(str, arguments)])
+
+
+def streams_in_one_go(exp, data, scale=None):
+    """The label names of each stream, by the model without any cuts."""
+    model, labels = load(exp), {}
+    for stream, of_stream in DataDir(data).streams():
+        ids = model.vocabulary.ids([word for u in of_stream for word in u.words])
+        pauses = None if of_stream[0].pauses is None else np.concatenate([u.pauses for u in of_stream])
+        logs = log_posteriors(model, StoreSet(ids, None, pauses, [stream], np.array([0, len(ids)])), piece=0)
+        labels[stream] = [model.labels.names[i] for i in choose(logs, scale)]
+    return labels
+
+
+def labels_of(out):
+    return {stream: [label for u in of_stream for label in u.labels] for stream, of_stream in DataDir(out).streams()}
+
+
+def content(path):
+    return {file.name: file.read_bytes() for file in path.iterdir()} if path.exists() else None
+
+
+def test_a_data_directory_comes_out_with_the_labels_of_its_streams(exp, data, tmp_path, capsys):
+    assert run(exp, data, tmp_path / "out") == 0
+    found, expected = labels_of(tmp_path / "out"), streams_in_one_go(exp, data)
+    assert found == expected
+    assert len({label for labels in found.values() for label in labels}) > 1, "a test of one label tests nothing"
+    for name in ("text", "utt2spk", "spk2utt"):
+        assert (tmp_path / "out" / name).read_bytes() == (data / name).read_bytes()
+    assert capsys.readouterr().err.startswith(f"{tmp_path / 'out'}: 76 words: O ")
+    label_set = LabelSet.read(exp / "labels.txt")
+    for line, utterance in zip((tmp_path / "out/text_punct").read_text().splitlines(),
+                               DataDir(tmp_path / "out").utterances()):
+        pairs = zip(utterance.words, utterance.labels)
+        assert line.split() == [utterance.id, *(label_set[label_set.index(n)].write(word) for word, n in pairs)]
+
+
+@pytest.mark.parametrize("options", [["--rows=1"], ["--rows=3", "--nj=1"]])
+def test_labels_are_the_same_whatever_the_batches(exp, tmp_path, options):
+    data = make_data(tmp_path / "data", [(700, 3), (900,), (5, 5)])
+    run(exp, data, tmp_path / "a")
+    run(*options, exp, data, tmp_path / "b")
+    assert labels_of(tmp_path / "a") == labels_of(tmp_path / "b")
+
+
+@pytest.mark.parametrize(("pauses", "nj"), [(False, 1), (True, 2)])
+def test_parts_of_long_streams_give_the_labels_of_whole_ones(tmp_path, monkeypatch, pauses, nj):
+    exp = make_model(tmp_path / "exp", pauses=pauses)
+    random = np.random.default_rng(2)
+    lengths = [random.integers(0, 30, 100).tolist(), [3], [500, *[10] * 50], [20] * 30]
+    data = make_data(tmp_path / "data", lengths, pauses)
+    run("--piece=16", "--context=40", exp, data, tmp_path / "whole")
+    used, original = [], parts.parts
+    monkeypatch.setattr(parts, "parts", lambda *a: (used.append(part) or part for part in original(*a)))
+    monkeypatch.setattr(parts, "GROUP", 400)
+    run("--piece=16", "--context=40", f"--nj={nj}", exp, data, tmp_path / "parts")
+    assert content(tmp_path / "parts")["punct"] == content(tmp_path / "whole")["punct"]
+    assert len(used) > 10
+    assert max(len(part.ids) for part in used) < 700
+    a, b = (kaldiio.load_scp(str(tmp_path / name / "post.scp")) for name in ("whole", "parts"))
+    for key in a:
+        np.testing.assert_allclose(a[key], b[key], atol=1e-5)
+
+
+def test_pauses_are_the_models_and_stay_in_the_directory(tmp_path):
+    exp, data = make_model(tmp_path / "exp", pauses=True), make_data(tmp_path / "data", pauses=True)
+    run(exp, data, tmp_path / "out")
+    assert labels_of(tmp_path / "out") == streams_in_one_go(exp, data)
+    for before, after in zip(DataDir(data).utterances(), DataDir(tmp_path / "out").utterances(), strict=True):
+        np.testing.assert_array_equal(before.pauses, after.pauses)
+    assert str(tmp_path / "out" / "pauses.ark") in (tmp_path / "out" / "pauses.scp").read_text()
+    for name in ("pauses.scp", "pauses.ark"):
+        (data / name).unlink()
+    run(exp, data, tmp_path / "out")  # without pauses, nothing of them may stay behind
+    assert not (tmp_path / "out" / "pauses.scp").exists()
+    assert labels_of(tmp_path / "out") == streams_in_one_go(exp, data)
+
+
+def test_segments_order_the_streams_and_the_tables_stay_sorted(exp, tmp_path):
+    data = make_data(tmp_path / "data", [(5, 6, 7)])
+    (data / "segments").write_text("a-0000 rec 20 30\na-0001 rec 0 10\na-0002 rec 10 20\n")
+    run(exp, data, tmp_path / "out")
+    order = [u.id for u in DataDir(tmp_path / "out").utterances()]
+    assert order == ["a-0001", "a-0002", "a-0000"]
+    assert labels_of(tmp_path / "out") == streams_in_one_go(exp, data)
+    for name in ("text", "punct", "text_punct", "post.scp"):
+        lines = (tmp_path / "out" / name).read_text().splitlines()
+        assert [line.split()[0] for line in lines] == ["a-0000", "a-0001", "a-0002"], name
+
+
+def test_posteriors_are_those_of_the_model_before_scaling(exp, data, tmp_path):
+    run("--scale=O=0.01", exp, data, tmp_path / "out")
+    matrices = kaldiio.load_scp(str(tmp_path / "out" / "post.scp"))
+    model = load(exp)
+    for _, of_stream in DataDir(data).streams():
+        ids = model.vocabulary.ids([word for u in of_stream for word in u.words])
+        logs = log_posteriors(model, StoreSet(ids, None, None, ["x"], np.array([0, len(ids)])))
+        found = np.concatenate([matrices[u.id].reshape(-1, 4) for u in of_stream])
+        np.testing.assert_allclose(found, np.exp(logs), atol=1e-6)
+        np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)
+    assert matrices["a-0002"].shape == (0, 0)
+    run("--posteriors=false", exp, data, tmp_path / "out")
+    assert not list((tmp_path / "out").glob("post.*")), "what is left of the run before is not of this one"
+
+
+def test_scale_multiplies_before_the_choice(exp, data, tmp_path):
+    factors = np.array([0.5, 1, 1, 2.5], np.float32)
+    run("--scale", "O=0.5,QUESTION=2.5", exp, data, tmp_path / "out")
+    assert labels_of(tmp_path / "out") == streams_in_one_go(exp, data, factors) != streams_in_one_go(exp, data)
+    run("--scale", "COMMA=1e30", exp, data, tmp_path / "out")
+    assert {label for labels in labels_of(tmp_path / "out").values() for label in labels} == {"COMMA"}
+
+
+def test_ctm_of_utterances_and_recordings_keeps_times_and_confidences(exp, tmp_path):
+    write_data_dir(tmp_path / "data", [Utterance("a-1", "a", ["w1", "w2", "w3"]), Utterance("b-1", "b", ["w4", "w5"])])
+    (tmp_path / "data" / "ctm").write_text("a-1 1 0.00 0.50 w1 0.90\na-1 1 0.50 0.10 <eps> 1.00\n"
+                                           "a-1 1 0.60 0.25 w2\na-1 1 1.00 0.20 w3 0.70\nb 1 3.00 1.00 W4\n"
+                                           "b 1 4.00 0.10 uh\nb 1 4.50 1.00 w5\nc 1 0 1 other\n")
+    run("--scale=QUESTION=1e30", exp, tmp_path / "data", tmp_path / "out")
+    lines = (tmp_path / "out" / "ctm_punct").read_text().splitlines()
+    assert lines == ["a-1 1 0.00 0.50 w1? 0.90", "a-1 1 0.60 0.25 w2?", "a-1 1 1.00 0.20 w3? 0.70",
+                     "b 1 3.00 1.00 W4?", "b 1 4.00 0.10 uh", "b 1 4.50 1.00 w5?"]
+    (tmp_path / "data" / "ctm").rename(tmp_path / "times")
+    run(exp, tmp_path / "data", tmp_path / "out")
+    assert not (tmp_path / "out" / "ctm_punct").exists()
+    run("--ctm", tmp_path / "times", exp, tmp_path / "data", tmp_path / "out")
+    assert sum(len(timing.words) for _, _, timing in read_ctm(tmp_path / "out" / "ctm_punct")) == 6
+
+
+def test_labels_with_capitals_are_written_so(tmp_path, data):
+    exp = make_model(tmp_path / "exp", "O w\nCAP W\nPERIOD w.\nCAPPERIOD W.\n")
+    run("--scale=CAPPERIOD=1e30", exp, data, tmp_path / "out")
+    assert (tmp_path / "out" / "text_punct").read_text().split()[1].startswith("W")
+
+
+@pytest.mark.parametrize(("break_it", "said"), [
+    (lambda exp, data: (exp / "vocab").unlink(), "vocab: no such file; "),
+    (lambda exp, data: (exp / "final.pt").unlink(), "final.pt: no such file; train the model, or name another"),
+    (lambda exp, data: (exp / "final.pt").write_bytes((exp / "final.pt").read_bytes()[:999]), "final.pt: not a model"),
+    (lambda exp, data: (exp / "vocab").write_text("<unk>\n</s>\nw1\n"), "vocab: 3 lines, but the model has 32; "),
+    (lambda exp, data: (data / "text").unlink(), "text: no such file; "),
+    (lambda exp, data: (data / "text").write_text(""), "text: the file is empty; "),
+    (lambda exp, data: (data / "text").write_text("a-0000 w1 \xe9\n", "latin-1"), "text:1: byte 11 is not UTF-8; "),
+    (lambda exp, data: [(data / n).write_text(t) for n, t in (("text", "a-0 \n"), ("utt2spk", "a-0 a\n"),
+                                                             ("spk2utt", "a a-0\n"))], "text: not one word; "),
+    (lambda exp, data: (data / "ctm").write_text("a-0000 1 0.5 w1\n"), "ctm:1: 4 columns; "),
+    (lambda exp, data: ["--scale", "COMA=0.5"], "--scale: no label 'COMA'; "),
+    (lambda exp, data: ["--scale", "O=0"], "--scale: '0' is no factor of O; give a number above 0"),
+    (lambda exp, data: ["--scale", "O=nan"], "--scale: 'nan' is no factor of O; "),
+    (lambda exp, data: ["--scale", "O"], "--scale: '' is no factor of O; "),
+    (lambda exp, data: ["--rows=0"], "--rows=0 is too small; give 1 or more"),
+    (lambda exp, data: ["--piece=-1"], "--piece=-1 is too small; give 0 or more"),
+    (lambda exp, data: ["--ctm", data / "none"], "none: no such file; "),
+])
+def test_a_users_mistake_is_one_line_and_the_output_as_it_was(tmp_path, data, capsys, break_it, said):
+    exp, out = make_model(tmp_path / "exp"), tmp_path / "out"
+    run(exp, data, out)
+    before = content(out)
+    options = break_it(exp, data)
+    capsys.readouterr()
+    assert run(*(options if isinstance(options, list) and isinstance(options[0], str) else ()), exp, data, out) == 1
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+    assert error.startswith("punc punctuate: ")
+    assert content(out) == before
+    assert not [file for file in tmp_path.iterdir() if file.name.startswith(".")]
+
+
+def test_the_reference_is_not_overwritten(exp, data, capsys):
+    before = content(data)
+    assert run(exp, data, data) == 1
+    assert "this is DATA-DIR too" in capsys.readouterr().err
+    assert run(exp, data) == 1
+    assert run(exp, "-", data) == 1
+    assert content(data) == before
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGKILL])
+def test_killed_it_leaves_no_output(exp, tmp_path, sign):
+    data = make_data(tmp_path / "data", [[50] * 4000])
+    code = "import sys; from punc import parts; parts.GROUP = 2000; from punc.bin.main import main; sys.exit(main())"
+    process = subprocess.Popen([sys.executable, "-c", code, "punctuate", "--nj=1", exp, data, tmp_path / "out"])
+    hidden = tmp_path / f".out.{process.pid}.tmp" / "post.ark"
+    while not (hidden.exists() and hidden.stat().st_size):
+        assert process.poll() is None, "it has to be killed while it writes"
+        time.sleep(0.01)
+    os.kill(process.pid, sign)
+    assert process.wait() == (130 if sign == signal.SIGINT else -sign)
+    assert not (tmp_path / "out").exists()
+    assert sign == signal.SIGKILL or not hidden.parent.exists()
+
+
+def test_defaults_are_those_of_decoding():
+    assert (punctuate.PIECE, punctuate.CONTEXT, punctuate.ROWS) == (decode.PIECE, decode.CONTEXT, decode.ROWS)
+
+
+def test_a_look_ahead_longer_than_a_piece_is_refused(exp, data, monkeypatch):
+    decoder = punctuate.Decoder(exp, None, 1, 0, 1, False)
+    monkeypatch.setattr("punc.models.t_lstm.Model.lookahead", 2)
+    group = next(parts.groups(DataDir(data), Vocabulary.read(exp / "vocab").ids, 1, 0))
+    with pytest.raises(InputError, match="reads 2 tokens past a slot, but --piece=1; give that many"):
+        decoder(punctuate.task(group))
