@@ -1,6 +1,7 @@
 """The progress bar: silent where stderr is no terminal, and gone at the end where it is one."""
 
 import io
+from types import SimpleNamespace
 
 import pytest
 
@@ -17,7 +18,7 @@ class Terminal(io.StringIO):
 def terminal(monkeypatch):
     """stderr is a terminal, and each look at the clock is 3 seconds after the one before."""
     seconds, terminal = iter(range(0, 1000, 3)), Terminal()
-    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setattr(module, "sys", SimpleNamespace(stderr=terminal))
     monkeypatch.setattr(module, "monotonic", lambda: next(seconds))
     return terminal
 
