@@ -127,7 +127,7 @@ def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[st
     for option, inner in getattr(model, "parts", {}).items():
         if inner.vocabulary.tokens != vocabulary.tokens:
             raise InputError(f"the store has another vocabulary than the model of {kebab(option)}",
-                             "make the store with its vocabulary: punc make-store --vocab=EXP-DIR/vocab",
+                             f"make the store with its vocabulary: punc make-store --vocab={options[option]}/vocab",
                              options[option])
     return model
 
