@@ -28,6 +28,7 @@ from punc.models.base import Neural, create
 from punc.optim import Optimizer
 from punc.options import kebab
 from punc.progress import Progress, advance
+from punc.progressbar import progressbar
 from punc.score import confusion, figures
 from punc.store import Store, StoreSet
 
@@ -83,7 +84,8 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
         torch.manual_seed(epoch_seed)
         updates.set_learning_rate(progress.learning_rate)
         batches = _batches(net, data, batching, rows, steps, piece, context, epoch_seed)
-        loss = _epoch(net.train(), updates, batches, weights, clip)
+    shown = progressbar(batches, f"epoch {progress.epoch + 1}", len(data.ids), lambda batch: batch.tokens.numel())
+        loss = _epoch(net.train(), updates, shown, weights, clip)
         seconds = time.perf_counter() - begin
         dev_loss, dev_f1 = evaluate(net.eval(), dev)
         print(f"epoch {progress.epoch + 1}: rate {progress.learning_rate:g}, loss {loss:.5f}, "

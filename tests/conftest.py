@@ -30,11 +30,12 @@ def toy_store(tmp_path_factory):
     """A store with the sets train_<task> and dev_<task>: tasks after, before, pause, and short (texts of few words)."""
     place, rng = tmp_path_factory.mktemp("toy"), np.random.default_rng(5)
     (place / "labels.txt").write_text(LABELS)
+    (place / "vocab").write_text("\n".join(["<unk>", "</s>", *WORDS, ""]))
     sets = []
     for task in ("after", "before", "pause", "short"):
         for name, words in (("train", 3000), ("dev", 600)):
             lengths = rng.integers(1, 9, words // 5) if task == "short" else [words // 3] * 3
             sets.append(place / f"{name}_{task}")
             write_data_dir(sets[-1], toy_utterances("before" if task == "short" else task, lengths, rng))
-    make_store(place / "store", sets, place / "labels.txt", nj=1)
+    make_store(place / "store", sets, place / "labels.txt", vocab=place / "vocab", nj=1)
     return place / "store"
