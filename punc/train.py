@@ -84,7 +84,7 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
         torch.manual_seed(epoch_seed)
         updates.set_learning_rate(progress.learning_rate)
         batches = _batches(net, data, batching, rows, steps, piece, context, epoch_seed)
-    shown = progressbar(batches, f"epoch {progress.epoch + 1}", len(data.ids), lambda batch: batch.tokens.numel())
+        shown = progressbar(batches, f"epoch {progress.epoch + 1}", len(data.ids), lambda batch: batch.tokens.numel())
         loss = _epoch(net.train(), updates, shown, weights, clip)
         seconds = time.perf_counter() - begin
         dev_loss, dev_f1 = evaluate(net.eval(), dev)
