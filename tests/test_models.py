@@ -1,0 +1,426 @@
+"""Every model of punc/models: it learns, is saved and loaded, streams and decodes to the same posteriors.
+
+A new file in that folder is tested without a change here. What one model alone has to do stands further down.
+"""
+
+import inspect
+import pickle
+import shutil
+import zipfile
+
+import numpy as np
+import pytest
+import torch
+
+from punc.batches import cut, gather
+from punc.decode import live, log_posteriors
+from punc.errors import InputError
+from punc.labels import Label, LabelSet
+from punc.models import base
+from punc.options import description
+from punc.store import END, Store, StoreSet
+from punc.train import train
+from punc.vocabulary import Vocabulary
+
+torch.set_num_threads(1)
+LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))
+VOCABULARY = Vocabulary(["<unk>", "</s>", *"abcdefgh"])
+SMALL = {"embedding_dim": 8, "hidden_dim": 16, "init_range": 0.1}  # where a model has such options
+TRAINING = {"optimizer": "adam", "learning_rate": 0.03, "rows": 10, "steps": 5, "epochs": 5, "piece": 32, "context": 8,
+            "threads": 1}
+NAMES = base.names()
+
+
+@pytest.fixture(scope="module")
+def text_model(tmp_path_factory, toy_store):
+    """A trained first stage, for models that have one: directory of a small T-LSTM."""
+    directory = tmp_path_factory.mktemp("text") / "exp"
+    train(toy_store, directory, "t_lstm", SMALL, train_set="train_after", dev_set="dev_after", **TRAINING)
+    return directory
+
+
+def options_of(name, text_model, **changes):
+    """Options of a small model: those of SMALL and of `changes` that it has, and its first stage where it has one."""
+    given = {**SMALL, "text_model": str(text_model), **changes}
+    return {option: given[option] for option in base.option_names(name) if option in given}
+
+
+def make(name, text_model, **changes):
+    """A new model with weights so large that every input matters."""
+    torch.manual_seed(2)
+    model = base.create(name, VOCABULARY, LABELS, options_of(name, text_model, **changes))
+    for weight in model.parameters():
+        torch.nn.init.uniform_(weight, -0.7, 0.7)
+    return model.eval()
+
+
+def data_of(lengths, seed=0):
+    rng = np.random.default_rng(seed)
+    n, offsets = sum(lengths), np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    pauses = rng.choice(np.array([0, 0.25, 0.9, np.nan], np.float32), n)
+    pauses[offsets[1:] - 1] = np.nan
+    return StoreSet(rng.integers(0, 10, n).astype(np.int32), None, pauses, [*map(str, range(len(lengths)))], offsets)
+
+
+def write(model, directory):
+    base.save(model, directory / "final.pt")
+    model.vocabulary.write(directory / "vocab")
+    model.labels.write(directory / "labels.txt")
+
+
+PAUSES = [(name, pauses) for name in NAMES
+          for pauses in ((False, True) if "pauses" in base.option_names(name) else (False,))]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_model_says_what_it_is(name):
+    """Its paper in the file's docstring, an initial value for each option and a line about it for --help."""
+    model = base.model_class(name)
+    assert any(year in inspect.getmodule(model).__doc__ for year in map(str, range(1948, 2100)))
+    assert list(inspect.signature(model.__init__).parameters)[1:3] == ["vocab", "labels"]
+    assert set(base.option_names(name)) == set(list(inspect.signature(model.__init__).parameters)[3:])
+    for option in base.option_names(name):
+        assert description(model, option) != option.replace("_", " "), f"no line about {option}"
+    assert not set(base.option_names(name)) & set(train.__kwdefaults__), "the name is one of punc train's own options"
+    assert model.unit in ("word", "char", "subword")
+    assert model.lookahead is None or model.lookahead >= 0
+
+
+TASKS = [(name, task) for name in NAMES for task in ("after", "before", "pause")
+         if (task != "pause" or "pauses" in base.option_names(name))
+         and (task != "after" or base.model_class(name).lookahead != 0)]
+
+
+@pytest.mark.parametrize(("name", "task"), TASKS)
+def test_it_learns_what_is_after_a_slot_before_it_and_in_it(name, task, text_model, toy_store, tmp_path):
+    options = options_of(name, text_model, pauses=task == "pause")
+    train(toy_store, tmp_path, name, options, train_set=f"train_{task}", dev_set=f"dev_{task}", **TRAINING)
+    data = Store(toy_store).set(f"dev_{task}")
+    model = base.load(tmp_path)
+    right = log_posteriors(model, data).argmax(axis=1) == data.labels
+    assert np.bincount(data.labels).max() / len(right) < 0.8 < 0.95 < right.mean()
+    assert not model.training
+
+
+@pytest.mark.parametrize(("name", "pauses"), PAUSES)
+def test_loaded_it_gives_the_same_posteriors(name, pauses, text_model, tmp_path):
+    model, data = make(name, text_model, pauses=pauses), data_of([40, 3])
+    write(model, tmp_path)
+    loaded = base.load(tmp_path)
+    assert np.array_equal(log_posteriors(loaded, data), log_posteriors(model, data))
+    assert type(loaded) is type(model)
+    assert (loaded.vocabulary.tokens, loaded.labels) == (VOCABULARY.tokens, LABELS)
+    write(loaded, tmp_path)  # and what was loaded can be saved again
+    assert np.array_equal(log_posteriors(base.load(tmp_path), data), log_posteriors(model, data))
+
+
+@pytest.mark.parametrize(("name", "pauses"), PAUSES)
+def test_posteriors_are_a_distribution_that_depends_on_what_is_read(name, pauses, text_model):
+    model, data = make(name, text_model, pauses=pauses), data_of([60])
+    logs = log_posteriors(model, data)
+    np.testing.assert_allclose(np.exp(logs).sum(axis=1), 1, atol=1e-5)
+    assert not np.allclose(logs, log_posteriors(model, data._replace(ids=data.ids[::-1])))
+    still = np.allclose(logs, log_posteriors(model, data._replace(pauses=data.pauses[::-1])))
+    assert still != pauses
+    # No pauses at all are pauses that are not known.
+    unknown = log_posteriors(model, data._replace(pauses=np.full(60, np.nan, np.float32)))
+    np.testing.assert_allclose(log_posteriors(model, data._replace(pauses=None)), unknown, atol=1e-6)
+
+
+@pytest.mark.parametrize(("name", "pauses"), PAUSES)
+def test_rows_of_a_batch_do_not_touch_each_other(name, pauses, text_model):
+    model, data = make(name, text_model, pauses=pauses), data_of([25, 1, 40, 7])
+    one, four = (log_posteriors(model, data, piece=0, rows=rows) for rows in (1, 4))
+    np.testing.assert_allclose(one, four, atol=1e-5)
+    assert np.array_equal(one.argmax(axis=1), four.argmax(axis=1))
+
+
+@pytest.mark.parametrize(("name", "pauses"), PAUSES)
+def test_in_chunks_and_live_it_is_the_same_as_in_one_go(name, pauses, text_model):
+    model, data = make(name, text_model, pauses=pauses), data_of([50])
+    if model.lookahead is None:
+        with pytest.raises(ValueError, match="whole streams"):
+            next(live(model, [(2, np.nan)]))
+        return
+    batch = gather(data, cut(data.offsets, model.lookahead, 50, 0), np.array([0]), model.lookahead)
+    with torch.inference_mode():
+        whole, _ = model(batch.tokens, batch.pauses, model.initial_state(1))
+        for size in (1, 3, 50):
+            state, parts = model.initial_state(1), []
+            for tokens, pause in zip(batch.tokens.split(size, 1), batch.pauses.split(size, 1)):
+                logits, state = model(tokens, pause, state)
+                parts.append(logits)
+            torch.testing.assert_close(torch.cat(parts, 1), whole, rtol=0, atol=1e-5)
+    if model.lookahead or not pauses:  # live, the pause after the newest token is not known
+        before = np.append(np.nan, data.pauses[:-1]).tolist()
+        for _ in range(2):  # and each stream begins anew
+            found = np.array(list(live(model, zip(data.ids.tolist(), before))))
+            np.testing.assert_allclose(found, whole[0, model.lookahead:].numpy(), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_reads_as_far_as_it_says(name, text_model):
+    """The token `lookahead` past a slot changes its logits, the one after that does not."""
+    model = make(name, text_model)
+    if model.lookahead is None:
+        return
+    slot, ids = 10, data_of([30]).ids
+    for further, reads in ((0, True), (1, False)):
+        other = ids.copy()
+        other[slot + model.lookahead + further] = 2 if ids[slot + model.lookahead + further] != 2 else 3
+        a, b = (log_posteriors(model, data_of([30])._replace(ids=i))[slot] for i in (ids, other))
+        assert np.allclose(a, b, atol=1e-6) != reads
+
+
+@pytest.mark.parametrize(("name", "pauses"), PAUSES)
+def test_every_weight_that_is_trained_has_a_gradient(name, pauses, text_model):
+    model = make(name, text_model, pauses=pauses).train()
+    tokens = torch.randint(2, 10, (4, 6))
+    logits, _ = model(tokens, torch.rand(4, 6), model.initial_state(4))
+    assert logits.shape == (4, 6, 3)
+    labels = torch.randint(0, 3, (4, 6))
+    labels[:, 0] = -1
+    model.loss(logits, labels).backward()
+    trained = {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
+    assert trained
+    assert [name for name, weight in trained.items() if weight.grad is None or not weight.grad.to_dense().any()] == []
+    assert not any(weight.grad is not None for weight in model.parameters() if not weight.requires_grad)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_seed_decides_the_weights(name, text_model):
+    def weights(seed):
+        torch.manual_seed(seed)
+        return list(base.create(name, VOCABULARY, LABELS, options_of(name, text_model)).parameters())
+    assert all(torch.equal(a, b) for a, b in zip(weights(1), weights(1)))
+    assert not all(torch.equal(a, b) for a, b in zip(weights(1), weights(2)))
+
+
+def test_loss_by_hand():
+    """The mean over slots of −w log p, by the sum of their weights; steps without a slot do not count."""
+    logits, labels, weights = torch.randn(2, 3, 3), torch.tensor([[0, -1, 2], [1, 1, -1]]), torch.tensor([1., 2., .5])
+    logs = logits.log_softmax(2)
+    losses = [(float(weights[label]), -float(logs[row, step, label]))
+              for row, step, label in ((0, 0, 0), (0, 2, 2), (1, 0, 1), (1, 1, 1))]
+    model = base.Neural()
+    assert float(model.loss(logits, labels)) == pytest.approx(sum(x for _, x in losses) / 4, rel=1e-5)
+    assert float(model.loss(logits, labels, weights)) == pytest.approx(
+        sum(w * x for w, x in losses) / sum(w for w, _ in losses), rel=1e-5)
+
+
+# The models of Tilk & Alumäe 2015, by the equations of its section 2.3.
+
+def lstm(x, h, c, input_weight, hidden_weight, peepholes):
+    """One step of Sak et al. 2014, equations (1)-(6), for vectors."""
+    sigmoid = lambda a: 1 / (1 + np.exp(-a))  # noqa: E731
+    i, f, g, o = np.split(x @ input_weight + h @ hidden_weight, 4)
+    c = sigmoid(f + peepholes[1] * c) * c + sigmoid(i + peepholes[0] * c) * np.tanh(g)
+    return sigmoid(o + peepholes[2] * c) * np.tanh(c), c
+
+
+def softmax(a):
+    return np.exp(a) / np.exp(a).sum()
+
+
+def by_the_equations(weights, ids, pauses, text_pauses, second, pauses2):
+    """Posteriors of each slot: y0 = tanh(W0 x0), y1 = LSTM(y0), y2 = softmax(W2 y1); and y3, y4 of the second stage."""
+    w = {name: weight.double().numpy() for name, weight in weights.items()}
+    prefix = "text." if second else ""
+    size, size2 = w[prefix + "output.weight"].shape[1], w["output.weight"].shape[1]
+    h1, c1, h3, c3 = np.zeros(size), np.zeros(size), np.zeros(size2), np.zeros(size2)
+    result = []
+    for step, word in enumerate([*ids.tolist(), END]):  # step t decides slot t − 1: the word is the one after the slot
+        pause = 0.0 if step == 0 or np.isnan(pauses[step - 1]) else float(pauses[step - 1])
+        one_hot = np.zeros(len(VOCABULARY))
+        one_hot[word] = 1
+        y = np.tanh(one_hot @ w[prefix + "embedding.weight"])
+        h1, c1 = lstm(np.append(y, pause) if text_pauses else y, h1, c1, w[prefix + "lstm.input_weight"],
+                      w[prefix + "lstm.hidden_weight"], w[prefix + "lstm.peepholes"])
+        y = h1
+        if second:
+            h3, c3 = lstm(np.append(y, pause) if pauses2 else y, h3, c3, w["lstm.input_weight"],
+                          w["lstm.hidden_weight"], w["lstm.peepholes"])
+            y = h3
+        if step:
+            result.append(softmax(w["output.weight"] @ y))
+    return np.array(result)
+
+
+@pytest.mark.parametrize("pauses", [False, True])
+def test_t_lstm_is_its_equations(pauses):
+    model, data = make("t_lstm", "", pauses=pauses), data_of([40])
+    expected = by_the_equations(model.state_dict(), data.ids, data.pauses, pauses, False, False)
+    np.testing.assert_allclose(np.exp(log_posteriors(model, data)), expected, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("pauses", [False, True])
+@pytest.mark.parametrize("text_pauses", [False, True])
+def test_ta_lstm_is_its_equations(pauses, text_pauses, tmp_path):
+    write(make("t_lstm", "", pauses=text_pauses), tmp_path)
+    model, data = make("ta_lstm", tmp_path, pauses=pauses), data_of([40])
+    expected = by_the_equations(model.state_dict(), data.ids, data.pauses, text_pauses, True, pauses)
+    np.testing.assert_allclose(np.exp(log_posteriors(model, data)), expected, rtol=0, atol=1e-5)
+
+
+def size(model):
+    return sum(weight.numel() for weight in model.parameters() if weight.requires_grad)
+
+
+def test_as_many_weights_as_in_the_paper(tmp_path):
+    """100 tanh units and 100 LSTM blocks on a vocabulary of 100 K + 2, no biases; TA-LSTM-p reads 101 numbers."""
+    vocabulary = Vocabulary(["<unk>", "</s>", *map(str, range(1000))])
+    blocks = 4 * 100 * 100 + 3 * 100  # recurrent weights of cell and gates, peepholes
+    for pauses in (False, True):
+        model = base.create("t_lstm", vocabulary, LABELS, {"pauses": pauses})
+        assert size(model) == 1002 * 100 + 4 * 100 * (100 + pauses) + blocks + 3 * 100
+        assert not [name for name, _ in model.named_parameters() if "bias" in name]
+        assert max(float(weight.detach().abs().max()) for weight in model.parameters()) <= 0.005
+    write(base.create("t_lstm", vocabulary, LABELS, {}), tmp_path)
+    for pauses, inputs in ((True, 101), (False, 100)):
+        model = base.create("ta_lstm", vocabulary, LABELS, {"text_model": str(tmp_path), "pauses": pauses})
+        assert model.lstm.input_weight.shape == (inputs, 400)
+        assert size(model) == 4 * 100 * inputs + blocks + 3 * 100
+
+
+def test_the_first_stage_stays_as_it_is_and_is_part_of_the_file(text_model, toy_store, tmp_path):
+    stage1, directory = tmp_path / "stage1", tmp_path / "stage2"
+    shutil.copytree(text_model, stage1)
+    train(toy_store, directory, "ta_lstm", {"text_model": str(stage1), "hidden_dim": 4, "init_range": 0.1},
+          train_set="train_pause", dev_set="dev_pause", **TRAINING | {"epochs": 2})
+    first = base.load(stage1).state_dict()
+    shutil.rmtree(stage1)
+    second = base.load(directory)
+    inside = {name.removeprefix("text."): weight for name, weight in second.state_dict().items() if "text." in name}
+    assert inside.keys() == first.keys()
+    assert all(torch.equal(inside[name], first[name]) for name in first)
+    assert np.isfinite(log_posteriors(second, data_of([10]))).all()
+
+
+@pytest.mark.parametrize(("case", "message"), [
+    ("none", "no first-stage model is named; name its directory: --text-model exp/…"),
+    ("missing", "DIR/final.pt: no such file; train the model, or name another directory"),
+    ("vocabulary", "DIR: the store has another vocabulary than the model of --text-model; "
+                   "make the store with its vocabulary: punc make-store --vocab=DIR/vocab"),
+    ("kind", "DIR: this is a ta_lstm, not a t_lstm; name the directory of a T-LSTM"),
+])
+def test_first_stages_that_do_not_fit(case, message, text_model, tmp_path):
+    vocabulary = VOCABULARY
+    if case == "vocabulary":
+        shutil.copytree(text_model, tmp_path, dirs_exist_ok=True)
+        vocabulary = Vocabulary([*VOCABULARY.tokens[:-2], "h", "g"])
+    if case == "kind":
+        write(make("ta_lstm", text_model), tmp_path)
+    with pytest.raises(InputError) as error:
+        base.create("ta_lstm", vocabulary, LABELS, {"text_model": "" if case == "none" else str(tmp_path)})
+    assert str(error.value) == message.replace("DIR", str(tmp_path))
+
+
+# Files that are not models.
+
+@pytest.fixture
+def whole(tmp_path):
+    write(make("t_lstm", ""), tmp_path)
+    return tmp_path
+
+
+def refused(directory):
+    """The one line about a directory."""
+    with pytest.raises(InputError) as error:
+        base.load(directory)
+    assert "\n" not in str(error.value)
+    return str(error.value).replace(str(directory), "DIR")
+
+
+BROKEN = "DIR/final.pt: not a model file, or a truncated one; train the model again"
+OTHER = "DIR/final.pt: not a model file of punc; name a directory that punc train wrote"
+
+
+@pytest.mark.parametrize("part", [0, 0.001, 0.1, 0.5, 0.9, 0.999])
+def test_a_truncated_model(whole, part):
+    path = whole / "final.pt"
+    content = path.read_bytes()
+    path.write_bytes(content[:int(part * len(content))])
+    assert refused(whole) == BROKEN
+    path.write_bytes(content[:-1])
+    assert refused(whole) == BROKEN
+
+
+class Malicious:
+    """Pickled, it runs code when it is loaded by who does not take care."""
+
+    def __init__(self, witness):
+        self.witness = witness
+
+    def __reduce__(self):
+        return open, (str(self.witness), "w")
+
+
+@pytest.mark.parametrize("kind", ["text", "zip", "directory", "pickle", "torch", "torch_old"])
+def test_another_file(whole, kind):
+    path, witness = whole / "final.pt", whole / "witness"
+    path.unlink()
+    if kind == "text":
+        path.write_text("a b c\n" * 1000)
+    elif kind == "zip":
+        with zipfile.ZipFile(path, "w") as file:
+            file.writestr("data.pkl", "x")
+    elif kind == "directory":
+        path.mkdir()
+    elif kind == "pickle":
+        path.write_bytes(pickle.dumps(Malicious(witness)))
+    else:
+        content = {"format": base.FORMAT, "spec": Malicious(witness)}
+        torch.save(content, path, _use_new_zipfile_serialization=kind == "torch")
+    assert refused(whole) == BROKEN
+    assert not witness.exists()
+
+
+@pytest.mark.parametrize(("content", "message"), [
+    ({"weights": 1}, OTHER),
+    ([1, 2], OTHER),
+    ({"format": "punc progress 1"}, OTHER),
+    ({"format": "punc model 7"}, "DIR/final.pt: 'punc model 7', but this version reads 'punc model 1'; "
+                                 "train the model again"),
+    ({"format": base.FORMAT}, "DIR/final.pt: its weights are not those of its model; train it again"),
+])
+def test_another_content(whole, content, message):
+    torch.save(content, whole / "final.pt")
+    assert refused(whole) == message
+
+
+@pytest.mark.parametrize("change", [lambda c: c["weights"].pop("output.weight"),
+                                    lambda c: c["spec"]["options"].update(hidden_dim=3),
+                                    lambda c: c["spec"]["options"].update(of_a_later_version=3),
+                                    lambda c: c["spec"].update(labels=4)])
+def test_weights_that_do_not_fit(whole, change):
+    content = torch.load(whole / "final.pt", weights_only=True)
+    change(content)
+    torch.save(content, whole / "final.pt")
+    assert refused(whole) == "DIR/final.pt: its weights are not those of its model; train it again"
+
+
+@pytest.mark.parametrize(("file", "text", "message"), [
+    ("vocab", "<unk>\n</s>\na\n", "DIR/vocab: 3 lines, but the model has 10; copy the one it was trained with"),
+    ("labels.txt", "O w\nCOMMA w, ,\n",
+     "DIR/labels.txt: 2 lines, but the model has 3; copy the one it was trained with"),
+    ("vocab", "a\nb\n", "DIR/vocab:1: no '<unk>' here; a vocabulary begins <unk>, </s>"),
+    ("labels.txt", "O\n", "DIR/labels.txt:1: not a label; write NAME, a pattern with one w or W, the marks"),
+    ("vocab", None, "DIR/vocab: no such file; make it, or name another one"),
+    ("labels.txt", None, "DIR/labels.txt: no such file; make it, or name another one"),
+    ("final.pt", None, "DIR/final.pt: no such file; train the model, or name another directory"),
+])
+def test_files_beside_the_weights(whole, file, text, message):
+    (whole / file).unlink()
+    if text is not None:
+        (whole / file).write_text(text)
+    assert refused(whole) == message
+
+
+def test_no_directory(tmp_path):
+    assert refused(tmp_path / "none") == "DIR/final.pt: no such file; train the model, or name another directory"
+
+
+def test_a_name_that_is_no_model():
+    for name in ("t_lstn", "base", "../t_lstm", ""):
+        with pytest.raises(InputError, match=f"^no model '{name}'; did you mean t"):
+            base.model_class(name)
