@@ -68,13 +68,16 @@ def joined(arrays: list[np.ndarray | None]) -> np.ndarray | None:
 def groups(data: DataDir, ids_of: Callable[[Sequence[str]], np.ndarray], piece: int,
            context: int) -> Iterator[list[Part]]:
     """All parts of all streams, some at a time: up to GROUP tokens, or one part."""
-    group, size = [], 0
+    group, size, pieces = [], 0, 0
     for _, stream in groupby(data.utterances(), key=lambda utterance: utterance.stream):
         for part in parts(stream, ids_of, piece, context):
-            if group and size + len(part.ids) > GROUP:
+            more = -(-len(part.ids) // piece) if piece else 0
+            # A batch of a few pieces takes nearly as long as a full one, so those that fill batches are enough.
+            enough = piece and size > GROUP // 2 and (pieces + more) * piece > GROUP
+            if group and (enough or size + len(part.ids) > GROUP):
                 yield group
-                group, size = [], 0
+                group, size, pieces = [], 0, 0
             group.append(part)
-            size += len(part.ids)
+            size, pieces = size + len(part.ids), pieces + more
     if group:
         yield group
