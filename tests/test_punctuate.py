@@ -266,3 +266,8 @@ def test_a_look_ahead_longer_than_a_piece_is_refused(exp, data, monkeypatch):
     group = next(parts.groups(DataDir(data), Vocabulary.read(exp / "vocab").ids, 1, 0))
     with pytest.raises(InputError, match="reads 2 tokens past a slot, but --piece=1; give that many"):
         decoder(punctuate.task(group))
+
+
+def test_the_parent_of_several_processes_does_without_torch():
+    code = "import sys, punc.bin.punctuate; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from punc.errors import InputError
 from punc.labels import Label, LabelSet
-from punc.text import Clitics, TextReader, legal, write_text
+from punc.text import Clitics, TextReader, legal, write_text, written
 
 CHE = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",", ":", "-", "–")), Label("PERIOD", "w.", (".", ";", "!")),
                 Label("QUESTION", "w?", ("?",))))
@@ -151,3 +151,12 @@ def test_written_text_reads_back(data, words):
     ("<s>", "s"), ("</s>", "s"), ("x</s>", "x</s>"), ("-<s>", "-s"), ("#0", "0"), ("#01", "#01"), ("#1", "#1")])
 def test_legal(word, expected):
     assert legal(word) == expected
+
+
+def test_written_words_are_those_of_each_label():
+    labels = LabelSet(tuple(Label(*pair) for pair in (("O", "w"), ("CAP", "W"), ("COMMA", "w,"), ("ASK", "¿w?"),
+                                                      ("END", "W."))))
+    words, names = ["a", "ßa", "b", "c", "d"], ["COMMA", "CAP", "O", "ASK", "END"]
+    assert written(words, names, labels) == ["a,", "Ssa", "b", "¿c?", "D."]
+    assert written(words[:1], names[:1], labels) == ["a,"]
+    assert write_text(words, iter(names), labels) == "a, Ssa b ¿c? D."
