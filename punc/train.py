@@ -97,11 +97,11 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
 
 
 def _check(settings: dict[str, Any]) -> None:
-    for least, names in ((1, ("rows", "steps", "piece", "epochs")),
-                         (0, ("context", "learning_rate", "weight_decay", "clip", "min_improvement", "threads"))):
-        for name in names:
-            if not settings[name] >= least:  # NaN too
-                raise InputError(f"{kebab(name)}={settings[name]}", f"it is at least {least}")
+    counts = "rows", "steps", "piece", "epochs"
+    for name in (*counts, "context", "learning_rate", "epsilon", "weight_decay", "clip", "min_improvement", "threads"):
+        least = 1 if name in counts else 0
+        if not settings[name] >= least:  # NaN too
+            raise InputError(f"{kebab(name)}={settings[name]}", f"it is at least {least}")
 
 
 def evaluate(model: Neural, data: StoreSet) -> tuple[float, float]:
