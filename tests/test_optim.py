@@ -42,17 +42,19 @@ def test_sparse_equals_dense(name, clip):
         torch.testing.assert_close(a, b, rtol=0, atol=1e-6)
 
 
-def test_adagrad_by_hand():
-    """w ← w − η g / √(Σ g²), Duchi et al. 2011, for the rows of an embedding."""
+@pytest.mark.parametrize("epsilon", [1e-10, 0.3])
+def test_adagrad_by_hand(epsilon):
+    """w ← w − η g / (√(Σ g²) + ε), Duchi et al. 2011, for the rows of an embedding."""
     net = Net(True)
-    updates, weight, squares = Optimizer(net, "adagrad", 0.1), net.embedding.weight.detach().clone(), torch.zeros(8, 3)
+    updates = Optimizer(net, "adagrad", 0.1, epsilon)
+    weight, squares = net.embedding.weight.detach().clone(), torch.zeros(8, 3)
     for batch in BATCHES:
         updates.zero_grad()
         net(batch).backward()
         grad = net.embedding.weight.grad.to_dense()
         updates.step()
         squares += grad * grad
-        weight -= 0.1 * grad / (squares.sqrt() + 1e-10)
+        weight -= 0.1 * grad / (squares.sqrt() + epsilon)
         torch.testing.assert_close(net.embedding.weight.detach(), weight, rtol=0, atol=1e-6)
 
 
@@ -118,14 +120,14 @@ def test_the_learning_rate_is_of_all_weights(name):
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_a_restored_state_goes_on_bit_for_bit(name):
     whole, broken = Net(True), Net(True)
-    updates = Optimizer(whole, name, 0.1, 0.01)
+    updates = Optimizer(whole, name, 0.1, weight_decay=0.01)
     run(whole, updates)
     expected = run(whole, updates)
-    first = Optimizer(broken, name, 0.1, 0.01)
+    first = Optimizer(broken, name, 0.1, weight_decay=0.01)
     run(broken, first)
     fresh = Net(True)
     fresh.load_state_dict(broken.state_dict())
-    second = Optimizer(fresh, name, 0.1, 0.01)
+    second = Optimizer(fresh, name, 0.1, weight_decay=0.01)
     second.load_state_dict(first.state_dict())
     assert all(torch.equal(a, b) for a, b in zip(run(fresh, second), expected))
 

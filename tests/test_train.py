@@ -93,6 +93,18 @@ def test_the_same_seed_gives_the_same_model(name, toy_store, tmp_path, both_ways
     assert not same(one, other)
 
 
+@pytest.mark.parametrize(("name", "change"), [
+    ("lanes", {"rows": 7}), ("lanes", {"steps": 4}), ("lanes", {"optimizer": "sgd"}), ("lanes", {"learning_rate": 0.2}),
+    ("lanes", {"epsilon": 1e-3}), ("lanes", {"weight_decay": 0.01}), ("lanes", {"clip": 0.01}),
+    ("lanes", {"class_weights": "O=0.5"}), ("lanes", {"batching": "pieces"}), ("lanes", {"train_set": "train_after"}),
+    ("lanes-pieces", {"piece": 15}), ("lanes-pieces", {"context": 3}),
+    ("whole-pieces", {"piece": 15}), ("whole-pieces", {"context": 3}),
+])
+def test_every_option_is_used(name, change, toy_store, tmp_path, both_ways):
+    one, other = (run(toy_store, tmp_path / str(len(c)), name, **{"epochs": 1} | c) for c in ({}, change))
+    assert not same(one, other)
+
+
 class Killed(BaseException):
     pass
 
