@@ -33,6 +33,7 @@ from punc.labels import LabelSet
 from punc.marked_ctm import write_marked_ctm
 from punc.options import nearest
 from punc.parts import Part, groups, joined
+from punc.progressbar import progressbar
 from punc.store import StoreSet, Vocabulary
 from punc.tables import sort_table
 from punc.text import written
@@ -114,7 +115,8 @@ def punctuate(directory: Path, data: DataDir, out: Path, *, scale: str = "", pie
         raise InputError("no such file", "name a CTM, or leave --ctm out", ctm)
     timed = ctm or (data.path / "ctm" if (data.path / "ctm").is_file() else None)
     decoder = Decoder(directory, parse_scale(scale, label_set), piece, context, rows, posteriors)
-    results = _decoded(groups(data, vocabulary.ids, piece, context), decoder, nj)
+    results = progressbar(_decoded(groups(data, vocabulary.ids, piece, context), decoder, nj), "words punctuated",
+                          size=lambda result: len(result[1][0]))
     counts = Counter()
     with atomic_dir(out) as beside:
         with ExitStack() as stack:
