@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from itertools import cycle, islice
+from itertools import chain, cycle, islice
 from pathlib import Path
 
 import numpy as np
@@ -47,11 +47,13 @@ def gflops(threads: int, runs: int = 9, size: int = 1024) -> float:
     return 2e-9 * size**3 / statistics.median(seconds)
 
 
-def make_model(directory: Path, size: int = 100_000) -> Path:
-    """An untrained T-LSTM of full size."""
+def make_model(directory: Path, source: Path | None, size: int = 100_000) -> Path:
+    """An untrained T-LSTM of full size that knows the words of the data."""
     directory.mkdir()
     (directory / "labels.txt").write_text(LABELS)
-    vocabulary = Vocabulary(["<unk>", "</s>", *(f"word{i}" for i in range(size))])
+    words = chain((word for utterance in DataDir(source).utterances() for word in utterance.words) if source else (),
+                  (f"word{i}" for i in range(size)))
+    vocabulary = Vocabulary(["<unk>", "</s>", *islice(dict.fromkeys(words), size)])
     vocabulary.write(directory / "vocab")
     save(create("t_lstm", vocabulary, LabelSet.read(directory / "labels.txt"), {}), directory / "final.pt")
     return directory
@@ -109,7 +111,7 @@ def main() -> None:
     rows = [(f"matrix product, {n} thread{'s' * (n > 1)}", f"{gflops(n):8.0f} GFLOP/s") for n in (1, 2)]
     with tempfile.TemporaryDirectory() as place:
         place = Path(place)
-        exp = args.exp or make_model(place / "exp")
+        exp = args.exp or make_model(place / "exp", args.data)
         data, little = (make_data(place / f"data{n}", n, args.data) for n in (args.words, 1000))
         seconds, start = [], []
         for run in range(args.runs):
