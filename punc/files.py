@@ -1,8 +1,10 @@
 """Files: read with errors a user can act on; written beside their place, then renamed, so whole or not at all."""
 
 import contextlib
+import glob
 import os
 import shutil
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -48,10 +50,29 @@ def read_lines(path: str | os.PathLike) -> Iterator[tuple[int, str]]:
 
 
 def _beside(path: str | os.PathLike) -> tuple[Path, Path]:
-    """The whole path, and a name beside it for what is not finished; makes the directory they are in."""
+    """The whole path, and a name beside it for what is not finished; makes the directory they are in.
+
+    What a killed process left there under such a name is removed: nobody else would.
+    """
     path = Path(os.path.abspath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
-    return path, path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    host = socket.gethostname()
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*@{glob.escape(host)}.tmp"):
+        pid = left.name.removesuffix(f"@{host}.tmp").rpartition(".")[2]
+        if pid.isdecimal() and not _runs(int(pid)):
+            shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
+    return path, path.with_name(f".{path.name}.{os.getpid()}@{host}.tmp")
+
+
+def _runs(pid: int) -> bool:
+    """Whether there is such a process on this machine."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 @contextlib.contextmanager

@@ -1,7 +1,10 @@
 """Files: errors a user can act on; written whole or not at all."""
 
 import os
+import socket
 import stat
+import subprocess
+import sys
 
 import pytest
 
@@ -119,3 +122,20 @@ def test_atomic_dir_over_a_file(tmp_path):
     with pytest.raises(InputError, match="this is a file; name a directory"), atomic_dir(tmp_path / "f"):
         pass
     assert listing(tmp_path) == {"f": "mine"}
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path):
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    host = socket.gethostname()
+    file, folder = tmp_path / f".f.{dead.pid}@{host}.tmp", tmp_path / f".d.{dead.pid}@{host}.tmp"
+    kept = [tmp_path / f".f.{os.getppid()}@{host}.tmp", tmp_path / f".f.{dead.pid}@elsewhere.tmp",
+            tmp_path / f".other.{dead.pid}@{host}.tmp"]
+    for path in (file, *kept):
+        path.write_text("half")
+    (folder / "inside").mkdir(parents=True)
+    with atomic_file(tmp_path / "f") as out:
+        out.write("whole")
+    with atomic_dir(tmp_path / "d"):
+        pass
+    assert sorted(tmp_path.iterdir()) == sorted([tmp_path / "d", tmp_path / "f", *kept])

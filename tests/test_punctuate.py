@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -246,7 +247,7 @@ def test_killed_it_leaves_no_output(exp, tmp_path, sign):
     data = make_data(tmp_path / "data", [[50] * 4000])
     code = "import sys; from punc import parts; parts.GROUP = 2000; from punc.bin.main import main; sys.exit(main())"
     process = subprocess.Popen([sys.executable, "-c", code, "punctuate", "--nj=1", exp, data, tmp_path / "out"])
-    hidden = tmp_path / f".out.{process.pid}.tmp" / "post.ark"
+    hidden = tmp_path / f".out.{process.pid}@{socket.gethostname()}.tmp" / "post.ark"
     while not (hidden.exists() and hidden.stat().st_size):
         assert process.poll() is None, "it has to be killed while it writes"
         time.sleep(0.01)
