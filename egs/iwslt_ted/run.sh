@@ -12,6 +12,7 @@ stage=0
 stop_stage=100
 corpus=               # data/corpus, downloaded, if empty
 systems=              # all of conf/*.conf if empty; names with blanks between
+min_count=5           # occurrences of a word that the vocabulary has; chosen on dev2012, see RESULTS.md
 nj=2                  # processes for text
 help_message="usage: $0 [--corpus DIR] [--stage N] [--stop-stage N] [--systems NAMES] [--cmd run.pl] [--nj N]"
 
@@ -57,14 +58,15 @@ if runs 2; then
   cat data/projection.txt
 fi
 
-# Stage 3: the vocabulary of the training text, and all of it as numbers.
+# Stage 3: the vocabulary of the training text, without the words that are too rare to learn, and all of it as numbers.
 if runs 3; then
-  punc make-store --unit word --labels $labels --train train2012 --nj "$nj" data/store_word data/train2012 data/dev2012
+  punc make-store --unit word --min-count $min_count --labels $labels --train train2012 --nj "$nj" data/store_word data/train2012 data/dev2012
 fi
 
 # Stage 4: train the text models; a run that was stopped goes on where it was.
 if runs 4; then
   for system in $systems; do
+    [ "exp/$system/final.pt" -nt data/store_word/conf ] && [ "exp/$system/final.pt" -nt "conf/$system.conf" ] && continue
     $cmd "exp/$system/log/train.log" punc train --config "conf/$system.conf" \
       --train-set train2012 --dev-set dev2012 data/store_word "exp/$system"
   done
@@ -88,6 +90,6 @@ fi
 # Stage 7: all figures into RESULTS.tsv, and with the published ones beside them into RESULTS.md.
 if runs 7; then
   punc results --title "IWSLT 2011 TED talks" --command "./run.sh --corpus DIR" --published conf/published.tsv \
-    --sets "$tests" exp RESULTS
+    --sets "$tests" --notes conf/notes.md exp RESULTS
   cat RESULTS.md
 fi
