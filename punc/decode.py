@@ -9,14 +9,9 @@ import torch
 
 from punc.batches import Batch, by_length, cut, gather
 from punc.models.base import Neural
+from punc.parts import CONTEXT, PIECE, ROWS
 from punc.store import END, StoreSet
 
-# A long stream is decoded in pieces side by side, each with some slots before it (and after it, for a model
-# that reads both ways) to bring the model into its state. How a stream is cut is fixed, so that labels do
-# not depend on the batch. What the cuts cost is measured in the recipes: `--piece 0` decodes without any.
-PIECE = 1024  # slots
-CONTEXT = 256  # slots
-ROWS = 128  # pieces in a batch
 STEPS = 32  # steps of a carried state at once: what one holds fits the cache
 UNCUT = 1 << 40
 

@@ -12,6 +12,12 @@ import numpy as np
 
 from punc.datadir import DataDir, Utterance
 
+# A long stream is decoded in pieces side by side, each with some slots before it (and after it, for a model
+# that reads both ways) to bring the model into its state. How a stream is cut is fixed, so that labels do
+# not depend on the batch. What the cuts cost is measured in the recipes: `--piece 0` decodes without any.
+PIECE = 1024  # slots
+CONTEXT = 256  # slots
+ROWS = 128  # pieces in a batch
 GROUP = 1 << 18  # tokens that are decoded at once: whole batches, for pieces and batches of the default sizes
 
 

@@ -32,13 +32,12 @@ from punc.files import atomic_dir
 from punc.labels import LabelSet
 from punc.marked_ctm import write_marked_ctm
 from punc.options import nearest
-from punc.parts import Part, groups, joined
+from punc.parts import CONTEXT, PIECE, ROWS, Part, groups, joined
 from punc.progressbar import progressbar
 from punc.store import StoreSet, Vocabulary
 from punc.tables import sort_table
 from punc.text import written
 
-PIECE, CONTEXT, ROWS = 1024, 256, 128  # as in punc.decode, which a test checks
 STALE = ("text_punct", "ctm_punct", "post.ark", "post.scp", "pauses.ark", "pauses.scp")
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from punc import decode, parts, punctuate
+from punc import parts, punctuate
 from punc.bin.main import main
 from punc.ctm import read_ctm
 from punc.datadir import DataDir, Utterance, write_data_dir
@@ -256,9 +256,6 @@ def test_killed_it_leaves_no_output(exp, tmp_path, sign):
     assert not (tmp_path / "out").exists()
     assert sign == signal.SIGKILL or not hidden.parent.exists()
 
-
-def test_defaults_are_those_of_decoding():
-    assert (punctuate.PIECE, punctuate.CONTEXT, punctuate.ROWS) == (decode.PIECE, decode.CONTEXT, decode.ROWS)
 
 
 def test_a_look_ahead_longer_than_a_piece_is_refused(exp, data, monkeypatch):
