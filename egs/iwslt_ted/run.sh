@@ -90,6 +90,6 @@ fi
 # Stage 7: all figures into RESULTS.tsv, and with the published ones beside them into RESULTS.md.
 if runs 7; then
   punc results --title "IWSLT 2011 TED talks" --command "./run.sh --corpus DIR" --published conf/published.tsv \
-    --sets "$tests" --notes conf/notes.md exp RESULTS
+    --sets "$tests" --columns "COMMA PERIOD QUESTION overall 3-class 2-class Err SER" --notes conf/notes.md exp RESULTS
   cat RESULTS.md
 fi
