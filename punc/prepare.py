@@ -12,6 +12,8 @@ from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
 from typing import NamedTuple
 
+import numpy as np
+
 from punc.datadir import Utterance, write_data_dir
 from punc.errors import InputError
 from punc.files import open_input
@@ -165,6 +167,8 @@ def prepare(raw: RawFormat, inputs: Sequence[str | os.PathLike], output: str | o
             counts["streams"] += utterance.stream != stream
             counts["utterances"] += 1
             counts["words"] += len(utterance.words)
+            if utterance.pauses is not None and (unknown := int(np.isnan(utterance.pauses).sum())):
+                repairs["words without a pause: unknown there"] += unknown
             stream = utterance.stream
             yield utterance
 

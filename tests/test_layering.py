@@ -16,7 +16,7 @@ textgrids align
 datadir
 text pauses project
 pieces blocks validate marked_ctm parts
-raw vocabulary
+raw trs vocabulary
 prepare store
 layers batches
 models optim

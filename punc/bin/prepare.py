@@ -11,8 +11,9 @@ from punc.options import OptionParser, boolean
 from punc.prepare import prepare
 from punc.raw import RawFormat
 from punc.text import Clitics, TextReader
+from punc.trs import prepare_trs
 
-FORMATS = ("lrec", "sil", "prose", "mteval")
+FORMATS = ("lrec", "sil", "prose", "mteval", "trs")
 
 
 def options() -> OptionParser:
@@ -20,7 +21,7 @@ def options() -> OptionParser:
                           "Raw punctuated text to a data directory; each input file begins a stream.",
                           "punc prepare --format lrec --labels conf/labels.txt train2012 data/train2012")
     parser.add_argument("--format", required=True, choices=FORMATS,
-                        help="lrec: word<TAB>LABEL lines; sil: word <sil=0.12> ,COMMA; prose; mteval: XML")
+                        help="lrec: word<TAB>LABEL lines; sil: word <sil=0.12> ,COMMA; prose; mteval: XML; trs")
     parser.add_argument("--labels", required=True, metavar="FILE", help="label set: which marks are which label")
     parser.add_argument("--lowercase", type=boolean, default=True, metavar="BOOL", help="write words in lower case")
     parser.add_argument("--clitics", metavar="FILE", help="split words by these rules: n't, l', cannot can not")
@@ -28,7 +29,7 @@ def options() -> OptionParser:
     parser.add_argument("--doc", default="", metavar="STRING", help="a line that begins so begins a stream, as #doc")
     parser.add_argument("--skip", default="", metavar="STRING", help="lines that begin so are left out, as #speaker")
     parser.add_argument("--utt-words", type=int, default=50, metavar="N",
-                        help="words of an utterance; 0: every line of prose is one (mteval: always every segment)")
+                        help="words of an utterance; 0: every line of prose is one (mteval, trs: always every segment)")
     parser.add_argument("--independent", type=boolean, default=False, metavar="BOOL",
                         help="every line or segment is a text of its own, so a stream")
     parser.add_argument("--prefix", default="", metavar="STRING", help="what stream names begin with")
@@ -45,6 +46,8 @@ def main(arguments: Sequence[str]) -> int:
         raise InputError("--utt-words below 0 or --nj below 1", "give a number of words, and of processes")
     if args.format in ("lrec", "sil") and (args.independent or args.utt_words == 0):
         raise InputError(f"{args.format} text has no utterances", "give --utt-words above 0, and not --independent")
+    if args.format == "trs" and (args.independent or args.doc or args.skip or args.prefix):
+        raise InputError("trs files have streams of their own", "leave out --independent, --doc, --skip and --prefix")
     if args.independent and args.doc:
         raise InputError("--independent with --doc", "give one of them: each says what a stream is")
     if not re.fullmatch(r"[\w.-]*", args.prefix):
@@ -54,8 +57,11 @@ def main(arguments: Sequence[str]) -> int:
     except re.error as error:
         raise InputError(f"--delete '{args.delete}' is no regular expression: {error}", "mend it") from None
     reader = TextReader(LabelSet.read(args.labels), args.lowercase, Clitics(args.clitics) if args.clitics else None)
-    raw = RawFormat(args.format, reader, lines, args.doc, args.skip, args.delete)
-    counts = prepare(raw, args.inputs, args.output, args.utt_words, args.prefix, args.independent, args.nj)
+    if args.format == "trs":
+        counts = prepare_trs(args.inputs, args.output, reader, args.delete)
+    else:
+        raw = RawFormat(args.format, reader, lines, args.doc, args.skip, args.delete)
+        counts = prepare(raw, args.inputs, args.output, args.utt_words, args.prefix, args.independent, args.nj)
     sizes = [f"{counts.pop(what):,} {what}" for what in ("streams", "utterances", "words")]
     print(f"punc prepare: {args.output}: {', '.join(sizes)}", file=sys.stderr)
     for repair, count in sorted(counts.items()):

@@ -1,0 +1,150 @@
+"""Transcriber's files: turns, times, overlapping speech, notes, and what cannot be read."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from punc.bin.main import main
+from punc.datadir import DataDir
+from punc.trs import read_turns
+from punc.validate import validate
+
+LABELS = "O w\nCOMMA w, ,\nPERIOD w. . ; ? !\n"
+HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE Trans SYSTEM "trans-14.dtd">\n<Trans audio_filename="x">\n' \
+       '<Speakers><Speaker id="spk1" name="A"/><Speaker id="spk2" name="B"/></Speakers>\n<Episode><Section>\n'
+TAIL = "\n</Section></Episode>\n</Trans>\n"
+TURN = '<Turn speaker="spk1" startTime="0" endTime="4">\n<Sync time="0"/>\nSo it\n<Sync time="1.5"/>\nbegins.\n</Turn>'
+
+
+def trs(*turns):
+    return HEAD + "\n".join(turns) + TAIL
+
+
+def run(tmp_path, *contents, options=()):
+    """`punc prepare` on files rec0.trs, …: the exit status and the directory."""
+    (tmp_path / "labels.txt").write_text(LABELS)
+    files = [tmp_path / f"rec{i}.trs" for i in range(len(contents))]
+    for file, content in zip(files, contents):
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    status = main(["prepare", "--format=trs", f"--labels={tmp_path / 'labels.txt'}", *options, *map(str, files),
+                   str(tmp_path / "out")])
+    return status, tmp_path / "out"
+
+
+def content(directory):
+    return [(u.stream, u.id, " ".join(u.words), " ".join(u.labels)) for u in DataDir(directory).utterances()]
+
+
+def test_turns_and_times(tmp_path, capsys):
+    other = '<Turn speaker="spk2" startTime="4" endTime="6"><Sync time="4"/>As, <Event desc="b" type="noise" ' \
+            'extent="instantaneous"/> it <Comment desc="?"/>must?</Turn>'
+    status, out = run(tmp_path, trs(TURN, other), trs(TURN))
+    assert status == 0
+    assert content(out) == [("rec0", "rec0_spk1-00000000_00001500", "so it", "O O"),
+                            ("rec0", "rec0_spk1-00001500_00004000", "begins", "PERIOD"),
+                            ("rec0", "rec0_spk2-00004000_00006000", "as it must", "COMMA O PERIOD"),
+                            ("rec1", "rec1_spk1-00000000_00001500", "so it", "O O"),
+                            ("rec1", "rec1_spk1-00001500_00004000", "begins", "PERIOD")]
+    assert (out / "segments").read_text().splitlines()[1] == "rec0_spk1-00001500_00004000 rec0 1.500 4.000"
+    assert capsys.readouterr().err.splitlines() == [
+        f"punc prepare: {out}: 2 streams, 5 utterances, 9 words", "punc prepare: repaired: 1 comments, left out",
+        "punc prepare: repaired: 1 non-speech events and other notes, left out"]
+    validate(out, tmp_path / "labels.txt")
+
+
+def test_turns_of_two_speakers_are_in_time_order_and_get_pauses(tmp_path):
+    turns = ['<Turn speaker="spk2" startTime="0" endTime="2"><Sync time="0"/>b.</Turn>',
+             '<Turn speaker="spk1" startTime="2" endTime="4"><Sync time="2"/>a c</Turn>']
+    _, out = run(tmp_path, trs(*turns))
+    assert [words for _, _, words, _ in content(out)] == ["b", "a c"]
+    (tmp_path / "ctm").write_text("rec0 1 0.5 0.5 b\nrec0 1 2.25 0.25 a\nrec0 1 3.0 0.5 c\n")
+    assert main(["pauses", str(out), str(tmp_path / "ctm")]) == 0
+    pauses = np.concatenate([utterance.pauses for utterance in DataDir(out).utterances()])
+    np.testing.assert_allclose(pauses, [1.25, 0.5, np.nan])
+
+
+@pytest.mark.parametrize(("turn", "segments", "repair"), [
+    ('<Turn speaker="spk1" startTime="1" endTime="4">so it</Turn>', [("spk1", 1, 4, "so it")],
+     "texts before a first sync, which begin with their turn"),
+    ('<Turn speaker="spk1" startTime="1" endTime="4">so<Sync time="2"/>it</Turn>',
+     [("spk1", 1, 2, "so"), ("spk1", 2, 4, "it")], "texts before a first sync, which begin with their turn"),
+    ('<Turn speaker="spk1" startTime="0" endTime="4"><Sync time="2"/>so<Sync time="1"/>it<Sync time="3"/>is</Turn>',
+     [("spk1", 2, 3, "so it"), ("spk1", 3, 4, "is")],
+     "syncs that jump back or past their turn's end, joined to the one before"),
+    ('<Turn speaker="spk1" startTime="0" endTime="4"><Sync time="0"/>so<Sync time="4"/>it</Turn>',
+     [("spk1", 0, 4, "so it")], "syncs that jump back or past their turn's end, joined to the one before"),
+    ('<Turn speaker="spk2 spk1" startTime="0" endTime="4"><Sync time="0"/><Who nb="1"/>so<Who nb="2"/>no'
+     '<Sync time="2"/><Who nb="1"/>it is</Turn>', [("spk2", 0, 2, "so"), ("spk2", 2, 4, "it is")],
+     "words of overlapping speech, left out"),
+    ('<Turn startTime="0" endTime="4"><Sync time="0"/>so</Turn>', [("unknown", 0, 4, "so")],
+     "turns with words and no speaker"),
+    ('<Turn startTime="0" endTime="4"><Sync time="0"/>so<Background time="1" type="music" level="high"/></Turn>',
+     [("unknown", 0, 4, "so")], "changes of background, left out"),
+])
+def test_repairs(tmp_path, turn, segments, repair):
+    (tmp_path / "x.trs").write_text(trs(turn))
+    repairs = Counter()
+    found = [(s.speaker, s.begin, s.end, " ".join(s.text.split()))
+             for turn in read_turns(tmp_path / "x.trs", repairs) for s in turn]
+    assert found == segments
+    assert repairs[repair] == 1
+
+
+def test_a_mark_goes_to_the_word_before_it_in_its_turn(tmp_path, capsys):
+    turns = ['<Turn speaker="spk1" startTime="0" endTime="4"><Sync time="0"/>so<Sync time="1"/>, it .</Turn>',
+             '<Turn speaker="spk2" startTime="4" endTime="5"><Sync time="4"/>. no</Turn>']
+    _, out = run(tmp_path, trs(*turns))
+    assert [labels for *_, labels in content(out)] == ["COMMA", "PERIOD", "O"]
+    assert "1 marks before a first word, dropped" in capsys.readouterr().err
+
+
+def test_an_old_encoding_and_text_to_delete(tmp_path):
+    text = trs('<Turn speaker="spk1" startTime="0" endTime="4"><Sync time="0"/>Õhtust [naer] tere</Turn>')
+    for encoding in ("ISO-8859-1", "ISO-8859-15", "windows-1257"):
+        _, out = run(tmp_path, text.replace("UTF-8", encoding).encode(encoding), options=[r"--delete=\[[^]]*\]"])
+        assert content(out)[0][2] == "õhtust tere"
+
+
+@pytest.mark.parametrize(("text", "line", "message"), [
+    (trs(TURN).replace("</Turn>", ""), 12, "not XML"),
+    (trs(TURN)[:-10], 12, "not XML"),
+    ("", 1, "not XML"),
+    (trs(TURN).replace("UTF-8", "klingon"), 1, "not XML"),
+    ("<TextGrid></TextGrid>", 1, "<TextGrid>, where"),
+    (trs(TURN).replace('time="1.5"', 'time="soon"'), 9, "time 'soon' is not a time"),
+    (trs(TURN).replace('<Sync time="1.5"/>', "<Sync/>"), 9, "<Sync> without time"),
+    (trs(TURN).replace('endTime="4"', ""), 6, "<Turn> without endTime"),
+    (trs(TURN).replace('endTime="4"', 'endTime="0"'), 6, "a turn from 0 to 0 s"),
+    (trs(TURN).replace('startTime="0"', 'startTime="-1"'), 6, "startTime '-1' is not a time"),
+])
+def test_errors_are_one_line_and_leave_the_output(tmp_path, capsys, text, line, message):
+    run(tmp_path, trs(TURN))
+    before = (tmp_path / "out" / "text").read_text()
+    capsys.readouterr()
+    status, out = run(tmp_path, text)
+    error = capsys.readouterr().err
+    assert status == 1
+    assert error.count("\n") == 1
+    assert f"rec0.trs:{line}: {message}" in error
+    assert (out / "text").read_text() == before
+
+
+def test_two_files_of_one_name_and_two_turns_at_one_time(tmp_path, capsys):
+    status, _ = run(tmp_path, trs(TURN, TURN))
+    assert status == 1
+    assert "two turns of 'spk1' from 0 s" in capsys.readouterr().err
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "rec0.trs").write_text(trs(TURN))
+    (tmp_path / "rec0.trs").write_text(trs(TURN))
+    status = main(["prepare", "--format=trs", f"--labels={tmp_path / 'labels.txt'}", str(tmp_path / "rec0.trs"),
+                   str(tmp_path / "b" / "rec0.trs"), str(tmp_path / "out")])
+    assert status == 1
+    assert "a second file is called 'rec0'" in capsys.readouterr().err
+
+
+def test_options_of_other_formats_and_no_words(tmp_path, capsys):
+    assert run(tmp_path, trs(TURN), options=["--doc=#doc"])[0] == 1
+    assert "leave out" in capsys.readouterr().err
+    assert run(tmp_path, trs('<Turn startTime="0" endTime="4"><Sync time="0"/></Turn>'))[0] == 1
+    assert "no utterance to write" in capsys.readouterr().err
