@@ -7,6 +7,7 @@ import pytest
 
 from punc.bin.main import main
 from punc.datadir import DataDir
+from punc.labels import LabelSet
 from punc.trs import read_turns
 from punc.validate import validate
 
@@ -50,7 +51,7 @@ def test_turns_and_times(tmp_path, capsys):
     assert capsys.readouterr().err.splitlines() == [
         f"punc prepare: {out}: 2 streams, 5 utterances, 9 words", "punc prepare: repaired: 1 comments, left out",
         "punc prepare: repaired: 1 non-speech events and other notes, left out"]
-    validate(out, tmp_path / "labels.txt")
+    validate(out, LabelSet.read(tmp_path / "labels.txt"))
 
 
 def test_turns_of_two_speakers_are_in_time_order_and_get_pauses(tmp_path):
