@@ -1,7 +1,8 @@
 """Transcriber's `.trs` transcripts to a data directory with `segments`.
 
 The file's name is the recording. An utterance is what stands between one `<Sync>` and the next, or the turn's end;
-its speaker is the recording and the turn's speaker. Non-speech events, comments and backgrounds are left out.
+its speaker is the recording and the turn's speaker. Kaldi wants `wav.scp` with `segments`: it names the `.wav` of that
+name beside the transcript, whether it is there or not. Non-speech events, comments and backgrounds are left out.
 
 Repairs, each counted:
 
@@ -178,13 +179,14 @@ def prepare_trs(paths: Iterable[str | os.PathLike], output: str | os.PathLike, r
                 raise InputError(f"two turns of '{segment.speaker}' from {segment.begin:g} s", "mend them", path)
             found[utterance.id] = utterance, f"{recording} {segment.begin:.3f} {segment.end:.3f}"
             counts["words"] += len(utterance.words)
-    counts["streams"] = len({row.split()[0] for _, row in found.values()})
-    counts["utterances"] = len(found)
     output = Path(output)
     with atomic_dir(output) as beside:
         ids = sorted(found, key=str.encode)
         write_tables(beside, output, (found[id][0] for id in ids))
         (beside / "segments").write_text("".join(f"{id} {found[id][1]}\n" for id in ids), encoding="utf-8")
+        recordings = sorted({row.split()[0] for _, row in found.values()}, key=str.encode)
+        (beside / "wav.scp").write_text("".join(f"{name} {Path(files[name]).absolute().with_suffix('.wav')}\n"
+                                                for name in recordings), encoding="utf-8")
     for stale in ("pauses.scp", "pauses.ark", "reco2file_and_channel"):
         (output / stale).unlink(missing_ok=True)
-    return counts + repairs
+    return counts + Counter(streams=len(recordings), utterances=len(found)) + repairs

@@ -48,6 +48,7 @@ def test_turns_and_times(tmp_path, capsys):
                             ("rec1", "rec1_spk1-00000000_00001500", "so it", "O O"),
                             ("rec1", "rec1_spk1-00001500_00004000", "begins", "PERIOD")]
     assert (out / "segments").read_text().splitlines()[1] == "rec0_spk1-00001500_00004000 rec0 1.500 4.000"
+    assert (out / "wav.scp").read_text() == f"rec0 {tmp_path}/rec0.wav\nrec1 {tmp_path}/rec1.wav\n"
     assert capsys.readouterr().err.splitlines() == [
         f"punc prepare: {out}: 2 streams, 5 utterances, 9 words", "punc prepare: repaired: 1 comments, left out",
         "punc prepare: repaired: 1 non-speech events and other notes, left out"]
