@@ -14,7 +14,7 @@ labels tables options
 ctm vectors
 textgrids align
 datadir
-text pauses project
+text pauses project plots
 pieces blocks validate marked_ctm parts
 raw trs vocabulary
 prepare store

@@ -13,6 +13,7 @@ COMMANDS = {
     "validate": "check a data directory",
     "project": "carry reference slots onto other words by edit distance",
     "pauses": "word times to one pause per slot",
+    "plot-pauses": "pictures of pauses, by label and against posteriors",
     "make-store": "data directories to a vocabulary and flat arrays",
     "train": "train a model",
     "punctuate": "restore punctuation with a model",
