@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# usage: local/check_corpus.sh DIR TEXTS
+# Whether the corpora are in DIR, and whether they are as large as those that RESULTS.md was measured on.
+set -eu
+dir=$1
+texts=$2
+status=0
+
+# check EXPECTED COUNT WHAT
+check() {
+  if [ "$2" = 0 ]; then
+    echo "$0: $dir/$3: not there; README.md says where to get it" >&2
+    status=1
+  elif [ "$2" = "$1" ]; then
+    echo "$0: $3: $2" >&2
+  else
+    echo "$0: $3: $2, not the $1 of RESULTS.md; the figures will differ" >&2
+  fi
+}
+
+# files EXPECTED PATTERN
+files() {
+  check "$1" "$(find "$dir/${2%/*}" -maxdepth 1 -name "${2##*/}" 2>/dev/null | wc -l | tr -d ' ')" "$2"
+}
+
+# bytes EXPECTED FILE
+bytes() {
+  check "$1" "$(if [ -f "$dir/$2" ]; then wc -c <"$dir/$2" | tr -d ' '; else echo 0; fi)" "$2"
+}
+
+files 125 'earnings/earnings22/transcripts/force_aligned_nlp_references/*.aligned.nlp'
+files 33 'earnings/earnings21/transcripts/nlp_references/*.nlp'
+files 34 'earnings/earnings21/output/rev/kaldi/ctm/*.ctm'
+files 33 'earnings/earnings21/output/kaldi_org/librispeech/ctm/*.ctm'
+for text in $texts; do
+  case $text in
+    europarl) bytes 99261423 europarl/europarl.en.txt ;;
+    ted) bytes 11408456 iwslt_ted/TED.train2012.cased.xml ;;
+    *)
+      echo "$0: --text '$text': give europarl, ted, or both" >&2
+      status=1
+      ;;
+  esac
+done
+exit $status

@@ -1,0 +1,167 @@
+"""Rev's `.nlp` transcripts: a header line, then a token a line with its mark and its times, `|` between the columns."""
+
+import math
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from spoken import TITLES, spoken
+
+from punc.datadir import Utterance
+from punc.errors import InputError
+from punc.files import decode_line, open_input
+from punc.labels import LabelSet
+from punc.pauses import slot_pauses
+
+UTT_WORDS = 50
+MAX_PAUSE = 60.0  # s; longer is no pause of a speaker but music on hold, or a fault of the alignment
+MAX_OVERLAP = 1.0  # s by which a word may begin before the one before it; more is a time that jumps back
+ABBREVIATION = re.compile(r"'(\d+:ABBREVIATION)'")
+
+
+class Token(NamedTuple):
+    """A token as it is written, the marks behind it, begin and end in seconds (NaN: no time), its line."""
+
+    token: str
+    mark: str
+    begin: float
+    end: float
+    line: int
+
+
+class Call(NamedTuple):
+    """A call in spoken words: for each its label and the pause after it in seconds, NaN unknown."""
+
+    words: list[str]
+    labels: list[str]
+    pauses: np.ndarray
+
+
+def read_nlp(path: str | os.PathLike) -> list[Token]:
+    """The tokens of a transcript; letters of one abbreviation are one token again.
+
+    Raises InputError where a column is missing, a line has other columns than the first, or a time is no number.
+    """
+    tokens, letters = [], ""
+    with open_input(path) as file:
+        plain = (line.replace(b"\r\n", b"\n") for line in file)
+        lines = (decode_line(line, path, number).split("|") for number, line in enumerate(plain, 1))
+        header = next(lines, [])
+        missing = [name for name in ("token", "ts", "endTs", "punctuation") if name not in header]
+        if missing:
+            raise InputError(f"no column '{missing[0]}'", "give a .nlp file with its header line", path, 1)
+        places = [header.index(name) for name in ("token", "punctuation", "ts", "endTs")]
+        tags = header.index("tags") if "tags" in header else None
+        for line, row in enumerate(lines, 2):
+            if row == [""]:
+                continue
+            if len(row) != len(header):
+                raise InputError(f"{len(row)} columns, the first line has {len(header)}", "mend the line", path, line)
+            token, mark, begin, end = (row[place] for place in places)
+            found = ABBREVIATION.search(row[tags]) if tags is not None and len(token) == 1 else None
+            new = Token(token, mark, *_times(begin, end, path, line), line)
+            if found and found[1] == letters and tokens[-1].token.lower() + token.lower() != "us":
+                new = new._replace(token=tokens[-1].token + token, mark=tokens[-1].mark + mark, begin=tokens[-1].begin)
+                tokens.pop()
+            letters = found[1] if found else ""
+            tokens.append(new)
+    if not tokens:
+        raise InputError("no token", "the transcript is empty: get it again", path)
+    return tokens
+
+
+def _times(begin: str, end: str, path: str | os.PathLike, line: int) -> tuple[float, float]:
+    try:
+        times = (float(begin), float(end)) if begin and end else (math.nan, math.nan)
+        if any(map(math.isinf, times)) or times[1] < times[0]:
+            raise ValueError
+    except ValueError:
+        raise InputError(f"'{begin}' to '{end}' is no time", "write begin and end in seconds, or nothing", path,
+                         line) from None
+    return times
+
+
+def aligned(tokens: Sequence[Token]) -> float:
+    """The share of the tokens that have a time."""
+    return sum(token.begin == token.begin for token in tokens) / len(tokens)
+
+
+def marks(token: Token) -> str:
+    """The marks behind a token that say something: the point of `Mr.` ends no sentence."""
+    return token.mark.replace(".", "") if token.token.lower() in TITLES else token.mark
+
+
+def to_call(tokens: Sequence[Token], labels: LabelSet, counts: Counter | None = None) -> Call:
+    """Tokens as spoken words. The mark of a dropped token goes to the word before, the strongest wins.
+
+    A pause is known where both words have times, and no token without one was dropped between them; the time of
+    dropped tokens is taken off. A token of several words shares its time among them. Unknown, and counted, is what
+    `MAX_PAUSE` and `MAX_OVERLAP` forbid. `counts` adds up tokens, dropped tokens, words, known pauses, and pauses that
+    were too long and times that jump back.
+    """
+    counts = Counter() if counts is None else counts
+    words, names, times, matched, broken = [], [], [], [], []
+    for token, said in zip(tokens, spoken([token.token for token in tokens])):
+        timed = token.begin == token.begin
+        edges = np.linspace(token.begin, token.end, max(len(said), 1) + 1).tolist() if timed else []
+        label = labels.reading(marks(token))
+        counts["tokens"] += 1
+        if not said:
+            counts["dropped"] += 1
+            if words:
+                names[-1] = labels.strongest((names[-1], label))
+                if not timed:
+                    broken.append(len(words) - 1)
+        matched += [len(times) + i if timed else -1 for i in range(len(said))]
+        times += pairwise(edges)
+        words += said
+        names += [labels.names[0]] * (len(said) - 1) + [label] if said else []
+    pauses = slot_pauses(np.array(times).reshape(-1, 2), np.array(matched, int))
+    pauses[broken] = np.nan
+    _forget_impossible(pauses, np.array(times).reshape(-1, 2), np.array(matched, int), counts)
+    counts.update(words=len(words), known=int(np.isfinite(pauses).sum()))
+    return Call(words, names, pauses)
+
+
+def _forget_impossible(pauses: np.ndarray, times: np.ndarray, matched: np.ndarray, counts: Counter) -> None:
+    """Set pauses to NaN where they are too long, or where the times jump back."""
+    with np.errstate(invalid="ignore"):
+        long = pauses > MAX_PAUSE
+    here, following = matched[:-1], matched[1:]
+    both = (here >= 0) & (following >= 0)
+    back = np.zeros(len(pauses), bool)
+    back[:-1][both] = times[following[both], 0] < times[here[both], 1] - MAX_OVERLAP
+    counts.update(long=int(long.sum()), back=int(back.sum()))
+    pauses[long | back] = np.nan
+
+
+def utterances(call: str, words: Sequence[str], labels: Sequence[str] | None = None,
+               pauses: np.ndarray | None = None) -> Iterator[Utterance]:
+    """A call cut into utterances of `UTT_WORDS` words; where it is cut means nothing."""
+    for start in range(0, len(words), UTT_WORDS):
+        part = slice(start, start + UTT_WORDS)
+        yield Utterance(f"{call}-{start // UTT_WORDS + 1:05d}", call, list(words[part]),
+                        None if labels is None else list(labels[part]), None if pauses is None else pauses[part])
+
+
+def call_files(directory: Path, ending: str = ".nlp") -> dict[str, Path]:
+    """The files of a directory by call, as a stream is called: the file's name without what Kaldi does not like.
+
+    In C order of the names. Raises InputError for a directory without such files.
+    """
+    files = {re.sub(r"[^A-Za-z0-9]+", "_", path.name.removesuffix(ending)): path
+             for path in Path(directory).glob(f"*{ending}")}
+    if not files:
+        raise InputError(f"no *{ending} in this directory", "name the corpus' directory; README.md says which",
+                         directory)
+    return dict(sorted(files.items(), key=lambda item: item[0].encode() + b"-"))
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names for a log line."""
+    return " ".join(names) or "none"

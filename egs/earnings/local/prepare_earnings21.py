@@ -1,0 +1,91 @@
+"""usage: prepare_earnings21.py DIR LABELS OUT NAME=SYSTEM …
+
+Earnings-21's references (DIR/transcripts/nlp_references) to the data directory OUT/test_ref; and for each NAME=SYSTEM
+the recogniser's words (DIR/output/SYSTEM/ctm) to OUT/NAME_words, with its times beside them in OUT/NAME_ctm, in the
+same spoken words. Names and systems as in `test_asr=rev/kaldi`; times and labels come later, from `punc pauses` and
+`punc project`. A call that one of them lacks is left out of all, by name.
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from nlp import call_files, listed, read_nlp, to_call, utterances
+from spoken import words_of
+
+from punc.ctm import CtmIndex, TimedWord
+from punc.datadir import write_data_dir
+from punc.errors import InputError
+from punc.files import atomic_dir
+from punc.labels import LabelSet
+
+
+def prepare(directory: Path, labels: LabelSet, out: Path, systems: dict[str, str]) -> None:
+    """Write the sets, and what was left out as log lines."""
+    references = call_files(directory / "transcripts" / "nlp_references")
+    ctms = {name: call_files(directory / "output" / system / "ctm", ".ctm") for name, system in systems.items()}
+    calls = common(references, {systems[name]: files for name, files in ctms.items()})
+    total = 0
+
+    def lines():
+        nonlocal total
+        for call in calls:
+            done = to_call(read_nlp(references[call]), labels)
+            total += len(done.words)
+            yield from utterances(call, done.words, done.labels)
+
+    write_data_dir(out / "test_ref", lines())
+    print(f"test_ref: {len(calls)} calls, {total} words", file=sys.stderr)
+    for name, files in ctms.items():
+        write_words(out, name, {call: files[call] for call in calls})
+
+
+def common(references: dict[str, Path], ctms: dict[str, dict[str, Path]]) -> list[str]:
+    """The calls that everybody has. Raises InputError where there is none."""
+    calls = [call for call in references if all(call in files for files in ctms.values())]
+    for system, files in ctms.items():
+        missing, extra = [c for c in references if c not in files], [c for c in files if c not in references]
+        if missing:
+            print(f"{system}: no CTM of {len(missing)} calls, left out of the test: {listed(missing)}", file=sys.stderr)
+        if extra:
+            print(f"{system}: no reference of {len(extra)} calls, left out: {listed(extra)}", file=sys.stderr)
+    if not calls:
+        raise InputError("no call has a reference and all CTMs", "give the references and CTMs the same names",
+                         next(iter(references.values())).parent)
+    return calls
+
+
+def write_words(out: Path, name: str, files: dict[str, Path]) -> None:
+    """Write a recogniser's spoken words as OUT/NAME_words and as CTMs in OUT/NAME_ctm, one for each call."""
+    def lines():
+        with atomic_dir(out / f"{name}_ctm") as beside:
+            for call, path in files.items():
+                words = []
+                with open(beside / f"{call}.ctm", "w", encoding="utf-8") as ctm:
+                    for word, said in timed_words(path):
+                        share = word.duration / max(len(said), 1)
+                        words += said
+                        # What is dropped stays in the CTM: its time is no silence.
+                        for i, part in enumerate(said or (word.word,)):
+                            ctm.write(f"{call} 1 {word.begin + i * share:.3f} {share:.3f} {part}\n")
+                yield from utterances(call, words)
+
+    write_data_dir(out / f"{name}_words", lines())
+
+
+def timed_words(path: Path) -> Iterator[tuple[TimedWord, tuple[str, ...]]]:
+    """The words of a CTM in time order, each with the words it says. Raises InputError for a bad CTM."""
+    index = CtmIndex(path)
+    for id in index:
+        for word in index[id]().words:
+            yield word, words_of(word.word)[0]
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 5 or not all("=" in pair for pair in sys.argv[4:]):
+        sys.exit(__doc__)
+    try:
+        prepare(Path(sys.argv[1]), LabelSet.read(sys.argv[2]), Path(sys.argv[3]),
+                dict(pair.split("=", 1) for pair in sys.argv[4:]))
+    except InputError as error:
+        sys.exit(f"{sys.argv[0]}: {error}")

@@ -1,0 +1,77 @@
+"""usage: prepare_earnings22.py DIR LABELS OUT
+
+Earnings-22's force-aligned transcripts (DIR/transcripts/force_aligned_nlp_references) to OUT/train_pauses and OUT/dev,
+data directories with pauses, and OUT/earnings22.txt, the text of all calls that are not in dev.
+
+A call of which less than half is aligned is left out of the directories with pauses; its text is used. Of the others,
+every tenth in the order of their names is dev.
+"""
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+from nlp import MAX_PAUSE, aligned, call_files, listed, marks, read_nlp, to_call, utterances
+from spoken import spoken
+
+from punc.datadir import write_data_dir
+from punc.errors import InputError
+from punc.files import atomic_file
+from punc.labels import LabelSet
+
+MIN_ALIGNED = 0.5
+DEV_EVERY = 10
+
+
+def prepare(directory: str, labels: LabelSet, out: Path) -> None:
+    """Write the sets, and what was left out and mended as log lines."""
+    calls = {call: read_nlp(path) for call, path in
+             call_files(Path(directory) / "transcripts" / "force_aligned_nlp_references", ".aligned.nlp").items()}
+    unaligned = [call for call, tokens in calls.items() if aligned(tokens) < MIN_ALIGNED]
+    usable = [call for call in calls if call not in unaligned]
+    dev = set(usable[DEV_EVERY - 1::DEV_EVERY])
+    print(f"earnings22: {len(calls)} calls, {len(unaligned)} less than {MIN_ALIGNED:.0%} aligned, text only: "
+          f"{listed(unaligned)}", file=sys.stderr)
+    if not dev:
+        raise InputError(f"only {len(usable)} calls are aligned, too few to set some aside for dev",
+                         f"give {DEV_EVERY} or more", directory)
+    for name, part in (("train_pauses", [call for call in usable if call not in dev]), ("dev", sorted(dev))):
+        write_set(out / name, {call: calls[call] for call in calls if call in part}, labels)
+    with atomic_file(out / "earnings22.txt") as file:
+        for call, tokens in calls.items():
+            if call not in dev:
+                file.write(f"#doc {call}\n{prose(tokens)}\n")
+
+
+def write_set(path: Path, calls: dict, labels: LabelSet) -> None:
+    """Write a data directory with pauses; one line for the set, one for each call where something was mended."""
+    total = Counter()
+
+    def lines():
+        for call, tokens in calls.items():
+            counts = Counter()
+            done = to_call(tokens, labels, counts)
+            if counts["long"] or counts["back"]:
+                print(f"{path.name}: {call}: {counts['long']} pauses over {MAX_PAUSE:g} s and {counts['back']} times "
+                      "that jump back: those pauses are unknown", file=sys.stderr)
+            total.update(counts)
+            yield from utterances(call, done.words, done.labels, done.pauses)
+
+    write_data_dir(path, lines())
+    print(f"{path.name}: {len(calls)} calls, {total['words']} words, {total['known']} pauses known, "
+          f"{total['dropped']} of {total['tokens']} tokens dropped", file=sys.stderr)
+
+
+def prose(tokens: list) -> str:
+    """A call as spoken words with their marks, one line."""
+    said = spoken([token.token for token in tokens])
+    return " ".join(" ".join(words) + marks(token) for token, words in zip(tokens, said))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
+    try:
+        prepare(sys.argv[1], LabelSet.read(sys.argv[2]), Path(sys.argv[3]))
+    except InputError as error:
+        sys.exit(f"{sys.argv[0]}: {error}")

@@ -1,0 +1,126 @@
+"""Written tokens to the words that are spoken: one rule for references, recognisers, engines and text.
+
+It decides the word error rate, so README.md states it:
+
+- Lower case. Tags as `<laugh>`, the words that such tags become in an alignment (`inaudible`, `crosstalk`), and
+  cut-off words (`comp-`) are dropped. Fillers (um, uh) and `gonna` stay: they are words, and recognisers write them.
+- Compounds, fractions and initials are split: `long-term` is long term, `U.S.` u s, `10-K` ten k; `&` is and.
+- Numbers are spelled out: `2020` twenty twenty, `6.8%` six point eight percent, `769,000` seven hundred sixty nine
+  thousand, `31st` thirty first, `$2.45` two dollars and forty five cents, `$5.1` before million: five point one
+  million dollars. Seven figures or more, or a leading 0: digit by digit. Letters with figures (`q3`, `5g`) stay.
+- Everything else that is not a letter, a figure or an apostrophe inside a word is dropped.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+ONES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+        "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
+TENS = ["", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+SCALES = ((10**9, "billion"), (10**6, "million"), (1000, "thousand"), (100, "hundred"))
+ORDINALS = {"one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth", "nine": "ninth",
+            "twelve": "twelfth"}
+CURRENCIES = {"$": ("dollar", "cent"), "€": ("euro", "cent"), "£": ("pound", "penny"), "¥": ("yen", ""),
+              "₽": ("ruble", ""), "₵": ("cedi", ""), "₹": ("rupee", "")}
+MAGNITUDES = frozenset(("hundred", "thousand", "million", "billion", "trillion", "millions", "billions"))
+NOISES = frozenset(("inaudible", "crosstalk"))
+TITLES = frozenset(("mr", "mrs", "ms", "dr", "prof", "st", "vs", "messrs"))  # a point behind them ends no sentence
+PLAIN = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "‐": "-", "‑": "-", "\u00a0": " "})
+TAG = re.compile(r"<[^<>]*>")
+CURRENCY = re.compile(rf"^(?:[a-z]{{1,3}})?([{''.join(CURRENCIES)}])(?=[\d.])")
+NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\.\d+|\d+")
+PIECE = re.compile(rf"(?:{NUMBER.pattern})(?:st|nd|rd|th)?(?![a-z\d])|[^\W_]+(?:'[^\W_]+)*'?|[%&]")
+
+
+def cardinal(n: int) -> list[str]:
+    """A whole number below 10^12 in words, without `and`."""
+    if n < 20:
+        return [ONES[n]]
+    if n < 100:
+        return [TENS[n // 10], *([ONES[n % 10]] if n % 10 else [])]
+    size, name = next(scale for scale in SCALES if n >= scale[0])
+    return [*cardinal(n // size), name, *(cardinal(n % size) if n % size else [])]
+
+
+def number(text: str) -> list[str]:
+    """Figures, with commas and a point, in words; four figures that can be a year are read as one."""
+    whole, point, decimals = text.replace(",", "").partition(".")
+    if len(whole) > 12 or ("," not in text and (len(whole) > 6 or (len(whole) > 1 and whole[0] == "0"))):
+        words = [ONES[int(digit)] for digit in whole]
+    elif "," not in text and not point and len(whole) == 4 and 1100 <= int(whole) < 2100 and whole[1:3] != "00":
+        rest = int(whole[2:])
+        tail = ["hundred"] if not rest else ["o", ONES[rest]] if rest < 10 else cardinal(rest)
+        words = [*cardinal(int(whole[:2])), *tail]
+    else:
+        words = cardinal(int(whole)) if whole else []
+    return [*words, *(["point"] + [ONES[int(digit)] for digit in decimals] if point else [])]
+
+
+def ordinal(words: Sequence[str]) -> list[str]:
+    """A number in words as an ordinal."""
+    *first, last = words
+    return [*first, ORDINALS.get(last) or (last[:-1] + "ieth" if last.endswith("y") else last + "th")]
+
+
+def amount(text: str, unit: str, part: str) -> list[str]:
+    """Figures of a currency in words, with its parts where there are two decimals."""
+    whole, _, decimals = text.partition(".")
+    if part and len(decimals) == 2 and text.count(",") == 0:
+        units, parts = int(whole or 0), int(decimals)
+        said = [*number(whole), plural(unit, units)] if units else []
+        also = [*cardinal(parts), plural(part, parts)] if parts else []
+        return [*said, *(["and"] if said and also else []), *also] or ["zero", plural(unit, 0)]
+    return [*number(text), plural(unit, 1 if text == "1" else 2)]
+
+
+def plural(unit: str, n: int) -> str:
+    return unit if n == 1 or unit == "yen" else {"penny": "pence"}.get(unit, unit + "s")
+
+
+@lru_cache(1 << 20)
+def words_of(token: str, magnitude: bool = False) -> tuple[tuple[str, ...], str]:
+    """The words that a token says, and a currency that is said behind the next token, which is a magnitude."""
+    token = TAG.sub(" ", token.translate(PLAIN).lower()).strip()
+    if token.isalpha() and token.isascii():
+        return (() if token in NOISES else (token,)), ""
+    # A hyphen at the end of letters is a word that was broken off.
+    if re.search(r"[^\W\d_]-$", token):
+        token = token[:token[:-1].rfind("-") + 1]
+    currency = CURRENCY.match(token)
+    token = token[currency.end():] if currency else token
+    words, pending = [], ""
+    for place, piece in enumerate(PIECE.finditer(token)):
+        text = piece[0]
+        if not text[-1].isalnum() and text not in "%&":
+            text = text.rstrip("'") if len(text) > 1 else ""
+        figures = NUMBER.match(text)
+        if text in ("%", "&"):
+            words.append("percent" if text == "%" else "and")
+        elif figures and place == 0 and currency and figures.end() == len(text):
+            unit, part = CURRENCIES[currency[1]]
+            if magnitude:
+                words += number(text)
+                pending = plural(unit, 2)
+            else:
+                words += amount(text, unit, part)
+        elif figures and figures.end() == len(text):
+            words += number(text)
+        elif figures and text[figures.end():] in ("st", "nd", "rd", "th") and text[figures.end() - 1].isdigit():
+            words += ordinal(number(figures[0]))
+        elif text and text not in NOISES:
+            words.append(text)
+    return tuple(words), pending
+
+
+def spoken(tokens: Sequence[str]) -> list[tuple[str, ...]]:
+    """The words that each token of a text says, none for one that is dropped."""
+    result, pending = [], ""
+    for token, following in zip(tokens, [*tokens[1:], ""]):
+        magnitude = following.lower().rstrip(".,;:?!") in MAGNITUDES
+        words, unit = words_of(token, magnitude)
+        if pending and words and not unit:
+            words, pending = (*words, pending), ""
+        result.append(words)
+        pending = unit or pending
+    return result

@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# Earnings calls: two-stage training with real pauses (Tilk & Alumäe 2015), on references and on real Kaldi output.
+#
+#   ./run.sh --corpus DIR                        # DIR has earnings/ and europarl/ (README.md says what and where from)
+#   ./run.sh --corpus DIR --labels 4             # with the question mark as a label of its own
+#   ./run.sh --corpus DIR --text "europarl ted"  # more first-stage text, for comparison
+#   ./run.sh --corpus DIR --stage 6              # from there on; what is finished is not done again
+set -euo pipefail
+from=$PWD
+cd "$(dirname "$0")"
+
+stage=0
+stop_stage=100
+corpus=corpus         # where the corpora are
+labels=3              # 3 or 4: conf/labels3.txt, conf/labels4.txt
+text=europarl         # first-stage text beside that of Earnings-22: europarl, ted, or both with a blank between
+systems="T-LSTM T-LSTM-p TA-LSTM TA-LSTM-p"
+min_count=5           # occurrences of a word that the vocabulary has
+threads=1             # of PyTorch; two models are trained at a time
+nj=2                  # processes for text
+help_message="usage: $0 --corpus DIR [--labels 3|4] [--text 'europarl ted'] [--systems NAMES] [--stage N] [--stop-stage N]"
+
+. ./cmd.sh
+. ./path.sh
+. parse_options.sh
+
+case $corpus in /*) ;; *) corpus=$from/$corpus ;; esac
+names=conf/labels$labels.txt
+variant=$labels-${text// /-}
+data=data/$variant
+exp=exp/$variant
+results=RESULTS
+[ "$variant" = 3-europarl ] || results=RESULTS-$variant
+tests="test_ref test_asr test_asr_libri"
+runs() { [ "$stage" -le "$1" ] && [ "$stop_stage" -ge "$1" ]; }
+asked() { case " $systems " in *" $1 "*) ;; *) false ;; esac }
+
+# Stage 0: see that the corpora are there, and that they are those of RESULTS.md.
+if runs 0; then
+  local/check_corpus.sh "$corpus" "$text"
+fi
+
+# Stage 1: data directories in spoken words: calls with pauses, the text of the first stage, the test calls.
+if runs 1; then
+  mkdir -p data/text "$data"
+  for source in $text; do
+    [ -s "data/text/$source.txt" ] && continue
+    case $source in
+      ted) file=$corpus/iwslt_ted/TED.train2012.cased.xml ;;
+      *) file=$corpus/europarl/europarl.en.txt ;;
+    esac
+    python local/prepare_text.py "$file" >"data/text/$source.txt.new"
+    mv "data/text/$source.txt.new" "data/text/$source.txt"
+  done
+  [ -f "$data/earnings22.txt" ] || python local/prepare_earnings22.py "$corpus/earnings/earnings22" "$names" "$data"
+  read -ra sources <<<"$text"
+  sources=("${sources[@]/#/data/text/}")
+  [ -f "$data/train_text/punct" ] || punc prepare --format prose --doc '#doc' --labels "$names" --nj "$nj" \
+    "${sources[@]/%/.txt}" "$data/earnings22.txt" "$data/train_text"
+  [ -f "$data/test_asr_libri_words/text" ] || python local/prepare_earnings21.py "$corpus/earnings/earnings21" \
+    "$names" "$data" test_asr=rev/kaldi test_asr_libri=kaldi_org/librispeech
+fi
+
+# Stage 2: the references' words get their times from the better recogniser; a recogniser's words have their own.
+if runs 2; then
+  [ -f "$data/test_ref/pauses.scp" ] || punc pauses --by-label true "$data/test_ref" "$data/test_asr_ctm"
+  for set in test_asr test_asr_libri; do
+    [ -f "$data/$set/punct" ] && continue
+    punc pauses "$data/${set}_words" "$data/${set}_ctm"
+    punc project --labels "$names" "$data/test_ref" "$data/${set}_words" "$data/$set" 2>&1 | tee "$data/$set.wer"
+  done
+  for set in train_pauses dev $tests; do punc validate --labels "$names" "$data/$set"; done
+fi
+
+# Stage 3: the vocabulary of the first stage, and its text and the calls as its numbers; one of the calls alone.
+if runs 3; then
+  punc make-store --min-count $min_count --labels "$names" --train train_text --nj "$nj" "$data/store_text" \
+    "$data/train_text" "$data/dev"
+  punc make-store --vocab "$data/store_text/vocab" --labels "$names" --nj "$nj" "$data/store_pauses" \
+    "$data/train_pauses" "$data/dev"
+  punc make-store --min-count $min_count --labels "$names" --train train_pauses --nj "$nj" "$data/store_calls" \
+    "$data/train_pauses" "$data/dev"
+fi
+
+# train SYSTEM STORE SET [OPTION …]; a run that was stopped goes on where it was.
+train() {
+  asked "$1" || return 0
+  $cmd "$exp/$1/log/train.log" punc train --config "conf/$1.conf" --threads "$threads" \
+    --train-set "$3" --dev-set dev "${@:4}" "$data/$2" "$exp/$1"
+}
+
+# both SYSTEM SYSTEM: trains both at a time; fails where one does.
+both() {
+  local pids=() status=0 pid system
+  for system in "$@"; do
+    case $system in
+      T-LSTM) train T-LSTM store_text train_text & ;;
+      T-LSTM-p) train T-LSTM-p store_calls train_pauses & ;;
+      *) train "$system" store_pauses train_pauses --text-model "$exp/T-LSTM" & ;;
+    esac
+    pids+=($!)
+  done
+  for pid in "${pids[@]}"; do wait "$pid" || status=1; done
+  return $status
+}
+
+# Stage 4: the first stage on text; beside it T-LSTM-p, which is trained on the calls alone.
+if runs 4; then both T-LSTM T-LSTM-p; fi
+
+# Stage 5: the second stage on the calls, without pauses and with them.
+if runs 5; then both TA-LSTM TA-LSTM-p; fi
+
+# Stage 6: punctuate references and recognisers' words, and score them.
+if runs 6; then
+  for system in $systems; do
+    for set in $tests; do
+      decode=$exp/$system/decode_$set
+      [ "$decode/punct" -nt "$exp/$system/final.pt" ] ||
+        $cmd "$exp/$system/log/decode_$set.log" punc punctuate --nj "$nj" "$exp/$system" "$data/$set" "$decode"
+      $cmd "$exp/$system/log/score_$set.log" punc score --labels "$names" "$data/$set" "$decode" "$decode/score"
+    done
+  done
+fi
+
+# Stage 7: all figures into RESULTS.tsv and RESULTS.md; RESULTS-<variant> for other labels and texts than the paper's.
+if runs 7; then
+  punc results --title "Earnings calls, $labels labels, first stage on ${text// / + } + Earnings-22" \
+    --command "./run.sh --corpus DIR --labels $labels --text '$text'" --systems "$systems" --sets "$tests" \
+    --compare TA-LSTM-p,TA-LSTM --compare TA-LSTM-p,T-LSTM-p --notes conf/notes.md "$exp" "$results"
+  cat "$results.md"
+fi

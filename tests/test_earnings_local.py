@@ -1,0 +1,187 @@
+"""The preparation of egs/earnings, on small files made for it."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from punc.datadir import DataDir
+from punc.errors import InputError
+from punc.labels import LabelSet
+
+LOCAL = Path(__file__).parents[1] / "egs" / "earnings" / "local"
+CONF = LOCAL.parent / "conf"
+TOKENS = ["$5.1", "million", "in", "Q3-2020,", "U.S.", "31st", "10-K"]
+HEADER = "token|speaker|ts|endTs|punctuation|prepunctuation|case|tags|oldTs|oldEndTs|ali_comment"
+
+
+@pytest.fixture(scope="module")
+def local():
+    """The recipe's modules by name."""
+    sys.path.insert(0, str(LOCAL))
+    import nlp
+    import prepare_earnings21
+    import prepare_earnings22
+    import prepare_text
+    import spoken
+    yield {module.__name__: module
+           for module in (nlp, prepare_earnings21, prepare_earnings22, prepare_text, spoken)}
+    sys.path.remove(str(LOCAL))
+
+
+@pytest.fixture
+def labels():
+    return LabelSet.read(CONF / "labels4.txt")
+
+
+def row(token, begin="", end="", mark="", tags="[]"):
+    return f"{token}|0|{begin}|{end}|{mark}||LC|{tags}|||"
+
+
+def write_nlp(path, rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes("\r\n".join([HEADER, *rows, ""]).encode())
+    return path
+
+
+@pytest.mark.parametrize(("written", "words"), [
+    ("2020", "twenty twenty"), ("2005", "two thousand five"), ("1909", "nineteen o nine"),
+    ("1,909", "one thousand nine hundred nine"),
+    ("6.8%", "six point eight percent"), ("769,000", "seven hundred sixty nine thousand"), (".5", "point five"),
+    ("31st", "thirty first"), ("12th", "twelfth"), ("20th", "twentieth"), ("0", "zero"), ("007", "zero zero seven"),
+    ("12345678", "one two three four five six seven eight"), ("$2.45", "two dollars and forty five cents"),
+    ("$1", "one dollar"), ("€0.25", "twenty five cents"), ("$5.1 million", "five point one million dollars"),
+    ("$5 million, up", "five million dollars up"), ("£3 a", "three pounds a"), ("¥20", "twenty yen"),
+    ("Long-term", "long term"), ("10-K", "ten k"), ("COVID-19", "covid nineteen"), ("Q3", "q3"), ("5G", "5g"),
+    ("U.S.", "u s"), ("S&P", "s and p"), ("and/or", "and or"), ("it’s", "it's"), ("analysts'", "analysts"),
+    ("comp- company", "company"), ("<laugh> um", "um"), ("<unk>", ""), ("inaudible", ""), ("--", ""), ("café", "café"),
+])
+def test_spoken_words(local, written, words):
+    assert " ".join(word for said in local["spoken"].spoken(written.split()) for word in said) == words
+
+
+def test_a_rule_applied_to_its_own_words_changes_nothing(local):
+    said = [w for words in local["spoken"].spoken(TOKENS) for w in words]
+    assert [(word,) for word in said] == local["spoken"].spoken(said)
+
+
+def test_every_number_has_words(local):
+    words = [tuple(local["spoken"].number(str(n))) for n in range(100000)]
+    assert len({tuple(local["spoken"].cardinal(n)) for n in range(100000)}) == 100000
+    assert all(word.isalpha() for said in words for word in said)
+
+
+def test_text_for_the_first_stage(local, tmp_path):
+    path = tmp_path / "text"
+    path.write_bytes("#doc one\n#speaker Me\nMr. Smith, is it 2020? (Yes.) It's “long-term”; $5 million!\n".encode()
+                     + b"post-war \xff.\n")
+    assert list(local["prepare_text"].spoken_lines(path)) == [
+        "#doc one", "mr smith, is it twenty twenty? yes. it's long term; five million dollars!", "post war ."]
+    path.write_text('<doc docid="talk" genre="x">\n<title>No</title>\n<seg id="1"> AT&amp;T, 3%. </seg>\n')
+    assert list(local["prepare_text"].spoken_lines(path)) == ["#doc talk", "at and t, three percent."]
+
+
+def test_a_call_with_its_pauses(local, labels, tmp_path):
+    path = write_nlp(tmp_path / "a.nlp", [
+        row("Hello", "1.0", "1.5", ","), row("<laugh>", "1.6", "1.9", "."), row("the", "2.0", "2.2"),
+        row("C", "2.5", "2.6", tags="['1:ABBREVIATION']"), row("F", "2.6", "2.7", tags="['1:ABBREVIATION']"),
+        row("O", "2.7", "2.9", "?", tags="['1:ABBREVIATION']"), row("20", "3.0", "3.4"), row("late"),
+        row("Mr", "5.0", "5.1", "."), row("go", "70", "71"), row("back", "3", "4", "."), row("um", "80", "81")])
+    call = local["nlp"].to_call(local["nlp"].read_nlp(path), labels)
+    assert call.words == ["hello", "the", "cfo", "twenty", "late", "mr", "go", "back", "um"]
+    assert call.labels == ["PERIOD", "O", "QUESTION", "O", "O", "O", "O", "PERIOD", "O"]
+    # The laugh's 0.3 s are off; unknown: beside `late`, 64.9 s, jumping back from 71 to 3, 76 s, the end.
+    assert call.pauses == pytest.approx([0.2, 0.3, 0.1] + [np.nan] * 6, abs=1e-5, nan_ok=True)
+
+
+def test_several_words_share_a_time_and_a_dropped_token_without_one_hides_the_pause(local, labels, tmp_path):
+    path = write_nlp(tmp_path / "a.nlp", [
+        row("2020", "0", "1"), row("end", "1.5", "2"), row("<unk>", mark="."), row("next", "3", "4")])
+    call = local["nlp"].to_call(local["nlp"].read_nlp(path), labels)
+    assert call.words == ["twenty", "twenty", "end", "next"]
+    assert call.labels == ["O", "O", "PERIOD", "O"]
+    assert call.pauses == pytest.approx([0, 0.5, np.nan, np.nan], nan_ok=True)
+
+
+@pytest.mark.parametrize(("rows", "line", "what"), [
+    ([row("a", "1", "x")], 2, "is no time"), ([row("a"), row("b", "2", "1")], 3, "is no time"),
+    ([row("a", "1", "inf")], 2, "is no time"), (["a|0"], 2, "2 columns, the first line has 11"),
+    ([], None, "no token")])
+def test_a_bad_transcript_is_one_line(local, tmp_path, rows, line, what):
+    with pytest.raises(InputError, match=what) as error:
+        local["nlp"].read_nlp(write_nlp(tmp_path / "a.nlp", rows))
+    assert error.value.line == line
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_without_the_columns(local, tmp_path):
+    (tmp_path / "a.nlp").write_text("token|speaker\n")
+    with pytest.raises(InputError, match="no column 'ts'"):
+        local["nlp"].read_nlp(tmp_path / "a.nlp")
+
+
+def earnings22(directory, calls=11):
+    """Eleven calls, the second one of which is not aligned."""
+    for n in range(calls):
+        rows = [row(f"w{n}", "1", "2", "."), row("two", "2.5", "3" if n != 5 else "2.6")]
+        if n == 1:
+            rows = [row("un-aligned", mark="."), row("call"), row("x", "1", "2")]
+        if n == 5:
+            rows.append(row("late", "3002.6", "3003"))
+        write_nlp(directory / "transcripts" / "force_aligned_nlp_references" / f"call{n:02d} x.aligned.nlp", rows)
+
+
+def test_earnings22_sets(local, labels, tmp_path, capsys):
+    earnings22(tmp_path / "in")
+    local["prepare_earnings22"].prepare(tmp_path / "in", labels, tmp_path)
+    train = dict(DataDir(tmp_path / "train_pauses").streams())
+    dev = [stream for stream, _ in DataDir(tmp_path / "dev").streams()]
+    assert dev == ["call10_x"]
+    assert sorted(train) == [f"call{n:02d}_x" for n in (0, *range(2, 10))]
+    assert train["call05_x"][0].pauses == pytest.approx([0.5, np.nan, np.nan], nan_ok=True)
+    said = capsys.readouterr().err
+    assert "11 calls, 1 less than 50% aligned, text only: call01_x" in said
+    assert "train_pauses: call05_x: 1 pauses over 60 s" in said
+    text = (tmp_path / "earnings22.txt").read_text().split("\n")
+    assert text[:4] == ["#doc call00_x", "w0. two", "#doc call01_x", "un aligned. call x"]
+    assert "#doc call10_x" not in text
+
+
+def test_too_few_calls_write_nothing(local, labels, tmp_path):
+    earnings22(tmp_path / "in", 4)
+    with pytest.raises(InputError, match="only 3 calls are aligned"):
+        local["prepare_earnings22"].prepare(tmp_path / "in", labels, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]
+
+
+def earnings21(directory):
+    for call in ("1", "2", "3"):
+        write_nlp(directory / "transcripts" / "nlp_references" / f"{call}.nlp",
+                  [row("In", mark=","), row("2020", mark="."), row("Yes", mark="?")])
+    for system, calls in (("rev/kaldi", "124"), ("libri", "123")):
+        (directory / "output" / system / "ctm").mkdir(parents=True)
+        for call in calls:
+            (directory / "output" / system / "ctm" / f"{call}.ctm").write_text(
+                f"{call} A 0.10 0.20 in 0.9\n{call} A 0.50 0.10 <unk> 0.9\n{call} A 1.00 0.40 covid-19 1.00\n")
+
+
+def test_earnings21_sets(local, labels, tmp_path, capsys):
+    earnings21(tmp_path / "in")
+    local["prepare_earnings21"].prepare(tmp_path / "in", labels, tmp_path, {"asr": "rev/kaldi", "poor": "libri"})
+    assert [(u.id, u.words, u.labels) for u in DataDir(tmp_path / "test_ref").utterances()] == [
+        (f"{n}-00001", ["in", "twenty", "twenty", "yes"], ["COMMA", "O", "PERIOD", "QUESTION"]) for n in "12"]
+    assert [u.words for u in DataDir(tmp_path / "asr_words").utterances()] == [["in", "covid", "nineteen"]] * 2
+    assert (tmp_path / "asr_ctm" / "1.ctm").read_text() == (
+        "1 1 0.100 0.200 in\n1 1 0.500 0.100 <unk>\n1 1 1.000 0.200 covid\n1 1 1.200 0.200 nineteen\n")
+    said = capsys.readouterr().err
+    assert "rev/kaldi: no CTM of 1 calls, left out of the test: 3" in said
+    assert "rev/kaldi: no reference of 1 calls, left out: 4" in said
+
+
+def test_no_call_in_common(local, labels, tmp_path):
+    earnings21(tmp_path / "in")
+    for path in (tmp_path / "in" / "output" / "libri" / "ctm").iterdir():
+        path.rename(path.with_name(f"other{path.name}"))
+    with pytest.raises(InputError, match="no call has a reference and all CTMs"):
+        local["prepare_earnings21"].prepare(tmp_path / "in", labels, tmp_path, {"asr": "rev/kaldi", "poor": "libri"})
