@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from punc.batches import Batch, by_length, cut, gather
-from punc.models.base import Neural
+from punc.models.base import Fitted, Neural
 from punc.parts import CONTEXT, PIECE, ROWS
 from punc.store import END, StoreSet
 
@@ -16,14 +16,18 @@ STEPS = 32  # steps of a carried state at once: what one holds fits the cache
 UNCUT = 1 << 40
 
 
-def log_posteriors(model: Neural, data: StoreSet, piece: int = PIECE, context: int = CONTEXT,
+def log_posteriors(model: Neural | Fitted, data: StoreSet, piece: int = PIECE, context: int = CONTEXT,
                    rows: int = ROWS) -> np.ndarray:
     """The logarithm of the posterior of each label in each slot, float32 (N, L), for all streams of `data`.
 
     piece    slots of a stream decoded in one go; 0: all
     context  slots before a piece (and after it) that are read with it
     rows     pieces in a batch; changes the speed, not the labels
+
+    A fitted model goes over its streams by itself.
     """
+    if isinstance(model, Fitted):
+        return model.log_posteriors(data)
     pieces = cut(data.offsets, model.lookahead, piece or UNCUT, context)
     result = np.empty((len(data.ids), len(model.labels)), np.float32)
     with torch.inference_mode():

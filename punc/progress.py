@@ -14,7 +14,7 @@ import torch
 import punc
 from punc.errors import InputError
 from punc.files import atomic_file
-from punc.models.base import Neural, read_checkpoint, save
+from punc.models.base import Fitted, Neural, read_checkpoint, save
 from punc.optim import Optimizer
 from punc.options import kebab
 
@@ -85,7 +85,7 @@ def keep(directory: Path, model: Neural, updates: Optimizer, progress: Progress,
                     "optimizer": updates.state_dict()}, file)
 
 
-def finish(directory: Path, model: Neural, conf: dict[str, Any]) -> None:
+def finish(directory: Path, model: Neural | Fitted, conf: dict[str, Any]) -> None:
     """Make the best model the final one, and write a conf that trains it again."""
     if not (directory / "best.pt").exists():
         raise InputError("no epoch was trained", "set --epochs to 1 or more", directory)

@@ -7,6 +7,8 @@ section 3). The model with the lowest development loss is the one that is kept.
 
 A run that was stopped continues from its last whole epoch, to the same model as an unbroken run: nothing in
 an epoch depends on more than the weights, the optimiser, the seed and the epoch's number.
+
+A model that is not trained by gradient has no epochs: it is fitted, and begins anew where it was stopped.
 """
 
 import math
@@ -24,7 +26,7 @@ from punc import progress as on_disk
 from punc.batches import Batch, by_length, cut, gather, lanes
 from punc.decode import log_posteriors
 from punc.errors import InputError
-from punc.models.base import Neural, create
+from punc.models.base import Fitted, Neural, create, save
 from punc.optim import Optimizer
 from punc.options import kebab
 from punc.progress import Progress, advance
@@ -40,7 +42,7 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
           epochs: int = 20, min_improvement: float = 0.003, seed: int = 1, threads: int = 0) -> None:
     """Train a model on a store; the directory gets final.pt, conf, vocab, labels.txt.
 
-    train_set        set of the store to train on
+    train_set        set of the store to train on; for ngram and ngram_dt also several, with commas between
     dev_set          set of the store that decides on the learning rate and the best epoch
     batching         lanes (state carried on, truncated back-propagation), pieces (fresh state), or auto: by the model
     rows             parallel streams of a batch
@@ -68,14 +70,17 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
         print(f"punc train: {directory / 'final.pt'} is finished", file=sys.stderr)
         return
     store = Store(store_dir)
-    data, dev = labelled(store, train_set), labelled(store, dev_set)
-    weights = parse_weights(class_weights, store)
     torch.set_num_threads(threads or len(os.sched_getaffinity(0)))
     torch.manual_seed(seed)
     net = create(model, store.vocabulary, store.labels, options)
     if net.unit != store.unit:
         raise InputError(f"the model reads {net.unit}s, the store has {store.unit}s", "make a store of its unit",
                          store_dir)
+    if isinstance(net, Fitted):
+        _fit(net, store, directory, conf)
+        return
+    data, dev = labelled(store, train_set), labelled(store, dev_set)
+    weights = parse_weights(class_weights, store)
     updates = Optimizer(net, optimizer, learning_rate, epsilon, weight_decay)
     progress = on_disk.resume(directory, net, updates, conf) or Progress(learning_rate)
     while not progress.ended and progress.epoch < epochs:
@@ -96,6 +101,21 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
     on_disk.finish(directory, net, conf)
 
 
+def _fit(net: Fitted, store: Store, directory: Path, conf: dict[str, Any]) -> None:
+    """Fit a model that is not trained by gradient, and write its directory."""
+    begin = time.perf_counter()
+    sets = conf["train_set"].split(",")
+    dev = labelled(store, conf["dev_set"])
+    for name in sets:
+        labelled(store, name)
+    net.fit(store, sets, conf["dev_set"], conf["seed"])
+    dev_loss, dev_f1 = evaluate(net, dev)
+    print(f"dev loss {dev_loss:.5f}, dev F1 {dev_f1:.2f}, {time.perf_counter() - begin:.1f} s", file=sys.stderr)
+    directory.mkdir(parents=True, exist_ok=True)
+    save(net, directory / "best.pt", conf=conf, dev_loss=dev_loss)
+    on_disk.finish(directory, net, conf)
+
+
 def _check(settings: dict[str, Any]) -> None:
     counts = "rows", "steps", "piece", "epochs"
     for name in (*counts, "context", "learning_rate", "epsilon", "weight_decay", "clip", "min_improvement", "threads"):
@@ -104,7 +124,7 @@ def _check(settings: dict[str, Any]) -> None:
             raise InputError(f"{kebab(name)}={settings[name]}", f"it is at least {least}")
 
 
-def evaluate(model: Neural, data: StoreSet) -> tuple[float, float]:
+def evaluate(model: Neural | Fitted, data: StoreSet) -> tuple[float, float]:
     """Mean loss per slot in nats, and overall F1 in percent, on a labelled set, decoded as `punc punctuate` does."""
     logs = log_posteriors(model, data)
     slots = np.flatnonzero(data.labels >= 0)

@@ -6,6 +6,9 @@ slot. A stream of n slots therefore takes n + lookahead steps: the first `lookah
 first tokens and belong to no slot, and past the stream's end the tokens are `</s>` (`END`). What came
 before is in the state. A model with `lookahead = None` reads whole texts in one go: step t reads token t,
 the logits are those of slot t, the state is empty, and the first `END` in a row, if any, ends its text.
+
+A model that is not trained by gradient, as a hidden-event language model or a decision tree, is `Fitted`: it
+finds its arrays by itself, and gives the posteriors of whole streams. All else is the same for both kinds.
 """
 
 import importlib
@@ -23,6 +26,7 @@ from punc.errors import InputError
 from punc.files import atomic_file
 from punc.labels import LabelSet
 from punc.options import kebab, nearest
+from punc.store import Store, StoreSet
 from punc.vocabulary import Vocabulary
 
 FORMAT = "punc model 1"
@@ -75,6 +79,47 @@ class Stepper:
             return logits[0, 0].numpy()
 
 
+class Fitted(nn.Module):
+    """What every model is that is not trained by gradient; `arrays` is all that it knows, and what is saved.
+
+    A model that is made of another one (`parts`) saves that one's arrays too, as `<option>.<name>`.
+    """
+
+    unit = "word"
+    lookahead = None  # it reads whole streams
+    vocabulary: Vocabulary
+    labels: LabelSet
+
+    def __init__(self):
+        super().__init__()
+        self.arrays: dict[str, np.ndarray] = {}
+        self.parts: dict[str, Fitted] = {}
+
+    def fit(self, store: Store, train_sets: list[str], dev_set: str, seed: int = 1) -> None:
+        """Find the arrays on sets of a store, all of which have labels."""
+        raise NotImplementedError
+
+    def log_posteriors(self, data: StoreSet) -> np.ndarray:
+        """The logarithm of the posterior of each label in each slot, float32 (N, L)."""
+        raise NotImplementedError
+
+    def adopt(self) -> None:
+        """Make of the arrays what decoding needs. Raises KeyError or ValueError for arrays that do not fit."""
+
+    def state_dict(self) -> dict[str, Tensor]:
+        own = {name: torch.from_numpy(array) for name, array in self.arrays.items()}
+        return own | {f"{option}.{name}": array for option, inner in self.parts.items()
+                      for name, array in inner.state_dict().items()}
+
+    def load_state_dict(self, arrays: dict[str, Tensor]) -> None:
+        for option, inner in self.parts.items():
+            inner.load_state_dict({name.removeprefix(f"{option}."): array for name, array in arrays.items()
+                                   if name.startswith(f"{option}.")})
+        inside = tuple(f"{option}." for option in self.parts)
+        self.arrays = {name: array.numpy() for name, array in arrays.items() if not name.startswith(inside)}
+        self.adopt()
+
+
 def initialize(model: nn.Module, scale: float) -> None:
     """Draw every trainable weight from the uniform distribution over ±scale (Tilk & Alumäe 2015, section 3)."""
     for weight in model.parameters():
@@ -87,7 +132,7 @@ def known(pauses: Tensor | None, tokens: Tensor) -> Tensor:
     return torch.zeros(tokens.shape) if pauses is None else pauses.nan_to_num(nan=0.0)
 
 
-def model_class(name: str) -> type[Neural]:
+def model_class(name: str) -> type[Neural | Fitted]:
     """The class of an architecture: `Model` of the file punc/models/<name>.py. Raises InputError for no such file."""
     known = names()
     if name not in known:
@@ -106,7 +151,7 @@ def option_names(name: str) -> list[str]:
     return [p.name for p in parameters if p.default is not p.empty]
 
 
-def build(spec: dict[str, Any]) -> Neural:
+def build(spec: dict[str, Any]) -> Neural | Fitted:
     """A model without its weights of {model, options, vocabulary, labels}: name, options, and two sizes.
 
     An option that is itself a spec is another model that is part of this one.
@@ -117,7 +162,7 @@ def build(spec: dict[str, Any]) -> Neural:
     return model
 
 
-def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[str, Any]) -> Neural:
+def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[str, Any]) -> Neural | Fitted:
     """A new model with fresh weights, drawn from PyTorch's random numbers.
 
     Raises InputError where a model that is part of it has another vocabulary.
@@ -132,7 +177,7 @@ def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[st
     return model
 
 
-def part(spec: str | dict[str, Any]) -> Neural:
+def part(spec: str | dict[str, Any]) -> Neural | Fitted:
     """A model that is a fixed part of another one: of its directory, or rebuilt of its spec when loading."""
     if not spec:
         raise InputError("no first-stage model is named", "name its directory: --text-model exp/…")
@@ -140,7 +185,7 @@ def part(spec: str | dict[str, Any]) -> Neural:
     return model.requires_grad_(False)
 
 
-def save(model: Neural, path: Path, **facts: Any) -> None:
+def save(model: Neural | Fitted, path: Path, **facts: Any) -> None:
     """Write weights, spec and facts (seed, …) to one file. Loading it runs no code."""
     with atomic_file(path, "wb") as file:
         torch.save({"format": FORMAT, "punc": punc.__version__, "torch": str(torch.__version__), **facts,
@@ -162,7 +207,7 @@ def read_checkpoint(path: Path, form: str = FORMAT) -> dict[str, Any]:
     return content
 
 
-def load(directory: str | Path) -> Neural:
+def load(directory: str | Path) -> Neural | Fitted:
     """The trained model of a directory, ready to punctuate. Raises InputError where it is not whole."""
     directory = Path(directory)
     content = read_checkpoint(directory / "final.pt")
@@ -170,7 +215,7 @@ def load(directory: str | Path) -> Neural:
     try:
         model = build(content["spec"])
         model.load_state_dict(content["weights"])
-    except (KeyError, TypeError, RuntimeError):  # no such content, an option that this version does not have, sizes
+    except (KeyError, TypeError, RuntimeError, ValueError):  # no such content or option, sizes
         raise InputError("its weights are not those of its model", "train it again", directory / "final.pt") from None
     for file, found, size in (("vocab", len(vocabulary), content["spec"]["vocabulary"]),
                               ("labels.txt", len(labels), content["spec"]["labels"])):

@@ -1,0 +1,156 @@
+"""Posteriors of hidden events between words by forward-backward, exact for an n-gram model of any order.
+
+Stolcke et al. 1998, "Automatic Detection of Sentence Boundaries and Disfluencies based on Recognized Words":
+words and events are one sequence of an n-gram model, and the posterior of an event sums over all sequences.
+A state, at slot t, is what the model can still see: the last n − 1 tokens up to word t, so the labels of as
+many slots before t as fit there. The empty label is no token.
+
+The recursion is a product of matrices, which is associative: the slots are cut into as many blocks as a
+block has slots, and each step is done for all blocks at once. So there is no Python step per slot.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+CHUNK = 1 << 15  # slots at once
+CONTEXT = 256  # slots around a chunk; after some sentences nothing is left of a first state
+Shape = tuple[int, ...]  # labels of the slots before a word, the nearest first
+LogProbs = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def shapes(tokens: int, labels: int) -> list[Shape]:
+    """The labels that stand among the last `tokens` tokens up to a word, for every way that is; first, all empty."""
+    def fill(left: int) -> list[Shape]:
+        if left <= 0:
+            return [()]
+        return [(label, *rest) for label in range(labels) for rest in fill(left - (2 if label else 1))]
+
+    return fill(tokens - 1)
+
+
+def shape_of(path: Shape, tokens: int) -> Shape:
+    """The shape of the labels of a path, the nearest first, as far as they stand among the last tokens."""
+    left, result = tokens - 1, []
+    for label in path:
+        if left <= 0:
+            break
+        result.append(label)
+        left -= 2 if label else 1
+    return tuple(result)
+
+
+def history(shape: Shape, tokens: int, words: np.ndarray, slots: np.ndarray, first_event: int) -> np.ndarray:
+    """The last `tokens` tokens up to the word of each slot, (slots, tokens) int64.
+
+    words   the words with `tokens` more before them, for slots near the begin; slot t follows words[t + tokens]
+    """
+    columns = [words[slots + tokens]]
+    for back, label in enumerate(shape, 1):
+        if label:
+            columns.append(np.full(len(slots), first_event + label))
+        columns.append(words[slots + tokens - back])
+    return np.stack(columns[:tokens][::-1], axis=1)
+
+
+def log_posteriors(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_probs: LogProbs,
+                   first_event: int, begin: int, end: int) -> np.ndarray:
+    """The logarithm of the posterior of each label in each slot, float32 (N, labels).
+
+    words         int (N,), the words of all streams
+    offsets       stream i is [offsets[i]:offsets[i + 1]]
+    order         of the n-gram model: it sees order − 1 tokens
+    log_probs     histories (M, order − 1) int64 and tokens (M,) → log P(token | history), (M,); −1 is no token
+    first_event   label i is token first_event + i; label 0 is no token
+    begin, end    the tokens before and after a stream
+    """
+    result = np.empty((len(words), labels), np.float32)
+    for start in range(0, len(words), CHUNK):
+        stop = min(start + CHUNK, len(words))
+        left, right = max(start - CONTEXT, 0), min(stop + CONTEXT, len(words))
+        inside = offsets[(offsets > left) & (offsets < right)]
+        # A stream that is cut begins and ends there as another stream would, `CONTEXT` slots away.
+        cuts = np.concatenate([[left], inside, [right]]).astype(np.int64) - left
+        edges, follows = _edges(words[left:right], cuts, labels, order, log_probs, first_event, begin, end)
+        result[start:stop] = _forward_backward(edges, follows, cuts)[start - left:stop - left]
+    return result
+
+
+def _edges(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_probs: LogProbs, first_event: int,
+           begin: int, end: int) -> tuple[np.ndarray, list[list[int]]]:
+    """log P of label and next word in each slot and state, (N, S, L); and the state that follows, (S, L)."""
+    seen, n = max(order - 1, 1), len(words)
+    states = shapes(seen, labels)
+    place = {state: i for i, state in enumerate(states)}
+    follows = [[place[shape_of((label, *state), seen)] for label in range(labels)] for state in states]
+    # Streams one after another, each with its begin before it; nothing is before a begin.
+    padded = np.full(n + len(offsets) * (seen + 1), -1, np.int64)
+    lengths = np.diff(offsets)
+    stream = np.repeat(np.arange(len(lengths)), lengths)
+    slots = np.arange(n) + (stream + 1) * (seen + 1) - seen  # slots + seen is where the word stands
+    padded[slots + seen] = words
+    padded[slots[offsets[:-1]] + seen - 1] = begin
+    following = np.append(words[1:], end).astype(np.int64)
+    following[offsets[1:] - 1] = end
+    edges = np.empty((n, len(states), labels))
+    after = {}  # an event pushes the oldest token out of sight: states that differ only there share what follows
+    for i, state in enumerate(states):
+        before = history(state, seen, padded, slots, first_event)
+        edges[:, i, 0] = log_probs(before, following)
+        short = shape_of(state, seen - 1)
+        for label in range(1, labels):
+            event = np.full(n, first_event + label)
+            if (short, label) not in after:
+                after[short, label] = log_probs(np.column_stack([before[:, 1:], event]), following)
+            edges[:, i, label] = log_probs(before, event) + after[short, label]
+    return edges, follows
+
+
+def _forward_backward(edges: np.ndarray, follows: list[list[int]], offsets: np.ndarray) -> np.ndarray:
+    """Log-posteriors (N, L) of the edges (N, S, L) of a chain whose state is 0 where a stream begins."""
+    n, states, labels = edges.shape
+    edges = np.exp(edges - edges.max(axis=(1, 2), keepdims=True))
+    size = int(np.ceil(np.sqrt(n)))  # slots of a block, and blocks
+    matrices = np.zeros((size * size, states, states))
+    matrices[n:] = np.eye(states)
+    for state, targets in enumerate(follows):
+        for label, target in enumerate(targets):
+            matrices[:n, state, target] += edges[:, state, label]
+    last = offsets[1:] - 1
+    matrices[last, :, 0] = edges[last].sum(axis=2)  # whatever the labels were: the next stream knows nothing of them
+    matrices[last, :, 1:] = 0
+    matrices = matrices.reshape(size, size, states, states)
+    begin = np.zeros((1, states))
+    begin[0, 0] = 1
+    forward = _scan(matrices, begin).reshape(-1, states)[:n]
+    turned = matrices[::-1, ::-1].swapaxes(2, 3)
+    backward = _scan(turned, np.ones((1, states)))[::-1, ::-1].reshape(-1, states)[:n]
+    at_last = np.zeros(n, bool)
+    at_last[last] = True
+    sums = np.zeros((n, labels))
+    for state, targets in enumerate(follows):
+        for label, target in enumerate(targets):
+            ahead = np.where(at_last, backward[:, 0], backward[:, target])
+            sums[:, label] += forward[:, state] * edges[:, state, label] * ahead
+    sums = np.maximum(sums, np.finfo(np.float32).tiny * sums.max(axis=1, keepdims=True))
+    return np.log(sums / sums.sum(axis=1, keepdims=True))
+
+
+def _scan(matrices: np.ndarray, begin: np.ndarray) -> np.ndarray:
+    """Row vectors before each matrix, up to a factor: begin, begin·M₀, begin·M₀·M₁, …, (blocks, size, S)."""
+    blocks, size, states = matrices.shape[:3]
+    product = np.broadcast_to(np.eye(states), (blocks, states, states))
+    for step in range(size):
+        product = product @ matrices[:, step]
+        product = product / product.max(axis=(1, 2), keepdims=True)
+    starts = [begin]
+    for block in product[:-1]:
+        vector = starts[-1] @ block
+        starts.append(vector / vector.max())
+    result = np.empty((blocks, size, states))
+    vector = np.stack(starts)  # (blocks, 1, S)
+    for step in range(size):
+        result[:, step] = vector[:, 0]
+        vector = vector @ matrices[:, step]
+        vector = vector / vector.max(axis=2, keepdims=True)
+    return result
