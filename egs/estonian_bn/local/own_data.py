@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""usage: local/own_data.py [--lowercase BOOL] --labels FILE SET-DIR OUT-DIR
+       local/own_data.py --times SET-DIR
+
+Makes a data directory of broadcasts of one's own. SET-DIR has punctuated transcripts in one of three forms:
+
+    text    a Kaldi data directory whose `text` has the marks in it: `UTT Tere õhtust, Aktuaalne Kaamera.`;
+            utt2spk, segments, wav.scp and reco2file_and_channel, where they are there, are kept
+    *.trs   Transcriber's files
+    *.txt   a text a recording, of the name that its TextGrid has
+
+and the times of their words: `ctm` (as get_train_ctm.sh writes it to the alignment's directory; a link does),
+`*.ctm`, or `*.TextGrid`. With --times it only prints where they are, for `punc pauses`.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from punc.datadir import DataDir, Utterance, write_data_dir
+from punc.errors import InputError
+from punc.files import decode_line, open_input
+from punc.labels import LabelSet
+from punc.options import OptionParser, boolean
+from punc.text import TextReader
+from punc.trs import prepare_trs
+
+
+def times(folder: Path) -> Path:
+    """Where the times of words are. Raises InputError where there are none."""
+    if (folder / "ctm").is_file():
+        return folder / "ctm"
+    if not [file for file in folder.rglob("*") if file.suffix.lower() in (".ctm", ".textgrid")]:
+        raise InputError("no times of words", "put ctm, *.ctm or *.TextGrid here", folder)
+    return folder
+
+
+def read(text: str, reader: TextReader) -> tuple[list[str], list[str]]:
+    """The words and labels of a punctuated text; a mark before its first word is dropped."""
+    words, labels = [], []
+    for token in text.split():
+        parts = reader.token(token)
+        if parts.lead and labels:
+            labels[-1] = reader.attach(labels[-1], parts.lead)
+        words += parts.words.split()
+        labels += parts.labels.split()
+    return words, labels
+
+
+def of_table(data: DataDir, reader: TextReader) -> Iterator[Utterance]:
+    """The utterances of a Kaldi directory whose text is punctuated. Raises InputError for one without a word."""
+    for utterance in data.utterances():
+        words, labels = read(" ".join(utterance.words), reader)
+        if not words:
+            raise InputError(f"no word in '{utterance.id}'", "take it out: utils/fix_data_dir.sh", data.path / "text")
+        yield Utterance(utterance.id, utterance.stream, words, labels)
+
+
+def of_texts(files: Sequence[Path], reader: TextReader) -> Iterator[Utterance]:
+    """A text a recording, which is an utterance and a stream of its own."""
+    for file in sorted(files, key=lambda file: file.stem.encode()):
+        with open_input(file) as lines:
+            text = " ".join(decode_line(line, file, number) for number, line in enumerate(lines, 1))
+        words, labels = read(text, reader)
+        if not words:
+            raise InputError("no word in it", "take it out, or get it again", file)
+        yield Utterance(file.stem, file.stem, words, labels)
+
+
+def make(folder: Path, out: Path, reader: TextReader) -> None:
+    """Make the data directory. Raises InputError where there are no transcripts."""
+    if (folder / "text").is_file():
+        data = DataDir(folder)
+        data.has_labels = data.has_pauses = False
+        write_data_dir(out, of_table(data, reader), like=data)
+    elif files := sorted(folder.glob("*.trs")):
+        for repair, count in sorted(prepare_trs(files, out, reader).items()):
+            print(f"{sys.argv[0]}: {out}: {count:,} {repair}", file=sys.stderr)
+    elif files := sorted(folder.glob("*.txt")):
+        write_data_dir(out, of_texts(files, reader))
+    else:
+        raise InputError("no transcripts", "put text and utt2spk, *.trs or *.txt here", folder)
+
+
+def main(arguments: Sequence[str]) -> None:
+    parser = OptionParser("local/own_data.py --labels FILE SET-DIR OUT-DIR", "See the top of the script.", "")
+    parser.add_argument("--labels", metavar="FILE", help="label set")
+    parser.add_argument("--lowercase", type=boolean, default=True, metavar="BOOL", help="write words in lower case")
+    parser.add_argument("--times", metavar="SET-DIR", help="print where the times of its words are")
+    parser.add_argument("folders", nargs="*", metavar="SET-DIR OUT-DIR", help="transcripts, and what to make")
+    args = parser.parse(arguments)
+    if args.times:
+        print(times(Path(args.times)))
+        return
+    if len(args.folders) != 2 or not args.labels:
+        raise InputError("not --labels FILE SET-DIR OUT-DIR", "see the top of the script")
+    folder, out = map(Path, args.folders)
+    times(folder)
+    make(folder, out, TextReader(LabelSet.read(args.labels), args.lowercase))
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except InputError as mistake:
+        sys.exit(f"{sys.argv[0]}: {mistake}")

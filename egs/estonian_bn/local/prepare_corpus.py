@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""usage: local/prepare_corpus.py CORPUS-DIR OUT-DIR
+
+Cuts the corpus into the sets of the recipe: texts of the first stage, OUT-DIR/<source>.{train,dev}.txt with `#doc`
+lines, and words with pauses, OUT-DIR/pauses.{train,dev,test}.txt, `#doc` lines too.
+
+- The text sources edt, estner and fiction give every 20th of their documents to dev, from the 10th on; of bn
+  (raw_data), dev.txt is dev. Its broadcasts are between empty lines, its marks are spelt `,COMMA`: here as they are
+  in other text.
+- pauses.dev.txt, one broadcast, is the test set. pauses.train.txt is five broadcasts, one a line. Each is cut into
+  news items, and the items that begin in the first fifth of the first broadcast's words, the second fifth of the
+  second's, and so on, are dev: headlines, reports, sports and weather are then in train and in dev alike. A
+  news item ends at a period with a pause of 2 s or more: there a jingle, a report's own sound, or a change of place
+  follows. What is left of a broadcast before and behind its dev items is train, two streams.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+ITEM_END = re.compile(r"<sil=(?:[2-9]|\d\d+)\.\d+>\s+\.PERIOD\s")
+SPELT_MARK = re.compile(r"\s+([^\w\s<+])[A-Z]{4,}(?=\s|$)")
+WORDS = {"train": 21049, "test": 4307}  # of the published files
+
+
+def documents(path: Path) -> Iterator[str]:
+    """The documents of a text, each with its `#doc` line."""
+    for text in re.split(r"^(?=#doc)", path.read_text(encoding="utf-8"), flags=re.MULTILINE):
+        if text.strip():
+            yield text.rstrip("\n") + "\n"
+
+
+def broadcasts(path: Path) -> Iterator[str]:
+    """The broadcasts of a raw text as documents of prose."""
+    for i, text in enumerate(filter(str.strip, re.split(r"\n\s*\n", path.read_text(encoding="utf-8"))), 1):
+        yield f"#doc {path.stem}{i}\n{SPELT_MARK.sub(lambda mark: mark[1], text).strip()}\n"
+
+
+def items(broadcast: str) -> list[str]:
+    """The news items of a broadcast with pauses; joined they are the broadcast."""
+    ends = [0, *(match.end() for match in ITEM_END.finditer(broadcast)), len(broadcast)]
+    return [broadcast[begin:end] for begin, end in pairwise(ends) if broadcast[begin:end].strip()]
+
+
+def words(text: str) -> int:
+    return text.count("<sil=")
+
+
+def split(broadcast: str, part: int, parts: int) -> tuple[str, str, str]:
+    """A broadcast as what is before its dev items, they, and what is behind: dev is the `part`-th of `parts`."""
+    before, dev, behind, at, total = "", "", "", 0, words(broadcast)
+    for item in items(broadcast):
+        if at * parts < part * total:
+            before += item
+        elif at * parts < (part + 1) * total:
+            dev += item
+        else:
+            behind += item
+        at += words(item)
+    return before, dev, behind
+
+
+def write(path: Path, texts: list[str]) -> None:
+    """Write a file whole or not at all."""
+    beside = path.with_suffix(".new")
+    beside.write_text("".join(texts), encoding="utf-8")
+    beside.replace(path)
+
+
+def main(corpus: Path, out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    raw = corpus / "raw_data"
+    for source, file in ("edt", "edt.tok.txt"), ("estner", "estner_devtest.tok.txt"), ("fiction", "fiction_ebooks.txt"):
+        every = list(documents(corpus / file))
+        write(out / f"{source}.train.txt", [text for i, text in enumerate(every, 1) if i % 20 != 10])
+        write(out / f"{source}.dev.txt", every[9::20])
+    write(out / "bn.train.txt", list(broadcasts(raw / "train.txt")))
+    write(out / "bn.dev.txt", list(broadcasts(raw / "dev.txt")))
+
+    train = list(filter(str.strip, (raw / "pauses.train.txt").read_text(encoding="utf-8").split("\n")))
+    test = (raw / "pauses.dev.txt").read_text(encoding="utf-8")
+    for name, text in (("train", "".join(train)), ("test", test)):
+        if words(text) != WORDS[name]:
+            print(f"{sys.argv[0]}: the {name} set has {words(text)} words with pauses, not the {WORDS[name]} of "
+                  "RESULTS.md; the figures will differ", file=sys.stderr)
+    parts = [split(broadcast + "\n", i, len(train)) for i, broadcast in enumerate(train)]
+    write(out / "pauses.train.txt", [f"#doc broadcast{i}{side}\n{text}\n" for i, (before, _, behind) in
+                                     enumerate(parts, 1) for side, text in (("a", before), ("b", behind)) if text])
+    write(out / "pauses.dev.txt", [f"#doc broadcast{i}\n{dev}\n" for i, (_, dev, _) in enumerate(parts, 1)])
+    write(out / "pauses.test.txt", [f"#doc broadcast{len(train) + 1}\n{test}\n"])
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    try:
+        main(Path(sys.argv[1]), Path(sys.argv[2]))
+    except FileNotFoundError as error:
+        sys.exit(f"{sys.argv[0]}: {error.filename}: no such file; README.md says where to get the corpus")
