@@ -23,10 +23,11 @@ def local():
     import nlp
     import prepare_earnings21
     import prepare_earnings22
+    import prepare_engines
     import prepare_text
     import spoken
     yield {module.__name__: module
-           for module in (nlp, prepare_earnings21, prepare_earnings22, prepare_text, spoken)}
+           for module in (nlp, prepare_earnings21, prepare_earnings22, prepare_engines, prepare_text, spoken)}
     sys.path.remove(str(LOCAL))
 
 
@@ -185,3 +186,22 @@ def test_no_call_in_common(local, labels, tmp_path):
         path.rename(path.with_name(f"other{path.name}"))
     with pytest.raises(InputError, match="no call has a reference and all CTMs"):
         local["prepare_earnings21"].prepare(tmp_path / "in", labels, tmp_path, {"asr": "rev/kaldi", "poor": "libri"})
+
+
+def test_engines(local, labels, tmp_path, capsys):
+    earnings21(tmp_path / "in")
+    local["prepare_earnings21"].prepare(tmp_path / "in", labels, tmp_path, {"asr": "rev/kaldi", "poor": "libri"})
+    for call in "123":
+        write_nlp(tmp_path / "in" / "output" / "amazon" / f"{call}.nlp",
+                  [row("In", "0.1", "0.3"), row("20", "1.0", "2.0", "%,"), row("Mr", "2.5", "2.6", "."), row("Yes")])
+    prepare = local["prepare_engines"].prepare
+    prepare(tmp_path / "in", tmp_path / "test_ref", labels, tmp_path, ["amazon"])
+    own, bare = (list(DataDir(tmp_path / name).utterances()) for name in ("amazon", "amazon_words"))
+    assert [u.words for u in own] == [u.words for u in bare] == [["in", "twenty", "percent", "mr", "yes"]] * 2
+    assert own[0].labels == ["O", "O", "COMMA", "O", "O"]
+    assert bare[0].labels is None
+    assert bare[0].pauses == pytest.approx([0.7, 0, 0.5, np.nan, np.nan], nan_ok=True)
+    assert "amazon: no reference of 1 calls, left out: 3" in capsys.readouterr().err
+    (tmp_path / "in" / "output" / "amazon" / "2.nlp").unlink()
+    with pytest.raises(InputError, match="no transcript of 1 calls of the test: 2"):
+        prepare(tmp_path / "in", tmp_path / "test_ref", labels, tmp_path, ["amazon"])

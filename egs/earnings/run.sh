@@ -32,6 +32,12 @@ exp=exp/$variant
 results=RESULTS
 [ "$variant" = 3-europarl ] || results=RESULTS-$variant
 tests="test_ref test_asr test_asr_libri"
+engines=
+engine_tests=         # what the engines wrote has question marks, so it is scored with four labels
+if [ "$labels" = 4 ]; then
+  engines="amazon google microsoft speechmatics"
+  engine_tests=" test_${engines// / test_}"
+fi
 runs() { [ "$stage" -le "$1" ] && [ "$stop_stage" -ge "$1" ]; }
 asked() { case " $systems " in *" $1 "*) ;; *) false ;; esac }
 
@@ -59,6 +65,9 @@ if runs 1; then
     "${sources[@]/%/.txt}" "$data/earnings22.txt" "$data/train_text"
   [ -f "$data/test_asr_libri_words/text" ] || python local/prepare_earnings21.py "$corpus/earnings/earnings21" \
     "$names" "$data" test_asr=rev/kaldi test_asr_libri=kaldi_org/librispeech
+  # shellcheck disable=SC2086
+  [ -z "$engines" ] || [ -d "$data/speechmatics_words" ] ||
+    python local/prepare_engines.py "$corpus/earnings/earnings21" "$data/test_ref" "$names" "$data" $engines
 fi
 
 # Stage 2: the references' words get their times from the better recogniser; a recogniser's words have their own.
@@ -68,6 +77,10 @@ if runs 2; then
     [ -f "$data/$set/punct" ] && continue
     punc pauses "$data/${set}_words" "$data/${set}_ctm"
     punc project --labels "$names" "$data/test_ref" "$data/${set}_words" "$data/$set" 2>&1 | tee "$data/$set.wer"
+  done
+  for engine in $engines; do
+    [ -f "$data/test_$engine/punct" ] ||
+      punc project --labels "$names" "$data/test_ref" "$data/${engine}_words" "$data/test_$engine"
   done
   for set in train_pauses dev $tests; do punc validate --labels "$names" "$data/$set"; done
 fi
@@ -113,19 +126,25 @@ if runs 5; then both TA-LSTM TA-LSTM-p; fi
 # Stage 6: punctuate references and recognisers' words, and score them.
 if runs 6; then
   for system in $systems; do
-    for set in $tests; do
+    for set in $tests$engine_tests; do
       decode=$exp/$system/decode_$set
       [ "$decode/punct" -nt "$exp/$system/final.pt" ] ||
         $cmd "$exp/$system/log/decode_$set.log" punc punctuate --nj "$nj" "$exp/$system" "$data/$set" "$decode"
       $cmd "$exp/$system/log/score_$set.log" punc score --labels "$names" "$data/$set" "$decode" "$decode/score"
     done
   done
+  for engine in $engines; do  # its own punctuation of its own words
+    $cmd "$exp/$engine/log/score.log" punc score --labels "$names" "$data/test_$engine" "$data/$engine" \
+      "$exp/$engine/decode_test_$engine/score"
+  done
 fi
 
 # Stage 7: all figures into RESULTS.tsv and RESULTS.md; RESULTS-<variant> for other labels and texts than the paper's.
 if runs 7; then
+  compare=(--compare "TA-LSTM-p,TA-LSTM" --compare "TA-LSTM-p,T-LSTM-p")
+  for engine in $engines; do compare+=(--compare "TA-LSTM-p,$engine" --compare "T-LSTM,$engine"); done
   punc results --title "Earnings calls, $labels labels, first stage on ${text// / + } + Earnings-22" \
-    --command "./run.sh --corpus DIR --labels $labels --text '$text'" --systems "$systems" --sets "$tests" \
-    --compare TA-LSTM-p,TA-LSTM --compare TA-LSTM-p,T-LSTM-p --notes conf/notes.md "$exp" "$results"
+    --command "./run.sh --corpus DIR --labels $labels --text '$text'" --systems "$systems" --sets "$tests$engine_tests" \
+    "${compare[@]}" --notes conf/notes.md "$exp" "$results"
   cat "$results.md"
 fi

@@ -1,0 +1,50 @@
+"""usage: prepare_engines.py DIR REF-DIR LABELS OUT ENGINE …
+
+What commercial engines wrote for the test calls (DIR/output/ENGINE/*.nlp): for each engine OUT/ENGINE, a data directory
+of its words with its own punctuation and the pauses of its own word times, and OUT/ENGINE_words, the same without the
+punctuation. Only calls that REF-DIR and the engine both have; the others are named. The words are spoken words, as
+those of the references.
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from nlp import call_files, listed, read_nlp, to_call, utterances
+
+from punc.datadir import DataDir, Utterance, write_data_dir
+from punc.errors import InputError
+from punc.labels import LabelSet
+
+
+def prepare(directory: Path, reference: Path, labels: LabelSet, out: Path, engines: list[str]) -> None:
+    """Write the sets, and the calls that are not everywhere as log lines. Raises InputError for one with no call."""
+    wanted = [stream for stream, _ in DataDir(reference).streams()]
+    for engine in engines:
+        files = call_files(directory / "output" / engine)
+        extra, missing = [c for c in files if c not in wanted], [c for c in wanted if c not in files]
+        if missing:
+            raise InputError(f"no transcript of {len(missing)} calls of the test: {listed(missing)}",
+                             "leave the engine out, or get its whole output", directory / "output" / engine)
+        if extra:
+            print(f"{engine}: no reference of {len(extra)} calls, left out: {listed(extra)}", file=sys.stderr)
+        write_data_dir(out / engine, punctuated({call: files[call] for call in wanted}, labels))
+        bare = (u._replace(labels=None) for u in DataDir(out / engine).utterances())
+        write_data_dir(out / f"{engine}_words", bare)
+
+
+def punctuated(files: dict[str, Path], labels: LabelSet) -> Iterator[Utterance]:
+    """An engine's calls with its own labels; `%` that it writes as a mark is a word."""
+    for call, path in files.items():
+        tokens = [token._replace(token=token.token + "%" * ("%" in token.mark)) for token in read_nlp(path)]
+        done = to_call(tokens, labels)
+        yield from utterances(call, done.words, done.labels, done.pauses)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 6:
+        sys.exit(__doc__)
+    try:
+        prepare(Path(sys.argv[1]), Path(sys.argv[2]), LabelSet.read(sys.argv[3]), Path(sys.argv[4]), sys.argv[5:])
+    except InputError as error:
+        sys.exit(f"{sys.argv[0]}: {error}")
