@@ -98,8 +98,11 @@ def _header(file: IO[bytes], path: str | os.PathLike) -> list[int]:
     if file.read(6) != b"\\data\\":
         _skip_to(file, b"\\data\\", path)
     for line in file:
+        number = line.partition(b"=")[2].strip()
         if line.startswith(b"ngram "):
-            counts.append(int(line.partition(b"=")[2]))
+            if not number.isdigit():
+                break
+            counts.append(int(number))
         elif counts:
             return counts
     raise InputError("not an ARPA file, or a truncated one", "estimate it again", path)
@@ -124,7 +127,9 @@ def _blocks(file: IO[bytes], count: int, path: str | os.PathLike) -> Iterator[by
         if not lines:
             raise InputError("it ends too early", "estimate it again", path)
         count -= len(lines)
-        yield b"".join(lines).replace(b"\t", b" ").replace(b" \n", b"\n")
+        # Fields are parted by tabs, words by blanks; some programs end each line with a blank.
+        block = b"".join(lines).replace(b"\t", b" ").replace(b"\r\n", b"\n").replace(b" \n", b"\n")
+        yield block if block.endswith(b"\n") else block + b"\n"
 
 
 def _entries(block: bytes, names: Lookup, n: int, path: str | os.PathLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -145,7 +150,10 @@ def _entries(block: bytes, names: Lookup, n: int, path: str | os.PathLike) -> tu
 
 
 def _numbers(tokens: Tokens) -> np.ndarray:
-    return (np.array(strings(tokens), "S").astype(np.float64) * LN10).astype(np.float32)
+    numbers = np.array(strings(tokens), "S").astype(np.float64)
+    if np.isnan(numbers).any():
+        raise ValueError
+    return (numbers.clip(NEVER, -NEVER) * LN10).astype(np.float32)
 
 
 def _unigrams(ids: np.ndarray, logs: np.ndarray, backoffs: np.ndarray, size: int) -> Order:

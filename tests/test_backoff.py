@@ -1,0 +1,108 @@
+"""Back-off models: read from ARPA files, compared with a dictionary that follows the definition."""
+
+import numpy as np
+import pytest
+
+from punc.errors import InputError
+from punc.layers import backoff
+from punc.layers.backoff import LN10, read_arpa
+
+TOKENS = ["<UNK>", "</s>", "a", "b", "ein sehr langes Wort", "c", "<COMMA>", "<s>"]
+TOKENS[4] = "Wortungetüme_sind_lang"
+SMALL = """\\data\\
+ngram 1=4
+ngram 2=2
+
+\\1-grams:
+-1\t<unk>
+-0.5\ta\t-0.2
+-0.7\t</s>
+-99\t<s>\t-0.3
+
+\\2-grams:
+-0.25\t<s> a
+-0.125\ta </s>
+
+\\end\\
+"""
+
+
+def random_model(rng, order, more=()):
+    """An ARPA model as {n-gram: (log10 P, back-off)}: each n-gram's begin is there, its end need not be."""
+    words = [*TOKENS, *more]
+    model = {(word,): (float(rng.uniform(-4, 0)), float(rng.uniform(-1, 1))) for word in words if word != "c"}
+    for n in range(2, order + 1):
+        begins = [gram for gram in model if len(gram) == n - 1]
+        for _ in range(40):
+            gram = (*begins[rng.integers(len(begins))], words[rng.integers(len(words))])
+            if gram[-1] != "c":
+                model[gram] = (float(rng.uniform(-4, 0)), float(rng.uniform(-1, 1)) if n < order else 0.0)
+    return model
+
+
+def write(path, model, order):
+    text = "\\data\\\n" + "".join(f"ngram {n}={sum(len(g) == n for g in model)}\n" for n in range(1, order + 1))
+    for n in range(1, order + 1):
+        text += f"\n\\{n}-grams:\n"
+        for gram, (log, weight) in model.items():
+            if len(gram) == n:
+                text += f"{log:.7f}\t{' '.join(gram)}" + (f"\t{weight:.7f}\n" if n < order else "\n")
+    path.write_text(text + "\n\\end\\\n", encoding="utf-8")
+
+
+def by_definition(model, history, word):
+    if (*history, word) in model:
+        return model[(*history, word)][0]
+    if not history:
+        return model[("<unk>",)][0] if ("<unk>",) in model else backoff.NEVER
+    return model.get(tuple(history), (0, 0.0))[1] + by_definition(model, history[1:], word)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("unknown", [True, False])
+@pytest.mark.parametrize("block", [1, 200, 1 << 24])
+def test_every_ngram_by_the_definition(order, unknown, block, tmp_path, monkeypatch):
+    monkeypatch.setattr(backoff, "BLOCK", block)
+    rng = np.random.default_rng(order)
+    # The file's own words, which the tokens do not have, are left out with all that contains them.
+    model = random_model(rng, order, ["other"] + ["<unk>"] * unknown)
+    write(tmp_path / "arpa", model, order)
+    found = read_arpa(tmp_path / "arpa", TOKENS)
+    history = rng.integers(-1, len(TOKENS), (500, order))
+    history[:250] = rng.integers(2, 4, (250, order))
+    tokens = rng.integers(0, len(TOKENS), 500)
+    expected = [by_definition(model, [TOKENS[i] if i >= 0 else "none" for i in row][-order + 1:] if order > 1 else [],
+                              TOKENS[token]) * LN10 for row, token in zip(history.tolist(), tokens.tolist())]
+    np.testing.assert_allclose(found.log_probs(found.contexts(history), tokens), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_orders_above_are_left_out(tmp_path):
+    model = random_model(np.random.default_rng(1), 4)
+    write(tmp_path / "arpa", model, 4)
+    assert [len(o.keys) for o in read_arpa(tmp_path / "arpa", TOKENS, 2).orders] == [
+        len(TOKENS), sum(len(gram) == 2 for gram in model)]
+
+
+def test_an_unknown_word_is_the_files_unk(tmp_path):
+    (tmp_path / "arpa").write_text(SMALL)
+    model = read_arpa(tmp_path / "arpa", ["<UNK>", "</s>", "a", "<s>"])
+    logs = model.log_probs(model.contexts(np.array([[3], [3], [2]])), np.array([2, 0, 1]))
+    np.testing.assert_allclose(logs, np.array([-0.25, -0.3 - 1, -0.125]) * LN10, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("old", "new", "message"), [
+    ("\\data\\", "data", "no \\data\\ here: not an ARPA file, or a truncated one; estimate it again"),
+    ("ngram 1=4", "ngram 1=four", "not an ARPA file, or a truncated one; estimate it again"),
+    ("ngram 1=4\nngram 2=2\n", "", "not an ARPA file, or a truncated one; estimate it again"),
+    ("ngram 1=4", "ngram 1=5", "a line of 1-grams that is no n-gram; estimate it again"),
+    ("\\2-grams:", "", "no \\2-grams: here: not an ARPA file, or a truncated one; estimate it again"),
+    ("-0.125\ta </s>\n\n\\end\\\n", "", "it ends too early; estimate it again"),
+    ("-0.125\ta </s>", "-0.125\ta", "a line of 2-grams that is no n-gram; estimate it again"),
+    ("-0.125\ta </s>", "x\ta </s>", "a line of 2-grams that is no n-gram; estimate it again"),
+    ("-0.125\ta </s>", "nan\ta </s>", "a line of 2-grams that is no n-gram; estimate it again"),
+])
+def test_files_that_are_no_models(old, new, message, tmp_path):
+    (tmp_path / "arpa").write_text(SMALL.replace(old, new, 1))
+    with pytest.raises(InputError) as error:
+        read_arpa(tmp_path / "arpa", TOKENS)
+    assert str(error.value) == f"{tmp_path / 'arpa'}: {message}"

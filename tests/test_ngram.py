@@ -1,0 +1,234 @@
+"""The models that are not trained by gradient: the n-gram over words and punctuation, and the tree upon it."""
+
+import io
+import os
+import shutil
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from punc.datadir import Utterance, write_data_dir
+from punc.decode import log_posteriors
+from punc.errors import InputError
+from punc.live import punctuate_live
+from punc.models import base, ngram, ngram_dt
+from punc.store import Store, StoreSet, Vocabulary, make_store
+from punc.train import train
+
+needs_lmplz = pytest.mark.skipif(not shutil.which("lmplz"), reason="no lmplz: bash utils/install_lmplz.sh")
+
+
+def write_bigram(path, data, tokens):
+    """Estimate a bigram model by absolute discounting, which needs no other program."""
+    first = len(tokens) - 1 - sum(token.startswith("<") and token.isupper() for token in tokens[2:])
+    texts = [[len(tokens) - 1, *ngram.with_events(data.ids[b:e], data.labels[b:e], first).tolist(), 1]
+             for b, e in pairwise(data.offsets.tolist())]
+    ones, twos = Counter(x for t in texts for x in t), Counter(p for t in texts for p in pairwise(t))
+    begun, types = Counter(p[0] for t in texts for p in pairwise(t)), Counter(a for a, _ in twos)
+    total = ones.total()
+    rows = [f"{np.log10(n / total):.7f}\t{tokens[a]}\t{np.log10(0.5 * types[a] / begun[a]) if a in begun else 0:.7f}"
+            for a, n in ones.items()]
+    more = [f"{np.log10((n - 0.5) / begun[a]):.7f}\t{tokens[a]} {tokens[b]}" for (a, b), n in twos.items()]
+    path.write_text("\n".join(["\\data\\", f"ngram 1={len(rows) + 1}", f"ngram 2={len(more)}", "", "\\1-grams:",
+                               "-3\t<unk>", *rows, "", "\\2-grams:", *more, "", "\\end\\", ""]))
+
+
+@pytest.fixture(scope="module")
+def arpa(tmp_path_factory, toy_store):
+    """ARPA files of the toy tasks, by name."""
+    place, store = tmp_path_factory.mktemp("arpa"), Store(toy_store)
+    for task in ("after", "before", "pause"):
+        write_bigram(place / task, store.set(f"train_{task}"), ngram.tokens_of(store.vocabulary, store.labels))
+    return place
+
+
+@pytest.fixture(scope="module")
+def exp(tmp_path_factory, toy_store, arpa):
+    """A trained n-gram model."""
+    directory = tmp_path_factory.mktemp("exp") / "ngram"
+    train(toy_store, directory, "ngram", {"arpa": str(arpa / "pause")}, train_set="train_pause", dev_set="dev_pause")
+    return directory
+
+
+@pytest.mark.parametrize("task", ["after", "before"])
+def test_ngram_learns_and_is_loaded(task, toy_store, arpa, tmp_path):
+    options = {"arpa": str(arpa / task)}
+    train(toy_store, tmp_path, "ngram", options, train_set=f"train_{task}", dev_set=f"dev_{task}")
+    model, data = base.load(tmp_path), Store(toy_store).set(f"dev_{task}")
+    logs = log_posteriors(model, data)
+    assert logs.dtype == np.float32
+    np.testing.assert_allclose(np.exp(logs).sum(axis=1), 1, atol=1e-5)
+    assert np.mean(logs.argmax(axis=1) == data.labels) > 0.95
+    assert sorted(os.listdir(tmp_path)) == ["conf", "final.pt", "labels.txt", "vocab"]
+    before = (tmp_path / "final.pt").read_bytes()
+    train(toy_store, tmp_path, "ngram", options, train_set=f"train_{task}", dev_set=f"dev_{task}")
+    assert (tmp_path / "final.pt").read_bytes() == before  # finished: nothing is done again
+    # Streams know nothing of each other.
+    alone = StoreSet(data.ids[200:400], None, None, ["1"], np.array([0, 200]))
+    np.testing.assert_allclose(log_posteriors(model, alone), logs[200:400], atol=1e-5)
+
+
+@needs_lmplz
+def test_ngram_is_estimated_pruned_and_interpolated(toy_store, tmp_path, capfd):
+    data, sizes = Store(toy_store).set("dev_after"), []
+    for prune in ("0", "0,0,2"):
+        directory = tmp_path / prune
+        train(toy_store, directory, "ngram", {"order": 3, "prune": prune}, train_set="train_before,train_after",
+              dev_set="dev_after")
+        model = base.load(directory)
+        assert np.mean(log_posteriors(model, data).argmax(axis=1) == data.labels) > 0.95
+        sizes.append(len(model.models[0].orders[2].keys))
+        before, after = model.arrays["weights"]
+        assert after > 0.9
+        assert before + after == pytest.approx(1)
+    assert sizes[1] < sizes[0]
+    assert "weights: train_before 0." in capfd.readouterr().err
+
+
+def test_interpolation_is_the_most_probable():
+    logs = np.log(np.random.default_rng(0).uniform(0.01, 1, (2, 300)))
+    logs[1, :200] += 1
+    best = max(np.linspace(0, 1, 1001), key=lambda w: np.logaddexp(logs[0] + np.log(w + 1e-300),
+                                                                   logs[1] + np.log(1 - w + 1e-300)).sum())
+    np.testing.assert_allclose(ngram.interpolation(logs), [best, 1 - best], atol=2e-3)
+
+
+def test_interpolated_probabilities_are_the_weighted_sum(toy_store, arpa, tmp_path):
+    train(toy_store, tmp_path, "ngram", {"arpa": f"{arpa / 'after'},{arpa / 'before'}"}, train_set="train_after",
+          dev_set="dev_before")
+    model = base.load(tmp_path)
+    rng = np.random.default_rng(0)
+    history, tokens = rng.integers(0, 14, (50, 3)), rng.integers(0, 13, 50)
+    expected = model.arrays["weights"] @ np.exp(model.component_logs(history, tokens))
+    np.testing.assert_allclose(np.exp(model.log_probs(history, tokens)), expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize("block", [2, 1 << 20])
+def test_text_for_estimation(block, tmp_path, monkeypatch):
+    """Words and labels of each stream in a line; what a language model has for itself is no word of a text."""
+    vocabulary = Vocabulary(["<unk>", "</s>", "a", "<s>", "<COMMA>", "b"])
+    labels = base.LabelSet.read(_labels(tmp_path))
+    tokens = ngram.tokens_of(vocabulary, labels)
+    assert tokens[-4:] == ["<O>", "<COMMA>", "<PERIOD>", "<s>"]
+    assert len(set(tokens)) == len(tokens)
+    data = StoreSet(np.array([2, 5, 0, 3, 4, 2]), np.array([0, 1, -1, 2, 0, 2]), None, ["x", "y"], np.array([0, 4, 6]))
+    monkeypatch.setattr(ngram, "BLOCK", block)
+    ngram.write_text(tmp_path / "text", data, tokens, len(vocabulary))
+    assert (tmp_path / "text").read_text() == "a b <COMMA> <UNK> <UNK> <PERIOD>\n<UNK> a <PERIOD>\n"
+
+
+def _labels(folder):
+    (folder / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\n")
+    return folder / "labels.txt"
+
+
+def test_live_it_writes_at_a_streams_end(exp):
+    read, write = os.pipe()
+    os.write(write, b"c a d\n\nb c")
+    os.close(write)
+    sink = io.BytesIO()
+    punctuate_live(base.load(exp), read, sink)
+    os.close(read)
+    lines = sink.getvalue().decode().split("\n")
+    assert [[word.rstrip(",.") for word in line.split()] for line in lines] == [["c", "a", "d"], ["b", "c"], []]
+
+
+# The decision tree.
+
+def test_the_tree_is_that_of_scikit_learn():
+    tree = pytest.importorskip("sklearn.tree", reason="no scikit-learn: the extra 'tree'")
+    rng = np.random.default_rng(0)
+    features = rng.uniform(-1, 1, (2000, 4)).astype(np.float32)
+    labels = rng.choice([0, 2], 2000, p=[0.7, 0.3]) * (features[:, 0] > 0)  # label 1 is never seen
+    for options in ({"max_depth": 1}, {"max_depth": 6}, {"min_samples_leaf": 1000}, {}):
+        classifier = tree.DecisionTreeClassifier(random_state=0, **options).fit(features, labels)
+        arrays = ngram_dt.arrays_of(classifier, 3)
+        new = np.concatenate([rng.uniform(-1, 1, (500, 4)).astype(np.float32), features[:500]])
+        found = arrays["counts"][ngram_dt.leaves(arrays, new)]
+        np.testing.assert_allclose((found / found.sum(axis=1, keepdims=True))[:, [0, 2]],
+                                   classifier.predict_proba(new), atol=1e-12)
+        assert (found[:, 1] == 0).all()
+        probs = ngram_dt.smoothed(arrays)
+        np.testing.assert_allclose(probs.sum(axis=1), 1)
+        assert (probs > 0).all()
+
+
+def test_tree_learns_from_pauses_and_has_the_language_model_inside(exp, toy_store, tmp_path, capfd):
+    pytest.importorskip("sklearn", reason="no scikit-learn: the extra 'tree'")
+    lm = tmp_path / "lm"
+    shutil.copytree(exp, lm)
+    train(toy_store, tmp_path / "dt", "ngram_dt", {"lm_model": str(lm)}, train_set="train_pause", dev_set="dev_pause")
+    assert "depth " in capfd.readouterr().err
+    shutil.rmtree(lm)
+    model, data = base.load(tmp_path / "dt"), Store(toy_store).set("dev_pause")
+    logs = log_posteriors(model, data)
+    known = ~np.isnan(data.pauses)
+    assert np.mean((logs.argmax(axis=1) == data.labels)[known]) > 0.98
+    np.testing.assert_allclose(np.exp(logs).sum(axis=1), 1, atol=1e-5)
+    pauses = model.thresholds()[:, 0]
+    assert any(0.1 < pause < 0.5 for pause in pauses)
+    assert any(0.6 < pause < 0.9 for pause in pauses)
+    assert list(pauses) == sorted(pauses)
+    # An unknown pause is its own feature, and the posteriors are the other ones.
+    assert model.features(data._replace(pauses=None))[:, 0].tolist() == [ngram_dt.UNKNOWN] * len(data.ids)
+    lm_logs = log_posteriors(base.load(exp), data)
+    np.testing.assert_allclose(model.features(data)[:, 1:], np.exp(lm_logs), atol=1e-6)
+
+
+# What a user can do wrong.
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"order": 0}, "--order=0; it is at least 1"),
+    ({"prune": "1"}, "--prune=1; write counts that begin with 0 and do not fall: 0,0,1,1"),
+    ({"prune": "0,2,1"}, "--prune=0,2,1; write counts that begin with 0 and do not fall: 0,0,1,1"),
+    ({"prune": "0 0"}, "--prune=0 0; write counts that begin with 0 and do not fall: 0,0,1,1"),
+    ({"arpa": "none.arpa"}, "none.arpa: no such file; make it, or name another one"),
+    ({}, "neither lmplz nor ngram-count on PATH; build the first: bash utils/install_lmplz.sh"),
+])
+def test_options_of_the_ngram(options, message, toy_store, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(InputError) as error:
+        train(toy_store, tmp_path / "exp", "ngram", options, train_set="train_after", dev_set="dev_after")
+    assert str(error.value) == message
+    assert not (tmp_path / "exp").exists()
+
+
+@needs_lmplz
+def test_what_lmplz_says_is_one_line(toy_store, tmp_path):
+    with pytest.raises(InputError, match=r"^lmplz failed: .+; see --memory") as error:
+        train(toy_store, tmp_path / "exp", "ngram", {"memory": "x"}, train_set="train_after", dev_set="dev_after")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({}, "no language model is named; name its directory: --lm-model exp/4-gram"),
+    ({"lm_model": "none"}, "none/final.pt: no such file; train the model, or name another directory"),
+    ({"lm_model": "EXP", "depths": "3;4"}, "--depths=3;4; write whole numbers above 0 with commas between"),
+    ({"lm_model": "EXP", "leaf_sizes": "0"}, "--leaf-sizes=0; write whole numbers above 0 with commas between"),
+])
+def test_options_of_the_tree(options, message, exp, toy_store, tmp_path):
+    options = {name: value.replace("EXP", str(exp)) for name, value in options.items()}
+    with pytest.raises(InputError) as error:
+        train(toy_store, tmp_path / "dt", "ngram_dt", options, train_set="train_pause", dev_set="dev_pause")
+    assert str(error.value) == message
+
+
+def test_another_vocabulary_than_the_language_models(exp, tmp_path):
+    words = ["a", "b"]
+    write_data_dir(tmp_path / "train", [Utterance("u", "u", words, ["O", "COMMA"], np.zeros(2, np.float32))])
+    make_store(tmp_path / "store", [tmp_path / "train"], exp / "labels.txt", nj=1)
+    with pytest.raises(InputError, match="the store has another vocabulary than the model of --lm-model"):
+        train(tmp_path / "store", tmp_path / "dt", "ngram_dt", {"lm_model": str(exp)}, dev_set="train")
+
+
+@pytest.mark.parametrize("name", ["0.1.logs", "weights"])
+def test_arrays_that_do_not_fit(name, exp, tmp_path):
+    import torch
+    shutil.copytree(exp, tmp_path / "exp")
+    content = torch.load(exp / "final.pt", weights_only=True)
+    content["weights"][name] = torch.zeros(3)
+    torch.save(content, tmp_path / "exp" / "final.pt")
+    with pytest.raises(InputError, match="its weights are not those of its model; train it again"):
+        base.load(tmp_path / "exp")
