@@ -14,11 +14,11 @@ stop_stage=100
 corpus=corpus         # where the corpora are
 labels=3              # 3 or 4: conf/labels3.txt, conf/labels4.txt
 text=europarl         # first-stage text beside that of Earnings-22: europarl, ted, or both with a blank between
-systems="T-LSTM T-LSTM-p TA-LSTM TA-LSTM-p"
+systems="4-gram 4-gram+DT-p T-LSTM-p TA-LSTM TA-LSTM-p T-LSTM"
 min_count=5           # occurrences of a word that the vocabulary has
 threads=1             # of PyTorch; two models are trained at a time
 nj=2                  # processes for text
-help_message="usage: $0 --corpus DIR [--labels 3|4] [--text 'europarl ted'] [--systems NAMES] [--stage N] [--stop-stage N]"
+help_message="usage: $0 --corpus DIR [--labels 3|4] [--text 'europarl ted'] [--systems NAMES] [--stage N]"
 
 . ./cmd.sh
 . ./path.sh
@@ -32,37 +32,28 @@ exp=exp/$variant
 results=RESULTS
 [ "$variant" = 3-europarl ] || results=RESULTS-$variant
 tests="test_ref test_asr test_asr_libri"
-engines=
-engine_tests=         # what the engines wrote has question marks, so it is scored with four labels
-if [ "$labels" = 4 ]; then
-  engines="amazon google microsoft speechmatics"
-  engine_tests=" test_${engines// / test_}"
-fi
+engines=              # what they wrote has question marks, so it is scored with four labels
+[ "$labels" = 3 ] || engines="amazon google microsoft speechmatics"
+engine_tests=${engines:+ test_${engines// / test_}}
 runs() { [ "$stage" -le "$1" ] && [ "$stop_stage" -ge "$1" ]; }
 asked() { case " $systems " in *" $1 "*) ;; *) false ;; esac }
 
 # Stage 0: see that the corpora are there, and that they are those of RESULTS.md.
-if runs 0; then
-  local/check_corpus.sh "$corpus" "$text"
-fi
+if runs 0; then local/check_corpus.sh "$corpus" "$text"; fi
 
 # Stage 1: data directories in spoken words: calls with pauses, the text of the first stage, the test calls.
 if runs 1; then
-  mkdir -p data/text "$data"
-  for source in $text; do
-    [ -s "data/text/$source.txt" ] && continue
-    case $source in
-      ted) file=$corpus/iwslt_ted/TED.train2012.cased.xml ;;
-      *) file=$corpus/europarl/europarl.en.txt ;;
-    esac
-    python local/prepare_text.py "$file" >"data/text/$source.txt.new"
-    mv "data/text/$source.txt.new" "data/text/$source.txt"
-  done
-  [ -f "$data/earnings22.txt" ] || python local/prepare_earnings22.py "$corpus/earnings/earnings22" "$names" "$data"
   read -ra sources <<<"$text"
+  local/prepare_text.sh "$corpus" data/text "${sources[@]}"
+  [ -f "$data/earnings22.txt" ] || python local/prepare_earnings22.py "$corpus/earnings/earnings22" "$names" "$data"
   sources=("${sources[@]/#/data/text/}")
-  [ -f "$data/train_text/punct" ] || punc prepare --format prose --doc '#doc' --labels "$names" --nj "$nj" \
-    "${sources[@]/%/.txt}" "$data/earnings22.txt" "$data/train_text"
+  sources=("${sources[@]/%/.txt}" "$data/earnings22.txt")
+  prepare=(punc prepare --format prose --doc '#doc' --labels "$names" --nj "$nj")
+  [ -f "$data/train_text/punct" ] || "${prepare[@]}" "${sources[@]}" "$data/train_text"
+  for source in "${sources[@]}"; do
+    set=$data/text_$(basename "$source" .txt)
+    [ -f "$set/punct" ] || "${prepare[@]}" "$source" "$set"
+  done
   [ -f "$data/test_asr_libri_words/text" ] || python local/prepare_earnings21.py "$corpus/earnings/earnings21" \
     "$names" "$data" test_asr=rev/kaldi test_asr_libri=kaldi_org/librispeech
   # shellcheck disable=SC2086
@@ -85,12 +76,13 @@ if runs 2; then
   for set in train_pauses dev $tests; do punc validate --labels "$names" "$data/$set"; done
 fi
 
-# Stage 3: the vocabulary of the first stage, and its text and the calls as its numbers; one of the calls alone.
+# Stage 3: the vocabulary of the first stage; its text, each source of it, and the calls as numbers; the calls' own.
 if runs 3; then
   punc make-store --min-count $min_count --labels "$names" --train train_text --nj "$nj" "$data/store_text" \
     "$data/train_text" "$data/dev"
-  punc make-store --vocab "$data/store_text/vocab" --labels "$names" --nj "$nj" "$data/store_pauses" \
-    "$data/train_pauses" "$data/dev"
+  same=(punc make-store --vocab "$data/store_text/vocab" --labels "$names" --nj "$nj")
+  "${same[@]}" "$data/store_pauses" "$data/train_pauses" "$data/dev"
+  "${same[@]}" "$data/store_sources" "$data"/text_*/ "$data/dev"
   punc make-store --min-count $min_count --labels "$names" --train train_pauses --nj "$nj" "$data/store_calls" \
     "$data/train_pauses" "$data/dev"
 fi
@@ -104,11 +96,13 @@ train() {
 
 # both SYSTEM SYSTEM: trains both at a time; fails where one does.
 both() {
-  local pids=() status=0 pid system
+  local pids=() status=0
   for system in "$@"; do
     case $system in
       T-LSTM) train T-LSTM store_text train_text & ;;
       T-LSTM-p) train T-LSTM-p store_calls train_pauses & ;;
+      4-gram) train 4-gram store_sources "text_${text// /,text_},text_earnings22" & ;;
+      4-gram+DT-p) train 4-gram+DT-p store_pauses train_pauses --lm-model "$exp/4-gram" & ;;
       *) train "$system" store_pauses train_pauses --text-model "$exp/T-LSTM" & ;;
     esac
     pids+=($!)
@@ -117,11 +111,17 @@ both() {
   return $status
 }
 
-# Stage 4: the first stage on text; beside it T-LSTM-p, which is trained on the calls alone.
-if runs 4; then both T-LSTM T-LSTM-p; fi
+# Stage 4: the first stage on text, and the 4-gram.
+if runs 4; then
+  command -v lmplz >/dev/null || ! asked 4-gram || bash ../../utils/install_lmplz.sh
+  both T-LSTM 4-gram
+fi
 
-# Stage 5: the second stage on the calls, without pauses and with them.
-if runs 5; then both TA-LSTM TA-LSTM-p; fi
+# Stage 5: the calls: with pauses alone, the second stage without and with pauses, the 4-gram with a decision tree.
+if runs 5; then
+  both TA-LSTM TA-LSTM-p
+  both T-LSTM-p 4-gram+DT-p
+fi
 
 # Stage 6: punctuate references and recognisers' words, and score them.
 if runs 6; then
@@ -141,10 +141,10 @@ fi
 
 # Stage 7: all figures into RESULTS.tsv and RESULTS.md; RESULTS-<variant> for other labels and texts than the paper's.
 if runs 7; then
-  compare=(--compare "TA-LSTM-p,TA-LSTM" --compare "TA-LSTM-p,T-LSTM-p")
+  compare=(--compare "TA-LSTM-p,4-gram+DT-p" --compare "TA-LSTM-p,TA-LSTM" --compare "TA-LSTM-p,T-LSTM-p")
   for engine in $engines; do compare+=(--compare "TA-LSTM-p,$engine" --compare "T-LSTM,$engine"); done
   punc results --title "Earnings calls, $labels labels, first stage on ${text// / + } + Earnings-22" \
-    --command "./run.sh --corpus DIR --labels $labels --text '$text'" --systems "$systems" --sets "$tests$engine_tests" \
-    "${compare[@]}" --notes conf/notes.md "$exp" "$results"
+    --command "./run.sh --corpus DIR --labels $labels --text '$text'" --systems "$systems" \
+    --sets "$tests$engine_tests" "${compare[@]}" --notes conf/notes.md "$exp" "$results"
   cat "$results.md"
 fi
