@@ -2,7 +2,8 @@
 
 The features of a slot are its pause in seconds, `UNKNOWN` where it is not known, and the posterior of each
 label of the hidden-event language model. scikit-learn grows the trees, one for each depth and leaf size;
-the one with the lowest loss on the development set is kept, as plain arrays, with the language model.
+the one with the lowest loss on the development set is kept, as plain arrays, with the language model. That
+should not have been trained on the tree's training set: its posteriors there would be too good to be true.
 
     punc train --model ngram_dt --lm-model exp/4-gram --train-set train --dev-set dev data/store_word exp/4-gram+DT-p
 """
