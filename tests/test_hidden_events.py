@@ -18,8 +18,8 @@ def toy(order, seed=0):
     def log_probs(history, tokens):
         assert history.shape[1] >= order - 1
         seen = [tuple(row[len(row) - order + 1:]) for row in history.tolist()]
-        return np.array([table.setdefault((h, token), np.log(rng.uniform(0.001, 1)))
-                         for h, token in zip(seen, tokens.tolist())])
+        return np.array([[table.setdefault((h, token), np.log(rng.uniform(0.001, 1))) for token in row]
+                         for h, row in zip(seen, tokens.tolist())])
     return log_probs
 
 
@@ -32,7 +32,7 @@ def enumerate_all(words, labels, order, log_probs):
         for word, label in zip(words, labelling):
             tokens += [word, EVENTS + label] if label else [word]
         tokens.append(END)
-        log = sum(log_probs(np.array([tokens[i - order:i]]), np.array(tokens[i:i + 1]))[0]
+        log = sum(log_probs(np.array([tokens[i - order:i]]), np.array([tokens[i:i + 1]]))[0, 0]
                   for i in range(first, len(tokens)))
         sums[np.arange(len(words)), labelling] += np.exp(log)
     return sums / sums.sum(axis=1, keepdims=True)

@@ -100,8 +100,8 @@ def test_interpolated_probabilities_are_the_weighted_sum(toy_store, arpa, tmp_pa
           dev_set="dev_before")
     model = base.load(tmp_path)
     rng = np.random.default_rng(0)
-    history, tokens = rng.integers(0, 14, (50, 3)), rng.integers(0, 13, 50)
-    expected = model.arrays["weights"] @ np.exp(model.component_logs(history, tokens))
+    history, tokens = rng.integers(0, 14, (50, 3)), rng.integers(0, 13, (50, 2))
+    expected = np.tensordot(model.arrays["weights"], np.exp(model.component_logs(history, tokens)), 1)
     np.testing.assert_allclose(np.exp(model.log_probs(history, tokens)), expected, rtol=1e-4)
 
 

@@ -60,7 +60,7 @@ def log_posteriors(words: np.ndarray, offsets: np.ndarray, labels: int, order: i
     words         int (N,), the words of all streams
     offsets       stream i is [offsets[i]:offsets[i + 1]]
     order         of the n-gram model: it sees order − 1 tokens
-    log_probs     histories (M, order − 1) int64 and tokens (M,) → log P(token | history), (M,); −1 is no token
+    log_probs     histories (M, order − 1) int64 and tokens (M, K) → log P(token | history), (M, K); −1 is no token
     first_event   label i is token first_event + i; label 0 is no token
     begin, end    the tokens before and after a stream
     """
@@ -93,16 +93,18 @@ def _edges(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_
     following = np.append(words[1:], end).astype(np.int64)
     following[offsets[1:] - 1] = end
     edges = np.empty((n, len(states), labels))
+    events = np.tile(first_event + np.arange(labels), (n, 1))  # label 0 is none: its column is the next word
+    events[:, 0] = following
     after = {}  # an event pushes the oldest token out of sight: states that differ only there share what follows
     for i, state in enumerate(states):
         before = history(state, seen, padded, slots, first_event)
-        edges[:, i, 0] = log_probs(before, following)
+        edges[:, i] = log_probs(before, events)
         short = shape_of(state, seen - 1)
         for label in range(1, labels):
-            event = np.full(n, first_event + label)
             if (short, label) not in after:
-                after[short, label] = log_probs(np.column_stack([before[:, 1:], event]), following)
-            edges[:, i, label] = log_probs(before, event) + after[short, label]
+                pushed = np.column_stack([before[:, 1:], events[:, label]])
+                after[short, label] = log_probs(pushed, following[:, None])[:, 0]
+            edges[:, i, label] += after[short, label]
     return edges, follows
 
 

@@ -98,13 +98,18 @@ class Model(Fitted):
                               self.words, self.words + self.n_labels, END)
 
     def log_probs(self, history: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-        """log P(token | history), (M,), of histories (M, H) and tokens (M,)."""
+        """log P(token | history), (M, K), of histories (M, H) and tokens (M, K)."""
         logs = self.component_logs(history, tokens)
-        return logs[0] if len(logs) == 1 else np.logaddexp.reduce(logs + self.log_weights[:, None])
+        return logs[0] if len(logs) == 1 else np.logaddexp.reduce(logs + self.log_weights[:, None, None])
 
     def component_logs(self, history: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-        """The same of each of the interpolated models, (K, M)."""
-        return np.stack([model.log_probs(model.contexts(history), tokens) for model in self.models])
+        """The same of each of the interpolated models, (models, M, K)."""
+        result = np.empty((len(self.models), *tokens.shape), np.float32)
+        for logs, model in zip(result, self.models):
+            contexts = model.contexts(history)
+            for column, choice in zip(logs.T, tokens.T):
+                column[:] = model.log_probs(contexts, choice)
+        return result
 
     def _dev_logs(self, data: StoreSet) -> np.ndarray:
         """log P of every token of a set, words and punctuation, by each of the models, (K, M)."""
@@ -113,7 +118,7 @@ class Model(Fitted):
             tokens = np.append(with_events(data.ids[begin:end], data.labels[begin:end], self.words), END)
             padded = np.concatenate([np.full(self.seen, -1), [self.words + self.n_labels], tokens])
             windows = np.lib.stride_tricks.sliding_window_view(padded, self.seen + 1)[1:]
-            parts.append(self.component_logs(windows[:, 1:-1], windows[:, -1]))
+            parts.append(self.component_logs(windows[:, 1:-1], windows[:, -1:])[:, :, 0])
         return np.concatenate(parts, axis=1)
 
 
