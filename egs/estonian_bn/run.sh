@@ -14,8 +14,8 @@ corpus=corpus         # where the corpus is
 own=                  # directories train, dev and test of your own transcripts with word times, instead of the corpus'
 lowercase=true        # false: case is kept
 systems=              # all if empty; names with blanks between
-min_count=3           # occurrences of a word that the vocabulary of the first stage has; chosen on dev, see RESULTS.md
-own_min_count=2       # the same for T-LSTM-p, which has no first stage
+min_count=5           # occurrences of a word that the vocabulary of the first stage has; chosen on dev, see RESULTS.md
+own_min_count=10      # the same for T-LSTM-p, which has no first stage
 threads=1             # of PyTorch; one is nearly as fast as two, and does not mind other work beside it
 nj=2                  # processes for text
 help_message="usage: $0 --corpus DIR [--own DIR] [--lowercase true|false] [--systems NAMES] [--stage N] [--stop-stage N]"
@@ -26,7 +26,7 @@ help_message="usage: $0 --corpus DIR [--own DIR] [--lowercase true|false] [--sys
 
 case $corpus in /*) ;; *) corpus=$from/$corpus ;; esac
 case $own in '' | /*) ;; *) own=$from/$own ;; esac
-order="T-LSTM T-LSTM-p TA-LSTM TA-LSTM-p"
+order="4-gram-text 4-gram 4-gram+DT-p T-LSTM T-LSTM-p TA-LSTM TA-LSTM-p"
 [ -n "$systems" ] || systems=$order
 labels=conf/labels.txt
 runs() { [ "$stage" -le "$1" ] && [ "$stop_stage" -ge "$1" ]; }
@@ -88,6 +88,9 @@ train() {
 # Stage 4: the models of text.
 if runs 4; then
   train data/store_text --threads "$threads" T-LSTM
+  command -v lmplz >/dev/null || ! asked 4-gram || bash ../../utils/install_lmplz.sh
+  train data/store_text 4-gram-text
+  train data/store_text 4-gram
 fi
 
 # Stage 5: the models of pauses, and those adapted to the set that has them.
@@ -95,6 +98,7 @@ if runs 5; then
   train data/store_pauses --threads "$threads" T-LSTM-p
   train data/store_text --threads "$threads" TA-LSTM
   train data/store_text --threads "$threads" TA-LSTM-p
+  train data/store_text 4-gram+DT-p
 fi
 
 # Stage 6: punctuate the test set, one broadcast, and score it; the dev set too, which decided on the conf files.
@@ -113,7 +117,7 @@ fi
 if runs 7; then
   thresholds=
   if [ -f exp/4-gram+DT-p/final.pt ]; then
-    thresholds=$(python -c 'from punc.models.base import load; print(*load("exp/4-gram+DT-p").thresholds())')
+    thresholds=$(python -c 'from punc.models.base import load; print(*load("exp/4-gram+DT-p").thresholds()[:, 0])')
   fi
   [ ! -f exp/TA-LSTM-p/decode_test/post.ark ] || punc plot-pauses --decode exp/TA-LSTM-p/decode_test \
     --thresholds "$thresholds" --title "TA-LSTM-p: P(PERIOD) against the pause" data/test posteriors.png
