@@ -103,6 +103,10 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
 
 def _fit(net: Fitted, store: Store, directory: Path, conf: dict[str, Any]) -> None:
     """Fit a model that is not trained by gradient, and write its directory."""
+    for name, value in train.__kwdefaults__.items():
+        if name not in ("train_set", "dev_set", "seed", "threads") and conf[name] != value:
+            raise InputError(f"{kebab(name)}={conf[name]}, but {conf['model']} is not trained by gradient",
+                             "leave the option out")
     begin = time.perf_counter()
     sets = conf["train_set"].split(",")
     dev = labelled(store, conf["dev_set"])

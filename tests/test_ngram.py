@@ -195,6 +195,22 @@ def test_options_of_the_ngram(options, message, toy_store, tmp_path, monkeypatch
     assert not (tmp_path / "exp").exists()
 
 
+def test_options_of_training_by_gradient(toy_store, tmp_path):
+    with pytest.raises(InputError) as error:
+        train(toy_store, tmp_path / "exp", "ngram", {}, train_set="train_after", dev_set="dev_after", epochs=3)
+    assert str(error.value) == "--epochs=3, but ngram is not trained by gradient; leave the option out"
+
+
+@pytest.mark.parametrize(("train_set", "dev_set", "message"), [
+    ("train_after,none", "dev_after", "no set 'none' in the store; it has "),
+    ("train_after", "none", "no set 'none' in the store; it has "),
+])
+def test_sets_that_are_not_there(train_set, dev_set, message, toy_store, tmp_path):
+    with pytest.raises(InputError) as error:
+        train(toy_store, tmp_path / "exp", "ngram", {}, train_set=train_set, dev_set=dev_set)
+    assert message in str(error.value)
+
+
 @needs_lmplz
 def test_what_lmplz_says_is_one_line(toy_store, tmp_path):
     with pytest.raises(InputError, match=r"^lmplz failed: .+; see --memory") as error:
