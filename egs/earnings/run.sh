@@ -145,6 +145,7 @@ if runs 7; then
   for engine in $engines; do compare+=(--compare "TA-LSTM-p,$engine" --compare "T-LSTM,$engine"); done
   punc results --title "Earnings calls, $labels labels, first stage on ${text// / + } + Earnings-22" \
     --command "./run.sh --corpus DIR --labels $labels --text '$text'" --systems "$systems" \
-    --sets "$tests$engine_tests" "${compare[@]}" --notes conf/notes.md "$exp" "$results"
+    --columns "COMMA PERIOD ${engines:+QUESTION }overall Err SER" --sets "$tests$engine_tests" "${compare[@]}" \
+    --notes conf/notes.md "$exp" "$results"
   cat "$results.md"
 fi
