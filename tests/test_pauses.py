@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from punc.bin.main import main
 from punc.ctm import TimedWord, Timing
-from punc.datadir import DataDir
+from punc.datadir import DataDir, Utterance, write_data_dir
 from punc.errors import InputError
 from punc.idtable import IdTable
 from punc.pauses import pauses_by_label, read_channels, slot_pauses, stream_pauses, word_times, write_pauses
@@ -295,3 +295,15 @@ def test_bad_input_is_one_line_and_leaves_the_data_as_it_was(data, tmp_path, cap
     assert message.format(data=data) in error
     assert error.count("\n") == 1
     assert {file.name: file.read_bytes() for file in data.iterdir()} == before
+
+
+def test_what_is_odd_is_named_and_kept(tmp_path, capsys):
+    write_data_dir(tmp_path / "data", [Utterance("a-1", "a", ["so", "it", "is"]), Utterance("b-1", "b", ["no"] * 5)])
+    (tmp_path / "ctm").write_text("a 1 0 1 so\na 1 3001 1 it\na 1 3003 1 is\nb 1 0 1 no\nb 1 1 1 no\n")
+    assert main(["pauses", str(tmp_path / "data"), str(tmp_path / "ctm")]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[1:] == ["punc pauses: 1 pauses of more than 60 s, kept: 3000.0 s after word 1 of 'a-1'",
+                         "punc pauses: 1 streams of which more than half has no time, kept with those pauses "
+                         "unknown: 'b'"]
+    first = next(DataDir(tmp_path / "data").utterances())
+    np.testing.assert_allclose(first.pauses, [3000, 1, np.nan])

@@ -15,6 +15,9 @@ from punc.options import OptionParser, boolean
 from punc.pauses import pauses_by_label, read_channels, stream_pauses, word_times, write_pauses
 from punc.tables import read_table
 
+LONG = 60  # s; a longer pause is hardly one: a break in the recording, or a wrong time
+NAMED = 5  # of the odd cases of a kind, so many are named
+
 
 def main(arguments: Sequence[str]) -> int:
     parser = OptionParser("punc pauses [options] DATA-DIR TIMES",
@@ -34,22 +37,29 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--by-label", type=boolean, default=False, metavar="BOOL",
                         help="print the quartiles of the pauses by label")
     options = parser.parse(arguments)
-    counts, repairs = Counter(), Counter()
+    counts, repairs, odd = Counter(), Counter(), {}
     silence = None if options.silence is None else options.silence.split()
     sources = word_times(options.times, options.format, options.tier, silence, options.max_overlap, repairs)
     data = DataDir(options.data)
     if options.by_label and not data.has_labels:
         raise InputError("no such file", "--by-label needs labels", data.path / "punct")
     data.has_pauses = False  # those of an older run may not fit the text any more
-    write_pauses(options.data, pauses_of(data, sources, options, counts))
+    write_pauses(options.data, pauses_of(data, sources, options, counts, odd))
     print(summary(counts, repairs), file=sys.stderr)
+    for what, cases in odd.items():
+        print(f"punc pauses: {len(cases)} {what}: {', '.join(cases[:NAMED])}{', …' * (len(cases) > NAMED)}",
+              file=sys.stderr)
     if options.by_label:
         print_by_label(DataDir(options.data))
     return 0
 
 
-def pauses_of(data: DataDir, sources, options, counts: Counter) -> Iterator[tuple[str, np.ndarray]]:
-    """Utterance ids with their pauses, stream by stream. Raises InputError where no word of `data` has a time."""
+def pauses_of(data: DataDir, sources, options, counts: Counter,
+              odd: dict[str, list[str]]) -> Iterator[tuple[str, np.ndarray]]:
+    """Utterance ids with their pauses, stream by stream; `odd` gets what a user may want to look at.
+
+    Raises InputError where no word of `data` has a time.
+    """
     segments = channels = None
     if data.has_segments:
         path = data.path / "segments"
@@ -61,8 +71,16 @@ def pauses_of(data: DataDir, sources, options, counts: Counter) -> Iterator[tupl
     first = ""
     for stream, utterances in data.streams():
         first = first or f"utterance '{utterances[0].id}' of '{stream}'"
+        untimed = counts["untimed"]
         pauses = stream_pauses(stream, [(utterance.id, utterance.words) for utterance in utterances], sources,
                                segments, channels, options.substituted, counts)
+        if 2 * (counts["untimed"] - untimed) > sum(map(len, pauses)):
+            odd.setdefault("streams of which more than half has no time, kept with those pauses unknown",
+                           []).append(f"'{stream}'")
+        for utterance, vector in zip(utterances, pauses):
+            for at in np.flatnonzero(vector > LONG):  # NaN is not above
+                odd.setdefault(f"pauses of more than {LONG} s, kept", []).append(
+                    f"{vector[at]:.1f} s after word {at + 1} of '{utterance.id}'")
         yield from zip((utterance.id for utterance in utterances), pauses)
     if counts["slots"] and counts["untimed"] == counts["slots"]:
         raise InputError(f"no word of {options.data} has a time: it has {first}, the times have "
