@@ -83,11 +83,12 @@ def test_orders_above_are_left_out(tmp_path):
         len(TOKENS), sum(len(gram) == 2 for gram in model)]
 
 
-def test_an_unknown_word_is_the_files_unk(tmp_path):
+@pytest.mark.parametrize("more", [0, 9])
+def test_words_that_the_file_does_not_have_share_its_unk(more, tmp_path):
     (tmp_path / "arpa").write_text(SMALL)
-    model = read_arpa(tmp_path / "arpa", ["<UNK>", "</s>", "a", "<s>"])
+    model = read_arpa(tmp_path / "arpa", ["<UNK>", "</s>", "a", "<s>", *map(str, range(more))])
     logs = model.log_probs(model.contexts(np.array([[3], [3], [2]])), np.array([2, 0, 1]))
-    np.testing.assert_allclose(logs, np.array([-0.25, -0.3 - 1, -0.125]) * LN10, rtol=1e-6)
+    np.testing.assert_allclose(logs, np.array([-0.25, -0.3 - 1 - np.log10(1 + more), -0.125]) * LN10, rtol=1e-6)
 
 
 @pytest.mark.parametrize(("old", "new", "message"), [

@@ -87,6 +87,20 @@ def test_ngram_is_estimated_pruned_and_interpolated(toy_store, tmp_path, capfd):
     assert "weights: train_before 0." in capfd.readouterr().err
 
 
+@needs_lmplz
+def test_what_may_follow_a_context_has_a_probability_of_one(tmp_path):
+    """With every word that a text does not have, so that models of several texts can be compared."""
+    rng, tokens = np.random.default_rng(0), ["<UNK>", "</s>", *"abcdefgh", "<COMMA>", "<s>"]
+    text = "\n".join(" ".join(rng.choice([*"abcdef", "<COMMA>"], 300)) for _ in range(3)) + "\n"
+    (tmp_path / "text").write_text(text)
+    ngram.estimate(tmp_path / "text", tmp_path / "arpa", 3, [0], "1G")
+    model = ngram.read_arpa(tmp_path / "arpa", tokens)
+    every = np.arange(len(tokens) - 1)  # all but the begin of a text, which nothing precedes
+    for context in ([2, 3], [0, 4], [11, 2], [10, 7], [-1, 11], [8, 9]):
+        logs = model.log_probs(model.contexts(np.tile(context, (len(every), 1))), every)
+        assert np.exp(logs).sum() == pytest.approx(1, abs=1e-5)
+
+
 def test_interpolation_is_the_most_probable():
     logs = np.log(np.random.default_rng(0).uniform(0.01, 1, (2, 300)))
     logs[1, :200] += 1

@@ -76,7 +76,8 @@ class Backoff:
 def read_arpa(path: str | os.PathLike, tokens: Sequence[str], order: int = 0) -> Backoff:
     """Read an ARPA file; n-grams with other tokens than `tokens` are left out, and so are those above `order`.
 
-    A token that the file does not have gets the probability of its `<unk>`. Raises InputError for a file that
+    The tokens that the file does not have share the probability of its `<unk>` evenly, so that models of texts
+    with different words can be interpolated. Raises InputError for a file that
     is no ARPA file, or a truncated one.
     """
     names = Lookup([*tokens, "<unk>"], -1)
@@ -158,8 +159,8 @@ def _numbers(tokens: Tokens) -> np.ndarray:
 
 def _unigrams(ids: np.ndarray, logs: np.ndarray, backoffs: np.ndarray, size: int) -> Order:
     """One entry a token; the last id is the file's `<unk>`, unless that is among the tokens itself."""
-    unknown = logs[ids == size]
-    all_logs = np.full(size + 1, unknown[0] if len(unknown) else NEVER * LN10, np.float32)
+    unknown, missing = logs[ids == size], size - np.count_nonzero(ids < size)
+    all_logs = np.full(size + 1, unknown[0] - np.log(max(missing, 1)) if len(unknown) else NEVER * LN10, np.float32)
     all_backoffs = np.zeros(size + 1, np.float32)
     all_logs[ids], all_backoffs[ids] = logs, backoffs
     return Order(np.arange(size), all_logs[:-1], all_backoffs[:-1])
