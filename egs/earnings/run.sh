@@ -24,16 +24,14 @@ help_message="usage: $0 --corpus DIR [--labels 3|4] [--text 'europarl ted'] [--s
 . ./path.sh
 . parse_options.sh
 
-case $corpus in /*) ;; *) corpus=$from/$corpus ;; esac
+[ "${corpus#/}" != "$corpus" ] || corpus=$from/$corpus
 names=conf/labels$labels.txt
 variant=$labels-${text// /-}
-data=data/$variant
-exp=exp/$variant
+data=data/$variant exp=exp/$variant
 results=RESULTS
 [ "$variant" = 3-europarl ] || results=RESULTS-$variant
 tests="test_ref test_asr test_asr_libri"
-engines=              # what they wrote has question marks, so it is scored with four labels
-[ "$labels" = 3 ] || engines="amazon google microsoft speechmatics"
+engines=$([ "$labels" = 3 ] || echo amazon google microsoft speechmatics)  # they write question marks
 engine_tests=${engines:+ test_${engines// / test_}}
 runs() { [ "$stage" -le "$1" ] && [ "$stop_stage" -ge "$1" ]; }
 asked() { case " $systems " in *" $1 "*) ;; *) false ;; esac }
@@ -94,7 +92,7 @@ train() {
     --train-set "$3" --dev-set dev "${@:4}" "$data/$2" "$exp/$1"
 }
 
-# both SYSTEM SYSTEM: trains both at a time; fails where one does.
+# both SYSTEM SYSTEM: trains them at the same time; fails where one does.
 both() {
   local pids=() status=0
   for system in "$@"; do
@@ -123,7 +121,7 @@ if runs 5; then
   both T-LSTM-p 4-gram+DT-p
 fi
 
-# Stage 6: punctuate references and recognisers' words, and score them.
+# Stage 6: punctuate references and recognisers' words, and score them; and the engines' own punctuation of their words.
 if runs 6; then
   for system in $systems; do
     for set in $tests$engine_tests; do
@@ -133,19 +131,20 @@ if runs 6; then
       $cmd "$exp/$system/log/score_$set.log" punc score --labels "$names" "$data/$set" "$decode" "$decode/score"
     done
   done
-  for engine in $engines; do  # its own punctuation of its own words
+  for engine in $engines; do
     $cmd "$exp/$engine/log/score.log" punc score --labels "$names" "$data/test_$engine" "$data/$engine" \
       "$exp/$engine/decode_test_$engine/score"
   done
 fi
 
-# Stage 7: all figures into RESULTS.tsv and RESULTS.md; RESULTS-<variant> for other labels and texts than the paper's.
+# Stage 7: all figures into RESULTS.tsv and RESULTS.md; RESULTS-<variant> for other labels and texts.
 if runs 7; then
-  compare=(--compare "TA-LSTM-p,4-gram+DT-p" --compare "TA-LSTM-p,TA-LSTM" --compare "TA-LSTM-p,T-LSTM-p")
-  for engine in $engines; do compare+=(--compare "TA-LSTM-p,$engine" --compare "T-LSTM,$engine"); done
+  compare=()
+  pair() { ! asked "$1" || compare+=(--compare "$1,$2"); }
+  for other in 4-gram+DT-p TA-LSTM T-LSTM-p; do ! asked "$other" || pair TA-LSTM-p "$other"; done
+  for engine in $engines; do for system in TA-LSTM-p T-LSTM-p T-LSTM; do pair "$system" "$engine"; done; done
   punc results --title "Earnings calls, $labels labels, first stage on ${text// / + } + Earnings-22" \
     --command "./run.sh --corpus DIR --labels $labels --text '$text'" --systems "$systems" \
     --columns "COMMA PERIOD ${engines:+QUESTION }overall Err SER" --sets "$tests$engine_tests" "${compare[@]}" \
-    --notes conf/notes.md "$exp" "$results"
-  cat "$results.md"
+    --notes "conf/notes-$variant.md" "$exp" "$results"
 fi
