@@ -151,4 +151,6 @@ def test_published_figures_of_a_recipe_agree_with_each_other(pytestconfig):
         for (system, set, metric), f1 in of.items():
             p, r = (of.get((system, set, metric.replace(".F1", part))) for part in (".P", ".R"))
             if metric.endswith(".F1") and p and r:
-                assert f1 == pytest.approx(2 * p * r / (p + r), abs=0.16), (system, set, metric)
+                # A paper that gives whole percents rounds P, R and F1 by up to a half each.
+                rounding = 1.0 if f1 % 1 == p % 1 == r % 1 == 0 else 0.16
+                assert f1 == pytest.approx(2 * p * r / (p + r), abs=rounding), (system, set, metric)
