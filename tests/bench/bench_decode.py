@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from machine import gflops
 
 from punc.datadir import DataDir, Utterance, write_data_dir
 from punc.decode import live
@@ -33,18 +34,6 @@ LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n"
 PUNC = [sys.executable, "-c", "import sys; from punc.bin.main import main; sys.exit(main())", "punctuate"]
 UTTERANCE = 50  # words
 STREAM = 10_000  # words
-
-
-def gflops(threads: int, runs: int = 9, size: int = 1024) -> float:
-    """Median rate of float32 products of two size × size matrices, GFLOP/s."""
-    torch.set_num_threads(threads)
-    a, b = torch.randn(size, size), torch.randn(size, size)
-    seconds = []
-    for _ in range(runs):
-        begin = time.perf_counter()
-        torch.mm(a, b)
-        seconds.append(time.perf_counter() - begin)
-    return 2e-9 * size**3 / statistics.median(seconds)
 
 
 def make_model(directory: Path, source: Path | None, size: int = 100_000) -> Path:

@@ -14,6 +14,7 @@ import time
 
 import numpy as np
 import torch
+from machine import gflops
 
 from punc.batches import lanes
 from punc.models.t_lstm import Model
@@ -22,15 +23,6 @@ from punc.store import Store, StoreSet
 from punc.train import _epoch
 
 FLOP_PER_WORD = 480e3
-
-
-def matrix_rate(size: int = 1024, products: int = 20) -> float:
-    """FLOP/s of float32 matrix products."""
-    a, b, out = torch.randn(size, size), torch.randn(size, size), torch.empty(size, size)
-    begin = time.perf_counter()
-    for _ in range(products):
-        torch.mm(a, b, out=out)
-    return products * 2 * size ** 3 / (time.perf_counter() - begin)
 
 
 def synthetic(words: int) -> StoreSet:
@@ -56,10 +48,9 @@ def main() -> None:
         torch.manual_seed(1)
         model = Model(100002, 4)
         updates = Optimizer(model, "adagrad", 0.1)
-        matrix_rate()
         speeds, rates = [], []
         for run in range(args.runs + 1):  # the first one warms up
-            rate, begin = matrix_rate(), time.perf_counter()
+            rate, begin = 1e9 * gflops(threads), time.perf_counter()
             _epoch(model, updates, lanes(data, model.lookahead, 100, 5), None, 0.0)
             if run:
                 speeds.append(args.words / (time.perf_counter() - begin))

@@ -1,0 +1,18 @@
+"""What the machine itself does, to be set beside a speed of ours in the same run."""
+
+import statistics
+import time
+
+import torch
+
+
+def gflops(threads: int, runs: int = 9, size: int = 1024) -> float:
+    """Median rate of float32 products of two size × size matrices, GFLOP/s."""
+    torch.set_num_threads(threads)
+    a, b = torch.randn(size, size), torch.randn(size, size)
+    seconds = []
+    for _ in range(runs):
+        begin = time.perf_counter()
+        torch.mm(a, b)
+        seconds.append(time.perf_counter() - begin)
+    return 2e-9 * size**3 / statistics.median(seconds)
