@@ -3,7 +3,8 @@
 An epoch goes once over the training set; then the development set is scored. The learning rate stays while
 that helps: once the development loss falls by less than `--min-improvement`, the rate is halved every epoch,
 and when it falls by less than that again, training ends (Mikolov et al. 2011, as in Tilk & Alumäe 2015,
-section 3). The model with the lowest development loss is the one that is kept.
+section 3). The model with the lowest development loss is the one that is kept, and after an epoch that did
+not lower it training goes on from there; of that the paper does not speak.
 
 A run that was stopped continues from its last whole epoch, to the same model as an unbroken run: nothing in
 an epoch depends on more than the weights, the optimiser, the seed and the epoch's number.
