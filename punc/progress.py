@@ -14,7 +14,7 @@ import torch
 import punc
 from punc.errors import InputError
 from punc.files import atomic_file
-from punc.models.base import Fitted, Neural, read_checkpoint, save
+from punc.models.base import Fitted, Neural, option_defaults, read_checkpoint, save
 from punc.optim import Optimizer
 from punc.options import kebab
 
@@ -100,6 +100,9 @@ def finish(directory: Path, model: Neural | Fitted, conf: dict[str, Any]) -> Non
 
 
 def _check_conf(there: dict[str, Any], conf: dict[str, Any], directory: Path) -> None:
+    # A model that was trained before it had an option was trained with that option's default.
+    defaults = option_defaults(conf["model"])
+    there, conf = {**defaults, **there}, {**defaults, **conf}
     different = [name for name in {**there, **conf} if there.get(name) != conf.get(name)]
     if different:
         name = different[0]

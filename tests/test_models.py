@@ -29,6 +29,7 @@ VOCABULARY = Vocabulary(["<unk>", "</s>", *"abcdefgh"])
 SMALL = {"embedding_dim": 8, "hidden_dim": 16, "init_range": 0.1}  # where a model has such options
 TRAINING = {"optimizer": "adam", "learning_rate": 0.03, "rows": 10, "steps": 5, "epochs": 5, "piece": 32, "context": 8,
             "threads": 1}
+WITHOUT = {"pauses": False}
 NAMES = [name for name in base.names() if issubclass(base.model_class(name), base.Neural)]
 
 
@@ -69,8 +70,9 @@ def write(model, directory):
     model.labels.write(directory / "labels.txt")
 
 
-PAUSES = [(name, pauses) for name in NAMES
-          for pauses in ((False, True) if "pauses" in base.option_names(name) else (False,))]
+PAUSES = [(name, inputs) for name in NAMES
+          for inputs in ({}, {"pauses": True}, {"pauses": True, "tell_unknown": True})
+          if set(inputs) <= set(base.option_names(name))]
 
 
 @pytest.mark.parametrize("name", base.names())
@@ -103,9 +105,9 @@ def test_it_learns_what_is_after_a_slot_before_it_and_in_it(name, task, text_mod
     assert not model.training
 
 
-@pytest.mark.parametrize(("name", "pauses"), PAUSES)
-def test_loaded_it_gives_the_same_posteriors(name, pauses, text_model, tmp_path):
-    model, data = make(name, text_model, pauses=pauses), data_of([40, 3])
+@pytest.mark.parametrize(("name", "inputs"), PAUSES)
+def test_loaded_it_gives_the_same_posteriors(name, inputs, text_model, tmp_path):
+    model, data = make(name, text_model, **WITHOUT | inputs), data_of([40, 3])
     write(model, tmp_path)
     loaded = base.load(tmp_path)
     assert np.array_equal(log_posteriors(loaded, data), log_posteriors(model, data))
@@ -115,30 +117,30 @@ def test_loaded_it_gives_the_same_posteriors(name, pauses, text_model, tmp_path)
     assert np.array_equal(log_posteriors(base.load(tmp_path), data), log_posteriors(model, data))
 
 
-@pytest.mark.parametrize(("name", "pauses"), PAUSES)
-def test_posteriors_are_a_distribution_that_depends_on_what_is_read(name, pauses, text_model):
-    model, data = make(name, text_model, pauses=pauses), data_of([60])
+@pytest.mark.parametrize(("name", "inputs"), PAUSES)
+def test_posteriors_are_a_distribution_that_depends_on_what_is_read(name, inputs, text_model):
+    model, data = make(name, text_model, **WITHOUT | inputs), data_of([60])
     logs = log_posteriors(model, data)
     np.testing.assert_allclose(np.exp(logs).sum(axis=1), 1, atol=1e-5)
     assert not np.allclose(logs, log_posteriors(model, data._replace(ids=data.ids[::-1])))
     still = np.allclose(logs, log_posteriors(model, data._replace(pauses=data.pauses[::-1])))
-    assert still != pauses
+    assert still != bool(inputs)
     # No pauses at all are pauses that are not known.
     unknown = log_posteriors(model, data._replace(pauses=np.full(60, np.nan, np.float32)))
     np.testing.assert_allclose(log_posteriors(model, data._replace(pauses=None)), unknown, atol=1e-6)
 
 
-@pytest.mark.parametrize(("name", "pauses"), PAUSES)
-def test_rows_of_a_batch_do_not_touch_each_other(name, pauses, text_model):
-    model, data = make(name, text_model, pauses=pauses), data_of([25, 1, 40, 7])
+@pytest.mark.parametrize(("name", "inputs"), PAUSES)
+def test_rows_of_a_batch_do_not_touch_each_other(name, inputs, text_model):
+    model, data = make(name, text_model, **WITHOUT | inputs), data_of([25, 1, 40, 7])
     one, four = (log_posteriors(model, data, piece=0, rows=rows) for rows in (1, 4))
     np.testing.assert_allclose(one, four, atol=1e-5)
     assert np.array_equal(one.argmax(axis=1), four.argmax(axis=1))
 
 
-@pytest.mark.parametrize(("name", "pauses"), PAUSES)
-def test_in_chunks_and_live_it_is_the_same_as_in_one_go(name, pauses, text_model):
-    model, data = make(name, text_model, pauses=pauses), data_of([50])
+@pytest.mark.parametrize(("name", "inputs"), PAUSES)
+def test_in_chunks_and_live_it_is_the_same_as_in_one_go(name, inputs, text_model):
+    model, data = make(name, text_model, **WITHOUT | inputs), data_of([50])
     if model.lookahead is None:
         with pytest.raises(ValueError, match="whole streams"):
             next(live(model, [(2, np.nan)]))
@@ -152,7 +154,7 @@ def test_in_chunks_and_live_it_is_the_same_as_in_one_go(name, pauses, text_model
                 logits, state = model(tokens, pause, state)
                 parts.append(logits)
             torch.testing.assert_close(torch.cat(parts, 1), whole, rtol=0, atol=1e-5)
-    if model.lookahead or not pauses:  # live, the pause after the newest token is not known
+    if model.lookahead or not inputs:  # live, the pause after the newest token is not known
         before = np.append(np.nan, data.pauses[:-1]).tolist()
         for _ in range(2):  # and each stream begins anew
             found = np.array(list(live(model, zip(data.ids.tolist(), before))))
@@ -173,9 +175,9 @@ def test_it_reads_as_far_as_it_says(name, text_model):
         assert np.allclose(a, b, atol=1e-6) != reads
 
 
-@pytest.mark.parametrize(("name", "pauses"), PAUSES)
-def test_every_weight_that_is_trained_has_a_gradient(name, pauses, text_model):
-    model = make(name, text_model, pauses=pauses).train()
+@pytest.mark.parametrize(("name", "inputs"), PAUSES)
+def test_every_weight_that_is_trained_has_a_gradient(name, inputs, text_model):
+    model = make(name, text_model, **WITHOUT | inputs).train()
     tokens = torch.randint(2, 10, (4, 6))
     logits, _ = model(tokens, torch.rand(4, 6), model.initial_state(4))
     assert logits.shape == (4, 6, 3)
@@ -223,7 +225,7 @@ def softmax(a):
     return np.exp(a) / np.exp(a).sum()
 
 
-def by_the_equations(weights, ids, pauses, text_pauses, second, pauses2):
+def by_the_equations(weights, ids, pauses, text_pauses, second, pauses2, tell=False):
     """Posteriors of each slot: y0 = tanh(W0 x0), y1 = LSTM(y0), y2 = softmax(W2 y1); and y3, y4 of the second stage."""
     w = {name: weight.double().numpy() for name, weight in weights.items()}
     prefix = "text." if second else ""
@@ -231,7 +233,8 @@ def by_the_equations(weights, ids, pauses, text_pauses, second, pauses2):
     h1, c1, h3, c3 = np.zeros(size), np.zeros(size), np.zeros(size2), np.zeros(size2)
     result = []
     for step, word in enumerate([*ids.tolist(), END]):  # step t decides slot t − 1: the word is the one after the slot
-        pause = 0.0 if step == 0 or np.isnan(pauses[step - 1]) else float(pauses[step - 1])
+        unknown = step == 0 or np.isnan(pauses[step - 1])
+        pause = [0.0 if unknown else float(pauses[step - 1]), unknown][:1 + tell]
         one_hot = np.zeros(len(VOCABULARY))
         one_hot[word] = 1
         y = np.tanh(one_hot @ w[prefix + "embedding.weight"])
@@ -247,19 +250,20 @@ def by_the_equations(weights, ids, pauses, text_pauses, second, pauses2):
     return np.array(result)
 
 
-@pytest.mark.parametrize("pauses", [False, True])
-def test_t_lstm_is_its_equations(pauses):
-    model, data = make("t_lstm", "", pauses=pauses), data_of([40])
-    expected = by_the_equations(model.state_dict(), data.ids, data.pauses, pauses, False, False)
+@pytest.mark.parametrize(("pauses", "tell"), [(False, False), (True, False), (True, True)])
+def test_t_lstm_is_its_equations(pauses, tell):
+    model, data = make("t_lstm", "", pauses=pauses, tell_unknown=tell), data_of([40])
+    expected = by_the_equations(model.state_dict(), data.ids, data.pauses, pauses, False, False, tell)
     np.testing.assert_allclose(np.exp(log_posteriors(model, data)), expected, rtol=0, atol=1e-5)
 
 
+@pytest.mark.parametrize("tell", [False, True])
 @pytest.mark.parametrize("pauses", [False, True])
 @pytest.mark.parametrize("text_pauses", [False, True])
-def test_ta_lstm_is_its_equations(pauses, text_pauses, tmp_path):
-    write(make("t_lstm", "", pauses=text_pauses), tmp_path)
-    model, data = make("ta_lstm", tmp_path, pauses=pauses), data_of([40])
-    expected = by_the_equations(model.state_dict(), data.ids, data.pauses, text_pauses, True, pauses)
+def test_ta_lstm_is_its_equations(pauses, text_pauses, tell, tmp_path):
+    write(make("t_lstm", "", pauses=text_pauses, tell_unknown=tell), tmp_path)
+    model, data = make("ta_lstm", tmp_path, pauses=pauses, tell_unknown=tell), data_of([40])
+    expected = by_the_equations(model.state_dict(), data.ids, data.pauses, text_pauses, True, pauses, tell)
     np.testing.assert_allclose(np.exp(log_posteriors(model, data)), expected, rtol=0, atol=1e-5)
 
 

@@ -103,6 +103,7 @@ def test_finish(tmp_path):
     assert not finished(tmp_path, CONF)
     finish(tmp_path, model, CONF)
     assert finished(tmp_path, CONF)
+    assert finished(tmp_path, CONF | {"tell_unknown": False})  # an option that it did not have yet, as it is by default
     assert sorted(path.name for path in tmp_path.iterdir()) == ["conf", "final.pt", "labels.txt", "vocab"]
     head, *lines = (tmp_path / "conf").read_text().splitlines()
     assert head.startswith("# punc ")

@@ -127,11 +127,6 @@ def initialize(model: nn.Module, scale: float) -> None:
             nn.init.uniform_(weight, -scale, scale)
 
 
-def known(pauses: Tensor | None, tokens: Tensor) -> Tensor:
-    """Pauses (B, T) with 0 for those that are not known."""
-    return torch.zeros(tokens.shape) if pauses is None else pauses.nan_to_num(nan=0.0)
-
-
 def model_class(name: str) -> type[Neural | Fitted]:
     """The class of an architecture: `Model` of the file punc/models/<name>.py. Raises InputError for no such file."""
     known = names()
@@ -147,8 +142,13 @@ def names() -> list[str]:
 
 def option_names(name: str) -> list[str]:
     """The options of a model: the keyword arguments of its constructor."""
+    return list(option_defaults(name))
+
+
+def option_defaults(name: str) -> dict[str, Any]:
+    """The options of a model with their default values."""
     parameters = inspect.signature(model_class(name).__init__).parameters.values()
-    return [p.name for p in parameters if p.default is not p.empty]
+    return {p.name: p.default for p in parameters if p.default is not p.empty}
 
 
 def build(spec: dict[str, Any]) -> Neural | Fitted:

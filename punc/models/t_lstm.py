@@ -15,27 +15,29 @@ import numpy as np
 from torch import Tensor, nn
 
 from punc.layers.lstm import PeepholeLSTM
-from punc.models.base import Neural, State, initialize, known
+from punc.layers.pause_input import PauseInput
+from punc.models.base import Neural, State, initialize
 
 
 class Model(Neural):
-    """T-LSTM; with `pauses` T-LSTM-p, where the paper does not say how an unknown pause is given: here as 0.
+    """T-LSTM; with `pauses` T-LSTM-p.
 
     embedding_dim   units of the tanh layer
     hidden_dim      LSTM blocks
     pauses          whether the pause of the slot is an input
+    tell_unknown    whether one more input tells a pause that is not known from one of 0 s (the paper has none)
     init_range      weights begin uniform over ± this
     """
 
     lookahead = 1
 
     def __init__(self, vocab: int, labels: int, embedding_dim: int = 100, hidden_dim: int = 100,
-                 pauses: bool = False, init_range: float = 0.005):
+                 pauses: bool = False, tell_unknown: bool = False, init_range: float = 0.005):
         super().__init__()
         self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True)  # W0
-        self.lstm = PeepholeLSTM(embedding_dim + pauses, hidden_dim)
+        self.pauses = PauseInput(tell_unknown) if pauses else None
+        self.lstm = PeepholeLSTM(embedding_dim + (self.pauses.size if self.pauses else 0), hidden_dim)
         self.output = nn.Linear(hidden_dim, labels, bias=False)  # W2
-        self.pauses = pauses
         initialize(self, init_range)
 
     def initial_state(self, batch: int) -> State:
@@ -49,11 +51,12 @@ class Model(Neural):
         """The last hidden layer y1, (T, B, H), which is what a second stage is built on."""
         # A word stands in a batch several times: it is looked up and projected once, and its gradient is one row.
         words, places = tokens.t().unique(return_inverse=True)  # (U,), (T, B)
-        word_weight = self.lstm.input_weight[:self.embedding.embedding_dim]
+        size = self.embedding.embedding_dim
+        word_weight, pause_weight = self.lstm.input_weight[:size], self.lstm.input_weight[size:]
         projected = self.embedding(words).tanh() @ word_weight  # (U, 4H)
         gate_inputs = nn.functional.embedding(places, projected)  # (T, B, 4H)
         if self.pauses:
-            gate_inputs = gate_inputs + known(pauses, tokens).t().unsqueeze(2) * self.lstm.input_weight[-1]
+            gate_inputs = gate_inputs + self.pauses(pauses, tokens) @ pause_weight
         return self.lstm.recur(gate_inputs, state)
 
     def stepper(self) -> "Stepper":
@@ -66,16 +69,15 @@ class Stepper:
     def __init__(self, model: Model):
         self.lstm = model.lstm.stepper()
         self.output = model.output.weight.detach().numpy()
-        self.pause_weight = self.lstm.input_weight[-1] if model.pauses else None
-        embedding, word_weight = model.embedding.weight.detach().numpy(), self.lstm.input_weight
-        word_weight = word_weight[:embedding.shape[1]]
+        embedding, self.pauses = model.embedding.weight.detach().numpy(), model.pauses
+        word_weight, self.pause_weight = np.split(self.lstm.input_weight, [embedding.shape[1]])
         self.project = lru_cache(1 << 14)(lambda token: np.tanh(embedding[token]) @ word_weight)
 
     def hidden(self, token: int, pause: float) -> np.ndarray:
         """y1 (H,) of this step."""
         gate_inputs = self.project(token)
-        if self.pause_weight is not None and pause == pause:  # not NaN
-            gate_inputs = gate_inputs + pause * self.pause_weight
+        if self.pauses:
+            gate_inputs = gate_inputs + self.pauses.step(pause) @ self.pause_weight
         return self.lstm.step(gate_inputs)
 
     def step(self, token: int, pause: float) -> np.ndarray:

@@ -15,31 +15,33 @@ from torch import Tensor, nn
 
 from punc.errors import InputError
 from punc.layers.lstm import PeepholeLSTM
-from punc.models.base import Neural, State, initialize, known, part
+from punc.layers.pause_input import PauseInput
+from punc.models.base import Neural, State, initialize, part
 
 
 class Model(Neural):
-    """TA-LSTM-p; without `pauses` TA-LSTM. An unknown pause is given as 0.
+    """TA-LSTM-p; without `pauses` TA-LSTM.
 
-    text_model   directory of the T-LSTM; its vocabulary has to be this model's
-    hidden_dim   LSTM blocks
-    pauses       whether the pause of the slot is an input
-    init_range   weights begin uniform over ± this
+    text_model    directory of the T-LSTM; its vocabulary has to be this model's
+    hidden_dim    LSTM blocks
+    pauses        whether the pause of the slot is an input
+    tell_unknown  whether one more input tells a pause that is not known from one of 0 s (the paper has none)
+    init_range    weights begin uniform over ± this
     """
 
     lookahead = 1
 
     def __init__(self, vocab: int, labels: int, text_model: str | dict[str, Any] = "", hidden_dim: int = 100,
-                 pauses: bool = True, init_range: float = 0.005):
+                 pauses: bool = True, tell_unknown: bool = False, init_range: float = 0.005):
         super().__init__()
         self.text = part(text_model)
         if self.text.spec["model"] != "t_lstm":
             raise InputError(f"this is a {self.text.spec['model']}, not a t_lstm", "name the directory of a T-LSTM",
                              str(text_model))
         self.parts = {"text_model": self.text}
-        self.lstm = PeepholeLSTM(self.text.lstm.hidden_dim + pauses, hidden_dim)
+        self.pauses = PauseInput(tell_unknown) if pauses else None
+        self.lstm = PeepholeLSTM(self.text.lstm.hidden_dim + (self.pauses.size if self.pauses else 0), hidden_dim)
         self.output = nn.Linear(hidden_dim, labels, bias=False)  # W4
-        self.pauses = pauses
         initialize(self, init_range)
 
     def initial_state(self, batch: int) -> State:
@@ -49,7 +51,7 @@ class Model(Neural):
         with torch.no_grad():
             features, text_state = self.text.hidden(tokens, pauses, state[:2])  # y1 (T, B, H1)
         if self.pauses:
-            features = torch.cat([features, known(pauses, tokens).t().unsqueeze(2)], dim=2)
+            features = torch.cat([features, self.pauses(pauses, tokens)], dim=2)
         hidden, state = self.lstm(features, state[2:])
         return self.output(hidden).transpose(0, 1), (*text_state, *state)
 
@@ -67,5 +69,5 @@ class Stepper:
     def step(self, token: int, pause: float) -> np.ndarray:
         features = self.text.hidden(token, pause)
         if self.pauses:
-            features = np.append(features, np.float32(pause if pause == pause else 0))
+            features = np.append(features, self.pauses.step(pause))
         return self.output @ self.lstm.step(self.lstm.project(features))

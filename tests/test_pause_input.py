@@ -1,0 +1,29 @@
+"""punc/layers/pause_input.py."""
+
+import numpy as np
+import pytest
+import torch
+
+from punc.layers.pause_input import PauseInput
+
+PAUSES = torch.tensor([[0.0, 1.5, torch.nan], [torch.nan, 0.25, 0.0]])
+
+
+def test_unknown_is_zero():
+    inputs = PauseInput()(PAUSES, PAUSES)
+    assert inputs.tolist() == [[[0.0], [0.0]], [[1.5], [0.25]], [[0.0], [0.0]]]
+
+
+def test_unknown_is_told_from_zero():
+    inputs = PauseInput(tell_unknown=True)(PAUSES, PAUSES)
+    assert inputs.tolist() == [[[0.0, 0.0], [0.0, 1.0]], [[1.5, 0.0], [0.25, 0.0]], [[0.0, 1.0], [0.0, 0.0]]]
+
+
+@pytest.mark.parametrize("tell", [False, True])
+def test_no_pauses_are_unknown_ones_and_steps_are_columns(tell):
+    layer = PauseInput(tell)
+    assert torch.equal(layer(None, PAUSES), layer(torch.full((2, 3), torch.nan), PAUSES))
+    whole = layer(PAUSES, PAUSES)
+    assert whole.shape == (3, 2, layer.size)
+    for step, row in np.ndindex(3, 2):
+        np.testing.assert_array_equal(layer.step(float(PAUSES[row, step])), whole[step, row].numpy())
