@@ -5,11 +5,13 @@ Each distinct line or word is analysed once and remembered: what is done for eve
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from punc.datadir import Utterance
+from punc.errors import InputError
 from punc.text import Parts
 
 MEMORY = 200_000  # distinct lines or words that are remembered: about 60 MB, whatever the corpus
@@ -86,18 +88,45 @@ class Memo(dict):
         return Piece(" ".join(words), " ".join(labels), lead=lead)
 
 
+def utterance_id(stream: str, number: int) -> str:
+    """`STREAM-NUMBER`, zero-padded so that C order is text order."""
+    return f"{stream}-{number:08d}"
+
+
+def stream_name(name: str) -> str:
+    """A name as an id: what Kaldi's tools may trip over becomes `_`."""
+    return "".join(c if c.isalnum() or c in "-._" else "_" for c in name)
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Names of streams in C order. Raises InputError for two that are the same, or that Kaldi cannot sort.
+
+    Utterances have to be in C order where streams are: those of talk come after those of talk-0, talk before it.
+    """
+    names = sorted(names, key=str.encode)
+    for one, other in pairwise(names):
+        if one == other:
+            raise InputError(f"two streams would be called '{one}'", "rename a file, or a document")
+        if other.startswith(f"{one}-") and other[len(one) + 1:] < "1":
+            raise InputError(f"'{one}' and '{other}' cannot be sorted both as streams and by their utterances",
+                             "rename one of them")
+    return names
+
+
 class Cutter:
-    """Cuts pieces into utterances, and names these `STREAM-NUMBER`, zero-padded so that C order is text order.
+    """Cuts pieces into utterances, and names these as `utterance_id` says.
 
     size         words of an utterance; 0: an utterance ends where a piece says so
     pauses       whether the utterances have pauses, if the pieces do
     attach       (label of a word, label found after it) → its label
     prefix       what stream names begin with
     independent  every utterance is a stream of its own, of the same name
+    numbered     a stream's name begins with its number; else it is its piece's
     """
 
     def __init__(self, size: int, attach: Callable[[str, str], str], prefix: str = "", independent: bool = False,
-                 pauses: bool = True):
+                 pauses: bool = True, numbered: bool = True):
+        self.numbered = numbered
         self.size, self.attach, self.prefix, self.independent, self.pauses = size, attach, prefix, independent, pauses
         self.dropped = 0  # marks that no word stands before
         self._stream, self._streams, self._number, self._ended = "", 0, 1, False
@@ -122,8 +151,9 @@ class Cutter:
 
     def _begin(self, name: str) -> None:
         self._streams += 1
-        name = "".join(c if c.isalnum() or c in "-._" else "_" for c in name)
-        self._stream = f"{self.prefix}{self._streams:08d}" + (f"_{name}" if name else "")
+        name = stream_name(name)
+        number = f"{self._streams:08d}" + ("_" if name else "")
+        self._stream = self.prefix + (number if self.numbered else "") + name
         self._ended = False
         if not self.independent:
             self._number = 1
@@ -150,7 +180,7 @@ class Cutter:
         """Utterances of `size` words, of the words that wait; at least one word goes on waiting, or none is left."""
         words, labels, pauses, at = self._words, self._labels, self._pauses, 0
         while len(words) - at > size or (at == 0 and 0 < len(words) == size):
-            key = f"{self._stream}-{self._number:08d}"
+            key = utterance_id(self._stream, self._number)
             if self.independent:
                 self._stream = key = f"{self.prefix}{self._number:08d}"
             part = None if pauses is None else pauses[at:at + size]

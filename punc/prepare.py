@@ -10,6 +10,7 @@ from concurrent.futures.process import BrokenProcessPool
 from mmap import ACCESS_READ, mmap
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from punc.datadir import Utterance, write_data_dir
 from punc.errors import InputError
 from punc.files import open_input
-from punc.pieces import Cutter, Piece
+from punc.pieces import Cutter, Piece, in_order, stream_name
 from punc.raw import RawFormat, RawReader
 
 BLOCK = 1 << 21  # bytes: large beside the cost of handing it over, small beside the memory
@@ -66,6 +67,11 @@ def last_end(data: bytes, delimiter: bytes) -> int:
     return 0 if at < 0 else at + len(delimiter)
 
 
+def file_name(path: str | os.PathLike) -> str:
+    """What the stream of a file is called: the file's name without its ending."""
+    return stream_name(Path(path).stem)
+
+
 def read_block(block: Block, reader: RawReader) -> tuple[list[Piece], Counter]:
     """The pieces of a block and its repairs. Raises InputError with file and line."""
     try:
@@ -75,7 +81,7 @@ def read_block(block: Block, reader: RawReader) -> tuple[list[Piece], Counter]:
             before = count_lines(file, block.offset)
         raise InputError(error.what, error.remedy, block.path, before + error.line) from None
     if block.first and pieces and pieces[0].stream is None:
-        pieces[0] = pieces[0]._replace(stream="")
+        pieces[0] = pieces[0]._replace(stream=file_name(block.path) if reader.raw.named else "")
     return pieces, repairs
 
 
@@ -144,6 +150,8 @@ def prepare(raw: RawFormat, inputs: Sequence[str | os.PathLike], output: str | o
             prefix: str = "", independent: bool = False, nj: int = 1) -> Counter:
     """Write the data directory of some raw text files, each of which begins a stream.
 
+    Streams are in the order of the files, or of their names where the files name them (`raw.named`).
+
     utt_words    words of an utterance where the text has no utterances of its own
     prefix       what stream names begin with
     independent  every utterance is a stream of its own
@@ -154,7 +162,10 @@ def prepare(raw: RawFormat, inputs: Sequence[str | os.PathLike], output: str | o
     """
     counts, repairs = Counter(), Counter()
     pauses = raw.name == "sil" and any(contains(path, b"<sil=") for path in inputs)
-    cutter = Cutter(0 if raw.utterances else utt_words, raw.reader.attach, prefix, independent, pauses)
+    cutter = Cutter(0 if raw.utterances else utt_words, raw.reader.attach, prefix, independent, pauses, not raw.named)
+    if raw.named:
+        files = dict(zip(map(file_name, inputs), inputs))
+        inputs = [files[name] for name in in_order(map(file_name, inputs))]
 
     def pieces() -> Iterator[Piece]:
         for some, repaired in read_blocks(raw, blocks(inputs, raw.delimiter), nj):

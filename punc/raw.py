@@ -46,6 +46,7 @@ class RawFormat:
     doc     a line that begins so begins a new stream, which the rest of the line names; empty: no line does
     skip    lines that begin so are left out; empty: none is
     delete  text that this regular expression matches is left out; empty: none is
+    named   the stream of a file has the file's name, without its ending and without a number
     """
 
     name: str
@@ -54,6 +55,7 @@ class RawFormat:
     doc: str = ""
     skip: str = ""
     delete: str = ""
+    named: bool = False
 
     @property
     def utterances(self) -> bool:

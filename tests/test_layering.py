@@ -16,7 +16,7 @@ textgrids align
 datadir
 text pauses project plots
 pieces blocks validate marked_ctm parts
-raw trs vocabulary
+raw trs timed_text vocabulary
 prepare store
 layers batches
 models optim

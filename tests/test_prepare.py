@@ -76,6 +76,32 @@ def test_lines_as_utterances_and_as_streams(labels, tmp_path):
     assert [u[:3] for u in content(out)] == [("00000001", "", "a b"), ("00000004", "", "c")]
 
 
+def test_streams_that_are_called_as_their_files(labels, tmp_path):
+    _, out = run(labels, tmp_path, "prose", "A b.", "C?", options=["--named=true", "--utt-words=1", "--prefix=x_"])
+    assert content(out) == [("x_in0", "-00000001", "a", "O"), ("x_in0", "-00000002", "b", "PERIOD"),
+                            ("x_in1", "-00000001", "c", "QUESTION")]
+
+
+def names(labels, tmp_path, *files):
+    """The streams of files of these names, given in this order; the exit status where there are none."""
+    for name in files:
+        (tmp_path / name).write_text(f"{name}.")
+    status = main(["prepare", "--format=prose", "--named=true", f"--labels={labels}",
+                   *(str(tmp_path / name) for name in files), str(tmp_path / "out")])
+    return [u.stream for u in DataDir(tmp_path / "out").utterances()] if status == 0 else status
+
+
+def test_names_are_sorted_as_kaldi_wants(labels, tmp_path, capsys):
+    assert names(labels, tmp_path, "b.txt", "a.txt", "a-1.txt", "a b.txt", "ä.v2.txt") == \
+        ["a", "a-1", "a_b", "b", "ä.v2"]
+    validate(tmp_path / "out")
+    capsys.readouterr()
+    assert names(labels, tmp_path, "a-0.txt", "a.txt") == 1
+    assert "'a' and 'a-0' cannot be sorted" in capsys.readouterr().err
+    assert names(labels, tmp_path, "a b.txt", "a_b.txt") == 1
+    assert "two streams would be called 'a_b'; " in capsys.readouterr().err
+
+
 def test_mteval_with_clitics(labels, tmp_path):
     (tmp_path / "clitics").write_text("'s\n")
     text = "<doc docid='t'><seg>It's R&D -- yes.</seg><seg>No</seg></doc>"
@@ -148,6 +174,7 @@ def test_a_long_word(labels, tmp_path):
     ("mteval", "<seg>so", [], "in0:1: a <seg> without its </seg>; "),
     ("mteval", "no segments", [], "out: no utterance to write; "),
     ("prose", "so", ["--nj=0"], "--nj below 1; "),
+    ("prose", "so", ["--named=true", "--doc=#doc"], "--named where a file has several streams; "),
     ("prose", "so", ["--delete=("], "is no regular expression"),
     ("prose", "so", ["--prefix=a b"], "cannot begin an id; "),
     ("prose", "so", ["--lang=en"], "unknown option --lang; did you mean --"),

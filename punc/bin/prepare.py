@@ -3,6 +3,8 @@
 import os
 import re
 import sys
+from argparse import Namespace
+from collections import Counter
 from collections.abc import Sequence
 
 from punc.errors import InputError
@@ -11,9 +13,10 @@ from punc.options import OptionParser, boolean
 from punc.prepare import prepare
 from punc.raw import RawFormat
 from punc.text import Clitics, TextReader
+from punc.timed_text import prepare_ctm
 from punc.trs import prepare_trs
 
-FORMATS = ("lrec", "sil", "prose", "mteval", "trs")
+FORMATS = ("lrec", "sil", "prose", "mteval", "trs", "ctm")
 
 
 def options() -> OptionParser:
@@ -21,8 +24,9 @@ def options() -> OptionParser:
                           "Raw punctuated text to a data directory; each input file begins a stream.",
                           "punc prepare --format lrec --labels conf/labels.txt train2012 data/train2012")
     parser.add_argument("--format", required=True, choices=FORMATS,
-                        help="lrec: word<TAB>LABEL lines; sil: word <sil=0.12> ,COMMA; prose; mteval: XML; trs")
-    parser.add_argument("--labels", required=True, metavar="FILE", help="label set: which marks are which label")
+                        help="lrec: word<TAB>LABEL lines; sil: word <sil=0.12> ,COMMA; prose; mteval: XML; trs; "
+                             "ctm: a recogniser's words and their pauses, without labels")
+    parser.add_argument("--labels", metavar="FILE", help="label set: which marks are which label; not for ctm")
     parser.add_argument("--lowercase", type=boolean, default=True, metavar="BOOL", help="write words in lower case")
     parser.add_argument("--clitics", metavar="FILE", help="split words by these rules: n't, l', cannot can not")
     parser.add_argument("--delete", default="", metavar="REGEX", help="text to leave out, as \\(Applause\\)")
@@ -32,6 +36,8 @@ def options() -> OptionParser:
                         help="words of an utterance; 0: every line of prose is one (mteval, trs: always every segment)")
     parser.add_argument("--independent", type=boolean, default=False, metavar="BOOL",
                         help="every line or segment is a text of its own, so a stream")
+    parser.add_argument("--named", type=boolean, default=False, metavar="BOOL",
+                        help="the stream of a file is called as the file, without its ending; else it has a number")
     parser.add_argument("--prefix", default="", metavar="STRING", help="what stream names begin with")
     parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="processes")
     parser.add_argument("inputs", nargs="+", metavar="IN", help="input files")
@@ -41,6 +47,29 @@ def options() -> OptionParser:
 
 def main(arguments: Sequence[str]) -> int:
     args = options().parse(arguments)
+    counts = of_ctm(args) if args.format == "ctm" else of_text(args)
+    sizes = [f"{counts.pop(what):,} {what}" for what in ("streams", "utterances", "words")]
+    print(f"punc prepare: {args.output}: {', '.join(sizes)}", file=sys.stderr)
+    for repair, count in sorted(counts.items()):
+        print(f"punc prepare: repaired: {count:,} {repair}", file=sys.stderr)
+    return 0
+
+
+def of_ctm(args: Namespace) -> Counter:
+    """Counts of a data directory made from a CTM. Raises InputError for options that do not go with it."""
+    if args.labels or args.clitics or args.delete or args.doc or args.skip or args.independent or args.prefix:
+        raise InputError("a CTM has words and no marks", "leave out all but --lowercase and --utt-words")
+    if len(args.inputs) > 1:
+        raise InputError(f"{len(args.inputs)} inputs", "give one CTM, or a directory that has some")
+    if args.utt_words < 1:
+        raise InputError("--utt-words below 1", "give a number of words")
+    return prepare_ctm(args.inputs[0], args.output, args.lowercase, args.utt_words)
+
+
+def of_text(args: Namespace) -> Counter:
+    """Counts of a data directory made from punctuated text. Raises InputError for options that do not go together."""
+    if not args.labels:
+        raise InputError("no label set", "name one: --labels conf/labels.txt")
     lines = args.format == "prose" and (args.independent or args.utt_words == 0)
     if args.utt_words < 0 or args.nj < 1:
         raise InputError("--utt-words below 0 or --nj below 1", "give a number of words, and of processes")
@@ -50,6 +79,8 @@ def main(arguments: Sequence[str]) -> int:
         raise InputError("trs files have streams of their own", "leave out --independent, --doc, --skip and --prefix")
     if args.independent and args.doc:
         raise InputError("--independent with --doc", "give one of them: each says what a stream is")
+    if args.named and (args.independent or args.doc or args.format in ("mteval", "trs")):
+        raise InputError("--named where a file has several streams", "leave it out, or --independent or --doc")
     if not re.fullmatch(r"[\w.-]*", args.prefix):
         raise InputError(f"prefix '{args.prefix}' cannot begin an id", "use letters, digits and . _ -")
     try:
@@ -58,12 +89,6 @@ def main(arguments: Sequence[str]) -> int:
         raise InputError(f"--delete '{args.delete}' is no regular expression: {error}", "mend it") from None
     reader = TextReader(LabelSet.read(args.labels), args.lowercase, Clitics(args.clitics) if args.clitics else None)
     if args.format == "trs":
-        counts = prepare_trs(args.inputs, args.output, reader, args.delete)
-    else:
-        raw = RawFormat(args.format, reader, lines, args.doc, args.skip, args.delete)
-        counts = prepare(raw, args.inputs, args.output, args.utt_words, args.prefix, args.independent, args.nj)
-    sizes = [f"{counts.pop(what):,} {what}" for what in ("streams", "utterances", "words")]
-    print(f"punc prepare: {args.output}: {', '.join(sizes)}", file=sys.stderr)
-    for repair, count in sorted(counts.items()):
-        print(f"punc prepare: repaired: {count:,} {repair}", file=sys.stderr)
-    return 0
+        return prepare_trs(args.inputs, args.output, reader, args.delete)
+    raw = RawFormat(args.format, reader, lines, args.doc, args.skip, args.delete, args.named)
+    return prepare(raw, args.inputs, args.output, args.utt_words, args.prefix, args.independent, args.nj)
