@@ -181,9 +181,66 @@ def test_failures(run_pl, tmp_path):
     assert (result.stderr, result.returncode) == ("run.pl: 2 / 3 failed, log is in log/a.*.log\n", 1)
     result = run_pl("JOB=2:2", "log/a.JOB.log", "false")
     assert result.stderr == "run.pl: job failed, log is in log/a.2.log\n"
-    assert "did you forget JOB=1:N" in run_pl("log/a.JOB.log", "false").stderr
+    assert "probably you forgot to put JOB=1:$nj in your script." in run_pl("log/a.JOB.log", "false").stderr
     run_pl("a.log", "kill", "-9", "$BASHPID")
     assert "# Ended (code 137) at " in (tmp_path / "a.log").read_text()
+    assert run_pl("a.log", "kill", "-9", "$$").returncode == 1  # the shell itself
+    assert "# Ended (code 0; signal 9) at " in (tmp_path / "a.log").read_text()
+
+
+def test_options_of_schedulers_are_taken(run_pl, tmp_path):
+    assert run_pl("--mem", "4G", "--num-threads", "4", "--gpu", "0", "-V", "-pe", "smp", "4", "-l", "arch=x", "JOB=1:2",
+                  "--time", "1:00:00", "--config", "conf/slurm.conf", "-sync", "y", "a.JOB.log", "echo", "-n", "JOB:",
+                  ).returncode == 0
+    assert "\n2:# Accounting" in (tmp_path / "a.2.log").read_text()
+    assert "'--gpu' is taken for the value of --mem" in run_pl("--mem", "--gpu", "a.log", "true").stderr
+
+
+@pytest.mark.parametrize(("gpus", "answer", "side_by_side"), [
+    ("0", "", 3), ("1", "", 1), ("1", "GPU 0: one\nGPU 1: other\n", 2)])
+def test_gpu_jobs_run_one_to_a_gpu(run_pl, tmp_path, gpus, answer, side_by_side):
+    binaries = tmp_path / "bin"
+    binaries.mkdir()
+    (binaries / "nvidia-smi").write_text(f"#!/bin/sh\nprintf '{answer}'\n")
+    (binaries / "nvidia-smi").chmod(0o755)
+    # Each job notes how many run.
+    (tmp_path / "job.sh").write_text("touch on.$1\nsleep 0.3\nls on.* | wc -l >>seen\nsleep 0.1\nrm on.$1\n")
+    limit = ["--max-jobs-run", "3"] if gpus == "0" else []
+    assert run_pl("--gpu", gpus, *limit, "JOB=1:3", "JOB.log", "bash", "job.sh", "JOB",
+                  env={"PATH": f"{binaries}:{os.environ['PATH']}"}).returncode == 0
+    assert max(map(int, (tmp_path / "seen").read_text().split())) == side_by_side
+
+
+def test_pick(run_pl, tmp_path):
+    def ran(*pick, code=1):
+        (tmp_path / "ran").write_text("")
+        result = run_pl(*pick, "JOB=1:3", "a.JOB.log", "echo", "JOB", ">>ran", ";", "[", "JOB", "!=", "2", "]")
+        assert result.returncode == code
+        return "".join(sorted((tmp_path / "ran").read_text().split()))
+    assert ran("--pick", "failed") == "123"  # none has been run
+    (tmp_path / "a.3.log").write_text("# killed\n")
+    assert ran("--pick", "incomplete") == "3"
+    assert ran("--pick", "incomplete") == ""
+    assert ran("--pick", "failed") == "2"
+    assert ran("--pick", "all") == "123"
+    for n in (1, 2, 3):
+        (tmp_path / f"a.{n}.log").write_text("# Ended (code 0) at some time\n")
+    assert ran("--pick", "failed", code=0) == ""
+
+
+def test_the_smallest_limit_counts(run_pl, tmp_path):
+    alone = "mkdir lock && sleep 0.05 && rmdir lock"
+    assert run_pl("--max-jobs-run", "1", "-tc", "4", "JOB=1:4", "JOB.log", "eval", alone).returncode == 0
+
+
+@pytest.mark.parametrize("link", ["directory", "file"])
+def test_utils_can_be_linked_into_another_recipe(tmp_path, link):
+    if link == "directory":
+        (tmp_path / "punc").symlink_to(UTILS)
+    else:
+        (tmp_path / "punc").mkdir()
+        (tmp_path / "punc/run.pl").symlink_to(UTILS / "run.pl")
+    assert run("punc/run.pl", "a.log", "true", cwd=tmp_path).returncode == 0
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
@@ -192,8 +249,12 @@ def test_failures(run_pl, tmp_path):
     (("--mem",), "--mem needs a value"),
     (("JOB=0:2", "a.JOB.log", "true"), "no job range: JOB=0:2"),
     (("JOB=3:2", "a.JOB.log", "true"), "no job range: JOB=3:2"),
+    (("JOB=1:", "a.JOB.log", "true"), "no job range: JOB=1:"),          # as JOB=1:$nj is where nj is not set
+    (("JOB=1:four", "a.JOB.log", "true"), "no job range: JOB=1:four"),
     (("JOB=1:2", "a.log", "true"), "2 jobs would write one log, a.log; put JOB in its name"),
     (("--max-jobs-run", "many", "a.log", "true"), "--max-jobs-run needs a number"),
+    (("--max-jobs-run", "0", "a.log", "true"), "--max-jobs-run needs a number"),
+    (("--pick", "some", "a.log", "true"), "--pick takes all, failed or incomplete, not 'some'"),
     (("file/a.log", "true"), "file: cannot be written"),
 ])
 def test_wrong_calls(run_pl, tmp_path, arguments, message):
