@@ -45,7 +45,7 @@ def prepare_ctm(path: str | os.PathLike, output: str | os.PathLike, lowercase: b
                 counts["utterances"] += 1
                 yield utterance
 
-    output = Path(output)
+    output = Path(os.path.abspath(output))  # the index of the pauses names their archive from any directory
     with atomic_dir(output) as beside:
         write_tables(beside, output, utterances())
         counts += repairs  # before the words are read again

@@ -43,6 +43,17 @@ def test_words_and_pauses_of_a_ctm(tmp_path, capsys):
                      "punc prepare: repaired: 1 lines that were not in time order"]
 
 
+def test_the_pauses_are_found_from_another_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "asr.ctm").write_text(CTM)
+    assert main(["prepare", "--format=ctm", "asr.ctm", "out"]) == 0
+    (tmp_path / "copy").mkdir()
+    for name in ("text", "utt2spk", "pauses.scp"):  # as punc project does
+        (tmp_path / "copy" / name).write_bytes((tmp_path / "out" / name).read_bytes())
+    monkeypatch.chdir("/")
+    assert [len(u.pauses) for u in DataDir(tmp_path / "copy").utterances()] == [3, 2]
+
+
 def test_case_is_kept_where_asked_for(tmp_path):
     assert run(tmp_path, CTM, "--lowercase=false") == 0
     assert [u.words for u in DataDir(tmp_path / "out").utterances()] == [["One", "Two", "three"], ["HELLO", "There"]]
