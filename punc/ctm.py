@@ -114,7 +114,7 @@ class CtmIndex(Mapping):
             with open_input(path) as file:
                 file.seek(begin)
                 lines = file.read(end - begin).splitlines(keepends=True)
-            rows += [(number, row) for number, row in _rows(enumerate(lines, line), path) if row.id == id]
+            rows += [(number, row) for number, row in ctm_rows(enumerate(lines, line), path) if row.id == id]
         channels = {row.channel for _, row in rows}
         if len(channels) > 1:
             first = rows[0][0]
@@ -134,7 +134,7 @@ def read_ctm(path: str | os.PathLike, silence: frozenset[str] = CTM_SILENCE, max
     """
     repairs = Counter() if repairs is None else repairs
     with open_input(path) as file:
-        rows = _rows(enumerate(file, 1), path)
+        rows = ctm_rows(enumerate(file, 1), path)
         for (id, channel), group in itertools.groupby(rows, key=lambda row: row[1][:2]):
             yield id, channel, _in_order(list(group), path, silence, max_overlap, repairs)
 
@@ -155,7 +155,7 @@ def _places(path: Path) -> Iterator[tuple[str, int, int, int]]:
     yield decode_line(key, path, first), begin, position, first
 
 
-def _rows(lines: Iterable[tuple[int, bytes]], path: str | os.PathLike) -> Iterator[tuple[int, TimedWord]]:
+def ctm_rows(lines: Iterable[tuple[int, bytes]], path: str | os.PathLike) -> Iterator[tuple[int, TimedWord]]:
     """The words of a CTM's lines, silences too, with their line numbers; only the first of NIST's alternatives."""
     later, number = False, 0
     for number, line in lines:

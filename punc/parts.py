@@ -5,12 +5,14 @@ Streams are decoded whole. A long one is read in parts that begin and end where 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby
-from typing import NamedTuple
+from itertools import chain, groupby
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from punc.datadir import DataDir, Utterance
+
+T = TypeVar("T")
 
 # A long stream is decoded in pieces side by side, each with some slots before it (and after it, for a model
 # that reads both ways) to bring the model into its state. How a stream is cut is fixed, so that labels do
@@ -74,16 +76,23 @@ def joined(arrays: list[np.ndarray | None]) -> np.ndarray | None:
 def groups(data: DataDir, ids_of: Callable[[Sequence[str]], np.ndarray], piece: int,
            context: int) -> Iterator[list[Part]]:
     """All parts of all streams, some at a time: up to GROUP tokens, or one part."""
+    streams = (stream for _, stream in groupby(data.utterances(), key=lambda utterance: utterance.stream))
+    all_parts = chain.from_iterable(parts(stream, ids_of, piece, context) for stream in streams)
+    return grouped(all_parts, lambda part: len(part.ids), piece)
+
+
+def grouped(items: Iterable[T], tokens: Callable[[T], int], piece: int) -> Iterator[list[T]]:
+    """Items, some at a time, that have up to GROUP tokens together, or one item; full batches where they are long."""
     group, size, pieces = [], 0, 0
-    for _, stream in groupby(data.utterances(), key=lambda utterance: utterance.stream):
-        for part in parts(stream, ids_of, piece, context):
-            more = -(-len(part.ids) // piece) if piece else 0
-            # A batch of a few pieces takes nearly as long as a full one, so those that fill batches are enough.
-            enough = piece and size > GROUP // 2 and (pieces + more) * piece > GROUP
-            if group and (enough or size + len(part.ids) > GROUP):
-                yield group
-                group, size, pieces = [], 0, 0
-            group.append(part)
-            size, pieces = size + len(part.ids), pieces + more
+    for item in items:
+        length = tokens(item)
+        more = -(-length // piece) if piece else 0
+        # A batch of a few pieces takes nearly as long as a full one, so those that fill batches are enough.
+        enough = piece and size > GROUP // 2 and (pieces + more) * piece > GROUP
+        if group and (enough or size + length > GROUP):
+            yield group
+            group, size, pieces = [], 0, 0
+        group.append(item)
+        size, pieces = size + length, pieces + more
     if group:
         yield group

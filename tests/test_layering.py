@@ -10,19 +10,19 @@ PACKAGE = Path(__file__).parents[1] / "punc"
 LAYERS = """
 errors progressbar
 files idtable lookup
-labels tables options
+labels tables options decode_dir
 ctm vectors
-textgrids align
+textgrids align ctm_blocks subtitles
 datadir
 text pauses project plots
 pieces blocks validate marked_ctm parts
-raw trs timed_text vocabulary
+raw trs timed_text vocabulary spoken
 prepare store
 layers batches
 models optim
 progress decode
 punctuate live
-score
+score transcript
 significance train
 report
 results

@@ -17,13 +17,16 @@ COMMANDS = {
     "make-store": "data directories to a vocabulary and flat arrays",
     "train": "train a model",
     "punctuate": "restore punctuation with a model",
+    "transcript": "a recogniser's output to punctuated text and subtitles",
+    "join-transcripts": "parts of a transcript, made by several jobs, to one",
+    "find-ctm": "which CTM of a Kaldi decode directory is the one",
     "score": "score a punctuated data directory against a reference",
     "results": "collect scores into RESULTS.tsv and RESULTS.md",
 }
 
 
 def usage() -> str:
-    lines = [f"  {name:<12}{what}" for name, what in COMMANDS.items()]
+    lines = [f"  {name:<18}{what}" for name, what in COMMANDS.items()]
     return "\n".join(["usage: punc SUBCOMMAND [options] …", "", *lines, "", "punc SUBCOMMAND --help tells more."])
 
 

@@ -1,0 +1,167 @@
+"""A recogniser's output punctuated: what it wrote beside a Kaldi data directory, to transcripts and subtitles.
+
+OUT-DIR gets
+
+    text                      one line an utterance, or a recording where the CTM's ids are recordings
+    ctm                       the CTM's words with their marks; the rest of a line as it was; without silences
+    srt/<recording>.srt       subtitles
+    vtt/<recording>.vtt       subtitles
+    txt/<recording>.txt       paragraphs
+
+and without a CTM only `text` and `txt`. Subtitles and paragraphs begin sentences with a capital where the label set
+leaves capitals alone. Several jobs make parts of this, each a directory, and `join` makes one of them.
+"""
+
+import os
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from itertools import pairwise
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from punc.ctm_blocks import CtmFile
+from punc.errors import InputError
+from punc.files import atomic_dir
+from punc.labels import LabelSet
+from punc.parts import CONTEXT, PIECE, ROWS
+from punc.progressbar import progressbar
+from punc.punctuate import Decoder, Task, parse_scale
+from punc.spoken import Spoken, read_ctm, read_text
+from punc.subtitles import Cues, capitalized, cues, marks_after, paragraphs, srt, vtt
+from punc.tables import sort_table
+from punc.text import written
+from punc.vocabulary import UNK, Vocabulary
+
+KINDS = ("txt", "srt", "vtt")
+UNKNOWN = 0.3  # share of unknown words above which something is the matter
+
+
+def transcript(directory: Path, data: Path, out: Path, *, ctm: str = "", scale: str = "", lowercase: bool = False,
+               piece: int = PIECE, context: int = CONTEXT, rows: int = ROWS, job: int = 1, nj: int = 1) -> None:
+    """Punctuate a recogniser's output with the model of a directory, whole or not at all.
+
+    ctm        words and times, instead of the words of DATA-DIR/text
+    scale      multiply posteriors of labels before the choice: LABEL=FACTOR,…
+    lowercase  write all words in lower case first
+    piece      slots of a stream that are decoded in one go; 0: all, however much memory that takes
+    context    slots before a piece (and after it, for a model that reads both ways) that are read with it
+    rows       pieces in a batch; changes the speed, not the labels
+    job        which share of the recordings to punctuate, from 1
+    nj         how many shares there are
+
+    Raises InputError for a directory that has no model, for input that is broken or does not fit together, and for
+    options that do not fit.
+    """
+    if not 1 <= job <= nj:
+        raise InputError(f"--job={job} is none of --nj={nj}", "give one from 1 to --nj")
+    if not (directory / "final.pt").is_file():
+        raise InputError("no such file", "train the model, or name another directory", directory / "final.pt")
+    vocabulary, label_set = Vocabulary.read(directory / "vocab"), LabelSet.read(directory / "labels.txt")
+    decoder = Decoder(directory, parse_scale(scale, label_set), piece, context, rows, False)
+    counts = Counter()
+    with ExitStack() as stack:
+        spoken = read_ctm(data, stack.enter_context(CtmFile(ctm)), job, nj) if ctm else read_text(data, job, nj)
+        beside = stack.enter_context(atomic_dir(out))
+        files = [stack.enter_context(open(beside / name, "wb")) for name in ("text", "ctm")[:1 + bool(ctm)]]
+        writer = _Writer(beside, label_set, *files)
+        for group in progressbar(spoken, "words punctuated", size=lambda group: len(group.words)):
+            words = " ".join(group.words).lower().split(" ") if lowercase and group.words else group.words
+            ids = vocabulary.ids(words)
+            counts.update(words=len(ids), unknown=int((ids == UNK).sum()))
+            writer.write(group._replace(words=words), _labels(decoder, ids, group))
+    if counts["unknown"] > UNKNOWN * counts["words"]:
+        print(f"warning: {counts['unknown']} of {counts['words']} words are not in {directory / 'vocab'}; "
+              "is their case another? then --lowercase true", file=sys.stderr)
+
+
+def _labels(decoder: Decoder, ids: np.ndarray, group: Spoken) -> np.ndarray:
+    """The label number of each slot."""
+    if not len(ids):
+        return np.zeros(0, np.int8)
+    offsets = np.unique([0, *group.streams])  # streams without words are none to a model
+    return decoder(Task(ids, group.pauses, offsets, list(pairwise(offsets))))[0]
+
+
+class _Writer:
+    """Writes what has been punctuated, group by group."""
+
+    def __init__(self, place: Path, label_set: LabelSet, text: IO[bytes], ctm: IO[bytes] | None = None):
+        self.place, self.label_set = place, label_set
+        for kind in KINDS if ctm else KINDS[:1]:
+            (place / kind).mkdir()
+        self._text, self._ctm = text, ctm
+
+    def write(self, spoken: Spoken, labels: np.ndarray) -> None:
+        words = written(spoken.words, np.array(self.label_set.names, object)[labels].tolist(), self.label_set)
+        begin = 0
+        for id, end in spoken.lines:
+            self._text.write(" ".join((id, *words[begin:end])).encode() + b"\n")
+            begin = end
+        if spoken.timed:
+            heads, tails = spoken.timed.heads, spoken.timed.tails
+            encoded = "\n".join(words).encode().split(b"\n")
+            self._ctm.write(b"".join(map(b"%b %b%b\n".__mod__, zip(heads, encoded, tails))))
+        marks = marks_after(labels, self.label_set)
+        starts = np.unique([0, *(end for _, end in spoken.recordings)])
+        if not self.label_set.cased:
+            words = capitalized(words, marks, starts[:-1])
+        shown = None
+        if spoken.timed:
+            shown = cues(words, marks, spoken.timed.begins, spoken.timed.ends, spoken.turns, starts[1:])
+        begin = 0
+        for name, end in spoken.recordings:
+            self._recording(name.replace("/", "_"), words, marks, spoken, shown, slice(begin, end))
+            begin = end
+
+    def _recording(self, name: str, words: list[str], marks: np.ndarray, spoken: Spoken, shown: Cues | None,
+                   part: slice) -> None:
+        pauses = None if spoken.pauses is None else spoken.pauses[part]
+        texts = {"txt": paragraphs(words[part], marks[part], pauses, spoken.turns[part])}
+        if shown:
+            own = slice(*np.searchsorted(shown.first, (part.start, part.stop)).tolist())
+            of_recording = Cues(*(column[own] for column in shown))
+            texts |= {"srt": srt(words, of_recording), "vtt": vtt(words, of_recording)}
+        for kind, text in texts.items():
+            with open(self.place / kind / f"{name}.{kind}", "w", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+
+
+def join(parts: Sequence[Path], out: Path) -> None:
+    """Make one transcript of those of several jobs; the parts are gone then, and what `out` had of an older one.
+
+    Raises InputError where a part is missing.
+    """
+    for part in parts:
+        if not (part / "text").is_file():
+            raise InputError("no such file", "make all parts first", part / "text")
+    with atomic_dir(out) as beside:
+        for name in ("text", "ctm"):
+            if (parts[0] / name).is_file():
+                with open(beside / name, "wb") as file:
+                    for part in parts:
+                        with open(part / name, "rb") as source:
+                            shutil.copyfileobj(source, file)
+        sort_table(beside / "text")
+        for file in _files(parts):
+            (beside / file.parent.name).mkdir(exist_ok=True)
+            os.replace(file, beside / file.parent.name / file.name)
+        made = {file.relative_to(beside) for file in beside.rglob("*")}
+    for part in parts:
+        shutil.rmtree(part)
+    for stale in {Path("ctm"), *(file.relative_to(out) for file in _files([out]))} - made:
+        (out / stale).unlink(missing_ok=True)
+    print(f"{out}: {' '.join(sorted({file.parts[0] for file in made}))}", file=sys.stderr)
+
+
+def _files(directories: Sequence[Path]) -> Iterator[Path]:
+    """The subtitles and paragraphs of some directories."""
+    for directory in directories:
+        for kind in KINDS:
+            if (directory / kind).is_dir():
+                with os.scandir(directory / kind) as entries:
+                    yield from [Path(entry.path) for entry in entries if entry.name.endswith(f".{kind}")]
