@@ -65,7 +65,8 @@ if runs 2; then
     [ -z "$times" ] || [ -f "data/$set/pauses.scp" ] || punc pauses "data/$set" "$times"
     punc validate --labels $labels "data/$set"
   done
-  [ -z "$times" ] || [ -f pauses.png ] || punc plot-pauses --title "@NAME@: pauses by label" data/train pauses.png
+  [ -z "$times" ] || [ pauses.png -nt data/train/pauses.scp ] ||
+    punc plot-pauses --title "@NAME@: pauses by label" data/train pauses.png
   [ -z "$asr" ] || [ -f data/test_asr/punct ] || {
     if [ -d "$asr" ]; then cat "$asr"/*.ctm; else cat "$asr"; fi |
       awk 'NR == FNR { test[$1]; next } $1 in test' data/test_ref/spk2utt - >data/test_asr.ctm
