@@ -4,8 +4,8 @@ set -eu
 cd "$(CDPATH='' cd -- "$(dirname "$0")/.." && pwd -P)"
 . ./path.sh
 status=0
-# run.pl is Python; see there.
-ruff check --extension pl:python . utils/run.pl || status=1
+# run.pl and slurm.pl are Python; see there.
+ruff check --extension pl:python . utils/run.pl utils/slurm.pl || status=1
 # A sourced file is looked for beside the file that sources it; data/ and exp/ are not ours.
 find .ci/run ./*.sh utils egs -name .venv -prune -o \( -name '*.sh' -o -path .ci/run \) \
   -not -path '*/data/*' -not -path '*/exp/*' -print0 |

@@ -1,0 +1,373 @@
+"""slurm.pl: what it asks of sbatch, how it waits, and jobs under a real Slurm of one node, where that is installed.
+
+For the last part it needs Debian's slurm-wlm and munge (apt-get install slurm-wlm munge) and root. Slurm runs in a
+temporary directory, on free ports, with a key of its own, and is stopped at the end.
+"""
+
+import contextlib
+import importlib.util
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+
+import pytest
+
+from punc.datadir import Utterance, write_data_dir
+
+ROOT = Path(__file__).parents[1]
+SLURM_PL = ROOT / "utils/slurm.pl"
+SEARCH = os.environ["PATH"] + ":/usr/sbin:/sbin"
+
+
+def run(*command, cwd, env=None):
+    return subprocess.run([str(c) for c in command], cwd=cwd, env={**os.environ, **(env or {})}, text=True,
+                          capture_output=True, timeout=60)
+
+
+# What is asked of sbatch: a stand-in for it notes that, and runs the script of a single job.
+
+STAND_IN = """#!/bin/bash
+printf '%s\\n' "$@" >asked
+echo "Submitted batch job 7"
+case $* in *--array*) ;; *) SLURM_JOB_ID=7 bash "${!#}" ;; esac >/dev/null
+"""
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A directory with a stand-in for sbatch, first on PATH."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/sbatch").write_text(STAND_IN)
+    (tmp_path / "bin/sbatch").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def slurm_pl(monkeypatch):
+    """The program as a module."""
+    monkeypatch.syspath_prepend(str(SLURM_PL.parent))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    loader = SourceFileLoader("slurm_pl", str(SLURM_PL))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("slurm_pl", loader))
+    loader.exec_module(module)
+    monkeypatch.setattr(module, "LOOK", (0.001, 0.001))
+    monkeypatch.setattr(module, "ASK", (0, 0))
+    return module
+
+
+KALDI_CONF = """# Default configuration
+command sbatch --export=PATH  --ntasks-per-node=1
+option time=* --time $0
+option mem=* --mem-per-cpu $0
+option mem=0          # Do not add anything to qsub_opts
+option num_threads=* --cpus-per-task $0 --ntasks-per-node=1
+option num_threads=1 --cpus-per-task 1  --ntasks-per-node=1 # Do not add anything to qsub_opts
+default gpu=0
+option gpu=0 -p shared
+option gpu=* -p gpu --gres=gpu:$0 --time 4:0:0  # this has to be figured out
+"""
+
+
+@pytest.mark.parametrize(("conf", "options", "asked"), [
+    (None, "", ""),
+    (None, "--mem 8G --num-threads 4 --gpu 2", "--gres=gpu:2 --mem-per-cpu 8G --cpus-per-task 4"),
+    (None, "--mem 0 --time 1:00:00 -p big -V -sync y", "--time 1:00:00 -p big"),
+    (None, "-pe smp 3", "--cpus-per-task 3"),
+    (KALDI_CONF, "", "--export=PATH --ntasks-per-node=1 -p shared"),
+    (KALDI_CONF, "--mem 0 --num-threads 1 --gpu 1",
+     "--export=PATH --ntasks-per-node=1 -p gpu --gres=gpu:1 --time 4:0:0 --cpus-per-task 1 --ntasks-per-node=1"),
+    ("command sbatch\noption name=* --comment='a $0 b' -J $0\ndefault name=x\n", "", "--comment='a x b' -J x"),
+    ("command sbatch\noption name=* --comment=$0\ndefault name=x\n", "--name y", "--comment=y"),
+])
+def test_resources(place, conf, options, asked):
+    given = options.split()
+    if conf:
+        (place / "conf").mkdir()
+        (place / "conf/slurm.conf").write_text(conf)
+        shutil.copy("conf/slurm.conf", "other.conf")
+    result = run(SLURM_PL, *given, "log/a.log", "echo", "two  blanks", cwd=place)
+    assert (result.stdout, result.stderr, result.returncode) == ("", "", 0)
+    rest = ["--open-mode=append", "--job-name=a", f"--output={place}/q/a.log", f"{place}/q/a.sh"]
+    assert Path("asked").read_text().splitlines() == shlex.split(asked) + rest
+    assert "\ntwo  blanks\n" in Path("log/a.log").read_text()
+    assert sorted(os.listdir("q")) == ["a.json", "a.log", "a.sh"]
+    if conf:  # named, it is the same
+        shutil.rmtree("conf")
+        run(SLURM_PL, "--config", "other.conf", *given, "log/a.log", "true", cwd=place)
+        assert Path("asked").read_text().splitlines() == shlex.split(asked) + rest
+
+
+@pytest.mark.parametrize(("call", "asked"), [
+    ("JOB=3:7 log/a.JOB.log", "--array=3-7"),
+    ("--max-jobs-run 2 JOB=3:7 log/a.JOB.log", "--array=3-7%2"),
+    ("JOB=5 log/JOB/a.log", "--array=5-5"),
+    ("-tc 3 N=1:2 --max-jobs-run 4 log/N/a.N.log", "--array=1-2%3"),
+])
+def test_arrays(place, slurm_pl, monkeypatch, call, asked):
+    monkeypatch.setattr(slurm_pl, "wait", lambda job, numbers, done: (dict.fromkeys(numbers, 0), {}))
+    assert slurm_pl.main([*call.split(), "true"]) == 0
+    assert asked in Path("asked").read_text().splitlines()
+    assert f"{place}/q/a.sh" in Path("asked").read_text().splitlines()
+
+
+@pytest.mark.parametrize(("conf", "call", "message"), [
+    (None, "--licence 1 a.log true", "--licence 1: the configuration does not say what it is for sbatch; "),
+    ("command sbatch\noption gpu=0\n", "--gpu 2 a.log true", "--gpu 2: the configuration does not say"),
+    ("option gpu=0\n", "a.log true", "conf/slurm.conf: no line with the command"),
+    ("command sbatch\n\noptions mem=0\n", "a.log true", "conf/slurm.conf:3: 'options mem=0' is no line of a conf"),
+    (None, "--config missing a.log true", "missing: cannot be read"),
+    ("command not-there\n", "a.log true", "not-there: No such file or directory; is this a machine that can"),
+    ("command false\n", "a.log true", "not submitted: ; the command was false --open-mode"),
+    ("command true\n", "a.log true", "not submitted: "),
+    ("command sbatch --comment='a\n", "a.log true", "a quotation mark is left open in the configuration: sbatch --"),
+    (None, "--num-threads many a.log true", "--num-threads needs a number, not many"),
+    (None, "JOB=1:2 a.log true", "2 jobs would write one log"),
+    (None, "bin/sbatch/a.log true", "bin/sbatch"),
+])
+def test_wrong_calls(place, conf, call, message):
+    if conf:
+        (place / "conf").mkdir()
+        (place / "conf/slurm.conf").write_text(conf)
+    result = run(SLURM_PL, *call.split(), cwd=place)
+    assert (result.returncode, result.stderr.count("\n")) == (1, 1)
+    assert result.stderr.startswith("slurm.pl: " + message)
+
+
+@pytest.mark.parametrize(("answers", "codes", "reasons"), [
+    ([{1: "PENDING", 2: "PENDING"}, {1: "RUNNING", 2: "TIMEOUT"}], {1: 0, 2: 1}, {2: "TIMEOUT"}),
+    ([{1: "COMPLETED"}] * 99, {1: 0, 2: 1}, {2: "no longer known, without an exit status"}),
+    ([{2: "COMPLETED"}] * 99, {1: 0, 2: 1}, {2: "COMPLETED, without an exit status"}),
+    ([None, {2: "RUNNING"}, None, {2: "PENDING"}, {2: "RUNNING"}, {2: "NODE_FAIL"}], {1: 0, 2: 1}, {2: "NODE_FAIL"}),
+    ([{3: "COMPLETING"}, {3: "TIMEOUT", 2: "CANCELLED"}], {1: 0, 2: 1, 3: 143}, {2: "CANCELLED", 3: "TIMEOUT"}),
+    ([{3: "COMPLETING"}, {3: "FAILED", 2: "CANCELLED"}], {1: 0, 2: 1, 3: 143}, {2: "CANCELLED"}),
+    ([{2: "CANCELLED"}] * 2, {1: 0, 2: 1, 3: 143}, {2: "CANCELLED"}),
+    ([{2: "FAILED"}], {1: 0, 2: 1}, {2: "FAILED, without an exit status"}),
+])
+def test_a_job_that_slurm_ended_is_not_waited_for(tmp_path, slurm_pl, monkeypatch, answers, codes, reasons):
+    waiting = iter(answers)
+
+    def states(_job):
+        (tmp_path / "1").write_text("0")
+        if 3 in codes:
+            (tmp_path / "3").write_text("143")
+        return next(waiting)
+    monkeypatch.setattr(slurm_pl, "states", states)
+    monkeypatch.setattr(slurm_pl, "GRACE", 0.01)
+    assert slurm_pl.wait("7", list(codes), tmp_path) == (codes, reasons)
+
+
+def test_a_file_that_is_seen_late_is_waited_for(tmp_path, slurm_pl, monkeypatch):
+    asked = []
+
+    def states(_job):
+        asked.append(1)
+        (tmp_path / "2.new").write_text("")  # half written
+        if len(asked) == 5:
+            (tmp_path / "2").write_text("3")
+        return {}
+    monkeypatch.setattr(slurm_pl, "states", states)
+    assert slurm_pl.wait("7", [2], tmp_path) == ({2: 3}, {})
+
+
+# A real Slurm
+
+CONF = """
+ClusterName=test
+SlurmctldHost={host}(127.0.0.1)
+SlurmUser=root
+SlurmdUser=root
+SlurmctldPort={ports[0]}
+SlurmdPort={ports[1]}
+AuthInfo=socket={place}/munge.socket
+StateSaveLocation={place}/state
+SlurmdSpoolDir={place}/spool
+SlurmctldPidFile={place}/slurmctld.pid
+SlurmdPidFile={place}/slurmd.pid
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU_Memory
+DefMemPerCPU=100
+MailProg=/bin/true
+KillWait=1
+GresTypes=gpu
+SlurmdParameters=config_overrides
+SchedulerParameters=batch_sched_delay=0,sched_min_interval=0
+NodeName={host} NodeAddr=127.0.0.1 CPUs=8 RealMemory=4000 Gres=gpu:2
+PartitionName=main Nodes=ALL Default=YES
+"""
+DAEMONS = ("munged", "slurmctld", "slurmd")
+
+
+def until(true, seconds=20):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if true():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@pytest.fixture(scope="module")
+def slurm():
+    """A running Slurm; SLURM_CONF in the environment says where."""
+    missing = [name for name in (*DAEMONS, "sbatch") if not shutil.which(name, path=SEARCH)]
+    if missing:
+        pytest.skip(f"no {' '.join(missing)} here (on Debian: apt-get install slurm-wlm munge)")
+    if os.geteuid():
+        pytest.skip("Slurm's daemons are started by root only")
+    place = Path(tempfile.mkdtemp(prefix="slurm."))
+    with contextlib.ExitStack() as stack, pytest.MonkeyPatch.context() as environment:
+        stack.callback(shutil.rmtree, place, ignore_errors=True)
+        environment.setenv("SLURM_CONF", str(place / "slurm.conf"))
+        environment.setenv("PATH", SEARCH)
+        configure(place)
+        stack.callback(kill_all_of, place)
+        commands = [["munged", "--foreground", f"--key-file={place}/key", f"--socket={place}/munge.socket",
+                     f"--pid-file={place}/munged.pid", f"--seed-file={place}/seed", f"--log-file={place}/munged.log"],
+                    ["slurmctld", "-D"], ["slurmd", "-D"]]
+        for command in commands:
+            output = stack.enter_context(open(place / f"{command[0]}.out", "wb"))
+            process = stack.enter_context(subprocess.Popen(command, stdout=output, stderr=output, cwd=place))
+            stack.callback(process.kill)
+            stack.callback(process.wait, 10)
+            stack.callback(process.terminate)
+            assert command[0] != "munged" or until((place / "munge.socket").exists), tails(place)
+        assert until(lambda: "idle" in run("sinfo", "--noheader", "--format=%T", cwd=place).stdout), tails(place)
+        yield place
+        run("scancel", "--user=root", cwd=place)
+        until(lambda: not run("squeue", "--noheader", cwd=place).stdout, 10)
+
+
+def configure(place):
+    place.chmod(0o755)
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(2)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        ports = [one.getsockname()[1] for one in sockets]
+    host = socket.gethostname().split(".")[0]
+    (place / "slurm.conf").write_text(CONF.format(place=place, host=host, ports=ports))
+    gpus = [f"NodeName={host} Name=gpu File=/dev/{name}\n" for name in ("null", "zero")]
+    (place / "gres.conf").write_text("".join(gpus))
+    (place / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
+    (place / "key").write_bytes(os.urandom(128))
+    (place / "key").chmod(0o600)
+    for name in ("state", "spool"):
+        (place / name).mkdir()
+
+
+def tails(place):
+    return "\n".join(f"{path.name}: {path.read_text()[-1000:]}" for path in sorted(place.glob("*.out")))
+
+
+def kill_all_of(place):
+    """Kill what a job has left: all processes whose environment names this Slurm."""
+    for environment in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if f"SLURM_CONF={place}/".encode() in environment.read_bytes():
+                os.kill(int(environment.parent.name), signal.SIGKILL)
+
+
+@pytest.fixture
+def submit(slurm, tmp_path):
+    return lambda *arguments: run(SLURM_PL, *arguments, cwd=tmp_path)
+
+
+DATE = r"\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \S+ \d{4}"
+
+
+def test_an_array_runs(submit, tmp_path):
+    result = submit("JOB=3:6", "log/a.JOB.log", "echo", "two  blanks", "JOB", "|", "tr", "a", "A", ">&2")
+    assert (result.stdout, result.stderr, result.returncode) == ("", "", 0)
+    for n in range(3, 7):
+        assert re.fullmatch(
+            rf'# echo "two  blanks" {n} \| tr a A >&2\n# Started at {DATE}\n# Running on \S+, Slurm\'s job \d+_{n}\n#\n'
+            rf"two  blAnks {n}\n# Accounting: time=\d+ threads=1\n"
+            rf"# Ended \(code 0\) at {DATE}, elapsed time \d+ seconds\n", (tmp_path / f"log/a.{n}.log").read_text())
+    assert sorted(os.listdir(tmp_path / "q")) == ["a.json", "a.log", "a.sh"]
+
+
+def test_failures_and_what_slurm_ends(submit, tmp_path):
+    # 1 fails, 2 and 3 are cancelled, one of them does not want to end, 4 does well.
+    (tmp_path / "job.sh").write_text(
+        "case $1 in 1) exit 3 ;; 3) trap '' TERM ;; 4) exit 0 ;; esac\n"
+        "scancel ${SLURM_ARRAY_JOB_ID}_$1\nsleep 60\nsleep 60\n")
+    start = time.monotonic()
+    result = submit("JOB=1:4", "log/a.JOB.log", "bash", "job.sh", "JOB", "&&", "true")
+    *ended, last = result.stderr.splitlines()
+    assert (result.returncode, last) == (1, "slurm.pl: 3 / 4 failed, log is in log/a.*.log")
+    assert re.fullmatch(r"slurm.pl: job \d+_2 was ended: CANCELLED; what Slurm says is in q/a.log", ended[0])
+    assert re.fullmatch(r"slurm.pl: job \d+_3 was ended: CANCELLED; what Slurm says is in q/a.log", ended[1])
+    assert len(ended) == 2
+    codes = {n: re.findall(r"^# Ended \(code (\d+)\)", (tmp_path / f"log/a.{n}.log").read_text(), re.M) for n in (1, 4)}
+    assert codes == {1: ["3"], 4: ["0"]}
+    assert "CANCELLED" in (tmp_path / "q/a.log").read_text()
+    assert time.monotonic() - start < 30
+    assert submit("log/b.log", "exit", "2").stderr == "slurm.pl: job failed, log is in log/b.log\n"
+
+
+def test_max_jobs_run(submit, tmp_path):
+    alone = "mkdir lock && sleep 0.3 && rmdir lock"
+    assert submit("--max-jobs-run", "1", "JOB=1:3", "JOB.log", "eval", alone).returncode == 0
+    # Each job waits until another one has begun: this succeeds only where two run at once.
+    (tmp_path / "wait.sh").write_text(
+        "touch on.$1\nfor i in $(seq 100); do [ $(ls on.* | wc -l) -ge 2 ] && exit 0; sleep 0.05; done\nexit 1\n")
+    assert submit("--max-jobs-run", "2", "JOB=1:2", "JOB.log", "bash", "wait.sh", "JOB").returncode == 0
+
+
+def test_resources_are_given(submit, tmp_path):
+    (tmp_path / "big.conf").write_text(
+        "command sbatch --comment=big\noption mem=* --mem $0\noption gpu=* --gres=gpu:$0\n")
+    show = ("scontrol", "show", "job", "$SLURM_JOB_ID", "&&", "echo", "$CUDA_VISIBLE_DEVICES", "gpus")
+    assert submit("--mem", "100M", "--num-threads", "2", "--time", "5", "JOB=1", "a.JOB.log", *show).returncode == 0
+    log = (tmp_path / "a.1.log").read_text()
+    assert {"NumCPUs=2", "CPUs/Task=2", "MinMemoryCPU=100M", "TimeLimit=00:05:00", "JobName=a"} <= set(log.split())
+    assert "# Accounting: time=0 threads=2\n" in re.sub(r"time=\d+", "time=0", log)
+    assert submit("--config", "big.conf", "--mem", "300M", "--gpu", "2", "b.log", *show).returncode == 0
+    log = (tmp_path / "b.log").read_text()
+    assert {"MinMemoryNode=300M", "Comment=big", "TresPerNode=gres:gpu:2"} <= set(log.split())
+    assert "\n0,1 gpus\n" in log
+    refused = submit("--mem", "900G", "c.log", "true")
+    assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
+    assert refused.stderr.startswith("slurm.pl: not submitted: sbatch: error: Memory specification can not be")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_stopped_run_cancels_its_jobs(slurm, tmp_path, number):
+    with subprocess.Popen([SLURM_PL, "JOB=1:2", "a.JOB.log", "sleep", "60"], cwd=tmp_path,
+                          stderr=subprocess.PIPE, text=True) as process:
+        assert until(lambda: all((tmp_path / f"a.{n}.log").exists() and "# Started" in
+                                 (tmp_path / f"a.{n}.log").read_text() for n in (1, 2)))
+        process.send_signal(number)
+        assert process.wait(timeout=10) == 128 + number
+        assert re.fullmatch(r"slurm.pl: stopped; job \d+ is cancelled\n", process.stderr.read())
+    assert until(lambda: not run("squeue", "--noheader", cwd=tmp_path).stdout)
+    assert sorted(os.listdir(tmp_path / "q")) == ["a.json", "a.log", "a.sh"]
+
+
+def test_punc_runs_under_slurm(submit, tmp_path):
+    (tmp_path / "path.sh").write_text(f". {shlex.quote(str(ROOT / 'path.sh'))}\n")
+    (tmp_path / "slurm.conf").write_text("command sbatch --export=PATH\noption mem=* --mem $0\n")
+    (tmp_path / "labels.txt").write_text("O w\nPERIOD w.\n")
+    write_data_dir(tmp_path / "data", [Utterance("s-1", "s", ["a", "b"], ["O", "PERIOD"])])
+    check = ("punc", "validate", "--labels", "labels.txt", "data")
+    result = submit("--config", "slurm.conf", "--mem", "1G", "log/validate.log", *check)
+    assert (result.stderr, result.returncode) == ("", 0)
+    (tmp_path / "data/punct").write_text("s-1 O\n")
+    result = submit("--config", "slurm.conf", "log/validate.log", *check)
+    assert (result.stderr, result.returncode) == ("slurm.pl: job failed, log is in log/validate.log\n", 1)
+    assert "punct:1:" in (tmp_path / "log/validate.log").read_text()

@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""Runs a command, or an array of jobs, under Slurm, and waits for the end, with the output in log files.
+
+    slurm.pl [options] [JOB=first:last] LOG COMMAND [ARGUMENT ...]
+
+    slurm.pl --mem 8G --time 24:00:00 exp/log/train.log punc train ...
+    slurm.pl --num-threads 4 --max-jobs-run 20 JOB=1:100 exp/log/make.JOB.log make.sh JOB
+
+Takes the same command lines as run.pl, and writes the same logs; see there. The jobs run in this directory, after
+its path.sh if it has one. What asks for resources becomes options of sbatch as a file says, conf/slurm.conf or that
+of --config FILE, in the format of Kaldi's slurm.pl:
+
+    command sbatch --export=PATH       # what submits
+    option mem=* --mem-per-cpu $0      # --mem 8G is --mem-per-cpu 8G
+    option mem=0                       # but --mem 0 is nothing
+    default gpu=0                      # --gpu 0 where no --gpu is given
+
+Where there is no file, it is as DEFAULTS in slurm_conf.py. An option that the file does not have is an error, but for
+--max-jobs-run N, which is always understood; options with one dash (-p queue) go to sbatch as they are.
+
+Beside the logs, in q/, are what was submitted (.sh) and what Slurm itself says of the jobs (.log). A job that Slurm
+ends (time, memory, scancel, a node that is lost) has failed, and is named; a job that Slurm begins again is waited
+for. Stopped by a signal, this program cancels its jobs. The exit status is 0 if all jobs succeeded, else 1.
+"""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from jobs import PROGRAM, empty, fail, parse, report, run_job, writing
+from slurm_conf import sbatch_options
+
+UNKNOWN = "no longer known"
+ENDED = {"COMPLETED", "FAILED", UNKNOWN}
+KILLED = {"BOOT_FAIL", "CANCELLED", "DEADLINE", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "REVOKED", "TIMEOUT"}
+GRACE = 60  # s, for a file of a job that Slurm has finished to be seen here: network file systems take their time
+LOOK = (0.1, 3)  # s between looks at what has finished, first and last
+ASK = (1, 30)  # s between questions to Slurm, least and most; a quarter of the time that has been waited
+
+JOB_SCRIPT = """\
+#!/bin/bash
+# Submitted with: {submit}
+cd {directory} || exit 1
+if [ -f path.sh ]; then . ./path.sh; fi
+exec {program} --run-job {description} "${{SLURM_ARRAY_TASK_ID:-1}}"
+"""
+
+
+def queue_place(call):
+    """Where what concerns Slurm is kept, as Kaldi's does: of exp/log/a.JOB.log, the directory exp/q and the name a."""
+    directory, name = os.path.split(call.log)
+    while call.name and call.name in directory:
+        directory = os.path.dirname(directory)
+    if call.name:
+        name = re.sub(rf"\.?{call.name}", "", name)
+    above, last = os.path.split(directory)
+    return os.path.join(above if last in ("log", "LOG") else directory, "q"), name.removesuffix(".log") or "job"
+
+
+def write_script(call, submit, threads, queue, name):
+    """Write what the jobs do. Returns the script, and the directory where each job leaves its exit status."""
+    script, description = (os.path.abspath(os.path.join(queue, name + end)) for end in (".sh", ".json"))
+    with writing():
+        os.makedirs(queue, exist_ok=True)
+        done = tempfile.mkdtemp(prefix="done.", dir=os.path.abspath(queue))
+        with open(description, "w") as file:
+            json.dump({"command": call.command, "log": call.log, "name": call.name, "threads": threads, "done": done},
+                      file, indent=1)
+        with open(script, "w") as file:
+            file.write(JOB_SCRIPT.format(submit=shlex.join(submit), directory=shlex.quote(os.getcwd()),
+                                         program=shlex.quote(os.path.realpath(__file__)),
+                                         description=shlex.quote(description)))
+    return script, done
+
+
+def run_one(description, number):
+    """What a job does, on its node: runs the command, leaves its exit status."""
+    with open(description) as file:
+        what = json.load(file)
+    name = what["name"]
+    command, log = (what[key].replace(name, number) if name else what[key] for key in ("command", "log"))
+    job = f"{os.environ['SLURM_ARRAY_JOB_ID']}_{number}" if name else os.environ["SLURM_JOB_ID"]
+    empty([log])  # Slurm may have begun it before, on a node that was lost
+    signal.signal(signal.SIGTERM, lambda *_: None)  # Slurm's, which goes to the command too: its end is still told
+    # Not in a process group of its own: Slurm has to find all its processes.
+    code = run_job(command, log, what["threads"], f"Running on {os.uname().nodename}, Slurm's job {job}")
+    path = os.path.join(what["done"], number)
+    with open(path + ".new", "w") as file:
+        file.write(str(code))
+    os.rename(path + ".new", path)
+    return code
+
+
+def submit(command):
+    """The number of the job that is submitted. Ends the program where it is refused."""
+    try:
+        said = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    except OSError as error:
+        fail(f"{command[0]}: {error.strerror}; is this a machine that can submit to Slurm?")
+    job = re.search(r"Submitted batch job (\d+)", said.stdout)
+    if said.returncode or not job:
+        fail(f"not submitted: {' '.join((said.stderr + said.stdout).split())}; the command was {shlex.join(command)}")
+    return job[1]
+
+
+def states(job):
+    """What Slurm says of a job's tasks, {number: state}; nothing of those it has forgotten; None if it says nothing."""
+    said = subprocess.run(["squeue", "--noheader", "--array", "--states=all", "--format=%K %T", f"--jobs={job}"],
+                          capture_output=True, text=True)
+    if said.returncode:
+        return {} if "Invalid job id" in said.stderr else None
+    rows = [line.split() for line in said.stdout.splitlines()]
+    return {int(number) if number.isdigit() else 1: state for number, state in rows}
+
+
+def left_in(done):
+    """The exit statuses that jobs have left, {number: status}."""
+    found = {}
+    for name in os.listdir(done):
+        if name.isdigit():
+            with open(os.path.join(done, name)) as file:
+                found[int(name)] = int(file.read())
+    return found
+
+
+def settled(state, left, late):
+    """The exit status of a job and Slurm's reason for its end, if that is one; None where it has not ended."""
+    if state in KILLED:
+        return left or 1, state
+    if left is not None and state in ENDED:
+        return left, None
+    if state == "FAILED" or (late and state in ENDED):
+        return 1, f"{state}, without an exit status"
+    return None
+
+
+def wait(job, numbers, done):
+    """Wait for all jobs. Returns {number: exit status}, and {number: reason} of those that Slurm ended.
+
+    Slurm is asked of those that have left no exit status, or that of a killed job: that may have been Slurm.
+    """
+    codes, reasons, silent_since = {}, {}, {}
+    start = asked = time.monotonic()
+    pause = LOOK[0]
+    while True:
+        left, now = left_in(done), time.monotonic()
+        codes |= {number: code for number, code in left.items() if code < 128}
+        waiting = [number for number in numbers if number not in codes]
+        if not waiting:
+            return codes, reasons
+        if now - asked > min(ASK[1], max(ASK[0], (now - start) / 4)):
+            asked, said = now, states(job)
+            for number in waiting if said is not None else ():
+                state = said.get(number, UNKNOWN)
+                silent_since[number] = silent_since.get(number, now) if state in ENDED else now
+                end = settled(state, left.get(number), now - silent_since[number] > GRACE)
+                if end:
+                    codes[number] = end[0]
+                    reasons |= {number: end[1]} if end[1] else {}
+        time.sleep(pause)
+        pause = min(LOOK[1], 1.2 * pause)
+
+
+def main(arguments):
+    if arguments[:1] == ["--run-job"]:
+        return run_one(*arguments[1:])
+    call = parse(arguments)
+    command, threads = sbatch_options(call)
+    queue, name = queue_place(call)
+    queue_log = os.path.join(queue, f"{name}.log")
+    command += ["--open-mode=append", f"--job-name={name}", f"--output={os.path.abspath(queue_log)}"]
+    if call.name:
+        limit = f"%{call.at_once}" if call.at_once else ""
+        command.append(f"--array={call.numbers[0]}-{call.numbers[-1]}{limit}")
+    empty([*call.logs(), queue_log])
+    script, done = write_script(call, command, threads, queue, name)
+
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    signal.pthread_sigmask(signal.SIG_BLOCK, signals)  # until the job can be cancelled
+    job = submit([*command, script])
+
+    def stop(number, _frame):
+        subprocess.run(["scancel", job])
+        shutil.rmtree(done, ignore_errors=True)
+        print(f"{PROGRAM}: stopped; job {job} is cancelled", file=sys.stderr)
+        os._exit(128 + number)
+    for number in signals:
+        signal.signal(number, stop)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
+    codes, reasons = wait(job, call.numbers, done)
+    shutil.rmtree(done, ignore_errors=True)
+    for number, reason in sorted(reasons.items()):
+        print(f"{PROGRAM}: job {f'{job}_{number}' if call.name else job} was ended: {reason}; "
+              f"what Slurm says is in {queue_log}", file=sys.stderr)
+    return report(call, [codes[number] for number in call.numbers])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
