@@ -1,4 +1,4 @@
-"""Timed words: CTM and STM in, CTM out.
+"""Timed words: CTM in and out.
 
 CTM, a line a word: `id channel begin duration word [confidence [type [speaker]]]`, seconds. Kaldi writes no
 confidence (get_train_ctm.sh) or one (lattice-to-ctm-conf); the id is an utterance and the times begin with it, or
@@ -13,7 +13,6 @@ import functools
 import itertools
 import math
 import os
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -49,18 +48,6 @@ class Timing(NamedTuple):
     end: float | None = None
     file: str | os.PathLike | None = None
     line: int | None = None
-
-
-class Segment(NamedTuple):
-    """A line of an STM file: reference words with the times of their segment, in seconds."""
-
-    id: str
-    channel: str
-    speaker: str
-    begin: float
-    end: float
-    label: str | None
-    words: list[str]
 
 
 class CtmIndex(Mapping):
@@ -172,8 +159,8 @@ def ctm_rows(lines: Iterable[tuple[int, bytes]], path: str | os.PathLike) -> Ite
         if later:
             continue
         confidence = None if len(columns) < 6 or columns[5] == "NA" else _number(columns[5], "confidence", path, number)
-        yield number, TimedWord(id, channel, _time(begin, "begin", path, number),
-                                _time(duration, "duration", path, number), word, confidence)
+        yield number, TimedWord(id, channel, seconds(begin, "begin", path, number),
+                                seconds(duration, "duration", path, number), word, confidence)
     if not number:
         raise InputError("the file is empty", "make it again", path)
 
@@ -188,7 +175,8 @@ def _number(text: str, what: str, path: str | os.PathLike, line: int) -> float:
     return number
 
 
-def _time(text: str, what: str, path: str | os.PathLike, line: int) -> float:
+def seconds(text: str, what: str, path: str | os.PathLike, line: int) -> float:
+    """A time as it is written in a file. Raises InputError where it is none, or negative."""
     time = _number(text, what, path, line)
     if time < 0:
         raise InputError(f"the {what} {text[:20]} is negative", "count from the start of the recording", path, line)
@@ -216,42 +204,15 @@ def _in_order(rows: list[tuple[int, TimedWord]], path: str | os.PathLike, silenc
     return Timing([row for _, row in rows], end, path, first)
 
 
-def read_stm(path: str | os.PathLike, repairs: Counter | None = None) -> Iterator[Segment]:
-    """Read an STM: `id channel speaker begin end [<label>] word …`; segments not to be scored are left out, counted.
-
-    Raises InputError as `read_ctm`, and where a segment ends before it begins.
-    """
-    repairs = Counter() if repairs is None else repairs
-    number = 0
-    with open_input(path) as file:
-        for number, line in enumerate(file, 1):
-            columns = fields(decode_line(line, path, number))
-            if not columns or columns[0].startswith(";;"):
-                continue
-            if len(columns) < 5:
-                raise InputError(f"{len(columns)} columns", "write: id channel speaker begin end words", path, number)
-            id, channel, speaker, begin, end, *words = columns
-            begin, end = _time(begin, "begin", path, number), _time(end, "end", path, number)
-            if end < begin:
-                raise InputError(f"a segment from {begin:g} to {end:g} s", "mend its times", path, number)
-            # `<o,f0,male>` and `<>` are labels, `<unk>` is a word.
-            label = words.pop(0)[1:-1] if words and re.fullmatch(r"<>|<[^>]*,[^>]*>|<o>", words[0], re.I) else None
-            if [word.lower() for word in words] == ["ignore_time_segment_in_scoring"]:
-                repairs["segments not to be scored"] += 1
-                continue
-            yield Segment(id, channel, speaker, begin, end, label, words)
-    if not number:
-        raise InputError("the file is empty", "make it again", path)
-
-
 def write_ctm(path: str | os.PathLike, words: Iterable[TimedWord]) -> None:
     """Write words as a CTM, in the order given: times and confidences to a microsecond, two decimals at least."""
     with atomic_file(path) as file:
         for id, channel, begin, duration, word, confidence in words:
-            times = f"{id} {channel} {_decimals(begin)} {_decimals(duration)} {word}"
-            file.write(f"{times}\n" if confidence is None else f"{times} {_decimals(confidence)}\n")
+            times = f"{id} {channel} {decimals(begin)} {decimals(duration)} {word}"
+            file.write(f"{times}\n" if confidence is None else f"{times} {decimals(confidence)}\n")
 
 
-def _decimals(value: float) -> str:
+def decimals(value: float) -> str:
+    """A time or a confidence as it is written: to a microsecond, two decimals at least."""
     whole, _, fraction = f"{value:.6f}".partition(".")
     return f"{whole}.{fraction.rstrip('0'):0<2}"

@@ -1,4 +1,4 @@
-"""CTM and STM: the formats as Kaldi and NIST write them, round trips, and every way to get them wrong."""
+"""CTM: the formats as Kaldi and NIST write them, round trips, and every way to get them wrong."""
 
 from collections import Counter
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punc.ctm import CtmIndex, Segment, TimedWord, read_ctm, read_stm, write_ctm
+from punc.ctm import CtmIndex, TimedWord, read_ctm, write_ctm
 from punc.errors import InputError
 
 KALDI = "utt-1 1 0.000 0.250 hello \nutt-1 1 0.300 0.200 world \nutt-2 1 0.100 0.400 <unk> \n"
@@ -190,34 +190,3 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
         write_ctm(tmp_path / "ctm", words())
     assert (tmp_path / "ctm").read_text() == "old\n"
     assert len(list(tmp_path.iterdir())) == 1
-
-
-STM = """\
-;; CATEGORY "0" "" ""
-talk 1 Jane 0.00 3.50 <o,f0,female> thank you <unk>
-talk 1 inter_segment_gap 3.50 5.00 <> ignore_time_segment_in_scoring
-talk 1 Jane 5.0 6 <unk> yes
-"""
-
-
-def test_stm(ctm):
-    repairs = Counter()
-    assert list(read_stm(ctm(STM), repairs)) == [
-        Segment("talk", "1", "Jane", 0.0, 3.5, "o,f0,female", ["thank", "you", "<unk>"]),
-        Segment("talk", "1", "Jane", 5.0, 6.0, None, ["<unk>", "yes"])]
-    assert repairs == {"segments not to be scored": 1}
-
-
-@pytest.mark.parametrize(("content", "message"), [
-    ("talk 1 Jane 0\n", ":1: 4 columns; write: id channel speaker begin end words"),
-    ("talk 1 Jane 0 one\n", ":1: the end 'one' is no number"),
-    ("talk 1 Jane -1 1 a\n", ":1: the begin -1 is negative"),
-    ("talk 1 Jane 2 1 a\n", ":1: a segment from 2 to 1 s; mend"),
-    ("", ": the file is empty; make it again"),
-    (b"talk 1 Jane 0 1 \xff\n", ":1: byte 17 is not UTF-8"),
-])
-def test_bad_stm(ctm, content, message):
-    path = ctm(content)
-    with pytest.raises(InputError) as error:
-        list(read_stm(path))
-    assert str(error.value).startswith(f"{path}{message}")

@@ -12,7 +12,7 @@ errors progressbar
 files idtable lookup
 labels tables options decode_dir
 ctm vectors
-textgrids align ctm_blocks subtitles
+textgrids align ctm_blocks subtitles stm
 datadir
 text pauses project plots
 pieces blocks validate marked_ctm parts
