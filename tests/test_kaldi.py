@@ -1,0 +1,179 @@
+"""Kaldi's own tools on what we write, and its run.pl beside ours: with KALDI_ROOT; one test needs it built."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from punc.bin.main import main
+from punc.datadir import DataDir, write_data_dir
+
+ROOT = Path(__file__).parents[1]
+KALDI = Path(os.environ.get("KALDI_ROOT", ""))
+KALDI_UTILS = KALDI / "egs/wsj/s5/utils"
+
+pytestmark = pytest.mark.skipif(not os.environ.get("KALDI_ROOT"), reason="KALDI_ROOT is not set: it names no Kaldi")
+
+LABELS = "O w\nCOMMA w, , : -\nPERIOD w. . ; !\nQUESTION w? ?\n"
+TEXTS = {"a": "So it begins, as it must. Does it end?\nNot today, nor in the morning; \"never\", he says. ",
+         "b": "Jää-äär on siin: öö tuleb! Kas tuleb?\u00a0Ei.\u2028今日 は. \u200bWho's there? ",
+         "c": "One. Two, three.\n"}
+
+
+@pytest.fixture
+def recipe(tmp_path, monkeypatch):
+    """A Kaldi recipe's directory, and in it data/train, as punc prepare and punc pauses make it: 3 streams."""
+    assert KALDI_UTILS.is_dir(), f"KALDI_ROOT: there is no {KALDI_UTILS}"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LC_ALL", "C")
+    Path("utils").symlink_to(KALDI_UTILS)
+    Path("labels.txt").write_text(LABELS)
+    for name, text in TEXTS.items():
+        Path(name).write_text(text * 3)
+    assert main(["prepare", "--format=prose", "--labels=labels.txt", "--utt-words=7", "--nj=1", *TEXTS,
+                 "data/train"]) == 0
+    with open("ctm", "w") as ctm:  # as Kaldi's get_train_ctm.sh has it: by utterance, a blank at the end
+        for utterance in DataDir("data/train").utterances():
+            times = enumerate(utterance.words)
+            ctm.writelines(f"{utterance.id} 1 {0.5 * i + i % 3 / 10:.3f} 0.250 {word} \n" for i, word in times)
+    assert main(["pauses", "data/train", "ctm"]) == 0
+    return tmp_path
+
+
+def run(*command, **options):
+    return subprocess.run([str(c) for c in command], text=True, capture_output=True, timeout=60, **options)
+
+
+def kaldi_validates(directory):
+    result = run("utils/validate_data_dir.sh", "--no-feats", "--no-wav", "--non-print", directory)
+    assert (result.returncode, "Successfully validated" in result.stdout) == (0, True), result.stdout + result.stderr
+
+
+def we_validate(directory):
+    assert main(["validate", "--labels=labels.txt", str(directory)]) == 0
+
+
+def segmented(like, directory):
+    """The data directory with one recording, its utterances in reverse order in time: segments and wav.scp beside."""
+    shutil.copytree(like, directory)
+    utterances = [u.id for u in DataDir(like).utterances()]
+    Path(directory, "segments").write_text("".join(
+        f"{id} rec {len(utterances) - i} {len(utterances) - i + 0.9}\n" for i, id in enumerate(utterances)))
+    Path(directory, "wav.scp").write_text("rec rec.wav\n")
+    Path(directory, "reco2file_and_channel").write_text("rec rec A\n")
+    return DataDir(directory)
+
+
+def test_validate_data_dir(recipe):
+    kaldi_validates("data/train")
+    we_validate("data/train")
+    data = segmented("data/train", "data/segmented")
+    write_data_dir("data/again", data.utterances(), like=data)
+    kaldi_validates("data/again")
+    we_validate("data/again")
+    # It can say no.
+    with open("data/again/text", "a") as text:
+        text.write("zzz word\n")
+    with pytest.raises(AssertionError):
+        kaldi_validates("data/again")
+
+
+@pytest.mark.parametrize("segments", [False, True])
+def test_fix_data_dir(recipe, segments):
+    if segments:
+        segmented("data/train", "data/other")
+    directory = Path("data/other" if segments else "data/train")
+    before = {u.id: u for u in DataDir(directory).utterances()}
+    lost = sorted(before)[::4]
+    lines = (directory / "text").read_text().splitlines(keepends=True)
+    (directory / "text").write_text("".join(line for line in lines if line.split()[0] not in lost))
+    result = run("utils/fix_data_dir.sh", "--utt-extra-files", "punct pauses.scp", directory)
+    assert result.returncode == 0, result.stdout + result.stderr
+    kaldi_validates(directory)
+    we_validate(directory)
+    after = {u.id: u for u in DataDir(directory).utterances()}
+    assert after.keys() == before.keys() - set(lost)
+    for id, utterance in after.items():
+        assert utterance[:4] == before[id][:4]
+        np.testing.assert_array_equal(utterance.pauses, before[id].pauses)
+
+
+def test_split_data(recipe):
+    result = run("utils/split_data.sh", "data/train", 3)
+    assert result.returncode == 0, result.stdout + result.stderr
+    parts = [f"data/train/split3/{n}" for n in (1, 2, 3)]
+    together = [utterance for part in parts for utterance in DataDir(part).utterances()]
+    assert [u[:3] for u in together] == [u[:3] for u in DataDir("data/train").utterances()]
+    for part in parts:
+        kaldi_validates(part)
+        assert len(list(DataDir(part).streams())) == 1
+    we_validate("data/train")  # with the parts in it
+
+
+def test_copy_vector(recipe):
+    found = shutil.which("copy-vector", path=f"{KALDI / 'src/bin'}:{os.environ['PATH']}")
+    if not found:
+        pytest.skip(f"no copy-vector in {KALDI / 'src/bin'}: Kaldi is not built there")
+    result = run(found, "scp:data/train/pauses.scp", "ark,t:-")
+    assert result.returncode == 0, result.stderr
+    copied = dict(line.split("  ", 1) for line in result.stdout.splitlines())
+    utterances = list(DataDir("data/train").utterances())
+    assert len(copied) == len(utterances)
+    for utterance in utterances:
+        pauses = np.array(copied[utterance.id].strip("[] ").split(), np.float32)
+        np.testing.assert_allclose(pauses, utterance.pauses, rtol=1e-5)
+    assert any(np.isnan(u.pauses).any() for u in utterances)
+    # A copy of Kaldi's is read as ours.
+    result = run(found, "scp:data/train/pauses.scp", "ark,scp:copy.ark,copy.scp")
+    assert result.returncode == 0, result.stderr
+    shutil.move("copy.scp", "data/train/pauses.scp")
+    for utterance, copy in zip(utterances, DataDir("data/train").utterances(), strict=True):
+        np.testing.assert_array_equal(copy.pauses, utterance.pauses)
+
+
+@pytest.mark.parametrize("call", [
+    "a.log echo so",
+    "log/deep/a.log exit 3",
+    "JOB=1:3 a.JOB.log echo JOB JOB",
+    "--mem 4G JOB=2:4 --num-threads 2 a.JOB.log [ JOB != 3 ]",
+    "JOB=5 a.JOB.log false",
+    "a.JOB.log false",
+    "-V -pe smp 4 -l mem=4G,arch=x --gpu 0 a.log echo so",
+    "--max-jobs-run 1 JOB=1:3 a.JOB.log mkdir lock && sleep 0.05 && rmdir lock",
+    "N=1:2 d.N/a.log echo 'two  blanks' | tr b B > out.N",
+    "a.log kill -9 $BASHPID",
+    "a.log kill -9 $$",
+    "JOB=0:2 a.JOB.log true",
+    "JOB=3:2 a.JOB.log true",
+    "JOB=1:2 a.log true",
+    "--max-jobs-run 0 JOB=1:2 a.JOB.log true",
+    "a.log",
+])
+def test_our_run_pl_does_as_kaldis(tmp_path, call):
+    """The same exit status, message, files and logs, but for times."""
+    done = []
+    for name, program in (("kaldi", KALDI_UTILS / "parallel/run.pl"), ("ours", ROOT / "utils/run.pl")):
+        place = tmp_path / name
+        place.mkdir()
+        result = run(program, *shlex.split(call), cwd=place)
+        message = [line for line in result.stderr.splitlines() if line.startswith("run.pl: ")]
+        files = {str(path.relative_to(place)): comparable(path.read_text())
+                 for path in place.rglob("*") if path.is_file()}
+        done.append((bool(result.returncode), message, files))
+    kaldi, ours = done
+    if kaldi[2]:
+        assert ours == kaldi
+    else:  # refused; the words differ
+        assert kaldi[0]
+        assert ours[0]
+
+
+def comparable(log):
+    """A log without times, blanks at the end of lines, and bash's own line on what was killed, which has its number."""
+    log = re.sub(r"(?<=# Started at ).*|(?<=\) at ).*|(?<=time=)\d+", "T", log)
+    return [line.rstrip() for line in log.splitlines() if not re.match(r"bash: line 1: +\d+ Killed", line)]
