@@ -7,9 +7,10 @@ order: what is written again is in the order of what was read.
 """
 
 import os
+import re
 from collections import deque
-from collections.abc import Iterator, Sequence
-from itertools import compress, groupby
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress, repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,8 @@ from punc.files import decode_line, open_input
 from punc.tables import fields
 
 BLOCK = 1 << 20  # bytes of which the places of lines are found at a time
+BATCH = 1 << 14  # lines whose columns are made at a time: what that takes fits a cache
+LINE_START = re.compile(rb"[^\s;]\S* +\S+ ")  # id and channel
 STRANGE = b"\0", b"\r", b"\x0b", b"\x0c", b";;", b"<ALT"  # what makes a block one for `punc.ctm`
 
 
@@ -87,8 +90,8 @@ class CtmFile:
         at, number, last = 0, 1, None
         while lines := self._file.readlines(BLOCK):
             done = 0
-            for key, same in groupby(line.split(None, 2)[:2] for line in lines):
-                count = len(list(same))
+            while done < len(lines):
+                key, count = lines[done].split(None, 2)[:2], _same(lines, done)
                 size = sum(map(len, lines[done:done + count]))
                 if not key or key[0].startswith(b";;") or (last and [last.id, last.channel] == key):
                     if last:
@@ -112,36 +115,42 @@ class CtmFile:
 
         Raises InputError for what `punc.ctm.read_ctm` raises it, and for a lot that is not in time order.
         """
-        texts = [self._text(run) for lot in lots for run in lot]
-        columns = _columns(b"".join(texts))
-        if columns:
-            numbers = [np.arange(run.line, run.line + run.lines) for lot in lots for run in lot]
-            counts = [sum(run.lines for run in lot) for lot in lots]
-        else:
-            columns, numbers, counts = self._line_by_line(lots, iter(texts))
-        numbers = np.concatenate([*numbers, np.zeros(0, np.int64)])
-        return self._checked(columns, numbers, np.append(0, np.cumsum(counts, dtype=np.int64)))
+        heads, words, tails, parts, counts = [], [], [], [], np.zeros(len(lots), np.int64)
+        runs = ((number, run) for number, lot in enumerate(lots) for run in lot)
+        for batch in _batches(runs):
+            columns, numbers, of_run = self._columns_of([run for _, run in batch])
+            for whole, column in zip((heads, words, tails), columns[:3]):
+                whole += column
+            parts.append((columns.begins, columns.durations, numbers))
+            np.add.at(counts, [number for number, _ in batch], of_run)
+        times = [np.concatenate(part) for part in zip(*parts)] or np.zeros((3, 0))
+        return self._checked(Columns(heads, words, tails, *times[:2]), times[2], np.append(0, np.cumsum(counts)))
+
+    def _columns_of(self, runs: list[Run]) -> tuple[Columns, np.ndarray, list[int]]:
+        """The columns of some runs, the number of each line, and how many there are of each run."""
+        texts = [self._text(run) for run in runs]
+        if columns := _columns(b"".join(texts)):
+            numbers = [np.arange(run.line, run.line + run.lines) for run in runs]
+            return columns, np.concatenate(numbers), [run.lines for run in runs]
+        return self._line_by_line(runs, texts)
 
     def _text(self, run: Run) -> bytes:
         self._file.seek(run.begin)
         text = self._file.read(run.end - run.begin)
         return text if text.endswith(b"\n") else text + b"\n"
 
-    def _line_by_line(self, lots: Sequence[Sequence[Run]], texts: Iterator[bytes]) -> tuple[Columns, list, list[int]]:
+    def _line_by_line(self, runs: list[Run], texts: list[bytes]) -> tuple[Columns, np.ndarray, list[int]]:
         rows, numbers, counts = [], [], []
-        for lot in lots:
-            before = len(rows)
-            for run, text in zip(lot, texts):
-                lines = text.splitlines(keepends=True)
-                for number, row in ctm_rows(enumerate(lines, run.line), self.path):
-                    columns = fields(decode_line(lines[number - run.line], self.path, number))
-                    columns = [column for column in columns if column]
-                    tail = "".join(f" {column}" for column in columns[5:])
-                    rows.append((" ".join(columns[:4]).encode(), row.word, tail.encode(), row.begin, row.duration))
-                    numbers.append([number])
+        for run, text in zip(runs, texts):
+            lines, before = text.splitlines(keepends=True), len(rows)
+            for number, row in ctm_rows(enumerate(lines, run.line), self.path):
+                columns = fields(decode_line(lines[number - run.line], self.path, number))
+                tail = "".join(f" {column}" for column in columns[5:])
+                rows.append((" ".join(columns[:4]).encode(), row.word, tail.encode(), row.begin, row.duration))
+                numbers.append(number)
             counts.append(len(rows) - before)
-        heads, words, tails, begins, durations = zip(*rows) if rows else [()] * 5
-        return Columns(list(heads), list(words), list(tails), np.array(begins), np.array(durations)), numbers, counts
+        heads, words, tails, begins, durations = map(list, zip(*rows)) if rows else ([] for _ in range(5))
+        return Columns(heads, words, tails, np.array(begins), np.array(durations)), np.array(numbers, np.int64), counts
 
     def _checked(self, columns: Columns, numbers: np.ndarray, bounds: np.ndarray) -> TimedLines:
         """The words without silences; their times are checked."""
@@ -173,6 +182,31 @@ class CtmFile:
                              int(numbers[at]))
 
 
+def _batches(runs: Iterable[tuple[int, Run]]) -> Iterator[list[tuple[int, Run]]]:
+    """Runs, about BATCH lines at a time."""
+    batch, lines = [], 0
+    for number, run in runs:
+        batch.append((number, run))
+        lines += run.lines
+        if lines >= BATCH:
+            yield batch
+            batch, lines = [], 0
+    if batch:
+        yield batch
+
+
+def _same(lines: list[bytes], first: int) -> int:
+    """How many lines from the first one on begin with the same two fields, as far as is easily told."""
+    start = LINE_START.match(lines[first])
+    done, step = first + 1, 16
+    while start and done < len(lines):
+        same = list(map(bytes.startswith, lines[done:done + step], repeat(start[0])))
+        if not all(same):
+            return done + same.index(False) - first
+        done, step = done + len(same), 2 * step
+    return done - first
+
+
 def _columns(text: bytes) -> Columns | None:
     """The columns of lines that have all the same number of them; None where `punc.ctm` has to look."""
     if any(strange in text for strange in STRANGE):
@@ -183,7 +217,8 @@ def _columns(text: bytes) -> Columns | None:
     if not 6 <= width <= 9 or len(tokens) != width * count or tokens[width - 1::width].count(b"\0") != count:
         return None
     columns = [tokens[i::width] for i in range(width - 1)]
-    numbers = [_numbers(column) for column in (*columns[2:4], *columns[5:6])]
+    confidences = list(set(columns[5])) if width > 6 else []  # only checked, and there are few of them
+    numbers = [_numbers(column) for column in (*columns[2:4], confidences)]
     if any(column is None for column in numbers) or any((column < 0).any() for column in numbers[:2]):
         return None
     try:

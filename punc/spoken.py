@@ -24,6 +24,8 @@ from punc.parts import PIECE, grouped
 from punc.pauses import SEGMENT_SLACK, read_channels
 from punc.tables import read_table
 
+# Slots of a long stream that are decoded in one go: a group fills one batch; fewer cuts than `punc punctuate` makes.
+LONG_PIECE = 2 * PIECE
 UTTERANCE, RECORDING, SPEAKER = "utterance", "recording", "speaker"  # what the ids of a CTM are
 
 
@@ -83,8 +85,10 @@ def read_tables(directory: Path) -> Tables:
     speakers = {row.key: speaker(row, file) for row in read_table(file)}
     if table.is_file():
         segments = {row.key: segment(row, table) for row in read_table(table)}
-        for utterance in speakers.keys() ^ segments.keys():
-            raise InputError(f"'{utterance}' is in utt2spk or here, not in both", "run utils/fix_data_dir.sh", table)
+        for name, there, other in (table, speakers, segments), (file, segments, speakers):
+            if missing := there.keys() - other.keys():
+                named = (file if name is table else table).name
+                raise InputError(f"no line for '{min(missing)}', which {named} has", "run utils/fix_data_dir.sh", name)
     if (directory / "reco2file_and_channel").is_file():
         named = read_channels(directory / "reco2file_and_channel")
         channels = {place: recording for recording, place in named.items()}
@@ -102,7 +106,7 @@ def read_ctm(directory: Path, ctm: CtmFile, job: int = 1, nj: int = 1) -> Iterat
     streams = list(_streams(tables, kind, runs))
     sizes = [sum(run.lines for piece in stream for run in piece.runs) for stream in streams]
     share = [stream for stream, of in zip(zip(streams, sizes), _shares(sizes, nj)) if of == job]
-    for group in grouped(share, lambda stream: stream[1], PIECE):
+    for group in grouped(share, lambda stream: stream[1], LONG_PIECE):
         yield _timed([stream for stream, _ in group], ctm, tables.segments is not None and kind == UTTERANCE)
 
 
@@ -213,7 +217,7 @@ def read_text(directory: Path, job: int = 1, nj: int = 1) -> Iterator[Spoken]:
     data, tables = DataDir(directory), read_tables(directory)
     total = len(set(tables.speakers.values()) if tables.segments is None else {r for r, *_ in tables.segments.values()})
     share = (stream for number, stream in enumerate(data.streams()) if 1 + number * nj // total == job)
-    for group in grouped(share, lambda stream: sum(len(utterance.words) for utterance in stream[1]), PIECE):
+    for group in grouped(share, lambda stream: sum(len(utterance.words) for utterance in stream[1]), LONG_PIECE):
         yield _untimed(group, tables.speakers)
 
 

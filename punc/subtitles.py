@@ -188,36 +188,51 @@ def _shown(sizes: np.ndarray, begins: np.ndarray, ends: np.ndarray, recordings: 
     return starts - far, stops - far
 
 
-def srt(words: Sequence[str], cues: Cues) -> str:
-    """Cues as SubRip."""
-    return "".join(f"{i}\n{begin} --> {end}\n{text}\n\n"
-                   for i, (begin, end, text) in enumerate(_lines(words, cues, ","), 1))
+class Block(NamedTuple):
+    """What a file of subtitles says of a cue: `00:00:01,500 --> 00:00:02,750`, and one line of text or two."""
+
+    times: str
+    text: str
 
 
-def vtt(words: Sequence[str], cues: Cues) -> str:
-    """Cues as WebVTT."""
-    shown = _lines(words, cues, ".")
-    return "WEBVTT\n" + "".join(f"\n{begin} --> {end}\n{_escaped(text)}\n" for begin, end, text in shown)
-
-
-def _lines(words: Sequence[str], cues: Cues, point: str) -> Iterator[tuple[str, str, str]]:
-    """Begin, end and text of each cue."""
+def blocks(words: Sequence[str], cues: Cues) -> Iterator[Block]:
+    """The cues as they are written."""
     columns = [column.tolist() for column in cues[:3]]
-    for first, second, last, begin, end in zip(*columns, _clock(cues.begin, point), _clock(cues.end, point)):
+    for first, second, last, begin, end in zip(*columns, _clock(cues.begin), _clock(cues.end)):
         text = " ".join(words[first:second])
-        yield begin, end, text if second == last else f"{text}\n{' '.join(words[second:last])}"
+        yield Block(f"{begin} --> {end}", text if second == last else f"{text}\n{' '.join(words[second:last])}")
 
 
-def _clock(times: np.ndarray, point: str) -> Iterator[str]:
-    """Milliseconds as 00:00:00,000."""
-    hours, rest = np.divmod(times, 3_600_000)
-    minutes, rest = np.divmod(rest, 60_000)
-    for parts in zip(*(part.tolist() for part in (hours, minutes, *np.divmod(rest, 1000)))):
-        yield f"%02d:%02d:%02d{point}%03d" % parts
+def srt(blocks: Sequence[Block]) -> str:
+    """Cues as SubRip."""
+    return "".join([f"{i}\n{times}\n{text}\n\n" for i, (times, text) in enumerate(blocks, 1)])
+
+
+def vtt(blocks: Sequence[Block]) -> str:
+    """Cues as WebVTT."""
+    text = "".join([f"\n{times.replace(',', '.')}\n{_escaped(text)}\n" for times, text in blocks])
+    return f"WEBVTT\n{text}"
 
 
 def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _clock(times: np.ndarray) -> list[str]:
+    """Milliseconds as 00:00:00,000; more digits for 100 hours and more."""
+    if not len(times):
+        return []
+    hours, rest = np.divmod(times, 3_600_000)
+    wide = max(2, len(str(int(hours.max()))))
+    digits = [hours // 10 ** i % 10 for i in reversed(range(wide))]
+    digits += [rest // 600_000, rest // 60_000 % 10, rest // 10_000 % 6, rest // 1000 % 10]
+    digits += [rest // 100 % 10, rest // 10 % 10, rest % 10]
+    table = np.stack(digits, axis=1).astype(np.uint8) + ord("0")
+    colon, comma = (np.full((len(times), 1), ord(char), np.uint8) for char in ":,")
+    parts = np.split(table, [wide, wide + 2, wide + 4], axis=1)
+    text = np.hstack([parts[0], colon, parts[1], colon, parts[2], comma, parts[3]]).tobytes().decode()
+    size = wide + 10
+    return [text[i:i + size] for i in range(0, len(text), size)]
 
 
 def paragraphs(words: Sequence[str], marks: np.ndarray, pauses: np.ndarray | None, turns: np.ndarray) -> str:

@@ -28,11 +28,11 @@ from punc.ctm_blocks import CtmFile
 from punc.errors import InputError
 from punc.files import atomic_dir
 from punc.labels import LabelSet
-from punc.parts import CONTEXT, PIECE, ROWS
+from punc.parts import CONTEXT, ROWS
 from punc.progressbar import progressbar
 from punc.punctuate import Decoder, Task, parse_scale
-from punc.spoken import Spoken, read_ctm, read_text
-from punc.subtitles import Cues, capitalized, cues, marks_after, paragraphs, srt, vtt
+from punc.spoken import LONG_PIECE, Spoken, read_ctm, read_text
+from punc.subtitles import Cues, blocks, capitalized, cues, marks_after, paragraphs, srt, vtt
 from punc.tables import sort_table
 from punc.text import written
 from punc.vocabulary import UNK, Vocabulary
@@ -42,7 +42,7 @@ UNKNOWN = 0.3  # share of unknown words above which something is the matter
 
 
 def transcript(directory: Path, data: Path, out: Path, *, ctm: str = "", scale: str = "", lowercase: bool = False,
-               piece: int = PIECE, context: int = CONTEXT, rows: int = ROWS, job: int = 1, nj: int = 1) -> None:
+               piece: int = LONG_PIECE, context: int = CONTEXT, rows: int = ROWS, job: int = 1, nj: int = 1) -> None:
     """Punctuate a recogniser's output with the model of a directory, whole or not at all.
 
     ctm        words and times, instead of the words of DATA-DIR/text
@@ -125,7 +125,8 @@ class _Writer:
         if shown:
             own = slice(*np.searchsorted(shown.first, (part.start, part.stop)).tolist())
             of_recording = Cues(*(column[own] for column in shown))
-            texts |= {"srt": srt(words, of_recording), "vtt": vtt(words, of_recording)}
+            written_cues = list(blocks(words, of_recording))
+            texts |= {"srt": srt(written_cues), "vtt": vtt(written_cues)}
         for kind, text in texts.items():
             with open(self.place / kind / f"{name}.{kind}", "w", encoding="utf-8", newline="\n") as file:
                 file.write(text)

@@ -17,6 +17,8 @@ from punc.subtitles import (
     MARK,
     NOTHING,
     SPEED,
+    Cues,
+    blocks,
     capitalized,
     cues,
     marks_after,
@@ -112,12 +114,15 @@ def test_speech_of_two_at_once_is_shown_in_order():
 
 def test_formats_to_the_letter():
     words, found = cut("rock & roll <b> x is it? it is, he says, what it was in all those years.", pauses={5: 3600.0})
-    assert srt(words, found) == ("1\n00:00:00,000 --> 00:00:01,800\nrock & roll <b> x is\n\n2\n01:00:01,800 --> "
-                                 "01:00:05,400\nit? it is, he says,\nwhat it was in all those years.\n\n")
-    assert vtt(words, found) == ("WEBVTT\n\n00:00:00.000 --> 00:00:01.800\nrock &amp; roll &lt;b&gt; x is\n\n"
-                                 "01:00:01.800 --> 01:00:05.400\nit? it is, he says,\nwhat it was in all those years.\n")
-    assert srt([], cut("")[1]) == ""
-    assert vtt([], cut("")[1]) == "WEBVTT\n"
+    written = list(blocks(words, found))
+    assert srt(written) == ("1\n00:00:00,000 --> 00:00:01,800\nrock & roll <b> x is\n\n2\n01:00:01,800 --> "
+                            "01:00:05,400\nit? it is, he says,\nwhat it was in all those years.\n\n")
+    assert vtt(written) == ("WEBVTT\n\n00:00:00.000 --> 00:00:01.800\nrock &amp; roll &lt;b&gt; x is\n\n"
+                            "01:00:01.800 --> 01:00:05.400\nit? it is, he says,\nwhat it was in all those years.\n")
+    assert (srt([]), vtt([])) == ("", "WEBVTT\n")
+    assert list(blocks([], cut("")[1])) == []
+    late = Cues(*np.array([[0], [1], [1], [359_999_999], [360_000_000]]))
+    assert [times for times, _ in blocks(["x"], late)] == ["99:59:59,999 --> 100:00:00,000"]
 
 
 def parse(text, header=""):
@@ -169,7 +174,7 @@ def test_whatever_was_said(spoken, cuts):
         assert (end - begin >= 1000 * APART).all()
         assert ((end - begin >= 1000 * LEAST) | (np.append(begin[1:], end[-1] + 1) == end)).all()
     # Both formats say the same, and nothing is lost.
-    for text, header in ((srt(words, found), ""), (vtt(words, found), "WEBVTT\n")):
+    for text, header in ((srt(list(blocks(words, found))), ""), (vtt(list(blocks(words, found))), "WEBVTT\n")):
         shown = parse(text, header)
         lines = [line for _, _, lines in shown for line in lines]
         if header:

@@ -53,7 +53,8 @@ def memory(process: int) -> int:
     """Bytes in memory of a process and all below it; 0 where it has ended."""
     try:
         pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
-        below = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+        below = [child for task in Path(f"/proc/{process}/task").iterdir()  # each thread has its own
+                 for child in (task / "children").read_text().split()]
     except (OSError, IndexError):
         return 0
     return pages * resource.getpagesize() + sum(map(memory, map(int, below)))

@@ -1,0 +1,221 @@
+"""punc in a recipe of somebody else: one link, one line, in a directory as Kaldi's recipes are."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import torch
+
+from punc.labels import LabelSet
+from punc.models.base import create, save
+from punc.store import Vocabulary
+
+ROOT = Path(__file__).parents[1]
+LABELS = "O w\nCOMMA w, ,\nPERIOD w. . !\nQUESTION w? ?\n"
+WORDS = ["so", "this", "is", "it", "well", "then", "who", "are", "you", "i", "am", "here", "now", "and", "there", "yes"]
+SEGMENTS = {"ann-r1-1": ("r1", 0.5, 6.0), "ann-r1-3": ("r1", 12.0, 15.0), "bob-r1-2": ("r1", 6.5, 11.5),
+            "bob-r2-1": ("r2", 1.0, 9.0), "cat-r3-1": ("r3", 0.0, 4.0)}  # nothing was recognised in the last one
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """A model of random weights that sees pauses; some labels of each kind come out."""
+    place = tmp_path_factory.mktemp("punc-model")
+    (place / "labels.txt").write_text(LABELS)
+    vocabulary, labels = Vocabulary(["<unk>", "</s>", *WORDS]), LabelSet.read(place / "labels.txt")
+    vocabulary.write(place / "vocab")
+    torch.manual_seed(2)
+    options = {"embedding_dim": 4, "hidden_dim": 5, "init_range": 2.0, "pauses": True}
+    save(create("t_lstm", vocabulary, labels, options), place / "final.pt")
+    return place
+
+
+def said():
+    """(utterance, channel, begin in it, duration, word, confidence) of all words, as a recogniser writes them."""
+    for k, utterance in enumerate(list(SEGMENTS)[:4]):
+        at = 0.1
+        for i in range(8 if utterance != "ann-r1-3" else 5):
+            yield utterance, "1", round(at, 2), 0.25, WORDS[(5 * k + 3 * i) % 16], 0.5 + i / 20
+            at += 0.3 + 0.5 * (i % 3 == 2)
+
+
+@pytest.fixture
+def recipe(tmp_path, model):
+    """A recipe's directory with the link, data/test and exp/decode; the caller's PATH has nothing of punc."""
+    recipe = tmp_path / "lab/s5"
+    (recipe / "data/test").mkdir(parents=True)
+    (tmp_path / "lab/model").symlink_to(model)
+    assert line(recipe, documented("ln -s ")).returncode == 0
+    tables = {"segments": [f"{u} {r} {b} {e}" for u, (r, b, e) in SEGMENTS.items()],
+              "utt2spk": [f"{u} {u[:3]}" for u in SEGMENTS],
+              "spk2utt": ["ann ann-r1-1 ann-r1-3", "bob bob-r1-2 bob-r2-1", "cat cat-r3-1"],
+              "text": [f"{u} reference words" for u in SEGMENTS],
+              "reco2file_and_channel": [f"{r} {r} 1" for r in ("r1", "r2", "r3")],
+              "wav.scp": [f"{r} {r}.wav" for r in ("r1", "r2", "r3")]}
+    for name, lines in tables.items():
+        (recipe / "data/test" / name).write_text("".join(f"{line}\n" for line in lines))
+    decode = recipe / "exp/tri3/decode_test"
+    for weight in (9, 10):
+        (decode / f"score_{weight}").mkdir(parents=True)
+        lines = sorted(((SEGMENTS[u][0], c, SEGMENTS[u][1] + b, d, w, p) for u, c, b, d, w, p in said()))
+        (decode / f"score_{weight}/test.ctm").write_text("".join(
+            f"{r} {c} {b:.2f} {d:.2f} {w} {p:.2f}\n" for r, c, b, d, w, p in lines[:None if weight == 10 else 9]))
+    (decode / "scoring_kaldi").mkdir()
+    (decode / "scoring_kaldi/best_wer").write_text("%WER 12.34 [ 9 / 73, 1 ins, … ] exp/tri3/decode_test/wer_10_0.5\n")
+    (recipe / "exp/ali").mkdir(parents=True)
+    (recipe / "exp/ali/ctm").write_text("".join(f"{u} {c} {b:.3f} {d:.3f} {w} \n" for u, c, b, d, w, _ in said()))
+    return recipe
+
+
+def documented(start):
+    """The one line of the page's code that begins so, with paths that are there."""
+    page = (ROOT / "docs/plug-into-kaldi.md").read_text()
+    found = [line for block in re.findall(r"```sh\n(.*?)```", page, re.S) for line in block.splitlines()
+             if line.startswith(start)]
+    assert len(found) == 1, found
+    return found[0].replace("/path/to/punc-model", "../model").replace("/path/to/punc/", f"{ROOT}/")
+
+
+def line(recipe, command, **env):
+    """Run one line of the recipe's run.sh."""
+    environment = {name: value for name, value in os.environ.items() if name not in ("PUNC_ROOT", "VIRTUAL_ENV")}
+    environment["PATH"] = ":".join(part for part in os.environ["PATH"].split(":") if str(ROOT) not in part)
+    script = f'decode_cmd="run.pl --mem 2G"\n{command}\n'
+    return subprocess.run(["bash", "-euc", script, "run.sh"], cwd=recipe, text=True, capture_output=True, timeout=120,
+                          env={**environment, **env}, check=False)
+
+
+def plain(text):
+    return re.sub(r"[^\w\s]", "", text).lower().split()
+
+
+def words_of(path):
+    """The words of subtitles or paragraphs, without marks."""
+    text = path.read_text().replace("WEBVTT", "")
+    return plain(re.sub(r"(?m)^(\d+|.* --> .*)$", "", text))
+
+
+def files(place):
+    return {str(path.relative_to(place)): path.read_bytes() for path in place.rglob("*") if path.is_file()}
+
+
+def outputs(place):
+    return {name: content for name, content in files(place).items() if not name.startswith("log/")}
+
+
+def test_a_ctm_of_recordings(recipe):
+    ctm = recipe / "exp/tri3/decode_test/score_10/test.ctm"
+    result = line(recipe, documented("punc/punctuate_ctm.sh"))
+    assert result.stderr == "transcripts/test: ctm srt text txt vtt\n"
+    assert result.returncode == 0
+    out = recipe / "transcripts/test"
+    assert set(outputs(out)) == {"text", "ctm", *(f"{kind}/{r}.{kind}" for kind in ("srt", "vtt", "txt")
+                                                  for r in ("r1", "r2", "r3"))}
+    # Only a mark is added to the lines of the CTM.
+    before, after = ctm.read_text().splitlines(), (out / "ctm").read_text().splitlines()
+    assert [re.sub(r"[,.?](?= )", "", row[10:]) for row in after] == [row[10:] for row in before]
+    assert re.findall(r"\w[,.?] ", "\n".join(after)), "a test without marks tests nothing"
+    # One line a recording, and the same words everywhere.
+    text = dict(row.partition(" ")[::2] for row in (out / "text").read_text().splitlines())
+    assert list(text) == ["r1", "r2", "r3"]
+    assert text["r3"] == ""
+    for recording, words in text.items():
+        assert words.split() == [row.split()[4] for row in after if row.startswith(recording)]
+        for kind in ("srt", "vtt", "txt"):
+            assert words_of(out / kind / f"{recording}.{kind}") == plain(words), (kind, recording)
+    assert (out / "srt/r1.srt").read_text().startswith("1\n00:00:00,600 --> 00:00:")
+    assert (out / "vtt/r3.vtt").read_text() == "WEBVTT\n"
+    for job in (1, 2, 3, 4):
+        log = (out / f"log/punctuate.{job}.log").read_text()
+        assert re.match(r"# .*punc transcript .*\n# Started at ", log)
+        assert "# Ended (code 0) at " in log
+
+
+def test_a_decode_directory(recipe):
+    command, out = documented("punc/punctuate_decode.sh"), recipe / "transcripts/test"
+    result = line(recipe, command.replace("--nj 4", "--nj 1 --scale PERIOD=1e30"))
+    assert result.returncode == 0
+    assert result.stderr == "exp/tri3/decode_test/score_10/test.ctm\ntranscripts/test: ctm srt text txt vtt\n"
+    assert {row.split()[4][-1] for row in (out / "ctm").read_text().splitlines()} == {"."}
+    assert len((out / "ctm").read_text().splitlines()) == 29  # score_9 has less
+    (recipe / "exp/tri3/decode_test/scoring_kaldi/best_wer").unlink()
+    before = outputs(out)
+    result = line(recipe, command)
+    assert result.returncode == 1
+    assert result.stderr == ("punc find-ctm: exp/tri3/decode_test: 2 directories score_*, and no "
+                             "scoring_kaldi/best_wer; choose with --lmwt, --wip or --score-dir from score_10 score_9\n")
+    assert outputs(out) == before
+
+
+def test_the_text_of_a_data_directory_by_the_recipes_own_run_pl(recipe):
+    (recipe / "utils").mkdir()
+    (recipe / "utils/run.pl").write_text(f'#!/bin/sh\necho "$@" >>used\nexec {ROOT}/utils/run.pl "$@"\n')
+    (recipe / "utils/run.pl").chmod(0o755)
+    out = recipe / "transcripts/test"
+    (out / "srt").mkdir(parents=True)
+    (out / "srt/old.srt").write_text("of an older run")
+    (out / "mine").write_text("")
+    command = documented("punc/punctuate_text.sh").replace("--nj 4", "--nj 1")
+    result = line(recipe, command, PATH=f"{recipe}/utils:/usr/bin:/bin")
+    assert (result.returncode, result.stderr.splitlines()[-1]) == (0, "transcripts/test: text txt")
+    log = "transcripts/test/log/punctuate.JOB.log"
+    assert (recipe / "used").read_text().startswith(f"--mem 2G JOB=1:1 {log} {ROOT}/.venv/bin/punc ")
+    assert set(outputs(out)) == {"mine", "text", "txt/r1.txt", "txt/r2.txt", "txt/r3.txt"}
+    text = (out / "text").read_text()
+    assert [row.split()[0] for row in text.splitlines()] == list(SEGMENTS)
+    assert plain(text.replace("-", "")) == plain((recipe / "data/test/text").read_text().replace("-", ""))
+    # Not one word is in the vocabulary, and that is said.
+    assert result.stderr.startswith("warning: 10 of 10 words are not in ")
+    result = line(recipe, command.replace('"$decode_cmd"', "no.pl"))
+    assert (result.returncode, result.stderr) == (
+        1, "punc/punctuate_text.sh: --cmd 'no.pl': no such program; give run.pl, say\n")
+
+
+def swap(path):
+    rows = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([*rows[:3], rows[4], rows[3], *rows[5:]]))
+
+
+def change(path, old, new):
+    path.write_text(path.read_text().replace(old, new, 1))
+
+
+@pytest.mark.parametrize(("break_it", "said"), [
+    (lambda r: "--nj 0", "--nj 0 is no number of jobs; give 1 or more"),
+    (lambda r: "--stage 0", "unknown option --stage; see "),
+    (lambda r: "x", "5 arguments, not 4; usage: "),
+    (lambda r: (r / "model/final.pt").unlink(), "model/final.pt: no such file; train the model, or name another"),
+    (lambda r: (r / "ctm").unlink(), "ctm: no such file; make it, or name another one"),
+    (lambda r: (r / "ctm").write_text(""), "ctm: the file has no timed words; make it again"),
+    (lambda r: change(r / "ctm", "bob-r1-2", "bob-r1-9"),
+     "ctm:14: 'bob-r1-9' is no recording and no utterance of data/test; name the data directory that was decoded"),
+    (lambda r: swap(r / "ctm"), "ctm:5: at 1.50 s a word of 'ann-r1-1' begins before the one above; sort the CTM: "),
+    (lambda r: change(r / "ctm", "1 0.400 0.250", "1 0.400 0.25s"), "ctm:2: the duration '0.25s' is no number; "),
+    (lambda r: (r / "data/test/utt2spk").unlink(), "data/test/utt2spk: no such file; "),
+])
+def test_a_mistake_is_one_line_and_the_output_as_it_was(recipe, model, break_it, said):
+    (recipe / "ctm").write_text((recipe / "exp/ali/ctm").read_text())
+    (recipe / "model").mkdir()
+    for file in model.iterdir():
+        (recipe / "model" / file.name).write_bytes(file.read_bytes())
+    (recipe / "out").mkdir()
+    (recipe / "out/text").write_text("what was there\n")
+    options = break_it(recipe)
+    options = options if isinstance(options, str) else ""
+    result = line(recipe, f"punc/punctuate_ctm.sh --nj 2 {options} data/test ctm model out")
+    assert result.returncode == 1
+    assert said in result.stderr
+    assert result.stderr.count("\n") == 1, result.stderr
+    assert result.stderr.startswith("punc/punctuate_ctm.sh: ")
+    assert outputs(recipe / "out") == {"text": b"what was there\n"}
+    assert not [path.name for path in (recipe / "out").iterdir() if path.name.startswith(".")]
+
+
+def test_the_data_directory_is_not_overwritten(recipe):
+    before = files(recipe / "data")
+    result = line(recipe, "punc/punctuate_text.sh data/test ../model data/../data/test")
+    assert (result.returncode, result.stderr.count("\n")) == (1, 1)
+    assert "this is the data directory too; name another one" in result.stderr
+    assert files(recipe / "data") == before
