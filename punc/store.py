@@ -119,7 +119,7 @@ def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], 
     vocab_size  how many words the vocabulary has besides the special tokens, at most
     min_count   how often a word of the vocabulary occurs, at least
     vocab       a vocabulary's file, instead of making one
-    train       the set whose words make the vocabulary; else the first
+    train       the sets whose words make the vocabulary, with commas between; else the first
     nj          processes; the store does not depend on it
 
     A finished store whose options and inputs (size and time of each table) are as they were is not made
@@ -129,8 +129,10 @@ def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], 
     if unit not in UNITS or min(vocab_size, min_count, nj) < 1:
         raise InputError(f"--unit={unit} --vocab-size={vocab_size} --min-count={min_count} --nj={nj}",
                          "a unit is word, numbers are positive")
-    if (train := train or next(iter(sets))) not in sets:
-        raise InputError(f"no data directory is named '{train}'", f"--train is one of {' '.join(sets)}")
+    train = train or next(iter(sets))
+    for name in train.split(","):
+        if name not in sets:
+            raise InputError(f"no data directory is named '{name}'", f"--train is of {' '.join(sets)}")
     if path.exists() and (not path.is_dir() or (any(path.iterdir()) and not (path / "vocab").is_file())):
         raise InputError("this is there, and no store", "name another STORE-DIR", path)
     label_set = LabelSet.read(labels)
@@ -141,7 +143,8 @@ def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], 
     if (path / "conf").is_file() and (path / "conf").read_text(encoding="utf-8") == conf:
         print(f"{path}: finished, and its inputs have not changed", file=sys.stderr)
         return
-    vocabulary = vocabulary or count_vocabulary(sets[train], vocab_size, min_count, nj)
+    vocabulary = vocabulary or count_vocabulary([sets[name] for name in train.split(",")], vocab_size,
+                                                min_count, nj)
     with atomic_dir(path) as beside:
         vocabulary.write(beside / "vocab")
         label_set.write(beside / "labels.txt")

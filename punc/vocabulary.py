@@ -60,8 +60,8 @@ class Vocabulary:
         return np.fromiter(map(self._ids.get, words, repeat(UNK)), np.int32, len(words))
 
 
-def count_vocabulary(data: DataDir, size: int, min_count: int = 1, nj: int = 1) -> Vocabulary:
-    """The `size` most frequent words of a data directory behind the special ones; ties in C order.
+def count_vocabulary(sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> Vocabulary:
+    """The `size` most frequent words of data directories behind the special ones; ties in C order.
 
     Words that occur less than `min_count` times are left out.
 
@@ -70,26 +70,28 @@ def count_vocabulary(data: DataDir, size: int, min_count: int = 1, nj: int = 1) 
     the counts forgotten at once, which is logged.
     """
     rare, forgotten, most = Counter(), 0, max(MOST_TYPES, 4 * size)
-    parts = blocks(data, ["text"], COUNT_BLOCK)
-    try:
-        # The words of the first block, which are most words of any block, are counted in an array.
-        first = [count(data.path, Lookup([], -1), block)[1] for block in islice(parts, 1)]
-        common = dict(first[0].most_common()) if first else {}
-        numbers = np.fromiter(common.values(), np.int64, len(common))
-        for known, others in in_order(partial(count, data.path, Lookup(list(common), -1)), parts, nj):
-            numbers += known
-            rare.update(others)
-            if len(rare) > most:
-                floor = int(np.partition(np.fromiter(rare.values(), np.int64, len(rare)), -most // 2)[-most // 2])
-                rare = Counter({word: n for word, n in rare.items() if n > floor})
-                forgotten += floor
-    except Irregular:
-        raise explain(data) from None
+    common, numbers = {}, np.zeros(0, np.int64)
+    for data in sets:
+        parts = blocks(data, ["text"], COUNT_BLOCK)
+        try:
+            if not common:  # the words of the first block, which are most words of any block, are counted in an array
+                first = [count(data.path, Lookup([], -1), block)[1] for block in islice(parts, 1)]
+                common = dict(first[0].most_common()) if first else {}
+                numbers = np.fromiter(common.values(), np.int64, len(common))
+            for known, others in in_order(partial(count, data.path, Lookup(list(common), -1)), parts, nj):
+                numbers += known
+                rare.update(others)
+                if len(rare) > most:
+                    floor = int(np.partition(np.fromiter(rare.values(), np.int64, len(rare)), -most // 2)[-most // 2])
+                    rare = Counter({word: n for word, n in rare.items() if n > floor})
+                    forgotten += floor
+        except Irregular:
+            raise explain(data) from None
     counts = {**dict(zip(common, numbers.tolist())), **rare}
     for special in SPECIALS:
         counts.pop(special.encode(), None)
     if forgotten:
-        print(f"{data.path}: counts are up to {forgotten} too low, for memory's sake", file=sys.stderr)
+        print(f"{sets[0].path}: counts are up to {forgotten} too low, for memory's sake", file=sys.stderr)
     return Vocabulary([*SPECIALS, *_most_frequent(counts, size, min_count)])
 
 

@@ -20,14 +20,23 @@ def data_dir(path, texts):
 
 def test_most_frequent_first_and_ties_in_c_order(tmp_path):
     data = data_dir(tmp_path / "d", ["b a ä Z b", "", "b a ä Z z"])
-    assert count_vocabulary(data, 4).tokens == ["<unk>", "</s>", "b", "Z", "a", "ä"]
-    assert count_vocabulary(data, 100).tokens == ["<unk>", "</s>", "b", "Z", "a", "ä", "z"]
-    assert count_vocabulary(data, 100, min_count=2).tokens == ["<unk>", "</s>", "b", "Z", "a", "ä"]
+    assert count_vocabulary([data], 4).tokens == ["<unk>", "</s>", "b", "Z", "a", "ä"]
+    assert count_vocabulary([data], 100).tokens == ["<unk>", "</s>", "b", "Z", "a", "ä", "z"]
+    assert count_vocabulary([data], 100, min_count=2).tokens == ["<unk>", "</s>", "b", "Z", "a", "ä"]
 
 
 def test_special_tokens_of_the_text_take_no_places(tmp_path):
     data = data_dir(tmp_path / "d", ["<unk> <unk> a </s> <unk> b a"])
-    assert count_vocabulary(data, 1).tokens == ["<unk>", "</s>", "a"]
+    assert count_vocabulary([data], 1).tokens == ["<unk>", "</s>", "a"]
+
+
+def test_several_sets_are_counted_together(tmp_path):
+    parts = [data_dir(tmp_path / name, texts) for name, texts in (("d", ["b b a", "c"]), ("e", ["a c d a a"]))]
+    whole = data_dir(tmp_path / "whole", ["b b a", "c", "a c d a a"])
+    assert count_vocabulary(parts, 10).tokens == count_vocabulary([whole], 10).tokens == [
+        "<unk>", "</s>", "a", "b", "c", "d"]
+    empty = data_dir(tmp_path / "empty", [""])
+    assert count_vocabulary([empty, *parts], 2).tokens == ["<unk>", "</s>", "a", "b"]
 
 
 def test_ids_are_places():
@@ -67,7 +76,7 @@ def test_a_text_that_is_wrong_is_explained(tmp_path):
     data = data_dir(tmp_path / "d", ["a b", "c"])
     (tmp_path / "d/text").write_bytes(b"s-00000 a b\ns-00001 c\xff\n")
     with pytest.raises(InputError, match=r"text:2: byte 10 is not UTF-8"):
-        count_vocabulary(data, 5)
+        count_vocabulary([data], 5)
 
 
 def test_counting_is_bounded_and_keeps_the_frequent(tmp_path, monkeypatch, capsys):
@@ -88,6 +97,6 @@ def test_counting_is_bounded_and_keeps_the_frequent(tmp_path, monkeypatch, capsy
     monkeypatch.setattr(punc.vocabulary, "Counter", Spy)
     monkeypatch.setattr(punc.vocabulary, "MOST_TYPES", 200)
     monkeypatch.setattr(punc.vocabulary, "COUNT_BLOCK", 1000)
-    assert count_vocabulary(data, 10).tokens[2:] == exact
+    assert count_vocabulary([data], 10).tokens[2:] == exact
     assert max(sizes) < 200 + 1000 / 2  # a block's words on top of the limit
     assert "too low" in capsys.readouterr().err

@@ -14,7 +14,8 @@ stop_stage=100
 corpus=corpus         # where the corpora are
 labels=3              # 3 or 4: conf/labels3.txt, conf/labels4.txt
 text=europarl         # first-stage text beside that of Earnings-22: europarl, ted, or both with a blank between
-systems="4-gram 4-gram+DT-p T-LSTM-p TA-LSTM TA-LSTM-p T-LSTM"
+repeat=6              # times that the first stage reads the text of Earnings-22 in an epoch
+systems=              # rows of the table; else all
 min_count=5           # occurrences of a word that the vocabulary has
 threads=1             # of PyTorch; two models are trained at a time
 nj=2                  # processes for text
@@ -28,11 +29,14 @@ help_message="usage: $0 --corpus DIR [--labels 3|4] [--text 'europarl ted'] [--s
 names=conf/labels$labels.txt
 variant=$labels-${text// /-}
 data=data/$variant exp=exp/$variant
+texts=text_${text// /,text_},text_earnings22
 results=RESULTS
 [ "$variant" = 3-europarl ] || results=RESULTS-$variant
 tests="test_ref test_asr test_asr_libri"
 engines=$([ "$labels" = 3 ] || echo amazon google microsoft speechmatics)  # they write question marks
 engine_tests=${engines:+ test_${engines// / test_}}
+rows="4-gram 4-gram+DT-p T-LSTM-p TA-LSTM TA-LSTM-p T-LSTM${engines:+ TA-LSTM-p-clean T-LSTM-europarl}"
+systems=${systems:-$rows}
 runs() { [ "$stage" -le "$1" ] && [ "$stop_stage" -ge "$1" ]; }
 asked() { case " $systems " in *" $1 "*) ;; *) false ;; esac }
 
@@ -47,11 +51,12 @@ if runs 1; then
   sources=("${sources[@]/#/data/text/}")
   sources=("${sources[@]/%/.txt}" "$data/earnings22.txt")
   prepare=(punc prepare --format prose --doc '#doc' --labels "$names" --nj "$nj")
-  [ -f "$data/train_text/punct" ] || "${prepare[@]}" "${sources[@]}" "$data/train_text"
   for source in "${sources[@]}"; do
     set=$data/text_$(basename "$source" .txt)
     [ -f "$set/punct" ] || "${prepare[@]}" "$source" "$set"
   done
+  for ((i = 1; i < repeat; i++)); do sources+=("$data/earnings22.txt"); done
+  [ -f "$data/train_text/punct" ] || "${prepare[@]}" "${sources[@]}" "$data/train_text"
   [ -f "$data/test_asr_libri_words/text" ] || python local/prepare_earnings21.py "$corpus/earnings/earnings21" \
     "$names" "$data" test_asr=rev/kaldi test_asr_libri=kaldi_org/librispeech
   # shellcheck disable=SC2086
@@ -72,24 +77,27 @@ if runs 2; then
       punc project --labels "$names" "$data/test_ref" "$data/${engine}_words" "$data/test_$engine"
   done
   for set in train_pauses dev $tests; do punc validate --labels "$names" "$data/$set"; done
+  [ -f "$data/pauses.png" ] || punc plot-pauses --title "Earnings-22, training calls" "$data/train_pauses" "$data/pauses.png"
 fi
 
-# Stage 3: the vocabulary of the first stage; its text, each source of it, and the calls as numbers; the calls' own.
+# Stage 3: the vocabulary of the first stage's texts; these texts as numbers, one by one and all; the calls, with that
+# vocabulary, and with their own.
 if runs 3; then
-  punc make-store --min-count $min_count --labels "$names" --train train_text --nj "$nj" "$data/store_text" \
-    "$data/train_text" "$data/dev"
-  same=(punc make-store --vocab "$data/store_text/vocab" --labels "$names" --nj "$nj")
-  "${same[@]}" "$data/store_pauses" "$data/train_pauses" "$data/dev"
-  "${same[@]}" "$data/store_sources" "$data"/text_*/ "$data/dev"
+  store=(punc make-store --labels "$names" --nj "$nj")
+  "${store[@]}" --min-count $min_count --train "$texts" "$data/store_sources" "$data"/text_*/ "$data/dev"
+  store+=(--vocab "$data/store_sources/vocab")
+  "${store[@]}" "$data/store_text" "$data/train_text" "$data/dev"
+  "${store[@]}" "$data/store_pauses" "$data/train_pauses" "$data/dev"
+  "${store[@]}" "$data/store_clean" "$data/train_pauses_clean" "$data/dev_clean"
   punc make-store --min-count $min_count --labels "$names" --train train_pauses --nj "$nj" "$data/store_calls" \
     "$data/train_pauses" "$data/dev"
 fi
 
-# train SYSTEM STORE SET [OPTION …]; a run that was stopped goes on where it was.
+# train SYSTEM STORE TRAIN-SET DEV-SET [OPTION …]; a run that was stopped goes on where it was.
 train() {
   asked "$1" || return 0
   $cmd "$exp/$1/log/train.log" punc train --config "conf/$1.conf" --threads "$threads" \
-    --train-set "$3" --dev-set dev "${@:4}" "$data/$2" "$exp/$1"
+    --train-set "$3" --dev-set "$4" "${@:5}" "$data/$2" "$exp/$1"
 }
 
 # both SYSTEM SYSTEM: trains them at the same time; fails where one does.
@@ -97,11 +105,13 @@ both() {
   local pids=() status=0
   for system in "$@"; do
     case $system in
-      T-LSTM) train T-LSTM store_text train_text & ;;
-      T-LSTM-p) train T-LSTM-p store_calls train_pauses & ;;
-      4-gram) train 4-gram store_sources "text_${text// /,text_},text_earnings22" & ;;
-      4-gram+DT-p) train 4-gram+DT-p store_pauses train_pauses --lm-model "$exp/4-gram" & ;;
-      *) train "$system" store_pauses train_pauses --text-model "$exp/T-LSTM" & ;;
+      T-LSTM) train T-LSTM store_text train_text dev & ;;
+      T-LSTM-europarl) train T-LSTM-europarl store_sources text_europarl dev & ;;
+      T-LSTM-p) train T-LSTM-p store_calls train_pauses dev & ;;
+      4-gram) train 4-gram store_sources "$texts" dev & ;;
+      4-gram+DT-p) train 4-gram+DT-p store_pauses train_pauses dev --lm-model "$exp/4-gram" & ;;
+      *-clean) train "$system" store_clean train_pauses_clean dev_clean --text-model "$exp/T-LSTM" & ;;
+      *) train "$system" store_pauses train_pauses dev --text-model "$exp/T-LSTM" & ;;
     esac
     pids+=($!)
   done
@@ -119,6 +129,7 @@ fi
 if runs 5; then
   both TA-LSTM TA-LSTM-p
   both T-LSTM-p 4-gram+DT-p
+  [ -z "$engines" ] || both TA-LSTM-p-clean T-LSTM-europarl
 fi
 
 # Stage 6: punctuate references and recognisers' words, and score them; and the engines' own punctuation of their words.

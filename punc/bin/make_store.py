@@ -17,7 +17,8 @@ def options() -> OptionParser:
     parser.add_argument("--vocab-size", type=int, default=100000, metavar="N", help="most frequent words to keep")
     parser.add_argument("--min-count", type=int, default=1, metavar="N", help="occurrences of a word to keep it")
     parser.add_argument("--vocab", metavar="FILE", help="an existing vocabulary, instead of making one")
-    parser.add_argument("--train", metavar="NAME", help="set whose words make the vocabulary; else the first")
+    parser.add_argument("--train", metavar="NAMES",
+                        help="sets whose words make the vocabulary, with commas between; else the first")
     parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="processes")
     parser.add_argument("store", metavar="STORE-DIR", help="store to make")
     parser.add_argument("data", metavar="DATA-DIR", nargs="+", help="data directories")

@@ -21,6 +21,7 @@ from punc.pauses import slot_pauses
 UTT_WORDS = 50
 MAX_PAUSE = 60.0  # s; longer is no pause of a speaker but music on hold, or a fault of the alignment
 MAX_OVERLAP = 1.0  # s by which a word may begin before the one before it; more is a time that jumps back
+FILLERS = frozenset("um uh er ah hm hmm mm mhm mmm mm-hmm uh-huh".split())
 ABBREVIATION = re.compile(r"'(\d+:ABBREVIATION)'")
 
 
@@ -89,6 +90,17 @@ def _times(begin: str, end: str, path: str | os.PathLike, line: int) -> tuple[fl
 def aligned(tokens: Sequence[Token]) -> float:
     """The share of the tokens that have a time."""
     return sum(token.begin == token.begin for token in tokens) / len(tokens)
+
+
+def without_fillers(tokens: Iterable[Token]) -> list[Token]:
+    """Tokens as engines write them, without `FILLERS`; their marks go to the token before, and their time is pause."""
+    kept: list[Token] = []
+    for token in tokens:
+        if token.token.lower().rstrip("-") not in FILLERS:
+            kept.append(token)
+        elif kept:
+            kept[-1] = kept[-1]._replace(mark=kept[-1].mark + token.mark)
+    return kept
 
 
 def marks(token: Token) -> str:

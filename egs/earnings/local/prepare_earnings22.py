@@ -1,7 +1,8 @@
 """usage: prepare_earnings22.py DIR LABELS OUT
 
 Earnings-22's force-aligned transcripts (DIR/transcripts/force_aligned_nlp_references) to OUT/train_pauses and OUT/dev,
-data directories with pauses, and OUT/earnings22.txt, the text of all calls that are not in dev.
+data directories with pauses; OUT/train_pauses_clean and OUT/dev_clean, the same without fillers, as engines write calls;
+and OUT/earnings22.txt, the text of all calls that are not in dev.
 
 A call of which less than half is aligned is left out of the directories with pauses; its text is used. Of the others,
 every tenth in the order of their names is dev.
@@ -11,7 +12,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from nlp import MAX_PAUSE, aligned, call_files, listed, marks, read_nlp, to_call, utterances
+from nlp import MAX_PAUSE, aligned, call_files, listed, marks, read_nlp, to_call, utterances, without_fillers
 from spoken import spoken
 
 from punc.datadir import write_data_dir
@@ -35,8 +36,10 @@ def prepare(directory: str, labels: LabelSet, out: Path) -> None:
     if not dev:
         raise InputError(f"only {len(usable)} calls are aligned, too few to set some aside for dev",
                          f"give {DEV_EVERY} or more", directory)
-    for name, part in (("train_pauses", [call for call in usable if call not in dev]), ("dev", sorted(dev))):
-        write_set(out / name, {call: calls[call] for call in calls if call in part}, labels)
+    for name, part in (("train_pauses", set(usable) - dev), ("dev", dev)):
+        chosen = {call: tokens for call, tokens in calls.items() if call in part}
+        write_set(out / name, chosen, labels)
+        write_set(out / f"{name}_clean", {call: without_fillers(tokens) for call, tokens in chosen.items()}, labels)
     with atomic_file(out / "earnings22.txt") as file:
         for call, tokens in calls.items():
             if call not in dev:
