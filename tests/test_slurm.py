@@ -108,6 +108,13 @@ def test_resources(place, conf, options, asked):
         assert Path("asked").read_text().splitlines() == shlex.split(asked) + rest
 
 
+def test_the_page_shows_the_defaults(slurm_pl):
+    page = (ROOT / "docs/run-a-recipe.md").read_text()
+    shown = re.search(r"^```\n(command .*?)^```", page, re.M | re.S)[1]
+    defaults = sys.modules["slurm_conf"].DEFAULTS
+    assert sorted(re.sub(r" -p \w+", "", shown).splitlines()) == sorted(defaults.split("\n")[1:-1])
+
+
 @pytest.mark.parametrize(("call", "asked"), [
     ("JOB=3:7 log/a.JOB.log", "--array=3-7"),
     ("--max-jobs-run 2 JOB=3:7 log/a.JOB.log", "--array=3-7%2"),
@@ -359,15 +366,33 @@ def test_a_stopped_run_cancels_its_jobs(slurm, tmp_path, number):
     assert sorted(os.listdir(tmp_path / "q")) == ["a.json", "a.log", "a.sh"]
 
 
+def recipe(place):
+    """A recipe's directory with a data directory, and a conf that does not hand on the environment."""
+    (place / "path.sh").write_text(f". {shlex.quote(str(ROOT / 'path.sh'))}\n")
+    (place / "slurm.conf").write_text("command sbatch --export=PATH\noption mem=* --mem $0\n")
+    (place / "labels.txt").write_text("O w\nPERIOD w.\n")
+    write_data_dir(place / "data", [Utterance("s-1", "s", ["a", "b"], ["O", "PERIOD"])])
+
+
+VALIDATE = ("--config", "slurm.conf", "--mem", "1G", "log/validate.log", "punc", "validate", "--labels", "labels.txt",
+            "data")
+
+
 def test_punc_runs_under_slurm(submit, tmp_path):
-    (tmp_path / "path.sh").write_text(f". {shlex.quote(str(ROOT / 'path.sh'))}\n")
-    (tmp_path / "slurm.conf").write_text("command sbatch --export=PATH\noption mem=* --mem $0\n")
-    (tmp_path / "labels.txt").write_text("O w\nPERIOD w.\n")
-    write_data_dir(tmp_path / "data", [Utterance("s-1", "s", ["a", "b"], ["O", "PERIOD"])])
-    check = ("punc", "validate", "--labels", "labels.txt", "data")
-    result = submit("--config", "slurm.conf", "--mem", "1G", "log/validate.log", *check)
+    recipe(tmp_path)
+    result = submit(*VALIDATE)
     assert (result.stderr, result.returncode) == ("", 0)
     (tmp_path / "data/punct").write_text("s-1 O\n")
-    result = submit("--config", "slurm.conf", "log/validate.log", *check)
+    result = submit(*VALIDATE)
     assert (result.stderr, result.returncode) == ("slurm.pl: job failed, log is in log/validate.log\n", 1)
+    assert "punct:1:" in (tmp_path / "log/validate.log").read_text()
+
+
+@pytest.mark.skipif(not os.environ.get("KALDI_ROOT"), reason="KALDI_ROOT is not set: it names no Kaldi")
+def test_punc_runs_under_kaldis_slurm_pl(slurm, tmp_path):
+    recipe(tmp_path)
+    program = Path(os.environ["KALDI_ROOT"], "egs/wsj/s5/utils/parallel/slurm.pl")
+    assert run(program, *VALIDATE, cwd=tmp_path).returncode == 0
+    (tmp_path / "data/punct").write_text("s-1 O\n")
+    assert run(program, *VALIDATE, cwd=tmp_path).returncode == 1
     assert "punct:1:" in (tmp_path / "log/validate.log").read_text()
