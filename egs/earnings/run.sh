@@ -14,7 +14,7 @@ stop_stage=100
 corpus=corpus         # where the corpora are
 labels=3              # 3 or 4: conf/labels3.txt, conf/labels4.txt
 text=europarl         # first-stage text beside that of Earnings-22: europarl, ted, or both with a blank between
-repeat=6              # times that the first stage reads the text of Earnings-22 in an epoch
+repeat=6              # times that the first stage reads, in an epoch, the text of the calls of which no stage has pauses
 systems=              # rows of the table; else all
 min_count=5           # occurrences of a word that the vocabulary has
 threads=1             # of PyTorch; two models are trained at a time
@@ -55,7 +55,7 @@ if runs 1; then
     set=$data/text_$(basename "$source" .txt)
     [ -f "$set/punct" ] || "${prepare[@]}" "$source" "$set"
   done
-  for ((i = 1; i < repeat; i++)); do sources+=("$data/earnings22.txt"); done
+  for ((i = 1; i < repeat; i++)); do sources+=("$data/earnings22_rest.txt"); done
   [ -f "$data/train_text/punct" ] || "${prepare[@]}" "${sources[@]}" "$data/train_text"
   [ -f "$data/test_asr_libri_words/text" ] || python local/prepare_earnings21.py "$corpus/earnings/earnings21" \
     "$names" "$data" test_asr=rev/kaldi test_asr_libri=kaldi_org/librispeech

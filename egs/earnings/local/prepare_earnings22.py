@@ -2,7 +2,7 @@
 
 Earnings-22's force-aligned transcripts (DIR/transcripts/force_aligned_nlp_references) to OUT/train_pauses and OUT/dev,
 data directories with pauses; OUT/train_pauses_clean and OUT/dev_clean, the same without fillers, as engines write calls;
-and OUT/earnings22.txt, the text of all calls that are not in dev.
+OUT/earnings22.txt, the text of all calls that are not in dev; and OUT/earnings22_rest.txt, that of those in neither.
 
 A call of which less than half is aligned is left out of the directories with pauses; its text is used. Of the others,
 every tenth in the order of their names is dev.
@@ -40,10 +40,8 @@ def prepare(directory: str, labels: LabelSet, out: Path) -> None:
         chosen = {call: tokens for call, tokens in calls.items() if call in part}
         write_set(out / name, chosen, labels)
         write_set(out / f"{name}_clean", {call: without_fillers(tokens) for call, tokens in chosen.items()}, labels)
-    with atomic_file(out / "earnings22.txt") as file:
-        for call, tokens in calls.items():
-            if call not in dev:
-                file.write(f"#doc {call}\n{prose(tokens)}\n")
+    write_text(out / "earnings22_rest.txt", {call: calls[call] for call in unaligned})
+    write_text(out / "earnings22.txt", {call: tokens for call, tokens in calls.items() if call not in dev})
 
 
 def write_set(path: Path, calls: dict, labels: LabelSet) -> None:
@@ -63,6 +61,13 @@ def write_set(path: Path, calls: dict, labels: LabelSet) -> None:
     write_data_dir(path, lines())
     print(f"{path.name}: {len(calls)} calls, {total['words']} words, {total['known']} pauses known, "
           f"{total['dropped']} of {total['tokens']} tokens dropped", file=sys.stderr)
+
+
+def write_text(path: Path, calls: dict) -> None:
+    """Write the text of calls: a line with its name, and one with its words and marks."""
+    with atomic_file(path) as file:
+        for call, tokens in calls.items():
+            file.write(f"#doc {call}\n{prose(tokens)}\n")
 
 
 def prose(tokens: list) -> str:
