@@ -32,7 +32,7 @@ from punc.parts import CONTEXT, ROWS
 from punc.progressbar import progressbar
 from punc.punctuate import Decoder, Task, parse_scale
 from punc.spoken import LONG_PIECE, Spoken, read_ctm, read_text
-from punc.subtitles import Cues, blocks, capitalized, cues, marks_after, paragraphs, srt, vtt
+from punc.subtitles import blocks, capitalized, cues, marks_after, paragraphs, srt, vtt
 from punc.tables import sort_table
 from punc.text import written
 from punc.vocabulary import UNK, Vocabulary
@@ -106,30 +106,30 @@ class _Writer:
             heads, tails = spoken.timed.heads, spoken.timed.tails
             encoded = "\n".join(words).encode().split(b"\n")
             self._ctm.write(b"".join(map(b"%b %b%b\n".__mod__, zip(heads, encoded, tails))))
-        marks = marks_after(labels, self.label_set)
-        starts = np.unique([0, *(end for _, end in spoken.recordings)])
-        if not self.label_set.cased:
-            words = capitalized(words, marks, starts[:-1])
-        shown = None
-        if spoken.timed:
-            shown = cues(words, marks, spoken.timed.begins, spoken.timed.ends, spoken.turns, starts[1:])
-        begin = 0
-        for name, end in spoken.recordings:
-            self._recording(name.replace("/", "_"), words, marks, spoken, shown, slice(begin, end))
-            begin = end
+        self._files(words, marks_after(labels, self.label_set), spoken)
 
-    def _recording(self, name: str, words: list[str], marks: np.ndarray, spoken: Spoken, shown: Cues | None,
-                   part: slice) -> None:
-        pauses = None if spoken.pauses is None else spoken.pauses[part]
-        texts = {"txt": paragraphs(words[part], marks[part], pauses, spoken.turns[part])}
-        if shown:
-            own = slice(*np.searchsorted(shown.first, (part.start, part.stop)).tolist())
-            of_recording = Cues(*(column[own] for column in shown))
-            written_cues = list(blocks(words, of_recording))
-            texts |= {"srt": srt(written_cues), "vtt": vtt(written_cues)}
-        for kind, text in texts.items():
-            with open(self.place / kind / f"{name}.{kind}", "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
+    def _files(self, words: list[str], marks: np.ndarray, spoken: Spoken) -> None:
+        """The files of each recording."""
+        bounds = np.unique([0, *(end for _, end in spoken.recordings)])
+        if not self.label_set.cased:
+            words = capitalized(words, marks, bounds[:-1])
+        first, shown, begin = np.zeros(0, np.int64), [], 0
+        if spoken.timed:
+            found = cues(words, marks, spoken.timed.begins, spoken.timed.ends, spoken.turns, bounds[1:])
+            first, shown = found.first, list(blocks(words, found))
+        ends = [end for _, end in spoken.recordings]
+        cut = [0, *np.searchsorted(first, ends).tolist()]  # no cue is of two recordings
+        for number, (name, end) in enumerate(spoken.recordings):
+            pauses = None if spoken.pauses is None else spoken.pauses[begin:end]
+            texts = {"txt": paragraphs(words[begin:end], marks[begin:end], pauses, spoken.turns[begin:end])}
+            if spoken.timed:
+                own = shown[cut[number]:cut[number + 1]]
+                texts |= {"srt": srt(own), "vtt": vtt(own)}
+            for kind, text in texts.items():
+                place = f"{self.place}/{kind}/{name.replace('/', '_')}.{kind}"
+                with open(place, "w", encoding="utf-8", newline="\n") as file:
+                    file.write(text)
+            begin = end
 
 
 def join(parts: Sequence[Path], out: Path) -> None:
@@ -148,18 +148,18 @@ def join(parts: Sequence[Path], out: Path) -> None:
                         with open(part / name, "rb") as source:
                             shutil.copyfileobj(source, file)
         sort_table(beside / "text")
-        for file in _files(parts):
+        for file in _made(parts):
             (beside / file.parent.name).mkdir(exist_ok=True)
             os.replace(file, beside / file.parent.name / file.name)
         made = {file.relative_to(beside) for file in beside.rglob("*")}
     for part in parts:
         shutil.rmtree(part)
-    for stale in {Path("ctm"), *(file.relative_to(out) for file in _files([out]))} - made:
+    for stale in {Path("ctm"), *(file.relative_to(out) for file in _made([out]))} - made:
         (out / stale).unlink(missing_ok=True)
     print(f"{out}: {' '.join(sorted({file.parts[0] for file in made}))}", file=sys.stderr)
 
 
-def _files(directories: Sequence[Path]) -> Iterator[Path]:
+def _made(directories: Sequence[Path]) -> Iterator[Path]:
     """The subtitles and paragraphs of some directories."""
     for directory in directories:
         for kind in KINDS:

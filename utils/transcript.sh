@@ -36,6 +36,7 @@ punctuate() {
   shift 3
   [ ! "$out" -ef "$data" ] || fail "$out: this is the data directory too; name another one"
   mkdir -p "$out/log" || exit 1
+  rm -rf "$out"/.parts.*  # of a run that was killed
   parts=$out/.parts.$$
   trap 'rm -rf "$parts"' EXIT
   [ -z "$scale" ] || set -- "$@" --scale "$scale"
