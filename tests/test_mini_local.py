@@ -1,0 +1,209 @@
+"""The speech of egs/mini: what is said of a text, times added up; with the tools, the whole way; the files that are
+there."""
+
+import gzip
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+from collections import Counter
+from importlib.util import find_spec
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punc.ctm import write_ctm
+from punc.errors import InputError
+
+MINI = Path(__file__).parents[1] / "egs" / "mini"
+LOCAL = MINI / "local"
+MISSING = [tool for tool in ("flite", "sox") if not shutil.which(tool)]
+MISSING += [] if find_spec("pocketsphinx") else ["pocketsphinx"]
+TEXT = "We saw it, in time, when he came. Was it late? Not so; it was well after nine in the morning: done!"
+
+
+@pytest.fixture(scope="module")
+def local():
+    """The recipe's modules by name."""
+    sys.path.insert(0, str(LOCAL))
+    import hesitate
+    import make_speech
+    import sphinx
+    import synthesise
+    yield {module.__name__: module for module in (hesitate, make_speech, sphinx, synthesise)}
+    sys.path.remove(str(LOCAL))
+
+
+@pytest.fixture(scope="module")
+def long(local):
+    """A text of many lines, as (word, mark) and as it is said."""
+    tokens = [local["hesitate"].read_token(token) for _ in range(1000) for token in TEXT.split()]
+    return tokens, local["hesitate"].say([TEXT] * 1000, Random("a"))
+
+
+def test_what_is_said_has_all_words_of_the_text(local, long):
+    tokens, said = long
+    assert [item.word for line in said for item in line if item.word] == [word.lower() for word, _ in tokens]
+    assert {item.spoken for line in said for item in line if not item.word} == {"um", "uh"}
+    assert local["hesitate"].say([TEXT] * 1000, Random("a")) == said
+    assert local["hesitate"].say([TEXT] * 1000, Random("b")) != said
+
+
+def test_shares_of_what_is_read_over_and_put_in(long):
+    tokens, said = long
+    spoken = [item for line in said for item in line]
+    heard = Counter(item.mark for item in spoken)
+    marks = Counter(mark for _, mark in tokens)
+    fillers = sum(item.word is None for item in spoken)
+    silent = sum(item.mark == "," and not mark for item, mark in
+                 zip([item for line in said for item in line if item.word], [mark for _, mark in tokens]))
+    assert (heard[","] - fillers - silent) / marks[","] == pytest.approx(3 / 4, abs=0.04)
+    assert heard["."] / marks["."] == pytest.approx(19 / 20, abs=0.03)
+    assert [heard[mark] for mark in "?!;:"] == [marks[mark] for mark in "?!;:"]
+    assert (silent + fillers) / marks[""] == pytest.approx(1 / 40, abs=0.005)
+    assert fillers / (silent + fillers) == pytest.approx(1 / 3, abs=0.1)
+
+
+def test_pauses_are_where_marks_are_heard_and_overlap(long):
+    spoken = [item for line in long[1] for item in line]
+    assert all((item.pause > 0) == bool(item.mark) for item in spoken)
+    comma, period = ([item.pause for item in spoken if item.mark == mark] for mark in ",.")
+    assert statistics.median(comma) < statistics.median(period) / 2
+    assert statistics.quantiles(comma, n=20)[-1] > statistics.quantiles(period, n=20)[0]
+
+
+@pytest.mark.parametrize("token", ["(hm)", "--", ".", "wait...", "“so”", "x/y"])
+def test_a_text_with_something_else_is_one_line(local, token):
+    with pytest.raises(InputError, match="is no word") as error:
+        local["hesitate"].say(["All well.", f"Then {token} came."], Random(0), "a.txt")
+    assert (error.value.line, error.value.file) == (2, "a.txt")
+
+
+@pytest.mark.parametrize(("token", "parts"), [
+    ("Don't,", ("Don't", ",")), ("well-known", ("well-known", "")), ("3.5.", ("3.5", ".")), ("7:30?", ("7:30", "?")),
+    ("sisters';", ("sisters'", ";"))])
+def test_a_word_and_its_mark(local, token, parts):
+    assert local["hesitate"].read_token(token) == parts
+
+
+def test_sentences_of_a_line(local, long):
+    for line in long[1]:
+        parts = local["hesitate"].sentences(line)
+        assert [item for part in parts for item in part] == line
+        assert all(part[-1].mark in ".?!" for part in parts[:-1])
+        assert not any(item.mark and item.mark in ".?!" for part in parts for item in part[:-1])
+
+
+def test_a_setting_goes_with_the_name(local):
+    module = local["synthesise"]
+    names = [f"{genre}-{i:02d}" for genre in ("talk", "call") for i in range(100)]
+    settings = {name: module.setting(name, Random(name)) for name in names}
+    assert settings == {name: module.setting(name, Random(name)) for name in names}
+    for column, choices in enumerate((module.TEMPOS, module.NOISES), 1):
+        assert {how[column] for how in settings.values()} == set(choices)
+    assert {voice for how in settings.values() for voice in how.voices} == set(module.VOICES)
+    for name, how in settings.items():
+        assert len(set(how.voices)) == (2 if name.startswith("call") else 1)
+
+
+def test_pauses_that_flite_prints(local):
+    printed = "pau:0.2 w:0.3 eh:0.4 pau:0.55 s:0.7 pau:0.9 ow:1.0 pau:1.2 \n"
+    assert local["synthesise"].inner_pauses(printed) == [(0.4, 0.55), (0.7, 0.9)]
+
+
+def test_silence_is_put_where_it_is_quietest(local):
+    samples = np.full(16000, 1000, np.int16)
+    samples[8000:8400] = 3
+    assert 8000 <= local["synthesise"]._quietest(samples, 0.55, 0.65) <= 8400
+
+
+@given(lengths=st.lists(st.integers(0, 200_000), max_size=30))
+def test_pieces_are_all_lines_in_order(local, lengths):
+    pieces, least = local["sphinx"].pieces(lengths, 16000), local["sphinx"].MIN_PIECE * 16000
+    assert [line for piece in pieces for line in piece] == list(range(len(lengths)))
+    assert len(pieces) == 1 or all(sum(lengths[line] for line in piece) >= least for piece in pieces)
+    for piece in pieces[:-1]:  # none is longer than it has to be
+        assert sum(lengths[line] for line in piece[:-1]) < least
+
+
+def test_times_add_up_and_are_written(local, tmp_path):
+    module = local["sphinx"]
+    assert module.starts([16000, 8000, 160], 16000) == [0.0, 1.0, 1.5, 1.51]
+    heard = [module.Heard("it", 3, 13, 0.98765), module.Heard("was", 20, 21, 1.0)]
+    words = [*module.timed("a", 0.0, heard, True), *module.timed("a", 12.34, heard, False)]
+    write_ctm(tmp_path / "ctm", words)
+    assert (tmp_path / "ctm").read_text() == ("a 1 0.03 0.10 it 0.988\na 1 0.20 0.01 was 1.00\n"
+                                              "a 1 12.37 0.10 it\na 1 12.54 0.01 was\n")
+
+
+class Stub:
+    """Stands for the decoders: a word is 10 frames; the second piece cannot be aligned."""
+
+    def __init__(self, heard):
+        self.heard, self.calls = heard, 0
+
+    def align(self, samples, words, spoken):
+        self.calls += 1
+        return None if self.calls == 2 else [self.heard(word, 10 * i, 10 * i + 10, 1.0) for i, word in enumerate(words)]
+
+    def recognise(self, samples):
+        return [self.heard("yes", 0, 50, 0.5)]
+
+
+def test_hesitations_have_no_time_and_failures_are_named(local, capsys):
+    said = local["hesitate"].Said
+    line = [said("So", "so", "", 0.0), said("um", None, ",", 0.3), said("Long", "long", ".", 0.5)]
+    samples = [np.zeros(10 * 16000, np.int16)] * 3
+    ref, asr, unaligned = local["make_speech"].words_of("a", [line] * 3, samples, Stub(local["sphinx"].Heard))
+    assert [(word.begin, word.word) for word in ref] == [(0.0, "so"), (0.2, "long"), (20.0, "so"), (20.2, "long")]
+    assert [(word.begin, word.duration, word.confidence) for word in asr] == [(t, 0.5, 0.5) for t in (0, 10, 20)]
+    assert unaligned == 2
+    assert capsys.readouterr().err == "a: lines 2 to 2 could not be aligned: no times there\n"
+
+
+def run(*arguments, **environment):
+    path = os.pathsep.join([str(Path(sys.executable).parent), str(MINI.parents[1] / "utils"), os.environ["PATH"]])
+    return subprocess.run(["bash", LOCAL / "make_speech.sh", *map(str, arguments)], capture_output=True, text=True,
+                          env={**os.environ, "PATH": path, **environment})
+
+
+def test_missing_tools_are_named(tmp_path):
+    (tmp_path / "bin").mkdir()
+    for tool in ("bash", "grep", "dirname"):
+        (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
+    (tmp_path / "bin" / "parse_options.sh").symlink_to(MINI.parents[1] / "utils" / "parse_options.sh")
+    done = run(tmp_path, tmp_path / "work", tmp_path / "out", PATH=str(tmp_path / "bin"))
+    assert done.returncode == 1
+    assert done.stderr.endswith("no flite sox; on Debian and Ubuntu: apt-get install flite sox\n")
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(bool(MISSING), reason=f"not installed: {' '.join(MISSING)}")
+def test_the_whole_way(tmp_path):
+    texts, work = tmp_path / "text", tmp_path / "work"
+    texts.mkdir()
+    (texts / "call-01.txt").write_text("Is Anna Fitzwarrenby there?\nNo, she left an hour ago.\n")
+    done = run(texts, work, tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    first = {name: (tmp_path / "out" / name).read_bytes() for name in ("ref.ctm.gz", "asr.ctm.gz")}
+    rows = [line.split() for line in gzip.decompress(first["ref.ctm.gz"]).decode().splitlines()]
+    assert [row[4] for row in rows] == [
+        "is", "anna", "fitzwarrenby", "there", "no", "she", "left", "an", "hour", "ago"]
+    begins, durations = ([float(row[column]) for row in rows] for column in (2, 3))
+    assert all(begin + duration <= following + 1e-6
+               for begin, duration, following in zip(begins, durations, begins[1:]))
+    recognised = [line.split() for line in gzip.decompress(first["asr.ctm.gz"]).decode().splitlines()]
+    assert all(len(row) == 6 and 0 <= float(row[5]) <= 1 for row in recognised)
+    assert {"there", "hour", "ago"} & {row[4] for row in recognised}
+    made = (work / "info" / "call-01").stat().st_mtime_ns
+    assert run(texts, work, tmp_path / "out").returncode == 0
+    assert (work / "info" / "call-01").stat().st_mtime_ns == made  # not done again
+    shutil.rmtree(work)
+    assert run(texts, work, tmp_path / "again").returncode == 0
+    assert {name: (tmp_path / "again" / name).read_bytes() for name in first} == first
