@@ -147,6 +147,17 @@ def test_earnings22_sets(local, labels, tmp_path, capsys):
     text = (tmp_path / "earnings22.txt").read_text().split("\n")
     assert text[:4] == ["#doc call00_x", "w0. two", "#doc call01_x", "un aligned. call x"]
     assert "#doc call10_x" not in text
+    assert (tmp_path / "earnings22_rest.txt").read_text() == "#doc call01_x\nun aligned. call x\n"
+    assert [stream for stream, _ in DataDir(tmp_path / "dev_clean").streams()] == dev
+
+
+def test_fillers_leave_their_mark_to_the_word_before_and_their_time_to_the_pause(local, labels, tmp_path):
+    write_nlp(tmp_path / "a.nlp", [row("Um", "0", "1", ","), row("so", "1", "2", ","), row("Uh", "3", "4", "."),
+                                   row("hum", "4.5", "5", "."), row("hmm", "6", "7", ",")])
+    nlp = local["nlp"]
+    call = nlp.to_call(nlp.without_fillers(nlp.read_nlp(tmp_path / "a.nlp")), labels)
+    assert (call.words, call.labels) == (["so", "hum"], ["PERIOD", "PERIOD"])
+    assert call.pauses == pytest.approx([2.5, np.nan], nan_ok=True)
 
 
 def test_too_few_calls_write_nothing(local, labels, tmp_path):

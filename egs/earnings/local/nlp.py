@@ -21,7 +21,7 @@ from punc.pauses import slot_pauses
 UTT_WORDS = 50
 MAX_PAUSE = 60.0  # s; longer is no pause of a speaker but music on hold, or a fault of the alignment
 MAX_OVERLAP = 1.0  # s by which a word may begin before the one before it; more is a time that jumps back
-FILLERS = frozenset("um uh er ah hm hmm mm mhm mmm mm-hmm uh-huh".split())
+FILLERS = frozenset(("um", "uh", "er", "ah", "hm", "hmm", "mm", "mhm", "mmm", "mm-hmm", "uh-huh"))
 ABBREVIATION = re.compile(r"'(\d+:ABBREVIATION)'")
 
 

@@ -1,8 +1,11 @@
 """usage: prepare_earnings22.py DIR LABELS OUT
 
-Earnings-22's force-aligned transcripts (DIR/transcripts/force_aligned_nlp_references) to OUT/train_pauses and OUT/dev,
-data directories with pauses; OUT/train_pauses_clean and OUT/dev_clean, the same without fillers, as engines write calls;
-OUT/earnings22.txt, the text of all calls that are not in dev; and OUT/earnings22_rest.txt, that of those in neither.
+Earnings-22's force-aligned transcripts (DIR/transcripts/force_aligned_nlp_references) to
+
+OUT/train_pauses, OUT/dev               data directories with pauses
+OUT/train_pauses_clean, OUT/dev_clean   the same without fillers, as engines write calls
+OUT/earnings22.txt                      the text of all calls that are not in dev
+OUT/earnings22_rest.txt                 the text of those that are in neither
 
 A call of which less than half is aligned is left out of the directories with pauses; its text is used. Of the others,
 every tenth in the order of their names is dev.
