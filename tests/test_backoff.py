@@ -58,6 +58,28 @@ def by_definition(model, history, word):
     return model.get(tuple(history), (0, 0.0))[1] + by_definition(model, history[1:], word)
 
 
+def test_the_same_as_kenlm(tmp_path):
+    """Sentences of a random model, by KenLM's own module; its ARPA files need all begins and ends of an n-gram."""
+    kenlm = pytest.importorskip("kenlm", reason="the module kenlm, another reader of ARPA files, is not installed")
+    rng = np.random.default_rng(3)
+    words = [token for token in TOKENS if token not in ("c", "</s>", "<s>", "<UNK>")]  # to KenLM <UNK> is <unk>
+    model = {(word,): (float(rng.uniform(-4, 0)), float(rng.uniform(-1, 0)))
+             for word in ["<unk>", "</s>", "<s>", *words]}
+    for n in (2, 3):
+        longer = [(*a, b[-1]) for a in model for b in model if len(a) == len(b) == n - 1 and a[1:] == b[:-1]
+                  and a[-1] != "</s>" and b[-1] != "<s>" and rng.random() < 0.5]
+        model |= {gram: (float(rng.uniform(-4, 0)), float(rng.uniform(-1, 0)) if n < 3 else 0.0) for gram in longer}
+    write(tmp_path / "arpa", model, 3)
+    ours, theirs = read_arpa(tmp_path / "arpa", TOKENS), kenlm.Model(str(tmp_path / "arpa"))
+    for length in range(1, 30):
+        sentence = [words[i] for i in rng.integers(0, len(words), length)]
+        expected = [log * LN10 for log, *_ in theirs.full_scores(" ".join(sentence))]
+        ids = [-1, TOKENS.index("<s>"), *(TOKENS.index(word) for word in sentence), TOKENS.index("</s>")]
+        found = [float(ours.log_probs(ours.contexts(np.array([ids[i:i + 2]])), np.array([ids[i + 2]]))[0])
+                 for i in range(length + 1)]
+        np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
 @pytest.mark.parametrize("order", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("unknown", [True, False])
 @pytest.mark.parametrize("block", [1, 200, 1 << 24])
