@@ -3,7 +3,7 @@
 # Ubuntu. Where it is not, those tests are skipped, and say what is missing.
 set -u
 
-command -v slurmctld >/dev/null && command -v munged >/dev/null && command -v sclite >/dev/null && exit
+command -v slurmctld >/dev/null && command -v munged >/dev/null && { command -v sclite || command -v sctk; } >/dev/null && exit
 if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
   echo "tests/install_tools.sh: not root with apt-get, so no Slurm and no sclite" >&2
   exit

@@ -7,7 +7,7 @@ status=0
 # run.pl and slurm.pl are Python; see there.
 ruff check --extension pl:python . utils/run.pl utils/slurm.pl || status=1
 # A sourced file is looked for beside the file that sources it; data/ and exp/ are not ours.
-find .ci/run ./*.sh utils egs -name .venv -prune -o \( -name '*.sh' -o -path .ci/run \) \
+find .ci/run ./*.sh utils egs tests -name .venv -prune -o \( -name '*.sh' -o -path .ci/run \) \
   -not -path '*/data/*' -not -path '*/exp/*' -print0 |
   xargs -0 shellcheck -x --source-path=SCRIPTDIR --source-path=utils || status=1
 exit $status
