@@ -30,8 +30,7 @@ names=conf/labels$labels.txt
 variant=$labels-${text// /-}
 data=data/$variant exp=exp/$variant
 texts=text_${text// /,text_},text_earnings22
-results=RESULTS
-[ "$variant" = 3-europarl ] || results=RESULTS-$variant
+ending=$([ "$variant" = 3-europarl ] || echo "-$variant")
 tests="test_ref test_asr test_asr_libri"
 engines=$([ "$labels" = 3 ] || echo amazon google microsoft speechmatics)  # they write question marks
 engine_tests=${engines:+ test_${engines// / test_}}
@@ -45,18 +44,9 @@ if runs 0; then local/check_corpus.sh "$corpus" "$text"; fi
 
 # Stage 1: data directories in spoken words: calls with pauses, the text of the first stage, the test calls.
 if runs 1; then
-  read -ra sources <<<"$text"
-  local/prepare_text.sh "$corpus" data/text "${sources[@]}"
   [ -f "$data/earnings22.txt" ] || python local/prepare_earnings22.py "$corpus/earnings/earnings22" "$names" "$data"
-  sources=("${sources[@]/#/data/text/}")
-  sources=("${sources[@]/%/.txt}" "$data/earnings22.txt")
-  prepare=(punc prepare --format prose --doc '#doc' --labels "$names" --nj "$nj")
-  for source in "${sources[@]}"; do
-    set=$data/text_$(basename "$source" .txt)
-    [ -f "$set/punct" ] || "${prepare[@]}" "$source" "$set"
-  done
-  for ((i = 1; i < repeat; i++)); do sources+=("$data/earnings22_rest.txt"); done
-  [ -f "$data/train_text/punct" ] || "${prepare[@]}" "${sources[@]}" "$data/train_text"
+  # shellcheck disable=SC2086
+  local/prepare_text.sh "$corpus" "$data" "$names" "$repeat" "$nj" $text
   [ -f "$data/test_asr_libri_words/text" ] || python local/prepare_earnings21.py "$corpus/earnings/earnings21" \
     "$names" "$data" test_asr=rev/kaldi test_asr_libri=kaldi_org/librispeech
   # shellcheck disable=SC2086
@@ -77,7 +67,7 @@ if runs 2; then
       punc project --labels "$names" "$data/test_ref" "$data/${engine}_words" "$data/test_$engine"
   done
   for set in train_pauses dev $tests; do punc validate --labels "$names" "$data/$set"; done
-  [ -f "$data/pauses.png" ] || punc plot-pauses --title "Earnings-22, training calls" "$data/train_pauses" "$data/pauses.png"
+  punc plot-pauses --title "Earnings-21: pauses by label" "$data/test_ref" "pauses$ending.png"
 fi
 
 # Stage 3: the vocabulary of the first stage's texts; these texts as numbers, one by one and all; the calls, with that
@@ -148,8 +138,14 @@ if runs 6; then
   done
 fi
 
-# Stage 7: all figures into RESULTS.tsv and RESULTS.md; RESULTS-<variant> for other labels and texts.
+# Stage 7: all figures into RESULTS.tsv and RESULTS.md, and a picture of what pauses do; their names end in -<variant>
+# for other labels and texts.
 if runs 7; then
+  tree=$exp/4-gram+DT-p
+  thresholds=$([ ! -f "$tree/final.pt" ] ||
+    python -c 'import sys; from punc.models.base import load; print(*load(sys.argv[1]).thresholds()[:, 0])' "$tree")
+  [ ! -f "$exp/TA-LSTM-p/decode_test_ref/post.ark" ] || punc plot-pauses --decode "$exp/TA-LSTM-p/decode_test_ref" \
+    --thresholds "$thresholds" --title "TA-LSTM-p: P(PERIOD) against the pause" "$data/test_ref" "posteriors$ending.png"
   compare=()
   pair() { ! asked "$1" || compare+=(--compare "$1,$2"); }
   for other in 4-gram+DT-p TA-LSTM T-LSTM-p; do ! asked "$other" || pair TA-LSTM-p "$other"; done
@@ -157,5 +153,5 @@ if runs 7; then
   punc results --title "Earnings calls, $labels labels, first stage on ${text// / + } + Earnings-22" \
     --command "./run.sh --corpus DIR --labels $labels --text '$text'" --systems "$systems" \
     --columns "COMMA PERIOD ${engines:+QUESTION }overall Err SER" --sets "$tests$engine_tests" "${compare[@]}" \
-    --notes "conf/notes-$variant.md" "$exp" "$results"
+    --notes "conf/notes-$variant.md" "$exp" "RESULTS$ending"
 fi
