@@ -11,7 +11,7 @@ LAYERS = """
 errors progressbar
 files idtable lookup
 labels tables options decode_dir
-ctm vectors
+ctm vectors word_vectors
 textgrids align ctm_blocks subtitles stm
 datadir
 text pauses project plots
