@@ -85,7 +85,7 @@ fi
 
 # train SYSTEM STORE TRAIN-SET DEV-SET [OPTION …]; a run that was stopped goes on where it was.
 train() {
-  asked "$1" || return 0
+  ! asked "$1" || [ "$exp/$1/final.pt" -nt "conf/$1.conf" ] && return
   $cmd "$exp/$1/log/train.log" punc train --config "conf/$1.conf" --threads "$threads" \
     --train-set "$3" --dev-set "$4" "${@:5}" "$data/$2" "$exp/$1"
 }
