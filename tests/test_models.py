@@ -17,6 +17,7 @@ from punc.batches import cut, gather
 from punc.decode import live, log_posteriors
 from punc.errors import InputError
 from punc.labels import Label, LabelSet
+from punc.layers.costs import squared_error
 from punc.models import base
 from punc.options import description
 from punc.store import END, Store, StoreSet
@@ -26,7 +27,8 @@ from punc.vocabulary import Vocabulary
 torch.set_num_threads(1)
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))
 VOCABULARY = Vocabulary(["<unk>", "</s>", *"abcdefgh"])
-SMALL = {"embedding_dim": 8, "hidden_dim": 16, "init_range": 0.1}  # where a model has such options
+# Where a model has such options. With less high filters, CNN-1 cannot tell where in its window a word stands.
+SMALL = {"embedding_dim": 8, "hidden_dim": 16, "init_range": 0.1, "filters": 8, "heights": 5}
 TRAINING = {"optimizer": "adam", "learning_rate": 0.03, "rows": 10, "steps": 5, "epochs": 5, "piece": 32, "context": 8,
             "threads": 1}
 WITHOUT = {"pauses": False}
@@ -37,7 +39,8 @@ NAMES = [name for name in base.names() if issubclass(base.model_class(name), bas
 def text_model(tmp_path_factory, toy_store):
     """A trained first stage, for models that have one: directory of a small T-LSTM."""
     directory = tmp_path_factory.mktemp("text") / "exp"
-    train(toy_store, directory, "t_lstm", SMALL, train_set="train_after", dev_set="dev_after", **TRAINING)
+    options = options_of("t_lstm", "")
+    train(toy_store, directory, "t_lstm", options, train_set="train_after", dev_set="dev_after", **TRAINING)
     return directory
 
 
@@ -320,6 +323,125 @@ def test_first_stages_that_do_not_fit(case, message, text_model, tmp_path):
     assert str(error.value) == message.replace("DIR", str(tmp_path))
 
 
+# The models of Che et al. 2016, by its section 2.2.
+
+def sigmoid(a):
+    return 1 / (1 + np.exp(-a))
+
+
+def window_logits(name, weights, image, pool):
+    """Logits of one window, (m, n): plain loops over filters and places."""
+    w = {key: weight.double().numpy() for key, weight in weights.items()}
+    if name == "window_dnn":
+        values = image.reshape(-1)
+    elif name == "window_cnn1":
+        values = []
+        for number in range(sum(key.startswith("filters.") for key in w) // 2):
+            kernels, bias = w[f"filters.{number}.weight"], w[f"filters.{number}.bias"]  # (F, n, h), (F,)
+            height = kernels.shape[2]
+            values += [max(np.tanh((image[at:at + height].T * kernel).sum() + b)
+                           for at in range(len(image) - height + 1)) for kernel, b in zip(kernels, bias)]
+        values = np.array(values)
+    else:
+        planes = convolved(image[None], w, 0)
+        planes = np.array([[[plane[i:i + pool, j:j + pool].max() for j in range(0, plane.shape[1], pool)]
+                            for i in range(0, plane.shape[0], pool)] for plane in planes])
+        values = convolved(convolved(planes, w, 3), w, 5).reshape(-1)
+    layers = sum(key.startswith("classifier.") for key in w) // 2
+    for number in range(layers):
+        values = w[f"classifier.layers.{number}.weight"] @ values + w[f"classifier.layers.{number}.bias"]
+        values = sigmoid(values) if number < layers - 1 else values
+    return values
+
+
+def convolved(planes, w, number):
+    """tanh of each filter at each pixel, with zeros around the planes (C, m, n)."""
+    kernels, bias = w[f"convolutions.{number}.weight"], w[f"convolutions.{number}.bias"]
+    size, (_, rows, columns) = kernels.shape[2], planes.shape
+    around = np.pad(planes, ((0, 0), (size // 2, size // 2), (size // 2, size // 2)))
+    return np.tanh([[[(around[:, i:i + size, j:j + size] * kernel).sum() + b for j in range(columns)]
+                     for i in range(rows)] for kernel, b in zip(kernels, bias)])
+
+
+WINDOW_MODELS = [(name, {"window": window, "slot_word": slot_word, "filters": 3, **extra})
+                 for name, extras in (("window_dnn", [{}]), ("window_cnn1", [{"heights": 1}, {"heights": 3}]),
+                                      ("window_cnn2", [{}, {"kernel": 5, "pool": 3}, {"pool": 1}]))
+                 for extra in extras for window, slot_word in ((5, 0), (4, 1))]
+
+
+@pytest.mark.parametrize(("name", "options"), WINDOW_MODELS)
+def test_window_models_are_their_equations(name, options):
+    model, data = make(name, "", embedding_dim=7, hidden_dim=6, **options), data_of([12])
+    last = (options["slot_word"] or 3) - 1
+    assert model.lookahead == options["window"] - 1 - last
+    weights = model.state_dict()
+    vectors, ids = weights["input.vectors.weight"].double().numpy(), data.ids
+    places = [range(slot - last, slot - last + options["window"]) for slot in range(12)]
+    windows = [vectors[[ids[i] if 0 <= i < 12 else END for i in place]] for place in places]
+    expected = [softmax(window_logits(name, weights, window, options.get("pool", 2))) for window in windows]
+    np.testing.assert_allclose(np.exp(log_posteriors(model, data)), expected, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(("name", "sizes"), [
+    ("window_dnn", [(2048, 250), (4096, 2048), (2048, 4096), (3, 2048)]),
+    ("window_cnn1", [*((128, 50, h) for h in (1, 2, 3, 4)), (4096, 512), (2048, 4096), (3, 2048)]),
+    ("window_cnn2", [(64, 1, 3, 3), (128, 64, 3, 3), (128, 128, 3, 3), (4096, 128 * 3 * 25), (2048, 4096), (3, 2048)]),
+])
+def test_layers_as_large_as_in_the_paper(name, sizes):
+    model = base.create(name, VOCABULARY, LABELS, {})
+    assert [weight.shape for key, weight in model.named_parameters() if key.endswith("weight")] == [(10, 50), *sizes]
+    assert model.lookahead == 2
+
+
+WINDOW_NAMES = ("window_dnn", "window_cnn1", "window_cnn2")
+
+
+@pytest.mark.parametrize("name", WINDOW_NAMES)
+def test_word_vectors_are_part_of_the_model(name, tmp_path):
+    """Trained without them, and loaded where their file is gone."""
+    path = tmp_path / "vectors.txt"
+    path.write_text("".join(f"{word} {number} 0.5\n" for number, word in enumerate("abcdefgh")))
+    options = options_of(name, "", embedding_dim=2)
+    model = base.create(name, VOCABULARY, LABELS, {**options, "vectors": str(path)})
+    expected = torch.tensor([[3.5, .5], [3.5, .5], *([float(i), .5] for i in range(8))])
+    assert torch.equal(model.input.vectors.weight, expected)
+    assert "input.vectors.weight" not in [name for name, weight in model.named_parameters() if weight.requires_grad]
+    write(model, tmp_path)
+    path.unlink()
+    loaded = base.load(tmp_path)
+    assert torch.equal(loaded.input.vectors.weight, expected)
+    assert np.array_equal(log_posteriors(loaded, data_of([40])), log_posteriors(model.eval(), data_of([40])))
+    with pytest.raises(InputError, match="no such file"):
+        base.create(name, VOCABULARY, LABELS, {**options, "vectors": str(path)})
+
+
+@pytest.mark.parametrize("name", WINDOW_NAMES)
+def test_squared_error_dropout_and_bfloat16_are_for_training(name):
+    torch.manual_seed(1)
+    model = make(name, "", dropout=0.5, squared_error=True, bfloat16=True)
+    tokens, labels = torch.randint(2, 10, (4, 6)), torch.randint(0, 3, (4, 6))
+    in_use = model(tokens, None, model.initial_state(4))[0]
+    assert torch.equal(in_use, model(tokens, None, model.initial_state(4))[0])
+    assert torch.equal(model.loss(in_use, labels), squared_error(in_use, labels))
+    assert not torch.allclose(model.train()(tokens, None, model.initial_state(4))[0], in_use, atol=0.05)
+    model.classifier.dropout = 0.0
+    logits = model(tokens, None, model.initial_state(4))[0]
+    assert logits.dtype == torch.float32
+    torch.testing.assert_close(logits, in_use, rtol=0, atol=0.1)
+    assert not torch.equal(logits, in_use)  # it was bfloat16
+
+
+@pytest.mark.parametrize(("name", "options", "message"), [
+    ("window_cnn1", {"heights": 6}, "--heights=6; a window of 5 words has filters of 1 to 5"),
+    ("window_cnn1", {"heights": 0}, "--heights=0; a window of 5 words has filters of 1 to 5"),
+    ("window_cnn2", {"kernel": 4}, "--kernel=4; it is an odd number: a filter has a pixel in its middle"),
+    ("window_cnn2", {"pool": 0}, "--pool=0; it is 1 or more")])
+def test_filters_that_there_are_not(name, options, message):
+    with pytest.raises(InputError) as error:
+        base.create(name, VOCABULARY, LABELS, options)
+    assert str(error.value) == message
+
+
 # Files that are not models.
 
 @pytest.fixture
@@ -426,6 +548,6 @@ def test_no_directory(tmp_path):
 
 
 def test_a_name_that_is_no_model():
-    for name in ("t_lstn", "base", "../t_lstm", ""):
-        with pytest.raises(InputError, match=f"^no model '{name}'; did you mean t"):
+    for name, meant in (("t_lstn", "t_lstm"), ("base", "t"), ("../t_lstm", "t_lstm"), ("", "")):
+        with pytest.raises(InputError, match=f"^no model '{name}'; did you mean {meant}"):
             base.model_class(name)

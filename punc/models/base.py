@@ -25,6 +25,7 @@ import punc
 from punc.errors import InputError
 from punc.files import atomic_file
 from punc.labels import LabelSet
+from punc.layers.window import WordVectors
 from punc.options import kebab, nearest
 from punc.store import Store, StoreSet
 from punc.vocabulary import Vocabulary
@@ -163,12 +164,15 @@ def build(spec: dict[str, Any]) -> Neural | Fitted:
 
 
 def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[str, Any]) -> Neural | Fitted:
-    """A new model with fresh weights, drawn from PyTorch's random numbers.
+    """A new model with fresh weights, drawn from PyTorch's random numbers, and word vectors of their file.
 
-    Raises InputError where a model that is part of it has another vocabulary.
+    Raises InputError where a model that is part of it has another vocabulary, or the file does not fit.
     """
     model = build({"model": name, "options": options, "vocabulary": len(vocabulary), "labels": len(labels)})
     model.vocabulary, model.labels = vocabulary, labels
+    for module in model.modules():
+        if isinstance(module, WordVectors):
+            module.fill(vocabulary)
     for option, inner in getattr(model, "parts", {}).items():
         if inner.vocabulary.tokens != vocabulary.tokens:
             raise InputError(f"the store has another vocabulary than the model of {kebab(option)}",

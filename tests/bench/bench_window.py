@@ -1,0 +1,77 @@
+"""How fast the window models train at the paper's sizes, beside the machine's own matrix-product rate in the same run.
+
+    python tests/bench/bench_window.py [--batches N] [--rows R] [--threads T] [--model window_dnn] …
+
+A sample costs 6 operations a weight of the matrix products (one multiplication and one addition forward, two of each
+backward), but for the first layer, whose input needs no gradient. With the units that a batch leaves out not computed
+(--shared-dropout), less. "limit" is what the measured rate of float32 products would allow.
+"""
+
+import argparse
+import os
+import statistics
+import time
+
+import numpy as np
+import torch
+from machine import gflops
+
+from punc.batches import lanes
+from punc.models.base import model_class
+from punc.optim import Optimizer
+from punc.store import StoreSet
+from punc.train import _epoch
+
+SETTINGS = ({"dropout": 0.0}, {"dropout": 0.5, "shared_dropout": False}, {"dropout": 0.2}, {"dropout": 0.5},
+            {"dropout": 0.0, "bfloat16": True}, {"dropout": 0.5, "bfloat16": True})
+EPOCH = 2e6  # samples
+
+
+def matrix_flop(model: torch.nn.Module, kept: float) -> float:
+    """Operations a sample of the fully connected layers, a part `kept` of the hidden units computed."""
+    shapes = [layer.weight.shape for layer in model.classifier.layers]
+    inside = [(rows * (kept if number < len(shapes) - 1 else 1)) * (columns * (kept if number else 1))
+              for number, (rows, columns) in enumerate(shapes)]
+    return 6 * sum(inside) - 2 * inside[0] * (model.input.vectors.file != "")
+
+
+def data_of(samples: int) -> StoreSet:
+    rng = np.random.default_rng(0)
+    ranks = np.exp(rng.random(samples) * np.log(14000)).astype(np.int32)  # frequency ~ 1 / rank
+    labels = rng.choice(4, samples, p=[0.86, 0.075, 0.06, 0.005]).astype(np.int8)
+    return StoreSet(ranks + 1, labels, None, ["s"], np.array([0, samples]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--model", default="window_dnn")
+    parser.add_argument("--batches", type=int, default=8)
+    parser.add_argument("--rows", type=int, default=256)
+    parser.add_argument("--steps", type=int, default=4)
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--optimizer", default="adagrad")
+    parser.add_argument("--settings", type=int, nargs="*", default=range(len(SETTINGS)))
+    args = parser.parse_args()
+    data = data_of(args.batches * args.rows * args.steps)
+    torch.set_num_threads(args.threads)
+    print(f"{'':<46} {'samples/s':>9} {'min an epoch':>12} {'products':>14} {'limit, min':>10}")
+    for number in args.settings:
+        torch.manual_seed(1)
+        # Vectors of a file are not trained; which ones they are does not matter for speed.
+        model = model_class(args.model)(14447, 4, vectors="any", **SETTINGS[number])
+        updates = Optimizer(model, args.optimizer, 0.01)
+        speeds, rates = [], []
+        for run in range(4):  # the first one warms up
+            rate, begin = 1e9 * gflops(args.threads), time.perf_counter()
+            _epoch(model.train(), updates, lanes(data, model.lookahead, args.rows, args.steps), None, 0.0)
+            if run:
+                speeds.append(len(data.ids) / (time.perf_counter() - begin))
+                rates.append(rate)
+        speed, rate = statistics.median(speeds), statistics.median(rates)
+        kept = 1 - SETTINGS[number]["dropout"] if SETTINGS[number].get("shared_dropout", True) else 1.0
+        print(f"{SETTINGS[number]!s:<46} {speed:9,.0f} {EPOCH / speed / 60:12.1f} {rate / 1e9:6.0f} GFLOP/s "
+              f"{EPOCH * matrix_flop(model, kept) / rate / 60:10.1f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""Sigmoid layers against plain loops; units that a batch leaves out are as good as not there."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from punc.errors import InputError
+from punc.layers.fully_connected import FullyConnected
+
+torch.set_num_threads(1)
+
+
+def by_loops(layers, inputs, kept=None):
+    """One sample, in double precision. `kept`: for each hidden layer which units are there."""
+    values = [float(x) for x in inputs]
+    for number, layer in enumerate(layers):
+        weight, bias = layer.weight.double().tolist(), layer.bias.double().tolist()
+        sums = [sum(w * x for w, x in zip(row, values)) + b for row, b in zip(weight, bias)]
+        if number == len(layers) - 1:
+            return sums
+        values = [1 / (1 + math.exp(-s)) for s in sums]
+        if kept is not None:
+            values = [value * len(values) / len(kept[number]) * (unit in kept[number])
+                      for unit, value in enumerate(values)]
+    raise AssertionError
+
+
+@pytest.mark.parametrize(("dropout", "shared"), [(0.0, True), (0.0, False), (0.5, True), (0.5, False)])
+def test_in_use_it_is_its_equations_and_nothing_is_left_out(dropout, shared):
+    torch.manual_seed(1)
+    layer, inputs = FullyConnected((7, 5, 9, 3), dropout, shared).train(dropout == 0), torch.randn(2, 4, 7)
+    found = layer(inputs)
+    assert found.shape == (2, 4, 3)
+    for row, sample in zip(found.flatten(0, 1), inputs.flatten(0, 1)):
+        np.testing.assert_allclose(row.detach().numpy(), by_loops(layer.layers, sample), rtol=0, atol=1e-5)
+
+
+def test_a_batch_leaves_out_the_same_units(monkeypatch):
+    """Which units are drawn is fixed here; values and gradients are those of a network without the others."""
+    layer, inputs = FullyConnected((6, 4, 8, 3), 0.5).train(), torch.randn(5, 6)
+    orders = {4: [2, 0, 1, 3], 8: [7, 6, 0, 3, 1, 2, 4, 5]}
+    monkeypatch.setattr(torch, "randperm", lambda size: torch.tensor(orders[size]))
+    kept = [set(orders[4][:2]), set(orders[8][:4])]
+    found = layer(inputs)
+    for row, sample in zip(found, inputs):
+        np.testing.assert_allclose(row.detach().numpy(), by_loops(layer.layers, sample, kept), rtol=0, atol=1e-5)
+    found.square().sum().backward()
+    below = set(range(6))
+    for number, (linear, units) in enumerate(zip(layer.layers, [*kept, set(range(3))])):
+        touched = {(int(i), int(j)) for i, j in zip(*np.nonzero(linear.weight.grad.numpy()))}
+        assert touched == {(i, j) for i in units for j in below}, number
+        assert set(np.flatnonzero(linear.bias.grad.numpy()).tolist()) == units
+        below = units
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_with_dropout_the_output_is_the_same_on_average(shared):
+    torch.manual_seed(1)
+    layer, inputs = FullyConnected((6, 20, 3), 0.25, shared), torch.randn(1, 6)
+    expected = layer.eval()(inputs)
+    layer.train()
+    with torch.no_grad():
+        outputs = torch.stack([layer(inputs) for _ in range(2000)])
+    assert outputs.std(0).min() > 0.05
+    torch.testing.assert_close(outputs.mean(0), expected, rtol=0, atol=0.06)
+
+
+def test_samples_of_a_batch_leave_out_their_own_units_where_that_is_wanted():
+    torch.manual_seed(1)
+    inputs = torch.ones(50, 6)
+    spread = {shared: FullyConnected((6, 20, 3), 0.5, shared).train()(inputs).std(0) for shared in (True, False)}
+    assert spread[True].max() < 1e-5
+    assert spread[False].min() > 0.05
+
+
+@pytest.mark.parametrize("sizes", [(250, 300, 4), (250, 200, 400, 200, 4)])
+def test_it_begins_with_outputs_that_differ_and_units_that_are_not_saturated(sizes):
+    torch.manual_seed(1)
+    layer, values = FullyConnected(sizes), torch.randn(500, 250)
+    *hidden, output = layer.layers
+    for linear in hidden:
+        values = linear(values).sigmoid()
+        assert 0.1 < values.std() < 0.4
+        assert abs(values.mean() - 0.5) < 0.05
+    assert 0.1 < output(values).std() < 2
+
+
+@pytest.mark.parametrize("dropout", [-0.1, 1.0, 50.0, math.nan])
+def test_no_part_of_the_units(dropout):
+    with pytest.raises(InputError, match="it is at least 0 and less than 1"):
+        FullyConnected((3, 3), dropout)

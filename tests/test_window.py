@@ -1,0 +1,104 @@
+"""The words around a slot, by a plain loop; vectors of a file in an embedding."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+
+from punc.batches import lanes
+from punc.errors import InputError
+from punc.layers.window import WindowInput, WordVectors
+from punc.optim import Optimizer
+from punc.store import END, StoreSet
+from punc.vocabulary import Vocabulary
+
+VOCABULARY = Vocabulary(["<unk>", "</s>", *"abcdefgh"])
+
+
+def numbered(window, slot_word):
+    """A window whose vector of a token is its number."""
+    vectors = WordVectors(len(VOCABULARY), 1)
+    vectors.weight.data = torch.arange(float(len(VOCABULARY)))[:, None]
+    return WindowInput(vectors, window, slot_word)
+
+
+def words_around(ids, slot, window, last):
+    """The tokens of a window in which the word before the slot has place `last`."""
+    places = range(slot - last, slot - last + window)
+    return [int(ids[place]) if 0 <= place < len(ids) else END for place in places]
+
+
+WINDOWS = [(window, slot_word) for window in (1, 2, 3, 5, 8) for slot_word in range(window + 1)]
+
+
+@pytest.mark.parametrize(("window", "slot_word"), WINDOWS)
+def test_windows_of_lanes_are_those_of_each_stream(window, slot_word):
+    """Several streams behind one another, the state carried: no window has a word of another stream."""
+    layer = numbered(window, slot_word)
+    last = (slot_word or (window + 1) // 2) - 1
+    assert layer.lookahead == window - 1 - last
+    if layer.lookahead == 0 and window > 1:
+        return  # nothing stands between the streams of a lane then, for any model
+    rng = np.random.default_rng(window)
+    offsets = np.cumsum([0, 1, 7, 2, 12, 1, 1, 30, 5])
+    ids, total = rng.integers(2, 10, offsets[-1]).astype(np.int32), int(offsets[-1])
+    # Each slot's label is its number: so it is known which window is whose.
+    data = StoreSet(ids, np.arange(total), None, [""] * 8, offsets)
+    found, state = {}, None
+    for batch in lanes(data, layer.lookahead, rows=2, steps=3):
+        state = layer.initial_state(2) if batch.fresh else state
+        vectors, state = layer(batch.tokens, state)
+        assert vectors.shape == (*batch.tokens.shape, window, 1)
+        for row, step in zip(*np.nonzero(batch.labels.numpy() >= 0)):
+            found[int(batch.labels[row, step])] = vectors[row, step, :, 0].int().tolist()
+    assert found.keys() == set(range(total))
+    second_lane = (total + 8 * layer.lookahead + 1) // 2  # it begins in the middle of a stream: no words before it
+    for begin, end in pairwise(offsets):
+        for slot in range(begin, end):
+            expected = words_around(ids[begin:end], slot - begin, window, last)
+            stream = int(np.searchsorted(offsets, begin))
+            if not 0 <= slot + (stream + 1) * layer.lookahead - second_lane < window - 1:
+                assert found[slot] == expected
+
+
+def test_the_middle_word_by_hand():
+    """The paper's five words: the mark follows the third one."""
+    vectors, (state,) = numbered(5, 0)(torch.tensor([[2, 3, 4, 5, 6, END, END]]), numbered(5, 0).initial_state(1))
+    assert vectors[0, 2:, :, 0].int().tolist() == [[END, END, 2, 3, 4], [END, 2, 3, 4, 5], [2, 3, 4, 5, 6],
+                                                   [3, 4, 5, 6, END], [4, 5, 6, END, END]]
+    assert state.tolist() == [[5, 6, END, END]]
+
+
+@pytest.mark.parametrize(("window", "slot_word", "message"), [
+    (0, 0, "--window=0; a window has 1 word or more"),
+    (5, 6, "--slot-word=6; choose a word of the window, 1 to 5, or 0"),
+    (5, -1, "--slot-word=-1; choose a word of the window, 1 to 5, or 0")])
+def test_windows_that_there_are_not(window, slot_word, message):
+    with pytest.raises(InputError) as error:
+        numbered(window, slot_word)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize("train", [False, True])
+def test_vectors_of_a_file_stay_as_they_are_unless_they_are_trained(tmp_path, train):
+    path = tmp_path / "vectors.txt"
+    path.write_text("a 1 2\nb 3 4\nz 5 6\n")
+    layer = WordVectors(len(VOCABULARY), 2, str(path), train)
+    layer.fill(VOCABULARY)
+    expected = torch.tensor([[2., 3.]] * 10)
+    expected[2:4] = torch.tensor([[1., 2.], [3., 4.]])
+    assert torch.equal(layer.weight, expected)
+    assert layer.weight.requires_grad == train
+    if train:
+        updates = Optimizer(layer, "sgd", 1.0)
+        layer(torch.tensor([2])).sum().backward()
+        updates.step()
+        expected[2] -= 1
+        assert torch.equal(layer.weight, expected)
+
+
+def test_without_a_file_vectors_are_trained():
+    layer = WordVectors(10, 2)
+    layer.fill(VOCABULARY)
+    assert layer.weight.requires_grad
