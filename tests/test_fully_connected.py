@@ -55,6 +55,15 @@ def test_a_batch_leaves_out_the_same_units(monkeypatch):
         below = units
 
 
+@pytest.mark.parametrize(("size", "dropout", "kept"), [(1, 0.5, 1), (10, 0.25, 8), (300, 0.5, 150), (2048, 0.2, 1632),
+                                                       (4096, 0.5, 2048), (2048, 0.99, 20)])
+def test_how_many_units_are_kept(size, dropout, kept):
+    units = FullyConnected((1, size, 1), dropout)._kept(size)
+    assert len(units) == kept
+    assert torch.equal(units, units.unique())
+    assert 0 <= units.min() <= units.max() < size
+
+
 @pytest.mark.parametrize("shared", [True, False])
 def test_with_dropout_the_output_is_the_same_on_average(shared):
     torch.manual_seed(1)

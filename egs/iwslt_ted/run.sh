@@ -1,8 +1,12 @@
 #!/usr/bin/env bash
-# IWSLT 2011 TED talks: T-LSTM (Tilk & Alumäe 2015) trained on text, scored on reference and ASR transcripts.
+# IWSLT 2011 TED talks: T-LSTM (Tilk & Alumäe 2015), and DNN, CNN-1 and CNN-2 on windows of word vectors (Che et al. 2016),
+# trained on text, scored on reference and ASR transcripts.
 #
 #   ./run.sh                     # downloads the corpus first
 #   ./run.sh --corpus DIR        # a local copy: train2012 dev2012 test2011 test2011asr, and the ASR source (README.md)
+#   ./run.sh --vectors FILE      # GloVe's or others; else word2vec learns them from train2012, and from DIR/train_extra
+#                                # and --europarl FILE where there
+#   ./run.sh --systems T-LSTM    # a minute; the window models take hours
 #   ./run.sh --stage 6           # from there on; what is finished is not done again
 set -euo pipefail
 from=$PWD
@@ -11,23 +15,34 @@ cd "$(dirname "$0")"
 stage=0
 stop_stage=100
 corpus=               # data/corpus, downloaded, if empty
+vectors=              # word vectors in GloVe's or word2vec's text format; data/vectors.txt, made in stage 3, if empty
+europarl=             # more text for vectors: Europarl in English, a text with lines of #doc and #speaker
 systems=              # all of conf/*.conf if empty; names with blanks between
 min_count=5           # occurrences of a word that the vocabulary has; chosen on dev2012, see RESULTS.md
 nj=2                  # processes for text
-help_message="usage: $0 [--corpus DIR] [--stage N] [--stop-stage N] [--systems NAMES] [--cmd run.pl] [--nj N]"
+help_message="usage: $0 [--corpus DIR] [--vectors FILE] [--europarl FILE] [--stage N] [--stop-stage N]
+  [--systems NAMES] [--cmd run.pl] [--nj N]"
 
 . ./cmd.sh
 . ./path.sh
 . parse_options.sh
 
-case $corpus in
-  '') corpus=data/corpus ;;
-  /*) ;;
-  *) corpus=$from/$corpus ;;
-esac
+# A user's path is relative to where the user is.
+for path in corpus vectors europarl; do
+  case ${!path} in
+    '' | /*) ;;
+    *) printf -v "$path" %s "$from/${!path}" ;;
+  esac
+done
+[ -n "$corpus" ] || corpus=data/corpus
+own_vectors=$vectors
+[ -n "$vectors" ] || vectors=data/vectors.txt
 [ -n "$systems" ] || systems=$(basename -a -s .conf conf/*.conf)
 labels=conf/labels.txt
 tests="test_ref test_asr"
+is_window_model() { grep -q '^--model=window_' "conf/$1.conf"; }
+with_vectors=         # whether one of the systems is a window model
+for system in $systems; do ! is_window_model "$system" || with_vectors=true; done
 runs() { [ "$stage" -le "$1" ] && [ "$stop_stage" -ge "$1" ]; }
 
 # Stage 0: get the corpus, and see that it is the one that the published figures are about.
@@ -47,6 +62,14 @@ dev2012      dev2012
 test2011     test_ref
 test2011asr  test_asr
 EOF
+  # Text that nothing but word vectors learns from.
+  if [ -n "$with_vectors" ] && [ -z "$own_vectors" ]; then
+    [ ! -f "$corpus/train_extra" ] || [ -f data/train_extra/punct ] ||
+      punc prepare --format lrec --labels $labels --nj "$nj" "$corpus/train_extra" data/train_extra
+    [ -z "$europarl" ] || [ -f data/europarl/punct ] ||
+      punc prepare --format prose --doc '#doc' --skip '#speaker' --clitics conf/clitics.txt --labels $labels \
+        --nj "$nj" "$europarl" data/europarl
+  fi
 fi
 
 # Stage 2: there is no audio to align; see that our projection of labels onto ASR words gives the published test set.
@@ -59,31 +82,54 @@ if runs 2; then
 fi
 
 # Stage 3: the vocabulary of the training text, without the words that are too rare to learn, and all of it as numbers.
+# Vectors are not learned from this text: window models know every word that has one.
 if runs 3; then
-  punc make-store --unit word --min-count $min_count --labels $labels --train train2012 --nj "$nj" data/store_word data/train2012 data/dev2012
+  punc make-store --unit word --min-count $min_count --labels $labels --train train2012 --nj "$nj" \
+    data/store_word data/train2012 data/dev2012
+  if [ -n "$with_vectors" ]; then
+    if [ -z "$own_vectors" ] && [ ! -s "$vectors" ]; then
+      texts=(data/train2012)
+      for set in train_extra europarl; do [ ! -f "data/$set/punct" ] || texts+=("data/$set"); done
+      $cmd data/log/vectors.log python local/train_vectors.py "${texts[@]}" "$vectors"
+    fi
+    local/vectors_vocab.sh "$vectors" data/train2012/text data/vocab_vectors
+    punc make-store --unit word --vocab data/vocab_vectors --labels $labels --nj "$nj" \
+      data/store_vectors data/train2012 data/dev2012
+  fi
 fi
 
 # Stage 4: train the text models; a run that was stopped goes on where it was.
 if runs 4; then
   for system in $systems; do
-    [ "exp/$system/final.pt" -nt data/store_word/conf ] && [ "exp/$system/final.pt" -nt "conf/$system.conf" ] && continue
-    $cmd "exp/$system/log/train.log" punc train --config "conf/$system.conf" \
-      --train-set train2012 --dev-set dev2012 data/store_word "exp/$system"
+    store=data/store_word options=()
+    ! is_window_model "$system" || store=data/store_vectors options=(--vectors "$vectors")
+    [ "exp/$system/final.pt" -nt $store/conf ] && [ "exp/$system/final.pt" -nt "conf/$system.conf" ] && continue
+    $cmd "exp/$system/log/train.log" punc train --config "conf/$system.conf" "${options[@]}" \
+      --train-set train2012 --dev-set dev2012 $store "exp/$system"
   done
 fi
 
 # Stage 5: models with pauses; these texts have none.
 
 # Stage 6: punctuate the test sets, the reference words and the ASR's, and score them.
+# decode ROW SYSTEM [option …]: a row of the tables, made by a system with these options of punc punctuate.
+decode() {
+  local row=$1 system=$2 set out
+  for set in $tests; do
+    out=exp/$row/decode_$set
+    [ "$out/punct" -nt "exp/$system/final.pt" ] ||
+      $cmd "exp/$row/log/decode_$set.log" punc punctuate "${@:3}" "exp/$system" "data/$set" "$out"
+    $cmd "exp/$row/log/score_$set.log" \
+      punc score --labels $labels --collapse 3-class:FULLSTOP=PERIOD+QUESTION "data/$set" "$out" "$out/score"
+  done
+}
 if runs 6; then
   for system in $systems; do
-    for set in $tests; do
-      decode=exp/$system/decode_$set
-      [ "$decode/punct" -nt "exp/$system/final.pt" ] ||
-        $cmd "exp/$system/log/decode_$set.log" punc punctuate "exp/$system" "data/$set" "$decode"
-      $cmd "exp/$system/log/score_$set.log" \
-        punc score --labels $labels --collapse 3-class:FULLSTOP=PERIOD+QUESTION "data/$set" "$decode" "$decode/score"
-    done
+    decode "$system" "$system"
+    case $system in # the posterior of O halved (Che et al. 2016, section 3.3)
+      DNN) decode DNN-A DNN --scale O=0.5 ;;
+      CNN-2) decode CNN-2A CNN-2 --scale O=0.5 ;;
+    esac
   done
 fi
 

@@ -1,0 +1,94 @@
+"""The scripts of egs/iwslt_ted for word vectors: gensim's are read by what reads them; the vocabulary has all words."""
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from punc.datadir import Utterance, write_data_dir
+from punc.vocabulary import Vocabulary
+from punc.word_vectors import read_word_vectors
+
+LOCAL = Path(__file__).parents[1] / "egs/iwslt_ted/local"
+needs_gensim = pytest.mark.skipif(not find_spec("gensim"), reason="gensim is not installed (the extra `vectors`)")
+
+
+def write_words(path, words):
+    write_data_dir(path, (Utterance(f"s{i:04d}-1", f"s{i:04d}", words[i:i + 50], ["O"] * len(words[i:i + 50]))
+                          for i in range(0, len(words), 50)))
+    return path
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory):
+    """Two data directories in which x and y stand in the same places, z in others."""
+    place, rng = tmp_path_factory.mktemp("texts"), np.random.default_rng(1)
+    phrases = [["a", "x", "b"], ["a", "y", "b"], ["c", "z", "d"], ["c", "do", "n't", "d"]]
+    return [write_words(place / name, [word for _ in range(3000) for word in phrases[rng.integers(4)]])
+            for name in ("one", "two")]
+
+
+def train(*arguments, hash_seed="0"):
+    return subprocess.run([sys.executable, str(LOCAL / "train_vectors.py"), *map(str, arguments)], text=True,
+                          env={**os.environ, "PYTHONHASHSEED": hash_seed}, capture_output=True, check=False)
+
+
+@needs_gensim
+def test_words_in_the_same_places_have_like_vectors(texts, tmp_path):
+    done = train("--dimensions", 8, "--window", 1, *texts, tmp_path / "v.txt")
+    assert done.returncode == 0, done.stderr
+    table = read_word_vectors(tmp_path / "v.txt", ["x", "y", "z", "n't"], 8).table
+    x, y, z, _ = table / np.linalg.norm(table, axis=1, keepdims=True)
+    assert x @ y > x @ z + 0.1
+
+
+@needs_gensim
+def test_the_same_words_give_the_same_file(texts, tmp_path):
+    for name, seed in (("a", "1"), ("b", "2")):
+        assert train("--dimensions", 8, "--words", 2345, *texts, tmp_path / name, hash_seed=seed).returncode == 0
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    done = train("--dimensions", 8, "--words", 2345, "--seed", 2, *texts, tmp_path / "c")
+    assert "of 2345 in the text" in done.stderr
+    assert (tmp_path / "a").read_bytes() != (tmp_path / "c").read_bytes()
+
+
+@needs_gensim
+def test_no_word_is_frequent_enough(texts, tmp_path):
+    done = train("--min-count", 100000, *texts, tmp_path / "v.txt")
+    assert done.returncode == 1
+    assert "no word occurs 100000 times; give more text, or lower --min-count" in done.stderr
+    assert not (tmp_path / "v.txt").exists()
+
+
+def test_without_gensim_it_says_what_to_install(texts, tmp_path):
+    (tmp_path / "gensim.py").write_text("raise ImportError\n")
+    done = subprocess.run([sys.executable, str(LOCAL / "train_vectors.py"), *map(str, texts), str(tmp_path / "v.txt")],
+                          env={**os.environ, "PYTHONPATH": str(tmp_path)}, text=True, capture_output=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.endswith("gensim is not installed; pip install -c constraints.txt -e '.[vectors]' "
+                                "in the repository\n")
+
+
+@pytest.mark.parametrize("header", ["", "4 2\n"])
+def test_a_vocabulary_of_vectors_and_text(tmp_path, header):
+    data = write_words(tmp_path / "data", ["x", "y", "don't", "x"])
+    (tmp_path / "v").write_text(f"{header}the 1 2\nx 1 2\n<unk> 1 2\ndas\u00a0haus 1 2\n")
+    command = [LOCAL / "vectors_vocab.sh", tmp_path / "v", data / "text", tmp_path / "vocab"]
+    subprocess.run(command, check=True)
+    assert Vocabulary.read(tmp_path / "vocab").tokens == ["<unk>", "</s>", "das\u00a0haus", "don't", "the", "x", "y"]
+    before = (tmp_path / "vocab").stat().st_mtime_ns
+    subprocess.run(command, check=True)
+    assert (tmp_path / "vocab").stat().st_mtime_ns == before
+
+
+def test_a_vocabulary_of_no_file(tmp_path):
+    data = write_words(tmp_path / "data", ["x"])
+    done = subprocess.run([LOCAL / "vectors_vocab.sh", tmp_path / "v", data / "text", tmp_path / "vocab"], text=True,
+                          capture_output=True, check=False)
+    assert done.returncode == 1
+    assert f"{tmp_path}/v: no such file; name one with --vectors" in done.stderr
+    assert not (tmp_path / "vocab").exists()
