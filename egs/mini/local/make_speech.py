@@ -76,11 +76,11 @@ def is_done(path: Path, info: Path) -> bool:
 
 def main(job: int, nj: int, texts: Path, work: Path) -> None:
     paths = sorted(texts.glob("*.txt"))[job - 1::nj]
-    sphinx = Sphinx(flite_phones)
     for number, path in enumerate(paths, 1):
         info = work / "info" / path.stem
         if not is_done(path, info):
-            make(path, work, sphinx)
+            # New decoders for each text: what they heard before changes what they hear.
+            make(path, work, Sphinx(flite_phones))
         print(f"{number} of {len(paths)}:", info.read_text(), end="", flush=True)
 
 
