@@ -65,14 +65,17 @@ def _beside(path: str | os.PathLike) -> tuple[Path, Path]:
 
 
 def _runs(pid: int) -> bool:
-    """Whether there is such a process on this machine."""
+    """Whether there is such a process on this machine; one that was killed may wait for its parent to notice."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except PermissionError:
         pass
-    return True
+    try:
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
+    except OSError:  # no Linux
+        return True
 
 
 @contextlib.contextmanager

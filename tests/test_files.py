@@ -5,6 +5,8 @@ import socket
 import stat
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -139,3 +141,19 @@ def test_what_a_killed_process_left_is_removed(tmp_path):
     with atomic_dir(tmp_path / "d"):
         pass
     assert sorted(tmp_path.iterdir()) == sorted([tmp_path / "d", tmp_path / "f", *kept])
+
+
+def test_what_a_process_left_that_was_killed_and_not_yet_buried_is_removed(tmp_path):
+    child = subprocess.Popen(["sleep", "60"])
+    left = tmp_path / f".f.{child.pid}@{socket.gethostname()}.tmp"
+    left.touch()
+    with atomic_file(tmp_path / "f"):
+        pass
+    assert left.exists()  # it is still at work
+    child.kill()
+    while Path(f"/proc/{child.pid}/stat").exists() and b") Z" not in Path(f"/proc/{child.pid}/stat").read_bytes():
+        time.sleep(0.01)
+    with atomic_file(tmp_path / "f"):
+        pass
+    assert not left.exists() or not Path("/proc/self/stat").exists()
+    child.wait()
