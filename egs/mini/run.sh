@@ -113,7 +113,8 @@ if runs 7; then
   for other in TA-LSTM 4-gram+DT-p; do
     ! asked TA-LSTM-p || ! asked $other || compare+=(--compare "TA-LSTM-p,$other")
   done
-  punc results --title "The mini corpus" --command "./run.sh" --systems "$systems" --sets "$tests" "${compare[@]}" \
+  punc results --title "The mini corpus" --command "./run.sh" --systems "$systems" --sets "$tests" \
+    --columns "COMMA PERIOD QUESTION overall Err SER" "${compare[@]}" \
     --notes conf/notes.md exp "$results"
 
   # The calls and talks of the test as they were heard, with punctuation: text, subtitles, paragraphs to be read.
