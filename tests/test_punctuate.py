@@ -245,7 +245,13 @@ def test_the_reference_is_not_overwritten(exp, data, capsys):
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGKILL])
 def test_killed_it_leaves_no_output(exp, tmp_path, sign):
     data = make_data(tmp_path / "data", [[50] * 4000])
-    code = "import sys; from punc import parts; parts.GROUP = 2000; from punc.bin.main import main; sys.exit(main())"
+    code = """
+import sys, time
+from punc import parts, punctuate
+from punc.bin.main import main
+parts.GROUP, choose = 2000, punctuate.choose
+punctuate.choose = lambda *arguments: time.sleep(0.1) or choose(*arguments)  # so that it is not over before the kill
+sys.exit(main())"""
     process = subprocess.Popen([sys.executable, "-c", code, "punctuate", "--nj=1", exp, data, tmp_path / "out"])
     hidden = tmp_path / f".out.{process.pid}@{socket.gethostname()}.tmp" / "post.ark"
     while not (hidden.exists() and hidden.stat().st_size):
