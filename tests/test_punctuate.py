@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from punc import parts, punctuate
+from punc import decode, parts
 from punc.bin.main import main
 from punc.ctm import read_ctm
 from punc.datadir import DataDir, Utterance, write_data_dir
@@ -247,10 +247,10 @@ def test_killed_it_leaves_no_output(exp, tmp_path, sign):
     data = make_data(tmp_path / "data", [[50] * 4000])
     code = """
 import sys, time
-from punc import parts, punctuate
+from punc import decode, parts
 from punc.bin.main import main
-parts.GROUP, choose = 2000, punctuate.choose
-punctuate.choose = lambda *arguments: time.sleep(0.1) or choose(*arguments)  # so that it is not over before the kill
+parts.GROUP, choose = 2000, decode.choose
+decode.choose = lambda *arguments: time.sleep(0.1) or choose(*arguments)  # so that it is not over before the kill
 sys.exit(main())"""
     process = subprocess.Popen([sys.executable, "-c", code, "punctuate", "--nj=1", exp, data, tmp_path / "out"])
     hidden = tmp_path / f".out.{process.pid}@{socket.gethostname()}.tmp" / "post.ark"
