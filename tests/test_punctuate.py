@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from punc import decode, parts
+from punc import parts, punctuate
 from punc.bin.main import main
 from punc.ctm import read_ctm
 from punc.datadir import DataDir, Utterance, write_data_dir
