@@ -121,5 +121,5 @@ if runs 7; then
   [ exp/transcripts/text -nt exp/TA-LSTM-p/final.pt ] ||
     punctuate_ctm.sh --cmd "$cmd" data/test_asr_words data/test_asr.ctm exp/TA-LSTM-p exp/transcripts
   cat "$results.md"
-  head -n 12 exp/transcripts/txt/call-01.txt
+  head -n 12 exp/transcripts/txt/call-11.txt
 fi
