@@ -17,11 +17,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punc.ctm import write_ctm
+from punc.align import align_words
+from punc.ctm import read_ctm, write_ctm
 from punc.errors import InputError
 
 MINI = Path(__file__).parents[1] / "egs" / "mini"
-LOCAL = MINI / "local"
+LOCAL, CORPUS = MINI / "local", MINI / "corpus"
 MISSING = [tool for tool in ("flite", "sox") if not shutil.which(tool)]
 MISSING += [] if find_spec("pocketsphinx") else ["pocketsphinx"]
 TEXT = "We saw it, in time, when he came. Was it late? Not so; it was well after nine in the morning: done!"
@@ -42,16 +43,16 @@ def local():
 @pytest.fixture(scope="module")
 def long(local):
     """A text of many lines, as (word, mark) and as it is said."""
-    tokens = [local["hesitate"].read_token(token) for _ in range(1000) for token in TEXT.split()]
-    return tokens, local["hesitate"].say([TEXT] * 1000, Random("a"))
+    tokens = [local["hesitate"].read_token(token) for _ in range(600) for token in TEXT.split()]
+    return tokens, local["hesitate"].say([TEXT] * 600, Random("a"))
 
 
 def test_what_is_said_has_all_words_of_the_text(local, long):
     tokens, said = long
     assert [item.word for line in said for item in line if item.word] == [word.lower() for word, _ in tokens]
     assert {item.spoken for line in said for item in line if not item.word} == {"um", "uh"}
-    assert local["hesitate"].say([TEXT] * 1000, Random("a")) == said
-    assert local["hesitate"].say([TEXT] * 1000, Random("b")) != said
+    assert local["hesitate"].say([TEXT] * 600, Random("a")) == said
+    assert local["hesitate"].say([TEXT] * 600, Random("b")) != said
 
 
 def test_shares_of_what_is_read_over_and_put_in(long):
@@ -207,3 +208,46 @@ def test_the_whole_way(tmp_path):
     shutil.rmtree(work)
     assert run(texts, work, tmp_path / "again").returncode == 0
     assert {name: (tmp_path / "again" / name).read_bytes() for name in first} == first
+
+
+@pytest.fixture(scope="module")
+def corpus(local, tmp_path_factory):
+    """The words and marks of each text, and its words in both CTMs."""
+    place, times = tmp_path_factory.mktemp("ctm"), {}
+    for kind in ("ref", "asr"):
+        (place / kind).write_bytes(gzip.decompress((CORPUS / f"{kind}.ctm.gz").read_bytes()))
+        times[kind] = {id: timing.words for id, _, timing in read_ctm(place / kind)}
+    texts = {path.stem: [local["hesitate"].read_token(token) for token in path.read_text().split()]
+             for path in (CORPUS / "text").glob("*.txt")}
+    return texts, times
+
+
+def test_the_alignment_is_of_the_texts(corpus):
+    texts, times = corpus
+    assert times["ref"].keys() == times["asr"].keys() == texts.keys()
+    for name, tokens in texts.items():
+        assert [word.word for word in times["ref"][name]] == [word.lower() for word, _ in tokens], name
+
+
+def test_the_word_error_rate_is_as_stated(corpus):
+    texts, times = corpus
+    alignments = [align_words([word.lower() for word, _ in tokens], [word.word for word in times["asr"][name]])
+                  for name, tokens in texts.items()]
+    assert 0.08 <= sum(a.distance for a in alignments) / sum(len(a.ref_to_hyp) for a in alignments) <= 0.20
+
+
+def test_pauses_of_the_corpus_inform_without_deciding(corpus):
+    texts, times = corpus
+    pauses = {",": [], ".": [], "": []}
+    for name, tokens in texts.items():
+        words = times["ref"][name]
+        for (_, mark), word, following in zip(tokens, words, words[1:]):
+            pauses.setdefault(mark, []).append(following.begin - word.begin - word.duration)
+    none, comma, period = (np.array(pauses[mark]) for mark in ("", ",", "."))
+    assert np.median(none) == pytest.approx(0, abs=1e-6)
+    assert 0.1 < np.median(comma) < np.median(period) / 1.5
+    # The other way round: commas and full stops without a pause, pauses without a mark, commas longer than full stops.
+    assert (comma < 0.1).mean() > 0.2
+    assert (period < 0.1).mean() > 0.02
+    assert (none > 0.1).mean() > 0.01
+    assert np.quantile(comma, 0.75) > np.quantile(period, 0.15)
