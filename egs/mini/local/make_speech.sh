@@ -12,7 +12,7 @@
 # or "uh" and a silence, else with a silence. A hesitation word is not in the text, so not in ref.ctm.gz, and its time
 # counts as a pause there; the recogniser may well hear it. A text's name settles its voices (in interviews and calls two
 # speakers take turns), its tempo and its noise (synthesise.py). Recognition does not know the texts. Words that could not
-# be aligned, even with the wider beams, are named and have no time.
+# be aligned, even with faint noise and wider beams, are named and have no time.
 #
 # It takes about a quarter of the speech's own time on one processor. Needed: flite, sox, and pocketsphinx for Python.
 set -euo pipefail
