@@ -246,9 +246,10 @@ def test_the_reference_is_not_overwritten(exp, data, capsys):
 def test_killed_it_leaves_no_output(exp, tmp_path, sign):
     data = make_data(tmp_path / "data", [[50] * 4000])
     code = """
-import sys, time
+import signal, sys, time
 from punc import decode, parts
 from punc.bin.main import main
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job in the background would ignore it
 parts.GROUP, choose = 2000, decode.choose
 decode.choose = lambda *arguments: time.sleep(0.1) or choose(*arguments)  # so that it is not over before the kill
 sys.exit(main())"""

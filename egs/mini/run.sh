@@ -121,5 +121,6 @@ if runs 7; then
   [ exp/transcripts/text -nt exp/TA-LSTM-p/final.pt ] ||
     punctuate_ctm.sh --cmd "$cmd" data/test_asr_words data/test_asr.ctm exp/TA-LSTM-p exp/transcripts
   cat "$results.md"
-  head -n 12 exp/transcripts/txt/call-11.txt
+  transcripts=(exp/transcripts/txt/*.txt)
+  head -n 12 "${transcripts[0]}"
 fi
