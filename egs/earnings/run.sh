@@ -78,7 +78,7 @@ if runs 3; then
   store+=(--vocab "$data/store_sources/vocab")
   "${store[@]}" "$data/store_text" "$data/train_text" "$data/dev"
   "${store[@]}" "$data/store_pauses" "$data/train_pauses" "$data/dev"
-  "${store[@]}" "$data/store_clean" "$data/train_pauses_clean" "$data/dev_clean"
+  [ -z "$engines" ] || "${store[@]}" "$data/store_clean" "$data/train_pauses_clean" "$data/dev_clean"
   punc make-store --min-count $min_count --labels "$names" --train train_pauses --nj "$nj" "$data/store_calls" \
     "$data/train_pauses" "$data/dev"
 fi

@@ -6,7 +6,7 @@
 #   ./run.sh --corpus DIR        # a local copy: train2012 dev2012 test2011 test2011asr, and the ASR source (README.md)
 #   ./run.sh --vectors FILE      # GloVe's or others; else word2vec learns them from train2012, and from DIR/train_extra
 #                                # and --europarl FILE where there
-#   ./run.sh --systems T-LSTM    # a minute; the window models take hours
+#   ./run.sh --systems ""        # the window models too: they take hours, and gensim where no --vectors are given
 #   ./run.sh --stage 6           # from there on; what is finished is not done again
 set -euo pipefail
 from=$PWD
@@ -17,7 +17,7 @@ stop_stage=100
 corpus=               # data/corpus, downloaded, if empty
 vectors=              # word vectors in GloVe's or word2vec's text format; data/vectors.txt, made in stage 3, if empty
 europarl=             # more text for vectors: Europarl in English, a text with lines of #doc and #speaker
-systems=              # all of conf/*.conf if empty; names with blanks between
+systems=T-LSTM        # names of conf/*.conf with blanks between; all if empty
 min_count=5           # occurrences of a word that the vocabulary has; chosen on dev2012, see RESULTS.md
 nj=2                  # processes for text
 help_message="usage: $0 [--corpus DIR] [--vectors FILE] [--europarl FILE] [--stage N] [--stop-stage N]
