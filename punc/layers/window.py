@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from punc.errors import InputError
+from punc.layers.costs import squared_error
 from punc.store import END
 from punc.vocabulary import Vocabulary
 from punc.word_vectors import read_word_vectors
@@ -61,3 +62,31 @@ class WindowInput(nn.Module):
         other = (before == END).flip(2).cumsum(2).flip(2) > 0
         words = torch.cat([before.masked_fill(other, END), words[..., self.last + 1:]], dim=2)
         return self.vectors(words), (line[:, tokens.shape[1]:],)
+
+
+class WindowModel:
+    """What models of windows have in common, beside `punc.models.base.Neural`: a model is `Model(WindowModel, Neural)`.
+
+    A model sets itself up with `read_window`, and has `logits`: vectors (B, T, m, n) → logits (B, T, L).
+    """
+
+    def read_window(self, vectors: WordVectors, window: int, slot_word: int, squared_error: bool,
+                    bfloat16: bool) -> None:
+        """Take the input, the cost (equation (1), or cross-entropy), and in what numbers training computes."""
+        self.input = WindowInput(vectors, window, slot_word)
+        self.lookahead, self.squared_error, self.bfloat16 = self.input.lookahead, squared_error, bfloat16
+
+    def take_vocabulary(self, vocabulary: Vocabulary) -> None:
+        self.input.vectors.fill(vocabulary)
+
+    def initial_state(self, batch: int) -> tuple[Tensor]:
+        return self.input.initial_state(batch)
+
+    def forward(self, tokens: Tensor, pauses: Tensor | None, state: tuple[Tensor]) -> tuple[Tensor, tuple[Tensor]]:
+        vectors, state = self.input(tokens, state)
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.bfloat16 and self.training):
+            logits = self.logits(vectors)
+        return logits.float(), state
+
+    def loss(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
+        return (squared_error if self.squared_error else super().loss)(logits, labels, weights)

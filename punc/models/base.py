@@ -25,7 +25,6 @@ import punc
 from punc.errors import InputError
 from punc.files import atomic_file
 from punc.labels import LabelSet
-from punc.layers.window import WordVectors
 from punc.options import kebab, nearest
 from punc.store import Store, StoreSet
 from punc.vocabulary import Vocabulary
@@ -46,6 +45,9 @@ class Neural(nn.Module):
     lookahead: int | None = None
     vocabulary: Vocabulary
     labels: LabelSet
+
+    def take_vocabulary(self, vocabulary: Vocabulary) -> None:
+        """Take from the vocabulary what a new model begins with, as word vectors; a loaded one has that already."""
 
     def initial_state(self, batch: int) -> State:
         """The state before a stream, for `batch` streams. Of models that read whole texts it is empty."""
@@ -95,6 +97,9 @@ class Fitted(nn.Module):
         super().__init__()
         self.arrays: dict[str, np.ndarray] = {}
         self.parts: dict[str, Fitted] = {}
+
+    def take_vocabulary(self, vocabulary: Vocabulary) -> None:
+        """Take from the vocabulary what a new model begins with."""
 
     def fit(self, store: Store, train_sets: list[str], dev_set: str, seed: int = 1) -> None:
         """Find the arrays on sets of a store, all of which have labels."""
@@ -170,9 +175,7 @@ def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[st
     """
     model = build({"model": name, "options": options, "vocabulary": len(vocabulary), "labels": len(labels)})
     model.vocabulary, model.labels = vocabulary, labels
-    for module in model.modules():
-        if isinstance(module, WordVectors):
-            module.fill(vocabulary)
+    model.take_vocabulary(vocabulary)
     for option, inner in getattr(model, "parts", {}).items():
         if inner.vocabulary.tokens != vocabulary.tokens:
             raise InputError(f"the store has another vocabulary than the model of {kebab(option)}",

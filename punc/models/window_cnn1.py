@@ -12,13 +12,12 @@ import torch
 from torch import Tensor, nn
 
 from punc.errors import InputError
-from punc.layers.costs import squared_error
 from punc.layers.fully_connected import FullyConnected
-from punc.layers.window import WindowInput, WordVectors
-from punc.models.base import Neural, State
+from punc.layers.window import WindowModel, WordVectors
+from punc.models.base import Neural
 
 
-class Model(Neural):
+class Model(WindowModel, Neural):
     """CNN-1.
 
     vectors         file of word vectors in GloVe's or word2vec's text format; empty: they begin random and are trained
@@ -42,24 +41,15 @@ class Model(Neural):
                  heights: int = 4, hidden_dim: int = 2048, dropout: float = 0.0, shared_dropout: bool = True,
                  squared_error: bool = False, bfloat16: bool = False):
         super().__init__()
-        self.input = WindowInput(WordVectors(vocab, embedding_dim, vectors, train_vectors), window, slot_word)
-        self.lookahead, self.squared_error, self.bfloat16 = self.input.lookahead, squared_error, bfloat16
+        self.read_window(WordVectors(vocab, embedding_dim, vectors, train_vectors), window, slot_word, squared_error,
+                         bfloat16)
         if not 1 <= heights <= window:
             raise InputError(f"--heights={heights}", f"a window of {window} words has filters of 1 to {window}")
         self.filters = nn.ModuleList(nn.Conv1d(embedding_dim, filters, height) for height in range(1, heights + 1))
         self.classifier = FullyConnected((heights * filters, 2 * hidden_dim, hidden_dim, labels), dropout,
                                          shared_dropout)
 
-    def initial_state(self, batch: int) -> State:
-        return self.input.initial_state(batch)
-
-    def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        vectors, state = self.input(tokens, state)  # (B, T, m, n)
-        with torch.autocast("cpu", torch.bfloat16, enabled=self.bfloat16 and self.training):
-            columns = vectors.flatten(0, 1).transpose(1, 2)  # (B·T, n, m)
-            features = torch.cat([filters(columns).tanh().amax(2) for filters in self.filters], dim=1)  # (B·T, F)
-            logits = self.classifier(features).unflatten(0, tokens.shape)
-        return logits.float(), state
-
-    def loss(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
-        return (squared_error if self.squared_error else super().loss)(logits, labels, weights)
+    def logits(self, vectors: Tensor) -> Tensor:
+        columns = vectors.flatten(0, 1).transpose(1, 2)  # (B·T, n, m)
+        features = torch.cat([filters(columns).tanh().amax(2) for filters in self.filters], dim=1)  # (B·T, F)
+        return self.classifier(features).unflatten(0, vectors.shape[:2])

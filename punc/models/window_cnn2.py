@@ -13,17 +13,15 @@ around the image as keep its size; tanh, a sigmoid around 0; the largest of squa
 
 from itertools import pairwise
 
-import torch
 from torch import Tensor, nn
 
 from punc.errors import InputError
-from punc.layers.costs import squared_error
 from punc.layers.fully_connected import FullyConnected
-from punc.layers.window import WindowInput, WordVectors
-from punc.models.base import Neural, State
+from punc.layers.window import WindowModel, WordVectors
+from punc.models.base import Neural
 
 
-class Model(Neural):
+class Model(WindowModel, Neural):
     """CNN-2.
 
     vectors         file of word vectors in GloVe's or word2vec's text format; empty: they begin random and are trained
@@ -48,8 +46,8 @@ class Model(Neural):
                  kernel: int = 3, pool: int = 2, hidden_dim: int = 2048, dropout: float = 0.0,
                  shared_dropout: bool = True, squared_error: bool = False, bfloat16: bool = False):
         super().__init__()
-        self.input = WindowInput(WordVectors(vocab, embedding_dim, vectors, train_vectors), window, slot_word)
-        self.lookahead, self.squared_error, self.bfloat16 = self.input.lookahead, squared_error, bfloat16
+        self.read_window(WordVectors(vocab, embedding_dim, vectors, train_vectors), window, slot_word, squared_error,
+                         bfloat16)
         if kernel < 1 or kernel % 2 == 0:
             raise InputError(f"--kernel={kernel}", "it is an odd number: a filter has a pixel in its middle")
         if pool < 1:
@@ -64,15 +62,6 @@ class Model(Neural):
         self.classifier = FullyConnected((2 * filters * pixels, 2 * hidden_dim, hidden_dim, labels), dropout,
                                          shared_dropout)
 
-    def initial_state(self, batch: int) -> State:
-        return self.input.initial_state(batch)
-
-    def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        vectors, state = self.input(tokens, state)  # (B, T, m, n)
-        with torch.autocast("cpu", torch.bfloat16, enabled=self.bfloat16 and self.training):
-            image = vectors.flatten(0, 1).unsqueeze(1)  # (B·T, 1, m, n)
-            logits = self.classifier(self.convolutions(image).flatten(1)).unflatten(0, tokens.shape)
-        return logits.float(), state
-
-    def loss(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
-        return (squared_error if self.squared_error else super().loss)(logits, labels, weights)
+    def logits(self, vectors: Tensor) -> Tensor:
+        image = vectors.flatten(0, 1).unsqueeze(1)  # (B·T, 1, m, n)
+        return self.classifier(self.convolutions(image).flatten(1)).unflatten(0, vectors.shape[:2])

@@ -7,16 +7,14 @@ The vectors of the m words around a slot, end to end, through three fully connec
     ŷ = softmax(W4 h3 + b4)
 """
 
-import torch
 from torch import Tensor
 
-from punc.layers.costs import squared_error
 from punc.layers.fully_connected import FullyConnected
-from punc.layers.window import WindowInput, WordVectors
-from punc.models.base import Neural, State
+from punc.layers.window import WindowModel, WordVectors
+from punc.models.base import Neural
 
 
-class Model(Neural):
+class Model(WindowModel, Neural):
     """DNN.
 
     vectors         file of word vectors in GloVe's or word2vec's text format; empty: they begin random and are trained
@@ -38,19 +36,10 @@ class Model(Neural):
                  dropout: float = 0.0, shared_dropout: bool = True, squared_error: bool = False,
                  bfloat16: bool = False):
         super().__init__()
-        self.input = WindowInput(WordVectors(vocab, embedding_dim, vectors, train_vectors), window, slot_word)
-        self.lookahead, self.squared_error, self.bfloat16 = self.input.lookahead, squared_error, bfloat16
+        self.read_window(WordVectors(vocab, embedding_dim, vectors, train_vectors), window, slot_word, squared_error,
+                         bfloat16)
         self.classifier = FullyConnected((window * embedding_dim, hidden_dim, 2 * hidden_dim, hidden_dim, labels),
                                          dropout, shared_dropout)
 
-    def initial_state(self, batch: int) -> State:
-        return self.input.initial_state(batch)
-
-    def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        vectors, state = self.input(tokens, state)  # (B, T, m, n)
-        with torch.autocast("cpu", torch.bfloat16, enabled=self.bfloat16 and self.training):
-            logits = self.classifier(vectors.flatten(2))
-        return logits.float(), state
-
-    def loss(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
-        return (squared_error if self.squared_error else super().loss)(logits, labels, weights)
+    def logits(self, vectors: Tensor) -> Tensor:
+        return self.classifier(vectors.flatten(2))
