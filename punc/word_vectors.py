@@ -55,14 +55,14 @@ def read_word_vectors(path: str | os.PathLike, words: Sequence[str], dimensions:
         raise InputError(f"none of the {len(words)} words has a vector here", "name a file of this language and case",
                          path)
     default = vectors[rows[b"<unk>"]] if b"<unk>" in rows else vectors[own].mean(axis=0, dtype=np.float64)
-    extra = [default]  # vectors that are not of the file
+    extra, composed = [default], {}  # vectors that are not of the file, and the words that have them
     for word, parts in ways.items():
         known = [(rows[one], rows[other]) for one, other in parts if one in rows and other in rows]
         if word not in rows and known:
+            composed[word] = len(vectors) + len(extra)
             extra.append(vectors[list(min(known, key=max))].mean(axis=0))
-            rows[word] = len(vectors) + len(extra) - 1
-    vectors = np.concatenate([vectors, np.array(extra, np.float32)])
-    table = vectors[[rows.get(word, len(vectors) - len(extra)) for word in encoded]]
+    places, default_place = rows | composed, len(vectors)
+    table = np.concatenate([vectors, np.array(extra, np.float32)])[[places.get(w, default_place) for w in encoded]]
     print(f"{os.fspath(path)}: vectors of {len(own)} of {len(words)} words, of {len(extra) - 1} more as the mean of "
           "their parts", file=sys.stderr)
     return WordVectors(table, len(own), len(extra) - 1)
