@@ -7,7 +7,7 @@ of news, europarl and ted with how often they occur.
 
 - news: Reuters-21578; ticker symbols as <BA> are left out, a company in <…> is not.
 - europarl: without speakers.
-- ted: train2012's talks from the cased XML, what is in parentheses left out ((Laughter)); and train_extra, more talks in
+- ted: the talks of train2012 and dev2012 from the cased XML, what is in parentheses left out ((Laughter)); and train_extra, more talks in
   LREC format, without their beginnings: each 1,000 sentences are a document, and clitics are joined (do n't).
 - messages: each is a document; each `.`, `?` or `!` with a blank behind it ends a sentence there, whatever follows.
 """
@@ -48,9 +48,10 @@ def europarl(corpus: Path, reader: SentenceReader) -> Iterator[str]:
 
 
 def ted(corpus: Path, reader: SentenceReader) -> Iterator[str]:
-    for line in read_text(corpus / "iwslt_ted/TED.train2012.cased.xml"):
-        for name, segment in SEGMENT.findall(line):
-            yield from [DOCUMENT + name] if name else reader.sentences(BRACKETS.sub(" ", html.unescape(segment)))
+    for part in ("train2012", "dev2012"):
+        for line in read_text(corpus / f"iwslt_ted/TED.{part}.cased.xml"):
+            for name, segment in SEGMENT.findall(line):
+                yield from [DOCUMENT + name] if name else reader.sentences(BRACKETS.sub(" ", html.unescape(segment)))
     number, marks = 0, {"COMMA": ",", "PERIOD": ".", "QUESTION": "?"}
     words = []
     for line in read_text(corpus / "iwslt_ted/train_extra"):

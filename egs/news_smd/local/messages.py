@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""usage: local/messages.py CORPUS-DIR SENTENCES-DIR OUT [--ids test=FILE train=FILE]
+
+Short messages as they could have been dictated: OUT has a line `id<TAB>text` for each that is kept, in the order of the
+corpus. Rules, the first that applies counts; texts.py cleans the characters before:
+
+- an emoticon between blanks or after a mark vanishes: :) ;-) (: =D :p ^^ <3 xD; at the end, marks before it are the end;
+- marks at the end are one: QUESTION if a `?` is among them, else PERIOD (`!`, `..`, `!!!`);
+- left out: no mark at the end; `..` inside; any other end of a sentence inside, so more than one sentence; characters
+  that nobody says (# < > * / …), where the corpus' <#> and <DECIMAL> are too; the beginning cut off (`m walking`:
+  an apostrophe was lost there); a number of one digit (`2` is to, `4` is for);
+- left out: a word that is not standard. Words are standard that occur MIN_COUNT times in news, europarl and ted, or in
+  conf/spoken_words.txt, and are not in conf/written_words.txt; numbers are, and times as 7:30, 7pm;
+- left out: fewer than two words, and a text that is there already.
+"""
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from sentences import read_messages
+from texts import CONF, SentenceReader, clean, key, words_of
+
+from punc.errors import InputError
+from punc.files import atomic_file, open_input, read_lines
+
+MIN_COUNT = 20
+MIN_WORDS = 2
+EYES, MOUTH = "[:;=8xX]", r"[)(\]\[DPpOo0|\\/3*sS]+"
+EMOTICON = re.compile(rf"(?:(?<=[\s.?!,])|(?<=^))(?:{EYES}['’]?-?{MOUTH}|[(\[]-?[:;=]|<3+|\^_*\^|>_*<|-_+-)(?=[\s.?!,]|$)"
+                      r"|(?<=\w)[:;=]-?[)(DPp]+(?=\s|$)")
+END = re.compile(r"\s*[.?!][\s.?!]*$")
+INSIDE = re.compile(r"[.?!;](?=\s|$)|[.?!]{2,}|[?!;]|(?<=[^\W\d])\.(?=[^\W\d]{2,})|:(?!\d)")
+UNSAID = re.compile(r"[^\w\s.,:'&%$£€-]|_|\s-+\s|--")
+CUT_OFF = frozenset(("m", "s", "t", "re", "ve", "ll", "d"))
+NUMBER = re.compile(r"\d+(?:[.,:]\d+)*(?:am|pm|th|st|nd|rd|s|%)?|[$£€]\d+(?:[.,]\d+)*")
+ONE_DIGIT = re.compile(r"\d")
+
+
+def standard_words(words: Path) -> frozenset[str]:
+    """The words that a message may have."""
+    standard = set()
+    with open_input(words) as file:
+        for line in file:
+            word, count = line.decode().split()
+            if int(count) >= MIN_COUNT and (len(word) > 1 or word in "ai") and not word[0].isdigit():
+                standard.add(word)
+    standard.update(word for _, word in read_lines(CONF / "spoken_words.txt"))
+    return frozenset(standard.difference(word for _, word in read_lines(CONF / "written_words.txt")))
+
+
+class MessageFilter:
+    """Messages to texts, by the rules of the module.
+
+    standard  the words that a message may have
+    counts    messages kept, and left out by reason
+    """
+
+    def __init__(self, standard: frozenset[str]):
+        self.standard, self.reader, self.counts, self._seen = standard, SentenceReader(), Counter(), set()
+
+    def text(self, message: str) -> str:
+        """A message as a text, empty where it is left out."""
+        text, reason = self._judge(message)
+        self.counts[reason or "kept"] += 1
+        return "" if reason else text
+
+    def _judge(self, message: str) -> tuple[str, str]:
+        """The text of a message, and why it is left out; empty where it is not."""
+        message = EMOTICON.sub(" ", clean(message)).strip()
+        end = END.search(message)
+        if not end:
+            return "", "no mark at the end" if message else "empty"
+        body = message[:end.start()]
+        if ".." in body:
+            return "", "points inside"
+        if INSIDE.search(body):
+            return "", "more than one sentence"
+        if UNSAID.search(body):
+            return "", "characters that are not said"
+        text = self.reader.read([*body.split(), "?" if "?" in end[0] else "."])
+        return text, self._words_reason(text)
+
+    def _words_reason(self, text: str) -> str:
+        words = words_of(text)
+        if len(words) < MIN_WORDS:
+            return "less than two words"
+        if words[0] in CUT_OFF:
+            return "beginning cut off"
+        if any(map(ONE_DIGIT.fullmatch, words)):
+            return "number of one digit"
+        if not all(word in self.standard or NUMBER.fullmatch(word) for word in words):
+            return "words that are not standard"
+        digest = key(text)
+        if digest in self._seen:
+            return "there already"
+        self._seen.add(digest)
+        return ""
+
+
+def kept(corpus: Path, found: MessageFilter) -> Iterator[tuple[str, str]]:
+    """Id and text of each message that is kept."""
+    for name, message in read_messages(corpus):
+        if text := found.text(message):
+            yield name, text
+
+
+def main(corpus: Path, words: Path, out: Path) -> None:
+    found = MessageFilter(standard_words(words))
+    with atomic_file(out) as file:
+        file.writelines(f"{name}\t{text}\n" for name, text in kept(corpus, found))
+    for reason, count in found.counts.most_common():
+        print(f"messages {'' if reason == 'kept' else 'left out: '}{reason}: {count}")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
+    try:
+        main(*map(Path, sys.argv[1:]))
+    except InputError as error:
+        sys.exit(f"{sys.argv[0]}: {error}")
