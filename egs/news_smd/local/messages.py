@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""usage: local/messages.py CORPUS-DIR SENTENCES-DIR OUT [--ids test=FILE train=FILE]
+"""usage: local/messages.py CORPUS-DIR WORDS OUT
 
 Short messages as they could have been dictated: OUT has a line `id<TAB>text` for each that is kept, in the order of the
 corpus. Rules, the first that applies counts; texts.py cleans the characters before:
@@ -7,8 +7,7 @@ corpus. Rules, the first that applies counts; texts.py cleans the characters bef
 - an emoticon between blanks or after a mark vanishes: :) ;-) (: =D :p ^^ <3 xD; at the end, marks before it are the end;
 - marks at the end are one: QUESTION if a `?` is among them, else PERIOD (`!`, `..`, `!!!`);
 - left out: no mark at the end; `..` inside; any other end of a sentence inside, so more than one sentence; characters
-  that nobody says (# < > * / …), where the corpus' <#> and <DECIMAL> are too; the beginning cut off (`m walking`:
-  an apostrophe was lost there); a number of one digit (`2` is to, `4` is for);
+  that nobody says (# < > * / …), where the corpus' <#> and <DECIMAL> are too; the beginning cut off (sentences.py); a number of one digit (`2` is to, `4` is for);
 - left out: a word that is not standard. Words are standard that occur MIN_COUNT times in news, europarl and ted, or in
   conf/spoken_words.txt, and are not in conf/written_words.txt; numbers are, and times as 7:30, 7pm;
 - left out: fewer than two words, and a text that is there already.
@@ -20,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from sentences import read_messages
+from sentences import CUT_OFF, read_messages
 from texts import CONF, SentenceReader, clean, key, words_of
 
 from punc.errors import InputError
@@ -34,7 +33,6 @@ EMOTICON = re.compile(rf"(?:(?<=[\s.?!,])|(?<=^))(?:{EYES}['’]?-?{MOUTH}|[(\[]
 END = re.compile(r"\s*[.?!][\s.?!]*$")
 INSIDE = re.compile(r"[.?!;](?=\s|$)|[.?!]{2,}|[?!;]|(?<=[^\W\d])\.(?=[^\W\d]{2,})|:(?!\d)")
 UNSAID = re.compile(r"[^\w\s.,:'&%$£€-]|_|\s-+\s|--")
-CUT_OFF = frozenset(("m", "s", "t", "re", "ve", "ll", "d"))
 NUMBER = re.compile(r"\d+(?:[.,:]\d+)*(?:am|pm|th|st|nd|rd|s|%)?|[$£€]\d+(?:[.,]\d+)*")
 ONE_DIGIT = re.compile(r"\d")
 

@@ -9,7 +9,8 @@ of news, europarl and ted with how often they occur.
 - europarl: without speakers.
 - ted: the talks of train2012 and dev2012 from the cased XML, what is in parentheses left out ((Laughter)); and train_extra, more talks in
   LREC format, without their beginnings: each 1,000 sentences are a document, and clitics are joined (do n't).
-- messages: each is a document; each `.`, `?` or `!` with a blank behind it ends a sentence there, whatever follows.
+- messages: each is a document; each `.`, `?` or `!` with a blank behind it ends a sentence there, whatever follows. In
+  some the corpus lacks the beginning, up to an apostrophe (`m walking`): their first sentence is left out.
 """
 
 import html
@@ -32,6 +33,7 @@ MESSAGE_END = re.compile(r"(?<=[.?!])\s+")
 CLITICS = frozenset(("n't", "'s", "'re", "'ve", "'ll", "'d", "'m"))
 TALK = 1000  # sentences of a document where talks cannot be told apart
 DOCUMENT = "#doc "
+CUT_OFF = frozenset(("m", "s", "t", "re", "ve", "ll", "d"))  # what a message begins with that lacks its beginning
 
 
 def news(corpus: Path, reader: SentenceReader) -> Iterator[str]:
@@ -72,7 +74,8 @@ def messages(corpus: Path, reader: SentenceReader) -> Iterator[str]:
     for name, text in read_messages(corpus):
         yield DOCUMENT + name
         for part in MESSAGE_END.split(clean(text, reader.counts)):
-            yield reader.read(part.split())
+            text = reader.read(part.split())
+            yield "" if words_of(text)[:1] and words_of(text)[0] in CUT_OFF else text
 
 
 def read_messages(corpus: Path) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+"""usage: local/count_sets.py DATA-DIR …
+
+A table of the data directories: texts, words, characters (blanks with them), labels, and the share of texts that are, or
+end with, a question.
+"""
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+from punc.datadir import DataDir
+from punc.errors import InputError
+
+LABELS = ("COMMA", "PERIOD", "QUESTION")
+
+
+def row(path: str) -> str:
+    """The counts of one data directory as a line of a Markdown table."""
+    counts, labels = Counter(), Counter()
+    for utterance in DataDir(path).utterances():
+        counts["texts"] += 1
+        counts["words"] += len(utterance.words)
+        counts["characters"] += sum(map(len, utterance.words)) + len(utterance.words) - 1
+        counts["questions"] += utterance.labels[-1] == "QUESTION"
+        labels.update(utterance.labels)
+    numbers = [counts["texts"], counts["words"], counts["characters"], *map(labels.__getitem__, LABELS)]
+    share = 100 * counts["questions"] / counts["texts"]
+    return f"| `{Path(path).name}` | {' | '.join(f'{number:,}' for number in numbers)} | {share:.1f} |"
+
+
+def main(paths: list[str]) -> None:
+    print(f"| set | texts | words | characters | {' | '.join(LABELS)} | questions, % of texts |")
+    print("|---" + "|---:" * (4 + len(LABELS)) + "|")
+    for path in paths:
+        print(row(path))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    try:
+        main(sys.argv[1:])
+    except InputError as error:
+        sys.exit(f"{sys.argv[0]}: {error}")

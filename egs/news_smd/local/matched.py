@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""usage: local/matched.py SENTENCES-DIR OUT-DIR TRAIN HELD-OUT
+
+The sets of experiments 3 to 5 as texts, one a line, made of the sentences of messages, ted and europarl. A document is in
+one set, and no sentence is in two sets, or twice in one; half of the sentences of a set are questions, of every source.
+
+    {train,dev,test}_matched  single sentences, TRAIN in train, HELD-OUT each in dev and test; fewer where there are not
+                              enough questions
+    {train,dev,test}_multi    texts of 2 to 4 sentences and at most MAX_TEXT characters of the documents of that set. Half
+                              of the questions are in related texts, where sentences follow one another in their
+                              document; the other half, with statements from anywhere, are combined at random. All that
+                              there are, but at most TRAIN and HELD-OUT texts.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from mixture import in_any_order, some, write
+from texts import chance, is_question, key, read_documents
+
+from punc.errors import InputError
+
+SOURCES = ("messages", "ted", "europarl")
+SETS = ("test", "dev", "train")  # a sentence that documents of two sets have is in the first
+PARTS = 10  # of all documents dev and test are one part each
+MAX_TEXT = 150  # characters; the paper's texts have up to so many (section 4)
+SENTENCES = (2, 3, 4)  # of a text
+
+
+def set_of(document: str) -> str:
+    """The set that a document belongs to."""
+    part = int(chance("set", document) * PARTS)
+    return SETS[part] if part < 2 else "train"
+
+
+def documents(sentences: Path, source: str, name: str, seen: set[bytes]) -> Iterator[list[str]]:
+    """The documents of a source that are in a set, their sentences; empty texts where a gap is, or one was seen."""
+    for document, texts in read_documents(sentences / f"{source}.txt"):
+        if set_of(f"{source} {document}") == name:
+            yield [text if text and new(text, seen) else "" for text in texts]
+
+
+def new(text: str, seen: set[bytes]) -> bool:
+    """Whether a text was not seen before; now it is."""
+    before = len(seen)
+    seen.add(key(text))
+    return len(seen) > before
+
+
+def balanced(sources: list[list[list[str]]], number: int) -> list[str]:
+    """So many single sentences, fewer where questions are lacking, as many statements as questions of each source."""
+    pools = [[text for document in documents for text in document if text] for documents in sources]
+    questions = some([(i, text) for i, pool in enumerate(pools) for text in pool if is_question(text)], number // 2)
+    chosen = [text for _, text in questions]
+    for i, count in Counter(i for i, _ in questions).items():
+        chosen += some([text for text in pools[i] if not is_question(text)], count)
+    return in_any_order(chosen)
+
+
+def fits(sentences: Iterable[str]) -> bool:
+    return len(" ".join(sentences)) <= MAX_TEXT
+
+
+def related(document: list[str], used: set[str]) -> Iterator[list[str]]:
+    """Runs of sentences of a document around half of its questions; what is taken is `used`."""
+    free = [bool(text) for text in document]
+    for i, text in enumerate(document):
+        if not free[i] or not is_question(text) or chance("related", text) < 0.5:
+            continue
+        begin, end, size = i, i + 1, SENTENCES[int(chance("size", text) * len(SENTENCES))]
+        before = chance("before", text) < 0.5
+        while end - begin < size:
+            if before and begin and free[begin - 1] and fits(document[begin - 1:end]):
+                begin -= 1
+            elif end < len(document) and free[end] and fits(document[begin:end + 1]):
+                end += 1
+            else:
+                break
+            before = False
+        if end - begin >= min(SENTENCES):
+            free[begin:end] = [False] * (end - begin)
+            used.update(document[begin:end])
+            yield document[begin:end]
+
+
+def unrelated(sentences: list[str]) -> Iterator[list[str]]:
+    """Sentences in their order as texts; one that does not fit begins the next, one that stands alone is left out."""
+    text: list[str] = []
+    for sentence in sentences:
+        size = SENTENCES[int(chance("size", text[0]) * len(SENTENCES))] if text else 1
+        if text and (len(text) == size or not fits([*text, sentence])):
+            if len(text) >= min(SENTENCES):
+                yield text
+            text = []
+        text.append(sentence)
+    if len(text) >= min(SENTENCES):
+        yield text
+
+
+def combined(sources: list[list[list[str]]]) -> list[list[str]]:
+    """Texts of several sentences, about half of these questions."""
+    used: set[str] = set()
+    texts = [run for documents in sources for document in documents for run in related(document, used)]
+    stated = sum(not is_question(text) for text in used)
+    pool = [text for documents in sources for document in documents for text in document
+            if text and text not in used and len(text) < MAX_TEXT]
+    questions = [text for text in pool if is_question(text)]
+    missing = len(questions) + len(used) - 2 * stated
+    statements = some([text for text in pool if not is_question(text)], max(missing, 0))
+    return texts + list(unrelated(in_any_order(questions + statements)))
+
+
+def main(sentences: Path, out: Path, train: int, held_out: int) -> None:
+    seen: set[bytes] = set()
+    for name in SETS:
+        number = train if name == "train" else held_out
+        sources = [list(documents(sentences, source, name, seen)) for source in SOURCES]
+        write(out / f"{name}_matched.txt", balanced(sources, number))
+        texts = combined(sources)
+        print(f"{name}_multi: {len(texts)} texts of {sum(map(len, texts)) / len(texts):.2f} sentences")
+        write(out / f"{name}_multi.txt", in_any_order(text for (text,) in some([(" ".join(text),) for text in texts], number)))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 5 or not all(number.isdecimal() for number in sys.argv[3:]):
+        sys.exit(__doc__)
+    try:
+        main(Path(sys.argv[1]), Path(sys.argv[2]), *map(int, sys.argv[3:]))
+    except InputError as error:
+        sys.exit(f"{sys.argv[0]}: {error}")

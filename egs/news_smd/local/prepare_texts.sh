@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# usage: local/prepare_texts.sh CORPUS NEWS SYNTHETIC TRAIN HELD-OUT
+# The texts of all sets, data/raw/SET.txt, one text a line, by the scripts beside this one; what is there is kept, and
+# data/raw/log has what they say. The numbers are run.sh's options.
+set -euo pipefail
+corpus=$1 news=$2 synthetic=$3 train=$4 held_out=$5
+here=$(dirname "$0")
+sizes="news $news, synthetic $synthetic, train $train, held-out $held_out"
+if [ -f data/raw/.done ]; then
+  [ "$(cat data/raw/.done)" = "$sizes" ] && exit
+  echo "$0: data has other sizes ($(cat data/raw/.done)); remove data, or give those" >&2
+  exit 1
+fi
+mkdir -p data/raw
+[ -s data/sentences/words.txt ] || python "$here/sentences.py" "$corpus" data/sentences | tee data/raw/log
+python "$here/messages.py" "$corpus" data/sentences/words.txt data/messages.txt | tee -a data/raw/log
+python "$here/mixture.py" data/sentences data/messages.txt data/raw "$news" "$synthetic" | tee -a data/raw/log
+python "$here/matched.py" data/sentences data/raw "$train" "$held_out" | tee -a data/raw/log
+echo "$sizes" >data/raw/.done

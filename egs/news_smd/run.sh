@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# Newswire and short messages: character-level models for punctuation, and word-level ones (Gale & Parthasarathy 2017).
+#
+#   ./run.sh --corpus DIR                                      # DIR has news_smd/, europarl/ and iwslt_ted/ (README.md)
+#   ./run.sh --corpus DIR --experiments "1 2"                  # of the paper's tables; 4 is tables 4 and 5
+#   ./run.sh --corpus DIR --systems "Delay Bi-LSTM" --epochs 2
+#   ./run.sh --corpus DIR --stage 6                            # from there on; what is finished is not done again
+set -euo pipefail
+from=$PWD
+cd "$(dirname "$0")"
+
+stage=0
+stop_stage=100
+corpus=corpus         # where the corpora are
+experiments="1 2 3 4" # 1 news and synthetic texts, 2 with in-domain data, 3 matched sentences, 4 matched longer texts
+systems=              # names of conf/*.conf with blanks between; all if empty
+epochs=               # at most; as the conf files say if empty
+news=0                # sentences of news in the mixture; 0: all
+synthetic=0           # informal texts beside them; 0: as many as make 18.9 % of the mixture questions
+train=100000          # matched sentences to train on, at most; questions set the limit
+held_out=10000        # matched sentences of dev, and of test
+min_count=2           # occurrences of a word that the vocabulary of the word models has; first guess
+threads=1             # of PyTorch
+nj=2                  # processes for text
+help_message="usage: $0 --corpus DIR [--experiments '1 2 3 4'] [--systems NAMES] [--epochs N] [--news N] [--synthetic N]
+  [--train N] [--held-out N] [--stage N] [--stop-stage N] [--threads N] [--nj N]"
+
+. ./cmd.sh
+. ./path.sh
+. parse_options.sh
+
+case $corpus in /*) ;; *) corpus=$from/$corpus ;; esac
+labels=conf/labels.txt
+order="Word-CRF Word-CRF-no-triggers Word-Delay Word-N-gram Delay Delay+in-domain N-gram CNN-Feature CNN-Ngram
+  Dilated-CNN Bi-LSTM"
+systems=${systems:-$order}
+runs() { [ "$stage" -le "$1" ] && [ "$stop_stage" -ge "$1" ]; }
+asked() { case " $(echo $systems) " in *" $1 "*) ;; *) false ;; esac }
+
+# What an experiment trains: systems_N; on which sets: sets_N, train_ and dev_; and what it is tested on: test_N.
+systems_1="Word-CRF Word-CRF-no-triggers Word-Delay Word-N-gram Delay" sets_1=mixture test_1=test_messages
+systems_2="Delay" sets_2=in_domain test_2=test_messages
+systems_3="Delay N-gram CNN-Feature CNN-Ngram Dilated-CNN Bi-LSTM" sets_3=matched test_3=test_matched
+systems_4="Delay N-gram Bi-LSTM" sets_4=multi test_4=test_multi
+
+# each COMMAND …: runs it with SYSTEM SETS TEST ROW UNIT behind, for each system of each experiment that is asked for.
+each() {
+  local number names sets test system row unit
+  for number in $experiments; do
+    names=systems_$number sets=sets_$number test=test_$number
+    for system in ${!names}; do
+      row=$system$([ "$number" != 2 ] || echo +in-domain)
+      unit=$(case $system in Word-*) echo word ;; *) echo char ;; esac)
+      ! asked "$system" || "$@" "$system" "${!sets}" "${!test}" "$row" "$unit"
+    done
+  done
+}
+
+# Stage 0: see that the corpora are there, and that they are those of README.md.
+if runs 0; then local/check_corpus.sh "$corpus"; fi
+
+# Stage 1: the texts of all sets, and their data directories; every text is a stream of its own.
+if runs 1; then
+  local/prepare_texts.sh "$corpus" "$news" "$synthetic" "$train" "$held_out"
+  for text in data/raw/*.txt; do
+    set=$(basename "$text" .txt)
+    [ -f "data/$set/punct" ] || punc prepare --format prose --utt-words 0 --independent true --labels $labels \
+      --nj "$nj" "$text" "data/$set"
+    punc validate --labels $labels "data/$set"
+  done
+fi
+
+# Stage 2: there is no audio to align; count what there is.
+if runs 2; then
+  local/count_sets.py data/{train,dev}_{mixture,in_domain} data/test_messages data/{train,dev,test}_{matched,multi} |
+    tee data/counts.md
+fi
+
+# Stage 3: the characters, and for experiment 1 the words, of the training texts, with all texts as their numbers.
+store() {
+  local unit=$1 sets=$2
+  punc make-store --unit "$unit" --labels $labels --train "train_$sets" --nj "$nj" "${@:3}" \
+    "data/store_${unit}_$sets" "data/train_$sets" "data/dev_$sets"
+}
+if runs 3; then
+  for number in $experiments; do sets=sets_$number && store char "${!sets}"; done
+  case " $experiments " in *" 1 "*) store word mixture --min-count "$min_count" ;; esac
+fi
+
+# Stage 4: train; a run that was stopped goes on where it was, a finished one is kept while conf and store are older.
+train_system() {
+  local system=$1 sets=$2 unit=$5 options=()
+  local out=exp/$sets/$system store=data/store_${unit}_$sets
+  [ "$out/final.pt" -nt "$store/conf" ] && [ "$out/final.pt" -nt "conf/$system.conf" ] && return
+  case $system in Word-CRF*) ;; *) options=(--threads "$threads" ${epochs:+--epochs "$epochs"}) ;; esac
+  $cmd "$out/log/train.log" punc train --config "conf/$system.conf" "${options[@]}" \
+    --train-set "train_$sets" --dev-set "dev_$sets" "$store" "$out"
+}
+if runs 4; then each train_system; fi
+
+# Stage 5: models with pauses; these texts have none.
+
+# Stage 6: punctuate the test sets and score them: all slots, and of longer texts those inside too.
+decode() {
+  local system=$1 sets=$2 test=$3 row=$4
+  local model=exp/$sets/$system out=exp/$sets/$system/decode_$test scores=exp/results/$row/decode_$test
+  [ "$out/punct" -nt "$model/final.pt" ] ||
+    $cmd "$model/log/decode_$test.log" punc punctuate --posteriors false --nj "$nj" "$model" "data/$test" "$out"
+  $cmd "$model/log/score_$test.log" punc score --labels $labels "data/$test" "$out" "$scores/score"
+  [ "$test" != test_multi ] || $cmd "$model/log/score_${test}_mid.log" \
+    punc score --labels $labels --last-slot false "data/$test" "$out" "${scores}_mid/score"
+}
+if runs 6; then each decode; fi
+
+# Stage 7: all figures into RESULTS.tsv, and with the published ones beside them into RESULTS.md.
+if runs 7; then
+  compare=()
+  for pair in Delay,Word-CRF Word-CRF,Word-CRF-no-triggers Delay+in-domain,Delay Bi-LSTM,Delay Delay,N-gram; do
+    [ ! -d "exp/results/${pair%,*}" ] || [ ! -d "exp/results/${pair#*,}" ] || compare+=(--compare "$pair")
+  done
+  punc results --title "Newswire, short messages and matched texts" --command "./run.sh --corpus DIR" \
+    --published conf/published.tsv --systems "$(echo $order)" \
+    --sets "test_messages test_matched test_multi test_multi_mid" --columns "PERIOD QUESTION COMMA overall" \
+    "${compare[@]}" --notes conf/notes.md exp/results RESULTS
+  cat RESULTS.md
+fi
