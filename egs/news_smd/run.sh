@@ -19,6 +19,7 @@ news=0                # sentences of news in the mixture; 0: all
 synthetic=0           # informal texts beside them; 0: as many as make 18.9 % of the mixture questions
 train=100000          # matched sentences to train on, at most; questions set the limit
 held_out=10000        # matched sentences of dev, and of test
+clusters=             # Brown clusters of words for the CRF, as Liang's wcluster writes paths; made of the mixture if empty
 min_count=2           # occurrences of a word that the vocabulary of the word models has; first guess
 threads=1             # of PyTorch
 nj=2                  # processes for text
@@ -30,28 +31,27 @@ help_message="usage: $0 --corpus DIR [--experiments '1 2 3 4'] [--systems NAMES]
 . parse_options.sh
 
 case $corpus in /*) ;; *) corpus=$from/$corpus ;; esac
+case $clusters in '') clusters=data/clusters.txt ;; /*) ;; *) clusters=$from/$clusters ;; esac
 labels=conf/labels.txt
-order="Word-CRF Word-CRF-no-triggers Word-Delay Word-N-gram Delay Delay+in-domain N-gram CNN-Feature CNN-Ngram
-  Dilated-CNN Bi-LSTM"
+words="Word-CRF Word-CRF-no-triggers Word-Delay Word-N-gram"
+order="$words Delay Delay+in-domain N-gram CNN-Feature CNN-Ngram Dilated-CNN Bi-LSTM"
 systems=${systems:-$order}
 runs() { [ "$stage" -le "$1" ] && [ "$stop_stage" -ge "$1" ]; }
-asked() { case " $(echo $systems) " in *" $1 "*) ;; *) false ;; esac }
+asked() { case " $systems " in *" $1 "*) ;; *) false ;; esac }
 
-# What an experiment trains: systems_N; on which sets: sets_N, train_ and dev_; and what it is tested on: test_N.
-systems_1="Word-CRF Word-CRF-no-triggers Word-Delay Word-N-gram Delay" sets_1=mixture test_1=test_messages
-systems_2="Delay" sets_2=in_domain test_2=test_messages
-systems_3="Delay N-gram CNN-Feature CNN-Ngram Dilated-CNN Bi-LSTM" sets_3=matched test_3=test_matched
-systems_4="Delay N-gram Bi-LSTM" sets_4=multi test_4=test_multi
+# What each experiment trains, on which sets (train_ and dev_), and what it is tested on.
+trained=([1]="$words Delay" [2]=Delay [3]="Delay N-gram CNN-Feature CNN-Ngram Dilated-CNN Bi-LSTM"
+  [4]="Delay N-gram Bi-LSTM")
+sets_of=([1]=mixture [2]=in_domain [3]=matched [4]=multi)
+test_of=([1]=test_messages [2]=test_messages [3]=test_matched [4]=test_multi)
 
-# each COMMAND …: runs it with SYSTEM SETS TEST ROW UNIT behind, for each system of each experiment that is asked for.
+# each COMMAND …: runs it with SYSTEM SETS TEST ROW behind, for each system of each experiment that is asked for.
 each() {
-  local number names sets test system row unit
+  local number system row
   for number in $experiments; do
-    names=systems_$number sets=sets_$number test=test_$number
-    for system in ${!names}; do
+    for system in ${trained[number]}; do
       row=$system$([ "$number" != 2 ] || echo +in-domain)
-      unit=$(case $system in Word-*) echo word ;; *) echo char ;; esac)
-      ! asked "$system" || "$@" "$system" "${!sets}" "${!test}" "$row" "$unit"
+      ! asked "$system" || "$@" "$system" "${sets_of[number]}" "${test_of[number]}" "$row"
     done
   done
 }
@@ -78,21 +78,31 @@ fi
 
 # Stage 3: the characters, and for experiment 1 the words, of the training texts, with all texts as their numbers.
 store() {
-  local unit=$1 sets=$2
-  punc make-store --unit "$unit" --labels $labels --train "train_$sets" --nj "$nj" "${@:3}" \
-    "data/store_${unit}_$sets" "data/train_$sets" "data/dev_$sets"
+  local unit=$1 name=$2 sets=$3
+  punc make-store --unit "$unit" --labels $labels --train "train_$sets" --nj "$nj" "${@:4}" \
+    "data/store_${name}_$sets" "data/train_$sets" "data/dev_$sets"
 }
 if runs 3; then
-  for number in $experiments; do sets=sets_$number && store char "${!sets}"; done
-  case " $experiments " in *" 1 "*) store word mixture --min-count "$min_count" ;; esac
+  for number in $experiments; do store char char "${sets_of[number]}"; done
+  case " $experiments " in *" 1 "*)
+    store word word mixture --min-count "$min_count"
+    store word all_words mixture ;; # of the CRF, which leaves out rare features by itself
+  esac
 fi
 
-# Stage 4: train; a run that was stopped goes on where it was, a finished one is kept while conf and store are older.
+# Stage 4: train, for the CRF also the 4-gram and the clusters of words that it reads; a run that was stopped goes on
+# where it was, a finished one is kept while its store and its conf are older.
 train_system() {
-  local system=$1 sets=$2 unit=$5 options=()
-  local out=exp/$sets/$system store=data/store_${unit}_$sets
+  local system=$1 sets=$2 store=data/store_char_$2 out=exp/$2/$1 options=(--threads "$threads")
+  case $system in
+    Word-CRF*)
+      store=data/store_all_words_$sets options=(--clusters "$clusters" --text-model "exp/$sets/4-gram")
+      local/train_crf_parts.sh "$cmd" "$store" "$sets" "$clusters" "exp/$sets/4-gram"
+      ;;
+    Word-*) store=data/store_word_$sets ;;
+  esac
   [ "$out/final.pt" -nt "$store/conf" ] && [ "$out/final.pt" -nt "conf/$system.conf" ] && return
-  case $system in Word-CRF*) ;; *) options=(--threads "$threads" ${epochs:+--epochs "$epochs"}) ;; esac
+  case $system in Word-CRF*) ;; *) options+=(${epochs:+--epochs "$epochs"}) ;; esac
   $cmd "$out/log/train.log" punc train --config "conf/$system.conf" "${options[@]}" \
     --train-set "train_$sets" --dev-set "dev_$sets" "$store" "$out"
 }
@@ -106,9 +116,9 @@ decode() {
   local model=exp/$sets/$system out=exp/$sets/$system/decode_$test scores=exp/results/$row/decode_$test
   [ "$out/punct" -nt "$model/final.pt" ] ||
     $cmd "$model/log/decode_$test.log" punc punctuate --posteriors false --nj "$nj" "$model" "data/$test" "$out"
-  $cmd "$model/log/score_$test.log" punc score --labels $labels "data/$test" "$out" "$scores/score"
+  $cmd "$model/log/score_$test.log" punc score --labels conf/labels.txt "data/$test" "$out" "$scores/score"
   [ "$test" != test_multi ] || $cmd "$model/log/score_${test}_mid.log" \
-    punc score --labels $labels --last-slot false "data/$test" "$out" "${scores}_mid/score"
+    punc score --labels conf/labels.txt --last-slot false "data/$test" "$out" "${scores}_mid/score"
 }
 if runs 6; then each decode; fi
 
@@ -119,7 +129,7 @@ if runs 7; then
     [ ! -d "exp/results/${pair%,*}" ] || [ ! -d "exp/results/${pair#*,}" ] || compare+=(--compare "$pair")
   done
   punc results --title "Newswire, short messages and matched texts" --command "./run.sh --corpus DIR" \
-    --published conf/published.tsv --systems "$(echo $order)" \
+    --published conf/published.tsv --systems "$order" \
     --sets "test_messages test_matched test_multi test_multi_mid" --columns "PERIOD QUESTION COMMA overall" \
     "${compare[@]}" --notes conf/notes.md exp/results RESULTS
   cat RESULTS.md

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """usage: local/count_sets.py DATA-DIR …
 
-A table of the data directories: texts, words, characters (blanks with them), labels, and the share of texts that are, or
-end with, a question.
+A table of the data directories: texts, words, characters (blanks with them), labels, and the share of texts that end
+with a question mark.
 """
 
 import sys

@@ -1,11 +1,11 @@
 """Informal questions and statements made of real sentences; they stand for the paper's in-house set "DSAT".
 
 A sentence of at most MAX_WORDS words, none of them in conf/formal_words.txt and, if it is a statement, one of them in
-PERSONAL, is made informal in these steps; which of several ways is taken depends on the sentence alone (`texts.chance`):
+PERSONAL, is made informal in these steps; which of several ways is taken depends on the sentence (`texts.chance`):
 
 1. `and but so now well then` at its beginning is left out.
-2. Lower register: words are replaced by those of conf/informal_words.txt (obtain: get; do not: don't; going to: gonna, of
-   these one in three sentences has what is marked rare).
+2. Lower register: words are replaced by those of conf/informal_words.txt (obtain: get; do not: don't); what is
+   marked rare there (going to: gonna) in one of RARE sentences only.
 3. A statement that is to be a question becomes one:
    - subject and auxiliary change places: you can come → can you come? I am late → are you late?
    - or `do` is put before it: you want, we need → do you want, do we need? I think → do you think?
@@ -27,16 +27,20 @@ MAX_WORDS = 12
 TAGGED, GREETED, THANKED, SHORTENED, RARE = 8, 6, 12, 2, 3  # one in so many
 LINKS = frozenset(("and", "but", "so", "now", "well", "then"))
 PRONOUNS = frozenset(("i", "you", "we", "they", "he", "she", "it", "this", "that", "there"))
-AUXILIARIES = frozenset("am are is was were can could will would should have has had must".split())
-PRESENT = frozenset("want need think know like love see hope remember mean feel live work believe remember go".split())
+AUXILIARIES = frozenset(("am", "are", "is", "was", "were", "can", "could", "will", "would", "should", "have", "has",
+                         "had", "must"))
+PRESENT = frozenset(("want", "need", "think", "know", "like", "love", "see", "hope", "remember", "mean", "feel", "live",
+                     "work", "believe", "go"))
 ASKED = frozenset(("do", "did", "are", "is", "have", "will", "would", "can"))
-PERSONAL = frozenset("i me my you your we us i'm i've i'll i'd you're we're we'll".split())
+PERSONAL = frozenset(("i", "me", "my", "you", "your", "we", "us", "i'm", "i've", "i'll", "i'd", "you're", "we're",
+                      "we'll"))
 PARTICIPLE = re.compile(r"\w+(?:ed|en|wn|ught)|got|made|had|done|gone|come|become|found|told|said|met|lost|put|read")
 PEOPLE = frozenset(("you", "we", "they"))
 TO_YOU = {"i": "you", "me": "you", "my": "your", "mine": "yours", "myself": "yourself", "am": "are"}
-SPLIT = {"i'm": "i am", "you're": "you are", "we're": "we are", "they're": "they are", "he's": "he is", "she's": "she is",
-         "it's": "it is", "that's": "that is", "there's": "there is", "i'll": "i will", "you'll": "you will",
-         "we'll": "we will", "they'll": "they will", "i've": "i have", "you've": "you have", "we've": "we have"}
+SPLIT = {"i'm": "i am", "you're": "you are", "we're": "we are", "they're": "they are", "he's": "he is",
+         "she's": "she is", "it's": "it is", "that's": "that is", "there's": "there is", "i'll": "i will",
+         "you'll": "you will", "we'll": "we will", "they'll": "they will", "i've": "i have", "you've": "you have",
+         "we've": "we have"}
 TAGS = ("right", "ok", "isn't it", "yeah", "don't you think")
 GREETINGS = ("hey", "hi", "hello", "ok", "sorry", "oh", "yeah", "thanks", "hi there", "good morning")
 ENDINGS = ("thanks", "ok", "please", "sorry", "see you", "bye", "that's all")

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """usage: local/matched.py SENTENCES-DIR OUT-DIR TRAIN HELD-OUT
 
-The sets of experiments 3 to 5 as texts, one a line, made of the sentences of messages, ted and europarl. A document is in
+The sets of experiments 3 to 5 as texts, one a line, made of sentences of messages, ted and europarl. A document is in
 one set, and no sentence is in two sets, or twice in one; half of the sentences of a set are questions, of every source.
 
     {train,dev,test}_matched  single sentences, TRAIN in train, HELD-OUT each in dev and test; fewer where there are not
                               enough questions
-    {train,dev,test}_multi    texts of 2 to 4 sentences and at most MAX_TEXT characters of the documents of that set. Half
-                              of the questions are in related texts, where sentences follow one another in their
+    {train,dev,test}_multi    texts of 2 to 4 sentences and at most MAX_TEXT characters of that set's documents. Half of
+                              the questions are in related texts, where sentences follow one another in their
                               document; the other half, with statements from anywhere, are combined at random. All that
                               there are, but at most TRAIN and HELD-OUT texts.
 """
@@ -120,7 +120,8 @@ def main(sentences: Path, out: Path, train: int, held_out: int) -> None:
         write(out / f"{name}_matched.txt", balanced(sources, number))
         texts = combined(sources)
         print(f"{name}_multi: {len(texts)} texts of {sum(map(len, texts)) / len(texts):.2f} sentences")
-        write(out / f"{name}_multi.txt", in_any_order(text for (text,) in some([(" ".join(text),) for text in texts], number)))
+        chosen = some([(" ".join(text),) for text in texts], number)
+        write(out / f"{name}_multi.txt", in_any_order(text for text, in chosen))
 
 
 if __name__ == "__main__":

@@ -4,10 +4,12 @@
 Short messages as they could have been dictated: OUT has a line `id<TAB>text` for each that is kept, in the order of the
 corpus. Rules, the first that applies counts; texts.py cleans the characters before:
 
-- an emoticon between blanks or after a mark vanishes: :) ;-) (: =D :p ^^ <3 xD; at the end, marks before it are the end;
+- an emoticon between blanks or after a mark vanishes: :) ;-) (: =D :p ^^ <3 xD; at the end, marks before it are the
+  end;
 - marks at the end are one: QUESTION if a `?` is among them, else PERIOD (`!`, `..`, `!!!`);
 - left out: no mark at the end; `..` inside; any other end of a sentence inside, so more than one sentence; characters
-  that nobody says (# < > * / …), where the corpus' <#> and <DECIMAL> are too; the beginning cut off (sentences.py); a number of one digit (`2` is to, `4` is for);
+  that nobody says (# < > * / …), so the corpus' <#> and <DECIMAL>; the beginning cut off (sentences.py); a number of
+  one digit (`2` is to, `4` is for);
 - left out: a word that is not standard. Words are standard that occur MIN_COUNT times in news, europarl and ted, or in
   conf/spoken_words.txt, and are not in conf/written_words.txt; numbers are, and times as 7:30, 7pm;
 - left out: fewer than two words, and a text that is there already.
@@ -28,7 +30,8 @@ from punc.files import atomic_file, open_input, read_lines
 MIN_COUNT = 20
 MIN_WORDS = 2
 EYES, MOUTH = "[:;=8xX]", r"[)(\]\[DPpOo0|\\/3*sS]+"
-EMOTICON = re.compile(rf"(?:(?<=[\s.?!,])|(?<=^))(?:{EYES}['’]?-?{MOUTH}|[(\[]-?[:;=]|<3+|\^_*\^|>_*<|-_+-)(?=[\s.?!,]|$)"
+FACE = rf"{EYES}'?-?{MOUTH}|[(\[]-?[:;=]|<3+|\^_*\^|>_*<|-_+-"
+EMOTICON = re.compile(rf"(?:(?<=[\s.?!,])|(?<=^))(?:{FACE})(?=[\s.?!,]|$)"
                       r"|(?<=\w)[:;=]-?[)(DPp]+(?=\s|$)")
 END = re.compile(r"\s*[.?!][\s.?!]*$")
 INSIDE = re.compile(r"[.?!;](?=\s|$)|[.?!]{2,}|[?!;]|(?<=[^\W\d])\.(?=[^\W\d]{2,})|:(?!\d)")

@@ -3,10 +3,10 @@
 
 The sets of experiments 1 and 2 as texts, one a line:
 
-    train_mixture, dev_mixture        sentences of news, NEWS of them (0: all), and SYNTHETIC informal texts (informal.py;
-                                      0: as many as make 18.9 % of all texts questions, which is the paper's share), half
-                                      of them questions, made of sentences of ted and europarl. Questions are first
-                                      made of questions, then of statements. One document in DEV is dev.
+    train_mixture, dev_mixture        sentences of news, NEWS of them (0: all), and SYNTHETIC texts of informal.py, made
+                                      of sentences of ted and europarl (0: as many as make 18.9 % of all texts
+                                      questions, the paper's share). Half of these are questions, made of questions
+                                      first, then of statements. One document in DEV is dev.
     train_in_domain, dev_in_domain    the same, and messages that are 0.3 % of it
     test_messages                     the messages whose ids are in conf/sms_test_ids, half of all; those of the sets
                                       above are of the other half

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """usage: local/sentences.py CORPUS-DIR OUT-DIR
 
-The texts of the corpora by sentences, OUT-DIR/{news,europarl,ted,messages}.txt: one a line (texts.py says how it is
-written), `#doc` lines before each document, an empty line where something was left out; and OUT-DIR/words.txt, the words
-of news, europarl and ted with how often they occur.
+The texts of the corpora by sentences, OUT-DIR/{news,europarl,ted,messages}.txt: one a line (texts.py says how it
+is written), `#doc` lines before each document, an empty line where something was left out; and OUT-DIR/words.txt, the
+words of news, europarl and ted with how often they occur.
 
 - news: Reuters-21578; ticker symbols as <BA> are left out, a company in <…> is not.
 - europarl: without speakers.
-- ted: the talks of train2012 and dev2012 from the cased XML, what is in parentheses left out ((Laughter)); and train_extra, more talks in
-  LREC format, without their beginnings: each 1,000 sentences are a document, and clitics are joined (do n't).
+- ted: the talks of train2012 and dev2012 from the cased XML, without what is in parentheses, as (Laughter); and
+  train_extra, more talks in LREC format, without their beginnings: each 1,000 sentences are a document, and clitics are
+  joined (do n't).
 - messages: each is a document; each `.`, `?` or `!` with a blank behind it ends a sentence there, whatever follows. In
   some the corpus lacks the beginning, up to an apostrophe (`m walking`): their first sentence is left out.
 """

@@ -4,6 +4,7 @@ Characters (`clean`), each repair counted:
 
 - bytes that are not UTF-8, control characters, marks of writing direction and other invisible characters vanish;
 - emoji and other pictures, and modifiers that stand alone, vanish;
+- typographic apostrophes and hyphens become the plain ones;
 - an accent that combines is composed with its letter (NFC); one that has no composed form vanishes.
 
 Sentences (`sentences`): a sentence ends at a token that ends with `.`, `?` or `!`, closing quotes and brackets behind,
@@ -25,7 +26,7 @@ from pathlib import Path
 from punc.files import decode_line, open_input, read_lines
 from punc.labels import LabelSet
 from punc.pieces import Memo
-from punc.text import TextReader
+from punc.text import PLAIN, TextReader
 
 CONF = Path(__file__).parents[1] / "conf"
 MAX_WORDS = 60
@@ -43,7 +44,9 @@ class Characters(dict):
     def __missing__(self, code: int) -> str | None:
         char = chr(code)
         category = unicodedata.category(char)
-        if char.isspace():
+        if code in PLAIN:
+            self[code] = PLAIN[code]
+        elif char.isspace():
             self[code] = " "
         elif category[0] == "C" or category in ("So", "Mn", "Me") or (category == "Sk" and not char.isascii()):
             self[code] = None
@@ -81,8 +84,10 @@ class SentenceReader:
     def __init__(self):
         self.counts = Counter()
         self.abbreviations = frozenset(word for _, word in read_lines(CONF / "abbreviations.txt"))
-        self.labels = LabelSet.read(CONF / "labels.txt")
-        reader = TextReader(self.labels)
+        labels = LabelSet.read(CONF / "labels.txt")
+        # A point inside a sentence is none, so that it must not win over the comma of `the U.S., he said`.
+        weakest = [labels[labels.index(name)] for name in ("O", "PERIOD")]
+        reader = TextReader(LabelSet((*weakest, *(label for label in labels if label not in weakest))))
         self._attach, self._memo = reader.attach, Memo(lambda token: (reader.token(token), ""))
 
     def sentences(self, line: str) -> Iterator[str]:

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""usage: local/train_clusters.py DATA-DIR OUT
+
+Brown clusters of the words of a data directory, as Liang's wcluster writes them: BITS<TAB>WORD<TAB>COUNT. CLUSTERS of
+the words that occur MIN_COUNT times. The library is brown-clustering (the extra `clusters`); the same words give the
+same file.
+"""
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+from punc.datadir import DataDir
+from punc.errors import InputError
+from punc.files import atomic_file
+
+CLUSTERS = 200
+MIN_COUNT = 10
+
+
+def main(data: Path, out: Path) -> None:
+    try:
+        from brown_clustering import BigramCorpus, BrownClustering
+    except ImportError:
+        raise InputError("brown-clustering is not installed", "pip install -c constraints.txt -e '.[clusters]' in the "
+                         "repository, or name a file with --clusters") from None
+    counts, texts = Counter(), []
+    for utterance in DataDir(data).utterances():
+        counts.update(utterance.words)
+        texts.append(utterance.words)
+    clustering = BrownClustering(BigramCorpus(texts, alpha=0.5, min_count=MIN_COUNT), CLUSTERS)
+    clustering.train()
+    codes = {word: code for word, code in clustering.codes().items() if word in counts}
+    with atomic_file(out) as file:
+        file.writelines(f"{code}\t{word}\t{counts[word]}\n" for word, code in sorted(codes.items()))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    try:
+        main(*map(Path, sys.argv[1:]))
+    except InputError as error:
+        sys.exit(f"{sys.argv[0]}: {error}")

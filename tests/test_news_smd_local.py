@@ -1,0 +1,274 @@
+"""The scripts of egs/news_smd on made-up text: what a text is, which messages are kept, what is in which set."""
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from punc.bin.main import main
+from punc.datadir import DataDir
+
+RECIPE = Path(__file__).parents[1] / "egs/news_smd"
+LOCAL = RECIPE / "local"
+
+
+def load(name):
+    sys.path.insert(0, str(LOCAL))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(str(LOCAL))
+
+
+TEXTS, SENTENCES, MESSAGES, INFORMAL, MIXTURE, MATCHED = map(
+    load, ("texts", "sentences", "messages", "informal", "mixture", "matched"))
+
+
+@pytest.mark.parametrize(("line", "texts"), [
+    ("He paid 3.5 mln. She left at 10:30! Why?", ["he paid 3.5 mln.", "she left at 10:30.", "why?"]),
+    ("The U.S. Treasury, Mr. J. Smith said, won. \"Good.\" He left.",
+     ["the u.s treasury, mr j smith said, won.", "good.", "he left."]),
+    ("Is it, e.g., a pre-war - or new - 1,000? (Yes.) Then go", ["is it, e.g, a pre-war or new 1,000?", "yes.", ""]),
+    ("\"Why?\" he asked. no capital, no end.", ["why? he asked no capital, no end."]),
+    ("Stop... Now?!", ["stop.", "now?"]),
+    ("... ?!", [""]),
+    ("", []),
+    ("Cafe\u0301 \u200fshalom\u200e \U0001f600 x\u0301\x07.", ["café shalom x."]),
+    ("a" * 50_000 + ".", [""]),
+    ("\u200f \U0001f600 \u0301", []),
+    ("a " * 61 + ".", [""]),
+])
+def test_sentences(line, texts):
+    assert list(TEXTS.SentenceReader().sentences(line)) == texts
+
+
+def test_what_is_left_out_is_counted():
+    reader = TEXTS.SentenceReader()
+    for line in ("Fine.", "no end", "...", "b" * 51 + "!", "I \U0001f600 go."):
+        list(reader.sentences(line))
+    assert reader.counts == {"sentences": 2, "left out: no mark at the end": 1, "left out: no word": 1,
+                             "left out: a word of more than 50 characters": 1, "lines with characters removed": 1}
+
+
+def test_texts_are_read_back_by_punc_prepare(tmp_path):
+    reader = TEXTS.SentenceReader()
+    line = "The U.S. paid 3.5, e.g. $10,000 at 10:30 and/or 7 p.m.! Isn't it? It's (well) \"so-called\" AT&T\u200f, no?"
+    texts = [text for text in reader.sentences(line) if text]
+    (tmp_path / "raw.txt").write_text("\n".join(texts) + "\n")
+    assert main(["prepare", "--format", "prose", "--utt-words", "0", "--independent", "true", "--nj", "1", "--labels",
+                 str(RECIPE / "conf/labels.txt"), str(tmp_path / "raw.txt"), str(tmp_path / "data")]) == 0
+    utterances = list(DataDir(tmp_path / "data").utterances())
+    assert [TEXTS.join(u.words, u.labels) for u in utterances] == texts
+    assert [u.words for u in utterances] == [TEXTS.words_of(text) for text in texts]
+    assert len({u.stream for u in utterances}) == len(texts) > 1
+
+
+def test_texts_that_are_the_same_to_a_model_have_one_key():
+    assert TEXTS.key("at 10, ok?") == TEXTS.key("at 27 ok.") != TEXTS.key("at 270 ok.")
+
+
+def test_a_chance_is_fixed_and_even():
+    chances = [TEXTS.chance("x", str(i)) for i in range(1000)]
+    assert chances[0] == TEXTS.chance("x", "0") != TEXTS.chance("y", "0")
+    assert [sum(i <= 10 * c < i + 1 for c in chances) > 70 for i in range(10)] == [True] * 10
+
+
+STANDARD = frozenset(("where", "are", "you", "coming", "now", "ok", "i", "am", "late", "let's", "go", "at", "the",
+                      "money", "is", "see"))
+
+
+@pytest.mark.parametrize(("message", "text"), [
+    ("Where are you?", "where are you?"),
+    ("I am late...", "i am late."),
+    ("OK, I am coming!!! :-)", "ok, i am coming."),
+    ("Where are you ?? =D", "where are you?"),
+    ("Let’s go \U0001f600!", "let's go."),
+    ("The money is $3.50, at 10:30.", "the money is $3.50, at 10:30."),
+    ("See you at 7pm.", "see you at 7pm."),
+])
+def test_messages_that_are_kept(message, text):
+    assert MESSAGES.MessageFilter(STANDARD).text(message) == text
+
+
+@pytest.mark.parametrize(("message", "reason"), [
+    ("I am late", "no mark at the end"),
+    (":)", "empty"),
+    ("", "empty"),
+    ("?!", "less than two words"),
+    ("\u200f...", "less than two words"),
+    ("ok.. where are you?", "points inside"),
+    ("I am late. Where are you?", "more than one sentence"),
+    ("I am late.Where are you?", "more than one sentence"),
+    ("See you at <#>.", "characters that are not said"),
+    ("m coming now.", "beginning cut off"),
+    ("You are late 2.", "number of one digit"),
+    ("where r you?", "words that are not standard"),
+    ("Ok.", "less than two words"),
+    ("x" * 50_000 + ".", "less than two words"),
+])
+def test_messages_that_are_left_out(message, reason):
+    found = MESSAGES.MessageFilter(STANDARD)
+    assert found.text(message) == ""
+    assert found.counts == {reason: 1}
+
+
+def test_a_message_is_kept_once():
+    found = MESSAGES.MessageFilter(STANDARD)
+    assert [bool(found.text(text)) for text in ("I am late.", "i am, LATE!", "Am I late?")] == [True, False, True]
+
+
+def test_messages_without_standard_words_are_those_of_the_lists(tmp_path):
+    (tmp_path / "words").write_text("hello 20\nrare 19\ndont 500\nx 300\ni 300\n")
+    standard = MESSAGES.standard_words(tmp_path / "words")
+    assert {"hello", "i", "yup"} <= standard
+    assert not standard & {"rare", "dont", "x"}
+
+
+@pytest.mark.parametrize(("tokens", "question"), [
+    ("do you want to go", ["you want to go", "want to go"]),
+    ("are we going home", ["we going home"]),
+    ("where are you going", ["where are you going"]),
+])
+def test_questions_lose_what_is_implied(tokens, question):
+    assert " ".join(INFORMAL.shorter_question(tokens.split())) in question
+
+
+def test_statements_become_questions_of_their_words():
+    made = {text: INFORMAL.Informal().make(text, True) for text in
+            ("you can see my house.", "i am late for my train.", "we need more time.", "no pronoun here.")}
+    assert made["no pronoun here."] == ""
+    for words in (("can", "you"), ("are", "your"), ("need", "time")):
+        assert any(set(words) <= set(TEXTS.words_of(text)) and text.endswith("?") for text in made.values())
+
+
+def test_informal_texts():
+    informal = INFORMAL.Informal()
+    texts = [f"i do not know what we can purchase in shop {name}." for name in "abcdefghijklmnopqrstuvwxyz"]
+    made = [informal.make(text, False) for text in texts]
+    assert all("don't know what we can buy in shop" in text for text in made)
+    assert {"i don't" in text for text in made} == {True, False}
+    assert all(text.endswith(".") and text.count(".") == 1 for text in made)
+    assert informal.make("i thank the commission.", False) == informal.make("the end is near.", False) == ""
+    assert informal.make("i know how late it is.", False).endswith("it is.")
+
+
+def corpus(place):
+    """Made-up corpora of all kinds, in the layout that the recipe reads."""
+    for name in ("news_smd", "europarl", "iwslt_ted"):
+        (place / name).mkdir(parents=True)
+    colours = [a + b for a in ("red", "blue", "green", "grey", "pink") for b in "abcdefghij"]
+    news = "".join(f"#doc {i} TRAIN\nShares <BA> of {c} Co rose 3.5 pct, it said. It {c} fell.\n"
+                   for i, c in enumerate(colours))
+    (place / "news_smd/reuters21578.txt").write_text(news)
+    debate = "".join(f"#doc {c}\n#speaker Mr {c}.\nI want {c}. What is {c}? You are {c} today. Can we go {c} now?\n"
+                     for c in colours)
+    (place / "europarl/europarl.en.txt").write_text(debate)
+    talks = "".join(f'<doc docid="{c}">\n<seg id="1"> (Laughter) We like {c} talks. Do you like {c} talks? </seg>\n'
+                    for c in colours)
+    for part in ("train2012", "dev2012"):
+        (place / f"iwslt_ted/TED.{part}.cased.xml").write_text(talks)
+    (place / "iwslt_ted/train_extra").write_text("i\tO\ndo\tO\nn't\tO\nknow\tCOMMA\nnew\tQUESTION\n")
+    messages = "".join(f"{i // 2}\tSG\t1\tno\tx\tWhat is the time in {i + 10}? Ok la\n"
+                       f"{i}\tSG\t1\tno\tx\tI like {i + 10}.\n" for i in range(40))
+    (place / "news_smd/nus_sms_en.tsv").write_text(f"id\tcountry\tage\tnative\tmethod\ttext\n{messages}")
+    return place
+
+
+def test_sources(tmp_path):
+    SENTENCES.main(corpus(tmp_path / "corpus"), tmp_path)
+    assert (tmp_path / "news.txt").read_text().splitlines()[:3] == [
+        "#doc 0 TRAIN", "shares of reda co rose 3.5 pct, it said.", "it reda fell."]
+    assert (tmp_path / "ted.txt").read_text().splitlines()[-2:] == ["#doc extra0000", "i don't know, new?"]
+    assert "president" not in (tmp_path / "europarl.txt").read_text()
+    documents = dict(TEXTS.read_documents(tmp_path / "messages.txt"))
+    assert documents["0"] == ["what is the time in 10?", ""]
+    assert documents["0.2"] == ["i like 10."]
+
+
+def test_no_sentence_is_in_two_sets_and_half_are_questions(tmp_path):
+    SENTENCES.main(corpus(tmp_path / "corpus"), tmp_path)
+    MATCHED.main(tmp_path, tmp_path / "raw", 100, 30)
+    sets = {path.stem: path.read_text().splitlines() for path in (tmp_path / "raw").iterdir()}
+    for kind in ("matched", "multi"):
+        sentences = {name: {TEXTS.key(sentence + mark) for text in sets[f"{name}_{kind}"]
+                            for sentence, mark in zip(text.replace("?", "?|").replace(". ", ".| ").split("|"), "..")
+                            if sentence.strip()} for name in MATCHED.SETS}
+        assert not sentences["train"] & sentences["test"]
+        assert not sentences["train"] & sentences["dev"]
+        assert not sentences["dev"] & sentences["test"]
+    for name in MATCHED.SETS:
+        texts = sets[f"{name}_matched"]
+        assert 0 < 2 * sum(map(TEXTS.is_question, texts)) == len(texts) == len(set(map(TEXTS.key, texts)))
+        assert all(len(text) <= MATCHED.MAX_TEXT and 2 <= len(text.replace("?", ".").rstrip(".").split(". ")) <= 4
+                   for text in sets[f"{name}_multi"])
+
+
+def test_related_sentences_follow_one_another():
+    document = [f"why {i}?" if i % 3 == 0 else "" if i % 10 == 7 else f"so {i}." for i in range(100)]
+    used = set()
+    runs = list(MATCHED.related(document, used))
+    assert len(runs) > 5
+    assert sorted(used) == sorted(text for run in runs for text in run)
+    for run in runs:
+        first = document.index(run[0])
+        assert document[first:first + len(run)] == run
+        assert any(map(TEXTS.is_question, run))
+
+
+def test_the_mixture_has_its_share_of_questions_and_no_message(tmp_path, monkeypatch):
+    (tmp_path / "conf").mkdir()
+    for file in (RECIPE / "conf").glob("*.txt"):
+        (tmp_path / "conf" / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "conf/sms_test_ids").write_text("# comment\n7\n9.2\n")
+    monkeypatch.setattr(MIXTURE, "CONF", tmp_path / "conf")
+    monkeypatch.setattr(MIXTURE, "IN_DOMAIN", 0.03)
+    SENTENCES.main(corpus(tmp_path / "corpus"), tmp_path)
+    (tmp_path / "messages").write_text("7\tit reda fell.\n9\twhere?\n9.2\tnow?\n11\tsoon.\n12\tlate.\n13\tok.\n")
+    for out in ("one", "two"):
+        MIXTURE.main(tmp_path, tmp_path / "messages", tmp_path / out, 0, 0)
+    sets = {path.stem: path.read_text().splitlines() for path in (tmp_path / "one").iterdir()}
+    assert sets["test_messages"] == ["it reda fell.", "now?"]
+    mixture = sets["train_mixture"] + sets["dev_mixture"]
+    assert sum(map(TEXTS.is_question, mixture)) / len(mixture) == pytest.approx(MIXTURE.QUESTIONS, abs=0.01)
+    assert len(set(map(TEXTS.key, mixture))) == len(mixture)
+    assert "it reda fell." not in mixture
+    added = set(sets["train_in_domain"]) - set(sets["train_mixture"])
+    assert len(added) == round(0.03 * len(sets["train_mixture"]))
+    assert added <= {"where?", "soon.", "late.", "ok."}
+    for path in (tmp_path / "one").iterdir():
+        assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
+
+
+def test_a_message_that_is_not_there_is_one_line(tmp_path):
+    (tmp_path / "messages").write_text("1\tok.\n")
+    run = subprocess.run([sys.executable, LOCAL / "mixture.py", tmp_path, tmp_path / "messages", tmp_path / "out",
+                          "0", "0"], capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert run.stderr.count("\n") == 1
+    assert "conf/sms_test_ids:1: message" in run.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_table_of_another_kind_is_one_line(tmp_path):
+    place = corpus(tmp_path / "corpus")
+    (place / "news_smd/nus_sms_en.tsv").write_text("id\ttext\n")
+    run = subprocess.run([sys.executable, LOCAL / "messages.py", place, place / "none", tmp_path / "out"],
+                         capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert run.stderr.count("\n") == 1
+
+
+def test_counts_of_a_set(tmp_path, capsys):
+    (tmp_path / "raw.txt").write_text("well, ok? no.\nis it?\n")
+    main(["prepare", "--format", "prose", "--utt-words", "0", "--independent", "true", "--nj", "1", "--labels",
+          str(RECIPE / "conf/labels.txt"), str(tmp_path / "raw.txt"), str(tmp_path / "data")])
+    assert load("count_sets").row(str(tmp_path / "data")) == "| `data` | 2 | 5 | 15 | 1 | 1 | 2 | 50.0 |"
+
+
+def test_every_row_has_a_conf_and_published_figures_have_rows():
+    rows = {line.split("\t")[0] for line in (RECIPE / "conf/published.tsv").read_text().splitlines()
+            if not line.startswith(("#", "system\t"))}
+    confs = {path.stem for path in (RECIPE / "conf").glob("*.conf")}
+    assert {row.removesuffix("+in-domain") for row in rows} <= confs
