@@ -9,15 +9,15 @@ PACKAGE = Path(__file__).parents[1] / "punc"
 # From the bottom up. A module imports from lines above its own only, never from its own line.
 LAYERS = """
 errors progressbar
-files idtable lookup
-labels tables options decode_dir
+files idtable lookup triggers
+labels tables options decode_dir clusters
 ctm vectors word_vectors
 textgrids align ctm_blocks subtitles stm
 datadir
 text pauses project plots
 pieces blocks validate marked_ctm parts
 raw trs timed_text vocabulary spoken
-prepare store
+prepare store crf_features
 layers batches
 models optim
 progress decode

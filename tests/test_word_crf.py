@@ -1,0 +1,213 @@
+"""The CRF on words: trained by CRFsuite, where that is installed; its posteriors are CRFsuite's."""
+
+import shutil
+import sys
+from importlib.util import find_spec
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+
+from punc import crf_features
+from punc.datadir import Utterance, write_data_dir
+from punc.decode import log_posteriors
+from punc.errors import InputError
+from punc.models import base, word_crf
+from punc.store import Store, make_store
+from punc.train import evaluate, train
+
+needs_crfsuite = pytest.mark.skipif(not find_spec("pycrfsuite"), reason="no python-crfsuite: the extra 'crf'")
+FEW = {"window": 2, "ngram": 2, "suffixes": 1, "triggers": 5, "trigger_count": 2, "iterations": 20}
+
+
+def fitted(store, directory, task, **options):
+    train(store, directory, "word_crf", {**FEW, **options}, train_set=f"train_{task}", dev_set=f"dev_{task}")
+    return base.load(directory)
+
+
+@needs_crfsuite
+@pytest.mark.parametrize("task", ["after", "before", "short"])
+def test_it_learns_and_is_loaded_without_crfsuite(task, toy_store, tmp_path, monkeypatch):
+    fitted(toy_store, tmp_path, task)
+    monkeypatch.setitem(sys.modules, "pycrfsuite", None)
+    model, data = base.load(tmp_path), Store(toy_store).set(f"dev_{task}")
+    logs = log_posteriors(model, data)
+    assert logs.dtype == np.float32
+    np.testing.assert_allclose(np.exp(logs).sum(axis=1), 1, atol=1e-5)
+    assert np.mean(logs.argmax(axis=1) == data.labels) > 0.99
+
+
+@pytest.fixture
+def suite(monkeypatch, toy_store, tmp_path):
+    """A model of the toy texts, what CRFsuite was given (without the bias), and the model file that it wrote."""
+    given = []
+
+    class Trainer(pytest.importorskip("pycrfsuite", reason="no python-crfsuite: the extra 'crf'").Trainer):
+        def append(self, items, labels):
+            given.append((items, labels))
+            super().append(items, labels)
+
+        def train(self, path):
+            super().train(path)
+            shutil.copy(path, tmp_path / "crf")
+
+    import pycrfsuite
+    monkeypatch.setattr(pycrfsuite, "Trainer", Trainer)
+    model = fitted(toy_store, tmp_path / "exp", "short", c1=0.02)
+    tagger = pycrfsuite.Tagger()
+    tagger.open(str(tmp_path / "crf"))
+    return model, given, tagger
+
+
+@needs_crfsuite
+def test_posteriors_are_crfsuites(suite, toy_store):
+    model, given, tagger = suite
+    data = Store(toy_store).set("train_short")
+    assert [len(items) for items, _ in given] == np.diff(data.offsets).tolist()
+    assert [int(label) for _, labels in given for label in labels] == data.labels.tolist()
+    probs = np.exp(log_posteriors(model, data))
+    for number, (items, _) in enumerate(given[:40]):
+        tagger.set(items)
+        expected = [[tagger.marginal(str(label), slot) for label in range(3)] for slot in range(len(items))]
+        begin = data.offsets[number]
+        np.testing.assert_allclose(probs[begin:begin + len(items)], expected, atol=2e-5)
+
+
+@needs_crfsuite
+def test_posteriors_are_sums_over_all_sequences_with_crfsuites_weights(suite, toy_store):
+    model, given, tagger = suite
+    info, data = tagger.info(), Store(toy_store).set("train_short")
+    assert len(info.state_features) > 20
+    probs = np.exp(log_posteriors(model, data))
+    for number in np.flatnonzero(np.diff(data.offsets) <= 6)[:10].tolist():
+        items, begin = given[number][0], data.offsets[number]
+        sums = np.zeros((len(items), 3))
+        for path in product("012", repeat=len(items)):
+            total = sum(info.state_features.get((feature, y), 0) for item, y in zip(items, path) for feature in item)
+            weight = np.exp(total + sum(info.transitions.get(pair, 0) for pair in pairwise(path)))
+            for slot, y in enumerate(path):
+                sums[slot, int(y)] += weight
+        np.testing.assert_allclose(probs[begin:begin + len(items)], sums / sums.sum(axis=1, keepdims=True), atol=2e-5)
+
+
+@needs_crfsuite
+def test_one_long_stream_or_pieces_of_it(toy_store, tmp_path, monkeypatch):
+    """Cut in training or not, in chunks or not: nearly the same labels."""
+    data = Store(toy_store).set("dev_before")
+    whole = log_posteriors(fitted(toy_store, tmp_path / "whole", "before"), data)
+    monkeypatch.setattr(word_crf, "PIECE", 64)
+    monkeypatch.setattr(word_crf, "CHUNK", 128)
+    model = fitted(toy_store, tmp_path / "cut", "before")
+    cut = log_posteriors(model, data)
+    assert np.mean(cut.argmax(axis=1) == whole.argmax(axis=1)) > 0.99
+    monkeypatch.setattr(word_crf, "CHUNK", 1 << 15)
+    np.testing.assert_allclose(log_posteriors(model, data), cut, atol=1e-5)
+
+
+def test_chunks_are_of_whole_pieces(monkeypatch):
+    monkeypatch.setattr(word_crf, "PIECE", 10)
+    monkeypatch.setattr(word_crf, "CHUNK", 25)
+    found = [edges.tolist() for edges in word_crf.chunks(np.array([0, 32, 33, 60]))]
+    assert found == [[0, 10, 20], [20, 30, 32, 33, 43], [43, 53, 60]]
+    monkeypatch.setattr(word_crf, "CHUNK", 5)
+    assert [edges.tolist() for edges in word_crf.chunks(np.array([0, 12]))] == [[0, 10], [10, 12]]
+
+
+@needs_crfsuite
+def test_the_same_again(toy_store, tmp_path):
+    one, two = (fitted(toy_store, tmp_path / name, "short") for name in "ab")
+    assert all(np.array_equal(one.arrays[name], two.arrays[name]) for name in one.arrays | two.arrays)
+
+
+@needs_crfsuite
+def test_every_kind_of_feature_is_in_the_model(toy_store, tmp_path):
+    path = tmp_path / "paths"
+    path.write_text("".join(f"{number:04b}\t{word}\t1\n" for number, word in enumerate("abcdefgh")))
+    model = fitted(toy_store, tmp_path / "exp", "before", clusters=str(path), cluster_bits="2,4", ngram=0)
+    path.unlink()
+    kinds = {template.kind: len(keys) for template, keys in zip(model.templates, model.keys)}
+    assert set(kinds) == {"shape", "suffix1", "cluster2", "cluster4", "trigger"}
+    loaded, data = base.load(tmp_path / "exp"), Store(toy_store).set("dev_before")
+    assert evaluate(loaded, data)[1] > 99  # a letter is its cluster
+
+
+class Oracle(base.Fitted):
+    """Stands in for an n-gram model: sure of the label after "a", no idea elsewhere."""
+
+    n_labels = 3
+
+    def log_posteriors(self, data):
+        sure = (np.asarray(data.ids) == 2)[:, None] * np.array([-9, 0, -9])
+        return (sure - np.log(np.exp(sure).sum(axis=1, keepdims=True))).astype(np.float32)
+
+
+@needs_crfsuite
+def test_a_language_model_is_part_of_the_file(toy_store, tmp_path, monkeypatch):
+    lm = Oracle()
+    lm.spec = {"model": "ngram", "options": {}, "vocabulary": 10, "labels": 3}
+    lm.vocabulary = Store(toy_store).vocabulary
+    monkeypatch.setattr(word_crf, "part", lambda spec: lm)
+    model = fitted(toy_store, tmp_path / "exp", "before", text_model="exp/ngram", ngram=0, shape=False, suffixes=0,
+                   triggers=0)
+    assert model.spec["options"]["text_model"] == lm.spec
+    data = Store(toy_store).set("dev_before")
+    logs = log_posteriors(model, data)
+    after_a = np.asarray(data.ids) == 2
+    assert (logs[after_a].argmax(axis=1) == 1).all()
+    assert not (logs[~after_a].argmax(axis=1) == 1).any()
+
+
+@needs_crfsuite
+def test_a_label_that_training_never_saw(toy_store, tmp_path):
+    rng, sets = np.random.default_rng(0), []
+    for name in ("train", "dev"):
+        words = rng.choice([*"abc"], 200).tolist()
+        labels = ["PERIOD" if word == "a" else "O" for word in words]
+        sets.append(tmp_path / name)
+        write_data_dir(sets[-1], [Utterance("s-1", "s", words, labels, None)])
+    shutil.copy(toy_store / "labels.txt", tmp_path)
+    make_store(tmp_path / "store", sets, tmp_path / "labels.txt", nj=1)
+    train(tmp_path / "store", tmp_path / "exp", "word_crf", FEW)
+    probs = np.exp(log_posteriors(base.load(tmp_path / "exp"), Store(tmp_path / "store").set("dev")))
+    assert probs[:, 1].max() < 1e-6
+    assert np.isfinite(np.log(probs[:, 1])).all()
+
+
+# What a user can do wrong.
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"window": 0}, "--window=0; it is at least 1"),
+    ({"c1": float("nan")}, "--c1=nan; it is at least 0"),
+    ({"ngram": 3, "window": 1}, "--ngram=3, in a window of 2 words and with a vocabulary of 10; choose shorter n-grams"),
+    ({"cluster_bits": "4,4"}, "--cluster-bits=4,4; write different whole numbers above 0 with commas between"),
+    ({"cluster_bits": "x"}, "--cluster-bits=x; write different whole numbers above 0 with commas between")])
+def test_options_that_cannot_be(options, message, toy_store):
+    store = Store(toy_store)
+    with pytest.raises(InputError) as error:
+        base.create("word_crf", store.vocabulary, store.labels, options)
+    assert str(error.value) == message
+
+
+def test_without_crfsuite_it_says_what_to_install(toy_store, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pycrfsuite", None)
+    with pytest.raises(InputError) as error:
+        fitted(toy_store, tmp_path / "exp", "short")
+    assert str(error.value) == ("python-crfsuite is not there, which trains the CRF; "
+                                "install it: pip install --constraint constraints.txt -e '.[crf]'")
+    assert not (tmp_path / "exp").exists()
+
+
+@needs_crfsuite
+def test_clusters_of_other_words(toy_store, tmp_path):
+    path = tmp_path / "paths"
+    path.write_text("0\tzzz\t1\n")
+    with pytest.raises(InputError, match="none of the vocabulary's words is here"):
+        fitted(toy_store, tmp_path / "exp", "short", clusters=str(path))
+
+
+def test_arrays_of_another_model(toy_store):
+    store = Store(toy_store)
+    model = base.create("word_crf", store.vocabulary, store.labels, FEW)
+    with pytest.raises(KeyError):
+        model.load_state_dict({})
+    assert crf_features.templates(2, 2, [], 0, 0)
