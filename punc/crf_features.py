@@ -95,7 +95,8 @@ def templates(window: int, ngram: int, tables: Sequence[str], lm_labels: int, tr
     trigger_ngram  words of the longest triggers; 0: none
     """
     result = [Template("word", first, n) for n in range(1, ngram + 1) for first in range(1 - window, window - n + 2)]
-    result += [Template(name, place) for name in tables for place in (CLASSED if name.startswith("cluster") else SHAPED)]
+    result += [Template(name, place) for name in tables
+               for place in (CLASSED if name.startswith("cluster") else SHAPED)]
     result += [Template("lm", label) for label in range(lm_labels)]
     return result + [Template("trigger", 0, n) for n in range(1, trigger_ngram + 1)]
 
@@ -164,7 +165,7 @@ def common_keys(keys: np.ndarray, least: int) -> np.ndarray:
 
 def attributes(found: Iterator[tuple[np.ndarray, np.ndarray]], tables: Sequence[np.ndarray],
                slots: int) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of the features of each slot, those of slot i at [ends[i − 1]:ends[i]]: numbers int64 (M,), ends (slots,).
+    """Numbers of the features of each slot, int64 (M,), and ends (slots,): those of slot i are [ends[i − 1]:ends[i]].
 
     found    slots and keys by template; tables: the sorted keys of each template, which are numbered on end
     """

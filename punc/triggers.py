@@ -109,7 +109,7 @@ def select(ids: np.ndarray, labels: np.ndarray, offsets: np.ndarray, vocabulary:
 
 def firing(ids: np.ndarray, offsets: np.ndarray, start: int, stop: int, n: int, vocabulary: int, before: int,
            after: int, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The slots in [start, stop), counted from start, and the wanted n-grams in their windows: two int64 arrays (M,)."""
+    """The slots in [start, stop), counted from start, and the wanted n-grams in their windows: int64 (M,) each."""
     left, right = max(start - before + 1, 0), min(stop + after, len(ids))
     inside = offsets[(offsets > left) & (offsets < right)]
     around = np.concatenate([[left], inside, [right]]) - left

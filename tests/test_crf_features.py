@@ -3,8 +3,21 @@
 import numpy as np
 import pytest
 
-from punc.crf_features import (LM_STEPS, Finder, Template, Text, attributes, cluster_table, common_keys, odds_step, scores,
-                               shape_table, suffix_table, templates, word_shape)
+from punc.crf_features import (
+    LM_STEPS,
+    Finder,
+    Template,
+    Text,
+    attributes,
+    cluster_table,
+    common_keys,
+    odds_step,
+    scores,
+    shape_table,
+    suffix_table,
+    templates,
+    word_shape,
+)
 
 WORDS = ["<unk>", "</s>", "what", "is", "mp3", "n't", "McDonald", "1990s"]
 V = len(WORDS)

@@ -40,7 +40,7 @@ def test_keys_by_hand():
 
 
 def test_runs_by_hand():
-    """Windows of two words before and one after: the word 4 of place 0 is seen from slots 0 and 1, that of 1 from 0 to 2."""
+    """Windows of two words before and one after: word 4 of place 0 is seen from slots 0 and 1, of 1 from 0 to 2."""
     found = runs(np.array([4, 4, 0, 0, 4]), np.array([0, 5]), 1, V, 2, 1)
     spans = list(zip(*(array.tolist() for array in found)))
     assert [span for span in spans if span[0] == 4] == [(4, 0, 1), (4, 2, 2), (4, 3, 4)]

@@ -178,7 +178,8 @@ def test_a_label_that_training_never_saw(toy_store, tmp_path):
 @pytest.mark.parametrize(("options", "message"), [
     ({"window": 0}, "--window=0; it is at least 1"),
     ({"c1": float("nan")}, "--c1=nan; it is at least 0"),
-    ({"ngram": 3, "window": 1}, "--ngram=3, in a window of 2 words and with a vocabulary of 10; choose shorter n-grams"),
+    ({"ngram": 3, "window": 1}, "--ngram=3, in a window of 2 words and with a vocabulary of 10; "
+                                 "choose shorter n-grams"),
     ({"cluster_bits": "4,4"}, "--cluster-bits=4,4; write different whole numbers above 0 with commas between"),
     ({"cluster_bits": "x"}, "--cluster-bits=x; write different whole numbers above 0 with commas between")])
 def test_options_that_cannot_be(options, message, toy_store):

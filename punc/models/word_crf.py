@@ -1,8 +1,9 @@
 """Word CRF: a linear-chain CRF on features of the words around a slot (Gale & Parthasarathy 2017, section 2.2).
 
-The baseline of that paper (after Ueffing et al. 2013): word shape, suffixes, word n-grams, Brown clusters, the posteriors
-of a language model, and n-gram triggers. punc.crf_features says what each feature is, punc.triggers how triggers
-are chosen. The paper does not give windows, lengths and numbers; the defaults are ours.
+The baseline of that paper (after Ueffing et al. 2013): word shape, suffixes, word n-grams, Brown clusters, the
+posteriors of a language model, and n-gram triggers. punc.crf_features says what each feature is, punc.triggers how
+triggers are chosen. The paper does not give windows, lengths and numbers; the defaults are ours. A language model's
+own training text should not be the CRF's: its posteriors there would be too good to be true.
 
 CRFsuite (Okazaki 2007; python-crfsuite, the extra `crf`) trains, by L-BFGS, with L1 by OWL-QN. What it learned is kept
 as plain arrays: the features that have a weight, and the weights. Posteriors are the chain's marginals
@@ -255,4 +256,5 @@ def _bits(text: str) -> list[int]:
             raise ValueError
         return bits
     except ValueError:
-        raise InputError(f"--cluster-bits={text}", "write different whole numbers above 0 with commas between") from None
+        raise InputError(f"--cluster-bits={text}",
+                         "write different whole numbers above 0 with commas between") from None
