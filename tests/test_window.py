@@ -83,11 +83,11 @@ def test_windows_that_there_are_not(window, slot_word, message):
 @pytest.mark.parametrize("train", [False, True])
 def test_vectors_of_a_file_stay_as_they_are_unless_they_are_trained(tmp_path, train):
     path = tmp_path / "vectors.txt"
-    path.write_text("a 1 2\nb 3 4\nz 5 6\n")
+    path.write_text("a 1 2\nb 3 8\nz 5 6\n")
     layer = WordVectors(len(VOCABULARY), 2, str(path), train)
     layer.fill(VOCABULARY)
-    expected = torch.tensor([[2., 3.]] * 10)
-    expected[2:4] = torch.tensor([[1., 2.], [3., 4.]])
+    expected = torch.zeros(10, 2)  # the words of the vocabulary that the file has, brought to mean 0 and variance 1
+    expected[2:4] = torch.tensor([[-1., -1.], [1., 1.]])
     assert torch.equal(layer.weight, expected)
     assert layer.weight.requires_grad == train
     if train:
@@ -96,6 +96,15 @@ def test_vectors_of_a_file_stay_as_they_are_unless_they_are_trained(tmp_path, tr
         updates.step()
         expected[2] -= 1
         assert torch.equal(layer.weight, expected)
+
+
+def test_one_vector_has_no_variance(tmp_path):
+    """A dimension in which all words agree tells nothing; and neither does a single word's."""
+    for text, expected in (("a 1 2\n", [[1., 2.]] * 2), ("a 1 2\nb 1 8\n", [[0., -1.], [0., 1.]])):
+        (tmp_path / "vectors.txt").write_text(text)
+        layer = WordVectors(len(VOCABULARY), 2, str(tmp_path / "vectors.txt"))
+        layer.fill(VOCABULARY)
+        assert torch.equal(layer.weight[2:4], torch.tensor(expected))
 
 
 def test_without_a_file_vectors_are_trained():

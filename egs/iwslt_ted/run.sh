@@ -90,7 +90,7 @@ if runs 3; then
     if [ -z "$own_vectors" ] && [ ! -s "$vectors" ]; then
       texts=(data/train2012)
       for set in train_extra europarl; do [ ! -f "data/$set/punct" ] || texts+=("data/$set"); done
-      $cmd data/log/vectors.log python local/train_vectors.py "${texts[@]}" "$vectors"
+      $cmd data/log/vectors.log python local/train_vectors.py --labels $labels --window 1 "${texts[@]}" "$vectors"
     fi
     local/vectors_vocab.sh "$vectors" data/train2012/text data/vocab_vectors
     punc make-store --unit word --vocab data/vocab_vectors --labels $labels --nj "$nj" \

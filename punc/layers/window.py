@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from punc.errors import InputError
 from punc.layers.costs import squared_error
-from punc.store import END
+from punc.store import END, UNK
 from punc.vocabulary import Vocabulary
 from punc.word_vectors import read_word_vectors
 
@@ -14,6 +14,9 @@ class WordVectors(nn.Embedding):
     """An embedding that can begin with the vectors of a file, which are not trained unless `train` says so.
 
     file   in GloVe's or word2vec's text format; empty: vectors begin random (normal, variance 1) and are trained
+
+    Each dimension of a file's vectors is brought to mean 0 and variance 1 over the words that have one: the next
+    layer could do that itself, but would take long to learn it (LeCun et al. 1998, "Efficient BackProp", section 4.3).
 
     A model is made before its vocabulary is known and loaded where there may be no such file: `fill` reads it.
     """
@@ -26,8 +29,11 @@ class WordVectors(nn.Embedding):
     def fill(self, vocabulary: Vocabulary) -> None:
         """Read the vectors of the file, if there is one. Raises InputError for one that does not fit."""
         if self.file:
-            table = read_word_vectors(self.file, vocabulary.tokens, self.embedding_dim).table
-            self.weight.data.copy_(torch.from_numpy(table))
+            table = torch.from_numpy(read_word_vectors(self.file, vocabulary.tokens, self.embedding_dim).table)
+            own = table[(table != table[UNK]).any(1)]  # words without a vector of their own share that of UNK
+            if len(own) > 1:
+                table = (table - own.mean(0)) / own.std(0, correction=0).clamp_min(torch.finfo(table.dtype).tiny)
+            self.weight.data.copy_(table)
 
 
 class WindowInput(nn.Module):
