@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# IWSLT 2011 TED talks: T-LSTM (Tilk & Alumäe 2015), and DNN, CNN-1 and CNN-2 on windows of word vectors (Che et al. 2016),
-# trained on text, scored on reference and ASR transcripts.
+# IWSLT 2011 TED talks: T-LSTM (Tilk & Alumäe 2015), DNN, CNN-1 and CNN-2 on windows of word vectors (Che et al. 2016), and
+# a word CRF, trained on text, scored on reference and ASR transcripts.
 #
 #   ./run.sh                     # downloads the corpus first
 #   ./run.sh --corpus DIR        # a local copy: train2012 dev2012 test2011 test2011asr, and the ASR source (README.md)
 #   ./run.sh --vectors FILE      # GloVe's or others; else word2vec learns them from train2012, and from DIR/train_extra
 #                                # and --europarl FILE where there
-#   ./run.sh --systems ""        # the window models too: they take hours, and gensim where no --vectors are given
+#   ./run.sh --systems ""        # the others too: they take hours; gensim where no --vectors are given, python-crfsuite
 #   ./run.sh --stage 6           # from there on; what is finished is not done again
 set -euo pipefail
 from=$PWD
@@ -42,7 +42,11 @@ labels=conf/labels.txt
 tests="test_ref test_asr"
 is_window_model() { grep -q '^--model=window_' "conf/$1.conf"; }
 with_vectors=         # whether one of the systems is a window model
-for system in $systems; do ! is_window_model "$system" || with_vectors=true; done
+with_crf=
+for system in $systems; do
+  ! is_window_model "$system" || with_vectors=true
+  [ "$system" != CRF ] || with_crf=true
+done
 runs() { [ "$stage" -le "$1" ] && [ "$stop_stage" -ge "$1" ]; }
 
 # Stage 0: get the corpus, and see that it is the one that the published figures are about.
@@ -86,6 +90,8 @@ fi
 if runs 3; then
   punc make-store --unit word --min-count $min_count --labels $labels --train train2012 --nj "$nj" \
     data/store_word data/train2012 data/dev2012
+  [ -z "$with_crf" ] || # it leaves out rare features by itself
+    punc make-store --unit word --labels $labels --nj "$nj" data/store_all data/train2012 data/dev2012
   if [ -n "$with_vectors" ]; then
     if [ -z "$own_vectors" ] && [ ! -s "$vectors" ]; then
       texts=(data/train2012)
@@ -103,6 +109,7 @@ if runs 4; then
   for system in $systems; do
     store=data/store_word options=()
     ! is_window_model "$system" || store=data/store_vectors options=(--vectors "$vectors")
+    [ "$system" != CRF ] || store=data/store_all
     [ "exp/$system/final.pt" -nt $store/conf ] && [ "exp/$system/final.pt" -nt "conf/$system.conf" ] && continue
     $cmd "exp/$system/log/train.log" punc train --config "conf/$system.conf" "${options[@]}" \
       --train-set train2012 --dev-set dev2012 $store "exp/$system"
