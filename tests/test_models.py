@@ -28,7 +28,10 @@ torch.set_num_threads(1)
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))
 VOCABULARY = Vocabulary(["<unk>", "</s>", *"abcdefgh"])
 # Where a model has such options. With less high filters, CNN-1 cannot tell where in its window a word stands.
-SMALL = {"embedding_dim": 8, "hidden_dim": 16, "init_range": 0.1, "filters": 8, "heights": 5}
+# The toy task's tokens are words, and its batches have 5 steps: what reads further than a few would see no slot.
+SMALL = {"embedding_dim": 8, "hidden_dim": 16, "init_range": 0.1, "filters": 8, "heights": 5,
+         "unit": "word", "delay": 2, "ngram": 4, "widths": 3, "kernels": 8, "pool": 2, "dilated_layers": 2,
+         "layers": 2, "dropout": 0.0, "embedding_dropout": 0.0, "cnn_dropout": 0.0}
 TRAINING = {"optimizer": "adam", "learning_rate": 0.03, "rows": 10, "steps": 5, "epochs": 5, "piece": 32, "context": 8,
             "threads": 1}
 WITHOUT = {"pauses": False}
@@ -65,6 +68,14 @@ def data_of(lengths, seed=0):
     pauses = rng.choice(np.array([0, 0.25, 0.9, np.nan], np.float32), n)
     pauses[offsets[1:] - 1] = np.nan
     return StoreSet(rng.integers(0, 10, n).astype(np.int32), None, pauses, [*map(str, range(len(lengths)))], offsets)
+
+
+def characters(lengths, seed=0):
+    """Texts without pauses whose last token, and no other, is END."""
+    data = data_of(lengths, seed)
+    data.ids[data.ids == END] = 2
+    data.ids[data.offsets[1:] - 1] = END
+    return data._replace(pauses=None)
 
 
 def write(model, directory):
@@ -139,6 +150,14 @@ def test_rows_of_a_batch_do_not_touch_each_other(name, inputs, text_model):
     one, four = (log_posteriors(model, data, piece=0, rows=rows) for rows in (1, 4))
     np.testing.assert_allclose(one, four, atol=1e-5)
     assert np.array_equal(one.argmax(axis=1), four.argmax(axis=1))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_texts_of_characters_do_not_touch_each_other(name, text_model):
+    """Their last token is END, which may be the only one, and any END after that is padding."""
+    model, data = make(name, text_model), characters([25, 1, 2, 40, 7])
+    one, five = (log_posteriors(model, data, piece=0, rows=rows) for rows in (1, 5))
+    np.testing.assert_allclose(one, five, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize(("name", "inputs"), PAUSES)
@@ -437,6 +456,163 @@ def test_squared_error_dropout_and_bfloat16_are_for_training(name):
     ("window_cnn2", {"kernel": 4}, "--kernel=4; it is an odd number: a filter has a pixel in its middle"),
     ("window_cnn2", {"pool": 0}, "--pool=0; it is 1 or more")])
 def test_filters_that_there_are_not(name, options, message):
+    with pytest.raises(InputError) as error:
+        base.create(name, VOCABULARY, LABELS, options)
+    assert str(error.value) == message
+
+
+# The models of Gale & Parthasarathy 2017, by its section 2.3.
+
+def stacked(weights, inputs):
+    """The outputs of layers of LSTM, their weights [W, U, a, b] each, for the vectors `inputs`."""
+    for w, u, a, b in weights:
+        h, c, outputs = np.zeros(u.shape[1]), np.zeros(u.shape[1]), []
+        for x in inputs:
+            i, f, g, o = np.split(w @ x + a + u @ h + b, 4)
+            c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+            h = sigmoid(o) * np.tanh(c)
+            outputs.append(h)
+        inputs = outputs
+    return outputs
+
+
+def highway(x, weight, bias):
+    h, t = np.split(weight @ x + bias, 2)
+    return np.maximum(h, 0) * sigmoid(t) + x * (1 - sigmoid(t))
+
+
+def convolved_at(t, vector, kernels, bias):
+    """All kernels, (count, w, E) of each width, around step t."""
+    return np.tanh([sum(kernel[i] @ vector(t - (len(kernel) - 1) // 2 + i) for i in range(len(kernel)))
+                    for width in kernels for kernel in width] + bias)
+
+
+def dilated_at(t, layer, vector, w):
+    """What is above `layer` convolutions at step t, by recursion."""
+    if not layer:
+        return vector(t)
+    at = [int(key.split(".")[1]) for key in w if key.endswith("both.weight")][2 * layer - 2]  # then its highway
+    dilation = 2 ** (layer - 1)
+    before, here, after = (dilated_at(place, layer - 1, vector, w)
+                           for place in (t - dilation // 2, t, t + (dilation + 1) // 2))
+    both = w[f"convolutions.{at}.both.weight"] @ np.append(before, after) + w[f"convolutions.{at}.both.bias"]
+    candidate, gate = np.split(both, 2)
+    project = w.get(f"convolutions.{at}.project.weight", np.eye(len(candidate)))
+    return highway(project @ here + np.tanh(candidate) * sigmoid(gate),
+                   w[f"convolutions.{at + 1}.both.weight"], w[f"convolutions.{at + 1}.both.bias"])
+
+
+def hidden_by_hand(name, options, w, text):
+    """What is below the softmax at each token of a text, whose last one is END."""
+    size = len(text)
+
+    def vector(t):
+        return w["embedding.weight"][text[t] if 0 <= t < size else END]
+
+    def layers(prefix):
+        inside = [key for key in w if key.startswith(prefix) and "weight_ih" in key]
+        return [[w[key.replace("weight_ih", part)] for part in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")]
+                for key in inside]
+
+    if name == "bi_lstm":
+        found = [vector(t) for t in range(size)]
+        for ahead, back in zip(layers("lstms.forwards"), layers("lstms.backwards")):
+            found = np.concatenate([stacked([ahead], found), stacked([back], found[::-1])[::-1]], axis=1)
+        return found
+    if name == "delay":
+        delay = options["delay"]
+        return stacked(layers("lstms"), [vector(t) for t in range(size + delay)])[delay:]
+    if name == "ngram_lstm":
+        n = options["ngram"]
+        inputs = [np.concatenate([vector(t - (n - 1) // 2 + i) for i in range(n)]) for t in range(size)]
+    elif name == "dilated_cnn":
+        inputs = [dilated_at(t, options["dilated_layers"], vector, w) for t in range(size)]
+    else:
+        kernels = [w[key] for key in w if key.startswith("kernels.weights")]
+        inputs = [convolved_at(t, vector, kernels, w["kernels.bias"]) for t in range(size)]
+        if name == "cnn_ngram":  # outside the text, the nearest character
+            n = options["pool"]
+            inputs = [np.max([inputs[min(max(t - (n - 1) // 2 + i, 0), size - 1)] for i in range(n)], axis=0)
+                      for t in range(size)]
+        inputs = [highway(x, w["highway.both.weight"], w["highway.both.bias"]) for x in inputs]
+    return stacked(layers("lstms"), inputs)
+
+
+CHARACTER_MODELS = [("delay", {"delay": 3, "layers": 3}), ("delay", {"delay": 0}), ("ngram_lstm", {"ngram": 4}),
+                    ("ngram_lstm", {"ngram": 5}), ("ngram_lstm", {"ngram": 1}),
+                    ("cnn_feature", {"widths": 4, "kernels": 2, "most_kernels": 5}),
+                    ("cnn_feature", {"widths": 3, "kernels": 2}), ("cnn_ngram", {"widths": 3, "kernels": 2, "pool": 4}),
+                    ("cnn_ngram", {"widths": 2, "kernels": 3, "pool": 3}), ("cnn_ngram", {"widths": 1, "pool": 5}),
+                    ("dilated_cnn", {"dilated_layers": 1}), ("dilated_cnn", {"dilated_layers": 3}),
+                    ("bi_lstm", {"layers": 1}), ("bi_lstm", {"layers": 3})]
+
+
+@pytest.mark.parametrize(("name", "options"), CHARACTER_MODELS)
+def test_character_models_are_their_equations(name, options):
+    """On texts of characters, which end with END, and of words, which END follows."""
+    model = make(name, "", embedding_dim=3, hidden_dim=4, **options)
+    w = {key: weight.double().numpy() for key, weight in model.state_dict().items()}
+    for data in (characters([9, 3, 4, 2]), data_of([8, 1, 3])):
+        words = data.pauses is not None
+        if words:
+            data.ids[data.ids == END] = 2
+        expected = []
+        for begin, end in zip(data.offsets, data.offsets[1:]):
+            hidden = hidden_by_hand(name, options, w, [*data.ids[begin:end].tolist(), *[END] * words])
+            expected += [softmax(w["output.weight"] @ h + w["output.bias"]) for h in hidden[:end - begin]]
+        np.testing.assert_allclose(np.exp(log_posteriors(model, data)), expected, rtol=0, atol=1e-5)
+
+
+def lstm_size(inputs, units):
+    """Weights of a layer: four gates, each with the two biases of PyTorch."""
+    return 4 * units * (inputs + units + 2)
+
+
+@pytest.mark.parametrize(("name", "lookahead", "between", "lstms"), [
+    ("delay", 8, 0, (15, 200, 200, 200)),
+    ("ngram_lstm", 10, 0, (300, 200, 200, 200)),
+    ("cnn_feature", 3, 15 * 7650 + 1650 + 2 * 1650 * 1651, (1650, 100, 100)),  # 75·1 + 150·2 + 225·3 + 300·(4+5+6+7)
+    ("cnn_ngram", 5, 15 * 7650 + 1650 + 2 * 1650 * 1651, (1650, 100, 100)),
+    ("dilated_cnn", 16, 15 * 32 + 64 * 31 + 4 * 64 * 65 + 5 * 64 * 33, (32, 128, 128)),
+    ("bi_lstm", None, 0, (15, 200, 200, 200)),
+])
+def test_character_models_as_large_as_in_the_paper(name, lookahead, between, lstms):
+    model = base.create(name, VOCABULARY, LABELS, {})
+    directions = 2 if name == "bi_lstm" else 1
+    inputs = [lstms[0], *(directions * units for units in lstms[1:])]
+    expected = 10 * 15 + between + 3 * (inputs[-1] + 1)
+    expected += directions * sum(lstm_size(*pair) for pair in zip(inputs, lstms[1:]))
+    assert (size(model), model.lookahead, model.unit) == (expected, lookahead, "char")
+
+
+@pytest.mark.parametrize("name", ["delay", "ngram_lstm", "cnn_feature", "cnn_ngram", "dilated_cnn", "bi_lstm"])
+def test_dropout_is_for_training_and_each_of_its_options_matters(name):
+    tokens = torch.randint(2, 10, (4, 12))
+    kinds = [option for option in base.option_names(name) if option.endswith("dropout")]
+    for kind in kinds:
+        model = make(name, "", **{kind: 0.5})
+        in_use = model(tokens, None, model.initial_state(4))[0]
+        assert torch.equal(in_use, model(tokens, None, model.initial_state(4))[0])
+        assert not torch.allclose(model.train()(tokens, None, model.initial_state(4))[0], in_use, atol=0.01)
+        with pytest.raises(InputError, match=f"^--{kind.replace('_', '-')}=1.5; "):
+            make(name, "", **{kind: 1.5})
+
+
+def test_dropout_as_in_the_paper():
+    """One minus the keep probabilities of section 3.2."""
+    for name, rates in (("delay", [.2]), ("ngram_lstm", [.2]), ("bi_lstm", [.2]), ("cnn_feature", [.1, .4]),
+                        ("cnn_ngram", [.1, .4]), ("dilated_cnn", [.1, .2, .4])):
+        defaults = base.option_defaults(name)
+        assert [value for option, value in defaults.items() if option.endswith("dropout")] == rates
+
+
+@pytest.mark.parametrize(("name", "options", "message"), [
+    ("delay", {"delay": -1}, "--delay=-1; it is 0 or more"),
+    ("ngram_lstm", {"ngram": 0}, "--ngram=0; it is 1 or more"),
+    ("cnn_ngram", {"pool": 0}, "--pool=0; it is 1 or more"),
+    ("dilated_cnn", {"dilated_layers": 0}, "--dilated-layers=0; it is 1 or more"),
+    ("dilated_cnn", {"kernels": 0}, "--kernels=0; it is 1 or more")])
+def test_sizes_of_character_models_that_there_are_not(name, options, message):
     with pytest.raises(InputError) as error:
         base.create(name, VOCABULARY, LABELS, options)
     assert str(error.value) == message

@@ -5,7 +5,9 @@ pause in slot t, and returns the logits of slot t: with a look-ahead of 1, step 
 slot. A stream of n slots therefore takes n + lookahead steps: the first `lookahead` steps only read the
 first tokens and belong to no slot, and past the stream's end the tokens are `</s>` (`END`). What came
 before is in the state. A model with `lookahead = None` reads whole texts in one go: step t reads token t,
-the logits are those of slot t, the state is empty, and the first `END` in a row, if any, ends its text.
+the logits are those of slot t, and the state is empty. A text ends with one `END`: what follows the first of
+the `END`s that a row ends with is padding. That one is a text's last token itself (characters), or follows
+it (words) and is missing where a row is full: there a model reads on as if it stood there.
 
 A model that is not trained by gradient, as a hidden-event language model or a decision tree, is `Fitted`: it
 finds its arrays by itself, and gives the posteriors of whole streams. All else is the same for both kinds.

@@ -1,0 +1,128 @@
+"""Layers of LSTM (Hochreiter & Schmidhuber 1997, with the forget gates of Gers et al. 2000) with dropout around each.
+
+    i, f, g, o = W x(t) + a + U h(t−1) + b
+    c(t) = σ(f) c(t−1) + σ(i) tanh(g)
+    h(t) = σ(o) tanh(c(t))
+
+As in Zaremba et al. 2014, "Recurrent Neural Network Regularization", dropout is on what goes from layer to layer, into
+the first one and out of the last one, not on what goes from step to step. The layers are PyTorch's, which has no
+peepholes and computes whole layers in oneDNN.
+"""
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from punc.errors import InputError
+from punc.layers.dropout import dropout
+
+State = tuple[Tensor, Tensor]  # h, c: (layers, B, H) each
+
+
+class LSTMStack(nn.Module):
+    """`layers` layers of `hidden_dim` units, forward in time.
+
+    rate   part of the inputs, of what goes from layer to layer, and of the outputs that is left out in training
+    """
+
+    def __init__(self, input_dim: int, hidden_dim: int, layers: int, rate: float):
+        super().__init__()
+        self.dropout = dropout(rate)
+        _check(hidden_dim, layers)
+        self.lstm = nn.LSTM(input_dim, hidden_dim, layers, dropout=rate if layers > 1 else 0.0, batch_first=True)
+
+    def initial_state(self, batch: int) -> State:
+        """Zeros, (layers, batch, H) twice."""
+        zeros = self.lstm.weight_hh_l0.new_zeros(self.lstm.num_layers, batch, self.lstm.hidden_size)
+        return zeros, zeros
+
+    def forward(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
+        """(B, T, D), (h, c) → outputs (B, T, H), (h, c) after the last step. T may be 0."""
+        if not inputs.shape[1]:
+            return inputs.new_zeros(len(inputs), 0, self.lstm.hidden_size), state
+        outputs, state = self.lstm(self.dropout(inputs), state)
+        return self.dropout(outputs), state
+
+    def stepper(self) -> "Stepper":
+        """One step at a time for one stream, for live decoding."""
+        return Stepper(self.lstm)
+
+
+class Stepper:
+    """The layers one step at a time for one stream, in NumPy: PyTorch packs all weights anew at every call."""
+
+    def __init__(self, lstm: nn.LSTM):
+        size = self.size = lstm.hidden_size
+        # σ(a) = (1 + tanh(a/2)) / 2: one tanh squashes all gates; the halves go into the weights.
+        halves = np.full((4 * size, 1), 0.5, np.float32)
+        halves[2 * size:3 * size] = 1.0
+        self.layers = []
+        for layer in lstm.all_weights:
+            inputs, hidden, bias1, bias2 = (weight.detach().numpy() for weight in layer)
+            self.layers.append((np.ascontiguousarray((inputs * halves).T), np.ascontiguousarray((hidden * halves).T),
+                                (bias1 + bias2) * halves[:, 0], np.zeros(size, np.float32), np.zeros(size, np.float32)))
+
+    def project(self, inputs: np.ndarray) -> np.ndarray:
+        """Inputs (D,) of the first layer → (4H,), what `step` takes."""
+        weight, _, bias, _, _ = self.layers[0]
+        return inputs @ weight + bias
+
+    def step(self, gate_inputs: np.ndarray) -> np.ndarray:
+        """Projected inputs (4H,) → outputs (H,) of the last layer, which the next step overwrites."""
+        output = None
+        for inputs, weight, bias, hidden, cell in self.layers:
+            if output is not None:
+                gate_inputs = output @ inputs
+                gate_inputs += bias
+            output = self._step(gate_inputs, weight, hidden, cell)
+        return output
+
+    def _step(self, gate_inputs: np.ndarray, weight: np.ndarray, hidden: np.ndarray, cell: np.ndarray) -> np.ndarray:
+        """One step of one layer, whose state is changed in place → its `hidden`."""
+        size = self.size
+        gates = hidden @ weight
+        gates += gate_inputs
+        np.tanh(gates, out=gates)
+        gates[:2 * size] += 1.0
+        gates[:2 * size] *= 0.5
+        cell *= gates[size:2 * size]
+        cell += gates[:size] * gates[2 * size:3 * size]
+        out = gates[3 * size:]
+        out += 1.0
+        out *= 0.5
+        return np.multiply(out, np.tanh(cell), out=hidden)
+
+
+class BidirectionalStack(nn.Module):
+    """`layers` layers of `hidden_dim` units in each direction; a layer reads both directions of the one below it.
+
+    rate   as in LSTMStack
+
+    The texts of a batch are padded at the end, so that going backward each is turned around by itself. PyTorch's own
+    packed sequences would do that too, but are computed without oneDNN: three times as slow in training (measured).
+    """
+
+    def __init__(self, input_dim: int, hidden_dim: int, layers: int, rate: float):
+        super().__init__()
+        self.dropout = dropout(rate)
+        _check(hidden_dim, layers)
+        sizes = [input_dim] + [2 * hidden_dim] * (layers - 1)
+        self.forwards = nn.ModuleList(nn.LSTM(size, hidden_dim, batch_first=True) for size in sizes)
+        self.backwards = nn.ModuleList(nn.LSTM(size, hidden_dim, batch_first=True) for size in sizes)
+
+    def forward(self, inputs: Tensor, lengths: Tensor) -> Tensor:
+        """(B, T, D), lengths (B,) of the texts → (B, T, 2H), forward and backward; past a text's end, anything."""
+        steps = torch.arange(inputs.shape[1], device=inputs.device)
+        ends = lengths.unsqueeze(1)
+        turned = torch.where(steps < ends, ends - 1 - steps, steps)  # (B, T), its own inverse
+        rows = torch.arange(len(inputs), device=inputs.device).unsqueeze(1)
+        for ahead, back in zip(self.forwards, self.backwards):
+            inputs = self.dropout(inputs)
+            inputs = torch.cat([ahead(inputs)[0], back(inputs[rows, turned])[0][rows, turned]], dim=2)
+        return self.dropout(inputs)
+
+
+def _check(hidden_dim: int, layers: int) -> None:
+    for option, value in (("hidden-dim", hidden_dim), ("layers", layers)):
+        if value < 1:
+            raise InputError(f"--{option}={value}", "it is 1 or more")

@@ -1,0 +1,44 @@
+"""Bi-LSTM: Gale & Parthasarathy 2017, "Experiments in Character-level Neural Network Models for Punctuation", 2.3.6.
+
+Layers of LSTM in both directions (Graves & Schmidhuber 2005), e(t) the embedding of token t:
+
+    y_0 = e;  y_l(t) = [forward LSTM(y_(l−1))(t), backward LSTM(y_(l−1))(t)]
+    ŷ(t) = softmax(W y_3(t) + b)
+
+It reads whole texts: going backward it begins with the END of each.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from punc.layers.lstm_stack import BidirectionalStack
+from punc.models.base import Neural, State
+from punc.store import END
+
+
+class Model(Neural):
+    """Bi-LSTM.
+
+    unit            what a token is: char, word or subword
+    embedding_dim   numbers of a token's vector
+    hidden_dim      units of each LSTM layer in each direction
+    layers          LSTM layers
+    dropout         part left out in training between embedding, LSTM layers and softmax
+    """
+
+    unit = "char"
+
+    def __init__(self, vocab: int, labels: int, unit: str = "char", embedding_dim: int = 15, hidden_dim: int = 200,
+                 layers: int = 3, dropout: float = 0.2):
+        super().__init__()
+        self.unit = unit
+        self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True)
+        self.lstms = BidirectionalStack(embedding_dim, hidden_dim, layers, dropout)
+        self.output = nn.Linear(2 * hidden_dim, labels)
+
+    def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
+        line = nn.functional.pad(tokens, (0, 1), value=END)  # the END of a row that has room for none
+        steps = torch.arange(1, line.shape[1] + 1, device=line.device)
+        lengths = ((line != END) * steps).amax(dim=1) + 1  # with one END
+        hidden = self.lstms(self.embedding(line), lengths)[:, :-1]  # (B, T, 2H)
+        return self.output(hidden), ()

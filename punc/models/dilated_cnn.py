@@ -1,0 +1,61 @@
+"""Dilated CNN: Gale & Parthasarathy 2017, "Experiments in Character-level Neural Network Models for Punctuation", 2.3.5.
+
+Layers of convolutions with holes, each of which sees twice as many tokens as the one below it, e(t) the embedding:
+
+    x_0 = e;  x_l = highway(residual_l(x_(l−1)))      dilations 1, 2, 4, 8, 16: five layers see 32 tokens
+    ŷ(t) = softmax(W LSTM(LSTM(x_5(t))) + b)
+
+The convolutions with their gated residual connections are those of punc.layers.gated_residual. Outside the text there
+is <NULL>, which here is END, and what the convolutions make of it. So the model reads 16 tokens past a slot, sees 15
+before it, and can stream: the function is the same as on whole texts (see punc.layers.context).
+"""
+
+from torch import Tensor, nn
+
+from punc.errors import InputError
+from punc.layers.context import ContextModel
+from punc.layers.dropout import dropout as dropout_layer
+from punc.layers.gated_residual import GatedResidual
+from punc.layers.highway import Highway
+from punc.layers.lstm_stack import LSTMStack
+from punc.models.base import Neural
+
+
+class Model(ContextModel, Neural):
+    """Dilated CNN.
+
+    unit                what a token is: char, word or subword
+    embedding_dim       numbers of a token's vector
+    dilated_layers      convolutions; n of them see 2 to the power of n tokens
+    kernels             kernels of each convolution
+    hidden_dim          units of each LSTM layer
+    layers              LSTM layers
+    embedding_dropout   part left out in training between embedding and convolution
+    cnn_dropout         part left out in training between convolutions
+    dropout             part left out in training between convolution, LSTM layers and softmax
+    """
+
+    unit = "char"
+    lookahead = 16
+
+    def __init__(self, vocab: int, labels: int, unit: str = "char", embedding_dim: int = 15, dilated_layers: int = 5,
+                 kernels: int = 32, hidden_dim: int = 128, layers: int = 2, embedding_dropout: float = 0.1,
+                 cnn_dropout: float = 0.2, dropout: float = 0.4):
+        super().__init__()
+        for option, value in (("dilated-layers", dilated_layers), ("kernels", kernels)):
+            if value < 1:
+                raise InputError(f"--{option}={value}", "it is 1 or more")
+        self.unit = unit
+        self.read_context((2 ** dilated_layers - 1) // 2, 2 ** dilated_layers // 2)
+        self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True)
+        self.convolutions = nn.Sequential(dropout_layer(embedding_dropout, "embedding_dropout"))
+        for number in range(dilated_layers):
+            if number:
+                self.convolutions.append(dropout_layer(cnn_dropout, "cnn_dropout"))
+            self.convolutions.append(GatedResidual(kernels if number else embedding_dim, kernels, 2 ** number))
+            self.convolutions.append(Highway(kernels))
+        self.lstms = LSTMStack(kernels, hidden_dim, layers, dropout)
+        self.output = nn.Linear(hidden_dim, labels)
+
+    def features(self, line: Tensor) -> Tensor:
+        return self.convolutions(self.embedding(line))  # (B, T, kernels)

@@ -1,0 +1,72 @@
+"""A model that sees tokens around each step is the same function streamed as on the whole text at once."""
+
+import numpy as np
+import pytest
+import torch
+
+from punc.layers.context import ContextModel
+from punc.layers.lstm_stack import LSTMStack
+from punc.models.base import Neural
+from punc.store import END
+
+torch.set_num_threads(1)
+
+
+class Around(ContextModel, Neural):
+    """The vectors of the tokens around each step, end to end."""
+
+    def __init__(self, before, ahead):
+        super().__init__()
+        self.read_context(before, ahead)
+        self.embedding = torch.nn.Embedding(9, 3)
+        self.lstms = LSTMStack(3 * (before + 1 + ahead), 4, 2, 0.0)
+        self.output = torch.nn.Linear(4, 2)
+
+    def features(self, line):
+        return self.embedding(line).unfold(1, self.before + 1 + self.lookahead, 1).flatten(2)
+
+
+CONTEXTS = [(0, 0), (0, 3), (3, 0), (2, 3)]
+
+
+def whole(model, text):
+    """Logits (T, 2) of a text: END around it, then the LSTMs from its first token to its last."""
+    line = torch.tensor([[END] * model.before + text + [END] * model.lookahead])
+    with torch.no_grad():
+        features = torch.cat([model.features(line[:, t:t + model.before + 1 + model.lookahead])
+                              for t in range(len(text))], dim=1)
+        return model.output(model.lstms.lstm(features)[0])[0]
+
+
+@pytest.mark.parametrize(("before", "ahead"), CONTEXTS)
+@pytest.mark.parametrize("steps", [1, 2, 5, 100])
+def test_streamed_in_parts_it_is_the_same_as_on_the_whole_text(before, ahead, steps):
+    torch.manual_seed(1)
+    model, text = Around(before, ahead).eval(), [2, 5, 3, 8, 2, 2, 4, 6, 7, 5, 3, END]
+    state, parts = model.initial_state(2), []
+    with torch.no_grad():
+        for tokens in torch.tensor([text + [END] * ahead] * 2).split(steps, dim=1):
+            logits, state = model(tokens, None, state)
+            assert logits.shape == (2, tokens.shape[1], 2)
+            parts.append(logits)
+    found = torch.cat(parts, dim=1)
+    torch.testing.assert_close(found[0, ahead:], whole(model, text))
+    assert torch.equal(found[:, :ahead], model.output.bias.expand(2, ahead, 2))  # no slot, nothing read yet
+    assert state[0].shape == (2, before + ahead)
+
+
+@pytest.mark.parametrize(("before", "ahead"), CONTEXTS)
+def test_live_it_is_the_same(before, ahead):
+    torch.manual_seed(1)
+    model, text = Around(before, ahead).eval(), [2, 5, 3, 8, 2, 2, 4, 6, 7, 5, 3, END]
+    for _ in range(2):
+        stepper = model.stepper()
+        found = np.array([stepper.step(token, np.nan) for token in text + [END] * ahead])
+        np.testing.assert_allclose(found[ahead:], whole(model, text).numpy(), rtol=0, atol=1e-5)
+
+
+def test_batches_shorter_than_the_look_ahead_can_be_trained_on():
+    model = Around(0, 3).train()
+    logits, _ = model(torch.tensor([[2, 3]]), None, model.initial_state(1))
+    model.loss(logits, torch.tensor([[0, 1]])).backward()  # a lane that begins inside a stream has slots there
+    assert model.output.bias.grad.any()

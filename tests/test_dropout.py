@@ -1,0 +1,23 @@
+"""Dropout: what is left out, and rates that are none."""
+
+import pytest
+import torch
+
+from punc.errors import InputError
+from punc.layers.dropout import dropout
+
+
+def test_a_part_is_left_out_in_training_and_the_rest_counts_for_more():
+    torch.manual_seed(1)
+    layer, ones = dropout(0.4), torch.ones(20000)
+    left = layer(ones)
+    assert set(left.tolist()) == {0.0, float(ones[0] / 0.6)}
+    assert float(left.mean()) == pytest.approx(1, abs=0.03)
+    assert torch.equal(layer.eval()(ones), ones)
+
+
+@pytest.mark.parametrize("rate", [-0.1, 1.0, 80.0, float("nan")])
+def test_rates_that_are_none(rate):
+    with pytest.raises(InputError) as error:
+        dropout(rate, "embedding_dropout")
+    assert str(error.value) == f"--embedding-dropout={rate}; it is at least 0 and less than 1"

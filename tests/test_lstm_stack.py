@@ -1,0 +1,134 @@
+"""Stacks of LSTM against their equations in plain loops, forward, backward, in parts and step by step."""
+
+import numpy as np
+import pytest
+import torch
+
+from punc.errors import InputError
+from punc.layers.lstm_stack import BidirectionalStack, LSTMStack
+
+torch.set_num_threads(1)
+
+
+def sigmoid(a):
+    return 1 / (1 + np.exp(-a))
+
+
+def loop(weights, xs):
+    """One layer over the vectors xs: [W, U, a, b] of its equations."""
+    w, u, a, b = (weight.detach().double().numpy() for weight in weights)
+    h = c = np.zeros(u.shape[1])
+    result = []
+    for x in xs:
+        i, f, g, o = np.split(w @ x + a + u @ h + b, 4)
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        h = sigmoid(o) * np.tanh(c)
+        result.append(h)
+    return result
+
+
+def made(kind, *sizes):
+    """A stack with weights so large that gates open and close."""
+    torch.manual_seed(1)
+    stack = kind(*sizes)
+    for weight in stack.parameters():
+        torch.nn.init.uniform_(weight, -1, 1)
+    return stack
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+def test_forward_against_a_loop(layers):
+    stack, inputs = made(LSTMStack, 4, 6, layers, 0.5).eval(), torch.randn(3, 8, 4)
+    with torch.no_grad():
+        found, (h, c) = stack(inputs, stack.initial_state(3))
+    for row in range(3):
+        expected = inputs[row].double().numpy()
+        for weights in stack.lstm.all_weights:
+            expected = loop(weights, expected)
+        np.testing.assert_allclose(found[row].numpy(), expected, rtol=0, atol=1e-5)
+    assert h.shape == c.shape == (layers, 3, 6)
+    assert torch.equal(h[-1], found[:, -1])
+
+
+def test_the_state_is_carried_over_parts_of_any_length():
+    stack, inputs = made(LSTMStack, 4, 6, 2, 0.0), torch.randn(3, 8, 4)
+    with torch.no_grad():
+        whole, state = stack(inputs, stack.initial_state(3))
+        parts, carried = [], stack.initial_state(3)
+        for part in inputs.split([1, 0, 5, 0, 2], dim=1):
+            hidden, carried = stack(part, carried)
+            parts.append(hidden)
+    torch.testing.assert_close(torch.cat(parts, 1), whole)
+    torch.testing.assert_close(carried, state)
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+def test_step_by_step(layers):
+    stack, inputs = made(LSTMStack, 4, 6, layers, 0.5).eval(), torch.randn(1, 30, 4)
+    with torch.no_grad():
+        whole = stack(inputs, stack.initial_state(1))[0][0].numpy()
+    for _ in range(2):  # each stepper begins anew
+        stepper = stack.stepper()
+        steps = [stepper.step(stepper.project(x)).copy() for x in inputs[0].numpy()]
+        np.testing.assert_allclose(steps, whole, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_both_directions_against_a_loop(layers):
+    """Backward, each text begins at its own end, whatever stands behind it."""
+    lengths = [8, 1, 5]
+    stack, inputs = made(BidirectionalStack, 4, 3, layers, 0.5).eval(), torch.randn(3, 8, 4)
+    with torch.no_grad():
+        found = stack(inputs, torch.tensor(lengths))
+    for row, length in enumerate(lengths):
+        expected = inputs[row, :length].double().numpy()
+        for ahead, back in zip(stack.forwards, stack.backwards):
+            expected = np.concatenate([loop(ahead.all_weights[0], expected),
+                                       loop(back.all_weights[0], expected[::-1])[::-1]], axis=1)
+        np.testing.assert_allclose(found[row, :length].numpy(), expected, rtol=0, atol=1e-5)
+
+
+def test_both_directions_are_those_of_packed_sequences():
+    stack, inputs, lengths = made(BidirectionalStack, 4, 3, 2, 0.0), torch.randn(3, 8, 4), torch.tensor([8, 6, 2])
+    twin = torch.nn.LSTM(4, 3, 2, bidirectional=True, batch_first=True)
+    with torch.no_grad():
+        for weights, layer in zip(twin.all_weights, [m for pair in zip(stack.forwards, stack.backwards) for m in pair]):
+            for mine, theirs in zip(layer.all_weights[0], weights):
+                theirs.copy_(mine)
+        packed = torch.nn.utils.rnn.pack_padded_sequence(inputs, lengths, batch_first=True)
+        expected = torch.nn.utils.rnn.pad_packed_sequence(twin(packed)[0], batch_first=True)[0]
+        found = stack(inputs, lengths)
+    for row, length in enumerate(lengths):
+        torch.testing.assert_close(found[row, :length], expected[row, :length])
+
+
+@pytest.mark.parametrize("kind", [LSTMStack, BidirectionalStack])
+def test_dropout_is_before_between_and_after_the_layers(kind):
+    stack = made(kind, 40, 20, 2, 0.5)
+    seen = {}
+
+    def see(name):
+        return lambda module, given: seen.__setitem__(name, given[0].detach())
+
+    for number, module in enumerate(m for m in stack.modules() if isinstance(m, torch.nn.LSTM)):
+        module.register_forward_pre_hook(see(number))
+    ones = torch.ones(10, 5, 40)
+    given = stack.initial_state(10) if kind is LSTMStack else torch.full((10,), 5)
+    outputs = stack(ones, given)
+    outputs = outputs[0] if kind is LSTMStack else outputs
+    for part in (outputs, *seen.values()):
+        assert 0.4 < float((part == 0).float().mean()) < 0.6
+    if kind is LSTMStack:  # what is between its layers is inside PyTorch's
+        assert stack.lstm.dropout == 0.5
+    assert set(seen[0].flatten().tolist()) == {0.0, 2.0}
+
+
+@pytest.mark.parametrize("kind", [LSTMStack, BidirectionalStack])
+@pytest.mark.parametrize(("sizes", "message"), [
+    ((4, 0, 2, 0.5), "--hidden-dim=0; it is 1 or more"),
+    ((4, 6, 0, 0.5), "--layers=0; it is 1 or more"),
+    ((4, 6, 2, 1.0), "--dropout=1.0; it is at least 0 and less than 1")])
+def test_sizes_that_there_are_not(kind, sizes, message):
+    with pytest.raises(InputError) as error:
+        kind(*sizes)
+    assert str(error.value) == message

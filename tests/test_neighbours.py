@@ -1,0 +1,40 @@
+"""Pooling over neighbours against loops over the text, with what is beside a text's edge for what is outside."""
+
+import pytest
+import torch
+
+from punc.layers.neighbours import max_over_neighbours, outside
+from punc.store import END
+
+
+@pytest.mark.parametrize("width", range(1, 10))
+def test_against_a_loop(width):
+    torch.manual_seed(width)
+    features = torch.randn(2, 20, 3)
+    expected = [[[max(features[row, t + i, k].item() for i in range(width)) for k in range(3)]
+                 for t in range(20 - width + 1)] for row in range(2)]
+    assert torch.equal(max_over_neighbours(features, width), torch.tensor(expected))
+
+
+@pytest.mark.parametrize("width", range(1, 8))
+def test_the_least_value_outside_is_what_is_beside_the_edge(width):
+    """Outside a text, the nearest step inside it, not zero: all features are negative here."""
+    torch.manual_seed(width)
+    steps, before, ahead = 9, (width - 1) // 2, width // 2
+    text = -torch.rand(steps, 2)
+    expected = [[max(text[min(max(t + i, 0), steps - 1), k].item() for i in range(-before, ahead + 1))
+                 for k in range(2)] for t in range(steps)]
+    line = torch.nn.functional.pad(text, (0, 0, before, ahead), value=-1.0)
+    assert torch.equal(max_over_neighbours(line[None], width)[0], torch.tensor(expected))
+
+
+def test_the_gradient_goes_to_the_largest():
+    features = torch.tensor([[[1.], [5.], [2.], [3.]]], requires_grad=True)
+    max_over_neighbours(features, 3).sum().backward()
+    assert features.grad.flatten().tolist() == [0, 2, 0, 0]
+
+
+def test_the_first_end_is_of_the_text():
+    a, b = 5, 6
+    line = torch.tensor([[END, END, a, b, END, END, END, a, END], [a, b, a, END, a, END, END, END, END]])
+    assert outside(line).int().tolist() == [[1, 0, 0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 0, 1, 1, 1]]
