@@ -2,10 +2,11 @@
 
 Formats:
 
-    prose   punctuated text
-    lrec    one word a line: `word<TAB>LABEL`
-    sil     blank-separated words, pauses and marks: `word <sil=0.123> ,COMMA word .PERIOD`
-    mteval  XML: `<doc docid="…">` is a stream, `<seg>` an utterance of prose
+    prose       punctuated text
+    characters  punctuated text without blanks between words: every character is a token (punc.characters)
+    lrec        one word a line: `word<TAB>LABEL`
+    sil         blank-separated words, pauses and marks: `word <sil=0.123> ,COMMA word .PERIOD`
+    mteval      XML: `<doc docid="…">` is a stream, `<seg>` an utterance of prose
 
 Repairs, each counted:
 
@@ -26,6 +27,7 @@ from functools import partial
 
 import numpy as np
 
+from punc.characters import CharacterReader
 from punc.errors import InputError
 from punc.labels import LabelSet
 from punc.pieces import Memo, Piece, Unreadable
@@ -114,7 +116,9 @@ class RawReader:
 
     def __init__(self, raw: RawFormat):
         self.raw, self.reader, labels = raw, raw.reader, raw.reader.labels
-        self._parse = {"prose": self._prose, "mteval": self._mteval, "lrec": self._lrec, "sil": self._sil}[raw.name]
+        self._parse = {"prose": self._prose, "characters": self._prose, "mteval": self._mteval, "lrec": self._lrec,
+                       "sil": self._sil}[raw.name]
+        self._characters = CharacterReader(labels) if raw.name == "characters" else None
         self._memo = Memo(partial(lrec_line, labels=labels) if raw.name == "lrec"
                           else partial(prose_token, reader=self.reader))
         self._delete = re.compile(raw.delete) if raw.delete else None
@@ -156,13 +160,21 @@ class RawReader:
             if self._delete:
                 part = self._delete.sub(" ", part)
             if not self.raw.lines:
-                yield self._memo.read(part.split(), self.reader.attach, repairs)._replace(stream=stream)
+                yield self._piece(part, repairs)._replace(stream=stream)
                 continue
             *lines, rest = part.split("\n")
             for i, line in enumerate([*lines, rest]):
                 if i < len(lines) or line:
-                    piece = self._memo.read(line.split(), self.reader.attach, repairs)
+                    piece = self._piece(line, repairs)
                     yield piece._replace(stream=stream if i == 0 else None, end=i < len(lines))
+
+    def _piece(self, text: str, repairs: Counter) -> Piece:
+        """A text of words, or of characters, as a piece."""
+        if not self._characters:
+            return self._memo.read(text.split(), self.reader.attach, repairs)
+        split = self._characters.split(text)
+        lead = self.reader.labels.reading(split.lead) if split.lead else ""
+        return Piece(" ".join(split.tokens), " ".join(split.labels), lead=lead)
 
     def _lrec(self, text: str, line_start: bool, repairs: Counter) -> Iterator[Piece]:
         for stream, part in self._streams(text, line_start):
@@ -184,7 +196,7 @@ class RawReader:
                 continue
             part = html.unescape(re.sub(r"<[^<>]*>", " ", match[2]))
             part = self._delete.sub(" ", part) if self._delete else part
-            yield self._memo.read(part.split(), self.reader.attach, repairs)._replace(stream=stream, end=True)
+            yield self._piece(part, repairs)._replace(stream=stream, end=True)
             stream = None
 
     def _sil(self, text: str, line_start: bool, repairs: Counter) -> Iterator[Piece]:

@@ -15,7 +15,7 @@ ctm vectors word_vectors
 textgrids align ctm_blocks subtitles stm
 datadir
 text pauses project plots
-pieces blocks validate marked_ctm parts
+characters pieces blocks validate marked_ctm parts
 raw trs timed_text vocabulary spoken
 prepare store crf_features
 layers batches

@@ -122,9 +122,9 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize("name", [*FILES, "prose lines"])
+@pytest.mark.parametrize("name", [*FILES, "prose lines", "characters lines"])
 def test_where_the_blocks_are_cut_changes_nothing(labels, tmp_path, monkeypatch, name):
-    (tmp_path / "in").write_bytes(FILES[name.removesuffix(" lines")])
+    (tmp_path / "in").write_bytes(FILES["prose" if "lines" in name else name])
     doc, lines, name = "#doc" if name == "prose" else "", "lines" in name, name.removesuffix(" lines")
     raw = RawFormat(name, TextReader(LabelSet.read(labels)), lines, doc)
     expected = prepare(raw, [tmp_path / "in"], tmp_path / "whole", utt_words=7)

@@ -100,6 +100,23 @@ def test_prose(text, words, labels, lead):
     assert one("prose", text) == (words, labels, lead, Counter())
 
 
+@pytest.mark.parametrize(("text", "words", "labels", "lead"), [
+    ("Thank you,so\u3000much. Chris", "Thank you so much Chris", "O COMMA O PERIOD O", ""),
+    ("日本、ＡＢ\n3.5.", "日 本 、 ＡＢ 3.5", "O O O O PERIOD", ""),
+    (", 日", "日", "O", "COMMA"),
+    ("?.", "", "", "QUESTION"),
+    ("\u3000", "", "", ""),
+])
+def test_characters(text, words, labels, lead):
+    assert one("characters", text) == (words, labels, lead, Counter())
+
+
+def test_characters_line_by_line():
+    assert read("characters", "日本.\n\n?\n本", lines=True)[0] == [
+        ("日 本", "O PERIOD", "", None, True), ("", "", "", None, True), ("", "", "QUESTION", None, True),
+        ("本", "O", "", None, False)]
+
+
 def test_prose_of_a_million_marks_in_time():
     assert one("prose", "so " + ", " * 1_000_000 + "? much")[:2] == ("so much", "QUESTION O")
 

@@ -16,7 +16,7 @@ from punc.text import Clitics, TextReader
 from punc.timed_text import prepare_ctm
 from punc.trs import prepare_trs
 
-FORMATS = ("lrec", "sil", "prose", "mteval", "trs", "ctm")
+FORMATS = ("lrec", "sil", "prose", "characters", "mteval", "trs", "ctm")
 
 
 def options() -> OptionParser:
@@ -24,7 +24,8 @@ def options() -> OptionParser:
                           "Raw punctuated text to a data directory; each input file begins a stream.",
                           "punc prepare --format lrec --labels conf/labels.txt train2012 data/train2012")
     parser.add_argument("--format", required=True, choices=FORMATS,
-                        help="lrec: word<TAB>LABEL lines; sil: word <sil=0.12> ,COMMA; prose; mteval: XML; trs; "
+                        help="lrec: word<TAB>LABEL lines; sil: word <sil=0.12> ,COMMA; prose; characters: prose "
+                             "without blanks between words, as Japanese, every character a word; mteval: XML; trs; "
                              "ctm: a recogniser's words and their pauses, without labels")
     parser.add_argument("--labels", metavar="FILE", help="label set: which marks are which label; not for ctm")
     parser.add_argument("--lowercase", type=boolean, default=True, metavar="BOOL", help="write words in lower case")
@@ -70,11 +71,13 @@ def of_text(args: Namespace) -> Counter:
     """Counts of a data directory made from punctuated text. Raises InputError for options that do not go together."""
     if not args.labels:
         raise InputError("no label set", "name one: --labels conf/labels.txt")
-    lines = args.format == "prose" and (args.independent or args.utt_words == 0)
+    lines = args.format in ("prose", "characters") and (args.independent or args.utt_words == 0)
     if args.utt_words < 0 or args.nj < 1:
         raise InputError("--utt-words below 0 or --nj below 1", "give a number of words, and of processes")
     if args.format in ("lrec", "sil") and (args.independent or args.utt_words == 0):
         raise InputError(f"{args.format} text has no utterances", "give --utt-words above 0, and not --independent")
+    if args.format == "characters" and args.clitics:
+        raise InputError("characters are not split", "leave out --clitics")
     if args.format == "trs" and (args.independent or args.doc or args.skip or args.prefix):
         raise InputError("trs files have streams of their own", "leave out --independent, --doc, --skip and --prefix")
     if args.independent and args.doc:
