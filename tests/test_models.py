@@ -30,7 +30,7 @@ VOCABULARY = Vocabulary(["<unk>", "</s>", *"abcdefgh"])
 # Where a model has such options. With less high filters, CNN-1 cannot tell where in its window a word stands.
 # The toy task's tokens are words, and its batches have 5 steps: what reads further than a few would see no slot.
 SMALL = {"embedding_dim": 8, "hidden_dim": 16, "init_range": 0.1, "filters": 8, "heights": 5,
-         "unit": "word", "delay": 2, "ngram": 4, "widths": 3, "kernels": 8, "pool": 2, "dilated_layers": 2,
+         "delay": 2, "ngram": 4, "widths": 3, "kernels": 8, "pool": 2, "dilated_layers": 2,
          "layers": 2, "dropout": 0.0, "embedding_dropout": 0.0, "cnn_dropout": 0.0}
 TRAINING = {"optimizer": "adam", "learning_rate": 0.03, "rows": 10, "steps": 5, "epochs": 5, "piece": 32, "context": 8,
             "threads": 1}
@@ -582,7 +582,7 @@ def test_character_models_as_large_as_in_the_paper(name, lookahead, between, lst
     inputs = [lstms[0], *(directions * units for units in lstms[1:])]
     expected = 10 * 15 + between + 3 * (inputs[-1] + 1)
     expected += directions * sum(lstm_size(*pair) for pair in zip(inputs, lstms[1:]))
-    assert (size(model), model.lookahead, model.unit) == (expected, lookahead, "char")
+    assert (size(model), model.lookahead) == (expected, lookahead)
 
 
 @pytest.mark.parametrize("name", ["delay", "ngram_lstm", "cnn_feature", "cnn_ngram", "dilated_cnn", "bi_lstm"])

@@ -19,19 +19,15 @@ from punc.store import END
 class Model(Neural):
     """Bi-LSTM.
 
-    unit            what a token is: char, word or subword
     embedding_dim   numbers of a token's vector
     hidden_dim      units of each LSTM layer in each direction
     layers          LSTM layers
     dropout         part left out in training between embedding, LSTM layers and softmax
     """
 
-    unit = "char"
-
-    def __init__(self, vocab: int, labels: int, unit: str = "char", embedding_dim: int = 15, hidden_dim: int = 200,
+    def __init__(self, vocab: int, labels: int, embedding_dim: int = 15, hidden_dim: int = 200,
                  layers: int = 3, dropout: float = 0.2):
         super().__init__()
-        self.unit = unit
         self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True)
         self.lstms = BidirectionalStack(embedding_dim, hidden_dim, layers, dropout)
         self.output = nn.Linear(2 * hidden_dim, labels)

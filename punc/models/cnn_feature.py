@@ -1,4 +1,4 @@
-"""CNN-Feature: Gale & Parthasarathy 2017, "Experiments in Character-level Neural Network Models for Punctuation", 2.3.3.
+"""CNN-Feature: Gale & Parthasarathy 2017, "Experiments in Character-level Neural Network Models for Punctuation" 2.3.3.
 
 A convolution with kernels of widths 1 to 7, a highway layer, layers of LSTM, e(t) the embedding of token t:
 
@@ -23,7 +23,6 @@ from punc.models.base import Neural
 class Model(ContextModel, Neural):
     """CNN-Feature.
 
-    unit                what a token is: char, word or subword
     embedding_dim       numbers of a token's vector
     widths              kernels are 1 to this many tokens wide
     kernels             times w: kernels of width w
@@ -34,14 +33,12 @@ class Model(ContextModel, Neural):
     dropout             part left out in training between convolution, LSTM layers and softmax
     """
 
-    unit = "char"
     lookahead = 3
 
-    def __init__(self, vocab: int, labels: int, unit: str = "char", embedding_dim: int = 15, widths: int = 7,
+    def __init__(self, vocab: int, labels: int, embedding_dim: int = 15, widths: int = 7,
                  kernels: int = 75, most_kernels: int = 300, hidden_dim: int = 100, layers: int = 2,
                  embedding_dropout: float = 0.1, dropout: float = 0.4):
         super().__init__()
-        self.unit = unit
         self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True)
         self.embedding_dropout = dropout_layer(embedding_dropout, "embedding_dropout")
         self.kernels = Kernels(embedding_dim, widths, kernels, most_kernels)

@@ -26,7 +26,6 @@ from punc.models.base import Neural
 class Model(ContextModel, Neural):
     """CNN-Ngram.
 
-    unit                what a token is: char, word or subword
     embedding_dim       numbers of a token's vector
     widths              kernels are 1 to this many tokens wide
     kernels             times w: kernels of width w
@@ -38,16 +37,15 @@ class Model(ContextModel, Neural):
     dropout             part left out in training between convolution, LSTM layers and softmax
     """
 
-    unit = "char"
     lookahead = 5
 
-    def __init__(self, vocab: int, labels: int, unit: str = "char", embedding_dim: int = 15, widths: int = 7,
+    def __init__(self, vocab: int, labels: int, embedding_dim: int = 15, widths: int = 7,
                  kernels: int = 75, most_kernels: int = 300, pool: int = 4, hidden_dim: int = 100, layers: int = 2,
                  embedding_dropout: float = 0.1, dropout: float = 0.4):
         super().__init__()
         if pool < 1:
             raise InputError(f"--pool={pool}", "it is 1 or more")
-        self.unit, self.pool = unit, pool
+        self.pool = pool
         self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True)
         self.embedding_dropout = dropout_layer(embedding_dropout, "embedding_dropout")
         self.kernels = Kernels(embedding_dim, widths, kernels, most_kernels)

@@ -21,7 +21,6 @@ from punc.models.base import Neural, State
 class Model(Neural):
     """Delay.
 
-    unit            what a token is: char, word or subword
     delay           how many tokens past a slot it is decided
     embedding_dim   numbers of a token's vector
     hidden_dim      units of each LSTM layer
@@ -29,15 +28,14 @@ class Model(Neural):
     dropout         part left out in training between embedding, LSTM layers and softmax
     """
 
-    unit = "char"
     lookahead = 8
 
-    def __init__(self, vocab: int, labels: int, unit: str = "char", delay: int = 8, embedding_dim: int = 15,
+    def __init__(self, vocab: int, labels: int, delay: int = 8, embedding_dim: int = 15,
                  hidden_dim: int = 200, layers: int = 3, dropout: float = 0.2):
         super().__init__()
         if delay < 0:
             raise InputError(f"--delay={delay}", "it is 0 or more")
-        self.unit, self.lookahead = unit, delay
+        self.lookahead = delay
         self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True)
         self.lstms = LSTMStack(embedding_dim, hidden_dim, layers, dropout)
         self.output = nn.Linear(hidden_dim, labels)

@@ -1,4 +1,4 @@
-"""Dilated CNN: Gale & Parthasarathy 2017, "Experiments in Character-level Neural Network Models for Punctuation", 2.3.5.
+"""Dilated CNN: Gale & Parthasarathy 2017, "Experiments in Character-level Neural Network Models for Punctuation" 2.3.5.
 
 Layers of convolutions with holes, each of which sees twice as many tokens as the one below it, e(t) the embedding:
 
@@ -24,7 +24,6 @@ from punc.models.base import Neural
 class Model(ContextModel, Neural):
     """Dilated CNN.
 
-    unit                what a token is: char, word or subword
     embedding_dim       numbers of a token's vector
     dilated_layers      convolutions; n of them see 2 to the power of n tokens
     kernels             kernels of each convolution
@@ -35,17 +34,15 @@ class Model(ContextModel, Neural):
     dropout             part left out in training between convolution, LSTM layers and softmax
     """
 
-    unit = "char"
     lookahead = 16
 
-    def __init__(self, vocab: int, labels: int, unit: str = "char", embedding_dim: int = 15, dilated_layers: int = 5,
+    def __init__(self, vocab: int, labels: int, embedding_dim: int = 15, dilated_layers: int = 5,
                  kernels: int = 32, hidden_dim: int = 128, layers: int = 2, embedding_dropout: float = 0.1,
                  cnn_dropout: float = 0.2, dropout: float = 0.4):
         super().__init__()
         for option, value in (("dilated-layers", dilated_layers), ("kernels", kernels)):
             if value < 1:
                 raise InputError(f"--{option}={value}", "it is 1 or more")
-        self.unit = unit
         self.read_context((2 ** dilated_layers - 1) // 2, 2 ** dilated_layers // 2)
         self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True)
         self.convolutions = nn.Sequential(dropout_layer(embedding_dropout, "embedding_dropout"))

@@ -21,7 +21,6 @@ from punc.models.base import Neural
 class Model(ContextModel, Neural):
     """N-gram.
 
-    unit            what a token is: char, word or subword
     ngram           tokens that are read at each step
     embedding_dim   numbers of a token's vector
     hidden_dim      units of each LSTM layer
@@ -29,15 +28,14 @@ class Model(ContextModel, Neural):
     dropout         part left out in training between embedding, LSTM layers and softmax
     """
 
-    unit = "char"
     lookahead = 10
 
-    def __init__(self, vocab: int, labels: int, unit: str = "char", ngram: int = 20, embedding_dim: int = 15,
+    def __init__(self, vocab: int, labels: int, ngram: int = 20, embedding_dim: int = 15,
                  hidden_dim: int = 200, layers: int = 3, dropout: float = 0.2):
         super().__init__()
         if ngram < 1:
             raise InputError(f"--ngram={ngram}", "it is 1 or more")
-        self.unit, self.ngram = unit, ngram
+        self.ngram = ngram
         self.read_context((ngram - 1) // 2, ngram // 2)
         self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True)
         self.lstms = LSTMStack(ngram * embedding_dim, hidden_dim, layers, dropout)

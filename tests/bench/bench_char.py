@@ -1,0 +1,106 @@
+"""How fast the character-level models train at the paper's sizes, and how long a character takes live.
+
+    python tests/bench/bench_char.py [--batches N] [--rows R] [--length L] [--threads T] [--models delay …]
+
+Beside the machine's own matrix-product rate in the same run. A character costs 6 operations a weight of the matrix
+products, one multiplication and one addition forward, two of each backward; "limit" is what the measured rate would
+allow if nothing else took time. Times are of the process, not of the clock: they hold on a machine that does other
+work too. Texts are sentences of L characters, in batches of R (--batching=pieces, which groups texts by length, so that
+hardly anything of a large corpus is padding).
+"""
+
+import argparse
+import os
+import statistics
+import time
+
+import numpy as np
+import torch
+
+from punc.batches import by_length, cut, gather
+from punc.decode import live
+from punc.models.base import model_class
+from punc.optim import Optimizer
+from punc.store import END, StoreSet
+from punc.train import _epoch
+
+MODELS = ("delay", "ngram_lstm", "cnn_feature", "cnn_ngram", "dilated_cnn", "bi_lstm")
+CHARACTERS = 50
+SENTENCES = 1e5  # in an epoch
+
+
+def data_of(texts: int, length: int) -> StoreSet:
+    """Random texts whose last token is END, with slots after about every sixth character."""
+    rng = np.random.default_rng(0)
+    offsets = np.arange(texts + 1) * length
+    ids = rng.integers(2, CHARACTERS, offsets[-1]).astype(np.int32)
+    labels = np.where(rng.random(offsets[-1]) < 1 / 6, rng.integers(0, 4, offsets[-1]), -1).astype(np.int8)
+    ids[offsets[1:] - 1], labels[offsets[1:] - 1] = END, 2
+    return StoreSet(ids, labels, None, [""] * texts, offsets)
+
+
+def matrix_flop(model: torch.nn.Module) -> float:
+    """Operations a character in training: of every weight but the embedding and the biases."""
+    return 6 * sum(weight.numel() for name, weight in model.named_parameters()
+                   if "bias" not in name and not name.startswith("embedding"))
+
+
+def training(model: torch.nn.Module, data: StoreSet, rows: int, threads: int) -> tuple[float, float]:
+    """Seconds of all threads a character, and the machine's rate (operations a second), medians of three runs."""
+    updates, pieces = Optimizer(model, "adam", 0.001), cut(data.offsets, model.lookahead, 1 << 20, 0)
+    batches = [gather(data, pieces, group, model.lookahead) for group in by_length(pieces, rows)]
+    seconds, rates = [], []
+    for run in range(4):  # the first one warms up
+        rates.append(1e9 * rate(threads))
+        begin = time.process_time()
+        _epoch(model.train(), updates, batches[:1] if run == 0 else batches, None, 1.0)
+        seconds.append((time.process_time() - begin) / threads / len(data.ids))
+    return statistics.median(seconds[1:]), statistics.median(rates[1:])
+
+
+def rate(threads: int, size: int = 1024) -> float:
+    """The machine's rate as machine.gflops measures it, but of the process's own time."""
+    a, b = torch.randn(size, size), torch.randn(size, size)
+    seconds = []
+    for _ in range(5):
+        begin = time.process_time()
+        torch.mm(a, b)
+        seconds.append((time.process_time() - begin) / threads)
+    return 2e-9 * size**3 / statistics.median(seconds)
+
+
+def microseconds_live(model: torch.nn.Module, characters: int) -> float:
+    """Of the process, a character, one after the other."""
+    rng, spent = np.random.default_rng(0), []
+    for _ in range(3):
+        begin = time.process_time()
+        for _ in live(model.eval(), ((token, np.nan) for token in rng.integers(2, CHARACTERS, characters).tolist())):
+            pass
+        spent.append(time.process_time() - begin)
+    return 1e6 * min(spent) / (characters + model.lookahead)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--models", nargs="*", default=MODELS)
+    parser.add_argument("--batches", type=int, default=1)
+    parser.add_argument("--rows", type=int, default=100)
+    parser.add_argument("--length", type=int, default=80)
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--live", type=int, default=500, help="characters")
+    args = parser.parse_args()
+    torch.set_num_threads(args.threads)
+    data = data_of(args.batches * args.rows, args.length)
+    print(f"{'':<12} {'chars/s':>9} {'limit':>9} {'of it':>6} {'products':>14} {'min an epoch':>13} {'live, µs':>9}")
+    for name in args.models:
+        torch.manual_seed(1)
+        model = model_class(name)(CHARACTERS, 4)
+        seconds, speed = training(model, data, args.rows, args.threads)
+        limit = speed / matrix_flop(model)
+        stepped = "-" if model.lookahead is None else f"{microseconds_live(model, args.live):.0f}"
+        print(f"{name:<12} {1 / seconds:9,.0f} {limit:9,.0f} {1 / seconds / limit:6.0%} {speed / 1e9:6.0f} GFLOP/s "
+              f"{SENTENCES * args.length * seconds / 60:13.1f} {stepped:>9}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
