@@ -49,7 +49,10 @@ class LSTMStack(nn.Module):
 
 
 class Stepper:
-    """The layers one step at a time for one stream, in NumPy: PyTorch packs all weights anew at every call."""
+    """The layers one step at a time for one stream, in NumPy.
+
+    At one row a step is bound by the overhead of a call: three layers of 200 units take 0.08 ms, nn.LSTM takes 1.3 ms.
+    """
 
     def __init__(self, lstm: nn.LSTM):
         size = self.size = lstm.hidden_size
@@ -99,7 +102,7 @@ class BidirectionalStack(nn.Module):
     rate   as in LSTMStack
 
     The texts of a batch are padded at the end, so that going backward each is turned around by itself. PyTorch's own
-    packed sequences would do that too, but are computed without oneDNN: three times as slow in training (measured).
+    packed sequences would do that too, but take 1.8 times as long in training (100 texts of 80 steps, 200 units).
     """
 
     def __init__(self, input_dim: int, hidden_dim: int, layers: int, rate: float):
