@@ -24,7 +24,7 @@ from punc.datadir import DataDir
 from punc.errors import InputError
 from punc.files import open_input
 from punc.labels import LabelSet
-from punc.lookup import Lookup, split_lines, strings
+from punc.lookup import Lookup, Tokens, split_lines, strings
 from punc.tables import fields
 from punc.vectors import VectorReader
 
@@ -51,10 +51,12 @@ class Encoded(NamedTuple):
     """The tokens of some utterances, one after another.
 
     ids      int32 (N,)
-    labels   int8 (N,), or None
-    pauses   float32 (N,), or None
+    labels   int8 (N,), -1 where there is no slot, or None
+    pauses   float32 (N,), NaN there, or None
     streams  (stream, tokens) for each run of utterances of one stream
     first    the first utterance's id; `last` the last one's
+    words    how many there are
+    lost     unknown tokens, or characters left out
     """
 
     ids: np.ndarray
@@ -63,6 +65,8 @@ class Encoded(NamedTuple):
     streams: list[tuple[str, int]]
     first: str
     last: str
+    words: int
+    lost: int
 
 
 def blocks(data: DataDir, names: Iterable[str], size: int) -> Iterator[Block]:
@@ -127,8 +131,11 @@ def count(path: Path, known: Lookup, block: Block) -> tuple[np.ndarray, Counter]
     return np.bincount(places + 1, minlength=len(known) + 1)[1:], Counter(strings(words.at(np.flatnonzero(places < 0))))
 
 
-def encode(path: Path, words: Lookup, labels: Lookup, block: Block) -> Encoded:
-    """Encode a block of the data directory `path`. Raises Irregular, and InputError for a pause that is not there."""
+def encode(path: Path, code: Callable, labels: Lookup, block: Block) -> Encoded:
+    """Encode a block of the data directory `path`. Raises Irregular, and InputError for a pause that is not there.
+
+    code   tokens of a text, which are words → a Coding (punc.vocabulary): `text_encoder()` of a tokenizer (punc.units)
+    """
     tables = {name: split_lines(text_of(path / name, place)) for name, place in block.places.items()}
     keys, tokens, lengths = strings(tables["text"][0]), tables["text"][1], tables["text"][2]
     speakers = strings(tables["utt2spk"][1])
@@ -148,10 +155,31 @@ def encode(path: Path, words: Lookup, labels: Lookup, block: Block) -> Encoded:
         if list(map(len, read)) != lengths.tolist():
             raise Irregular
         pauses = np.concatenate(read)
-    runs = runs_of(zip(map(bytes.decode, speakers), lengths.tolist()))
-    if not all(a[0] < b[0] for a, b in pairwise(runs)):
+    encoded = _encoded(code(tokens), classes, pauses, map(bytes.decode, speakers), lengths, keys[0].decode(),
+                       keys[-1].decode())
+    if not all(a[0] < b[0] for a, b in pairwise(encoded.streams)):
         raise Irregular
-    return Encoded(words.places(tokens), classes, pauses, runs, keys[0].decode(), keys[-1].decode())
+    return encoded
+
+
+def _encoded(coding, labels: np.ndarray | None, pauses: np.ndarray | None, streams: Iterable[str],
+             lengths: np.ndarray, first: str, last: str) -> Encoded:
+    """Utterances with these numbers of words, whose labels and pauses go to the words' slots."""
+    ids, slots, lost = coding
+    if len(ids) > len(slots):
+        ends = np.append(0, slots + 1)[np.cumsum(lengths)]  # of the utterances, in tokens
+        lengths = np.diff(ends, prepend=0)
+        labels, pauses = at_slots(labels, slots, len(ids), -1), at_slots(pauses, slots, len(ids), np.nan)
+    return Encoded(ids, labels, pauses, runs_of(zip(streams, lengths.tolist())), first, last, len(slots), lost)
+
+
+def at_slots(values: np.ndarray | None, slots: np.ndarray, size: int, other: float) -> np.ndarray | None:
+    """One value for each of `size` tokens: those of the slots at their tokens, `other` elsewhere; None of None."""
+    if values is None:
+        return None
+    result = np.full(size, other, values.dtype)
+    result[slots] = values
+    return result
 
 
 def runs_of(pairs: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
@@ -159,19 +187,19 @@ def runs_of(pairs: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
     return [(stream, sum(map(itemgetter(1), run))) for stream, run in groupby(pairs, itemgetter(0))]
 
 
-def encode_by_time(data: DataDir, words: Lookup, labels: Lookup, batch: int = 1 << 13) -> Iterator[Encoded]:
+def encode_by_time(data: DataDir, code: Callable, labels: Lookup, batch: int = 1 << 13) -> Iterator[Encoded]:
     """Encode a data directory with `segments`, whose utterances are not in the order of the lines."""
-    def places(lookup: Lookup, tokens: Iterable[Iterable[str]]) -> np.ndarray:
-        return lookup.places(split_lines(b"- " + " ".join(chain.from_iterable(tokens)).encode() + b"\n")[1])
+    def tokens(values: Iterable[Iterable[str]]) -> Tokens:
+        return split_lines(b"- " + " ".join(chain.from_iterable(values)).encode() + b"\n")[1]
 
     utterances = data.utterances()
     while part := list(islice(utterances, batch)):
-        classes = places(labels, (u.labels for u in part)).astype(np.int8) if data.has_labels else None
+        classes = labels.places(tokens(u.labels for u in part)).astype(np.int8) if data.has_labels else None
         if data.has_labels and (classes < 0).any():
             raise Irregular
-        yield Encoded(places(words, (u.words for u in part)), classes,
-                      np.concatenate([u.pauses for u in part]) if data.has_pauses else None,
-                      runs_of((u.stream, len(u.words)) for u in part), part[0].id, part[-1].id)
+        yield _encoded(code(tokens(u.words for u in part)), classes,
+                       np.concatenate([u.pauses for u in part]) if data.has_pauses else None,
+                       (u.stream for u in part), np.array([len(u.words) for u in part]), part[0].id, part[-1].id)
 
 
 def explain(data: DataDir, labels: LabelSet | None = None) -> InputError:

@@ -19,8 +19,9 @@ import numpy as np
 from punc.decode import choose, live, log_posteriors
 from punc.errors import InputError
 from punc.models.base import Neural
-from punc.store import StoreSet
+from punc.store import END, StoreSet
 from punc.text import written
+from punc.units import Characters, Subwords, Words, encode_streams
 
 CHUNK = 1 << 16
 STREAM_END = re.compile(r"\n[ \t\r\v\f]*\n")
@@ -52,20 +53,40 @@ def punctuate_live(model: Neural, source: int, sink: IO[bytes], scale: np.ndarra
 def _one_by_one(model: Neural, words: Iterator[str], scale: np.ndarray | None) -> Iterator[str]:
     logs = np.zeros(len(model.labels), np.float32) if scale is None else np.log(scale)
     waiting, forms = deque(), [label.write for label in model.labels]
-    known = model.vocabulary
 
     def tokens() -> Iterator[tuple[int, float]]:
-        for word in words:
+        for token, word in _tokens(model.tokenizer, words):
             waiting.append(word)
-            yield int(known.ids((word,))[0]), np.nan
+            yield token, np.nan
 
     for logits in live(model, tokens()):
-        yield forms[int((logits + logs).argmax())](waiting.popleft())
+        word = waiting.popleft()
+        if word is not None:
+            yield forms[int((logits + logs).argmax())](word)
+
+
+def _tokens(tokenizer: Words | Characters | Subwords, words: Iterator[str]) -> Iterator[tuple[int, str | None]]:
+    """The tokens of a stream, each with the word whose slot is after it.
+
+    Where a stream's last token is another one than a word's, a word's last token is held back until it is known.
+    """
+    last = None
+    for word in words:
+        if last:
+            yield last
+        *ids, final = tokenizer.encode((word,)).ids.tolist()
+        yield from ((token, None) for token in ids)
+        last = (final, word)
+        if not tokenizer.ends_with_end:
+            yield last
+            last = None
+    if last:
+        yield END, last[1]
 
 
 def _whole(model: Neural, words: list[str], scale: np.ndarray | None) -> list[str]:
-    ids = model.vocabulary.ids(words)
-    chosen = choose(log_posteriors(model, StoreSet(ids, None, None, [""], np.array([0, len(ids)]))), scale)
+    (ids, slots, _), offsets = encode_streams(model.tokenizer, words, [0, len(words)])
+    chosen = choose(log_posteriors(model, StoreSet(ids, None, None, [""], offsets))[slots], scale)
     return written(words, np.array(model.labels.names, object)[chosen].tolist(), model.labels)
 
 

@@ -4,21 +4,24 @@ Streams are decoded whole. A long one is read in parts that begin and end where 
 `punc.decode` cuts streams into, with whole pieces of the stream around what is punctuated.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, groupby
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from punc.blocks import at_slots
 from punc.datadir import DataDir, Utterance
+from punc.units import Characters, Subwords, Words
+from punc.vocabulary import END
 
 T = TypeVar("T")
 
-# A long stream is decoded in pieces side by side, each with some slots before it (and after it, for a model
+# A long stream is decoded in pieces side by side, each with some tokens before it (and after it, for a model
 # that reads both ways) to bring the model into its state. How a stream is cut is fixed, so that labels do
 # not depend on the batch. What the cuts cost is measured in the recipes: `--piece 0` decodes without any.
-PIECE = 1024  # slots
-CONTEXT = 256  # slots
+PIECE = 1024  # tokens
+CONTEXT = 256  # tokens
 ROWS = 128  # pieces in a batch
 GROUP = 1 << 18  # tokens that are decoded at once: whole batches, for pieces and batches of the default sizes
 
@@ -29,43 +32,48 @@ class Part(NamedTuple):
     utterances   what is punctuated
     ids          int32 (N,)
     pauses       float32 (N,) seconds, NaN unknown; None where there are none
-    begin, end   the utterances' slots are [begin, end) of the N
+    slots        int64 (words of the utterances,): after which of the N tokens their slots are
     """
 
     utterances: list[Utterance]
     ids: np.ndarray
     pauses: np.ndarray | None
-    begin: int
-    end: int
+    slots: np.ndarray
 
 
-def parts(utterances: Iterable[Utterance], ids_of: Callable[[Sequence[str]], np.ndarray], piece: int,
+def parts(utterances: Iterable[Utterance], tokenizer: Words | Characters | Subwords, piece: int,
           context: int) -> Iterator[Part]:
     """Cut a stream between utterances into parts of about GROUP tokens; without pieces it is one part."""
     margin = -(-max(piece, context) // piece) * piece if piece else 0
     size = max(GROUP, 8 * margin)
-    waiting, ids, pauses = [], [], []
-    start = done = total = 0  # in slots of the stream: where `ids` begin, those given out, those read
+    waiting, lengths, slots, ids, pauses = [], [], [], [], []
+    start = done = total = 0  # in tokens of the stream: where `ids` begin, those given out, those read
     for utterance in utterances:
+        coding = tokenizer.encode(utterance.words)
         waiting.append(utterance)
-        ids.append(ids_of(utterance.words))
-        pauses.append(utterance.pauses)
-        total += len(utterance.words)
-        while piece and total >= start + size:
-            ends = done + np.cumsum([len(u.words) for u in waiting])
+        lengths.append(len(coding.ids))
+        slots.append(coding.slots + total)
+        ids.append(coding.ids)
+        pauses.append(at_slots(utterance.pauses, coding.slots, len(coding.ids), np.nan))
+        total += len(coding.ids)
+        while piece and total > start + size:  # so a token follows, and the last one is not the stream's
+            ends = done + np.cumsum(lengths)
             needed = -(-ends // piece) * piece + margin
-            if needed[0] > total:
+            if needed[0] >= total:
                 break
             n = int(np.searchsorted(needed, max(start + size, needed[0]), "right"))
             end, read = int(ends[n - 1]), int(needed[n - 1])
             known, silences = joined(ids), joined(pauses)
             yield Part(waiting[:n], known[:read - start], None if silences is None else silences[:read - start],
-                       done - start, end - start)
-            waiting, done, before = waiting[n:], end, start
+                       np.concatenate(slots[:n]) - start)
+            waiting, lengths, slots, done, before = waiting[n:], lengths[n:], slots[n:], end, start
             start = max(start, done // piece * piece - margin)
             ids, pauses = [known[start - before:]], [None if silences is None else silences[start - before:]]
     if waiting:
-        yield Part(waiting, joined(ids), joined(pauses), done - start, total - start)
+        known = joined(ids)
+        if tokenizer.ends_with_end:
+            known[-1:] = END
+        yield Part(waiting, known, joined(pauses), np.concatenate(slots) - start)
 
 
 def joined(arrays: list[np.ndarray | None]) -> np.ndarray | None:
@@ -73,11 +81,11 @@ def joined(arrays: list[np.ndarray | None]) -> np.ndarray | None:
     return None if arrays[0] is None else np.concatenate(arrays)
 
 
-def groups(data: DataDir, ids_of: Callable[[Sequence[str]], np.ndarray], piece: int,
+def groups(data: DataDir, tokenizer: Words | Characters | Subwords, piece: int,
            context: int) -> Iterator[list[Part]]:
     """All parts of all streams, some at a time: up to GROUP tokens, or one part."""
     streams = (stream for _, stream in groupby(data.utterances(), key=lambda utterance: utterance.stream))
-    all_parts = chain.from_iterable(parts(stream, ids_of, piece, context) for stream in streams)
+    all_parts = chain.from_iterable(parts(stream, tokenizer, piece, context) for stream in streams)
     return grouped(all_parts, lambda part: len(part.ids), piece)
 
 

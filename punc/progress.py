@@ -89,7 +89,7 @@ def finish(directory: Path, model: Neural | Fitted, conf: dict[str, Any]) -> Non
     """Make the best model the final one, and write a conf that trains it again."""
     if not (directory / "best.pt").exists():
         raise InputError("no epoch was trained", "set --epochs to 1 or more", directory)
-    model.vocabulary.write(directory / "vocab")
+    model.tokenizer.write(directory)
     model.labels.write(directory / "labels.txt")
     with atomic_file(directory / "conf") as file:
         file.write(f"# punc {punc.__version__}, torch {torch.__version__}, store {conf['store']}\n")

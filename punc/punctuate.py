@@ -34,27 +34,28 @@ from punc.marked_ctm import write_marked_ctm
 from punc.options import nearest
 from punc.parts import CONTEXT, PIECE, ROWS, Part, groups, joined
 from punc.progressbar import progressbar
-from punc.store import StoreSet, Vocabulary
+from punc.store import StoreSet
 from punc.tables import sort_table
 from punc.text import written
+from punc.units import read_tokenizer
 
 STALE = ("text_punct", "ctm_punct", "post.ark", "post.scp", "pauses.ark", "pauses.scp")
 
 
 class Task(NamedTuple):
-    """What of a group is decoded: `StoreSet`'s ids, pauses and offsets of the parts; the slots kept are `kept`."""
+    """What of a group is decoded: `StoreSet`'s ids, pauses and offsets of the parts; the tokens of the slots kept."""
 
     ids: np.ndarray
     pauses: np.ndarray | None
     offsets: np.ndarray
-    kept: list[tuple[int, int]]
+    slots: np.ndarray
 
 
 def task(group: list[Part]) -> Task:
     """The parts of a group as streams of one set."""
     offsets = np.cumsum([0, *(len(part.ids) for part in group)])
-    kept = [(offset + part.begin, offset + part.end) for offset, part in zip(offsets.tolist(), group)]
-    return Task(joined([part.ids for part in group]), joined([part.pauses for part in group]), offsets, kept)
+    slots = np.concatenate([offset + part.slots for offset, part in zip(offsets.tolist(), group)])
+    return Task(joined([part.ids for part in group]), joined([part.pauses for part in group]), offsets, slots)
 
 
 class Decoder:
@@ -80,10 +81,10 @@ class Decoder:
             if self.piece and (self.model.lookahead or 0) > max(self.piece, self.context):
                 raise InputError(f"the model reads {self.model.lookahead} tokens past a slot, but --piece={self.piece}",
                                  "give that many or more")
-        streams = StoreSet(work.ids, None, work.pauses, [""] * len(work.kept), work.offsets)
+        streams = StoreSet(work.ids, None, work.pauses, [""] * (len(work.offsets) - 1), work.offsets)
         logs = log_posteriors(self.model, streams, self.piece, self.context, self.rows)
-        if work.kept != list(zip(work.offsets[:-1], work.offsets[1:])):
-            logs = np.concatenate([logs[begin:end] for begin, end in work.kept])
+        if len(work.slots) < len(logs):
+            logs = logs[work.slots]
         chosen = choose(logs, self.scale).astype(np.int8)
         return chosen, np.exp(logs) if self.posteriors else None
 
@@ -93,8 +94,8 @@ def punctuate(directory: Path, data: DataDir, out: Path, *, scale: str = "", pie
     """Punctuate a data directory with the model of a directory, whole or not at all.
 
     scale       multiply posteriors of labels before the choice: LABEL=FACTOR,…
-    piece       slots of a stream that are decoded in one go; 0: all, however much memory that takes
-    context     slots before a piece (and after it, for a model that reads both ways) that are read with it
+    piece       tokens of a stream that are decoded in one go; 0: all, however much memory that takes
+    context     tokens before a piece (and after it, for a model that reads both ways) that are read with it
     rows        pieces in a batch; changes the speed, not the labels
     posteriors  write post.ark and post.scp
     ctm         timed words to be punctuated, else those of DATA-DIR/ctm
@@ -107,14 +108,14 @@ def punctuate(directory: Path, data: DataDir, out: Path, *, scale: str = "", pie
             raise InputError(f"--{name}={value} is too small", f"give {least} or more")
     if out.exists() and os.path.samefile(out, data.path):
         raise InputError("this is DATA-DIR too", "name another OUT-DIR: labels there would be lost", out)
-    vocabulary, label_set = Vocabulary.read(directory / "vocab"), LabelSet.read(directory / "labels.txt")
+    tokenizer, label_set = read_tokenizer(directory), LabelSet.read(directory / "labels.txt")
     if not (directory / "final.pt").is_file():
         raise InputError("no such file", "train the model, or name another directory", directory / "final.pt")
     if ctm and not Path(ctm).is_file():
         raise InputError("no such file", "name a CTM, or leave --ctm out", ctm)
     timed = ctm or (data.path / "ctm" if (data.path / "ctm").is_file() else None)
     decoder = Decoder(directory, parse_scale(scale, label_set), piece, context, rows, posteriors)
-    results = progressbar(_decoded(groups(data, vocabulary.ids, piece, context), decoder, nj), "words punctuated",
+    results = progressbar(_decoded(groups(data, tokenizer, piece, context), decoder, nj), "words punctuated",
                           size=lambda result: len(result[1][0]))
     counts = Counter()
     with atomic_dir(out) as beside:

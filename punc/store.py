@@ -1,6 +1,7 @@
 """Stores: data directories as a vocabulary and flat memory-mapped arrays, which is what models train on.
 
     STORE/vocab               one token a line, the line is its id: <unk>, </s>, then the most frequent first
+    STORE/unit, pieces.model  what else makes tokens of words, where these are not the tokens (punc.units)
     STORE/labels.txt          the label set
     STORE/conf                --name=value lines: the unit and the options
     STORE/<set>/ids.npy       int32 (N,), the tokens of all streams one after another
@@ -8,7 +9,7 @@
     STORE/<set>/pauses.npy    float32 (N,), seconds after each token, NaN unknown
     STORE/<set>/index         stream offset length, one line a stream
 
-No `</s>` is stored: who reads a stream adds it at the end.
+Who reads a stream reads `</s>` after its end; of words and subwords none is stored, of characters it is the last token.
 """
 
 import contextlib
@@ -27,13 +28,13 @@ from punc.errors import InputError
 from punc.files import atomic_dir, atomic_file, open_input, read_lines
 from punc.labels import LabelSet
 from punc.lookup import Lookup
-from punc.vocabulary import END, UNK, Vocabulary, count_vocabulary
+from punc.units import UNITS, Characters, Subwords, Words, read_tokenizer
+from punc.vocabulary import END, UNK, Vocabulary
 
 __all__ = ["END", "UNK", "Store", "StoreSet", "Vocabulary", "make_store"]
 
-UNITS = ("word",)
 SET_FILES = ("ids.npy", "labels.npy", "pauses.npy", "index")
-FILES = ("vocab", "labels.txt", "conf")
+FILES = ("vocab", "unit", "pieces.model", "labels.txt", "conf")
 
 
 class StoreSet(NamedTuple):
@@ -54,7 +55,7 @@ class StoreSet(NamedTuple):
 
 
 class Store:
-    """A store on disk: `vocabulary`, `labels`, `unit`, `sets` (names), and `set(name)`.
+    """A store on disk: `vocabulary`, `tokenizer` (punc.units), `labels`, `unit`, `sets` (names), and `set(name)`.
 
     Raises InputError for a directory that is no store, or an unfinished one.
     """
@@ -67,7 +68,8 @@ class Store:
             raise InputError("not a store, or an unfinished one", "make it: punc make-store", path)
         self.conf = dict(line[2:].split("=", 1) for _, line in read_lines(self.path / "conf"))
         self.unit = self.conf["unit"]
-        self.vocabulary = Vocabulary.read(self.path / "vocab")
+        self.tokenizer = read_tokenizer(self.path)
+        self.vocabulary = self.tokenizer.vocabulary
         self.labels = LabelSet.read(self.path / "labels.txt")
         self.sets = sorted(index.parent.name for index in self.path.glob("*/index"))
 
@@ -111,14 +113,15 @@ def _open_array(path: Path, kind: type) -> np.ndarray:
 
 
 def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], labels: str | os.PathLike,
-               unit: str = "word", vocab_size: int = 100000, min_count: int = 1,
+               unit: str = "word", vocab_size: int | None = None, min_count: int = 1,
                vocab: str | os.PathLike | None = None, train: str | None = None, nj: int = 2) -> None:
     """Make a store of some data directories; each is a set, named as the directory.
 
     labels      the label set's file
-    vocab_size  how many words the vocabulary has besides the special tokens, at most
-    min_count   how often a word of the vocabulary occurs, at least
-    vocab       a vocabulary's file, instead of making one
+    unit        what a token is: word, char or subword (punc.units)
+    vocab_size  how many tokens the vocabulary has besides the special ones, at most; None: 100000, subwords 8000
+    min_count   how often a token of the vocabulary occurs, at least; of subwords, a word that they are learnt from
+    vocab       a vocabulary's file, instead of making one; of subwords, pieces.model stands beside it
     train       the sets whose words make the vocabulary, with commas between; else the first
     nj          processes; the store does not depend on it
 
@@ -126,9 +129,11 @@ def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], 
     again. Raises InputError for options that do not fit, and whatever is wrong in the data directories.
     """
     path, sets = Path(path), _name_sets(data_dirs)
+    if vocab_size is None and unit in UNITS:
+        vocab_size = UNITS[unit].vocab_size
     if unit not in UNITS or min(vocab_size, min_count, nj) < 1:
         raise InputError(f"--unit={unit} --vocab-size={vocab_size} --min-count={min_count} --nj={nj}",
-                         "a unit is word, numbers are positive")
+                         f"a unit is {', '.join(UNITS)}; numbers are positive")
     train = train or next(iter(sets))
     for name in train.split(","):
         if name not in sets:
@@ -138,18 +143,17 @@ def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], 
     label_set = LabelSet.read(labels)
     if len(label_set) > 127:
         raise InputError("more than 127 labels", "a store keeps a label in one byte", labels)
-    vocabulary = Vocabulary.read(vocab) if vocab else None
+    tokenizer = UNITS[unit].read(vocab) if vocab else None
     conf = _conf(unit, vocab_size, min_count, vocab, train, labels, sets)
     if (path / "conf").is_file() and (path / "conf").read_text(encoding="utf-8") == conf:
         print(f"{path}: finished, and its inputs have not changed", file=sys.stderr)
         return
-    vocabulary = vocabulary or count_vocabulary([sets[name] for name in train.split(",")], vocab_size,
-                                                min_count, nj)
+    tokenizer = tokenizer or UNITS[unit].make([sets[name] for name in train.split(",")], vocab_size, min_count, nj)
     with atomic_dir(path) as beside:
-        vocabulary.write(beside / "vocab")
+        tokenizer.write(beside)
         label_set.write(beside / "labels.txt")
         for name, data in sets.items():
-            write_set(beside / name, data, vocabulary, label_set, nj)
+            write_set(beside / name, data, tokenizer, label_set, nj)
         _remove_stale(path, beside)
     # Last: a store whose files were not all put in place has no conf, and is neither opened nor taken as finished.
     with atomic_file(path / "conf") as file:
@@ -181,7 +185,9 @@ def _conf(unit: str, vocab_size: int, min_count: int, vocab: str | os.PathLike |
 
 def _remove_stale(path: Path, beside: Path) -> None:
     """Remove what of an earlier store at `path` would not fit the new files."""
-    (path / "conf").unlink(missing_ok=True)
+    for name in ("conf", "unit", "pieces.model"):
+        if not (beside / name).exists():
+            (path / name).unlink(missing_ok=True)
     for index in path.glob("*/index"):
         for file in SET_FILES:
             if not (beside / index.parent.name / file).exists():
@@ -190,28 +196,40 @@ def _remove_stale(path: Path, beside: Path) -> None:
             index.parent.rmdir()
 
 
-def write_set(folder: Path, data: DataDir, vocabulary: Vocabulary, labels: LabelSet, nj: int = 1) -> None:
+def write_set(folder: Path, data: DataDir, tokenizer: Words | Characters | Subwords, labels: LabelSet,
+              nj: int = 1) -> None:
     """Write one set of a store into a new directory; memory is a few blocks, time one pass."""
     folder.mkdir()
-    words, classes = Lookup(vocabulary.tokens, UNK), Lookup(labels.names, -1)
+    code, classes = tokenizer.text_encoder(), Lookup(labels.names, -1)
     names = [name for name in ("text", "utt2spk", "punct", "pauses.scp") if (data.path / name).is_file()]
     if data.has_segments:
-        parts = encode_by_time(data, words, classes)
+        parts = encode_by_time(data, code, classes)
     else:
-        function = partial(encode, data.path, words, classes)
+        function = partial(encode, data.path, code, classes)
         parts = in_order(function, blocks(data, names, ENCODE_BLOCK), nj)
     try:
-        total, unknown, streams = _write_parts(folder, parts, data)
+        counts = _write_parts(folder, parts, data)
     except Irregular:
         raise explain(data, labels) from None
-    if not total:
+    if not counts["words"]:
         raise InputError("not one word", "a set of a store has words", data.path / "text")
-    print(f"{folder.name}: {total} words in {streams} streams, {100 * unknown / total:.2f} % unknown", file=sys.stderr)
+    if tokenizer.ends_with_end:
+        _end_streams(folder)
+    percent = 100 * counts["lost"] / counts["tokens"]
+    print(f"{folder.name}: {tokenizer.summary.format(**counts, percent=percent)}", file=sys.stderr)
 
 
-def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> tuple[int, int, int]:
-    """Append encoded parts to the files of a set; returns the numbers of tokens, unknown tokens and streams."""
-    total = unknown = streams = start = 0
+def _end_streams(folder: Path) -> None:
+    """Make the last token of each stream of a set END."""
+    _, starts, lengths = _read_index(folder / "index")
+    ids = np.load(folder / "ids.npy", mmap_mode="r+")
+    ids[(starts + lengths - 1)[lengths > 0]] = END
+    ids.flush()
+
+
+def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> dict[str, int]:
+    """Append encoded parts to the files of a set; returns how many words, tokens, lost ones and streams these are."""
+    total = words = lost = streams = start = 0
     stream, key = None, ""
     with contextlib.ExitStack() as stack:
         ids = stack.enter_context(flat_file(folder / "ids.npy", np.int32))
@@ -225,7 +243,7 @@ def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> tuple
             for file, array in (ids, part.ids), (labels, part.labels), (pauses, part.pauses):
                 if file:
                     file.write(array)
-            unknown += int((part.ids == UNK).sum())
+            words, lost = words + part.words, lost + part.lost
             for name, tokens in part.streams:
                 if name != stream and stream is not None:
                     index.write(f"{stream} {start} {total - start}\n")
@@ -233,7 +251,7 @@ def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> tuple
                     stream, start, streams = name, total, streams + 1
                 total += tokens
         index.write(f"{stream} {start} {total - start}\n")
-    return total, unknown, streams
+    return {"words": words, "tokens": total, "lost": lost, "streams": streams}
 
 
 @contextlib.contextmanager

@@ -27,6 +27,7 @@ from punc import progress as on_disk
 from punc.batches import Batch, by_length, cut, gather, lanes
 from punc.decode import log_posteriors
 from punc.errors import InputError
+from punc.memory import keep_freed_memory
 from punc.models.base import Fitted, Neural, create, save
 from punc.optim import Optimizer
 from punc.options import kebab
@@ -72,11 +73,9 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
         return
     store = Store(store_dir)
     torch.set_num_threads(threads or len(os.sched_getaffinity(0)))
+    keep_freed_memory()
     torch.manual_seed(seed)
-    net = create(model, store.vocabulary, store.labels, options)
-    if net.unit != store.unit:
-        raise InputError(f"the model reads {net.unit}s, the store has {store.unit}s", "make a store of its unit",
-                         store_dir)
+    net = create(model, store.vocabulary, store.labels, options, store.tokenizer)
     if isinstance(net, Fitted):
         _fit(net, store, directory, conf)
         return

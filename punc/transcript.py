@@ -18,12 +18,12 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from itertools import pairwise
 from pathlib import Path
 from typing import IO
 
 import numpy as np
 
+from punc.blocks import at_slots
 from punc.ctm_blocks import CtmFile
 from punc.errors import InputError
 from punc.files import atomic_dir
@@ -35,7 +35,8 @@ from punc.spoken import LONG_PIECE, Spoken, read_ctm, read_text
 from punc.subtitles import blocks, capitalized, cues, marks_after, paragraphs, srt, vtt
 from punc.tables import sort_table
 from punc.text import written
-from punc.vocabulary import UNK, Vocabulary
+from punc.units import encode_streams, read_tokenizer
+from punc.vocabulary import Coding
 
 KINDS = ("txt", "srt", "vtt")
 UNKNOWN = 0.3  # share of unknown words above which something is the matter
@@ -48,8 +49,8 @@ def transcript(directory: Path, data: Path, out: Path, *, ctm: str = "", scale: 
     ctm        words and times, instead of the words of DATA-DIR/text
     scale      multiply posteriors of labels before the choice: LABEL=FACTOR,…
     lowercase  write all words in lower case first
-    piece      slots of a stream that are decoded in one go; 0: all, however much memory that takes
-    context    slots before a piece (and after it, for a model that reads both ways) that are read with it
+    piece      tokens of a stream that are decoded in one go; 0: all, however much memory that takes
+    context    tokens before a piece (and after it, for a model that reads both ways) that are read with it
     rows       pieces in a batch; changes the speed, not the labels
     job        which share of the recordings to punctuate, from 1
     nj         how many shares there are
@@ -61,7 +62,7 @@ def transcript(directory: Path, data: Path, out: Path, *, ctm: str = "", scale: 
         raise InputError(f"--job={job} is none of --nj={nj}", "give one from 1 to --nj")
     if not (directory / "final.pt").is_file():
         raise InputError("no such file", "train the model, or name another directory", directory / "final.pt")
-    vocabulary, label_set = Vocabulary.read(directory / "vocab"), LabelSet.read(directory / "labels.txt")
+    tokenizer, label_set = read_tokenizer(directory), LabelSet.read(directory / "labels.txt")
     decoder = Decoder(directory, parse_scale(scale, label_set), piece, context, rows, False)
     counts = Counter()
     with ExitStack() as stack:
@@ -71,20 +72,22 @@ def transcript(directory: Path, data: Path, out: Path, *, ctm: str = "", scale: 
         writer = _Writer(beside, label_set, *files)
         for group in progressbar(spoken, "words punctuated", size=lambda group: len(group.words)):
             words = " ".join(group.words).lower().split(" ") if lowercase and group.words else group.words
-            ids = vocabulary.ids(words)
-            counts.update(words=len(ids), unknown=int((ids == UNK).sum()))
-            writer.write(group._replace(words=words), _labels(decoder, ids, group))
-    if counts["unknown"] > UNKNOWN * counts["words"]:
-        print(f"warning: {counts['unknown']} of {counts['words']} words are not in {directory / 'vocab'}; "
+            bounds = np.unique([0, *group.streams])  # streams without words are none to a model
+            coding, offsets = encode_streams(tokenizer, words, bounds)
+            counts.update(tokens=len(coding.ids), unknown=coding.lost)
+            writer.write(group._replace(words=words), _labels(decoder, coding, offsets, group.pauses))
+    if counts["unknown"] > UNKNOWN * counts["tokens"]:
+        what = "words" if tokenizer.unit == "word" else "tokens"
+        print(f"warning: {counts['unknown']} of {counts['tokens']} {what} are not in {directory / 'vocab'}; "
               "is their case another? then --lowercase true", file=sys.stderr)
 
 
-def _labels(decoder: Decoder, ids: np.ndarray, group: Spoken) -> np.ndarray:
-    """The label number of each slot."""
+def _labels(decoder: Decoder, coding: Coding, offsets: np.ndarray, pauses: np.ndarray | None) -> np.ndarray:
+    """The label number of each slot of streams that begin at these tokens."""
+    ids, slots, _ = coding
     if not len(ids):
         return np.zeros(0, np.int8)
-    offsets = np.unique([0, *group.streams])  # streams without words are none to a model
-    return decoder(Task(ids, group.pauses, offsets, list(pairwise(offsets))))[0]
+    return decoder(Task(ids, at_slots(pauses, slots, len(ids), np.nan), offsets, slots))[0]
 
 
 class _Writer:

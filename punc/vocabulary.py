@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import islice, repeat
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,19 @@ from punc.lookup import Lookup
 UNK, END = 0, 1  # ids of the unknown token and the end of a stream
 SPECIALS = ("<unk>", "</s>")
 MOST_TYPES = 1 << 21  # words counted at once: about 300 MB
+
+
+class Coding(NamedTuple):
+    """The tokens of some words.
+
+    ids     int32 (N,)
+    slots   int64 (words,), the token after which each word's slot is, rising
+    lost    unknown tokens, or characters left out
+    """
+
+    ids: np.ndarray
+    slots: np.ndarray
+    lost: int
 
 
 class Vocabulary:
@@ -63,7 +77,13 @@ class Vocabulary:
 def count_vocabulary(sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> Vocabulary:
     """The `size` most frequent words of data directories behind the special ones; ties in C order.
 
-    Words that occur less than `min_count` times are left out.
+    Words that occur less than `min_count` times are left out. Memory is bounded as `count_words` says.
+    """
+    return Vocabulary([*SPECIALS, *most_frequent(count_words(sets, size, nj), size, min_count)])
+
+
+def count_words(sets: Sequence[DataDir], size: int, nj: int = 1) -> dict[bytes, int]:
+    """How often the words of data directories occur, for who wants the `size` most frequent ones; no special tokens.
 
     Memory is bounded: whenever more than MOST_TYPES words are counted, the rarest half is forgotten
     (as in lossy counting, Manku & Motwani 2002, section 4.2), so a count is too low by at most the sum of
@@ -92,10 +112,11 @@ def count_vocabulary(sets: Sequence[DataDir], size: int, min_count: int = 1, nj:
         counts.pop(special.encode(), None)
     if forgotten:
         print(f"{sets[0].path}: counts are up to {forgotten} too low, for memory's sake", file=sys.stderr)
-    return Vocabulary([*SPECIALS, *_most_frequent(counts, size, min_count)])
+    return counts
 
 
-def _most_frequent(counts: dict[bytes, int], size: int, min_count: int) -> list[str]:
+def most_frequent(counts: dict[bytes, int], size: int, min_count: int) -> list[str]:
+    """The `size` most frequent of some tokens that occur `min_count` times at least; ties in C order."""
     numbers = np.fromiter(counts.values(), np.int64, len(counts))
     least = np.partition(numbers, -size)[-size] if len(numbers) > size else 0
     words = sorted(word for word, n in counts.items() if n >= max(least, min_count))

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from punc.blocks import Irregular, blocks, count, encode, in_order, runs_of, text_of
 from punc.datadir import DataDir
 from punc.lookup import Lookup
+from punc.units import Words
+from punc.vocabulary import Vocabulary
 
 
 def write(path, **tables):
@@ -71,18 +73,18 @@ def test_count(tmp_path):
     assert others == {b"b": 2, "ä".encode(): 1}
 
 
-WORDS = Lookup(["<unk>", "x", "yy", "zzz"], 0)
+WORDS = Words(Vocabulary(["<unk>", "</s>", "x", "yy", "zzz"])).text_encoder()
 
 
 def test_encode_by_hand(tmp_path):
     data = write(tmp_path / "d", text="a-1 x yy\na-2\nb-1 zzz", utt2spk="a-1 a\na-2 a\nb-1 b\n",
                  punct="a-1 O P\na-2\nb-1 P")
     encoded = encode(data.path, WORDS, Lookup(["O", "P"], -1), next(blocks(data, data.tables, 100)))
-    assert encoded.ids.tolist() == [1, 2, 3]
+    assert encoded.ids.tolist() == [2, 3, 4]
     assert encoded.labels.tolist() == [0, 1, 1]
     assert encoded.labels.dtype == np.int8
     assert encoded.pauses is None
-    assert encoded[3:] == ([("a", 2), ("b", 1)], "a-1", "b-1")
+    assert encoded[3:] == ([("a", 2), ("b", 1)], "a-1", "b-1", 3, 0)
 
 
 @pytest.mark.parametrize("tables", [

@@ -11,13 +11,16 @@ LAYERS = """
 errors progressbar
 files idtable lookup triggers
 labels tables options decode_dir clusters
-ctm vectors word_vectors
+ctm vectors word_vectors constraints
 textgrids align ctm_blocks subtitles stm
 datadir
 text pauses project plots
-characters pieces blocks validate marked_ctm parts
-raw trs timed_text vocabulary spoken
-prepare store crf_features
+characters pieces blocks validate marked_ctm
+raw trs timed_text vocabulary
+char_tokens subwords
+units
+parts
+prepare store crf_features spoken
 layers batches
 models optim
 progress decode

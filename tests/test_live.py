@@ -43,7 +43,7 @@ class Whole(Neural):
 
     def __init__(self, like):
         super().__init__()
-        self.vocabulary, self.labels = like.vocabulary, like.labels
+        self.tokenizer, self.labels = like.tokenizer, like.labels
 
     def forward(self, tokens, pauses, state):
         last = tokens[:, -1:, None].expand(-1, tokens.shape[1], 4)

@@ -21,6 +21,7 @@ from punc.errors import InputError
 from punc.labels import LabelSet
 from punc.models.base import create, load, save
 from punc.store import StoreSet, Vocabulary
+from punc.units import read_tokenizer
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n"
 WORDS = [f"w{i}" for i in range(30)]
@@ -268,7 +269,7 @@ sys.exit(main())"""
 def test_a_look_ahead_longer_than_a_piece_is_refused(exp, data, monkeypatch):
     decoder = punctuate.Decoder(exp, None, 1, 0, 1, False)
     monkeypatch.setattr("punc.models.t_lstm.Model.lookahead", 2)
-    group = next(parts.groups(DataDir(data), Vocabulary.read(exp / "vocab").ids, 1, 0))
+    group = next(parts.groups(DataDir(data), read_tokenizer(exp), 1, 0))
     with pytest.raises(InputError, match="reads 2 tokens past a slot, but --piece=1; give that many"):
         decoder(punctuate.task(group))
 

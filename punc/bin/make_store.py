@@ -4,7 +4,8 @@ import os
 from collections.abc import Sequence
 
 from punc.options import OptionParser
-from punc.store import UNITS, make_store
+from punc.store import make_store
+from punc.units import UNITS
 
 
 def options() -> OptionParser:
@@ -13,10 +14,12 @@ def options() -> OptionParser:
         "A vocabulary and flat memory-mapped arrays of data directories; each becomes a set of its name.",
         "punc make-store --labels conf/labels.txt data/store_word data/train data/dev")
     parser.add_argument("--labels", required=True, metavar="FILE", help="label set that `punct` is written in")
-    parser.add_argument("--unit", choices=UNITS, default="word", help="what a token is")
-    parser.add_argument("--vocab-size", type=int, default=100000, metavar="N", help="most frequent words to keep")
-    parser.add_argument("--min-count", type=int, default=1, metavar="N", help="occurrences of a word to keep it")
-    parser.add_argument("--vocab", metavar="FILE", help="an existing vocabulary, instead of making one")
+    parser.add_argument("--unit", choices=tuple(UNITS), default="word", help="what a token is")
+    parser.add_argument("--vocab-size", type=int, metavar="N",
+                        help="most frequent tokens to keep (default: 100000, of subwords 8000)")
+    parser.add_argument("--min-count", type=int, default=1, metavar="N", help="occurrences of a token to keep it")
+    parser.add_argument("--vocab", metavar="FILE", help="an existing vocabulary, instead of making one; of subwords, "
+                        "with its pieces.model beside it")
     parser.add_argument("--train", metavar="NAMES",
                         help="sets whose words make the vocabulary, with commas between; else the first")
     parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="processes")

@@ -29,6 +29,7 @@ from punc.files import atomic_file
 from punc.labels import LabelSet
 from punc.options import kebab, nearest
 from punc.store import Store, StoreSet
+from punc.units import Characters, Subwords, Words, read_tokenizer
 from punc.vocabulary import Vocabulary
 
 FORMAT = "punc model 1"
@@ -38,14 +39,18 @@ State = tuple[Tensor, ...]
 class Neural(nn.Module):
     """What every neural model is: see the module for `forward`.
 
-    unit        what a token is
+    unit        what a token is, which the store says that it is trained on
+    units       what a token can be; None: anything
     lookahead   how many tokens past a slot the model reads; None: the whole stream
-    vocabulary  the tokens it knows; labels: the label set (both set by `create` and `load`)
+    vocabulary  the tokens it knows; tokenizer: what makes them of words; labels: the label set
+                (all set by `create` and `load`)
     """
 
     unit = "word"
+    units: tuple[str, ...] | None = None
     lookahead: int | None = None
     vocabulary: Vocabulary
+    tokenizer: Words | Characters | Subwords
     labels: LabelSet
 
     def take_vocabulary(self, vocabulary: Vocabulary) -> None:
@@ -91,8 +96,10 @@ class Fitted(nn.Module):
     """
 
     unit = "word"
+    units: tuple[str, ...] | None = ("word",)
     lookahead = None  # it reads whole streams
     vocabulary: Vocabulary
+    tokenizer: Words | Characters | Subwords
     labels: LabelSet
 
     def __init__(self):
@@ -160,28 +167,41 @@ def option_defaults(name: str) -> dict[str, Any]:
 
 
 def build(spec: dict[str, Any]) -> Neural | Fitted:
-    """A model without its weights of {model, options, vocabulary, labels}: name, options, and two sizes.
+    """A model without its weights of {model, options, vocabulary, labels, unit}: name, options, two sizes, and what
+    a token is (not there in older files).
 
     An option that is itself a spec is another model that is part of this one.
     """
     model = model_class(spec["model"])(spec["vocabulary"], spec["labels"], **spec["options"])
+    model.unit = spec.get("unit", model.unit)
     model.spec = {**spec, "options": {name: getattr(value, "spec", value) for name, value in
                                       {**spec["options"], **getattr(model, "parts", {})}.items()}}
     return model
 
 
-def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[str, Any]) -> Neural | Fitted:
+def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[str, Any],
+           tokenizer: Words | Characters | Subwords | None = None) -> Neural | Fitted:
     """A new model with fresh weights, drawn from PyTorch's random numbers, and word vectors of their file.
 
-    Raises InputError where a model that is part of it has another vocabulary, or the file does not fit.
+    tokenizer   what makes the vocabulary's tokens of words; None: they are words
+
+    Raises InputError where the model cannot read such tokens, a model that is part of it has another vocabulary, or
+    the file does not fit.
     """
-    model = build({"model": name, "options": options, "vocabulary": len(vocabulary), "labels": len(labels)})
-    model.vocabulary, model.labels = vocabulary, labels
+    unit = {"unit": tokenizer.unit} if tokenizer else {}
+    units = model_class(name).units
+    if tokenizer and units and tokenizer.unit not in units:
+        raise InputError(f"{name} reads {' or '.join(units)} tokens, the store has {tokenizer.unit} tokens",
+                         f"make a store with --unit={units[0]}")
+    model = build({"model": name, "options": options, "vocabulary": len(vocabulary), "labels": len(labels), **unit})
+    model.vocabulary, model.labels, model.tokenizer = vocabulary, labels, tokenizer or Words(vocabulary)
     model.take_vocabulary(vocabulary)
     for option, inner in getattr(model, "parts", {}).items():
-        if inner.vocabulary.tokens != vocabulary.tokens:
+        if (inner.vocabulary.tokens, inner.unit) != (vocabulary.tokens, model.unit):
+            command = f"punc make-store --vocab={options[option]}/vocab"
             raise InputError(f"the store has another vocabulary than the model of {kebab(option)}",
-                             f"make the store with its vocabulary: punc make-store --vocab={options[option]}/vocab",
+                             f"make the store with its vocabulary: {command}"
+                             + f" --unit={inner.unit}" * (inner.unit != "word"),
                              options[option])
     return model
 
@@ -220,16 +240,19 @@ def load(directory: str | Path) -> Neural | Fitted:
     """The trained model of a directory, ready to punctuate. Raises InputError where it is not whole."""
     directory = Path(directory)
     content = read_checkpoint(directory / "final.pt")
-    vocabulary, labels = Vocabulary.read(directory / "vocab"), LabelSet.read(directory / "labels.txt")
+    tokenizer, labels = read_tokenizer(directory), LabelSet.read(directory / "labels.txt")
     try:
         model = build(content["spec"])
         model.load_state_dict(content["weights"])
     except (KeyError, TypeError, RuntimeError, ValueError):  # no such content or option, sizes
         raise InputError("its weights are not those of its model", "train it again", directory / "final.pt") from None
-    for file, found, size in (("vocab", len(vocabulary), content["spec"]["vocabulary"]),
+    for file, found, size in (("vocab", len(tokenizer.vocabulary), content["spec"]["vocabulary"]),
                               ("labels.txt", len(labels), content["spec"]["labels"])):
         if found != size:
             raise InputError(f"{found} lines, but the model has {size}", "copy the one it was trained with",
                              directory / file)
-    model.vocabulary, model.labels = vocabulary, labels
+    if content["spec"].get("unit", tokenizer.unit) != tokenizer.unit:
+        raise InputError(f"its tokens are {tokenizer.unit}, the model's are {model.unit}",
+                         "copy vocab, unit and pieces.model that it was trained with", directory)
+    model.vocabulary, model.tokenizer, model.labels = tokenizer.vocabulary, tokenizer, labels
     return model.eval()

@@ -80,7 +80,7 @@ def word_by_word(model: Neural, words: list[str]) -> np.ndarray:
     def tokens() -> Iterator[tuple[int, float]]:
         for i, word in enumerate(words):
             times[i] = time.perf_counter()
-            yield int(model.vocabulary.ids((word,))[0]), np.nan
+            yield int(model.tokenizer.encode((word,)).ids[0]), np.nan
         times[-1] = time.perf_counter()
 
     for word, logits in zip(words, live(model, tokens())):
