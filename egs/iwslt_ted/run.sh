@@ -134,8 +134,8 @@ if runs 6; then
   for system in $systems; do
     decode "$system" "$system"
     case $system in # the posterior of O halved (Che et al. 2016, section 3.3)
-      DNN) decode DNN-A DNN --scale O=0.5 ;;
-      CNN-2) decode CNN-2A CNN-2 --scale O=0.5 ;;
+      DNN | DNN-512) decode "${system/DNN/DNN-A}" "$system" --scale O=0.5 ;;
+      CNN-2 | CNN-2-512) decode "${system/CNN-2/CNN-2A}" "$system" --scale O=0.5 ;;
     esac
   done
 fi
