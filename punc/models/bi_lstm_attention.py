@@ -1,0 +1,46 @@
+"""Bi-LSTM-A: Chen, Wu & Su, "Investigating context influence in character Level LSTM methods for Japanese Auto
+Punctuation" (Baidu, after 2016), section 2.3.
+
+A layer of LSTM in both directions, and for each token the weighted average of the states around it:
+
+    h(t) = [forward LSTM(X)(t), backward LSTM(X)(t)]                     (9)-(11)
+    s(t) = Σ_i a(h(t), h(i)) h(i)                                        (13)-(15), punc.layers.local_attention
+    ŷ(t) = softmax(Wᵀ s(t) + b)                                          (3), (16)
+
+Without attention it is the paper's Bi-LSTM: punc.models.bi_lstm with one layer. It reads whole texts.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from punc.layers.local_attention import LocalAttention
+from punc.layers.lstm_stack import BidirectionalStack
+from punc.models.base import Neural, State
+from punc.store import END
+
+
+class Model(Neural):
+    """Bi-LSTM-A.
+
+    embedding_dim     numbers of a token's vector (the paper does not say)
+    hidden_dim        units of the LSTM in each direction (the paper does not say)
+    attention_dim     rows of v in equation 14 (the paper does not say)
+    attention_window  states that are averaged: l_a
+    normalize         softmax, or sum: equation 15 as it is written
+    dropout           part left out in training between embedding, LSTM and attention (the paper has none)
+    """
+
+    def __init__(self, vocab: int, labels: int, embedding_dim: int = 64, hidden_dim: int = 128,
+                 attention_dim: int = 64, attention_window: int = 5, normalize: str = "softmax", dropout: float = 0.0):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True)
+        self.lstms = BidirectionalStack(embedding_dim, hidden_dim, 1, dropout)
+        self.attention = LocalAttention(2 * hidden_dim, attention_dim, attention_window, normalize)
+        self.output = nn.Linear(2 * hidden_dim, labels)
+
+    def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
+        line = nn.functional.pad(tokens, (0, 1), value=END)  # the END of a row that has room for none
+        steps = torch.arange(1, line.shape[1] + 1, device=line.device)
+        lengths = ((line != END) * steps).amax(dim=1)  # without END: it has a state, but is no part of the text
+        hidden = self.lstms(self.embedding(line), lengths + 1)[:, :-1]  # (B, T, 2H)
+        return self.output(self.attention(hidden, lengths)), ()
