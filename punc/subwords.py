@@ -7,7 +7,6 @@ normalisation (NFKC, lower case) leaves nothing is `<unk>`, and so is what it ha
 
 import io
 import os
-import tempfile
 from array import array
 from collections.abc import Sequence
 from pathlib import Path
@@ -78,20 +77,16 @@ class Subwords:
         from sentencepiece import SentencePieceTrainer
         counts = count_words(sets, TYPES, nj)
         model = io.BytesIO()
-        with tempfile.TemporaryDirectory() as folder:
-            words = Path(folder) / "words.tsv"
-            with open(words, "w", encoding="utf-8", newline="\n") as file:
-                for word in most_frequent(counts, TYPES, min_count):
-                    file.write(f"{word}\t{counts[word.encode()]}\n")
-            try:
-                SentencePieceTrainer.train(
-                    input=str(words), input_format="tsv", model_writer=model, model_type="unigram",
-                    vocab_size=size + len(SPECIALS), hard_vocab_limit=False, normalization_rule_name="nmt_nfkc_cf",
-                    unk_id=UNK, eos_id=END, bos_id=-1, pad_id=-1, num_threads=1, minloglevel=2)
-            except RuntimeError as error:
-                said = str(error).rpartition("] ")[2].partition(". ")[0]
-                raise InputError(f"no pieces for --vocab-size={size}: {said}",
-                                 "give a larger --vocab-size, or a text of more words", sets[0].path / "text") from None
+        words = (f"{word}\t{counts[word.encode()]}" for word in most_frequent(counts, TYPES, min_count))
+        try:
+            SentencePieceTrainer.train(
+                sentence_iterator=words, input_format="tsv", model_writer=model, model_type="unigram",
+                vocab_size=size + len(SPECIALS), hard_vocab_limit=False, normalization_rule_name="nmt_nfkc_cf",
+                unk_id=UNK, eos_id=END, bos_id=-1, pad_id=-1, num_threads=1, minloglevel=2)
+        except RuntimeError as error:
+            said = str(error).rpartition("] ")[2].partition(". ")[0]
+            raise InputError(f"no pieces for --vocab-size={size}: {said}",
+                             "give a larger --vocab-size, or a text of more words", sets[0].path / "text") from None
         return cls(model.getvalue())
 
     def write(self, directory: Path) -> None:

@@ -85,6 +85,70 @@ def test_segments_give_the_order_of_time(place):
     assert store.set("train").offsets.tolist() == [0, 2, 6]
 
 
+def test_characters_by_hand(place, capsys):
+    (place / "train/text").write_text("a-1 X “y” x\na-2 z1\nb-1 xx\u200b ä\n")
+    store = make(place, unit="char")
+    tokens = store.vocabulary.tokens
+    assert store.unit == store.tokenizer.unit == "char"
+    assert tokens == ["<unk>", "</s>", "<space>", "x", "0", "y", "z", "ä", "“", "”"]
+    train, test = store.set("train"), store.set("test")
+    assert [tokens[i] for i in train.ids] == [
+        "x", "<space>", "“", "y", "”", "<space>", "x", "<space>", "z", "0", "</s>", "x", "x", "<space>", "ä", "</s>"]
+    assert train.labels.tolist() == [-1, 0, -1, -1, -1, 1, -1, 2, -1, -1, 2, -1, -1, 0, -1, 0]
+    nan = np.nan
+    np.testing.assert_array_equal(train.pauses, np.float32(
+        [nan, .5, nan, nan, nan, nan, nan, .25, nan, nan, .5, nan, nan, nan, nan, .25]))
+    assert (train.streams, train.offsets.tolist()) == (["a", "b"], [0, 11, 16])
+    assert [tokens[i] for i in test.ids] == ["ä", "<space>", "<space>", "x", "</s>"]  # new has no character left
+    assert test.labels is None
+    assert "train: 6 words, 16 characters with the blanks in 2 streams, 1 left out\n" in capsys.readouterr().err
+
+
+def test_subwords_by_hand(place):
+    store = make(place, unit="subword", vocab_size=8)
+    assert (store.unit, len(store.tokenizer.vocabulary)) == ("subword", len(store.vocabulary))
+    assert len(store.vocabulary) <= 10
+    train = store.set("train")
+    codings = [store.tokenizer.encode(words) for words in (["x", "y", "x", "z"], ["x", "ä"])]
+    assert train.ids.tolist() == [i for coding in codings for i in coding.ids]
+    slots = np.concatenate([codings[0].slots, codings[1].slots + len(codings[0].ids)])
+    assert train.labels[slots].tolist() == [0, 1, 2, 2, 0, 0]
+    assert (np.delete(train.labels, slots) == -1).all()
+    assert train.offsets.tolist() == [0, len(codings[0].ids), len(train.ids)]
+
+
+@pytest.mark.parametrize("unit", ["char", "subword"])
+def test_another_store_of_a_units_vocabulary(place, unit):
+    store = make(place, unit=unit, vocab_size=9)
+    expected = store.set("test").ids.tolist()
+    make_store(place / "two", [place / "test"], place / "labels.txt", unit=unit, vocab=place / "store/vocab")
+    assert Store(place / "two").set("test").ids.tolist() == expected
+    make(place)  # and what it has of the unit does not stay in a store of words
+    assert Store(place / "store").unit == "word"
+    assert {file.name for file in (place / "store").iterdir()} == {"vocab", "labels.txt", "conf", "train", "test"}
+
+
+def test_a_vocabulary_of_another_unit_is_refused(place):
+    make(place)
+    with pytest.raises(InputError, match=r"store/vocab:3: no '<space>' here"):
+        make_store(place / "two", [place / "test"], place / "labels.txt", unit="char", vocab=place / "store/vocab")
+    with pytest.raises(InputError, match=r"store/pieces.model: no such file"):
+        make_store(place / "two", [place / "test"], place / "labels.txt", unit="subword", vocab=place / "store/vocab")
+    assert not (place / "two").exists()
+
+
+@pytest.mark.parametrize("unit", ["char", "subword"])
+def test_segments_change_the_order_of_tokens_only(place, unit):
+    make(place, "train", unit=unit, vocab_size=9)
+    plain = Store(place / "store").set("train")
+    (place / "train/segments").write_text("a-1 rec1 5 6\na-2 rec1 7 8\nb-1 rec2 0 1\n")  # the order of the lines
+    make(place, "train", unit=unit, vocab_size=9)
+    timed = Store(place / "store").set("train")
+    for one, other in zip(plain[:3], timed[:3]):
+        np.testing.assert_array_equal(one, other)
+    assert plain.offsets.tolist() == timed.offsets.tolist()
+
+
 words = st.lists(st.text(st.sampled_from("abäあ\u00a0\u3000\x1c<"), min_size=1, max_size=2), max_size=12)
 
 
@@ -121,16 +185,17 @@ def test_a_store_is_what_its_data_directory_is(tmp_path_factory, utterances, blo
     assert np.diff(found.offsets).tolist() == list(streams.values())
 
 
-def test_the_number_of_processes_changes_nothing(place, monkeypatch):
+@pytest.mark.parametrize("unit", ["word", "char", "subword"])
+def test_the_number_of_processes_changes_nothing(place, monkeypatch, unit):
     letters = np.array(list(string.ascii_lowercase))
     rng = np.random.default_rng(0)
     write_data_dir(place / "long", [Utterance(f"{i:04d}", f"{i:04d}"[:2], list(rng.choice(letters, 20)), ["O"] * 20)
                                     for i in range(300)])
     monkeypatch.setattr(punc.store, "ENCODE_BLOCK", 1000)
-    make(place, "long", "train", nj=1)
+    make(place, "long", "train", nj=1, unit=unit)
     one = tree(place / "store")
     (place / "store/conf").unlink()
-    make(place, "long", "train", nj=3)
+    make(place, "long", "train", nj=3, unit=unit)
     assert tree(place / "store") == one
 
 
