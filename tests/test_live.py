@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 
 from punc import live
 from punc.bin.main import main
+from punc.char_tokens import Characters
 from punc.datadir import Utterance, write_data_dir
 from punc.errors import InputError
 from punc.labels import LabelSet
 from punc.live import Words, punctuate_live
 from punc.models.base import Neural, create, load, save
-from punc.store import Vocabulary
+from punc.store import END, Vocabulary
 
 WORDS = [f"w{i}" for i in range(30)]
 PUNC = [sys.executable, "-c", "import sys; from punc.bin.main import main; sys.exit(main())", "punctuate"]
@@ -98,6 +99,32 @@ def test_a_word_is_written_before_the_word_after_the_next_comes(exp):
         process.stdout.close()
         process.wait()
     assert process.returncode == 0
+
+
+class Counting(Neural):
+    """A model whose label of a slot is how many tokens it has read."""
+
+    lookahead = 3
+
+    def __init__(self, tokenizer, labels):
+        super().__init__()
+        self.tokenizer, self.labels, self.tokens = tokenizer, labels, []
+
+    def stepper(self):
+        self.tokens.append([])
+        return self
+
+    def step(self, token, pause):
+        self.tokens[-1].append(token)
+        return (np.arange(4) == len(self.tokens[-1]) % 4).astype(np.float32)
+
+
+def test_the_characters_of_a_word_come_one_by_one_and_its_slot_after_them(exp):
+    tokenizer = Characters(Vocabulary(["<unk>", "</s>", "<space>", *"abc"]))
+    model = Counting(tokenizer, load(exp).labels)
+    # Slots are tokens 3, 4 and 8 of the first text, and 2 of the other; each is decided 3 tokens later.
+    assert punctuated(model, "Ab é abc\n\nc日\n".encode()) == "Ab. é? abc?\nc日,\n"
+    assert model.tokens == [[3, 4, 2, 2, 3, 4, 5, END, END, END, END], [5, END, END, END, END]]
 
 
 def test_a_model_of_whole_streams_waits_for_their_ends(exp):

@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punc import parts
+from punc.char_tokens import SPACE, Characters
 from punc.datadir import DataDir, Utterance, write_data_dir
 from punc.units import Words
-from punc.vocabulary import Coding, Vocabulary
+from punc.vocabulary import END, Coding, Vocabulary
 
 
 class Numbers:
@@ -40,6 +41,42 @@ def test_parts_have_what_their_slots_need(lengths, piece, context):
         assert part.ids[0] % piece == 0, "the pieces are those of the stream"
         assert part.ids[0] <= max(0, first - context)
         assert part.ids[-1] + 1 >= min(total, last + max(piece, context))
+
+
+@given(st.lists(st.lists(st.sampled_from(["a", "bc", "日", "ddddddddd"]), max_size=9), min_size=1, max_size=30),
+       st.integers(1, 9), st.integers(0, 20))
+def test_parts_of_characters_are_those_of_the_stream(texts, piece, context):
+    """The stream in tokens is the same wherever it is cut, and END is at its end only."""
+    tokenizer = Characters(Vocabulary(["<unk>", "</s>", "<space>", *"abcd"]))
+    utterances = [Utterance(str(i), "s", words, None, np.arange(len(words), dtype=np.float32))
+                  for i, words in enumerate(texts)]
+    stream, _, _ = tokenizer.encode([word for words in texts for word in words])
+    stream[-1:] = END
+    before, parts.GROUP = parts.GROUP, 30
+    try:
+        found = list(parts.parts(utterances, tokenizer, piece, context))
+    finally:
+        parts.GROUP = before
+    assert [u.id for part in found for u in part.utterances] == [u.id for u in utterances]
+    words = done = 0
+    for part in found:
+        slots = part.slots
+        assert len(slots) == sum(len(u.words) for u in part.utterances)
+        if not len(slots):
+            continue
+        words += len(slots)
+        at_slots = np.flatnonzero((stream == SPACE) | (stream == END))[words - len(slots):words]
+        start = at_slots[0] - slots[0]  # where the part begins in the stream
+        assert (slots + start).tolist() == at_slots.tolist()
+        assert start % piece == 0
+        assert start <= max(0, done // piece * piece - context)
+        np.testing.assert_array_equal(part.ids, stream[start:start + len(part.ids)])
+        assert np.flatnonzero(~np.isnan(part.pauses)).tolist() == np.flatnonzero(
+            (part.ids == SPACE) | (part.ids == END)).tolist()
+        np.testing.assert_array_equal(part.pauses[slots], [p for u in part.utterances for p in u.pauses])
+        done = at_slots[-1] + 1
+        assert start + len(part.ids) >= min(len(stream), -(-done // piece) * piece + max(piece, context))
+    assert words == sum(map(len, texts))
 
 
 def test_groups_are_filled_and_keep_the_order(tmp_path, monkeypatch):

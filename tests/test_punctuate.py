@@ -1,6 +1,8 @@
 """Punctuating data directories: the labels, the files, the options, and errors that leave the output as it was."""
 
+import io
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -19,8 +21,10 @@ from punc.datadir import DataDir, Utterance, write_data_dir
 from punc.decode import choose, log_posteriors
 from punc.errors import InputError
 from punc.labels import LabelSet
+from punc.live import punctuate_live
 from punc.models.base import create, load, save
-from punc.store import StoreSet, Vocabulary
+from punc.store import StoreSet, Vocabulary, make_store
+from punc.train import train
 from punc.units import read_tokenizer
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n"
@@ -127,6 +131,67 @@ def test_parts_of_long_streams_give_the_labels_of_whole_ones(tmp_path, monkeypat
     a, b = (kaldiio.load_scp(str(tmp_path / name / "post.scp")) for name in ("whole", "parts"))
     for key in a:
         np.testing.assert_allclose(a[key], b[key], atol=1e-5)
+
+
+@pytest.fixture(scope="module", params=[("char", "after"), ("subword", "before")])
+def learned(request, toy_store, tmp_path_factory):
+    """A T-LSTM trained on a store of a unit, and the data directory of its development set."""
+    place, (unit, task) = tmp_path_factory.mktemp("learned"), request.param
+    sets = [toy_store.parent / f"train_{task}", toy_store.parent / f"dev_{task}"]
+    make_store(place / "store", sets, toy_store.parent / "labels.txt", unit=unit, nj=1)
+    train(place / "store", place / "exp", "t_lstm", {"embedding_dim": 8, "hidden_dim": 16, "init_range": 0.1},
+          train_set=sets[0].name, dev_set=sets[1].name, optimizer="adam", learning_rate=0.03, rows=10, steps=8,
+          epochs=4, threads=1)
+    return place / "exp", sets[1]
+
+
+def test_it_learns_from_characters_and_subwords_and_is_cut_anywhere(learned, tmp_path, monkeypatch):
+    exp, data = learned
+    run("--piece=0", exp, data, tmp_path / "whole")
+    found = [label for u in DataDir(tmp_path / "whole").utterances() for label in u.labels]
+    expected = [label for u in DataDir(data).utterances() for label in u.labels]
+    assert len(found) == len(expected) == 600
+    assert np.mean([a == b for a, b in zip(found, expected)]) > 0.95
+    assert (tmp_path / "whole/text").read_bytes() == (data / "text").read_bytes()
+    matrices = kaldiio.load_scp(str(tmp_path / "whole/post.scp"))
+    assert sum(len(matrices[u.id]) for u in DataDir(data).utterances()) == 600
+    # Streams of short utterances, so that there is where to cut.
+    words = [word for u in DataDir(data).utterances() for word in u.words]
+    write_data_dir(tmp_path / "cut", [Utterance(f"a-{i:04d}", "a", words[i:i + 7]) for i in range(0, 600, 7)])
+    run("--piece=0", exp, tmp_path / "cut", tmp_path / "one")
+    for number, options in enumerate((["--piece=20"], ["--piece=16", "--context=60"], ["--piece=33", "--rows=2"])):
+        for group in (1 << 18, 200):
+            monkeypatch.setattr(parts, "GROUP", group)
+            run(*options, "--nj=1", exp, tmp_path / "cut", tmp_path / f"{number}-{group}")
+            assert content(tmp_path / f"{number}-{group}")["punct"] == content(tmp_path / "one")["punct"]
+
+
+def test_live_it_is_the_same(learned, tmp_path):
+    exp, data = learned
+    run(exp, data, tmp_path / "out")
+    expected = [line.split(" ", 1)[1] for line in (tmp_path / "out/text_punct").read_text().splitlines()]
+    text = "\n\n".join(" ".join(u.words) for u in DataDir(data).utterances())
+    read, write = os.pipe()
+    os.write(write, text.encode())
+    os.close(write)
+    sink = io.BytesIO()
+    punctuate_live(load(exp), read, sink)
+    os.close(read)
+    assert sink.getvalue().decode().splitlines() == expected
+
+
+def test_a_model_and_its_units_files_belong_together(learned, data, tmp_path, capsys):
+    exp = tmp_path / "exp"
+    shutil.copytree(learned[0], exp)
+    unit = (exp / "unit").read_text().strip()
+    assert (exp / "pieces.model").is_file() == (unit == "subword")
+    (exp / "unit").unlink()
+    assert run("--nj=1", exp, data, tmp_path / "out") == 1
+    assert f"exp: its tokens are word, the model's are {unit}; copy vocab, unit" in capsys.readouterr().err
+    (exp / "unit").write_text("nothing\n")
+    assert run(exp, data, tmp_path / "out") == 1
+    assert "unit: 'nothing' is no unit; it is word, char, subword" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_pauses_are_the_models_and_stay_in_the_directory(tmp_path):
