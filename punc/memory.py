@@ -11,7 +11,7 @@ MOST = 2**31 - 1  # an int is what mallopt takes
 
 
 def keep_freed_memory() -> bool:
-    """Let malloc keep what is freed, up to 2 GB a block; False where the C library cannot, which changes the speed only."""
+    """Let malloc keep what is freed, up to 2 GB a block; False where the C library cannot, which costs speed only."""
     try:
         mallopt = ctypes.CDLL(None).mallopt
     except (AttributeError, OSError, TypeError):

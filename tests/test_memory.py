@@ -5,7 +5,7 @@ import sys
 
 from punc.memory import keep_freed_memory
 
-TAKE = "\nimport numpy as np, resource\nfor _ in range(20):\n    array = np.ones(1 << 23, np.float64)\n    del array\n" \
+TAKE = "\nimport numpy as np, resource\nfor _ in range(20):\n    array = np.ones(1 << 23)\n    del array\n" \
        "print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt)"
 
 

@@ -10,7 +10,11 @@ from punc.errors import InputError
 
 
 class FullyConnected(nn.Module):
-    """h(l) = σ(W(l) h(l−1) + b(l)) for each hidden layer, then W h + b.
+    """h(l) = σ(W(l) h(l−1) + b(l)) − ½ for each hidden layer, then W h + b.
+
+    The ½ changes nothing that the layers can compute: it could be part of the next bias. But from numbers around 0
+    they learn several times faster (LeCun et al. 1998, "Efficient BackProp", section 4.4), the more so the wider they
+    are; and a unit that is left out takes no ½ with it.
 
     sizes     of input, hidden layers and output
     dropout   part of the hidden units that is left out in training; the others count for 1 / (1 − dropout) as much
@@ -19,7 +23,7 @@ class FullyConnected(nn.Module):
               dropout training using submatrices")
 
     Weights begin uniform with Glorot & Bengio's (2010) variance, those between sigmoids 4 times as wide, as a sigmoid's
-    slope is ¼. Biases above sigmoids begin at what takes their mean of ½ out: else that layer would begin saturated.
+    slope is ¼; biases begin at 0.
     """
 
     def __init__(self, sizes: Sequence[int], dropout: float = 0.0, shared: bool = True):
@@ -30,8 +34,7 @@ class FullyConnected(nn.Module):
         self.layers = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(sizes))
         for number, layer in enumerate(self.layers):
             nn.init.xavier_uniform_(layer.weight, 4.0 if 0 < number < len(self.layers) - 1 else 1.0)
-            with torch.no_grad():
-                layer.bias.copy_(layer.weight.sum(1) / -2 if number else torch.zeros(len(layer.bias)))
+            nn.init.zeros_(layer.bias)
 
     def forward(self, inputs: Tensor) -> Tensor:
         """(…, sizes[0]) → (…, sizes[-1])"""
@@ -39,7 +42,7 @@ class FullyConnected(nn.Module):
         if self.training and self.dropout and self.shared:
             return self._shared(inputs)
         for layer in hidden:
-            inputs = nn.functional.dropout(layer(inputs).sigmoid(), self.dropout, self.training)
+            inputs = nn.functional.dropout(layer(inputs).sigmoid() - 0.5, self.dropout, self.training)
         return output(inputs)
 
     def _shared(self, inputs: Tensor) -> Tensor:
@@ -52,7 +55,7 @@ class FullyConnected(nn.Module):
             if kept is not None:
                 weight = weight.index_select(1, kept)
             inputs = nn.functional.linear(inputs, weight, layer.bias.index_select(0, units)).sigmoid()
-            inputs = inputs * (layer.out_features / len(units))
+            inputs = (inputs - 0.5) * (layer.out_features / len(units))
             kept = units
         weight = output.weight if kept is None else output.weight.index_select(1, kept)
         return nn.functional.linear(inputs, weight, output.bias)
