@@ -12,10 +12,11 @@ from torch import nn
 
 import punc.models.base
 from punc.bin import main as command
+from punc.datadir import Utterance, write_data_dir
 from punc.decode import log_posteriors
 from punc.errors import InputError
 from punc.models.base import Neural, load, read_checkpoint
-from punc.store import END, Store
+from punc.store import END, Store, make_store
 from punc.train import evaluate, parse_weights, train
 
 torch.set_num_threads(1)
@@ -250,6 +251,49 @@ def test_a_label_of_more_weight_is_chosen_more(toy_store, tmp_path):
         logs = log_posteriors(load(tmp_path / str(number)), Store(toy_store).set("dev_before"))
         counts.append(int((logs.argmax(axis=1) == 1).sum()))
     assert counts[0] < counts[1] < counts[2]
+
+
+@pytest.fixture(scope="module")
+def long_words(tmp_path_factory):
+    """A store of characters whose words are longer than the batches of lanes; the next one's first tells the label."""
+    place, rng = tmp_path_factory.mktemp("long"), np.random.default_rng(7)
+    (place / "labels.txt").write_text("O w\nCOMMA w,\nPERIOD w.\n")
+    words = ["".join(rng.choice(list("ab"), 7)) for _ in range(150)]
+    labels = ["PERIOD" if word[0] == "a" else "O" for word in [*words[1:], "b"]]
+    write_data_dir(place / "d", [Utterance("s", "s", words, labels)])
+    make_store(place / "store", [place / "d"], place / "labels.txt", unit="char", nj=1)
+    return place / "store"
+
+
+@pytest.mark.parametrize("batching", ["lanes", "pieces"])
+def test_batches_without_a_slot_are_read_and_not_learnt_from(long_words, tmp_path, capsys, batching):
+    train(long_words, tmp_path, "t_lstm", SMALL | {"pauses": True}, train_set="d", dev_set="d", rows=2, steps=5,
+          piece=6, context=9, batching=batching, epochs=4, threads=1, optimizer="adam", learning_rate=0.03)
+    losses = [float(line.split(" loss ")[1].split(",")[0]) for line in capsys.readouterr().err.splitlines()]
+    assert np.isfinite(losses).all()
+    model = load(tmp_path)
+    assert (model.unit, model.spec["unit"]) == ("char", "char")
+    loss, f1 = evaluate(model, Store(long_words).set("d"))
+    assert loss < 0.3
+    assert f1 > 98
+
+
+@pytest.mark.parametrize(("model", "units"), [("ngram", "word"), ("window_dnn", "word or subword")])
+def test_a_model_of_words_refuses_characters(long_words, tmp_path, model, units):
+    said = f"^{model} reads {units} tokens, the store has char tokens; make a store with --unit=word$"
+    with pytest.raises(InputError, match=said):
+        train(long_words, tmp_path / "exp", model, {}, train_set="d", dev_set="d")
+    assert not (tmp_path / "exp").exists()
+
+
+def test_both_stages_read_the_same_unit(long_words, toy_store, tmp_path):
+    settings = {"train_set": "d", "dev_set": "d", "epochs": 1, "threads": 1}
+    train(long_words, tmp_path / "text", "t_lstm", SMALL, **settings)
+    text = {"text_model": str(tmp_path / "text"), "pauses": False, "hidden_dim": 4}
+    train(long_words, tmp_path / "both", "ta_lstm", text, **settings)
+    assert load(tmp_path / "both").unit == load(tmp_path / "text").unit == "char"
+    with pytest.raises(InputError, match=r"make-store --vocab=\S*/text/vocab --unit=char$"):
+        train(toy_store, tmp_path / "other", "ta_lstm", text, **SETTINGS)
 
 
 def test_evaluate_by_hand(toy_store, tmp_path):
