@@ -29,7 +29,7 @@ JOINER = "\u200d"
 # On a text's shape: l Latin letter, d digit, x what belongs to the character before, j joiner, f regional indicator,
 # m mark, P and C a point and a comma that are marks, else . and , and ' for what stands in a word, b blank, o another.
 TOKEN = re.compile(r"(?P<token>(?:lx*(?:[.P']?lx*)*|dx*(?:[.,PC]?dx*)*|ff?|[o.,'])(?:x|j[of]?)*)|(?P<mark>[mPC])")
-CLASSES = {"l": "<alpha>", "d": "<num>"}
+CLASSES = ("<alpha>", "<num>")  # of Latin words, and of numbers
 
 
 class Split(NamedTuple):
@@ -121,8 +121,9 @@ _SHAPE = Shape()
 
 
 def class_of(token: str) -> str:
-    """The class that a vocabulary may have for a token: <alpha> for Latin words, <num> for numbers; else empty.
+    """The class of a token, that a vocabulary may have in its place; empty where it is of none.
 
     Chen et al., "Investigating context influence in character Level LSTM methods for Japanese Auto Punctuation", 3.1.
     """
-    return CLASSES.get(_SHAPE[ord(token[0])], "") if token else ""
+    shape = _SHAPE[ord(token[0])] if token else ""
+    return CLASSES["ld".index(shape)] if shape in ("l", "d") else ""

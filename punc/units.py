@@ -3,7 +3,7 @@
 A directory that holds a tokenizer, a store or a model, has
 
     vocab          one token a line
-    unit           char or subword; not there: word
+    unit           char, subword or class; not there: word
     pieces.model   of subwords: how words are cut
 
 A tokenizer has `encode(words)` and, at full speed, `text_encoder()` for the tokens of a text.
@@ -17,12 +17,13 @@ from typing import NamedTuple
 import numpy as np
 
 from punc.char_tokens import Characters
+from punc.characters import CLASSES, class_of
 from punc.datadir import DataDir
 from punc.errors import InputError
-from punc.files import read_lines
-from punc.lookup import Lookup, Tokens
+from punc.files import atomic_file, read_lines
+from punc.lookup import Lookup, Tokens, strings
 from punc.subwords import Subwords
-from punc.vocabulary import END, UNK, Coding, Vocabulary, count_vocabulary
+from punc.vocabulary import END, SPECIALS, UNK, Coding, Vocabulary, count_vocabulary, count_words, most_frequent
 
 
 class Words:
@@ -68,11 +69,69 @@ class WordLookup(NamedTuple):
         return _each(self.lookup.places(tokens))
 
 
+class WordClasses(Words):
+    """The tokens of words that are words, but for Latin words, which are all one token, and numbers, another one.
+
+    For texts whose words are characters (punc.characters). Raises InputError for a vocabulary without these two.
+    """
+
+    unit = "class"
+
+    def __init__(self, vocabulary: Vocabulary, path: str | os.PathLike | None = None):
+        first = len(SPECIALS)
+        if tuple(vocabulary.tokens[first:first + len(CLASSES)]) != CLASSES:
+            raise InputError(f"no {' and '.join(CLASSES)} here", "make the store again: punc make-store --unit=class",
+                             path, first + 1)
+        super().__init__(vocabulary)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike) -> "WordClasses":
+        return cls(Vocabulary.read(path), path)
+
+    @classmethod
+    def make(cls, sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> "WordClasses":
+        """The most frequent words that have no class."""
+        counts = {word: n for word, n in count_words(sets, size, nj).items() if not class_of(word.decode())}
+        return cls(Vocabulary([*SPECIALS, *CLASSES, *most_frequent(counts, size, min_count)]))
+
+    def write(self, directory: Path) -> None:
+        super().write(directory)
+        with atomic_file(directory / "unit") as file:
+            file.write(f"{self.unit}\n")
+
+    def encode(self, words: Sequence[str]) -> Coding:
+        ids = self.vocabulary.ids(words)
+        unknown = np.flatnonzero(ids == UNK)
+        ids[unknown] = class_ids([words[i] for i in unknown.tolist()])
+        return _each(ids)
+
+    def text_encoder(self) -> "ClassLookup":
+        return ClassLookup(Lookup(self.vocabulary.tokens, UNK))
+
+
+class ClassLookup(NamedTuple):
+    """Tokens of a text to a coding, with classes."""
+
+    lookup: Lookup
+
+    def __call__(self, tokens: Tokens) -> Coding:
+        ids = self.lookup.places(tokens)
+        unknown = np.flatnonzero(ids == UNK)
+        ids[unknown] = class_ids(list(map(bytes.decode, strings(tokens.at(unknown)))))
+        return _each(ids)
+
+
+def class_ids(words: Sequence[str]) -> np.ndarray:
+    """The tokens of words that are not in the vocabulary: their class, else UNK."""
+    known = dict(zip(CLASSES, range(len(SPECIALS), len(SPECIALS) + len(CLASSES))))
+    return np.fromiter((known.get(class_of(word), UNK) for word in words), np.int32, len(words))
+
+
 def _each(ids: np.ndarray) -> Coding:
     return Coding(ids, np.arange(len(ids)), int((ids == UNK).sum()))
 
 
-UNITS = {kind.unit: kind for kind in (Words, Characters, Subwords)}
+UNITS = {kind.unit: kind for kind in (Words, Characters, Subwords, WordClasses)}
 
 
 def read_tokenizer(directory: str | os.PathLike) -> Words | Characters | Subwords:

@@ -1,5 +1,7 @@
 """Bi-LSTM-A by the equations of its section 2.3; what every model has to do is in test_models.py."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
@@ -63,7 +65,7 @@ def test_it_is_its_equations(window, normalize):
     made = model(attention_window=window, normalize=normalize)
     ids = np.random.default_rng(1).integers(2, len(VOCABULARY), OFFSETS[-1]).astype(np.int32)
     logits = [by_the_equations(made.state_dict(), ids[a:b].tolist(), window // 2, normalize)
-              for a, b in zip(OFFSETS, OFFSETS[1:])]
+              for a, b in pairwise(OFFSETS)]
     found = log_posteriors(made, StoreSet(ids, None, None, [*"abcd"], OFFSETS))
     expected = torch.tensor(np.concatenate(logits)).log_softmax(1).numpy()
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4)

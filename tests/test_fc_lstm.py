@@ -1,5 +1,7 @@
 """FC-LSTM by the equations of its section 2.1; what every model has to do is in test_models.py."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
@@ -59,7 +61,7 @@ def by_the_equations(weights, ids, ahead):
 @pytest.mark.parametrize("ahead", [0, 1, 2, 4])
 def test_it_is_its_equations(ahead):
     made, data = model("fc_lstm", ahead=ahead), texts()
-    logits = [by_the_equations(made.state_dict(), data.ids[a:b].tolist(), ahead) for a, b in zip(OFFSETS, OFFSETS[1:])]
+    logits = [by_the_equations(made.state_dict(), data.ids[a:b].tolist(), ahead) for a, b in pairwise(OFFSETS)]
     expected = np.exp(np.concatenate(logits))
     np.testing.assert_allclose(np.exp(log_posteriors(made, data)), expected / expected.sum(1, keepdims=True), atol=1e-5)
     assert made.lookahead == ahead

@@ -24,7 +24,7 @@ prepare store crf_features spoken
 layers batches
 models optim
 progress decode
-punctuate live
+punctuate live plain_text
 score transcript
 significance train
 report

@@ -53,6 +53,15 @@ def test_words_that_are_not_known_are_counted():
     assert (ids.tolist(), slots.tolist(), lost) == ([3, UNK, 2, UNK], [0, 1, 2, 3], 2)
 
 
+def test_latin_words_and_numbers_are_a_token_each(tmp_path):
+    write_data_dir(tmp_path / "d", [Utterance("a", "a", ["日", "Tokyo", "本", "3.5", "日", "ＪＲ", "Tokyo", "Tokyo"])])
+    made = UNITS["class"].make([DataDir(tmp_path / "d")], 2)
+    assert made.vocabulary.tokens == ["<unk>", "</s>", "<alpha>", "<num>", "日", "本"]
+    assert made.encode(["日", "x", "７", "Tokyo", "語", "<num>", "本"]).ids.tolist() == [4, 2, 3, 2, UNK, 3, 5]
+    with pytest.raises(InputError, match="<alpha> and <num>"):
+        UNITS["class"](VOCABULARIES["word"])
+
+
 @given(st.lists(st.lists(st.sampled_from(["so", "it", "İ", "日", "ties"]), min_size=1, max_size=5), min_size=1))
 def test_streams_of_characters_end_with_end(streams):
     tokenizer = Characters(VOCABULARIES["char"])

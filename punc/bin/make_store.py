@@ -14,7 +14,8 @@ def options() -> OptionParser:
         "A vocabulary and flat memory-mapped arrays of data directories; each becomes a set of its name.",
         "punc make-store --labels conf/labels.txt data/store_word data/train data/dev")
     parser.add_argument("--labels", required=True, metavar="FILE", help="label set that `punct` is written in")
-    parser.add_argument("--unit", choices=tuple(UNITS), default="word", help="what a token is")
+    parser.add_argument("--unit", choices=tuple(UNITS), default="word",
+                        help="what a token is; class: a word, but all Latin words are one token, all numbers another")
     parser.add_argument("--vocab-size", type=int, metavar="N",
                         help="most frequent tokens to keep (default: 100000, of subwords 8000)")
     parser.add_argument("--min-count", type=int, default=1, metavar="N", help="occurrences of a token to keep it")
