@@ -41,6 +41,7 @@ own_vectors=$vectors
 labels=conf/labels.txt
 tests="test_ref test_asr"
 is_window_model() { grep -q '^--model=window_' "conf/$1.conf"; }
+vectors_of() { sed -n 's/^--vectors=//p' "conf/$1.conf"; } # data/vectors_<million words>M.txt, or nothing
 with_vectors=         # whether one of the systems is a window model
 with_crf=
 for system in $systems; do
@@ -85,6 +86,12 @@ if runs 2; then
   cat data/projection.txt
 fi
 
+# train_vectors FILE [option …]: learn vectors from the texts, if the file is not there.
+train_vectors() {
+  [ -s "$1" ] || $cmd "data/log/$(basename "$1" .txt).log" \
+    python local/train_vectors.py --labels $labels --window 1 "${@:2}" "${texts[@]}" "$1"
+}
+
 # Stage 3: the vocabulary of the training text, without the words that are too rare to learn, and all of it as numbers.
 # Vectors are not learned from this text: window models know every word that has one.
 if runs 3; then
@@ -93,11 +100,13 @@ if runs 3; then
   [ -z "$with_crf" ] || # it leaves out rare features by itself
     punc make-store --unit word --labels $labels --nj "$nj" data/store_all data/train2012 data/dev2012
   if [ -n "$with_vectors" ]; then
-    if [ -z "$own_vectors" ] && [ ! -s "$vectors" ]; then
-      texts=(data/train2012)
-      for set in train_extra europarl; do [ ! -f "data/$set/punct" ] || texts+=("data/$set"); done
-      $cmd data/log/vectors.log python local/train_vectors.py --labels $labels --window 1 "${texts[@]}" "$vectors"
-    fi
+    texts=(data/train2012)
+    for set in train_extra europarl; do [ ! -f "data/$set/punct" ] || texts+=("data/$set"); done
+    [ -n "$own_vectors" ] || train_vectors "$vectors"
+    for system in $systems; do # some have vectors of their own, learned from the first words of the text
+      file=$(vectors_of "$system")
+      [ -z "$file" ] || train_vectors "$file" --words "$(tr -dc 0-9 <<<"$file")000000"
+    done
     local/vectors_vocab.sh "$vectors" data/train2012/text data/vocab_vectors
     punc make-store --unit word --vocab data/vocab_vectors --labels $labels --nj "$nj" \
       data/store_vectors data/train2012 data/dev2012
@@ -108,7 +117,10 @@ fi
 if runs 4; then
   for system in $systems; do
     store=data/store_word options=()
-    ! is_window_model "$system" || store=data/store_vectors options=(--vectors "$vectors")
+    if is_window_model "$system"; then
+      store=data/store_vectors
+      [ -n "$(vectors_of "$system")" ] || options=(--vectors "$vectors")
+    fi
     [ "$system" != CRF ] || store=data/store_all
     [ "exp/$system/final.pt" -nt $store/conf ] && [ "exp/$system/final.pt" -nt "conf/$system.conf" ] && continue
     $cmd "exp/$system/log/train.log" punc train --config "conf/$system.conf" "${options[@]}" \
