@@ -1,0 +1,102 @@
+"""The best allowed labels against the best of all sequences, and the rules of case of a label set."""
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+
+from punc.constraints import ROWS, case_rules, constrained, has_case
+from punc.labels import Label, LabelSet
+
+CASED = LabelSet((Label("O", "w"), Label("CAP", "W"), Label("COMMA", "w,", (",",)), Label("CAP_COMMA", "W,", (",",)),
+                  Label("PERIOD", "w.", (".",)), Label("CAP_PERIOD", "W.", (".",))))
+PLAIN = LabelSet((Label("O", "w"), Label("PERIOD", "w.", (".",))))
+
+
+def drawn(n, labels, seed=0):
+    logs = np.random.default_rng(seed).normal(0, 1.5, (n, labels))
+    return logs - np.log(np.exp(logs).sum(1, keepdims=True))
+
+
+def searched(logs, allowed, begin, free):
+    """The best of all sequences of one stream."""
+    best, at = -np.inf, None
+    for path in product(range(logs.shape[1]), repeat=len(logs)):
+        if (free[0] or begin[path[0]]) and all(free[t] or allowed[p] for t, p in enumerate(pairwise(path), 1)):
+            value = sum(logs[t, y] for t, y in enumerate(path))
+            if value > best:
+                best, at = value, path
+    return at
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_labels_are_the_best_of_all_allowed_sequences(seed):
+    offsets = np.array([0, 6, 6, 7, 13, 16])
+    logs, (allowed, begin) = drawn(16, len(CASED), seed), case_rules(CASED)
+    free = np.random.default_rng(seed).random(16) < (seed % 3) / 4
+    found = constrained(logs, offsets, allowed, begin, free)
+    for b, e in pairwise(offsets.tolist()):
+        if e > b:
+            assert tuple(found[b:e]) == searched(logs[b:e], allowed, begin, free[b:e])
+    assert seed or (found != logs.argmax(1)).any()
+
+
+def test_other_rules_without_a_label_that_is_allowed_everywhere():
+    """No label twice in a row: every stream is one stretch."""
+    allowed, begin, offsets = ~np.eye(3, dtype=bool), np.array([False, True, True]), np.array([0, 7, 15])
+    logs = drawn(15, 3)
+    found = constrained(logs, offsets, allowed, begin)
+    for b, e in pairwise(offsets.tolist()):
+        assert tuple(found[b:e]) == searched(logs[b:e], allowed, begin, np.zeros(e - b, bool))
+
+
+def test_long_streams_and_more_stretches_than_rows_agree_with_one_search():
+    logs, (allowed, begin) = drawn(30_000, len(CASED)), case_rules(CASED)
+    found = constrained(logs, np.array([0, 30_000]), allowed, begin)
+    best, back = np.where(begin, logs[0], -np.inf), []
+    for t in range(1, len(logs)):
+        step = best[:, None] + np.where(allowed, 0, -np.inf)
+        back.append(step.argmax(0))
+        best = step.max(0) + logs[t]
+    path = [int(best.argmax())]
+    for before in reversed(back):
+        path.append(int(before[path[-1]]))
+    np.testing.assert_array_equal(found, path[::-1])
+    assert (found != logs.argmax(1)).sum() > 2 * ROWS
+
+
+def test_what_agrees_is_left_alone_and_what_is_surest_wins():
+    allowed, begin = case_rules(CASED)
+    sure = np.log(np.full((4, 6), 0.02) + 0.88 * np.eye(6)[[1, 4, 1, 0]])
+    assert constrained(sure, np.array([0, 4]), allowed, begin).tolist() == [1, 4, 1, 0]
+    sure[2] = np.log([0.5, 0.3, 0.05, 0.05, 0.05, 0.05])  # a word after a period, probably without a capital
+    assert constrained(sure, np.array([0, 4]), allowed, begin).tolist() == [1, 4, 1, 0]
+    sure[1] = np.log([0.4, 0.05, 0.02, 0.02, 0.49, 0.02])  # and now the period is not sure either
+    assert constrained(sure, np.array([0, 4]), allowed, begin).tolist() == [1, 0, 0, 0]
+    assert constrained(sure, np.array([0, 4]), allowed, begin, np.array([0, 0, 1, 0], bool)).tolist() == [1, 4, 0, 0]
+
+
+def test_rules_of_case():
+    allowed, begin = case_rules(CASED)
+    capital = [False, True] * 3
+    assert begin.tolist() == capital
+    assert allowed[CASED.index("PERIOD")].tolist() == allowed[CASED.index("CAP_PERIOD")].tolist() == capital
+    assert allowed[:4].all()
+    allowed, begin = case_rules(PLAIN)
+    assert allowed.all()
+    assert begin.all()
+
+
+def test_words_without_case():
+    tokens = ["<unk>", "</s>", "japan", "1996", "日本", "'s", "ça", "ß", "ñu", "3rd", "-"]
+    assert has_case(tokens).tolist() == [True, False, True, False, False, False, True, True, True, False, False]
+
+
+def test_nothing_to_label():
+    assert constrained(np.zeros((0, 2)), np.array([0]), *case_rules(PLAIN)).shape == (0,)
+    assert constrained(np.zeros((0, 2)), np.array([0, 0]), *case_rules(PLAIN)).shape == (0,)
+
+
+def test_rules_that_cannot_be_kept():
+    with pytest.raises(ValueError, match="nothing may follow"):
+        constrained(np.zeros((1, 2)), np.array([0, 1]), np.array([[True, True], [False, False]]), np.ones(2, bool))

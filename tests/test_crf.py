@@ -1,0 +1,174 @@
+"""The linear chain against the sum over all labellings, its gradient against finite differences and autograd."""
+
+from itertools import pairwise, product
+
+import pytest
+import torch
+
+from punc.layers.chain import log_marginals
+from punc.layers.crf import LinearChain, log_partition
+
+torch.set_num_threads(1)
+L = 3
+
+
+def chain(labels=L, seed=0, dtype=torch.float64, scale=1.5):
+    torch.manual_seed(seed)
+    crf = LinearChain(labels).to(dtype)
+    for weight in crf.parameters():
+        torch.nn.init.normal_(weight, 0, scale)
+    return crf
+
+
+def drawn(rows, steps, labels=L, seed=1, dtype=torch.float64):
+    return torch.randn(rows, steps, labels, generator=torch.Generator().manual_seed(seed), dtype=dtype) * 2
+
+
+def score(crf, emissions, path):
+    """C(y) of equation (2)."""
+    return (crf.begin[path[0]] + sum(emissions[t, y] for t, y in enumerate(path))
+            + sum(crf.transitions[pair] for pair in pairwise(path)) + crf.end[path[-1]])
+
+
+def all_scores(crf, emissions):
+    return {path: score(crf, emissions, path) for path in product(range(L), repeat=len(emissions))}
+
+
+LENGTHS = [[1], [5], [4, 1, 5, 0, 2]]
+
+
+@pytest.mark.parametrize("lengths", LENGTHS)
+def test_partition_marginals_and_best_labels_are_those_of_all_labellings(lengths):
+    crf, emissions, sizes = chain(), drawn(len(lengths), max(lengths)), torch.tensor(lengths)
+    scores = crf.scores(emissions, sizes)
+    found = log_partition(scores, crf.transitions, sizes)
+    marginals, best = crf.log_marginals(scores, sizes).exp(), crf.viterbi(scores, sizes)
+    torch.testing.assert_close(marginals.sum(2), torch.ones_like(marginals[..., 0]))
+    for row, size in enumerate(lengths):
+        assert (best[row, size:] == -1).all()
+        if not size:
+            assert found[row] == 0
+            continue
+        paths = all_scores(crf, emissions[row, :size])
+        whole = torch.stack([*paths.values()]).logsumexp(0)
+        torch.testing.assert_close(found[row], whole)
+        expected = torch.zeros(size, L, dtype=torch.float64)
+        for path, value in paths.items():
+            expected[torch.arange(size), list(path)] += (value - whole).exp()
+        torch.testing.assert_close(marginals[row, :size], expected)
+        assert tuple(best[row, :size].tolist()) == max(paths, key=paths.get)
+
+
+def test_loss_is_the_mean_of_minus_log_p_over_slots():
+    crf, emissions, sizes = chain(), drawn(3, 5), torch.tensor([5, 0, 3])
+    labels = torch.tensor([[0, 2, 1, 1, 0], [-1] * 5, [2, 2, 0, -1, -1]])
+    expected = 0
+    for row in (0, 2):
+        path = tuple(labels[row, :sizes[row]].tolist())
+        paths = all_scores(crf, emissions[row, :sizes[row]])
+        expected += torch.stack([*paths.values()]).logsumexp(0) - paths[path]
+    torch.testing.assert_close(crf.loss(crf.scores(emissions, sizes), labels), expected / 8)
+
+
+def test_context_is_not_of_the_chain():
+    """Slots 2 to 3 of a text of six: neither the scores of the others nor begin and end count."""
+    crf, emissions, sizes = chain(), drawn(1, 6), torch.tensor([6])
+    labels = torch.tensor([[-1, -1, 1, 2, -1, -1]])
+    paths = {(i, j): emissions[0, 2, i] + emissions[0, 3, j] + crf.transitions[i, j]
+             for i, j in product(range(L), repeat=2)}
+    expected = (torch.stack([*paths.values()]).logsumexp(0) - paths[1, 2]) / 2
+    torch.testing.assert_close(crf.loss(crf.scores(emissions, sizes), labels), expected)
+
+
+def by_autograd(scores, transitions, lengths):
+    """log Z by the recursion (8) in log space, one text at a time."""
+    total = []
+    for row, size in enumerate(lengths.tolist()):
+        logs = scores[row, 0]
+        for t in range(1, size):
+            logs = (logs.unsqueeze(1) + transitions).logsumexp(0) + scores[row, t]
+        total.append(logs.logsumexp(0))
+    return torch.stack(total)
+
+
+def test_gradient_is_that_of_finite_differences_and_of_autograd():
+    crf, scores, lengths = chain(), drawn(3, 6).requires_grad_(), torch.tensor([6, 1, 4])
+    transitions = crf.transitions.detach().requires_grad_()
+    assert torch.autograd.gradcheck(lambda s, t: log_partition(s, t, lengths), (scores, transitions))
+    weights = torch.tensor([1.0, -2, 0.5], dtype=torch.float64)
+    own, other = (torch.autograd.grad(f(scores, transitions, lengths) @ weights, (scores, transitions))
+                  for f in (log_partition, by_autograd))
+    for one, two in zip(own, other):
+        torch.testing.assert_close(one, two)
+
+
+def test_gradient_of_the_loss():
+    crf, emissions, sizes = chain(), drawn(2, 5).requires_grad_(), torch.tensor([5, 2])
+    labels = torch.tensor([[0, 2, 1, 1, -1], [2, 2, -1, -1, -1]])
+    begin, transitions, end = (w.detach().requires_grad_() for w in (crf.begin, crf.transitions, crf.end))
+
+    def loss(emissions, *weights):
+        given = dict(zip(("begin", "transitions", "end"), weights))
+        return torch.func.functional_call(Loss(crf), {f"crf.{k}": w for k, w in given.items()},
+                                          (emissions, sizes, labels))
+
+    assert torch.autograd.gradcheck(loss, (emissions, begin, transitions, end))
+
+
+class Loss(torch.nn.Module):
+    def __init__(self, crf):
+        super().__init__()
+        self.crf = crf
+
+    def forward(self, emissions, sizes, labels):
+        return self.crf.loss(self.crf.scores(emissions, sizes), labels)
+
+
+@pytest.mark.parametrize("scale", [1, 80, 400])
+def test_a_stream_of_10000_slots_has_no_nan(scale):
+    crf = chain(10, dtype=torch.float32, scale=scale / 4)
+    emissions, sizes = (drawn(2, 10_000, 10, dtype=torch.float32) * scale).requires_grad_(), torch.tensor([10_000, 7])
+    labels = torch.randint(0, 10, (2, 10_000), generator=torch.Generator().manual_seed(0))
+    labels[1, 7:] = -1
+    scores = crf.scores(emissions, sizes)
+    loss = crf.loss(scores, labels)
+    loss.backward()
+    logs = crf.log_marginals(scores.detach(), sizes)
+    assert loss > 0
+    for values in (loss, emissions.grad, crf.transitions.grad, crf.begin.grad, crf.end.grad, logs):
+        assert values.isfinite().all()
+    assert crf.transitions.grad.abs().max() > 0
+    torch.testing.assert_close(logs.exp().sum(2), torch.ones(2, 10_000), rtol=0, atol=1e-4)
+
+
+def test_rows_and_padding_do_not_touch_each_other():
+    crf, emissions, sizes = chain(), drawn(4, 30), torch.tensor([30, 3, 17, 1])
+    scores = crf.scores(emissions, sizes)
+    together = crf.log_marginals(scores, sizes), crf.viterbi(scores, sizes)
+    for row, size in enumerate(sizes.tolist()):
+        alone = scores[row:row + 1, :size], sizes[row:row + 1]
+        torch.testing.assert_close(together[0][row, :size], crf.log_marginals(*alone)[0])
+        assert torch.equal(together[1][row, :size], crf.viterbi(*alone)[0])
+
+
+def test_it_agrees_with_the_chain_of_the_fitted_crf():
+    crf, scores = chain(), drawn(1, 40)
+    logs = log_marginals(scores[0].numpy(), crf.transitions.detach().numpy(), torch.tensor([0, 40]).numpy())
+    torch.testing.assert_close(crf.log_marginals(scores, torch.tensor([40]))[0].exp(),
+                               torch.from_numpy(logs).exp().double(), rtol=1e-4, atol=1e-6)
+
+
+def test_transitions_are_learned():
+    """Labels that alternate, and scores that say nothing."""
+    crf = LinearChain(2)
+    optimizer = torch.optim.Adam(crf.parameters(), 0.2)
+    labels, sizes = torch.tensor([[0, 1] * 8, [1, 0] * 8]), torch.tensor([16, 16])
+    for _ in range(60):
+        loss = crf.loss(crf.scores(torch.zeros(2, 16, 2), sizes), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert loss < 0.1  # log 2 / 16 = 0.043 at best: what the first label is cannot be known
+    hint = torch.zeros(1, 16, 2)
+    hint[0, 5, 0] = 3
+    assert crf.viterbi(crf.scores(hint, sizes[:1]), sizes[:1]).tolist() == [[1, 0] * 8]

@@ -1,0 +1,101 @@
+"""Vectors of words by their characters: how words are spelt, and that padding, order and memory change nothing."""
+
+import pytest
+import torch
+
+from punc.errors import InputError
+from punc.layers.spelling import LONGEST, OTHER, PADDING, Spelling, spell
+from punc.vocabulary import Vocabulary
+
+torch.set_num_threads(1)
+WORDS = ["<unk>", "</s>", "a", "I", "japan", "NATO", "1996-12-06", "don't", "don’t", "donʼt", "don＇t", "é", "e\u0301",
+         "x" * 500, "x" * 250 + "y" * 250]
+
+
+def made(words=WORDS, alphabet=64):
+    torch.manual_seed(1)
+    spelling = Spelling(len(words), alphabet, 5, 4)
+    spelling.fill(Vocabulary(words))
+    return spelling
+
+
+def test_every_word_has_characters_and_the_special_ones_are_their_own():
+    lines = dict(zip(WORDS, spell(WORDS, 64)))
+    assert all(len(line) == LONGEST for line in lines.values())
+    unknown, end = lines["<unk>"], lines["</s>"]
+    assert unknown[1] == end[1] == PADDING
+    assert {unknown[0], end[0]}.isdisjoint(number for word in WORDS[2:] for number in lines[word])
+    assert [sum(number != PADDING for number in lines[word]) for word in ("a", "NATO", "1996-12-06")] == [1, 4, 10]
+    assert lines["a"][0] == lines["japan"][1] != lines["NATO"][1]  # cased
+    assert lines["é"] == lines["e\u0301"]
+    assert len({tuple(lines[word]) for word in ("don't", "don’t", "donʼt", "don＇t")}) == 4  # text makes them one
+
+
+def test_of_a_long_word_both_ends_are_read():
+    lines = dict(zip(WORDS, spell(WORDS, 64)))
+    x, both = lines["x" * 500], lines["x" * 250 + "y" * 250]
+    assert PADDING not in x + both
+    assert both[:16] == x[:16]
+    assert both[16:] == [both[16]] * 16 != x[16:]
+
+
+def test_rare_characters_share_a_vector():
+    words = [*WORDS[:2], "aaa", "bb", "c", "d"]
+    assert [line[0] for line in spell(words, 2)[2:]] == [OTHER + 1, OTHER + 2, OTHER, OTHER]
+    assert spell(WORDS[:2], 3) == [[1] + [PADDING] * (LONGEST - 1), [2] + [PADDING] * (LONGEST - 1)]
+
+
+def by_hand(spelling, word):
+    characters = [number for number in spelling.table[word].tolist() if number != PADDING]
+    lines = [spelling.embedding(torch.tensor([line])) for line in (characters, characters[::-1])]
+    return torch.cat([lstm(line)[0][0, -1] for lstm, line in zip((spelling.forwards, spelling.backwards), lines)])
+
+
+@pytest.mark.parametrize("mode", ["training", "decoding", "decoding again"])
+def test_vectors_are_the_final_states_in_both_directions(mode):
+    spelling = made().train(mode == "training")
+    words = torch.tensor([[13, 2, 2, 6], [0, 1, 4, 13]])
+    with torch.set_grad_enabled(mode == "training"):
+        if mode == "decoding again":
+            spelling(torch.tensor([4, 5, 13]))
+        found = spelling(words)
+        expected = torch.stack([torch.stack([by_hand(spelling, word) for word in row]) for row in words.tolist()])
+    assert found.shape == (2, 4, 8)
+    torch.testing.assert_close(found, expected)
+
+
+def test_more_words_than_a_group():
+    words = [*WORDS[:2], *("y" * (i % 3) + str(i) for i in range(700))]
+    spelling = made(words).eval()
+    order = torch.randperm(len(words))
+    with torch.no_grad():
+        found = spelling(order)
+        for place in (0, 100, 300, 650, 701):
+            torch.testing.assert_close(found[place], by_hand(spelling, int(order[place])))
+
+
+def test_what_is_kept_is_forgotten_with_the_weights():
+    spelling, words = made().eval(), torch.tensor([4])
+    with torch.no_grad():
+        before = spelling(words)
+        spelling.train()
+        spelling.embedding.weight.mul_(2)
+        assert not torch.equal(spelling.eval()(words), before)
+        spelling.load_state_dict(made().state_dict())
+        assert torch.equal(spelling(words), before)
+
+
+def test_all_that_is_read_is_learned_from():
+    spelling = made()
+    spelling(torch.tensor([2, 3])).sum().backward()
+    rows = spelling.embedding.weight.grad.abs().sum(1) > 0
+    assert rows.nonzero().flatten().tolist() == sorted({spelling.table[2, 0].item(), spelling.table[3, 0].item()})
+    spelling(torch.tensor([4, 5])).sum().backward()
+    assert all(weight.grad.any() for weight in spelling.parameters())
+
+
+@pytest.mark.parametrize(("sizes", "option"), [((0, 5, 4), "alphabet"), ((5, 0, 4), "character-dim"),
+                                               ((5, 5, 0), "character-hidden-dim")])
+def test_sizes_that_there_are_not(sizes, option):
+    with pytest.raises(InputError, match=f"--{option}=0"):
+        Spelling(5, *sizes)
