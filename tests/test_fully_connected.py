@@ -12,7 +12,7 @@ from punc.layers.fully_connected import FullyConnected
 torch.set_num_threads(1)
 
 
-def by_loops(layers, inputs, kept=None):
+def by_loops(layers, inputs, kept=None, middle=0.0):
     """One sample, in double precision. `kept`: for each hidden layer which units are there."""
     values = [float(x) for x in inputs]
     for number, layer in enumerate(layers):
@@ -20,32 +20,36 @@ def by_loops(layers, inputs, kept=None):
         sums = [sum(w * x for w, x in zip(row, values)) + b for row, b in zip(weight, bias)]
         if number == len(layers) - 1:
             return sums
-        values = [1 / (1 + math.exp(-s)) - 0.5 for s in sums]
+        values = [1 / (1 + math.exp(-s)) - middle for s in sums]
         if kept is not None:
             values = [value * len(values) / len(kept[number]) * (unit in kept[number])
                       for unit, value in enumerate(values)]
     raise AssertionError
 
 
+@pytest.mark.parametrize("centred", [False, True])
 @pytest.mark.parametrize(("dropout", "shared"), [(0.0, True), (0.0, False), (0.5, True), (0.5, False)])
-def test_in_use_it_is_its_equations_and_nothing_is_left_out(dropout, shared):
+def test_in_use_it_is_its_equations_and_nothing_is_left_out(dropout, shared, centred):
     torch.manual_seed(1)
-    layer, inputs = FullyConnected((7, 5, 9, 3), dropout, shared).train(dropout == 0), torch.randn(2, 4, 7)
+    layer, inputs = FullyConnected((7, 5, 9, 3), dropout, shared, centred).train(dropout == 0), torch.randn(2, 4, 7)
     found = layer(inputs)
     assert found.shape == (2, 4, 3)
     for row, sample in zip(found.flatten(0, 1), inputs.flatten(0, 1)):
-        np.testing.assert_allclose(row.detach().numpy(), by_loops(layer.layers, sample), rtol=0, atol=1e-5)
+        expected = by_loops(layer.layers, sample, middle=centred / 2)
+        np.testing.assert_allclose(row.detach().numpy(), expected, rtol=0, atol=1e-5)
 
 
-def test_a_batch_leaves_out_the_same_units(monkeypatch):
+@pytest.mark.parametrize("centred", [False, True])
+def test_a_batch_leaves_out_the_same_units(monkeypatch, centred):
     """Which units are drawn is fixed here; values and gradients are those of a network without the others."""
-    layer, inputs = FullyConnected((6, 4, 8, 3), 0.5).train(), torch.randn(5, 6)
+    layer, inputs = FullyConnected((6, 4, 8, 3), 0.5, centred=centred).train(), torch.randn(5, 6)
     orders = {4: [2, 0, 1, 3], 8: [7, 6, 0, 3, 1, 2, 4, 5]}
     monkeypatch.setattr(torch, "randperm", lambda size: torch.tensor(orders[size]))
     kept = [set(orders[4][:2]), set(orders[8][:4])]
     found = layer(inputs)
     for row, sample in zip(found, inputs):
-        np.testing.assert_allclose(row.detach().numpy(), by_loops(layer.layers, sample, kept), rtol=0, atol=1e-5)
+        expected = by_loops(layer.layers, sample, kept, centred / 2)
+        np.testing.assert_allclose(row.detach().numpy(), expected, rtol=0, atol=1e-5)
     found.square().sum().backward()
     below = set(range(6))
     for number, (linear, units) in enumerate(zip(layer.layers, [*kept, set(range(3))])):
@@ -84,15 +88,16 @@ def test_samples_of_a_batch_leave_out_their_own_units_where_that_is_wanted():
     assert spread[False].min() > 0.05
 
 
+@pytest.mark.parametrize("centred", [False, True])
 @pytest.mark.parametrize("sizes", [(250, 300, 4), (250, 200, 400, 200, 4)])
-def test_it_begins_with_outputs_that_differ_and_units_that_are_not_saturated(sizes):
+def test_it_begins_with_outputs_that_differ_and_units_that_are_not_saturated(sizes, centred):
     torch.manual_seed(1)
-    layer, values = FullyConnected(sizes), torch.randn(500, 250)
+    layer, values = FullyConnected(sizes, centred=centred), torch.randn(500, 250)
     *hidden, output = layer.layers
     for linear in hidden:
-        values = linear(values).sigmoid() - 0.5
+        values = linear(values).sigmoid() - centred / 2
         assert 0.1 < values.std() < 0.4
-        assert abs(values.mean()) < 0.05
+        assert abs(values.mean() - 0.5 + centred / 2) < 0.05
     assert 0.1 < output(values).std() < 2
 
 

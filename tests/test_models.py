@@ -370,7 +370,7 @@ def window_logits(name, weights, image, pool):
     layers = sum(key.startswith("classifier.") for key in w) // 2
     for number in range(layers):
         values = w[f"classifier.layers.{number}.weight"] @ values + w[f"classifier.layers.{number}.bias"]
-        values = sigmoid(values) - 0.5 if number < layers - 1 else values  # the ½ is in the next bias
+        values = sigmoid(values) if number < layers - 1 else values
     return values
 
 

@@ -10,31 +10,33 @@ from punc.errors import InputError
 
 
 class FullyConnected(nn.Module):
-    """h(l) = σ(W(l) h(l−1) + b(l)) − ½ for each hidden layer, then W h + b.
-
-    The ½ changes nothing that the layers can compute: it could be part of the next bias. But from numbers around 0
-    they learn several times faster (LeCun et al. 1998, "Efficient BackProp", section 4.4), the more so the wider they
-    are; and a unit that is left out takes no ½ with it.
+    """h(l) = σ(W(l) h(l−1) + b(l)) for each hidden layer, then W h + b.
 
     sizes     of input, hidden layers and output
     dropout   part of the hidden units that is left out in training; the others count for 1 / (1 − dropout) as much
     shared    whether all samples of a batch leave out the same units; then their products are not made at all, and an
               epoch takes nearly (1 − dropout)² of its time (Graham, Reizenstein & Robinson 2015, "Efficient batchwise
               dropout training using submatrices")
+    centred   whether layers hand on σ − ½: what they can compute is the same, as the ½ could be part of the next bias,
+              but they learn otherwise (LeCun et al. 1998, "Efficient BackProp", section 4.4), and a unit that is left
+              out takes no ½ with it
 
     Weights begin uniform with Glorot & Bengio's (2010) variance, those between sigmoids 4 times as wide, as a sigmoid's
-    slope is ¼; biases begin at 0.
+    slope is ¼. Biases above sigmoids that are not centred begin at what takes their mean of ½ out: else that layer
+    would begin saturated.
     """
 
-    def __init__(self, sizes: Sequence[int], dropout: float = 0.0, shared: bool = True):
+    def __init__(self, sizes: Sequence[int], dropout: float = 0.0, shared: bool = True, centred: bool = False):
         super().__init__()
         if not 0 <= dropout < 1:
             raise InputError(f"--dropout={dropout}", "it is at least 0 and less than 1")
-        self.dropout, self.shared = dropout, shared
+        self.dropout, self.shared, self.middle = dropout, shared, 0.5 * centred
         self.layers = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(sizes))
         for number, layer in enumerate(self.layers):
             nn.init.xavier_uniform_(layer.weight, 4.0 if 0 < number < len(self.layers) - 1 else 1.0)
-            nn.init.zeros_(layer.bias)
+            with torch.no_grad():
+                mean = 0.5 - self.middle if number else 0.0
+                layer.bias.copy_(-mean * layer.weight.sum(1))
 
     def forward(self, inputs: Tensor) -> Tensor:
         """(…, sizes[0]) → (…, sizes[-1])"""
@@ -42,7 +44,7 @@ class FullyConnected(nn.Module):
         if self.training and self.dropout and self.shared:
             return self._shared(inputs)
         for layer in hidden:
-            inputs = nn.functional.dropout(layer(inputs).sigmoid() - 0.5, self.dropout, self.training)
+            inputs = nn.functional.dropout(layer(inputs).sigmoid() - self.middle, self.dropout, self.training)
         return output(inputs)
 
     def _shared(self, inputs: Tensor) -> Tensor:
@@ -55,7 +57,7 @@ class FullyConnected(nn.Module):
             if kept is not None:
                 weight = weight.index_select(1, kept)
             inputs = nn.functional.linear(inputs, weight, layer.bias.index_select(0, units)).sigmoid()
-            inputs = (inputs - 0.5) * (layer.out_features / len(units))
+            inputs = (inputs - self.middle) * (layer.out_features / len(units))
             kept = units
         weight = output.weight if kept is None else output.weight.index_select(1, kept)
         return nn.functional.linear(inputs, weight, output.bias)

@@ -30,6 +30,7 @@ class Model(WindowModel, Neural):
     hidden_dim      units of the second fully connected layer; the first has twice as many
     dropout         part of the hidden units left out in training (the paper has it, and no rate)
     shared_dropout  whether a whole batch leaves out the same units, which saves the time they would take
+    centred         whether hidden layers hand on σ − ½: the same function, learned otherwise
     squared_error   whether the cost is the paper's equation (1) instead of cross-entropy
     bfloat16        whether training computes in bfloat16; faster only on processors that have it
     """
@@ -39,7 +40,7 @@ class Model(WindowModel, Neural):
     def __init__(self, vocab: int, labels: int, vectors: str = "", train_vectors: bool = False,
                  embedding_dim: int = 50, window: int = 5, slot_word: int = 0, filters: int = 128,
                  heights: int = 4, hidden_dim: int = 2048, dropout: float = 0.0, shared_dropout: bool = True,
-                 squared_error: bool = False, bfloat16: bool = False):
+                 centred: bool = False, squared_error: bool = False, bfloat16: bool = False):
         super().__init__()
         self.read_window(WordVectors(vocab, embedding_dim, vectors, train_vectors), window, slot_word, squared_error,
                          bfloat16)
@@ -47,7 +48,7 @@ class Model(WindowModel, Neural):
             raise InputError(f"--heights={heights}", f"a window of {window} words has filters of 1 to {window}")
         self.filters = nn.ModuleList(nn.Conv1d(embedding_dim, filters, height) for height in range(1, heights + 1))
         self.classifier = FullyConnected((heights * filters, 2 * hidden_dim, hidden_dim, labels), dropout,
-                                         shared_dropout)
+                                         shared_dropout, centred)
 
     def logits(self, vectors: Tensor) -> Tensor:
         columns = vectors.flatten(0, 1).transpose(1, 2)  # (B·T, n, m)

@@ -35,6 +35,7 @@ class Model(WindowModel, Neural):
     hidden_dim      units of the second fully connected layer; the first has twice as many
     dropout         part of the hidden units left out in training (the paper has it, and no rate)
     shared_dropout  whether a whole batch leaves out the same units, which saves the time they would take
+    centred         whether hidden layers hand on σ − ½: the same function, learned otherwise
     squared_error   whether the cost is the paper's equation (1) instead of cross-entropy
     bfloat16        whether training computes in bfloat16; faster only on processors that have it
     """
@@ -44,7 +45,8 @@ class Model(WindowModel, Neural):
     def __init__(self, vocab: int, labels: int, vectors: str = "", train_vectors: bool = False,
                  embedding_dim: int = 50, window: int = 5, slot_word: int = 0, filters: int = 64,
                  kernel: int = 3, pool: int = 2, hidden_dim: int = 2048, dropout: float = 0.0,
-                 shared_dropout: bool = True, squared_error: bool = False, bfloat16: bool = False):
+                 shared_dropout: bool = True, centred: bool = False, squared_error: bool = False,
+                 bfloat16: bool = False):
         super().__init__()
         self.read_window(WordVectors(vocab, embedding_dim, vectors, train_vectors), window, slot_word, squared_error,
                          bfloat16)
@@ -60,7 +62,7 @@ class Model(WindowModel, Neural):
                                           layers[1], nn.Tanh(), layers[2], nn.Tanh())
         pixels = -(-window // pool) * -(-embedding_dim // pool)
         self.classifier = FullyConnected((2 * filters * pixels, 2 * hidden_dim, hidden_dim, labels), dropout,
-                                         shared_dropout)
+                                         shared_dropout, centred)
 
     def logits(self, vectors: Tensor) -> Tensor:
         image = vectors.flatten(0, 1).unsqueeze(1)  # (B·T, 1, m, n)

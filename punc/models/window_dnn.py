@@ -25,6 +25,7 @@ class Model(WindowModel, Neural):
     hidden_dim      units of the first and the third layer; the second has twice as many
     dropout         part of the hidden units left out in training (the paper has it, and no rate)
     shared_dropout  whether a whole batch leaves out the same units, which saves the time they would take
+    centred         whether hidden layers hand on σ − ½: the same function, learned otherwise
     squared_error   whether the cost is the paper's equation (1) instead of cross-entropy
     bfloat16        whether training computes in bfloat16; faster only on processors that have it
     """
@@ -33,13 +34,13 @@ class Model(WindowModel, Neural):
 
     def __init__(self, vocab: int, labels: int, vectors: str = "", train_vectors: bool = False,
                  embedding_dim: int = 50, window: int = 5, slot_word: int = 0, hidden_dim: int = 2048,
-                 dropout: float = 0.0, shared_dropout: bool = True, squared_error: bool = False,
+                 dropout: float = 0.0, shared_dropout: bool = True, centred: bool = False, squared_error: bool = False,
                  bfloat16: bool = False):
         super().__init__()
         self.read_window(WordVectors(vocab, embedding_dim, vectors, train_vectors), window, slot_word, squared_error,
                          bfloat16)
         self.classifier = FullyConnected((window * embedding_dim, hidden_dim, 2 * hidden_dim, hidden_dim, labels),
-                                         dropout, shared_dropout)
+                                         dropout, shared_dropout, centred)
 
     def logits(self, vectors: Tensor) -> Tensor:
         return self.classifier(vectors.flatten(2))
