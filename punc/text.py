@@ -112,7 +112,7 @@ class TextReader:
 
     def token(self, token: str) -> Parts:
         """What one blank-separated piece of prose says (rules: see the module)."""
-        if token.isalpha():
+        if token.isalpha() and "ʼ" not in token:  # which is a letter to Unicode, and one of PLAIN
             return self._parts("", [(token, "")])
         token = token.translate(PLAIN)
         if self.clitics and token.lower() in self.clitics.tokens:

@@ -14,7 +14,7 @@ labels tables options decode_dir clusters
 ctm vectors word_vectors constraints
 textgrids align ctm_blocks subtitles stm
 datadir
-text pauses project plots
+text pauses project plots casing prose
 characters pieces blocks validate marked_ctm
 raw trs timed_text vocabulary
 char_tokens subwords
