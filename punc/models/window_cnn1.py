@@ -51,6 +51,11 @@ class Model(WindowModel, Neural):
                                          shared_dropout, centred)
 
     def logits(self, vectors: Tensor) -> Tensor:
-        columns = vectors.flatten(0, 1).transpose(1, 2)  # (B·T, n, m)
-        features = torch.cat([filters(columns).tanh().amax(2) for filters in self.filters], dim=1)  # (B·T, F)
+        words = vectors.flatten(0, 1)  # (B·T, m, n)
+        features = torch.cat([self._largest(words, filters) for filters in self.filters], dim=1)  # (B·T, F)
         return self.classifier(features).unflatten(0, vectors.shape[:2])
+
+    def _largest(self, words: Tensor, filters: nn.Conv1d) -> Tensor:
+        """The largest value of each filter. As one product: on five words that is twice as fast as a convolution."""
+        runs = words.unfold(1, filters.kernel_size[0], 1).flatten(2)  # (B·T, m − h + 1, n·h)
+        return nn.functional.linear(runs, filters.weight.flatten(1), filters.bias).amax(1).tanh()
