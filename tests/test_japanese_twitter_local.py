@@ -1,0 +1,162 @@
+"""The scripts of egs/japanese_twitter on made-up text: what a sentence is, which set it is in, pieces and back."""
+
+import importlib.util
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from punc.datadir import DataDir, Utterance, write_data_dir
+from punc.errors import InputError
+from punc.labels import LabelSet
+
+RECIPE = Path(__file__).parents[1] / "egs/japanese_twitter"
+LABELS = RECIPE / "conf/labels.txt"
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, RECIPE / "local" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+TEXTS, PIECES = load("make_texts"), load("pieces")
+
+
+def sentences(line, post=False, line_breaks="stop"):
+    reader = TEXTS.SentenceReader(LabelSet.read(LABELS), line_breaks)
+    return [sentence.text for sentence in reader.line(line, post).sentences]
+
+
+@pytest.mark.parametrize(("line", "expected"), [
+    ("行け。", ["行け。"]),
+    ("はい、そう｡ え?!ああ!", ["はい、そう。", "え？", "ああ！"]),
+    ("彼は「行け。」と言った。そう。", ["彼は「行け。」と言った。", "そう。"]),
+    ("「行け。」", ["「行け。」"]),
+    ("「行け。」「はい。」", ["「行け。」", "「はい。」"]),
+    ("「行け。そう。", ["「行け。そう。"]),
+    ("行け（笑）。", ["行け（笑）。"]),
+    ("行け。（笑）", ["行け。"]),
+    ("3.5 km。", ["3.5 km。"]),
+    ("行け。そう", ["行け。"]),
+    ("行け", []), ("。", []), ("", [])])
+def test_sentences(line, expected):
+    assert sentences(line) == expected
+    assert sentences(line, True, "drop") == expected
+
+
+@pytest.mark.parametrize(("post", "stop", "drop"), [
+    ("行け __BR__ そう", ["行け。", "そう。"], []),
+    ("行け！ __BR__ そう？", ["行け！", "そう？"], ["行け！", "そう？"]),
+    ("行け、 __BR__ そう __BR__  __BR__ え", ["行け、 そう。", "え。"], []),
+    ("行け__BR__そう。え", ["行け。", "そう。", "え。"], ["行けそう。"]),
+    ("「行け。」 __BR__ え、", ["「行け。」"], []),
+    ("草 www", ["草 www。"], [])])
+def test_line_breaks(post, stop, drop):
+    assert sentences(post, True) == stop
+    assert [text.replace(" ", "") for text in sentences(post, True, "drop")] == drop
+
+
+def test_no_sentence_is_in_two_sets():
+    rng = random.Random(3)
+    word = ["".join(rng.choices("あいうえおかきくけこ", k=3)) for _ in range(2000)]  # of which some are the same
+    lines = [TEXTS.Line([TEXTS.Sentence(f"{w}。", w)], False) for w in word]
+    runs = [lines[i:i + TEXTS.RUN] for i in range(0, 2000, TEXTS.RUN)]
+    sets = TEXTS.divide(runs, {"test": 300, "dev": 200}, rng)
+    keys = {name: [s.key for line in found for s in line.sentences] for name, found in sets.items()}
+    together = [key for found in keys.values() for key in found]
+    assert len(together) == len(set(together)) == len(set(word)) < 2000
+    assert 300 <= len(keys["test"]) < 300 + TEXTS.RUN
+    assert 200 <= len(keys["dev"]) < 200 + TEXTS.RUN
+
+
+def test_texts_of_several_sentences():
+    rng = random.Random(3)
+    post = TEXTS.Line([TEXTS.Sentence(f"p{i}。", f"p{i}") for i in range(12)], True)
+    others = [TEXTS.Line([TEXTS.Sentence(f"{i}。", f"{i}")], False) for i in range(200)]
+    texts = TEXTS.together([post, *others], rng)
+    assert all(2 <= len(text) <= 5 for text in texts)
+    found = [sentence.key for text in texts for sentence in text]
+    assert len(found) == len(set(found)) >= 210
+    of_post = [s.key for text in texts for s in text if text[0].key[0] == "p"]
+    assert of_post == [f"p{i}" for i in range(len(of_post))]
+
+
+@pytest.fixture(scope="module")
+def raw(tmp_path_factory):
+    """Posts and sentences, and what the script makes of them where the locale is C."""
+    folder, rng = tmp_path_factory.mktemp("raw"), random.Random(5)
+    words = ["今日は", "天気が", "いい", "明日", "行く", "Twitter", "10時", "と言う", "か\u3099", "です", "ました"]
+    make = lambda: "".join(rng.choices(words, k=rng.randint(2, 8)))  # noqa: E731
+    posts = [" __BR__ ".join(make() + rng.choice(["", "！", "？"]) for _ in range(rng.randint(1, 4)))
+             for _ in range(900)]
+    (folder / "posts.txt").write_text("\n".join(posts) + "\n", encoding="utf-8")
+    (folder / "other.txt").write_text("".join(f"{make()}、{make()}。\n" for _ in range(600)), encoding="utf-8")
+    command = [sys.executable, RECIPE / "local/make_texts.py", "--labels", LABELS, "--posts", folder / "posts.txt",
+               "--test=200", "--dev=100", folder / "raw", folder / "other.txt"]
+    done = subprocess.run(command, capture_output=True, env={**os.environ, "LC_ALL": "C", "PYTHONHASHSEED": "7"})
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_the_same_seed_makes_the_same_texts(raw, tmp_path, capsys):
+    TEXTS.main(["--labels", str(LABELS), "--posts", str(raw / "posts.txt"), "--test=200", "--dev=100",
+                str(tmp_path), str(raw / "other.txt")])
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == sorted(f"{name}_{kind}.txt" for name in ("train", "dev", "test") for kind in ("single", "multi"))
+    for name in names:
+        assert (tmp_path / name).read_bytes() == (raw / "raw" / name).read_bytes()
+    singles = [(tmp_path / f"{name}_single.txt").read_text(encoding="utf-8").split("\n") for name in
+               ("train", "dev", "test")]
+    assert not set.intersection(*map(set, singles)) - {""}
+    assert all(line == "" or line[-1] in "。！？" for lines in singles for line in lines)
+
+
+def utterances(rng):
+    """Common words among any characters, with marks between these, now and then within a word."""
+    units = ["ました", "です", "ところ", "Twitter", "10", "か\u3099", *"あいうえおかきくけこさしせそたちつてとな"]
+    marks = ["N", "N", "C", "P", "Q"]
+    for n in range(1500):
+        words, labels = [], []
+        for unit in rng.choices(units, [9, 9, 9, 2, 2, 2, *[1] * 20], k=rng.randint(2, 9)):
+            tokens = [*unit] if len(unit) > 1 and unit in units[:3] else [unit]
+            words += tokens
+            labels += [rng.choice(marks) if rng.random() < 0.02 else "N" for _ in tokens[1:]] + [rng.choice(marks)]
+        yield Utterance(f"{n:08}", f"{n:08}", words, labels)
+
+
+def test_pieces_and_back(tmp_path, capsys):
+    before = [*utterances(random.Random(5))]
+    write_data_dir(tmp_path / "data", before)
+    PIECES.main(["train", str(tmp_path / "data"), str(tmp_path / "model"), "60"])
+    PIECES.main(["join", str(tmp_path / "model"), str(tmp_path / "data"), str(tmp_path / "pieces")])
+    said = capsys.readouterr().out.split()
+    after = [*DataDir(tmp_path / "pieces").utterances()]
+    assert ["".join(u.words) for u in before] == ["".join(u.words) for u in after]
+    assert {"ました", "ところ"} <= {word for u in after for word in u.words}
+    assert sum(len(u.words) for u in after) < 0.7 * sum(len(u.words) for u in before)
+    assert all(word in ("Twitter", "10", "か\u3099") for u in after for word in u.words if {*word} & {*"T1\u3099"})
+    marks, kept = (sum(label != "N" for u in some for label in u.labels) for some in (before, after))
+    assert 0 < marks - kept < 0.5 * marks
+    assert said[1:4] == [str(marks - kept), "of", str(marks)]
+    PIECES.main(["part", str(tmp_path / "data"), str(tmp_path / "pieces"), str(tmp_path / "back")])
+    back = [*DataDir(tmp_path / "back").utterances()]
+    for one, other in zip(before, back, strict=True):
+        assert one.words == other.words
+        assert all(b in (a, "N") for a, b in zip(one.labels, other.labels, strict=True))
+        assert one.labels[-1] == other.labels[-1]
+    assert sum(label != "N" for u in back for label in u.labels) == kept
+
+
+def test_pieces_of_another_text(tmp_path):
+    for name, words in (("a", ["あ", "い"]), ("b", ["あう"])):
+        write_data_dir(tmp_path / name, [Utterance("x", "x", words, ["N"] * len(words))])
+    with pytest.raises(InputError, match="not the same text"):
+        PIECES.main(["part", str(tmp_path / "a"), str(tmp_path / "b"), str(tmp_path / "c")])
+    (tmp_path / "model").write_bytes(b"x")
+    with pytest.raises(InputError, match="not a file of pieces"):
+        PIECES.main(["join", str(tmp_path / "model"), str(tmp_path / "a"), str(tmp_path / "c")])
