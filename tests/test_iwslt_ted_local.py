@@ -17,9 +17,11 @@ LOCAL = Path(__file__).parents[1] / "egs/iwslt_ted/local"
 needs_gensim = pytest.mark.skipif(not find_spec("gensim"), reason="gensim is not installed (the extra `vectors`)")
 
 
-def write_words(path, words):
-    write_data_dir(path, (Utterance(f"s{i:04d}-1", f"s{i:04d}", words[i:i + 50], ["O"] * len(words[i:i + 50]))
-                          for i in range(0, len(words), 50)))
+def write_words(path, words, labels=None):
+    """Streams of 51 words, without marks if none are given."""
+    labels = labels or ["O"] * len(words)
+    write_data_dir(path, (Utterance(f"s{i:04d}-1", f"s{i:04d}", words[i:i + 51], labels[i:i + 51])
+                          for i in range(0, len(words), 51)))
     return path
 
 
@@ -52,8 +54,26 @@ def test_the_same_words_give_the_same_file(texts, tmp_path):
         assert train("--dimensions", 8, "--words", 2345, *texts, tmp_path / name, hash_seed=seed).returncode == 0
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     done = train("--dimensions", 8, "--words", 2345, "--seed", 2, *texts, tmp_path / "c")
-    assert "of 2345 in the text" in done.stderr
+    assert "of 2345 words and marks in the text" in done.stderr
     assert (tmp_path / "a").read_bytes() != (tmp_path / "c").read_bytes()
+
+
+@needs_gensim
+def test_marks_are_learned_and_not_written(tmp_path):
+    """x and y have nothing in common but the mark behind them, z has none."""
+    rng, words, labels = np.random.default_rng(1), [], []
+    for _ in range(4000):
+        word = "xyz"[rng.integers(3)]
+        words += [f"{word}{rng.integers(9)}", word, f"{word}{rng.integers(9)}"]
+        labels += ["O", "O" if word == "z" else "COMMA", "O"]
+    data = write_words(tmp_path / "data", words, labels)
+    (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\n")
+    assert train("--labels", tmp_path / "labels.txt", "--dimensions", 8, "--window", 1, data,
+                 tmp_path / "v.txt").returncode == 0
+    assert "COMMA" not in (tmp_path / "v.txt").read_text()
+    table = read_word_vectors(tmp_path / "v.txt", ["x", "y", "z"], 8).table
+    x, y, z = table / np.linalg.norm(table, axis=1, keepdims=True)
+    assert x @ y > x @ z + 0.1
 
 
 @needs_gensim
