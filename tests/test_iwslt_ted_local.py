@@ -18,10 +18,10 @@ needs_gensim = pytest.mark.skipif(not find_spec("gensim"), reason="gensim is not
 
 
 def write_words(path, words, labels=None):
-    """Streams of 51 words, without marks if none are given."""
+    """Streams of 50 words, without marks if none are given."""
     labels = labels or ["O"] * len(words)
-    write_data_dir(path, (Utterance(f"s{i:04d}-1", f"s{i:04d}", words[i:i + 51], labels[i:i + 51])
-                          for i in range(0, len(words), 51)))
+    write_data_dir(path, (Utterance(f"s{i:04d}-1", f"s{i:04d}", words[i:i + 50], labels[i:i + 50])
+                          for i in range(0, len(words), 50)))
     return path
 
 
@@ -41,7 +41,7 @@ def train(*arguments, hash_seed="0"):
 
 @needs_gensim
 def test_words_in_the_same_places_have_like_vectors(texts, tmp_path):
-    done = train("--dimensions", 8, "--window", 1, *texts, tmp_path / "v.txt")
+    done = train("--dimensions", 8, "--window", 1, "--epochs", 20, *texts, tmp_path / "v.txt")
     assert done.returncode == 0, done.stderr
     table = read_word_vectors(tmp_path / "v.txt", ["x", "y", "z", "n't"], 8).table
     x, y, z, _ = table / np.linalg.norm(table, axis=1, keepdims=True)
