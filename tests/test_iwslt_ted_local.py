@@ -20,7 +20,7 @@ needs_gensim = pytest.mark.skipif(not find_spec("gensim"), reason="gensim is not
 def write_words(path, words, labels=None):
     """Streams of 50 words, without marks if none are given."""
     labels = labels or ["O"] * len(words)
-    write_data_dir(path, (Utterance(f"s{i:04d}-1", f"s{i:04d}", words[i:i + 50], labels[i:i + 50])
+    write_data_dir(path, (Utterance(f"s{i:05d}-1", f"s{i:05d}", words[i:i + 50], labels[i:i + 50])
                           for i in range(0, len(words), 50)))
     return path
 
