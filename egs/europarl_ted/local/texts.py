@@ -6,8 +6,8 @@ No document is on both sides of a cut, and no sitting of the Parliament, whose d
 
 - europarl: sittings up to June 2011 train, those of 4 and 5 July 2011 are dev, those from 6 July 2011 on are test.
   Lines of #speaker are left out. Phrases in single quotes, which are the usual ones there, get double ones (`quoted`).
-- ted: the talks of train2012 and dev2012, and for test the eight of test2011, without what is in parentheses, as
-  (Laughter).
+- ted: the talks of train2012 and dev2012, and for test the eight of test2011.
+- Of both, what is in parentheses is left out, which nobody said: (Applause), (PSE), (The sitting was closed at 12.30).
 - conll: the files train, valid and test by documents. Sentences without a small letter, which are headlines and places
   with dates (`BRUSSELS 1996-08-22`), are left out: all is capital there, so they say nothing about case.
 """
@@ -39,7 +39,14 @@ def europarl(corpus: Path) -> Iterator[tuple[str, str]]:
             sitting = re.sub(r"\D*(\d+-\d+-\d+).*", r"\1", line)
             part = "train" if sitting < DEV else "dev" if sitting < TEST else "test"
         if not line.startswith("#speaker"):
-            yield part, line if line.startswith("#doc") else quoted(line)
+            yield part, line if line.startswith("#doc") else quoted(spoken(line))
+
+
+def spoken(line: str) -> str:
+    """A line without what is in parentheses, which may stand in one another."""
+    while (left := BRACKETS.sub(" ", line)) != line:
+        line = left
+    return " ".join(line.split())
 
 
 def quoted(line: str) -> str:
@@ -65,7 +72,7 @@ def ted(corpus: Path) -> Iterator[tuple[str, str]]:
     for part, file in TALKS.items():
         for line in lines(corpus / "iwslt_ted" / file):
             for name, segment in SEGMENT.findall(line):
-                yield part, f"#doc {name}" if name else " ".join(BRACKETS.sub(" ", html.unescape(segment)).split())
+                yield part, f"#doc {name}" if name else spoken(html.unescape(segment))
 
 
 def conll(corpus: Path) -> Iterator[tuple[str, str]]:

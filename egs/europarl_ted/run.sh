@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# Europarl, TED talks and CoNLL-2003: punctuation and capitals in one model, BLSTM-CRF (Bansal 2019).
+#
+#   ./run.sh --corpus DIR                      # DIR has europarl/, iwslt_ted/ and conll2003/ (README.md)
+#   ./run.sh --corpus DIR --vectors FILE       # GloVe's 300 numbers or others; else word2vec learns them, by gensim
+#   ./run.sh --corpus DIR --systems "BLSTM-CRF-TED" --epochs 6
+#   ./run.sh --corpus DIR --stage 6            # from there on; what is finished is not done again
+set -euo pipefail
+from=$PWD
+cd "$(dirname "$0")"
+
+stage=0
+stop_stage=100
+corpus=corpus         # where the corpora are
+vectors=              # word vectors in GloVe's or word2vec's text format; data/vectors.txt, made in stage 3, if empty
+systems=              # names of conf/*.conf with blanks between; all if empty
+epochs=               # at most; as the conf files say if empty
+min_count=2           # occurrences of a word that the vocabulary has; first guess
+threads=2             # of PyTorch
+nj=2                  # processes for text and decoding
+help_message="usage: $0 --corpus DIR [--vectors FILE] [--systems NAMES] [--epochs N] [--stage N] [--stop-stage N]
+  [--threads N] [--nj N] [--cmd run.pl]"
+
+. ./cmd.sh
+. ./path.sh
+. parse_options.sh
+
+case $corpus in /*) ;; *) corpus=$from/$corpus ;; esac
+own_vectors=$vectors
+case $vectors in '') vectors=data/vectors.txt ;; /*) ;; *) vectors=$from/$vectors ;; esac
+labels=conf/labels.txt
+order="BLSTM-CRF-1-layer BLSTM-CRF BLSTM-softmax BLSTM-CRF-words BLSTM-CRF-fixed BLSTM-CRF-sentences BLSTM-CRF-TED
+  BLSTM-softmax-TED"
+systems=${systems:-$order}
+tests="test_mix_sentences test_mix test_europarl test_conll test_ref test_asr test2011 test2011asr"
+runs() { [ "$stage" -le "$1" ] && [ "$stop_stage" -ge "$1" ]; }
+# What a system is trained on: the sets train<of> and dev<of> of the store data/store<of>.
+of() { case $1 in *-TED) echo _ted ;; *-sentences) echo _sentences ;; esac; }
+
+# Stage 0: see that the corpora are there, and that they are those of README.md.
+if runs 0; then local/check_corpus.sh "$corpus"; fi
+
+# Stage 1: data directories. A debate, a talk, an article is a stream.
+# prepare TEXT SET [option …]
+prepare() {
+  [ -f "data/$2/text" ] ||
+    punc prepare --format prose --doc '#doc' --clitics conf/clitics.txt --labels $labels --nj "$nj" "${@:3}" "$1" "data/$2"
+}
+if runs 1; then
+  [ -f data/raw/test_conll.txt ] || local/texts.py "$corpus" data/raw # the last one that it writes
+  for part in train dev test; do
+    cat "data/raw/${part}"_{europarl,ted,conll}.txt >"data/raw/$part.txt"
+  done
+  prepare data/raw/train.txt train
+  prepare data/raw/dev.txt dev
+  prepare data/raw/test.txt test_mix
+  prepare data/raw/train_ted.txt train_ted
+  prepare data/raw/dev_ted.txt dev_ted
+  prepare data/raw/test_europarl.txt test_europarl
+  prepare data/raw/test_conll.txt test_conll
+  prepare data/raw/test_ted.txt test_ref
+  # The recogniser's words; test_ref's labels are projected onto them when they are scored.
+  [ -f data/test_asr/text ] || {
+    punc prepare --format mteval --clitics conf/clitics.txt --labels $labels --nj "$nj" \
+      "$corpus/iwslt_ted/IWSLT12.TED.SLT.tst2011.en-fr.en.system0.comma.xml" data/test_asr.new
+    rm data/test_asr.new/punct
+    mv data/test_asr.new data/test_asr
+  }
+  # The published sets, for punctuation alone: lower case, no quotes.
+  for set in test2011 test2011asr; do
+    [ -f data/$set/punct ] || {
+      LC_ALL=C sed 's/QUESTION/QUESTIONMARK/' "$corpus/iwslt_ted/$set" >data/raw/$set
+      punc prepare --format lrec --labels $labels --nj "$nj" data/raw/$set data/$set
+    }
+  done
+  for set in train dev test_mix; do
+    [ -f data/${set}_sentences/punct ] || local/sentences.py $labels data/$set data/${set}_sentences
+  done
+  for set in train dev $tests train_ted dev_ted; do punc validate --labels $labels "data/$set"; done
+  local/count_labels.sh $labels data/{train,dev,train_ted,dev_ted,test_mix,test_europarl,test_conll,test_ref,test2011,test2011asr}
+fi
+
+# Stage 2: there is no audio to align; learn how words are written that have more capitals than the first letter's.
+if runs 2; then
+  prepare data/raw/train.txt train_cased --lowercase false
+  [ -s data/casing.txt ] || local/learn_casing.py $labels data/train_cased data/casing.txt
+fi
+
+# Stage 3: the words of the training texts, without those that are too rare to learn, all texts as numbers, and vectors.
+if runs 3; then
+  punc make-store --unit word --min-count "$min_count" --labels $labels --train train --nj "$nj" data/store \
+    data/train data/dev
+  punc make-store --unit word --vocab data/store/vocab --labels $labels --nj "$nj" data/store_sentences \
+    data/train_sentences data/dev_sentences
+  punc make-store --unit word --min-count "$min_count" --labels $labels --train train_ted --nj "$nj" data/store_ted \
+    data/train_ted data/dev_ted
+  [ -n "$own_vectors" ] || [ -s "$vectors" ] ||
+    $cmd data/log/vectors.log python ../iwslt_ted/local/train_vectors.py --dimensions 300 data/train "$vectors"
+fi
+
+# Stage 4: train the models; a run that was stopped goes on where it was.
+if runs 4; then
+  for system in $systems; do
+    set=$(of "$system")
+    [ "exp/$system/final.pt" -nt "data/store$set/conf" ] && [ "exp/$system/final.pt" -nt "conf/$system.conf" ] && continue
+    $cmd "exp/$system/log/train.log" punc train --config "conf/$system.conf" --vectors "$vectors" --threads "$threads" \
+      --train-set "train$set" --dev-set "dev$set" ${epochs:+--epochs "$epochs"} "data/store$set" "exp/$system"
+  done
+fi
+
+# Stage 5: models with pauses; these texts have none.
+
+# Stage 6: punctuate the test sets and score them: all labels; marks alone, whatever the case; case alone.
+if runs 6; then
+  for system in $systems; do
+    for set in $tests; do
+      case $system:$set in *-sentences:*_sentences | BLSTM-CRF:*) ;; *-sentences:* | *:*_sentences) continue ;; esac
+      out=exp/$system/decode_$set reference=data/$set
+      [ "$set" != test_asr ] || reference=data/test_ref
+      [ "$out/punct" -nt "exp/$system/final.pt" ] ||
+        $cmd "exp/$system/log/decode_$set.log" punc punctuate --nj "$nj" "exp/$system" "data/$set" "$out"
+      $cmd "exp/$system/log/score_$set.log" punc score --labels $labels --match streams \
+        --collapse marks:O=O+CAP+QUOTATION+CAP_QUOTATION,COMMAS=COMMA+CAP_COMMA,PERIODS=PERIOD+CAP_PERIOD,QUESTIONMARKS=QUESTIONMARK+CAP_QUESTIONMARK \
+        --collapse case:O=O+QUOTATION+COMMA+PERIOD+QUESTIONMARK,CAPITAL=CAP+CAP_QUOTATION+CAP_COMMA+CAP_PERIOD+CAP_QUESTIONMARK \
+        "$reference" "$out" "$out/score"
+      local/write_prose.py $labels data/casing.txt conf/clitics.txt "$out" >"$out/prose"
+    done
+  done
+fi
+
+# Stage 7: all figures into RESULTS.tsv, and with the published ones beside them into RESULTS.md.
+if runs 7; then
+  punc results --title "Europarl, TED talks and CoNLL-2003" --command "./run.sh --corpus DIR" --systems "$order" \
+    --published conf/published.tsv --sets "$tests" --notes conf/notes.md exp RESULTS
+  cat RESULTS.md
+fi

@@ -1,0 +1,132 @@
+"""The scripts of egs/europarl_ted on made-up text: the parts, quotes, sentences, and words that are odd."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from punc.bin.main import main
+from punc.datadir import DataDir, Utterance, write_data_dir
+from punc.labels import LabelSet
+
+RECIPE = Path(__file__).parents[1] / "egs/europarl_ted"
+LABELS = RECIPE / "conf/labels.txt"
+SPEC = importlib.util.spec_from_file_location("europarl_ted_texts", RECIPE / "local/texts.py")
+TEXTS = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(TEXTS)
+
+
+@pytest.mark.parametrize(("line", "expected"), [
+    ("as a 'bad teacher'. Today", "as a “bad teacher”. Today"),
+    ("it's the citizens' rights and don't", "it's the citizens' rights and don't"),
+    ("the 'citizens' right' here", "the “citizens' right” here"),
+    ("'polluter pays' principle", "“polluter pays” principle"),
+    ("a ‘human face’ if ‘one’ 'two'", "a “human face” if “one” “two”"),
+    ("'security forces' said 'no', the peoples' way", "“security forces” said “no”, the peoples' way"),
+    ("the '60s were 'good' to O'Neill", "the '60s were “good” to O'Neill"),
+    ("an opening 'without an end", "an opening 'without an end"),
+    ("plain, with \"double\"", "plain, with \"double\""),
+])
+def test_single_quotes(line, expected):
+    assert TEXTS.quoted(line) == expected
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    files = {
+        "europarl/europarl.en.txt": "#doc ep-2011-06-23-ch1\n#speaker A (PSE).\nMr President, (Rule 1(2)) I 'agree'.\n"
+                                    "#doc ep-2011-07-05-ch1\nDev.\n#doc ep-2011-07-06-ch9\nTest.\n",
+        "iwslt_ted/TED.train2012.cased.xml": '<doc docid="a_b" genre="x">\n<seg id="1"> (Laughter) Yes &amp; "no". '
+                                             '</seg>\n',
+        "iwslt_ted/TED.dev2012.cased.xml": '<doc docid="dev">\n<seg id="1"> Dev. </seg>\n',
+        "iwslt_ted/IWSLT12.TED.MT.tst2011.en-fr.en.xml": '<doc docid="1175">\n<seg id="1">  Test,  yes. </seg>\n',
+        "conll2003/train.txt": "-DOCSTART- -X- -X- O\n\nEU NNP B-NP B-ORG\nrejects V V O\n. . O O\n\nBRUSSELS N N N\n"
+                               "1996-08-22 C C O\n\nHe N N N\nleft V V O\n",
+        "conll2003/valid.txt": "-DOCSTART- O\n\nDev N\n", "conll2003/test.txt": "-DOCSTART- O\n\nTest N\n"}
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def test_texts_by_parts(corpus):
+    out = corpus / "out"
+    out.mkdir()
+    subprocess.run([sys.executable, RECIPE / "local/texts.py", corpus, out], check=True, capture_output=True)
+    assert {path.name: path.read_text() for path in out.iterdir()} == {
+        "train_europarl.txt": "#doc ep-2011-06-23-ch1\nMr President, I “agree”.\n",
+        "dev_europarl.txt": "#doc ep-2011-07-05-ch1\nDev.\n", "test_europarl.txt": "#doc ep-2011-07-06-ch9\nTest.\n",
+        "train_ted.txt": '#doc a_b\nYes & "no".\n', "dev_ted.txt": "#doc dev\nDev.\n",
+        "test_ted.txt": "#doc 1175\nTest, yes.\n", "train_conll.txt": "#doc 0001\nEU rejects .\nHe left\n",
+        "dev_conll.txt": "#doc 0001\nDev\n", "test_conll.txt": "#doc 0001\nTest\n"}
+
+
+def test_a_corpus_that_is_not_there(tmp_path):
+    found = subprocess.run([sys.executable, RECIPE / "local/texts.py", tmp_path, tmp_path], capture_output=True,
+                           text=True)
+    assert found.returncode
+    assert found.stderr.count("\n") == 1
+    assert "europarl.en.txt: no such file" in found.stderr
+
+
+def prepared(tmp_path, text, *options):
+    (tmp_path / "raw.txt").write_text(text, encoding="utf-8")
+    main(["prepare", "--format", "prose", "--labels", str(LABELS), "--clitics", str(RECIPE / "conf/clitics.txt"),
+          "--nj", "1", *options, str(tmp_path / "raw.txt"), str(tmp_path / "data")])
+    utterance, = DataDir(tmp_path / "data").utterances()
+    return list(zip(utterance.words, utterance.labels))
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("I saw a B.", [("i", "CAP"), ("saw", "O"), ("a", "O"), ("b", "CAP_PERIOD")]),
+    ("NATO, McDonald iPhone", [("nato", "CAP_COMMA"), ("mcdonald", "CAP"), ("iphone", "O")]),
+    ("1996 2-1, 3.5?", [("1996", "O"), ("2-1", "COMMA"), ("3.5", "QUESTIONMARK")]),
+    ("don't Don’t donʼt don＇t", [(word, label) for first in ("O", "CAP", "O", "O")
+                                 for word, label in (("do", first), ("n't", "O"))]),
+    ("no capital here", [("no", "O"), ("capital", "O"), ("here", "O")]),
+    ("x" * 500 + ".", [("x" * 500, "PERIOD")]),
+    ("the “why” guy", [("the", "QUOTATION"), ("why", "QUOTATION"), ("guy", "O")]),
+    ('said, "Who?" He "Left".', [("said", "COMMA"), ("who", "CAP_QUESTIONMARK"), ("he", "CAP_QUOTATION"),
+                                 ("left", "CAP_PERIOD")]),
+    ('Mr " Bean " , he', [("mr", "CAP_QUOTATION"), ("bean", "CAP_COMMA"), ("he", "O")]),
+])
+def test_ten_labels(text, expected, tmp_path):
+    assert prepared(tmp_path, text) == expected
+
+
+def test_sentences(tmp_path):
+    words, names = list("abcdefg"), ["CAP_PERIOD", "CAP", "QUESTIONMARK", "COMMA", "O", "PERIOD", "O"]
+    write_data_dir(tmp_path / "data", [Utterance("s-1", "s", words[:4], names[:4]),
+                                       Utterance("s-2", "s", words[4:], names[4:]),
+                                       Utterance("t-1", "t", ["x"], ["O"])])
+    subprocess.run([sys.executable, RECIPE / "local/sentences.py", LABELS, tmp_path / "data", tmp_path / "out"],
+                   check=True)
+    found = [(stream, *("".join(part) for u in utterances for part in (u.words, u.labels)))
+             for stream, utterances in DataDir(tmp_path / "out").streams()]
+    assert [words for _, words, _ in found] == ["a", "bc", "def", "g", "x"]
+    assert len({stream for stream, _, _ in found}) == 5
+
+
+def test_casing_and_prose(tmp_path, capfdbinary):
+    text = 'NATO met "McDonald" and don\'t. NATO, McDonald'
+    prepared(tmp_path, text, "--lowercase", "false")
+    (tmp_path / "data").rename(tmp_path / "cased")
+    prepared(tmp_path, text)
+    run = [sys.executable, RECIPE / "local/learn_casing.py", LABELS, tmp_path / "cased", tmp_path / "casing"]
+    subprocess.run(run, check=True)
+    assert (tmp_path / "casing").read_text() == "Mcdonald McDonald\nNato NATO\n"
+    written = subprocess.run([sys.executable, RECIPE / "local/write_prose.py", LABELS, tmp_path / "casing",
+                              RECIPE / "conf/clitics.txt", tmp_path / "data"], check=True, capture_output=True,
+                             text=True)
+    assert written.stdout.partition(" ")[2] == text + "\n"
+
+
+def test_counts(tmp_path):
+    prepared(tmp_path, "I saw Japan, and it. Why?")
+    found = subprocess.run(["bash", RECIPE / "local/count_labels.sh", LABELS, tmp_path / "data"], check=True,
+                           capture_output=True, text=True).stdout.splitlines()
+    columns = [[cell.strip() for cell in line.strip("|").split("|")] for line in found]
+    assert columns[0][2:] == list(LabelSet.read(LABELS).names)
+    assert columns[2] == ["`data`", "6", "2", "1", "0", "0", "0", "1", "1", "0", "0", "1"]
