@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from punc.errors import InputError
-from punc.layers.local_attention import LEAST, LocalAttention
+from punc.layers.local_attention import BLOCK, LEAST, LocalAttention, averages
 
 torch.set_num_threads(1)
 LENGTHS = [9, 1, 4, 0, 7]
@@ -60,6 +60,14 @@ def test_what_is_outside_the_text_changes_nothing(normalize):
     a, b = (layer(s, torch.tensor([6]))[:, :6] for s in (states, other))
     assert torch.equal(a, b)
     torch.testing.assert_close(a, layer(states[:, :6], torch.tensor([6])))
+
+
+@pytest.mark.parametrize(("steps", "window"), [(1, 1), (1, 31), (BLOCK, 5), (BLOCK + 1, 5), (3 * BLOCK - 1, 63)])
+def test_averages_in_blocks(steps, window):
+    weights, states = torch.randn(2, steps, window, dtype=torch.double), torch.randn(2, steps, 3, dtype=torch.double)
+    around = torch.nn.functional.pad(states, (0, 0, window // 2, window // 2))
+    expected = sum(weights[:, :, i:i + 1] * around[:, i:i + steps] for i in range(window))
+    torch.testing.assert_close(averages(weights, states), expected)
 
 
 def test_gradients():

@@ -21,6 +21,7 @@ dev=5000              # sentences of the development set
 texts="single multi"  # what is trained on: single sentences, texts of 2 to 5
 systems=              # names of conf/*.conf with blanks between; all if empty
 characters=6797       # of the vocabulary, at most (section 3.1 of the paper)
+min_count=2           # occurrences of a character that the vocabulary has; the others are unknown; first guess
 pieces=8000           # of the vocabulary of Subword-Bi-LSTM; first guess
 epochs=               # at most; as the conf files say if empty
 threads=0             # of PyTorch; 0: as many as cores
@@ -90,9 +91,10 @@ fi
 # their numbers; the same for pieces.
 if runs 3; then
   for kind in $texts; do
-    punc make-store --unit class --vocab-size "$characters" --labels $labels --nj "$nj" \
+    options=(--unit class --min-count "$min_count" --labels $labels --nj "$nj")
+    punc make-store "${options[@]}" --vocab-size "$characters" \
       "data/store_$kind" "data/train_$kind" "data/dev_$kind"
-    [ -z "$with_pieces" ] || punc make-store --unit class --vocab-size "$pieces" --labels $labels --nj "$nj" \
+    [ -z "$with_pieces" ] || punc make-store "${options[@]}" --vocab-size "$pieces" \
       "data/store_pieces_$kind" "data/train_${kind}_pieces_$kind" "data/dev_${kind}_pieces_$kind"
   done
 fi
