@@ -2,9 +2,9 @@
 """Word vectors of the words of data directories, by word2vec, in its text format.
 
 Skip-gram with negative sampling (Mikolov et al. 2013), by gensim, the extra `vectors` of setup.py. The words are read
-as the models read them, stream by stream, without sentence ends; with --labels the marks stand between them and are
-learned as words are, as in the texts of published vectors, but get no line in the file. One thread learns: with the same
-words and options the file is the same, byte for byte.
+as the models read them, stream by stream, without sentence ends. With --labels the marks stand between them and are
+learned as words are, as in the texts of published vectors, but get no line in the file. One thread learns: with the
+same words and options the file is the same, byte for byte.
 """
 
 import sys
@@ -77,7 +77,8 @@ def train(sets: Sequence[DataDir], out: str, *, labels: str = "", dimensions: in
         file.write(f"{len(known)} {dimensions}\n")
         for word in known:
             file.write(f"{word} {' '.join(f'{value:.6g}' for value in model.wv[word].tolist())}\n")
-    print(f"{out}: vectors of {len(known)} words, of {model.corpus_total_words} words and marks in the text", file=sys.stderr)
+    print(f"{out}: vectors of {len(known)} words, of {model.corpus_total_words} words and marks in the text",
+          file=sys.stderr)
 
 
 def main(arguments: Sequence[str]) -> None:
