@@ -4,7 +4,7 @@
 
 A sample costs 6 operations a weight of the matrix products (one multiplication and one addition forward, two of each
 backward), but for the first layer, whose input needs no gradient. With the units that a batch leaves out not computed
-(--shared-dropout), less. "limit" is what the measured rate of float32 products would allow.
+(--shared-dropout), less. "limit" is what the measured rate of such products, float32 or bfloat16, would allow.
 """
 
 import argparse
@@ -17,13 +17,15 @@ import torch
 from machine import gflops
 
 from punc.batches import lanes
+from punc.memory import keep_freed_memory
 from punc.models.base import model_class
 from punc.optim import Optimizer
 from punc.store import StoreSet
 from punc.train import _epoch
 
 SETTINGS = ({"dropout": 0.0}, {"dropout": 0.5, "shared_dropout": False}, {"dropout": 0.2}, {"dropout": 0.5},
-            {"dropout": 0.0, "bfloat16": True}, {"dropout": 0.5, "bfloat16": True})
+            {"dropout": 0.0, "bfloat16": True}, {"dropout": 0.5, "shared_dropout": False, "bfloat16": True},
+            {"dropout": 0.2, "bfloat16": True}, {"dropout": 0.5, "bfloat16": True})
 EPOCH = 2e6  # samples
 
 
@@ -45,15 +47,16 @@ def data_of(samples: int) -> StoreSet:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--model", default="window_dnn")
-    parser.add_argument("--batches", type=int, default=8)
+    parser.add_argument("--batches", type=int, default=16)
     parser.add_argument("--rows", type=int, default=256)
-    parser.add_argument("--steps", type=int, default=4)
+    parser.add_argument("--steps", type=int, default=1)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--optimizer", default="adagrad")
+    parser.add_argument("--optimizer", default="adam")
     parser.add_argument("--settings", type=int, nargs="*", default=range(len(SETTINGS)))
     args = parser.parse_args()
     data = data_of(args.batches * args.rows * args.steps)
     torch.set_num_threads(args.threads)
+    keep_freed_memory()  # as training does
     print(f"{'':<46} {'samples/s':>9} {'min an epoch':>12} {'products':>14} {'limit, min':>10}")
     for number in args.settings:
         torch.manual_seed(1)
@@ -62,7 +65,8 @@ def main() -> None:
         updates = Optimizer(model, args.optimizer, 0.01)
         speeds, rates = [], []
         for run in range(4):  # the first one warms up
-            rate, begin = 1e9 * gflops(args.threads), time.perf_counter()
+            kind = torch.bfloat16 if SETTINGS[number].get("bfloat16") else torch.float32
+            rate, begin = 1e9 * gflops(args.threads, kind=kind), time.perf_counter()
             _epoch(model.train(), updates, lanes(data, model.lookahead, args.rows, args.steps), None, 0.0)
             if run:
                 speeds.append(len(data.ids) / (time.perf_counter() - begin))

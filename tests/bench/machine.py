@@ -6,10 +6,10 @@ import time
 import torch
 
 
-def gflops(threads: int, runs: int = 9, size: int = 1024) -> float:
-    """Median rate of float32 products of two size × size matrices, GFLOP/s."""
+def gflops(threads: int, runs: int = 9, size: int = 1024, kind: torch.dtype = torch.float32) -> float:
+    """Median rate of products of two size × size matrices, GFLOP/s."""
     torch.set_num_threads(threads)
-    a, b = torch.randn(size, size), torch.randn(size, size)
+    a, b = torch.randn(size, size, dtype=kind), torch.randn(size, size, dtype=kind)
     seconds = []
     for _ in range(runs):
         begin = time.perf_counter()
