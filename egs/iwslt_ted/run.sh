@@ -156,7 +156,7 @@ fi
 if runs 7; then
   rows="T-LSTM DNN DNN-A CNN-1 CNN-2 CNN-2A DNN-512 DNN-A-512 CNN-1-512 CNN-2-512 CNN-2A-512"
   rows+=" DNN-256 DNN-256-float32 DNN-256-squared DNN-256-eq1 DNN-256-2M DNN-256-7M DNN-256-m7 DNN-256-m11"
-  rows+=" DNN-256-m11-left DNN-256-m15 DNN-256-m21 CRF"
+  rows+=" DNN-256-m15 DNN-256-m21 DNN-256-m11-left DNN-256-m21-left CRF"
   punc results --title "IWSLT 2011 TED talks" --command "./run.sh --corpus DIR --systems NAME --europarl FILE" \
     --published conf/published.tsv --systems "$rows" \
     --sets "$tests" --columns "COMMA PERIOD QUESTION overall 3-class 2-class Err SER" --notes conf/notes.md exp RESULTS
