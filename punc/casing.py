@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from punc.datadir import DataDir
 from punc.errors import InputError
 from punc.files import atomic_file, read_lines
-from punc.labels import LabelSet
+from punc.labels import LabelSet, with_capital
 
 
 def learn(sets: Iterable[DataDir], labels: LabelSet, min_count: int = 2) -> dict[str, str]:
@@ -50,7 +50,7 @@ def learn(sets: Iterable[DataDir], labels: LabelSet, min_count: int = 2) -> dict
 
 def first(word: str, capital: bool) -> str:
     """The word as a label writes it that says so of its first letter."""
-    return word[:1].title() + word[1:] if capital else word
+    return with_capital(word) if capital else word
 
 
 def write_casing(path: str | os.PathLike, table: Mapping[str, str]) -> None:

@@ -22,6 +22,11 @@ from punc.errors import InputError
 from punc.files import atomic_file, read_lines
 
 
+def with_capital(word: str) -> str:
+    """The word with its first letter in upper case: title case, as one character can have a longer upper case (ß)."""
+    return word[:1].title() + word[1:]
+
+
 @dataclass(frozen=True)
 class Label:
     """One label: its name, how it is written (see the module), the marks that are read as it."""
@@ -43,8 +48,7 @@ class Label:
     def write(self, word: str) -> str:
         """The word as it is written with this label."""
         if self.capital:
-            # One character can have a longer upper case (ß); title case is right for a first letter.
-            return self.written.replace("W", word[:1].title() + word[1:], 1)
+            return self.written.replace("W", with_capital(word), 1)
         return self.written.replace("w", word, 1)
 
 

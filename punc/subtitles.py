@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punc.labels import LabelSet
+from punc.labels import LabelSet, with_capital
 
 LINE = 42  # characters
 FEW = 14  # characters; less is not put on its own for the sake of a mark or a pause
@@ -56,7 +56,7 @@ def capitalized(words: Sequence[str], marks: np.ndarray, starts: np.ndarray) -> 
     """The words with a capital at `starts` (recordings, say) and where a sentence ended before."""
     words = list(words)
     for i in {*starts.tolist(), *(np.flatnonzero(marks[:-1] == END) + 1).tolist()}:
-        words[i] = words[i][:1].title() + words[i][1:]
+        words[i] = with_capital(words[i])
     return words
 
 

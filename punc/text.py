@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from punc.errors import InputError
 from punc.files import read_lines
-from punc.labels import LabelSet
+from punc.labels import LabelSet, with_capital
 
 READ_ALOUD = "%&@#+=±×÷°§"
 PLAIN = str.maketrans(dict.fromkeys("’ʼ＇", "'") | dict.fromkeys("‐‑", "-") | dict.fromkeys("\u00ad\u200b\u2060\ufeff"))
@@ -86,7 +86,7 @@ class Clitics:
         lower = word.lower()
         if lower in self.words:
             pieces = self.words[lower]
-            return [pieces[0][:1].title() + pieces[0][1:], *pieces[1:]] if word[:1].isupper() else pieces
+            return [with_capital(pieces[0]), *pieces[1:]] if word[:1].isupper() else pieces
         if len(lower) == len(word):  # or else positions would not agree: İ is two characters in lower case
             for clitic in self.beginnings:
                 if lower.startswith(clitic) and len(lower) > len(clitic):

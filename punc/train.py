@@ -44,7 +44,7 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
           epochs: int = 20, min_improvement: float = 0.003, seed: int = 1, threads: int = 0) -> None:
     """Train a model on a store; the directory gets final.pt, conf, vocab, labels.txt.
 
-    train_set        set of the store to train on; for ngram and ngram_dt also several, with commas between
+    train_set        set of the store to train on; for models not trained by gradient also several, with commas between
     dev_set          set of the store that decides on the learning rate and the best epoch
     batching         lanes (state carried on, truncated back-propagation), pieces (fresh state), or auto: by the model
     rows             parallel streams of a batch

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from punc.layers.context import ContextModel
+from punc.layers.context import ContextModel, end_to_end
 from punc.layers.lstm_stack import LSTMStack
 from punc.models.base import Neural
 from punc.store import END
@@ -70,3 +70,13 @@ def test_batches_shorter_than_the_look_ahead_can_be_trained_on():
     logits, _ = model(torch.tensor([[2, 3]]), None, model.initial_state(1))
     model.loss(logits, torch.tensor([[0, 1]])).backward()  # a lane that begins inside a stream has slots there
     assert model.output.bias.grad.any()
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_vectors_end_to_end(size):
+    vectors = torch.randn(2, 5, 3)
+    found = end_to_end(vectors, size)
+    assert found.shape == (2, 6 - size, 3 * size)
+    for row in range(2):
+        for step in range(6 - size):
+            assert torch.equal(found[row, step], torch.cat([vectors[row, step + i] for i in range(size)]))

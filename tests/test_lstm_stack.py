@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from punc.errors import InputError
-from punc.layers.lstm_stack import BidirectionalStack, LSTMStack
+from punc.layers.lstm_stack import BidirectionalStack, LSTMStack, with_ends
+from punc.store import END
 
 torch.set_num_threads(1)
 
@@ -132,3 +133,12 @@ def test_sizes_that_there_are_not(kind, sizes, message):
     with pytest.raises(InputError) as error:
         kind(*sizes)
     assert str(error.value) == message
+
+
+def test_where_texts_end():
+    """A full row, one with its own END, one that is padded, one with an END inside, one that is nothing else."""
+    rows = torch.tensor([[5, 6, 7], [5, 6, END], [5, END, END], [5, END, 7], [END, END, END]])
+    line, lengths = with_ends(rows)
+    assert torch.equal(line[:, :3], rows)
+    assert torch.equal(line[:, 3], torch.full((5,), END))
+    assert lengths.tolist() == [3, 2, 1, 3, 0]

@@ -18,6 +18,11 @@ from punc.store import END
 State = tuple[Tensor, Tensor, Tensor]  # tokens (B, before … before + ahead), h, c
 
 
+def end_to_end(vectors: Tensor, size: int) -> Tensor:
+    """Vectors (B, T + size − 1, D) → at each step `size` of them from there on in one, (B, T, size · D)."""
+    return vectors.unfold(1, size, 1).transpose(2, 3).flatten(2)
+
+
 class ContextModel:
     """Beside `punc.models.base.Neural`: a model is `Model(ContextModel, Neural)`.
 

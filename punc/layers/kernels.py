@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from punc.errors import InputError
+from punc.layers.context import end_to_end
 
 
 class Kernels(nn.Module):
@@ -40,5 +41,4 @@ class Kernels(nn.Module):
         width = len(self.weights)
         wide = torch.cat([nn.functional.pad(weight, (0, 0, self.before - (w - 1) // 2, self.ahead - w // 2))
                           for w, weight in enumerate(self.weights, 1)]).flatten(1)
-        windows = vectors.unfold(1, width, 1).transpose(2, 3).flatten(2)  # (B, T, widths · dimensions)
-        return nn.functional.linear(windows, wide, self.bias).tanh()
+        return nn.functional.linear(end_to_end(vectors, width), wide, self.bias).tanh()

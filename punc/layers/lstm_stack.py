@@ -15,8 +15,19 @@ from torch import Tensor, nn
 
 from punc.errors import InputError
 from punc.layers.dropout import dropout
+from punc.store import END
 
 State = tuple[Tensor, Tensor]  # h, c: (layers, B, H) each
+
+
+def with_ends(tokens: Tensor) -> tuple[Tensor, Tensor]:
+    """Rows (B, T) of whole texts → with an END more, (B, T + 1), and the texts' lengths without their END, (B,).
+
+    A row that is full has no room for the END that a text ends with; see punc.models.base.
+    """
+    line = nn.functional.pad(tokens, (0, 1), value=END)
+    steps = torch.arange(1, line.shape[1] + 1, device=line.device)
+    return line, ((line != END) * steps).amax(dim=1)
 
 
 class LSTMStack(nn.Module):

@@ -8,12 +8,10 @@ Layers of LSTM in both directions (Graves & Schmidhuber 2005), e(t) the embeddin
 It reads whole texts: going backward it begins with the END of each.
 """
 
-import torch
 from torch import Tensor, nn
 
-from punc.layers.lstm_stack import BidirectionalStack
+from punc.layers.lstm_stack import BidirectionalStack, with_ends
 from punc.models.base import Neural, State
-from punc.store import END
 
 
 class Model(Neural):
@@ -33,8 +31,6 @@ class Model(Neural):
         self.output = nn.Linear(2 * hidden_dim, labels)
 
     def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        line = nn.functional.pad(tokens, (0, 1), value=END)  # the END of a row that has room for none
-        steps = torch.arange(1, line.shape[1] + 1, device=line.device)
-        lengths = ((line != END) * steps).amax(dim=1) + 1  # with one END
-        hidden = self.lstms(self.embedding(line), lengths)[:, :-1]  # (B, T, 2H)
+        line, lengths = with_ends(tokens)
+        hidden = self.lstms(self.embedding(line), lengths + 1)[:, :-1]  # (B, T, 2H)
         return self.output(hidden), ()

@@ -10,13 +10,11 @@ A layer of LSTM in both directions, and for each token the weighted average of t
 Without attention it is the paper's Bi-LSTM: punc.models.bi_lstm with one layer. It reads whole texts.
 """
 
-import torch
 from torch import Tensor, nn
 
 from punc.layers.local_attention import LocalAttention
-from punc.layers.lstm_stack import BidirectionalStack
+from punc.layers.lstm_stack import BidirectionalStack, with_ends
 from punc.models.base import Neural, State
-from punc.store import END
 
 
 class Model(Neural):
@@ -39,8 +37,6 @@ class Model(Neural):
         self.output = nn.Linear(2 * hidden_dim, labels)
 
     def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        line = nn.functional.pad(tokens, (0, 1), value=END)  # the END of a row that has room for none
-        steps = torch.arange(1, line.shape[1] + 1, device=line.device)
-        lengths = ((line != END) * steps).amax(dim=1)  # without END: it has a state, but is no part of the text
+        line, lengths = with_ends(tokens)  # END has a state, but is no part of the text
         hidden = self.lstms(self.embedding(line), lengths + 1)[:, :-1]  # (B, T, 2H)
         return self.output(self.attention(hidden, lengths)), ()

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from punc.errors import InputError
 from punc.layers.crf import LinearChain
-from punc.layers.lstm_stack import BidirectionalStack
+from punc.layers.lstm_stack import BidirectionalStack, with_ends
 from punc.layers.spelling import Spelling
 from punc.layers.window import WordVectors
 from punc.models.base import Neural, State
@@ -73,9 +73,7 @@ class Model(Neural):
             self.spelling.fill(vocabulary)
 
     def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        line = nn.functional.pad(tokens, (0, 1), value=END)  # the END of a row that has room for none
-        steps = torch.arange(1, line.shape[1] + 1, device=line.device)
-        lengths = ((line != END) * steps).amax(dim=1)  # words, (B,)
+        line, lengths = with_ends(tokens)  # words, (B,)
         if self.training and self.unknown:
             hidden = (torch.rand(line.shape, device=line.device) < self.unknown) & (line != END)
             line = line.masked_fill(hidden, UNK)

@@ -13,7 +13,7 @@ Past the text's end the tokens are END. In a stream it stands still until w toke
 from torch import Tensor, nn
 
 from punc.errors import InputError
-from punc.layers.context import ContextModel
+from punc.layers.context import ContextModel, end_to_end
 from punc.layers.lstm_stack import LSTMStack
 from punc.models.base import Neural
 
@@ -41,5 +41,4 @@ class Model(ContextModel, Neural):
 
     def features(self, line: Tensor) -> Tensor:
         """Tokens (B, T + w) → the vectors of w + 1 tokens for each step, (B, T, (w + 1)·E)."""
-        vectors = self.embedding(line).unfold(1, self.lookahead + 1, 1)  # (B, T, E, w + 1)
-        return vectors.transpose(2, 3).flatten(2)
+        return end_to_end(self.embedding(line), self.lookahead + 1)

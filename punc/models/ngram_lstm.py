@@ -13,7 +13,7 @@ N-gram RNN of section 3.3.1.
 from torch import Tensor, nn
 
 from punc.errors import InputError
-from punc.layers.context import ContextModel
+from punc.layers.context import ContextModel, end_to_end
 from punc.layers.lstm_stack import LSTMStack
 from punc.models.base import Neural
 
@@ -42,5 +42,4 @@ class Model(ContextModel, Neural):
         self.output = nn.Linear(hidden_dim, labels)
 
     def features(self, line: Tensor) -> Tensor:
-        vectors = self.embedding(line).unfold(1, self.ngram, 1)  # (B, T, E, n)
-        return vectors.transpose(2, 3).flatten(2)  # (B, T, n·E)
+        return end_to_end(self.embedding(line), self.ngram)  # (B, T, n·E)
