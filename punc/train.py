@@ -41,7 +41,7 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
           train_set: str = "train", dev_set: str = "dev", batching: str = "auto", rows: int = 100, steps: int = 5,
           piece: int = 256, context: int = 32, optimizer: str = "adagrad", learning_rate: float = 0.1,
           epsilon: float = 1e-10, weight_decay: float = 0.0, clip: float = 0.0, class_weights: str = "",
-          epochs: int = 20, min_improvement: float = 0.003, seed: int = 1, threads: int = 0) -> None:
+          bfloat16: bool = False, epochs: int = 20, min_improvement: float = 0.003, seed: int = 1, threads: int = 0) -> None:
     """Train a model on a store; the directory gets final.pt, conf, vocab, labels.txt.
 
     train_set        set of the store to train on; for models not trained by gradient also several, with commas between
@@ -57,6 +57,7 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
     weight_decay     of dense weights
     clip             largest norm of the gradient; 0: any
     class_weights    LABEL=WEIGHT[,LABEL=WEIGHT]: weights of labels in the loss; 1 for the others
+    bfloat16         whether matrix products are of such numbers; faster only on processors that have them
     epochs           at most
     min_improvement  relative fall of the dev loss below which the learning rate is halved
     seed             of weights and order
@@ -90,7 +91,7 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
         updates.set_learning_rate(progress.learning_rate)
         batches = _batches(net, data, batching, rows, steps, piece, context, epoch_seed)
         shown = progressbar(batches, f"epoch {progress.epoch + 1}", len(data.ids), lambda batch: batch.tokens.numel())
-        loss = _epoch(net.train(), updates, shown, weights, clip)
+        loss = _epoch(net.train(), updates, shown, weights, clip, bfloat16)
         seconds = time.perf_counter() - begin
         dev_loss, dev_f1 = evaluate(net.eval(), dev)
         print(f"epoch {progress.epoch + 1}: rate {progress.learning_rate:g}, loss {loss:.5f}, "
@@ -175,15 +176,16 @@ def _batches(model: Neural, data: StoreSet, batching: str, rows: int, steps: int
 
 
 def _epoch(model: Neural, updates: Optimizer, batches: Iterator[Batch], weights: torch.Tensor | None,
-           clip: float) -> float:
+           clip: float, bfloat16: bool = False) -> float:
     """Train on batches, with the state carried between those that follow each other; the mean loss of a batch."""
     state, total, count = (), torch.zeros(()), 0
     for batch in batches:
         state = model.initial_state(len(batch.tokens)) if batch.fresh else tuple(s.detach() for s in state)
-        logits, state = model(batch.tokens, batch.pauses, state)
+        with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
+            logits, state = model(batch.tokens, batch.pauses, state)
         if (batch.labels < 0).all():  # a mean over no slots
             continue
-        loss = model.loss(logits, batch.labels, weights)
+        loss = model.loss(logits.float(), batch.labels, weights)
         updates.zero_grad()
         loss.backward()
         updates.step(clip)

@@ -25,4 +25,4 @@ class Highway(nn.Module):
         """(…, size) → (…, size)"""
         transformed, gate = self.both(inputs).chunk(2, dim=-1)
         # x + T · (H − x) is the equation with one product less.
-        return torch.lerp(inputs, transformed.relu(), gate.sigmoid())
+        return torch.lerp(inputs, transformed.relu().type_as(inputs), gate.sigmoid().type_as(inputs))

@@ -57,6 +57,7 @@ class _Recurrence(torch.autograd.Function):
     """
 
     @staticmethod
+    @torch.amp.custom_fwd(device_type="cpu", cast_inputs=torch.float32)
     def forward(ctx, gate_inputs: Tensor, weight: Tensor, peepholes: Tensor, hidden: Tensor, cell: Tensor):
         steps, batch, width = gate_inputs.shape
         size = width // 4
@@ -84,6 +85,7 @@ class _Recurrence(torch.autograd.Function):
         return hiddens[1:], cells[-1]
 
     @staticmethod
+    @torch.amp.custom_bwd(device_type="cpu")
     def backward(ctx, grad_outputs: Tensor, grad_cell: Tensor):
         gates, hiddens, cells, squashed, weight, peepholes = ctx.saved_tensors
         steps, _, width = gates.shape

@@ -78,11 +78,10 @@ class WindowModel:
 
     units = ("word", "subword")  # END is outside the text to a window, and of characters it is the last token of one
 
-    def read_window(self, vectors: WordVectors, window: int, slot_word: int, squared_error: bool,
-                    bfloat16: bool) -> None:
-        """Take the input, the cost (equation (1), or cross-entropy), and in what numbers training computes."""
+    def read_window(self, vectors: WordVectors, window: int, slot_word: int, squared_error: bool) -> None:
+        """Take the input, and the cost (equation (1), or cross-entropy)."""
         self.input = WindowInput(vectors, window, slot_word)
-        self.lookahead, self.squared_error, self.bfloat16 = self.input.lookahead, squared_error, bfloat16
+        self.lookahead, self.squared_error = self.input.lookahead, squared_error
 
     def take_vocabulary(self, vocabulary: Vocabulary) -> None:
         self.input.vectors.fill(vocabulary)
@@ -92,9 +91,7 @@ class WindowModel:
 
     def forward(self, tokens: Tensor, pauses: Tensor | None, state: tuple[Tensor]) -> tuple[Tensor, tuple[Tensor]]:
         vectors, state = self.input(tokens, state)
-        with torch.autocast("cpu", torch.bfloat16, enabled=self.bfloat16 and self.training):
-            logits = self.logits(vectors)
-        return logits.float(), state
+        return self.logits(vectors), state
 
     def loss(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
         return (squared_error if self.squared_error else super().loss)(logits, labels, weights)

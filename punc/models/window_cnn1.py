@@ -32,7 +32,6 @@ class Model(WindowModel, Neural):
     shared_dropout  whether a whole batch leaves out the same units, which saves the time they would take
     centred         whether hidden layers hand on σ − ½: the same function, learned otherwise
     squared_error   whether the cost is the paper's equation (1) instead of cross-entropy
-    bfloat16        whether training computes in bfloat16; faster only on processors that have it
     """
 
     lookahead = 2
@@ -40,10 +39,9 @@ class Model(WindowModel, Neural):
     def __init__(self, vocab: int, labels: int, vectors: str = "", train_vectors: bool = False,
                  embedding_dim: int = 50, window: int = 5, slot_word: int = 0, filters: int = 128,
                  heights: int = 4, hidden_dim: int = 2048, dropout: float = 0.0, shared_dropout: bool = True,
-                 centred: bool = False, squared_error: bool = False, bfloat16: bool = False):
+                 centred: bool = False, squared_error: bool = False):
         super().__init__()
-        self.read_window(WordVectors(vocab, embedding_dim, vectors, train_vectors), window, slot_word, squared_error,
-                         bfloat16)
+        self.read_window(WordVectors(vocab, embedding_dim, vectors, train_vectors), window, slot_word, squared_error)
         if not 1 <= heights <= window:
             raise InputError(f"--heights={heights}", f"a window of {window} words has filters of 1 to {window}")
         self.filters = nn.ModuleList(nn.Conv1d(embedding_dim, filters, height) for height in range(1, heights + 1))

@@ -37,7 +37,6 @@ class Model(WindowModel, Neural):
     shared_dropout  whether a whole batch leaves out the same units, which saves the time they would take
     centred         whether hidden layers hand on σ − ½: the same function, learned otherwise
     squared_error   whether the cost is the paper's equation (1) instead of cross-entropy
-    bfloat16        whether training computes in bfloat16; faster only on processors that have it
     """
 
     lookahead = 2
@@ -45,11 +44,9 @@ class Model(WindowModel, Neural):
     def __init__(self, vocab: int, labels: int, vectors: str = "", train_vectors: bool = False,
                  embedding_dim: int = 50, window: int = 5, slot_word: int = 0, filters: int = 64,
                  kernel: int = 3, pool: int = 2, hidden_dim: int = 2048, dropout: float = 0.0,
-                 shared_dropout: bool = True, centred: bool = False, squared_error: bool = False,
-                 bfloat16: bool = False):
+                 shared_dropout: bool = True, centred: bool = False, squared_error: bool = False):
         super().__init__()
-        self.read_window(WordVectors(vocab, embedding_dim, vectors, train_vectors), window, slot_word, squared_error,
-                         bfloat16)
+        self.read_window(WordVectors(vocab, embedding_dim, vectors, train_vectors), window, slot_word, squared_error)
         if kernel < 1 or kernel % 2 == 0:
             raise InputError(f"--kernel={kernel}", "it is an odd number: a filter has a pixel in its middle")
         if pool < 1:

@@ -10,6 +10,7 @@ hardly anything of a large corpus is padding).
 """
 
 import argparse
+import itertools
 import os
 import statistics
 import time
@@ -45,22 +46,23 @@ def matrix_flop(model: torch.nn.Module) -> float:
                    if "bias" not in name and not name.startswith("embedding"))
 
 
-def training(model: torch.nn.Module, data: StoreSet, rows: int, threads: int) -> tuple[float, float]:
+def training(model: torch.nn.Module, data: StoreSet, rows: int, threads: int,
+             bfloat16: bool) -> tuple[float, float]:
     """Seconds of all threads a character, and the machine's rate (operations a second), medians of three runs."""
     updates, pieces = Optimizer(model, "adam", 0.001), cut(data.offsets, model.lookahead, 1 << 20, 0)
     batches = [gather(data, pieces, group, model.lookahead) for group in by_length(pieces, rows)]
     seconds, rates = [], []
     for run in range(4):  # the first one warms up
-        rates.append(1e9 * rate(threads))
+        rates.append(1e9 * rate(threads, torch.bfloat16 if bfloat16 else torch.float32))
         begin = time.process_time()
-        _epoch(model.train(), updates, batches[:1] if run == 0 else batches, None, 1.0)
+        _epoch(model.train(), updates, batches[:1] if run == 0 else batches, None, 1.0, bfloat16)
         seconds.append((time.process_time() - begin) / threads / len(data.ids))
     return statistics.median(seconds[1:]), statistics.median(rates[1:])
 
 
-def rate(threads: int, size: int = 1024) -> float:
+def rate(threads: int, kind: torch.dtype, size: int = 1024) -> float:
     """The machine's rate as machine.gflops measures it, but of the process's own time."""
-    a, b = torch.randn(size, size), torch.randn(size, size)
+    a, b = torch.randn(size, size).to(kind), torch.randn(size, size).to(kind)
     seconds = []
     for _ in range(5):
         begin = time.process_time()
@@ -91,14 +93,14 @@ def main() -> None:
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     data = data_of(args.batches * args.rows, args.length)
-    print(f"{'':<12} {'chars/s':>9} {'limit':>9} {'of it':>6} {'products':>14} {'min an epoch':>13} {'live, µs':>9}")
-    for name in args.models:
+    print(f"{'':<17} {'chars/s':>9} {'limit':>9} {'of it':>6} {'products':>14} {'min an epoch':>13} {'live, µs':>9}")
+    for name, bfloat16 in itertools.product(args.models, (False, True)):
         torch.manual_seed(1)
         model = model_class(name)(CHARACTERS, 4)
-        seconds, speed = training(model, data, args.rows, args.threads)
+        seconds, speed = training(model, data, args.rows, args.threads, bfloat16)
         limit = speed / matrix_flop(model)
         stepped = "-" if model.lookahead is None else f"{microseconds_live(model, args.live):.0f}"
-        print(f"{name:<12} {1 / seconds:9,.0f} {limit:9,.0f} {1 / seconds / limit:6.0%} {speed / 1e9:6.0f} GFLOP/s "
+        print(f"{name + ' bf16' * bfloat16:<17} {1 / seconds:9,.0f} {limit:9,.0f} {1 / seconds / limit:6.0%} {speed / 1e9:6.0f} GFLOP/s "
               f"{SENTENCES * args.length * seconds / 60:13.1f} {stepped:>9}", flush=True)
 
 

@@ -23,9 +23,8 @@ from punc.optim import Optimizer
 from punc.store import StoreSet
 from punc.train import _epoch
 
-SETTINGS = ({"dropout": 0.0}, {"dropout": 0.5, "shared_dropout": False}, {"dropout": 0.2}, {"dropout": 0.5},
-            {"dropout": 0.0, "bfloat16": True}, {"dropout": 0.5, "shared_dropout": False, "bfloat16": True},
-            {"dropout": 0.2, "bfloat16": True}, {"dropout": 0.5, "bfloat16": True})
+OPTIONS = {"dropout": 0.0}, {"dropout": 0.5, "shared_dropout": False}, {"dropout": 0.2}, {"dropout": 0.5}
+SETTINGS = [(options, bfloat16) for bfloat16 in (False, True) for options in OPTIONS]
 EPOCH = 2e6  # samples
 
 
@@ -59,21 +58,22 @@ def main() -> None:
     keep_freed_memory()  # as training does
     print(f"{'':<46} {'samples/s':>9} {'min an epoch':>12} {'products':>14} {'limit, min':>10}")
     for number in args.settings:
+        options, bfloat16 = SETTINGS[number]
         torch.manual_seed(1)
         # Vectors of a file are not trained; which ones they are does not matter for speed.
-        model = model_class(args.model)(14447, 4, vectors="any", **SETTINGS[number])
+        model = model_class(args.model)(14447, 4, vectors="any", **options)
         updates = Optimizer(model, args.optimizer, 0.01)
         speeds, rates = [], []
         for run in range(4):  # the first one warms up
-            kind = torch.bfloat16 if SETTINGS[number].get("bfloat16") else torch.float32
-            rate, begin = 1e9 * gflops(args.threads, kind=kind), time.perf_counter()
-            _epoch(model.train(), updates, lanes(data, model.lookahead, args.rows, args.steps), None, 0.0)
+            rate = 1e9 * gflops(args.threads, kind=torch.bfloat16 if bfloat16 else torch.float32)
+            begin = time.perf_counter()
+            _epoch(model.train(), updates, lanes(data, model.lookahead, args.rows, args.steps), None, 0.0, bfloat16)
             if run:
                 speeds.append(len(data.ids) / (time.perf_counter() - begin))
                 rates.append(rate)
         speed, rate = statistics.median(speeds), statistics.median(rates)
-        kept = 1 - SETTINGS[number]["dropout"] if SETTINGS[number].get("shared_dropout", True) else 1.0
-        print(f"{SETTINGS[number]!s:<46} {speed:9,.0f} {EPOCH / speed / 60:12.1f} {rate / 1e9:6.0f} GFLOP/s "
+        kept = 1 - options["dropout"] if options.get("shared_dropout", True) else 1.0
+        print(f"{f"{options}{' bfloat16' * bfloat16}":<46} {speed:9,.0f} {EPOCH / speed / 60:12.1f} {rate / 1e9:6.0f} GFLOP/s "
               f"{EPOCH * matrix_flop(model, kept) / rate / 60:10.1f}", flush=True)
 
 
