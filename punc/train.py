@@ -41,7 +41,8 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
           train_set: str = "train", dev_set: str = "dev", batching: str = "auto", rows: int = 100, steps: int = 5,
           piece: int = 256, context: int = 32, optimizer: str = "adagrad", learning_rate: float = 0.1,
           epsilon: float = 1e-10, weight_decay: float = 0.0, clip: float = 0.0, class_weights: str = "",
-          bfloat16: bool = False, epochs: int = 20, min_improvement: float = 0.003, seed: int = 1, threads: int = 0) -> None:
+          bfloat16: bool = False, epochs: int = 20, min_improvement: float = 0.003, seed: int = 1,
+          threads: int = 0) -> None:
     """Train a model on a store; the directory gets final.pt, conf, vocab, labels.txt.
 
     train_set        set of the store to train on; for models not trained by gradient also several, with commas between

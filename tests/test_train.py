@@ -97,7 +97,8 @@ def test_the_same_seed_gives_the_same_model(name, toy_store, tmp_path, both_ways
 @pytest.mark.parametrize(("name", "change"), [
     ("lanes", {"rows": 7}), ("lanes", {"steps": 4}), ("lanes", {"optimizer": "sgd"}), ("lanes", {"learning_rate": 0.2}),
     ("lanes", {"epsilon": 1e-3}), ("lanes", {"weight_decay": 0.01}), ("lanes", {"clip": 0.01}),
-    ("lanes", {"class_weights": "O=0.5"}), ("lanes", {"bfloat16": True}), ("lanes", {"batching": "pieces"}), ("lanes", {"train_set": "train_after"}),
+    ("lanes", {"class_weights": "O=0.5"}), ("lanes", {"bfloat16": True}),
+    ("lanes", {"batching": "pieces"}), ("lanes", {"train_set": "train_after"}),
     ("lanes-pieces", {"piece": 15}), ("lanes-pieces", {"context": 3}),
     ("whole-pieces", {"piece": 15}), ("whole-pieces", {"context": 3}),
 ])

@@ -100,8 +100,8 @@ def main() -> None:
         seconds, speed = training(model, data, args.rows, args.threads, bfloat16)
         limit = speed / matrix_flop(model)
         stepped = "-" if model.lookahead is None else f"{microseconds_live(model, args.live):.0f}"
-        print(f"{name + ' bf16' * bfloat16:<17} {1 / seconds:9,.0f} {limit:9,.0f} {1 / seconds / limit:6.0%} {speed / 1e9:6.0f} GFLOP/s "
-              f"{SENTENCES * args.length * seconds / 60:13.1f} {stepped:>9}", flush=True)
+        print(f"{name + ' bf16' * bfloat16:<17} {1 / seconds:9,.0f} {limit:9,.0f} {1 / seconds / limit:6.0%} "
+              f"{speed / 1e9:6.0f} GFLOP/s {SENTENCES * args.length * seconds / 60:13.1f} {stepped:>9}", flush=True)
 
 
 if __name__ == "__main__":

@@ -73,8 +73,9 @@ def main() -> None:
                 rates.append(rate)
         speed, rate = statistics.median(speeds), statistics.median(rates)
         kept = 1 - options["dropout"] if options.get("shared_dropout", True) else 1.0
-        print(f"{f"{options}{' bfloat16' * bfloat16}":<46} {speed:9,.0f} {EPOCH / speed / 60:12.1f} {rate / 1e9:6.0f} GFLOP/s "
-              f"{EPOCH * matrix_flop(model, kept) / rate / 60:10.1f}", flush=True)
+        setting = f"{options}{' bfloat16' * bfloat16}"
+        print(f"{setting:<46} {speed:9,.0f} {EPOCH / speed / 60:12.1f} "
+              f"{rate / 1e9:6.0f} GFLOP/s {EPOCH * matrix_flop(model, kept) / rate / 60:10.1f}", flush=True)
 
 
 if __name__ == "__main__":
