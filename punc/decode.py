@@ -59,7 +59,12 @@ def choose(logs: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray:
 
     scale   (L,) factors of the posteriors before the choice (Che et al. 2016, section 3.4: O halved); None: all 1
     """
-    return (logs if scale is None else logs + np.log(scale)).argmax(axis=1)
+    return scaled(logs, scale).argmax(axis=1)
+
+
+def scaled(logs: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
+    """Logarithms of posteriors (N, L) that were multiplied by factors (L,); None: all 1."""
+    return logs if scale is None else logs + np.log(scale)
 
 
 def live(model: Neural, tokens: Iterable[tuple[int, float]]) -> Iterator[np.ndarray]:

@@ -33,12 +33,14 @@ class Part(NamedTuple):
     ids          int32 (N,)
     pauses       float32 (N,) seconds, NaN unknown; None where there are none
     slots        int64 (words of the utterances,): after which of the N tokens their slots are
+    begins       whether no word of the stream is before them
     """
 
     utterances: list[Utterance]
     ids: np.ndarray
     pauses: np.ndarray | None
     slots: np.ndarray
+    begins: bool
 
 
 def parts(utterances: Iterable[Utterance], tokenizer: Words | Characters | Subwords, piece: int,
@@ -65,7 +67,7 @@ def parts(utterances: Iterable[Utterance], tokenizer: Words | Characters | Subwo
             end, read = int(ends[n - 1]), int(needed[n - 1])
             known, silences = joined(ids), joined(pauses)
             yield Part(waiting[:n], known[:read - start], None if silences is None else silences[:read - start],
-                       np.concatenate(slots[:n]) - start)
+                       np.concatenate(slots[:n]) - start, done == 0)
             waiting, lengths, slots, done, before = waiting[n:], lengths[n:], slots[n:], end, start
             start = max(start, done // piece * piece - margin)
             ids, pauses = [known[start - before:]], [None if silences is None else silences[start - before:]]
@@ -73,7 +75,7 @@ def parts(utterances: Iterable[Utterance], tokenizer: Words | Characters | Subwo
         known = joined(ids)
         if tokenizer.ends_with_end:
             known[-1:] = END
-        yield Part(waiting, known, joined(pauses), np.concatenate(slots) - start)
+        yield Part(waiting, known, joined(pauses), np.concatenate(slots) - start, done == 0)
 
 
 def joined(arrays: list[np.ndarray | None]) -> np.ndarray | None:

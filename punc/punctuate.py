@@ -26,6 +26,7 @@ import numpy as np
 from kaldiio.matio import write_array
 
 from punc.blocks import in_order
+from punc.casing import read_casing
 from punc.datadir import DataDir, Utterance, write_tables
 from punc.errors import InputError
 from punc.files import atomic_dir
@@ -34,28 +35,34 @@ from punc.marked_ctm import write_marked_ctm
 from punc.options import nearest
 from punc.parts import CONTEXT, PIECE, ROWS, Part, groups, joined
 from punc.progressbar import progressbar
+from punc.prose import ProseWriter
 from punc.store import StoreSet
 from punc.tables import sort_table
-from punc.text import written
+from punc.text import Clitics, written
 from punc.units import read_tokenizer
 
 STALE = ("text_punct", "ctm_punct", "post.ark", "post.scp", "pauses.ark", "pauses.scp")
 
 
 class Task(NamedTuple):
-    """What of a group is decoded: `StoreSet`'s ids, pauses and offsets of the parts; the tokens of the slots kept."""
+    """What of a group is decoded: `StoreSet`'s ids, pauses and offsets of the parts; the tokens of the slots kept.
+
+    begins   bool (parts,), whether a part begins a stream; None: all do
+    """
 
     ids: np.ndarray
     pauses: np.ndarray | None
     offsets: np.ndarray
     slots: np.ndarray
+    begins: np.ndarray | None = None
 
 
 def task(group: list[Part]) -> Task:
     """The parts of a group as streams of one set."""
     offsets = np.cumsum([0, *(len(part.ids) for part in group)])
     slots = np.concatenate([offset + part.slots for offset, part in zip(offsets.tolist(), group)])
-    return Task(joined([part.ids for part in group]), joined([part.pauses for part in group]), offsets, slots)
+    return Task(joined([part.ids for part in group]), joined([part.pauses for part in group]), offsets, slots,
+                np.array([part.begins for part in group]))
 
 
 class Decoder:
@@ -65,8 +72,8 @@ class Decoder:
     """
 
     def __init__(self, directory: Path, scale: np.ndarray | None, piece: int, context: int, rows: int,
-                 posteriors: bool):
-        self.directory, self.scale, self.posteriors = directory, scale, posteriors
+                 posteriors: bool, case_rule: bool = False):
+        self.directory, self.scale, self.posteriors, self.case_rule = directory, scale, posteriors, case_rule
         self.piece, self.context, self.rows = piece, context, rows
         self.model = None
 
@@ -85,12 +92,26 @@ class Decoder:
         logs = log_posteriors(self.model, streams, self.piece, self.context, self.rows)
         if len(work.slots) < len(logs):
             logs = logs[work.slots]
-        chosen = choose(logs, self.scale).astype(np.int8)
-        return chosen, np.exp(logs) if self.posteriors else None
+        chosen = self._agreeing(logs, work) if self.case_rule else choose(logs, self.scale)
+        return chosen.astype(np.int8), np.exp(logs) if self.posteriors else None
+
+    def _agreeing(self, logs: np.ndarray, work: Task) -> np.ndarray:
+        """The labels whose marks and capitals agree; a part is not bound by the one that it continues."""
+        from punc.constraints import case_rules, constrained, has_case
+        from punc.decode import scaled
+        if self.model.unit != "word":
+            raise InputError(f"--case-rule with a model that reads {self.model.unit} tokens", "leave it out")
+        free = ~has_case(self.model.vocabulary.tokens)[work.ids[work.slots]]
+        bounds = np.searchsorted(work.slots, work.offsets)
+        if work.begins is not None:
+            filled = np.diff(bounds) > 0
+            free[bounds[:-1][filled & ~work.begins]] = True
+        return constrained(scaled(logs, self.scale), bounds, *case_rules(self.model.labels), free)
 
 
 def punctuate(directory: Path, data: DataDir, out: Path, *, scale: str = "", piece: int = PIECE,
-              context: int = CONTEXT, rows: int = ROWS, posteriors: bool = True, ctm: str = "", nj: int = 2) -> None:
+              context: int = CONTEXT, rows: int = ROWS, posteriors: bool = True, case_rule: bool = False,
+              casing: str = "", clitics: str = "", ctm: str = "", nj: int = 2) -> None:
     """Punctuate a data directory with the model of a directory, whole or not at all.
 
     scale       multiply posteriors of labels before the choice: LABEL=FACTOR,…
@@ -98,6 +119,9 @@ def punctuate(directory: Path, data: DataDir, out: Path, *, scale: str = "", pie
     context     tokens before a piece (and after it, for a model that reads both ways) that are read with it
     rows        pieces in a batch; changes the speed, not the labels
     posteriors  write post.ark and post.scp
+    case_rule   after a mark that ends a sentence, and where a text begins, a word has a capital (punc.constraints)
+    casing      text_punct as prose: how words are written that have more capitals, a file (punc.casing, punc.prose)
+    clitics     text_punct as prose: words that are joined to others, a file
     ctm         timed words to be punctuated, else those of DATA-DIR/ctm
     nj          processes
 
@@ -114,16 +138,17 @@ def punctuate(directory: Path, data: DataDir, out: Path, *, scale: str = "", pie
     if ctm and not Path(ctm).is_file():
         raise InputError("no such file", "name a CTM, or leave --ctm out", ctm)
     timed = ctm or (data.path / "ctm" if (data.path / "ctm").is_file() else None)
-    decoder = Decoder(directory, parse_scale(scale, label_set), piece, context, rows, posteriors)
+    decoder = Decoder(directory, parse_scale(scale, label_set), piece, context, rows, posteriors, case_rule)
     results = progressbar(_decoded(groups(data, tokenizer, piece, context), decoder, nj), "words punctuated",
                           size=lambda result: len(result[1][0]))
     counts = Counter()
     with atomic_dir(out) as beside:
         with ExitStack() as stack:
             text = stack.enter_context(open(beside / "text_punct", "wb"))
+            prose = _prose_writer(text, label_set, casing, clitics) if casing or clitics else None
             files = [stack.enter_context(open(beside / f"post.{end}", "wb")) for end in ("ark", "scp") if posteriors]
             matrices = _Matrices(*files, os.path.abspath(out / "post.ark")) if posteriors else None
-            tables = write_tables(beside, out, _labelled(results, label_set, text, matrices, counts), data)
+            tables = write_tables(beside, out, _labelled(results, label_set, text, prose, matrices, counts), data)
         if not counts.total():
             raise InputError("not one word", "punctuate a text that has words", data.path / "text")
         extra = ["text_punct"] + ["post.scp"] * posteriors
@@ -167,22 +192,33 @@ def _decoded(parted: Iterable[list[Part]], decoder: Decoder, nj: int) -> Iterato
         yield waiting.popleft(), result
 
 
-def _labelled(results: Iterable, label_set: LabelSet, text: IO[bytes], matrices: "_Matrices | None",
-              counts: Counter) -> Iterator[Utterance]:
+def _prose_writer(text: IO[bytes], label_set: LabelSet, casing: str, clitics: str) -> ProseWriter:
+    return ProseWriter(text, label_set, read_casing(casing) if casing else {},
+                       Clitics(clitics).tokens if clitics else frozenset())
+
+
+def _labelled(results: Iterable, label_set: LabelSet, text: IO[bytes], prose: ProseWriter | None,
+              matrices: "_Matrices | None", counts: Counter) -> Iterator[Utterance]:
     """The utterances with their labels; on the way, writes them as text, and their posteriors."""
     names = np.array(label_set.names, object)
     for utterances, (chosen, posteriors) in results:
         labels = names[chosen].tolist()
-        words = written(list(chain.from_iterable(u.words for u in utterances)), labels, label_set)
+        if not prose:
+            words = written(list(chain.from_iterable(u.words for u in utterances)), labels, label_set)
         counts.update(dict(zip(label_set.names, np.bincount(chosen, minlength=len(names)).tolist())))
         begin = 0
         for utterance in utterances:
             end = begin + len(utterance.words)
-            text.write(" ".join((utterance.id, *words[begin:end])).encode() + b"\n")
+            if prose:
+                prose.write(utterance.id, utterance.stream, utterance.words, labels[begin:end])
+            else:
+                text.write(" ".join((utterance.id, *words[begin:end])).encode() + b"\n")
             if matrices:
                 matrices.write(utterance.id, posteriors[begin:end])
             yield utterance._replace(labels=labels[begin:end])
             begin = end
+    if prose:
+        prose.close()
 
 
 class _Matrices:

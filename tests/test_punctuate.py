@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from itertools import pairwise
 
 import kaldiio
 import numpy as np
@@ -16,6 +17,7 @@ import torch
 
 from punc import parts, punctuate
 from punc.bin.main import main
+from punc.constraints import case_rules, constrained
 from punc.ctm import read_ctm
 from punc.datadir import DataDir, Utterance, write_data_dir
 from punc.decode import choose, log_posteriors
@@ -265,6 +267,61 @@ def test_labels_with_capitals_are_written_so(tmp_path, data):
     assert (tmp_path / "out" / "text_punct").read_text().split()[1].startswith("W")
 
 
+CASED = "O w\nCAP W\nPERIOD w. .\nCAPPERIOD W. .\n"
+
+
+def disagreeing(labels):
+    """Where a word without a capital begins the text or follows a period."""
+    return [i for i, (before, label) in enumerate(pairwise(["PERIOD", *labels]))
+            if "PERIOD" in before and "CAP" not in label]
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.5])
+def test_marks_and_capitals_agree_where_asked(tmp_path, data, scale):
+    exp = make_model(tmp_path / "exp", CASED)
+    run(exp, data, tmp_path / "free")
+    run("--case-rule=true", f"--scale=O={scale}", exp, data, tmp_path / "out")
+    posteriors = dict(kaldiio.load_ark(str(tmp_path / "out" / "post.ark")))
+    labels = LabelSet.read(exp / "labels.txt")
+    for stream, of_stream in DataDir(data).streams():
+        logs = np.log(np.concatenate([posteriors[u.id].reshape(-1, 4) for u in of_stream])) + np.log([scale, 1, 1, 1])
+        best = constrained(logs, np.array([0, len(logs)]), *case_rules(labels))
+        assert labels_of(tmp_path / "out")[stream] == [labels.names[i] for i in best]
+        assert disagreeing(labels_of(tmp_path / "free")[stream])
+        assert not disagreeing(labels_of(tmp_path / "out")[stream])
+
+
+def test_parts_of_a_long_stream_are_not_bound_by_each_other(tmp_path, monkeypatch):
+    monkeypatch.setattr(parts, "GROUP", 8)
+    exp, data = make_model(tmp_path / "exp", CASED), make_data(tmp_path / "data", [[9] * 60])
+    run("--nj=1", "--piece=4", "--context=4", "--case-rule=true", exp, data, tmp_path / "out")
+    places = disagreeing(labels_of(tmp_path / "out")["a"])
+    assert 0 < len(places) < 30
+    assert not [place for place in places if place % 9 or not place]
+
+
+def test_a_case_rule_is_for_words(tmp_path, data, capsys):
+    exp = make_model(tmp_path / "exp", CASED)
+    decoder = punctuate.Decoder(exp, None, 16, 4, 8, False, case_rule=True)
+    decoder.model = load(exp)
+    decoder.model.unit = "char"
+    group = next(parts.groups(DataDir(data), read_tokenizer(exp), 16, 4))
+    with pytest.raises(InputError, match="--case-rule with a model that reads char tokens; leave it out"):
+        decoder(punctuate.task(group))
+
+
+def test_text_as_prose(tmp_path):
+    exp = make_model(tmp_path / "exp", CASED)
+    write_data_dir(tmp_path / "data", [Utterance("a-1", "a", ["w1", "nato", "n't"]), Utterance("a-2", "a", ["w3"])])
+    (tmp_path / "casing").write_text("Nato NATO\n")
+    (tmp_path / "clitics").write_text("n't\n")
+    for options, expected in (([], "a-1 W1 Nato N't\na-2 W3\n"),
+                              (["--casing", tmp_path / "casing"], "a-1 W1 NATO N't\na-2 W3\n"),
+                              (["--clitics", tmp_path / "clitics"], "a-1 W1 NatoN't\na-2 W3\n")):
+        run("--scale=CAP=1e30", *options, exp, tmp_path / "data", tmp_path / "out")
+        assert (tmp_path / "out" / "text_punct").read_text() == expected
+
+
 @pytest.mark.parametrize(("break_it", "said"), [
     (lambda exp, data: (exp / "vocab").unlink(), "vocab: no such file; "),
     (lambda exp, data: (exp / "final.pt").unlink(), "final.pt: no such file; train the model, or name another"),
@@ -283,6 +340,8 @@ def test_labels_with_capitals_are_written_so(tmp_path, data):
     (lambda exp, data: ["--rows=0"], "--rows=0 is too small; give 1 or more"),
     (lambda exp, data: ["--piece=-1"], "--piece=-1 is too small; give 0 or more"),
     (lambda exp, data: ["--ctm", data / "none"], "none: no such file; "),
+    (lambda exp, data: ["--casing", data / "none"], "none: no such file; "),
+    (lambda exp, data: ["--clitics", data / "none"], "none: no such file; "),
 ])
 def test_a_users_mistake_is_one_line_and_the_output_as_it_was(tmp_path, data, capsys, break_it, said):
     exp, out = make_model(tmp_path / "exp"), tmp_path / "out"
