@@ -111,26 +111,36 @@ fi
 # Stage 5: models with pauses; these texts have none.
 
 # Stage 6: punctuate the test sets and score them: all labels; marks alone, whatever the case; case alone.
+# decode ROW SYSTEM [option …]: a row of the tables, made by a system with these options of punc punctuate.
+decode() {
+  local row=$1 system=$2 set out reference
+  for set in $tests; do
+    case $system:$set in *-sentences:*_sentences | BLSTM-CRF:*) ;; *-sentences:* | *:*_sentences) continue ;; esac
+    out=exp/$row/decode_$set reference=data/$set
+    [ "$set" != test_asr ] || reference=data/test_ref
+    [ "$out/punct" -nt "exp/$system/final.pt" ] ||
+      $cmd "exp/$row/log/decode_$set.log" punc punctuate --nj "$nj" --posteriors false --casing data/casing.txt \
+        --clitics conf/clitics.txt "${@:3}" "exp/$system" "data/$set" "$out"
+    $cmd "exp/$row/log/score_$set.log" punc score --labels $labels --match streams \
+      --collapse marks:O=O+CAP+QUOTATION+CAP_QUOTATION,COMMAS=COMMA+CAP_COMMA,PERIODS=PERIOD+CAP_PERIOD,QUESTIONMARKS=QUESTIONMARK+CAP_QUESTIONMARK \
+      --collapse case:O=O+QUOTATION+COMMA+PERIOD+QUESTIONMARK,CAPITAL=CAP+CAP_QUOTATION+CAP_COMMA+CAP_PERIOD+CAP_QUESTIONMARK \
+      "$reference" "$out" "$out/score"
+  done
+}
 if runs 6; then
   for system in $systems; do
-    for set in $tests; do
-      case $system:$set in *-sentences:*_sentences | BLSTM-CRF:*) ;; *-sentences:* | *:*_sentences) continue ;; esac
-      out=exp/$system/decode_$set reference=data/$set
-      [ "$set" != test_asr ] || reference=data/test_ref
-      [ "$out/punct" -nt "exp/$system/final.pt" ] ||
-        $cmd "exp/$system/log/decode_$set.log" punc punctuate --nj "$nj" "exp/$system" "data/$set" "$out"
-      $cmd "exp/$system/log/score_$set.log" punc score --labels $labels --match streams \
-        --collapse marks:O=O+CAP+QUOTATION+CAP_QUOTATION,COMMAS=COMMA+CAP_COMMA,PERIODS=PERIOD+CAP_PERIOD,QUESTIONMARKS=QUESTIONMARK+CAP_QUESTIONMARK \
-        --collapse case:O=O+QUOTATION+COMMA+PERIOD+QUESTIONMARK,CAPITAL=CAP+CAP_QUOTATION+CAP_COMMA+CAP_PERIOD+CAP_QUESTIONMARK \
-        "$reference" "$out" "$out/score"
-      local/write_prose.py $labels data/casing.txt conf/clitics.txt "$out" >"$out/prose"
-    done
+    decode "$system" "$system"
+    case $system in # marks and capitals that agree
+      BLSTM-CRF | BLSTM-softmax | BLSTM-CRF-TED) decode "$system+case" "$system" --case-rule true ;;
+    esac
   done
 fi
 
 # Stage 7: all figures into RESULTS.tsv, and with the published ones beside them into RESULTS.md.
 if runs 7; then
-  punc results --title "Europarl, TED talks and CoNLL-2003" --command "./run.sh --corpus DIR" --systems "$order" \
+  rows=
+  for system in $order; do rows+=" $system $system+case"; done
+  punc results --title "Europarl, TED talks and CoNLL-2003" --command "./run.sh --corpus DIR" --systems "$rows" \
     --published conf/published.tsv --sets "$tests" --notes conf/notes.md exp RESULTS
   cat RESULTS.md
 fi
