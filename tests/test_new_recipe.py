@@ -102,7 +102,7 @@ def test_rows_that_the_data_cannot_bear_are_left_out(corpus):
     (corpus / "bin").mkdir()
     path = (recipe / "path.sh").read_text()
     (recipe / "path.sh").write_text(f'{path}PATH={corpus / "bin"}:$(dirname "$(command -v bash)")\n')
-    for tool in ("check_texts.py", "parse_options.sh"):
+    for tool in ("check_texts.py", "parse_options.sh", "recipe.sh"):
         shutil.copy(ROOT / "utils" / tool, corpus / "bin" / tool)
     if not (Path(shutil.which("bash")).parent / "lmplz").exists():
         left = run(recipe / "run.sh", "--stage", "9", "--times", corpus / "times.ctm", cwd=recipe)

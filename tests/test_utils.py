@@ -1,4 +1,4 @@
-"""The shell side: parse_options.sh, run.pl, path.sh, setup.sh."""
+"""The shell side: parse_options.sh, recipe.sh, run.pl, path.sh, setup.sh."""
 
 import os
 import re
@@ -115,6 +115,37 @@ def test_wrong_config(script, tmp_path, line, message):
     result = script("--config", "conf")
     assert result.returncode == 1
     assert result.stderr.startswith(f"script.sh: {message}")
+
+
+# recipe.sh
+
+def test_stages_and_systems_of_a_recipe(tmp_path):
+    (tmp_path / "stages.sh").write_text(f"""set -euo pipefail
+stage=2 stop_stage=4 systems="T-LSTM CNN-1+p"
+. {UTILS}/recipe.sh
+for n in 1 2 4 5; do ! runs $n || echo $n; done
+for system in T-LSTM LSTM CNN-1 CNN-1+p ""; do ! asked "$system" || echo "$system"; done
+""")
+    result = run("bash", "stages.sh", cwd=tmp_path)
+    assert (result.stdout.split(), result.stderr, result.returncode) == (["2", "4", "T-LSTM", "CNN-1+p"], "", 0)
+
+
+@pytest.mark.parametrize(("newest", "trained"), [("conf", True), ("store/conf", True), ("exp/final.pt", False)])
+def test_a_finished_model_is_kept_while_conf_and_store_are_older(tmp_path, newest, trained):
+    for directory in ("exp", "store"):
+        (tmp_path / directory).mkdir()
+    for name in ("conf", "store/conf", "exp/final.pt"):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (1e9 + (name == newest), 1e9 + (name == newest)))
+    (tmp_path / "stages.sh").write_text(f"""set -euo pipefail
+cmd=echo
+. {UTILS}/recipe.sh
+train_model exp store conf --rows "1 2"
+echo done
+""")
+    result = run("bash", "stages.sh", cwd=tmp_path)
+    line = "exp/log/train.log punc train --config conf --rows 1 2 store exp\n"
+    assert (result.stdout, result.returncode) == (line * trained + "done\n", 0)
 
 
 # run.pl

@@ -24,6 +24,7 @@ help_message="usage: $0 --corpus DIR [--labels 3|4] [--text 'europarl ted'] [--s
 . ./cmd.sh
 . ./path.sh
 . parse_options.sh
+. recipe.sh
 
 [ "${corpus#/}" != "$corpus" ] || corpus=$from/$corpus
 names=conf/labels$labels.txt
@@ -36,8 +37,6 @@ engines=$([ "$labels" = 3 ] || echo amazon google microsoft speechmatics)  # the
 engine_tests=${engines:+ test_${engines// / test_}}
 rows="4-gram 4-gram+DT-p T-LSTM-p TA-LSTM TA-LSTM-p T-LSTM${engines:+ TA-LSTM-p-clean T-LSTM-europarl}"
 systems=${systems:-$rows}
-runs() { [ "$stage" -le "$1" ] && [ "$stop_stage" -ge "$1" ]; }
-asked() { case " $systems " in *" $1 "*) ;; *) false ;; esac }
 
 # Stage 0: see that the corpora are there, and that they are those of RESULTS.md.
 if runs 0; then local/check_corpus.sh "$corpus" "$text"; fi
@@ -83,11 +82,10 @@ if runs 3; then
     "$data/train_pauses" "$data/dev"
 fi
 
-# train SYSTEM STORE TRAIN-SET DEV-SET [OPTION …]; a run that was stopped goes on where it was.
+# train SYSTEM STORE TRAIN-SET DEV-SET [OPTION …]
 train() {
-  ! asked "$1" || [ "$exp/$1/final.pt" -nt "conf/$1.conf" ] && return
-  $cmd "$exp/$1/log/train.log" punc train --config "conf/$1.conf" --threads "$threads" \
-    --train-set "$3" --dev-set "$4" "${@:5}" "$data/$2" "$exp/$1"
+  ! asked "$1" || train_model "$exp/$1" "$data/$2" "conf/$1.conf" --threads "$threads" \
+    --train-set "$3" --dev-set "$4" "${@:5}"
 }
 
 # both SYSTEM SYSTEM: trains them at the same time; fails where one does.

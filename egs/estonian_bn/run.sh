@@ -23,14 +23,13 @@ help_message="usage: $0 --corpus DIR [--own DIR] [--lowercase true|false] [--sys
 . ./cmd.sh
 . ./path.sh
 . parse_options.sh
+. recipe.sh
 
 case $corpus in /*) ;; *) corpus=$from/$corpus ;; esac
 case $own in '' | /*) ;; *) own=$from/$own ;; esac
 order="4-gram-text 4-gram 4-gram+DT-p T-LSTM T-LSTM-p TA-LSTM TA-LSTM-p"
 [ -n "$systems" ] || systems=$order
 labels=conf/labels.txt
-runs() { [ "$stage" -le "$1" ] && [ "$stop_stage" -ge "$1" ]; }
-asked() { case " $systems " in *" $1 "*) ;; *) false ;; esac }
 
 # Stage 0: cut the corpus into documents and news items, of which some are held out for development.
 if runs 0; then
@@ -76,29 +75,25 @@ if runs 3; then
     data/train data/dev
 fi
 
-# train STORE OPTION… SYSTEM: a finished model that is younger than its conf and its store is kept
+# train SYSTEM STORE [OPTION …]
 train() {
-  local store=$1 system=${*: -1}
-  shift
-  asked "$system" || return 0
-  [ "exp/$system/final.pt" -nt "$store/conf" ] && [ "exp/$system/final.pt" -nt "conf/$system.conf" ] && return 0
-  $cmd "exp/$system/log/train.log" punc train --config "conf/$system.conf" "${@:1:$#-1}" "$store" "exp/$system"
+  ! asked "$1" || train_model "exp/$1" "$2" "conf/$1.conf" "${@:3}"
 }
 
 # Stage 4: the models of text.
 if runs 4; then
-  train data/store_text --threads "$threads" T-LSTM
+  train T-LSTM data/store_text --threads "$threads"
   command -v lmplz >/dev/null || ! asked 4-gram || bash ../../utils/install_lmplz.sh
-  train data/store_text 4-gram-text
-  train data/store_text 4-gram
+  train 4-gram-text data/store_text
+  train 4-gram data/store_text
 fi
 
 # Stage 5: the models of pauses, and those adapted to the set that has them.
 if runs 5; then
-  train data/store_pauses --threads "$threads" T-LSTM-p
-  train data/store_text --threads "$threads" TA-LSTM
-  train data/store_text --threads "$threads" TA-LSTM-p
-  train data/store_text 4-gram+DT-p
+  train T-LSTM-p data/store_pauses --threads "$threads"
+  train TA-LSTM data/store_text --threads "$threads"
+  train TA-LSTM-p data/store_text --threads "$threads"
+  train 4-gram+DT-p data/store_text
 fi
 
 # Stage 6: punctuate the test set, one broadcast, and score it; the dev set too, which decided on the conf files.

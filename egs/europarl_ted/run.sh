@@ -24,6 +24,7 @@ help_message="usage: $0 --corpus DIR [--vectors FILE] [--systems NAMES] [--epoch
 . ./cmd.sh
 . ./path.sh
 . parse_options.sh
+. recipe.sh
 
 case $corpus in /*) ;; *) corpus=$from/$corpus ;; esac
 own_vectors=$vectors
@@ -33,7 +34,6 @@ order="BLSTM-CRF-1-layer BLSTM-CRF BLSTM-softmax BLSTM-CRF-words BLSTM-CRF-fixed
   BLSTM-softmax-TED"
 systems=${systems:-$order}
 tests="test_mix_sentences test_mix test_europarl test_conll test_ref test_asr test2011 test2011asr"
-runs() { [ "$stage" -le "$1" ] && [ "$stop_stage" -ge "$1" ]; }
 # What a system is trained on: the sets train<of> and dev<of> of the store data/store<of>.
 of() { case $1 in *-TED) echo _ted ;; *-sentences) echo _sentences ;; esac; }
 
@@ -98,13 +98,12 @@ if runs 3; then
     $cmd data/log/vectors.log python ../iwslt_ted/local/train_vectors.py --dimensions 300 data/train "$vectors"
 fi
 
-# Stage 4: train the models; a run that was stopped goes on where it was.
+# Stage 4: train the models.
 if runs 4; then
   for system in $systems; do
     set=$(of "$system")
-    [ "exp/$system/final.pt" -nt "data/store$set/conf" ] && [ "exp/$system/final.pt" -nt "conf/$system.conf" ] && continue
-    $cmd "exp/$system/log/train.log" punc train --config "conf/$system.conf" --vectors "$vectors" --threads "$threads" \
-      --train-set "train$set" --dev-set "dev$set" ${epochs:+--epochs "$epochs"} "data/store$set" "exp/$system"
+    train_model "exp/$system" "data/store$set" "conf/$system.conf" --vectors "$vectors" --threads "$threads" \
+      --train-set "train$set" --dev-set "dev$set" ${epochs:+--epochs "$epochs"}
   done
 fi
 

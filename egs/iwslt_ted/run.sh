@@ -26,6 +26,7 @@ help_message="usage: $0 [--corpus DIR] [--vectors FILE] [--europarl FILE] [--sta
 . ./cmd.sh
 . ./path.sh
 . parse_options.sh
+. recipe.sh
 
 # A user's path is relative to where the user is.
 for path in corpus vectors europarl; do
@@ -48,7 +49,6 @@ for system in $systems; do
   ! is_window_model "$system" || with_vectors=true
   [ "$system" != CRF ] || with_crf=true
 done
-runs() { [ "$stage" -le "$1" ] && [ "$stop_stage" -ge "$1" ]; }
 
 # Stage 0: get the corpus, and see that it is the one that the published figures are about.
 if runs 0; then
@@ -113,7 +113,7 @@ if runs 3; then
   fi
 fi
 
-# Stage 4: train the text models; a run that was stopped goes on where it was.
+# Stage 4: train the text models.
 if runs 4; then
   for system in $systems; do
     store=data/store_word options=()
@@ -122,9 +122,7 @@ if runs 4; then
       [ -n "$(vectors_of "$system")" ] || options=(--vectors "$vectors")
     fi
     [ "$system" != CRF ] || store=data/store_all
-    [ "exp/$system/final.pt" -nt $store/conf ] && [ "exp/$system/final.pt" -nt "conf/$system.conf" ] && continue
-    $cmd "exp/$system/log/train.log" punc train --config "conf/$system.conf" "${options[@]}" \
-      --train-set train2012 --dev-set dev2012 $store "exp/$system"
+    train_model "exp/$system" $store "conf/$system.conf" "${options[@]}" --train-set train2012 --dev-set dev2012
   done
 fi
 

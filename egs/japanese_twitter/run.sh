@@ -33,6 +33,7 @@ help_message="usage: $0 --posts FILE | --corpus DIR [--line-breaks stop|drop] [-
 . ./cmd.sh
 . ./path.sh
 . parse_options.sh
+. recipe.sh
 
 # A user's path is relative to where the user is.
 case $corpus in '' | /*) ;; *) corpus=$from/$corpus ;; esac
@@ -42,7 +43,6 @@ labels=conf/labels.txt
 order="FC-LSTM-w1 FC-LSTM-w2 FC-LSTM-w4 Bi-LSTM Bi-LSTM-A Bi-LSTM-A9 Bi-LSTM-A15 Bi-LSTM-A31 Bi-LSTM-A-sum Subword-Bi-LSTM"
 systems=${systems:-$order}
 case " $systems " in *" Subword-"*) with_pieces=true ;; *) with_pieces= ;; esac
-runs() { [ "$stage" -le "$1" ] && [ "$stop_stage" -ge "$1" ]; }
 row_of() { if [ "$2" = single ]; then echo "$1"; else echo "$1+$2"; fi; }
 
 # Stage 0: see which texts there are.
@@ -99,16 +99,14 @@ if runs 3; then
   done
 fi
 
-# Stage 4: train; a run that was stopped goes on where it was, a finished one is kept while its store and conf are older.
+# Stage 4: train.
 if runs 4; then
   for kind in $texts; do
     for system in $systems; do
       unit='' out=exp/$kind/$system
       case $system in Subword-*) unit=_pieces_$kind ;; esac
-      store=data/store${unit:+_pieces}_$kind
-      [ "$out/final.pt" -nt "$store/conf" ] && [ "$out/final.pt" -nt "conf/$system.conf" ] && continue
-      $cmd "$out/log/train.log" punc train --config "conf/$system.conf" ${epochs:+--epochs "$epochs"} \
-        --threads "$threads" --train-set "train_$kind$unit" --dev-set "dev_$kind$unit" "$store" "$out"
+      train_model "$out" "data/store${unit:+_pieces}_$kind" "conf/$system.conf" ${epochs:+--epochs "$epochs"} \
+        --threads "$threads" --train-set "train_$kind$unit" --dev-set "dev_$kind$unit"
     done
   done
 fi

@@ -21,12 +21,11 @@ help_message="usage: $0 [--stage N] [--stop-stage N] [--systems NAMES] [--from-a
 . ./cmd.sh
 . ./path.sh
 . parse_options.sh
+. recipe.sh
 
 labels=conf/labels.txt
 tests="test_ref test_asr"
 sets="train rest tree dev test_ref"
-runs() { [ "$stage" -le "$1" ] && [ "$stop_stage" -ge "$1" ]; }
-asked() { case " $systems " in *" $1 "*) ;; *) false ;; esac }
 
 if asked 4-gram && ! command -v lmplz >/dev/null; then
   echo "$0: no lmplz (utils/install_lmplz.sh builds it), so no 4-gram and no 4-gram+DT-p" >&2
@@ -79,11 +78,7 @@ if runs 3; then
     data/{train,rest,tree,dev}
 fi
 
-# train SYSTEM: a finished model that is younger than its conf and the store is kept.
-train() {
-  [ "exp/$1/final.pt" -nt data/store/conf ] && [ "exp/$1/final.pt" -nt "conf/$1.conf" ] && return
-  $cmd "exp/$1/log/train.log" punc train --config "conf/$1.conf" --threads "$threads" data/store "exp/$1"
-}
+train() { train_model "exp/$1" data/store "conf/$1.conf" --threads "$threads"; }
 
 # Stage 4: the models of text, which those of stage 5 build on.
 if runs 4; then

@@ -29,6 +29,7 @@ help_message="usage: $0 --corpus DIR [--experiments '1 2 3 4'] [--systems NAMES]
 . ./cmd.sh
 . ./path.sh
 . parse_options.sh
+. recipe.sh
 
 case $corpus in /*) ;; *) corpus=$from/$corpus ;; esac
 case $clusters in '') clusters=data/clusters.txt ;; /*) ;; *) clusters=$from/$clusters ;; esac
@@ -36,8 +37,6 @@ labels=conf/labels.txt
 words="Word-CRF Word-CRF-no-triggers Word-Delay Word-N-gram"
 order="$words Delay Delay+in-domain N-gram CNN-Feature CNN-Ngram Dilated-CNN Bi-LSTM"
 systems=${systems:-$order}
-runs() { [ "$stage" -le "$1" ] && [ "$stop_stage" -ge "$1" ]; }
-asked() { case " $systems " in *" $1 "*) ;; *) false ;; esac }
 
 # What each experiment trains, on which sets (train_ and dev_), and what it is tested on.
 trained=([1]="$words Delay" [2]=Delay [3]="Delay N-gram CNN-Feature CNN-Ngram Dilated-CNN Bi-LSTM"
@@ -90,8 +89,7 @@ if runs 3; then
   esac
 fi
 
-# Stage 4: train, for the CRF also the 4-gram and the clusters of words that it reads; a run that was stopped goes on
-# where it was, a finished one is kept while its store and its conf are older.
+# Stage 4: train, for the CRF also the 4-gram and the clusters of words that it reads.
 train_system() {
   local system=$1 sets=$2 store=data/store_char_$2 out=exp/$2/$1 options=(--threads "$threads")
   case $system in
@@ -101,10 +99,8 @@ train_system() {
       ;;
     Word-*) store=data/store_word_$sets ;;
   esac
-  [ "$out/final.pt" -nt "$store/conf" ] && [ "$out/final.pt" -nt "conf/$system.conf" ] && return
   case $system in Word-CRF*) ;; *) options+=(${epochs:+--epochs "$epochs"}) ;; esac
-  $cmd "$out/log/train.log" punc train --config "conf/$system.conf" "${options[@]}" \
-    --train-set "train_$sets" --dev-set "dev_$sets" "$store" "$out"
+  train_model "$out" "$store" "conf/$system.conf" "${options[@]}" --train-set "train_$sets" --dev-set "dev_$sets"
 }
 if runs 4; then each train_system; fi
 

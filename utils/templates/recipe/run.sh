@@ -25,13 +25,12 @@ help_message="usage: $0 [--text DIR] [--times CTM-OR-DIR] [--asr CTM-OR-DIR] [--
 . ./cmd.sh
 . ./path.sh
 . parse_options.sh
+. recipe.sh
 
 for name in text times asr; do case ${!name} in '' | /*) ;; *) printf -v $name %s "$from/${!name}" ;; esac; done
 labels=conf/labels.txt
 tests="test_ref${asr:+ test_asr}"
 sets="train rest tree dev test_ref"
-runs() { [ "$stage" -le "$1" ] && [ "$stop_stage" -ge "$1" ]; }
-asked() { case " $systems " in *" $1 "*) ;; *) false ;; esac }
 
 # without WHY SYSTEM…: leaves out the rows that cannot be made.
 without() {
@@ -81,11 +80,7 @@ if runs 3; then
     data/{train,rest,tree,dev}
 fi
 
-# train SYSTEM: a finished model that is younger than its conf and the store is kept.
-train() {
-  [ "exp/$1/final.pt" -nt data/store/conf ] && [ "exp/$1/final.pt" -nt "conf/$1.conf" ] && return
-  $cmd "exp/$1/log/train.log" punc train --config "conf/$1.conf" --threads "$threads" data/store "exp/$1"
-}
+train() { train_model "exp/$1" data/store "conf/$1.conf" --threads "$threads"; }
 
 # Stage 4: the models of text, which those of stage 5 build on.
 if runs 4; then
