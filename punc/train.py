@@ -95,8 +95,9 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
         loss = _epoch(net.train(), updates, shown, weights, clip, bfloat16)
         seconds = time.perf_counter() - begin
         dev_loss, dev_f1 = evaluate(net.eval(), dev)
-        print(f"epoch {progress.epoch + 1}: rate {progress.learning_rate:g}, loss {loss:.5f}, "
-              f"dev loss {dev_loss:.5f}, dev F1 {dev_f1:.2f}, {len(data.ids) / seconds:,.0f} words/s, {seconds:.1f} s",
+        what = "words" if net.unit == "word" else "tokens"
+        print(f"epoch {progress.epoch + 1}: rate {progress.learning_rate:g}, loss {loss:.5f}, dev loss {dev_loss:.5f}, "
+              f"dev F1 {dev_f1:.2f}, {len(data.ids) / seconds:,.0f} {what}/s, {seconds:.1f} s",
               file=sys.stderr, flush=True)
         progress = advance(progress, dev_loss, min_improvement)
         on_disk.keep(directory, net, updates, progress, conf)
