@@ -1,0 +1,85 @@
+"""How fast BLSTM-CRF trains and decodes at the recipe's sizes, and what its CRF and its characters cost.
+
+    python tests/bench/bench_blstm.py [--rows R] [--piece N] [--context N] [--threads T] [--words N]
+
+On random words of a vocabulary as large as the one of TED talks, with frequencies 1 / rank, and six letters on average.
+Beside the machine's own matrix-product rate in the same run. Times are of the process, not of the clock: they hold on a
+machine that does other work too.
+"""
+
+import argparse
+import itertools
+import os
+import statistics
+import time
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from bench_char import rate
+
+from punc.batches import by_length, cut, gather
+from punc.decode import log_posteriors
+from punc.labels import Label, LabelSet
+from punc.models.base import create
+from punc.optim import Optimizer
+from punc.store import StoreSet
+from punc.train import _epoch
+from punc.vocabulary import Vocabulary
+
+WORDS = 28000
+LABELS = LabelSet(tuple(Label(name, "w" + mark) for name, mark in zip("OABCDEFGHI", ["", *",.?!:;-()"])))
+KINDS = {"BLSTM-CRF": {}, "BLSTM-softmax": {"crf": False}, "without characters": {"characters": False}}
+
+
+def vocabulary() -> Vocabulary:
+    rng, words = np.random.default_rng(0), dict.fromkeys(("<unk>", "</s>"))
+    while len(words) < WORDS:
+        words["".join(rng.choice(list("etaoinshrdlucmfwypvbgkjqxz"), rng.poisson(5) + 1))] = None
+    return Vocabulary(list(words))
+
+
+def data_of(words: int) -> StoreSet:
+    rng = np.random.default_rng(0)
+    ranks = np.exp(rng.random(words) * np.log(WORDS - 2)).astype(np.int32)
+    labels = rng.choice(len(LABELS), words, p=[0.73, *[0.03] * 9]).astype(np.int8)
+    return StoreSet(ranks + 1, labels, None, ["s"], np.array([0, words]))
+
+
+def median_seconds(run: Callable, *arguments) -> float:
+    """Of the process, of three runs behind one that warms up."""
+    seconds = []
+    for _ in range(4):
+        begin = time.process_time()
+        run(*arguments)
+        seconds.append(time.process_time() - begin)
+    return statistics.median(seconds[1:])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rows", type=int, default=32)
+    parser.add_argument("--piece", type=int, default=128)
+    parser.add_argument("--context", type=int, default=16)
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--words", type=int, default=16384)
+    args = parser.parse_args()
+    torch.set_num_threads(args.threads)
+    words, data = vocabulary(), data_of(args.words)
+    print(f"{'':<26} {'training':>9} {'decoding':>9} words/s of a core")
+    for (name, options), bfloat16 in itertools.product(KINDS.items(), (False, True)):
+        torch.manual_seed(1)
+        model = create("blstm_crf", words, LABELS, options)
+        updates, pieces = Optimizer(model, "adam", 0.001), cut(data.offsets, None, args.piece, args.context)
+        batches = [gather(data, pieces, group, None) for group in by_length(pieces, args.rows)]
+        products = rate(args.threads, torch.bfloat16 if bfloat16 else torch.float32)
+        model.train()
+        training = median_seconds(_epoch, model, updates, batches, None, 5.0, bfloat16) / args.threads
+        model.eval()
+        decoding = "" if bfloat16 else f"{len(data.ids) / median_seconds(log_posteriors, model, data):9,.0f}"
+        print(f"{name + ' bf16' * bfloat16:<26} {len(data.ids) / training / args.threads:9,.0f} {decoding:>9}   "
+              f"{products:.0f} GFLOP/s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
