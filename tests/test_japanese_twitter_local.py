@@ -160,3 +160,19 @@ def test_pieces_of_another_text(tmp_path):
     (tmp_path / "model").write_bytes(b"x")
     with pytest.raises(InputError, match="not a file of pieces"):
         PIECES.main(["join", str(tmp_path / "model"), str(tmp_path / "a"), str(tmp_path / "c")])
+
+
+def test_the_locale_does_not_matter(raw, tmp_path):
+    made = set()
+    for locale in ("C", "POSIX", "ja_JP.UTF-8"):  # one that is not installed is C to the program
+        names = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG", "PYTHON"))}
+        environment = {**names, "LC_ALL": locale}
+        for command in (["-c", "import sys; from punc.bin.main import main; sys.exit(main())", "prepare", "--format",
+                         "characters", "--utt-words=0", "--nj=1", "--independent=true", "--labels", LABELS,
+                         raw / "raw/dev_multi.txt", tmp_path / locale],
+                        [RECIPE / "local/pieces.py", "train", tmp_path / locale, tmp_path / f"{locale}.model", "40"]):
+            done = subprocess.run([sys.executable, *command], capture_output=True, env=environment)
+            assert done.returncode == 0, done.stderr
+        made.add(b"".join((tmp_path / locale / name).read_bytes() for name in ("text", "punct"))
+                 + (tmp_path / f"{locale}.model").read_bytes())
+    assert len(made) == 1
