@@ -113,6 +113,13 @@ def by_length(pieces: Pieces, rows: int, rng: np.random.Generator | None = None)
     return [groups[i] for i in rng.permutation(len(groups))]
 
 
+def padding(pieces: Pieces, rows: int) -> float:
+    """The part of the steps of all groups `by_length` that is padding."""
+    lengths = np.sort(pieces.last - pieces.first)[::-1]
+    sizes = np.diff(np.append(np.arange(0, len(lengths), rows), len(lengths)))
+    return 1.0 - float(lengths.sum()) / max(float(lengths[::rows] @ sizes), 1.0)
+
+
 def gather(data: StoreSet, pieces: Pieces, group: np.ndarray, lookahead: int | None) -> Batch:
     """The pieces with the numbers `group` as one batch, padded at the end."""
     filled = tokens, pauses, labels = _empty(data, len(group), int((pieces.last - pieces.first)[group].max()))

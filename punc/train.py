@@ -24,7 +24,7 @@ import numpy as np
 import torch
 
 from punc import progress as on_disk
-from punc.batches import Batch, by_length, cut, gather, lanes
+from punc.batches import Batch, Pieces, by_length, cut, gather, lanes, padding
 from punc.decode import log_posteriors
 from punc.errors import InputError
 from punc.memory import keep_freed_memory
@@ -84,13 +84,17 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
     data, dev = labelled(store, train_set), labelled(store, dev_set)
     weights = parse_weights(class_weights, store)
     updates = Optimizer(net, optimizer, learning_rate, epsilon, weight_decay)
+    pieces = _pieces(net, data, batching, piece, context)
+    if pieces:
+        print(f"{train_set}: {len(pieces.stream):,} pieces, {padding(pieces, rows):.1%} of the steps are padding",
+              file=sys.stderr, flush=True)
     progress = on_disk.resume(directory, net, updates, conf) or Progress(learning_rate)
     while not progress.ended and progress.epoch < epochs:
         begin = time.perf_counter()
         epoch_seed = seed + 1000003 * (progress.epoch + 1)  # the same however the epoch was reached
         torch.manual_seed(epoch_seed)
         updates.set_learning_rate(progress.learning_rate)
-        batches = _batches(net, data, batching, rows, steps, piece, context, epoch_seed)
+        batches = _batches(net, data, pieces, rows, steps, epoch_seed)
         shown = progressbar(batches, f"epoch {progress.epoch + 1}", len(data.ids), lambda batch: batch.tokens.numel())
         loss = _epoch(net.train(), updates, shown, weights, clip, bfloat16)
         seconds = time.perf_counter() - begin
@@ -164,15 +168,20 @@ def parse_weights(text: str, store: Store) -> torch.Tensor | None:
     return weights if text else None
 
 
-def _batches(model: Neural, data: StoreSet, batching: str, rows: int, steps: int, piece: int, context: int,
-             seed: int) -> Iterator[Batch]:
+def _pieces(model: Neural, data: StoreSet, batching: str, piece: int, context: int) -> Pieces | None:
+    """How the streams are cut; None: they are not, but go in lanes."""
     if batching not in ("auto", "lanes", "pieces"):
         raise InputError(f"--batching {batching}", "choose from auto, lanes, pieces")
     if batching == "lanes" and model.lookahead is None:
         raise InputError("a model that reads whole texts cannot train on lanes", "leave --batching out")
-    if model.lookahead is not None and batching != "pieces":
+    in_lanes = model.lookahead is not None and batching != "pieces"
+    return None if in_lanes else cut(data.offsets, model.lookahead, piece, context)
+
+
+def _batches(model: Neural, data: StoreSet, pieces: Pieces | None, rows: int, steps: int,
+             seed: int) -> Iterator[Batch]:
+    if pieces is None:
         return lanes(data, model.lookahead, rows, steps)
-    pieces = cut(data.offsets, model.lookahead, piece, context)
     return (gather(data, pieces, group, model.lookahead)
             for group in by_length(pieces, rows, np.random.default_rng(seed)))
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import punc.batches
-from punc.batches import by_length, cut, gather, lanes
+from punc.batches import by_length, cut, gather, lanes, padding
 from punc.store import END, StoreSet
 
 LENGTHS = st.lists(st.integers(1, 30), min_size=1, max_size=8)
@@ -166,6 +166,7 @@ def test_groups_are_of_like_lengths(lengths, rows, seed):
     read = pieces.last - pieces.first
     padded = sum(int((read[group].max() - read[group]).sum()) for group in groups)
     assert padded <= (rows - 1) * (max(lengths) - min(lengths))
+    assert padding(pieces, rows) == pytest.approx(padded / (padded + int(read.sum())))
 
 
 def test_the_order_of_groups_is_random_and_of_the_seed():
