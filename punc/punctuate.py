@@ -47,14 +47,14 @@ STALE = ("text_punct", "ctm_punct", "post.ark", "post.scp", "pauses.ark", "pause
 class Task(NamedTuple):
     """What of a group is decoded: `StoreSet`'s ids, pauses and offsets of the parts; the tokens of the slots kept.
 
-    begins   bool (parts,), whether a part begins a stream; None: all do
+    begins   bool (parts,), whether a part begins a stream
     """
 
     ids: np.ndarray
     pauses: np.ndarray | None
     offsets: np.ndarray
     slots: np.ndarray
-    begins: np.ndarray | None = None
+    begins: np.ndarray
 
 
 def task(group: list[Part]) -> Task:
@@ -75,7 +75,7 @@ class Decoder:
                  posteriors: bool, case_rule: bool = False):
         self.directory, self.scale, self.posteriors, self.case_rule = directory, scale, posteriors, case_rule
         self.piece, self.context, self.rows = piece, context, rows
-        self.model = None
+        self.model = self.uncased = None  # uncased: bool (vocabulary,), for case_rule
 
     def __call__(self, work: Task) -> tuple[np.ndarray, np.ndarray | None]:
         import torch
@@ -101,11 +101,11 @@ class Decoder:
         from punc.decode import scaled
         if self.model.unit != "word":
             raise InputError(f"--case-rule with a model that reads {self.model.unit} tokens", "leave it out")
-        free = ~has_case(self.model.vocabulary.tokens)[work.ids[work.slots]]
+        if self.uncased is None:
+            self.uncased = ~has_case(self.model.vocabulary.tokens)
+        free = self.uncased[work.ids[work.slots]]
         bounds = np.searchsorted(work.slots, work.offsets)
-        if work.begins is not None:
-            filled = np.diff(bounds) > 0
-            free[bounds[:-1][filled & ~work.begins]] = True
+        free[bounds[:-1][(np.diff(bounds) > 0) & ~work.begins]] = True
         return constrained(scaled(logs, self.scale), bounds, *case_rules(self.model.labels), free)
 
 

@@ -87,7 +87,8 @@ def _labels(decoder: Decoder, coding: Coding, offsets: np.ndarray, pauses: np.nd
     ids, slots, _ = coding
     if not len(ids):
         return np.zeros(0, np.int8)
-    return decoder(Task(ids, at_slots(pauses, slots, len(ids), np.nan), offsets, slots))[0]
+    begins = np.ones(len(offsets) - 1, bool)
+    return decoder(Task(ids, at_slots(pauses, slots, len(ids), np.nan), offsets, slots, begins))[0]
 
 
 class _Writer:
