@@ -12,6 +12,7 @@ asked() { case " $systems " in *" $1 "*) ;; *) false ;; esac }
 # run that was stopped goes on where it was.
 train_model() {
   local exp=$1 store=$2 conf=$3
-  [ "$exp/final.pt" -nt "$store/conf" ] && [ "$exp/final.pt" -nt "$conf" ] && return
+  # A run that was killed in its last moment left its progress: punc train sees that it is finished, and removes it.
+  [ "$exp/final.pt" -nt "$store/conf" ] && [ "$exp/final.pt" -nt "$conf" ] && [ ! -e "$exp/progress.pt" ] && return
   $cmd "$exp/log/train.log" punc train --config "$conf" "${@:4}" "$store" "$exp"
 }
