@@ -6,7 +6,9 @@ that the next epoch depends on; at the end `final.pt`, `conf`, `vocab` and `labe
 
 import math
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import torch
@@ -32,36 +34,44 @@ class Progress(NamedTuple):
     ended: bool = False
 
 
-def advance(progress: Progress, dev_loss: float, min_improvement: float) -> Progress:
+def advance(progress: Progress, dev_loss: float, min_improvement: float, fall: float = 0.0) -> Progress:
     """The progress after one more epoch, which had this development loss.
 
     Once the loss falls by less than the part `min_improvement`, the rate is halved every epoch; when it falls
-    by less than that again, training ends. Raises InputError where the loss is not finite.
+    by less than that again, training ends. With a linear schedule the rate has fallen by `fall`, whatever the loss.
+    Raises InputError where the loss is not finite.
     """
     if not math.isfinite(dev_loss):
         raise InputError("the development loss is not finite", "lower --learning-rate, or set --clip")
+    if fall:
+        return Progress(progress.learning_rate - fall, progress.epoch + 1, False, dev_loss,
+                        min(dev_loss, progress.best_loss))
     stalled = dev_loss > progress.best_loss * (1 - min_improvement)
     halving = progress.halving or stalled
     return Progress(progress.learning_rate * (0.5 if halving else 1.0), progress.epoch + 1, halving, dev_loss,
                     min(dev_loss, progress.best_loss), stalled and progress.halving)
 
 
-def finished(directory: Path, conf: dict[str, Any]) -> bool:
-    """Whether the directory has the finished model of these options. Raises InputError where it is another one's."""
+def finished(directory: Path, conf: dict[str, Any], defaults: Mapping[str, Any] = MappingProxyType({})) -> bool:
+    """Whether the directory has the finished model of these options. Raises InputError where it is another one's.
+
+    An option that its conf has not, because it is from before there was one, has the value of `defaults`.
+    """
     if not (directory / "final.pt").exists():
         return False
-    _check_conf(read_checkpoint(directory / "final.pt")["conf"], conf, directory)
+    _check_conf({**defaults, **read_checkpoint(directory / "final.pt")["conf"]}, conf, directory)
     (directory / "progress.pt").unlink(missing_ok=True)  # of a run that was killed in its last moment
     return True
 
 
-def resume(directory: Path, model: Neural, updates: Optimizer, conf: dict[str, Any]) -> Progress | None:
-    """Restore model and optimiser after the last whole epoch; None where none was finished."""
+def resume(directory: Path, model: Neural, updates: Optimizer, conf: dict[str, Any],
+           defaults: Mapping[str, Any] = MappingProxyType({})) -> Progress | None:
+    """Restore model and optimiser after the last whole epoch; None where none was finished. `defaults` as above."""
     path = directory / "progress.pt"
     if not path.exists():
         return None
     content = read_checkpoint(path, FORMAT)
-    _check_conf(content["conf"], conf, directory)
+    _check_conf({**defaults, **content["conf"]}, conf, directory)
     try:
         model.load_state_dict(content["weights"])
         updates.load_state_dict(content["optimizer"])

@@ -3,8 +3,10 @@
 An epoch goes once over the training set; then the development set is scored. The learning rate stays while
 that helps: once the development loss falls by less than `--min-improvement`, the rate is halved every epoch,
 and when it falls by less than that again, training ends (Mikolov et al. 2011, as in Tilk & Alumäe 2015,
-section 3). The model with the lowest development loss is the one that is kept, and after an epoch that did
-not lower it training goes on from there; of that the paper does not speak.
+section 3). With `--schedule linear` it falls batch by batch, on a line that ends at 0 with the last epoch: for
+as many epochs as one can afford (Li et al. 2020, Budgeted training). The model with the lowest development loss
+is the one that is kept, and after an epoch that did not lower it training goes on from there; of that the paper
+does not speak.
 
 A run that was stopped continues from its last whole epoch, to the same model as an unbroken run: nothing in
 an epoch depends on more than the weights, the optimiser, the seed and the epoch's number.
@@ -41,8 +43,8 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
           train_set: str = "train", dev_set: str = "dev", batching: str = "auto", rows: int = 100, steps: int = 5,
           piece: int = 256, context: int = 32, optimizer: str = "adagrad", learning_rate: float = 0.1,
           epsilon: float = 1e-10, weight_decay: float = 0.0, clip: float = 0.0, class_weights: str = "",
-          bfloat16: bool = False, epochs: int = 20, min_improvement: float = 0.003, seed: int = 1,
-          threads: int = 0) -> None:
+          bfloat16: bool = False, epochs: int = 20, schedule: str = "halving", min_improvement: float = 0.003,
+          seed: int = 1, threads: int = 0) -> None:
     """Train a model on a store; the directory gets final.pt, conf, vocab, labels.txt.
 
     train_set        set of the store to train on; for models not trained by gradient also several, with commas between
@@ -59,8 +61,9 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
     clip             largest norm of the gradient; 0: any
     class_weights    LABEL=WEIGHT[,LABEL=WEIGHT]: weights of labels in the loss; 1 for the others
     bfloat16         whether matrix products are of such numbers; faster only on processors that have them
-    epochs           at most
-    min_improvement  relative fall of the dev loss below which the learning rate is halved
+    epochs           at most; all of them with a linear schedule
+    schedule         of the learning rate: halving, by the dev loss, or linear, to 0 over the epochs
+    min_improvement  halving: relative fall of the dev loss below which the rate is halved
     seed             of weights and order
     threads          of PyTorch; 0: as many as cores
 
@@ -70,7 +73,7 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
     settings = {name: value for name, value in locals().items() if name in train.__kwdefaults__}
     _check(settings)
     directory, conf = Path(directory), {"model": model, **options, **settings, "store": os.fspath(store_dir)}
-    if on_disk.finished(directory, conf):
+    if on_disk.finished(directory, conf, train.__kwdefaults__):
         print(f"punc train: {directory / 'final.pt'} is finished", file=sys.stderr)
         return
     store = Store(store_dir)
@@ -88,13 +91,15 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
     if pieces:
         print(f"{train_set}: {len(pieces.stream):,} pieces, {padding(pieces, rows):.1%} of the steps are padding",
               file=sys.stderr, flush=True)
-    progress = on_disk.resume(directory, net, updates, conf) or Progress(learning_rate)
+    slots = max(int(np.count_nonzero(data.labels >= 0)), 1)
+    fall = learning_rate / epochs if schedule == "linear" else 0.0
+    progress = on_disk.resume(directory, net, updates, conf, train.__kwdefaults__) or Progress(learning_rate)
     while not progress.ended and progress.epoch < epochs:
         begin = time.perf_counter()
         epoch_seed = seed + 1000003 * (progress.epoch + 1)  # the same however the epoch was reached
         torch.manual_seed(epoch_seed)
-        updates.set_learning_rate(progress.learning_rate)
         batches = _batches(net, data, pieces, rows, steps, epoch_seed)
+        batches = _at_rates(batches, updates, progress.learning_rate, fall, slots)
         shown = progressbar(batches, f"epoch {progress.epoch + 1}", len(data.ids), lambda batch: batch.tokens.numel())
         loss = _epoch(net.train(), updates, shown, weights, clip, bfloat16)
         seconds = time.perf_counter() - begin
@@ -103,7 +108,7 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
         print(f"epoch {progress.epoch + 1}: rate {progress.learning_rate:g}, loss {loss:.5f}, dev loss {dev_loss:.5f}, "
               f"dev F1 {dev_f1:.2f}, {len(data.ids) / seconds:,.0f} {what}/s, {seconds:.1f} s",
               file=sys.stderr, flush=True)
-        progress = advance(progress, dev_loss, min_improvement)
+        progress = advance(progress, dev_loss, min_improvement, fall)
         on_disk.keep(directory, net, updates, progress, conf)
     on_disk.finish(directory, net, conf)
 
@@ -128,6 +133,8 @@ def _fit(net: Fitted, store: Store, directory: Path, conf: dict[str, Any]) -> No
 
 
 def _check(settings: dict[str, Any]) -> None:
+    if settings["schedule"] not in ("halving", "linear"):
+        raise InputError(f"--schedule {settings['schedule']}", "choose from halving, linear")
     counts = "rows", "steps", "piece", "epochs"
     for name in (*counts, "context", "learning_rate", "epsilon", "weight_decay", "clip", "min_improvement", "threads"):
         least = 1 if name in counts else 0
@@ -184,6 +191,15 @@ def _batches(model: Neural, data: StoreSet, pieces: Pieces | None, rows: int, st
         return lanes(data, model.lookahead, rows, steps)
     return (gather(data, pieces, group, model.lookahead)
             for group in by_length(pieces, rows, np.random.default_rng(seed)))
+
+
+def _at_rates(batches: Iterator[Batch], updates: Optimizer, rate: float, fall: float, slots: int) -> Iterator[Batch]:
+    """The batches of an epoch of so many slots; over it the learning rate falls from `rate` by `fall`."""
+    done = 0
+    for batch in batches:
+        updates.set_learning_rate(rate - fall * done / slots)
+        yield batch
+        done += int((batch.labels >= 0).sum())
 
 
 def _epoch(model: Neural, updates: Optimizer, batches: Iterator[Batch], weights: torch.Tensor | None,

@@ -38,6 +38,16 @@ def test_schedule(losses, rates, ended):
     assert progress.ended == ended
 
 
+def test_linear_schedule():
+    """The rate falls by the same amount whether the loss falls or rises, and training goes on."""
+    progress = Progress(0.9)
+    for rate, loss in ((0.6, 5.0), (0.3, 7.0), (0.0, 4.0)):
+        progress = advance(progress, loss, 0.1, fall=0.3)
+        assert progress.learning_rate == pytest.approx(rate)
+        assert (progress.last_loss, progress.ended) == (loss, False)
+    assert (progress.epoch, progress.best_loss) == (3, 4.0)
+
+
 @pytest.mark.parametrize("loss", [math.nan, math.inf])
 def test_a_loss_that_is_not_finite(loss):
     with pytest.raises(InputError, match=r"^the development loss is not finite; lower --learning-rate, or set --clip$"):

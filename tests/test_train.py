@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 import punc.models.base
+import punc.train
 from punc.bin import main as command
 from punc.datadir import Utterance, write_data_dir
 from punc.decode import log_posteriors
@@ -59,6 +60,7 @@ RUNS = {
     "whole-pieces": ("both_ways", {"size": 8, "dropout": 0.1}, SETTINGS | {
         "optimizer": "adamw", "learning_rate": 0.02, "weight_decay": 0.01, "clip": 1.0, "piece": 20, "context": 5,
         "class_weights": "COMMA=2"}),
+    "lanes-linear": ("t_lstm", SMALL, SETTINGS | {"schedule": "linear", "learning_rate": 0.2}),
     "whole-short": ("both_ways", {"size": 8, "dropout": 0.1}, SETTINGS | {
         "train_set": "train_short", "dev_set": "dev_short", "optimizer": "adam", "learning_rate": 0.02}),
 }
@@ -100,7 +102,7 @@ def test_the_same_seed_gives_the_same_model(name, toy_store, tmp_path, both_ways
 @pytest.mark.parametrize(("name", "change"), [
     ("lanes", {"rows": 7}), ("lanes", {"steps": 4}), ("lanes", {"optimizer": "sgd"}), ("lanes", {"learning_rate": 0.2}),
     ("lanes", {"epsilon": 1e-3}), ("lanes", {"weight_decay": 0.01}), ("lanes", {"clip": 0.01}),
-    ("lanes", {"class_weights": "O=0.5"}), ("lanes", {"bfloat16": True}),
+    ("lanes", {"class_weights": "O=0.5"}), ("lanes", {"bfloat16": True}), ("lanes", {"schedule": "linear"}),
     ("lanes", {"batching": "pieces"}), ("lanes", {"train_set": "train_after"}),
     ("lanes-pieces", {"piece": 15}), ("lanes-pieces", {"context": 3}),
     ("whole-pieces", {"piece": 15}), ("whole-pieces", {"context": 3}),
@@ -108,6 +110,16 @@ def test_the_same_seed_gives_the_same_model(name, toy_store, tmp_path, both_ways
 def test_every_option_is_used(name, change, toy_store, tmp_path, both_ways):
     one, other = (run(toy_store, tmp_path / str(len(c)), name, **{"epochs": 1} | c) for c in ({}, change))
     assert not same(one, other)
+
+
+def test_a_linear_schedule_falls_by_the_slots_learned_from(toy_store, tmp_path, both_ways, monkeypatch):
+    """Over two epochs the rate goes evenly from the first to 0, as far as batches are equal."""
+    rates = []
+    monkeypatch.setattr(punc.train.Optimizer, "set_learning_rate", lambda _, rate: rates.append(rate))
+    run(toy_store, tmp_path, "lanes", epochs=2, schedule="linear", learning_rate=0.5)
+    assert rates == pytest.approx(np.linspace(0.5, 0, len(rates), endpoint=False), abs=0.5 / len(rates))
+    assert rates[0] == 0.5
+    assert rates[len(rates) // 2] == pytest.approx(0.25)
 
 
 class Killed(BaseException):
@@ -210,6 +222,7 @@ def test_other_options_in_a_directory_that_has_a_model(toy_store, tmp_path, caps
     ({"learning_rate": "nan"}, "--learning-rate=nan; it is at least 0"),
     ({"clip": -1}, "--clip=-1.0; it is at least 0"),
     ({"batching": "lines"}, "--batching lines; choose from auto, lanes, pieces"),
+    ({"schedule": "cosine"}, "--schedule cosine; choose from halving, linear"),
     ({"optimizer": "adagard"}, "no optimizer 'adagard'; choose from adagrad, adam, adamw, sgd"),
     ({"train_set": "train"}, "STORE: no set 'train' in the store; it has "),
     ({"class_weights": "COMA=2"}, "--class-weights: 'COMA=2' is not LABEL=WEIGHT; labels are O COMMA PERIOD"),

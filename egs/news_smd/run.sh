@@ -14,7 +14,7 @@ stop_stage=100
 corpus=corpus         # where the corpora are
 experiments="1 2 3 4" # 1 news and synthetic texts, 2 with in-domain data, 3 matched sentences, 4 matched longer texts
 systems=              # names of conf/*.conf with blanks between; all if empty
-epochs=               # at most; as the conf files say if empty
+epochs=               # so many, the rate falling to 0 over them; as the conf files say if empty
 news=0                # sentences of news in the mixture; 0: all
 synthetic=0           # informal texts beside them; 0: as many as make 18.9 % of the mixture questions
 train=100000          # matched sentences to train on, at most; questions set the limit
@@ -99,7 +99,7 @@ train_system() {
       ;;
     Word-*) store=data/store_word_$sets ;;
   esac
-  case $system in Word-CRF*) ;; *) options+=(${epochs:+--epochs "$epochs"}) ;; esac
+  case $system in Word-CRF*) ;; *) options+=(${epochs:+--epochs "$epochs" --schedule linear}) ;; esac
   train_model "$out" "$store" "conf/$system.conf" "${options[@]}" --train-set "train_$sets" --dev-set "dev_$sets"
 }
 if runs 4; then each train_system; fi
