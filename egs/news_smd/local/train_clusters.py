@@ -16,6 +16,7 @@ from punc.files import atomic_file
 
 CLUSTERS = 200
 MIN_COUNT = 10
+ALPHA = 0.001  # added to the count of each pair of words; there are 50 times as many pairs as words of text
 
 
 def main(data: Path, out: Path) -> None:
@@ -28,7 +29,7 @@ def main(data: Path, out: Path) -> None:
     for utterance in DataDir(data).utterances():
         counts.update(utterance.words)
         texts.append(utterance.words)
-    clustering = BrownClustering(BigramCorpus(texts, alpha=0.5, min_count=MIN_COUNT), CLUSTERS)
+    clustering = BrownClustering(BigramCorpus(texts, alpha=ALPHA, min_count=MIN_COUNT), CLUSTERS)
     clustering.train()
     codes = {word: code for word, code in clustering.codes().items() if word in counts}
     with atomic_file(out) as file:
