@@ -1,7 +1,7 @@
 """Posteriors of a model for whole streams, long streams in overlapping pieces, and live streams."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, repeat
 
 import numpy as np
@@ -16,6 +16,7 @@ STEPS = 32  # steps of a carried state at once: what one holds fits the cache
 UNCUT = 1 << 40
 
 
+@torch.inference_mode()
 def log_posteriors(model: Neural | Fitted, data: StoreSet, piece: int = PIECE, context: int = CONTEXT,
                    rows: int = ROWS) -> np.ndarray:
     """The logarithm of the posterior of each label in each slot, float32 (N, L), for all streams of `data`.
@@ -28,16 +29,50 @@ def log_posteriors(model: Neural | Fitted, data: StoreSet, piece: int = PIECE, c
     """
     if isinstance(model, Fitted):
         return model.log_posteriors(data)
-    pieces = cut(data.offsets, model.lookahead, piece or UNCUT, context)
     result = np.empty((len(data.ids), len(model.labels)), np.float32)
-    with torch.inference_mode():
-        for group in by_length(pieces, rows):
-            batch = gather(data, pieces, group, model.lookahead)
-            logs = _forward(model, batch).log_softmax(2).numpy()
-            for row, (stream, first, _, begin, end) in enumerate(zip(*(a[group].tolist() for a in pieces))):
-                offset = int(data.offsets[stream])
-                result[offset + begin:offset + end] = logs[row, begin - first:end - first]
+    for batch, logits, place in _logits(model, data, piece, context, rows):
+        place(result, model.log_posteriors(logits, batch.tokens))
     return result
+
+
+@torch.inference_mode()
+def decode(model: Neural | Fitted, data: StoreSet, scale: np.ndarray | None = None, *, viterbi: bool = True,
+           posteriors: bool = False, piece: int = PIECE, context: int = CONTEXT,
+           rows: int = ROWS) -> tuple[np.ndarray, np.ndarray | None]:
+    """The label of each slot, int64 (N,), and with `posteriors` what `log_posteriors` gives.
+
+    scale    (L,) factors of the posteriors before the choice; None: all 1
+    viterbi  take the labels of the most probable sequence where the model is `sequential`; else each slot's own
+
+    The other arguments are those of `log_posteriors`.
+    """
+    if not (viterbi and isinstance(model, Neural) and model.sequential):
+        logs = log_posteriors(model, data, piece, context, rows)
+        return choose(logs, scale), logs if posteriors else None
+    labels = np.empty(len(data.ids), np.int64)
+    logs = np.empty((len(data.ids), len(model.labels)), np.float32) if posteriors else None
+    factors = torch.from_numpy(scaled(np.zeros(len(model.labels), np.float32), scale))
+    for batch, logits, place in _logits(model, data, piece, context, rows):
+        place(labels, model.best_sequence(logits + factors, batch.tokens))
+        if posteriors:
+            place(logs, model.log_posteriors(logits, batch.tokens))
+    return labels, logs
+
+
+def _logits(model: Neural, data: StoreSet, piece: int, context: int,
+            rows: int) -> Iterator[tuple[Batch, torch.Tensor, Callable[[np.ndarray, torch.Tensor], None]]]:
+    """Batches with their logits (B, T, L), and what puts values (B, T, …) of slots in their places in (N, …)."""
+    pieces = cut(data.offsets, model.lookahead, piece or UNCUT, context)
+    for group in by_length(pieces, rows):
+        kept = [a[group].tolist() for a in pieces]
+
+        def place(result: np.ndarray, values: torch.Tensor, kept: list[list[int]] = kept) -> None:
+            for row, (stream, first, _, begin, end) in enumerate(zip(*kept)):
+                offset = int(data.offsets[stream])
+                result[offset + begin:offset + end] = values[row, begin - first:end - first].numpy()
+
+        batch = gather(data, pieces, group, model.lookahead)
+        yield batch, _forward(model, batch), place
 
 
 def _forward(model: Neural, batch: Batch) -> torch.Tensor:

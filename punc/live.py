@@ -16,7 +16,7 @@ from typing import IO
 
 import numpy as np
 
-from punc.decode import choose, live, log_posteriors
+from punc.decode import choose, decode, live
 from punc.errors import InputError
 from punc.models.base import Neural
 from punc.store import END, StoreSet
@@ -86,7 +86,7 @@ def _tokens(tokenizer: Words | Characters | Subwords, words: Iterator[str]) -> I
 
 def _whole(model: Neural, words: list[str], scale: np.ndarray | None) -> list[str]:
     (ids, slots, _), offsets = encode_streams(model.tokenizer, words, [0, len(words)])
-    chosen = choose(log_posteriors(model, StoreSet(ids, None, None, [""], offsets))[slots], scale)
+    chosen = decode(model, StoreSet(ids, None, None, [""], offsets), scale)[0][slots]
     return written(words, np.array(model.labels.names, object)[chosen].tolist(), model.labels)
 
 

@@ -11,7 +11,7 @@ from typing import IO
 import numpy as np
 
 from punc.characters import CharacterReader
-from punc.decode import choose, log_posteriors
+from punc.decode import decode
 from punc.errors import InputError
 from punc.models.base import Neural
 from punc.store import StoreSet
@@ -59,8 +59,7 @@ def _labels(model: Neural, texts: Sequence[list[str]], scale: np.ndarray | None)
         return
     bounds = np.cumsum([0, *map(len, texts)])
     (ids, slots, _), offsets = encode_streams(model.tokenizer, [token for text in texts for token in text], bounds)
-    data = StoreSet(ids, None, None, [""] * len(texts), offsets)
-    chosen = choose(log_posteriors(model, data)[slots], scale)
+    chosen = decode(model, StoreSet(ids, None, None, [""] * len(texts), offsets), scale)[0][slots]
     names = np.array(model.labels.names, object)[chosen].tolist()
     for begin, end in zip(bounds.tolist(), bounds[1:].tolist()):
         yield names[begin:end]

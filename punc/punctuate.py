@@ -72,15 +72,16 @@ class Decoder:
     """
 
     def __init__(self, directory: Path, scale: np.ndarray | None, piece: int, context: int, rows: int,
-                 posteriors: bool, case_rule: bool = False):
-        self.directory, self.scale, self.posteriors, self.case_rule = directory, scale, posteriors, case_rule
+                 posteriors: bool, case_rule: bool = False, viterbi: bool = True):
+        self.directory, self.scale, self.posteriors = directory, scale, posteriors
+        self.case_rule, self.viterbi = case_rule, viterbi
         self.piece, self.context, self.rows = piece, context, rows
         self.model = self.uncased = None  # uncased: bool (vocabulary,), for case_rule
 
     def __call__(self, work: Task) -> tuple[np.ndarray, np.ndarray | None]:
         import torch
 
-        from punc.decode import choose, log_posteriors
+        from punc.decode import decode
         from punc.models.base import load
         if self.model is None:
             torch.set_num_threads(1)
@@ -89,10 +90,13 @@ class Decoder:
                 raise InputError(f"the model reads {self.model.lookahead} tokens past a slot, but --piece={self.piece}",
                                  "give that many or more")
         streams = StoreSet(work.ids, None, work.pauses, [""] * (len(work.offsets) - 1), work.offsets)
-        logs = log_posteriors(self.model, streams, self.piece, self.context, self.rows)
-        if len(work.slots) < len(logs):
-            logs = logs[work.slots]
-        chosen = self._agreeing(logs, work) if self.case_rule else choose(logs, self.scale)
+        chosen, logs = decode(self.model, streams, self.scale, viterbi=self.viterbi and not self.case_rule,
+                              posteriors=self.posteriors or self.case_rule, piece=self.piece, context=self.context,
+                              rows=self.rows)
+        if len(work.slots) < len(chosen):
+            chosen, logs = chosen[work.slots], None if logs is None else logs[work.slots]
+        if self.case_rule:
+            chosen = self._agreeing(logs, work)
         return chosen.astype(np.int8), np.exp(logs) if self.posteriors else None
 
     def _agreeing(self, logs: np.ndarray, work: Task) -> np.ndarray:
@@ -110,8 +114,8 @@ class Decoder:
 
 
 def punctuate(directory: Path, data: DataDir, out: Path, *, scale: str = "", piece: int = PIECE,
-              context: int = CONTEXT, rows: int = ROWS, posteriors: bool = True, case_rule: bool = False,
-              casing: str = "", clitics: str = "", ctm: str = "", nj: int = 2) -> None:
+              context: int = CONTEXT, rows: int = ROWS, posteriors: bool = True, viterbi: bool = True,
+              case_rule: bool = False, casing: str = "", clitics: str = "", ctm: str = "", nj: int = 2) -> None:
     """Punctuate a data directory with the model of a directory, whole or not at all.
 
     scale       multiply posteriors of labels before the choice: LABEL=FACTOR,…
@@ -119,6 +123,7 @@ def punctuate(directory: Path, data: DataDir, out: Path, *, scale: str = "", pie
     context     tokens before a piece (and after it, for a model that reads both ways) that are read with it
     rows        pieces in a batch; changes the speed, not the labels
     posteriors  write post.ark and post.scp
+    viterbi     a CRF's labels are those of its most probable sequence; else each slot has its most probable one
     case_rule   after a mark that ends a sentence, and where a text begins, a word has a capital (punc.constraints)
     casing      text_punct as prose: how words are written that have more capitals, a file (punc.casing, punc.prose)
     clitics     text_punct as prose: words that are joined to others, a file
@@ -138,7 +143,7 @@ def punctuate(directory: Path, data: DataDir, out: Path, *, scale: str = "", pie
     if ctm and not Path(ctm).is_file():
         raise InputError("no such file", "name a CTM, or leave --ctm out", ctm)
     timed = ctm or (data.path / "ctm" if (data.path / "ctm").is_file() else None)
-    decoder = Decoder(directory, parse_scale(scale, label_set), piece, context, rows, posteriors, case_rule)
+    decoder = Decoder(directory, parse_scale(scale, label_set), piece, context, rows, posteriors, case_rule, viterbi)
     results = progressbar(_decoded(groups(data, tokenizer, piece, context), decoder, nj), "words punctuated",
                           size=lambda result: len(result[1][0]))
     counts = Counter()

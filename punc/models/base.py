@@ -42,6 +42,7 @@ class Neural(nn.Module):
     unit        what a token is, which the store says that it is trained on
     units       what a token can be; None: anything
     lookahead   how many tokens past a slot the model reads; None: the whole stream
+    sequential  whether it knows which labels follow each other, and so has a best sequence of them
     vocabulary  the tokens it knows; tokenizer: what makes them of words; labels: the label set
                 (all set by `create` and `load`)
     """
@@ -49,6 +50,7 @@ class Neural(nn.Module):
     unit = "word"
     units: tuple[str, ...] | None = None
     lookahead: int | None = None
+    sequential = False
     vocabulary: Vocabulary
     tokenizer: Words | Characters | Subwords
     labels: LabelSet
@@ -62,6 +64,14 @@ class Neural(nn.Module):
 
     def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
         """tokens (B, T) int64, pauses (B, T) seconds (NaN unknown) or None, state → logits (B, T, L), state."""
+        raise NotImplementedError
+
+    def log_posteriors(self, logits: Tensor, tokens: Tensor) -> Tensor:
+        """The logarithm of each label's posterior (B, T, L): logits (B, T, L) of `forward`, tokens (B, T)."""
+        return logits.log_softmax(2)
+
+    def best_sequence(self, logits: Tensor, tokens: Tensor) -> Tensor:
+        """The labels (B, T) of the most probable sequence, of a `sequential` model; arguments as `log_posteriors`."""
         raise NotImplementedError
 
     def loss(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:

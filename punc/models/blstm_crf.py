@@ -10,8 +10,8 @@ reads the words of a text; its states score the labels for a linear-chain CRF, e
 The paper's vectors have 300 numbers and are GloVe's, "all the embeddings will be fine-tuned", and dropout is before and
 after the BLSTM. It gives no other size, nor rate, optimiser or batch.
 
-A slot's posterior is its marginal, which is what decoding chooses labels by: it is right in most slots, where the best
-sequence is right as a whole most often.
+Decoding takes the most probable sequence of labels, (3) and (4). A slot's posterior is its marginal: choosing by these is
+right in most slots, where the best sequence is right as a whole most often (`punc punctuate --viterbi false`).
 """
 
 import torch
@@ -43,8 +43,7 @@ class Model(Neural):
     unknown               part of the words that are read as <unk> in training, so that its vector is learned
     crf                   whether a CRF is on top, which knows neighbouring labels; else softmax
 
-    In training, `forward` returns the scores of labels, with the CRF's scores of a text's beginning and end added; else
-    logarithms of marginals. `loss` takes the former.
+    `forward` returns the scores of labels, with the CRF's scores of a text's beginning and end added.
 
     A word that is not in the vocabulary is `<unk>`: only its number is known, so its characters are not, and what
     `<unk>` means is learned from words that `unknown` hides and from those too rare for the vocabulary. Words of the
@@ -83,9 +82,19 @@ class Model(Neural):
         scores = self.output(self.lstms(inputs, lengths + 1)[:, :-1])  # (B, T, L)
         if self.chain:
             scores = self.chain.scores(scores, lengths)
-            if not self.training:
-                scores = self.chain.log_marginals(scores, lengths)
         return scores, ()
+
+    @property
+    def sequential(self) -> bool:
+        return self.chain is not None
+
+    def log_posteriors(self, logits: Tensor, tokens: Tensor) -> Tensor:
+        if not self.chain:
+            return super().log_posteriors(logits, tokens)
+        return self.chain.log_marginals(logits, with_ends(tokens)[1])
+
+    def best_sequence(self, logits: Tensor, tokens: Tensor) -> Tensor:
+        return self.chain.viterbi(logits, with_ends(tokens)[1])
 
     def loss(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
         """−log P of the labels of all slots per slot; weights of labels have no meaning in P of a whole sequence."""

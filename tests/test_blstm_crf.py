@@ -1,0 +1,137 @@
+"""BLSTM-CRF: the best labels, marginals and loss of whole texts against the sum over all labellings."""
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+import torch
+
+from punc.decode import choose, decode, log_posteriors
+from punc.errors import InputError
+from punc.labels import Label, LabelSet
+from punc.models import base
+from punc.store import END, UNK, StoreSet
+from punc.vocabulary import Vocabulary
+
+torch.set_num_threads(1)
+LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))
+WORDS = Vocabulary(["<unk>", "</s>", "a", "to", "the", "and", "nato"])
+LENGTHS = [5, 1, 4, 6]
+
+
+def make(seed=0, **options):
+    torch.manual_seed(seed)
+    sizes = {"embedding_dim": 4, "character_dim": 3, "character_hidden_dim": 2, "hidden_dim": 5, "layers": 2}
+    model = base.create("blstm_crf", WORDS, LABELS, sizes | options)
+    for weight in model.parameters():
+        torch.nn.init.uniform_(weight, -0.9, 0.9)
+    for weight in model.vectors.parameters():  # so that the word matters, and its neighbours do too
+        torch.nn.init.uniform_(weight, -4, 4)
+    torch.nn.init.uniform_(model.output.weight, -4, 4)
+    torch.nn.init.zeros_(model.output.bias)
+    if model.chain:
+        torch.nn.init.uniform_(model.chain.transitions, -2, 2)
+    return model.eval()
+
+
+def data_of(lengths=LENGTHS):
+    offsets = np.cumsum([0, *lengths])
+    ids = np.random.default_rng(1).choice([UNK, *range(2, len(WORDS))], offsets[-1]).astype(np.int32)
+    return StoreSet(ids, None, None, [*map(str, lengths)], offsets)
+
+
+def emissions(model, ids):
+    """W h + b (T, L) of a text that is alone and uncut, through the model's own layers."""
+    line = torch.from_numpy(np.append(ids, END)).long().unsqueeze(0)
+    inputs = model.vectors(line)
+    if model.spelling:
+        inputs = torch.cat([inputs, model.spelling(line)], 2)
+    return model.output(model.lstms(inputs, torch.tensor([len(ids) + 1]))[0, :-1]).detach().double().numpy()
+
+
+def scores(model, ids, scale=1.0):
+    """C(y) of equation (2) of all labellings of a text; a factor on the posterior of O."""
+    own = emissions(model, ids) + np.log([scale, 1, 1])
+    begin, follow, end = (w.detach().numpy() for w in (model.chain.begin, model.chain.transitions, model.chain.end))
+    return {path: begin[path[0]] + own[range(len(path)), path].sum() + sum(follow[pair] for pair in pairwise(path))
+            + end[path[-1]] for path in product(range(3), repeat=len(own))}
+
+
+def texts(data):
+    return [data.ids[begin:end] for begin, end in pairwise(data.offsets)]
+
+
+def log_sum(values):
+    return np.logaddexp.reduce(np.array([*values]))
+
+
+@pytest.mark.parametrize("options", [{}, {"characters": False}, {"layers": 1}])
+@pytest.mark.parametrize("scale", [None, 0.2])
+def test_the_best_sequence_is_that_of_all_labellings(options, scale):
+    model, data = make(**options), data_of()
+    factors = None if scale is None else np.array([scale, 1, 1], np.float32)
+    labels, logs = decode(model, data, factors, posteriors=True)
+    best = [max(found, key=found.get) for found in (scores(model, ids, scale or 1.0) for ids in texts(data))]
+    assert labels.tolist() == [label for path in best for label in path]
+    assert len(set(labels.tolist())) > 1
+    np.testing.assert_array_equal(logs, log_posteriors(model, data))
+    assert decode(model, data)[1] is None
+
+
+def test_posteriors_are_marginals():
+    model, data = make(), data_of()
+    found, expected = np.exp(log_posteriors(model, data)), []
+    for ids in texts(data):
+        paths = scores(model, ids)
+        whole = log_sum(paths.values())
+        expected += [[np.exp(log_sum(c for path, c in paths.items() if path[slot] == label) - whole)
+                      for label in range(3)] for slot in range(len(ids))]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+
+
+def test_without_viterbi_each_slot_has_its_own_best_label():
+    model, data = make(), data_of([40, 30])
+    own, sequence = decode(model, data, viterbi=False)[0], decode(model, data)[0]
+    assert own.tolist() == choose(log_posteriors(model, data)).tolist()
+    assert own.tolist() != sequence.tolist()
+
+
+def test_without_a_crf_posteriors_are_a_softmax():
+    model, data = make(crf=False), data_of()
+    own = np.concatenate([emissions(model, ids) for ids in texts(data)])
+    expected = own - np.logaddexp.reduce(own, axis=1)[:, None]
+    np.testing.assert_allclose(log_posteriors(model, data), expected, rtol=0, atol=1e-5)
+    assert decode(model, data)[0].tolist() == expected.argmax(1).tolist()
+
+
+def test_pieces_and_rows_do_not_change_the_best_sequence():
+    """As far as the context reaches: a chain and an LSTM forget."""
+    model, data = make(), data_of([90, 3, 45])
+    whole = decode(model, data, piece=0)[0]
+    assert np.array_equal(decode(model, data, piece=0, rows=1)[0], whole)
+    assert np.array_equal(decode(model, data, piece=20, context=25)[0], whole)
+
+
+def test_loss_is_of_whole_sequences():
+    model, data = make(), data_of([4, 2])
+    tokens = torch.tensor([[*data.ids[:4]], [*data.ids[4:], END, END]])
+    labels = torch.tensor([[0, 2, 1, 0], [1, 1, -1, -1]])
+    loss = model.loss(model(tokens, None, ())[0], labels)
+    expected = 0.0
+    for ids, path in zip(texts(data), ((0, 2, 1, 0), (1, 1))):
+        paths = scores(model, ids)
+        expected += log_sum(paths.values()) - paths[path]
+    assert float(loss.detach()) == pytest.approx(expected / 6, abs=1e-5)
+    with pytest.raises(InputError, match="--class-weights with a CRF"):
+        model.loss(model(tokens, None, ())[0], labels, torch.ones(3))
+
+
+def test_hidden_words_are_read_as_unknown_in_training_only():
+    model = make(unknown=0.99, dropout=0.0)
+    tokens = torch.from_numpy(data_of([30]).ids).long().unsqueeze(0)
+    unknown = model(torch.full_like(tokens, UNK), None, ())[0]
+    in_use = model(tokens, None, ())[0]
+    torch.manual_seed(1)
+    assert (model.train()(tokens, None, ())[0] - unknown).abs().mean() < (in_use - unknown).abs().mean() / 5
+    with pytest.raises(InputError, match="--unknown=1"):
+        make(unknown=1)
