@@ -16,7 +16,7 @@ from typing import IO
 
 import numpy as np
 
-from punc.decode import choose, decode, live
+from punc.decode import decode, live
 from punc.errors import InputError
 from punc.models.base import Neural
 from punc.store import END, StoreSet

@@ -35,11 +35,12 @@ case $corpus in /*) ;; *) corpus=$from/$corpus ;; esac
 case $clusters in '') clusters=data/clusters.txt ;; /*) ;; *) clusters=$from/$clusters ;; esac
 labels=conf/labels.txt
 words="Word-CRF Word-CRF-no-triggers Word-Delay Word-N-gram"
-order="$words Delay Delay+in-domain N-gram CNN-Feature CNN-Ngram Dilated-CNN Bi-LSTM"
+cnns="CNN-Feature CNN-Feature-440 CNN-Ngram CNN-Ngram-440 Dilated-CNN"
+order="$words Delay Delay+in-domain N-gram $cnns Bi-LSTM"
 systems=${systems:-$order}
 
 # What each experiment trains, on which sets (train_ and dev_), and what it is tested on.
-trained=([1]="$words Delay" [2]=Delay [3]="Delay N-gram CNN-Feature CNN-Ngram Dilated-CNN Bi-LSTM"
+trained=([1]="$words Delay" [2]=Delay [3]="Delay N-gram $cnns Bi-LSTM"
   [4]="Delay N-gram Bi-LSTM")
 sets_of=([1]=mixture [2]=in_domain [3]=matched [4]=multi)
 test_of=([1]=test_messages [2]=test_messages [3]=test_matched [4]=test_multi)

@@ -10,8 +10,8 @@ reads the words of a text; its states score the labels for a linear-chain CRF, e
 The paper's vectors have 300 numbers and are GloVe's, "all the embeddings will be fine-tuned", and dropout is before and
 after the BLSTM. It gives no other size, nor rate, optimiser or batch.
 
-Decoding takes the most probable sequence of labels, (3) and (4). A slot's posterior is its marginal: choosing by these is
-right in most slots, where the best sequence is right as a whole most often (`punc punctuate --viterbi false`).
+Decoding takes the most probable sequence of labels, (3) and (4). A slot's posterior is its marginal: choosing by these
+is right in most slots, where the best sequence is right as a whole most often (`punc punctuate --viterbi false`).
 """
 
 import torch
