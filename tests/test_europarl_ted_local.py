@@ -136,3 +136,13 @@ def test_counts(tmp_path):
     columns = [[cell.strip() for cell in line.strip("|").split("|")] for line in found]
     assert columns[0][2:] == list(LabelSet.read(LABELS).names)
     assert columns[2] == ["`data`", "6", "2", "1", "0", "0", "0", "1", "1", "0", "0", "1"]
+
+
+@pytest.mark.parametrize(("words", "documents"), [(0, "abc"), (1, ""), (2, "c"), (3, "bc"), (5, "bc"), (6, "abc"),
+                                                  (9, "abc")])
+def test_the_latest_documents(tmp_path, words, documents):
+    texts = {"a": "#doc a\none two\nthree\n", "b": "#doc b\nfour\n", "c": "#doc c\nfive six\n"}
+    (tmp_path / "text").write_text("".join(texts.values()))
+    kept = subprocess.run([RECIPE / "local/latest.sh", str(words), tmp_path / "text"], check=True, capture_output=True,
+                          text=True).stdout
+    assert kept == "".join(texts[name] for name in documents)

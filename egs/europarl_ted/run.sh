@@ -12,13 +12,14 @@ cd "$(dirname "$0")"
 stage=0
 stop_stage=100
 corpus=corpus         # where the corpora are
+europarl=2000000      # words of Europarl, the latest ones, beside all of TED and CoNLL in the training text; 0: all, 15.6 million
 vectors=              # word vectors in GloVe's or word2vec's text format; data/vectors.txt, made in stage 3, if empty
 systems=              # names of conf/*.conf with blanks between; all if empty
 epochs=               # at most; as the conf files say if empty
 min_count=2           # occurrences of a word that the vocabulary has; first guess
 threads=2             # of PyTorch
 nj=2                  # processes for text and decoding
-help_message="usage: $0 --corpus DIR [--vectors FILE] [--systems NAMES] [--epochs N] [--stage N] [--stop-stage N]
+help_message="usage: $0 --corpus DIR [--europarl WORDS] [--vectors FILE] [--systems NAMES] [--epochs N] [--stage N] [--stop-stage N]
   [--threads N] [--nj N] [--cmd run.pl]"
 
 . ./cmd.sh
@@ -48,9 +49,15 @@ prepare() {
 }
 if runs 1; then
   [ -f data/raw/test_conll.txt ] || local/texts.py "$corpus" data/raw # the last one that it writes
-  for part in train dev test; do
-    cat "data/raw/${part}"_{europarl,ted,conll}.txt >"data/raw/$part.txt"
-  done
+  if [ ! -f data/raw/.europarl ]; then
+    for part in train_all dev test; do cat "data/raw/${part%_all}"_{europarl,ted,conll}.txt >"data/raw/$part.txt"; done
+    local/latest.sh "$europarl" data/raw/train_europarl.txt | cat - data/raw/train_{ted,conll}.txt >data/raw/train.txt
+    echo "$europarl" >data/raw/.europarl
+  elif [ "$(cat data/raw/.europarl)" != "$europarl" ]; then
+    echo "$0: data has $(cat data/raw/.europarl) words of Europarl; remove data and exp, or give --europarl that" >&2
+    exit 1
+  fi
+  prepare data/raw/train_all.txt train_all
   prepare data/raw/train.txt train
   prepare data/raw/dev.txt dev
   prepare data/raw/test.txt test_mix
@@ -76,17 +83,19 @@ if runs 1; then
   for set in train dev test_mix; do
     [ -f data/${set}_sentences/punct ] || local/sentences.py $labels data/$set data/${set}_sentences
   done
-  for set in train dev $tests train_ted dev_ted; do punc validate --labels $labels "data/$set"; done
-  local/count_labels.sh $labels data/{train,dev,train_ted,dev_ted,test_mix,test_europarl,test_conll,test_ref,test2011,test2011asr}
+  for set in train_all train dev $tests train_ted dev_ted; do punc validate --labels $labels "data/$set"; done
+  local/count_labels.sh $labels data/{train_all,train,dev,train_ted,dev_ted,test_mix,test_europarl,test_conll,test_ref,test2011,test2011asr}
 fi
 
-# Stage 2: there is no audio to align; learn how words are written that have more capitals than the first letter's.
+# Stage 2: there is no audio to align; learn of all training text how words are written that have more capitals than the
+# first letter's.
 if runs 2; then
-  prepare data/raw/train.txt train_cased --lowercase false
+  prepare data/raw/train_all.txt train_cased --lowercase false
   [ -s data/casing.txt ] || local/learn_casing.py $labels data/train_cased data/casing.txt
 fi
 
-# Stage 3: the words of the training texts, without those that are too rare to learn, all texts as numbers, and vectors.
+# Stage 3: the words of the training texts, without those that are too rare to learn, all texts as numbers, and vectors,
+# of all of Europarl too.
 if runs 3; then
   punc make-store --unit word --min-count "$min_count" --labels $labels --train train --nj "$nj" data/store \
     data/train data/dev
@@ -95,7 +104,7 @@ if runs 3; then
   punc make-store --unit word --min-count "$min_count" --labels $labels --train train_ted --nj "$nj" data/store_ted \
     data/train_ted data/dev_ted
   [ -n "$own_vectors" ] || [ -s "$vectors" ] ||
-    $cmd data/log/vectors.log python ../iwslt_ted/local/train_vectors.py --dimensions 300 data/train "$vectors"
+    $cmd data/log/vectors.log python ../iwslt_ted/local/train_vectors.py --dimensions 300 data/train_all "$vectors"
 fi
 
 # Stage 4: train the models.
