@@ -141,13 +141,16 @@ if runs 6; then
     case $system in # marks and capitals that agree
       BLSTM-CRF | BLSTM-softmax | BLSTM-CRF-TED) decode "$system+case" "$system" --case-rule true ;;
     esac
+    case $system in # the most probable label of each slot, not the most probable sequence
+      BLSTM-CRF | BLSTM-CRF-TED) decode "$system+slots" "$system" --viterbi false ;;
+    esac
   done
 fi
 
 # Stage 7: all figures into RESULTS.tsv, and with the published ones beside them into RESULTS.md.
 if runs 7; then
   rows=
-  for system in $order; do rows+=" $system $system+case"; done
+  for system in $order; do rows+=" $system $system+slots $system+case"; done
   punc results --title "Europarl, TED talks and CoNLL-2003" --command "./run.sh --corpus DIR" --systems "$rows" \
     --published conf/published.tsv --sets "$tests" --notes conf/notes.md exp RESULTS
   cat RESULTS.md
