@@ -20,11 +20,12 @@ synthetic=0           # informal texts beside them; 0: as many as make 18.9 % of
 train=100000          # matched sentences to train on, at most; questions set the limit
 held_out=10000        # matched sentences of dev, and of test
 clusters=             # Brown clusters of words for the CRF, as Liang's wcluster writes paths; made of the mixture if empty
+text_model=           # a 4-gram for features of the CRF, trained on other text than this with the same vocabulary; none if empty
 min_count=2           # occurrences of a word that the vocabulary of the word models has; first guess
 threads=1             # of PyTorch
 nj=2                  # processes for text
 help_message="usage: $0 --corpus DIR [--experiments '1 2 3 4'] [--systems NAMES] [--epochs N] [--news N] [--synthetic N]
-  [--train N] [--held-out N] [--stage N] [--stop-stage N] [--threads N] [--nj N]"
+  [--train N] [--held-out N] [--clusters FILE] [--text-model EXP-DIR] [--stage N] [--stop-stage N] [--threads N] [--nj N]"
 
 . ./cmd.sh
 . ./path.sh
@@ -33,6 +34,7 @@ help_message="usage: $0 --corpus DIR [--experiments '1 2 3 4'] [--systems NAMES]
 
 case $corpus in /*) ;; *) corpus=$from/$corpus ;; esac
 case $clusters in '') clusters=data/clusters.txt ;; /*) ;; *) clusters=$from/$clusters ;; esac
+case $text_model in '' | /*) ;; *) text_model=$from/$text_model ;; esac
 labels=conf/labels.txt
 words="Word-CRF Word-CRF-no-triggers Word-Delay Word-N-gram"
 cnns="CNN-Feature CNN-Feature-440 CNN-Ngram CNN-Ngram-440 Dilated-CNN"
@@ -90,13 +92,13 @@ if runs 3; then
   esac
 fi
 
-# Stage 4: train, for the CRF also the 4-gram and the clusters of words that it reads.
+# Stage 4: train, for the CRF also the clusters of words that it reads.
 train_system() {
   local system=$1 sets=$2 store=data/store_char_$2 out=exp/$2/$1 options=(--threads "$threads")
   case $system in
     Word-CRF*)
-      store=data/store_all_words_$sets options=(--clusters "$clusters" --text-model "exp/$sets/4-gram")
-      local/train_crf_parts.sh "$cmd" "$store" "$sets" "$clusters" "exp/$sets/4-gram"
+      store=data/store_all_words_$sets options=(--clusters "$clusters" ${text_model:+--text-model "$text_model"})
+      [ -s "$clusters" ] || $cmd data/log/clusters.log python local/train_clusters.py "data/train_$sets" "$clusters"
       ;;
     Word-*) store=data/store_word_$sets ;;
   esac
