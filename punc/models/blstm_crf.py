@@ -52,8 +52,8 @@ class Model(Neural):
     """
 
     def __init__(self, vocab: int, labels: int, vectors: str = "", train_vectors: bool = True, embedding_dim: int = 300,
-                 characters: bool = True, alphabet: int = 256, character_dim: int = 100,
-                 character_hidden_dim: int = 100, layers: int = 2, hidden_dim: int = 300, dropout: float = 0.5,
+                 characters: bool = True, alphabet: int = 256, character_dim: int = 50,
+                 character_hidden_dim: int = 50, layers: int = 2, hidden_dim: int = 200, dropout: float = 0.5,
                  unknown: float = 0.005, crf: bool = True):
         super().__init__()
         if not 0 <= unknown < 1:
