@@ -83,7 +83,8 @@ if runs 1; then
   for set in train dev test_mix; do
     [ -f data/${set}_sentences/punct ] || local/sentences.py $labels data/$set data/${set}_sentences
   done
-  for set in train_all train dev $tests train_ted dev_ted; do punc validate --labels $labels "data/$set"; done
+  for set in train_all train dev ${tests/test_asr/} train_ted dev_ted; do punc validate --labels $labels "data/$set"; done
+  punc validate data/test_asr
   local/count_labels.sh $labels data/{train_all,train,dev,train_ted,dev_ted,test_mix,test_europarl,test_conll,test_ref,test2011,test2011asr}
 fi
 
