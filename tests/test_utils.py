@@ -1,4 +1,4 @@
-"""The shell side: parse_options.sh, recipe.sh, run.pl, path.sh, setup.sh."""
+"""The shell side: parse_options.sh, recipe.sh, check_corpus.sh, run.pl, path.sh, setup.sh."""
 
 import os
 import re
@@ -404,3 +404,19 @@ def test_path_stops_a_recipe_that_cannot_be_set_up(checkout, tmp_path):
     result = run("bash", "-euc", f'. "{checkout}/path.sh"; echo on', cwd=tmp_path,
                  env={"PYTHON": sys.executable, "REFUSED": "editable"})
     assert (result.stdout, result.returncode) == ("", 1)
+
+
+# check_corpus.sh
+
+@pytest.mark.parametrize(("listed", "code", "message"), [
+    ("2 a\n\n# the same\n~2 a\n", 0, ""),
+    ("~3 a\n", 0, "DIR/a: 2 lines, not the 3 of RESULTS.md; the figures will differ"),
+    ("3 a\n2 a\n", 1, "DIR/a: 2 lines instead of 3; get it again, it is cut or another file"),
+    ("~2 b/c\n2 a\n", 1, "DIR/b/c: no such file; README.md says where to get it"),
+])
+def test_check_corpus(tmp_path, listed, code, message):
+    (tmp_path / "a").write_text("one\ntwo\n")
+    (tmp_path / "list").write_text(listed)
+    done = run(UTILS / "check_corpus.sh", tmp_path, tmp_path / "list", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert done.stderr == (f"check_corpus.sh: {message.replace('DIR', str(tmp_path))}\n" if message else "")

@@ -39,7 +39,7 @@ tests="test_mix_sentences test_mix test_europarl test_conll test_ref test_asr te
 of() { case $1 in *-TED) echo _ted ;; *-sentences) echo _sentences ;; esac; }
 
 # Stage 0: see that the corpora are there, and that they are those of README.md.
-if runs 0; then local/check_corpus.sh "$corpus"; fi
+if runs 0; then check_corpus.sh "$corpus" conf/corpus.txt; fi
 
 # Stage 1: data directories. A debate, a talk, an article is a stream.
 # prepare TEXT SET [option …]

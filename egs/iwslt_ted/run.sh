@@ -53,7 +53,7 @@ done
 # Stage 0: get the corpus, and see that it is the one that the published figures are about.
 if runs 0; then
   [ "$corpus" != data/corpus ] || local/download_data.sh "$corpus"
-  local/check_corpus.sh "$corpus"
+  check_corpus.sh "$corpus" conf/corpus.txt
 fi
 
 # Stage 1: data directories. Every set is one long column of words, so one stream.

@@ -59,7 +59,7 @@ each() {
 }
 
 # Stage 0: see that the corpora are there, and that they are those of README.md.
-if runs 0; then local/check_corpus.sh "$corpus"; fi
+if runs 0; then check_corpus.sh "$corpus" conf/corpus.txt; fi
 
 # Stage 1: the texts of all sets, and their data directories; every text is a stream of its own.
 if runs 1; then

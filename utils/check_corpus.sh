@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# usage: utils/check_corpus.sh DIR LIST
+# Whether a recipe's corpora are in DIR, with the lines that its figures were measured on. LIST has a line for each file,
+# `LINES PATH`; where `~` stands before the number, another version of the file does too, and the figures will differ.
+set -euo pipefail
+[ $# = 2 ] || { sed -n '2,4s/^# //p' "$0" >&2; exit 1; }
+dir=$1
+status=0
+while read -r lines file; do
+  case $lines in '' | '#'*) continue ;; esac
+  expected=${lines#'~'}
+  if [ ! -f "$dir/$file" ]; then
+    echo "check_corpus.sh: $dir/$file: no such file; README.md says where to get it" >&2
+    status=1
+    continue
+  fi
+  found=$(($(wc -l <"$dir/$file")))
+  if [ "$found" = "$expected" ]; then
+    continue
+  elif [ "$expected" = "$lines" ]; then
+    echo "check_corpus.sh: $dir/$file: $found lines instead of $expected; get it again, it is cut or another file" >&2
+    status=1
+  else
+    echo "check_corpus.sh: $dir/$file: $found lines, not the $expected of RESULTS.md; the figures will differ" >&2
+  fi
+done <"$2"
+exit $status
