@@ -123,11 +123,16 @@ if runs 6; then each decode; fi
 
 # Stage 7: all figures into RESULTS.tsv, and with the published ones beside them into RESULTS.md.
 if runs 7; then
+  commands='./run.sh --corpus DIR --experiments 1 --systems "Word-CRF Word-CRF-no-triggers"
+./run.sh --corpus DIR --experiments 1 --systems "Word-Delay Word-N-gram" --epochs 3
+./run.sh --corpus DIR --experiments "1 2" --systems Delay --epochs 1
+./run.sh --corpus DIR --experiments 3 --epochs 2
+./run.sh --corpus DIR --experiments 4'
   compare=()
   for pair in Delay,Word-CRF Word-CRF,Word-CRF-no-triggers Delay+in-domain,Delay Bi-LSTM,Delay Delay,N-gram; do
     [ ! -d "exp/results/${pair%,*}" ] || [ ! -d "exp/results/${pair#*,}" ] || compare+=(--compare "$pair")
   done
-  punc results --title "Newswire, short messages and matched texts" --command "./run.sh --corpus DIR" \
+  punc results --title "Newswire, short messages and matched texts" --command "$commands" \
     --published conf/published.tsv --systems "$order" \
     --sets "test_messages test_matched test_multi test_multi_mid" --columns "PERIOD QUESTION COMMA overall" \
     "${compare[@]}" --notes conf/notes.md exp/results RESULTS
