@@ -138,8 +138,16 @@ fi
 if runs 7; then
   rows=
   for kind in $texts; do for system in $systems; do rows+=" $(row_of "$system" "$kind")"; done; done
+  compare=()
+  for kind in $texts; do
+    for pair in Bi-LSTM-A,Bi-LSTM Bi-LSTM,FC-LSTM-w4 FC-LSTM-w4,FC-LSTM-w2 Bi-LSTM-A,Bi-LSTM-A-sum; do
+      first=$(row_of "${pair%,*}" "$kind") second=$(row_of "${pair#*,}" "$kind")
+      [ ! -d "exp/results/$first" ] || [ ! -d "exp/results/$second" ] || compare+=(--compare "$first,$second")
+    done
+  done
   punc results --title "Japanese posts and sentences" --command "./run.sh --corpus DIR" --systems "$rows" \
     --published conf/published.tsv --sets "test_single test_multi test_multi_mid" --columns "C P Q E N overall" \
+    ${compare[@]+"${compare[@]}"} \
     --notes conf/notes.md exp/results RESULTS
   cat RESULTS.md
 fi
