@@ -38,6 +38,8 @@ from punc.progressbar import progressbar
 from punc.score import confusion, figures
 from punc.store import Store, StoreSet
 
+CHUNK = 1 << 22  # labels that are counted at once
+
 
 def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str, options: dict[str, Any], *,
           train_set: str = "train", dev_set: str = "dev", batching: str = "auto", rows: int = 100, steps: int = 5,
@@ -91,8 +93,7 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
     if pieces:
         print(f"{train_set}: {len(pieces.stream):,} pieces, {padding(pieces, rows):.1%} of the steps are padding",
               file=sys.stderr, flush=True)
-    slots = max(int(np.count_nonzero(data.labels >= 0)), 1)
-    fall = learning_rate / epochs if schedule == "linear" else 0.0
+    slots, fall = _slots(data), learning_rate / epochs if schedule == "linear" else 0.0
     progress = on_disk.resume(directory, net, updates, conf, train.__kwdefaults__) or Progress(learning_rate)
     while not progress.ended and progress.epoch < epochs:
         begin = time.perf_counter()
@@ -191,6 +192,12 @@ def _batches(model: Neural, data: StoreSet, pieces: Pieces | None, rows: int, st
         return lanes(data, model.lookahead, rows, steps)
     return (gather(data, pieces, group, model.lookahead)
             for group in by_length(pieces, rows, np.random.default_rng(seed)))
+
+
+def _slots(data: StoreSet) -> int:
+    """The slots that are learned from, 1 at least; of a large store some labels are in memory at a time."""
+    starts = range(0, len(data.labels), CHUNK)
+    return max(sum(int(np.count_nonzero(data.labels[start:start + CHUNK] >= 0)) for start in starts), 1)
 
 
 def _at_rates(batches: Iterator[Batch], updates: Optimizer, rate: float, fall: float, slots: int) -> Iterator[Batch]:

@@ -125,7 +125,7 @@ if runs 6; then each decode; fi
 if runs 7; then
   commands='./run.sh --corpus DIR --experiments 1 --systems "Word-CRF Word-CRF-no-triggers"
 ./run.sh --corpus DIR --experiments 1 --systems "Word-Delay Word-N-gram" --epochs 3
-./run.sh --corpus DIR --experiments "1 2" --systems Delay --epochs 1
+./run.sh --corpus DIR --experiments "1 2" --systems Delay --epochs 3
 ./run.sh --corpus DIR --experiments 3 --epochs 2
 ./run.sh --corpus DIR --experiments 4'
   compare=()
