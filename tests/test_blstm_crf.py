@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 import torch
 
+from punc.bin.main import main
+from punc.datadir import DataDir, Utterance, write_data_dir
 from punc.decode import choose, decode, log_posteriors
 from punc.errors import InputError
 from punc.labels import Label, LabelSet
@@ -102,6 +104,22 @@ def test_without_a_crf_posteriors_are_a_softmax():
     expected = own - np.logaddexp.reduce(own, axis=1)[:, None]
     np.testing.assert_allclose(log_posteriors(model, data), expected, rtol=0, atol=1e-5)
     assert decode(model, data)[0].tolist() == expected.argmax(1).tolist()
+
+
+@pytest.mark.parametrize(("given", "factor", "viterbi"), [
+    ([], None, True), (["--viterbi=false"], None, False), (["--scale=O=0.2"], 0.2, True)])
+def test_punc_punctuate_writes_these_labels(given, factor, viterbi, tmp_path):
+    model, ids = make(), data_of([40]).ids
+    words = [WORDS.tokens[i] for i in ids]
+    base.save(model, tmp_path / "final.pt")
+    model.vocabulary.write(tmp_path / "vocab")
+    model.labels.write(tmp_path / "labels.txt")
+    write_data_dir(tmp_path / "data", [Utterance("a", "a", words, None)])
+    assert main(["punctuate", "--nj=1", *given, str(tmp_path), str(tmp_path / "data"), str(tmp_path / "out")]) == 0
+    factors = np.array([factor, 1, 1], np.float32) if factor else None
+    expected = decode(model, data_of([40]), factors, viterbi=viterbi)[0]
+    [found] = DataDir(tmp_path / "out").utterances()
+    assert found.labels == [LABELS.names[label] for label in expected]
 
 
 def test_pieces_and_rows_do_not_change_the_best_sequence():
