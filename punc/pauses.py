@@ -170,7 +170,8 @@ def write_pauses(directory: str | os.PathLike, pauses: Iterable[tuple[str, np.nd
     """
     directory = Path(os.path.abspath(directory))
     offsets = IdTable(1)
-    with atomic_file(directory / "pauses.ark", "wb") as ark, atomic_file(directory / "pauses.scp") as index:
+    # The archive is in place first: an index without its archive would look as if all were done.
+    with atomic_file(directory / "pauses.scp") as index, atomic_file(directory / "pauses.ark", "wb") as ark:
         for id, vector in pauses:
             offsets.add(id, write_vector(ark, id, vector))
         for row in read_table(directory / "text"):

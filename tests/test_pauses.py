@@ -1,5 +1,6 @@
 """Pauses: closed forms from synthetic times, who is timed and who is not, Kaldi's bytes, and the command."""
 
+import os
 import struct
 from collections import Counter
 
@@ -183,6 +184,16 @@ def test_bytes_of_the_archive(tmp_path):
     write_pauses(tmp_path, [("utt", np.array([0.5, NAN]))])
     assert (tmp_path / "pauses.ark").read_bytes() == b"utt \0BFV \4" + struct.pack("<iff", 2, 0.5, NAN)
     assert (tmp_path / "pauses.scp").read_text() == f"utt {tmp_path}/pauses.ark:4\n"
+
+
+def test_an_index_is_in_place_only_where_its_archive_is(tmp_path, monkeypatch):
+    """A run that is killed between the two must not look finished."""
+    (tmp_path / "text").write_text("utt a b\n")
+    replace, placed = os.replace, []
+    monkeypatch.setattr(os, "replace", lambda source, target: (placed.append(target.name), replace(source, target)))
+    write_pauses(tmp_path, [("utt", np.array([0.5, NAN]))])
+    assert placed == ["pauses.ark", "pauses.scp"]
+
 
 
 def test_an_utterance_without_pauses_leaves_the_old_ones(tmp_path):
