@@ -102,8 +102,25 @@ def kill_midway(recipe, stage):
             break
         time.sleep(0.02)
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(job.pid, signal.SIGKILL)
+        os.killpg(job.pid, signal.SIGSTOP)  # so that no process begins that is not seen
+        for group in groups_below(job.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(group, signal.SIGKILL)
     return job.wait()
+
+
+def groups_below(pid):
+    """The process groups of a process and all below it: run.pl begins one for each job, which outlives it."""
+    rows = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # over meanwhile
+            _, parent, group = stat.read_text().rpartition(")")[2].split()[:3]
+            rows.append((int(stat.parent.name), int(parent), int(group)))
+    below, groups = {pid}, {pid}
+    while new := {(child, group) for child, parent, group in rows if parent in below and child not in below}:
+        below |= {child for child, _ in new}
+        groups |= {group for _, group in new}
+    return groups
 
 
 def states(recipe):
