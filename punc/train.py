@@ -93,7 +93,7 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
     if pieces:
         print(f"{train_set}: {len(pieces.stream):,} pieces, {padding(pieces, rows):.1%} of the steps are padding",
               file=sys.stderr, flush=True)
-    slots, fall = _slots(data), learning_rate / epochs if schedule == "linear" else 0.0
+    slots, fall = (_slots(data), learning_rate / epochs) if schedule == "linear" else (1, 0.0)
     progress = on_disk.resume(directory, net, updates, conf, train.__kwdefaults__) or Progress(learning_rate)
     while not progress.ended and progress.epoch < epochs:
         begin = time.perf_counter()
@@ -144,7 +144,7 @@ def _check(settings: dict[str, Any]) -> None:
 
 
 def evaluate(model: Neural | Fitted, data: StoreSet) -> tuple[float, float]:
-    """Mean loss per slot in nats, and overall F1 in percent, on a labelled set, decoded as `punc punctuate` does."""
+    """Mean loss per slot in nats, and overall F1 in percent of each slot's own best label, on a labelled set."""
     logs = log_posteriors(model, data)
     slots = np.flatnonzero(data.labels >= 0)
     labels = data.labels[slots].astype(np.int64)
