@@ -102,7 +102,7 @@ if runs 3; then
     data/train data/dev
   punc make-store --unit word --vocab data/store/vocab --labels $labels --nj "$nj" data/store_sentences \
     data/train_sentences data/dev_sentences
-  punc make-store --unit word --min-count "$min_count" --labels $labels --train train_ted --nj "$nj" data/store_ted \
+  punc make-store --unit word --vocab data/store/vocab --labels $labels --nj "$nj" data/store_ted \
     data/train_ted data/dev_ted
   [ -n "$own_vectors" ] || [ -s "$vectors" ] ||
     $cmd data/log/vectors.log python ../iwslt_ted/local/train_vectors.py --dimensions 300 data/train_all "$vectors"
