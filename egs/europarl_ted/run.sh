@@ -73,9 +73,9 @@ if runs 1; then
     rm data/test_asr.new/punct
     mv data/test_asr.new data/test_asr
   }
-  # The published sets, for punctuation alone: lower case, no quotes.
-  for set in test2011 test2011asr; do
-    [ -f data/$set/punct ] || {
+  # The published sets, for punctuation alone: lower case, no quotes; and more talks, if they are there, for vectors.
+  for set in test2011 test2011asr train_extra; do
+    [ -f data/$set/punct ] || [ ! -f "$corpus/iwslt_ted/$set" ] || {
       LC_ALL=C sed 's/QUESTION/QUESTIONMARK/' "$corpus/iwslt_ted/$set" >data/raw/$set
       punc prepare --format lrec --labels $labels --nj "$nj" data/raw/$set data/$set
     }
@@ -96,7 +96,7 @@ if runs 2; then
 fi
 
 # Stage 3: the words of the training texts, without those that are too rare to learn, all texts as numbers, and vectors,
-# of all of Europarl too.
+# of all of Europarl and more talks too.
 if runs 3; then
   punc make-store --unit word --min-count "$min_count" --labels $labels --train train --nj "$nj" data/store \
     data/train data/dev
@@ -104,8 +104,10 @@ if runs 3; then
     data/train_sentences data/dev_sentences
   punc make-store --unit word --vocab data/store/vocab --labels $labels --nj "$nj" data/store_ted \
     data/train_ted data/dev_ted
-  [ -n "$own_vectors" ] || [ -s "$vectors" ] ||
-    $cmd data/log/vectors.log python ../iwslt_ted/local/train_vectors.py --dimensions 300 data/train_all "$vectors"
+  texts=(data/train_all)
+  [ ! -d data/train_extra ] || texts+=(data/train_extra)
+  [ -n "$own_vectors" ] || [ -s "$vectors" ] || $cmd data/log/vectors.log \
+    python ../iwslt_ted/local/train_vectors.py --dimensions 300 --window 1 "${texts[@]}" "$vectors"
 fi
 
 # Stage 4: train the models.
