@@ -82,9 +82,11 @@ class Decoder:
         import torch
 
         from punc.decode import decode
+        from punc.memory import keep_freed_memory
         from punc.models.base import load
         if self.model is None:
             torch.set_num_threads(1)
+            keep_freed_memory()
             self.model = load(self.directory)
             if self.piece and (self.model.lookahead or 0) > max(self.piece, self.context):
                 raise InputError(f"the model reads {self.model.lookahead} tokens past a slot, but --piece={self.piece}",
