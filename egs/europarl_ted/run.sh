@@ -154,7 +154,9 @@ fi
 if runs 7; then
   rows=
   for system in $order; do rows+=" $system $system+slots $system+case"; done
-  punc results --title "Europarl, TED talks and CoNLL-2003" --command "./run.sh --corpus DIR" --systems "$rows" \
-    --published conf/published.tsv --sets "$tests" --notes conf/notes.md exp RESULTS
+  columns="CAP CAP_COMMA CAP_PERIOD CAP_QUOTATION CAP_QUESTIONMARK COMMA PERIOD QUOTATION QUESTIONMARK O overall"
+  columns+=" marks marks.COMMAS marks.PERIODS marks.QUESTIONMARKS case"
+  punc results --title "Europarl, TED talks and CoNLL-2003" --command "./run.sh --corpus DIR --systems NAME" \
+    --systems "$rows" --sets "$tests" --columns "$columns" --published conf/published.tsv --notes conf/notes.md exp RESULTS
   cat RESULTS.md
 fi
