@@ -127,7 +127,7 @@ if runs 7; then
 ./run.sh --corpus DIR --experiments 1 --systems "Word-Delay Word-N-gram" --epochs 3
 ./run.sh --corpus DIR --experiments "1 2" --systems Delay --epochs 3
 ./run.sh --corpus DIR --experiments 3 --epochs 2
-./run.sh --corpus DIR --experiments 4'
+./run.sh --corpus DIR --experiments 4                          # Bi-LSTM stopped after four epochs'
   compare=()
   for pair in Delay,Word-CRF Word-CRF,Word-CRF-no-triggers Delay+in-domain,Delay Bi-LSTM,Delay Delay,N-gram; do
     [ ! -d "exp/results/${pair%,*}" ] || [ ! -d "exp/results/${pair#*,}" ] || compare+=(--compare "$pair")
