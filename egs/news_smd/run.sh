@@ -126,7 +126,7 @@ if runs 7; then
   commands='./run.sh --corpus DIR --experiments 1 --systems "Word-CRF Word-CRF-no-triggers"
 ./run.sh --corpus DIR --experiments 1 --systems "Word-Delay Word-N-gram" --epochs 3
 ./run.sh --corpus DIR --experiments "1 2" --systems Delay --epochs 3
-./run.sh --corpus DIR --experiments 3 --epochs 2
+./run.sh --corpus DIR --experiments 3 --systems "Delay N-gram CNN-Feature-440 CNN-Ngram-440 Dilated-CNN Bi-LSTM" --epochs 2
 ./run.sh --corpus DIR --experiments 4                          # Bi-LSTM stopped after four epochs'
   compare=()
   for pair in Delay,Word-CRF Word-CRF,Word-CRF-no-triggers Delay+in-domain,Delay Bi-LSTM,Delay Delay,N-gram; do
