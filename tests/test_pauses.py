@@ -195,7 +195,6 @@ def test_an_index_is_in_place_only_where_its_archive_is(tmp_path, monkeypatch):
     assert placed == ["pauses.ark", "pauses.scp"]
 
 
-
 def test_an_utterance_without_pauses_leaves_the_old_ones(tmp_path):
     (tmp_path / "text").write_text("one a\ntwo b\n")
     (tmp_path / "pauses.scp").write_text("old\n")
