@@ -27,6 +27,7 @@ import torch
 
 from punc import progress as on_disk
 from punc.batches import Batch, Pieces, by_length, cut, gather, lanes, padding
+from punc.bfloat16 import has_bfloat16
 from punc.decode import log_posteriors
 from punc.errors import InputError
 from punc.memory import keep_freed_memory
@@ -62,7 +63,7 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
     weight_decay     of dense weights
     clip             largest norm of the gradient; 0: any
     class_weights    LABEL=WEIGHT[,LABEL=WEIGHT]: weights of labels in the loss; 1 for the others
-    bfloat16         whether matrix products are of such numbers; faster only on processors that have them
+    bfloat16         whether matrix products are of such numbers; float32 all the same on processors without them
     epochs           at most; all of them with a linear schedule
     schedule         of the learning rate: halving, by the dev loss, or linear, to 0 over the epochs
     min_improvement  halving: relative fall of the dev loss below which the rate is halved
@@ -93,6 +94,9 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
     if pieces:
         print(f"{train_set}: {len(pieces.stream):,} pieces, {padding(pieces, rows):.1%} of the steps are padding",
               file=sys.stderr, flush=True)
+    if bfloat16 and not has_bfloat16():
+        print("punc train: this processor has no bfloat16; float32 takes longer", file=sys.stderr, flush=True)
+        bfloat16 = False
     slots, fall = (_slots(data), learning_rate / epochs) if schedule == "linear" else (1, 0.0)
     progress = on_disk.resume(directory, net, updates, conf, train.__kwdefaults__) or Progress(learning_rate)
     while not progress.ended and progress.epoch < epochs:

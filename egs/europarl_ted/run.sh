@@ -32,11 +32,11 @@ own_vectors=$vectors
 case $vectors in '') vectors=data/vectors.txt ;; /*) ;; *) vectors=$from/$vectors ;; esac
 labels=conf/labels.txt
 order="BLSTM-CRF-1-layer BLSTM-CRF BLSTM-softmax BLSTM-CRF-words BLSTM-CRF-fixed BLSTM-CRF-sentences BLSTM-CRF-TED
-  BLSTM-softmax-TED"
+  BLSTM-CRF-TED-more"
 systems=${systems:-$order}
 tests="test_mix_sentences test_mix test_europarl test_conll test_ref test_asr test2011 test2011asr"
 # What a system is trained on: the sets train<of> and dev<of> of the store data/store<of>.
-of() { case $1 in *-TED) echo _ted ;; *-sentences) echo _sentences ;; esac; }
+of() { case $1 in *-TED) echo _ted ;; *-more) echo _more ;; *-sentences) echo _sentences ;; esac; }
 
 # Stage 0: see that the corpora are there, and that they are those of README.md.
 if runs 0; then check_corpus.sh "$corpus" conf/corpus.txt; fi
@@ -115,7 +115,7 @@ if runs 4; then
   for system in $systems; do
     set=$(of "$system")
     train_model "exp/$system" "data/store$set" "conf/$system.conf" --vectors "$vectors" --threads "$threads" \
-      --train-set "train$set" --dev-set "dev$set" ${epochs:+--epochs "$epochs"}
+      --train-set "train$set" --dev-set "dev${set/_more/_ted}" ${epochs:+--epochs "$epochs"}
   done
 fi
 

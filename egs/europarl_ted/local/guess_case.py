@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""usage: local/guess_case.py LABELS-FILE CASED-DATA-DIR OUT-DIR DATA-DIR …
+
+The cased data directory, and after it others whose text has marks and no case, with labels of both: their case is
+guessed. A word is a capital's where it begins a sentence, and where it was one in more than half of its places within
+sentences of the cased text, each word by itself.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from punc.constraints import SENTENCE_ENDS
+from punc.datadir import DataDir, Utterance, write_data_dir
+from punc.errors import InputError
+from punc.labels import LabelSet
+
+
+def ends(labels: LabelSet) -> set[str]:
+    """The labels whose mark ends a sentence."""
+    return {label.name for label in labels if set(label.mark) & set(SENTENCE_ENDS)}
+
+
+def slots(data: DataDir, labels: LabelSet) -> Iterator[tuple[Utterance, list[bool]]]:
+    """Each utterance, and of each of its words whether it begins a sentence."""
+    last = ends(labels)
+    for _, stream in data.streams():
+        begins = True
+        for utterance in stream:
+            after = [name in last for name in utterance.labels]
+            yield utterance, [begins, *after[:-1]]
+            begins = after[-1]
+
+
+def capitalized(data: DataDir, labels: LabelSet) -> set[str]:
+    """The words that have a capital in more than half of their places within sentences."""
+    capitals, balance = {label.name for label in labels if label.capital}, Counter()
+    for utterance, begins in slots(data, labels):
+        for word, name, first in zip(utterance.words, utterance.labels, begins):
+            if not first:
+                balance[word] += 1 if name in capitals else -1
+    return {word for word, more in balance.items() if more > 0}
+
+
+def with_case(data: DataDir, labels: LabelSet, words: set[str]) -> Iterator[Utterance]:
+    """The utterances with labels of marks and case."""
+    capital = {label.name: labels.reading(label.mark, capital=True) for label in labels}
+    for utterance, begins in slots(data, labels):
+        yield utterance._replace(labels=[capital[name] if word in words or first and word[0].isalpha() else name
+                                         for word, name, first in zip(utterance.words, utterance.labels, begins)])
+
+
+def together(sets: Sequence[tuple[DataDir, Iterable[Utterance]]]) -> Iterator[Utterance]:
+    """The utterances of directories one after the other, with the directories' names in front of ids."""
+    for data, utterances in sorted(sets, key=lambda pair: pair[0].path.name.encode()):
+        for utterance in utterances:
+            yield utterance._replace(id=f"{data.path.name}-{utterance.id}", stream=f"{data.path.name}-{utterance.stream}")
+
+
+def main(labels_file: str, cased: str, out: str, *others: str) -> None:
+    labels, cased = LabelSet.read(labels_file), DataDir(cased)
+    words = capitalized(cased, labels)
+    print(f"{cased.path}: {len(words)} words that have a capital within sentences", file=sys.stderr)
+    guessed = [(data, with_case(data, labels, words)) for data in map(DataDir, others)]
+    write_data_dir(out, together([(cased, cased.utterances()), *guessed]))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 5:
+        sys.exit(__doc__)
+    try:
+        main(*sys.argv[1:])
+    except InputError as error:
+        sys.exit(f"{sys.argv[0]}: {error}")
