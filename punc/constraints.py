@@ -16,16 +16,15 @@ import numpy as np
 
 from punc.labels import LabelSet
 
-SENTENCE_ENDS = ".?!…。？！؟।"  # the last character of a mark after which a sentence begins
 ROWS = 1024  # stretches that are searched side by side
 
 
 def case_rules(labels: LabelSet) -> tuple[np.ndarray, np.ndarray]:
     """Which label may follow which one, bool (L, L), and which may begin a text, bool (L,).
 
-    All may where the label set has no capitals. Marks that end a sentence are those with one of SENTENCE_ENDS.
+    All may where the label set has no capitals.
     """
-    ends = np.array([bool(set(label.mark) & set(SENTENCE_ENDS)) for label in labels])
+    ends = np.array([name in labels.sentence_ends for name in labels.names])
     capital = np.array([label.capital or not labels.cased for label in labels])
     return ~ends[:, None] | capital, capital
 

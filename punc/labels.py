@@ -22,6 +22,9 @@ from punc.errors import InputError
 from punc.files import atomic_file, read_lines
 
 
+SENTENCE_ENDS = frozenset(".?!…。？！؟।")  # characters of a mark after which a sentence begins
+
+
 def with_capital(word: str) -> str:
     """The word with its first letter in upper case: title case, as one character can have a longer upper case (ß)."""
     return word[:1].title() + word[1:]
@@ -114,6 +117,11 @@ class LabelSet:
     def cased(self) -> bool:
         """Whether any label writes a capital."""
         return any(label.capital for label in self.labels)
+
+    @property
+    def sentence_ends(self) -> frozenset[str]:
+        """The names of the labels after which a sentence begins: their mark has one of SENTENCE_ENDS."""
+        return frozenset(label.name for label in self.labels if SENTENCE_ENDS & set(label.mark))
 
     @property
     def marks(self) -> frozenset[str]:

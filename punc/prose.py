@@ -10,7 +10,6 @@
 from collections.abc import Mapping, Sequence, Set
 from typing import IO
 
-from punc.constraints import SENTENCE_ENDS
 from punc.labels import LabelSet
 
 QUOTE = '"'
@@ -29,7 +28,7 @@ class ProseWriter:
         self._file, self._casing, self._clitics = file, casing or {}, clitics
         self._labels = {label.name: label for label in labels}
         self._quotes = {label.name for label in labels if QUOTE in label.mark}
-        self._ends = {label.name for label in labels if set(label.mark) & set(SENTENCE_ENDS)}
+        self._ends = labels.sentence_ends
         self._held: tuple[str, str, list[str]] | None = None  # id, stream, pieces: the next one says if it is last
         self._open = self._waits = self._joins = False
 

@@ -72,6 +72,12 @@ def test_a_plain_label_with_marks_is_still_the_plain_one(read):
     assert (labels.reading("", True), labels.reading("-", True), labels.reading("", False)) == ("CAP", "CAP", "O")
 
 
+def test_sentence_ends(read):
+    """Labels that write a `.`, anywhere in their mark, or a `?`."""
+    text = CASED + "ELLIPSIS w...  …\nDASH w-  -\nQUOTED w.\"  \"\n"
+    assert read(text).sentence_ends == {"PERIOD", "CAPPERIOD", "ELLIPSIS", "QUOTED"}
+
+
 def test_strongest(read):
     labels = read(CHE)
     assert labels.strongest(["COMMA", "QUESTION", "PERIOD"]) == "QUESTION"

@@ -8,7 +8,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "punc"
 # From the bottom up. A module imports from lines above its own only, never from its own line.
 LAYERS = """
-errors progressbar memory
+errors progressbar memory bfloat16
 files idtable lookup triggers
 labels tables options decode_dir clusters
 ctm vectors word_vectors constraints

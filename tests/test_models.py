@@ -14,6 +14,7 @@ import pytest
 import torch
 
 from punc.batches import cut, gather
+from punc.bfloat16 import has_bfloat16
 from punc.decode import live, log_posteriors
 from punc.errors import InputError
 from punc.labels import Label, LabelSet
@@ -213,6 +214,7 @@ def test_every_weight_that_is_trained_has_a_gradient(name, inputs, text_model):
     assert not any(weight.grad is not None for weight in model.parameters() if not weight.requires_grad)
 
 
+@pytest.mark.skipif(not has_bfloat16(), reason="no bfloat16 on this processor")
 @pytest.mark.parametrize(("name", "inputs"), PAUSES)
 def test_in_bfloat16_it_is_nearly_the_same(name, inputs, text_model):
     model = make(name, text_model, **WITHOUT | inputs).train()

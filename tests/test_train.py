@@ -13,6 +13,7 @@ from torch import nn
 
 import punc.models.base
 import punc.train
+from punc.bfloat16 import has_bfloat16
 from punc.bin import main as command
 from punc.datadir import Utterance, write_data_dir
 from punc.decode import log_posteriors
@@ -102,7 +103,9 @@ def test_the_same_seed_gives_the_same_model(name, toy_store, tmp_path, both_ways
 @pytest.mark.parametrize(("name", "change"), [
     ("lanes", {"rows": 7}), ("lanes", {"steps": 4}), ("lanes", {"optimizer": "sgd"}), ("lanes", {"learning_rate": 0.2}),
     ("lanes", {"epsilon": 1e-3}), ("lanes", {"weight_decay": 0.01}), ("lanes", {"clip": 0.01}),
-    ("lanes", {"class_weights": "O=0.5"}), ("lanes", {"bfloat16": True}), ("lanes", {"schedule": "linear"}),
+    ("lanes", {"class_weights": "O=0.5"}), ("lanes", {"schedule": "linear"}),
+    pytest.param("lanes", {"bfloat16": True},
+                 marks=pytest.mark.skipif(not has_bfloat16(), reason="no bfloat16 on this processor")),
     ("lanes", {"batching": "pieces"}), ("lanes", {"train_set": "train_after"}),
     ("lanes-pieces", {"piece": 15}), ("lanes-pieces", {"context": 3}),
     ("whole-pieces", {"piece": 15}), ("whole-pieces", {"context": 3}),
@@ -110,6 +113,14 @@ def test_the_same_seed_gives_the_same_model(name, toy_store, tmp_path, both_ways
 def test_every_option_is_used(name, change, toy_store, tmp_path, both_ways):
     one, other = (run(toy_store, tmp_path / str(len(c)), name, **{"epochs": 1} | c) for c in ({}, change))
     assert not same(one, other)
+
+
+def test_without_bfloat16_it_is_float32(toy_store, tmp_path, both_ways, capsys, monkeypatch):
+    monkeypatch.setattr(punc.train, "has_bfloat16", lambda: False)
+    exact = run(toy_store, tmp_path / "float32", "lanes", epochs=1)
+    assert "bfloat16" not in capsys.readouterr().err
+    assert same(exact, run(toy_store, tmp_path / "bfloat16", "lanes", epochs=1, bfloat16=True))
+    assert capsys.readouterr().err.startswith("punc train: this processor has no bfloat16; float32 takes longer\n")
 
 
 def test_a_linear_schedule_falls_by_the_slots_learned_from(toy_store, tmp_path, both_ways, monkeypatch):

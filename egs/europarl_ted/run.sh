@@ -47,6 +47,12 @@ prepare() {
   [ -f "data/$2/text" ] ||
     punc prepare --format prose --doc '#doc' --clitics conf/clitics.txt --labels $labels --nj "$nj" "${@:3}" "$1" "data/$2"
 }
+# prepare_marks FILE SET: words and marks in lower case; nothing, where there is no such file.
+prepare_marks() {
+  [ ! -f "data/$2/punct" ] && [ -f "$corpus/$1" ] || return 0
+  LC_ALL=C sed 's/QUESTION/QUESTIONMARK/' "$corpus/$1" >"data/raw/$2"
+  punc prepare --format lrec --labels $labels --nj "$nj" "data/raw/$2" "data/$2"
+}
 if runs 1; then
   [ -f data/raw/test_conll.txt ] || local/texts.py "$corpus" data/raw # the last one that it writes
   if [ ! -f data/raw/.europarl ]; then
@@ -73,13 +79,17 @@ if runs 1; then
     rm data/test_asr.new/punct
     mv data/test_asr.new data/test_asr
   }
-  # The published sets, for punctuation alone: lower case, no quotes; and more talks, if they are there, for vectors.
-  for set in test2011 test2011asr train_extra; do
-    [ -f data/$set/punct ] || [ ! -f "$corpus/iwslt_ted/$set" ] || {
-      LC_ALL=C sed 's/QUESTION/QUESTIONMARK/' "$corpus/iwslt_ted/$set" >data/raw/$set
-      punc prepare --format lrec --labels $labels --nj "$nj" data/raw/$set data/$set
-    }
-  done
+  # The published sets, for punctuation alone: lower case, no quotes. If they are there, more talks, and what a recogniser
+  # made of talks: for vectors, and with a guess of their case for BLSTM-CRF-TED-more.
+  prepare_marks iwslt_ted/test2011 test2011
+  prepare_marks iwslt_ted/test2011asr test2011asr
+  prepare_marks iwslt_ted/train_extra train_extra
+  prepare_marks ted_asr/train.asr.lrec.txt train_asr
+  prepare_marks ted_asr/dev2012.asr.lrec.txt dev_asr
+  more=()
+  for set in train_extra train_asr; do [ ! -d data/$set ] || more+=(data/$set); done
+  [ -f data/train_more/punct ] || [ ${#more[@]} = 0 ] ||
+    local/guess_case.py $labels data/train_ted data/train_more "${more[@]}"
   for set in train dev test_mix; do
     [ -f data/${set}_sentences/punct ] || local/sentences.py $labels data/$set data/${set}_sentences
   done
@@ -104,6 +114,8 @@ if runs 3; then
     data/train_sentences data/dev_sentences
   punc make-store --unit word --vocab data/store/vocab --labels $labels --nj "$nj" data/store_ted \
     data/train_ted data/dev_ted
+  [ ! -d data/train_more ] ||
+    punc make-store --unit word --vocab data/store/vocab --labels $labels --nj "$nj" data/store_more data/train_more data/dev_ted
   texts=(data/train_all)
   [ ! -d data/train_extra ] || texts+=(data/train_extra)
   [ -n "$own_vectors" ] || [ -s "$vectors" ] || $cmd data/log/vectors.log \

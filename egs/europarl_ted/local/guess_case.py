@@ -10,26 +10,23 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from punc.constraints import SENTENCE_ENDS
 from punc.datadir import DataDir, Utterance, write_data_dir
 from punc.errors import InputError
 from punc.labels import LabelSet
 
 
-def ends(labels: LabelSet) -> set[str]:
-    """The labels whose mark ends a sentence."""
-    return {label.name for label in labels if set(label.mark) & set(SENTENCE_ENDS)}
-
-
 def slots(data: DataDir, labels: LabelSet) -> Iterator[tuple[Utterance, list[bool]]]:
-    """Each utterance, and of each of its words whether it begins a sentence."""
-    last = ends(labels)
-    for _, stream in data.streams():
-        begins = True
-        for utterance in stream:
-            after = [name in last for name in utterance.labels]
-            yield utterance, [begins, *after[:-1]]
-            begins = after[-1]
+    """Each utterance, and of each of its words whether it begins a sentence. Raises InputError for other labels."""
+    if not data.has_labels:
+        raise InputError("no labels", "it needs a file punct", data.path)
+    last, stream, begins = labels.sentence_ends, "", True
+    for utterance in data.utterances():
+        if wrong := set(utterance.labels) - set(labels.names):
+            raise InputError(f"utterance '{utterance.id}': label '{min(wrong)}' is not in the label set",
+                             "give the --labels that it was made with", data.path / "punct")
+        after = [name in last for name in utterance.labels]
+        yield utterance, [begins or utterance.stream != stream, *after[:-1]]
+        stream, begins = utterance.stream, after[-1]
 
 
 def capitalized(data: DataDir, labels: LabelSet) -> set[str]:

@@ -8,14 +8,13 @@ where a mark is that ends one, and with its stream.
 import sys
 from collections.abc import Iterator
 
-from punc.constraints import SENTENCE_ENDS
 from punc.datadir import DataDir, Utterance, write_data_dir
 from punc.errors import InputError
 from punc.labels import LabelSet
 
 
 def sentences(data: DataDir, labels: LabelSet) -> Iterator[Utterance]:
-    ends = {label.name for label in labels if set(label.mark) & set(SENTENCE_ENDS)}
+    ends = labels.sentence_ends
     number = 0
     for _, utterances in data.streams():
         words, names = [], []
