@@ -87,7 +87,7 @@ if runs 1; then
   prepare_marks ted_asr/train.asr.lrec.txt train_asr
   prepare_marks ted_asr/dev2012.asr.lrec.txt dev_asr
   more=()
-  for set in train_extra train_asr; do [ ! -d data/$set ] || more+=(data/$set); done
+  for set in train_extra train_asr; do [ ! -d data/$set ] || more+=("data/$set"); done
   [ -f data/train_more/punct ] || [ ${#more[@]} = 0 ] ||
     local/guess_case.py $labels data/train_ted data/train_more "${more[@]}"
   for set in train dev test_mix; do
@@ -95,7 +95,9 @@ if runs 1; then
   done
   for set in train_all train dev ${tests/test_asr/} train_ted dev_ted; do punc validate --labels $labels "data/$set"; done
   punc validate data/test_asr
-  local/count_labels.sh $labels data/{train_all,train,dev,train_ted,dev_ted,test_mix,test_europarl,test_conll,test_ref,test2011,test2011asr}
+  local/count_labels.sh $labels \
+    data/{train_all,train,dev,train_ted,dev_ted,test_mix,test_europarl,test_conll,test_ref,test2011,test2011asr} \
+    ${more[@]+"${more[@]}"}
 fi
 
 # Stage 2: there is no audio to align; learn of all training text how words are written that have more capitals than the
@@ -126,6 +128,7 @@ fi
 if runs 4; then
   for system in $systems; do
     set=$(of "$system")
+    [ -d "data/store$set" ] || { echo "$0: $system is left out: no text for it (README.md)" >&2; continue; }
     train_model "exp/$system" "data/store$set" "conf/$system.conf" --vectors "$vectors" --threads "$threads" \
       --train-set "train$set" --dev-set "dev${set/_more/_ted}" ${epochs:+--epochs "$epochs"}
   done
@@ -138,12 +141,15 @@ fi
 decode() {
   local row=$1 system=$2 set out reference
   for set in $tests; do
-    case $system:$set in *-sentences:*_sentences | BLSTM-CRF:*) ;; *-sentences:* | *:*_sentences) continue ;; esac
+    case $row:$set in # sentences for the system of sentences, and for the one that it is compared with
+      BLSTM-CRF:* | *-sentences:*_sentences) ;;
+      *-sentences:* | *:*_sentences | *+*:test_europarl | *+*:test_conll) continue ;;
+    esac
     out=exp/$row/decode_$set reference=data/$set
     [ "$set" != test_asr ] || reference=data/test_ref
     [ "$out/punct" -nt "exp/$system/final.pt" ] ||
-      $cmd "exp/$row/log/decode_$set.log" punc punctuate --nj "$nj" --posteriors false --casing data/casing.txt \
-        --clitics conf/clitics.txt "${@:3}" "exp/$system" "data/$set" "$out"
+      $cmd "exp/$row/log/decode_$set.log" punc punctuate --nj "$nj" --context 64 \
+        --posteriors false --casing data/casing.txt --clitics conf/clitics.txt "${@:3}" "exp/$system" "data/$set" "$out"
     $cmd "exp/$row/log/score_$set.log" punc score --labels $labels --match streams \
       --collapse marks:O=O+CAP+QUOTATION+CAP_QUOTATION,COMMAS=COMMA+CAP_COMMA,PERIODS=PERIOD+CAP_PERIOD,QUESTIONMARKS=QUESTIONMARK+CAP_QUESTIONMARK \
       --collapse case:O=O+QUOTATION+COMMA+PERIOD+QUESTIONMARK,CAPITAL=CAP+CAP_QUOTATION+CAP_COMMA+CAP_PERIOD+CAP_QUESTIONMARK \
@@ -152,6 +158,7 @@ decode() {
 }
 if runs 6; then
   for system in $systems; do
+    [ -d "data/store$(of "$system")" ] || continue
     decode "$system" "$system"
     case $system in # marks and capitals that agree
       BLSTM-CRF | BLSTM-softmax | BLSTM-CRF-TED) decode "$system+case" "$system" --case-rule true ;;
@@ -166,9 +173,15 @@ fi
 if runs 7; then
   rows=
   for system in $order; do rows+=" $system $system+slots $system+case"; done
+  compare=()
+  for pair in BLSTM-CRF,BLSTM-softmax BLSTM-CRF,BLSTM-CRF-words BLSTM-CRF,BLSTM-CRF-fixed BLSTM-CRF,BLSTM-CRF-1-layer \
+    BLSTM-CRF,BLSTM-CRF+case BLSTM-CRF,BLSTM-CRF+slots BLSTM-CRF-TED-more,BLSTM-CRF-TED; do
+    [ ! -d "exp/${pair%,*}" ] || [ ! -d "exp/${pair#*,}" ] || compare+=(--compare "$pair")
+  done
   columns="CAP CAP_COMMA CAP_PERIOD CAP_QUOTATION CAP_QUESTIONMARK COMMA PERIOD QUOTATION QUESTIONMARK O overall"
   columns+=" marks marks.COMMAS marks.PERIODS marks.QUESTIONMARKS case"
   punc results --title "Europarl, TED talks and CoNLL-2003" --command "./run.sh --corpus DIR --systems NAME" \
-    --systems "$rows" --sets "$tests" --columns "$columns" --published conf/published.tsv --notes conf/notes.md exp RESULTS
+    --systems "$rows" --sets "$tests" --columns "$columns" --published conf/published.tsv \
+    ${compare[@]+"${compare[@]}"} --notes conf/notes.md exp RESULTS
   cat RESULTS.md
 fi
