@@ -8,7 +8,7 @@ from torch import nn
 
 @cache
 def has_bfloat16() -> bool:
-    """Whether PyTorch's layers run in bfloat16 here: for an LSTM oneDNN needs AVX-512 on x86, and says so in no other way."""
+    """Whether PyTorch's layers run in bfloat16 here. On x86 its LSTM needs AVX-512, and tells nobody but by failing."""
     try:
         with torch.autocast("cpu", torch.bfloat16), torch.inference_mode():
             nn.LSTM(1, 1)(torch.zeros(1, 1, 1))

@@ -21,7 +21,6 @@ from dataclasses import dataclass, field
 from punc.errors import InputError
 from punc.files import atomic_file, read_lines
 
-
 SENTENCE_ENDS = frozenset(".?!…。？！؟।")  # characters of a mark after which a sentence begins
 
 

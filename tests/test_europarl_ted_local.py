@@ -120,12 +120,12 @@ def guess_case(tmp_path, *directories):
 def test_case_is_guessed(tmp_path):
     """By each word's case within sentences (`bob` always, `may` half the time), and where a sentence begins."""
     write_data_dir(tmp_path / "cased", [
-        Utterance("s-1", "s", "the bob may the".split(), ["CAP", "CAP_COMMA", "CAP_QUOTATION", "PERIOD"]),
-        Utterance("s-2", "s", "the bob may".split(), ["CAP", "CAP", "O"])])
+        Utterance("s-1", "s", ["the", "bob", "may", "the"], ["CAP", "CAP_COMMA", "CAP_QUOTATION", "PERIOD"]),
+        Utterance("s-2", "s", ["the", "bob", "may"], ["CAP", "CAP", "O"])])
     write_data_dir(tmp_path / "a", [
-        Utterance("s-1", "s", "the may bob bob".split(), ["O", "COMMA", "O", "QUESTIONMARK"]),
-        Utterance("s-2", "s", "may 1996".split(), ["PERIOD", "O"]),
-        Utterance("t-1", "t", "1996 the".split(), ["O", "PERIOD"])])
+        Utterance("s-1", "s", ["the", "may", "bob", "bob"], ["O", "COMMA", "O", "QUESTIONMARK"]),
+        Utterance("s-2", "s", ["may", "1996"], ["PERIOD", "O"]),
+        Utterance("t-1", "t", ["1996", "the"], ["O", "PERIOD"])])
     assert guess_case(tmp_path, tmp_path / "a").returncode == 0
     assert [(u.id, u.stream, " ".join(u.labels)) for u in DataDir(tmp_path / "out").utterances()] == [
         ("a-s-1", "a-s", "CAP COMMA CAP CAP_QUESTIONMARK"), ("a-s-2", "a-s", "CAP_PERIOD O"),
@@ -135,7 +135,8 @@ def test_case_is_guessed(tmp_path):
 
 @pytest.mark.parametrize(("labels", "message"), [
     (None, "a: no labels; it needs a file punct"),
-    (["COMA"], "a/punct: utterance 's-1': label 'COMA' is not in the label set; give the --labels that it was made with"),
+    (["COMA"], "a/punct: utterance 's-1': label 'COMA' is not in the label set; "
+               "give the --labels that it was made with"),
 ])
 def test_case_of_what_has_no_such_labels(labels, message, tmp_path):
     write_data_dir(tmp_path / "cased", [Utterance("s-1", "s", ["a"], ["O"])])

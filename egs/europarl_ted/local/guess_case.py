@@ -43,15 +43,16 @@ def with_case(data: DataDir, labels: LabelSet, words: set[str]) -> Iterator[Utte
     """The utterances with labels of marks and case."""
     capital = {label.name: labels.reading(label.mark, capital=True) for label in labels}
     for utterance, begins in slots(data, labels):
-        yield utterance._replace(labels=[capital[name] if word in words or first and word[0].isalpha() else name
+        yield utterance._replace(labels=[capital[name] if word in words or (first and word[0].isalpha()) else name
                                          for word, name, first in zip(utterance.words, utterance.labels, begins)])
 
 
 def together(sets: Sequence[tuple[DataDir, Iterable[Utterance]]]) -> Iterator[Utterance]:
     """The utterances of directories one after the other, with the directories' names in front of ids."""
-    for data, utterances in sorted(sets, key=lambda pair: pair[0].path.name.encode()):
+    named = sorted(((data.path.name, utterances) for data, utterances in sets), key=lambda pair: pair[0].encode())
+    for name, utterances in named:
         for utterance in utterances:
-            yield utterance._replace(id=f"{data.path.name}-{utterance.id}", stream=f"{data.path.name}-{utterance.stream}")
+            yield utterance._replace(id=f"{name}-{utterance.id}", stream=f"{name}-{utterance.stream}")
 
 
 def main(labels_file: str, cased: str, out: str, *others: str) -> None:
