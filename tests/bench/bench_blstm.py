@@ -3,8 +3,8 @@
     python tests/bench/bench_blstm.py [--rows R] [--piece N] [--context N] [--threads T] [--words N]
 
 On random words of a vocabulary as large as the one of TED talks, with frequencies 1 / rank, and six letters on average.
-Decoding reads 64 words around a piece, as the recipe does. Beside the machine's own matrix-product rate in the same run. Times are of the process, not of the clock: they hold on a
-machine that does other work too.
+Decoding reads 64 words around a piece, as the recipe does. Beside the machine's own matrix-product rate in the same run.
+Times are of the process, not of the clock: they hold on a machine that does other work too.
 """
 
 import argparse
@@ -78,7 +78,8 @@ def main() -> None:
         model.train()
         training = median_seconds(_epoch, model, updates, batches, None, 5.0, bfloat16) / args.threads
         model.eval()
-        decoding = "" if bfloat16 else f"{len(data.ids) / median_seconds(partial(decode, model, data, context=64)):9,.0f}"
+        run = partial(decode, model, data, context=64)
+        decoding = "" if bfloat16 else f"{len(data.ids) / median_seconds(run):9,.0f}"
         print(f"{name + ' bf16' * bfloat16:<26} {len(data.ids) / training / args.threads:9,.0f} {decoding:>9}   "
               f"{products:.0f} GFLOP/s", flush=True)
 
