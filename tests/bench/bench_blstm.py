@@ -3,7 +3,7 @@
     python tests/bench/bench_blstm.py [--rows R] [--piece N] [--context N] [--threads T] [--words N]
 
 On random words of a vocabulary as large as the one of TED talks, with frequencies 1 / rank, and six letters on average.
-Decoding reads 64 words around a piece, as the recipe does. Beside the machine's own matrix-product rate in the same run.
+Decoding reads 64 words around a piece, as the recipe does. Beside the machine's own matrix-product rate in that run.
 Times are of the process, not of the clock: they hold on a machine that does other work too.
 """
 
