@@ -147,6 +147,32 @@ def test_case_of_what_has_no_such_labels(labels, message, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def beside_errors(tmp_path, said, recognized, punctuated):
+    for name, pairs in (("said", said), ("recognized", recognized), ("punctuated", punctuated)):
+        words, marks = zip(*(pair.partition("/")[::2] for pair in pairs.split()))
+        names = [{"": "O", ",": "CAP_COMMA", ".": "PERIOD"}[mark] for mark in marks]
+        write_data_dir(tmp_path / name, [Utterance("s-1", "s", list(words), names)])
+    return subprocess.run([sys.executable, RECIPE / "local/beside_errors.py", LABELS,
+                           "marks:O=O+CAP,COMMAS=COMMA+CAP_COMMA", *map(tmp_path.joinpath, ("said", "recognized",
+                                                                                           "punctuated"))],
+                          capture_output=True, text=True)
+
+
+def test_marks_beside_errors(tmp_path):
+    """c is missing, x is inserted, y is another word: the slots after b, d, x, e, y are beside an error."""
+    done = beside_errors(tmp_path, "a b/, c d e f/. g/.", "a b/, d x e y/. g/.", "a/, b/, d x e y/, g/.")
+    assert done.stdout.splitlines()[2:] == [
+        "| all | 7 | 50.0 | 66.7 | 57.1 |", "| not beside an error | 2 | 50.0 | 100.0 | 66.7 |",
+        "| beside an error | 5 | 50.0 | 50.0 | 50.0 |"]
+
+
+def test_marks_of_other_words(tmp_path):
+    done = beside_errors(tmp_path, "a", "a", "b")
+    assert done.returncode
+    assert done.stderr == (f"{RECIPE}/local/beside_errors.py: {tmp_path}/punctuated: its words are others; "
+                           f"punctuate {tmp_path}/recognized\n")
+
+
 def test_casing(tmp_path):
     text = 'NATO met "McDonald" and don\'t. NATO, McDonald'
     prepared(tmp_path, text, "--lowercase", "false")

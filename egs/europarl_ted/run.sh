@@ -137,6 +137,10 @@ fi
 # Stage 5: models with pauses; these texts have none.
 
 # Stage 6: punctuate the test sets and score them: all labels; marks alone, whatever the case; case alone.
+marks=marks:O=O+CAP+QUOTATION+CAP_QUOTATION,COMMAS=COMMA+CAP_COMMA,PERIODS=PERIOD+CAP_PERIOD
+marks+=,QUESTIONMARKS=QUESTIONMARK+CAP_QUESTIONMARK
+case=case:O=O+QUOTATION+COMMA+PERIOD+QUESTIONMARK
+case+=,CAPITAL=CAP+CAP_QUOTATION+CAP_COMMA+CAP_PERIOD+CAP_QUESTIONMARK
 # decode ROW SYSTEM [option …]: a row of the tables, made by a system with these options of punc punctuate.
 decode() {
   local row=$1 system=$2 set out reference
@@ -151,10 +155,12 @@ decode() {
       $cmd "exp/$row/log/decode_$set.log" punc punctuate --nj "$nj" --context 64 \
         --posteriors false --casing data/casing.txt --clitics conf/clitics.txt "${@:3}" "exp/$system" "data/$set" "$out"
     $cmd "exp/$row/log/score_$set.log" punc score --labels $labels --match streams \
-      --collapse marks:O=O+CAP+QUOTATION+CAP_QUOTATION,COMMAS=COMMA+CAP_COMMA,PERIODS=PERIOD+CAP_PERIOD,QUESTIONMARKS=QUESTIONMARK+CAP_QUESTIONMARK \
-      --collapse case:O=O+QUOTATION+COMMA+PERIOD+QUESTIONMARK,CAPITAL=CAP+CAP_QUOTATION+CAP_COMMA+CAP_PERIOD+CAP_QUESTIONMARK \
-      "$reference" "$out" "$out/score"
+      --collapse "$marks" --collapse "$case" "$reference" "$out" "$out/score"
   done
+  case $row in *-TED*) # where the recogniser is right, and where it is not
+    local/beside_errors.py $labels "$marks" data/test2011 data/test2011asr "exp/$row/decode_test2011asr" \
+      >"exp/$row/decode_test2011asr/score/beside_errors.md" ;;
+  esac
 }
 if runs 6; then
   for system in $systems; do
