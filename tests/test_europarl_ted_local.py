@@ -173,6 +173,14 @@ def test_marks_of_other_words(tmp_path):
                            f"punctuate {tmp_path}/recognized\n")
 
 
+def test_small_letters_behind_sentence_ends(tmp_path):
+    """Of 3 ends one has a small letter behind it, in the next line; `1996` has none, and streams are not told apart."""
+    write_data_dir(tmp_path / "data", [Utterance("s-1", "s", ["a", "b", "c"], ["PERIOD", "CAP", "QUESTIONMARK"]),
+                                       Utterance("s-2", "s", ["d", "e", "1996"], ["O", "CAP_PERIOD", "O"])])
+    done = subprocess.run([RECIPE / "local/clashes.sh", tmp_path / "data"], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[2:] == [f"| `{tmp_path}/data` | 3 | 1 | 33.3 |"]
+
+
 def test_casing(tmp_path):
     text = 'NATO met "McDonald" and don\'t. NATO, McDonald'
     prepared(tmp_path, text, "--lowercase", "false")

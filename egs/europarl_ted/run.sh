@@ -193,4 +193,5 @@ if runs 7; then
     --systems "$rows" --sets "$tests" --columns "$columns" --published conf/published.tsv \
     ${compare[@]+"${compare[@]}"} --notes conf/notes.md exp RESULTS
   cat RESULTS.md
+  local/clashes.sh exp/*/decode_test_mix
 fi
