@@ -63,19 +63,20 @@ def read_published(path: str | os.PathLike) -> list[Published]:
 
 def write_results(prefix: str | os.PathLike, scores: Sequence[Score], title: str = "Results", command: str = "",
                   published: Sequence[Published] = (), compared: Sequence[tuple[str, str]] = (),
-                  shown: Sequence[str] = (), notes: str = "") -> None:
+                  shown: Sequence[str] = (), notes: str = "", tested: Sequence[str] = ()) -> None:
     """Write PREFIX.tsv, a line for each figure, and PREFIX.md, tables with published figures beside ours.
 
     scores     as `collect` orders them
     compared   pairs of systems to test against each other on every set that both were scored on
     shown      columns of the tables, as `punc.report.columns` names them; none: all but the empty label's
     notes      Markdown that is appended as it is
+    tested     metrics that are tested, as `overall.F1`; none: all F1 of labels, overall and macro F1, Err, SER
     """
     known = columns(metric for score in scores for metric in score.figures)
     for column in shown:
         if column not in known:
             raise InputError(f"no score has a column '{column}'", f"there are {' '.join(known)}")
-    tests = [section for pair in compared for section in _comparison_section(*pair, scores)]
+    tests = [section for pair in compared for section in _comparison_section(*pair, scores, tested)]
     write_tsv(f"{prefix}.tsv", ("system", "set", "metric", "value", "low", "high"),
                ((score.system, score.set, name, *figure) for score in scores for name, figure in score.figures.items()))
     parts = [f"# {title}"]
@@ -125,8 +126,11 @@ def _cell(measured: Mapping[str, Interval], column: str) -> str:
             + ("" if np.isnan(last.low) else f" ({last.low:.1f}–{last.high:.1f})"))
 
 
-def _comparison_section(this: str, other: str, scores: Sequence[Score]) -> list[str]:
-    """A table of paired tests of two systems. Raises InputError where no set has both, or the slots differ."""
+def _comparison_section(this: str, other: str, scores: Sequence[Score], tested: Sequence[str]) -> list[str]:
+    """A table of paired tests of two systems, of some metrics or all.
+
+    Raises InputError where no set has both systems, where the slots differ, and for a metric that is not tested.
+    """
     of = {(score.system, score.set): score for score in scores}
     pairs = [(score, of[other, score.set]) for score in scores
              if score.system == this and (other, score.set) in of]
@@ -137,9 +141,13 @@ def _comparison_section(this: str, other: str, scores: Sequence[Score]) -> list[
         (counts, labels), (others, _) = read_counts(one.path), read_counts(two.path)
         check_pair(counts, others, os.fspath(two.path))
         result = compare(counts.confusion, others.confusion, partial(figures, labels=labels))
+        metrics = [name for name in result if is_summary(name) and name != f"{labels.names[0]}.F1"]
+        for name in tested:
+            if name not in metrics:
+                raise InputError(f"there is no test of '{name}'", f"there are {' '.join(metrics)}")
         rows += [[one.set, name, f"{c.this:.1f}", f"{c.other:.1f}",
                   f"{c.difference:+.1f} ({c.low:+.1f} … {c.high:+.1f})", f"{c.p:.4f}"]
-                 for name, c in result.items() if is_summary(name) and name != f"{labels.names[0]}.F1"]
+                 for name, c in ((name, result[name]) for name in metrics if not tested or name in tested)]
     return [f"## {this} against {other}\n\nPaired tests: p two-sided, by approximate randomisation; "
             f"the difference's 95 % interval by the paired bootstrap.\n\n{_markdown(rows)}"]
 

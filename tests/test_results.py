@@ -116,8 +116,16 @@ def test_compare(exp):
     assert "O.F1" not in rows
 
 
+def test_what_is_tested_can_be_chosen(exp):
+    assert results("--compare", "good,bad", "--tested", "SER Err") == 0
+    text = (exp / "RESULTS.md").read_text()
+    section = text[text.index("## good against bad"):]
+    assert [line.split("|")[2].strip() for line in section.splitlines() if line.startswith("| test")] == ["Err", "SER"]
+
+
 @pytest.mark.parametrize(("options", "message"), [
     (["--compare", "good"], "--compare=good is not a pair"),
+    (["--compare", "good,bad", "--tested", "overall"], "there is no test of 'overall'; there are "),
     (["--compare", "good,none"], "no set on which both 'good' and 'none' are scored"),
     (["--columns", "DASH"], "no score has a column 'DASH'; there are COMMA PERIOD overall"),
     (["--published", "none"], "none: no such file"),

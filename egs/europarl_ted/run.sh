@@ -191,7 +191,7 @@ if runs 7; then
   columns+=" marks marks.COMMAS marks.PERIODS marks.QUESTIONMARKS case"
   punc results --title "Europarl, TED talks and CoNLL-2003" --command "./run.sh --corpus DIR --systems NAME" \
     --systems "$rows" --sets "$tests" --columns "$columns" --published conf/published.tsv \
-    ${compare[@]+"${compare[@]}"} --notes conf/notes.md exp RESULTS
+    ${compare[@]+"${compare[@]}"} --tested "overall.F1 Err" --notes conf/notes.md exp RESULTS
   cat RESULTS.md
   local/clashes.sh exp/*/decode_test_mix
 fi

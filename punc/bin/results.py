@@ -28,6 +28,8 @@ def parser() -> OptionParser:
                          help="columns of the tables, as 'PERIOD overall Err'; default: all but the empty label's")
     options.add_argument("--compare", action="append", default=[], metavar="SYSTEM,SYSTEM",
                          help="a paired test of two systems; can be given again")
+    options.add_argument("--tested", default="", metavar="NAMES",
+                         help="what paired tests are of, as 'overall.F1 Err'; default: all")
     options.add_argument("--notes", metavar="FILE", help="Markdown to append as it is")
     options.add_argument("exp", metavar="EXP-DIR", help="where the systems' directories are")
     options.add_argument("prefix", metavar="OUT-PREFIX", help="path of the results without .tsv and .md")
@@ -44,7 +46,7 @@ def main(arguments: Sequence[str]) -> None:
     scores = collect(options.exp, options.systems.split(), options.sets.split())
     published = read_published(options.published) if options.published else []
     write_results(options.prefix, scores, options.title, options.command, published, pairs,
-                  options.columns.split(), _notes(options.notes))
+                  options.columns.split(), _notes(options.notes), options.tested.split())
     for path in sorted(Path(options.exp).glob("*/decode_*")):
         if not (path / "score" / "figures.tsv").is_file():
             print(f"punc results: {path} has no score: left out", file=sys.stderr)
