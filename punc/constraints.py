@@ -24,7 +24,8 @@ def case_rules(labels: LabelSet) -> tuple[np.ndarray, np.ndarray]:
 
     All may where the label set has no capitals.
     """
-    ends = np.array([name in labels.sentence_ends for name in labels.names])
+    last = labels.sentence_ends
+    ends = np.array([name in last for name in labels.names])
     capital = np.array([label.capital or not labels.cased for label in labels])
     return ~ends[:, None] | capital, capital
 

@@ -141,13 +141,13 @@ def _comparison_section(this: str, other: str, scores: Sequence[Score], tested: 
         (counts, labels), (others, _) = read_counts(one.path), read_counts(two.path)
         check_pair(counts, others, os.fspath(two.path))
         result = compare(counts.confusion, others.confusion, partial(figures, labels=labels))
-        metrics = [name for name in result if is_summary(name) and name != f"{labels.names[0]}.F1"]
+        tests = {name: c for name, c in result.items() if is_summary(name) and name != f"{labels.names[0]}.F1"}
         for name in tested:
-            if name not in metrics:
-                raise InputError(f"there is no test of '{name}'", f"there are {' '.join(metrics)}")
+            if name not in tests:
+                raise InputError(f"there is no test of '{name}'", f"there are {' '.join(tests)}")
         rows += [[one.set, name, f"{c.this:.1f}", f"{c.other:.1f}",
                   f"{c.difference:+.1f} ({c.low:+.1f} … {c.high:+.1f})", f"{c.p:.4f}"]
-                 for name, c in ((name, result[name]) for name in metrics if not tested or name in tested)]
+                 for name, c in tests.items() if not tested or name in tested]
     return [f"## {this} against {other}\n\nPaired tests: p two-sided, by approximate randomisation; "
             f"the difference's 95 % interval by the paired bootstrap.\n\n{_markdown(rows)}"]
 

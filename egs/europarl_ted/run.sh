@@ -41,83 +41,21 @@ of() { case $1 in *-TED) echo _ted ;; *-more) echo _more ;; *-sentences) echo _s
 # Stage 0: see that the corpora are there, and that they are those of README.md.
 if runs 0; then check_corpus.sh "$corpus" conf/corpus.txt; fi
 
-# Stage 1: data directories. A debate, a talk, an article is a stream.
-# prepare TEXT SET [option …]
-prepare() {
-  [ -f "data/$2/text" ] ||
-    punc prepare --format prose --doc '#doc' --clitics conf/clitics.txt --labels $labels --nj "$nj" "${@:3}" "$1" "data/$2"
-}
-# prepare_marks FILE SET: words and marks in lower case; nothing, where there is no such file.
-prepare_marks() {
-  [ ! -f "data/$2/punct" ] && [ -f "$corpus/$1" ] || return 0
-  LC_ALL=C sed 's/QUESTION/QUESTIONMARK/' "$corpus/$1" >"data/raw/$2"
-  punc prepare --format lrec --labels $labels --nj "$nj" "data/raw/$2" "data/$2"
-}
-if runs 1; then
-  [ -f data/raw/test_conll.txt ] || local/texts.py "$corpus" data/raw # the last one that it writes
-  if [ ! -f data/raw/.europarl ]; then
-    for part in train_all dev test; do cat "data/raw/${part%_all}"_{europarl,ted,conll}.txt >"data/raw/$part.txt"; done
-    local/latest.sh "$europarl" data/raw/train_europarl.txt | cat - data/raw/train_{ted,conll}.txt >data/raw/train.txt
-    echo "$europarl" >data/raw/.europarl
-  elif [ "$(cat data/raw/.europarl)" != "$europarl" ]; then
-    echo "$0: data has $(cat data/raw/.europarl) words of Europarl; remove data and exp, or give --europarl that" >&2
-    exit 1
-  fi
-  prepare data/raw/train_all.txt train_all
-  prepare data/raw/train.txt train
-  prepare data/raw/dev.txt dev
-  prepare data/raw/test.txt test_mix
-  prepare data/raw/train_ted.txt train_ted
-  prepare data/raw/dev_ted.txt dev_ted
-  prepare data/raw/test_europarl.txt test_europarl
-  prepare data/raw/test_conll.txt test_conll
-  prepare data/raw/test_ted.txt test_ref
-  # The recogniser's words; test_ref's labels are projected onto them when they are scored.
-  [ -f data/test_asr/text ] || {
-    punc prepare --format mteval --clitics conf/clitics.txt --labels $labels --nj "$nj" \
-      "$corpus/iwslt_ted/IWSLT12.TED.SLT.tst2011.en-fr.en.system0.comma.xml" data/test_asr.new
-    rm data/test_asr.new/punct
-    mv data/test_asr.new data/test_asr
-  }
-  # The published sets, for punctuation alone: lower case, no quotes. If they are there, more talks, and what a recogniser
-  # made of talks: for vectors, and with a guess of their case for BLSTM-CRF-TED-more.
-  prepare_marks iwslt_ted/test2011 test2011
-  prepare_marks iwslt_ted/test2011asr test2011asr
-  prepare_marks iwslt_ted/train_extra train_extra
-  prepare_marks ted_asr/train.asr.lrec.txt train_asr
-  prepare_marks ted_asr/dev2012.asr.lrec.txt dev_asr
-  more=()
-  for set in train_extra train_asr; do [ ! -d data/$set ] || more+=("data/$set"); done
-  [ -f data/train_more/punct ] || [ ${#more[@]} = 0 ] ||
-    local/guess_case.py $labels data/train_ted data/train_more "${more[@]}"
-  for set in train dev test_mix; do
-    [ -f data/${set}_sentences/punct ] || local/sentences.py $labels data/$set data/${set}_sentences
-  done
-  for set in train_all train dev ${tests/test_asr/} train_ted dev_ted; do punc validate --labels $labels "data/$set"; done
-  punc validate data/test_asr
-  local/count_labels.sh $labels \
-    data/{train_all,train,dev,train_ted,dev_ted,test_mix,test_europarl,test_conll,test_ref,test2011,test2011asr} \
-    ${more[@]+"${more[@]}"}
-fi
+# Stage 1: the texts of all sets, and their data directories. A debate, a talk, an article is a stream.
+if runs 1; then local/prepare_texts.sh "$corpus" "$europarl" $labels "$nj"; fi
 
 # Stage 2: there is no audio to align; learn of all training text how words are written that have more capitals than the
 # first letter's.
-if runs 2; then
-  prepare data/raw/train_all.txt train_cased --lowercase false
-  [ -s data/casing.txt ] || local/learn_casing.py $labels data/train_cased data/casing.txt
-fi
+if runs 2; then [ -s data/casing.txt ] || local/learn_casing.py $labels data/train_cased data/casing.txt; fi
 
 # Stage 3: the words of the training texts, without those that are too rare to learn, all texts as numbers, and vectors,
 # of all of Europarl and more talks too.
 if runs 3; then
-  punc make-store --unit word --min-count "$min_count" --labels $labels --train train --nj "$nj" data/store \
-    data/train data/dev
-  punc make-store --unit word --vocab data/store/vocab --labels $labels --nj "$nj" data/store_sentences \
-    data/train_sentences data/dev_sentences
-  punc make-store --unit word --vocab data/store/vocab --labels $labels --nj "$nj" data/store_ted \
-    data/train_ted data/dev_ted
-  [ ! -d data/train_more ] ||
-    punc make-store --unit word --vocab data/store/vocab --labels $labels --nj "$nj" data/store_more data/train_more data/dev_ted
+  store() { punc make-store --unit word --labels $labels --nj "$nj" "$@"; }
+  store --min-count "$min_count" --train train data/store data/train data/dev
+  store --vocab data/store/vocab data/store_sentences data/train_sentences data/dev_sentences
+  store --vocab data/store/vocab data/store_ted data/train_ted data/dev_ted
+  [ ! -d data/train_more ] || store --vocab data/store/vocab data/store_more data/train_more data/dev_ted
   texts=(data/train_all)
   [ ! -d data/train_extra ] || texts+=(data/train_extra)
   [ -n "$own_vectors" ] || [ -s "$vectors" ] || $cmd data/log/vectors.log \

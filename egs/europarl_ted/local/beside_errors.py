@@ -16,6 +16,7 @@ from punc.align import align_words
 from punc.datadir import DataDir
 from punc.errors import InputError
 from punc.labels import LabelSet
+from punc.project import label_numbers
 from punc.report import PRF
 from punc.score import confusion, figures, parse_collapse
 
@@ -23,9 +24,8 @@ from punc.score import confusion, figures, parse_collapse
 def words_and_labels(directory: str, labels: LabelSet) -> tuple[list[str], np.ndarray]:
     """All words of a directory, and the numbers of their labels."""
     utterances = list(DataDir(directory).utterances())
-    names = chain.from_iterable(utterance.labels for utterance in utterances)
-    return ([word for utterance in utterances for word in utterance.words],
-            np.fromiter(map(labels.index, names), np.int64))
+    numbers = chain.from_iterable(label_numbers(utterance, labels, directory) for utterance in utterances)
+    return [word for utterance in utterances for word in utterance.words], np.fromiter(numbers, np.int64)
 
 
 def beside_error(said: list[str], recognized: list[str]) -> np.ndarray:

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# usage: local/prepare_texts.sh CORPUS EUROPARL LABELS NJ
+# The texts of all sets, data/raw, and their data directories, by the scripts beside this one; what is there is kept. The
+# directories are checked, and their labels counted.
+# EUROPARL and NJ are run.sh's options.
+set -euo pipefail
+corpus=$1 europarl=$2 labels=$3 nj=$4
+here=$(dirname "$0")
+
+# prepare TEXT SET [option …]
+prepare() {
+  [ -f "data/$2/text" ] ||
+    punc prepare --format prose --doc '#doc' --clitics conf/clitics.txt --labels "$labels" --nj "$nj" "${@:3}" "$1" "data/$2"
+}
+# prepare_marks FILE SET: words and marks in lower case; nothing, where there is no such file.
+prepare_marks() {
+  [ ! -f "data/$2/punct" ] && [ -f "$corpus/$1" ] || return 0
+  LC_ALL=C sed 's/QUESTION/QUESTIONMARK/' "$corpus/$1" >"data/raw/$2"
+  punc prepare --format lrec --labels "$labels" --nj "$nj" "data/raw/$2" "data/$2"
+}
+
+[ -f data/raw/test_conll.txt ] || "$here"/texts.py "$corpus" data/raw # the last one that it writes
+if [ ! -f data/raw/.europarl ]; then
+  for part in train_all dev test; do cat "data/raw/${part%_all}"_{europarl,ted,conll}.txt >"data/raw/$part.txt"; done
+  "$here"/latest.sh "$europarl" data/raw/train_europarl.txt | cat - data/raw/train_{ted,conll}.txt >data/raw/train.txt
+  echo "$europarl" >data/raw/.europarl
+elif [ "$(cat data/raw/.europarl)" != "$europarl" ]; then
+  echo "$0: data has $(cat data/raw/.europarl) words of Europarl; remove data and exp, or give --europarl that" >&2
+  exit 1
+fi
+prepare data/raw/train_all.txt train_all
+prepare data/raw/train_all.txt train_cased --lowercase false # for the table of case
+prepare data/raw/train.txt train
+prepare data/raw/dev.txt dev
+prepare data/raw/test.txt test_mix
+prepare data/raw/train_ted.txt train_ted
+prepare data/raw/dev_ted.txt dev_ted
+prepare data/raw/test_europarl.txt test_europarl
+prepare data/raw/test_conll.txt test_conll
+prepare data/raw/test_ted.txt test_ref
+# The recogniser's words; test_ref's labels are projected onto them when they are scored.
+[ -f data/test_asr/text ] || {
+  punc prepare --format mteval --clitics conf/clitics.txt --labels "$labels" --nj "$nj" \
+    "$corpus/iwslt_ted/IWSLT12.TED.SLT.tst2011.en-fr.en.system0.comma.xml" data/test_asr.new
+  rm data/test_asr.new/punct
+  mv data/test_asr.new data/test_asr
+}
+# The published sets, for punctuation alone: lower case, no quotes. If they are there, more talks, and what a recogniser
+# made of talks: for vectors, and with a guess of their case for BLSTM-CRF-TED-more.
+prepare_marks iwslt_ted/test2011 test2011
+prepare_marks iwslt_ted/test2011asr test2011asr
+prepare_marks iwslt_ted/train_extra train_extra
+prepare_marks ted_asr/train.asr.lrec.txt train_asr
+prepare_marks ted_asr/dev2012.asr.lrec.txt dev_asr
+more=()
+for set in train_extra train_asr; do [ ! -d data/$set ] || more+=("data/$set"); done
+[ -f data/train_more/punct ] || [ ${#more[@]} = 0 ] ||
+  "$here"/guess_case.py "$labels" data/train_ted data/train_more "${more[@]}"
+for set in train dev test_mix; do
+  [ -f data/${set}_sentences/punct ] || "$here"/sentences.py "$labels" data/$set data/${set}_sentences
+done
+sets=(train_all train dev train_ted dev_ted test_mix test_europarl test_conll test_ref test2011 test2011asr)
+for set in "${sets[@]}" test_mix_sentences; do punc validate --labels "$labels" "data/$set"; done
+punc validate data/test_asr
+"$here"/count_labels.sh "$labels" "${sets[@]/#/data/}" ${more[@]+"${more[@]}"}
