@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from punc.datadir import Utterance, write_data_dir
-from punc.store import make_store
+from punc.data.datadir import Utterance, write_data_dir
+from punc.tokens.store import make_store
 
 WORDS = [*"abcdefgh"]
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. . ? !\n"

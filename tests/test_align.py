@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punc import align
-from punc.align import align_words, project_labels, project_slots
+from punc.timing import align
+from punc.timing.align import align_words, project_labels, project_slots
 
 WORDS = st.lists(st.sampled_from("abcd"), max_size=12)
 

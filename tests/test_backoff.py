@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from punc.errors import InputError
-from punc.layers import backoff
-from punc.layers.backoff import LN10, read_arpa
+from punc.base.errors import InputError
+from punc.models.ngram import backoff
+from punc.models.ngram.backoff import LN10, read_arpa
 
 TOKENS = ["<UNK>", "</s>", "a", "b", "ein sehr langes Wort", "c", "<COMMA>", "<s>"]
 TOKENS[4] = "Wortungetüme_sind_lang"

@@ -8,9 +8,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import punc.batches
-from punc.batches import by_length, cut, gather, lanes, padding
-from punc.store import END, StoreSet
+import punc.tokens.batches
+from punc.tokens.batches import by_length, cut, gather, lanes, padding
+from punc.tokens.store import END, StoreSet
 
 LENGTHS = st.lists(st.integers(1, 30), min_size=1, max_size=8)
 CONTEXTS = st.integers(0, 9)
@@ -49,7 +49,7 @@ def same(batch, expected):
 def test_lanes_step_by_step(lengths, lookahead, rows, steps, block, pauses):
     data = make(lengths, pauses=pauses)
     line = [step for stream in range(len(lengths)) for step in steps_of(data, stream, lookahead)]
-    with mock.patch.object(punc.batches, "BLOCK", block):
+    with mock.patch.object(punc.tokens.batches, "BLOCK", block):
         batches = list(lanes(data, lookahead, rows, steps))
     real = max(1, min(rows, len(line) // steps))
     width = -(-len(line) // real)

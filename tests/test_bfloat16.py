@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from punc.bfloat16 import has_bfloat16
+from punc.base.bfloat16 import has_bfloat16
 
 
 @pytest.fixture(autouse=True)

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import torch
 
+from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.datadir import DataDir, Utterance, write_data_dir
-from punc.decode import choose, decode, log_posteriors
-from punc.errors import InputError
-from punc.labels import Label, LabelSet
+from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.labels import Label, LabelSet
+from punc.decoding.decode import choose, decode, log_posteriors
 from punc.models import base
-from punc.store import END, UNK, StoreSet
-from punc.vocabulary import Vocabulary
+from punc.tokens.store import END, UNK, StoreSet
+from punc.tokens.vocabulary import Vocabulary
 
 torch.set_num_threads(1)
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))

@@ -2,11 +2,11 @@
 
 import pytest
 
-from punc.casing import learn, read_casing, write_casing
-from punc.datadir import DataDir, Utterance, write_data_dir
-from punc.errors import InputError
-from punc.labels import Label, LabelSet
-from punc.text import TextReader
+from punc.base.errors import InputError
+from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.labels import Label, LabelSet
+from punc.text.casing import learn, read_casing, write_casing
+from punc.text.prose_reader import TextReader
 
 LABELS = LabelSet((Label("O", "w"), Label("CAP", "W"), Label("PERIOD", "w.", (".",)),
                    Label("CAP_PERIOD", "W.", (".",))))

@@ -5,7 +5,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from punc.layers.chain import log_marginals
+from punc.models.word_crf.chain import log_marginals
 
 
 def enumerated(scores, transitions):

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import punc.char_tokens
-from punc.char_tokens import SPACE, Characters, count_characters, equivalent, normalised, spaced
-from punc.datadir import DataDir, Utterance, write_data_dir
-from punc.errors import InputError
-from punc.lookup import split_lines, strings
-from punc.vocabulary import Vocabulary
+import punc.tokens.char_tokens
+from punc.base.errors import InputError
+from punc.base.lookup import split_lines, strings
+from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.tokens.char_tokens import SPACE, Characters, count_characters, equivalent, normalised, spaced
+from punc.tokens.vocabulary import Vocabulary
 
 SPECIALS = ["<unk>", "</s>", "<space>"]
 KNOWN = "abcdeéßiolst0'-.カ日👍\u0307א"
@@ -105,7 +105,7 @@ def test_the_vocabulary_is_the_characters_of_the_words(tmp_path, monkeypatch):
     made = Characters.make([data], 3)
     assert made.vocabulary.tokens == [*SPECIALS, "b", "0", "a"]
     assert Characters.make([data], 9, min_count=3).vocabulary.tokens == [*SPECIALS, "b"]
-    monkeypatch.setattr(punc.char_tokens, "COUNT_BLOCK", 8)
+    monkeypatch.setattr(punc.tokens.char_tokens, "COUNT_BLOCK", 8)
     assert count_characters([data, data], nj=2) == {c: 2 * n for c, n in count_characters([data]).items()}
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punc.characters import CharacterReader, class_of
-from punc.labels import Label, LabelSet
+from punc.data.labels import Label, LabelSet
+from punc.text.characters import CharacterReader, class_of
 
 LABELS = LabelSet((Label("N", "w"), Label("C", "w、", ("、", "､", "，", ",")),
                    Label("P", "w。", ("。", "｡", "．", ".")), Label("E", "w！", ("！", "!")),

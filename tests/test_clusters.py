@@ -2,8 +2,8 @@
 
 import pytest
 
-from punc.clusters import read_clusters
-from punc.errors import InputError
+from punc.base.errors import InputError
+from punc.models.word_crf.clusters import read_clusters
 
 
 def test_liangs_format(tmp_path):

@@ -5,8 +5,8 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from punc.constraints import ROWS, case_rules, constrained, has_case
-from punc.labels import Label, LabelSet
+from punc.data.labels import Label, LabelSet
+from punc.decoding.constraints import ROWS, case_rules, constrained, has_case
 
 CASED = LabelSet((Label("O", "w"), Label("CAP", "W"), Label("COMMA", "w,", (",",)), Label("CAP_COMMA", "W,", (",",)),
                   Label("PERIOD", "w.", (".",)), Label("CAP_PERIOD", "W.", (".",))))

@@ -7,7 +7,7 @@ import torch
 from punc.layers.context import ContextModel, end_to_end
 from punc.layers.lstm_stack import LSTMStack
 from punc.models.base import Neural
-from punc.store import END
+from punc.tokens.store import END
 
 torch.set_num_threads(1)
 

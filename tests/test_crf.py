@@ -5,8 +5,8 @@ from itertools import pairwise, product
 import pytest
 import torch
 
-from punc.layers.chain import log_marginals
 from punc.layers.crf import LinearChain, log_partition
+from punc.models.word_crf.chain import log_marginals
 
 torch.set_num_threads(1)
 L = 3

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punc.ctm import CtmIndex, TimedWord, read_ctm, write_ctm
-from punc.errors import InputError
+from punc.base.errors import InputError
+from punc.timing.ctm import CtmIndex, TimedWord, read_ctm, write_ctm
 
 KALDI = "utt-1 1 0.000 0.250 hello \nutt-1 1 0.300 0.200 world \nutt-2 1 0.100 0.400 <unk> \n"
 SILENCES = """\

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punc.datadir import DataDir, Utterance, checksum, write_data_dir
-from punc.errors import InputError
+from punc.base.errors import InputError
+from punc.data.datadir import DataDir, Utterance, checksum, write_data_dir
 
 UTTERANCES = [
     Utterance("a-1", "a", ["x", "y"], ["O", "COMMA"], np.array([0.25, np.nan], np.float32)),

@@ -6,10 +6,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from punc.decode import STEPS, choose, live, log_posteriors
-from punc.labels import Label, LabelSet
+from punc.data.labels import Label, LabelSet
+from punc.decoding.decode import STEPS, choose, live, log_posteriors
 from punc.models.base import Neural
-from punc.store import END, StoreSet
+from punc.tokens.store import END, StoreSet
 
 torch.set_num_threads(1)
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))

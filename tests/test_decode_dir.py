@@ -2,9 +2,9 @@
 
 import pytest
 
+from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.decode_dir import find_ctm
-from punc.errors import InputError
+from punc.timing.decode_dir import find_ctm
 
 
 def decode(place, *files, best=None):

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from punc.errors import InputError
+from punc.base.errors import InputError
 from punc.layers.dropout import dropout
 
 

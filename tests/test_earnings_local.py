@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from punc.datadir import DataDir
-from punc.errors import InputError
-from punc.labels import LabelSet
+from punc.base.errors import InputError
+from punc.data.datadir import DataDir
+from punc.data.labels import LabelSet
 
 LOCAL = Path(__file__).parents[1] / "egs" / "earnings" / "local"
 CONF = LOCAL.parent / "conf"

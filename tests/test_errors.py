@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from punc.errors import InputError
+from punc.base.errors import InputError
 
 
 @pytest.mark.parametrize(("place", "message"), [

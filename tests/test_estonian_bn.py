@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from punc.bin.main import main
-from punc.datadir import DataDir
+from punc.data.datadir import DataDir
 
 LOCAL = Path(__file__).parents[1] / "egs" / "estonian_bn" / "local"
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. . ? ! ; :\n"

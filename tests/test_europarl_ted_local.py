@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from punc.bin.main import main
-from punc.casing import read_casing
-from punc.datadir import DataDir, Utterance, write_data_dir
-from punc.labels import LabelSet
-from punc.prose import ProseWriter
-from punc.text import Clitics
+from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.labels import LabelSet
+from punc.text.casing import read_casing
+from punc.text.prose_reader import Clitics
+from punc.text.prose_writer import ProseWriter
 
 RECIPE = Path(__file__).parents[1] / "egs/europarl_ted"
 LABELS = RECIPE / "conf/labels.txt"

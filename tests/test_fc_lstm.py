@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from punc.decode import log_posteriors
-from punc.errors import InputError
-from punc.labels import Label, LabelSet
+from punc.base.errors import InputError
+from punc.data.labels import Label, LabelSet
+from punc.decoding.decode import log_posteriors
 from punc.models import base
-from punc.store import END, StoreSet
-from punc.vocabulary import Vocabulary
+from punc.tokens.store import END, StoreSet
+from punc.tokens.vocabulary import Vocabulary
 
 torch.set_num_threads(1)
 VOCABULARY = Vocabulary(["<unk>", "</s>", *"abcdef"])

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from punc.errors import InputError
-from punc.files import atomic_dir, atomic_file, decode_line, open_input, read_lines
+from punc.base.errors import InputError
+from punc.base.files import atomic_dir, atomic_file, decode_line, open_input, read_lines
 
 
 class Stop(Exception):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from punc.errors import InputError
+from punc.base.errors import InputError
 from punc.layers.fully_connected import FullyConnected
 
 torch.set_num_threads(1)

@@ -5,8 +5,8 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from punc.layers import hidden_events
-from punc.layers.hidden_events import log_posteriors, shape_of, shapes
+from punc.models.ngram import hidden_events
+from punc.models.ngram.hidden_events import log_posteriors, shape_of, shapes
 
 EVENTS, BEGIN, END = 10, 20, 1  # tokens: words 0 … 3, label i is 10 + i
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from punc.idtable import IdTable
+from punc.base.idtable import IdTable
 
 numbers = st.integers(0, 2**53).map(float)
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from punc.datadir import Utterance, write_data_dir
-from punc.vocabulary import Vocabulary
-from punc.word_vectors import read_word_vectors
+from punc.data.datadir import Utterance, write_data_dir
+from punc.tokens.vocabulary import Vocabulary
+from punc.tokens.word_vectors import read_word_vectors
 
 LOCAL = Path(__file__).parents[1] / "egs/iwslt_ted/local"
 needs_gensim = pytest.mark.skipif(not find_spec("gensim"), reason="gensim is not installed (the extra `vectors`)")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from punc.datadir import DataDir, Utterance, write_data_dir
-from punc.errors import InputError
-from punc.labels import LabelSet
+from punc.base.errors import InputError
+from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.labels import LabelSet
 
 RECIPE = Path(__file__).parents[1] / "egs/japanese_twitter"
 LABELS = RECIPE / "conf/labels.txt"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from punc.errors import InputError
+from punc.base.errors import InputError
 from punc.layers.kernels import Kernels
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punc.errors import InputError
-from punc.labels import Label, LabelSet
+from punc.base.errors import InputError
+from punc.data.labels import Label, LabelSet
 
 CHE = """\
 # label   written  marks

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punc.lookup import Lookup, split_lines, strings
+from punc.base.lookup import Lookup, split_lines, strings
 
 tokens = st.text(st.characters(exclude_categories=("Cs",), exclude_characters=" \t\n\r\0"), min_size=1, max_size=20)
 # Many tokens that begin alike, of lengths about the 8 and 16 bytes at which the comparison changes.

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from punc.errors import InputError
+from punc.base.errors import InputError
 from punc.layers.lstm_stack import BidirectionalStack, LSTMStack, with_ends
-from punc.store import END
+from punc.tokens.store import END
 
 torch.set_num_threads(1)
 

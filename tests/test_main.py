@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
+from punc.base.errors import InputError
 from punc.bin import main as punc
-from punc.errors import InputError
 
 
 def fails_with(monkeypatch, error):

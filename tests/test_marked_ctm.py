@@ -1,8 +1,8 @@
 """Marks on the timed words of a CTM, whose words may differ from the text's."""
 
-from punc.datadir import DataDir, Utterance, write_data_dir
-from punc.labels import LabelSet
-from punc.marked_ctm import write_marked_ctm
+from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.labels import LabelSet
+from punc.decoding.marked_ctm import write_marked_ctm
 
 
 def marked(tmp_path, utterances, ctm, **files):

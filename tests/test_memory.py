@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from punc.memory import keep_freed_memory
+from punc.base.memory import keep_freed_memory
 
 # Of bytes, not of NumPy, which asks for huge pages where it can.
 TAKE = """
@@ -24,5 +24,5 @@ def faults(first):
 
 def test_a_large_array_taken_again_costs_no_pages():
     assert keep_freed_memory()
-    kept = faults("from punc.memory import keep_freed_memory; keep_freed_memory()")
-    assert 2 * kept < faults("import punc.memory")
+    kept = faults("from punc.base.memory import keep_freed_memory; keep_freed_memory()")
+    assert 2 * kept < faults("import punc.base.memory")

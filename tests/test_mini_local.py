@@ -17,9 +17,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punc.align import align_words
-from punc.ctm import read_ctm, write_ctm
-from punc.errors import InputError
+from punc.base.errors import InputError
+from punc.timing.align import align_words
+from punc.timing.ctm import read_ctm, write_ctm
 
 MINI = Path(__file__).parents[1] / "egs" / "mini"
 LOCAL, CORPUS = MINI / "local", MINI / "corpus"

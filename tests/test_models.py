@@ -13,17 +13,17 @@ import numpy as np
 import pytest
 import torch
 
-from punc.batches import cut, gather
-from punc.bfloat16 import has_bfloat16
-from punc.decode import live, log_posteriors
-from punc.errors import InputError
-from punc.labels import Label, LabelSet
+from punc.base.bfloat16 import has_bfloat16
+from punc.base.errors import InputError
+from punc.base.options import description
+from punc.data.labels import Label, LabelSet
+from punc.decoding.decode import live, log_posteriors
 from punc.layers.costs import squared_error
 from punc.models import base
-from punc.options import description
-from punc.store import END, Store, StoreSet
-from punc.train import train
-from punc.vocabulary import Vocabulary
+from punc.tokens.batches import cut, gather
+from punc.tokens.store import END, Store, StoreSet
+from punc.tokens.vocabulary import Vocabulary
+from punc.training.train import train
 
 torch.set_num_threads(1)
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from punc.layers.neighbours import max_over_neighbours, outside
-from punc.store import END
+from punc.tokens.store import END
 
 
 @pytest.mark.parametrize("width", range(1, 10))

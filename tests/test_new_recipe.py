@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from punc.datadir import DataDir
+from punc.data.datadir import DataDir
 
 ROOT = Path(__file__).parents[1]
 WORDS = ["we", "saw", "the", "old", "house", "by", "river", "and", "then", "walked", "home", "in", "rain"]

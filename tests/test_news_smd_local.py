@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from punc.bin.main import main
-from punc.datadir import DataDir
+from punc.data.datadir import DataDir
 
 RECIPE = Path(__file__).parents[1] / "egs/news_smd"
 LOCAL = RECIPE / "local"

@@ -9,13 +9,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from punc.datadir import Utterance, write_data_dir
-from punc.decode import log_posteriors
-from punc.errors import InputError
-from punc.live import punctuate_live
+from punc.base.errors import InputError
+from punc.data.datadir import Utterance, write_data_dir
+from punc.decoding.decode import log_posteriors
+from punc.decoding.streaming import punctuate_live
 from punc.models import base, ngram, ngram_dt
-from punc.store import Store, StoreSet, Vocabulary, make_store
-from punc.train import train
+from punc.tokens.store import Store, StoreSet, Vocabulary, make_store
+from punc.training.train import train
 
 needs_lmplz = pytest.mark.skipif(not shutil.which("lmplz"), reason="no lmplz: bash utils/install_lmplz.sh")
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from punc.errors import InputError
-from punc.optim import OPTIMIZERS, Optimizer
+from punc.base.errors import InputError
+from punc.training.optim import OPTIMIZERS, Optimizer
 
 torch.set_num_threads(1)
 BATCHES = [[0, 1, 1, 3], [3, 4], [1, 0, 2, 2], [5]]

@@ -4,8 +4,8 @@ from typing import Optional
 
 import pytest
 
-from punc.errors import InputError
-from punc.options import OptionParser, kebab, nearest
+from punc.base.errors import InputError
+from punc.base.options import OptionParser, kebab, nearest
 
 
 def build(units, hidden_dim=100, rate=0.1, pauses: bool = False, limit: int | None = None, name="a",

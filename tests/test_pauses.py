@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from punc.base.errors import InputError
+from punc.base.idtable import IdTable
 from punc.bin.main import main
-from punc.ctm import TimedWord, Timing
-from punc.datadir import DataDir, Utterance, write_data_dir
-from punc.errors import InputError
-from punc.idtable import IdTable
-from punc.pauses import pauses_by_label, read_channels, slot_pauses, stream_pauses, word_times, write_pauses
+from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.timing.ctm import TimedWord, Timing
+from punc.timing.pauses import pauses_by_label, read_channels, slot_pauses, stream_pauses, word_times, write_pauses
 
 NAN = np.nan
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from punc.bin.main import main
-from punc.datadir import DataDir, Utterance, write_data_dir
-from punc.plots import EDGES, available, binned_mean, describe, places, shares, slots
+from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.scoring.plots import EDGES, available, binned_mean, describe, places, shares, slots
 
 needs_matplotlib = pytest.mark.skipif(not available(), reason="matplotlib is an extra")
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\n"

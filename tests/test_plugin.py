@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from punc.labels import LabelSet
+from punc.data.labels import LabelSet
 from punc.models.base import create, save
-from punc.store import Vocabulary
+from punc.tokens.store import Vocabulary
 
 ROOT = Path(__file__).parents[1]
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. . !\nQUESTION w? ?\n"

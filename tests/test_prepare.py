@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
+from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.datadir import DataDir
-from punc.errors import InputError
-from punc.labels import LabelSet
-from punc.prepare import blocks, prepare
-from punc.raw import RawFormat
-from punc.text import TextReader
-from punc.validate import validate
+from punc.data.datadir import DataDir
+from punc.data.labels import LabelSet
+from punc.data.validate import validate
+from punc.text.prepare import blocks, prepare
+from punc.text.prose_reader import TextReader
+from punc.text.readers import RawFormat
 
 LABELS = "O w\nCOMMA w, , : -\nPERIOD w. . ; !\nQUESTION w? ?\n"
 
@@ -129,7 +129,7 @@ def test_where_the_blocks_are_cut_changes_nothing(labels, tmp_path, monkeypatch,
     raw = RawFormat(name, TextReader(LabelSet.read(labels)), lines, doc)
     expected = prepare(raw, [tmp_path / "in"], tmp_path / "whole", utt_words=7)
     for size in (100, 999):
-        monkeypatch.setattr("punc.prepare.blocks", lambda paths, end, size=size: blocks(paths, end, size))
+        monkeypatch.setattr("punc.text.prepare.blocks", lambda paths, end, size=size: blocks(paths, end, size))
         assert prepare(raw, [tmp_path / "in"], tmp_path / f"cut{size}", utt_words=7) == expected
         for file in ("text", "punct", "utt2spk", "spk2utt", *(["pauses.ark"] if name == "sil" else [])):
             assert (tmp_path / f"cut{size}" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
@@ -138,7 +138,7 @@ def test_where_the_blocks_are_cut_changes_nothing(labels, tmp_path, monkeypatch,
 
 def test_processes_change_nothing(labels, tmp_path, monkeypatch):
     (tmp_path / "in").write_bytes(FILES["prose"])
-    monkeypatch.setattr("punc.prepare.blocks", lambda paths, end: blocks(paths, end, 1500))
+    monkeypatch.setattr("punc.text.prepare.blocks", lambda paths, end: blocks(paths, end, 1500))
     raw = RawFormat("prose", TextReader(LabelSet.read(labels)))
     counts = [prepare(raw, [tmp_path / "in"], tmp_path / f"nj{nj}", nj=nj) for nj in (1, 3)]
     assert counts[0] == counts[1]

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from punc import progressbar as module
-from punc.progressbar import progressbar
+from punc.base import progressbar as module
+from punc.base.progressbar import progressbar
 
 
 class Terminal(io.StringIO):

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.datadir import DataDir, Utterance, write_data_dir
-from punc.errors import InputError
-from punc.labels import LabelSet
-from punc.project import Projection, project
+from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.labels import LabelSet
+from punc.scoring.project import Projection, project
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n"
 NAMES = {"": "O", ",": "COMMA", ".": "PERIOD", "?": "QUESTION"}

@@ -15,19 +15,19 @@ import numpy as np
 import pytest
 import torch
 
-from punc import parts, punctuate
+from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.constraints import case_rules, constrained
-from punc.ctm import read_ctm
-from punc.datadir import DataDir, Utterance, write_data_dir
-from punc.decode import choose, log_posteriors
-from punc.errors import InputError
-from punc.labels import LabelSet
-from punc.live import punctuate_live
+from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.labels import LabelSet
+from punc.decoding import punctuate, segments
+from punc.decoding.constraints import case_rules, constrained
+from punc.decoding.decode import choose, log_posteriors
+from punc.decoding.streaming import punctuate_live
 from punc.models.base import create, load, save
-from punc.store import StoreSet, Vocabulary, make_store
-from punc.train import train
-from punc.units import read_tokenizer
+from punc.timing.ctm import read_ctm
+from punc.tokens.store import StoreSet, Vocabulary, make_store
+from punc.tokens.tokenizers import read_tokenizer
+from punc.training.train import train
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n"
 WORDS = [f"w{i}" for i in range(30)]
@@ -123,9 +123,9 @@ def test_parts_of_long_streams_give_the_labels_of_whole_ones(tmp_path, monkeypat
     lengths = [random.integers(0, 30, 100).tolist(), [3], [500, *[10] * 50], [20] * 30]
     data = make_data(tmp_path / "data", lengths, pauses)
     run("--piece=16", "--context=40", exp, data, tmp_path / "whole")
-    used, original = [], parts.parts
-    monkeypatch.setattr(parts, "parts", lambda *a: (used.append(part) or part for part in original(*a)))
-    monkeypatch.setattr(parts, "GROUP", 400)
+    used, original = [], segments.parts
+    monkeypatch.setattr(segments, "parts", lambda *a: (used.append(part) or part for part in original(*a)))
+    monkeypatch.setattr(segments, "GROUP", 400)
     run("--piece=16", "--context=40", f"--nj={nj}", exp, data, tmp_path / "parts")
     assert content(tmp_path / "parts")["punct"] == content(tmp_path / "whole")["punct"]
     assert len(used) > 10
@@ -163,7 +163,7 @@ def test_it_learns_from_characters_and_subwords_and_is_cut_anywhere(learned, tmp
     run("--piece=0", exp, tmp_path / "cut", tmp_path / "one")
     for number, options in enumerate((["--piece=20"], ["--piece=16", "--context=60"], ["--piece=33", "--rows=2"])):
         for group in (1 << 18, 200):
-            monkeypatch.setattr(parts, "GROUP", group)
+            monkeypatch.setattr(segments, "GROUP", group)
             run(*options, "--nj=1", exp, tmp_path / "cut", tmp_path / f"{number}-{group}")
             assert content(tmp_path / f"{number}-{group}")["punct"] == content(tmp_path / "one")["punct"]
 
@@ -292,7 +292,7 @@ def test_marks_and_capitals_agree_where_asked(tmp_path, data, scale):
 
 
 def test_parts_of_a_long_stream_are_not_bound_by_each_other(tmp_path, monkeypatch):
-    monkeypatch.setattr(parts, "GROUP", 8)
+    monkeypatch.setattr(segments, "GROUP", 8)
     exp, data = make_model(tmp_path / "exp", CASED), make_data(tmp_path / "data", [[9] * 60])
     run("--nj=1", "--piece=4", "--context=4", "--case-rule=true", exp, data, tmp_path / "out")
     places = disagreeing(labels_of(tmp_path / "out")["a"])
@@ -305,7 +305,7 @@ def test_a_case_rule_is_for_words(tmp_path, data, capsys):
     decoder = punctuate.Decoder(exp, None, 16, 4, 8, False, case_rule=True)
     decoder.model = load(exp)
     decoder.model.unit = "char"
-    group = next(parts.groups(DataDir(data), read_tokenizer(exp), 16, 4))
+    group = next(segments.groups(DataDir(data), read_tokenizer(exp), 16, 4))
     with pytest.raises(InputError, match="--case-rule with a model that reads char tokens; leave it out"):
         decoder(punctuate.task(group))
 
@@ -372,10 +372,10 @@ def test_killed_it_leaves_no_output(exp, tmp_path, sign):
     data = make_data(tmp_path / "data", [[50] * 4000])
     code = """
 import signal, sys, time
-from punc import decode, parts
+from punc.decoding import decode, segments
 from punc.bin.main import main
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job in the background would ignore it
-parts.GROUP, choose = 2000, decode.choose
+segments.GROUP, choose = 2000, decode.choose
 decode.choose = lambda *arguments: time.sleep(0.1) or choose(*arguments)  # so that it is not over before the kill
 sys.exit(main())"""
     process = subprocess.Popen([sys.executable, "-c", code, "punctuate", "--nj=1", exp, data, tmp_path / "out"])
@@ -393,7 +393,7 @@ sys.exit(main())"""
 def test_a_look_ahead_longer_than_a_piece_is_refused(exp, data, monkeypatch):
     decoder = punctuate.Decoder(exp, None, 1, 0, 1, False)
     monkeypatch.setattr("punc.models.t_lstm.Model.lookahead", 2)
-    group = next(parts.groups(DataDir(data), read_tokenizer(exp), 1, 0))
+    group = next(segments.groups(DataDir(data), read_tokenizer(exp), 1, 0))
     with pytest.raises(InputError, match="reads 2 tokens past a slot, but --piece=1; give that many"):
         decoder(punctuate.task(group))
 

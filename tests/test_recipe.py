@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from punc.datadir import DataDir
+from punc.data.datadir import DataDir
 
 ROOT = Path(__file__).parents[1]
 MINI = ROOT / "egs/mini"

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.datadir import Utterance, write_data_dir
-from punc.errors import InputError
-from punc.report import columns, read_tsv, score_table, write_tsv
-from punc.significance import Comparison, Interval
+from punc.data.datadir import Utterance, write_data_dir
+from punc.scoring.report import columns, read_tsv, score_table, write_tsv
+from punc.scoring.significance import Comparison, Interval
 
 HEADER = ("metric", "value", "low", "high")
 NAN = float("nan")

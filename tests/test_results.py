@@ -3,8 +3,8 @@
 import pytest
 
 from punc.bin.main import main
-from punc.datadir import Utterance, write_data_dir
-from punc.results import collect, read_published
+from punc.data.datadir import Utterance, write_data_dir
+from punc.scoring.results import collect, read_published
 
 PUBLISHED = """# Figures of a paper.
 system\tset\tmetric\tvalue\tsource

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from punc import significance
-from punc.errors import InputError
-from punc.labels import Label, LabelSet
-from punc.score import Counts, figures
-from punc.significance import check_pair, compare, intervals
+from punc.base.errors import InputError
+from punc.data.labels import Label, LabelSet
+from punc.scoring import significance
+from punc.scoring.metrics import Counts, figures
+from punc.scoring.significance import check_pair, compare, intervals
 
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))
 MEASURE = partial(figures, labels=LABELS)

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from punc.errors import InputError
+from punc.base.errors import InputError
 from punc.layers.spelling import LONGEST, OTHER, PADDING, Spelling, spell
-from punc.vocabulary import Vocabulary
+from punc.tokens.vocabulary import Vocabulary
 
 torch.set_num_threads(1)
 WORDS = ["<unk>", "</s>", "a", "I", "japan", "NATO", "1996-12-06", "don't", "don’t", "donʼt", "don＇t", "é", "e\u0301",

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punc.align import align_words
-from punc.ctm import TimedWord, write_ctm
-from punc.datadir import Utterance, write_data_dir
-from punc.errors import InputError
-from punc.labels import LabelSet
-from punc.project import project
-from punc.stm import LABEL, Segment, read_stm, write_stm
+from punc.base.errors import InputError
+from punc.data.datadir import Utterance, write_data_dir
+from punc.data.labels import LabelSet
+from punc.scoring.project import project
+from punc.timing.align import align_words
+from punc.timing.ctm import TimedWord, write_ctm
+from punc.timing.stm import LABEL, Segment, read_stm, write_stm
 
 
 @pytest.fixture

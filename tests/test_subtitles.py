@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from punc.labels import Label, LabelSet
-from punc.subtitles import (
+from punc.data.labels import Label, LabelSet
+from punc.decoding.subtitles import (
     APART,
     END,
     LEAST,

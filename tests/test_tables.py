@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punc.errors import InputError
-from punc.tables import Row, fields, line_offsets, read_dict, read_table, sort_table, write_table
+from punc.base.errors import InputError
+from punc.data.tables import Row, fields, line_offsets, read_dict, read_table, sort_table, write_table
 
 
 @pytest.fixture

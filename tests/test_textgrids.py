@@ -2,9 +2,9 @@
 
 import pytest
 
-from punc.ctm import TimedWord
-from punc.errors import InputError
-from punc.textgrids import TEXTGRID_SILENCE, index_textgrids, read_textgrid
+from punc.base.errors import InputError
+from punc.timing.ctm import TimedWord
+from punc.timing.textgrids import TEXTGRID_SILENCE, index_textgrids, read_textgrid
 
 # As MFA writes it: a tier of words and one of phones.
 LONG = """\

@@ -12,15 +12,15 @@ import torch
 from torch import nn
 
 import punc.models.base
-import punc.train
-from punc.bfloat16 import has_bfloat16
+import punc.training.train
+from punc.base.bfloat16 import has_bfloat16
+from punc.base.errors import InputError
 from punc.bin import main as command
-from punc.datadir import Utterance, write_data_dir
-from punc.decode import log_posteriors
-from punc.errors import InputError
+from punc.data.datadir import Utterance, write_data_dir
+from punc.decoding.decode import log_posteriors
 from punc.models.base import Neural, load, read_checkpoint
-from punc.store import END, Store, make_store
-from punc.train import evaluate, parse_weights, train
+from punc.tokens.store import END, Store, make_store
+from punc.training.train import evaluate, parse_weights, train
 
 torch.set_num_threads(1)
 SMALL = {"embedding_dim": 6, "hidden_dim": 8, "init_range": 0.1}
@@ -116,7 +116,7 @@ def test_every_option_is_used(name, change, toy_store, tmp_path, both_ways):
 
 
 def test_without_bfloat16_it_is_float32(toy_store, tmp_path, both_ways, capsys, monkeypatch):
-    monkeypatch.setattr(punc.train, "has_bfloat16", lambda: False)
+    monkeypatch.setattr(punc.training.train, "has_bfloat16", lambda: False)
     exact = run(toy_store, tmp_path / "float32", "lanes", epochs=1)
     assert "bfloat16" not in capsys.readouterr().err
     assert same(exact, run(toy_store, tmp_path / "bfloat16", "lanes", epochs=1, bfloat16=True))
@@ -126,7 +126,7 @@ def test_without_bfloat16_it_is_float32(toy_store, tmp_path, both_ways, capsys, 
 def test_a_linear_schedule_falls_by_the_slots_learned_from(toy_store, tmp_path, both_ways, monkeypatch):
     """Over two epochs the rate goes evenly from the first to 0, as far as batches are equal."""
     rates = []
-    monkeypatch.setattr(punc.train.Optimizer, "set_learning_rate", lambda _, rate: rates.append(rate))
+    monkeypatch.setattr(punc.training.train.Optimizer, "set_learning_rate", lambda _, rate: rates.append(rate))
     run(toy_store, tmp_path, "lanes", epochs=2, schedule="linear", learning_rate=0.5)
     assert rates == pytest.approx(np.linspace(0.5, 0, len(rates), endpoint=False), abs=0.5 / len(rates))
     assert rates[0] == 0.5

@@ -5,13 +5,13 @@ import shutil
 import pytest
 import torch
 
+from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.datadir import Utterance, write_data_dir
-from punc.errors import InputError
-from punc.labels import LabelSet
+from punc.data.datadir import Utterance, write_data_dir
+from punc.data.labels import LabelSet
+from punc.decoding.transcript import join, transcript
 from punc.models.base import create, save
-from punc.store import Vocabulary
-from punc.transcript import join, transcript
+from punc.tokens.store import Vocabulary
 
 WORDS = [f"w{i}" for i in range(20)]
 SEGMENTS = [("a-1", "r1", 0.0, 5.0), ("a-2", "r1", 10.0, 15.0), ("b-1", "r1", 5.0, 10.0), ("b-2", "r2", 2.0, 9.0),

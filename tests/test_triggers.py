@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from punc.triggers import find, firing, ngram_keys, runs, select
+from punc.models.word_crf.triggers import find, firing, ngram_keys, runs, select
 
 V = 7
 

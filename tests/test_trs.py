@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from punc.bin.main import main
-from punc.datadir import DataDir
-from punc.labels import LabelSet
-from punc.trs import read_turns
-from punc.validate import validate
+from punc.data.datadir import DataDir
+from punc.data.labels import LabelSet
+from punc.data.validate import validate
+from punc.text.trs import read_turns
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. . ; ? !\n"
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE Trans SYSTEM "trans-14.dtd">\n<Trans audio_filename="x">\n' \

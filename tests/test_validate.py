@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.datadir import Utterance, write_data_dir
-from punc.errors import InputError
-from punc.labels import Label, LabelSet
-from punc.validate import validate
+from punc.data.datadir import Utterance, write_data_dir
+from punc.data.labels import Label, LabelSet
+from punc.data.validate import validate
 
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",",))))
 UTTERANCES = [

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import punc.vocabulary
-from punc.datadir import DataDir, Utterance, write_data_dir
-from punc.errors import InputError
-from punc.vocabulary import END, UNK, Vocabulary, count_vocabulary
+import punc.tokens.vocabulary
+from punc.base.errors import InputError
+from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.tokens.vocabulary import END, UNK, Vocabulary, count_vocabulary
 
 
 def data_dir(path, texts):
@@ -94,9 +94,9 @@ def test_counting_is_bounded_and_keeps_the_frequent(tmp_path, monkeypatch, capsy
             super().update(*args)
             sizes.append(len(self))
 
-    monkeypatch.setattr(punc.vocabulary, "Counter", Spy)
-    monkeypatch.setattr(punc.vocabulary, "MOST_TYPES", 200)
-    monkeypatch.setattr(punc.vocabulary, "COUNT_BLOCK", 1000)
+    monkeypatch.setattr(punc.tokens.vocabulary, "Counter", Spy)
+    monkeypatch.setattr(punc.tokens.vocabulary, "MOST_TYPES", 200)
+    monkeypatch.setattr(punc.tokens.vocabulary, "COUNT_BLOCK", 1000)
     assert count_vocabulary([data], 10).tokens[2:] == exact
     assert max(sizes) < 200 + 1000 / 2  # a block's words on top of the limit
     assert "too low" in capsys.readouterr().err

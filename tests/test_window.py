@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from punc.batches import lanes
-from punc.errors import InputError
+from punc.base.errors import InputError
 from punc.layers.window import WindowInput, WordVectors
-from punc.optim import Optimizer
-from punc.store import END, StoreSet
-from punc.vocabulary import Vocabulary
+from punc.tokens.batches import lanes
+from punc.tokens.store import END, StoreSet
+from punc.tokens.vocabulary import Vocabulary
+from punc.training.optim import Optimizer
 
 VOCABULARY = Vocabulary(["<unk>", "</s>", *"abcdefgh"])
 

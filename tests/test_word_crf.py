@@ -8,13 +8,13 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from punc import crf_features
-from punc.datadir import Utterance, write_data_dir
-from punc.decode import log_posteriors
-from punc.errors import InputError
+from punc.base.errors import InputError
+from punc.data.datadir import Utterance, write_data_dir
+from punc.decoding.decode import log_posteriors
 from punc.models import base, word_crf
-from punc.store import Store, make_store
-from punc.train import evaluate, train
+from punc.models.word_crf import features as crf_features
+from punc.tokens.store import Store, make_store
+from punc.training.train import evaluate, train
 
 needs_crfsuite = pytest.mark.skipif(not find_spec("pycrfsuite"), reason="no python-crfsuite: the extra 'crf'")
 FEW = {"window": 2, "ngram": 2, "suffixes": 1, "triggers": 5, "trigger_count": 2, "iterations": 20}

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punc.errors import InputError
-from punc.word_vectors import read_word_vectors
+from punc.base.errors import InputError
+from punc.tokens.word_vectors import read_word_vectors
 
 GLOVE = "the 1 2 3\n, 0.5 -1e-3 2.25\ndo 4 0 0\nn't 0 4 0\n'lo 1 1 1\ndon 9 9 9\n't 8 8 8\n"
 

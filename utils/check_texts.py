@@ -14,13 +14,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from punc.ctm import CtmIndex
-from punc.errors import InputError
-from punc.files import atomic_dir
-from punc.options import OptionParser
-from punc.pauses import word_times
-from punc.pieces import in_order
-from punc.prepare import file_name
+from punc.base.errors import InputError
+from punc.base.files import atomic_dir
+from punc.base.options import OptionParser
+from punc.text.chunks import in_order
+from punc.text.prepare import file_name
+from punc.timing.ctm import CtmIndex
+from punc.timing.pauses import word_times
 
 MIN_TEXTS = 4  # one for development, one for test, and two to learn from: 4-gram+DT-p cuts them in two
 NAMED = 3

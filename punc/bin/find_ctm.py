@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from punc.decode_dir import find_ctm
-from punc.options import OptionParser
+from punc.base.options import OptionParser
+from punc.timing.decode_dir import find_ctm
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from punc.options import OptionParser
-from punc.transcript import join
+from punc.base.options import OptionParser
+from punc.decoding.transcript import join
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -5,8 +5,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-from punc.errors import InputError
-from punc.options import nearest
+from punc.base.errors import InputError
+from punc.base.options import nearest
 
 COMMANDS = {
     "prepare": "raw text to a data directory",

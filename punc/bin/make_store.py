@@ -3,9 +3,9 @@
 import os
 from collections.abc import Sequence
 
-from punc.options import OptionParser
-from punc.store import make_store
-from punc.units import UNITS
+from punc.base.options import OptionParser
+from punc.tokens.store import make_store
+from punc.tokens.tokenizers import UNITS
 
 
 def options() -> OptionParser:

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from punc.ctm import MAX_OVERLAP
-from punc.datadir import DataDir, segment
-from punc.errors import InputError
-from punc.idtable import IdTable
-from punc.options import OptionParser, boolean
-from punc.pauses import pauses_by_label, read_channels, stream_pauses, word_times, write_pauses
-from punc.tables import read_table
+from punc.base.errors import InputError
+from punc.base.idtable import IdTable
+from punc.base.options import OptionParser, boolean
+from punc.data.datadir import DataDir, segment
+from punc.data.tables import read_table
+from punc.timing.ctm import MAX_OVERLAP
+from punc.timing.pauses import pauses_by_label, read_channels, stream_pauses, word_times, write_pauses
 
 LONG = 60  # s; a longer pause is hardly one: a break in the recording, or a wrong time
 NAMED = 5  # of the odd cases of a kind, so many are named

@@ -3,10 +3,10 @@
 import sys
 from collections.abc import Sequence
 
-from punc.datadir import DataDir
-from punc.errors import InputError
-from punc.options import OptionParser
-from punc.plots import available, plot_pauses, plot_posteriors, posteriors, slots
+from punc.base.errors import InputError
+from punc.base.options import OptionParser
+from punc.data.datadir import DataDir
+from punc.scoring.plots import available, plot_pauses, plot_posteriors, posteriors, slots
 
 
 def options() -> OptionParser:

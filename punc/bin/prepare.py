@@ -7,14 +7,14 @@ from argparse import Namespace
 from collections import Counter
 from collections.abc import Sequence
 
-from punc.errors import InputError
-from punc.labels import LabelSet
-from punc.options import OptionParser, boolean
-from punc.prepare import prepare
-from punc.raw import RawFormat
-from punc.text import Clitics, TextReader
-from punc.timed_text import prepare_ctm
-from punc.trs import prepare_trs
+from punc.base.errors import InputError
+from punc.base.options import OptionParser, boolean
+from punc.data.labels import LabelSet
+from punc.text.prepare import prepare
+from punc.text.prose_reader import Clitics, TextReader
+from punc.text.readers import RawFormat
+from punc.text.trs import prepare_trs
+from punc.timing.prepare_ctm import prepare_ctm
 
 FORMATS = ("lrec", "sil", "prose", "characters", "mteval", "trs", "ctm")
 

@@ -3,9 +3,9 @@
 import sys
 from collections.abc import Sequence
 
-from punc.labels import LabelSet
-from punc.options import OptionParser
-from punc.project import project
+from punc.base.options import OptionParser
+from punc.data.labels import LabelSet
+from punc.scoring.project import project
 
 
 def options() -> OptionParser:

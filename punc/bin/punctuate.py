@@ -4,10 +4,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from punc.datadir import DataDir
-from punc.errors import InputError
-from punc.options import OptionParser, boolean
-from punc.punctuate import parse_scale, punctuate
+from punc.base.errors import InputError
+from punc.base.options import OptionParser, boolean
+from punc.data.datadir import DataDir
+from punc.decoding.punctuate import parse_scale, punctuate
 
 
 def options() -> OptionParser:
@@ -39,9 +39,9 @@ def main(arguments: Sequence[str]) -> None:
         return
     import torch  # slow to load: not for --help, nor for a parent that only reads and writes
 
-    from punc.live import punctuate_live
+    from punc.decoding.streaming import punctuate_live
+    from punc.decoding.streaming_chars import punctuate_lines
     from punc.models.base import load
-    from punc.plain_text import punctuate_lines
     torch.set_num_threads(1)
     model = load(directory)
     run = punctuate_lines if args["characters"] else punctuate_live

@@ -4,10 +4,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from punc.errors import InputError
-from punc.files import decode_line, open_input
-from punc.options import OptionParser
-from punc.results import collect, read_published, write_results
+from punc.base.errors import InputError
+from punc.base.files import decode_line, open_input
+from punc.base.options import OptionParser
+from punc.scoring.results import collect, read_published, write_results
 
 
 def parser() -> OptionParser:

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from punc.datadir import DataDir, checksum
-from punc.errors import InputError
-from punc.labels import LabelSet
-from punc.options import OptionParser
-from punc.report import score_table, signature, write_score
-from punc.score import count, figures, parse_collapse, read_counts
-from punc.significance import check_pair, compare, intervals
+from punc.base.errors import InputError
+from punc.base.options import OptionParser
+from punc.data.datadir import DataDir, checksum
+from punc.data.labels import LabelSet
+from punc.scoring.metrics import count, figures, parse_collapse, read_counts
+from punc.scoring.report import score_table, signature, write_score
+from punc.scoring.significance import check_pair, compare, intervals
 
 
 def parser() -> OptionParser:

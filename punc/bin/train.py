@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from punc.base.options import OptionParser
 from punc.models.base import model_class, names, option_names
-from punc.options import OptionParser
-from punc.train import train
+from punc.training.train import train
 
 
 def options(model: str | None = None) -> OptionParser:

@@ -3,9 +3,9 @@
 import sys
 from collections.abc import Sequence
 
-from punc.labels import LabelSet
-from punc.options import OptionParser
-from punc.validate import validate
+from punc.base.options import OptionParser
+from punc.data.labels import LabelSet
+from punc.data.validate import validate
 
 
 def main(arguments: Sequence[str]) -> int:

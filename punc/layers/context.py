@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from punc.store import END
+from punc.tokens.store import END
 
 State = tuple[Tensor, Tensor, Tensor]  # tokens (B, before … before + ahead), h, c
 

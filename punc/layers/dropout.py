@@ -2,8 +2,8 @@
 
 from torch import nn
 
-from punc.errors import InputError
-from punc.options import kebab
+from punc.base.errors import InputError
+from punc.base.options import kebab
 
 
 def dropout(rate: float, option: str = "dropout") -> nn.Dropout:

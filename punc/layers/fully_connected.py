@@ -6,7 +6,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from punc.errors import InputError
+from punc.base.errors import InputError
 
 
 class FullyConnected(nn.Module):

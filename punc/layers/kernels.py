@@ -9,7 +9,7 @@ Kim et al. have as many kernels of width w as min(200, 50 w), 1,100 of widths 1 
 import torch
 from torch import Tensor, nn
 
-from punc.errors import InputError
+from punc.base.errors import InputError
 from punc.layers.context import end_to_end
 
 

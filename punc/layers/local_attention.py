@@ -12,7 +12,7 @@ outside the text is left out. Time and memory grow with T · l.
 import torch
 from torch import Tensor, nn
 
-from punc.errors import InputError
+from punc.base.errors import InputError
 
 NORMALIZATIONS = ("softmax", "sum")
 BLOCK = 64  # steps: for 5 states as quick as one state after the other, for 31 five times as quick (measured)

@@ -13,9 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from punc.errors import InputError
+from punc.base.errors import InputError
 from punc.layers.dropout import dropout
-from punc.store import END
+from punc.tokens.store import END
 
 State = tuple[Tensor, Tensor]  # h, c: (layers, B, H) each
 

@@ -8,7 +8,7 @@ that there can be.
 import torch
 from torch import Tensor
 
-from punc.store import END
+from punc.tokens.store import END
 
 
 def outside(line: Tensor) -> Tensor:

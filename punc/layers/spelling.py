@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from punc.errors import InputError
-from punc.vocabulary import SPECIALS, Vocabulary
+from punc.base.errors import InputError
+from punc.tokens.vocabulary import SPECIALS, Vocabulary
 
 LONGEST = 32  # characters that are read of a word: of a longer one the first half and the last
 PADDING, OTHER = 0, 3  # characters: none, and any without a vector of its own; 1 and 2 are the special tokens

@@ -3,11 +3,11 @@
 import torch
 from torch import Tensor, nn
 
-from punc.errors import InputError
+from punc.base.errors import InputError
 from punc.layers.costs import squared_error
-from punc.store import END, UNK
-from punc.vocabulary import Vocabulary
-from punc.word_vectors import read_word_vectors
+from punc.tokens.store import END, UNK
+from punc.tokens.vocabulary import Vocabulary
+from punc.tokens.word_vectors import read_word_vectors
 
 
 class WordVectors(nn.Embedding):

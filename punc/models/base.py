@@ -24,13 +24,13 @@ import torch
 from torch import Tensor, nn
 
 import punc
-from punc.errors import InputError
-from punc.files import atomic_file
-from punc.labels import LabelSet
-from punc.options import kebab, nearest
-from punc.store import Store, StoreSet
-from punc.units import Characters, Subwords, Words, read_tokenizer
-from punc.vocabulary import Vocabulary
+from punc.base.errors import InputError
+from punc.base.files import atomic_file
+from punc.base.options import kebab, nearest
+from punc.data.labels import LabelSet
+from punc.tokens.store import Store, StoreSet
+from punc.tokens.tokenizers import Characters, Subwords, Words, read_tokenizer
+from punc.tokens.vocabulary import Vocabulary
 
 FORMAT = "punc model 1"
 State = tuple[Tensor, ...]

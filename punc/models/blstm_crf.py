@@ -17,14 +17,14 @@ is right in most slots, where the best sequence is right as a whole most often (
 import torch
 from torch import Tensor, nn
 
-from punc.errors import InputError
+from punc.base.errors import InputError
 from punc.layers.crf import LinearChain
 from punc.layers.lstm_stack import BidirectionalStack, with_ends
 from punc.layers.spelling import Spelling
 from punc.layers.window import WordVectors
 from punc.models.base import Neural, State
-from punc.store import END, UNK
-from punc.vocabulary import Vocabulary
+from punc.tokens.store import END, UNK
+from punc.tokens.vocabulary import Vocabulary
 
 
 class Model(Neural):

@@ -13,7 +13,7 @@ text ends is told by its tokens alone (see punc.layers.context).
 
 from torch import Tensor, nn
 
-from punc.errors import InputError
+from punc.base.errors import InputError
 from punc.layers.context import ContextModel
 from punc.layers.dropout import dropout as dropout_layer
 from punc.layers.highway import Highway

@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from torch import Tensor, nn
 
-from punc.errors import InputError
+from punc.base.errors import InputError
 from punc.layers.lstm_stack import LSTMStack
 from punc.models.base import Neural, State
 

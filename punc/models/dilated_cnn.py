@@ -12,7 +12,7 @@ before it, and can stream: the function is the same as on whole texts (see punc.
 
 from torch import Tensor, nn
 
-from punc.errors import InputError
+from punc.base.errors import InputError
 from punc.layers.context import ContextModel
 from punc.layers.dropout import dropout as dropout_layer
 from punc.layers.gated_residual import GatedResidual

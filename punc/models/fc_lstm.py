@@ -12,7 +12,7 @@ Past the text's end the tokens are END. In a stream it stands still until w toke
 
 from torch import Tensor, nn
 
-from punc.errors import InputError
+from punc.base.errors import InputError
 from punc.layers.context import ContextModel, end_to_end
 from punc.layers.lstm_stack import LSTMStack
 from punc.models.base import Neural

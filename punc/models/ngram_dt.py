@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from punc.errors import InputError
+from punc.base.errors import InputError
 from punc.models.base import Fitted, part
-from punc.store import Store, StoreSet
+from punc.tokens.store import Store, StoreSet
 
 UNKNOWN = -1.0  # below every pause, so that one threshold tells a pause that is not known from all that are
 SMOOTHING = 0.5  # slots of each label in a leaf before any was seen: no posterior is 0

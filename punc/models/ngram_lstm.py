@@ -12,7 +12,7 @@ N-gram RNN of section 3.3.1.
 
 from torch import Tensor, nn
 
-from punc.errors import InputError
+from punc.base.errors import InputError
 from punc.layers.context import ContextModel, end_to_end
 from punc.layers.lstm_stack import LSTMStack
 from punc.models.base import Neural

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from punc.errors import InputError
+from punc.base.errors import InputError
 from punc.layers.lstm import PeepholeLSTM
 from punc.layers.pause_input import PauseInput
 from punc.models.base import Neural, State, initialize, part

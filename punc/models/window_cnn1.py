@@ -11,7 +11,7 @@ the largest value counts. The paper does not say what follows the filter; here i
 import torch
 from torch import Tensor, nn
 
-from punc.errors import InputError
+from punc.base.errors import InputError
 from punc.layers.fully_connected import FullyConnected
 from punc.layers.window import WindowModel, WordVectors
 from punc.models.base import Neural

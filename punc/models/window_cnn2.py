@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from torch import Tensor, nn
 
-from punc.errors import InputError
+from punc.base.errors import InputError
 from punc.layers.fully_connected import FullyConnected
 from punc.layers.window import WindowModel, WordVectors
 from punc.models.base import Neural

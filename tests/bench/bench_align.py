@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 
-from punc.align import align_words
+from punc.timing.align import align_words
 
 
 def texts(n_words: int, errors: float, n_types: int = 50_000, seed: int = 0) -> tuple[list[str], list[str], int]:

@@ -19,15 +19,15 @@ import numpy as np
 import torch
 from bench_char import rate
 
-from punc.batches import by_length, cut, gather
-from punc.bfloat16 import has_bfloat16
-from punc.decode import decode
-from punc.labels import Label, LabelSet
+from punc.base.bfloat16 import has_bfloat16
+from punc.data.labels import Label, LabelSet
+from punc.decoding.decode import decode
 from punc.models.base import create
-from punc.optim import Optimizer
-from punc.store import StoreSet
-from punc.train import _epoch
-from punc.vocabulary import Vocabulary
+from punc.tokens.batches import by_length, cut, gather
+from punc.tokens.store import StoreSet
+from punc.tokens.vocabulary import Vocabulary
+from punc.training.optim import Optimizer
+from punc.training.train import _epoch
 
 WORDS = 28000
 LABELS = LabelSet(tuple(Label(name, "w" + mark) for name, mark in zip("OABCDEFGHI", ["", *",.?!:;-()"])))

@@ -18,13 +18,13 @@ import time
 import numpy as np
 import torch
 
-from punc.batches import by_length, cut, gather
-from punc.bfloat16 import has_bfloat16
-from punc.decode import live
+from punc.base.bfloat16 import has_bfloat16
+from punc.decoding.decode import live
 from punc.models.base import model_class
-from punc.optim import Optimizer
-from punc.store import END, StoreSet
-from punc.train import _epoch
+from punc.tokens.batches import by_length, cut, gather
+from punc.tokens.store import END, StoreSet
+from punc.training.optim import Optimizer
+from punc.training.train import _epoch
 
 MODELS = ("delay", "ngram_lstm", "cnn_feature", "cnn_ngram", "dilated_cnn", "bi_lstm")
 CHARACTERS = 50

@@ -24,11 +24,11 @@ import numpy as np
 import torch
 from machine import gflops
 
-from punc.datadir import DataDir, Utterance, write_data_dir
-from punc.decode import live
-from punc.labels import LabelSet
+from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.labels import LabelSet
+from punc.decoding.decode import live
 from punc.models.base import Neural, create, load, save
-from punc.store import Vocabulary
+from punc.tokens.store import Vocabulary
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n"
 PUNC = [sys.executable, "-c", "import sys; from punc.bin.main import main; sys.exit(main())", "punctuate"]

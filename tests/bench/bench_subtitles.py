@@ -23,12 +23,12 @@ import torch
 from bench_store import measure
 from machine import gflops
 
-from punc.decode import log_posteriors
-from punc.labels import LabelSet
+from punc.data.labels import LabelSet
+from punc.decoding.asr_input import LONG_PIECE
+from punc.decoding.decode import log_posteriors
+from punc.decoding.segments import GROUP
 from punc.models.base import create, load, save
-from punc.parts import GROUP
-from punc.spoken import LONG_PIECE
-from punc.store import StoreSet, Vocabulary
+from punc.tokens.store import StoreSet, Vocabulary
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n"
 SCRIPT = Path(__file__).parents[2] / "utils/punctuate_ctm.sh"

@@ -16,11 +16,11 @@ import numpy as np
 import torch
 from machine import gflops
 
-from punc.batches import lanes
 from punc.models.t_lstm import Model
-from punc.optim import Optimizer
-from punc.store import Store, StoreSet
-from punc.train import _epoch
+from punc.tokens.batches import lanes
+from punc.tokens.store import Store, StoreSet
+from punc.training.optim import Optimizer
+from punc.training.train import _epoch
 
 FLOP_PER_WORD = 480e3
 

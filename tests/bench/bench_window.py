@@ -16,12 +16,12 @@ import numpy as np
 import torch
 from machine import gflops
 
-from punc.batches import lanes
-from punc.memory import keep_freed_memory
+from punc.base.memory import keep_freed_memory
 from punc.models.base import model_class
-from punc.optim import Optimizer
-from punc.store import StoreSet
-from punc.train import _epoch
+from punc.tokens.batches import lanes
+from punc.tokens.store import StoreSet
+from punc.training.optim import Optimizer
+from punc.training.train import _epoch
 
 OPTIONS = {"dropout": 0.0}, {"dropout": 0.5, "shared_dropout": False}, {"dropout": 0.2}, {"dropout": 0.5}
 SETTINGS = [(options, bfloat16) for bfloat16 in (False, True) for options in OPTIONS]

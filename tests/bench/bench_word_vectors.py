@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from punc.word_vectors import read_word_vectors
+from punc.tokens.word_vectors import read_word_vectors
 
 
 def write(path: Path, words: int, dimensions: int) -> None:

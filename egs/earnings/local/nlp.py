@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from spoken import TITLES, spoken
 
-from punc.datadir import Utterance
-from punc.errors import InputError
-from punc.files import decode_line, open_input
-from punc.labels import LabelSet
-from punc.pauses import slot_pauses
+from punc.base.errors import InputError
+from punc.base.files import decode_line, open_input
+from punc.data.datadir import Utterance
+from punc.data.labels import LabelSet
+from punc.timing.pauses import slot_pauses
 
 UTT_WORDS = 50
 MAX_PAUSE = 60.0  # s; longer is no pause of a speaker but music on hold, or a fault of the alignment

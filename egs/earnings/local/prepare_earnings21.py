@@ -13,11 +13,11 @@ from pathlib import Path
 from nlp import call_files, listed, read_nlp, to_call, utterances
 from spoken import words_of
 
-from punc.ctm import CtmIndex, TimedWord
-from punc.datadir import write_data_dir
-from punc.errors import InputError
-from punc.files import atomic_dir
-from punc.labels import LabelSet
+from punc.base.errors import InputError
+from punc.base.files import atomic_dir
+from punc.data.datadir import write_data_dir
+from punc.data.labels import LabelSet
+from punc.timing.ctm import CtmIndex, TimedWord
 
 
 def prepare(directory: Path, labels: LabelSet, out: Path, systems: dict[str, str]) -> None:

@@ -18,10 +18,10 @@ from pathlib import Path
 from nlp import MAX_PAUSE, aligned, call_files, listed, marks, read_nlp, to_call, utterances, without_fillers
 from spoken import spoken
 
-from punc.datadir import write_data_dir
-from punc.errors import InputError
-from punc.files import atomic_file
-from punc.labels import LabelSet
+from punc.base.errors import InputError
+from punc.base.files import atomic_file
+from punc.data.datadir import write_data_dir
+from punc.data.labels import LabelSet
 
 MIN_ALIGNED = 0.5
 DEV_EVERY = 10

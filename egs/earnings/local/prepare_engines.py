@@ -12,9 +12,9 @@ from pathlib import Path
 
 from nlp import call_files, listed, read_nlp, to_call, utterances
 
-from punc.datadir import DataDir, Utterance, write_data_dir
-from punc.errors import InputError
-from punc.labels import LabelSet
+from punc.base.errors import InputError
+from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.labels import LabelSet
 
 
 def prepare(directory: Path, reference: Path, labels: LabelSet, out: Path, engines: list[str]) -> None:

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from spoken import CURRENCIES, TITLES, spoken, words_of
 
-from punc.errors import InputError
-from punc.files import open_input
+from punc.base.errors import InputError
+from punc.base.files import open_input
 
 ENDING = re.compile(r"[^\w%&$€£]*$")
 CURRENCY = re.compile(f"[{''.join(CURRENCIES)}]")

@@ -17,13 +17,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from punc.datadir import DataDir, Utterance, write_data_dir
-from punc.errors import InputError
-from punc.files import decode_line, open_input
-from punc.labels import LabelSet
-from punc.options import OptionParser, boolean
-from punc.text import TextReader
-from punc.trs import prepare_trs
+from punc.base.errors import InputError
+from punc.base.files import decode_line, open_input
+from punc.base.options import OptionParser, boolean
+from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.labels import LabelSet
+from punc.text.prose_reader import TextReader
+from punc.text.trs import prepare_trs
 
 
 def times(folder: Path) -> Path:

@@ -12,13 +12,13 @@ from itertools import chain
 
 import numpy as np
 
-from punc.align import align_words
-from punc.datadir import DataDir
-from punc.errors import InputError
-from punc.labels import LabelSet
-from punc.project import label_numbers
-from punc.report import PRF
-from punc.score import confusion, figures, parse_collapse
+from punc.base.errors import InputError
+from punc.data.datadir import DataDir
+from punc.data.labels import LabelSet
+from punc.scoring.metrics import confusion, figures, parse_collapse
+from punc.scoring.project import label_numbers
+from punc.scoring.report import PRF
+from punc.timing.align import align_words
 
 
 def words_and_labels(directory: str, labels: LabelSet) -> tuple[list[str], np.ndarray]:

@@ -10,9 +10,9 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from punc.datadir import DataDir, Utterance, write_data_dir
-from punc.errors import InputError
-from punc.labels import LabelSet
+from punc.base.errors import InputError
+from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.labels import LabelSet
 
 
 def slots(data: DataDir, labels: LabelSet) -> Iterator[tuple[Utterance, list[bool]]]:

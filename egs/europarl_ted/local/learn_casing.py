@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """usage: local/learn_casing.py LABELS-FILE CASED-DATA-DIR OUT
 
-How words are written that have more capitals than the first letter's (punc.casing), of a text with its case.
+How words are written that have more capitals than the first letter's (punc.text.casing), of a text with its case.
 """
 
 import sys
 
-from punc.casing import learn, write_casing
-from punc.datadir import DataDir
-from punc.errors import InputError
-from punc.labels import LabelSet
+from punc.base.errors import InputError
+from punc.data.datadir import DataDir
+from punc.data.labels import LabelSet
+from punc.text.casing import learn, write_casing
 
 if __name__ == "__main__":
     if len(sys.argv) != 4:

@@ -8,9 +8,9 @@ where a mark is that ends one, and with its stream.
 import sys
 from collections.abc import Iterator
 
-from punc.datadir import DataDir, Utterance, write_data_dir
-from punc.errors import InputError
-from punc.labels import LabelSet
+from punc.base.errors import InputError
+from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.labels import LabelSet
 
 
 def sentences(data: DataDir, labels: LabelSet) -> Iterator[Utterance]:

@@ -19,8 +19,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from punc.errors import InputError
-from punc.files import atomic_file, decode_line, open_input
+from punc.base.errors import InputError
+from punc.base.files import atomic_file, decode_line, open_input
 
 DEV, TEST = "2011-07-04", "2011-07-06"  # the first sittings of dev and test
 SEGMENT = re.compile(r'<doc docid="([^"]*)"|<seg\b[^>]*>(.*?)</seg>')

@@ -9,7 +9,7 @@ printed: agreement on all labels; with commas left out; and how many of the diff
 set just what the ASR source itself has there, so that the person decided, not an alignment. (The last figure says
 where the differences come from; only the first two say how near a projection comes.)
 
-Other rules than those of punc/align.py agree less, differing slots of 12,822: as it is 137; left-over words always
+Other rules than those of punc/timing/align.py agree less, differing slots of 12,822: as it is 137; left-over words always
 at the end of a stretch 217, always at its beginning 141; inserted words before the mark instead of after it 189.
 """
 
@@ -19,10 +19,10 @@ from pathlib import Path
 
 import numpy as np
 
-from punc.align import align_words, project_labels
 from punc.bin.main import run
-from punc.datadir import DataDir
-from punc.labels import LabelSet
+from punc.data.datadir import DataDir
+from punc.data.labels import LabelSet
+from punc.timing.align import align_words, project_labels
 
 ASR_SOURCE = "IWSLT12.TED.SLT.tst2011.en-fr.en.system0.comma.xml"
 CLITICS = ("n't", "'s", "'m", "'re", "'ve", "'ll", "'d")  # as the published files split words

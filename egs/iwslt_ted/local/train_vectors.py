@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from punc.datadir import DataDir
-from punc.errors import InputError
-from punc.files import atomic_file
-from punc.labels import LabelSet
-from punc.options import OptionParser
+from punc.base.errors import InputError
+from punc.base.files import atomic_file
+from punc.base.options import OptionParser
+from punc.data.datadir import DataDir
+from punc.data.labels import LabelSet
 
 LINE = 1000  # tokens that gensim gets at once; it would cut more than 10,000 off
 

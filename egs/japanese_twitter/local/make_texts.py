@@ -17,12 +17,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from punc.characters import CharacterReader, Split
-from punc.errors import InputError
-from punc.files import atomic_file, open_input
-from punc.labels import LabelSet
-from punc.options import OptionParser
-from punc.raw import decode
+from punc.base.errors import InputError
+from punc.base.files import atomic_file, open_input
+from punc.base.options import OptionParser
+from punc.data.labels import LabelSet
+from punc.text.characters import CharacterReader, Split
+from punc.text.readers import decode
 
 RUN = 50  # lines
 SENTENCES = (2, 3, 4, 5)  # of a text

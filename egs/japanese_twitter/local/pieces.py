@@ -24,10 +24,10 @@ from pathlib import Path
 
 import sentencepiece
 
-from punc.characters import CLASSES, class_of
-from punc.datadir import DataDir, Utterance, write_data_dir
-from punc.errors import InputError
-from punc.files import atomic_file, open_input
+from punc.base.errors import InputError
+from punc.base.files import atomic_file, open_input
+from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.text.characters import CLASSES, class_of
 
 # Private characters in place of Latin words, of numbers, and of what has several code points.
 LATIN, NUMBER, CLUSTER = "\ue000\ue001\ue002"

@@ -13,7 +13,7 @@ from random import Random
 from statistics import NormalDist
 from typing import NamedTuple
 
-from punc.errors import InputError
+from punc.base.errors import InputError
 
 TOKEN = re.compile(r"([A-Za-z0-9]+(?:['.,:-]?[A-Za-z0-9]+)*'?)([.,?!;:]?)")
 READ_OVER = {",": 1 / 4, ".": 1 / 20}  # the share of a mark that the synthesiser does not get

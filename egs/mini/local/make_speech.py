@@ -18,9 +18,9 @@ from hesitate import Said, say
 from sphinx import Sphinx, pieces, starts, timed
 from synthesise import RATE, flite_phones, setting, speak
 
-from punc.ctm import write_ctm
-from punc.errors import InputError
-from punc.files import atomic_file, open_input
+from punc.base.errors import InputError
+from punc.base.files import atomic_file, open_input
+from punc.timing.ctm import write_ctm
 
 SEED = 1
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punc.ctm import TimedWord
+from punc.timing.ctm import TimedWord
 
 RATE = 100  # frames/s
 # The narrowest first. Recognition has the decoder's own: at these it takes three times as long, for the same words.

@@ -9,8 +9,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from punc.datadir import DataDir
-from punc.errors import InputError
+from punc.base.errors import InputError
+from punc.data.datadir import DataDir
 
 LABELS = ("COMMA", "PERIOD", "QUESTION")
 

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 
 from texts import CONF, chance, is_question, words_of
 
-from punc.files import read_lines
+from punc.base.files import read_lines
 
 MAX_WORDS = 12
 TAGGED, GREETED, THANKED, SHORTENED, RARE = 8, 6, 12, 2, 3  # one in so many

@@ -20,7 +20,7 @@ from pathlib import Path
 from mixture import in_any_order, some, write
 from texts import chance, is_question, key, read_documents
 
-from punc.errors import InputError
+from punc.base.errors import InputError
 
 SOURCES = ("messages", "ted", "europarl")
 SETS = ("test", "dev", "train")  # a sentence that documents of two sets have is in the first

@@ -24,8 +24,8 @@ from pathlib import Path
 from sentences import CUT_OFF, read_messages
 from texts import CONF, SentenceReader, clean, key, words_of
 
-from punc.errors import InputError
-from punc.files import atomic_file, open_input, read_lines
+from punc.base.errors import InputError
+from punc.base.files import atomic_file, open_input, read_lines
 
 MIN_COUNT = 20
 MIN_WORDS = 2

@@ -21,8 +21,8 @@ from pathlib import Path
 from informal import Informal
 from texts import CONF, chance, is_question, key, read_documents
 
-from punc.errors import InputError
-from punc.files import atomic_file, decode_line, open_input, read_lines
+from punc.base.errors import InputError
+from punc.base.files import atomic_file, decode_line, open_input, read_lines
 
 QUESTIONS = 0.189  # of the mixture (paper, section 3.1.1)
 IN_DOMAIN = 0.003  # messages beside it (section 3.3.2)

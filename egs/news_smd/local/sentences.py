@@ -24,8 +24,8 @@ from pathlib import Path
 
 from texts import SentenceReader, clean, read_text, words_of
 
-from punc.errors import InputError
-from punc.files import atomic_file
+from punc.base.errors import InputError
+from punc.base.files import atomic_file
 
 TICKER = re.compile(r"<[A-Z.]{1,8}>")
 BRACKETS = re.compile(r"\([^()]*\)")

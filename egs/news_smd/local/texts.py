@@ -23,10 +23,10 @@ from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 
-from punc.files import decode_line, open_input, read_lines
-from punc.labels import LabelSet
-from punc.pieces import Memo
-from punc.text import PLAIN, TextReader
+from punc.base.files import decode_line, open_input, read_lines
+from punc.data.labels import LabelSet
+from punc.text.chunks import Memo
+from punc.text.prose_reader import PLAIN, TextReader
 
 CONF = Path(__file__).parents[1] / "conf"
 MAX_WORDS = 60

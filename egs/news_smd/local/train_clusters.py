@@ -10,9 +10,9 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from punc.datadir import DataDir
-from punc.errors import InputError
-from punc.files import atomic_file
+from punc.base.errors import InputError
+from punc.base.files import atomic_file
+from punc.data.datadir import DataDir
 
 CLUSTERS = 200
 MIN_COUNT = 10

@@ -1,0 +1,123 @@
+"""Files: read with errors a user can act on; written beside their place, then renamed, so whole or not at all."""
+
+import contextlib
+import glob
+import os
+import shutil
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from punc.base.errors import InputError
+
+
+@contextlib.contextmanager
+def open_input(path: str | os.PathLike) -> Iterator[IO[bytes]]:
+    """Open a user's file to read its bytes. Raises InputError where it is missing or no file."""
+    try:
+        file = open(path, "rb")  # noqa: SIM115 (closed below; an error inside the block is not this one's)
+    except FileNotFoundError:
+        raise InputError("no such file", "make it, or name another one", path) from None
+    except IsADirectoryError:
+        raise InputError("this is a directory", "name a file", path) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"not readable: {reason}", "check the name and its permissions", path) from None
+    with file:
+        yield file
+
+
+def decode_line(line: bytes, path: str | os.PathLike, number: int) -> str:
+    """A line as text, without its line end. Raises InputError for CR, NUL and bytes that are not UTF-8."""
+    if b"\r" in line:
+        raise InputError("a carriage return", "convert the line ends: sed -i 's/\\r//g'", path, number)
+    if b"\0" in line:
+        raise InputError("a NUL byte", "remove it: the file is no text, or broken", path, number)
+    try:
+        return line.decode("utf-8").removesuffix("\n")
+    except UnicodeDecodeError as error:
+        raise InputError(f"byte {error.start + 1} is not UTF-8", "convert it: iconv -t UTF-8", path, number) from None
+
+
+def read_lines(path: str | os.PathLike) -> Iterator[tuple[int, str]]:
+    """The lines of a file that people write, numbered from 1, without comments (`# …` lines) and empty ones."""
+    with open_input(path) as file:
+        for number, raw in enumerate(file, 1):
+            line = decode_line(raw, path, number).strip()
+            if line and not line.startswith("#"):
+                yield number, line
+
+
+def _beside(path: str | os.PathLike) -> tuple[Path, Path]:
+    """The whole path, and a name beside it for what is not finished; makes the directory they are in.
+
+    What a killed process left there under such a name is removed: nobody else would.
+    """
+    path = Path(os.path.abspath(path))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    host = socket.gethostname()
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*@{glob.escape(host)}.tmp"):
+        pid = left.name.removesuffix(f"@{host}.tmp").rpartition(".")[2]
+        if pid.isdecimal() and not _runs(int(pid)):
+            shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
+    return path, path.with_name(f".{path.name}.{os.getpid()}@{host}.tmp")
+
+
+def _runs(pid: int) -> bool:
+    """Whether there is such a process on this machine; one that was killed may wait for its parent to notice."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    try:
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
+    except OSError:  # no Linux
+        return True
+
+
+@contextlib.contextmanager
+def atomic_file(path: str | os.PathLike, mode: str = "w") -> Iterator[IO]:
+    """Open a file that takes the place of `path` when the block ends without an error.
+
+    Text is written as UTF-8 with "\\n" line ends, whatever the locale. After an error, or a kill,
+    `path` is as it was.
+    """
+    path, beside = _beside(path)
+    text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
+    try:
+        with open(beside, mode, **text) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def atomic_dir(path: str | os.PathLike) -> Iterator[Path]:
+    """Make a directory beside `path`; its files move into `path` when the block ends without an error.
+
+    Files of an older `path` that are not written again stay, so that a user's own files in a data
+    directory are not lost.
+    """
+    path, beside = _beside(path)
+    if path.exists() and not path.is_dir():
+        raise InputError("this is a file", "name a directory, or one that can be made", path)
+    shutil.rmtree(beside, ignore_errors=True)
+    beside.mkdir()
+    try:
+        yield beside
+        if not path.exists():
+            os.replace(beside, path)
+            return
+        for file in sorted(beside.rglob("*")):
+            if file.is_file():
+                target = path / file.relative_to(beside)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                os.replace(file, target)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)

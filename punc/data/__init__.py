@@ -1,0 +1,1 @@
+"""Data directories as Kaldi has them: tables, archives, label sets, and the check that they fit together."""

@@ -1,0 +1,251 @@
+"""A data directory as streams of utterances: `text`, `punct`, `pauses.scp`, `utt2spk`, `spk2utt`, `segments`.
+
+The one place that checks the invariant #words = #labels = dim(pauses). Utterances come stream by stream:
+by recording in time order where there is a `segments` file, else by speaker in id order. Memory is one
+utterance (`DataDir.utterances`) or one stream (`DataDir.streams`), and with `segments` an index of a few
+numbers per utterance.
+"""
+
+import hashlib
+import os
+import shutil
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import groupby, zip_longest
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from punc.base.errors import InputError
+from punc.base.files import atomic_dir, decode_line, open_input
+from punc.data.kaldi_io import VectorReader, write_vector
+from punc.data.tables import Row, fields, line_offsets, read_table, sort_table
+
+
+class Utterance(NamedTuple):
+    """An utterance: its words, and what is known of the slot after each.
+
+    id       utterance id
+    stream   the stream it is a piece of: a recording (`segments`) or a speaker (`utt2spk`)
+    words    the tokens
+    labels   one label name per word; None where the directory has no `punct`
+    pauses   float32 (len(words),), seconds of silence after each word, NaN unknown; None without `pauses.scp`
+    """
+
+    id: str
+    stream: str
+    words: list[str]
+    labels: list[str] | None = None
+    pauses: np.ndarray | None = None
+
+
+class DataDir:
+    """A data directory on disk. Raises InputError where it is none, or `text` or `utt2spk` is missing."""
+
+    def __init__(self, path: str | os.PathLike):
+        self.path = Path(path)
+        if not self.path.is_dir():
+            raise InputError("no such data directory", "make it with punc prepare, or name another one", path)
+        for name in ("text", "utt2spk"):
+            if not (self.path / name).is_file():
+                raise InputError("no such file", "a data directory has text and utt2spk", self.path / name)
+        self.has_labels = (self.path / "punct").is_file()
+        self.has_pauses = (self.path / "pauses.scp").is_file()
+        self.has_segments = (self.path / "segments").is_file()
+        self._segments, self._speakers = self.path / "segments", self.path / "utt2spk"  # made once, not per utterance
+
+    @property
+    def tables(self) -> list[str]:
+        """The files with one line per utterance that are read: `text` and `utt2spk`, then those there are."""
+        present = {"punct": self.has_labels, "pauses.scp": self.has_pauses, "segments": self.has_segments}
+        return ["text", "utt2spk", *(name for name, there in present.items() if there)]
+
+    def utterances(self) -> Iterator[Utterance]:
+        """The utterances, those of a stream one after the other in time order.
+
+        Raises InputError for unsorted tables, ids that differ between files, counts that differ,
+        speakers out of order, bad bytes.
+        """
+        rows = self._rows_by_time() if self.has_segments else self.rows()
+        with VectorReader(self.path / "pauses.scp") as vectors:
+            last = ""
+            for row in rows:
+                utterance = self.utterance(row, vectors)
+                if utterance.stream != last and not self.has_segments:
+                    if utterance.stream.encode() <= last.encode():
+                        raise InputError(f"speaker '{utterance.stream}' comes after '{last}'",
+                                         "make speaker ids prefixes of utterance ids, and sort",
+                                         self.path / "utt2spk", row["utt2spk"].line)
+                    last = utterance.stream
+                yield utterance
+
+    def streams(self) -> Iterator[tuple[str, list[Utterance]]]:
+        """Each stream's id and its utterances in time order; one stream at a time is in memory."""
+        for stream, utterances in groupby(self.utterances(), key=lambda utterance: utterance.stream):
+            yield stream, list(utterances)
+
+    def rows(self) -> Iterator[dict[str, Row]]:
+        """For each utterance in C order, its row in each of `tables`. Raises InputError where ids differ."""
+        names = self.tables
+        for rows in zip_longest(*(read_table(self.path / name) for name in names)):
+            keys = {row.key for row in rows if row}
+            if len(keys) > 1 or None in rows:
+                raise self._difference(names, rows, min(keys, key=str.encode))
+            yield dict(zip(names, rows))
+
+    def _difference(self, names: Sequence[str], rows: Sequence[Row | None], key: str) -> InputError:
+        """The error for tables that differ first at the utterance `key`; a table that is not sorted comes first."""
+        for name in names:
+            deque(read_table(self.path / name), maxlen=0)
+        name, row = next((n, r) for n, r in zip(names, rows) if not r or r.key != key)
+        other = next(n for n, r in zip(names, rows) if r and r.key == key)
+        return InputError(f"no line for '{key}', which {other} has", "give every utterance one line in every table",
+                          self.path / name, row.line if row else None)
+
+    def _rows_by_time(self) -> Iterator[dict[str, Row]]:
+        """As `rows`, by recording and time: line i of every table is utterance i, so an order of lines is enough."""
+        order, names = [], self.tables
+        for i, row in enumerate(self.rows()):
+            recording, begin, _ = segment(row["segments"], self.path / "segments")
+            order.append((recording.encode(), begin, i))
+        order.sort()
+        offsets = {name: line_offsets(self.path / name) for name in names}
+        with ExitStack() as stack:
+            files = {name: stack.enter_context(open_input(self.path / name)) for name in names}
+            for _, _, i in order:
+                yield {name: self._row(files[name], name, i, offsets[name][i]) for name in names}
+
+    def _row(self, file, name: str, i: int, offset: int) -> Row:
+        file.seek(offset)
+        key, _, value = decode_line(file.readline(), self.path / name, i + 1).replace("\t", " ", 1).partition(" ")
+        return Row(i + 1, key, value)
+
+    def utterance(self, rows: dict[str, Row], vectors: VectorReader) -> Utterance:
+        """The utterance of its row in each of `tables`. Raises InputError where the invariant does not hold."""
+        text = rows["text"]
+        words, labels, pauses = fields(text.value), None, None
+        if self.has_labels:
+            labels = fields(rows["punct"].value)
+            self._check_count(text.key, len(words), len(labels), "labels", "punct", rows["punct"].line)
+        if self.has_pauses:
+            pauses = vectors.read(rows["pauses.scp"].value, rows["pauses.scp"].line)
+            self._check_count(text.key, len(words), len(pauses), "pauses", "pauses.scp", rows["pauses.scp"].line)
+        if self.has_segments:
+            stream = segment(rows["segments"], self._segments)[0]
+        else:
+            stream = speaker(rows["utt2spk"], self._speakers)
+        return Utterance(text.key, stream, words, labels, pauses)
+
+    def _check_count(self, utterance: str, words: int, count: int, what: str, name: str, line: int) -> None:
+        if words != count:
+            raise InputError(f"'{utterance}' has {words} words in text but {count} {what} here",
+                             f"write one of the {what} for each word", self.path / name, line)
+
+
+def speaker(row: Row, path: str | os.PathLike) -> str:
+    """The speaker of a row of `utt2spk`. Raises InputError where there is not just one."""
+    value = row.value.strip(" \t")
+    if not value or " " in value or "\t" in value:
+        raise InputError(f"'{row.key}' does not have one speaker", "write UTTERANCE SPEAKER", path, row.line)
+    return value
+
+
+def segment(row: Row, path: str | os.PathLike) -> tuple[str, float, float]:
+    """Recording, begin and end in seconds of a row of `segments`. Raises InputError for anything else."""
+    try:
+        recording, begin, end = fields(row.value)
+        times = float(begin), float(end)
+        if not 0 <= times[0] < times[1] < float("inf"):
+            raise ValueError
+    except ValueError:
+        raise InputError("not a segment", "write UTTERANCE RECORDING BEGIN END, with 0 ≤ BEGIN < END in seconds",
+                         path, row.line) from None
+    return recording, *times
+
+
+def write_data_dir(path: str | os.PathLike, utterances: Iterable[Utterance], like: DataDir | None = None) -> None:
+    """Write a data directory, whole or not at all; memory is one utterance.
+
+    Without `like`, the streams are the speakers, and ids and streams come sorted in C order. With it, the
+    utterances are those of `like` in the order it gives them, and speakers and segments are copied from it.
+    Either all utterances have labels, or none; the same for pauses. Raises ValueError where it is otherwise,
+    InputError where there is no utterance.
+    """
+    path = Path(path)
+    with atomic_dir(path) as beside:
+        written = write_tables(beside, path, utterances, like)
+    for stale in {"punct", "pauses.scp", "pauses.ark"} - written:
+        (path / stale).unlink(missing_ok=True)
+
+
+def write_tables(beside: Path, path: Path, utterances: Iterable[Utterance], like: DataDir | None = None) -> set[str]:
+    """Write the data directory `path` into the directory `beside` that will take its place; returns the new tables.
+
+    For who writes more files with them; the rest as `write_data_dir`, which also removes what is stale.
+    """
+    reorder = like is not None and like.has_segments
+    written = _write_tables(beside, path, utterances, not reorder)
+    if like:
+        for name in ("utt2spk", "spk2utt", "segments", "wav.scp", "reco2file_and_channel"):
+            if (like.path / name).is_file():
+                shutil.copyfile(like.path / name, beside / name)
+    for name in {"text", "punct", "pauses.scp"} & written if reorder else ():
+        sort_table(beside / name)
+    return written
+
+
+def _write_tables(beside: Path, path: Path, utterances: Iterable[Utterance], ordered: bool) -> set[str]:
+    """Write the tables of `path` into `beside`; returns their names."""
+    last = None
+    with ExitStack() as stack:
+        files = {name: stack.enter_context(open(beside / name, "wb")) for name in ("text", "utt2spk", "spk2utt")}
+        for this in utterances:
+            if last is None:
+                names = ["punct"] * (this.labels is not None) + ["pauses.scp", "pauses.ark"] * (this.pauses is not None)
+                files |= {name: stack.enter_context(open(beside / name, "wb")) for name in names}
+            _check_next(last, this, "punct" in files, "pauses.scp" in files, ordered)
+            key, stream = this.id.encode(), this.stream.encode()
+            files["text"].write(" ".join((this.id, *this.words)).encode() + b"\n")
+            files["utt2spk"].write(b"%b %b\n" % (key, stream))
+            if last is None or last.stream != this.stream:
+                files["spk2utt"].write((b"" if last is None else b"\n") + stream)
+            files["spk2utt"].write(b" " + key)
+            if this.labels is not None:
+                files["punct"].write(" ".join((this.id, *this.labels)).encode() + b"\n")
+            if this.pauses is not None:
+                offset = write_vector(files["pauses.ark"], this.id, this.pauses)
+                files["pauses.scp"].write(f"{this.id} {path / 'pauses.ark'}:{offset}\n".encode())
+            last = this
+        if last is None:
+            raise InputError("no utterance to write", "check the input: it has no words", path)
+        files["spk2utt"].write(b"\n")
+    return set(files)
+
+
+def _check_next(last: Utterance | None, this: Utterance, labels: bool, pauses: bool, ordered: bool) -> None:
+    """Raise ValueError where an utterance cannot be written after `last`."""
+    if ordered and last is not None and this.id.encode() <= last.id.encode():
+        raise ValueError(f"utterance '{this.id}' after '{last.id}': not sorted and unique")
+    if ordered and last is not None and this.stream != last.stream and this.stream.encode() <= last.stream.encode():
+        raise ValueError(f"stream '{this.stream}' after '{last.stream}': not sorted and unique")
+    if (this.labels is not None) != labels or (this.pauses is not None) != pauses:
+        raise ValueError(f"'{this.id}': labels and pauses are for all utterances or none")
+    if (labels and len(this.labels) != len(this.words)) or (pauses and len(this.pauses) != len(this.words)):
+        raise ValueError(f"'{this.id}': not one label and one pause per word")
+
+
+def checksum(path: str | os.PathLike) -> str:
+    """12 hex digits of what a score depends on: `text`, `punct` and the pauses of a data directory."""
+    data = DataDir(path)
+    digest = hashlib.sha256()
+    for name in ("text", "punct") if data.has_labels else ("text",):
+        with open_input(data.path / name) as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    if data.has_pauses:
+        with VectorReader(data.path / "pauses.scp") as vectors:
+            for row in read_table(data.path / "pauses.scp"):
+                digest.update(row.key.encode() + vectors.read(row.value, row.line).tobytes())
+    return digest.hexdigest()[:12]

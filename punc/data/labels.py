@@ -1,0 +1,143 @@
+"""Label sets: which marks map to which label, and how a label is written.
+
+A label set is a file, `labels.txt`, one label a line, weakest first:
+
+    # label   written  marks that are read as it
+    O         w
+    COMMA     w,       , : - –
+    PERIOD    w.       . ; !
+    QUESTION  w?       ?
+
+The first label is the empty one: nothing is written in the slot. The second column shows a word as
+it is written with the label: `w` stands for the word as it is, `W` for the word with its first letter
+in upper case, so `W,` is a capitalized word with a comma. The order is the labels' strength: where
+several marks fall on one slot, the one further down wins.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from punc.base.errors import InputError
+from punc.base.files import atomic_file, read_lines
+
+SENTENCE_ENDS = frozenset(".?!…。？！؟।")  # characters of a mark after which a sentence begins
+
+
+def with_capital(word: str) -> str:
+    """The word with its first letter in upper case: title case, as one character can have a longer upper case (ß)."""
+    return word[:1].title() + word[1:]
+
+
+@dataclass(frozen=True)
+class Label:
+    """One label: its name, how it is written (see the module), the marks that are read as it."""
+
+    name: str
+    written: str
+    marks: tuple[str, ...] = ()
+
+    @property
+    def capital(self) -> bool:
+        """Whether the word before the slot is written with a capital."""
+        return "W" in self.written
+
+    @property
+    def mark(self) -> str:
+        """What is written after the word; empty for the empty label."""
+        return self.written.partition("W" if self.capital else "w")[2]
+
+    def write(self, word: str) -> str:
+        """The word as it is written with this label."""
+        if self.capital:
+            return self.written.replace("W", with_capital(word), 1)
+        return self.written.replace("w", word, 1)
+
+
+@dataclass(frozen=True)
+class LabelSet:
+    """The labels of a system, weakest first; label 0 is the empty one.
+
+    Raises InputError where label 0 is not empty, two labels have one name, or a mark is read as two labels of
+    one case.
+    """
+
+    labels: tuple[Label, ...]
+    _index: dict[str, int] = field(init=False, repr=False, compare=False)
+    _reading: dict[tuple[str, bool], int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self):
+        object.__setattr__(self, "_index", {label.name: i for i, label in enumerate(self.labels)})
+        object.__setattr__(self, "_reading", {})
+        if self.labels and self.labels[0].written != "w":
+            raise InputError(f"the first label, {self.labels[0].name}, writes something", "begin with one written w")
+        if len(self._index) < len(self.labels):
+            raise InputError("a label name stands twice in the label set", "give each label one line")
+        for i, label in enumerate(self.labels):
+            for mark in (*label.marks, *([] if label.mark else [""])):
+                if self._reading.setdefault((mark, label.capital), i) != i:
+                    raise InputError(f"mark '{mark}' is read as two labels", "name each mark once")
+
+    @classmethod
+    def read(cls, path: str | os.PathLike) -> "LabelSet":
+        """Read a `labels.txt`. Raises InputError for a line that is not a label."""
+        labels = []
+        for number, line in read_lines(path):
+            name, *rest = line.split()
+            if not rest or rest[0].count("w") + rest[0].count("W") != 1:
+                raise InputError("not a label", "write NAME, a pattern with one w or W, the marks", path, number)
+            labels.append(Label(name, rest[0], tuple(rest[1:])))
+        if len(labels) < 2:
+            raise InputError("fewer than two labels", "write one label a line, the empty one first", path)
+        try:
+            return cls(tuple(labels))
+        except InputError as error:
+            raise InputError(error.what, error.remedy, path) from None
+
+    def write(self, path: str | os.PathLike) -> None:
+        """Write a `labels.txt` that `read` reads back as an equal set."""
+        with atomic_file(path) as file:
+            file.writelines(" ".join((label.name, label.written, *label.marks)) + "\n" for label in self.labels)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __iter__(self) -> Iterator[Label]:
+        return iter(self.labels)
+
+    def __getitem__(self, index: int) -> Label:
+        return self.labels[index]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(label.name for label in self.labels)
+
+    @property
+    def cased(self) -> bool:
+        """Whether any label writes a capital."""
+        return any(label.capital for label in self.labels)
+
+    @property
+    def sentence_ends(self) -> frozenset[str]:
+        """The names of the labels after which a sentence begins: their mark has one of SENTENCE_ENDS."""
+        return frozenset(label.name for label in self.labels if SENTENCE_ENDS & set(label.mark))
+
+    @property
+    def marks(self) -> frozenset[str]:
+        """All characters that are read as a label."""
+        return frozenset(mark for mark, _ in self._reading if mark)
+
+    def index(self, name: str) -> int:
+        """The number of a label. Raises KeyError for a name that is not in the set."""
+        return self._index[name]
+
+    def strongest(self, names: Iterable[str]) -> str:
+        """The strongest of some labels of the set, the empty one where there is none."""
+        return self.labels[max(map(self._index.__getitem__, names), default=0)].name
+
+    def reading(self, marks: Iterable[str], capital: bool = False) -> str:
+        """The label of a word followed by `marks`; marks of no label are dropped, the strongest wins."""
+        capital = capital and self.cased
+        plain = self._reading.get(("", capital), 0)
+        known = [self._reading[m, capital] for m in marks if (m, capital) in self._reading]
+        return self.labels[max(known, default=plain)].name

@@ -1,0 +1,94 @@
+"""Kaldi text tables: `key value …` lines, sorted and unique under LC_ALL=C, in UTF-8."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from punc.base.errors import InputError
+from punc.base.files import atomic_file, decode_line, open_input
+
+# Kaldi refuses these in a text, as whole words in the sense of `grep -w`.
+FORBIDDEN = re.compile(r"(?<![A-Za-z0-9_])(?:</?s>|#0)(?![A-Za-z0-9_])")
+
+
+class Row(NamedTuple):
+    """One line of a table: its number from 1, its key, the rest without the line end."""
+
+    line: int
+    key: str
+    value: str
+
+
+def fields(value: str) -> list[str]:
+    """The fields of a line, split at blanks and tabs as Kaldi does.
+
+    `str.split()` would split at no-break and ideographic spaces too, which Kaldi takes as letters.
+    """
+    parts = value.replace("\t", " ").split(" ") if "\t" in value else value.split(" ")
+    return [part for part in parts if part] if "" in parts else parts
+
+
+def read_table(path: str | os.PathLike, sort: bool = True) -> Iterator[Row]:
+    """Read a table line by line, in constant memory.
+
+    sort   require keys to be sorted and unique under LC_ALL=C, as Kaldi does
+
+    Raises InputError for a missing or empty file, a line without a key, bad bytes, and the order.
+    """
+    last, number = b"", 0
+    with open_input(path) as file:
+        for number, line in enumerate(file, 1):
+            key, _, value = decode_line(line, path, number).replace("\t", " ", 1).partition(" ")
+            if not key:
+                raise InputError("a line without a key", "begin the line with an id, and no blank", path, number)
+            if sort:
+                this = key.encode()
+                if this == last:
+                    raise InputError(f"'{key}' stands twice", "keep one line for each id", path, number)
+                if this < last:
+                    raise InputError(f"'{key}' is out of order", "sort it: LC_ALL=C sort -u", path, number)
+                last = this
+            yield Row(number, key, value)
+    if not number:
+        raise InputError("the file is empty", "make it again", path)
+
+
+def read_dict(path: str | os.PathLike) -> dict[str, str]:
+    """A whole table as key → value; for tables that are small beside the text."""
+    return {row.key: row.value for row in read_table(path)}
+
+
+def write_table(path: str | os.PathLike, rows: Iterable[tuple[str, str]]) -> None:
+    """Write key, value pairs as a table; the pairs come in C order. Raises ValueError if they do not."""
+    last = b""
+    with atomic_file(path, "wb") as file:
+        for key, value in rows:
+            this = key.encode()
+            if this <= last:
+                raise ValueError(f"{path}: key '{key}' after '{last.decode()}': not sorted and unique")
+            last = this
+            file.write(b"%b %b\n" % (this, value.encode()) if value else this + b"\n")
+
+
+def line_offsets(path: str | os.PathLike, block: int = 1 << 24) -> np.ndarray:
+    """int64 (lines,): the byte offset at which each line of a file begins."""
+    ends, done = [np.zeros(1, np.int64)], 0
+    with open_input(path) as file:
+        while data := file.read(block):
+            ends.append(np.flatnonzero(np.frombuffer(data, np.uint8) == 10) + 1 + done)
+            done += len(data)
+    offsets = np.concatenate(ends)
+    return offsets[:-1] if offsets[-1] == done else offsets
+
+
+def sort_table(path: str | os.PathLike) -> None:
+    """Sort a table by key in C order, in place; memory is its keys."""
+    offsets = line_offsets(path)
+    with open_input(path) as file, atomic_file(path, "wb") as output:
+        order = sorted(range(len(offsets)), key=[line.split(b" ", 1)[0].rstrip(b"\n") for line in file].__getitem__)
+        for i in order:
+            file.seek(offsets[i])
+            output.write(file.readline())

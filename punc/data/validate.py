@@ -1,0 +1,137 @@
+"""Checks a data directory: what `DataDir` needs, and what Kaldi's `utils/validate_data_dir.sh` does.
+
+An utterance with no words is no mistake, as in Kaldi (a recognizer may have heard nothing); it is counted.
+"""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import zip_longest
+from pathlib import Path
+
+import numpy as np
+
+from punc.base.errors import InputError
+from punc.base.files import open_input
+from punc.data.datadir import DataDir, Utterance, segment, speaker
+from punc.data.kaldi_io import VectorReader
+from punc.data.labels import LabelSet
+from punc.data.tables import FORBIDDEN, Row, fields, read_table
+
+BLANKS = re.compile(r"[^\S \t]")
+
+
+def validate(path: str | os.PathLike, labels: LabelSet | None = None) -> Counter:
+    """Check a data directory in constant memory but for one speaker's list of utterances.
+
+    labels  require the labels in `punct` to be of this set
+
+    Returns counts: streams, utterances, words, empty utterances. Raises InputError for the first mistake.
+    """
+    data, counts = DataDir(path), Counter()
+    if labels and not data.has_labels:
+        raise InputError("no such file", "leave --labels out, or make it with punc prepare", data.path / "punct")
+    for name in [*data.tables, "spk2utt"]:
+        check_end(data.path / name)
+    last, recordings = "", set()
+    with VectorReader(data.path / "pauses.scp") as vectors:
+        for rows in data.rows():
+            utterance = data.utterance(rows, vectors)
+            check_words(utterance, rows["text"], data.path / "text")
+            if labels:
+                check_labels(utterance, rows["punct"], data.path / "punct", labels)
+            if utterance.pauses is not None:
+                check_pauses(utterance, rows["pauses.scp"], data.path / "pauses.scp")
+            spk = check_speaker(rows["utt2spk"], last, data.path / "utt2spk")
+            counts["streams"] += spk != last and not data.has_segments
+            counts["utterances"] += 1
+            counts["words"] += len(utterance.words)
+            counts["empty utterances"] += not utterance.words
+            last = spk
+            if data.has_segments:
+                recordings.add(segment(rows["segments"], data.path / "segments")[0])
+    check_spk2utt(data.path)
+    check_recordings(data, recordings)
+    counts["streams"] += len(recordings)
+    return counts
+
+
+def check_end(path: Path) -> None:
+    """Raise InputError for a missing or an empty file, or one whose last line has no end."""
+    with open_input(path) as file:
+        if not file.seek(0, os.SEEK_END):
+            raise InputError("the file is empty", "make it again", path)
+        file.seek(-1, os.SEEK_END)
+        if file.read(1) != b"\n":
+            file.seek(0)
+            raise InputError("the last line has no end: the file may be cut short", "make it again, or add a newline",
+                             path, sum(1 for _ in file))
+
+
+def check_words(utterance: Utterance, row: Row, path: Path) -> None:
+    """Raise InputError for blanks and symbols that Kaldi refuses."""
+    if blank := BLANKS.search(row.value):
+        raise InputError(f"a blank U+{ord(blank[0]):04X} in '{utterance.id}'", "write spaces between words",
+                         path, row.line)
+    if symbol := FORBIDDEN.search(row.value) if "<" in row.value or "#" in row.value else None:
+        raise InputError(f"'{symbol[0]}' in '{utterance.id}', which Kaldi keeps for itself", "write another word",
+                         path, row.line)
+
+
+def check_labels(utterance: Utterance, row: Row, path: Path, labels: LabelSet) -> None:
+    if unknown := set(utterance.labels).difference(labels.names):
+        raise InputError(f"label '{min(unknown)}' of '{utterance.id}' is not in the label set",
+                         f"use one of {' '.join(labels.names)}, or add it to the set", path, row.line)
+
+
+def check_pauses(utterance: Utterance, row: Row, path: Path) -> None:
+    wrong = np.flatnonzero((utterance.pauses < 0) | np.isinf(utterance.pauses))
+    if len(wrong):
+        raise InputError(f"pause {utterance.pauses[wrong[0]]:g} after word {wrong[0] + 1} of '{utterance.id}'",
+                         "write seconds, 0 or more, and NaN where it is not known", path, row.line)
+
+
+def check_speaker(row: Row, last: str, path: Path) -> str:
+    """The speaker of a row of `utt2spk` that comes after one of the speaker `last`."""
+    spk = speaker(row, path)
+    if spk != row.key and not row.key.startswith(spk + "-"):
+        raise InputError(f"speaker '{spk}' is not a prefix of utterance '{row.key}'",
+                         "name utterances SPEAKER-…, or let the utterance be its own speaker", path, row.line)
+    if spk.encode() < last.encode():
+        raise InputError(f"speaker '{spk}' comes after '{last}'",
+                         "name speakers so that utt2spk is sorted by speaker too", path, row.line)
+    return spk
+
+
+def check_spk2utt(path: Path) -> None:
+    """Raise InputError where `spk2utt` is not the inverse of `utt2spk`, in its order."""
+    def listed() -> Iterator[tuple[str, str, int]]:
+        for row in read_table(path / "spk2utt"):
+            for utterance in fields(row.value):
+                yield utterance, row.key, row.line
+
+    for row, inverse in zip_longest(read_table(path / "utt2spk"), listed()):
+        if not row or not inverse or (row.key, speaker(row, path / "utt2spk")) != inverse[:2]:
+            which = f"'{row.key}', line {row.line}" if row else "its end"
+            raise InputError(f"not the inverse of utt2spk from {which}",
+                             "make it again: utils/utt2spk_to_spk2utt.pl utt2spk > spk2utt",
+                             path / "spk2utt", inverse[2] if inverse else None)
+
+
+def check_recordings(data: DataDir, recordings: set[str]) -> None:
+    """Raise InputError where `wav.scp` or `reco2file_and_channel` do not fit `segments`, or `text` without it."""
+    wav, channels = data.path / "wav.scp", data.path / "reco2file_and_channel"
+    if data.has_segments and not wav.is_file():
+        raise InputError("no such file", "Kaldi wants it where there are segments: write RECORDING FILE lines", wav)
+    for path in (wav, channels):
+        if not path.is_file():
+            continue
+        wanted = sorted(recordings, key=str.encode) if data.has_segments else (
+            row.key for row in read_table(data.path / "text"))
+        for row, key in zip_longest(read_table(path), wanted):
+            if not row or row.key != key:
+                raise InputError(f"'{row.key if row else key}' is here or in segments or text, not in both",
+                                 "give every recording one line", path, row.line if row else None)
+            if path == channels and (len(row.value.split()) != 2 or row.value.split()[1] not in ("A", "B", "1")):
+                raise InputError("not a channel", "write RECORDING FILE A, or B", path, row.line)

@@ -1,0 +1,57 @@
+"""The timed words of a CTM with the marks of a punctuated data directory."""
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from itertools import chain
+
+import numpy as np
+
+from punc.data.datadir import DataDir, Utterance
+from punc.data.labels import LabelSet
+from punc.text.prose_reader import written
+from punc.timing.align import align_words, project_labels
+from punc.timing.ctm import CtmIndex, TimedWord, Timing, write_ctm
+from punc.timing.pauses import read_channels, times_of_stream
+
+
+def write_marked_ctm(path: str | os.PathLike, ctm: str | os.PathLike, data: DataDir, label_set: LabelSet) -> None:
+    """Write the words of `ctm`, in the order of the streams, each with the mark of its slot; silences are left out.
+
+    Ids, channels, times and confidences stay. The ids are those of streams or utterances, as `punc.timing.pauses` takes
+    them. Where words differ from the text's, slots are carried over as `punc.timing.align` says, case ignored. Memory is a
+    stream. Raises InputError for a broken CTM.
+    """
+    index, counts = CtmIndex(ctm), Counter()
+    write_ctm(path, _marked(index, data, label_set, counts))
+    if missing := counts["missing"]:
+        print(f"{ctm}: no times of {missing} utterances", file=sys.stderr)
+
+
+def _marked(index: CtmIndex, data: DataDir, label_set: LabelSet, counts: Counter) -> Iterator[TimedWord]:
+    file = data.path / "reco2file_and_channel"
+    channels = read_channels(file) if file.is_file() else {}
+    for stream, utterances in data.streams():
+        timing = times_of_stream(stream, index, channels)
+        if timing is not None:
+            yield from _of_timing(timing, utterances, label_set)
+            continue
+        for utterance in utterances:
+            if utterance.id in index:
+                yield from _of_timing(index[utterance.id](), [utterance], label_set)
+            else:
+                counts["missing"] += 1
+
+
+def _of_timing(timing: Timing, utterances: list[Utterance], label_set: LabelSet) -> Iterator[TimedWord]:
+    """The timed words of these utterances with their marks."""
+    text = [word.casefold() for utterance in utterances for word in utterance.words]
+    words = [row.word for row in timing.words]
+    names = list(chain.from_iterable(utterance.labels for utterance in utterances))
+    timed = [word.casefold() for word in words]
+    if text != timed:
+        numbers = np.array([label_set.index(name) for name in names], np.int64)
+        carried = project_labels(align_words(text, timed), numbers)
+        names = np.array(label_set.names, object)[carried].tolist()
+    return (row._replace(word=word) for row, word in zip(timing.words, written(words, names, label_set)))

@@ -1,0 +1,164 @@
+"""Pictures of pauses: how long they are by label, and what a system makes of them.
+
+Pauses are on a logarithmic axis; those under 10 ms, the shortest frame of a recogniser, are at its left end as "0".
+matplotlib is an extra: `available` says whether it is there.
+"""
+
+import importlib.util
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import kaldiio
+import numpy as np
+
+from punc.base.errors import InputError
+from punc.base.files import atomic_file
+from punc.data.datadir import DataDir
+from punc.data.labels import LabelSet
+
+SHORTEST, LONGEST = 0.01, 100.0  # s, the ends of the axis
+ZERO = 0.006  # where "0" is drawn
+EDGES = np.concatenate([[0.005, 0.0072], np.geomspace(SHORTEST, LONGEST, 33)])  # bins: "0", a gap, eight a decade
+COLOURS = ("#7f7f7f", "#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b", "#17becf")
+
+
+def available() -> bool:
+    """Whether matplotlib is installed."""
+    return importlib.util.find_spec("matplotlib") is not None
+
+
+def slots(data: DataDir) -> dict[str, np.ndarray]:
+    """The pauses of the slots of each label, float32, seconds, NaN unknown; labels in the order they are met.
+
+    Memory: 4 bytes a slot. Raises InputError where there are no labels or no pauses.
+    """
+    for there, name in ((data.has_labels, "punct"), (data.has_pauses, "pauses.scp")):
+        if not there:
+            raise InputError("no such file", "a plot needs labels and pauses: punc prepare, punc pauses",
+                             data.path / name)
+    parts: dict[str, list[np.ndarray]] = {}
+    for utterance in data.utterances():
+        labels = np.array(utterance.labels)
+        for name in dict.fromkeys(utterance.labels):
+            parts.setdefault(name, []).append(utterance.pauses[labels == name])
+    return {name: np.concatenate(arrays) for name, arrays in parts.items()}
+
+
+def places(pauses: np.ndarray) -> np.ndarray:
+    """Where known pauses are on the axis: "0" for those under 10 ms, and no further than its end."""
+    return np.where(pauses < SHORTEST, ZERO, np.clip(pauses, SHORTEST, LONGEST * 0.999, dtype=np.float64))
+
+
+def shares(pauses: np.ndarray) -> np.ndarray:
+    """The share of known pauses, in percent, in each bin of EDGES."""
+    known = pauses[np.isfinite(pauses)]
+    return 100 * np.histogram(places(known), EDGES)[0] / max(len(known), 1)
+
+
+def describe(name: str, pauses: np.ndarray) -> str:
+    """A label's slots in a line: how many, how many without a pause or with none known, the median."""
+    known = pauses[np.isfinite(pauses)]
+    if not len(known):
+        return f"{name}: {len(pauses):,} slots, no pause known"
+    zero, unknown = np.mean(known < SHORTEST), 1 - len(known) / len(pauses)
+    return (f"{name}: {len(pauses):,} slots, median {np.median(known):.2f} s, {zero:.0%} without a pause"
+            + (f", {unknown:.0%} unknown" if unknown else ""))
+
+
+def plot_pauses(by_label: Mapping[str, np.ndarray], path: str | os.PathLike, title: str = "") -> None:
+    """Draw the distribution of the pauses of each label, in the order of the mapping, into a PNG file."""
+    figure, axes = _axes(title)
+    for (name, pauses), colour in zip(by_label.items(), COLOURS * len(by_label)):
+        axes.stairs(shares(pauses), EDGES, color=colour, linewidth=1.5, label=describe(name, pauses))
+        axes.stairs(shares(pauses), EDGES, color=colour, fill=True, alpha=0.15)
+    axes.set_ylabel("share of the label's slots [%]")
+    axes.set_yscale("symlog", linthresh=1)
+    axes.set_ylim(0, 100)
+    axes.set_yticks([0, 0.5, 1, 2, 5, 10, 20, 50, 100], ["0", "0.5", "1", "2", "5", "10", "20", "50", "100"])
+    axes.legend(loc="upper right", fontsize="small")
+    _save(figure, path)
+
+
+def posteriors(data: DataDir, decode: str | os.PathLike, label: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For each slot of a data directory its pause, a system's posterior of `label`, and whether it is right.
+
+    decode   what `punc punctuate` wrote for the directory, with posteriors
+
+    Raises InputError where that has no posteriors, or of other slots, or no such label.
+    """
+    archive = Path(decode) / "post.ark"
+    if not archive.is_file():
+        raise InputError("no such file", "punctuate with --posteriors true", archive)
+    labels = LabelSet.read(_model_labels(decode))
+    if label not in labels.names:
+        raise InputError(f"no label '{label}'", f"there are {' '.join(labels.names)}", decode)
+    column, of = labels.index(label), {}
+    for id, matrix in kaldiio.load_ark(os.fspath(archive)):
+        of[id] = matrix[:, column]
+    found = []
+    for utterance in data.utterances():
+        if len(of.get(utterance.id, ())) != len(utterance.words):
+            raise InputError(f"not the slots of '{utterance.id}' in {data.path}", "punctuate that directory", archive)
+        found.append((utterance.pauses, of[utterance.id], np.array(utterance.labels) == label))
+    return tuple(map(np.concatenate, zip(*found)))
+
+
+def _model_labels(decode: str | os.PathLike) -> Path:
+    """The label set of the system whose directory a decode directory is in."""
+    return Path(os.path.abspath(decode)).parent / "labels.txt"
+
+
+def plot_posteriors(pauses: np.ndarray, probabilities: np.ndarray, right: np.ndarray, path: str | os.PathLike,
+                    label: str, thresholds: Iterable[float] = (), title: str = "") -> None:
+    """Draw P(label) against the pause: a dot a slot, the mean over slots, and thresholds of a decision tree."""
+    figure, axes = _axes(title)
+    known = np.isfinite(pauses)
+    at, scatter = places(pauses[known]), np.random.default_rng(1).uniform(-0.06, 0.06, int(known.sum()))
+    probabilities, right = probabilities[known], right[known]
+    for is_label, colour in ((False, COLOURS[0]), (True, COLOURS[2])):
+        chosen, text = right == is_label, f"slot {'with' if is_label else 'without'} {label}"
+        axes.scatter((at * np.exp(scatter))[chosen], probabilities[chosen], s=5, alpha=0.4, color=colour, label=text,
+                     linewidths=0)
+    middles, means = binned_mean(at, probabilities)
+    axes.plot(middles, means, color="black", linewidth=2, marker="o", markersize=3, label="mean of the slots")
+    for i, threshold in enumerate(sorted(thresholds)):
+        axes.axvline(threshold, color=COLOURS[1], linestyle="--", linewidth=0.8,
+                     label="the decision tree's thresholds" if i == 0 else None)
+    axes.set_ylabel(f"P({label})")
+    axes.set_ylim(-0.02, 1.02)
+    axes.legend(loc="center right", fontsize="small")
+    _save(figure, path)
+
+
+def binned_mean(at: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The middle, on the logarithmic axis, of each bin of EDGES that has a slot, and the mean of its values."""
+    bins = np.digitize(at, EDGES) - 1
+    count = np.bincount(bins, minlength=len(EDGES) - 1)
+    mean = np.bincount(bins, values, minlength=len(EDGES) - 1) / np.maximum(count, 1)
+    return np.sqrt(EDGES[:-1] * EDGES[1:])[count > 0], mean[count > 0]
+
+
+def _axes(title: str) -> tuple[Any, Any]:
+    """A figure and its axes, with pauses along the bottom."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4.5), dpi=120, layout="constrained")
+    FigureCanvasAgg(figure)  # draws without a display, and leaves the caller's backend alone
+    axes = figure.add_subplot()
+    axes.set_xscale("log")
+    axes.set_xlim(EDGES[0], LONGEST)
+    ticks = {ZERO: "0", 0.01: "10 ms", 0.1: "0.1 s", 1: "1 s", 10: "10 s", 100: "100 s"}
+    axes.set_xticks(list(ticks), list(ticks.values()))
+    axes.minorticks_off()
+    axes.grid(alpha=0.3)
+    axes.set_xlabel("pause in the slot")
+    axes.set_title(title)
+    return figure, axes
+
+
+def _save(figure: Any, path: str | os.PathLike) -> None:
+    with atomic_file(path, "wb") as file:
+        figure.savefig(file, format="png")

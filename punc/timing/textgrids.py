@@ -1,0 +1,101 @@
+"""Words and their times from TextGrids, through the `textgrid` library: MFA's and Praat's, long and short form.
+
+The library cannot read the short form where a tier of points stands before the words.
+"""
+
+import functools
+import os
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import textgrid
+
+from punc.base.errors import InputError
+from punc.base.files import decode_line, open_input
+from punc.timing.ctm import TimedWord, Timing
+
+TEXTGRID_SILENCE = frozenset(("", "sil", "sp", "SIL", "SP", "<eps>"))
+NUMBER = r"(-?\d+\.?\d*(?:[eE][-+]?\d+)?)"
+INTERVAL = re.compile(rf'^[ \t]*(?:xmin = )?{NUMBER}\s*\n[ \t]*(?:xmax = )?{NUMBER}\s*\n[ \t]*(?:text = )?"', re.M)
+
+
+def find_textgrids(path: str | os.PathLike) -> list[Path]:
+    """The TextGrids of a directory and those below it (MFA makes one a speaker); or the one file `path`."""
+    path = Path(path)
+    files = sorted(path.rglob("*")) if path.is_dir() else [path]
+    return [file for file in files if file.suffix.lower() == ".textgrid"]
+
+
+def index_textgrids(path: str | os.PathLike, tier: str = "words",
+                    silence: frozenset[str] = TEXTGRID_SILENCE) -> dict[str, Callable[..., Timing]]:
+    """Every id that has a TextGrid, which is the file's name, with a function that reads its timing.
+
+    Raises InputError where there is none, or two have one name, and, when the function is called, for what
+    `read_textgrid` raises it.
+    """
+    files = find_textgrids(path)
+    if not files:
+        raise InputError("no *.TextGrid here", "name a TextGrid, or a directory that has some", path)
+    twice, number = Counter(file.stem for file in files).most_common(1)[0]
+    if number > 1:
+        raise InputError(f"{number} TextGrids are called '{twice}'", "keep one for each id", path)
+    return {file.stem: functools.partial(read_textgrid, file, tier, silence) for file in files}
+
+
+def read_textgrid(path: str | os.PathLike, tier: str = "words", silence: frozenset[str] = TEXTGRID_SILENCE,
+                  channel: str | None = None) -> Timing:
+    """Read the words of a TextGrid, MFA's or Praat's, in the long or the short form; the file's name is the id.
+
+    Where no tier is called `tier`, those called `speaker - tier` are taken together, as MFA writes several
+    speakers; then `channel` may name one. Raises InputError for bytes that are neither UTF-8 nor UTF-16, NUL, a
+    file that is cut short or broken, no such tier, an interval that ends before it begins, overlaps within a
+    tier, several words in one interval.
+    """
+    grid = textgrid.TextGrid()
+    encoding = _check_textgrid(path)
+    try:
+        grid.read(os.fspath(path), encoding=encoding)
+    except Exception as error:  # the library reports a broken file in a dozen ways, most of them by accident
+        raise InputError(f"a broken TextGrid, or cut short ({type(error).__name__})",
+                         "make it again, or save it in Praat's long form", path) from None
+    tiers = [one for one in grid.tiers if isinstance(one, textgrid.IntervalTier)]
+    chosen = [one for one in tiers if one.name == tier] or [one for one in tiers if one.name.endswith(f" - {tier}")]
+    if len(chosen) > 1 and channel:
+        chosen = [one for one in chosen if one.name == f"{channel} - {tier}"] or chosen
+    if not chosen:
+        raise InputError(f"no tier '{tier}'", f"name one with --tier: {', '.join(one.name for one in tiers)}", path)
+    words = []
+    for one in chosen:
+        speaker = one.name.removesuffix(tier).removesuffix(" - ") or "1"
+        for interval in one:
+            word = interval.mark.strip()
+            if len(word.split()) > 1:
+                raise InputError(f"'{word[:30]}' is more than one word", "name the tier of the words with --tier", path)
+            if word not in silence:
+                words.append(TimedWord(Path(path).stem, speaker, interval.minTime,
+                                       interval.maxTime - interval.minTime, word))
+    return Timing(sorted(words, key=lambda word: word.begin), grid.maxTime, path)
+
+
+def _check_textgrid(path: str | os.PathLike) -> str:
+    """The encoding of a TextGrid. Raises InputError for bad bytes, and for the times that the library lets pass."""
+    with open_input(path) as file:
+        raw = file.read()
+    if not raw.strip():
+        raise InputError("the file is empty", "make it again", path)
+    encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    if encoding == "utf-16":
+        try:
+            text = raw.decode(encoding)
+        except UnicodeDecodeError:
+            raise InputError("not UTF-16, as it says", "save it as UTF-8", path) from None
+    else:
+        text = "\n".join(decode_line(line.rstrip(b"\r\n"), path, n) for n, line in enumerate(raw.split(b"\n"), 1))
+    for interval in INTERVAL.finditer(text):
+        begin, end = float(interval[1]), float(interval[2])
+        if begin < 0 or end < begin:
+            raise InputError(f"an interval from {begin:g} to {end:g} s", "mend it: begin ≥ 0, end ≥ begin",
+                             path, text.count("\n", 0, interval.start(1)) + 1)
+    return encoding

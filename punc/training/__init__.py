@@ -1,0 +1,1 @@
+"""Training: the one loop, its optimisers and its checkpoints."""

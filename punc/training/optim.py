@@ -1,0 +1,75 @@
+"""Optimisers of PyTorch for dense weights and for embeddings with sparse gradients, as one."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch import nn
+
+from punc.base.errors import InputError
+
+OPTIMIZERS = ("adagrad", "adam", "adamw", "sgd")
+
+
+class Optimizer:
+    """One or two of PyTorch's optimisers: an embedding with sparse gradients updates only the rows of a batch.
+
+    name           adagrad (Duchi et al. 2011), adam, adamw or sgd
+    learning_rate  the same for all weights
+    epsilon        added to AdaGrad's and Adam's denominators; gradients are those of the mean loss of a batch
+    weight_decay   of dense weights only: it would touch every row of an embedding at every step
+    """
+
+    def __init__(self, model: nn.Module, name: str, learning_rate: float, epsilon: float = 1e-10,
+                 weight_decay: float = 0.0):
+        if name not in OPTIMIZERS:
+            raise InputError(f"no optimizer '{name}'", f"choose from {', '.join(OPTIMIZERS)}")
+        sparse_ids = {id(m.weight) for m in model.modules() if isinstance(m, nn.Embedding) and m.sparse}
+        self.weights = [w for w in model.parameters() if w.requires_grad]
+        sparse = [w for w in self.weights if id(w) in sparse_ids]
+        dense = [w for w in self.weights if id(w) not in sparse_ids]
+        torch.sparse.check_sparse_tensor_invariants.disable()  # the default; said, so that PyTorch does not warn
+        self._parts = []
+        eps = {} if name == "sgd" else {"eps": epsilon}
+        if dense:
+            kind = {"adagrad": torch.optim.Adagrad, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW,
+                    "sgd": torch.optim.SGD}[name]
+            self._parts.append(kind(dense, lr=learning_rate, weight_decay=weight_decay, fused=True, **eps))
+        if sparse:
+            kind = {"adagrad": torch.optim.Adagrad, "sgd": torch.optim.SGD}.get(name, torch.optim.SparseAdam)
+            self._parts.append(kind(sparse, lr=learning_rate, **eps))
+
+    def zero_grad(self) -> None:
+        for part in self._parts:
+            part.zero_grad(set_to_none=True)
+
+    def step(self, clip: float = 0.0) -> None:
+        """Update the weights; with `clip`, the norm of all gradients together is at most that."""
+        if clip:
+            _clip([w for w in self.weights if w.grad is not None], clip)
+        for part in self._parts:
+            part.step()
+
+    def set_learning_rate(self, learning_rate: float) -> None:
+        for part in self._parts:
+            for group in part.param_groups:
+                group["lr"] = learning_rate
+
+    def state_dict(self) -> list[dict[str, Any]]:
+        return [part.state_dict() for part in self._parts]
+
+    def load_state_dict(self, states: list[dict[str, Any]]) -> None:
+        for part, state in zip(self._parts, states):
+            part.load_state_dict(state)
+
+
+def _clip(weights: Iterable[torch.Tensor], limit: float) -> None:
+    values = []
+    for weight in weights:
+        if weight.grad.is_sparse:  # rows that stand in it several times are one row of its norm
+            weight.grad = weight.grad.coalesce()
+        values.append(weight.grad._values() if weight.grad.is_sparse else weight.grad)
+    norm = torch.stack([value.norm() for value in values]).norm()
+    if norm > limit:
+        for value in values:
+            value.mul_(limit / norm)

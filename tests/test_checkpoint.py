@@ -1,0 +1,176 @@
+"""The schedule by tables of losses; what is on disk between epochs."""
+
+import math
+
+import pytest
+import torch
+
+from punc.base.errors import InputError
+from punc.data.labels import Label, LabelSet
+from punc.models.base import create, load, read_checkpoint
+from punc.tokens.vocabulary import Vocabulary
+from punc.training.checkpoint import Progress, advance, finish, finished, keep, resume
+from punc.training.optim import Optimizer
+
+torch.set_num_threads(1)
+CONF = {"model": "t_lstm", "seed": 1, "clip": 0.5, "pauses": False, "class_weights": "", "store": "data/store"}
+
+
+@pytest.mark.parametrize(("losses", "rates", "ended"), [
+    # Falls by a tenth and more: the rate stays.
+    ([10, 9, 8, 7], [1, 1, 1, 1], False),
+    # Falls by less once: halved every epoch from then on, even where it falls by more again.
+    ([10, 8, 7.5, 6, 5], [1, 1, 1 / 2, 1 / 4, 1 / 8], False),
+    # Falls by less a second time: that was the last epoch.
+    ([10, 8, 7.5, 6, 5.5], [1, 1, 1 / 2, 1 / 4, 1 / 8], True),
+    ([10, 9.5, 9.4], [1, 1 / 2, 1 / 4], True),
+    # A rise is a fall by less; what comes next is compared with the best, not with the last.
+    ([10, 12, 9.5], [1, 1 / 2, 1 / 4], True),
+    ([10, 12, 8.9], [1, 1 / 2, 1 / 4], False),
+])
+def test_schedule(losses, rates, ended):
+    progress = Progress(1.0)
+    for number, (loss, rate) in enumerate(zip(losses, rates), 1):
+        assert not progress.ended
+        progress = advance(progress, loss, 0.1)
+        assert (progress.epoch, progress.learning_rate, progress.last_loss) == (number, rate, loss)
+        assert progress.best_loss == min(losses[:number])
+    assert progress.ended == ended
+
+
+def test_linear_schedule():
+    """The rate falls by the same amount whether the loss falls or rises, and training goes on."""
+    progress = Progress(0.9)
+    for rate, loss in ((0.6, 5.0), (0.3, 7.0), (0.0, 4.0)):
+        progress = advance(progress, loss, 0.1, fall=0.3)
+        assert progress.learning_rate == pytest.approx(rate)
+        assert (progress.last_loss, progress.ended) == (loss, False)
+    assert (progress.epoch, progress.best_loss) == (3, 4.0)
+
+
+@pytest.mark.parametrize("loss", [math.nan, math.inf])
+def test_a_loss_that_is_not_finite(loss):
+    with pytest.raises(InputError, match=r"^the development loss is not finite; lower --learning-rate, or set --clip$"):
+        advance(Progress(0.1, 1, False, 1.0, 1.0), loss, 0.003)
+
+
+def make():
+    torch.manual_seed(1)
+    labels = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",",))))
+    model = create("t_lstm", Vocabulary(["<unk>", "</s>", "a"]), labels, {"embedding_dim": 2, "hidden_dim": 2})
+    return model, Optimizer(model, "adagrad", 0.1)
+
+
+def step(model, updates):
+    updates.zero_grad()
+    model(torch.tensor([[2, 0, 1]]), None, model.initial_state(1))[0].square().sum().backward()
+    updates.step()
+
+
+def weights(model):
+    return {name: weight.clone() for name, weight in model.state_dict().items()}
+
+
+def same(a, b):
+    return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
+
+
+def test_an_epoch_kept_is_resumed(tmp_path):
+    model, updates = make()
+    assert resume(tmp_path, model, updates, CONF) is None
+    step(model, updates)
+    progress = advance(Progress(0.1), 2.0, 0.003)
+    keep(tmp_path, model, updates, progress, CONF)
+    other, others = make()
+    assert resume(tmp_path, other, others, CONF) == progress
+    assert same(weights(other), weights(model))
+    for _ in range(2):  # the optimiser too: the next steps are the same
+        step(model, updates)
+        step(other, others)
+        assert same(weights(other), weights(model))
+
+
+def test_a_worse_epoch_goes_back_to_the_best(tmp_path):
+    model, updates = make()
+    first = advance(Progress(0.1), 2.0, 0.003)
+    keep(tmp_path, model, updates, first, CONF)
+    best = weights(model)
+    step(model, updates)
+    assert not same(weights(model), best)
+    worse = advance(first, 3.0, 0.003)
+    keep(tmp_path, model, updates, worse, CONF)
+    assert same(weights(model), best)
+    assert same(read_checkpoint(tmp_path / "best.pt")["weights"], best)
+    other, others = make()
+    assert resume(tmp_path, other, others, CONF) == worse
+    assert same(weights(other), best)
+
+
+def test_finish(tmp_path):
+    model, updates = make()
+    assert not finished(tmp_path, CONF)
+    keep(tmp_path, model, updates, advance(Progress(0.1), 2.0, 0.003), CONF)
+    assert not finished(tmp_path, CONF)
+    finish(tmp_path, model, CONF)
+    assert finished(tmp_path, CONF)
+    assert finished(tmp_path, CONF | {"tell_unknown": False})  # an option that it did not have yet, as it is by default
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["conf", "final.pt", "labels.txt", "vocab"]
+    head, *lines = (tmp_path / "conf").read_text().splitlines()
+    assert head.startswith("# punc ")
+    assert "torch" in head
+    assert lines == ["--model=t_lstm", "--seed=1", "--clip=0.5", "--pauses=false", "--class-weights="]
+    loaded = load(tmp_path)
+    assert same(weights(loaded), weights(model))
+    assert loaded.vocabulary.tokens == model.vocabulary.tokens
+    assert loaded.labels == model.labels
+
+
+def test_no_epoch(tmp_path):
+    with pytest.raises(InputError, match="no epoch was trained; set --epochs to 1 or more"):
+        finish(tmp_path, make()[0], CONF)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("change", [{"seed": 2}, {"pauses": True}, {"new": 1}, {"model": "ta_lstm"}])
+def test_a_directory_of_other_options(tmp_path, change):
+    model, updates = make()
+    keep(tmp_path, model, updates, advance(Progress(0.1), 2.0, 0.003), CONF)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    name, value = next(iter(change.items()))
+    message = f"{tmp_path}: here is a model with --{name}={CONF.get(name)}, not {value}; " \
+        "remove the directory, or name another one"
+    with pytest.raises(InputError) as error:
+        resume(tmp_path, model, updates, CONF | change)
+    assert str(error.value) == message
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+    finish(tmp_path, model, CONF)
+    with pytest.raises(InputError) as error:
+        finished(tmp_path, CONF | change)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize("length", [0, 1, 100, -1])
+def test_a_truncated_progress_file(tmp_path, length):
+    model, updates = make()
+    keep(tmp_path, model, updates, advance(Progress(0.1), 2.0, 0.003), CONF)
+    path = tmp_path / "progress.pt"
+    path.write_bytes(path.read_bytes()[:length])
+    with pytest.raises(InputError) as error:
+        resume(tmp_path, model, updates, CONF)
+    assert str(error.value) == f"{path}: not a model file, or a truncated one; train the model again"
+
+
+def test_a_model_is_no_progress(tmp_path):
+    model, updates = make()
+    keep(tmp_path, model, updates, advance(Progress(0.1), 2.0, 0.003), CONF)
+    (tmp_path / "best.pt").rename(tmp_path / "progress.pt")
+    with pytest.raises(InputError, match=r"progress\.pt: not a model file of punc; "):
+        resume(tmp_path, model, updates, CONF)
+
+
+def test_a_run_begun_on_another_store(tmp_path):
+    model, updates = make()
+    keep(tmp_path, model, updates, advance(Progress(0.1), 2.0, 0.003), CONF)
+    larger = create("t_lstm", Vocabulary(["<unk>", "</s>", "a", "b"]), model.labels, model.spec["options"])
+    with pytest.raises(InputError, match="this run was begun on another store; remove the directory"):
+        resume(tmp_path, larger, Optimizer(larger, "adagrad", 0.1), CONF)

@@ -1,0 +1,126 @@
+"""CTMs in blocks: the same words as line by line, the places of ids, and what is wrong, with its line."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from punc.base.errors import InputError
+from punc.timing import fast_ctm
+from punc.timing.ctm import CtmIndex, read_ctm
+from punc.timing.fast_ctm import CtmFile
+
+KALDI = "a 1 0.00 0.50 one 0.90\na 1 0.50 0.25 <eps> 1.00\na 1 0.75 0.25 two 0.80\nb 1 0.10 0.20 drei 0.70\n"
+
+
+def read(tmp_path, text):
+    """All ids' lines, an id a lot."""
+    (tmp_path / "ctm").write_bytes(text if isinstance(text, bytes) else text.encode())
+    with CtmFile(tmp_path / "ctm") as ctm:
+        lots = {}
+        for run in ctm.runs():
+            lots.setdefault(run.id, []).append(run)
+        return list(lots), ctm.read(list(lots.values()))
+
+
+def test_columns_to_the_letter(tmp_path):
+    ids, timed = read(tmp_path, KALDI)
+    assert ids == ["a", "b"]
+    assert timed.heads == [b"a 1 0.00 0.50", b"a 1 0.75 0.25", b"b 1 0.10 0.20"]
+    assert timed.words == ["one", "two", "drei"]
+    assert timed.tails == [b" 0.90", b" 0.80", b" 0.70"]
+    np.testing.assert_allclose(timed.begins, [0, 0.75, 0.1])
+    np.testing.assert_allclose(timed.ends, [0.5, 1.0, 0.3])
+    assert timed.bounds.tolist() == [0, 2, 3]
+    assert np.isnan(timed.closes).all()
+
+
+@pytest.mark.parametrize("text", [
+    "a 1 0 0.5 one \na 1 0.5 0.5 two \n",                    # get_train_ctm.sh: a blank at the end, no confidence
+    "a\t1  0 0.5 one\na 1 0.5 0.5 two",                      # no newline at the end
+    ";; made by hand\na 1 0 0.5 one\n\n;; more\na 1 0.5 0.5 two\n",
+    "a 1 0 0.5 one\na 1 0.5 0.5 two 0.7\n",                  # a column more
+    "a 1 0 0.5 <eps>\na 1 0 0.5 one NA\na 1 0.5 0.5 two NA lex\n",
+    "a 1 * * <ALT_BEGIN>\na 1 0 0.5 one\na 1 * * <ALT>\na 1 0 0.5 won\na 1 * * <ALT_END>\na 1 0.5 0.5 two\n",
+])
+def test_other_ways_to_write_a_ctm(tmp_path, text):
+    ids, timed = read(tmp_path, text)
+    assert (ids, timed.words, timed.begins.tolist()) == (["a"], ["one", "two"], [0.0, 0.5])
+    assert [head.split()[:1] for head in timed.heads] == [[b"a"]] * 2
+
+
+def test_the_end_of_a_last_silence_and_lots_without_words(tmp_path):
+    _, timed = read(tmp_path, "a 1 0 1 <sil>\nb 1 0 1 x\nb 1 1 0.5 <eps>\nc 1 0 1 y\n")
+    assert timed.bounds.tolist() == [0, 0, 1, 2]
+    np.testing.assert_array_equal(timed.closes, [1.0, 1.5, np.nan])
+
+
+def test_runs_are_the_places_of_lines(tmp_path, monkeypatch):
+    text = "".join(f"{id} 1 {i} 1 w\n" for i, id in enumerate("aaaaabbbaccccccccccccccccccccccccccccccccccccdä"))
+    (tmp_path / "ctm").write_text(text)
+    found = []
+    for block in (1 << 20, 10, 60):
+        monkeypatch.setattr(fast_ctm, "BLOCK", block)
+        with CtmFile(tmp_path / "ctm") as ctm:
+            found.append(list(ctm.runs()))
+    assert found[0] == found[1] == found[2]
+    assert [(run.id, run.line, run.lines) for run in found[0]] == [
+        ("a", 1, 5), ("b", 6, 3), ("a", 9, 1), ("c", 10, 36), ("d", 46, 1), ("ä", 47, 1)]
+    for run in found[0]:
+        lines = text.encode()[run.begin:run.end].decode().splitlines()
+        assert {line[0] for line in lines} == {run.id}
+
+
+WORDS = st.lists(st.tuples(st.sampled_from(["a", "b", "ab"]), st.sampled_from(["x", "ü", "<eps>", "日本", "a\xa0b"]),
+                           st.integers(0, 300), st.sampled_from(["", " ", " 0.5", " NA"])), min_size=1, max_size=30)
+
+
+@given(WORDS)
+@settings(max_examples=150, deadline=None)
+def test_the_same_as_line_by_line(tmp_path_factory, rows):
+    path = tmp_path_factory.mktemp("ctm")
+    at, text = 0, ""
+    for id, word, gap, tail in rows:
+        at += gap
+        text += f"{id} 1 {at / 100:.2f} 0.05 {word}{tail}\n"
+        at += 5
+    ids, timed = read(path, text)
+    index = CtmIndex(path / "ctm")
+    for k, id in enumerate(ids):
+        timing = index[id]()
+        part = slice(timed.bounds[k], timed.bounds[k + 1])
+        assert timed.words[part] == [row.word for row in timing.words]
+        assert timed.begins[part].tolist() == [row.begin for row in timing.words]
+        assert timed.closes[k] == timing.end or (np.isnan(timed.closes[k]) and timing.end is None)
+    again = b"".join(b"%b %b%b\n" % (head, word.encode(), tail)
+                     for head, word, tail in zip(timed.heads, timed.words, timed.tails))
+    if again:
+        (path / "again").write_bytes(again)
+        words = [row for _, _, timing in read_ctm(path / "again") for row in timing.words]
+        assert [row.word for row in words] == timed.words
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("", "the file has no timed words"),
+    (";; nothing\n\n", "the file has no timed words"),
+    ("a 1 0 0.5\n", ":1: 4 columns; "),
+    ("a 1 0 0.5 x\na\n", ":2: 1 columns; "),
+    ("a 1 0 0.5 x\na 1 1 0.5 x 1 2 3 4\n", ":2: 9 columns; "),
+    (KALDI.replace("0.10", "0.1_0"), ":4: the begin '0.1_0' is no number; "),
+    (KALDI.replace("0.10", "nan"), ":4: the begin 'nan' is no number; "),
+    (KALDI.replace("0.10", "-0.10"), ":4: the begin -0.10 is negative; "),
+    (KALDI.replace("0.70", "high"), ":4: the confidence 'high' is no number; "),
+    (KALDI.replace("0.25", "-0.25"), ":2: the duration -0.25 is negative; "),
+    (KALDI.encode().replace(b"two", b"\xff"), ":3: byte "),
+    (KALDI.encode().replace(b"b 1", b"\xff 1"), ":4: byte 1 is not UTF-8; "),
+    (KALDI.replace("\n", "\r\n"), ":1: a carriage return; "),
+    (KALDI.replace("two", "t\0o"), ":3: a NUL byte; "),
+    (KALDI.replace("0.50 0.25", "0.80 0.25"), ":3: at 0.75 s a word of 'a' begins before the one above; sort the CTM"),
+    (";; x\n" + KALDI.replace("0.50 0.25", "0.80 0.25"), ":4: at 0.75 s a word of 'a' begins before the one above; "),
+    (KALDI.replace("0.00 0.50", "0.00 1.80"), ":3: at 0.75 s a word of 'a' overlaps the one before by more than 1 s; "),
+])
+def test_what_is_wrong_is_said_with_its_line(tmp_path, text, said):
+    with pytest.raises(InputError) as error:
+        read(tmp_path, text)
+    assert said in str(error.value)
+    assert str(error.value).startswith(str(tmp_path / "ctm"))

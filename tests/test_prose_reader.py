@@ -1,0 +1,162 @@
+"""Reading prose: a table of pieces and what they say; clitics; capitals; writing back."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punc.base.errors import InputError
+from punc.data.labels import Label, LabelSet
+from punc.text.prose_reader import Clitics, TextReader, legal, write_text, written
+
+CHE = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",", ":", "-", "–")), Label("PERIOD", "w.", (".", ";", "!")),
+                Label("QUESTION", "w?", ("?",))))
+CASED = LabelSet((Label("O", "w"), Label("CAP", "W"), Label("COMMA", "w,", (",",)), Label("CAP_COMMA", "W,", (",",)),
+                  Label("PERIOD", "w.", (".",)), Label("CAP_PERIOD", "W.", (".",))))
+
+
+@pytest.fixture
+def clitics(tmp_path):
+    (tmp_path / "clitics").write_text("# rules\ncan't cannot\ngonna gon na\nn't\n's\n'm\nl'\n")
+    return Clitics(tmp_path / "clitics")
+
+
+@pytest.mark.parametrize(("token", "lead", "words", "labels"), [
+    # piece, label for the word before, words, their labels
+    ("word", "", "word", "O"),
+    ("Word,", "", "word", "COMMA"),
+    ("end.", "", "end", "PERIOD"),
+    ("really?!", "", "really", "QUESTION"),
+    ("(Hello!)", "", "hello", "PERIOD"),
+    ("“Don’t,”", "", "don't", "COMMA"),
+    ("¿Qué?", "", "qué", "QUESTION"),
+    ("it's", "", "it's", "O"),
+    ("'tis", "", "tis", "O"),
+    ("students'", "", "students", "O"),
+    ("mid-'90s", "", "mid-'90s", "O"),
+    ("well-known", "", "well-known", "O"),
+    ("well‑known", "", "well-known", "O"),
+    ("and/or", "", "and/or", "O"),
+    ("3.5%", "", "3.5%", "O"),
+    (".5", "", ".5", "O"),
+    ("10,000.", "", "10,000", "PERIOD"),
+    ("7:30:", "", "7:30", "COMMA"),
+    ("1990–2000", "", "1990–2000", "O"),
+    ("$5", "", "$5", "O"),
+    ("AT&T", "", "at&t", "O"),
+    ("U.S.", "", "u.s", "PERIOD"),
+    ("pre-", "", "pre", "O"),
+    ("-ing", "", "ing", "O"),
+    ("-5", "", "5", "O"),
+    ("word--word...", "", "word word", "COMMA PERIOD"),
+    ("one,two", "", "one two", "COMMA O"),
+    ("well…so", "", "well so", "O O"),
+    ("soft\u00adhyphen\u200b", "", "softhyphen", "O"),
+    ("-", "COMMA", "", ""),
+    ("--", "COMMA", "", ""),
+    ("...", "PERIOD", "", ""),
+    (".,?", "QUESTION", "", ""),
+    (",and", "COMMA", "and", "O"),
+    ("--that", "COMMA", "that", "O"),
+    ("\"", "", "", ""),
+    ("♪", "", "", ""),
+    ("_x_", "", "x", "O"),
+    ("हिन्दी।", "", "हिन्दी", "O"),
+    ("日本、", "", "日本", "O"),
+    ("#0", "", "0", "O"),
+    ("<s>", "", "s", "O"),
+])
+def test_piece(token, lead, words, labels):
+    assert TextReader(CHE).token(token) == (lead, words, labels)
+
+
+@pytest.mark.parametrize(("token", "words", "labels"), [
+    ("it's", "it 's", "O O"),
+    ("Don’t,", "do n't", "O COMMA"),
+    ("can't.", "cannot", "PERIOD"),
+    ("gonna,", "gon na", "O COMMA"),
+    ("l'eau", "l' eau", "O O"),
+    ("shouldn't's", "should n't 's", "O O O"),
+    ("'s", "'s", "O"),
+    ("n't", "n't", "O"),
+    ("n't,", "n't", "COMMA"),
+    ("its", "its", "O"),
+])
+def test_clitics(clitics, token, words, labels):
+    assert TextReader(CHE, clitics=clitics).token(token) == ("", words, labels)
+
+
+def test_clitics_of_tokenised_text_keep_their_apostrophe(clitics):
+    assert TextReader(CHE, clitics=clitics).token("'m,") == ("", "'m", "COMMA")
+
+
+def test_clitics_file_without_a_rule(tmp_path):
+    (tmp_path / "clitics").write_text("# none\n")
+    with pytest.raises(InputError, match="no rule"):
+        Clitics(tmp_path / "clitics")
+
+
+@pytest.mark.parametrize(("token", "lowercase", "words", "labels"), [
+    ("Chris.", True, "chris", "CAP_PERIOD"),
+    ("Chris", True, "chris", "CAP"),
+    ("chris,", True, "chris", "COMMA"),
+    ("McDonald,", False, "mcDonald", "CAP_COMMA"),
+    ("It's,", True, "it 's", "CAP COMMA"),
+    ("Can't", False, "cannot", "CAP"),
+])
+def test_capitals(clitics, token, lowercase, words, labels):
+    assert TextReader(CASED, lowercase, clitics).token(token) == ("", words, labels)
+
+
+def test_case_stays_without_lowercase():
+    assert TextReader(CHE, lowercase=False).token("McDonald,") == ("", "McDonald", "COMMA")
+
+
+@pytest.mark.parametrize(("label", "lead", "expected"), [
+    ("O", "COMMA", "COMMA"), ("QUESTION", "COMMA", "QUESTION"), ("COMMA", "QUESTION", "QUESTION"),
+    ("COMMA", "O", "COMMA")])
+def test_the_strongest_mark_wins(label, lead, expected):
+    assert TextReader(CHE).attach(label, lead) == expected
+
+
+def test_a_mark_leaves_a_word_its_capital():
+    assert TextReader(CASED).attach("CAP", "PERIOD") == "CAP_PERIOD"
+    assert TextReader(CASED).attach("CAP_PERIOD", "COMMA") == "CAP_PERIOD"
+
+
+@given(st.text(min_size=1))
+def test_any_piece_gives_words_without_blanks_and_a_label_each(text):
+    for token in text.split():
+        parts = TextReader(CHE).token(token)
+        words, labels = parts.words.split(" "), parts.labels.split(" ")
+        assert len(words) == len(labels)
+        assert parts.words.split() == list(filter(None, words))
+        assert set(labels) <= {*CHE.names, ""}
+        assert (parts.words == "") == (parts.labels == "")
+
+
+WORDS = st.lists(st.from_regex(r"[a-z]{1,8}('[a-z]|-[a-z]{2})?", fullmatch=True), min_size=1, max_size=8)
+
+
+@given(st.data(), WORDS)
+def test_written_text_reads_back(data, words):
+    for labels in (CHE, CASED):
+        names = data.draw(st.lists(st.sampled_from(labels.names), min_size=len(words), max_size=len(words)))
+        reader = TextReader(labels)
+        parts = [reader.token(token) for token in write_text(words, names, labels).split(" ")]
+        assert [part.words for part in parts] == words
+        assert [part.labels for part in parts] == names
+
+
+@pytest.mark.parametrize(("word", "expected"), [
+    ("<s>", "s"), ("</s>", "s"), ("x</s>", "x</s>"), ("-<s>", "-s"), ("#0", "0"), ("#01", "#01"), ("#1", "#1")])
+def test_legal(word, expected):
+    assert legal(word) == expected
+
+
+def test_written_words_are_those_of_each_label():
+    labels = LabelSet(tuple(Label(*pair) for pair in (("O", "w"), ("CAP", "W"), ("COMMA", "w,"), ("ASK", "¿w?"),
+                                                      ("END", "W."))))
+    words, names = ["a", "ßa", "b", "c", "d"], ["COMMA", "CAP", "O", "ASK", "END"]
+    assert written(words, names, labels) == ["a,", "Ssa", "b", "¿c?", "D."]
+    assert written(words[:1], names[:1], labels) == ["a,"]
+    assert write_text(words, iter(names), labels) == "a, Ssa b ¿c? D."
