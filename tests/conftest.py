@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
+from punc.base import log
 from punc.data.datadir import Utterance, write_data_dir
 from punc.tokens.store import make_store
+
+log.configure()  # so that tests see messages on standard error, as a user does
 
 WORDS = [*"abcdefgh"]
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. . ? !\n"

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import punc.tokens.batches
-from punc.tokens.batches import by_length, cut, gather, lanes, padding
+from punc.tokens.batches import by_length, cut, gather, padding, stateful
 from punc.tokens.store import END, StoreSet
 
 LENGTHS = st.lists(st.integers(1, 30), min_size=1, max_size=8)
@@ -46,28 +46,28 @@ def same(batch, expected):
 
 @settings(max_examples=100, deadline=None)
 @given(LENGTHS, AHEADS, st.integers(1, 12), st.integers(1, 7), st.sampled_from([1, 2, 64]), st.booleans())
-def test_lanes_step_by_step(lengths, lookahead, rows, steps, block, pauses):
+def test_lanes_step_by_step(lengths, lookahead, batch_size, bptt, block, pauses):
     data = make(lengths, pauses=pauses)
     line = [step for stream in range(len(lengths)) for step in steps_of(data, stream, lookahead)]
     with mock.patch.object(punc.tokens.batches, "BLOCK", block):
-        batches = list(lanes(data, lookahead, rows, steps))
-    real = max(1, min(rows, len(line) // steps))
+        batches = list(stateful(data, lookahead, batch_size, bptt))
+    real = max(1, min(batch_size, len(line) // bptt))
     width = -(-len(line) // real)
     line += [(END, np.nan, -1)] * (real * width - len(line))
     lane = [line[i * width:(i + 1) * width] for i in range(real)]
     for number, batch in enumerate(batches):
-        same(batch, [row[number * steps:(number + 1) * steps] for row in lane])
+        same(batch, [row[number * bptt:(number + 1) * bptt] for row in lane])
         assert (batch.pauses is None) == (not pauses)
         assert batch.fresh == (number == 0)
-    assert len(batches) == -(-width // steps)
+    assert len(batches) == -(-width // bptt)
 
 
 @settings(max_examples=50, deadline=None)
 @given(LENGTHS, AHEADS, st.integers(1, 12), st.integers(1, 7))
-def test_lanes_have_every_slot_once(lengths, lookahead, rows, steps):
+def test_lanes_have_every_slot_once(lengths, lookahead, batch_size, bptt):
     """Pauses are the slots' numbers: all of them, once each, beside a label."""
     data = make(lengths)
-    batches = list(lanes(data, lookahead, rows, steps))
+    batches = list(stateful(data, lookahead, batch_size, bptt))
     slots = sorted(float(p) for b in batches for p in b.pauses[b.labels >= 0])
     assert slots == data.pauses.tolist()
     tokens = sorted(int(t) for b in batches for t in b.tokens[b.tokens != END])
@@ -78,7 +78,7 @@ def test_lanes_by_hand():
     """Two streams of two tokens, look-ahead 1, two rows: four steps and a lane of three."""
     data = StoreSet(np.array([5, 6, 7, 8], np.int32), np.array([0, 1, 2, -1], np.int8),
                     np.array([.1, .2, .3, .4], np.float32), ["a", "b"], np.array([0, 2, 4]))
-    first, second = lanes(data, 1, 2, 2)
+    first, second = stateful(data, 1, 2, 2)
     nan = np.float32("nan")
     same(first, [[(5, nan, -1), (6, np.float32(.1), 0)], [(7, nan, -1), (8, np.float32(.3), 2)]])
     same(second, [[(END, np.float32(.2), 1)], [(END, np.float32(.4), -1)]])
@@ -100,13 +100,13 @@ def brute_pieces(lengths, lookahead, size, context):
 @given(LENGTHS, st.none() | AHEADS, st.integers(1, 12), CONTEXTS)
 def test_pieces_and_what_they_gather_step_by_step(lengths, lookahead, size, context):
     data = make(lengths)
-    pieces = cut(data.offsets, lookahead, size, context)
-    assert [tuple(map(int, piece)) for piece in zip(*pieces)] == list(brute_pieces(lengths, lookahead, size, context))
+    chunks = cut(data.offsets, lookahead, size, context)
+    assert [tuple(map(int, chunk_size)) for chunk_size in zip(*chunks)] == list(brute_pieces(lengths, lookahead, size, context))
     ahead = lookahead or 0
-    for group in by_length(pieces, 3):
-        batch, expected = gather(data, pieces, group, lookahead), []
+    for group in by_length(chunks, 3):
+        batch, expected = gather(data, chunks, group, lookahead), []
         for k in group:
-            stream, first, last, begin, end = (int(a[k]) for a in pieces)
+            stream, first, last, begin, end = (int(a[k]) for a in chunks)
             row = steps_of(data, stream, ahead)[first + ahead:last + ahead]
             expected.append([(token, pause, label if begin <= first + i < end else -1)
                              for i, (token, pause, label) in enumerate(row)])
@@ -117,12 +117,12 @@ def test_pieces_and_what_they_gather_step_by_step(lengths, lookahead, size, cont
 
 @settings(max_examples=50, deadline=None)
 @given(LENGTHS, st.none() | AHEADS, st.integers(1, 12), CONTEXTS, st.integers(1, 5), st.integers(0, 99))
-def test_pieces_have_every_slot_once(lengths, lookahead, size, context, rows, seed):
+def test_pieces_have_every_slot_once(lengths, lookahead, size, context, batch_size, seed):
     data = make(lengths)
-    pieces = cut(data.offsets, lookahead, size, context)
+    chunks = cut(data.offsets, lookahead, size, context)
     found = []
-    for group in by_length(pieces, rows, np.random.default_rng(seed)):
-        batch = gather(data, pieces, group, lookahead)
+    for group in by_length(chunks, batch_size, np.random.default_rng(seed)):
+        batch = gather(data, chunks, group, lookahead)
         found += batch.pauses[batch.labels >= 0].tolist()
         if lookahead is None:  # slot and token are in the same step
             assert (batch.tokens[batch.labels >= 0] - 2).tolist() == (batch.pauses[batch.labels >= 0] * 8).tolist()
@@ -132,10 +132,10 @@ def test_pieces_have_every_slot_once(lengths, lookahead, size, context, rows, se
 @pytest.mark.parametrize("lookahead", [None, 0, 2])
 def test_a_text_no_longer_than_a_piece_is_one_piece(lookahead):
     data = make([3, 5, 4])
-    pieces = cut(data.offsets, lookahead, 5, 2)
-    assert pieces.begin.tolist() == [0, 0, 0]
-    assert pieces.end.tolist() == [3, 5, 4]
-    assert pieces.first.tolist() == [-(lookahead or 0)] * 3
+    chunks = cut(data.offsets, lookahead, 5, 2)
+    assert chunks.begin.tolist() == [0, 0, 0]
+    assert chunks.end.tolist() == [3, 5, 4]
+    assert chunks.first.tolist() == [-(lookahead or 0)] * 3
 
 
 @pytest.mark.parametrize("lookahead", [None, 1])
@@ -149,28 +149,28 @@ def test_how_a_stream_is_cut_depends_on_its_length_only(lookahead):
 @pytest.mark.parametrize("lookahead", [None, 1])
 def test_data_without_labels_and_pauses(lookahead):
     data = make([3, 2], labels=False, pauses=False)
-    pieces = cut(data.offsets, lookahead, 8, 0)
-    batches = [gather(data, pieces, group, lookahead) for group in by_length(pieces, 2)]
-    batches += lanes(data, lookahead or 0, 2, 2)
+    chunks = cut(data.offsets, lookahead, 8, 0)
+    batches = [gather(data, chunks, group, lookahead) for group in by_length(chunks, 2)]
+    batches += stateful(data, lookahead or 0, 2, 2)
     assert all(b.pauses is None and bool((b.labels == -1).all()) for b in batches)
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(1, 200), min_size=1, max_size=40), st.integers(1, 9), st.none() | st.integers(0, 99))
-def test_groups_are_of_like_lengths(lengths, rows, seed):
+def test_groups_are_of_like_lengths(lengths, batch_size, seed):
     """All pieces once; sorted by length, so what a group pads is bounded by how much lengths differ in all."""
-    pieces = cut(make(lengths).offsets, 0, 1000, 0)
-    groups = by_length(pieces, rows, None if seed is None else np.random.default_rng(seed))
+    chunks = cut(make(lengths).offsets, 0, 1000, 0)
+    groups = by_length(chunks, batch_size, None if seed is None else np.random.default_rng(seed))
     assert sorted(k for group in groups for k in group.tolist()) == list(range(len(lengths)))
-    assert all(1 <= len(group) <= rows for group in groups)
-    read = pieces.last - pieces.first
+    assert all(1 <= len(group) <= batch_size for group in groups)
+    read = chunks.last - chunks.first
     padded = sum(int((read[group].max() - read[group]).sum()) for group in groups)
-    assert padded <= (rows - 1) * (max(lengths) - min(lengths))
-    assert padding(pieces, rows) == pytest.approx(padded / (padded + int(read.sum())))
+    assert padded <= (batch_size - 1) * (max(lengths) - min(lengths))
+    assert padding(chunks, batch_size) == pytest.approx(padded / (padded + int(read.sum())))
 
 
 def test_the_order_of_groups_is_random_and_of_the_seed():
-    pieces = cut(make([5] * 40).offsets, 0, 1000, 0)
-    orders = [np.concatenate(by_length(pieces, 4, np.random.default_rng(seed))).tolist() for seed in (1, 1, 2)]
+    chunks = cut(make([5] * 40).offsets, 0, 1000, 0)
+    orders = [np.concatenate(by_length(chunks, 4, np.random.default_rng(seed))).tolist() for seed in (1, 1, 2)]
     assert orders[0] == orders[1] != orders[2]
-    assert np.concatenate(by_length(pieces, 4)).tolist() == list(range(40))
+    assert np.concatenate(by_length(chunks, 4)).tolist() == list(range(40))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from punc.base.lookup import Lookup
 from punc.data.block_reader import Irregular, blocks, count, encode, in_order, runs_of, text_of
 from punc.data.datadir import DataDir
-from punc.tokens.tokenizers import Words
+from punc.tokens.tokenizers import WordTokenizer
 from punc.tokens.vocabulary import Vocabulary
 
 
@@ -73,7 +73,7 @@ def test_count(tmp_path):
     assert others == {b"b": 2, "ä".encode(): 1}
 
 
-WORDS = Words(Vocabulary(["<unk>", "</s>", "x", "yy", "zzz"])).text_encoder()
+WORDS = WordTokenizer(Vocabulary(["<unk>", "</s>", "x", "yy", "zzz"])).text_encoder()
 
 
 def test_encode_by_hand(tmp_path):

@@ -72,11 +72,11 @@ def log_sum(values):
 def test_the_best_sequence_is_that_of_all_labellings(options, scale):
     model, data = make(**options), data_of()
     factors = None if scale is None else np.array([scale, 1, 1], np.float32)
-    labels, logs = decode(model, data, factors, posteriors=True)
+    labels, log_probs = decode(model, data, factors, posteriors=True)
     best = [max(found, key=found.get) for found in (scores(model, ids, scale or 1.0) for ids in texts(data))]
     assert labels.tolist() == [label for path in best for label in path]
     assert len(set(labels.tolist())) > 1
-    np.testing.assert_array_equal(logs, log_posteriors(model, data))
+    np.testing.assert_array_equal(log_probs, log_posteriors(model, data))
     assert decode(model, data)[1] is None
 
 

@@ -44,6 +44,6 @@ def test_pieces_change_next_to_nothing(piece, context):
 
 def test_large_scores():
     scores = np.array([[900., 0, -900], [0, 900, 1000], [-2000, 0, 0]])
-    logs = log_marginals(scores, np.zeros((3, 3)), np.array([0, 3]))
-    assert np.isfinite(logs).all()
-    np.testing.assert_allclose(np.exp(logs), [[1, 0, 0], [0, 0, 1], [0, .5, .5]], atol=1e-6)
+    log_probs = log_marginals(scores, np.zeros((3, 3)), np.array([0, 3]))
+    assert np.isfinite(log_probs).all()
+    np.testing.assert_allclose(np.exp(log_probs), [[1, 0, 0], [0, 0, 1], [0, .5, .5]], atol=1e-6)

@@ -50,7 +50,7 @@ def test_linear_schedule():
 
 @pytest.mark.parametrize("loss", [math.nan, math.inf])
 def test_a_loss_that_is_not_finite(loss):
-    with pytest.raises(InputError, match=r"^the development loss is not finite; lower --learning-rate, or set --clip$"):
+    with pytest.raises(InputError, match=r"^the development loss is not finite; lower --learning-rate, or set --max-grad-norm$"):
         advance(Progress(0.1, 1, False, 1.0, 1.0), loss, 0.003)
 
 
@@ -118,7 +118,7 @@ def test_finish(tmp_path):
     head, *lines = (tmp_path / "conf").read_text().splitlines()
     assert head.startswith("# punc ")
     assert "torch" in head
-    assert lines == ["--model=t_lstm", "--seed=1", "--clip=0.5", "--pauses=false", "--class-weights="]
+    assert lines == ["--model=t_lstm", "--seed=1", "--max-grad-norm=0.5", "--pauses=false", "--class-weights="]
     loaded = load(tmp_path)
     assert same(weights(loaded), weights(model))
     assert loaded.vocabulary.tokens == model.vocabulary.tokens

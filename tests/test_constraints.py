@@ -14,16 +14,16 @@ PLAIN = LabelSet((Label("O", "w"), Label("PERIOD", "w.", (".",))))
 
 
 def drawn(n, labels, seed=0):
-    logs = np.random.default_rng(seed).normal(0, 1.5, (n, labels))
-    return logs - np.log(np.exp(logs).sum(1, keepdims=True))
+    log_probs = np.random.default_rng(seed).normal(0, 1.5, (n, labels))
+    return log_probs - np.log(np.exp(log_probs).sum(1, keepdims=True))
 
 
-def searched(logs, allowed, begin, free):
+def searched(log_probs, allowed, begin, free):
     """The best of all sequences of one stream."""
     best, at = -np.inf, None
-    for path in product(range(logs.shape[1]), repeat=len(logs)):
+    for path in product(range(log_probs.shape[1]), repeat=len(log_probs)):
         if (free[0] or begin[path[0]]) and all(free[t] or allowed[p] for t, p in enumerate(pairwise(path), 1)):
-            value = sum(logs[t, y] for t, y in enumerate(path))
+            value = sum(log_probs[t, y] for t, y in enumerate(path))
             if value > best:
                 best, at = value, path
     return at
@@ -32,37 +32,37 @@ def searched(logs, allowed, begin, free):
 @pytest.mark.parametrize("seed", range(6))
 def test_labels_are_the_best_of_all_allowed_sequences(seed):
     offsets = np.array([0, 6, 6, 7, 13, 16])
-    logs, (allowed, begin) = drawn(16, len(CASED), seed), case_rules(CASED)
+    log_probs, (allowed, begin) = drawn(16, len(CASED), seed), case_rules(CASED)
     free = np.random.default_rng(seed).random(16) < (seed % 3) / 4
-    found = constrained(logs, offsets, allowed, begin, free)
+    found = constrained(log_probs, offsets, allowed, begin, free)
     for b, e in pairwise(offsets.tolist()):
         if e > b:
-            assert tuple(found[b:e]) == searched(logs[b:e], allowed, begin, free[b:e])
-    assert seed or (found != logs.argmax(1)).any()
+            assert tuple(found[b:e]) == searched(log_probs[b:e], allowed, begin, free[b:e])
+    assert seed or (found != log_probs.argmax(1)).any()
 
 
 def test_other_rules_without_a_label_that_is_allowed_everywhere():
     """No label twice in a row: every stream is one stretch."""
     allowed, begin, offsets = ~np.eye(3, dtype=bool), np.array([False, True, True]), np.array([0, 7, 15])
-    logs = drawn(15, 3)
-    found = constrained(logs, offsets, allowed, begin)
+    log_probs = drawn(15, 3)
+    found = constrained(log_probs, offsets, allowed, begin)
     for b, e in pairwise(offsets.tolist()):
-        assert tuple(found[b:e]) == searched(logs[b:e], allowed, begin, np.zeros(e - b, bool))
+        assert tuple(found[b:e]) == searched(log_probs[b:e], allowed, begin, np.zeros(e - b, bool))
 
 
 def test_long_streams_and_more_stretches_than_rows_agree_with_one_search():
-    logs, (allowed, begin) = drawn(30_000, len(CASED)), case_rules(CASED)
-    found = constrained(logs, np.array([0, 30_000]), allowed, begin)
-    best, back = np.where(begin, logs[0], -np.inf), []
-    for t in range(1, len(logs)):
+    log_probs, (allowed, begin) = drawn(30_000, len(CASED)), case_rules(CASED)
+    found = constrained(log_probs, np.array([0, 30_000]), allowed, begin)
+    best, back = np.where(begin, log_probs[0], -np.inf), []
+    for t in range(1, len(log_probs)):
         step = best[:, None] + np.where(allowed, 0, -np.inf)
         back.append(step.argmax(0))
-        best = step.max(0) + logs[t]
+        best = step.max(0) + log_probs[t]
     path = [int(best.argmax())]
     for before in reversed(back):
         path.append(int(before[path[-1]]))
     np.testing.assert_array_equal(found, path[::-1])
-    assert (found != logs.argmax(1)).sum() > 2 * ROWS
+    assert (found != log_probs.argmax(1)).sum() > 2 * ROWS
 
 
 def test_what_agrees_is_left_alone_and_what_is_surest_wins():

@@ -6,13 +6,13 @@ import torch
 
 from punc.layers.context import ContextModel, end_to_end
 from punc.layers.lstm_stack import LSTMStack
-from punc.models.base import Neural
+from punc.models.base import NeuralModel
 from punc.tokens.store import END
 
 torch.set_num_threads(1)
 
 
-class Around(ContextModel, Neural):
+class Around(ContextModel, NeuralModel):
     """The vectors of the tokens around each step, end to end."""
 
     def __init__(self, before, ahead):

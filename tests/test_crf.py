@@ -84,10 +84,10 @@ def by_autograd(scores, transitions, lengths):
     """log Z by the recursion (8) in log space, one text at a time."""
     total = []
     for row, size in enumerate(lengths.tolist()):
-        logs = scores[row, 0]
+        log_probs = scores[row, 0]
         for t in range(1, size):
-            logs = (logs.unsqueeze(1) + transitions).logsumexp(0) + scores[row, t]
-        total.append(logs.logsumexp(0))
+            log_probs = (log_probs.unsqueeze(1) + transitions).logsumexp(0) + scores[row, t]
+        total.append(log_probs.logsumexp(0))
     return torch.stack(total)
 
 
@@ -133,12 +133,12 @@ def test_a_stream_of_10000_slots_has_no_nan(scale):
     scores = crf.scores(emissions, sizes)
     loss = crf.loss(scores, labels)
     loss.backward()
-    logs = crf.log_marginals(scores.detach(), sizes)
+    log_probs = crf.log_marginals(scores.detach(), sizes)
     assert loss > 0
-    for values in (loss, emissions.grad, crf.transitions.grad, crf.begin.grad, crf.end.grad, logs):
+    for values in (loss, emissions.grad, crf.transitions.grad, crf.begin.grad, crf.end.grad, log_probs):
         assert values.isfinite().all()
     assert crf.transitions.grad.abs().max() > 0
-    torch.testing.assert_close(logs.exp().sum(2), torch.ones(2, 10_000), rtol=0, atol=1e-4)
+    torch.testing.assert_close(log_probs.exp().sum(2), torch.ones(2, 10_000), rtol=0, atol=1e-4)
 
 
 def test_rows_and_padding_do_not_touch_each_other():
@@ -153,9 +153,9 @@ def test_rows_and_padding_do_not_touch_each_other():
 
 def test_it_agrees_with_the_chain_of_the_fitted_crf():
     crf, scores = chain(), drawn(1, 40)
-    logs = log_marginals(scores[0].numpy(), crf.transitions.detach().numpy(), torch.tensor([0, 40]).numpy())
+    log_probs = log_marginals(scores[0].numpy(), crf.transitions.detach().numpy(), torch.tensor([0, 40]).numpy())
     torch.testing.assert_close(crf.log_marginals(scores, torch.tensor([40]))[0].exp(),
-                               torch.from_numpy(logs).exp().double(), rtol=1e-4, atol=1e-6)
+                               torch.from_numpy(log_probs).exp().double(), rtol=1e-4, atol=1e-6)
 
 
 def test_transitions_are_learned():

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from punc.data.labels import Label, LabelSet
 from punc.decoding.decode import STEPS, choose, live, log_posteriors
-from punc.models.base import Neural
+from punc.models.base import NeuralModel
 from punc.tokens.store import END, StoreSet
 
 torch.set_num_threads(1)
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))
 
 
-class Window(Neural):
+class Window(NeuralModel):
     """Logits of a slot: the last `memory` tokens that were read, newest first, and the pause: a known function."""
 
     labels = LABELS
@@ -33,7 +33,7 @@ class Window(Neural):
         return logits_of(windows, pauses), (read[:, -self.memory:],)
 
 
-class Whole(Neural):
+class Whole(NeuralModel):
     """Reads whole texts: logits of a slot are of its token and those on both sides; END is not read."""
 
     lookahead = None
@@ -92,7 +92,7 @@ def model_of(lookahead):
 @pytest.mark.parametrize("lookahead", AHEADS)
 def test_uncut_streams_by_hand(lookahead, pauses):
     model, data = model_of(lookahead), make([1, 2, 5, 3 * STEPS + 1, 4], pauses)
-    found = log_posteriors(model, data, piece=0)
+    found = log_posteriors(model, data, chunk_size=0)
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, log_softmax(by_hand(model, data)), rtol=0, atol=1e-6)
 
@@ -100,20 +100,20 @@ def test_uncut_streams_by_hand(lookahead, pauses):
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=6), st.sampled_from(AHEADS), st.integers(1, 20),
        st.integers(1, 5), st.booleans())
-def test_the_batch_changes_nothing(lengths, lookahead, piece, rows, pauses):
+def test_the_batch_changes_nothing(lengths, lookahead, chunk_size, batch_size, pauses):
     model, data = model_of(lookahead), make(lengths, pauses)
     for context in (0, 2):
-        one, some = (log_posteriors(model, data, piece, context, rows=r) for r in (1, rows))
+        one, some = (log_posteriors(model, data, chunk_size, context, batch_size=r) for r in (1, batch_size))
         np.testing.assert_array_equal(one, some)
 
 
 @pytest.mark.parametrize("lookahead", AHEADS)
-@pytest.mark.parametrize("piece", [1, 7, 64])
-def test_pieces_equal_the_whole_where_the_context_is_what_a_model_remembers(lookahead, piece):
+@pytest.mark.parametrize("chunk_size", [1, 7, 64])
+def test_pieces_equal_the_whole_where_the_context_is_what_a_model_remembers(lookahead, chunk_size):
     model, data = model_of(lookahead), make([1, 30, 101], True)
-    np.testing.assert_array_equal(log_posteriors(model, data, piece, context=2), log_posteriors(model, data, piece=0))
-    if piece == 1 and lookahead in (0, None):  # with less it cannot be: so the context is really what is read
-        assert not np.array_equal(log_posteriors(model, data, piece, 0), log_posteriors(model, data, piece=0))
+    np.testing.assert_array_equal(log_posteriors(model, data, chunk_size, context=2), log_posteriors(model, data, chunk_size=0))
+    if chunk_size == 1 and lookahead in (0, None):  # with less it cannot be: so the context is really what is read
+        assert not np.array_equal(log_posteriors(model, data, chunk_size, 0), log_posteriors(model, data, chunk_size=0))
 
 
 @pytest.mark.parametrize("pauses", [False, True])
@@ -160,9 +160,9 @@ def test_a_model_of_whole_streams_is_not_live():
 
 def test_choose():
     posteriors = np.array([[.5, .3, .2], [.4, .4, .2], [.2, .4, .4], [.45, .25, .3]])
-    logs = np.log(posteriors)
-    assert choose(logs).tolist() == [0, 0, 1, 0]  # ties go to the weaker label
+    log_probs = np.log(posteriors)
+    assert choose(log_probs).tolist() == [0, 0, 1, 0]  # ties go to the weaker label
     for scale in ([1, 1, 1], [.5, 1, 1], [.5, 1, 2], [1, 1, 10], [3, 1, 1]):
         expected = [max(range(3), key=lambda k: row[k] * scale[k]) for row in posteriors]
-        assert choose(logs, np.array(scale)).tolist() == expected
-    assert choose(logs, np.array([.5, 1, 1])).tolist() == [1, 1, 1, 2]
+        assert choose(log_probs, np.array(scale)).tolist() == expected
+    assert choose(log_probs, np.array([.5, 1, 1])).tolist() == [1, 1, 1, 2]

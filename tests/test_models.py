@@ -33,10 +33,10 @@ VOCABULARY = Vocabulary(["<unk>", "</s>", *"abcdefgh"])
 SMALL = {"embedding_dim": 8, "hidden_dim": 16, "init_range": 0.1, "filters": 8, "heights": 5,
          "delay": 2, "ngram": 4, "widths": 3, "kernels": 8, "pool": 2, "dilated_layers": 2,
          "layers": 2, "dropout": 0.0, "embedding_dropout": 0.0, "cnn_dropout": 0.0}
-TRAINING = {"optimizer": "adam", "learning_rate": 0.03, "rows": 10, "steps": 5, "epochs": 5, "piece": 32, "context": 8,
+TRAINING = {"optimizer": "adam", "learning_rate": 0.03, "batch_size": 10, "bptt": 5, "epochs": 5, "chunk_size": 32, "context": 8,
             "threads": 1}
 WITHOUT = {"pauses": False}
-NAMES = [name for name in base.names() if issubclass(base.model_class(name), base.Neural)]
+NAMES = [name for name in base.names() if issubclass(base.model_class(name), base.NeuralModel)]
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def test_a_model_says_what_it_is(name):
     for option in base.option_names(name):
         assert description(model, option) != option.replace("_", " "), f"no line about {option}"
     assert not set(base.option_names(name)) & set(train.__kwdefaults__), "the name is one of punc train's own options"
-    assert model.unit in ("word", "char", "subword")
+    assert model.token_type in ("word", "char", "subword")
     assert model.lookahead is None or model.lookahead >= 0
 
 
@@ -135,10 +135,10 @@ def test_loaded_it_gives_the_same_posteriors(name, inputs, text_model, tmp_path)
 @pytest.mark.parametrize(("name", "inputs"), PAUSES)
 def test_posteriors_are_a_distribution_that_depends_on_what_is_read(name, inputs, text_model):
     model, data = make(name, text_model, **WITHOUT | inputs), data_of([60])
-    logs = log_posteriors(model, data)
-    np.testing.assert_allclose(np.exp(logs).sum(axis=1), 1, atol=1e-5)
-    assert not np.allclose(logs, log_posteriors(model, data._replace(ids=data.ids[::-1])))
-    still = np.allclose(logs, log_posteriors(model, data._replace(pauses=data.pauses[::-1])))
+    log_probs = log_posteriors(model, data)
+    np.testing.assert_allclose(np.exp(log_probs).sum(axis=1), 1, atol=1e-5)
+    assert not np.allclose(log_probs, log_posteriors(model, data._replace(ids=data.ids[::-1])))
+    still = np.allclose(log_probs, log_posteriors(model, data._replace(pauses=data.pauses[::-1])))
     assert still != bool(inputs)
     # No pauses at all are pauses that are not known.
     unknown = log_posteriors(model, data._replace(pauses=np.full(60, np.nan, np.float32)))
@@ -245,10 +245,10 @@ def test_the_seed_decides_the_weights(name, text_model):
 def test_loss_by_hand():
     """The mean over slots of −w log p, by the sum of their weights; steps without a slot do not count."""
     logits, labels, weights = torch.randn(2, 3, 3), torch.tensor([[0, -1, 2], [1, 1, -1]]), torch.tensor([1., 2., .5])
-    logs = logits.log_softmax(2)
-    losses = [(float(weights[label]), -float(logs[row, step, label]))
+    log_probs = logits.log_softmax(2)
+    losses = [(float(weights[label]), -float(log_probs[row, step, label]))
               for row, step, label in ((0, 0, 0), (0, 2, 2), (1, 0, 1), (1, 1, 1))]
-    model = base.Neural()
+    model = base.NeuralModel()
     assert float(model.loss(logits, labels)) == pytest.approx(sum(x for _, x in losses) / 4, rel=1e-5)
     assert float(model.loss(logits, labels, weights)) == pytest.approx(
         sum(w * x for w, x in losses) / sum(w for w, _ in losses), rel=1e-5)
@@ -295,7 +295,7 @@ def by_the_equations(weights, ids, pauses, text_pauses, second, pauses2, tell=Fa
 
 @pytest.mark.parametrize(("pauses", "tell"), [(False, False), (True, False), (True, True)])
 def test_t_lstm_is_its_equations(pauses, tell):
-    model, data = make("t_lstm", "", pauses=pauses, tell_unknown=tell), data_of([40])
+    model, data = make("t_lstm", "", pauses=pauses, unknown_flag=tell), data_of([40])
     expected = by_the_equations(model.state_dict(), data.ids, data.pauses, pauses, False, False, tell)
     np.testing.assert_allclose(np.exp(log_posteriors(model, data)), expected, rtol=0, atol=1e-5)
 
@@ -304,8 +304,8 @@ def test_t_lstm_is_its_equations(pauses, tell):
 @pytest.mark.parametrize("pauses", [False, True])
 @pytest.mark.parametrize("text_pauses", [False, True])
 def test_ta_lstm_is_its_equations(pauses, text_pauses, tell, tmp_path):
-    write(make("t_lstm", "", pauses=text_pauses, tell_unknown=tell), tmp_path)
-    model, data = make("ta_lstm", tmp_path, pauses=pauses, tell_unknown=tell), data_of([40])
+    write(make("t_lstm", "", pauses=text_pauses, unknown_flag=tell), tmp_path)
+    model, data = make("ta_lstm", tmp_path, pauses=pauses, unknown_flag=tell), data_of([40])
     expected = by_the_equations(model.state_dict(), data.ids, data.pauses, text_pauses, True, pauses, tell)
     np.testing.assert_allclose(np.exp(log_posteriors(model, data)), expected, rtol=0, atol=1e-5)
 
@@ -377,10 +377,10 @@ def window_logits(name, weights, image, pool):
     elif name == "window_cnn1":
         values = []
         for number in range(sum(key.startswith("filters.") for key in w) // 2):
-            kernels, bias = w[f"filters.{number}.weight"], w[f"filters.{number}.bias"]  # (F, n, h), (F,)
-            height = kernels.shape[2]
+            filters, bias = w[f"filters.{number}.weight"], w[f"filters.{number}.bias"]  # (F, n, h), (F,)
+            height = filters.shape[2]
             values += [max(np.tanh((image[at:at + height].T * kernel).sum() + b)
-                           for at in range(len(image) - height + 1)) for kernel, b in zip(kernels, bias)]
+                           for at in range(len(image) - height + 1)) for kernel, b in zip(filters, bias)]
         values = np.array(values)
     else:
         planes = convolved(image[None], w, 0)
@@ -396,11 +396,11 @@ def window_logits(name, weights, image, pool):
 
 def convolved(planes, w, number):
     """tanh of each filter at each pixel, with zeros around the planes (C, m, n)."""
-    kernels, bias = w[f"convolutions.{number}.weight"], w[f"convolutions.{number}.bias"]
-    size, (_, rows, columns) = kernels.shape[2], planes.shape
+    filters, bias = w[f"convolutions.{number}.weight"], w[f"convolutions.{number}.bias"]
+    size, (_, rows, columns) = filters.shape[2], planes.shape
     around = np.pad(planes, ((0, 0), (size // 2, size // 2), (size // 2, size // 2)))
     return np.tanh([[[(around[:, i:i + size, j:j + size] * kernel).sum() + b for j in range(columns)]
-                     for i in range(rows)] for kernel, b in zip(kernels, bias)])
+                     for i in range(rows)] for kernel, b in zip(filters, bias)])
 
 
 WINDOW_MODELS = [(name, {"window": window, "slot_word": slot_word, "filters": 3, **extra})
@@ -499,10 +499,10 @@ def highway(x, weight, bias):
     return np.maximum(h, 0) * sigmoid(t) + x * (1 - sigmoid(t))
 
 
-def convolved_at(t, vector, kernels, bias):
+def convolved_at(t, vector, filters, bias):
     """All kernels, (count, w, E) of each width, around step t."""
     return np.tanh([sum(kernel[i] @ vector(t - (len(kernel) - 1) // 2 + i) for i in range(len(kernel)))
-                    for width in kernels for kernel in width] + bias)
+                    for width in filters for kernel in width] + bias)
 
 
 def dilated_at(t, layer, vector, w):
@@ -546,8 +546,8 @@ def hidden_by_hand(name, options, w, text):
     elif name == "dilated_cnn":
         inputs = [dilated_at(t, options["dilated_layers"], vector, w) for t in range(size)]
     else:
-        kernels = [w[key] for key in w if key.startswith("kernels.weights")]
-        inputs = [convolved_at(t, vector, kernels, w["kernels.bias"]) for t in range(size)]
+        filters = [w[key] for key in w if key.startswith("kernels.weights")]
+        inputs = [convolved_at(t, vector, filters, w["kernels.bias"]) for t in range(size)]
         if name == "cnn_ngram":  # outside the text, the nearest character
             n = options["pool"]
             inputs = [np.max([inputs[min(max(t - (n - 1) // 2 + i, 0), size - 1)] for i in range(n)], axis=0)
@@ -581,9 +581,9 @@ def test_character_models_are_their_equations(name, options):
         np.testing.assert_allclose(np.exp(log_posteriors(model, data)), expected, rtol=0, atol=1e-5)
 
 
-def lstm_size(inputs, units):
+def lstm_size(inputs, token_types):
     """Weights of a layer: four gates, each with the two biases of PyTorch."""
-    return 4 * units * (inputs + units + 2)
+    return 4 * token_types * (inputs + token_types + 2)
 
 
 @pytest.mark.parametrize(("name", "lookahead", "between", "lstms"), [
@@ -597,7 +597,7 @@ def lstm_size(inputs, units):
 def test_character_models_as_large_as_in_the_paper(name, lookahead, between, lstms):
     model = base.create(name, VOCABULARY, LABELS, {})
     directions = 2 if name == "bi_lstm" else 1
-    inputs = [lstms[0], *(directions * units for units in lstms[1:])]
+    inputs = [lstms[0], *(directions * token_types for token_types in lstms[1:])]
     expected = 10 * 15 + between + 3 * (inputs[-1] + 1)
     expected += directions * sum(lstm_size(*pair) for pair in zip(inputs, lstms[1:]))
     assert (size(model), model.lookahead) == (expected, lookahead)
@@ -629,7 +629,7 @@ def test_dropout_as_in_the_paper():
     ("ngram_lstm", {"ngram": 0}, "--ngram=0; it is 1 or more"),
     ("cnn_ngram", {"pool": 0}, "--pool=0; it is 1 or more"),
     ("dilated_cnn", {"dilated_layers": 0}, "--dilated-layers=0; it is 1 or more"),
-    ("dilated_cnn", {"kernels": 0}, "--kernels=0; it is 1 or more")])
+    ("dilated_cnn", {"kernels": 0}, "--filters=0; it is 1 or more")])
 def test_sizes_of_character_models_that_there_are_not(name, options, message):
     with pytest.raises(InputError) as error:
         base.create(name, VOCABULARY, LABELS, options)

@@ -26,18 +26,18 @@ class Net(nn.Module):
         return self.output(self.embedding(torch.tensor(tokens)).tanh()).square().sum()
 
 
-def run(net, optimizer, clip=0.0):
+def run(net, optimizer, max_grad_norm=0.0):
     for batch in BATCHES:
         optimizer.zero_grad()
         net(batch).backward()
-        optimizer.step(clip)
+        optimizer.step(max_grad_norm)
     return [w.detach().clone() for w in net.parameters()]
 
 
-@pytest.mark.parametrize("clip", [0.0, 0.05])
+@pytest.mark.parametrize("max_grad_norm", [0.0, 0.05])
 @pytest.mark.parametrize("name", ["adagrad", "sgd"])
-def test_sparse_equals_dense(name, clip):
-    sparse, dense = (run(net, Optimizer(net, name, 0.1), clip) for net in (Net(True), Net(False)))
+def test_sparse_equals_dense(name, max_grad_norm):
+    sparse, dense = (run(net, Optimizer(net, name, 0.1), max_grad_norm) for net in (Net(True), Net(False)))
     for a, b in zip(sparse, dense):
         torch.testing.assert_close(a, b, rtol=0, atol=1e-6)
 
@@ -67,14 +67,14 @@ def test_rows_that_are_not_in_a_batch_do_not_change(name):
         before = net.embedding.weight.detach().clone()
         updates.zero_grad()
         net(batch).backward()
-        updates.step(clip=1.0)
+        updates.step(max_grad_norm=1.0)
         changed = (net.embedding.weight.detach() != before).any(dim=1).nonzero().flatten().tolist()
         assert changed == sorted(set(batch))
 
 
 @pytest.mark.parametrize("sparse", [True, False])
-@pytest.mark.parametrize("clip", [0.05, 1e6])
-def test_clipping_by_hand(sparse, clip):
+@pytest.mark.parametrize("max_grad_norm", [0.05, 1e6])
+def test_clipping_by_hand(sparse, max_grad_norm):
     """SGD at rate 1 moves the weights by the gradient: the norm of all together is the limit, the direction stays."""
     net = Net(sparse)
     before = [w.detach().clone() for w in net.parameters()]
@@ -82,9 +82,9 @@ def test_clipping_by_hand(sparse, clip):
     grads = [(w.grad.to_dense() if w.grad.is_sparse else w.grad).clone() for w in net.parameters()]
     norm = math.sqrt(sum(float(x) ** 2 for grad in grads for x in grad.flatten()))
     assert 0.1 < norm < 1e5
-    Optimizer(net, "sgd", 1.0).step(clip)
+    Optimizer(net, "sgd", 1.0).step(max_grad_norm)
     for old, new, grad in zip(before, net.parameters(), grads):
-        torch.testing.assert_close(old - new.detach(), grad * min(1.0, clip / norm), rtol=1e-4, atol=1e-7)
+        torch.testing.assert_close(old - new.detach(), grad * min(1.0, max_grad_norm / norm), rtol=1e-4, atol=1e-7)
 
 
 def test_weight_decay_is_of_dense_weights_only():
@@ -103,7 +103,7 @@ def test_weights_that_are_fixed_stay(name):
     net = Net(True)
     net.embedding.requires_grad_(False)
     before = net.embedding.weight.detach().clone()
-    after = run(net, Optimizer(net, name, 0.1, weight_decay=0.1), clip=0.5)
+    after = run(net, Optimizer(net, name, 0.1, weight_decay=0.1), max_grad_norm=0.5)
     assert torch.equal(after[0], before)
     assert not torch.equal(after[1], Net(True).output.weight)
 

@@ -15,7 +15,7 @@ def test_unknown_is_zero():
 
 
 def test_unknown_is_told_from_zero():
-    inputs = PauseInput(tell_unknown=True)(PAUSES, PAUSES)
+    inputs = PauseInput(unknown_flag=True)(PAUSES, PAUSES)
     assert inputs.tolist() == [[[0.0, 0.0], [0.0, 1.0]], [[1.5, 0.0], [0.25, 0.0]], [[0.0, 1.0], [0.0, 0.0]]]
 
 

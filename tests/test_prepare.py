@@ -63,7 +63,7 @@ def test_the_ancestors_format_with_and_without_pauses(labels, tmp_path):
 
 def test_documents_speakers_and_files(labels, tmp_path):
     texts = "#doc one\n#speaker x\nA b.\n#doc two\nC?", "D\n"
-    _, out = run(labels, tmp_path, "prose", *texts, options=["--doc=#doc", "--skip=#speaker", "--prefix=x_"])
+    _, out = run(labels, tmp_path, "prose", *texts, options=["--document-prefix=#doc", "--skip-prefix=#speaker", "--prefix=x_"])
     assert content(out) == [("x_00000001_one", "-00000001", "a b", "O PERIOD"),
                             ("x_00000002_two", "-00000001", "c", "QUESTION"), ("x_00000003", "-00000001", "d", "O")]
 
@@ -77,7 +77,7 @@ def test_lines_as_utterances_and_as_streams(labels, tmp_path):
 
 
 def test_streams_that_are_called_as_their_files(labels, tmp_path):
-    _, out = run(labels, tmp_path, "prose", "A b.", "C?", options=["--named=true", "--utt-words=1", "--prefix=x_"])
+    _, out = run(labels, tmp_path, "prose", "A b.", "C?", options=["--keep-names=true", "--utt-words=1", "--prefix=x_"])
     assert content(out) == [("x_in0", "-00000001", "a", "O"), ("x_in0", "-00000002", "b", "PERIOD"),
                             ("x_in1", "-00000001", "c", "QUESTION")]
 
@@ -86,7 +86,7 @@ def names(labels, tmp_path, *files):
     """The streams of files of these names, given in this order; the exit status where there are none."""
     for name in files:
         (tmp_path / name).write_text(f"{name}.")
-    status = main(["prepare", "--format=prose", "--named=true", f"--labels={labels}",
+    status = main(["prepare", "--format=prose", "--keep-names=true", f"--labels={labels}",
                    *(str(tmp_path / name) for name in files), str(tmp_path / "out")])
     return [u.stream for u in DataDir(tmp_path / "out").utterances()] if status == 0 else status
 
@@ -174,13 +174,13 @@ def test_a_long_word(labels, tmp_path):
     ("mteval", "<seg>so", [], "in0:1: a <seg> without its </seg>; "),
     ("mteval", "no segments", [], "out: no utterance to write; "),
     ("prose", "so", ["--nj=0"], "--nj below 1; "),
-    ("prose", "so", ["--named=true", "--doc=#doc"], "--named where a file has several streams; "),
-    ("prose", "so", ["--delete=("], "is no regular expression"),
+    ("prose", "so", ["--keep-names=true", "--document-prefix=#doc"], "--keep-names where a file has several streams; "),
+    ("prose", "so", ["--remove=("], "is no regular expression"),
     ("prose", "so", ["--prefix=a b"], "cannot begin an id; "),
     ("prose", "so", ["--lang=en"], "unknown option --lang; did you mean --"),
     ("prose", "so", ["--clitics=gone"], "gone: no such file; "),
     ("lrec", "so\tO\n", ["--independent=true"], "lrec text has no utterances; "),
-    ("prose", "so", ["--independent=true", "--doc=#"], "--independent with --doc; "),
+    ("prose", "so", ["--independent=true", "--document-prefix=#"], "--independent with --document-prefix; "),
 ])
 def test_errors_are_one_line_and_leave_the_output(labels, tmp_path, capsys, name, text, options, message):
     assert run(labels, tmp_path, "prose", "old words.")[0] == 0

@@ -80,8 +80,8 @@ def streams_in_one_go(exp, data, scale=None):
     for stream, of_stream in DataDir(data).streams():
         ids = model.vocabulary.ids([word for u in of_stream for word in u.words])
         pauses = None if of_stream[0].pauses is None else np.concatenate([u.pauses for u in of_stream])
-        logs = log_posteriors(model, StoreSet(ids, None, pauses, [stream], np.array([0, len(ids)])), piece=0)
-        labels[stream] = [model.labels.names[i] for i in choose(logs, scale)]
+        log_probs = log_posteriors(model, StoreSet(ids, None, pauses, [stream], np.array([0, len(ids)])), chunk_size=0)
+        labels[stream] = [model.labels.names[i] for i in choose(log_probs, scale)]
     return labels
 
 
@@ -108,7 +108,7 @@ def test_a_data_directory_comes_out_with_the_labels_of_its_streams(exp, data, tm
         assert line.split() == [utterance.id, *(label_set[label_set.index(n)].write(word) for word, n in pairs)]
 
 
-@pytest.mark.parametrize("options", [["--rows=1"], ["--rows=3", "--nj=1"]])
+@pytest.mark.parametrize("options", [["--batch-size=1"], ["--batch-size=3", "--nj=1"]])
 def test_labels_are_the_same_whatever_the_batches(exp, tmp_path, options):
     data = make_data(tmp_path / "data", [(700, 3), (900,), (5, 5)])
     run(exp, data, tmp_path / "a")
@@ -122,11 +122,11 @@ def test_parts_of_long_streams_give_the_labels_of_whole_ones(tmp_path, monkeypat
     random = np.random.default_rng(2)
     lengths = [random.integers(0, 30, 100).tolist(), [3], [500, *[10] * 50], [20] * 30]
     data = make_data(tmp_path / "data", lengths, pauses)
-    run("--piece=16", "--context=40", exp, data, tmp_path / "whole")
+    run("--chunk-size=16", "--context=40", exp, data, tmp_path / "whole")
     used, original = [], segments.parts
     monkeypatch.setattr(segments, "parts", lambda *a: (used.append(part) or part for part in original(*a)))
     monkeypatch.setattr(segments, "GROUP", 400)
-    run("--piece=16", "--context=40", f"--nj={nj}", exp, data, tmp_path / "parts")
+    run("--chunk-size=16", "--context=40", f"--nj={nj}", exp, data, tmp_path / "parts")
     assert content(tmp_path / "parts")["punct"] == content(tmp_path / "whole")["punct"]
     assert len(used) > 10
     assert max(len(part.ids) for part in used) < 700
@@ -138,18 +138,18 @@ def test_parts_of_long_streams_give_the_labels_of_whole_ones(tmp_path, monkeypat
 @pytest.fixture(scope="module", params=[("char", "after"), ("subword", "before")])
 def learned(request, toy_store, tmp_path_factory):
     """A T-LSTM trained on a store of a unit, and the data directory of its development set."""
-    place, (unit, task) = tmp_path_factory.mktemp("learned"), request.param
+    place, (token_type, task) = tmp_path_factory.mktemp("learned"), request.param
     sets = [toy_store.parent / f"train_{task}", toy_store.parent / f"dev_{task}"]
-    make_store(place / "store", sets, toy_store.parent / "labels.txt", unit=unit, nj=1)
+    make_store(place / "store", sets, toy_store.parent / "labels.txt", token_type=token_type, nj=1)
     train(place / "store", place / "exp", "t_lstm", {"embedding_dim": 8, "hidden_dim": 16, "init_range": 0.1},
-          train_set=sets[0].name, dev_set=sets[1].name, optimizer="adam", learning_rate=0.03, rows=10, steps=8,
+          train_set=sets[0].name, dev_set=sets[1].name, optimizer="adam", learning_rate=0.03, batch_size=10, bptt=8,
           epochs=4, threads=1)
     return place / "exp", sets[1]
 
 
 def test_it_learns_from_characters_and_subwords_and_is_cut_anywhere(learned, tmp_path, monkeypatch):
     exp, data = learned
-    run("--piece=0", exp, data, tmp_path / "whole")
+    run("--chunk-size=0", exp, data, tmp_path / "whole")
     found = [label for u in DataDir(tmp_path / "whole").utterances() for label in u.labels]
     expected = [label for u in DataDir(data).utterances() for label in u.labels]
     assert len(found) == len(expected) == 600
@@ -160,8 +160,8 @@ def test_it_learns_from_characters_and_subwords_and_is_cut_anywhere(learned, tmp
     # Streams of short utterances, so that there is where to cut.
     words = [word for u in DataDir(data).utterances() for word in u.words]
     write_data_dir(tmp_path / "cut", [Utterance(f"a-{i:04d}", "a", words[i:i + 7]) for i in range(0, 600, 7)])
-    run("--piece=0", exp, tmp_path / "cut", tmp_path / "one")
-    for number, options in enumerate((["--piece=20"], ["--piece=16", "--context=60"], ["--piece=33", "--rows=2"])):
+    run("--chunk-size=0", exp, tmp_path / "cut", tmp_path / "one")
+    for number, options in enumerate((["--chunk-size=20"], ["--chunk-size=16", "--context=60"], ["--chunk-size=33", "--batch-size=2"])):
         for group in (1 << 18, 200):
             monkeypatch.setattr(segments, "GROUP", group)
             run(*options, "--nj=1", exp, tmp_path / "cut", tmp_path / f"{number}-{group}")
@@ -185,14 +185,14 @@ def test_live_it_is_the_same(learned, tmp_path):
 def test_a_model_and_its_units_files_belong_together(learned, data, tmp_path, capsys):
     exp = tmp_path / "exp"
     shutil.copytree(learned[0], exp)
-    unit = (exp / "unit").read_text().strip()
-    assert (exp / "pieces.model").is_file() == (unit == "subword")
-    (exp / "unit").unlink()
+    token_type = (exp / "token_type").read_text().strip()
+    assert (exp / "pieces.model").is_file() == (token_type == "subword")
+    (exp / "token_type").unlink()
     assert run("--nj=1", exp, data, tmp_path / "out") == 1
-    assert f"exp: its tokens are word, the model's are {unit}; copy vocab, unit" in capsys.readouterr().err
-    (exp / "unit").write_text("nothing\n")
+    assert f"exp: its tokens are word, the model's are {token_type}; copy vocab, unit" in capsys.readouterr().err
+    (exp / "token_type").write_text("nothing\n")
     assert run(exp, data, tmp_path / "out") == 1
-    assert "unit: 'nothing' is no unit; it is word, char, subword" in capsys.readouterr().err
+    assert "unit: 'nothing' is no token type; it is word, char, subword" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
@@ -228,9 +228,9 @@ def test_posteriors_are_those_of_the_model_before_scaling(exp, data, tmp_path):
     model = load(exp)
     for _, of_stream in DataDir(data).streams():
         ids = model.vocabulary.ids([word for u in of_stream for word in u.words])
-        logs = log_posteriors(model, StoreSet(ids, None, None, ["x"], np.array([0, len(ids)])))
+        log_probs = log_posteriors(model, StoreSet(ids, None, None, ["x"], np.array([0, len(ids)])))
         found = np.concatenate([matrices[u.id].reshape(-1, 4) for u in of_stream])
-        np.testing.assert_allclose(found, np.exp(logs), atol=1e-6)
+        np.testing.assert_allclose(found, np.exp(log_probs), atol=1e-6)
         np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)
     assert matrices["a-0002"].shape == (0, 0)
     run("--posteriors=false", exp, data, tmp_path / "out")
@@ -284,8 +284,8 @@ def test_marks_and_capitals_agree_where_asked(tmp_path, data, scale):
     posteriors = dict(kaldiio.load_ark(str(tmp_path / "out" / "post.ark")))
     labels = LabelSet.read(exp / "labels.txt")
     for stream, of_stream in DataDir(data).streams():
-        logs = np.log(np.concatenate([posteriors[u.id].reshape(-1, 4) for u in of_stream])) + np.log([scale, 1, 1, 1])
-        best = constrained(logs, np.array([0, len(logs)]), *case_rules(labels))
+        log_probs = np.log(np.concatenate([posteriors[u.id].reshape(-1, 4) for u in of_stream])) + np.log([scale, 1, 1, 1])
+        best = constrained(log_probs, np.array([0, len(log_probs)]), *case_rules(labels))
         assert labels_of(tmp_path / "out")[stream] == [labels.names[i] for i in best]
         assert disagreeing(labels_of(tmp_path / "free")[stream])
         assert not disagreeing(labels_of(tmp_path / "out")[stream])
@@ -294,7 +294,7 @@ def test_marks_and_capitals_agree_where_asked(tmp_path, data, scale):
 def test_parts_of_a_long_stream_are_not_bound_by_each_other(tmp_path, monkeypatch):
     monkeypatch.setattr(segments, "GROUP", 8)
     exp, data = make_model(tmp_path / "exp", CASED), make_data(tmp_path / "data", [[9] * 60])
-    run("--nj=1", "--piece=4", "--context=4", "--case-rule=true", exp, data, tmp_path / "out")
+    run("--nj=1", "--chunk-size=4", "--context=4", "--case-rule=true", exp, data, tmp_path / "out")
     places = disagreeing(labels_of(tmp_path / "out")["a"])
     assert 0 < len(places) < 30
     assert not [place for place in places if place % 9 or not place]
@@ -304,7 +304,7 @@ def test_a_case_rule_is_for_words(tmp_path, data, capsys):
     exp = make_model(tmp_path / "exp", CASED)
     decoder = punctuate.Decoder(exp, None, 16, 4, 8, False, case_rule=True)
     decoder.model = load(exp)
-    decoder.model.unit = "char"
+    decoder.model.token_type = "char"
     group = next(segments.groups(DataDir(data), read_tokenizer(exp), 16, 4))
     with pytest.raises(InputError, match="--case-rule with a model that reads char tokens; leave it out"):
         decoder(punctuate.task(group))
@@ -337,8 +337,8 @@ def test_text_as_prose(tmp_path):
     (lambda exp, data: ["--scale", "O=0"], "--scale: '0' is no factor of O; give a number above 0"),
     (lambda exp, data: ["--scale", "O=nan"], "--scale: 'nan' is no factor of O; "),
     (lambda exp, data: ["--scale", "O"], "--scale: '' is no factor of O; "),
-    (lambda exp, data: ["--rows=0"], "--rows=0 is too small; give 1 or more"),
-    (lambda exp, data: ["--piece=-1"], "--piece=-1 is too small; give 0 or more"),
+    (lambda exp, data: ["--batch-size=0"], "--batch-size=0 is too small; give 1 or more"),
+    (lambda exp, data: ["--chunk-size=-1"], "--chunk-size=-1 is too small; give 0 or more"),
     (lambda exp, data: ["--ctm", data / "none"], "none: no such file; "),
     (lambda exp, data: ["--casing", data / "none"], "none: no such file; "),
     (lambda exp, data: ["--clitics", data / "none"], "none: no such file; "),
@@ -394,7 +394,7 @@ def test_a_look_ahead_longer_than_a_piece_is_refused(exp, data, monkeypatch):
     decoder = punctuate.Decoder(exp, None, 1, 0, 1, False)
     monkeypatch.setattr("punc.models.t_lstm.Model.lookahead", 2)
     group = next(segments.groups(DataDir(data), read_tokenizer(exp), 1, 0))
-    with pytest.raises(InputError, match="reads 2 tokens past a slot, but --piece=1; give that many"):
+    with pytest.raises(InputError, match="reads 2 tokens past a slot, but --chunk-size=1; give that many"):
         decoder(punctuate.task(group))
 
 

@@ -123,15 +123,15 @@ def test_prose_of_a_million_marks_in_time():
 
 def test_streams_and_lines_left_out():
     text = "zero.\n#doc A b\none,\n#speaker X.\n#note #doc\ntwo\n#doc B\n\n#doc C\nthree"
-    assert read("prose", text, doc="#doc", skip="#speaker")[0] == [
+    assert read("prose", text, document_prefix="#doc", skip_prefix="#speaker")[0] == [
         ("zero", "PERIOD", "", None, False), ("one #note #doc two", "COMMA O O O", "", "A b", False),
         ("", "", "", "B", False), ("three", "O", "", "C", False)]
-    assert read("lrec", "#doc A\nx\tO\n#doc B\ny\tO\n", doc="#doc")[0] == [
+    assert read("lrec", "#doc A\nx\tO\n#doc B\ny\tO\n", document_prefix="#doc")[0] == [
         ("x", "O", "", "A", False), ("y", "O", "", "B", False)]
 
 
 def test_a_block_that_begins_inside_a_line_begins_no_stream():
-    assert read("prose", "#doc A\n#doc B\n", line_start=False, doc="#doc")[0] == [
+    assert read("prose", "#doc A\n#doc B\n", line_start=False, document_prefix="#doc")[0] == [
         ("#doc a", "O O", "", None, False), ("", "", "", "B", False)]
 
 
@@ -142,7 +142,7 @@ def test_lines():
 
 
 def test_delete():
-    assert one("prose", "So (Applause) much.", delete=r"\([A-Z]\w+\)")[:2] == ("so much", "O PERIOD")
+    assert one("prose", "So (Applause) much.", remove=r"\([A-Z]\w+\)")[:2] == ("so much", "O PERIOD")
 
 
 def test_mteval():

@@ -44,7 +44,7 @@ def test_by_hand(place):
     assert store.vocabulary.tokens == ["<unk>", "</s>", "x", "y", "z", "ä"]
     assert (UNK, END) == (0, 1)
     assert store.labels.names == ("O", "COMMA", "PERIOD")
-    assert store.unit == "word"
+    assert store.token_type == "word"
     assert store.sets == ["test", "train"]
     train, test = store.set("train"), store.set("test")
     assert (train.ids.dtype, train.labels.dtype, train.pauses.dtype) == (np.int32, np.int8, np.float32)
@@ -87,9 +87,9 @@ def test_segments_give_the_order_of_time(place):
 
 def test_characters_by_hand(place, capsys):
     (place / "train/text").write_text("a-1 X “y” x\na-2 z1\nb-1 xx\u200b ä\n")
-    store = make(place, unit="char")
+    store = make(place, token_type="char")
     tokens = store.vocabulary.tokens
-    assert store.unit == store.tokenizer.unit == "char"
+    assert store.token_type == store.tokenizer.token_type == "char"
     assert tokens == ["<unk>", "</s>", "<space>", "x", "0", "y", "z", "ä", "“", "”"]
     train, test = store.set("train"), store.set("test")
     assert [tokens[i] for i in train.ids] == [
@@ -105,44 +105,44 @@ def test_characters_by_hand(place, capsys):
 
 
 def test_subwords_by_hand(place):
-    store = make(place, unit="subword", vocab_size=8)
-    assert (store.unit, len(store.tokenizer.vocabulary)) == ("subword", len(store.vocabulary))
+    store = make(place, token_type="subword", vocab_size=8)
+    assert (store.token_type, len(store.tokenizer.vocabulary)) == ("subword", len(store.vocabulary))
     assert len(store.vocabulary) <= 10
     train = store.set("train")
     codings = [store.tokenizer.encode(words) for words in (["x", "y", "x", "z"], ["x", "ä"])]
-    assert train.ids.tolist() == [i for coding in codings for i in coding.ids]
+    assert train.ids.tolist() == [i for encoding in codings for i in encoding.ids]
     slots = np.concatenate([codings[0].slots, codings[1].slots + len(codings[0].ids)])
     assert train.labels[slots].tolist() == [0, 1, 2, 2, 0, 0]
     assert (np.delete(train.labels, slots) == -1).all()
     assert train.offsets.tolist() == [0, len(codings[0].ids), len(train.ids)]
 
 
-@pytest.mark.parametrize("unit", ["char", "subword"])
-def test_another_store_of_a_units_vocabulary(place, unit):
-    store = make(place, unit=unit, vocab_size=9)
+@pytest.mark.parametrize("token_type", ["char", "subword"])
+def test_another_store_of_a_units_vocabulary(place, token_type):
+    store = make(place, token_type=token_type, vocab_size=9)
     expected = store.set("test").ids.tolist()
-    make_store(place / "two", [place / "test"], place / "labels.txt", unit=unit, vocab=place / "store/vocab")
+    make_store(place / "two", [place / "test"], place / "labels.txt", token_type=token_type, vocab=place / "store/vocab")
     assert Store(place / "two").set("test").ids.tolist() == expected
     make(place)  # and what it has of the unit does not stay in a store of words
-    assert Store(place / "store").unit == "word"
+    assert Store(place / "store").token_type == "word"
     assert {file.name for file in (place / "store").iterdir()} == {"vocab", "labels.txt", "conf", "train", "test"}
 
 
 def test_a_vocabulary_of_another_unit_is_refused(place):
     make(place)
     with pytest.raises(InputError, match=r"store/vocab:3: no '<space>' here"):
-        make_store(place / "two", [place / "test"], place / "labels.txt", unit="char", vocab=place / "store/vocab")
+        make_store(place / "two", [place / "test"], place / "labels.txt", token_type="char", vocab=place / "store/vocab")
     with pytest.raises(InputError, match=r"store/pieces.model: no such file"):
-        make_store(place / "two", [place / "test"], place / "labels.txt", unit="subword", vocab=place / "store/vocab")
+        make_store(place / "two", [place / "test"], place / "labels.txt", token_type="subword", vocab=place / "store/vocab")
     assert not (place / "two").exists()
 
 
-@pytest.mark.parametrize("unit", ["char", "subword"])
-def test_segments_change_the_order_of_tokens_only(place, unit):
-    make(place, "train", unit=unit, vocab_size=9)
+@pytest.mark.parametrize("token_type", ["char", "subword"])
+def test_segments_change_the_order_of_tokens_only(place, token_type):
+    make(place, "train", token_type=token_type, vocab_size=9)
     plain = Store(place / "store").set("train")
     (place / "train/segments").write_text("a-1 rec1 5 6\na-2 rec1 7 8\nb-1 rec2 0 1\n")  # the order of the lines
-    make(place, "train", unit=unit, vocab_size=9)
+    make(place, "train", token_type=token_type, vocab_size=9)
     timed = Store(place / "store").set("train")
     for one, other in zip(plain[:3], timed[:3]):
         np.testing.assert_array_equal(one, other)
@@ -185,17 +185,17 @@ def test_a_store_is_what_its_data_directory_is(tmp_path_factory, utterances, blo
     assert np.diff(found.offsets).tolist() == list(streams.values())
 
 
-@pytest.mark.parametrize("unit", ["word", "char", "subword"])
-def test_the_number_of_processes_changes_nothing(place, monkeypatch, unit):
+@pytest.mark.parametrize("token_type", ["word", "char", "subword"])
+def test_the_number_of_processes_changes_nothing(place, monkeypatch, token_type):
     letters = np.array(list(string.ascii_lowercase))
     rng = np.random.default_rng(0)
     write_data_dir(place / "long", [Utterance(f"{i:04d}", f"{i:04d}"[:2], list(rng.choice(letters, 20)), ["O"] * 20)
                                     for i in range(300)])
     monkeypatch.setattr(punc.tokens.store, "ENCODE_BLOCK", 1000)
-    make(place, "long", "train", nj=1, unit=unit)
+    make(place, "long", "train", nj=1, token_type=token_type)
     one = tree(place / "store")
     (place / "store/conf").unlink()
-    make(place, "long", "train", nj=3, unit=unit)
+    make(place, "long", "train", nj=3, token_type=token_type)
     assert tree(place / "store") == one
 
 
@@ -290,7 +290,7 @@ def test_missing_files(place, missing):
 
 @pytest.mark.parametrize(("options", "what"), [
     ({"vocab_size": 0}, "vocab-size=0"), ({"min_count": 0}, "min-count=0"),
-    ({"nj": 0}, "nj=0"), ({"unit": "syllable"}, "unit=syllable"),
+    ({"nj": 0}, "nj=0"), ({"token_type": "syllable"}, "unit=syllable"),
     ({"train": "dev"}, "'dev'")])
 def test_options_that_do_not_fit(place, options, what):
     with pytest.raises(InputError, match=what):

@@ -17,9 +17,9 @@ from punc.bin.main import main
 from punc.data.datadir import Utterance, write_data_dir
 from punc.data.labels import LabelSet
 from punc.decoding import streaming
-from punc.decoding.streaming import Words, punctuate_live
-from punc.models.base import Neural, create, load, save
-from punc.tokens.char_tokens import Characters
+from punc.decoding.streaming import WordStream, punctuate_live
+from punc.models.base import NeuralModel, create, load, save
+from punc.tokens.char_tokens import CharacterTokenizer
 from punc.tokens.store import END, Vocabulary
 
 WORDS = [f"w{i}" for i in range(30)]
@@ -39,7 +39,7 @@ def exp(tmp_path_factory):
     return directory
 
 
-class Whole(Neural):
+class Whole(NeuralModel):
     """A model that reads whole streams: every label is told by the stream's last word."""
 
     def __init__(self, like):
@@ -101,7 +101,7 @@ def test_a_word_is_written_before_the_word_after_the_next_comes(exp):
     assert process.returncode == 0
 
 
-class Counting(Neural):
+class Counting(NeuralModel):
     """A model whose label of a slot is how many tokens it has read."""
 
     lookahead = 3
@@ -120,7 +120,7 @@ class Counting(Neural):
 
 
 def test_the_characters_of_a_word_come_one_by_one_and_its_slot_after_them(exp):
-    tokenizer = Characters(Vocabulary(["<unk>", "</s>", "<space>", *"abc"]))
+    tokenizer = CharacterTokenizer(Vocabulary(["<unk>", "</s>", "<space>", *"abc"]))
     model = Counting(tokenizer, load(exp).labels)
     # Slots are tokens 3, 4 and 8 of the first text, and 2 of the other; each is decided 3 tokens later.
     assert punctuated(model, "Ab é abc\n\nc日\n".encode()) == "Ab. é? abc?\nc日,\n"
@@ -160,6 +160,6 @@ def test_streams_are_the_paragraphs_however_the_bytes_arrive(data, chunk):
     source = piped(data)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(streaming, "CHUNK", chunk)
-        found = [list(stream) for stream in Words(source, io.BytesIO()).streams()]
+        found = [list(stream) for stream in WordStream(source, io.BytesIO()).streams()]
     os.close(source)
     assert found == [words for words in expected if words]

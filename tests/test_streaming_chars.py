@@ -15,7 +15,7 @@ from punc.bin.main import main
 from punc.data.labels import Label, LabelSet
 from punc.decoding.streaming_chars import punctuate_lines
 from punc.models import base
-from punc.tokens.tokenizers import WordClasses
+from punc.tokens.tokenizers import ClassTokenizer
 from punc.tokens.vocabulary import Vocabulary
 
 torch.set_num_threads(1)
@@ -25,13 +25,13 @@ MARKED = {"は": "、", "す": "。"}
 MARKS = "、,。."
 
 
-class Knowing(base.Neural):
+class Knowing(base.NeuralModel):
     """Writes 、 after は and 。 after す, and after Latin words."""
 
     def __init__(self, lookahead=None):
         super().__init__()
         self.lookahead = lookahead
-        self.vocabulary, self.labels, self.tokenizer = VOCABULARY, LABELS, WordClasses(VOCABULARY)
+        self.vocabulary, self.labels, self.tokenizer = VOCABULARY, LABELS, ClassTokenizer(VOCABULARY)
 
     def forward(self, tokens, pauses, state):
         label = torch.tensor([0, 0, 2, 0, 1, 2])[tokens]

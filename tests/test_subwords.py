@@ -13,7 +13,7 @@ import punc.tokens.subwords
 from punc.base.errors import InputError
 from punc.base.lookup import split_lines
 from punc.data.datadir import DataDir, Utterance, write_data_dir
-from punc.tokens.subwords import PIECES, Subwords
+from punc.tokens.subwords import PIECES, SubwordTokenizer
 from punc.tokens.vocabulary import UNK, Vocabulary
 
 
@@ -28,7 +28,7 @@ def data_dir(path, seed=0):
 
 @pytest.fixture(scope="module")
 def subwords(tmp_path_factory):
-    return Subwords.make([data_dir(tmp_path_factory.mktemp("d") / "d")], 60)
+    return SubwordTokenizer.make([data_dir(tmp_path_factory.mktemp("d") / "d")], 60)
 
 
 words = st.lists(st.sampled_from(["baba", "bade", "Kaba", "b" * 300, "日本", "\u200f", "\x01", "a\u00a0b", "▁", "<unk>",
@@ -71,13 +71,13 @@ def test_a_text_is_its_words_in_any_process(subwords):
 
 
 def test_made_again_it_is_the_same_and_it_reads_back(subwords, tmp_path):
-    again = Subwords.make([data_dir(tmp_path / "d")], 60, nj=2)
+    again = SubwordTokenizer.make([data_dir(tmp_path / "d")], 60, nj=2)
     assert again.__getstate__() == subwords.__getstate__()
     again.write(tmp_path)
-    assert Subwords.read(tmp_path / "vocab").__getstate__() == again.__getstate__()
+    assert SubwordTokenizer.read(tmp_path / "vocab").__getstate__() == again.__getstate__()
     assert again.vocabulary.tokens[:2] == ["<unk>", "</s>"]
     assert 40 < len(again.vocabulary) <= 62
-    rare = Subwords.make([DataDir(tmp_path / "d")], 60, min_count=50)
+    rare = SubwordTokenizer.make([DataDir(tmp_path / "d")], 60, min_count=50)
     assert rare.vocabulary.tokens != again.vocabulary.tokens
 
 
@@ -85,16 +85,16 @@ def test_files_that_do_not_fit_are_one_line(subwords, tmp_path):
     subwords.write(tmp_path)
     Vocabulary([*subwords.vocabulary.tokens, "more"]).write(tmp_path / "vocab")
     with pytest.raises(InputError, match=r"vocab: these are not the pieces of pieces.model"):
-        Subwords.read(tmp_path / "vocab")
+        SubwordTokenizer.read(tmp_path / "vocab")
     (tmp_path / PIECES).write_bytes(b"no model")
     with pytest.raises(InputError, match=r"pieces.model: not a model of pieces"):
-        Subwords.read(tmp_path / "vocab")
+        SubwordTokenizer.read(tmp_path / "vocab")
     (tmp_path / PIECES).unlink()
     with pytest.raises(InputError, match=r"pieces.model: no such file"):
-        Subwords.read(tmp_path / "vocab")
+        SubwordTokenizer.read(tmp_path / "vocab")
 
 
 def test_too_few_pieces_for_the_characters(tmp_path):
     with pytest.raises(InputError, match=r"no pieces for --vocab-size=3: .*; give a larger") as caught:
-        Subwords.make([data_dir(tmp_path / "d")], 3)
+        SubwordTokenizer.make([data_dir(tmp_path / "d")], 3)
     assert "\n" not in str(caught.value)

@@ -18,16 +18,16 @@ from punc.base.errors import InputError
 from punc.bin import main as command
 from punc.data.datadir import Utterance, write_data_dir
 from punc.decoding.decode import log_posteriors
-from punc.models.base import Neural, load, read_checkpoint
+from punc.models.base import NeuralModel, load, read_checkpoint
 from punc.tokens.store import END, Store, make_store
 from punc.training.train import evaluate, parse_weights, train
 
 torch.set_num_threads(1)
 SMALL = {"embedding_dim": 6, "hidden_dim": 8, "init_range": 0.1}
-SETTINGS = {"train_set": "train_before", "dev_set": "dev_before", "rows": 20, "steps": 5, "epochs": 3, "threads": 1}
+SETTINGS = {"train_set": "train_before", "dev_set": "dev_before", "batch_size": 20, "bptt": 5, "epochs": 3, "threads": 1}
 
 
-class BothWays(Neural):
+class BothWays(NeuralModel):
     """A bidirectional LSTM with dropout, which reads whole texts."""
 
     lookahead = None
@@ -55,13 +55,13 @@ def both_ways(monkeypatch):
 
 # name: (model, its options, settings): every way of training.
 RUNS = {
-    "lanes": ("t_lstm", SMALL, SETTINGS),
-    "lanes-adam": ("t_lstm", SMALL, SETTINGS | {"optimizer": "adam", "learning_rate": 0.03, "clip": 1.0, "rows": 10}),
-    "lanes-pieces": ("t_lstm", SMALL, SETTINGS | {"batching": "pieces", "piece": 16, "context": 4, "rows": 5}),
-    "whole-pieces": ("both_ways", {"size": 8, "dropout": 0.1}, SETTINGS | {
-        "optimizer": "adamw", "learning_rate": 0.02, "weight_decay": 0.01, "clip": 1.0, "piece": 20, "context": 5,
+    "stateful": ("t_lstm", SMALL, SETTINGS),
+    "stateful-adam": ("t_lstm", SMALL, SETTINGS | {"optimizer": "adam", "learning_rate": 0.03, "max_grad_norm": 1.0, "batch_size": 10}),
+    "stateful-chunks": ("t_lstm", SMALL, SETTINGS | {"batching": "chunks", "chunk_size": 16, "context": 4, "batch_size": 5}),
+    "whole-chunks": ("both_ways", {"size": 8, "dropout": 0.1}, SETTINGS | {
+        "optimizer": "adamw", "learning_rate": 0.02, "weight_decay": 0.01, "max_grad_norm": 1.0, "chunk_size": 20, "context": 5,
         "class_weights": "COMMA=2"}),
-    "lanes-linear": ("t_lstm", SMALL, SETTINGS | {"schedule": "linear", "learning_rate": 0.2}),
+    "stateful-linear": ("t_lstm", SMALL, SETTINGS | {"schedule": "linear", "learning_rate": 0.2}),
     "whole-short": ("both_ways", {"size": 8, "dropout": 0.1}, SETTINGS | {
         "train_set": "train_short", "dev_set": "dev_short", "optimizer": "adam", "learning_rate": 0.02}),
 }
@@ -84,7 +84,7 @@ def test_every_way_learns(name, toy_store, tmp_path, both_ways, capsys):
     loss, f1 = evaluate(load(tmp_path), Store(toy_store).set(settings["dev_set"]))
     assert f1 > 98
     lines = capsys.readouterr().err.splitlines()
-    if model == "both_ways" or settings.get("batching") == "pieces":
+    if model == "both_ways" or settings.get("batching") == "chunks":
         assert re.fullmatch(rf"{settings['train_set']}: \d+ pieces, \d+\.\d% of the steps are padding", lines.pop(0))
     assert [line.split(":")[0] for line in lines] == [f"epoch {n + 1}" for n in range(len(lines))]
     assert all(f" {word}" in line for line in lines for word in ("rate", "loss", "dev loss", "dev F1", "words/s"))
@@ -101,14 +101,14 @@ def test_the_same_seed_gives_the_same_model(name, toy_store, tmp_path, both_ways
 
 
 @pytest.mark.parametrize(("name", "change"), [
-    ("lanes", {"rows": 7}), ("lanes", {"steps": 4}), ("lanes", {"optimizer": "sgd"}), ("lanes", {"learning_rate": 0.2}),
-    ("lanes", {"epsilon": 1e-3}), ("lanes", {"weight_decay": 0.01}), ("lanes", {"clip": 0.01}),
-    ("lanes", {"class_weights": "O=0.5"}), ("lanes", {"schedule": "linear"}),
-    pytest.param("lanes", {"bfloat16": True},
+    ("stateful", {"batch_size": 7}), ("stateful", {"bptt": 4}), ("stateful", {"optimizer": "sgd"}), ("stateful", {"learning_rate": 0.2}),
+    ("stateful", {"epsilon": 1e-3}), ("stateful", {"weight_decay": 0.01}), ("stateful", {"max_grad_norm": 0.01}),
+    ("stateful", {"class_weights": "O=0.5"}), ("stateful", {"schedule": "linear"}),
+    pytest.param("stateful", {"bfloat16": True},
                  marks=pytest.mark.skipif(not has_bfloat16(), reason="no bfloat16 on this processor")),
-    ("lanes", {"batching": "pieces"}), ("lanes", {"train_set": "train_after"}),
-    ("lanes-pieces", {"piece": 15}), ("lanes-pieces", {"context": 3}),
-    ("whole-pieces", {"piece": 15}), ("whole-pieces", {"context": 3}),
+    ("stateful", {"batching": "chunks"}), ("stateful", {"train_set": "train_after"}),
+    ("stateful-chunks", {"chunk_size": 15}), ("stateful-chunks", {"context": 3}),
+    ("whole-chunks", {"chunk_size": 15}), ("whole-chunks", {"context": 3}),
 ])
 def test_every_option_is_used(name, change, toy_store, tmp_path, both_ways):
     one, other = (run(toy_store, tmp_path / str(len(c)), name, **{"epochs": 1} | c) for c in ({}, change))
@@ -117,9 +117,9 @@ def test_every_option_is_used(name, change, toy_store, tmp_path, both_ways):
 
 def test_without_bfloat16_it_is_float32(toy_store, tmp_path, both_ways, capsys, monkeypatch):
     monkeypatch.setattr(punc.training.train, "has_bfloat16", lambda: False)
-    exact = run(toy_store, tmp_path / "float32", "lanes", epochs=1)
+    exact = run(toy_store, tmp_path / "float32", "stateful", epochs=1)
     assert "bfloat16" not in capsys.readouterr().err
-    assert same(exact, run(toy_store, tmp_path / "bfloat16", "lanes", epochs=1, bfloat16=True))
+    assert same(exact, run(toy_store, tmp_path / "bfloat16", "stateful", epochs=1, bfloat16=True))
     assert capsys.readouterr().err.startswith("punc train: this processor has no bfloat16; float32 takes longer\n")
 
 
@@ -127,7 +127,7 @@ def test_a_linear_schedule_falls_by_the_slots_learned_from(toy_store, tmp_path, 
     """Over two epochs the rate goes evenly from the first to 0, as far as batches are equal."""
     rates = []
     monkeypatch.setattr(punc.training.train.Optimizer, "set_learning_rate", lambda _, rate: rates.append(rate))
-    run(toy_store, tmp_path, "lanes", epochs=2, schedule="linear", learning_rate=0.5)
+    run(toy_store, tmp_path, "stateful", epochs=2, schedule="linear", learning_rate=0.5)
     assert rates == pytest.approx(np.linspace(0.5, 0, len(rates), endpoint=False), abs=0.5 / len(rates))
     assert rates[0] == 0.5
     assert rates[len(rates) // 2] == pytest.approx(0.25)
@@ -178,7 +178,7 @@ def arguments(store, directory, **settings):
 
 def test_sigkill(toy_store, tmp_path, capsys):
     settings = SETTINGS | {"epochs": 8, "min_improvement": 0.0}
-    whole = run(toy_store, tmp_path / "whole", "lanes", epochs=8, min_improvement=0.0)
+    whole = run(toy_store, tmp_path / "whole", "stateful", epochs=8, min_improvement=0.0)
     code = "import sys; from punc.bin.main import main; sys.exit(main())"
     line = [sys.executable, "-c", code, *arguments(toy_store, tmp_path / "killed", **settings)]
     with subprocess.Popen(line, stderr=subprocess.PIPE, text=True) as process:
@@ -206,7 +206,7 @@ def test_a_finished_run_is_not_done_again(toy_store, tmp_path, capsys):
 
 
 def test_the_saved_conf_trains_the_same_model(toy_store, tmp_path):
-    weights = run(toy_store, tmp_path / "one", "lanes", epochs=1, class_weights="COMMA=2,PERIOD=0.5")
+    weights = run(toy_store, tmp_path / "one", "stateful", epochs=1, class_weights="COMMA=2,PERIOD=0.5")
     assert command.main(["train", f"--config={tmp_path}/one/conf", str(toy_store), str(tmp_path / "two")]) == 0
     assert same(read_checkpoint(tmp_path / "two" / "final.pt")["weights"], weights)
 
@@ -227,12 +227,12 @@ def test_other_options_in_a_directory_that_has_a_model(toy_store, tmp_path, caps
 @pytest.mark.parametrize(("change", "message"), [
     ({"model": "t_lstn"}, "no model 't_lstn'; did you mean t_lstm?"),
     ({"hiden_dim": 3}, "unknown option --hiden-dim; did you mean --hidden-dim?"),
-    ({"rows": 0}, "--rows=0; it is at least 1"),
-    ({"steps": 0}, "--steps=0; it is at least 1"),
+    ({"batch_size": 0}, "--batch-size=0; it is at least 1"),
+    ({"bptt": 0}, "--bptt=0; it is at least 1"),
     ({"epochs": 0}, "--epochs=0; it is at least 1"),
     ({"learning_rate": "nan"}, "--learning-rate=nan; it is at least 0"),
-    ({"clip": -1}, "--clip=-1.0; it is at least 0"),
-    ({"batching": "lines"}, "--batching lines; choose from auto, lanes, pieces"),
+    ({"max_grad_norm": -1}, "--max-grad-norm=-1.0; it is at least 0"),
+    ({"batching": "lines"}, "--batching lines; choose from auto, stateful, chunks"),
     ({"schedule": "cosine"}, "--schedule cosine; choose from halving, linear"),
     ({"optimizer": "adagard"}, "no optimizer 'adagard'; choose from adagrad, adam, adamw, sgd"),
     ({"train_set": "train"}, "STORE: no set 'train' in the store; it has "),
@@ -252,14 +252,14 @@ def test_no_store(tmp_path, capsys):
 
 
 def test_whole_texts_cannot_be_lanes(toy_store, tmp_path, both_ways):
-    with pytest.raises(InputError, match="whole texts cannot train on lanes; leave --batching out"):
-        run(toy_store, tmp_path, "whole-pieces", batching="lanes")
+    with pytest.raises(InputError, match="whole texts cannot train statefully; leave --batching out"):
+        run(toy_store, tmp_path, "whole-chunks", batching="stateful")
 
 
 def test_a_loss_that_is_not_finite(toy_store, tmp_path, both_ways, monkeypatch):
     monkeypatch.setattr(BothWays, "loss", lambda model, logits, labels, weights: logits.sum() * torch.inf)
     with pytest.raises(InputError, match="the development loss is not finite; lower --learning-rate"):
-        run(toy_store, tmp_path, "whole-pieces")
+        run(toy_store, tmp_path, "whole-chunks")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -275,9 +275,9 @@ def test_class_weights(toy_store):
 def test_a_label_of_more_weight_is_chosen_more(toy_store, tmp_path):
     counts = []
     for number, weight in enumerate((0.05, 1, 20)):
-        run(toy_store, tmp_path / str(number), "lanes", epochs=1, class_weights=f"COMMA={weight}")
-        logs = log_posteriors(load(tmp_path / str(number)), Store(toy_store).set("dev_before"))
-        counts.append(int((logs.argmax(axis=1) == 1).sum()))
+        run(toy_store, tmp_path / str(number), "stateful", epochs=1, class_weights=f"COMMA={weight}")
+        log_probs = log_posteriors(load(tmp_path / str(number)), Store(toy_store).set("dev_before"))
+        counts.append(int((log_probs.argmax(axis=1) == 1).sum()))
     assert counts[0] < counts[1] < counts[2]
 
 
@@ -289,27 +289,27 @@ def long_words(tmp_path_factory):
     words = ["".join(rng.choice(list("ab"), 7)) for _ in range(150)]
     labels = ["PERIOD" if word[0] == "a" else "O" for word in [*words[1:], "b"]]
     write_data_dir(place / "d", [Utterance("s", "s", words, labels)])
-    make_store(place / "store", [place / "d"], place / "labels.txt", unit="char", nj=1)
+    make_store(place / "store", [place / "d"], place / "labels.txt", token_type="char", nj=1)
     return place / "store"
 
 
-@pytest.mark.parametrize("batching", ["lanes", "pieces"])
+@pytest.mark.parametrize("batching", ["stateful", "chunks"])
 def test_batches_without_a_slot_are_read_and_not_learnt_from(long_words, tmp_path, capsys, batching):
-    train(long_words, tmp_path, "t_lstm", SMALL | {"pauses": True}, train_set="d", dev_set="d", rows=2, steps=5,
-          piece=6, context=9, batching=batching, epochs=4, threads=1, optimizer="adam", learning_rate=0.03)
+    train(long_words, tmp_path, "t_lstm", SMALL | {"pauses": True}, train_set="d", dev_set="d", batch_size=2, bptt=5,
+          chunk_size=6, context=9, batching=batching, epochs=4, threads=1, optimizer="adam", learning_rate=0.03)
     losses = [float(line.split(" loss ")[1].split(",")[0]) for line in capsys.readouterr().err.splitlines()
               if line.startswith("epoch")]
     assert np.isfinite(losses).all()
     model = load(tmp_path)
-    assert (model.unit, model.spec["unit"]) == ("char", "char")
+    assert (model.token_type, model.spec["token_type"]) == ("char", "char")
     loss, f1 = evaluate(model, Store(long_words).set("d"))
     assert loss < 0.3
     assert f1 > 98
 
 
-@pytest.mark.parametrize(("model", "units"), [("ngram", "word"), ("window_dnn", "word or subword")])
-def test_a_model_of_words_refuses_characters(long_words, tmp_path, model, units):
-    said = f"^{model} reads {units} tokens, the store has char tokens; make a store with --unit=word$"
+@pytest.mark.parametrize(("model", "token_types"), [("ngram", "word"), ("window_dnn", "word or subword")])
+def test_a_model_of_words_refuses_characters(long_words, tmp_path, model, token_types):
+    said = f"^{model} reads {token_types} tokens, the store has char tokens; make a store with --token-type=word$"
     with pytest.raises(InputError, match=said):
         train(long_words, tmp_path / "exp", model, {}, train_set="d", dev_set="d")
     assert not (tmp_path / "exp").exists()
@@ -320,14 +320,14 @@ def test_both_stages_read_the_same_unit(long_words, toy_store, tmp_path):
     train(long_words, tmp_path / "text", "t_lstm", SMALL, **settings)
     text = {"text_model": str(tmp_path / "text"), "pauses": False, "hidden_dim": 4}
     train(long_words, tmp_path / "both", "ta_lstm", text, **settings)
-    assert load(tmp_path / "both").unit == load(tmp_path / "text").unit == "char"
-    with pytest.raises(InputError, match=r"make-store --vocab=\S*/text/vocab --unit=char$"):
+    assert load(tmp_path / "both").token_type == load(tmp_path / "text").token_type == "char"
+    with pytest.raises(InputError, match=r"make-store --vocab=\S*/text/vocab --token-type=char$"):
         train(toy_store, tmp_path / "other", "ta_lstm", text, **SETTINGS)
 
 
 def test_evaluate_by_hand(toy_store, tmp_path):
     """A model that gives every slot the same logits: the loss is the entropy in them."""
-    class Same(Neural):
+    class Same(NeuralModel):
         lookahead = 1
 
         def forward(self, tokens, pauses, state):

@@ -104,7 +104,7 @@ def test_a_mark_goes_to_the_word_before_it_in_its_turn(tmp_path, capsys):
 def test_an_old_encoding_and_text_to_delete(tmp_path):
     text = trs('<Turn speaker="spk1" startTime="0" endTime="4"><Sync time="0"/>Õhtust [naer] tere</Turn>')
     for encoding in ("ISO-8859-1", "ISO-8859-15", "windows-1257"):
-        _, out = run(tmp_path, text.replace("UTF-8", encoding).encode(encoding), options=[r"--delete=\[[^]]*\]"])
+        _, out = run(tmp_path, text.replace("UTF-8", encoding).encode(encoding), options=[r"--remove=\[[^]]*\]"])
         assert content(out)[0][2] == "õhtust tere"
 
 
@@ -146,7 +146,7 @@ def test_two_files_of_one_name_and_two_turns_at_one_time(tmp_path, capsys):
 
 
 def test_options_of_other_formats_and_no_words(tmp_path, capsys):
-    assert run(tmp_path, trs(TURN), options=["--doc=#doc"])[0] == 1
+    assert run(tmp_path, trs(TURN), options=["--document-prefix=#doc"])[0] == 1
     assert "leave out" in capsys.readouterr().err
     assert run(tmp_path, trs('<Turn startTime="0" endTime="4"><Sync time="0"/></Turn>'))[0] == 1
     assert "no utterance to write" in capsys.readouterr().err

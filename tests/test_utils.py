@@ -140,11 +140,11 @@ def test_a_finished_model_is_kept_while_conf_and_store_are_older(tmp_path, newes
     (tmp_path / "stages.sh").write_text(f"""set -euo pipefail
 cmd=echo
 . {UTILS}/recipe.sh
-train_model exp store conf --rows "1 2"
+train_model exp store conf --batch-size "1 2"
 echo done
 """)
     result = run("bash", "stages.sh", cwd=tmp_path)
-    line = "exp/log/train.log punc train --config conf --rows 1 2 store exp\n"
+    line = "exp/log/train.log punc train --config conf --batch-size 1 2 store exp\n"
     assert (result.stdout, result.returncode) == (line * trained + "done\n", 0)
 
 

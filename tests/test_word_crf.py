@@ -31,10 +31,10 @@ def test_it_learns_and_is_loaded_without_crfsuite(task, toy_store, tmp_path, mon
     fitted(toy_store, tmp_path, task)
     monkeypatch.setitem(sys.modules, "pycrfsuite", None)
     model, data = base.load(tmp_path), Store(toy_store).set(f"dev_{task}")
-    logs = log_posteriors(model, data)
-    assert logs.dtype == np.float32
-    np.testing.assert_allclose(np.exp(logs).sum(axis=1), 1, atol=1e-5)
-    assert np.mean(logs.argmax(axis=1) == data.labels) > 0.99
+    log_probs = log_posteriors(model, data)
+    assert log_probs.dtype == np.float32
+    np.testing.assert_allclose(np.exp(log_probs).sum(axis=1), 1, atol=1e-5)
+    assert np.mean(log_probs.argmax(axis=1) == data.labels) > 0.99
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ def test_every_kind_of_feature_is_in_the_model(toy_store, tmp_path):
     assert evaluate(loaded, data)[1] > 99  # a letter is its cluster
 
 
-class Oracle(base.Fitted):
+class Oracle(base.NonGradientModel):
     """Stands in for an n-gram model: sure of the label after "a", no idea elsewhere."""
 
     n_labels = 3
@@ -151,10 +151,10 @@ def test_a_language_model_is_part_of_the_file(toy_store, tmp_path, monkeypatch):
                    triggers=0)
     assert model.spec["options"]["text_model"] == lm.spec
     data = Store(toy_store).set("dev_before")
-    logs = log_posteriors(model, data)
+    log_probs = log_posteriors(model, data)
     after_a = np.asarray(data.ids) == 2
-    assert (logs[after_a].argmax(axis=1) == 1).all()
-    assert not (logs[~after_a].argmax(axis=1) == 1).any()
+    assert (log_probs[after_a].argmax(axis=1) == 1).all()
+    assert not (log_probs[~after_a].argmax(axis=1) == 1).any()
 
 
 @needs_crfsuite

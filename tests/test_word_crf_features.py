@@ -81,8 +81,8 @@ def test_tables_are_looked_up_at_their_place():
 
 
 def test_language_model_in_steps():
-    logs = np.log([[0.5, 0.5], [1 / (1 + np.exp(-1)), 1 / (1 + np.exp(1))], [1.0, 1e-30]])
-    assert [keys(Template("lm", label), TEXT._replace(logs=logs), 0, 3) for label in (0, 1)] == \
+    log_probs = np.log([[0.5, 0.5], [1 / (1 + np.exp(-1)), 1 / (1 + np.exp(1))], [1.0, 1e-30]])
+    assert [keys(Template("lm", label), TEXT._replace(log_probs=log_probs), 0, 3) for label in (0, 1)] == \
         [[[LM_STEPS], [LM_STEPS + 2], [2 * LM_STEPS]], [[LM_STEPS], [LM_STEPS - 2], [0]]]
     assert odds_step(np.zeros(1, np.float32)).tolist() == [2 * LM_STEPS]
 

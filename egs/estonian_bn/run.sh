@@ -40,7 +40,7 @@ fi
 prepare() {
   local format=$1 set=$2
   shift 2
-  [ -f "data/$set/punct" ] || punc prepare --format "$format" --doc '#doc' --labels $labels --lowercase "$lowercase" \
+  [ -f "data/$set/punct" ] || punc prepare --format "$format" --document-prefix '#doc' --labels $labels --lowercase "$lowercase" \
     --nj "$nj" "$@" "data/$set"
 }
 

@@ -51,7 +51,7 @@ if runs 2; then [ -s data/casing.txt ] || local/learn_casing.py $labels data/tra
 # Stage 3: the words of the training texts, without those that are too rare to learn, all texts as numbers, and vectors,
 # of all of Europarl and more talks too.
 if runs 3; then
-  store() { punc make-store --unit word --labels $labels --nj "$nj" "$@"; }
+  store() { punc make-store --token-type word --labels $labels --nj "$nj" "$@"; }
   store --min-count "$min_count" --train train data/store data/train data/dev
   store --vocab data/store/vocab data/store_sentences data/train_sentences data/dev_sentences
   store --vocab data/store/vocab data/store_ted data/train_ted data/dev_ted

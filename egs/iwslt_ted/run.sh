@@ -72,7 +72,7 @@ EOF
     [ ! -f "$corpus/train_extra" ] || [ -f data/train_extra/punct ] ||
       punc prepare --format lrec --labels $labels --nj "$nj" "$corpus/train_extra" data/train_extra
     [ -z "$europarl" ] || [ -f data/europarl/punct ] ||
-      punc prepare --format prose --doc '#doc' --skip '#speaker' --clitics conf/clitics.txt --labels $labels \
+      punc prepare --format prose --document-prefix '#doc' --skip-prefix '#speaker' --clitics conf/clitics.txt --labels $labels \
         --nj "$nj" "$europarl" data/europarl
   fi
 fi
@@ -95,10 +95,10 @@ train_vectors() {
 # Stage 3: the vocabulary of the training text, without the words that are too rare to learn, and all of it as numbers.
 # Vectors are not learned from this text: window models know every word that has one.
 if runs 3; then
-  punc make-store --unit word --min-count $min_count --labels $labels --train train2012 --nj "$nj" \
+  punc make-store --token-type word --min-count $min_count --labels $labels --train train2012 --nj "$nj" \
     data/store_word data/train2012 data/dev2012
   [ -z "$with_crf" ] || # it leaves out rare features by itself
-    punc make-store --unit word --labels $labels --nj "$nj" data/store_all data/train2012 data/dev2012
+    punc make-store --token-type word --labels $labels --nj "$nj" data/store_all data/train2012 data/dev2012
   if [ -n "$with_vectors" ]; then
     texts=(data/train2012)
     for set in train_extra europarl; do [ ! -f "data/$set/punct" ] || texts+=("data/$set"); done
@@ -108,7 +108,7 @@ if runs 3; then
       [ -z "$file" ] || train_vectors "$file" --words "$(tr -dc 0-9 <<<"$file")000000"
     done
     local/vectors_vocab.sh "$vectors" data/train2012/text data/vocab_vectors
-    punc make-store --unit word --vocab data/vocab_vectors --labels $labels --nj "$nj" \
+    punc make-store --token-type word --vocab data/vocab_vectors --labels $labels --nj "$nj" \
       data/store_vectors data/train2012 data/dev2012
   fi
 fi

@@ -91,7 +91,7 @@ fi
 # their numbers; the same for pieces.
 if runs 3; then
   for kind in $texts; do
-    options=(--unit class --min-count "$min_count" --labels "$labels" --nj "$nj")
+    options=(--token-type class --min-count "$min_count" --labels "$labels" --nj "$nj")
     punc make-store "${options[@]}" --vocab-size "$characters" \
       "data/store_$kind" "data/train_$kind" "data/dev_$kind"
     [ -z "$with_pieces" ] || punc make-store "${options[@]}" --vocab-size "$pieces" \

@@ -81,7 +81,7 @@ fi
 # Stage 3: the characters, and for experiment 1 the words, of the training texts, with all texts as their numbers.
 store() {
   local unit=$1 name=$2 sets=$3
-  punc make-store --unit "$unit" --labels $labels --train "train_$sets" --nj "$nj" "${@:4}" \
+  punc make-store --token-type "$unit" --labels $labels --train "train_$sets" --nj "$nj" "${@:4}" \
     "data/store_${name}_$sets" "data/train_$sets" "data/dev_$sets"
 }
 if runs 3; then

@@ -85,16 +85,16 @@ def atomic_file(path: str | os.PathLike, mode: str = "w") -> Iterator[IO]:
     Text is written as UTF-8 with "\\n" line ends, whatever the locale. After an error, or a kill,
     `path` is as it was.
     """
-    path, beside = _beside(path)
+    path, tmp = _beside(path)
     text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
     try:
-        with open(beside, mode, **text) as file:
+        with open(tmp, mode, **text) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(beside, path)
+        os.replace(tmp, path)
     finally:
-        beside.unlink(missing_ok=True)
+        tmp.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -104,20 +104,20 @@ def atomic_dir(path: str | os.PathLike) -> Iterator[Path]:
     Files of an older `path` that are not written again stay, so that a user's own files in a data
     directory are not lost.
     """
-    path, beside = _beside(path)
+    path, tmp = _beside(path)
     if path.exists() and not path.is_dir():
         raise InputError("this is a file", "name a directory, or one that can be made", path)
-    shutil.rmtree(beside, ignore_errors=True)
-    beside.mkdir()
+    shutil.rmtree(tmp, ignore_errors=True)
+    tmp.mkdir()
     try:
-        yield beside
+        yield tmp
         if not path.exists():
-            os.replace(beside, path)
+            os.replace(tmp, path)
             return
-        for file in sorted(beside.rglob("*")):
+        for file in sorted(tmp.rglob("*")):
             if file.is_file():
-                target = path / file.relative_to(beside)
+                target = path / file.relative_to(tmp)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 os.replace(file, target)
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        shutil.rmtree(tmp, ignore_errors=True)

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from punc.base import log
 from punc.base.errors import InputError
 from punc.base.options import nearest
 
@@ -51,6 +52,7 @@ def dispatch(arguments: Sequence[str]) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point. Returns the exit status: 0, 1 after a user's mistake, 130 after Ctrl-C."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
+    log.configure()
     name = f"punc {arguments[0]}" if arguments and arguments[0] in COMMANDS else "punc"
     try:
         return dispatch(arguments)

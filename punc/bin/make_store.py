@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from punc.base.options import OptionParser
 from punc.tokens.store import make_store
-from punc.tokens.tokenizers import UNITS
+from punc.tokens.tokenizers import TOKENIZERS
 
 
 def options() -> OptionParser:
@@ -14,7 +14,7 @@ def options() -> OptionParser:
         "A vocabulary and flat memory-mapped arrays of data directories; each becomes a set of its name.",
         "punc make-store --labels conf/labels.txt data/store_word data/train data/dev")
     parser.add_argument("--labels", required=True, metavar="FILE", help="label set that `punct` is written in")
-    parser.add_argument("--unit", choices=tuple(UNITS), default="word",
+    parser.add_argument("--token-type", choices=tuple(TOKENIZERS), default="word",
                         help="what a token is; class: a word, but all Latin words are one token, all numbers another")
     parser.add_argument("--vocab-size", type=int, metavar="N",
                         help="most frequent tokens to keep (default: 100000, of subwords 8000)")
@@ -31,5 +31,5 @@ def options() -> OptionParser:
 
 def main(arguments: Sequence[str]) -> None:
     args = options().parse(arguments)
-    make_store(args.store, args.data, args.labels, args.unit, args.vocab_size, args.min_count, args.vocab, args.train,
+    make_store(args.store, args.data, args.labels, args.token_type, args.vocab_size, args.min_count, args.vocab, args.train,
                args.nj)

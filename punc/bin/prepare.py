@@ -30,14 +30,14 @@ def options() -> OptionParser:
     parser.add_argument("--labels", metavar="FILE", help="label set: which marks are which label; not for ctm")
     parser.add_argument("--lowercase", type=boolean, default=True, metavar="BOOL", help="write words in lower case")
     parser.add_argument("--clitics", metavar="FILE", help="split words by these rules: n't, l', cannot can not")
-    parser.add_argument("--delete", default="", metavar="REGEX", help="text to leave out, as \\(Applause\\)")
-    parser.add_argument("--doc", default="", metavar="STRING", help="a line that begins so begins a stream, as #doc")
-    parser.add_argument("--skip", default="", metavar="STRING", help="lines that begin so are left out, as #speaker")
+    parser.add_argument("--remove", default="", metavar="REGEX", help="text to leave out, as \\(Applause\\)")
+    parser.add_argument("--document-prefix", default="", metavar="STRING", help="a line that begins so begins a stream, as #doc")
+    parser.add_argument("--skip-prefix", default="", metavar="STRING", help="lines that begin so are left out, as #speaker")
     parser.add_argument("--utt-words", type=int, default=50, metavar="N",
                         help="words of an utterance; 0: every line of prose is one (mteval, trs: always every segment)")
     parser.add_argument("--independent", type=boolean, default=False, metavar="BOOL",
                         help="every line or segment is a text of its own, so a stream")
-    parser.add_argument("--named", type=boolean, default=False, metavar="BOOL",
+    parser.add_argument("--keep-names", type=boolean, default=False, metavar="BOOL",
                         help="the stream of a file is called as the file, without its ending; else it has a number")
     parser.add_argument("--prefix", default="", metavar="STRING", help="what stream names begin with")
     parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="processes")
@@ -58,7 +58,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def of_ctm(args: Namespace) -> Counter:
     """Counts of a data directory made from a CTM. Raises InputError for options that do not go with it."""
-    if args.labels or args.clitics or args.delete or args.doc or args.skip or args.independent or args.prefix:
+    if args.labels or args.clitics or args.remove or args.document_prefix or args.skip_prefix or args.independent or args.prefix:
         raise InputError("a CTM has words and no marks", "leave out all but --lowercase and --utt-words")
     if len(args.inputs) > 1:
         raise InputError(f"{len(args.inputs)} inputs", "give one CTM, or a directory that has some")
@@ -78,20 +78,20 @@ def of_text(args: Namespace) -> Counter:
         raise InputError(f"{args.format} text has no utterances", "give --utt-words above 0, and not --independent")
     if args.format == "characters" and args.clitics:
         raise InputError("characters are not split", "leave out --clitics")
-    if args.format == "trs" and (args.independent or args.doc or args.skip or args.prefix):
-        raise InputError("trs files have streams of their own", "leave out --independent, --doc, --skip and --prefix")
-    if args.independent and args.doc:
-        raise InputError("--independent with --doc", "give one of them: each says what a stream is")
-    if args.named and (args.independent or args.doc or args.format in ("mteval", "trs")):
-        raise InputError("--named where a file has several streams", "leave it out, or --independent or --doc")
+    if args.format == "trs" and (args.independent or args.document_prefix or args.skip_prefix or args.prefix):
+        raise InputError("trs files have streams of their own", "leave out --independent, --document-prefix, --skip-prefix and --prefix")
+    if args.independent and args.document_prefix:
+        raise InputError("--independent with --document-prefix", "give one of them: each says what a stream is")
+    if args.keep_names and (args.independent or args.document_prefix or args.format in ("mteval", "trs")):
+        raise InputError("--keep-names where a file has several streams", "leave it out, or --independent or --document-prefix")
     if not re.fullmatch(r"[\w.-]*", args.prefix):
         raise InputError(f"prefix '{args.prefix}' cannot begin an id", "use letters, digits and . _ -")
     try:
-        re.compile(args.delete)
+        re.compile(args.remove)
     except re.error as error:
-        raise InputError(f"--delete '{args.delete}' is no regular expression: {error}", "mend it") from None
+        raise InputError(f"--remove '{args.remove}' is no regular expression: {error}", "mend it") from None
     reader = TextReader(LabelSet.read(args.labels), args.lowercase, Clitics(args.clitics) if args.clitics else None)
     if args.format == "trs":
-        return prepare_trs(args.inputs, args.output, reader, args.delete)
-    raw = RawFormat(args.format, reader, lines, args.doc, args.skip, args.delete, args.named)
+        return prepare_trs(args.inputs, args.output, reader, args.remove)
+    raw = RawFormat(args.format, reader, lines, args.document_prefix, args.skip_prefix, args.remove, args.keep_names)
     return prepare(raw, args.inputs, args.output, args.utt_words, args.prefix, args.independent, args.nj)

@@ -162,10 +162,10 @@ def encode(path: Path, code: Callable, labels: Lookup, block: Block) -> Encoded:
     return encoded
 
 
-def _encoded(coding, labels: np.ndarray | None, pauses: np.ndarray | None, streams: Iterable[str],
+def _encoded(encoding, labels: np.ndarray | None, pauses: np.ndarray | None, streams: Iterable[str],
              lengths: np.ndarray, first: str, last: str) -> Encoded:
     """Utterances with these numbers of words, whose labels and pauses go to the words' slots."""
-    ids, slots, lost = coding
+    ids, slots, lost = encoding
     if len(ids) > len(slots):
         ends = np.append(0, slots + 1)[np.cumsum(lengths)]  # of the utterances, in tokens
         lengths = np.diff(ends, prepend=0)

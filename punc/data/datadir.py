@@ -174,37 +174,37 @@ def write_data_dir(path: str | os.PathLike, utterances: Iterable[Utterance], lik
     InputError where there is no utterance.
     """
     path = Path(path)
-    with atomic_dir(path) as beside:
-        written = write_tables(beside, path, utterances, like)
+    with atomic_dir(path) as tmp:
+        written = write_tables(tmp, path, utterances, like)
     for stale in {"punct", "pauses.scp", "pauses.ark"} - written:
         (path / stale).unlink(missing_ok=True)
 
 
-def write_tables(beside: Path, path: Path, utterances: Iterable[Utterance], like: DataDir | None = None) -> set[str]:
+def write_tables(tmp: Path, path: Path, utterances: Iterable[Utterance], like: DataDir | None = None) -> set[str]:
     """Write the data directory `path` into the directory `beside` that will take its place; returns the new tables.
 
     For who writes more files with them; the rest as `write_data_dir`, which also removes what is stale.
     """
     reorder = like is not None and like.has_segments
-    written = _write_tables(beside, path, utterances, not reorder)
+    written = _write_tables(tmp, path, utterances, not reorder)
     if like:
         for name in ("utt2spk", "spk2utt", "segments", "wav.scp", "reco2file_and_channel"):
             if (like.path / name).is_file():
-                shutil.copyfile(like.path / name, beside / name)
+                shutil.copyfile(like.path / name, tmp / name)
     for name in {"text", "punct", "pauses.scp"} & written if reorder else ():
-        sort_table(beside / name)
+        sort_table(tmp / name)
     return written
 
 
-def _write_tables(beside: Path, path: Path, utterances: Iterable[Utterance], ordered: bool) -> set[str]:
+def _write_tables(tmp: Path, path: Path, utterances: Iterable[Utterance], ordered: bool) -> set[str]:
     """Write the tables of `path` into `beside`; returns their names."""
     last = None
     with ExitStack() as stack:
-        files = {name: stack.enter_context(open(beside / name, "wb")) for name in ("text", "utt2spk", "spk2utt")}
+        files = {name: stack.enter_context(open(tmp / name, "wb")) for name in ("text", "utt2spk", "spk2utt")}
         for this in utterances:
             if last is None:
                 names = ["punct"] * (this.labels is not None) + ["pauses.scp", "pauses.ark"] * (this.pauses is not None)
-                files |= {name: stack.enter_context(open(beside / name, "wb")) for name in names}
+                files |= {name: stack.enter_context(open(tmp / name, "wb")) for name in names}
             _check_next(last, this, "punct" in files, "pauses.scp" in files, ordered)
             key, stream = this.id.encode(), this.stream.encode()
             files["text"].write(" ".join((this.id, *this.words)).encode() + b"\n")

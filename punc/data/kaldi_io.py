@@ -37,8 +37,8 @@ class VectorReader:
         try:
             if name != self._named:
                 self.close()
-                beside = self.index.parent / Path(name).name
-                self._ark, self._named = open(beside if beside.is_file() else name, "rb"), name  # noqa: SIM115
+                tmp = self.index.parent / Path(name).name
+                self._ark, self._named = open(tmp if tmp.is_file() else name, "rb"), name  # noqa: SIM115
             self._ark.seek(int(offset))
             flag = self._ark.read(2)
             self._ark.seek(int(offset))

@@ -20,12 +20,12 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.data.datadir import DataDir, Utterance, segment, speaker
 from punc.data.tables import read_table
-from punc.decoding.segments import PIECE, grouped
+from punc.decoding.segments import CHUNK_SIZE, grouped
 from punc.timing.fast_ctm import CtmFile, Run, TimedLines
 from punc.timing.pauses import SEGMENT_SLACK, read_channels
 
 # Slots of a long stream that are decoded in one go: a group fills one batch; fewer cuts than `punc punctuate` makes.
-LONG_PIECE = 2 * PIECE
+LONG_CHUNK = 2 * CHUNK_SIZE
 UTTERANCE, RECORDING, SPEAKER = "utterance", "recording", "speaker"  # what the ids of a CTM are
 
 
@@ -106,7 +106,7 @@ def read_ctm(directory: Path, ctm: CtmFile, job: int = 1, nj: int = 1) -> Iterat
     streams = list(_streams(tables, kind, runs))
     sizes = [sum(run.lines for piece in stream for run in piece.runs) for stream in streams]
     share = [stream for stream, of in zip(zip(streams, sizes), _shares(sizes, nj)) if of == job]
-    for group in grouped(share, lambda stream: stream[1], LONG_PIECE):
+    for group in grouped(share, lambda stream: stream[1], LONG_CHUNK):
         yield _timed([stream for stream, _ in group], ctm, tables.segments is not None and kind == UTTERANCE)
 
 
@@ -217,7 +217,7 @@ def read_text(directory: Path, job: int = 1, nj: int = 1) -> Iterator[Spoken]:
     data, tables = DataDir(directory), read_tables(directory)
     total = len(set(tables.speakers.values()) if tables.segments is None else {r for r, *_ in tables.segments.values()})
     share = (stream for number, stream in enumerate(data.streams()) if 1 + number * nj // total == job)
-    for group in grouped(share, lambda stream: sum(len(utterance.words) for utterance in stream[1]), LONG_PIECE):
+    for group in grouped(share, lambda stream: sum(len(utterance.words) for utterance in stream[1]), LONG_CHUNK):
         yield _untimed(group, tables.speakers)
 
 

@@ -38,7 +38,7 @@ def has_case(tokens: Sequence[str]) -> np.ndarray:
     return np.array([i == 0 or (i > 1 and token[:1] != token[:1].title()) for i, token in enumerate(tokens)], bool)
 
 
-def constrained(logs: np.ndarray, offsets: np.ndarray, allowed: np.ndarray, begin: np.ndarray,
+def constrained(log_probs: np.ndarray, offsets: np.ndarray, allowed: np.ndarray, begin: np.ndarray,
                 free: np.ndarray | None = None) -> np.ndarray:
     """The most probable labels of streams of which all neighbours are allowed, int64 (N,).
 
@@ -51,7 +51,7 @@ def constrained(logs: np.ndarray, offsets: np.ndarray, allowed: np.ndarray, begi
     """
     if not allowed.any(1).all() or not begin.any():
         raise ValueError("a label that nothing may follow")
-    chosen = logs.argmax(1)
+    chosen = log_probs.argmax(1)
     if not len(chosen):
         return chosen
     free = np.zeros(len(chosen), bool) if free is None else free
@@ -70,11 +70,11 @@ def constrained(logs: np.ndarray, offsets: np.ndarray, allowed: np.ndarray, begi
     barrier = np.where(allowed, 0.0, -np.inf), np.where(begin, 0.0, -np.inf)
     for group in np.split(wrong, range(ROWS, len(wrong), ROWS)):
         if len(group):
-            _search(logs, bounds[group], bounds[group + 1], first, free, barrier, chosen)
+            _search(log_probs, bounds[group], bounds[group + 1], first, free, barrier, chosen)
     return chosen
 
 
-def _search(logs: np.ndarray, begins: np.ndarray, ends: np.ndarray, first: np.ndarray, free: np.ndarray,
+def _search(log_probs: np.ndarray, begins: np.ndarray, ends: np.ndarray, first: np.ndarray, free: np.ndarray,
             barrier: tuple[np.ndarray, np.ndarray], chosen: np.ndarray) -> None:
     """Write the best allowed labels of stretches [begins, ends) into `chosen`; lengths rise.
 
@@ -82,15 +82,15 @@ def _search(logs: np.ndarray, begins: np.ndarray, ends: np.ndarray, first: np.nd
     """
     follow, begin = barrier
     lengths = ends - begins
-    rows, back = np.arange(len(begins)), np.empty((int(lengths[-1]), len(begins), logs.shape[1]), np.int8)
-    best = logs[begins].astype(np.float64)
+    rows, back = np.arange(len(begins)), np.empty((int(lengths[-1]), len(begins), log_probs.shape[1]), np.int8)
+    best = log_probs[begins].astype(np.float64)
     best[first[begins] & ~free[begins]] += begin
     for t in range(1, len(back)):
         live = np.searchsorted(lengths, t, "right")  # the stretches from there on have this slot
         slots = begins[live:] + t
         step = best[live:, :, None] + np.where(free[slots, None, None], 0.0, follow)
         back[t, live:] = step.argmax(1)
-        best[live:] = step.max(1) + logs[slots]
+        best[live:] = step.max(1) + log_probs[slots]
     label = best.argmax(1)
     for t in range(len(back) - 1, -1, -1):
         inside = rows[np.searchsorted(lengths, t, "right"):]

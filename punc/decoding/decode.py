@@ -7,8 +7,8 @@ from itertools import chain, repeat
 import numpy as np
 import torch
 
-from punc.decoding.segments import CONTEXT, PIECE, ROWS
-from punc.models.base import Fitted, Neural
+from punc.decoding.segments import BATCH_SIZE, CHUNK_SIZE, CONTEXT
+from punc.models.base import NeuralModel, NonGradientModel
 from punc.tokens.batches import Batch, by_length, cut, gather
 from punc.tokens.store import END, StoreSet
 
@@ -17,28 +17,28 @@ UNCUT = 1 << 40
 
 
 @torch.inference_mode()
-def log_posteriors(model: Neural | Fitted, data: StoreSet, piece: int = PIECE, context: int = CONTEXT,
-                   rows: int = ROWS) -> np.ndarray:
+def log_posteriors(model: NeuralModel | NonGradientModel, data: StoreSet, chunk_size: int = CHUNK_SIZE, context: int = CONTEXT,
+                   batch_size: int = BATCH_SIZE) -> np.ndarray:
     """The logarithm of the posterior of each label in each slot, float32 (N, L), for all streams of `data`.
 
-    piece    slots of a stream decoded in one go; 0: all
+    chunk_size slots of a stream decoded in one go; 0: all
     context  slots before a piece (and after it) that are read with it
-    rows     pieces in a batch; changes the speed, not the labels
+    batch_size chunks in a batch; changes the speed, not the labels
 
     A fitted model goes over its streams by itself.
     """
-    if isinstance(model, Fitted):
+    if isinstance(model, NonGradientModel):
         return model.log_posteriors(data)
     result = np.empty((len(data.ids), len(model.labels)), np.float32)
-    for batch, logits, place in _logits(model, data, piece, context, rows):
+    for batch, logits, place in _logits(model, data, chunk_size, context, batch_size):
         place(result, model.log_posteriors(logits, batch.tokens))
     return result
 
 
 @torch.inference_mode()
-def decode(model: Neural | Fitted, data: StoreSet, scale: np.ndarray | None = None, *, viterbi: bool = True,
-           posteriors: bool = False, piece: int = PIECE, context: int = CONTEXT,
-           rows: int = ROWS) -> tuple[np.ndarray, np.ndarray | None]:
+def decode(model: NeuralModel | NonGradientModel, data: StoreSet, scale: np.ndarray | None = None, *, viterbi: bool = True,
+           posteriors: bool = False, chunk_size: int = CHUNK_SIZE, context: int = CONTEXT,
+           batch_size: int = BATCH_SIZE) -> tuple[np.ndarray, np.ndarray | None]:
     """The label of each slot, int64 (N,), and with `posteriors` what `log_posteriors` gives.
 
     scale    (L,) factors of the posteriors before the choice; None: all 1
@@ -46,36 +46,36 @@ def decode(model: Neural | Fitted, data: StoreSet, scale: np.ndarray | None = No
 
     The other arguments are those of `log_posteriors`.
     """
-    if not (viterbi and isinstance(model, Neural) and model.sequential):
-        logs = log_posteriors(model, data, piece, context, rows)
-        return choose(logs, scale), logs if posteriors else None
+    if not (viterbi and isinstance(model, NeuralModel) and model.sequential):
+        log_probs = log_posteriors(model, data, chunk_size, context, batch_size)
+        return choose(log_probs, scale), log_probs if posteriors else None
     labels = np.empty(len(data.ids), np.int64)
-    logs = np.empty((len(data.ids), len(model.labels)), np.float32) if posteriors else None
+    log_probs = np.empty((len(data.ids), len(model.labels)), np.float32) if posteriors else None
     factors = torch.from_numpy(scaled(np.zeros(len(model.labels), np.float32), scale))
-    for batch, logits, place in _logits(model, data, piece, context, rows):
+    for batch, logits, place in _logits(model, data, chunk_size, context, batch_size):
         place(labels, model.best_sequence(logits + factors, batch.tokens))
         if posteriors:
-            place(logs, model.log_posteriors(logits, batch.tokens))
-    return labels, logs
+            place(log_probs, model.log_posteriors(logits, batch.tokens))
+    return labels, log_probs
 
 
-def _logits(model: Neural, data: StoreSet, piece: int, context: int,
-            rows: int) -> Iterator[tuple[Batch, torch.Tensor, Callable[[np.ndarray, torch.Tensor], None]]]:
+def _logits(model: NeuralModel, data: StoreSet, chunk_size: int, context: int,
+            batch_size: int) -> Iterator[tuple[Batch, torch.Tensor, Callable[[np.ndarray, torch.Tensor], None]]]:
     """Batches with their logits (B, T, L), and what puts values (B, T, …) of slots in their places in (N, …)."""
-    pieces = cut(data.offsets, model.lookahead, piece or UNCUT, context)
-    for group in by_length(pieces, rows):
-        kept = [a[group].tolist() for a in pieces]
+    chunks = cut(data.offsets, model.lookahead, chunk_size or UNCUT, context)
+    for group in by_length(chunks, batch_size):
+        kept = [a[group].tolist() for a in chunks]
 
         def place(result: np.ndarray, values: torch.Tensor, kept: list[list[int]] = kept) -> None:
             for row, (stream, first, _, begin, end) in enumerate(zip(*kept)):
                 offset = int(data.offsets[stream])
                 result[offset + begin:offset + end] = values[row, begin - first:end - first].numpy()
 
-        batch = gather(data, pieces, group, model.lookahead)
+        batch = gather(data, chunks, group, model.lookahead)
         yield batch, _forward(model, batch), place
 
 
-def _forward(model: Neural, batch: Batch) -> torch.Tensor:
+def _forward(model: NeuralModel, batch: Batch) -> torch.Tensor:
     """Logits (B, T, L) from a fresh state; a state is carried through short runs of steps."""
     state = model.initial_state(len(batch.tokens))
     if model.lookahead is None:
@@ -89,20 +89,20 @@ def _forward(model: Neural, batch: Batch) -> torch.Tensor:
     return torch.cat(logits, dim=1)
 
 
-def choose(logs: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray:
+def choose(log_probs: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray:
     """The most probable label of each slot, (N,), of log-posteriors (N, L); ties go to the weaker one.
 
     scale   (L,) factors of the posteriors before the choice (Che et al. 2016, section 3.4: O halved); None: all 1
     """
-    return scaled(logs, scale).argmax(axis=1)
+    return scaled(log_probs, scale).argmax(axis=1)
 
 
-def scaled(logs: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
+def scaled(log_probs: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
     """Logarithms of posteriors (N, L) that were multiplied by factors (L,); None: all 1."""
-    return logs if scale is None else logs + np.log(scale)
+    return log_probs if scale is None else log_probs + np.log(scale)
 
 
-def live(model: Neural, tokens: Iterable[tuple[int, float]]) -> Iterator[np.ndarray]:
+def live(model: NeuralModel, tokens: Iterable[tuple[int, float]]) -> Iterator[np.ndarray]:
     """The logits (L,) of each slot of a stream, as soon as the model's look-ahead allows.
 
     tokens   the id of each token and the pause *before* it in seconds (NaN unknown)

@@ -34,7 +34,7 @@ from punc.data.datadir import DataDir, Utterance, write_tables
 from punc.data.labels import LabelSet
 from punc.data.tables import sort_table
 from punc.decoding.marked_ctm import write_marked_ctm
-from punc.decoding.segments import CONTEXT, PIECE, ROWS, Part, groups, joined
+from punc.decoding.segments import BATCH_SIZE, CHUNK_SIZE, CONTEXT, Part, groups, joined
 from punc.text.casing import read_casing
 from punc.text.prose_reader import Clitics, written
 from punc.text.prose_writer import ProseWriter
@@ -71,11 +71,11 @@ class Decoder:
     It has to be a class, since it goes to other processes as it is here: without the model.
     """
 
-    def __init__(self, directory: Path, scale: np.ndarray | None, piece: int, context: int, rows: int,
+    def __init__(self, directory: Path, scale: np.ndarray | None, chunk_size: int, context: int, batch_size: int,
                  posteriors: bool, case_rule: bool = False, viterbi: bool = True):
         self.directory, self.scale, self.posteriors = directory, scale, posteriors
         self.case_rule, self.viterbi = case_rule, viterbi
-        self.piece, self.context, self.rows = piece, context, rows
+        self.chunk_size, self.context, self.batch_size = chunk_size, context, batch_size
         self.model = self.uncased = None  # uncased: bool (vocabulary,), for case_rule
 
     def __call__(self, work: Task) -> tuple[np.ndarray, np.ndarray | None]:
@@ -88,42 +88,42 @@ class Decoder:
             torch.set_num_threads(1)
             keep_freed_memory()
             self.model = load(self.directory)
-            if self.piece and (self.model.lookahead or 0) > max(self.piece, self.context):
-                raise InputError(f"the model reads {self.model.lookahead} tokens past a slot, but --piece={self.piece}",
+            if self.chunk_size and (self.model.lookahead or 0) > max(self.chunk_size, self.context):
+                raise InputError(f"the model reads {self.model.lookahead} tokens past a slot, but --chunk-size={self.chunk_size}",
                                  "give that many or more")
         streams = StoreSet(work.ids, None, work.pauses, [""] * (len(work.offsets) - 1), work.offsets)
-        chosen, logs = decode(self.model, streams, self.scale, viterbi=self.viterbi and not self.case_rule,
-                              posteriors=self.posteriors or self.case_rule, piece=self.piece, context=self.context,
-                              rows=self.rows)
+        chosen, log_probs = decode(self.model, streams, self.scale, viterbi=self.viterbi and not self.case_rule,
+                              posteriors=self.posteriors or self.case_rule, chunk_size=self.chunk_size, context=self.context,
+                              batch_size=self.batch_size)
         if len(work.slots) < len(chosen):
-            chosen, logs = chosen[work.slots], None if logs is None else logs[work.slots]
+            chosen, log_probs = chosen[work.slots], None if log_probs is None else log_probs[work.slots]
         if self.case_rule:
-            chosen = self._agreeing(logs, work)
-        return chosen.astype(np.int8), np.exp(logs) if self.posteriors else None
+            chosen = self._agreeing(log_probs, work)
+        return chosen.astype(np.int8), np.exp(log_probs) if self.posteriors else None
 
-    def _agreeing(self, logs: np.ndarray, work: Task) -> np.ndarray:
+    def _agreeing(self, log_probs: np.ndarray, work: Task) -> np.ndarray:
         """The labels whose marks and capitals agree; a part is not bound by the one that it continues."""
         from punc.decoding.constraints import case_rules, constrained, has_case
         from punc.decoding.decode import scaled
-        if self.model.unit != "word":
-            raise InputError(f"--case-rule with a model that reads {self.model.unit} tokens", "leave it out")
+        if self.model.token_type != "word":
+            raise InputError(f"--case-rule with a model that reads {self.model.token_type} tokens", "leave it out")
         if self.uncased is None:
             self.uncased = ~has_case(self.model.vocabulary.tokens)
         free = self.uncased[work.ids[work.slots]]
         bounds = np.searchsorted(work.slots, work.offsets)
         free[bounds[:-1][(np.diff(bounds) > 0) & ~work.begins]] = True
-        return constrained(scaled(logs, self.scale), bounds, *case_rules(self.model.labels), free)
+        return constrained(scaled(log_probs, self.scale), bounds, *case_rules(self.model.labels), free)
 
 
-def punctuate(directory: Path, data: DataDir, out: Path, *, scale: str = "", piece: int = PIECE,
-              context: int = CONTEXT, rows: int = ROWS, posteriors: bool = True, viterbi: bool = True,
+def punctuate(directory: Path, data: DataDir, out: Path, *, scale: str = "", chunk_size: int = CHUNK_SIZE,
+              context: int = CONTEXT, batch_size: int = BATCH_SIZE, posteriors: bool = True, viterbi: bool = True,
               case_rule: bool = False, casing: str = "", clitics: str = "", ctm: str = "", nj: int = 2) -> None:
     """Punctuate a data directory with the model of a directory, whole or not at all.
 
     scale       multiply posteriors of labels before the choice: LABEL=FACTOR,…
-    piece       tokens of a stream that are decoded in one go; 0: all, however much memory that takes
+    chunk_size  tokens of a stream that are decoded in one go; 0: all, however much memory that takes
     context     tokens before a piece (and after it, for a model that reads both ways) that are read with it
-    rows        pieces in a batch; changes the speed, not the labels
+    batch_size  chunks in a batch; changes the speed, not the labels
     posteriors  write post.ark and post.scp
     viterbi     a CRF's labels are those of its most probable sequence; else each slot has its most probable one
     case_rule   after a mark that ends a sentence, and where a text begins, a word has a capital (punc.decoding.constraints)
@@ -134,7 +134,7 @@ def punctuate(directory: Path, data: DataDir, out: Path, *, scale: str = "", pie
 
     Raises InputError for a directory that has no model or is no data directory, and for options that do not fit.
     """
-    for name, value, least in (("piece", piece, 0), ("context", context, 0), ("rows", rows, 1), ("nj", nj, 1)):
+    for name, value, least in (("chunk-size", chunk_size, 0), ("context", context, 0), ("batch-size", batch_size, 1), ("nj", nj, 1)):
         if value < least:
             raise InputError(f"--{name}={value} is too small", f"give {least} or more")
     if out.exists() and os.path.samefile(out, data.path):
@@ -145,25 +145,25 @@ def punctuate(directory: Path, data: DataDir, out: Path, *, scale: str = "", pie
     if ctm and not Path(ctm).is_file():
         raise InputError("no such file", "name a CTM, or leave --ctm out", ctm)
     timed = ctm or (data.path / "ctm" if (data.path / "ctm").is_file() else None)
-    decoder = Decoder(directory, parse_scale(scale, label_set), piece, context, rows, posteriors, case_rule, viterbi)
-    results = progressbar(_decoded(groups(data, tokenizer, piece, context), decoder, nj), "words punctuated",
+    decoder = Decoder(directory, parse_scale(scale, label_set), chunk_size, context, batch_size, posteriors, case_rule, viterbi)
+    results = progressbar(_decoded(groups(data, tokenizer, chunk_size, context), decoder, nj), "words punctuated",
                           size=lambda result: len(result[1][0]))
     counts = Counter()
-    with atomic_dir(out) as beside:
+    with atomic_dir(out) as tmp:
         with ExitStack() as stack:
-            text = stack.enter_context(open(beside / "text_punct", "wb"))
+            text = stack.enter_context(open(tmp / "text_punct", "wb"))
             prose = _prose_writer(text, label_set, casing, clitics) if casing or clitics else None
-            files = [stack.enter_context(open(beside / f"post.{end}", "wb")) for end in ("ark", "scp") if posteriors]
+            files = [stack.enter_context(open(tmp / f"post.{end}", "wb")) for end in ("ark", "scp") if posteriors]
             matrices = _Matrices(*files, os.path.abspath(out / "post.ark")) if posteriors else None
-            tables = write_tables(beside, out, _labelled(results, label_set, text, prose, matrices, counts), data)
+            tables = write_tables(tmp, out, _labelled(results, label_set, text, prose, matrices, counts), data)
         if not counts.total():
             raise InputError("not one word", "punctuate a text that has words", data.path / "text")
         extra = ["text_punct"] + ["post.scp"] * posteriors
         for name in extra if data.has_segments else ():
-            sort_table(beside / name)
+            sort_table(tmp / name)
         if timed:
-            write_marked_ctm(beside / "ctm_punct", timed, DataDir(beside), label_set)
-        made = {*tables, *(file.name for file in beside.iterdir())}
+            write_marked_ctm(tmp / "ctm_punct", timed, DataDir(tmp), label_set)
+        made = {*tables, *(file.name for file in tmp.iterdir())}
     for name in set(STALE) - made:
         (out / name).unlink(missing_ok=True)
     numbers = " ".join(f"{label.name} {counts[label.name]}" for label in label_set)

@@ -12,17 +12,17 @@ import numpy as np
 
 from punc.data.block_reader import at_slots
 from punc.data.datadir import DataDir, Utterance
-from punc.tokens.tokenizers import Characters, Subwords, Words
+from punc.tokens.tokenizers import CharacterTokenizer, SubwordTokenizer, WordTokenizer
 from punc.tokens.vocabulary import END
 
 T = TypeVar("T")
 
 # A long stream is decoded in pieces side by side, each with some tokens before it (and after it, for a model
 # that reads both ways) to bring the model into its state. How a stream is cut is fixed, so that labels do
-# not depend on the batch. What the cuts cost is measured in the recipes: `--piece 0` decodes without any.
-PIECE = 1024  # tokens
+# not depend on the batch. What the cuts cost is measured in the recipes: `--chunk-size 0` decodes without any.
+CHUNK_SIZE = 1024  # tokens
 CONTEXT = 256  # tokens
-ROWS = 32  # pieces in a batch; with 128, BLSTM-CRF takes 1.5 times as long
+BATCH_SIZE = 32  # pieces in a batch; with 128, BLSTM-CRF takes 1.5 times as long
 GROUP = 1 << 18  # tokens that are decoded at once: whole batches, for pieces and batches of the default sizes
 
 
@@ -43,24 +43,24 @@ class Part(NamedTuple):
     begins: bool
 
 
-def parts(utterances: Iterable[Utterance], tokenizer: Words | Characters | Subwords, piece: int,
+def parts(utterances: Iterable[Utterance], tokenizer: WordTokenizer | CharacterTokenizer | SubwordTokenizer, chunk_size: int,
           context: int) -> Iterator[Part]:
     """Cut a stream between utterances into parts of about GROUP tokens; without pieces it is one part."""
-    margin = -(-max(piece, context) // piece) * piece if piece else 0
+    margin = -(-max(chunk_size, context) // chunk_size) * chunk_size if chunk_size else 0
     size = max(GROUP, 8 * margin)
     waiting, lengths, slots, ids, pauses = [], [], [], [], []
     start = done = total = 0  # in tokens of the stream: where `ids` begin, those given out, those read
     for utterance in utterances:
-        coding = tokenizer.encode(utterance.words)
+        encoding = tokenizer.encode(utterance.words)
         waiting.append(utterance)
-        lengths.append(len(coding.ids))
-        slots.append(coding.slots + total)
-        ids.append(coding.ids)
-        pauses.append(at_slots(utterance.pauses, coding.slots, len(coding.ids), np.nan))
-        total += len(coding.ids)
-        while piece and total > start + size:  # so a token follows, and the last one is not the stream's
+        lengths.append(len(encoding.ids))
+        slots.append(encoding.slots + total)
+        ids.append(encoding.ids)
+        pauses.append(at_slots(utterance.pauses, encoding.slots, len(encoding.ids), np.nan))
+        total += len(encoding.ids)
+        while chunk_size and total > start + size:  # so a token follows, and the last one is not the stream's
             ends = done + np.cumsum(lengths)
-            needed = -(-ends // piece) * piece + margin
+            needed = -(-ends // chunk_size) * chunk_size + margin
             if needed[0] >= total:
                 break
             n = int(np.searchsorted(needed, max(start + size, needed[0]), "right"))
@@ -69,7 +69,7 @@ def parts(utterances: Iterable[Utterance], tokenizer: Words | Characters | Subwo
             yield Part(waiting[:n], known[:read - start], None if silences is None else silences[:read - start],
                        np.concatenate(slots[:n]) - start, done == 0)
             waiting, lengths, slots, done, before = waiting[n:], lengths[n:], slots[n:], end, start
-            start = max(start, done // piece * piece - margin)
+            start = max(start, done // chunk_size * chunk_size - margin)
             ids, pauses = [known[start - before:]], [None if silences is None else silences[start - before:]]
     if waiting:
         known = joined(ids)
@@ -83,26 +83,26 @@ def joined(arrays: list[np.ndarray | None]) -> np.ndarray | None:
     return None if arrays[0] is None else np.concatenate(arrays)
 
 
-def groups(data: DataDir, tokenizer: Words | Characters | Subwords, piece: int,
+def groups(data: DataDir, tokenizer: WordTokenizer | CharacterTokenizer | SubwordTokenizer, chunk_size: int,
            context: int) -> Iterator[list[Part]]:
     """All parts of all streams, some at a time: up to GROUP tokens, or one part."""
     streams = (stream for _, stream in groupby(data.utterances(), key=lambda utterance: utterance.stream))
-    all_parts = chain.from_iterable(parts(stream, tokenizer, piece, context) for stream in streams)
-    return grouped(all_parts, lambda part: len(part.ids), piece)
+    all_parts = chain.from_iterable(parts(stream, tokenizer, chunk_size, context) for stream in streams)
+    return grouped(all_parts, lambda part: len(part.ids), chunk_size)
 
 
-def grouped(items: Iterable[T], tokens: Callable[[T], int], piece: int) -> Iterator[list[T]]:
+def grouped(items: Iterable[T], tokens: Callable[[T], int], chunk_size: int) -> Iterator[list[T]]:
     """Items, some at a time, that have up to GROUP tokens together, or one item; full batches where they are long."""
-    group, size, pieces = [], 0, 0
+    group, size, chunks = [], 0, 0
     for item in items:
         length = tokens(item)
-        more = -(-length // piece) if piece else 0
+        more = -(-length // chunk_size) if chunk_size else 0
         # A batch of a few pieces takes nearly as long as a full one, so those that fill batches are enough.
-        enough = piece and size > GROUP // 2 and (pieces + more) * piece > GROUP
+        enough = chunk_size and size > GROUP // 2 and (chunks + more) * chunk_size > GROUP
         if group and (enough or size + length > GROUP):
             yield group
-            group, size, pieces = [], 0, 0
+            group, size, chunks = [], 0, 0
         group.append(item)
-        size, pieces = size + length, pieces + more
+        size, chunks = size + length, chunks + more
     if group:
         yield group

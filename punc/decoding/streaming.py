@@ -18,24 +18,24 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.decoding.decode import decode, live
-from punc.models.base import Neural
+from punc.models.base import NeuralModel
 from punc.text.prose_reader import written
 from punc.tokens.store import END, StoreSet
-from punc.tokens.tokenizers import Characters, Subwords, Words, encode_streams
+from punc.tokens.tokenizers import CharacterTokenizer, SubwordTokenizer, WordTokenizer, encode_streams
 
 CHUNK = 1 << 16
 STREAM_END = re.compile(r"\n[ \t\r\v\f]*\n")
 BLANK = re.compile(r"[ \t\n\r\v\f]+")
 
 
-def punctuate_live(model: Neural, source: int, sink: IO[bytes], scale: np.ndarray | None = None) -> None:
+def punctuate_live(model: NeuralModel, source: int, sink: IO[bytes], scale: np.ndarray | None = None) -> None:
     """Punctuate what comes from the file descriptor `source`; `sink` is flushed whenever the input has to be awaited.
 
     scale   (L,) factors of the posteriors before the choice; None: all 1
 
     A model that reads whole streams writes at a stream's end. Raises InputError where not one word came.
     """
-    words, empty = Words(source, sink), True
+    words, empty = WordStream(source, sink), True
     for stream in words.streams():
         empty = False
         pieces = _whole(model, list(stream), scale) if model.lookahead is None else _one_by_one(model, stream, scale)
@@ -50,8 +50,8 @@ def punctuate_live(model: Neural, source: int, sink: IO[bytes], scale: np.ndarra
         raise InputError("standard input: not one word", "pipe words into it")
 
 
-def _one_by_one(model: Neural, words: Iterator[str], scale: np.ndarray | None) -> Iterator[str]:
-    logs = np.zeros(len(model.labels), np.float32) if scale is None else np.log(scale)
+def _one_by_one(model: NeuralModel, words: Iterator[str], scale: np.ndarray | None) -> Iterator[str]:
+    log_probs = np.zeros(len(model.labels), np.float32) if scale is None else np.log(scale)
     waiting, forms = deque(), [label.write for label in model.labels]
 
     def tokens() -> Iterator[tuple[int, float]]:
@@ -62,10 +62,10 @@ def _one_by_one(model: Neural, words: Iterator[str], scale: np.ndarray | None) -
     for logits in live(model, tokens()):
         word = waiting.popleft()
         if word is not None:
-            yield forms[int((logits + logs).argmax())](word)
+            yield forms[int((logits + log_probs).argmax())](word)
 
 
-def _tokens(tokenizer: Words | Characters | Subwords, words: Iterator[str]) -> Iterator[tuple[int, str | None]]:
+def _tokens(tokenizer: WordTokenizer | CharacterTokenizer | SubwordTokenizer, words: Iterator[str]) -> Iterator[tuple[int, str | None]]:
     """The tokens of a stream, each with the word whose slot is after it.
 
     Where a stream's last token is another one than a word's, a word's last token is held back until it is known.
@@ -84,13 +84,13 @@ def _tokens(tokenizer: Words | Characters | Subwords, words: Iterator[str]) -> I
         yield END, last[1]
 
 
-def _whole(model: Neural, words: list[str], scale: np.ndarray | None) -> list[str]:
+def _whole(model: NeuralModel, words: list[str], scale: np.ndarray | None) -> list[str]:
     (ids, slots, _), offsets = encode_streams(model.tokenizer, words, [0, len(words)])
     chosen = decode(model, StoreSet(ids, None, None, [""], offsets), scale)[0][slots]
     return written(words, np.array(model.labels.names, object)[chosen].tolist(), model.labels)
 
 
-class Words:
+class WordStream:
     """The words of a file descriptor, stream by stream, each as soon as the blank behind it is there.
 
     replaced   how many bad bytes or characters became U+FFFD

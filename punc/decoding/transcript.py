@@ -29,29 +29,29 @@ from punc.base.progressbar import progressbar
 from punc.data.block_reader import at_slots
 from punc.data.labels import LabelSet
 from punc.data.tables import sort_table
-from punc.decoding.asr_input import LONG_PIECE, Spoken, read_ctm, read_text
+from punc.decoding.asr_input import LONG_CHUNK, Spoken, read_ctm, read_text
 from punc.decoding.punctuate import Decoder, Task, parse_scale
-from punc.decoding.segments import CONTEXT, ROWS
+from punc.decoding.segments import BATCH_SIZE, CONTEXT
 from punc.decoding.subtitles import blocks, capitalized, cues, marks_after, paragraphs, srt, vtt
 from punc.text.prose_reader import written
 from punc.timing.fast_ctm import CtmFile
 from punc.tokens.tokenizers import encode_streams, read_tokenizer
-from punc.tokens.vocabulary import Coding
+from punc.tokens.vocabulary import Encoding
 
 KINDS = ("txt", "srt", "vtt")
 UNKNOWN = 0.3  # share of unknown words above which something is the matter
 
 
 def transcript(directory: Path, data: Path, out: Path, *, ctm: str = "", scale: str = "", lowercase: bool = False,
-               piece: int = LONG_PIECE, context: int = CONTEXT, rows: int = ROWS, job: int = 1, nj: int = 1) -> None:
+               chunk_size: int = LONG_CHUNK, context: int = CONTEXT, batch_size: int = BATCH_SIZE, job: int = 1, nj: int = 1) -> None:
     """Punctuate a recogniser's output with the model of a directory, whole or not at all.
 
     ctm        words and times, instead of the words of DATA-DIR/text
     scale      multiply posteriors of labels before the choice: LABEL=FACTOR,…
     lowercase  write all words in lower case first
-    piece      tokens of a stream that are decoded in one go; 0: all, however much memory that takes
+    chunk_size  tokens of a stream that are decoded in one go; 0: all, however much memory that takes
     context    tokens before a piece (and after it, for a model that reads both ways) that are read with it
-    rows       pieces in a batch; changes the speed, not the labels
+    batch_size  chunks in a batch; changes the speed, not the labels
     job        which share of the recordings to punctuate, from 1
     nj         how many shares there are
 
@@ -63,28 +63,28 @@ def transcript(directory: Path, data: Path, out: Path, *, ctm: str = "", scale: 
     if not (directory / "final.pt").is_file():
         raise InputError("no such file", "train the model, or name another directory", directory / "final.pt")
     tokenizer, label_set = read_tokenizer(directory), LabelSet.read(directory / "labels.txt")
-    decoder = Decoder(directory, parse_scale(scale, label_set), piece, context, rows, False)
+    decoder = Decoder(directory, parse_scale(scale, label_set), chunk_size, context, batch_size, False)
     counts = Counter()
     with ExitStack() as stack:
         spoken = read_ctm(data, stack.enter_context(CtmFile(ctm)), job, nj) if ctm else read_text(data, job, nj)
-        beside = stack.enter_context(atomic_dir(out))
-        files = [stack.enter_context(open(beside / name, "wb")) for name in ("text", "ctm")[:1 + bool(ctm)]]
-        writer = _Writer(beside, label_set, *files)
+        tmp = stack.enter_context(atomic_dir(out))
+        files = [stack.enter_context(open(tmp / name, "wb")) for name in ("text", "ctm")[:1 + bool(ctm)]]
+        writer = _Writer(tmp, label_set, *files)
         for group in progressbar(spoken, "words punctuated", size=lambda group: len(group.words)):
             words = " ".join(group.words).lower().split(" ") if lowercase and group.words else group.words
             bounds = np.unique([0, *group.streams])  # streams without words are none to a model
-            coding, offsets = encode_streams(tokenizer, words, bounds)
-            counts.update(tokens=len(coding.ids), unknown=coding.lost)
-            writer.write(group._replace(words=words), _labels(decoder, coding, offsets, group.pauses))
+            encoding, offsets = encode_streams(tokenizer, words, bounds)
+            counts.update(tokens=len(encoding.ids), unknown=encoding.lost)
+            writer.write(group._replace(words=words), _labels(decoder, encoding, offsets, group.pauses))
     if counts["unknown"] > UNKNOWN * counts["tokens"]:
-        what = "words" if tokenizer.unit == "word" else "tokens"
+        what = "words" if tokenizer.token_type == "word" else "tokens"
         print(f"warning: {counts['unknown']} of {counts['tokens']} {what} are not in {directory / 'vocab'}; "
               "is their case another? then --lowercase true", file=sys.stderr)
 
 
-def _labels(decoder: Decoder, coding: Coding, offsets: np.ndarray, pauses: np.ndarray | None) -> np.ndarray:
+def _labels(decoder: Decoder, encoding: Encoding, offsets: np.ndarray, pauses: np.ndarray | None) -> np.ndarray:
     """The label number of each slot of streams that begin at these tokens."""
-    ids, slots, _ = coding
+    ids, slots, _ = encoding
     if not len(ids):
         return np.zeros(0, np.int8)
     begins = np.ones(len(offsets) - 1, bool)
@@ -144,18 +144,18 @@ def join(parts: Sequence[Path], out: Path) -> None:
     for part in parts:
         if not (part / "text").is_file():
             raise InputError("no such file", "make all parts first", part / "text")
-    with atomic_dir(out) as beside:
+    with atomic_dir(out) as tmp:
         for name in ("text", "ctm"):
             if (parts[0] / name).is_file():
-                with open(beside / name, "wb") as file:
+                with open(tmp / name, "wb") as file:
                     for part in parts:
                         with open(part / name, "rb") as source:
                             shutil.copyfileobj(source, file)
-        sort_table(beside / "text")
+        sort_table(tmp / "text")
         for file in _made(parts):
-            (beside / file.parent.name).mkdir(exist_ok=True)
-            os.replace(file, beside / file.parent.name / file.name)
-        made = {file.relative_to(beside) for file in beside.rglob("*")}
+            (tmp / file.parent.name).mkdir(exist_ok=True)
+            os.replace(file, tmp / file.parent.name / file.name)
+        made = {file.relative_to(tmp) for file in tmp.rglob("*")}
     for part in parts:
         shutil.rmtree(part)
     for stale in {Path("ctm"), *(file.relative_to(out) for file in _made([out]))} - made:

@@ -62,9 +62,9 @@ class LinearChain(nn.Module):
     def log_marginals(self, scores: Tensor, lengths: Tensor) -> Tensor:
         """log P(y_t) (B, T, L) of what `scores` gave; past a text's end, the softmax of the step alone."""
         sums = _forward_backward(scores, self.transitions, lengths)
-        logs = sums.marginals().clamp_min(torch.finfo(torch.float32).tiny).log().to(scores.dtype)
+        log_probs = sums.marginals().clamp_min(torch.finfo(torch.float32).tiny).log().to(scores.dtype)
         inside = torch.arange(scores.shape[1], device=scores.device) < lengths.unsqueeze(1)
-        return torch.where(inside.unsqueeze(2), logs, scores.log_softmax(2))
+        return torch.where(inside.unsqueeze(2), log_probs, scores.log_softmax(2))
 
     def viterbi(self, scores: Tensor, lengths: Tensor) -> Tensor:
         """The labels (B, T) of the highest C, −1 past a text's end."""
@@ -153,8 +153,8 @@ def _forward_backward(scores: Tensor, transitions: Tensor, lengths: Tensor) -> _
         torch.mul(come, own, out=out)
         norms.append(out.sum(2, keepdim=True))
         last = out.div_(norms[-1])
-    logs = torch.stack(norms)[:, 0].log() + peaks  # (T, B, 1)
-    logs[1:] += peak
-    log_partition = (logs.squeeze(2) * inside).sum(0)
+    log_probs = torch.stack(norms)[:, 0].log() + peaks  # (T, B, 1)
+    log_probs[1:] += peak
+    log_partition = (log_probs.squeeze(2) * inside).sum(0)
     after, since = incoming[:, 1].gather(0, turned), passed[:, 1].gather(0, turned)
     return _Sums(log_partition, inside, follow, incoming[:, 0], passed[:, 0], after, since)

@@ -13,13 +13,13 @@ from torch import Tensor
 class PauseInput:
     """Pauses as `size` inputs: seconds, and with `tell_unknown` whether the pause is not known."""
 
-    def __init__(self, tell_unknown: bool = False):
-        self.tell_unknown, self.size = tell_unknown, 1 + tell_unknown
+    def __init__(self, unknown_flag: bool = False):
+        self.unknown_flag, self.size = unknown_flag, 1 + unknown_flag
 
     def __call__(self, pauses: Tensor | None, tokens: Tensor) -> Tensor:
         """Pauses (B, T), seconds, NaN unknown, or None where none is known, of tokens (B, T) → (T, B, size)."""
         pauses = torch.full(tokens.shape, torch.nan) if pauses is None else pauses
-        columns = [pauses.nan_to_num(nan=0.0)] + [pauses.isnan().float()] * self.tell_unknown
+        columns = [pauses.nan_to_num(nan=0.0)] + [pauses.isnan().float()] * self.unknown_flag
         return torch.stack(columns, dim=2).transpose(0, 1)
 
     def step(self, pause: float) -> np.ndarray:

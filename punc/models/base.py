@@ -29,14 +29,14 @@ from punc.base.files import atomic_file
 from punc.base.options import kebab, nearest
 from punc.data.labels import LabelSet
 from punc.tokens.store import Store, StoreSet
-from punc.tokens.tokenizers import Characters, Subwords, Words, read_tokenizer
+from punc.tokens.tokenizers import CharacterTokenizer, SubwordTokenizer, WordTokenizer, read_tokenizer
 from punc.tokens.vocabulary import Vocabulary
 
 FORMAT = "punc model 1"
 State = tuple[Tensor, ...]
 
 
-class Neural(nn.Module):
+class NeuralModel(nn.Module):
     """What every neural model is: see the module for `forward`.
 
     unit        what a token is, which the store says that it is trained on
@@ -47,12 +47,12 @@ class Neural(nn.Module):
                 (all set by `create` and `load`)
     """
 
-    unit = "word"
-    units: tuple[str, ...] | None = None
+    token_type = "word"
+    token_types: tuple[str, ...] | None = None
     lookahead: int | None = None
     sequential = False
     vocabulary: Vocabulary
-    tokenizer: Words | Characters | Subwords
+    tokenizer: WordTokenizer | CharacterTokenizer | SubwordTokenizer
     labels: LabelSet
 
     def take_vocabulary(self, vocabulary: Vocabulary) -> None:
@@ -89,7 +89,7 @@ class Neural(nn.Module):
 class Stepper:
     """One stream, one step after the other, through the model's own `forward`."""
 
-    def __init__(self, model: Neural):
+    def __init__(self, model: NeuralModel):
         self.model, self.state = model, model.initial_state(1)
 
     def step(self, token: int, pause: float) -> np.ndarray:
@@ -99,23 +99,23 @@ class Stepper:
             return logits[0, 0].numpy()
 
 
-class Fitted(nn.Module):
+class NonGradientModel(nn.Module):
     """What every model is that is not trained by gradient; `arrays` is all that it knows, and what is saved.
 
     A model that is made of another one (`parts`) saves that one's arrays too, as `<option>.<name>`.
     """
 
-    unit = "word"
-    units: tuple[str, ...] | None = ("word",)
+    token_type = "word"
+    token_types: tuple[str, ...] | None = ("word",)
     lookahead = None  # it reads whole streams
     vocabulary: Vocabulary
-    tokenizer: Words | Characters | Subwords
+    tokenizer: WordTokenizer | CharacterTokenizer | SubwordTokenizer
     labels: LabelSet
 
     def __init__(self):
         super().__init__()
         self.arrays: dict[str, np.ndarray] = {}
-        self.parts: dict[str, Fitted] = {}
+        self.parts: dict[str, NonGradientModel] = {}
 
     def take_vocabulary(self, vocabulary: Vocabulary) -> None:
         """Take from the vocabulary what a new model begins with."""
@@ -152,7 +152,7 @@ def initialize(model: nn.Module, scale: float) -> None:
             nn.init.uniform_(weight, -scale, scale)
 
 
-def model_class(name: str) -> type[Neural | Fitted]:
+def model_class(name: str) -> type[NeuralModel | NonGradientModel]:
     """The class of an architecture: `Model` of the file punc/models/<name>.py. Raises InputError for no such file."""
     known = names()
     if name not in known:
@@ -176,21 +176,21 @@ def option_defaults(name: str) -> dict[str, Any]:
     return {p.name: p.default for p in parameters if p.default is not p.empty}
 
 
-def build(spec: dict[str, Any]) -> Neural | Fitted:
+def build(spec: dict[str, Any]) -> NeuralModel | NonGradientModel:
     """A model without its weights of {model, options, vocabulary, labels, unit}: name, options, two sizes, and what
     a token is (not there in older files).
 
     An option that is itself a spec is another model that is part of this one.
     """
     model = model_class(spec["model"])(spec["vocabulary"], spec["labels"], **spec["options"])
-    model.unit = spec.get("unit", model.unit)
+    model.token_type = spec.get("token_type", model.token_type)
     model.spec = {**spec, "options": {name: getattr(value, "spec", value) for name, value in
                                       {**spec["options"], **getattr(model, "parts", {})}.items()}}
     return model
 
 
 def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[str, Any],
-           tokenizer: Words | Characters | Subwords | None = None) -> Neural | Fitted:
+           tokenizer: WordTokenizer | CharacterTokenizer | SubwordTokenizer | None = None) -> NeuralModel | NonGradientModel:
     """A new model with fresh weights, drawn from PyTorch's random numbers, and word vectors of their file.
 
     tokenizer   what makes the vocabulary's tokens of words; None: they are words
@@ -198,25 +198,25 @@ def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[st
     Raises InputError where the model cannot read such tokens, a model that is part of it has another vocabulary, or
     the file does not fit.
     """
-    unit = {"unit": tokenizer.unit} if tokenizer else {}
-    units = model_class(name).units
-    if tokenizer and units and tokenizer.unit not in units:
-        raise InputError(f"{name} reads {' or '.join(units)} tokens, the store has {tokenizer.unit} tokens",
-                         f"make a store with --unit={units[0]}")
-    model = build({"model": name, "options": options, "vocabulary": len(vocabulary), "labels": len(labels), **unit})
-    model.vocabulary, model.labels, model.tokenizer = vocabulary, labels, tokenizer or Words(vocabulary)
+    token_type = {"token_type": tokenizer.token_type} if tokenizer else {}
+    token_types = model_class(name).token_types
+    if tokenizer and token_types and tokenizer.token_type not in token_types:
+        raise InputError(f"{name} reads {' or '.join(token_types)} tokens, the store has {tokenizer.token_type} tokens",
+                         f"make a store with --token-type={token_types[0]}")
+    model = build({"model": name, "options": options, "vocabulary": len(vocabulary), "labels": len(labels), **token_type})
+    model.vocabulary, model.labels, model.tokenizer = vocabulary, labels, tokenizer or WordTokenizer(vocabulary)
     model.take_vocabulary(vocabulary)
     for option, inner in getattr(model, "parts", {}).items():
-        if (inner.vocabulary.tokens, inner.unit) != (vocabulary.tokens, model.unit):
+        if (inner.vocabulary.tokens, inner.token_type) != (vocabulary.tokens, model.token_type):
             command = f"punc make-store --vocab={options[option]}/vocab"
             raise InputError(f"the store has another vocabulary than the model of {kebab(option)}",
                              f"make the store with its vocabulary: {command}"
-                             + f" --unit={inner.unit}" * (inner.unit != "word"),
+                             + f" --token-type={inner.token_type}" * (inner.token_type != "word"),
                              options[option])
     return model
 
 
-def part(spec: str | dict[str, Any]) -> Neural | Fitted:
+def part(spec: str | dict[str, Any]) -> NeuralModel | NonGradientModel:
     """A model that is a fixed part of another one: of its directory, or rebuilt of its spec when loading."""
     if not spec:
         raise InputError("no first-stage model is named", "name its directory: --text-model exp/…")
@@ -224,7 +224,7 @@ def part(spec: str | dict[str, Any]) -> Neural | Fitted:
     return model.requires_grad_(False)
 
 
-def save(model: Neural | Fitted, path: Path, **facts: Any) -> None:
+def save(model: NeuralModel | NonGradientModel, path: Path, **facts: Any) -> None:
     """Write weights, spec and facts (seed, …) to one file. Loading it runs no code."""
     with atomic_file(path, "wb") as file:
         torch.save({"format": FORMAT, "punc": punc.__version__, "torch": str(torch.__version__), **facts,
@@ -246,7 +246,7 @@ def read_checkpoint(path: Path, form: str = FORMAT) -> dict[str, Any]:
     return content
 
 
-def load(directory: str | Path) -> Neural | Fitted:
+def load(directory: str | Path) -> NeuralModel | NonGradientModel:
     """The trained model of a directory, ready to punctuate. Raises InputError where it is not whole."""
     directory = Path(directory)
     content = read_checkpoint(directory / "final.pt")
@@ -261,8 +261,8 @@ def load(directory: str | Path) -> Neural | Fitted:
         if found != size:
             raise InputError(f"{found} lines, but the model has {size}", "copy the one it was trained with",
                              directory / file)
-    if content["spec"].get("unit", tokenizer.unit) != tokenizer.unit:
-        raise InputError(f"its tokens are {tokenizer.unit}, the model's are {model.unit}",
+    if content["spec"].get("token_type", tokenizer.token_type) != tokenizer.token_type:
+        raise InputError(f"its tokens are {tokenizer.token_type}, the model's are {model.token_type}",
                          "copy vocab, unit and pieces.model that it was trained with", directory)
     model.vocabulary, model.tokenizer, model.labels = tokenizer.vocabulary, tokenizer, labels
     return model.eval()

@@ -11,10 +11,10 @@ It reads whole texts: going backward it begins with the END of each.
 from torch import Tensor, nn
 
 from punc.layers.lstm_stack import BidirectionalStack, with_ends
-from punc.models.base import Neural, State
+from punc.models.base import NeuralModel, State
 
 
-class Model(Neural):
+class Model(NeuralModel):
     """Bi-LSTM.
 
     embedding_dim   numbers of a token's vector

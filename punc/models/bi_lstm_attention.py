@@ -14,10 +14,10 @@ from torch import Tensor, nn
 
 from punc.layers.local_attention import LocalAttention
 from punc.layers.lstm_stack import BidirectionalStack, with_ends
-from punc.models.base import Neural, State
+from punc.models.base import NeuralModel, State
 
 
-class Model(Neural):
+class Model(NeuralModel):
     """Bi-LSTM-A.
 
     embedding_dim     numbers of a token's vector (the paper does not say)

@@ -22,12 +22,12 @@ from punc.layers.crf import LinearChain
 from punc.layers.lstm_stack import BidirectionalStack, with_ends
 from punc.layers.spelling import Spelling
 from punc.layers.window import WordVectors
-from punc.models.base import Neural, State
+from punc.models.base import NeuralModel, State
 from punc.tokens.store import END, UNK
 from punc.tokens.vocabulary import Vocabulary
 
 
-class Model(Neural):
+class Model(NeuralModel):
     """BLSTM-CRF.
 
     vectors               file of word vectors in GloVe's or word2vec's text format; empty: they begin random

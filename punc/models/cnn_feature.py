@@ -2,7 +2,7 @@
 
 A convolution with kernels of widths 1 to 7, a highway layer, layers of LSTM, e(t) the embedding of token t:
 
-    f(t) = tanh(K * e)(t)          1,650 kernels; how many of each width: see punc.layers.kernels
+    f(t) = tanh(K * e)(t)          1,650 kernels; how many of each width: see punc.layers.filters
     z(t) = highway(f(t))
     ŷ(t) = softmax(W LSTM(LSTM(z(t))) + b)
 
@@ -14,19 +14,19 @@ from torch import Tensor, nn
 
 from punc.layers.context import ContextModel
 from punc.layers.dropout import dropout as dropout_layer
+from punc.layers.filters import Filters
 from punc.layers.highway import Highway
-from punc.layers.kernels import Kernels
 from punc.layers.lstm_stack import LSTMStack
-from punc.models.base import Neural
+from punc.models.base import NeuralModel
 
 
-class Model(ContextModel, Neural):
+class Model(ContextModel, NeuralModel):
     """CNN-Feature.
 
     embedding_dim       numbers of a token's vector
     widths              kernels are 1 to this many tokens wide
-    kernels             times w: kernels of width w
-    most_kernels        kernels of one width, at most
+    filters             times w: kernels of width w
+    max_filters         kernels of one width, at most
     hidden_dim          units of each LSTM layer
     layers              LSTM layers
     embedding_dropout   part left out in training between embedding and convolution
@@ -36,16 +36,16 @@ class Model(ContextModel, Neural):
     lookahead = 3
 
     def __init__(self, vocab: int, labels: int, embedding_dim: int = 15, widths: int = 7,
-                 kernels: int = 75, most_kernels: int = 300, hidden_dim: int = 100, layers: int = 2,
+                 filters: int = 75, max_filters: int = 300, hidden_dim: int = 100, layers: int = 2,
                  embedding_dropout: float = 0.1, dropout: float = 0.4):
         super().__init__()
         self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True)
         self.embedding_dropout = dropout_layer(embedding_dropout, "embedding_dropout")
-        self.kernels = Kernels(embedding_dim, widths, kernels, most_kernels)
-        self.read_context(self.kernels.before, self.kernels.ahead)
-        self.highway = Highway(self.kernels.size)
-        self.lstms = LSTMStack(self.kernels.size, hidden_dim, layers, dropout)
+        self.filters = Filters(embedding_dim, widths, filters, max_filters)
+        self.read_context(self.filters.before, self.filters.ahead)
+        self.highway = Highway(self.filters.size)
+        self.lstms = LSTMStack(self.filters.size, hidden_dim, layers, dropout)
         self.output = nn.Linear(hidden_dim, labels)
 
     def features(self, line: Tensor) -> Tensor:
-        return self.highway(self.kernels(self.embedding_dropout(self.embedding(line))))  # (B, T, kernels)
+        return self.highway(self.filters(self.embedding_dropout(self.embedding(line))))  # (B, T, kernels)

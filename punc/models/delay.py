@@ -15,10 +15,10 @@ from torch import Tensor, nn
 
 from punc.base.errors import InputError
 from punc.layers.lstm_stack import LSTMStack
-from punc.models.base import Neural, State
+from punc.models.base import NeuralModel, State
 
 
-class Model(Neural):
+class Model(NeuralModel):
     """Delay.
 
     delay           how many tokens past a slot it is decided

@@ -18,15 +18,15 @@ from punc.layers.dropout import dropout as dropout_layer
 from punc.layers.gated_residual import GatedResidual
 from punc.layers.highway import Highway
 from punc.layers.lstm_stack import LSTMStack
-from punc.models.base import Neural
+from punc.models.base import NeuralModel
 
 
-class Model(ContextModel, Neural):
+class Model(ContextModel, NeuralModel):
     """Dilated CNN.
 
     embedding_dim       numbers of a token's vector
     dilated_layers      convolutions; n of them see 2 to the power of n tokens
-    kernels             kernels of each convolution
+    filters             kernels of each convolution
     hidden_dim          units of each LSTM layer
     layers              LSTM layers
     embedding_dropout   part left out in training between embedding and convolution
@@ -37,10 +37,10 @@ class Model(ContextModel, Neural):
     lookahead = 16
 
     def __init__(self, vocab: int, labels: int, embedding_dim: int = 15, dilated_layers: int = 5,
-                 kernels: int = 32, hidden_dim: int = 128, layers: int = 2, embedding_dropout: float = 0.1,
+                 filters: int = 32, hidden_dim: int = 128, layers: int = 2, embedding_dropout: float = 0.1,
                  cnn_dropout: float = 0.2, dropout: float = 0.4):
         super().__init__()
-        for option, value in (("dilated-layers", dilated_layers), ("kernels", kernels)):
+        for option, value in (("dilated-layers", dilated_layers), ("filters", filters)):
             if value < 1:
                 raise InputError(f"--{option}={value}", "it is 1 or more")
         self.read_context((2 ** dilated_layers - 1) // 2, 2 ** dilated_layers // 2)
@@ -49,9 +49,9 @@ class Model(ContextModel, Neural):
         for number in range(dilated_layers):
             if number:
                 self.convolutions.append(dropout_layer(cnn_dropout, "cnn_dropout"))
-            self.convolutions.append(GatedResidual(kernels if number else embedding_dim, kernels, 2 ** number))
-            self.convolutions.append(Highway(kernels))
-        self.lstms = LSTMStack(kernels, hidden_dim, layers, dropout)
+            self.convolutions.append(GatedResidual(filters if number else embedding_dim, filters, 2 ** number))
+            self.convolutions.append(Highway(filters))
+        self.lstms = LSTMStack(filters, hidden_dim, layers, dropout)
         self.output = nn.Linear(hidden_dim, labels)
 
     def features(self, line: Tensor) -> Tensor:

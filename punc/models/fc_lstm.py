@@ -15,10 +15,10 @@ from torch import Tensor, nn
 from punc.base.errors import InputError
 from punc.layers.context import ContextModel, end_to_end
 from punc.layers.lstm_stack import LSTMStack
-from punc.models.base import Neural
+from punc.models.base import NeuralModel
 
 
-class Model(ContextModel, Neural):
+class Model(ContextModel, NeuralModel):
     """FC-LSTM.
 
     ahead           tokens that are read after each one: w

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.models.base import Fitted, part
+from punc.models.base import NonGradientModel, part
 from punc.tokens.store import Store, StoreSet
 
 UNKNOWN = -1.0  # below every pause, so that one threshold tells a pause that is not known from all that are
 SMOOTHING = 0.5  # slots of each label in a leaf before any was seen: no posterior is 0
 
 
-class Model(Fitted):
+class Model(NonGradientModel):
     """A decision tree on the pause and the posteriors of an n-gram model.
 
     lm_model     directory of the n-gram model; its vocabulary has to be this model's
@@ -57,9 +57,9 @@ class Model(Fitted):
             for leaf_size in self.leaf_sizes:
                 tree = DecisionTreeClassifier(max_depth=depth, min_samples_leaf=leaf_size, random_state=seed)
                 arrays = arrays_of(tree.fit(features, labels), self.n_labels)
-                logs = np.log(smoothed(arrays)[leaves(arrays, dev_features), dev_labels])
-                if -logs.mean() < best:
-                    best, self.arrays, chosen = -logs.mean(), arrays, (depth, leaf_size)
+                log_probs = np.log(smoothed(arrays)[leaves(arrays, dev_features), dev_labels])
+                if -log_probs.mean() < best:
+                    best, self.arrays, chosen = -log_probs.mean(), arrays, (depth, leaf_size)
         print(f"depth {chosen[0]}, leaves of {chosen[1]} slots or more: dev loss {best:.5f}", file=sys.stderr)
 
     def adopt(self) -> None:

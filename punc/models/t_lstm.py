@@ -16,26 +16,26 @@ from torch import Tensor, nn
 
 from punc.layers.lstm import PeepholeLSTM
 from punc.layers.pause_input import PauseInput
-from punc.models.base import Neural, State, initialize
+from punc.models.base import NeuralModel, State, initialize
 
 
-class Model(Neural):
+class Model(NeuralModel):
     """T-LSTM; with `pauses` T-LSTM-p.
 
     embedding_dim   units of the tanh layer
     hidden_dim      LSTM blocks
     pauses          whether the pause of the slot is an input
-    tell_unknown    whether one more input tells a pause that is not known from one of 0 s (the paper has none)
+    unknown_flag    whether one more input tells a pause that is not known from one of 0 s (the paper has none)
     init_range      weights begin uniform over ± this
     """
 
     lookahead = 1
 
     def __init__(self, vocab: int, labels: int, embedding_dim: int = 100, hidden_dim: int = 100,
-                 pauses: bool = False, tell_unknown: bool = False, init_range: float = 0.005):
+                 pauses: bool = False, unknown_flag: bool = False, init_range: float = 0.005):
         super().__init__()
         self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True)  # W0
-        self.pauses = PauseInput(tell_unknown) if pauses else None
+        self.pauses = PauseInput(unknown_flag) if pauses else None
         self.lstm = PeepholeLSTM(embedding_dim + (self.pauses.size if self.pauses else 0), hidden_dim)
         self.output = nn.Linear(hidden_dim, labels, bias=False)  # W2
         initialize(self, init_range)

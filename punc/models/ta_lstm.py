@@ -16,30 +16,30 @@ from torch import Tensor, nn
 from punc.base.errors import InputError
 from punc.layers.lstm import PeepholeLSTM
 from punc.layers.pause_input import PauseInput
-from punc.models.base import Neural, State, initialize, part
+from punc.models.base import NeuralModel, State, initialize, part
 
 
-class Model(Neural):
+class Model(NeuralModel):
     """TA-LSTM-p; without `pauses` TA-LSTM.
 
     text_model    directory of the T-LSTM; its vocabulary has to be this model's
     hidden_dim    LSTM blocks
     pauses        whether the pause of the slot is an input
-    tell_unknown  whether one more input tells a pause that is not known from one of 0 s (the paper has none)
+    unknown_flag  whether one more input tells a pause that is not known from one of 0 s (the paper has none)
     init_range    weights begin uniform over ± this
     """
 
     lookahead = 1
 
     def __init__(self, vocab: int, labels: int, text_model: str | dict[str, Any] = "", hidden_dim: int = 100,
-                 pauses: bool = True, tell_unknown: bool = False, init_range: float = 0.005):
+                 pauses: bool = True, unknown_flag: bool = False, init_range: float = 0.005):
         super().__init__()
         self.text = part(text_model)
         if self.text.spec["model"] != "t_lstm":
             raise InputError(f"this is a {self.text.spec['model']}, not a t_lstm", "name the directory of a T-LSTM",
                              str(text_model))
         self.parts = {"text_model": self.text}
-        self.pauses = PauseInput(tell_unknown) if pauses else None
+        self.pauses = PauseInput(unknown_flag) if pauses else None
         self.lstm = PeepholeLSTM(self.text.lstm.hidden_dim + (self.pauses.size if self.pauses else 0), hidden_dim)
         self.output = nn.Linear(hidden_dim, labels, bias=False)  # W4
         initialize(self, init_range)

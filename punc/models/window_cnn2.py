@@ -18,10 +18,10 @@ from torch import Tensor, nn
 from punc.base.errors import InputError
 from punc.layers.fully_connected import FullyConnected
 from punc.layers.window import WindowModel, WordVectors
-from punc.models.base import Neural
+from punc.models.base import NeuralModel
 
 
-class Model(WindowModel, Neural):
+class Model(WindowModel, NeuralModel):
     """CNN-2.
 
     vectors         file of word vectors in GloVe's or word2vec's text format; empty: they begin random and are trained

@@ -64,7 +64,7 @@ def project(ref: str | os.PathLike, hyp: str | os.PathLike, out: str | os.PathLi
         raise InputError("no such file", "the reference needs labels: make it with punc prepare", ref.path / "punct")
     sums = np.zeros(len(Projection._fields), np.int64)
     # Utterances come by recording and time, but a table is in the order of ids: labels wait in a file.
-    with tempfile.TemporaryFile() as waiting, atomic_dir(out) as beside:
+    with tempfile.TemporaryFile() as waiting, atomic_dir(out) as tmp:
         places = {}
         for ref_utterances, hyp_utterances in paired_streams(ref, hyp):
             projected, counts = project_stream(ref_utterances, hyp_utterances, labels, ref.path)
@@ -76,8 +76,8 @@ def project(ref: str | os.PathLike, hyp: str | os.PathLike, out: str | os.PathLi
                 start += len(utterance.words)
         for file in hyp.path.iterdir():
             if file.is_file() and file.name not in PUNCTUATED and file.suffix != ".ark":
-                shutil.copyfile(file, beside / file.name)
-        write_table(beside / "punct", _rows(hyp.path, places, waiting, labels))
+                shutil.copyfile(file, tmp / file.name)
+        write_table(tmp / "punct", _rows(hyp.path, places, waiting, labels))
     for stale in PUNCTUATED[1:]:
         (Path(out) / stale).unlink(missing_ok=True)
     return Projection(*sums.tolist())

@@ -81,7 +81,7 @@ def read_block(block: Block, reader: RawReader) -> tuple[list[Piece], Counter]:
             before = count_lines(file, block.offset)
         raise InputError(error.what, error.remedy, block.path, before + error.line) from None
     if block.first and pieces and pieces[0].stream is None:
-        pieces[0] = pieces[0]._replace(stream=file_name(block.path) if reader.raw.named else "")
+        pieces[0] = pieces[0]._replace(stream=file_name(block.path) if reader.raw.keep_names else "")
     return pieces, repairs
 
 
@@ -162,8 +162,8 @@ def prepare(raw: RawFormat, inputs: Sequence[str | os.PathLike], output: str | o
     """
     counts, repairs = Counter(), Counter()
     pauses = raw.name == "sil" and any(contains(path, b"<sil=") for path in inputs)
-    cutter = Cutter(0 if raw.utterances else utt_words, raw.reader.attach, prefix, independent, pauses, not raw.named)
-    if raw.named:
+    cutter = Cutter(0 if raw.utterances else utt_words, raw.reader.attach, prefix, independent, pauses, not raw.keep_names)
+    if raw.keep_names:
         files = dict(zip(map(file_name, inputs), inputs))
         inputs = [files[name] for name in in_order(map(file_name, inputs))]
 

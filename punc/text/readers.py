@@ -54,10 +54,10 @@ class RawFormat:
     name: str
     reader: TextReader
     lines: bool = False
-    doc: str = ""
-    skip: str = ""
-    delete: str = ""
-    named: bool = False
+    document_prefix: str = ""
+    skip_prefix: str = ""
+    remove: str = ""
+    keep_names: bool = False
 
     @property
     def utterances(self) -> bool:
@@ -121,7 +121,7 @@ class RawReader:
         self._characters = CharacterReader(labels) if raw.name == "characters" else None
         self._memo = Memo(partial(lrec_line, labels=labels) if raw.name == "lrec"
                           else partial(prose_token, reader=self.reader))
-        self._delete = re.compile(raw.delete) if raw.delete else None
+        self._delete = re.compile(raw.remove) if raw.remove else None
 
     def pieces(self, block: bytes, line_start: bool = True) -> tuple[list[Piece], Counter]:
         """The pieces of a block and the repairs that were made.
@@ -142,13 +142,13 @@ class RawReader:
 
     def _streams(self, text: str, line_start: bool) -> Iterator[tuple[str | None, str]]:
         """The text of each stream in a block, and the name of a stream that begins, with lines left out."""
-        doc, skip = self.raw.doc, self.raw.skip
-        if line_start and (doc or skip):
+        document_prefix, skip_prefix = self.raw.document_prefix, self.raw.skip_prefix
+        if line_start and (document_prefix or skip_prefix):
             text = "\n" + text
-        if skip:
-            first, *rest = text.split("\n" + skip)
+        if skip_prefix:
+            first, *rest = text.split("\n" + skip_prefix)
             text = "\n".join([first, *(part.partition("\n")[2] for part in rest)])
-        first, *rest = text.split("\n" + doc) if doc else [text]
+        first, *rest = text.split("\n" + document_prefix) if document_prefix else [text]
         if not rest or first.strip():
             yield None, first
         for part in rest:

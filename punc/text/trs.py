@@ -131,7 +131,7 @@ def _segments(speakers: Sequence[str], begin: float, end: float, parts: Sequence
             for (time, texts), until in zip(parts, ends) if texts]
 
 
-def utterances(path: str | os.PathLike, reader: TextReader, delete: str,
+def utterances(path: str | os.PathLike, reader: TextReader, remove: str,
                repairs: Counter) -> Iterator[tuple[Utterance, Segment]]:
     """The utterances of a file that have words, with their times; `delete` as in `punc.text.readers.RawFormat`."""
     recording = legal_id(Path(path).stem)
@@ -139,7 +139,7 @@ def utterances(path: str | os.PathLike, reader: TextReader, delete: str,
         found = []
         for segment in turn:
             words, labels = [], []
-            for token in (re.sub(delete, " ", segment.text) if delete else segment.text).split():
+            for token in (re.sub(remove, " ", segment.text) if remove else segment.text).split():
                 parts = reader.token(token)
                 before = labels or (found[-1][0].labels if found else None)
                 if parts.lead and before:
@@ -161,7 +161,7 @@ def legal_id(name: str) -> str:
 
 
 def prepare_trs(paths: Iterable[str | os.PathLike], output: str | os.PathLike, reader: TextReader,
-                delete: str = "") -> Counter:
+                remove: str = "") -> Counter:
     """Write the data directory of some `.trs` files. Memory: all of them.
 
     Returns counts: streams, utterances, words, and the repairs. Raises InputError for files that cannot be read, two
@@ -174,18 +174,18 @@ def prepare_trs(paths: Iterable[str | os.PathLike], output: str | os.PathLike, r
         if recording in files:
             raise InputError(f"a second file is called '{recording}'", "rename it", path)
         files[recording] = path
-        for utterance, segment in utterances(path, reader, delete, repairs):
+        for utterance, segment in utterances(path, reader, remove, repairs):
             if utterance.id in found:
                 raise InputError(f"two turns of '{segment.speaker}' from {segment.begin:g} s", "mend them", path)
             found[utterance.id] = utterance, f"{recording} {segment.begin:.3f} {segment.end:.3f}"
             counts["words"] += len(utterance.words)
     output = Path(output)
-    with atomic_dir(output) as beside:
+    with atomic_dir(output) as tmp:
         ids = sorted(found, key=str.encode)
-        write_tables(beside, output, (found[id][0] for id in ids))
-        (beside / "segments").write_text("".join(f"{id} {found[id][1]}\n" for id in ids), encoding="utf-8")
+        write_tables(tmp, output, (found[id][0] for id in ids))
+        (tmp / "segments").write_text("".join(f"{id} {found[id][1]}\n" for id in ids), encoding="utf-8")
         recordings = sorted({row.split()[0] for _, row in found.values()}, key=str.encode)
-        (beside / "wav.scp").write_text("".join(f"{name} {Path(files[name]).absolute().with_suffix('.wav')}\n"
+        (tmp / "wav.scp").write_text("".join(f"{name} {Path(files[name]).absolute().with_suffix('.wav')}\n"
                                                 for name in recordings), encoding="utf-8")
     for stale in ("pauses.scp", "pauses.ark", "reco2file_and_channel"):
         (output / stale).unlink(missing_ok=True)

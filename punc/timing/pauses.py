@@ -134,10 +134,10 @@ def _match(words: Sequence[str], timing: Timing, substituted: bool) -> tuple[np.
 def _pauses(times: np.ndarray, matched: np.ndarray, end: float | None, counts: Counter) -> np.ndarray:
     pauses = slot_pauses(times, matched, end)
     untimed = matched < 0
-    beside = untimed | np.append(untimed[1:], False)
+    tmp = untimed | np.append(untimed[1:], False)
     known = np.isfinite(pauses)
-    counts.update(slots=len(pauses), known=int(known.sum()), beside=int(beside.sum()), untimed=int(untimed.sum()),
-                  ends=int((~known & ~beside).sum()), extra=len(times) - int((~untimed).sum()))
+    counts.update(slots=len(pauses), known=int(known.sum()), tmp=int(tmp.sum()), untimed=int(untimed.sum()),
+                  ends=int((~known & ~tmp).sum()), extra=len(times) - int((~untimed).sum()))
     return pauses
 
 

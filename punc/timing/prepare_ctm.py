@@ -46,10 +46,10 @@ def prepare_ctm(path: str | os.PathLike, output: str | os.PathLike, lowercase: b
                 yield utterance
 
     output = Path(os.path.abspath(output))  # the index of the pauses names their archive from any directory
-    with atomic_dir(output) as beside:
-        write_tables(beside, output, utterances())
+    with atomic_dir(output) as tmp:
+        write_tables(tmp, output, utterances())
         counts += repairs  # before the words are read again
-        write_ctm(beside / "ctm", (word for _, words, _ in timings() for word in words))
+        write_ctm(tmp / "ctm", (word for _, words, _ in timings() for word in words))
     (output / "punct").unlink(missing_ok=True)  # of an older text
     return counts
 

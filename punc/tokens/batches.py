@@ -37,7 +37,7 @@ class Batch(NamedTuple):
     fresh: bool = True
 
 
-class Pieces(NamedTuple):
+class Chunks(NamedTuple):
     """Pieces of streams, int64 arrays (K,): a piece reads steps [first, last) and keeps slots [begin, end)."""
 
     stream: np.ndarray
@@ -47,26 +47,26 @@ class Pieces(NamedTuple):
     end: np.ndarray
 
 
-def lanes(data: StoreSet, lookahead: int, rows: int, steps: int) -> Iterator[Batch]:
+def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int) -> Iterator[Batch]:
     """All streams end to end in `rows` lanes, `steps` steps a batch; memory is some batches, not the corpus."""
     lengths = np.diff(data.offsets) + lookahead
     firsts = np.concatenate([[0], np.cumsum(lengths)])  # the step in the long line with which each stream begins
-    rows = max(1, min(rows, int(firsts[-1]) // steps))
-    width = -(-int(firsts[-1]) // rows)
-    for block in range(0, width, BLOCK * steps):
-        size = min(BLOCK * steps, width - block)
-        filled = _empty(data, rows, size)
-        for row in range(rows):
+    batch_size = max(1, min(batch_size, int(firsts[-1]) // bptt))
+    width = -(-int(firsts[-1]) // batch_size)
+    for block in range(0, width, BLOCK * bptt):
+        size = min(BLOCK * bptt, width - block)
+        filled = _empty(data, batch_size, size)
+        for row in range(batch_size):
             start = row * width + block
             _fill_line(data, lookahead, firsts, start, min(start + size, (row + 1) * width), row, filled)
-        for step in range(0, size, steps):
-            parts = (None if a is None else torch.from_numpy(a[:, step:step + steps]) for a in filled)
+        for step in range(0, size, bptt):
+            parts = (None if a is None else torch.from_numpy(a[:, step:step + bptt]) for a in filled)
             yield Batch(*parts, fresh=block == step == 0)
 
 
-def _empty(data: StoreSet, rows: int, size: int) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
-    pauses = None if data.pauses is None else np.full((rows, size), np.nan, np.float32)
-    return np.full((rows, size), END, np.int64), pauses, np.full((rows, size), -1, np.int64)
+def _empty(data: StoreSet, batch_size: int, size: int) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
+    pauses = None if data.pauses is None else np.full((batch_size, size), np.nan, np.float32)
+    return np.full((batch_size, size), END, np.int64), pauses, np.full((batch_size, size), -1, np.int64)
 
 
 def _fill_line(data: StoreSet, lookahead: int, firsts: np.ndarray, start: int, stop: int, row: int, filled) -> None:
@@ -86,7 +86,7 @@ def _fill_line(data: StoreSet, lookahead: int, firsts: np.ndarray, start: int, s
         stream += 1
 
 
-def cut(offsets: np.ndarray, lookahead: int | None, size: int, context: int) -> Pieces:
+def cut(offsets: np.ndarray, lookahead: int | None, size: int, context: int) -> Chunks:
     """Cut streams [offsets[i], offsets[i + 1]) into pieces of `size` slots, read with `context` slots around.
 
     With a look-ahead, the context is what was before, and the steps in which the look-ahead is filled.
@@ -98,33 +98,33 @@ def cut(offsets: np.ndarray, lookahead: int | None, size: int, context: int) -> 
     begin = (np.arange(len(stream)) - np.repeat(np.cumsum(counts) - counts, counts)) * size
     end = np.minimum(begin + size, lengths[stream])
     if lookahead is None:
-        return Pieces(stream, np.maximum(begin - context, 0), np.minimum(end + context, lengths[stream]), begin, end)
-    return Pieces(stream, np.maximum(begin - context, 0) - lookahead, end, begin, end)
+        return Chunks(stream, np.maximum(begin - context, 0), np.minimum(end + context, lengths[stream]), begin, end)
+    return Chunks(stream, np.maximum(begin - context, 0) - lookahead, end, begin, end)
 
 
-def by_length(pieces: Pieces, rows: int, rng: np.random.Generator | None = None) -> list[np.ndarray]:
+def by_length(chunks: Chunks, batch_size: int, rng: np.random.Generator | None = None) -> list[np.ndarray]:
     """Groups of at most `rows` pieces of about one length: so little is padded. In random order with an `rng`."""
-    lengths = pieces.last - pieces.first
+    lengths = chunks.last - chunks.first
     if rng is None:
-        return np.split(np.argsort(-lengths, kind="stable"), range(rows, len(lengths), rows)) if len(lengths) else []
+        return np.split(np.argsort(-lengths, kind="stable"), range(batch_size, len(lengths), batch_size)) if len(lengths) else []
     order = rng.permutation(len(lengths))
     order = order[np.argsort(-lengths[order], kind="stable")]
-    groups = np.split(order, range(rows, len(lengths), rows))
+    groups = np.split(order, range(batch_size, len(lengths), batch_size))
     return [groups[i] for i in rng.permutation(len(groups))]
 
 
-def padding(pieces: Pieces, rows: int) -> float:
+def padding(chunks: Chunks, batch_size: int) -> float:
     """The part of the steps of all groups `by_length` that is padding."""
-    lengths = np.sort(pieces.last - pieces.first)[::-1]
-    sizes = np.diff(np.append(np.arange(0, len(lengths), rows), len(lengths)))
-    return 1.0 - float(lengths.sum()) / max(float(lengths[::rows] @ sizes), 1.0)
+    lengths = np.sort(chunks.last - chunks.first)[::-1]
+    sizes = np.diff(np.append(np.arange(0, len(lengths), batch_size), len(lengths)))
+    return 1.0 - float(lengths.sum()) / max(float(lengths[::batch_size] @ sizes), 1.0)
 
 
-def gather(data: StoreSet, pieces: Pieces, group: np.ndarray, lookahead: int | None) -> Batch:
+def gather(data: StoreSet, chunks: Chunks, group: np.ndarray, lookahead: int | None) -> Batch:
     """The pieces with the numbers `group` as one batch, padded at the end."""
-    filled = tokens, pauses, labels = _empty(data, len(group), int((pieces.last - pieces.first)[group].max()))
+    filled = tokens, pauses, labels = _empty(data, len(group), int((chunks.last - chunks.first)[group].max()))
     ahead = lookahead or 0
-    for row, (stream, first, last, begin, end) in enumerate(zip(*(a[group].tolist() for a in pieces))):
+    for row, (stream, first, last, begin, end) in enumerate(zip(*(a[group].tolist() for a in chunks))):
         offset, length = int(data.offsets[stream]), int(data.offsets[stream + 1] - data.offsets[stream])
         known = min(last + ahead, length) - (first + ahead)
         tokens[row, :known] = data.ids[offset + first + ahead:offset + first + ahead + known]

@@ -27,7 +27,7 @@ from punc.base.files import atomic_file
 from punc.base.lookup import Tokens, split_lines
 from punc.data.block_reader import COUNT_BLOCK, Block, Irregular, blocks, explain, in_order, text_of
 from punc.data.datadir import DataDir
-from punc.tokens.vocabulary import SPECIALS, Coding, Vocabulary, most_frequent
+from punc.tokens.vocabulary import SPECIALS, Encoding, Vocabulary, most_frequent
 
 SPACE, BLANK = len(SPECIALS), ord(" ")  # the token and the character
 POINTS = 0x110000  # of Unicode
@@ -39,13 +39,13 @@ EQUIVALENTS = {
     "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ħ": "h", "ı": "i"}
 
 
-class Characters:
+class CharacterTokenizer:
     """The tokens of words that are characters.
 
     Raises InputError for a vocabulary whose third token is not `<space>`.
     """
 
-    unit = "char"
+    token_type = "char"
     vocab_size = 100000  # as make-store has it
     ends_with_end = True  # the last token of a stream is END
     summary = "{words} words, {tokens} characters with the blanks in {streams} streams, {lost} left out"
@@ -61,12 +61,12 @@ class Characters:
         self._odd: dict[int, list[int]] = {}  # code point → tokens
 
     @classmethod
-    def read(cls, path: str | os.PathLike) -> "Characters":
+    def read(cls, path: str | os.PathLike) -> "CharacterTokenizer":
         """Those of a vocabulary's file."""
         return cls(Vocabulary.read(path), path)
 
     @classmethod
-    def make(cls, sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> "Characters":
+    def make(cls, sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> "CharacterTokenizer":
         """The most frequent characters of data directories; ties in C order."""
         counts = count_characters(sets, nj)
         return cls(Vocabulary([*SPECIALS, "<space>", *most_frequent(counts, size, min_count)]))
@@ -74,28 +74,28 @@ class Characters:
     def write(self, directory: Path) -> None:
         """Write what `punc.tokens.tokenizers.read_tokenizer` reads."""
         self.vocabulary.write(directory / "vocab")
-        with atomic_file(directory / "unit") as file:
+        with atomic_file(directory / "token_type") as file:
             file.write("char\n")
 
-    def encode(self, words: Sequence[str]) -> Coding:
+    def encode(self, words: Sequence[str]) -> Encoding:
         """The tokens of words without blanks, and after which of them each word's slot is."""
         return self._encode("".join(f"{word} " for word in words))
 
-    def text_encoder(self) -> Callable[[Tokens], Coding]:
+    def text_encoder(self) -> Callable[[Tokens], Encoding]:
         """`encode` for the tokens of a text, to be sent to other processes."""
         return self._encode_text
 
-    def _encode_text(self, tokens: Tokens) -> Coding:
+    def _encode_text(self, tokens: Tokens) -> Encoding:
         return self._encode(spaced(tokens).decode())
 
-    def _encode(self, text: str) -> Coding:
+    def _encode(self, text: str) -> Encoding:
         """The tokens of a text of words with a blank after each."""
         points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
         ids = self._table[points]
         slots = np.flatnonzero(points == BLANK)
         odd = np.flatnonzero(ids < 0)
         if not len(odd):
-            return Coding(ids, slots, 0)
+            return Encoding(ids, slots, 0)
         for point in np.unique(points[odd[ids[odd] == NEW]]).tolist():
             self._learn(point)
         kinds, kind = np.unique(points[odd], return_inverse=True)
@@ -107,7 +107,7 @@ class Characters:
         tokens = np.concatenate([np.zeros(0, np.int32), *found]).astype(np.int32)
         starts = np.cumsum([0, *map(len, found)])[:-1][kind]
         result[np.repeat(ids < 0, lengths)] = tokens[_runs(starts, lengths[odd])]
-        return Coding(result, ends[slots] - 1, int((lengths == 0).sum()))
+        return Encoding(result, ends[slots] - 1, int((lengths == 0).sum()))
 
     def _learn(self, point: int) -> None:
         ids = []

@@ -28,13 +28,13 @@ from punc.base.lookup import Lookup
 from punc.data.block_reader import ENCODE_BLOCK, Encoded, Irregular, blocks, encode, encode_by_time, explain, in_order
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
-from punc.tokens.tokenizers import UNITS, Characters, Subwords, Words, read_tokenizer
+from punc.tokens.tokenizers import TOKENIZERS, CharacterTokenizer, SubwordTokenizer, WordTokenizer, read_tokenizer
 from punc.tokens.vocabulary import END, UNK, Vocabulary
 
 __all__ = ["END", "UNK", "Store", "StoreSet", "Vocabulary", "make_store"]
 
 SET_FILES = ("ids.npy", "labels.npy", "pauses.npy", "index")
-FILES = ("vocab", "unit", "pieces.model", "labels.txt", "conf")
+FILES = ("vocab", "token_type", "pieces.model", "labels.txt", "conf")
 
 
 class StoreSet(NamedTuple):
@@ -67,7 +67,7 @@ class Store:
         if not (self.path / "conf").is_file() or not (self.path / "vocab").is_file():
             raise InputError("not a store, or an unfinished one", "make it: punc make-store", path)
         self.conf = dict(line[2:].split("=", 1) for _, line in read_lines(self.path / "conf"))
-        self.unit = self.conf["unit"]
+        self.token_type = self.conf["token-type"]
         self.tokenizer = read_tokenizer(self.path)
         self.vocabulary = self.tokenizer.vocabulary
         self.labels = LabelSet.read(self.path / "labels.txt")
@@ -113,7 +113,7 @@ def _open_array(path: Path, kind: type) -> np.ndarray:
 
 
 def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], labels: str | os.PathLike,
-               unit: str = "word", vocab_size: int | None = None, min_count: int = 1,
+               token_type: str = "word", vocab_size: int | None = None, min_count: int = 1,
                vocab: str | os.PathLike | None = None, train: str | None = None, nj: int = 2) -> None:
     """Make a store of some data directories; each is a set, named as the directory.
 
@@ -129,11 +129,11 @@ def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], 
     again. Raises InputError for options that do not fit, and whatever is wrong in the data directories.
     """
     path, sets = Path(path), _name_sets(data_dirs)
-    if vocab_size is None and unit in UNITS:
-        vocab_size = UNITS[unit].vocab_size
-    if unit not in UNITS or min(vocab_size, min_count, nj) < 1:
-        raise InputError(f"--unit={unit} --vocab-size={vocab_size} --min-count={min_count} --nj={nj}",
-                         f"a unit is {', '.join(UNITS)}; numbers are positive")
+    if vocab_size is None and token_type in TOKENIZERS:
+        vocab_size = TOKENIZERS[token_type].vocab_size
+    if token_type not in TOKENIZERS or min(vocab_size, min_count, nj) < 1:
+        raise InputError(f"--token-type={token_type} --vocab-size={vocab_size} --min-count={min_count} --nj={nj}",
+                         f"a unit is {', '.join(TOKENIZERS)}; numbers are positive")
     train = train or next(iter(sets))
     for name in train.split(","):
         if name not in sets:
@@ -143,18 +143,18 @@ def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], 
     label_set = LabelSet.read(labels)
     if len(label_set) > 127:
         raise InputError("more than 127 labels", "a store keeps a label in one byte", labels)
-    tokenizer = UNITS[unit].read(vocab) if vocab else None
-    conf = _conf(unit, vocab_size, min_count, vocab, train, labels, sets)
+    tokenizer = TOKENIZERS[token_type].read(vocab) if vocab else None
+    conf = _conf(token_type, vocab_size, min_count, vocab, train, labels, sets)
     if (path / "conf").is_file() and (path / "conf").read_text(encoding="utf-8") == conf:
         print(f"{path}: finished, and its inputs have not changed", file=sys.stderr)
         return
-    tokenizer = tokenizer or UNITS[unit].make([sets[name] for name in train.split(",")], vocab_size, min_count, nj)
-    with atomic_dir(path) as beside:
-        tokenizer.write(beside)
-        label_set.write(beside / "labels.txt")
+    tokenizer = tokenizer or TOKENIZERS[token_type].make([sets[name] for name in train.split(",")], vocab_size, min_count, nj)
+    with atomic_dir(path) as tmp:
+        tokenizer.write(tmp)
+        label_set.write(tmp / "labels.txt")
         for name, data in sets.items():
-            write_set(beside / name, data, tokenizer, label_set, nj)
-        _remove_stale(path, beside)
+            write_set(tmp / name, data, tokenizer, label_set, nj)
+        _remove_stale(path, tmp)
     # Last: a store whose files were not all put in place has no conf, and is neither opened nor taken as finished.
     with atomic_file(path / "conf") as file:
         file.write(conf)
@@ -170,12 +170,12 @@ def _name_sets(data_dirs: Sequence[str | os.PathLike]) -> dict[str, DataDir]:
     return sets
 
 
-def _conf(unit: str, vocab_size: int, min_count: int, vocab: str | os.PathLike | None, train: str,
+def _conf(token_type: str, vocab_size: int, min_count: int, vocab: str | os.PathLike | None, train: str,
           labels: str | os.PathLike,
           sets: dict[str, DataDir]) -> str:
     """The options as a conf file, and in comments the state of each input."""
     given = [vocab] if vocab else []
-    lines = [f"--unit={unit}", f"--vocab-size={vocab_size}", f"--min-count={min_count}", f"--train={train}",
+    lines = [f"--token-type={token_type}", f"--vocab-size={vocab_size}", f"--min-count={min_count}", f"--train={train}",
              *(f"--vocab={file}" for file in given)]
     for file in (labels, *given, *(d.path / table for d in sets.values() for table in d.tables)):
         state = os.stat(file)
@@ -183,20 +183,20 @@ def _conf(unit: str, vocab_size: int, min_count: int, vocab: str | os.PathLike |
     return "\n".join(lines) + "\n"
 
 
-def _remove_stale(path: Path, beside: Path) -> None:
+def _remove_stale(path: Path, tmp: Path) -> None:
     """Remove what of an earlier store at `path` would not fit the new files."""
-    for name in ("conf", "unit", "pieces.model"):
-        if not (beside / name).exists():
+    for name in ("conf", "token_type", "pieces.model"):
+        if not (tmp / name).exists():
             (path / name).unlink(missing_ok=True)
     for index in path.glob("*/index"):
         for file in SET_FILES:
-            if not (beside / index.parent.name / file).exists():
+            if not (tmp / index.parent.name / file).exists():
                 (index.parent / file).unlink(missing_ok=True)
         with contextlib.suppress(OSError):  # a user's own files stay
             index.parent.rmdir()
 
 
-def write_set(folder: Path, data: DataDir, tokenizer: Words | Characters | Subwords, labels: LabelSet,
+def write_set(folder: Path, data: DataDir, tokenizer: WordTokenizer | CharacterTokenizer | SubwordTokenizer, labels: LabelSet,
               nj: int = 1) -> None:
     """Write one set of a store into a new directory; memory is a few blocks, time one pass."""
     folder.mkdir()

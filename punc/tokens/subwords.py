@@ -17,20 +17,20 @@ from punc.base.errors import InputError
 from punc.base.files import atomic_file, open_input
 from punc.base.lookup import Tokens, strings
 from punc.data.datadir import DataDir
-from punc.tokens.vocabulary import END, SPECIALS, UNK, Coding, Vocabulary, count_words, most_frequent
+from punc.tokens.vocabulary import END, SPECIALS, UNK, Encoding, Vocabulary, count_words, most_frequent
 
 PIECES = "pieces.model"
 TYPES = 1 << 18  # different words that a model is trained on, the most frequent ones
 CACHE = 1 << 18  # words whose pieces are kept
 
 
-class Subwords:
+class SubwordTokenizer:
     """The tokens of words that are pieces of words.
 
     model   the bytes of the model of pieces
     """
 
-    unit = "subword"
+    token_type = "subword"
     vocab_size = 8000  # as make-store has it
     ends_with_end = False
     summary = "{words} words, {tokens} pieces in {streams} streams, {percent:.2f} % unknown"
@@ -53,7 +53,7 @@ class Subwords:
         self.__init__(model)
 
     @classmethod
-    def read(cls, path: str | os.PathLike) -> "Subwords":
+    def read(cls, path: str | os.PathLike) -> "SubwordTokenizer":
         """Those of a vocabulary's file, with the model beside it. Raises InputError where they do not fit together."""
         path = Path(path)
         with open_input(path.with_name(PIECES)) as file:
@@ -68,7 +68,7 @@ class Subwords:
         return found
 
     @classmethod
-    def make(cls, sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> "Subwords":
+    def make(cls, sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> "SubwordTokenizer":
         """A model of at most `size` pieces for data directories, of the words that occur `min_count` times.
 
         Only words and their counts matter, as no piece is of two, so time and memory do not grow with the text.
@@ -94,10 +94,10 @@ class Subwords:
         with atomic_file(directory / PIECES, "wb") as file:
             file.write(self._model)
         self.vocabulary.write(directory / "vocab")
-        with atomic_file(directory / "unit") as file:
+        with atomic_file(directory / "token_type") as file:
             file.write("subword\n")
 
-    def encode(self, words: Sequence[str | bytes]) -> Coding:
+    def encode(self, words: Sequence[str | bytes]) -> Encoding:
         """The tokens of words, and after which of them each word's slot is."""
         if len(self._places) > CACHE:
             self._forget()
@@ -108,10 +108,10 @@ class Subwords:
         lengths = np.frombuffer(self._lengths, np.int64)[places] if len(words) else np.zeros(0, np.int64)
         ends = np.cumsum(lengths)
         if not len(words):
-            return Coding(np.zeros(0, np.int32), ends, 0)
+            return Encoding(np.zeros(0, np.int32), ends, 0)
         shifts = np.frombuffer(self._starts, np.int64)[places] - ends + lengths
         ids = np.frombuffer(self._ids, np.int32)[np.repeat(shifts, lengths) + np.arange(ends[-1])]
-        return Coding(ids, ends - 1, int((ids == UNK).sum()))
+        return Encoding(ids, ends - 1, int((ids == UNK).sum()))
 
     def _learn(self, words: Sequence[str | bytes]) -> None:
         texts = [word if isinstance(word, bytes) else word.encode(errors="replace") for word in words]
@@ -125,5 +125,5 @@ class Subwords:
         """`encode` for the tokens of a text, to be sent to other processes."""
         return self.encode_text
 
-    def encode_text(self, tokens: Tokens) -> Coding:
+    def encode_text(self, tokens: Tokens) -> Encoding:
         return self.encode(strings(tokens))

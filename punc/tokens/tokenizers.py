@@ -21,15 +21,24 @@ from punc.base.files import atomic_file, read_lines
 from punc.base.lookup import Lookup, Tokens, strings
 from punc.data.datadir import DataDir
 from punc.text.characters import CLASSES, class_of
-from punc.tokens.char_tokens import Characters
-from punc.tokens.subwords import Subwords
-from punc.tokens.vocabulary import END, SPECIALS, UNK, Coding, Vocabulary, count_vocabulary, count_words, most_frequent
+from punc.tokens.char_tokens import CharacterTokenizer
+from punc.tokens.subwords import SubwordTokenizer
+from punc.tokens.vocabulary import (
+    END,
+    SPECIALS,
+    UNK,
+    Encoding,
+    Vocabulary,
+    count_vocabulary,
+    count_words,
+    most_frequent,
+)
 
 
-class Words:
+class WordTokenizer:
     """The tokens of words that are words: every word has one, UNK where it is not in the vocabulary."""
 
-    unit = "word"
+    token_type = "word"
     vocab_size = 100000  # as make-store has it
     ends_with_end = False
     summary = "{words} words in {streams} streams, {percent:.2f} % unknown"
@@ -38,12 +47,12 @@ class Words:
         self.vocabulary = vocabulary
 
     @classmethod
-    def read(cls, path: str | os.PathLike) -> "Words":
+    def read(cls, path: str | os.PathLike) -> "WordTokenizer":
         """Those of a vocabulary's file."""
         return cls(Vocabulary.read(path))
 
     @classmethod
-    def make(cls, sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> "Words":
+    def make(cls, sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> "WordTokenizer":
         """The most frequent words of data directories."""
         return cls(count_vocabulary(sets, size, min_count, nj))
 
@@ -51,7 +60,7 @@ class Words:
         """Write what `read_tokenizer` reads."""
         self.vocabulary.write(directory / "vocab")
 
-    def encode(self, words: Sequence[str]) -> Coding:
+    def encode(self, words: Sequence[str]) -> Encoding:
         """The tokens of words; each has its slot after it."""
         return _each(self.vocabulary.ids(words))
 
@@ -65,41 +74,41 @@ class WordLookup(NamedTuple):
 
     lookup: Lookup
 
-    def __call__(self, tokens: Tokens) -> Coding:
+    def __call__(self, tokens: Tokens) -> Encoding:
         return _each(self.lookup.places(tokens))
 
 
-class WordClasses(Words):
+class ClassTokenizer(WordTokenizer):
     """The tokens of words that are words, but for Latin words, which are all one token, and numbers, another one.
 
     For texts whose words are characters (punc.text.characters). Raises InputError for a vocabulary without these two.
     """
 
-    unit = "class"
+    token_type = "class"
 
     def __init__(self, vocabulary: Vocabulary, path: str | os.PathLike | None = None):
         first = len(SPECIALS)
         if tuple(vocabulary.tokens[first:first + len(CLASSES)]) != CLASSES:
-            raise InputError(f"no {' and '.join(CLASSES)} here", "make the store again: punc make-store --unit=class",
+            raise InputError(f"no {' and '.join(CLASSES)} here", "make the store again: punc make-store --token-type=class",
                              path, first + 1)
         super().__init__(vocabulary)
 
     @classmethod
-    def read(cls, path: str | os.PathLike) -> "WordClasses":
+    def read(cls, path: str | os.PathLike) -> "ClassTokenizer":
         return cls(Vocabulary.read(path), path)
 
     @classmethod
-    def make(cls, sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> "WordClasses":
+    def make(cls, sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> "ClassTokenizer":
         """The most frequent words that have no class."""
         counts = {word: n for word, n in count_words(sets, size, nj).items() if not class_of(word.decode())}
         return cls(Vocabulary([*SPECIALS, *CLASSES, *most_frequent(counts, size, min_count)]))
 
     def write(self, directory: Path) -> None:
         super().write(directory)
-        with atomic_file(directory / "unit") as file:
-            file.write(f"{self.unit}\n")
+        with atomic_file(directory / "token_type") as file:
+            file.write(f"{self.token_type}\n")
 
-    def encode(self, words: Sequence[str]) -> Coding:
+    def encode(self, words: Sequence[str]) -> Encoding:
         ids = self.vocabulary.ids(words)
         unknown = np.flatnonzero(ids == UNK)
         ids[unknown] = class_ids([words[i] for i in unknown.tolist()])
@@ -114,7 +123,7 @@ class ClassLookup(NamedTuple):
 
     lookup: Lookup
 
-    def __call__(self, tokens: Tokens) -> Coding:
+    def __call__(self, tokens: Tokens) -> Encoding:
         ids = self.lookup.places(tokens)
         unknown = np.flatnonzero(ids == UNK)
         ids[unknown] = class_ids(list(map(bytes.decode, strings(tokens.at(unknown)))))
@@ -127,31 +136,31 @@ def class_ids(words: Sequence[str]) -> np.ndarray:
     return np.fromiter((known.get(class_of(word), UNK) for word in words), np.int32, len(words))
 
 
-def _each(ids: np.ndarray) -> Coding:
-    return Coding(ids, np.arange(len(ids)), int((ids == UNK).sum()))
+def _each(ids: np.ndarray) -> Encoding:
+    return Encoding(ids, np.arange(len(ids)), int((ids == UNK).sum()))
 
 
-UNITS = {kind.unit: kind for kind in (Words, Characters, Subwords, WordClasses)}
+TOKENIZERS = {kind.token_type: kind for kind in (WordTokenizer, CharacterTokenizer, SubwordTokenizer, ClassTokenizer)}
 
 
-def read_tokenizer(directory: str | os.PathLike) -> Words | Characters | Subwords:
+def read_tokenizer(directory: str | os.PathLike) -> WordTokenizer | CharacterTokenizer | SubwordTokenizer:
     """The tokenizer of a store or a model's directory. Raises InputError where its files are not whole."""
-    directory, unit = Path(directory), "word"
-    if (directory / "unit").is_file():
-        unit = next((line for _, line in read_lines(directory / "unit")), "")
-        if unit not in UNITS:
-            raise InputError(f"'{unit}' is no unit", f"it is {', '.join(UNITS)}", directory / "unit")
-    return UNITS[unit].read(directory / "vocab")
+    directory, token_type = Path(directory), "word"
+    if (directory / "token_type").is_file():
+        token_type = next((line for _, line in read_lines(directory / "token_type")), "")
+        if token_type not in TOKENIZERS:
+            raise InputError(f"'{token_type}' is no token type", f"it is {', '.join(TOKENIZERS)}", directory / "token_type")
+    return TOKENIZERS[token_type].read(directory / "vocab")
 
 
-def encode_streams(tokenizer: Words | Characters | Subwords, words: Sequence[str],
-                   bounds: Sequence[int]) -> tuple[Coding, np.ndarray]:
+def encode_streams(tokenizer: WordTokenizer | CharacterTokenizer | SubwordTokenizer, words: Sequence[str],
+                   bounds: Sequence[int]) -> tuple[Encoding, np.ndarray]:
     """The tokens of whole streams, and where each stream begins in them and the last one ends.
 
     bounds   the same in the words, 0 first; no stream is empty
     """
-    coding = tokenizer.encode(words)
-    offsets = np.append(0, coding.slots + 1)[bounds]
+    encoding = tokenizer.encode(words)
+    offsets = np.append(0, encoding.slots + 1)[bounds]
     if tokenizer.ends_with_end:
-        coding.ids[offsets[1:] - 1] = END
-    return coding, offsets
+        encoding.ids[offsets[1:] - 1] = END
+    return encoding, offsets

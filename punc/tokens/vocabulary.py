@@ -21,7 +21,7 @@ SPECIALS = ("<unk>", "</s>")
 MOST_TYPES = 1 << 21  # words counted at once: about 300 MB
 
 
-class Coding(NamedTuple):
+class Encoding(NamedTuple):
     """The tokens of some words.
 
     ids     int32 (N,)

@@ -43,10 +43,10 @@ class Optimizer:
         for part in self._parts:
             part.zero_grad(set_to_none=True)
 
-    def step(self, clip: float = 0.0) -> None:
+    def step(self, max_grad_norm: float = 0.0) -> None:
         """Update the weights; with `clip`, the norm of all gradients together is at most that."""
-        if clip:
-            _clip([w for w in self.weights if w.grad is not None], clip)
+        if max_grad_norm:
+            _clip([w for w in self.weights if w.grad is not None], max_grad_norm)
         for part in self._parts:
             part.step()
 

@@ -31,9 +31,9 @@ from punc.base.memory import keep_freed_memory
 from punc.base.options import kebab
 from punc.base.progressbar import progressbar
 from punc.decoding.decode import log_posteriors
-from punc.models.base import Fitted, Neural, create, save
+from punc.models.base import NeuralModel, NonGradientModel, create, save
 from punc.scoring.metrics import confusion, figures
-from punc.tokens.batches import Batch, Pieces, by_length, cut, gather, lanes, padding
+from punc.tokens.batches import Batch, Chunks, by_length, cut, gather, padding, stateful
 from punc.tokens.store import Store, StoreSet
 from punc.training import checkpoint as on_disk
 from punc.training.checkpoint import Progress, advance
@@ -43,25 +43,25 @@ CHUNK = 1 << 22  # labels that are counted at once
 
 
 def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str, options: dict[str, Any], *,
-          train_set: str = "train", dev_set: str = "dev", batching: str = "auto", rows: int = 100, steps: int = 5,
-          piece: int = 256, context: int = 32, optimizer: str = "adagrad", learning_rate: float = 0.1,
-          epsilon: float = 1e-10, weight_decay: float = 0.0, clip: float = 0.0, class_weights: str = "",
+          train_set: str = "train", dev_set: str = "dev", batching: str = "auto", batch_size: int = 100, bptt: int = 5,
+          chunk_size: int = 256, context: int = 32, optimizer: str = "adagrad", learning_rate: float = 0.1,
+          epsilon: float = 1e-10, weight_decay: float = 0.0, max_grad_norm: float = 0.0, class_weights: str = "",
           bfloat16: bool = False, epochs: int = 20, schedule: str = "halving", min_improvement: float = 0.003,
           seed: int = 1, threads: int = 0) -> None:
     """Train a model on a store; the directory gets final.pt, conf, vocab, labels.txt.
 
     train_set        set of the store to train on; for models not trained by gradient also several, with commas between
     dev_set          set of the store that decides on the learning rate and the best epoch
-    batching         lanes (state carried on, truncated back-propagation), pieces (fresh state), or auto: by the model
-    rows             parallel streams of a batch
-    steps            lanes: steps of back-propagation through time
-    piece            pieces: slots of a stream in one piece
-    context          pieces: slots around a piece that are read and not scored
+    batching         stateful (state carried on, truncated back-propagation), chunks (fresh state), or auto: by the model
+    batch_size       parallel streams of a batch
+    bptt             stateful: steps of back-propagation through time
+    chunk_size       chunks: slots of a stream in one chunk
+    context          chunks: slots around a chunk that are read and not scored
     optimizer        adagrad, adam, adamw or sgd
     learning_rate    at the beginning
     epsilon          added to AdaGrad's and Adam's denominators
     weight_decay     of dense weights
-    clip             largest norm of the gradient; 0: any
+    max_grad_norm    largest norm of the gradient; 0: any
     class_weights    LABEL=WEIGHT[,LABEL=WEIGHT]: weights of labels in the loss; 1 for the others
     bfloat16         whether matrix products are of such numbers; float32 all the same on processors without them
     epochs           at most; all of them with a linear schedule
@@ -84,15 +84,15 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
     keep_freed_memory()
     torch.manual_seed(seed)
     net = create(model, store.vocabulary, store.labels, options, store.tokenizer)
-    if isinstance(net, Fitted):
+    if isinstance(net, NonGradientModel):
         _fit(net, store, directory, conf)
         return
     data, dev = labelled(store, train_set), labelled(store, dev_set)
     weights = parse_weights(class_weights, store)
     updates = Optimizer(net, optimizer, learning_rate, epsilon, weight_decay)
-    pieces = _pieces(net, data, batching, piece, context)
-    if pieces:
-        print(f"{train_set}: {len(pieces.stream):,} pieces, {padding(pieces, rows):.1%} of the steps are padding",
+    chunks = _chunks(net, data, batching, chunk_size, context)
+    if chunks:
+        print(f"{train_set}: {len(chunks.stream):,} pieces, {padding(chunks, batch_size):.1%} of the steps are padding",
               file=sys.stderr, flush=True)
     if bfloat16 and not has_bfloat16():
         print("punc train: this processor has no bfloat16; float32 takes longer", file=sys.stderr, flush=True)
@@ -103,13 +103,13 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
         begin = time.perf_counter()
         epoch_seed = seed + 1000003 * (progress.epoch + 1)  # the same however the epoch was reached
         torch.manual_seed(epoch_seed)
-        batches = _batches(net, data, pieces, rows, steps, epoch_seed)
+        batches = _batches(net, data, chunks, batch_size, bptt, epoch_seed)
         batches = _at_rates(batches, updates, progress.learning_rate, fall, slots)
         shown = progressbar(batches, f"epoch {progress.epoch + 1}", len(data.ids), lambda batch: batch.tokens.numel())
-        loss = _epoch(net.train(), updates, shown, weights, clip, bfloat16)
+        loss = _epoch(net.train(), updates, shown, weights, max_grad_norm, bfloat16)
         seconds = time.perf_counter() - begin
         dev_loss, dev_f1 = evaluate(net.eval(), dev)
-        what = "words" if net.unit == "word" else "tokens"
+        what = "words" if net.token_type == "word" else "tokens"
         print(f"epoch {progress.epoch + 1}: rate {progress.learning_rate:g}, loss {loss:.5f}, dev loss {dev_loss:.5f}, "
               f"dev F1 {dev_f1:.2f}, {len(data.ids) / seconds:,.0f} {what}/s, {seconds:.1f} s",
               file=sys.stderr, flush=True)
@@ -118,7 +118,7 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
     on_disk.finish(directory, net, conf)
 
 
-def _fit(net: Fitted, store: Store, directory: Path, conf: dict[str, Any]) -> None:
+def _fit(net: NonGradientModel, store: Store, directory: Path, conf: dict[str, Any]) -> None:
     """Fit a model that is not trained by gradient, and write its directory."""
     for name, value in train.__kwdefaults__.items():
         if name not in ("train_set", "dev_set", "seed", "threads") and conf[name] != value:
@@ -140,20 +140,20 @@ def _fit(net: Fitted, store: Store, directory: Path, conf: dict[str, Any]) -> No
 def _check(settings: dict[str, Any]) -> None:
     if settings["schedule"] not in ("halving", "linear"):
         raise InputError(f"--schedule {settings['schedule']}", "choose from halving, linear")
-    counts = "rows", "steps", "piece", "epochs"
-    for name in (*counts, "context", "learning_rate", "epsilon", "weight_decay", "clip", "min_improvement", "threads"):
+    counts = "batch_size", "bptt", "chunk_size", "epochs"
+    for name in (*counts, "context", "learning_rate", "epsilon", "weight_decay", "max_grad_norm", "min_improvement", "threads"):
         least = 1 if name in counts else 0
         if not settings[name] >= least:  # NaN too
             raise InputError(f"{kebab(name)}={settings[name]}", f"it is at least {least}")
 
 
-def evaluate(model: Neural | Fitted, data: StoreSet) -> tuple[float, float]:
+def evaluate(model: NeuralModel | NonGradientModel, data: StoreSet) -> tuple[float, float]:
     """Mean loss per slot in nats, and overall F1 in percent of each slot's own best label, on a labelled set."""
-    logs = log_posteriors(model, data)
+    log_probs = log_posteriors(model, data)
     slots = np.flatnonzero(data.labels >= 0)
     labels = data.labels[slots].astype(np.int64)
-    loss = -float(logs[slots, labels].mean(dtype=np.float64))
-    counts = confusion(labels, logs[slots].argmax(axis=1), np.zeros(len(slots), np.int64), 1, len(model.labels))
+    loss = -float(log_probs[slots, labels].mean(dtype=np.float64))
+    counts = confusion(labels, log_probs[slots].argmax(axis=1), np.zeros(len(slots), np.int64), 1, len(model.labels))
     return loss, float(figures(counts, model.labels)["overall.F1"][0])
 
 
@@ -180,22 +180,22 @@ def parse_weights(text: str, store: Store) -> torch.Tensor | None:
     return weights if text else None
 
 
-def _pieces(model: Neural, data: StoreSet, batching: str, piece: int, context: int) -> Pieces | None:
+def _chunks(model: NeuralModel, data: StoreSet, batching: str, chunk_size: int, context: int) -> Chunks | None:
     """How the streams are cut; None: they are not, but go in lanes."""
-    if batching not in ("auto", "lanes", "pieces"):
-        raise InputError(f"--batching {batching}", "choose from auto, lanes, pieces")
-    if batching == "lanes" and model.lookahead is None:
-        raise InputError("a model that reads whole texts cannot train on lanes", "leave --batching out")
-    in_lanes = model.lookahead is not None and batching != "pieces"
-    return None if in_lanes else cut(data.offsets, model.lookahead, piece, context)
+    if batching not in ("auto", "stateful", "chunks"):
+        raise InputError(f"--batching {batching}", "choose from auto, stateful, chunks")
+    if batching == "stateful" and model.lookahead is None:
+        raise InputError("a model that reads whole texts cannot train statefully", "leave --batching out")
+    in_lanes = model.lookahead is not None and batching != "chunks"
+    return None if in_lanes else cut(data.offsets, model.lookahead, chunk_size, context)
 
 
-def _batches(model: Neural, data: StoreSet, pieces: Pieces | None, rows: int, steps: int,
+def _batches(model: NeuralModel, data: StoreSet, chunks: Chunks | None, batch_size: int, bptt: int,
              seed: int) -> Iterator[Batch]:
-    if pieces is None:
-        return lanes(data, model.lookahead, rows, steps)
-    return (gather(data, pieces, group, model.lookahead)
-            for group in by_length(pieces, rows, np.random.default_rng(seed)))
+    if chunks is None:
+        return stateful(data, model.lookahead, batch_size, bptt)
+    return (gather(data, chunks, group, model.lookahead)
+            for group in by_length(chunks, batch_size, np.random.default_rng(seed)))
 
 
 def _slots(data: StoreSet) -> int:
@@ -213,8 +213,8 @@ def _at_rates(batches: Iterator[Batch], updates: Optimizer, rate: float, fall: f
         done += int((batch.labels >= 0).sum())
 
 
-def _epoch(model: Neural, updates: Optimizer, batches: Iterator[Batch], weights: torch.Tensor | None,
-           clip: float, bfloat16: bool = False) -> float:
+def _epoch(model: NeuralModel, updates: Optimizer, batches: Iterator[Batch], weights: torch.Tensor | None,
+           max_grad_norm: float, bfloat16: bool = False) -> float:
     """Train on batches, with the state carried between those that follow each other; the mean loss of a batch."""
     state, total, count = (), torch.zeros(()), 0
     for batch in batches:
@@ -226,7 +226,7 @@ def _epoch(model: Neural, updates: Optimizer, batches: Iterator[Batch], weights:
         loss = model.loss(logits.float(), batch.labels, weights)
         updates.zero_grad()
         loss.backward()
-        updates.step(clip)
+        updates.step(max_grad_norm)
         total += loss.detach()
         count += 1
     return float(total) / max(count, 1)

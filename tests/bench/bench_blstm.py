@@ -1,6 +1,6 @@
 """How fast BLSTM-CRF trains and decodes at the recipe's sizes, and what its CRF and its characters cost.
 
-    python tests/bench/bench_blstm.py [--rows R] [--piece N] [--context N] [--threads T] [--words N]
+    python tests/bench/bench_blstm.py [--batch-size R] [--chunk-size N] [--context N] [--threads T] [--words N]
 
 On random words of a vocabulary as large as the one of TED talks, with frequencies 1 / rank, and six letters on average.
 Decoding reads 64 words around a piece, as the recipe does. Beside the machine's own matrix-product rate in that run.
@@ -60,8 +60,8 @@ def median_seconds(run: Callable, *arguments) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--rows", type=int, default=32)
-    parser.add_argument("--piece", type=int, default=128)
+    parser.add_argument("--batch-size", type=int, default=32)
+    parser.add_argument("--chunk-size", type=int, default=128)
     parser.add_argument("--context", type=int, default=16)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--words", type=int, default=16384)
@@ -72,8 +72,8 @@ def main() -> None:
     for (name, options), bfloat16 in itertools.product(KINDS.items(), (False, True)[:1 + has_bfloat16()]):
         torch.manual_seed(1)
         model = create("blstm_crf", words, LABELS, options)
-        updates, pieces = Optimizer(model, "adam", 0.001), cut(data.offsets, None, args.piece, args.context)
-        batches = [gather(data, pieces, group, None) for group in by_length(pieces, args.rows)]
+        updates, chunks = Optimizer(model, "adam", 0.001), cut(data.offsets, None, args.chunk_size, args.context)
+        batches = [gather(data, chunks, group, None) for group in by_length(chunks, args.batch_size)]
         products = rate(args.threads, torch.bfloat16 if bfloat16 else torch.float32)
         model.train()
         training = median_seconds(_epoch, model, updates, batches, None, 5.0, bfloat16) / args.threads

@@ -1,11 +1,11 @@
 """How fast the character-level models train at the paper's sizes, and how long a character takes live.
 
-    python tests/bench/bench_char.py [--batches N] [--rows R] [--length L] [--threads T] [--models delay …]
+    python tests/bench/bench_char.py [--batches N] [--batch-size R] [--length L] [--threads T] [--models delay …]
 
 Beside the machine's own matrix-product rate in the same run. A character costs 6 operations a weight of the matrix
 products, one multiplication and one addition forward, two of each backward; "limit" is what the measured rate would
 allow if nothing else took time. Times are of the process, not of the clock: they hold on a machine that does other
-work too. Texts are sentences of L characters, in batches of R (--batching=pieces, which groups texts by length, so that
+work too. Texts are sentences of L characters, in batches of R (--batching=chunks, which groups texts by length, so that
 hardly anything of a large corpus is padding).
 """
 
@@ -47,11 +47,11 @@ def matrix_flop(model: torch.nn.Module) -> float:
                    if "bias" not in name and not name.startswith("embedding"))
 
 
-def training(model: torch.nn.Module, data: StoreSet, rows: int, threads: int,
+def training(model: torch.nn.Module, data: StoreSet, batch_size: int, threads: int,
              bfloat16: bool) -> tuple[float, float]:
     """Seconds of all threads a character, and the machine's rate (operations a second), medians of three runs."""
-    updates, pieces = Optimizer(model, "adam", 0.001), cut(data.offsets, model.lookahead, 1 << 20, 0)
-    batches = [gather(data, pieces, group, model.lookahead) for group in by_length(pieces, rows)]
+    updates, chunks = Optimizer(model, "adam", 0.001), cut(data.offsets, model.lookahead, 1 << 20, 0)
+    batches = [gather(data, chunks, group, model.lookahead) for group in by_length(chunks, batch_size)]
     seconds, rates = [], []
     for run in range(4):  # the first one warms up
         rates.append(1e9 * rate(threads, torch.bfloat16 if bfloat16 else torch.float32))
@@ -87,18 +87,18 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--models", nargs="*", default=MODELS)
     parser.add_argument("--batches", type=int, default=1)
-    parser.add_argument("--rows", type=int, default=100)
+    parser.add_argument("--batch-size", type=int, default=100)
     parser.add_argument("--length", type=int, default=80)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--live", type=int, default=500, help="characters")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
-    data = data_of(args.batches * args.rows, args.length)
+    data = data_of(args.batches * args.batch_size, args.length)
     print(f"{'':<17} {'chars/s':>9} {'limit':>9} {'of it':>6} {'products':>14} {'min an epoch':>13} {'live, µs':>9}")
     for name, bfloat16 in itertools.product(args.models, (False, True)[:1 + has_bfloat16()]):
         torch.manual_seed(1)
         model = model_class(name)(CHARACTERS, 4)
-        seconds, speed = training(model, data, args.rows, args.threads, bfloat16)
+        seconds, speed = training(model, data, args.batch_size, args.threads, bfloat16)
         limit = speed / matrix_flop(model)
         stepped = "-" if model.lookahead is None else f"{microseconds_live(model, args.live):.0f}"
         print(f"{name + ' bf16' * bfloat16:<17} {1 / seconds:9,.0f} {limit:9,.0f} {1 / seconds / limit:6.0%} "

@@ -27,7 +27,7 @@ from machine import gflops
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
 from punc.decoding.decode import live
-from punc.models.base import Neural, create, load, save
+from punc.models.base import NeuralModel, create, load, save
 from punc.tokens.store import Vocabulary
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n"
@@ -72,7 +72,7 @@ def whole(exp: Path, data: Path, out: Path, nj: int) -> tuple[float, float]:
     return time.perf_counter() - begin, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def word_by_word(model: Neural, words: list[str]) -> np.ndarray:
+def word_by_word(model: NeuralModel, words: list[str]) -> np.ndarray:
     """The seconds of each word of one stream: look-up, model, choice, writing."""
     forms = [label.write for label in model.labels]
     times = np.empty(len(words) + 1)
@@ -97,7 +97,7 @@ def main() -> None:
     options.add_argument("--exp", type=Path)
     options.add_argument("--data", type=Path)
     args = options.parse_args()
-    rows = [(f"matrix product, {n} thread{'s' * (n > 1)}", f"{gflops(n):8.0f} GFLOP/s") for n in (1, 2)]
+    batch_size = [(f"matrix product, {n} thread{'s' * (n > 1)}", f"{gflops(n):8.0f} GFLOP/s") for n in (1, 2)]
     with tempfile.TemporaryDirectory() as place:
         place = Path(place)
         exp = args.exp or make_model(place / "exp", args.data)
@@ -111,15 +111,15 @@ def main() -> None:
         words = list(islice(_words(args.data, args.live_words), args.live_words))
         latencies = [word_by_word(model, words) for _ in range(args.runs)]
     (total, busy), (first, _) = (map(statistics.median, zip(*measured)) for measured in (seconds, start))
-    rows += [(f"whole file, --nj {args.nj}, with start-up", f"{args.words / total:8,.0f} words/s"),
+    batch_size += [(f"whole file, --nj {args.nj}, with start-up", f"{args.words / total:8,.0f} words/s"),
              (f"whole file, --nj {args.nj}, without", f"{args.words / (total - first):8,.0f} words/s"),
              ("start-up", f"{first:8.2f} s"),
              ("whole file, processors", f"{1e6 * busy / args.words:8.2f} µs a word, with start-up"),
              ("word by word", f"{statistics.median(len(t) / t.sum() for t in latencies):8,.0f} words/s")]
     for name, part in (("median", 50), ("99th percentile", 99), ("slowest", 100)):
         seconds = statistics.median(np.percentile(t, part) for t in latencies)
-        rows.append((f"latency, {name}", f"{1e6 * seconds:8,.0f} µs"))
-    for name, value in rows:
+        batch_size.append((f"latency, {name}", f"{1e6 * seconds:8,.0f} µs"))
+    for name, value in batch_size:
         print(f"{name:<36}{value}")
 
 

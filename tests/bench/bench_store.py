@@ -1,6 +1,6 @@
 """How fast `punc prepare` and `punc make-store` are, and how much memory they take.
 
-    tests/bench/bench_store.py [--words N] [--text FILE] [--noise P] [--runs R] [--nj N] [--unit word|char|subword]
+    tests/bench/bench_store.py [--words N] [--text FILE] [--noise P] [--runs R] [--nj N] [--token-type word|char|subword]
 
 Makes a punctuated text of N words, the text of FILE (or one of a small built-in vocabulary) over and over,
 where each word gives place with probability P to one that is seen nowhere else; then runs both commands
@@ -90,7 +90,7 @@ def main() -> None:
     parser.add_argument("--noise", type=float, default=0.01)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--unit", default="word")
+    parser.add_argument("--token-type", default="word")
     args = parser.parse_args()
     words = args.text.read_text(encoding="utf-8").split() if args.text else builtin_words()
     with tempfile.TemporaryDirectory() as place:
@@ -99,7 +99,7 @@ def main() -> None:
         (place / "labels.txt").write_text(LABELS)
         options = ["--labels", place / "labels.txt", "--nj", str(args.nj)]
         commands = {"prepare": ["--format", "prose", *options, place / "train.txt", place / "train"],
-                    "make-store": ["--unit", args.unit, *options, place / "store", place / "train"]}
+                    "make-store": ["--token-type", args.unit, *options, place / "store", place / "train"]}
         seconds, peaks = {name: [] for name in commands}, dict.fromkeys(commands, 0)
         for _ in range(args.runs):
             for name, arguments in commands.items():

@@ -24,7 +24,7 @@ from bench_store import measure
 from machine import gflops
 
 from punc.data.labels import LabelSet
-from punc.decoding.asr_input import LONG_PIECE
+from punc.decoding.asr_input import LONG_CHUNK
 from punc.decoding.decode import log_posteriors
 from punc.decoding.segments import GROUP
 from punc.models.base import create, load, save
@@ -87,9 +87,9 @@ def decoding(exp: Path) -> tuple[float, float]:
     data = StoreSet(np.minimum(ids, len(Vocabulary.read(exp / "vocab")) - 1), None, pauses.astype(np.float32),
                     [""] * streams, np.arange(streams + 1) * RECORDING)
     begin = time.process_time()
-    logs = log_posteriors(model, data, LONG_PIECE)
+    log_probs = log_posteriors(model, data, LONG_CHUNK)
     seconds = (time.process_time() - begin) / len(ids)
-    return seconds, float(np.exp(np.quantile(logs[:, 1:].max(axis=1) - logs[:, 0], 1 - MARKS)))
+    return seconds, float(np.exp(np.quantile(log_probs[:, 1:].max(axis=1) - log_probs[:, 0], 1 - MARKS)))
 
 
 def main() -> None:

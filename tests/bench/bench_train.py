@@ -17,7 +17,7 @@ import torch
 from machine import gflops
 
 from punc.models.t_lstm import Model
-from punc.tokens.batches import lanes
+from punc.tokens.batches import stateful
 from punc.tokens.store import Store, StoreSet
 from punc.training.optim import Optimizer
 from punc.training.train import _epoch
@@ -51,7 +51,7 @@ def main() -> None:
         speeds, rates = [], []
         for run in range(args.runs + 1):  # the first one warms up
             rate, begin = 1e9 * gflops(threads), time.perf_counter()
-            _epoch(model, updates, lanes(data, model.lookahead, 100, 5), None, 0.0)
+            _epoch(model, updates, stateful(data, model.lookahead, 100, 5), None, 0.0)
             if run:
                 speeds.append(args.words / (time.perf_counter() - begin))
                 rates.append(rate)

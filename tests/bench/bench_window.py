@@ -1,6 +1,6 @@
 """How fast the window models train at the paper's sizes, beside the machine's own matrix-product rate in the same run.
 
-    python tests/bench/bench_window.py [--batches N] [--rows R] [--threads T] [--model window_dnn] …
+    python tests/bench/bench_window.py [--batches N] [--batch-size R] [--threads T] [--model window_dnn] …
 
 A sample costs 6 operations a weight of the matrix products (one multiplication and one addition forward, two of each
 backward), but for the first layer, whose input needs no gradient. With the units that a batch leaves out not computed
@@ -18,7 +18,7 @@ from machine import gflops
 
 from punc.base.memory import keep_freed_memory
 from punc.models.base import model_class
-from punc.tokens.batches import lanes
+from punc.tokens.batches import stateful
 from punc.tokens.store import StoreSet
 from punc.training.optim import Optimizer
 from punc.training.train import _epoch
@@ -31,8 +31,8 @@ EPOCH = 2e6  # samples
 def matrix_flop(model: torch.nn.Module, kept: float) -> float:
     """Operations a sample of the fully connected layers, a part `kept` of the hidden units computed."""
     shapes = [layer.weight.shape for layer in model.classifier.layers]
-    inside = [(rows * (kept if number < len(shapes) - 1 else 1)) * (columns * (kept if number else 1))
-              for number, (rows, columns) in enumerate(shapes)]
+    inside = [(batch_size * (kept if number < len(shapes) - 1 else 1)) * (columns * (kept if number else 1))
+              for number, (batch_size, columns) in enumerate(shapes)]
     return 6 * sum(inside) - 2 * inside[0] * (model.input.vectors.file != "")
 
 
@@ -47,13 +47,13 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--model", default="window_dnn")
     parser.add_argument("--batches", type=int, default=16)
-    parser.add_argument("--rows", type=int, default=256)
-    parser.add_argument("--steps", type=int, default=1)
+    parser.add_argument("--batch-size", type=int, default=256)
+    parser.add_argument("--bptt", type=int, default=1)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--optimizer", default="adam")
     parser.add_argument("--settings", type=int, nargs="*", default=range(len(SETTINGS)))
     args = parser.parse_args()
-    data = data_of(args.batches * args.rows * args.steps)
+    data = data_of(args.batches * args.batch_size * args.bptt)
     torch.set_num_threads(args.threads)
     keep_freed_memory()  # as training does
     print(f"{'':<46} {'samples/s':>9} {'min an epoch':>12} {'products':>14} {'limit, min':>10}")
@@ -67,7 +67,7 @@ def main() -> None:
         for run in range(4):  # the first one warms up
             rate = 1e9 * gflops(args.threads, kind=torch.bfloat16 if bfloat16 else torch.float32)
             begin = time.perf_counter()
-            _epoch(model.train(), updates, lanes(data, model.lookahead, args.rows, args.steps), None, 0.0, bfloat16)
+            _epoch(model.train(), updates, stateful(data, model.lookahead, args.batch_size, args.bptt), None, 0.0, bfloat16)
             if run:
                 speeds.append(len(data.ids) / (time.perf_counter() - begin))
                 rates.append(rate)

@@ -21,7 +21,7 @@ for source; do
   mv "$text.new" "$text"
 done
 
-prepare() { [ -f "${*: -1}/punct" ] || punc prepare --format prose --doc '#doc' --labels "$labels" --nj "$nj" "$@"; }
+prepare() { [ -f "${*: -1}/punct" ] || punc prepare --format prose --document-prefix '#doc' --labels "$labels" --nj "$nj" "$@"; }
 files+=("$data/earnings22.txt")
 for file in "${files[@]}"; do prepare "$file" "$data/text_$(basename "$file" .txt)"; done
 for ((i = 1; i < repeat; i++)); do files+=("$data/earnings22_rest.txt"); done

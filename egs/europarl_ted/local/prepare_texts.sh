@@ -10,7 +10,7 @@ here=$(dirname "$0")
 # prepare TEXT SET [option …]
 prepare() {
   [ -f "data/$2/text" ] ||
-    punc prepare --format prose --doc '#doc' --clitics conf/clitics.txt --labels "$labels" --nj "$nj" "${@:3}" "$1" "data/$2"
+    punc prepare --format prose --document-prefix '#doc' --clitics conf/clitics.txt --labels "$labels" --nj "$nj" "${@:3}" "$1" "data/$2"
 }
 # prepare_marks FILE SET: words and marks in lower case; nothing, where there is no such file.
 prepare_marks() {

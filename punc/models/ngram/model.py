@@ -22,7 +22,7 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.data.labels import LabelSet
-from punc.models.base import Fitted
+from punc.models.base import NonGradientModel
 from punc.models.ngram.backoff import Backoff, Order, read_arpa
 from punc.models.ngram.hidden_events import log_posteriors
 from punc.tokens.store import END, UNK, Store, StoreSet, Vocabulary
@@ -33,7 +33,7 @@ UNKNOWN = "<UNK>"  # as a word like others: `<unk>` is what estimation leaves fo
 EM_ROUNDS, EM_ENOUGH = 100, 1e-5
 
 
-class Model(Fitted):
+class Model(NonGradientModel):
     """Interpolated n-gram models over words and punctuation.
 
     order    tokens of the longest n-grams

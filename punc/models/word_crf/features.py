@@ -55,7 +55,7 @@ class Text(NamedTuple):
 
     ids: np.ndarray
     offsets: np.ndarray
-    logs: np.ndarray | None
+    log_probs: np.ndarray | None
 
 
 def word_shape(word: str) -> str:
@@ -143,17 +143,17 @@ class Finder:
                 for place in range(template.first + 1, template.first + template.size):
                     found = found * self.vocabulary + word(place)
             elif template.kind == "lm":
-                found = odds_step(text.logs[start:stop, template.first])
+                found = odds_step(text.log_probs[start:stop, template.first])
             else:
                 found = self.tables[template.kind][word(template.first)].astype(np.int64)
             rows = np.flatnonzero(found >= 0)
             yield rows, found[rows]
 
 
-def odds_step(logs: np.ndarray) -> np.ndarray:
+def odds_step(log_probs: np.ndarray) -> np.ndarray:
     """Log-posteriors as whole steps of log-odds, 0 … 2 LM_STEPS; LM_STEPS is even odds."""
-    logs = np.minimum(logs.astype(np.float64), -1e-12)
-    odds = logs - np.log(-np.expm1(logs))
+    log_probs = np.minimum(log_probs.astype(np.float64), -1e-12)
+    odds = log_probs - np.log(-np.expm1(log_probs))
     return np.clip(np.rint(odds / LM_STEP), -LM_STEPS, LM_STEPS).astype(np.int64) + LM_STEPS
 
 

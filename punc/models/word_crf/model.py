@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.models.base import Fitted, part
+from punc.models.base import NonGradientModel, part
 from punc.models.word_crf import features
 from punc.models.word_crf import triggers as triggering
 from punc.models.word_crf.chain import log_marginals
@@ -40,7 +40,7 @@ LONGEST_TRIGGER = 3
 SHOWN = 10  # iterations from one line of the log to the next
 
 
-class Model(Fitted):
+class Model(NonGradientModel):
     """A linear-chain CRF on words.
 
     window            words on each side of a slot whose n-grams are features

@@ -54,7 +54,7 @@ if runs 1; then
   for set in $sets; do
     mapfile -t files <"data/split/$set"
     [ -f "data/$set/punct" ] ||
-      punc prepare --format prose --named true --labels $labels --nj "$nj" "${files[@]}" "data/$set"
+      punc prepare --format prose --keep-names true --labels $labels --nj "$nj" "${files[@]}" "data/$set"
   done
 fi
 

@@ -5,13 +5,13 @@ import pytest
 import torch
 
 from punc.base.errors import InputError
-from punc.layers.kernels import Kernels
+from punc.layers.filters import Filters
 
 
 @pytest.mark.parametrize("widths", [1, 2, 3, 4, 7])
 def test_against_a_loop(widths):
     torch.manual_seed(1)
-    layer, vectors = Kernels(4, widths, 2, 5), torch.randn(2, widths + 7, 4)
+    layer, vectors = Filters(4, widths, 2, 5), torch.randn(2, widths + 7, 4)
     torch.nn.init.normal_(layer.bias)
     x, expected = vectors.double().numpy(), []
     for row in range(2):
@@ -30,16 +30,16 @@ def test_against_a_loop(widths):
 
 def test_as_many_kernels_as_in_the_papers():
     """Kim et al. 2015, table 2, the large model: 50, 100, 150, 200, 200, 200, 200. Gale & Parthasarathy 2017: 1,650."""
-    assert [len(w) for w in Kernels(15, 7, 50, 200).weights] == [50, 100, 150, 200, 200, 200, 200]
-    assert [len(w) for w in Kernels(15, 7, 75, 300).weights] == [75, 150, 225, 300, 300, 300, 300]
-    assert Kernels(15, 7, 75, 300).size == 1650
+    assert [len(w) for w in Filters(15, 7, 50, 200).weights] == [50, 100, 150, 200, 200, 200, 200]
+    assert [len(w) for w in Filters(15, 7, 75, 300).weights] == [75, 150, 225, 300, 300, 300, 300]
+    assert Filters(15, 7, 75, 300).size == 1650
 
 
 @pytest.mark.parametrize(("sizes", "message"), [
     ((0, 75, 300), "--widths=0; it is 1 or more"),
-    ((7, 0, 300), "--kernels=0; it is 1 or more"),
-    ((7, 75, -1), "--most-kernels=-1; it is 1 or more")])
+    ((7, 0, 300), "--filters=0; it is 1 or more"),
+    ((7, 75, -1), "--max-filters=-1; it is 1 or more")])
 def test_sizes_that_there_are_not(sizes, message):
     with pytest.raises(InputError) as error:
-        Kernels(15, *sizes)
+        Filters(15, *sizes)
     assert str(error.value) == message

@@ -13,21 +13,21 @@ from punc.base.errors import InputError
 from punc.layers.context import end_to_end
 
 
-class Kernels(nn.Module):
-    """min(most_kernels, kernels · w) kernels of each width w of 1 … `widths`; `size` in all.
+class Filters(nn.Module):
+    """min(max_filters, kernels · w) kernels of each width w of 1 … `widths`; `size` in all.
 
     before, ahead   how many vectors before a step, and after it, the widest reads
 
     Nothing is padded: it gives before + ahead steps less than it gets. Weights are (kernels, w, dimensions).
     """
 
-    def __init__(self, dimensions: int, widths: int, kernels: int, most_kernels: int):
+    def __init__(self, dimensions: int, widths: int, filters: int, max_filters: int):
         super().__init__()
-        for option, value in (("widths", widths), ("kernels", kernels), ("most-kernels", most_kernels)):
+        for option, value in (("widths", widths), ("filters", filters), ("max-filters", max_filters)):
             if value < 1:
                 raise InputError(f"--{option}={value}", "it is 1 or more")
         self.before, self.ahead = (widths - 1) // 2, widths // 2
-        counts = [min(most_kernels, kernels * width) for width in range(1, widths + 1)]
+        counts = [min(max_filters, filters * width) for width in range(1, widths + 1)]
         self.size = sum(counts)
         self.weights = nn.ParameterList(nn.Parameter(torch.empty(count, width, dimensions))
                                         for width, count in enumerate(counts, 1))
