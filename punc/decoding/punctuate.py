@@ -28,8 +28,8 @@ from kaldiio.matio import write_array
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir
 from punc.base.options import nearest
+from punc.base.parallel import map_ordered
 from punc.base.progressbar import progressbar
-from punc.data.block_reader import in_order
 from punc.data.datadir import DataDir, Utterance, write_tables
 from punc.data.labels import LabelSet
 from punc.data.tables import sort_table
@@ -195,7 +195,7 @@ def _decoded(parted: Iterable[list[Part]], decoder: Decoder, nj: int) -> Iterato
             waiting.append([utterance for part in group for utterance in part.utterances])
             yield task(group)
 
-    for result in in_order(decoder, tasks(), nj):
+    for result in map_ordered(decoder, tasks(), nj):
         yield waiting.popleft(), result
 
 
