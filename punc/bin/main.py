@@ -22,7 +22,8 @@ COMMANDS = {
     "join-transcripts": "parts of a transcript, made by several jobs, to one",
     "find-ctm": "which CTM of a Kaldi decode directory is the one",
     "score": "score a punctuated data directory against a reference",
-    "results": "collect scores into RESULTS.tsv and RESULTS.md",
+    "results": "collect scores into RESULTS.tsv and pages",
+    "publish": "copy result pages to a recipe's directory",
 }
 
 
