@@ -99,8 +99,8 @@ decode() {
       --collapse "$marks" --collapse "$case" "$reference" "$out" "$out/score"
   done
   case $row in *-TED*) # where the recogniser is right, and where it is not
-    local/beside_errors.py $labels "$marks" data/test2011 data/test2011asr "exp/$row/decode_test2011asr" \
-      >"exp/$row/decode_test2011asr/score/beside_errors.md" ;;
+    local/near_errors.py $labels "$marks" data/test2011 data/test2011asr "exp/$row/decode_test2011asr" \
+      >"exp/$row/decode_test2011asr/score/near_errors.md" ;;
   esac
 }
 if runs 6; then
@@ -135,5 +135,5 @@ if runs 7; then
     --systems "$rows" --sets "$tests" --columns "$columns" --published conf/published.tsv \
     ${compare[@]+"${compare[@]}"} --tested "overall.F1 Err" --notes conf/notes.md exp RESULTS
   cat RESULTS.md
-  ! compgen -G "exp/*/decode_test_mix" >/dev/null || local/clashes.sh exp/*/decode_test_mix
+  ! compgen -G "exp/*/decode_test_mix" >/dev/null || local/count_lowercase_starts.sh exp/*/decode_test_mix
 fi

@@ -28,12 +28,26 @@ class Format(prose.Format):
         check_segments(text, [match.start() for match in matches if match[2] is not None])
         for match in matches:
             if match[2] is None:
-                docid = DOCID.search(match[1])
-                stream = next(filter(None, docid.groups()), "") if docid else ""
+                stream = document_name(match)
                 continue
             part = self.without_removed(html.unescape(re.sub(r"<[^<>]*>", " ", match[2])))
             yield self.passage(part, repairs)._replace(stream=stream, end=True)
             stream = None
+
+
+def document_name(match: re.Match[str]) -> str:
+    """The docid of a match of TAG that is a `<doc>`; empty if it has none."""
+    docid = DOCID.search(match[1])
+    return next(filter(None, docid.groups()), "") if docid else ""
+
+
+def documents_and_segments(text: str) -> Iterator[tuple[str, str]]:
+    """(docid, "") for each `<doc>` with a docid and ("", segment) for each `<seg>`, in the order of the text."""
+    for match in TAG.finditer(text):
+        if match[2] is not None:
+            yield "", html.unescape(match[2])
+        elif name := document_name(match):
+            yield name, ""
 
 
 def check_segments(text: str, begins: list[int]) -> None:
