@@ -79,10 +79,10 @@ fi
 if runs 2 && [ -n "$with_pieces" ]; then
   for kind in $texts; do
     [ -s "data/pieces_$kind.model" ] ||
-      $cmd "data/log/pieces_$kind.log" local/pieces.py train "data/train_$kind" "data/pieces_$kind.model" "$pieces"
+      $cmd "data/log/pieces_$kind.log" local/subwords.py train "data/train_$kind" "data/pieces_$kind.model" "$pieces"
     for set in "train_$kind" "dev_$kind" test_single test_multi; do
       out=data/${set}_pieces_$kind
-      [ -f "$out/punct" ] || local/pieces.py join "data/pieces_$kind.model" "data/$set" "$out"
+      [ -f "$out/punct" ] || local/subwords.py tokenize "data/pieces_$kind.model" "data/$set" "$out"
     done
   done
 fi
@@ -124,7 +124,7 @@ if runs 6; then
         [ "$out/punct" -nt "$exp/final.pt" ] ||
           $cmd "$exp/log/decode_$set.log" punc punctuate --posteriors false --nj "$nj" "$exp" "$input" "$out"
         case $system in Subword-*)
-          local/pieces.py part "data/$set" "$out" "$exp/decode_$set" && out=$exp/decode_$set ;;
+          local/subwords.py detokenize "data/$set" "$out" "$exp/decode_$set" && out=$exp/decode_$set ;;
         esac
         $cmd "$exp/log/score_$set.log" punc score --labels $labels "data/$set" "$out" "$score/score"
         [ $set = test_single ] || $cmd "$exp/log/score_${set}_mid.log" \
