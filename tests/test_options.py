@@ -42,7 +42,8 @@ def conf(tmp_path):
 def test_parse_defaults(parser):
     values = vars(parser.parse(["data"]))
     assert values == {"config": None, "quiet": False, "verbose": False, "hidden_dim": 100, "rate": 0.1,
-                      "pauses": False, "limit": None, "name": "a", "other": None, "token_type": "word", "collapse": [], "data_dir": "data"}
+                      "pauses": False, "limit": None, "name": "a", "other": None, "token_type": "word",
+                      "collapse": [], "data_dir": "data"}
 
 
 @pytest.mark.parametrize("arguments", [
