@@ -6,6 +6,7 @@ from punc.base.errors import InputError
 from punc.data.labels import Label, LabelSet
 from punc.scoring.collapse import parse_collapse
 
+
 @pytest.fixture
 def labels():
     return LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w."), Label("QUESTION", "w?")))

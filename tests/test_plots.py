@@ -8,7 +8,7 @@ import pytest
 
 from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance, write_data_dir
-from punc.scoring.plots import EDGES, available, binned_mean, describe, places, shares, slots
+from punc.scoring.plots import EDGES, available, axis_positions, binned_mean, describe, shares, slots
 
 needs_matplotlib = pytest.mark.skipif(not available(), reason="matplotlib is an extra")
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\n"
@@ -52,7 +52,7 @@ def test_describe_label():
 
 def test_binned_mean_of_slots():
     pauses = np.array([0, 0, 1, 1.01, 50])
-    middles, means = binned_mean(places(pauses), np.array([0, 0.5, 0.2, 0.4, 1]))
+    middles, means = binned_mean(axis_positions(pauses), np.array([0, 0.5, 0.2, 0.4, 1]))
     np.testing.assert_allclose(means, [0.25, 0.3, 1])
     assert EDGES[0] < middles[0] < EDGES[1]
     assert 0.9 < middles[1] < 1.2

@@ -25,7 +25,11 @@ SIGNATURES_HEADER = ("system", "set", "signature")
 
 
 class PairedTest(NamedTuple):
-    """A paired test of two systems: the difference `this` − `other` of a metric in percent, its 95 % interval, and p, two-sided."""
+    """A paired test of two systems.
+
+    difference   `this` − `other`, in percent; its 95 % interval is `low` to `high`
+    p            two-sided
+    """
 
     this: str
     other: str

@@ -52,8 +52,8 @@ def _main_page(data: PageData, settings: Settings) -> str:
         parts.append(f"Made by\n\n```sh\n{data.command}\n```")
     rows = _main_table(data, settings)
     parts.append(table(rows))
-    legend = ("In percent, with the 95 % confidence interval; **bold**: the best of our rows. Every system was trained "
-              "once (one run), so the interval is of the test set, not of the training.")
+    legend = ("In percent, with the 95 % confidence interval; **bold**: the best of our rows. Each row is one run, "
+              "so the interval is of the test set, not of the training.")
     if "published" in rows[0]:
         legend += " Published figures are the system's own; the pages below name their sources."
     parts.append(legend)
@@ -79,7 +79,7 @@ def _main_table(data: PageData, settings: Settings) -> list[list[str]]:
         systems = data.systems[:MOST_ROWS]
     cells = [["system", *systems]]
     for metric, name in figures:
-        ours = [data.metrics.get((system, name), {}).get(metric, UNKNOWN) for system in systems]
+        ours = [data.metrics.get((system, name), {}).get(metric) for system in systems]
         cells.append([f"{metric.replace('.', ' ')}, {name}", *_bold_best(ours, lower_is_better(metric))])
         published = [theirs.get((system, name, metric)) for system in systems]
         if any(value is not None for value in published):
@@ -100,12 +100,16 @@ def _split(column: str) -> tuple[str, str]:
     return metric, name
 
 
-def _bold_best(values: Sequence[Interval], lowest: bool) -> list[str]:
-    """`value (low–high)` of each; the best value is bold, with those that look the same."""
-    shown = ["" if np.isnan(one.value) else f"{one.value:.1f}" for one in values]
-    known = [one.value for one in values if not np.isnan(one.value)]
-    best = f"{(min if lowest else max)(known):.1f}" if known else None
-    return [(f"**{text}**" if text and text == best else text) + _bounds(one) for text, one in zip(shown, values)]
+def _bold_best(values: Sequence[Interval | None], lowest: bool) -> list[str]:
+    """`value (low–high)` of each, empty for None; the best value is bold, and those that look the same."""
+    known = [one.value for one in values if one and not np.isnan(one.value)]
+    best = _number((min if lowest else max)(known)) if known else ""
+    shown = [_number(one.value) if one else "" for one in values]
+    return [(f"**{text}**" if text == best else text) + _bounds(one) if one else "" for text, one in zip(shown, values)]
+
+
+def _number(value: float) -> str:
+    return "–" if np.isnan(value) else f"{value:.1f}"
 
 
 def _bounds(value: Interval) -> str:
@@ -125,8 +129,8 @@ def _set_page(name: str, data: PageData, settings: Settings) -> str:
     if settings.about:
         parts.append(settings.about)
     parts.append("All figures in percent, P / R / F1 where there are three; in brackets the 95 % confidence interval "
-                 "(of F1 where there are three). –: undefined, as nothing was predicted or expected. Every system was "
-                 "trained once (one run). [Back to the main page](../RESULTS.md)")
+                 "(of F1 where there are three). –: undefined, as nothing was predicted or expected. Each row is one "
+                 "run. [Back to the main page](../RESULTS.md)")
     parts.append(table(_set_table(name, data, settings, sources)))
     if tests := _test_table(name, data):
         parts.append("## Paired tests\n\np is two-sided, by approximate randomisation; the 95 % interval of the "
@@ -173,7 +177,7 @@ def _cell(measured: Mapping[str, Interval], column: str) -> str:
     if not any(name in measured for name in names):
         return ""
     found = [measured.get(name, UNKNOWN) for name in names]
-    return " / ".join("–" if np.isnan(one.value) else f"{one.value:.1f}" for one in found) + _bounds(found[-1])
+    return " / ".join(_number(one.value) for one in found) + _bounds(found[-1])
 
 
 def _test_table(name: str, data: PageData) -> list[list[str]]:
