@@ -1,7 +1,4 @@
-"""Blocks of lines: they cover every table, fit together, and are worked on in order."""
-
-import operator
-import time
+"""Blocks of lines: they cover every table and fit together."""
 
 import numpy as np
 import pytest
@@ -9,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punc.base.lookup import Lookup
-from punc.data.block_reader import Irregular, blocks, count, encode, in_order, runs_of, text_of
+from punc.data.block_reader import Irregular, blocks, count, encode, runs_of, text_of
 from punc.data.datadir import DataDir
 from punc.tokens.tokenizers import WordTokenizer
 from punc.tokens.vocabulary import Vocabulary
@@ -102,26 +99,3 @@ def test_what_data_directories_refuse_is_irregular(tmp_path, tables):
 
 def test_runs():
     assert runs_of([("a", 1), ("a", 0), ("b", 2), ("a", 3)]) == [("a", 1), ("b", 2), ("a", 3)]
-
-
-def later_first(number):
-    time.sleep(0.2 if number == 0 else 0)
-    return -number
-
-
-@pytest.mark.parametrize("nj", [1, 2])
-def test_in_order_keeps_the_order(nj):
-    assert list(in_order(later_first, iter(range(20)), nj)) == [-i for i in range(20)]
-
-
-def test_in_order_takes_few_tasks_at_a_time():
-    taken = []
-    results = in_order(operator.neg, (taken.append(i) or i for i in range(100)), 2)
-    assert next(results) == 0
-    assert len(taken) < 10
-    results.close()
-
-
-def test_in_order_raises_what_a_worker_raises():
-    with pytest.raises(ZeroDivisionError):
-        list(in_order((1).__truediv__, [1, 1, 0, 1], 2))

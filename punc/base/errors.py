@@ -1,13 +1,14 @@
-"""The one kind of error that a user's input can cause."""
+"""The one kind of error that a user can cause, and checks of arguments that raise it."""
 
 import os
+from collections.abc import Iterable
 
 
 class InputError(Exception):
-    """Something in the input or the options is wrong, and the user can mend it.
+    """Something in the input or the options is wrong, and the user can fix it.
 
-    ``str()`` is one line, ``FILE:LINE: what is wrong; what to do``, which the command line prints
-    behind the program's name, without a traceback.
+    `str()` is one line, `FILE:LINE: what is wrong; what to do`. The command line prints it after the program's name,
+    without a traceback.
 
     what     what is wrong
     remedy   what the user can do
@@ -21,5 +22,27 @@ class InputError(Exception):
         self.what, self.remedy, self.file, self.line = what, remedy, file, line
 
     def __reduce__(self):
-        # An error crosses from a worker process to its parent; the default would rebuild it from its message alone.
+        # Worker processes send their errors to the parent. By default, Python would restore one from its message alone.
         return InputError, (self.what, self.remedy, self.file, self.line)
+
+
+def check_at_least(least: float, **values: float) -> None:
+    """Raise InputError for the first of some named values that is below `least` or NaN: `widths=0; it is 1 or more`."""
+    for name, value in values.items():
+        if not value >= least:
+            raise InputError(f"{name}={value}", f"it is {least} or more")
+
+
+def check_probability(**values: float) -> None:
+    """Raise InputError for the first of some named values that is not in [0, 1): `dropout=1.0; it is …`."""
+    for name, value in values.items():
+        if not 0 <= value < 1:
+            raise InputError(f"{name}={value}", "it is at least 0 and less than 1")
+
+
+def check_choice(choices: Iterable[str], **values: str) -> None:
+    """Raise InputError for the first of some named values that is none of `choices`: `pool=sum; choose from …`."""
+    choices = tuple(choices)
+    for name, value in values.items():
+        if value not in choices:
+            raise InputError(f"{name}={value}", f"choose from {', '.join(choices)}")

@@ -5,13 +5,8 @@ with no Python step per token. A block where a check fails is not explained here
 data directory itself find the error, with file, line and remedy.
 """
 
-import multiprocessing
-import os
-import signal
-import threading
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from itertools import chain, groupby, islice, pairwise, starmap
 from operator import itemgetter, lt
@@ -215,36 +210,3 @@ def explain(data: DataDir, labels: LabelSet | None = None) -> InputError:
                 return InputError(f"label '{name}' is not in the label set", f"it has {' '.join(labels.names)}",
                                   data.path / "punct", row["punct"].line)
     raise RuntimeError(f"{data.path} changed while it was read")
-
-
-def in_order(function: Callable, tasks: Iterable, nj: int) -> Iterator:
-    """`function` of each task, in the order of the tasks, by `nj` processes; a few tasks at a time are in memory."""
-    tasks, waiting = iter(tasks), deque()
-    few = list(islice(tasks, 2))
-    if nj == 1 or len(few) < 2:  # a process takes longer to start than a block takes
-        yield from map(function, chain(few, tasks))
-        return
-    context = multiprocessing.get_context("spawn")  # a fork is not safe beside another library's threads
-    pool = ProcessPoolExecutor(nj, context, _start_worker, (function,))
-    try:
-        for task in chain(few, tasks):
-            waiting.append(pool.submit(_work, task))
-            if len(waiting) > 2 * nj:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _start_worker(function: Callable) -> None:
-    """Keep the function, which may be large, for all tasks; leave Ctrl-C to the parent and end with it."""
-    global _function
-    _function = function
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-    threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
-
-
-def _work(task):
-    return _function(task)

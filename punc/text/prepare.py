@@ -1,15 +1,10 @@
 """Raw text to a data directory: blocks of the input are analysed in parallel, and come out in order."""
 
 import os
-import signal
-import threading
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from mmap import ACCESS_READ, mmap
-from multiprocessing import get_context, parent_process
-from multiprocessing.connection import wait
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +12,7 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import open_input
+from punc.base.parallel import map_ordered
 from punc.data.datadir import Utterance, write_data_dir
 from punc.text.chunks import Cutter, Piece, in_order, stream_name
 from punc.text.readers import RawFormat, RawReader
@@ -102,50 +98,6 @@ def count_lines(file, end: int) -> int:
     return lines
 
 
-_reader: RawReader | None = None  # a worker process's own
-
-
-def _start_worker(raw: RawFormat) -> None:
-    global _reader
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to every process; the parent tells of it
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    _reader = RawReader(raw)
-
-
-def _end_with_parent() -> None:
-    """End a worker whose parent was killed; it would wait for work forever."""
-    wait([parent_process().sentinel])
-    os._exit(1)
-
-
-def _work(block: Block) -> tuple[list[Piece], Counter]:
-    return read_block(block, _reader)
-
-
-def read_blocks(raw: RawFormat, inputs: Iterable[Block], nj: int) -> Iterator[tuple[list[Piece], Counter]]:
-    """`read_block` of each block, in order, by `nj` processes; at most a few blocks are in memory."""
-    inputs = iter(inputs)
-    start = [block for _, block in zip(range(2), inputs)]
-    if nj == 1 or len(start) < 2:  # starting processes takes longer than reading one block
-        reader = RawReader(raw)
-        yield from (read_block(block, reader) for part in (start, inputs) for block in part)
-        return
-    # Spawned, not forked: a caller's threads do not survive a fork.
-    with ProcessPoolExecutor(nj, get_context("spawn"), _start_worker, (raw,)) as pool:
-        try:
-            ahead = deque(pool.submit(_work, block) for block in start)
-            for block in inputs:
-                ahead.append(pool.submit(_work, block))
-                if len(ahead) > 2 * nj:
-                    yield ahead.popleft().result()
-            while ahead:
-                yield ahead.popleft().result()
-        except BrokenProcessPool:
-            raise InputError("a worker process was killed", "free some memory, or use --nj=1") from None
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-
-
 def prepare(raw: RawFormat, inputs: Sequence[str | os.PathLike], output: str | os.PathLike, utt_words: int = 50,
             prefix: str = "", independent: bool = False, nj: int = 1) -> Counter:
     """Write the data directory of some raw text files, each of which begins a stream.
@@ -168,7 +120,8 @@ def prepare(raw: RawFormat, inputs: Sequence[str | os.PathLike], output: str | o
         inputs = [files[name] for name in in_order(map(file_name, inputs))]
 
     def pieces() -> Iterator[Piece]:
-        for some, repaired in read_blocks(raw, blocks(inputs, raw.delimiter), nj):
+        read = partial(read_block, reader=RawReader(raw))
+        for some, repaired in map_ordered(read, blocks(inputs, raw.delimiter), nj):
             repairs.update(repaired)
             yield from some
 

@@ -25,7 +25,8 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.base.files import atomic_file
 from punc.base.lookup import Tokens, split_lines
-from punc.data.block_reader import COUNT_BLOCK, Block, Irregular, blocks, explain, in_order, text_of
+from punc.base.parallel import map_ordered
+from punc.data.block_reader import COUNT_BLOCK, Block, Irregular, blocks, explain, text_of
 from punc.data.datadir import DataDir
 from punc.tokens.vocabulary import SPECIALS, Encoding, Vocabulary, most_frequent
 
@@ -157,7 +158,7 @@ def count_characters(sets: Sequence[DataDir], nj: int = 1) -> dict[bytes, int]:
     points = np.zeros(POINTS, np.int64)
     for data in sets:
         try:
-            for kinds, numbers in in_order(partial(_count, data.path), blocks(data, ["text"], COUNT_BLOCK), nj):
+            for kinds, numbers in map_ordered(partial(_count, data.path), blocks(data, ["text"], COUNT_BLOCK), nj):
                 points[kinds] += numbers
         except Irregular:
             raise explain(data) from None

@@ -25,7 +25,8 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir, atomic_file, open_input, read_lines
 from punc.base.lookup import Lookup
-from punc.data.block_reader import ENCODE_BLOCK, Encoded, Irregular, blocks, encode, encode_by_time, explain, in_order
+from punc.base.parallel import map_ordered
+from punc.data.block_reader import ENCODE_BLOCK, Encoded, Irregular, blocks, encode, encode_by_time, explain
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
 from punc.tokens.tokenizers import TOKENIZERS, CharacterTokenizer, SubwordTokenizer, WordTokenizer, read_tokenizer
@@ -206,7 +207,7 @@ def write_set(folder: Path, data: DataDir, tokenizer: WordTokenizer | CharacterT
         parts = encode_by_time(data, code, classes)
     else:
         function = partial(encode, data.path, code, classes)
-        parts = in_order(function, blocks(data, names, ENCODE_BLOCK), nj)
+        parts = map_ordered(function, blocks(data, names, ENCODE_BLOCK), nj)
     try:
         counts = _write_parts(folder, parts, data)
     except Irregular:

@@ -13,7 +13,8 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, decode_line, open_input
 from punc.base.lookup import Lookup
-from punc.data.block_reader import COUNT_BLOCK, Irregular, blocks, count, explain, in_order
+from punc.base.parallel import map_ordered
+from punc.data.block_reader import COUNT_BLOCK, Irregular, blocks, count, explain
 from punc.data.datadir import DataDir
 
 UNK, END = 0, 1  # ids of the unknown token and the end of a stream
@@ -98,7 +99,7 @@ def count_words(sets: Sequence[DataDir], size: int, nj: int = 1) -> dict[bytes, 
                 first = [count(data.path, Lookup([], -1), block)[1] for block in islice(parts, 1)]
                 common = dict(first[0].most_common()) if first else {}
                 numbers = np.fromiter(common.values(), np.int64, len(common))
-            for known, others in in_order(partial(count, data.path, Lookup(list(common), -1)), parts, nj):
+            for known, others in map_ordered(partial(count, data.path, Lookup(list(common), -1)), parts, nj):
                 numbers += known
                 rare.update(others)
                 if len(rare) > most:

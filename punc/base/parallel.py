@@ -1,0 +1,68 @@
+"""One pool of worker processes for work that falls into independent tasks."""
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from itertools import chain, islice
+from typing import TypeVar
+
+from punc.base import log
+from punc.base.errors import InputError
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+def map_ordered(function: Callable[[Task], Result], tasks: Iterable[Task], nj: int) -> Iterator[Result]:
+    """Apply `function` to each task in `nj` processes; results come in the order of the tasks.
+
+    Each process receives `function` once, so it may be large. At most 2 `nj` + 1 tasks and results are in memory.
+    With `nj` = 1, or a single task, no process is started: that takes longer than a task does.
+
+    Raises what `function` raises, and InputError if a process is killed.
+    """
+    tasks, waiting = iter(tasks), deque()
+    first = list(islice(tasks, 2))
+    if nj == 1 or len(first) < 2:
+        yield from map(function, chain(first, tasks))
+        return
+    # Spawned, not forked: a fork is not safe if the caller has threads.
+    pool = ProcessPoolExecutor(nj, multiprocessing.get_context("spawn"), _start_worker, (function, log.LOGGER.level))
+    try:
+        for task in chain(first, tasks):
+            waiting.append(pool.submit(_run, task))
+            if len(waiting) > 2 * nj:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except BrokenProcessPool:
+        raise InputError("a worker process was killed", "free some memory, or use fewer processes") from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+_function: Callable  # a worker's own
+
+
+def _start_worker(function: Callable, level: int) -> None:
+    """Keep the function; log as the parent does; leave Ctrl-C to the parent and end with it, even if it is killed."""
+    global _function
+    _function = function
+    log.configure()
+    log.LOGGER.setLevel(level)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    multiprocessing.parent_process().join()
+    os._exit(1)
+
+
+def _run(task: Task) -> Result:
+    return _function(task)
