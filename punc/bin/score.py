@@ -8,7 +8,9 @@ from punc.base.errors import InputError
 from punc.base.options import OptionParser
 from punc.data.datadir import DataDir, checksum
 from punc.data.labels import LabelSet
-from punc.scoring.metrics import count, figures, parse_collapse, read_counts
+from punc.scoring.collapse import parse_collapse
+from punc.scoring.counts import count, read_counts
+from punc.scoring.metrics import compute_metrics
 from punc.scoring.report import score_table, signature, write_score
 from punc.scoring.significance import check_pair, compare, intervals
 
@@ -18,7 +20,7 @@ def parser() -> OptionParser:
     options = OptionParser(
         "punc score [options] --labels FILE REF-DIR HYP-DIR OUT-DIR",
         "Score the labels of the data directory HYP-DIR against those of REF-DIR; where a stream's words differ, the "
-        "reference is projected onto the hypothesis first. Prints a table; OUT-DIR gets counts.tsv, figures.tsv, "
+        "reference is projected onto the hypothesis first. Prints a table; OUT-DIR gets counts.tsv, metrics.tsv, "
         "labels.txt and signature.",
         "punc score --labels exp/T-LSTM/labels.txt --collapse 3-class:FULLSTOP=PERIOD+QUESTION data/test_ref "
         "exp/T-LSTM/decode_test_ref exp/T-LSTM/decode_test_ref/score")
@@ -49,7 +51,7 @@ def main(arguments: Sequence[str]) -> None:
             raise InputError(f"--{name}={getattr(options, name)} is too small", f"give {least} or more")
     labels = LabelSet.read(options.labels)
     collapses = [parse_collapse(text, labels) for text in options.collapse]
-    measure = partial(figures, labels=labels, collapses=collapses)
+    measure = partial(compute_metrics, labels=labels, collapses=collapses)
 
     counts = count(DataDir(options.reference), DataDir(options.hypothesis), labels,
                    options.block, options.last_slot, options.match)

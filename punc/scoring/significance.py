@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.scoring.metrics import Counts
+from punc.scoring.counts import Counts
 
-Measure = Callable[[np.ndarray], dict[str, np.ndarray]]  # punc.scoring.metrics.figures with its label set
+Measure = Callable[[np.ndarray], dict[str, np.ndarray]]  # `metrics.compute_metrics` with its label set
 
 WEIGHTS_AT_ONCE = 1 << 22  # 32 MiB: memory stays flat in the number of units
 
