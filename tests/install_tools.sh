@@ -1,15 +1,28 @@
 #!/usr/bin/env bash
-# Installs the programs that some tests run beside ours, Slurm and sclite, where that is possible: as root on Debian or
-# Ubuntu. Where it is not, those tests are skipped, and say what is missing.
+# Installs what some tests need and set-up does not install: Slurm, sclite, flite and sox (as root on Debian or Ubuntu),
+# the extras of setup.py, and KenLM's lmplz. If something cannot be installed, it says so, and those tests are skipped.
 set -u
+cd "$(CDPATH='' cd -- "$(dirname "$0")/.." && pwd -P)" || exit 1
 
-command -v slurmctld >/dev/null && command -v munged >/dev/null && { command -v sclite || command -v sctk; } >/dev/null && exit
-if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-  echo "tests/install_tools.sh: not root with apt-get, so no Slurm and no sclite" >&2
-  exit
+lacking() {
+  echo "tests/install_tools.sh: $*; the tests that need it are skipped" >&2
+}
+
+read -ra packages <<<"slurm-wlm munge sctk flite sox $(bash utils/install_lmplz.sh --packages)"
+if dpkg --status "${packages[@]}" >/dev/null 2>&1; then
+  :
+elif [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+  lacking "not root with apt-get, so no ${packages[*]:0:5}"
+else
+  export DEBIAN_FRONTEND=noninteractive
+  { timeout 200 apt-get install -qq -y --no-install-recommends "${packages[@]}" ||
+    { timeout 100 apt-get update -qq && timeout 200 apt-get install -qq -y --no-install-recommends "${packages[@]}"; }
+  } >/dev/null 2>&1 || lacking "apt-get could not install ${packages[*]}"
 fi
-export DEBIAN_FRONTEND=noninteractive
-packages=(slurm-wlm munge sctk)
-{ timeout 200 apt-get install -qq -y --no-install-recommends "${packages[@]}" ||
-  { timeout 100 apt-get update -qq && timeout 200 apt-get install -qq -y --no-install-recommends "${packages[@]}"; }
-} >/dev/null 2>&1 || echo "tests/install_tools.sh: ${packages[*]} could not be installed; their tests are skipped" >&2
+
+bash utils/setup.sh || exit 1
+modules="pycrfsuite brown_clustering gensim pocketsphinx"
+.venv/bin/python -c "from importlib.util import find_spec; assert all(map(find_spec, '$modules'.split()))" 2>/dev/null ||
+  timeout 300 .venv/bin/python -m pip install -qq --constraint constraints.txt --editable '.[crf,clusters,vectors,speech]' ||
+  lacking "pip could not install the extras crf, clusters, vectors and speech"
+timeout 400 bash utils/install_lmplz.sh || lacking "no lmplz"

@@ -62,18 +62,18 @@ def test_spoken_words(local, written, words):
     assert " ".join(word for said in local["spoken"].spoken(written.split()) for word in said) == words
 
 
-def test_a_rule_applied_to_its_own_words_changes_nothing(local):
+def test_spoken_is_idempotent(local):
     said = [w for words in local["spoken"].spoken(TOKENS) for w in words]
     assert [(word,) for word in said] == local["spoken"].spoken(said)
 
 
-def test_every_number_has_words(local):
+def test_number_words_are_distinct(local):
     words = [tuple(local["spoken"].number(str(n))) for n in range(100000)]
     assert len({tuple(local["spoken"].cardinal(n)) for n in range(100000)}) == 100000
     assert all(word.isalpha() for said in words for word in said)
 
 
-def test_text_for_the_first_stage(local, tmp_path):
+def test_prepare_text_lines(local, tmp_path):
     path = tmp_path / "text"
     path.write_bytes("#doc one\n#speaker Me\nMr. Smith, is it 2020? (Yes.) It's “long-term”; $5 million!\n".encode()
                      + b"post-war \xff.\n")
@@ -83,7 +83,7 @@ def test_text_for_the_first_stage(local, tmp_path):
     assert list(local["prepare_text"].spoken_lines(path)) == ["#doc talk", "at and t, three percent."]
 
 
-def test_a_call_with_its_pauses(local, labels, tmp_path):
+def test_to_call_pauses(local, labels, tmp_path):
     path = write_nlp(tmp_path / "a.nlp", [
         row("Hello", "1.0", "1.5", ","), row("<laugh>", "1.6", "1.9", "."), row("the", "2.0", "2.2"),
         row("C", "2.5", "2.6", tags="['1:ABBREVIATION']"), row("F", "2.6", "2.7", tags="['1:ABBREVIATION']"),
@@ -96,7 +96,7 @@ def test_a_call_with_its_pauses(local, labels, tmp_path):
     assert call.pauses == pytest.approx([0.2, 0.3, 0.1] + [np.nan] * 6, abs=1e-5, nan_ok=True)
 
 
-def test_several_words_share_a_time_and_a_dropped_token_without_one_hides_the_pause(local, labels, tmp_path):
+def test_to_call_shared_and_missing_times(local, labels, tmp_path):
     path = write_nlp(tmp_path / "a.nlp", [
         row("2020", "0", "1"), row("end", "1.5", "2"), row("<unk>", mark="."), row("next", "3", "4")])
     call = local["nlp"].to_call(local["nlp"].read_nlp(path), labels)
@@ -106,17 +106,17 @@ def test_several_words_share_a_time_and_a_dropped_token_without_one_hides_the_pa
 
 
 @pytest.mark.parametrize(("rows", "line", "what"), [
-    ([row("a", "1", "x")], 2, "is no time"), ([row("a"), row("b", "2", "1")], 3, "is no time"),
-    ([row("a", "1", "inf")], 2, "is no time"), (["a|0"], 2, "2 columns, the first line has 11"),
+    ([row("a", "1", "x")], 2, "is not a time"), ([row("a"), row("b", "2", "1")], 3, "is not a time"),
+    ([row("a", "1", "inf")], 2, "is not a time"), (["a|0"], 2, "2 columns, the first line has 11"),
     ([], None, "no token")])
-def test_a_bad_transcript_is_one_line(local, tmp_path, rows, line, what):
+def test_read_nlp_bad_lines(local, tmp_path, rows, line, what):
     with pytest.raises(InputError, match=what) as error:
         local["nlp"].read_nlp(write_nlp(tmp_path / "a.nlp", rows))
     assert error.value.line == line
     assert "\n" not in str(error.value)
 
 
-def test_a_file_without_the_columns(local, tmp_path):
+def test_read_nlp_missing_column(local, tmp_path):
     (tmp_path / "a.nlp").write_text("token|speaker\n")
     with pytest.raises(InputError, match="no column 'ts'"):
         local["nlp"].read_nlp(tmp_path / "a.nlp")
@@ -133,7 +133,7 @@ def earnings22(directory, calls=11):
         write_nlp(directory / "transcripts" / "force_aligned_nlp_references" / f"call{n:02d} x.aligned.nlp", rows)
 
 
-def test_earnings22_sets(local, labels, tmp_path, capsys):
+def test_prepare_earnings22_sets(local, labels, tmp_path, capsys):
     earnings22(tmp_path / "in")
     local["prepare_earnings22"].prepare(tmp_path / "in", labels, tmp_path)
     train = dict(DataDir(tmp_path / "train_pauses").streams())
@@ -151,7 +151,7 @@ def test_earnings22_sets(local, labels, tmp_path, capsys):
     assert [stream for stream, _ in DataDir(tmp_path / "dev_clean").streams()] == dev
 
 
-def test_fillers_leave_their_mark_to_the_word_before_and_their_time_to_the_pause(local, labels, tmp_path):
+def test_without_fillers_keeps_marks_and_time(local, labels, tmp_path):
     write_nlp(tmp_path / "a.nlp", [row("Um", "0", "1", ","), row("so", "1", "2", ","), row("Uh", "3", "4", "."),
                                    row("hum", "4.5", "5", "."), row("hmm", "6", "7", ",")])
     nlp = local["nlp"]
@@ -160,7 +160,7 @@ def test_fillers_leave_their_mark_to_the_word_before_and_their_time_to_the_pause
     assert call.pauses == pytest.approx([2.5, np.nan], nan_ok=True)
 
 
-def test_too_few_calls_write_nothing(local, labels, tmp_path):
+def test_prepare_earnings22_too_few_calls(local, labels, tmp_path):
     earnings22(tmp_path / "in", 4)
     with pytest.raises(InputError, match="only 3 calls are aligned"):
         local["prepare_earnings22"].prepare(tmp_path / "in", labels, tmp_path)
@@ -178,7 +178,7 @@ def earnings21(directory):
                 f"{call} A 0.10 0.20 in 0.9\n{call} A 0.50 0.10 <unk> 0.9\n{call} A 1.00 0.40 covid-19 1.00\n")
 
 
-def test_earnings21_sets(local, labels, tmp_path, capsys):
+def test_prepare_earnings21_sets(local, labels, tmp_path, capsys):
     earnings21(tmp_path / "in")
     local["prepare_earnings21"].prepare(tmp_path / "in", labels, tmp_path, {"asr": "rev/kaldi", "poor": "libri"})
     assert [(u.id, u.words, u.labels) for u in DataDir(tmp_path / "test_ref").utterances()] == [
@@ -191,7 +191,7 @@ def test_earnings21_sets(local, labels, tmp_path, capsys):
     assert "rev/kaldi: no reference of 1 calls, left out: 4" in said
 
 
-def test_no_call_in_common(local, labels, tmp_path):
+def test_prepare_earnings21_no_common_call(local, labels, tmp_path):
     earnings21(tmp_path / "in")
     for path in (tmp_path / "in" / "output" / "libri" / "ctm").iterdir():
         path.rename(path.with_name(f"other{path.name}"))
@@ -199,7 +199,7 @@ def test_no_call_in_common(local, labels, tmp_path):
         local["prepare_earnings21"].prepare(tmp_path / "in", labels, tmp_path, {"asr": "rev/kaldi", "poor": "libri"})
 
 
-def test_engines(local, labels, tmp_path, capsys):
+def test_prepare_engines_sets(local, labels, tmp_path, capsys):
     earnings21(tmp_path / "in")
     local["prepare_earnings21"].prepare(tmp_path / "in", labels, tmp_path, {"asr": "rev/kaldi", "poor": "libri"})
     for call in "123":

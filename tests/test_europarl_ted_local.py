@@ -1,4 +1,4 @@
-"""The scripts of egs/europarl_ted on made-up text: the parts, quotes, sentences, and words that are odd."""
+"""The scripts of egs/europarl_ted on made-up text."""
 
 import importlib.util
 import subprocess
@@ -32,7 +32,7 @@ SPEC.loader.exec_module(TEXTS)
     ("an opening 'without an end", "an opening 'without an end"),
     ("plain, with \"double\"", "plain, with \"double\""),
 ])
-def test_single_quotes(line, expected):
+def test_quoted_single_quotes(line, expected):
     assert TEXTS.quoted(line) == expected
 
 
@@ -54,7 +54,7 @@ def corpus(tmp_path):
     return tmp_path
 
 
-def test_texts_by_parts(corpus):
+def test_texts_parts(corpus):
     out = corpus / "out"
     out.mkdir()
     subprocess.run([sys.executable, RECIPE / "local/texts.py", corpus, out], check=True, capture_output=True)
@@ -66,7 +66,7 @@ def test_texts_by_parts(corpus):
         "dev_conll.txt": "#doc 0001\nDev\n", "test_conll.txt": "#doc 0001\nTest\n"}
 
 
-def test_a_corpus_that_is_not_there(tmp_path):
+def test_texts_missing_corpus(tmp_path):
     found = subprocess.run([sys.executable, RECIPE / "local/texts.py", tmp_path, tmp_path], capture_output=True,
                            text=True)
     assert found.returncode
@@ -95,11 +95,11 @@ def prepared(tmp_path, text, *options):
                                  ("left", "CAP_PERIOD")]),
     ('Mr " Bean " , he', [("mr", "CAP_QUOTATION"), ("bean", "CAP_COMMA"), ("he", "O")]),
 ])
-def test_ten_labels(text, expected, tmp_path):
+def test_prepare_ten_labels(text, expected, tmp_path):
     assert prepared(tmp_path, text) == expected
 
 
-def test_sentences(tmp_path):
+def test_sentences_are_streams(tmp_path):
     words, names = list("abcdefg"), ["CAP_PERIOD", "CAP", "QUESTIONMARK", "COMMA", "O", "PERIOD", "O"]
     write_data_dir(tmp_path / "data", [Utterance("s-1", "s", words[:4], names[:4]),
                                        Utterance("s-2", "s", words[4:], names[4:]),
@@ -117,8 +117,8 @@ def guess_case(tmp_path, *directories):
                            *directories], capture_output=True, text=True)
 
 
-def test_case_is_guessed(tmp_path):
-    """By each word's case within sentences (`bob` always, `may` half the time), and where a sentence begins."""
+def test_guess_case_by_word_and_sentence(tmp_path):
+    """Within the cased sentences `bob` always has a capital, `may` half the time, and each sentence begins with one."""
     write_data_dir(tmp_path / "cased", [
         Utterance("s-1", "s", ["the", "bob", "may", "the"], ["CAP", "CAP_COMMA", "CAP_QUOTATION", "PERIOD"]),
         Utterance("s-2", "s", ["the", "bob", "may"], ["CAP", "CAP", "O"])])
@@ -138,7 +138,7 @@ def test_case_is_guessed(tmp_path):
     (["COMA"], "a/punct: utterance 's-1' has label 'COMA', which is not in the label set; "
                "give the --labels that it was made with"),
 ])
-def test_case_of_what_has_no_such_labels(labels, message, tmp_path):
+def test_guess_case_wrong_labels(labels, message, tmp_path):
     write_data_dir(tmp_path / "cased", [Utterance("s-1", "s", ["a"], ["O"])])
     write_data_dir(tmp_path / "a", [Utterance("s-1", "s", ["a"], labels)])
     done = guess_case(tmp_path, tmp_path / "a")
@@ -147,41 +147,42 @@ def test_case_of_what_has_no_such_labels(labels, message, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def beside_errors(tmp_path, said, recognized, punctuated):
+def near_errors(tmp_path, said, recognized, punctuated):
     for name, pairs in (("said", said), ("recognized", recognized), ("punctuated", punctuated)):
         words, marks = zip(*(pair.partition("/")[::2] for pair in pairs.split()))
         names = [{"": "O", ",": "CAP_COMMA", ".": "PERIOD"}[mark] for mark in marks]
         write_data_dir(tmp_path / name, [Utterance("s-1", "s", list(words), names)])
-    return subprocess.run([sys.executable, RECIPE / "local/beside_errors.py", LABELS,
+    return subprocess.run([sys.executable, RECIPE / "local/near_errors.py", LABELS,
                            "marks:O=O+CAP,COMMAS=COMMA+CAP_COMMA", *map(tmp_path.joinpath, ("said", "recognized",
                                                                                            "punctuated"))],
                           capture_output=True, text=True)
 
 
-def test_marks_beside_errors(tmp_path):
-    """c is missing, x is inserted, y is another word: the slots after b, d, x, e, y are beside an error."""
-    done = beside_errors(tmp_path, "a b/, c d e f/. g/.", "a b/, d x e y/. g/.", "a/, b/, d x e y/, g/.")
+def test_near_errors_table(tmp_path):
+    """c is missing, x is inserted, y is another word: the slots after b, d, x, e, y are near an error."""
+    done = near_errors(tmp_path, "a b/, c d e f/. g/.", "a b/, d x e y/. g/.", "a/, b/, d x e y/, g/.")
     assert done.stdout.splitlines()[2:] == [
-        "| all | 7 | 50.0 | 66.7 | 57.1 |", "| not beside an error | 2 | 50.0 | 100.0 | 66.7 |",
-        "| beside an error | 5 | 50.0 | 50.0 | 50.0 |"]
+        "| all | 7 | 50.0 | 66.7 | 57.1 |", "| not near an error | 2 | 50.0 | 100.0 | 66.7 |",
+        "| near an error | 5 | 50.0 | 50.0 | 50.0 |"]
 
 
-def test_marks_of_other_words(tmp_path):
-    done = beside_errors(tmp_path, "a", "a", "b")
+def test_near_errors_other_words(tmp_path):
+    done = near_errors(tmp_path, "a", "a", "b")
     assert done.returncode
-    assert done.stderr == (f"{RECIPE}/local/beside_errors.py: {tmp_path}/punctuated: its words are others; "
-                           f"punctuate {tmp_path}/recognized\n")
+    assert done.stderr == (f"{RECIPE}/local/near_errors.py: {tmp_path}/punctuated: its words are not those of "
+                           f"{tmp_path}/recognized; punctuate {tmp_path}/recognized\n")
 
 
-def test_small_letters_behind_sentence_ends(tmp_path):
-    """Of 3 ends one has a small letter behind it, in the next line; `1996` has none, and streams are not told apart."""
+def test_count_lowercase_starts_table(tmp_path):
+    """One of 3 ends has a small letter after it, in the next line; `1996` has no case; streams do not matter."""
     write_data_dir(tmp_path / "data", [Utterance("s-1", "s", ["a", "b", "c"], ["PERIOD", "CAP", "QUESTIONMARK"]),
                                        Utterance("s-2", "s", ["d", "e", "1996"], ["O", "CAP_PERIOD", "O"])])
-    done = subprocess.run([RECIPE / "local/clashes.sh", tmp_path / "data"], capture_output=True, text=True, check=True)
+    done = subprocess.run([RECIPE / "local/count_lowercase_starts.sh", tmp_path / "data"], check=True, text=True,
+                          capture_output=True)
     assert done.stdout.splitlines()[2:] == [f"| `{tmp_path}/data` | 3 | 1 | 33.3 |"]
 
 
-def test_casing(tmp_path):
+def test_learn_casing_restores_prose(tmp_path):
     text = 'NATO met "McDonald" and don\'t. NATO, McDonald'
     prepared(tmp_path, text, "--lowercase", "false")
     (tmp_path / "data").rename(tmp_path / "cased")
@@ -198,7 +199,7 @@ def test_casing(tmp_path):
     assert (tmp_path / "prose").read_text().partition(" ")[2] == text + "\n"
 
 
-def test_counts(tmp_path):
+def test_count_labels_table(tmp_path):
     prepared(tmp_path, "I saw Japan, and it. Why?")
     found = subprocess.run(["bash", RECIPE / "local/count_labels.sh", LABELS, tmp_path / "data"], check=True,
                            capture_output=True, text=True).stdout.splitlines()
@@ -209,9 +210,9 @@ def test_counts(tmp_path):
 
 @pytest.mark.parametrize(("words", "documents"), [(0, "abc"), (1, ""), (2, "c"), (3, "bc"), (5, "bc"), (6, "abc"),
                                                   (9, "abc")])
-def test_the_latest_documents(tmp_path, words, documents):
+def test_last_documents_within_words(tmp_path, words, documents):
     texts = {"a": "#doc a\none two\nthree\n", "b": "#doc b\nfour\n", "c": "#doc c\nfive six\n"}
     (tmp_path / "text").write_text("".join(texts.values()))
-    kept = subprocess.run([RECIPE / "local/latest.sh", str(words), tmp_path / "text"], check=True, capture_output=True,
-                          text=True).stdout
+    kept = subprocess.run([RECIPE / "local/last_documents.sh", str(words), tmp_path / "text"], check=True,
+                          capture_output=True, text=True).stdout
     assert kept == "".join(texts[name] for name in documents)

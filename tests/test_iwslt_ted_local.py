@@ -27,7 +27,7 @@ def write_words(path, words, labels=None):
 
 @pytest.fixture(scope="module")
 def texts(tmp_path_factory):
-    """Two data directories in which x and y stand in the same places, z in others."""
+    """Two data directories in which x and y have the same contexts and z others."""
     place, rng = tmp_path_factory.mktemp("texts"), np.random.default_rng(1)
     phrases = [["a", "x", "b"], ["a", "y", "b"], ["c", "z", "d"], ["c", "do", "n't", "d"]]
     return [write_words(place / name, [word for _ in range(3000) for word in phrases[rng.integers(4)]])
@@ -40,7 +40,7 @@ def train(*arguments, hash_seed="0"):
 
 
 @needs_gensim
-def test_words_in_the_same_places_have_like_vectors(texts, tmp_path):
+def test_train_vectors_same_contexts_similar_vectors(texts, tmp_path):
     done = train("--dimensions", 8, "--window", 1, "--epochs", 20, *texts, tmp_path / "v.txt")
     assert done.returncode == 0, done.stderr
     table = read_word_vectors(tmp_path / "v.txt", ["x", "y", "z", "n't"], 8).table
@@ -49,18 +49,18 @@ def test_words_in_the_same_places_have_like_vectors(texts, tmp_path):
 
 
 @needs_gensim
-def test_the_same_words_give_the_same_file(texts, tmp_path):
+def test_train_vectors_repeatable(texts, tmp_path):
     for name, seed in (("a", "1"), ("b", "2")):
         assert train("--dimensions", 8, "--words", 2345, *texts, tmp_path / name, hash_seed=seed).returncode == 0
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     done = train("--dimensions", 8, "--words", 2345, "--seed", 2, *texts, tmp_path / "c")
-    assert "of 2345 words and marks in the text" in done.stderr
+    assert "trained on 2345 words and marks" in done.stderr
     assert (tmp_path / "a").read_bytes() != (tmp_path / "c").read_bytes()
 
 
 @needs_gensim
-def test_marks_are_learned_and_not_written(tmp_path):
-    """x and y have nothing in common but the mark behind them, z has none."""
+def test_train_vectors_marks_not_written(tmp_path):
+    """x and y have only the mark after them in common; z has none."""
     rng, words, labels = np.random.default_rng(1), [], []
     for _ in range(4000):
         word = "xyz"[rng.integers(3)]
@@ -77,14 +77,14 @@ def test_marks_are_learned_and_not_written(tmp_path):
 
 
 @needs_gensim
-def test_no_word_is_frequent_enough(texts, tmp_path):
+def test_train_vectors_no_frequent_word(texts, tmp_path):
     done = train("--min-count", 100000, *texts, tmp_path / "v.txt")
     assert done.returncode == 1
     assert "no word occurs 100000 times; give more text, or lower --min-count" in done.stderr
     assert not (tmp_path / "v.txt").exists()
 
 
-def test_without_gensim_it_says_what_to_install(texts, tmp_path):
+def test_train_vectors_without_gensim(texts, tmp_path):
     (tmp_path / "gensim.py").write_text("raise ImportError\n")
     done = subprocess.run([sys.executable, str(LOCAL / "train_vectors.py"), *map(str, texts), str(tmp_path / "v.txt")],
                           env={**os.environ, "PYTHONPATH": str(tmp_path)}, text=True, capture_output=True, check=False)
@@ -94,7 +94,7 @@ def test_without_gensim_it_says_what_to_install(texts, tmp_path):
 
 
 @pytest.mark.parametrize("header", ["", "4 2\n"])
-def test_a_vocabulary_of_vectors_and_text(tmp_path, header):
+def test_vectors_vocab_merges(tmp_path, header):
     data = write_words(tmp_path / "data", ["x", "y", "don't", "x"])
     (tmp_path / "v").write_text(f"{header}the 1 2\nx 1 2\n<unk> 1 2\ndas\u00a0haus 1 2\n")
     command = [LOCAL / "vectors_vocab.sh", tmp_path / "v", data / "text", tmp_path / "vocab"]
@@ -105,10 +105,10 @@ def test_a_vocabulary_of_vectors_and_text(tmp_path, header):
     assert (tmp_path / "vocab").stat().st_mtime_ns == before
 
 
-def test_a_vocabulary_of_no_file(tmp_path):
+def test_vectors_vocab_missing_file(tmp_path):
     data = write_words(tmp_path / "data", ["x"])
     done = subprocess.run([LOCAL / "vectors_vocab.sh", tmp_path / "v", data / "text", tmp_path / "vocab"], text=True,
                           capture_output=True, check=False)
     assert done.returncode == 1
-    assert f"{tmp_path}/v: no such file; name one with --vectors" in done.stderr
+    assert f"{tmp_path}/v: no such file; name another with --vectors" in done.stderr
     assert not (tmp_path / "vocab").exists()

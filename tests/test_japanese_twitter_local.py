@@ -1,4 +1,4 @@
-"""The scripts of egs/japanese_twitter on made-up text: what a sentence is, which set it is in, pieces and back."""
+"""The scripts of egs/japanese_twitter on made-up text."""
 
 import importlib.util
 import os
@@ -24,7 +24,7 @@ def load(name):
     return module
 
 
-TEXTS, PIECES = load("make_texts"), load("pieces")
+TEXTS, SUBWORDS = load("make_texts"), load("subwords")
 
 
 def sentences(line, post=False, line_breaks="stop"):
@@ -44,7 +44,7 @@ def sentences(line, post=False, line_breaks="stop"):
     ("3.5 km。", ["3.5 km。"]),
     ("行け。そう", ["行け。"]),
     ("行け", []), ("。", []), ("", [])])
-def test_sentences(line, expected):
+def test_sentence_reader_marks_and_brackets(line, expected):
     assert sentences(line) == expected
     assert sentences(line, True, "drop") == expected
 
@@ -56,14 +56,14 @@ def test_sentences(line, expected):
     ("行け__BR__そう。え", ["行け。", "そう。", "え。"], ["行けそう。"]),
     ("「行け。」 __BR__ え、", ["「行け。」"], []),
     ("草 www", ["草 www。"], [])])
-def test_line_breaks(post, stop, drop):
+def test_sentence_reader_line_breaks(post, stop, drop):
     assert sentences(post, True) == stop
     assert [text.replace(" ", "") for text in sentences(post, True, "drop")] == drop
 
 
-def test_no_sentence_is_in_two_sets():
+def test_divide_no_sentence_in_two_sets():
     rng = random.Random(3)
-    word = ["".join(rng.choices("あいうえおかきくけこ", k=3)) for _ in range(2000)]  # of which some are the same
+    word = ["".join(rng.choices("あいうえおかきくけこ", k=3)) for _ in range(2000)]  # some are the same
     lines = [TEXTS.Line([TEXTS.Sentence(f"{w}。", w)], False) for w in word]
     runs = [lines[i:i + TEXTS.RUN] for i in range(0, 2000, TEXTS.RUN)]
     sets = TEXTS.divide(runs, {"test": 300, "dev": 200}, rng)
@@ -74,7 +74,7 @@ def test_no_sentence_is_in_two_sets():
     assert 200 <= len(keys["dev"]) < 200 + TEXTS.RUN
 
 
-def test_texts_of_several_sentences():
+def test_together_sentences_in_order():
     rng = random.Random(3)
     post = TEXTS.Line([TEXTS.Sentence(f"p{i}。", f"p{i}") for i in range(12)], True)
     others = [TEXTS.Line([TEXTS.Sentence(f"{i}。", f"{i}")], False) for i in range(200)]
@@ -88,7 +88,7 @@ def test_texts_of_several_sentences():
 
 @pytest.fixture(scope="module")
 def raw(tmp_path_factory):
-    """Posts and sentences, and what the script makes of them where the locale is C."""
+    """Posts and sentences, and the texts that the script makes of them in the locale C."""
     folder, rng = tmp_path_factory.mktemp("raw"), random.Random(5)
     words = ["今日は", "天気が", "いい", "明日", "行く", "Twitter", "10時", "と言う", "か\u3099", "です", "ました"]
     make = lambda: "".join(rng.choices(words, k=rng.randint(2, 8)))  # noqa: E731
@@ -103,7 +103,7 @@ def raw(tmp_path_factory):
     return folder
 
 
-def test_the_same_seed_makes_the_same_texts(raw, tmp_path, capsys):
+def test_make_texts_repeatable(raw, tmp_path, capsys):
     TEXTS.main(["--labels", str(LABELS), "--posts", str(raw / "posts.txt"), "--test=200", "--dev=100",
                 str(tmp_path), str(raw / "other.txt")])
     names = sorted(path.name for path in tmp_path.iterdir())
@@ -117,7 +117,7 @@ def test_the_same_seed_makes_the_same_texts(raw, tmp_path, capsys):
 
 
 def utterances(rng):
-    """Common words among any characters, with marks between these, now and then within a word."""
+    """Common words among other characters, with marks between them and sometimes inside a word."""
     units = ["ました", "です", "ところ", "Twitter", "10", "か\u3099", *"あいうえおかきくけこさしせそたちつてとな"]
     marks = ["N", "N", "C", "P", "Q"]
     for n in range(1500):
@@ -129,13 +129,13 @@ def utterances(rng):
         yield Utterance(f"{n:08}", f"{n:08}", words, labels)
 
 
-def test_pieces_and_back(tmp_path, capsys):
+def test_subwords_round_trip(tmp_path, capsys):
     before = [*utterances(random.Random(5))]
     write_data_dir(tmp_path / "data", before)
-    PIECES.main(["train", str(tmp_path / "data"), str(tmp_path / "model"), "60"])
-    PIECES.main(["join", str(tmp_path / "model"), str(tmp_path / "data"), str(tmp_path / "pieces")])
+    SUBWORDS.main(["train", str(tmp_path / "data"), str(tmp_path / "model"), "60"])
+    SUBWORDS.main(["tokenize", str(tmp_path / "model"), str(tmp_path / "data"), str(tmp_path / "subwords")])
     said = capsys.readouterr().out.split()
-    after = [*DataDir(tmp_path / "pieces").utterances()]
+    after = [*DataDir(tmp_path / "subwords").utterances()]
     assert ["".join(u.words) for u in before] == ["".join(u.words) for u in after]
     assert {"ました", "ところ"} <= {word for u in after for word in u.words}
     assert sum(len(u.words) for u in after) < 0.7 * sum(len(u.words) for u in before)
@@ -143,7 +143,7 @@ def test_pieces_and_back(tmp_path, capsys):
     marks, kept = (sum(label != "N" for u in some for label in u.labels) for some in (before, after))
     assert 0 < marks - kept < 0.5 * marks
     assert said[1:4] == [str(marks - kept), "of", str(marks)]
-    PIECES.main(["part", str(tmp_path / "data"), str(tmp_path / "pieces"), str(tmp_path / "back")])
+    SUBWORDS.main(["detokenize", str(tmp_path / "data"), str(tmp_path / "subwords"), str(tmp_path / "back")])
     back = [*DataDir(tmp_path / "back").utterances()]
     for one, other in zip(before, back, strict=True):
         assert one.words == other.words
@@ -152,25 +152,25 @@ def test_pieces_and_back(tmp_path, capsys):
     assert sum(label != "N" for u in back for label in u.labels) == kept
 
 
-def test_pieces_of_another_text(tmp_path):
+def test_subwords_wrong_inputs(tmp_path):
     for name, words in (("a", ["あ", "い"]), ("b", ["あう"])):
         write_data_dir(tmp_path / name, [Utterance("x", "x", words, ["N"] * len(words))])
     with pytest.raises(InputError, match="not the same text"):
-        PIECES.main(["part", str(tmp_path / "a"), str(tmp_path / "b"), str(tmp_path / "c")])
+        SUBWORDS.main(["detokenize", str(tmp_path / "a"), str(tmp_path / "b"), str(tmp_path / "c")])
     (tmp_path / "model").write_bytes(b"x")
-    with pytest.raises(InputError, match="not a file of pieces"):
-        PIECES.main(["join", str(tmp_path / "model"), str(tmp_path / "a"), str(tmp_path / "c")])
+    with pytest.raises(InputError, match="not a subword model"):
+        SUBWORDS.main(["tokenize", str(tmp_path / "model"), str(tmp_path / "a"), str(tmp_path / "c")])
 
 
-def test_the_locale_does_not_matter(raw, tmp_path):
+def test_outputs_same_in_any_locale(raw, tmp_path):
     made = set()
-    for locale in ("C", "POSIX", "ja_JP.UTF-8"):  # one that is not installed is C to the program
+    for locale in ("C", "POSIX", "ja_JP.UTF-8"):  # a locale that is not installed is C
         names = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG", "PYTHON"))}
         environment = {**names, "LC_ALL": locale}
         for command in (["-c", "import sys; from punc.bin.main import main; sys.exit(main())", "prepare", "--format",
                          "characters", "--utt-words=0", "--nj=1", "--independent=true", "--labels", LABELS,
                          raw / "raw/dev_multi.txt", tmp_path / locale],
-                        [RECIPE / "local/pieces.py", "train", tmp_path / locale, tmp_path / f"{locale}.model", "40"]):
+                        [RECIPE / "local/subwords.py", "train", tmp_path / locale, tmp_path / f"{locale}.model", "40"]):
             done = subprocess.run([sys.executable, *command], capture_output=True, env=environment)
             assert done.returncode == 0, done.stderr
         made.add(b"".join((tmp_path / locale / name).read_bytes() for name in ("text", "punct"))

@@ -1,5 +1,4 @@
-"""The speech of egs/mini: what is said of a text, times added up; with the tools, the whole way; the files that are
-there."""
+"""The synthetic speech of egs/mini: its parts, the whole script if its tools are installed, and the corpus."""
 
 import gzip
 import os
@@ -42,12 +41,12 @@ def local():
 
 @pytest.fixture(scope="module")
 def long(local):
-    """A text of many lines, as (word, mark) and as it is said."""
+    """A text of many lines: its (word, mark) pairs, and what is said."""
     tokens = [local["hesitate"].read_token(token) for _ in range(600) for token in TEXT.split()]
     return tokens, local["hesitate"].say([TEXT] * 600, Random("a"))
 
 
-def test_what_is_said_has_all_words_of_the_text(local, long):
+def test_say_keeps_all_words(local, long):
     tokens, said = long
     assert [item.word for line in said for item in line if item.word] == [word.lower() for word, _ in tokens]
     assert {item.spoken for line in said for item in line if not item.word} == {"um", "uh"}
@@ -55,7 +54,7 @@ def test_what_is_said_has_all_words_of_the_text(local, long):
     assert local["hesitate"].say([TEXT] * 600, Random("b")) != said
 
 
-def test_shares_of_what_is_read_over_and_put_in(long):
+def test_say_fractions_of_silent_marks_and_hesitations(long):
     tokens, said = long
     spoken = [item for line in said for item in line]
     heard = Counter(item.mark for item in spoken)
@@ -70,7 +69,7 @@ def test_shares_of_what_is_read_over_and_put_in(long):
     assert fillers / (silent + fillers) == pytest.approx(1 / 3, abs=0.1)
 
 
-def test_pauses_are_where_marks_are_heard_and_overlap(long):
+def test_say_pauses_overlap(long):
     spoken = [item for line in long[1] for item in line]
     assert all((item.pause > 0) == bool(item.mark) for item in spoken)
     comma, period = ([item.pause for item in spoken if item.mark == mark] for mark in ",.")
@@ -79,8 +78,8 @@ def test_pauses_are_where_marks_are_heard_and_overlap(long):
 
 
 @pytest.mark.parametrize("token", ["(hm)", "--", ".", "wait...", "“so”", "x/y"])
-def test_a_text_with_something_else_is_one_line(local, token):
-    with pytest.raises(InputError, match="is no word") as error:
+def test_say_bad_token(local, token):
+    with pytest.raises(InputError, match="is not a word") as error:
         local["hesitate"].say(["All well.", f"Then {token} came."], Random(0), "a.txt")
     assert (error.value.line, error.value.file) == (2, "a.txt")
 
@@ -88,11 +87,11 @@ def test_a_text_with_something_else_is_one_line(local, token):
 @pytest.mark.parametrize(("token", "parts"), [
     ("Don't,", ("Don't", ",")), ("well-known", ("well-known", "")), ("3.5.", ("3.5", ".")), ("7:30?", ("7:30", "?")),
     ("sisters';", ("sisters'", ";"))])
-def test_a_word_and_its_mark(local, token, parts):
+def test_read_token_word_and_mark(local, token, parts):
     assert local["hesitate"].read_token(token) == parts
 
 
-def test_sentences_of_a_line(local, long):
+def test_sentences_of_line(local, long):
     for line in long[1]:
         parts = local["hesitate"].sentences(line)
         assert [item for part in parts for item in part] == line
@@ -100,7 +99,7 @@ def test_sentences_of_a_line(local, long):
         assert not any(item.mark and item.mark in ".?!" for part in parts for item in part[:-1])
 
 
-def test_a_setting_goes_with_the_name(local):
+def test_setting_depends_on_name(local):
     module = local["synthesise"]
     names = [f"{genre}-{i:02d}" for genre in ("talk", "call") for i in range(100)]
     settings = {name: module.setting(name, Random(name)) for name in names}
@@ -112,27 +111,27 @@ def test_a_setting_goes_with_the_name(local):
         assert len(set(how.voices)) == (2 if name.startswith("call") else 1)
 
 
-def test_pauses_that_flite_prints(local):
+def test_inner_pauses_of_flite(local):
     printed = "pau:0.2 w:0.3 eh:0.4 pau:0.55 s:0.7 pau:0.9 ow:1.0 pau:1.2 \n"
     assert local["synthesise"].inner_pauses(printed) == [(0.4, 0.55), (0.7, 0.9)]
 
 
-def test_silence_is_put_where_it_is_quietest(local):
+def test_quietest_sample(local):
     samples = np.full(16000, 1000, np.int16)
     samples[8000:8400] = 3
     assert 8000 <= local["synthesise"]._quietest(samples, 0.55, 0.65) <= 8400
 
 
 @given(lengths=st.lists(st.integers(0, 200_000), max_size=30))
-def test_pieces_are_all_lines_in_order(local, lengths):
-    pieces, least = local["sphinx"].pieces(lengths, 16000), local["sphinx"].MIN_PIECE * 16000
-    assert [line for piece in pieces for line in piece] == list(range(len(lengths)))
-    assert len(pieces) == 1 or all(sum(lengths[line] for line in piece) >= least for piece in pieces)
-    for piece in pieces[:-1]:  # none is longer than it has to be
-        assert sum(lengths[line] for line in piece[:-1]) < least
+def test_chunks_cover_all_lines(local, lengths):
+    chunks, least = local["sphinx"].chunks(lengths, 16000), local["sphinx"].MIN_CHUNK * 16000
+    assert [line for chunk in chunks for line in chunk] == list(range(len(lengths)))
+    assert len(chunks) == 1 or all(sum(lengths[line] for line in chunk) >= least for chunk in chunks)
+    for chunk in chunks[:-1]:  # none is longer than necessary
+        assert sum(lengths[line] for line in chunk[:-1]) < least
 
 
-def test_times_add_up_and_are_written(local, tmp_path):
+def test_timed_words_as_ctm(local, tmp_path):
     module = local["sphinx"]
     assert module.starts([16000, 8000, 160], 16000) == [0.0, 1.0, 1.5, 1.51]
     heard = [module.Heard("it", 3, 13, 0.98765), module.Heard("was", 20, 21, 1.0)]
@@ -143,7 +142,7 @@ def test_times_add_up_and_are_written(local, tmp_path):
 
 
 class Stub:
-    """Stands for the decoders: a word is 10 frames; the second piece cannot be aligned."""
+    """Stands for the decoders: a word is 10 frames; the second chunk cannot be aligned."""
 
     def __init__(self, heard):
         self.heard, self.calls = heard, 0
@@ -156,7 +155,7 @@ class Stub:
         return [self.heard("yes", 0, 50, 0.5)]
 
 
-def test_hesitations_have_no_time_and_failures_are_named(local, capsys):
+def test_words_of_without_fillers_and_failures(local, capsys):
     said = local["hesitate"].Said
     line = [said("So", "so", "", 0.0), said("um", None, ",", 0.3), said("Long", "long", ".", 0.5)]
     samples = [np.zeros(10 * 16000, np.int16)] * 3
@@ -164,7 +163,7 @@ def test_hesitations_have_no_time_and_failures_are_named(local, capsys):
     assert [(word.begin, word.word) for word in ref] == [(0.0, "so"), (0.2, "long"), (20.0, "so"), (20.2, "long")]
     assert [(word.begin, word.duration, word.confidence) for word in asr] == [(t, 0.5, 0.5) for t in (0, 10, 20)]
     assert unaligned == 2
-    assert capsys.readouterr().err == "a: lines 2 to 2 could not be aligned: no times there\n"
+    assert capsys.readouterr().err == "a: lines 2 to 2 could not be aligned and have no times\n"
 
 
 def run(*arguments, **environment):
@@ -173,7 +172,7 @@ def run(*arguments, **environment):
                           env={**os.environ, "PATH": path, **environment})
 
 
-def test_missing_tools_are_named(tmp_path):
+def test_make_speech_missing_tools(tmp_path):
     (tmp_path / "bin").mkdir()
     for tool in ("bash", "grep", "dirname"):
         (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
@@ -186,7 +185,7 @@ def test_missing_tools_are_named(tmp_path):
 
 
 @pytest.mark.skipif(bool(MISSING), reason=f"not installed: {' '.join(MISSING)}")
-def test_the_whole_way(tmp_path):
+def test_make_speech_repeatable(tmp_path):
     texts, work = tmp_path / "text", tmp_path / "work"
     texts.mkdir()
     (texts / "call-01.txt").write_text("Is Anna Fitzwarrenby there?\nNo, she left an hour ago.\n")
@@ -204,7 +203,7 @@ def test_the_whole_way(tmp_path):
     assert {"there", "hour", "ago"} & {row[4] for row in recognised}
     made = (work / "info" / "call-01").stat().st_mtime_ns
     assert run(texts, work, tmp_path / "out").returncode == 0
-    assert (work / "info" / "call-01").stat().st_mtime_ns == made  # not done again
+    assert (work / "info" / "call-01").stat().st_mtime_ns == made  # not made again
     shutil.rmtree(work)
     assert run(texts, work, tmp_path / "again").returncode == 0
     assert {name: (tmp_path / "again" / name).read_bytes() for name in first} == first
@@ -222,21 +221,21 @@ def corpus(local, tmp_path_factory):
     return texts, times
 
 
-def test_the_alignment_is_of_the_texts(corpus):
+def test_corpus_alignment_has_words_of_texts(corpus):
     texts, times = corpus
     assert times["ref"].keys() == times["asr"].keys() == texts.keys()
     for name, tokens in texts.items():
         assert [word.word for word in times["ref"][name]] == [word.lower() for word, _ in tokens], name
 
 
-def test_the_word_error_rate_is_as_stated(corpus):
+def test_corpus_word_error_rate(corpus):
     texts, times = corpus
     alignments = [align_words([word.lower() for word, _ in tokens], [word.word for word in times["asr"][name]])
                   for name, tokens in texts.items()]
     assert 0.08 <= sum(a.distance for a in alignments) / sum(len(a.ref_to_hyp) for a in alignments) <= 0.20
 
 
-def test_pauses_of_the_corpus_inform_without_deciding(corpus):
+def test_corpus_pauses_overlap(corpus):
     texts, times = corpus
     pauses = {",": [], ".": [], "": []}
     for name, tokens in texts.items():
@@ -246,7 +245,7 @@ def test_pauses_of_the_corpus_inform_without_deciding(corpus):
     none, comma, period = (np.array(pauses[mark]) for mark in ("", ",", "."))
     assert np.median(none) == pytest.approx(0, abs=1e-6)
     assert 0.1 < np.median(comma) < np.median(period) / 1.5
-    # The other way round: commas and full stops without a pause, pauses without a mark, commas longer than full stops.
+    # They overlap: commas and full stops without a pause, pauses without a mark, commas longer than full stops.
     assert (comma < 0.1).mean() > 0.2
     assert (period < 0.1).mean() > 0.02
     assert (none > 0.1).mean() > 0.01

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds KenLM's lmplz, which estimates n-gram models, and puts it into .venv/bin: bash utils/install_lmplz.sh
-# Where an lmplz is on PATH it does nothing. It needs cmake, a C++ compiler and the headers of some libraries.
+# If an lmplz is on PATH, it does nothing. It needs cmake, a C++ compiler and the headers of some libraries; with
+# --packages it only prints the Debian and Ubuntu packages that have them.
 set -eu
 
 cd "$(CDPATH='' cd -- "$(dirname "$0")/.." && pwd -P)"
@@ -12,12 +13,17 @@ fail() {
   exit 1
 }
 
+packages="g++ make cmake libboost-program-options-dev libboost-system-dev libboost-thread-dev"
+packages="$packages libboost-iostreams-dev libboost-test-dev libeigen3-dev zlib1g-dev libbz2-dev liblzma-dev"
+if [ "${1-}" = --packages ]; then
+  echo "$packages"
+  exit
+fi
+
 . ./path.sh
 if command -v lmplz >/dev/null; then
   exit
 fi
-packages="g++ make cmake libboost-program-options-dev libboost-system-dev libboost-thread-dev"
-packages="$packages libboost-iostreams-dev libboost-test-dev libeigen3-dev zlib1g-dev libbz2-dev liblzma-dev"
 for program in cmake make c++; do
   command -v $program >/dev/null || fail "no $program; on Debian and Ubuntu: apt-get install $packages"
 done

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Sets up if need be and checks the style of all shell and Python files.
+# Sets up if need be, checks the style of all shell and Python files, and the type hints of punc/.
 set -eu
 cd "$(CDPATH='' cd -- "$(dirname "$0")/.." && pwd -P)"
 . ./path.sh
 status=0
-# run.pl and slurm.pl are Python; see there.
+# run.pl and slurm.pl are Python; they say why.
 ruff check --extension pl:python . utils/run.pl utils/slurm.pl || status=1
-# A sourced file is looked for beside the file that sources it; data/ and exp/ are not ours.
+mypy || status=1
+# A sourced file is looked for next to the file that sources it. data/ and exp/ are outputs of recipes.
 find .ci/run ./*.sh utils egs tests -name .venv -prune -o \( -name '*.sh' -o -path .ci/run \) \
   -not -path '*/data/*' -not -path '*/exp/*' -print0 |
   xargs -0 shellcheck -x --source-path=SCRIPTDIR --source-path=utils || status=1

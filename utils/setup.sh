@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Makes the virtual environment .venv of this checkout, with punc and the versions of constraints.txt in it.
-# path.sh calls it, so nobody has to; done once, it is done until constraints.txt or setup.py changes.
-# The Python is the first of python3, python3.14 … python3.10 that is new enough, or PYTHON=….
+# path.sh calls it, so nobody has to. It works once, and again when constraints.txt, setup.py or this script changes.
+#
+#   PYTHON=/path/to/python3   the Python; by default the first of python3, python3.14 … python3.10 that is 3.10 or newer
+#   PUNC_TORCH=cu130          the build of torch; by default cpu
 set -eu
 
 cd "$(CDPATH='' cd -- "$(dirname "$0")/.." && pwd -P)"
@@ -12,7 +14,8 @@ fail() {
 }
 
 is_done() {
-  [ -x .venv/bin/punc ] && [ "$(cat .venv/.stamp 2>/dev/null)" = "$stamp" ]
+  [ -x .venv/bin/punc ] && [ "$(cat .venv/.stamp 2>/dev/null)" = "$stamp" ] &&
+    { [ -z "${PUNC_TORCH-}" ] || compgen -G ".venv/lib/python3*/site-packages/torch-*+$PUNC_TORCH.dist-info" >/dev/null; }
 }
 
 find_python() {
@@ -28,29 +31,41 @@ find_python() {
 }
 
 pip() {
-  # A bar for each download where somebody watches, nothing where nobody does.
+  # A progress bar for each download on a terminal, nothing elsewhere.
   if [ -t 2 ]; then set -- "$@" --progress-bar on; else set -- "$@" --quiet --quiet; fi
   .venv/bin/python -m pip --disable-pip-version-check --no-input "$@" >&2
 }
 
-# The plain torch wheel for Linux needs gigabytes of CUDA; the one with "+cpu" in its version does not.
+# The build of torch, PUNC_TORCH: cpu, cu130 or another that PyTorch offers. By default it is the build that is installed,
+# else cpu. The plain wheel of PyPI is a CUDA build on Linux and brings gigabytes, so it is the last choice.
 install_torch() {
-  local version
-  version=$(sed -n 's/^torch==//p' constraints.txt)
-  if .venv/bin/python -c "from importlib.metadata import version; assert version('torch').split('+')[0] == '$version'" \
-      2>/dev/null; then
+  local installed build=cpu torch
+  torch=$(sed -n 's/^torch==//p' constraints.txt)
+  installed=$(.venv/bin/python -c "from importlib.metadata import version; print(version('torch'))" 2>/dev/null) || installed=
+  case $installed in *+*) build=${installed#*+} ;; esac
+  build=${PUNC_TORCH:-$build}
+  if [ "$installed" = "$torch+$build" ] || { [ -z "${PUNC_TORCH-}" ] && [ "$installed" = "$torch" ]; }; then
     return
-  elif [ "$(uname -s)" != Linux ]; then
-    pip install --no-deps "torch==$version"
-  elif ! pip install --no-deps "torch==$version+cpu" 2>/dev/null; then
-    pip install --no-deps --index-url https://download.pytorch.org/whl/cpu "torch==$version+cpu"
+  elif [[ $OSTYPE != linux* ]]; then
+    pip install --no-deps "torch==$torch"
+  elif pip install --no-deps "torch==$torch+$build" 2>/dev/null ||
+      pip install --no-deps --index-url "https://download.pytorch.org/whl/$build" "torch==$torch+$build" 2>/dev/null; then
+    return
+  elif [ "$build" != cpu ]; then
+    fail "no torch==$torch+$build; https://download.pytorch.org/whl/torch lists the builds, see also docs/install.md"
+  else
+    echo "No torch==$torch+cpu in pip's index, and no https://download.pytorch.org: installing the plain wheel." >&2
+    echo "On x86 it brings CUDA: about 3 GB more to download, 6 GB more of disk. The results are the same." >&2
+    pip install --no-deps "torch==$torch"
   fi
 }
 
+[[ $OSTYPE = linux* ]] || PUNC_TORCH=  # other systems have one build
+[[ ${PUNC_TORCH-} =~ ^[a-z0-9.]*$ ]] || fail "PUNC_TORCH='$PUNC_TORCH' is not a build of torch; give cpu or cu130, say"
 stamp="$PWD $(cat constraints.txt setup.py utils/setup.sh | cksum)"
 is_done && exit
 
-# Two recipes started at once must not both set up. The lock ends with the process, however that ends.
+# Of two recipes started at once, one sets up and the other waits. The lock ends with the process, however that ends.
 python=$(find_python)
 mkdir -p .venv
 exec 9>>.venv/.lock
@@ -59,10 +74,10 @@ is_done && exit
 
 echo "Setting up .venv: about 200 MB to download, once." >&2
 rm -f .venv/.stamp
-# An environment that is half made, or was moved here, does not work; what a user put there stays otherwise.
+# An environment that is half made or was moved here does not work. In any other, what a user installed stays.
 if ! .venv/bin/python -m pip --version >/dev/null 2>&1 || ! grep -qF "$PWD/.venv" .venv/bin/activate; then
   rm -rf .venv/*
-  "$python" -m venv .venv || fail "no virtual environment in $PWD/.venv; see the message above"
+  "$python" -m venv .venv || fail "could not make a virtual environment in $PWD/.venv; see the message above"
 fi
 install_torch || fail "pip could not install torch; see the message above and docs/install.md"
 pip install --constraint constraints.txt --editable '.[test,plot,tree]' ||

@@ -76,7 +76,7 @@ decode_sets() {
     decode "exp/$1" "data/$set" "${out}_$set" "${@:3}"
     score "data/${set/test_asr/test_ref}" "${out}_$set" "${out}_$set"
   done
-  case $1 in *-TED*) make_file "${out}_test2011asr/score/beside_errors.md" local/beside_errors.py $label_file "$marks" \
+  case $1 in *-TED*) make_file "${out}_test2011asr/score/near_errors.md" local/near_errors.py $label_file "$marks" \
     data/test2011 data/test2011asr "${out}_test2011asr" ;; esac  # where the ASR output is right, and where it is not
 }
 
@@ -95,5 +95,5 @@ fi
 # Stage 7: write the pages, with the published figures; show how often a small letter follows a sentence end.
 if runs 7; then
   collect_results
-  ! compgen -G "exp/*/decode_test_mix" >/dev/null || local/clashes.sh exp/*/decode_test_mix
+  ! compgen -G "exp/*/decode_test_mix" >/dev/null || local/count_lowercase_starts.sh exp/*/decode_test_mix
 fi

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Japanese without word boundaries: FC-LSTM, Bi-LSTM and Bi-LSTM with local attention on characters (Chen, Wu & Su), and
-# on pieces of characters; trained on single sentences and on texts of several sentences.
+# on subwords of several characters; trained on single sentences and on texts of several sentences.
 #
 #   ./run.sh --posts FILE                  # your own posts, one a line
 #   ./run.sh --corpus DIR                  # DIR has posts and sentences, or one of the two (README.md)
@@ -20,7 +20,7 @@ texts="single multi"  # what systems are trained on: single sentences, texts of 
 systems=              # names with blanks between; all if empty
 characters=6797       # of the vocabulary, at most (section 3.1 of the paper)
 min_count=2           # how often a character of the vocabulary occurs at least; not tuned
-pieces=8000           # of the vocabulary of Subword-Bi-LSTM; not tuned
+subwords=8000           # of the vocabulary of Subword-Bi-LSTM; not tuned
 epochs=               # at most; as the conf says if empty
 threads=0             # of PyTorch; 0: one for each core
 seed=1                # of the random split into sets
@@ -58,24 +58,24 @@ if runs 1; then
   prepare_lines --format characters
 fi
 
-# Stage 2: there is no audio to align. Cut the texts into pieces of characters, and count the marks inside pieces.
+# Stage 2: there is no audio to align. Cut the texts into subwords, and count the marks inside them.
 # shellcheck disable=SC2086
-if runs 2 && asked Subword-Bi-LSTM; then local/make_pieces.sh "$cmd" "$pieces" $texts; fi
+if runs 2 && asked Subword-Bi-LSTM; then local/make_subwords.sh "$cmd" "$subwords" $texts; fi
 
 # Stage 3: make the vocabulary of characters, with a token for Latin words and one for numbers; write texts as numbers.
 if runs 3; then
   store() { punc make-store --token-type class --min-count "$min_count" --labels $label_file --nj "$nj" "$@"; }
   for kind in $texts; do
     store --vocab-size "$characters" "data/store_$kind" "data/train_$kind" "data/dev_$kind"
-    ! asked Subword-Bi-LSTM || store --vocab-size "$pieces" \
-      "data/store_pieces_$kind" "data/train_${kind}_pieces_$kind" "data/dev_${kind}_pieces_$kind"
+    ! asked Subword-Bi-LSTM || store --vocab-size "$subwords" \
+      "data/store_subwords_$kind" "data/train_${kind}_subwords_$kind" "data/dev_${kind}_subwords_$kind"
   done
 fi
 
 # Stage 4: train. There is no stage 5, because these texts have no pauses.
 train_system() {
   local store=store_$2 suffix=
-  case $1 in Subword-*) store=store_pieces_$2 suffix=_pieces_$2 ;; esac
+  case $1 in Subword-*) store=store_subwords_$2 suffix=_subwords_$2 ;; esac
   train_model "exp/$3" "data/$store" "conf/$1.conf" ${epochs:+--epochs "$epochs"} --threads "$threads" \
     --train-set "train_$2$suffix" --dev-set "dev_$2$suffix"
 }
@@ -86,8 +86,8 @@ decode_system() {
   local set out=exp/$3/decode
   for set in test_single test_multi; do
     case $1 in
-      Subword-*) decode "exp/$3" "data/${set}_pieces_$2" "exp/$3/pieces_$set"
-        local/pieces.py part "data/$set" "exp/$3/pieces_$set" "${out}_$set" ;;
+      Subword-*) decode "exp/$3" "data/${set}_subwords_$2" "exp/$3/subwords_$set"
+        local/subwords.py detokenize "data/$set" "exp/$3/subwords_$set" "${out}_$set" ;;
       *) decode "exp/$3" "data/$set" "${out}_$set" ;;
     esac
     score "data/$set" "${out}_$set" "${out}_$set"

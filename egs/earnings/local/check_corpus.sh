@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # usage: local/check_corpus.sh DIR TEXTS
-# Whether the corpora are in DIR, and whether they are as large as those that RESULTS.md was measured on.
+# Checks that the corpora are in DIR, and warns if their size differs from those that RESULTS.md was measured on.
 set -eu
 dir=$1
 texts=$2
@@ -9,7 +9,7 @@ status=0
 # check EXPECTED COUNT WHAT
 check() {
   if [ "$2" = 0 ]; then
-    echo "$0: $dir/$3: not there; README.md says where to get it" >&2
+    echo "$0: $dir/$3: no such file; README.md says where to get it" >&2
     status=1
   elif [ "$2" = "$1" ]; then
     echo "$0: $3: $2" >&2

@@ -1,4 +1,4 @@
-"""Rev's `.nlp` transcripts: a header line, then a token a line with its mark and its times, `|` between the columns."""
+"""Reads Rev's `.nlp` transcripts: a header line, then one token a line with its mark and times, in columns with `|`."""
 
 import math
 import os
@@ -19,14 +19,14 @@ from punc.data.labels import LabelSet
 from punc.timing.pauses import slot_pauses
 
 UTT_WORDS = 50
-MAX_PAUSE = 60.0  # s; longer is no pause of a speaker but music on hold, or a fault of the alignment
-MAX_OVERLAP = 1.0  # s by which a word may begin before the one before it; more is a time that jumps back
+MAX_PAUSE = 60.0  # s; a longer one is music on hold or an alignment error
+MAX_OVERLAP = 1.0  # s by which a word may begin before the end of the previous one; more is an alignment error
 FILLERS = frozenset(("um", "uh", "er", "ah", "hm", "hmm", "mm", "mhm", "mmm", "mm-hmm", "uh-huh"))
 ABBREVIATION = re.compile(r"'(\d+:ABBREVIATION)'")
 
 
 class Token(NamedTuple):
-    """A token as it is written, the marks behind it, begin and end in seconds (NaN: no time), its line."""
+    """A token as written, the marks after it, begin and end in seconds (NaN: no time), and its line number."""
 
     token: str
     mark: str
@@ -36,7 +36,7 @@ class Token(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A call in spoken words: for each its label and the pause after it in seconds, NaN unknown."""
+    """A call in spoken words: each word's label and the pause after it in seconds (NaN: unknown)."""
 
     words: list[str]
     labels: list[str]
@@ -44,9 +44,9 @@ class Call(NamedTuple):
 
 
 def read_nlp(path: str | os.PathLike) -> list[Token]:
-    """The tokens of a transcript; letters of one abbreviation are one token again.
+    """The tokens of a transcript. The letters of an abbreviation are joined to one token.
 
-    Raises InputError where a column is missing, a line has other columns than the first, or a time is no number.
+    Raises InputError if a column is missing, a line has another number of columns than the first, or a time is bad.
     """
     tokens, letters = [], ""
     with open_input(path) as file:
@@ -56,14 +56,14 @@ def read_nlp(path: str | os.PathLike) -> list[Token]:
         missing = [name for name in ("token", "ts", "endTs", "punctuation") if name not in header]
         if missing:
             raise InputError(f"no column '{missing[0]}'", "give a .nlp file with its header line", path, 1)
-        places = [header.index(name) for name in ("token", "punctuation", "ts", "endTs")]
+        indices = [header.index(name) for name in ("token", "punctuation", "ts", "endTs")]
         tags = header.index("tags") if "tags" in header else None
         for line, row in enumerate(lines, 2):
             if row == [""]:
                 continue
             if len(row) != len(header):
-                raise InputError(f"{len(row)} columns, the first line has {len(header)}", "mend the line", path, line)
-            token, mark, begin, end = (row[place] for place in places)
+                raise InputError(f"{len(row)} columns, the first line has {len(header)}", "fix the line", path, line)
+            token, mark, begin, end = (row[index] for index in indices)
             found = ABBREVIATION.search(row[tags]) if tags is not None and len(token) == 1 else None
             new = Token(token, mark, *_times(begin, end, path, line), line)
             if found and found[1] == letters and tokens[-1].token.lower() + token.lower() != "us":
@@ -72,28 +72,29 @@ def read_nlp(path: str | os.PathLike) -> list[Token]:
             letters = found[1] if found else ""
             tokens.append(new)
     if not tokens:
-        raise InputError("no token", "the transcript is empty: get it again", path)
+        raise InputError("no token", "the transcript is empty; get it again", path)
     return tokens
 
 
 def _times(begin: str, end: str, path: str | os.PathLike, line: int) -> tuple[float, float]:
+    """Begin and end in seconds, NaN if one is empty. Raises InputError if they are not times."""
     try:
         times = (float(begin), float(end)) if begin and end else (math.nan, math.nan)
         if any(map(math.isinf, times)) or times[1] < times[0]:
             raise ValueError
     except ValueError:
-        raise InputError(f"'{begin}' to '{end}' is no time", "write begin and end in seconds, or nothing", path,
+        raise InputError(f"'{begin}' to '{end}' is not a time", "write begin and end in seconds, or nothing", path,
                          line) from None
     return times
 
 
 def aligned(tokens: Sequence[Token]) -> float:
-    """The share of the tokens that have a time."""
+    """The fraction of the tokens that have a time."""
     return sum(token.begin == token.begin for token in tokens) / len(tokens)
 
 
 def without_fillers(tokens: Iterable[Token]) -> list[Token]:
-    """Tokens as engines write them, without `FILLERS`; their marks go to the token before, and their time is pause."""
+    """Tokens without `FILLERS`, as engines write. A filler's mark goes to the token before; its time becomes pause."""
     kept: list[Token] = []
     for token in tokens:
         if token.token.lower().rstrip("-") not in FILLERS:
@@ -104,17 +105,17 @@ def without_fillers(tokens: Iterable[Token]) -> list[Token]:
 
 
 def marks(token: Token) -> str:
-    """The marks behind a token that say something: the point of `Mr.` ends no sentence."""
+    """The marks after a token, without the period of a title such as `Mr.`, which ends no sentence."""
     return token.mark.replace(".", "") if token.token.lower() in TITLES else token.mark
 
 
 def to_call(tokens: Sequence[Token], labels: LabelSet, counts: Counter | None = None) -> Call:
-    """Tokens as spoken words. The mark of a dropped token goes to the word before, the strongest wins.
+    """Tokens as spoken words. The mark of a dropped token goes to the word before; the strongest mark wins.
 
-    A pause is known where both words have times, and no token without one was dropped between them; the time of
-    dropped tokens is taken off. A token of several words shares its time among them. Unknown, and counted, is what
-    `MAX_PAUSE` and `MAX_OVERLAP` forbid. `counts` adds up tokens, dropped tokens, words, known pauses, and pauses that
-    were too long and times that jump back.
+    A pause is known if both words have times and no token without a time was dropped between them. The time of dropped
+    tokens is subtracted. The words of one token share its time. Pauses over `MAX_PAUSE` are unknown, and so are those
+    where times jump back by more than `MAX_OVERLAP`. `counts` adds up tokens, dropped tokens, words, known pauses,
+    pauses that are too long, and times that jump back.
     """
     counts = Counter() if counts is None else counts
     words, names, times, matched, broken = [], [], [], [], []
@@ -141,7 +142,7 @@ def to_call(tokens: Sequence[Token], labels: LabelSet, counts: Counter | None = 
 
 
 def _forget_impossible(pauses: np.ndarray, times: np.ndarray, matched: np.ndarray, counts: Counter) -> None:
-    """Set pauses to NaN where they are too long, or where the times jump back."""
+    """Set pauses to NaN that are too long or where the times jump back."""
     with np.errstate(invalid="ignore"):
         long = pauses > MAX_PAUSE
     here, following = matched[:-1], matched[1:]
@@ -154,7 +155,7 @@ def _forget_impossible(pauses: np.ndarray, times: np.ndarray, matched: np.ndarra
 
 def utterances(call: str, words: Sequence[str], labels: Sequence[str] | None = None,
                pauses: np.ndarray | None = None) -> Iterator[Utterance]:
-    """A call cut into utterances of `UTT_WORDS` words; where it is cut means nothing."""
+    """A call as utterances of `UTT_WORDS` words; the boundaries carry no information."""
     for start in range(0, len(words), UTT_WORDS):
         part = slice(start, start + UTT_WORDS)
         yield Utterance(f"{call}-{start // UTT_WORDS + 1:05d}", call, list(words[part]),
@@ -162,18 +163,18 @@ def utterances(call: str, words: Sequence[str], labels: Sequence[str] | None = N
 
 
 def call_files(directory: Path, ending: str = ".nlp") -> dict[str, Path]:
-    """The files of a directory by call, as a stream is called: the file's name without what Kaldi does not like.
+    """The files of a directory by call: the file's name with `_` for characters that a Kaldi id may not have.
 
-    In C order of the names. Raises InputError for a directory without such files.
+    In C order of the names. Raises InputError if the directory has no such file.
     """
     files = {re.sub(r"[^A-Za-z0-9]+", "_", path.name.removesuffix(ending)): path
              for path in Path(directory).glob(f"*{ending}")}
     if not files:
-        raise InputError(f"no *{ending} in this directory", "name the corpus' directory; README.md says which",
+        raise InputError(f"no *{ending} in this directory", "name the directory of the corpus; README.md says which",
                          directory)
     return dict(sorted(files.items(), key=lambda item: item[0].encode() + b"-"))
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names for a log line."""
+    """Names for a message."""
     return " ".join(names) or "none"

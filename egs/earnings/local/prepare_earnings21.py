@@ -1,9 +1,9 @@
 """usage: prepare_earnings21.py DIR LABELS OUT NAME=SYSTEM …
 
-Earnings-21's references (DIR/transcripts/nlp_references) to the data directory OUT/test_ref; and for each NAME=SYSTEM
-the recogniser's words (DIR/output/SYSTEM/ctm) to OUT/NAME_words, with its times beside them in OUT/NAME_ctm, in the
-same spoken words. Names and systems as in `test_asr=rev/kaldi`; times and labels come later, from `punc pauses` and
-`punc project`. A call that one of them lacks is left out of all, by name.
+Writes the references of Earnings-21 (DIR/transcripts/nlp_references) as the data directory OUT/test_ref, and for each
+NAME=SYSTEM, such as `test_asr=rev/kaldi`, the ASR output (DIR/output/SYSTEM/ctm) as OUT/NAME_words with its times in
+OUT/NAME_ctm, all in spoken words. Pauses and labels come later, by `punc pauses` and `punc project`. A call that is
+missing anywhere is left out of all sets and named.
 """
 
 import sys
@@ -21,7 +21,7 @@ from punc.timing.ctm import CtmIndex, TimedWord
 
 
 def prepare(directory: Path, labels: LabelSet, out: Path, systems: dict[str, str]) -> None:
-    """Write the sets, and what was left out as log lines."""
+    """Write the sets. What is left out is printed."""
     references = call_files(directory / "transcripts" / "nlp_references")
     ctms = {name: call_files(directory / "output" / system / "ctm", ".ctm") for name, system in systems.items()}
     calls = common(references, {systems[name]: files for name, files in ctms.items()})
@@ -41,7 +41,7 @@ def prepare(directory: Path, labels: LabelSet, out: Path, systems: dict[str, str
 
 
 def common(references: dict[str, Path], ctms: dict[str, dict[str, Path]]) -> list[str]:
-    """The calls that everybody has. Raises InputError where there is none."""
+    """The calls that the references and all systems have. Raises InputError if there is none."""
     calls = [call for call in references if all(call in files for files in ctms.values())]
     for system, files in ctms.items():
         missing, extra = [c for c in references if c not in files], [c for c in files if c not in references]
@@ -56,16 +56,16 @@ def common(references: dict[str, Path], ctms: dict[str, dict[str, Path]]) -> lis
 
 
 def write_words(out: Path, name: str, files: dict[str, Path]) -> None:
-    """Write a recogniser's spoken words as OUT/NAME_words and as CTMs in OUT/NAME_ctm, one for each call."""
+    """Write ASR output in spoken words as OUT/NAME_words, and as one CTM for each call in OUT/NAME_ctm."""
     def lines():
-        with atomic_dir(out / f"{name}_ctm") as beside:
+        with atomic_dir(out / f"{name}_ctm") as tmp:
             for call, path in files.items():
                 words = []
-                with open(beside / f"{call}.ctm", "w", encoding="utf-8") as ctm:
+                with open(tmp / f"{call}.ctm", "w", encoding="utf-8") as ctm:
                     for word, said in timed_words(path):
                         share = word.duration / max(len(said), 1)
                         words += said
-                        # What is dropped stays in the CTM: its time is no silence.
+                        # Dropped words stay in the CTM, because their time is not silence.
                         for i, part in enumerate(said or (word.word,)):
                             ctm.write(f"{call} 1 {word.begin + i * share:.3f} {share:.3f} {part}\n")
                 yield from utterances(call, words)
@@ -74,7 +74,7 @@ def write_words(out: Path, name: str, files: dict[str, Path]) -> None:
 
 
 def timed_words(path: Path) -> Iterator[tuple[TimedWord, tuple[str, ...]]]:
-    """The words of a CTM in time order, each with the words it says. Raises InputError for a bad CTM."""
+    """The words of a CTM in time order, each with its spoken words. Raises InputError if the CTM is bad."""
     index = CtmIndex(path)
     for id in index:
         for word in index[id]().words:

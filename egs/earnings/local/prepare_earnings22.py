@@ -1,14 +1,14 @@
 """usage: prepare_earnings22.py DIR LABELS OUT
 
-Earnings-22's force-aligned transcripts (DIR/transcripts/force_aligned_nlp_references) to
+Writes the force-aligned transcripts of Earnings-22 (DIR/transcripts/force_aligned_nlp_references) as
 
 OUT/train_pauses, OUT/dev               data directories with pauses
 OUT/train_pauses_clean, OUT/dev_clean   the same without fillers, as engines write calls
 OUT/earnings22.txt                      the text of all calls that are not in dev
-OUT/earnings22_rest.txt                 the text of those that are in neither
+OUT/earnings22_rest.txt                 the text of the calls that are in neither
 
-A call of which less than half is aligned is left out of the directories with pauses; its text is used. Of the others,
-every tenth in the order of their names is dev.
+A call that is less than half aligned is only used as text. Of the others, every tenth in the order of their names is
+dev.
 """
 
 import sys
@@ -28,7 +28,7 @@ DEV_EVERY = 10
 
 
 def prepare(directory: str, labels: LabelSet, out: Path) -> None:
-    """Write the sets, and what was left out and mended as log lines."""
+    """Write the sets. What is left out or repaired is printed. Raises InputError if there are too few calls for dev."""
     calls = {call: read_nlp(path) for call, path in
              call_files(Path(directory) / "transcripts" / "force_aligned_nlp_references", ".aligned.nlp").items()}
     unaligned = [call for call, tokens in calls.items() if aligned(tokens) < MIN_ALIGNED]
@@ -37,7 +37,7 @@ def prepare(directory: str, labels: LabelSet, out: Path) -> None:
     print(f"earnings22: {len(calls)} calls, {len(unaligned)} less than {MIN_ALIGNED:.0%} aligned, text only: "
           f"{listed(unaligned)}", file=sys.stderr)
     if not dev:
-        raise InputError(f"only {len(usable)} calls are aligned, too few to set some aside for dev",
+        raise InputError(f"only {len(usable)} calls are aligned, too few for a dev set",
                          f"give {DEV_EVERY} or more", directory)
     for name, part in (("train_pauses", set(usable) - dev), ("dev", dev)):
         chosen = {call: tokens for call, tokens in calls.items() if call in part}
@@ -48,7 +48,7 @@ def prepare(directory: str, labels: LabelSet, out: Path) -> None:
 
 
 def write_set(path: Path, calls: dict, labels: LabelSet) -> None:
-    """Write a data directory with pauses; one line for the set, one for each call where something was mended."""
+    """Write a data directory with pauses. Prints a line for the set, and one for each call with unknown pauses."""
     total = Counter()
 
     def lines():
@@ -67,7 +67,7 @@ def write_set(path: Path, calls: dict, labels: LabelSet) -> None:
 
 
 def write_text(path: Path, calls: dict) -> None:
-    """Write the text of calls: a line with its name, and one with its words and marks."""
+    """Write the text of calls: for each a line with its name and a line with its words and marks."""
     with atomic_file(path) as file:
         for call, tokens in calls.items():
             file.write(f"#doc {call}\n{prose(tokens)}\n")

@@ -1,9 +1,9 @@
 """usage: prepare_engines.py DIR REF-DIR LABELS OUT ENGINE …
 
-What commercial engines wrote for the test calls (DIR/output/ENGINE/*.nlp): for each engine OUT/ENGINE, a data directory
-of its words with its own punctuation and the pauses of its own word times, and OUT/ENGINE_words, the same without the
-punctuation. Only calls that REF-DIR and the engine both have; the others are named. The words are spoken words, as
-those of the references.
+Writes the output of commercial engines for the test calls (DIR/output/ENGINE/*.nlp): for each engine the data directory
+OUT/ENGINE, its words with its own punctuation and the pauses of its word times, and OUT/ENGINE_words, the same without
+the punctuation. Calls that REF-DIR does not have are left out and named. The words are spoken words, as in the
+references.
 """
 
 import sys
@@ -18,7 +18,7 @@ from punc.data.labels import LabelSet
 
 
 def prepare(directory: Path, reference: Path, labels: LabelSet, out: Path, engines: list[str]) -> None:
-    """Write the sets, and the calls that are not everywhere as log lines. Raises InputError for one with no call."""
+    """Write the sets. Raises InputError if an engine lacks a call of the reference."""
     wanted = [stream for stream, _ in DataDir(reference).streams()]
     for engine in engines:
         files = call_files(directory / "output" / engine)
@@ -34,7 +34,7 @@ def prepare(directory: Path, reference: Path, labels: LabelSet, out: Path, engin
 
 
 def punctuated(files: dict[str, Path], labels: LabelSet) -> Iterator[Utterance]:
-    """An engine's calls with its own labels; `%` that it writes as a mark is a word."""
+    """The calls of an engine with its own labels. A `%` that it writes as a mark is a word."""
     for call, path in files.items():
         tokens = [token._replace(token=token.token + "%" * ("%" in token.mark)) for token in read_nlp(path)]
         done = to_call(tokens, labels)

@@ -1,10 +1,9 @@
 """usage: prepare_text.py FILE … >OUT
 
-Punctuated text for the first stage as spoken words with their marks, by the rule of spoken.py. Lines of `#doc` stay,
-those of `#speaker` go; of mteval XML, every <doc> is a document and every <seg> is text.
+Writes punctuated text for the first stage as spoken words with their marks, by the rules of spoken.py. `#doc` lines are
+kept and `#speaker` lines dropped. In mteval XML every <doc> is a document and every <seg> is text.
 """
 
-import html
 import re
 import sys
 from collections.abc import Iterator
@@ -13,15 +12,15 @@ from spoken import CURRENCIES, TITLES, spoken, words_of
 
 from punc.base.errors import InputError
 from punc.base.files import open_input
+from punc.text.formats.mteval import documents_and_segments
 
 ENDING = re.compile(r"[^\w%&$€£]*$")
 CURRENCY = re.compile(f"[{''.join(CURRENCIES)}]")
-XML = re.compile(r'<doc\b[^>]*docid="([^"]*)"[^>]*>|<seg\b[^>]*>(.*?)</seg>')
 MARKS = frozenset(",.;:?!")
 
 
 class Memo(dict):
-    """A written token to its spoken words with its marks; tokens come back."""
+    """The spoken words and marks of each written token, remembered because tokens recur."""
 
     def __missing__(self, token: str) -> str:
         core, ending = parts(token)
@@ -32,7 +31,7 @@ class Memo(dict):
 
 
 def parts(token: str) -> tuple[str, str]:
-    """A token without the marks behind it, and those of them that can be a label."""
+    """A token without the marks after it, and those of these marks that can be a label."""
     ending = ENDING.search(token)[0]
     core = token[:len(token) - len(ending)]
     kept = "".join(mark for mark in ending if mark in MARKS)
@@ -42,7 +41,7 @@ def parts(token: str) -> tuple[str, str]:
 
 
 def speak(line: str, memo: Memo) -> str:
-    """A line of text in spoken words, its marks behind them."""
+    """A line of text in spoken words with their marks."""
     tokens = line.split()
     if not CURRENCY.search(line):
         return " ".join(map(memo.__getitem__, tokens))
@@ -51,7 +50,7 @@ def speak(line: str, memo: Memo) -> str:
 
 
 def spoken_lines(path: str) -> Iterator[str]:
-    """The lines of a file in spoken words; bytes that are not UTF-8 vanish."""
+    """The lines of a file in spoken words. Bytes that are not UTF-8 are dropped."""
     memo = Memo()
     with open_input(path) as file:
         for line in file:
@@ -59,8 +58,8 @@ def spoken_lines(path: str) -> Iterator[str]:
             if text.startswith("#doc"):
                 yield text.rstrip("\n")
             elif text.lstrip().startswith("<"):
-                for name, segment in XML.findall(text):
-                    yield f"#doc {name}" if name else speak(html.unescape(segment), memo)
+                for name, segment in documents_and_segments(text):
+                    yield f"#doc {name}" if name else speak(segment, memo)
             elif not text.startswith("#speaker"):
                 yield speak(text, memo)
 

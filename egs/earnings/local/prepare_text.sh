@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # usage: local/prepare_text.sh CORPUS DATA LABELS REPEAT NJ SOURCE …
-# The first stage's texts: DATA/text_SOURCE, a data directory for each of the sources europarl and ted, in spoken words;
-# DATA/text_earnings22; and DATA/train_text, all of them, the text of calls without pauses REPEAT times. What is there
-# is kept; the spoken words of a source are in data/text, for all variants.
+# Makes the data directories of the first stage: DATA/text_SOURCE, spoken words of each source (europarl, ted);
+# DATA/text_earnings22; and DATA/train_text, all of them, with the text of calls without pauses REPEAT times. Finished
+# parts are kept. data/text has the spoken words of each source, for all variants.
 set -eu
 corpus=$1 data=$2 labels=$3 repeat=$4 nj=$5
 shift 5
@@ -21,7 +21,9 @@ for source; do
   mv "$text.new" "$text"
 done
 
-prepare() { [ -f "${*: -1}/punct" ] || punc prepare --format prose --document-prefix '#doc' --labels "$labels" --nj "$nj" "$@"; }
+prepare() {
+  [ -f "${*: -1}/punct" ] || punc prepare --format prose --document-prefix '#doc' --labels "$labels" --nj "$nj" "$@"
+}
 files+=("$data/earnings22.txt")
 for file in "${files[@]}"; do prepare "$file" "$data/text_$(basename "$file" .txt)"; done
 for ((i = 1; i < repeat; i++)); do files+=("$data/earnings22_rest.txt"); done

@@ -1,14 +1,14 @@
-"""Written tokens to the words that are spoken: one rule for references, recognisers, engines and text.
+"""Turns written tokens into spoken words: the same rules for references, ASR output, engines and text.
 
-It decides the word error rate, so README.md states it:
+The rules decide the word error rate, so README.md states them:
 
-- Lower case. Tags as `<laugh>`, the words that such tags become in an alignment (`inaudible`, `crosstalk`), and
-  cut-off words (`comp-`) are dropped. Fillers (um, uh) and `gonna` stay: they are words, and recognisers write them.
+- Lower case. Tags such as `<laugh>`, the words that an alignment makes of them (`inaudible`, `crosstalk`), and cut-off
+  words (`comp-`) are dropped. Fillers (um, uh) and `gonna` are kept: they are words, and ASR systems write them.
 - Compounds, fractions and initials are split: `long-term` is long term, `U.S.` u s, `10-K` ten k; `&` is and.
 - Numbers are spelled out: `2020` twenty twenty, `6.8%` six point eight percent, `769,000` seven hundred sixty nine
   thousand, `31st` thirty first, `$2.45` two dollars and forty five cents, `$5.1` before million: five point one
-  million dollars. Seven figures or more, or a leading 0: digit by digit. Letters with figures (`q3`, `5g`) stay.
-- Everything else that is not a letter, a figure or an apostrophe inside a word is dropped.
+  million dollars. Seven digits or more, or a leading 0: digit by digit. Letters with digits (`q3`, `5g`) are kept.
+- Everything else that is not a letter, a digit or an apostrophe inside a word is dropped.
 """
 
 import re
@@ -25,12 +25,12 @@ CURRENCIES = {"$": ("dollar", "cent"), "€": ("euro", "cent"), "£": ("pound", 
               "₽": ("ruble", ""), "₵": ("cedi", ""), "₹": ("rupee", "")}
 MAGNITUDES = frozenset(("hundred", "thousand", "million", "billion", "trillion", "millions", "billions"))
 NOISES = frozenset(("inaudible", "crosstalk"))
-TITLES = frozenset(("mr", "mrs", "ms", "dr", "prof", "st", "vs", "messrs"))  # a point behind them ends no sentence
+TITLES = frozenset(("mr", "mrs", "ms", "dr", "prof", "st", "vs", "messrs"))  # a period after them ends no sentence
 PLAIN = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "‐": "-", "‑": "-", "\u00a0": " "})
 TAG = re.compile(r"<[^<>]*>")
 CURRENCY = re.compile(rf"^(?:[a-z]{{1,3}})?([{''.join(CURRENCIES)}])(?=[\d.])")
 NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\.\d+|\d+")
-PIECE = re.compile(rf"(?:{NUMBER.pattern})(?:st|nd|rd|th)?(?![a-z\d])|[^\W_]+(?:'[^\W_]+)*'?|[%&]")
+PART = re.compile(rf"(?:{NUMBER.pattern})(?:st|nd|rd|th)?(?![a-z\d])|[^\W_]+(?:'[^\W_]+)*'?|[%&]")
 
 
 def cardinal(n: int) -> list[str]:
@@ -44,7 +44,7 @@ def cardinal(n: int) -> list[str]:
 
 
 def number(text: str) -> list[str]:
-    """Figures, with commas and a point, in words; four figures that can be a year are read as one."""
+    """Digits with commas and a point, in words. Four digits that can be a year are read as a year."""
     whole, point, decimals = text.replace(",", "").partition(".")
     if len(whole) > 12 or ("," not in text and (len(whole) > 6 or (len(whole) > 1 and whole[0] == "0"))):
         words = [ONES[int(digit)] for digit in whole]
@@ -64,7 +64,7 @@ def ordinal(words: Sequence[str]) -> list[str]:
 
 
 def amount(text: str, unit: str, part: str) -> list[str]:
-    """Figures of a currency in words, with its parts where there are two decimals."""
+    """An amount of a currency in words; two decimals are read as cents or pence."""
     whole, _, decimals = text.partition(".")
     if part and len(decimals) == 2 and text.count(",") == 0:
         units, parts = int(whole or 0), int(decimals)
@@ -75,46 +75,50 @@ def amount(text: str, unit: str, part: str) -> list[str]:
 
 
 def plural(unit: str, n: int) -> str:
+    """The name of a currency's unit for `n` of them."""
     return unit if n == 1 or unit == "yen" else {"penny": "pence"}.get(unit, unit + "s")
 
 
 @lru_cache(1 << 20)
 def words_of(token: str, magnitude: bool = False) -> tuple[tuple[str, ...], str]:
-    """The words that a token says, and a currency that is said behind the next token, which is a magnitude."""
+    """The spoken words of a token, and a currency that is spoken after the next token.
+
+    magnitude  whether the next token is a magnitude, as in `$5.1 million`
+    """
     token = TAG.sub(" ", token.translate(PLAIN).lower()).strip()
     if token.isalpha() and token.isascii():
         return (() if token in NOISES else (token,)), ""
-    # A hyphen at the end of letters is a word that was broken off.
+    # A hyphen after letters ends a word that was cut off.
     if re.search(r"[^\W\d_]-$", token):
         token = token[:token[:-1].rfind("-") + 1]
     currency = CURRENCY.match(token)
     token = token[currency.end():] if currency else token
     words, pending = [], ""
-    for place, piece in enumerate(PIECE.finditer(token)):
-        text = piece[0]
+    for index, part in enumerate(PART.finditer(token)):
+        text = part[0]
         if not text[-1].isalnum() and text not in "%&":
             text = text.rstrip("'") if len(text) > 1 else ""
-        figures = NUMBER.match(text)
+        digits = NUMBER.match(text)
         if text in ("%", "&"):
             words.append("percent" if text == "%" else "and")
-        elif figures and place == 0 and currency and figures.end() == len(text):
-            unit, part = CURRENCIES[currency[1]]
+        elif digits and index == 0 and currency and digits.end() == len(text):
+            unit, cent = CURRENCIES[currency[1]]
             if magnitude:
                 words += number(text)
                 pending = plural(unit, 2)
             else:
-                words += amount(text, unit, part)
-        elif figures and figures.end() == len(text):
+                words += amount(text, unit, cent)
+        elif digits and digits.end() == len(text):
             words += number(text)
-        elif figures and text[figures.end():] in ("st", "nd", "rd", "th") and text[figures.end() - 1].isdigit():
-            words += ordinal(number(figures[0]))
+        elif digits and text[digits.end():] in ("st", "nd", "rd", "th") and text[digits.end() - 1].isdigit():
+            words += ordinal(number(digits[0]))
         elif text and text not in NOISES:
             words.append(text)
     return tuple(words), pending
 
 
 def spoken(tokens: Sequence[str]) -> list[tuple[str, ...]]:
-    """The words that each token of a text says, none for one that is dropped."""
+    """The spoken words of each token of a text; none for a token that is dropped."""
     result, pending = [], ""
     for token, following in zip(tokens, [*tokens[1:], ""]):
         magnitude = following.lower().rstrip(".,;:?!") in MAGNITUDES

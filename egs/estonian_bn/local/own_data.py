@@ -2,15 +2,15 @@
 """usage: local/own_data.py [--lowercase BOOL] --labels FILE SET-DIR OUT-DIR
        local/own_data.py --times SET-DIR
 
-Makes a data directory of broadcasts of one's own. SET-DIR has punctuated transcripts in one of three forms:
+Makes a data directory of your own broadcasts. SET-DIR has punctuated transcripts in one of three forms:
 
-    text    a Kaldi data directory whose `text` has the marks in it: `UTT Tere õhtust, Aktuaalne Kaamera.`;
-            utt2spk, segments, wav.scp and reco2file_and_channel, where they are there, are kept
-    *.trs   Transcriber's files
-    *.txt   a text a recording, of the name that its TextGrid has
+    text    a Kaldi data directory whose `text` has marks: `UTT Tere õhtust, Aktuaalne Kaamera.`;
+            utt2spk, segments, wav.scp and reco2file_and_channel are kept if it has them
+    *.trs   files of Transcriber
+    *.txt   one text for each recording, with the name of its TextGrid
 
-and the times of their words: `ctm` (as get_train_ctm.sh writes it to the alignment's directory; a link does),
-`*.ctm`, or `*.TextGrid`. With --times it only prints where they are, for `punc pauses`.
+and the times of their words: `ctm` (what get_train_ctm.sh writes to the alignment's directory, or a link to it),
+`*.ctm`, or `*.TextGrid`. With --times it only prints where the times are, for `punc pauses`.
 """
 
 import sys
@@ -22,12 +22,12 @@ from punc.base.files import decode_line, open_input
 from punc.base.options import OptionParser, boolean
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
+from punc.text.formats.trs import prepare_trs
 from punc.text.prose_reader import TextReader
-from punc.text.trs import prepare_trs
 
 
 def times(folder: Path) -> Path:
-    """Where the times of words are. Raises InputError where there are none."""
+    """The file or directory with the times of words. Raises InputError if there is none."""
     if (folder / "ctm").is_file():
         return folder / "ctm"
     if not [file for file in folder.rglob("*") if file.suffix.lower() in (".ctm", ".textgrid")]:
@@ -36,7 +36,7 @@ def times(folder: Path) -> Path:
 
 
 def read(text: str, reader: TextReader) -> tuple[list[str], list[str]]:
-    """The words and labels of a punctuated text; a mark before its first word is dropped."""
+    """The words and labels of a punctuated text. Marks before the first word are dropped."""
     words, labels = [], []
     for token in text.split():
         parts = reader.token(token)
@@ -48,7 +48,7 @@ def read(text: str, reader: TextReader) -> tuple[list[str], list[str]]:
 
 
 def of_table(data: DataDir, reader: TextReader) -> Iterator[Utterance]:
-    """The utterances of a Kaldi directory whose text is punctuated. Raises InputError for one without a word."""
+    """The utterances of a Kaldi directory with punctuated text. Raises InputError if one has no word."""
     for utterance in data.utterances():
         words, labels = read(" ".join(utterance.words), reader)
         if not words:
@@ -57,7 +57,7 @@ def of_table(data: DataDir, reader: TextReader) -> Iterator[Utterance]:
 
 
 def of_texts(files: Sequence[Path], reader: TextReader) -> Iterator[Utterance]:
-    """A text a recording, which is an utterance and a stream of its own."""
+    """One text for each recording, each an utterance and a stream of its own. Raises InputError if one has no word."""
     for file in sorted(files, key=lambda file: file.stem.encode()):
         with open_input(file) as lines:
             text = " ".join(decode_line(line, file, number) for number, line in enumerate(lines, 1))
@@ -68,7 +68,7 @@ def of_texts(files: Sequence[Path], reader: TextReader) -> Iterator[Utterance]:
 
 
 def make(folder: Path, out: Path, reader: TextReader) -> None:
-    """Make the data directory. Raises InputError where there are no transcripts."""
+    """Make the data directory. Raises InputError if there are no transcripts."""
     if (folder / "text").is_file():
         data = DataDir(folder)
         data.has_labels = data.has_pauses = False
@@ -86,8 +86,8 @@ def main(arguments: Sequence[str]) -> None:
     parser = OptionParser("local/own_data.py --labels FILE SET-DIR OUT-DIR", "See the top of the script.", "")
     parser.add_argument("--labels", metavar="FILE", help="label set")
     parser.add_argument("--lowercase", type=boolean, default=True, metavar="BOOL", help="write words in lower case")
-    parser.add_argument("--times", metavar="SET-DIR", help="print where the times of its words are")
-    parser.add_argument("folders", nargs="*", metavar="SET-DIR OUT-DIR", help="transcripts, and what to make")
+    parser.add_argument("--times", metavar="SET-DIR", help="only print where the times of its words are")
+    parser.add_argument("folders", nargs="*", metavar="SET-DIR OUT-DIR", help="transcripts; data directory to make")
     args = parser.parse(arguments)
     if args.times:
         print(times(Path(args.times)))

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """usage: local/prepare_corpus.py CORPUS-DIR OUT-DIR
 
-Cuts the corpus into the sets of the recipe: texts of the first stage, OUT-DIR/<source>.{train,dev}.txt with `#doc`
-lines, and words with pauses, OUT-DIR/pauses.{train,dev,test}.txt, `#doc` lines too.
+Cuts the corpus into the sets of the recipe: texts of the first stage, OUT-DIR/<source>.{train,dev}.txt, and words with
+pauses, OUT-DIR/pauses.{train,dev,test}.txt, all with `#doc` lines.
 
-- The text sources edt, estner and fiction give every 20th of their documents to dev, from the 10th on; of bn
-  (raw_data), dev.txt is dev. Its broadcasts are between empty lines, its marks are spelt `,COMMA`: here as they are
-  in other text.
-- pauses.dev.txt, one broadcast, is the test set. pauses.train.txt is five broadcasts, one a line. Each is cut into
-  news items, and the items that begin in the first fifth of the first broadcast's words, the second fifth of the
-  second's, and so on, are dev: headlines, reports, sports and weather are then in train and in dev alike. A
-  news item ends at a period with a pause of 2 s or more: there a jingle, a report's own sound, or a change of place
-  follows. What is left of a broadcast before and behind its dev items is train, two streams.
+- Every 20th document of the text sources edt, estner and fiction is dev, from the 10th on. For bn (raw_data), dev.txt
+is
+  dev. Empty lines separate its broadcasts; its marks, spelt `,COMMA`, become plain marks.
+- pauses.dev.txt, one broadcast, is the test set. pauses.train.txt is five broadcasts, one a line. Each is cut into news
+  items. The items that begin in the first fifth of the first broadcast's words are dev, those in the second fifth of
+  the second's, and so on, so that headlines, reports, sports and weather are in both train and dev. A news item ends at
+  a period with a pause of 2 s or more: a jingle, a report's own sound, or a change of place follows. What is before and
+  after the dev items of a broadcast is train, as two streams.
 """
 
 import re
@@ -39,34 +39,35 @@ def broadcasts(path: Path) -> Iterator[str]:
 
 
 def items(broadcast: str) -> list[str]:
-    """The news items of a broadcast with pauses; joined they are the broadcast."""
+    """The news items of a broadcast with pauses; joined, they are the broadcast."""
     ends = [0, *(match.end() for match in ITEM_END.finditer(broadcast)), len(broadcast)]
     return [broadcast[begin:end] for begin, end in pairwise(ends) if broadcast[begin:end].strip()]
 
 
 def words(text: str) -> int:
+    """The number of words with a pause."""
     return text.count("<sil=")
 
 
 def split(broadcast: str, part: int, parts: int) -> tuple[str, str, str]:
-    """A broadcast as what is before its dev items, they, and what is behind: dev is the `part`-th of `parts`."""
-    before, dev, behind, at, total = "", "", "", 0, words(broadcast)
+    """A broadcast as the text before its dev items, these, and the text after: dev is the `part`-th of `parts`."""
+    before, dev, after, at, total = "", "", "", 0, words(broadcast)
     for item in items(broadcast):
         if at * parts < part * total:
             before += item
         elif at * parts < (part + 1) * total:
             dev += item
         else:
-            behind += item
+            after += item
         at += words(item)
-    return before, dev, behind
+    return before, dev, after
 
 
 def write(path: Path, texts: list[str]) -> None:
     """Write a file whole or not at all."""
-    beside = path.with_suffix(".new")
-    beside.write_text("".join(texts), encoding="utf-8")
-    beside.replace(path)
+    tmp = path.with_suffix(".new")
+    tmp.write_text("".join(texts), encoding="utf-8")
+    tmp.replace(path)
 
 
 def main(corpus: Path, out: Path) -> None:
@@ -86,8 +87,8 @@ def main(corpus: Path, out: Path) -> None:
             print(f"{sys.argv[0]}: the {name} set has {words(text)} words with pauses, not the {WORDS[name]} of "
                   "RESULTS.md; the figures will differ", file=sys.stderr)
     parts = [split(broadcast + "\n", i, len(train)) for i, broadcast in enumerate(train)]
-    write(out / "pauses.train.txt", [f"#doc broadcast{i}{side}\n{text}\n" for i, (before, _, behind) in
-                                     enumerate(parts, 1) for side, text in (("a", before), ("b", behind)) if text])
+    write(out / "pauses.train.txt", [f"#doc broadcast{i}{side}\n{text}\n" for i, (before, _, after) in
+                                     enumerate(parts, 1) for side, text in (("a", before), ("b", after)) if text])
     write(out / "pauses.dev.txt", [f"#doc broadcast{i}\n{dev}\n" for i, (_, dev, _) in enumerate(parts, 1)])
     write(out / "pauses.test.txt", [f"#doc broadcast{len(train) + 1}\n{test}\n"])
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # usage: local/count_labels.sh LABELS-FILE DATA-DIR …
-# Words and each label of data directories, as a Markdown table.
+# Prints a Markdown table: the words of data directories and how often they have each label.
 set -eu
 labels=$1
 shift

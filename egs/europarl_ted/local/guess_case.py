@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """usage: local/guess_case.py LABELS-FILE CASED-DATA-DIR OUT-DIR DATA-DIR …
 
-The cased data directory, and after it others whose text has marks and no case, with labels of both: their case is
-guessed. A word is a capital's where it begins a sentence, and where it was one in more than half of its places within
-sentences of the cased text, each word by itself.
+Joins the cased data directory and others whose text has marks but no case, which it guesses for the labels. A word gets
+a capital at the beginning of a sentence, and everywhere if the cased text writes it with a capital in more than half of
+its occurrences within sentences. Each word is judged by itself.
 """
 
 import sys
@@ -16,7 +16,10 @@ from punc.data.labels import LabelSet
 
 
 def slots(data: DataDir, labels: LabelSet) -> Iterator[tuple[Utterance, list[bool]]]:
-    """Each utterance, and of each of its words whether it begins a sentence. Raises InputError for other labels."""
+    """Each utterance, and for each of its words whether it begins a sentence.
+
+    Raises InputError if there are no labels, or others than those of the label set.
+    """
     if not data.has_labels:
         raise InputError("no labels", "it needs a file punct", data.path)
     last, stream, begins = labels.sentence_ends, "", True
@@ -28,7 +31,7 @@ def slots(data: DataDir, labels: LabelSet) -> Iterator[tuple[Utterance, list[boo
 
 
 def capitalized(data: DataDir, labels: LabelSet) -> set[str]:
-    """The words that have a capital in more than half of their places within sentences."""
+    """The words that have a capital in more than half of their occurrences within sentences."""
     capitals, balance = {label.name for label in labels if label.capital}, Counter()
     for utterance, begins in slots(data, labels):
         for word, name, first in zip(utterance.words, utterance.labels, begins):
@@ -38,7 +41,7 @@ def capitalized(data: DataDir, labels: LabelSet) -> set[str]:
 
 
 def with_case(data: DataDir, labels: LabelSet, words: set[str]) -> Iterator[Utterance]:
-    """The utterances with labels of marks and case."""
+    """The utterances with labels for marks and case; `words` are the words with a capital."""
     capital = {label.name: labels.reading(label.mark, capital=True) for label in labels}
     for utterance, begins in slots(data, labels):
         yield utterance._replace(labels=[capital[name] if word in words or (first and word[0].isalpha()) else name
@@ -46,7 +49,7 @@ def with_case(data: DataDir, labels: LabelSet, words: set[str]) -> Iterator[Utte
 
 
 def together(sets: Sequence[tuple[DataDir, Iterable[Utterance]]]) -> Iterator[Utterance]:
-    """The utterances of directories one after the other, with the directories' names in front of ids."""
+    """The utterances of directories one after the other; ids begin with the directory's name."""
     named = sorted(((data.path.name, utterances) for data, utterances in sets), key=lambda pair: pair[0].encode())
     for name, utterances in named:
         for utterance in utterances:
@@ -56,7 +59,7 @@ def together(sets: Sequence[tuple[DataDir, Iterable[Utterance]]]) -> Iterator[Ut
 def main(labels_file: str, cased: str, out: str, *others: str) -> None:
     labels, cased = LabelSet.read(labels_file), DataDir(cased)
     words = capitalized(cased, labels)
-    print(f"{cased.path}: {len(words)} words that have a capital within sentences", file=sys.stderr)
+    print(f"{cased.path}: {len(words)} words with a capital within sentences", file=sys.stderr)
     guessed = [(data, with_case(data, labels, words)) for data in map(DataDir, others)]
     write_data_dir(out, together([(cased, cased.utterances()), *guessed]))
 

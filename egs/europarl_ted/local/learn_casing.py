@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """usage: local/learn_casing.py LABELS-FILE CASED-DATA-DIR OUT
 
-How words are written that have more capitals than the first letter's (punc.text.casing), of a text with its case.
+Learns from a cased text how words with more capitals than the first letter's are written (punc.text.casing).
 """
 
 import sys

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # usage: local/prepare_texts.sh CORPUS EUROPARL LABELS NJ
-# The texts of all sets, data/raw, and their data directories, by the scripts beside this one; what is there is kept. The
-# directories are checked, and their labels counted.
-# EUROPARL and NJ are run.sh's options.
+# Makes the texts of all sets, data/raw, and their data directories; validates them and counts their labels. Finished parts
+# are kept. EUROPARL and NJ are options of run.sh.
 set -euo pipefail
 corpus=$1 europarl=$2 labels=$3 nj=$4
 here=$(dirname "$0")
@@ -10,26 +9,27 @@ here=$(dirname "$0")
 # prepare TEXT SET [option …]
 prepare() {
   [ -f "data/$2/text" ] ||
-    punc prepare --format prose --document-prefix '#doc' --clitics conf/clitics.txt --labels "$labels" --nj "$nj" "${@:3}" "$1" "data/$2"
+    punc prepare --format prose --document-prefix '#doc' --clitics conf/clitics.txt --labels "$labels" --nj "$nj" \
+      "${@:3}" "$1" "data/$2"
 }
-# prepare_marks FILE SET: words and marks in lower case; nothing, where there is no such file.
+# prepare_marks FILE SET: a set with marks and no case; does nothing if the corpus has no such file
 prepare_marks() {
   [ ! -f "data/$2/punct" ] && [ -f "$corpus/$1" ] || return 0
   LC_ALL=C sed 's/QUESTION/QUESTIONMARK/' "$corpus/$1" >"data/raw/$2"
   punc prepare --format lrec --labels "$labels" --nj "$nj" "data/raw/$2" "data/$2"
 }
 
-[ -f data/raw/test_conll.txt ] || "$here"/texts.py "$corpus" data/raw # the last one that it writes
+[ -f data/raw/test_conll.txt ] || "$here"/texts.py "$corpus" data/raw # the last file that it writes
 if [ ! -f data/raw/.europarl ]; then
   for part in train_all dev test; do cat "data/raw/${part%_all}"_{europarl,ted,conll}.txt >"data/raw/$part.txt"; done
-  "$here"/latest.sh "$europarl" data/raw/train_europarl.txt | cat - data/raw/train_{ted,conll}.txt >data/raw/train.txt
+  "$here"/last_documents.sh "$europarl" data/raw/train_europarl.txt | cat - data/raw/train_{ted,conll}.txt >data/raw/train.txt
   echo "$europarl" >data/raw/.europarl
 elif [ "$(cat data/raw/.europarl)" != "$europarl" ]; then
-  echo "$0: data has $(cat data/raw/.europarl) words of Europarl; remove data and exp, or give --europarl that" >&2
+  echo "$0: data was made with --europarl $(cat data/raw/.europarl); give that, or remove data and exp" >&2
   exit 1
 fi
 prepare data/raw/train_all.txt train_all
-prepare data/raw/train_all.txt train_cased --lowercase false # for the table of case
+prepare data/raw/train_all.txt train_cased --lowercase false # for the casing table
 prepare data/raw/train.txt train
 prepare data/raw/dev.txt dev
 prepare data/raw/test.txt test_mix
@@ -38,15 +38,15 @@ prepare data/raw/dev_ted.txt dev_ted
 prepare data/raw/test_europarl.txt test_europarl
 prepare data/raw/test_conll.txt test_conll
 prepare data/raw/test_ted.txt test_ref
-# The recogniser's words; test_ref's labels are projected onto them when they are scored.
+# ASR output; scoring projects the labels of test_ref onto it.
 [ -f data/test_asr/text ] || {
   punc prepare --format mteval --clitics conf/clitics.txt --labels "$labels" --nj "$nj" \
     "$corpus/iwslt_ted/IWSLT12.TED.SLT.tst2011.en-fr.en.system0.comma.xml" data/test_asr.new
   rm data/test_asr.new/punct
   mv data/test_asr.new data/test_asr
 }
-# The published sets, for punctuation alone: lower case, no quotes. If they are there, more talks, and what a recogniser
-# made of talks: for vectors, and with a guess of their case for BLSTM-CRF-TED-more.
+# The published sets for punctuation only: lower case, no quotes. Then, if the corpus has them, more talks and ASR output of
+# talks: for vectors, and with guessed case for BLSTM-CRF-TED-more.
 prepare_marks iwslt_ted/test2011 test2011
 prepare_marks iwslt_ted/test2011asr test2011asr
 prepare_marks iwslt_ted/train_extra train_extra

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 """usage: local/texts.py CORPUS-DIR OUT-DIR
 
-The corpora as prose, OUT-DIR/{train,dev,test}_{europarl,ted,conll}.txt, with a line `#doc NAME` before each document.
-No document is on both sides of a cut, and no sitting of the Parliament, whose debates go on from one to the next.
+Writes the corpora as prose, OUT-DIR/{train,dev,test}_{europarl,ted,conll}.txt, with a line `#doc NAME` before each
+document.
+A document is in one part only. So is a sitting of the Parliament, whose debates continue from one document to the next.
 
-- europarl: sittings up to June 2011 train, those of 4 and 5 July 2011 are dev, those from 6 July 2011 on are test.
-  Lines of #speaker are left out. Phrases in single quotes, which are the usual ones there, get double ones (`quoted`).
-- ted: the talks of train2012 and dev2012, and for test the eight of test2011.
-- Of both, what is in parentheses is left out, which nobody said: (Applause), (PSE), (The sitting was closed at 12.30).
-- conll: the files train, valid and test by documents. Sentences without a small letter, which are headlines and places
-  with dates (`BRUSSELS 1996-08-22`), are left out: all is capital there, so they say nothing about case.
+- europarl: sittings up to June 2011 are train, those of 4 and 5 July 2011 dev, those from 6 July 2011 on test.
+  Lines of #speaker are dropped. Phrases in single quotes, the usual ones there, get double quotes (`quoted`).
+- ted: the talks of train2012 and dev2012, and the eight of test2011 as test.
+- Of both, text in parentheses is dropped, because nobody said it: (Applause), (PSE), (The sitting was closed at 12.30).
+- conll: the files train, valid and test by documents. Sentences without a small letter are dropped: headlines and
+  places with dates (`BRUSSELS 1996-08-22`). They are all capitals, so they say nothing about case.
 """
 
-import html
 import re
 import sys
 from collections import Counter
@@ -21,9 +21,9 @@ from pathlib import Path
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, decode_line, open_input
+from punc.text.formats.mteval import documents_and_segments
 
 DEV, TEST = "2011-07-04", "2011-07-06"  # the first sittings of dev and test
-SEGMENT = re.compile(r'<doc docid="([^"]*)"|<seg\b[^>]*>(.*?)</seg>')
 BRACKETS = re.compile(r"\([^()]*\)")
 TALKS = {"train": "TED.train2012.cased.xml", "dev": "TED.dev2012.cased.xml",
          "test": "IWSLT12.TED.MT.tst2011.en-fr.en.xml"}
@@ -33,6 +33,7 @@ PARTS = "train", "dev", "test"
 
 
 def europarl(corpus: Path) -> Iterator[tuple[str, str]]:
+    """The part and text of each line of the debates."""
     part = ""
     for line in lines(corpus / "europarl/europarl.en.txt"):
         if line.startswith("#doc"):
@@ -43,18 +44,18 @@ def europarl(corpus: Path) -> Iterator[tuple[str, str]]:
 
 
 def spoken(line: str) -> str:
-    """A line without what is in parentheses, which may stand in one another."""
+    """A line without its parentheses and what is in them; they may be nested."""
     while (left := BRACKETS.sub(" ", line)) != line:
         line = left
     return " ".join(line.split())
 
 
 def quoted(line: str) -> str:
-    """A line in which phrases in single quotes have double ones.
+    """A line with double quotes around phrases that have single ones.
 
-    A quote that closes a phrase looks as the apostrophe of `citizens' rights` does. So a phrase ends at the first one
-    that is not behind an s, if that comes before the next phrase begins; else at the first one. Without any, nothing
-    is quoted.
+    A closing quote looks like the apostrophe of `citizens' rights`. So a phrase ends at the first closing quote that
+    does not follow an s, if that comes before the next phrase begins; otherwise at the first one. A phrase without a
+    closing quote stays as it is.
     """
     if "'" not in line and "’" not in line:
         return line
@@ -69,13 +70,15 @@ def quoted(line: str) -> str:
 
 
 def ted(corpus: Path) -> Iterator[tuple[str, str]]:
+    """The part and text of each segment of the talks."""
     for part, file in TALKS.items():
         for line in lines(corpus / "iwslt_ted" / file):
-            for name, segment in SEGMENT.findall(line):
-                yield part, f"#doc {name}" if name else spoken(html.unescape(segment))
+            for name, segment in documents_and_segments(line):
+                yield part, f"#doc {name}" if name else spoken(segment)
 
 
 def conll(corpus: Path) -> Iterator[tuple[str, str]]:
+    """The part and text of each sentence of the newswire."""
     for part, file in zip(PARTS, ("train", "valid", "test")):
         documents, words = 0, []
         for line in [*lines(corpus / f"conll2003/{file}.txt"), ""]:
@@ -90,7 +93,7 @@ def conll(corpus: Path) -> Iterator[tuple[str, str]]:
 
 
 def lines(path: Path) -> Iterator[str]:
-    """The lines of a text file. Raises InputError where it is missing or is not UTF-8."""
+    """The lines of a text file. Raises InputError if it is missing or not UTF-8."""
     with open_input(path) as file:
         for number, line in enumerate(file, 1):
             yield decode_line(line, path, number)

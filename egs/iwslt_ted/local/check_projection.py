@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Is `punc project` right? The labels that it gives test2011's ASR words, beside the published ones.
+"""Compares the labels that `punc project` gives test2011's ASR output with the published ones.
 
     local/check_projection.py CORPUS-DIR LABELS-FILE
 
-The published test2011asr was not made by projection alone: its commas and question marks are those that a person
-wrote into the ASR source (…SLT…comma.xml), its periods stand where that source's segments end. So three figures are
-printed: agreement on all labels; with commas left out; and how many of the differing slots have in the published
-set just what the ASR source itself has there, so that the person decided, not an alignment. (The last figure says
-where the differences come from; only the first two say how near a projection comes.)
+The published test2011asr was not made by projection alone: a person wrote its commas and question marks into the ASR
+source (…SLT…comma.xml), and its periods are where the segments of that source end. So three figures are printed:
+agreement on all labels; agreement without commas; and in how many of the differing slots the published label is that of
+the ASR source, so that a person and not an alignment decided. Only the first two say how close a projection comes; the
+third says where the differences are from.
 
-Other rules than those of punc/timing/align.py agree less, differing slots of 12,822: as it is 137; left-over words always
-at the end of a stretch 217, always at its beginning 141; inserted words before the mark instead of after it 189.
+Other rules than those of timing.align agree less. Differing slots of 12,822: 137 with these rules; 217 with left-over
+words always at the end of a stretch, 141 always at its beginning; 189 with inserted words before the mark.
 """
 
 import sys
@@ -29,7 +29,7 @@ CLITICS = ("n't", "'s", "'m", "'re", "'ve", "'ll", "'d")  # as the published fil
 
 
 def read(path: Path, labels: LabelSet) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """All words of a data directory, their label numbers, and whether each is the last of its utterance."""
+    """All words of a data directory, their label numbers, and 1 for each that is the last of its utterance."""
     utterances = list(DataDir(path).utterances())
     words = [word for u in utterances for word in u.words]
     numbers = np.array([labels.index(name) for u in utterances for name in u.labels])
@@ -63,7 +63,7 @@ def main(corpus: Path, labels_file: str) -> None:
     for name, row in zip(labels.names, confusion):
         print(f"{name:<21}" + "".join(f"{n:>10}" for n in row))
 
-    # What the ASR source itself has in each slot: its marks, and a period where a segment ends without one.
+    # The ASR source in each slot: its marks, and a period if a segment ends without one.
     by_hand = project_labels(align_words(source_words, words), np.maximum(source, segment_ends * period))
     print(f"\nASR source's marks and segment ends = published: {100 * np.mean(by_hand == published):.2f} %")
     for what, slots in (("differing slots", differ), ("of them with a comma", differ & ~bare),

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # usage: local/download_data.sh DIR
-# Downloads the TED data of Che et al. (LREC 2016) into DIR: 22 MB. A file that is there and right is kept.
+# Downloads the TED data of Che et al. (LREC 2016) into DIR: 22 MB. Files that are there and complete are kept.
 #
-# The authors' own page for these files, if there is one, is not known to us. They are kept beside the code of another
-# paper on GitHub (26hzhang/neural_sequence_labeling, data/raw/LREC), from where they are downloaded; dev and test sets
-# are in xashru/punctuation-restoration (data/en) too. The talks that they were made of, punctuated and in full, are
-# WIT3's releases for IWSLT 2012: https://wit3.fbk.eu/2012-03 (train) and https://wit3.fbk.eu/2012-03-b (test).
+# We do not know of a page by the authors. The files are on GitHub with the code of another paper
+# (26hzhang/neural_sequence_labeling, data/raw/LREC); xashru/punctuation-restoration (data/en) has dev and test too. The
+# punctuated talks that they were made of are WIT3's releases for IWSLT 2012: https://wit3.fbk.eu/2012-03 (train) and
+# https://wit3.fbk.eu/2012-03-b (test).
 # The text is TED's, under CC BY-NC-ND 4.0 (https://www.ted.com/about/our-organization/our-policies-terms).
 set -eu
 dir=$1
 from=https://raw.githubusercontent.com/26hzhang/neural_sequence_labeling/10b5585235d5500b78bff81d4f8f3c818cd3af00
 from=$from/data/raw/LREC
 
-# is_right FILE ID: the id is git's, the SHA-1 of a file with its length in front.
+# is_right FILE ID: whether the file has this git id, the SHA-1 of a header with its length and of its content
 is_right() {
   [ -f "$1" ] && python3 - "$1" "$2" <<'EOF'
 import hashlib, sys
@@ -27,7 +27,7 @@ download() {
   elif command -v wget >/dev/null; then
     wget --quiet --output-document="$2" "$1"
   else
-    echo "$0: neither curl nor wget is there; install one of them" >&2
+    echo "$0: neither curl nor wget is installed; install one of them" >&2
     return 1
   fi
 }
@@ -37,7 +37,7 @@ while read -r file id; do
   is_right "$dir/$file" "$id" && continue
   echo "$0: $file" >&2
   download "$from/$file" "$dir/$file.part" || {
-    echo "$0: $from/$file: not to be had; get the files by hand (see the top of $0) and use run.sh --corpus DIR" >&2
+    echo "$0: $from/$file: the download failed; get the files by hand (see the top of $0) and use run.sh --corpus DIR" >&2
     exit 1
   }
   is_right "$dir/$file.part" "$id" || {

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Word vectors of the words of data directories, by word2vec, in its text format.
+"""Trains word vectors on the words of data directories and writes them in word2vec's text format.
 
-Skip-gram with negative sampling (Mikolov et al. 2013), by gensim, the extra `vectors` of setup.py. The words are read
-as the models read them, stream by stream, without sentence ends. With --labels the marks stand between them and are
-learned as words are, as in the texts of published vectors, but get no line in the file. One thread learns: with the
-same words and options the file is the same, byte for byte.
+Skip-gram with negative sampling (Mikolov et al. 2013), by gensim, the extra `vectors` of setup.py. Words are read as
+models read them, stream by stream, without sentence ends. With --labels the marks stand between them and are learned
+like words, as in the texts of published vectors, but get no line in the file. Training takes one thread, so the same
+words and options give the same file, byte for byte.
 """
 
 import sys
@@ -19,11 +19,11 @@ from punc.base.options import OptionParser
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
 
-LINE = 1000  # tokens that gensim gets at once; it would cut more than 10,000 off
+LINE = 1000  # tokens that gensim gets at once; it cuts lines at 10,000
 
 
 def tokens(sets: Sequence[DataDir], marks: Sequence[str], words: int = 0) -> Iterator[list[str]]:
-    """The words of data directories stream by stream, with those labels that are marks after them; at most `words`."""
+    """The words of each stream of data directories with marks after them; at most `words` in all, 0: no limit."""
     marks, left = frozenset(marks), words or sys.maxsize
     for data in sets:
         for _, utterances in data.streams():
@@ -40,18 +40,18 @@ def tokens(sets: Sequence[DataDir], marks: Sequence[str], words: int = 0) -> Ite
 
 def train(sets: Sequence[DataDir], out: str, *, labels: str = "", dimensions: int = 50, window: int = 5,
           negative: int = 5, min_count: int = 5, epochs: int = 5, words: int = 0, seed: int = 1) -> None:
-    """Learn vectors and write them, the most frequent word first.
+    """Train vectors and write them, the most frequent word first.
 
-    labels      file of the label set whose marks are learned too; empty: words alone
-    dimensions  numbers of a vector
+    labels      label set whose marks are learned too; empty: words only
+    dimensions  size of a vector
     window      words on either side that a word predicts
-    negative    words drawn for each that was there
-    min_count   occurrences of a word that gets a vector
-    epochs      times that the words are read
-    words       only so many words from the beginning of the first directory on; 0: all
-    seed        of all random numbers
+    negative    negative samples for each word
+    min_count   occurrences that a word needs to get a vector
+    epochs      passes over the words
+    words       number of words to read, from the first directory on; 0: all
+    seed        seed of all random numbers
 
-    Raises InputError where gensim is missing, and where no word occurs often enough.
+    Raises InputError if gensim is missing or no word occurs often enough.
     """
     try:
         from gensim.models import Word2Vec
@@ -62,7 +62,7 @@ def train(sets: Sequence[DataDir], out: str, *, labels: str = "", dimensions: in
     model = Word2Vec(vector_size=dimensions, window=window, negative=negative, min_count=min_count, epochs=epochs,
                      seed=seed, sg=1, workers=1)
     with tempfile.TemporaryDirectory(dir=Path(out).parent) as directory:
-        # A file of lines is read by gensim itself, four times as fast as lists of ours.
+        # gensim reads a file of lines four times as fast as lists.
         text = Path(directory) / "text"
         with open(text, "w", encoding="utf-8") as file:
             for stream in tokens(sets, marks, words):
@@ -77,7 +77,7 @@ def train(sets: Sequence[DataDir], out: str, *, labels: str = "", dimensions: in
         file.write(f"{len(known)} {dimensions}\n")
         for word in known:
             file.write(f"{word} {' '.join(f'{value:.6g}' for value in model.wv[word].tolist())}\n")
-    print(f"{out}: vectors of {len(known)} words, of {model.corpus_total_words} words and marks in the text",
+    print(f"{out}: vectors of {len(known)} words, trained on {model.corpus_total_words} words and marks",
           file=sys.stderr)
 
 

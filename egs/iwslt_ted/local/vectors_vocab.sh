@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # usage: local/vectors_vocab.sh VECTORS TEXT VOCAB
-# The words of a file of word vectors and of a data directory's text as a vocabulary. What is newer than both is kept.
+# Writes the words of a file of word vectors and of a data directory's text as a vocabulary. A vocabulary that is newer
+# than both is kept.
 set -eu
 export LC_ALL=C
 vectors=$1 text=$2 vocab=$3
 [ "$vocab" -nt "$vectors" ] && [ "$vocab" -nt "$text" ] && exit
 [ -f "$vectors" ] || {
-  echo "$0: $vectors: no such file; name one with --vectors, or leave that out" >&2
+  echo "$0: $vectors: no such file; name another with --vectors, or leave that option out" >&2
   exit 1
 }
 {

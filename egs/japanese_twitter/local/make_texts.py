@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Sentences of posts and of other files, one a line, to the texts of all sets: OUT-DIR/{train,dev,test}_*.txt.
+"""Makes the texts of all sets, OUT-DIR/{train,dev,test}_*.txt, of posts and of files with a sentence or more a line.
 
     *_single   single sentences
-    *_multi    the same sentences in texts of 2 to 5: those of a post that has several, one after another, as they
-               follow there; all others at random, with others of their kind
+    *_multi    the same sentences in texts of 2 to 5: the sentences of one post in their order; all others at random,
+               posts with posts and other lines with other lines
 
-Files are read in runs of RUN lines, and each run is in one set: neighbours, which may be translations of the same
-sentence, do not meet in training and test. A sentence that is there twice, whatever its marks, counts once: in test,
-else in dev.
+Each run of RUN lines of a file is in one set, so that neighbours, which may be translations of one sentence, are not in
+training and test. Sentences that differ in their marks only count once: in test, else in dev.
 """
 
 import random
@@ -22,7 +21,7 @@ from punc.base.files import atomic_file, open_input
 from punc.base.options import OptionParser
 from punc.data.labels import LabelSet
 from punc.text.characters import CharacterReader, Split
-from punc.text.readers import decode
+from punc.text.file_parts import decode
 
 RUN = 50  # lines
 SENTENCES = (2, 3, 4, 5)  # of a text
@@ -32,27 +31,27 @@ OPENING, CLOSING = "「『（(【《〈“", "」』）)】》〉”"
 
 
 class Sentence(NamedTuple):
-    """A sentence as it is written, and its tokens without marks, by which it is known."""
+    """A sentence as written, and its key, the tokens without marks."""
 
     text: str
     key: str
 
 
 class Line(NamedTuple):
-    """The sentences of a line, and whether it is a post."""
+    """The sentences of a line, and whether the line is a post."""
 
     sentences: list[Sentence]
     post: bool
 
 
 class SentenceReader:
-    """Cuts lines into sentences.
+    """Splits lines into sentences.
 
-    A sentence ends after a 。, ？ or ！ outside of brackets, and behind brackets that close after one where a line ends
-    or another bracket opens. What is left at a line's end without such a mark is dropped.
+    A sentence ends after 。, ？ or ！ outside of brackets. It also ends after brackets that close behind such a mark,
+    at the end of a line or before another bracket. Text at the end of a line without such a mark is dropped.
 
-    line_breaks  what BREAK is in a post: "stop" ends a sentence, as the post's end does, where no mark stands before
-                 it: 。 is written there; "drop": nothing
+    line_breaks  what BREAK is in a post. "stop": it ends a sentence, as the end of the post does; 。 is added if there
+                 is no mark. "drop": nothing
     """
 
     def __init__(self, labels: LabelSet, line_breaks: str):
@@ -69,14 +68,14 @@ class SentenceReader:
         return Line(found, post)
 
     def _stopped(self, split: Split) -> Split:
-        """The split with 。 at its end where no mark is."""
+        """The split with 。 at its end, if there is no mark."""
         if split.tokens and split.labels[-1] == "N" and not ended(split):
             split.labels[-1] = "P"
-            self.counts["lines of posts that were given a full stop"] += 1
+            self.counts["lines of posts that got a full stop"] += 1
         return split
 
     def _sentences(self, split: Split) -> Iterator[Sentence]:
-        begin, depth, marked = 0, 0, False  # marked: with a mark, and nothing behind it but brackets that close
+        begin, depth, marked = 0, 0, False  # marked: a mark, then only closing brackets
         for i, (token, label) in enumerate(zip(split.tokens, split.labels)):
             depth = max(0, depth + (token in OPENING) - (token in CLOSING))
             marked = label in ENDS or (marked and token in CLOSING)
@@ -85,7 +84,7 @@ class SentenceReader:
             if marked and not depth and after not in CLOSING and not quoted:
                 yield self._sentence(split, begin, i + 1)
                 begin, marked = i + 1, False
-        if depth and marked:  # a bracket that nothing closes
+        if depth and marked:  # a bracket that is not closed
             yield self._sentence(split, begin, len(split.tokens))
         elif begin < len(split.tokens):
             self.counts["ends of lines without a mark, dropped"] += 1
@@ -97,7 +96,7 @@ class SentenceReader:
 
 
 def ended(split: Split) -> bool:
-    """Whether a mark ends the tokens, or only closing brackets are behind it."""
+    """Whether the tokens end with a mark, or with a mark and closing brackets."""
     for token, label in zip(reversed(split.tokens), reversed(split.labels)):
         if label in ENDS:
             return True
@@ -107,7 +106,7 @@ def ended(split: Split) -> bool:
 
 
 def joined(parts: Iterable[Split]) -> Iterator[Split]:
-    """Lines of a post, one behind the other where a comma is between."""
+    """The lines of a post; a line that ends with a comma is joined to the next."""
     before = Split([], [], [""], [])
     for part in parts:
         before = Split(before.tokens + part.tokens, before.labels + part.labels,
@@ -120,13 +119,13 @@ def joined(parts: Iterable[Split]) -> Iterator[Split]:
 
 
 def read(path: str, reader: SentenceReader, post: bool) -> list[list[Line]]:
-    """The runs of a file's lines. Raises InputError for a file that has no line."""
+    """The lines of a file in runs of RUN. Raises InputError if the file has no line."""
     repairs = Counter()
     with open_input(path) as file:
         lines = decode(file.read(), repairs).split("\n")
     lines = [line for line in lines if line.strip()]
     if not lines:
-        raise InputError("not one line", "name a file of posts or sentences, one a line", path)
+        raise InputError("no lines", "name a file of posts or sentences, one a line", path)
     reader.counts.update(repairs)
     read_lines = [reader.line(line, post) for line in lines]
     kind = "posts" if post else "other lines"
@@ -136,7 +135,7 @@ def read(path: str, reader: SentenceReader, post: bool) -> list[list[Line]]:
 
 
 def divide(runs: list[list[Line]], sizes: dict[str, int], rng: random.Random) -> dict[str, list[Line]]:
-    """Runs at random to sets of so many sentences or a few more, the rest to train; no sentence twice."""
+    """Runs at random in sets of `sizes` sentences or a few more, the rest in train. No sentence is there twice."""
     rng.shuffle(runs)
     seen, sets, left = set(), {}, iter(runs)
     for name, size in [*sizes.items(), ("train", sys.maxsize)]:
@@ -155,7 +154,7 @@ def divide(runs: list[list[Line]], sizes: dict[str, int], rng: random.Random) ->
 
 
 def together(lines: Sequence[Line], rng: random.Random) -> list[list[Sentence]]:
-    """The sentences of lines as texts of several; one that would be left alone is left out."""
+    """The sentences of lines as texts of several. A sentence that would be alone is left out."""
     texts, alone = [], {True: [], False: []}
     for line in lines:
         rest = line.sentences
@@ -174,7 +173,7 @@ def together(lines: Sequence[Line], rng: random.Random) -> list[list[Sentence]]:
 
 
 def write(path: Path, texts: Iterable[Sequence[Sentence]], rng: random.Random) -> None:
-    """Texts in any order, one a line."""
+    """Write texts in a random order, one a line."""
     lines = ["".join(sentence.text for sentence in text) for text in texts]
     rng.shuffle(lines)
     with atomic_file(path) as file:
@@ -187,12 +186,12 @@ def options() -> OptionParser:
     parser.add_argument("--labels", required=True, metavar="FILE", help="the label set")
     parser.add_argument("--posts", default="", metavar="FILE", help="posts, one a line")
     parser.add_argument("--line-breaks", choices=("stop", "drop"), default="stop",
-                        help=f"what {BREAK} is in a post: the end of a sentence, or nothing")
+                        help=f"whether {BREAK} in a post ends a sentence or is dropped")
     parser.add_argument("--test", type=int, default=10000, metavar="N", help="sentences of test")
     parser.add_argument("--dev", type=int, default=5000, metavar="N", help="sentences of dev")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of what is put where")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the random split and order")
     parser.add_argument("out", metavar="OUT-DIR")
-    parser.add_argument("sentences", nargs="*", metavar="SENTENCES", help="files of sentences, one a line")
+    parser.add_argument("sentences", nargs="*", metavar="SENTENCES", help="files of sentences, one or more a line")
     return parser
 
 
@@ -205,7 +204,7 @@ def main(arguments: Sequence[str]) -> None:
     runs = [run for path, post in files for run in read(path, reader, post)]
     sets = divide(runs, {"test": args.test, "dev": args.dev}, rng)
     if not all(sets.values()):
-        raise InputError("too few sentences for three sets", "give more, or smaller --test and --dev")
+        raise InputError("too few sentences for three sets", "give more sentences, or smaller --test and --dev")
     out = Path(args.out)
     for name, lines in sets.items():
         single = [[sentence] for line in lines for sentence in line.sentences]

@@ -1,9 +1,9 @@
 """usage: make_speech.py JOB NJ TEXT-DIR WORK-DIR
 
-Every NJ-th text of TEXT-DIR, from the JOB-th: its speech, WORK-DIR/wav/NAME.wav; its words' times and what a recogniser
-makes of it, WORK-DIR/ref/NAME.ctm and WORK-DIR/asr/NAME.ctm; and how it is spoken, WORK-DIR/info/NAME. A text that has
-the last of these, and no newer, is done. The columns of info: name, voices, tempo, signal-to-noise ratio in dB,
-seconds, words, words without a time.
+Makes, for every NJ-th text of TEXT-DIR from the JOB-th on, its speech WORK-DIR/wav/NAME.wav, the times of its words
+WORK-DIR/ref/NAME.ctm, its ASR output WORK-DIR/asr/NAME.ctm, and last WORK-DIR/info/NAME, which says how it is spoken. A
+text whose info is newer than the text is finished. The columns of info: name, voices, tempo, signal-to-noise ratio in
+dB, seconds, words, words without a time.
 """
 
 import os
@@ -15,7 +15,7 @@ from random import Random
 
 import numpy as np
 from hesitate import Said, say
-from sphinx import Sphinx, pieces, starts, timed
+from sphinx import Sphinx, chunks, starts, timed
 from synthesise import RATE, flite_phones, setting, speak
 
 from punc.base.errors import InputError
@@ -26,7 +26,7 @@ SEED = 1
 
 
 def make(path: Path, work: Path, sphinx: Sphinx) -> None:
-    """Everything of one text; info is written last."""
+    """Make all files of one text; info is written last."""
     name = path.stem
     with open_input(path) as file:
         lines = say(file.read().decode().splitlines(), Random(f"{SEED} said {name}"), str(path))
@@ -45,32 +45,34 @@ def make(path: Path, work: Path, sphinx: Sphinx) -> None:
 
 
 def words_of(name: str, lines: list[list[Said]], samples: list[np.ndarray], sphinx: Sphinx) -> tuple[list, list, int]:
-    """The aligned words of a text without hesitations, the recognised ones, and how many could not be aligned."""
+    """The aligned words of a text without fillers, the ASR output, and how many words could not be aligned."""
     lengths = list(map(len, samples))
     begin = starts(lengths, RATE)
     ref, asr, unaligned = [], [], 0
-    for piece in pieces(lengths, RATE):
-        audio = np.concatenate(samples[piece.start:piece.stop])
-        said = [said for line in lines[piece.start:piece.stop] for said in line]
+    for chunk in chunks(lengths, RATE):
+        audio = np.concatenate(samples[chunk.start:chunk.stop])
+        said = [said for line in lines[chunk.start:chunk.stop] for said in line]
         heard = sphinx.align(audio, [item.spoken.lower() for item in said], [item.spoken for item in said])
         if heard is None:
             unaligned += sum(item.word is not None for item in said)
-            print(f"{name}: lines {piece.start + 1} to {piece.stop} could not be aligned: no times there",
+            print(f"{name}: lines {chunk.start + 1} to {chunk.stop} could not be aligned and have no times",
                   file=sys.stderr)
         else:
             words = [time for time, item in zip(heard, said) if item.word is not None]
-            ref += timed(name, begin[piece.start], words, confidence=False)
-        asr += timed(name, begin[piece.start], sphinx.recognise(audio), confidence=True)
+            ref += timed(name, begin[chunk.start], words, confidence=False)
+        asr += timed(name, begin[chunk.start], sphinx.recognise(audio), confidence=True)
     return ref, asr, unaligned
 
 
 def write_wav(path: Path, samples: np.ndarray) -> None:
+    """Write int16 samples as a mono file."""
     with atomic_file(path, "wb") as file, wave.open(file, "wb") as out:
         out.setparams((1, 2, RATE, 0, "NONE", ""))
         out.writeframes(samples.astype("<i2").tobytes())
 
 
 def is_done(path: Path, info: Path) -> bool:
+    """Whether a text's info is newer than the text."""
     return info.is_file() and os.stat(info).st_mtime >= os.stat(path).st_mtime
 
 
@@ -79,7 +81,7 @@ def main(job: int, nj: int, texts: Path, work: Path) -> None:
     for number, path in enumerate(paths, 1):
         info = work / "info" / path.stem
         if not is_done(path, info):
-            # New decoders for each text: what they heard before changes what they hear.
+            # New decoders for each text, because decoders adapt to what they heard before.
             make(path, work, Sphinx(flite_phones))
         print(f"{number} of {len(paths)}:", info.read_text(), end="", flush=True)
 

@@ -1,23 +1,24 @@
 #!/usr/bin/env bash
-# The corpus' texts as speech, the times of their words, and what a real recogniser hears:
+# Synthesises the texts of the corpus, aligns the speech, and recognises it:
 #
 #   local/make_speech.sh [--nj N] TEXT-DIR WORK-DIR OUT-DIR
 #
 # reads TEXT-DIR/NAME.txt, a paragraph or a turn a line, and writes OUT-DIR/ref.ctm.gz, the forced alignment, and
-# OUT-DIR/asr.ctm.gz, the recognition with confidences. WORK-DIR keeps each text's speech and times; a text that has
-# them, and was not changed since, is not done again. The same texts give the same files.
+# OUT-DIR/asr.ctm.gz, the ASR output with confidences. WORK-DIR keeps the speech and times of each text; a text that has
+# not changed since is not done again. The same texts give the same files.
 #
-# What is said is not quite what is written (hesitate.py has the figures). A quarter of the commas and a twentieth of the
-# full stops are read over. At every fortieth slot without a mark the speaker hesitates: a third of the times with "um"
-# or "uh" and a silence, else with a silence. A hesitation word is not in the text, so not in ref.ctm.gz, and its time
-# counts as a pause there; the recogniser may well hear it. A text's name settles its voices (in interviews and calls two
-# speakers take turns), its tempo and its noise (synthesise.py). Recognition does not know the texts. Words that could not
-# be aligned, even with faint noise and wider beams, are named and have no time.
+# The speech differs from the text (hesitate.py has the figures). A quarter of the commas and a twentieth of the full
+# stops are silent. At every fortieth slot without a mark the speaker hesitates: a third of the times with "um" or "uh"
+# and silence, else with silence only. A filler is not in the text, so it is not in ref.ctm.gz, and its time counts as a
+# pause there; ASR may hear it. The name of a text determines its voices (two speakers take turns in interviews and
+# calls), its tempo and its noise (synthesise.py). Recognition does not know the texts. Words that cannot be aligned, even
+# with faint noise and wider beams, are reported and have no time.
 #
-# It takes about a quarter of the speech's own time on one processor. Needed: flite, sox, and pocketsphinx for Python.
+# It takes about a quarter of the duration of the speech on one processor, and needs flite, sox, and pocketsphinx for
+# Python.
 set -euo pipefail
 
-nj=1        # processes
+nj=1        # number of processes
 cmd=run.pl
 help_message="usage: $0 [--nj N] [--cmd run.pl] TEXT-DIR WORK-DIR OUT-DIR"
 
@@ -41,14 +42,15 @@ for program in flite sox; do
   command -v $program >/dev/null || missing="$missing $program"
 done
 [ -z "$missing" ] || fail "no$missing; on Debian and Ubuntu: apt-get install$missing"
-python -c 'import pocketsphinx' 2>/dev/null || fail "no pocketsphinx; install it: pip install -c constraints.txt -e '.[speech]' in the repository"
+python -c 'import pocketsphinx' 2>/dev/null ||
+  fail "no pocketsphinx; install it: pip install -c constraints.txt -e '.[speech]' in the repository"
 names=$(cd "$texts" 2>/dev/null && find . -maxdepth 1 -name '*.txt' | sed 's/^..//; s/\.txt$//' | sort)
 [ -n "$names" ] || fail "no *.txt in $texts"
 
 # shellcheck disable=SC2086
 $cmd JOB=1:"$nj" "$work/log/speech.JOB.log" python "$here/make_speech.py" JOB "$nj" "$texts" "$work"
 
-# What is in WORK-DIR of a text that is no longer there stays out.
+# WORK-DIR may still have files of texts that were removed; they are left out.
 mkdir -p "$out"
 for kind in ref asr; do
   for name in $names; do cat "$work/$kind/$name.ctm"; done | gzip -9n >"$out/$kind.ctm.gz.new"

@@ -1,4 +1,4 @@
-"""Alignment and recognition with pocketsphinx, in pieces of some lines, times added up to the recording's."""
+"""Alignment and recognition with pocketsphinx in chunks of several lines, with times in the recording."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,15 +10,16 @@ import numpy as np
 from punc.timing.ctm import TimedWord
 
 RATE = 100  # frames/s
-# The narrowest first. Recognition has the decoder's own: at these it takes three times as long, for the same words.
+# For alignment, narrowest first. Recognition uses the default beams: with these it takes three times as long and finds
+# the same words.
 BEAMS = ({"beam": 1e-80, "wbeam": 1e-60, "pbeam": 1e-80}, {"beam": 1e-160, "wbeam": 1e-120, "pbeam": 1e-160})
-FAINT = 2  # of 32768: noise that is added to what could not be aligned; in digital silence a last word may not end
-MAX_STATES = 5000  # at once: more take longer, for the same words
-MIN_PIECE = 8.0  # s: the decoder takes a piece's own mean off, which a short piece knows badly
+FAINT = 2  # of 32768: noise added to what could not be aligned; in digital silence the last word may not end
+MAX_STATES = 5000  # active at once; more take longer and find the same words
+MIN_CHUNK = 8.0  # s; the decoder subtracts the mean of a chunk, which a short chunk estimates badly
 
 
 class Heard(NamedTuple):
-    """A word, its first frame, the frame behind its last one, and its confidence."""
+    """A word, its first frame, the frame after its last one, and its confidence."""
 
     word: str
     begin: int
@@ -26,11 +27,11 @@ class Heard(NamedTuple):
     confidence: float
 
 
-def pieces(lengths: Sequence[int], rate: int) -> list[range]:
-    """Lines of so many samples, put together until a piece has MIN_PIECE; a short rest goes to the last piece."""
+def chunks(lengths: Sequence[int], rate: int) -> list[range]:
+    """Ranges of lines with `lengths` samples, each of at least MIN_CHUNK; a short rest belongs to the last chunk."""
     cuts, start = [], 0
     for line in range(len(lengths)):
-        if sum(lengths[start:line + 1]) >= MIN_PIECE * rate:
+        if sum(lengths[start:line + 1]) >= MIN_CHUNK * rate:
             cuts.append(range(start, line + 1))
             start = line + 1
     if start < len(lengths):
@@ -40,30 +41,30 @@ def pieces(lengths: Sequence[int], rate: int) -> list[range]:
 
 
 def starts(lengths: Iterable[int], rate: int) -> list[float]:
-    """When each line begins, in seconds, and when the last one ends."""
+    """The time at which each line begins, in seconds, and at which the last one ends."""
     return [0.0, *(total / rate for total in accumulate(lengths))]
 
 
 def timed(name: str, start: float, heard: Iterable[Heard], confidence: bool) -> Iterator[TimedWord]:
-    """The words of a piece that begins at `start` seconds, in the recording's time."""
+    """The words of a chunk that begins at `start` seconds, with their times in the recording."""
     for word, begin, end, sure in heard:
         yield TimedWord(name, "1", round(start + begin / RATE, 2), round((end - begin) / RATE, 2), word,
                         round(sure, 3) if confidence else None)
 
 
 class Sphinx:
-    """The decoders, which are made when they are first used.
+    """The decoders, each made at its first use.
 
-    phones  gives the phones of a word that the dictionary has not
+    phones  returns the phones of a word that is not in the dictionary
     """
 
     def __init__(self, phones: Callable[[str], str]):
         self._phones, self._decoders = phones, {}
 
     def align(self, samples: np.ndarray, words: Sequence[str], spoken: Sequence[str]) -> list[Heard] | None:
-        """The times of the words in int16 samples, one for each; None where they could not be aligned.
+        """The times of the words in int16 samples, one for each; None if they could not be aligned.
 
-        spoken  the words as they are spoken, of which the phones are made
+        spoken  the words as they are spoken, for their phones
         """
         noise = np.random.default_rng(0).integers(-FAINT, FAINT + 1, len(samples)).astype(np.int16)
         for beams, audio in ((BEAMS[0], samples), (BEAMS[0], samples + noise), (BEAMS[1], samples + noise)):
@@ -78,14 +79,14 @@ class Sphinx:
         return None
 
     def recognise(self, samples: np.ndarray) -> list[Heard]:
-        """The words that are recognised in int16 samples."""
+        """The words recognised in int16 samples."""
         for beams in ({}, *BEAMS):
             if heard := _decode(self._decoder(**beams), samples):
                 return heard
         return []
 
     def _decoder(self, **options):
-        from pocketsphinx import Config, Decoder  # only needed here: the rest can be tested without
+        from pocketsphinx import Config, Decoder  # imported here so that the rest can be tested without it
 
         key = tuple(options.items())
         if key not in self._decoders:
@@ -94,7 +95,7 @@ class Sphinx:
 
 
 def _decode(decoder, samples: np.ndarray) -> list[Heard]:
-    """The words of what a decoder finds, without silences, noises and the numbers of pronunciations."""
+    """The words that a decoder finds, without silences, noises and the numbers of pronunciations."""
     decoder.start_utt()
     decoder.process_raw(samples.astype("<i2").tobytes(), full_utt=True)
     decoder.end_utt()

@@ -1,6 +1,6 @@
-"""Speech of a text: flite speaks, sox changes tempo and makes noise, silence is put in where a pause is asked for.
+"""Speech of a text: flite speaks, sox changes the tempo and makes noise, and silence is inserted at pauses.
 
-Who speaks, how fast, and in how much noise, is drawn by the text's name.
+The name of the text determines the voices, the tempo and the noise.
 """
 
 import subprocess
@@ -14,18 +14,18 @@ import numpy as np
 from hesitate import Said, sentences
 
 RATE = 16000  # samples/s
-FRAME = RATE // 100  # samples of the recogniser's frame: lines begin at one, so that times are whole hundredths
-VOICES = ("rms", "slt", "rms", "awb", "kal16")  # drawn from: the one that is recognised best stands twice
-DIALOGUE = ("interview", "call")  # texts of these names have two speakers, who take turns line by line
+FRAME = RATE // 100  # samples of an ASR frame; lines begin at a frame, so that times are whole hundredths
+VOICES = ("rms", "slt", "rms", "awb", "kal16")  # the one that is recognised best is there twice
+DIALOGUE = ("interview", "call")  # texts with these names have two speakers, who alternate line by line
 TEMPOS = (1.0, 1.0, 1.0, 0.9, 1.1)
-NOISES = (None, None, None, 35.0)  # signal-to-noise ratio in dB; at 30 dB half as many words again are wrong
-QUIET = 0.02  # of the loudest: what is below it at a sentence's ends is cut off
-EDGE = 0.05  # s left there
-SEARCH = 0.15  # s around a pause as flite prints it, in which the quietest place is looked for
+NOISES = (None, None, None, 35.0)  # signal-to-noise ratio in dB; at 30 dB the word error rate is half as high again
+QUIET = 0.02  # of the loudest sample; the ends of a sentence below it are cut off
+EDGE = 0.05  # s that remain there
+SEARCH = 0.15  # s around a pause printed by flite in which to look for the quietest sample
 
 
 class Setting(NamedTuple):
-    """How a text is spoken: flite's voices in turn, the tempo as a factor, the signal-to-noise ratio in dB or None."""
+    """How a text is spoken: voices of flite in turn, tempo as a factor, signal-to-noise ratio in dB or None."""
 
     voices: tuple[str, ...]
     tempo: float
@@ -33,7 +33,7 @@ class Setting(NamedTuple):
 
 
 def setting(name: str, random: Random) -> Setting:
-    """The setting of a text, by its name and the random numbers."""
+    """The setting of a text with this name."""
     draw = [random.random() for _ in range(4)]
     first = VOICES[int(draw[0] * len(VOICES))]
     others = [voice for voice in VOICES if voice != first]
@@ -42,7 +42,7 @@ def setting(name: str, random: Random) -> Setting:
 
 
 def speak(lines: Sequence[Sequence[Said]], how: Setting, work: Path) -> list[np.ndarray]:
-    """Each line as int16 samples, whole frames, with the silence behind it; files come and go in `work`."""
+    """Each line as int16 samples, whole frames, with the silence after it. Temporary files are in `work`."""
     voices = [how.voices[i % len(how.voices)] for i in range(len(lines))]
     spoken = [_tempo(_line(line, voice, work), how.tempo, work) for line, voice in zip(lines, voices)]
     if how.snr is None:
@@ -55,43 +55,42 @@ def speak(lines: Sequence[Sequence[Said]], how: Setting, work: Path) -> list[np.
 
 
 def _line(line: Sequence[Said], voice: str, work: Path) -> np.ndarray:
-    """A line sentence by sentence, with silence behind each."""
-    pieces = []
+    """The samples of a line, sentence by sentence, with silence after each."""
+    parts = []
     for part in sentences(line):
         samples, pauses = _flite(part, voice, work)
-        places = [_quietest(samples, *pause) for pause in pauses]
-        silences = [piece.pause for piece in part[:-1] if piece.mark]
-        if len(places) == len(silences):  # flite may read a word as several, with a pause inside; it keeps its own then
-            for piece, silence in zip(np.split(samples, places), [*silences, 0]):
-                pieces += [piece, _silence(silence)]
+        cuts = [_quietest(samples, *pause) for pause in pauses]
+        silences = [said.pause for said in part[:-1] if said.mark]
+        if len(cuts) == len(silences):  # else flite read a word as several with a pause inside; its own pauses stay
+            for between, silence in zip(np.split(samples, cuts), [*silences, 0]):
+                parts += [between, _silence(silence)]
         else:
-            pieces.append(samples)
-        pieces.append(_silence(part[-1].pause))
-    return np.concatenate(pieces)
+            parts.append(samples)
+        parts.append(_silence(part[-1].pause))
+    return np.concatenate(parts)
 
 
 def _flite(part: Sequence[Said], voice: str, work: Path) -> tuple[np.ndarray, list[tuple[float, float]]]:
-    """A sentence as samples without the silence at its ends, and begin and end of the pauses in it, seconds."""
+    """The samples of a sentence without the silence at its ends, and begin and end of its pauses in seconds."""
     text = " ".join(said.spoken + said.mark for said in part)
     run = ["flite", "-voice", voice, "-psdur", "-t", text, "-o", work / "flite.wav"]
     printed = subprocess.run(run, check=True, capture_output=True, text=True).stdout
     pauses = inner_pauses(printed)
-    samples = _read(work / "flite.wav") // 2  # room for noise, and for what a change of tempo makes louder
+    samples = _read(work / "flite.wav") // 2  # headroom for noise and for the change of tempo
     loud = np.flatnonzero(np.abs(samples.astype(int)) > QUIET * np.abs(samples.astype(int)).max())
     first, end = max(loud[0] - int(EDGE * RATE), 0), loud[-1] + 1 + int(EDGE * RATE)
     return samples[first:end], [(begin - first / RATE, stop - first / RATE) for begin, stop in pauses]
 
 
 def inner_pauses(printed: str) -> list[tuple[float, float]]:
-    """Begin and end in seconds of the pauses that are not at an end, of flite's `phone:end phone:end …`."""
+    """Begin and end in seconds of the pauses inside what flite prints, `phone:end phone:end …`."""
     pairs = [item.split(":") for item in printed.split()]
     begins = [0.0, *(float(end) for _, end in pairs[:-1])]
     return [(begin, float(end)) for begin, (phone, end) in zip(begins, pairs) if phone == "pau"][1:-1]
 
 
 def _quietest(samples: np.ndarray, begin: float, end: float) -> int:
-    """The sample in the middle of the quietest 20 ms about a pause; diphone voices are some 0.1 s off what they print.
-    """
+    """The middle of the quietest 20 ms near a pause, since the printed times of diphone voices are up to 0.1 s off."""
     width = RATE // 50
     first = max(int((begin - SEARCH) * RATE), 0)
     power = np.square(samples[first:int(end * RATE) + width].astype(np.float64))
@@ -103,7 +102,7 @@ def _silence(seconds: float) -> np.ndarray:
 
 
 def _tempo(samples: np.ndarray, tempo: float, work: Path) -> np.ndarray:
-    """The samples at another tempo, the voice's height kept, filled up to whole frames."""
+    """The samples at another tempo with the same pitch, padded to whole frames."""
     if tempo != 1:
         with wave.open(str(work / "plain.wav"), "wb") as file:
             file.setparams((1, 2, RATE, 0, "NONE", ""))
@@ -119,7 +118,7 @@ def _noise(length: int, work: Path) -> np.ndarray:
 
 
 def _sox(*arguments: object) -> None:
-    """Run sox, always with the same random numbers, and no dither."""
+    """Run sox with fixed random numbers and without dither."""
     subprocess.run(["sox", "-R", "-D", *map(str, arguments)], check=True)
 
 
@@ -129,7 +128,7 @@ def _read(path: Path) -> np.ndarray:
 
 
 def flite_phones(word: str) -> str:
-    """The phones in which flite speaks a word, as the recogniser calls them."""
+    """The phones with which flite speaks a word, by their names in the ASR dictionary."""
     run = ["flite", "-voice", VOICES[-1], "-ps", "-t", word, "none"]
     phones = subprocess.run(run, check=True, capture_output=True, text=True).stdout.split()
     return " ".join({"ax": "AH"}.get(phone, phone.upper()) for phone in phones if phone != "pau")

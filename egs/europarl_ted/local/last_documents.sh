@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# usage: local/latest.sh WORDS FILE
-# The last documents of a text with lines of `#doc`, as many whole ones as have no more than WORDS words; 0: all of them.
+# usage: local/last_documents.sh WORDS FILE
+# Prints the last documents of a text with `#doc` lines: as many whole ones as have at most WORDS words; all if WORDS is 0.
 set -euo pipefail
 LC_ALL=C awk -v most="$1" '
   NR == FNR { if (/^#doc/) { documents++ } else { words[documents] += NF; total += NF }; next }

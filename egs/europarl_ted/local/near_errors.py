@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""usage: local/beside_errors.py LABELS-FILE COLLAPSE REFERENCE RECOGNIZED PUNCTUATED
+"""usage: local/near_errors.py LABELS-FILE COLLAPSE REFERENCE RECOGNIZED PUNCTUATED
 
-How well a recogniser's text is punctuated where it is right, and where it is not. REFERENCE has the words that were
-said, RECOGNIZED the recogniser's words with the right labels, PUNCTUATED the same with the labels to score. A slot is
-beside an error where the word before it or after it is not the one that was said, or one is missing between them.
-COLLAPSE is one of `punc score`, of which P, R and F1 are printed.
+Scores punctuated ASR output near recognition errors and elsewhere. REFERENCE has the words that were said, RECOGNIZED
+the ASR output with the reference labels, PUNCTUATED the same words with the labels to score. A slot is near an error if
+the word before or after it is wrong, or if a word is missing there. COLLAPSE is as in `punc score`; its P, R and F1 are
+printed.
 """
 
 import sys
@@ -22,20 +22,20 @@ from punc.timing.align import align_words
 
 
 def words_and_labels(directory: str, labels: LabelSet) -> tuple[list[str], np.ndarray]:
-    """All words of a directory, and the numbers of their labels."""
+    """All words of a data directory, and the numbers of their labels."""
     utterances = list(DataDir(directory).utterances())
     words = [word for utterance in utterances for word in utterance.words]
     return words, label_numbers(utterances, labels, directory)
 
 
-def beside_error(said: list[str], recognized: list[str]) -> np.ndarray:
-    """Whether each slot of the recognized words is beside an error, (N,). The text's end is no error."""
-    place = np.full(len(recognized) + 1, -1)  # of the word that was said, where it is the same
-    place[-1] = len(said)
+def near_error(said: list[str], recognized: list[str]) -> np.ndarray:
+    """Whether each slot of the recognized words is near an error, (N,). The end of the text is no error."""
+    index = np.full(len(recognized) + 1, -1)  # in `said`, for each word that was recognized correctly
+    index[-1] = len(said)
     for i, j in enumerate(align_words(said, recognized).ref_to_hyp):
         if j >= 0 and said[i] == recognized[j]:
-            place[j] = i
-    return (place[:-1] < 0) | (place[1:] != place[:-1] + 1)
+            index[j] = i
+    return (index[:-1] < 0) | (index[1:] != index[:-1] + 1)
 
 
 def main(labels_file: str, collapse: str, reference: str, recognized: str, punctuated: str) -> None:
@@ -44,10 +44,10 @@ def main(labels_file: str, collapse: str, reference: str, recognized: str, punct
     (said, _), (words, expected), (same, found) = (words_and_labels(directory, labels)
                                                    for directory in (reference, recognized, punctuated))
     if words != same:
-        raise InputError("its words are others", f"punctuate {recognized}", punctuated)
-    counts = confusion(expected, found, beside_error(said, words).astype(np.int64), 2, len(labels))
+        raise InputError(f"its words are not those of {recognized}", f"punctuate {recognized}", punctuated)
+    counts = confusion(expected, found, near_error(said, words).astype(np.int64), 2, len(labels))
     print("| slots | words | P | R | F1 |\n|---|---:|---:|---:|---:|")
-    for name, block in (("all", counts.sum(0)), ("not beside an error", counts[0]), ("beside an error", counts[1])):
+    for name, block in (("all", counts.sum(0)), ("not near an error", counts[0]), ("near an error", counts[1])):
         prf = " | ".join(f"{compute_metrics(block, labels, [merged])[f'{merged.name}.{part}']:.1f}" for part in PARTS)
         print(f"| {name} | {block.sum():,} | {prf} |")
 

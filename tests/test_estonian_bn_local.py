@@ -1,4 +1,4 @@
-"""The scripts of egs/estonian_bn on small files: news items, documents held out, transcripts of one's own."""
+"""The scripts of egs/estonian_bn on small files."""
 
 import importlib.util
 import subprocess
@@ -29,7 +29,7 @@ def item(first, words, pause="2.500"):
     return " ".join(f"w{i} <sil=0.000>" for i in range(first, first + words - 1)) + f" end <sil={pause}> .PERIOD "
 
 
-def test_news_items_end_at_long_pauses_after_periods():
+def test_items_end_at_long_pauses_after_periods():
     broadcast = (item(0, 3) + "a <sil=12.000> b <sil=1.999> .PERIOD c <sil=3.000> ,COMMA d <sil=10.0> .PERIOD "
                  "e <sil=0.100> .PERIOD\n")
     found = CORPUS.items(broadcast)
@@ -38,12 +38,12 @@ def test_news_items_end_at_long_pauses_after_periods():
 
 
 @pytest.mark.parametrize("part", range(3))
-def test_a_broadcast_gives_whole_items_of_one_part(part):
+def test_split_takes_whole_items(part):
     items = [item(10 * i, 10) for i in range(9)]
-    before, dev, behind = CORPUS.split("".join(items), part, 3)
+    before, dev, after = CORPUS.split("".join(items), part, 3)
     assert before == "".join(items[:3 * part])
     assert dev == "".join(items[3 * part:3 * part + 3])
-    assert behind == "".join(items[3 * part + 3:])
+    assert after == "".join(items[3 * part + 3:])
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def corpus(tmp_path):
     return raw.parent
 
 
-def test_sets(corpus, tmp_path):
+def test_prepare_corpus_sets(corpus, tmp_path):
     out = tmp_path / "out"
     run = subprocess.run([sys.executable, LOCAL / "prepare_corpus.py", corpus, out], capture_output=True, text=True)
     assert run.returncode == 0
@@ -75,7 +75,7 @@ def test_sets(corpus, tmp_path):
     assert [line for line in train.splitlines() if "#doc" in line] == ["#doc broadcast1b", "#doc broadcast2a"]
 
 
-def test_a_missing_file_is_one_line(tmp_path):
+def test_prepare_corpus_missing_file(tmp_path):
     run = subprocess.run([sys.executable, LOCAL / "prepare_corpus.py", tmp_path, tmp_path / "out"],
                          capture_output=True, text=True)
     assert run.returncode == 1
@@ -133,7 +133,7 @@ def folder(tmp_path):
     return path
 
 
-def test_a_kaldi_directory_and_the_ctm_of_an_alignment(folder):
+def test_own_data_kaldi_directory(folder):
     (folder / "text").write_text("s-1 Tere , õhtust !\ns-2 Ei .\n")
     (folder / "utt2spk").write_text("s-1 s\ns-2 s\n")
     (folder / "ctm").write_text("s-1 1 0.000 0.500 tere \ns-1 1 0.750 0.250 õhtust \ns-2 1 0.100 0.200 ei \n")
@@ -143,7 +143,7 @@ def test_a_kaldi_directory_and_the_ctm_of_an_alignment(folder):
     np.testing.assert_allclose(found["s-1"][2], [0.25, np.nan])
 
 
-def test_texts_and_a_folder_of_textgrids(folder):
+def test_own_data_texts_and_textgrids(folder):
     (folder / "rec.txt").write_text("Tere,\nõhtust.\n")
     (folder / "rec.TextGrid").write_text(TEXTGRID)
     assert own(folder).returncode == 0
@@ -152,7 +152,7 @@ def test_texts_and_a_folder_of_textgrids(folder):
     np.testing.assert_allclose(found["rec"][2], [0.5, 0])
 
 
-def test_transcriber_files_and_a_ctm_of_recordings(folder):
+def test_own_data_transcriber_files(folder):
     (folder / "rec.trs").write_text(
         '<Trans><Episode><Section><Turn speaker="a" startTime="0" endTime="2"><Sync time="0"/>Tere, õhtust.</Turn>'
         "</Section></Episode></Trans>")
@@ -169,7 +169,7 @@ def test_transcriber_files_and_a_ctm_of_recordings(folder):
     ({"ctm": "a 1 0 1 b\n", "a.txt": "…\n"}, "a.txt: no word in it"),
     ({"ctm": "a 1 0 1 b\n", "a.trs": "<Trans>"}, "a.trs:1: not XML"),
 ])
-def test_what_is_missing_is_one_line(folder, files, message):
+def test_own_data_missing_files(folder, files, message):
     for name, content in files.items():
         (folder / name).write_text(content)
     run = own(folder)
