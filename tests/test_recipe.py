@@ -1,4 +1,4 @@
-"""egs/mini end to end on some of its texts: figures, nothing done twice, and killed in the middle of every stage."""
+"""egs/mini from end to end on some of its texts: its results, a second run, and a run that is killed in every stage."""
 
 import contextlib
 import gzip
@@ -21,8 +21,8 @@ STAGES = range(8)
 
 
 def cut_down(recipe):
-    """A copy of the recipe with KEPT of the texts, and an epoch for each system."""
-    shutil.copytree(MINI, recipe, ignore=shutil.ignore_patterns("data", "exp", "RESULTS*", "text", "*.gz", "*.png"))
+    """Copy the recipe with KEPT of its texts, and one epoch for each system."""
+    shutil.copytree(MINI, recipe, ignore=shutil.ignore_patterns("data", "exp", "text", "*.gz"))
     texts = sorted((MINI / "corpus/text").glob("*.txt"))
     kept = texts[::len(texts) // KEPT][:KEPT]
     (recipe / "corpus/text").mkdir()
@@ -37,12 +37,13 @@ def cut_down(recipe):
     (recipe / "path.sh").write_text(f". {ROOT / 'path.sh'}\n")
 
 
-def command(recipe, *options):
-    return [str(recipe / "run.sh"), "--nj", "1", "--systems", SYSTEMS, *map(str, options)]
+def command(recipe, *options, systems=SYSTEMS):
+    return [str(recipe / "run.sh"), "--nj", "1", "--systems", systems, *map(str, options)]
 
 
-def run(recipe, *options):
-    done = subprocess.run(command(recipe, *options), cwd="/", text=True, capture_output=True, timeout=300, check=False)
+def run(recipe, *options, **systems):
+    done = subprocess.run(command(recipe, *options, **systems), cwd="/", text=True, capture_output=True, timeout=300,
+                          check=False)
     assert done.returncode == 0, done.stderr
     return done
 
@@ -52,15 +53,24 @@ def files(recipe, *tops):
             if path.is_file() and path.suffix != ".log"}
 
 
+def own_files(recipe):
+    """All files of a recipe but data and exp, with their content."""
+    return {path.relative_to(recipe): path.read_bytes() for path in recipe.rglob("*")
+            if path.is_file() and path.relative_to(recipe).parts[0] not in ("data", "exp")}
+
+
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
+    """A recipe that has run; its run has changed no file but those of data and exp, which git ignores."""
     recipe = tmp_path_factory.mktemp("whole") / "mini"
     cut_down(recipe)
+    before = own_files(recipe)
     run(recipe)
+    assert own_files(recipe) == before
     return recipe
 
 
-def test_every_stage_leaves_what_the_next_one_reads(finished):
+def test_run_leaves_data_and_systems(finished):
     sets = {name: DataDir(finished / "data" / name) for name in ("train", "dev", "test_ref", "test_asr")}
     assert [len(list(data.streams())) for data in sets.values()] == [8, 2, 2, 2]
     for name, data in sets.items():
@@ -73,23 +83,59 @@ def test_every_stage_leaves_what_the_next_one_reads(finished):
             assert [len(line.split()) - 1 for line in decoded] == [len(u.words) for u in sets[name].utterances()]
 
 
-def test_results_have_a_figure_for_each_system_and_set(finished):
-    rows = [line.split("\t") for line in (finished / "RESULTS.tsv").read_text().splitlines()[1:]]
+def test_run_writes_metrics_of_each_system_and_set(finished):
+    rows = [line.split("\t") for line in (finished / "exp/RESULTS.tsv").read_text().splitlines()[1:]]
     found = {(system, name): float(value) for system, name, metric, value, *_ in rows if metric == "Err"}
     assert found.keys() == {(system, name) for system in SYSTEMS.split() for name in ("test_ref", "test_asr")}
     assert all(5 < value < 40 for value in found.values())
-    assert "TA-LSTM-p" in (finished / "RESULTS.md").read_text()
-    read = next((finished / "exp/transcripts/txt").glob("*.txt")).read_text()
-    assert len(read.split()) > 250
+    page = (finished / "exp/RESULTS.md").read_text()
+    assert "TA-LSTM-p" in page
+    assert f"./run.sh --nj 1 --systems '{SYSTEMS}'\n" in page
+    assert (finished / "exp/results/test_asr.md").is_file()
+    transcript = next((finished / "exp/transcripts/txt").glob("*.txt")).read_text()
+    assert len(transcript.split()) > 250
 
 
-def test_run_again_it_does_nothing(finished):
-    before = {name: path.stat().st_mtime_ns for name, path in files(finished).items() if "transcripts" not in str(name)}
-    results = (finished / "RESULTS.md").read_bytes()
-    run(finished)
-    after = {name: path.stat().st_mtime_ns for name, path in files(finished).items() if "transcripts" not in str(name)}
-    assert after == before
-    assert (finished / "RESULTS.md").read_bytes() == results
+def test_run_again_changes_nothing(finished):
+    def state():
+        return {name: path.stat().st_mtime_ns for name, path in files(finished).items()
+                if not {"transcripts", "results", "RESULTS.md", "RESULTS.tsv"} & set(name.parts)}
+
+    def pages():
+        return {name: path.read_bytes() for name, path in files(finished).items() if "RESULTS" in name.name
+                or (name.parent.name == "results" and name.suffix != ".png")}
+    before, results = state(), pages()
+    printed = run(finished).stdout
+    assert state() == before
+    assert pages() == results
+    assert (finished / "exp/RESULTS.md").read_text() in printed
+    assert "The speech of this corpus is synthetic and its pauses are drawn by mark" in printed
+
+
+def test_run_one_system_keeps_rows_of_others(finished):
+    before = (finished / "exp/RESULTS.tsv").read_bytes()
+    run(finished, "--stage", 6, systems="T-LSTM")
+    assert (finished / "exp/RESULTS.tsv").read_bytes() == before
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    (["--stage", "x"], "--stage 'x' is not a number; stages are 0 to 7"),
+    (["--stop-stage", "3-4"], "--stop-stage '3-4' is not a number; stages are 0 to 7"),
+    (["--systems", "T-LSTM LSTM"],
+     "--systems: there is no 'LSTM'; choose from T-LSTM TA-LSTM TA-LSTM-p 4-gram 4-gram+DT-p"),
+    (["3"], "'3' is not an option; see RUN --help"),
+])
+def test_wrong_option_is_one_line_and_makes_nothing(tmp_path, options, message):
+    recipe = tmp_path / "mini"
+    cut_down(recipe)
+    before = own_files(recipe)
+    done = subprocess.run([str(recipe / "run.sh"), *options], cwd="/", text=True, capture_output=True, timeout=60,
+                          check=False)
+    program = str(recipe / "run.sh")
+    assert (done.stdout, done.stderr, done.returncode) == ("", f"{program}: {message.replace('RUN', program)}\n", 1)
+    assert own_files(recipe) == before
+    assert not (recipe / "data").exists()
+    assert not (recipe / "exp").exists()
 
 
 def kill_midway(recipe, stage):
@@ -102,7 +148,7 @@ def kill_midway(recipe, stage):
             break
         time.sleep(0.02)
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(job.pid, signal.SIGSTOP)  # so that no process begins that is not seen
+        os.killpg(job.pid, signal.SIGSTOP)  # so that no process starts unseen
         for group in groups_below(job.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(group, signal.SIGKILL)
@@ -110,10 +156,10 @@ def kill_midway(recipe, stage):
 
 
 def groups_below(pid):
-    """The process groups of a process and all below it: run.pl begins one for each job, which outlives it."""
+    """The process groups of a process and of its descendants: run.pl starts one for each job, which outlives it."""
     rows = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):  # over meanwhile
+        with contextlib.suppress(OSError):  # has ended
             _, parent, group = stat.read_text().rpartition(")")[2].split()[:3]
             rows.append((int(stat.parent.name), int(parent), int(group)))
     below, groups = {pid}, {pid}
@@ -125,20 +171,20 @@ def groups_below(pid):
 
 def states(recipe):
     for path in recipe.rglob("*"):
-        with contextlib.suppress(FileNotFoundError):  # renamed meanwhile
+        with contextlib.suppress(FileNotFoundError):  # has been renamed
             yield path, path.stat().st_mtime_ns
 
 
-def test_killed_in_every_stage_it_comes_to_the_same(finished, tmp_path):
+def test_run_killed_in_every_stage_gives_the_same_results(finished, tmp_path):
     recipe = tmp_path / "mini"
     cut_down(recipe)
     killed = []
     for stage in STAGES:
         killed.append(kill_midway(recipe, stage) == -signal.SIGKILL)
         run(recipe, "--stage", stage, "--stop-stage", stage)
-    assert sum(killed) >= len(STAGES) - 1  # a stage may be over before it is killed
-    assert (recipe / "RESULTS.tsv").read_bytes() == (finished / "RESULTS.tsv").read_bytes()
+    assert sum(killed) >= len(STAGES) - 1  # a stage may end before it is killed
+    assert (recipe / "exp/RESULTS.tsv").read_bytes() == (finished / "exp/RESULTS.tsv").read_bytes()
     assert files(recipe).keys() == files(finished).keys()
     for name, path in files(recipe).items():
-        if name.name in ("text", "punct", "pauses.ark", "ids.npy", "figures.tsv"):
+        if name.name in ("text", "punct", "pauses.ark", "ids.npy", "metrics.tsv"):
             assert path.read_bytes() == files(finished)[name].read_bytes(), name

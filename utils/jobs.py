@@ -1,4 +1,4 @@
-"""What run.pl and slurm.pl share: their command line, a job with its log, and the report of those that failed."""
+"""What run.pl and slurm.pl share: the command line, a job with its log, and the report of failed jobs."""
 
 import contextlib
 import os
@@ -18,12 +18,12 @@ AT_ONCE = ("--max-jobs-run", "-tc")
 class Call(NamedTuple):
     """A command line.
 
-    options   each option with its values, in the order given, but for those of AT_ONCE
-    at_once   how many jobs may run side by side; None where that is not said. The smallest counts, as in Kaldi
-    name      what stands for the job's number, mostly JOB; None where it is a single job without one
+    options   each option with its values, in the given order, without the options of AT_ONCE
+    at_once   how many jobs may run at a time, None if not given; the smallest given value counts, as in Kaldi
+    name      the placeholder of the job's number, usually JOB; None for a single job without a number
     numbers   the jobs' numbers; 1 for a single job
-    log       the log file, with the name in it
-    command   the command for bash, with the name in it
+    log       the log file, with the placeholder
+    command   the command for bash, with the placeholder
     """
 
     options: list[tuple[str, list[str]]]
@@ -34,20 +34,22 @@ class Call(NamedTuple):
     command: str
 
     def of(self, text: str, number: int | str) -> str:
-        """A text, of one job."""
+        """The text for one job: with its number instead of the placeholder."""
         return text.replace(self.name, str(number)) if self.name else text
 
     def logs(self) -> list[str]:
+        """The log files of all jobs."""
         return [self.of(self.log, number) for number in self.numbers]
 
 
 def fail(message: str) -> NoReturn:
+    """End the program with a message and status 1."""
     print(f"{PROGRAM}:", message, file=sys.stderr)
     sys.exit(1)
 
 
 def parse(arguments: Sequence[str]) -> Call:
-    """The command line; options and the job range stand in any order before the log. Ends the program if wrong."""
+    """Parse a command line: options and job range in any order, log, command. Ends the program if it is wrong."""
     options, at_once, name, numbers, rest = [], [], None, range(1, 2), list(arguments)
     while len(rest) > 1 or (rest and rest[0].startswith("-")):
         if name is None and re.fullmatch(r"[A-Za-z_]\w*=(\d*|[^/]*:[^/]*)", rest[0]):
@@ -76,7 +78,7 @@ def parse(arguments: Sequence[str]) -> Call:
 
 
 def _job_range(text: str) -> tuple[str, range]:
-    """The name and the numbers of JOB=first:last or JOB=number."""
+    """The placeholder and the numbers of JOB=first:last or JOB=number."""
     name, _, numbers = text.partition("=")
     both = re.fullmatch(r"(\d+)(?::(\d+))?", numbers)
     first, last = (int(both[1]), int(both[2] or both[1])) if both else (0, 0)
@@ -86,7 +88,7 @@ def _job_range(text: str) -> tuple[str, range]:
 
 
 def quote(argument: str) -> str:
-    """An argument for bash: without blanks as it is, so that an escaped | or > works; else in quotes."""
+    """An argument for bash: in quotes if it has blanks, otherwise as it is, so that an escaped | or > works."""
     if re.fullmatch(r"\S+", argument):
         return argument
     return f"'{argument}'" if '"' in argument else f'"{argument}"'
@@ -94,7 +96,7 @@ def quote(argument: str) -> str:
 
 @contextlib.contextmanager
 def writing() -> Iterator[None]:
-    """Ends the program with a line where a file cannot be written."""
+    """End the program with one line if a file cannot be written."""
     try:
         yield
     except OSError as error:
@@ -102,7 +104,7 @@ def writing() -> Iterator[None]:
 
 
 def empty(logs: Sequence[str]) -> None:
-    """Make the logs anew, and their directories. Ends the program where that cannot be."""
+    """Make empty logs, and their directories. Ends the program if that fails."""
     with writing():
         for directory in {os.path.dirname(path) for path in logs} - {""}:
             os.makedirs(directory, exist_ok=True)
@@ -117,15 +119,15 @@ def _now() -> str:
 def run_job(command: str, log: str, threads: int = 1, note: str = "", running: set | None = None) -> int:
     """Run one job with its output in a log of Kaldi's format. Returns its exit status as bash gives it.
 
-    threads   is written in the log
-    note      a further line at the log's head
-    running   holds the job's process while it runs, which then leads a process group of its own
+    threads   a number for the log
+    note      one more line for the head of the log
+    running   holds the job's process while it runs; with it, the process leads a process group of its own
     """
     start = time.time()
     head = [f"# {command}", f"# Started at {_now()}", *([f"# {note}"] if note else []), "#\n"]
     with open(log, "ab", buffering=0) as output:
         output.write(os.fsencode("\n".join(head)))
-        # The command comes on stdin because one argument of exec cannot be longer than 128 KB.
+        # By stdin, because one argument of exec cannot be longer than 128 KB.
         with subprocess.Popen(["bash"], stdin=subprocess.PIPE, stdout=output, stderr=output,
                               start_new_session=running is not None) as job:
             if running is not None:
@@ -141,7 +143,7 @@ def run_job(command: str, log: str, threads: int = 1, note: str = "", running: s
 
 
 def report(call: Call, codes: Sequence[int]) -> int:
-    """Say how many jobs failed, if any, and where their logs are. Returns the exit status of the whole."""
+    """Print how many jobs failed, if any, and where their logs are. Returns the exit status of the program."""
     failed = sum(code != 0 for code in codes)
     if not failed:
         return 0

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Makes the recipe of a new corpus, ready to run; what to edit in it is marked EDIT. docs/new-corpus.md shows how.
+# Makes a recipe for a new corpus, ready to run. Lines to edit are marked EDIT. docs/new-corpus.md is the manual.
 #
-#   utils/new_recipe.sh egs/talks --text DIR                   # DIR/NAME.txt: punctuated texts, one a recording
+#   utils/new_recipe.sh egs/talks --text DIR                   # DIR/NAME.txt: punctuated texts, one per recording
 #   utils/new_recipe.sh egs/talks --text DIR --times FILE.ctm  # word times: a CTM, or a folder of CTMs or TextGrids
-#   utils/new_recipe.sh egs/talks --text DIR --asr FILE.ctm    # a recogniser's words: a CTM, or a folder of CTMs
-#   utils/new_recipe.sh ~/asr/talks/punc --text DIR            # a recipe may be anywhere
+#   utils/new_recipe.sh egs/talks --text DIR --asr FILE.ctm    # ASR output: a CTM, or a folder of CTMs
+#   utils/new_recipe.sh ~/asr/talks/punc --text DIR            # a recipe can be anywhere
 set -euo pipefail
 root=$(CDPATH='' cd -- "$(dirname "$0")/.." && pwd -P)
 
@@ -23,26 +23,26 @@ case ${1-} in '' | -*) ;; *) recipe=$1 && shift ;; esac
 . "$root/utils/parse_options.sh"
 [ -n "$recipe" ] || [ $# = 0 ] || { recipe=$1 && shift; }
 [ -n "$recipe" ] && [ -n "$text" ] && [ $# = 0 ] || fail "$help_message"
-[ ! -e "$recipe" ] || fail "$recipe: is there already; remove it, or name another directory"
+[ ! -e "$recipe" ] || fail "$recipe: this directory exists; remove it, or name another one"
 
 . "$root/path.sh"
 [[ $(basename "$recipe") =~ ^[A-Za-z0-9._-]+$ ]] || fail "$recipe: name it with letters, digits and . _ -"
 for name in text times asr; do case ${!name} in '' | /*) ;; *) printf -v $name %s "$PWD/${!name}" ;; esac; done
 check_texts.py ${times:+--times "$times"} ${asr:+--asr "$asr"} "$text"
 
-# Made beside its place and then renamed, so that it is there whole or not at all.
+# Written to a temporary directory and then renamed, so that the recipe is there whole or not at all.
 mkdir -p "$(dirname "$recipe")"
 place=$(cd "$(dirname "$recipe")" && pwd -P)/$(basename "$recipe")
-beside=$(mktemp -d "$(dirname "$place")/.$(basename "$place").XXXXXX")
-trap 'rm -rf "$beside"' EXIT
-chmod 755 "$beside"
-cp -R "$root/utils/templates/recipe/." "$beside"
+tmp=$(mktemp -d "$(dirname "$place")/.$(basename "$place").XXXXXX")
+trap 'rm -rf "$tmp"' EXIT
+chmod 755 "$tmp"
+cp -R "$root/utils/templates/recipe/." "$tmp"
 case $(dirname "$place") in
   "$root/egs") path=../../path.sh ;;
   *) path=$(printf %q "$root/path.sh") ;;
 esac
 
-# fill FILE NAME=VALUE…: writes the values for @NAME@; bash takes them as they are, which sed does not.
+# fill FILE NAME=VALUE…: replaces @NAME@ by the value. bash takes values literally, sed does not.
 fill() {
   local content pair
   content=$(cat "$1")
@@ -50,10 +50,10 @@ fill() {
   printf '%s\n' "$content" >"$1"
 }
 name=$(basename "$place")
-fill "$beside/README.md" "NAME=$name"
-fill "$beside/run.sh" "NAME=$name" "TEXT=$(printf %q "$text")" "TIMES=${times:+$(printf %q "$times")}" \
+for file in README.md conf/results.conf; do fill "$tmp/$file" "NAME=$name"; done
+fill "$tmp/run.sh" "NAME=$name" "TEXT=$(printf %q "$text")" "TIMES=${times:+$(printf %q "$times")}" \
   "ASR=${asr:+$(printf %q "$asr")}"
-printf '# shellcheck shell=bash\n. %s\n' "$path" >"$beside/path.sh"
-mv "$beside" "$place"
+printf '# shellcheck shell=bash\n. %s\n' "$path" >"$tmp/path.sh"
+mv "$tmp" "$place"
 trap - EXIT
-echo "$recipe: made; run $recipe/run.sh, and edit what is marked: grep -rn EDIT $recipe" >&2
+echo "$recipe: made; run $recipe/run.sh; the lines to edit are marked: grep -rn EDIT $recipe" >&2

@@ -1,12 +1,12 @@
-# Sourced by a script behind its default values: makes each variable it has set an option.
+# Sourced by a script after its default values: makes each variable that the script has set an option.
 #
 #   stage=0
 #   . parse_options.sh          # --stage 3 sets stage=3; --stop-stage is stop_stage
 #
-# As Kaldi's: --config FILE is read first and the command line wins; an unknown option ends the script with
-# status 1; a variable that is true or false stays so; --help prints $help_message; the rest stays in $@.
-# Other than Kaldi's: an option without a value is an error, a value is never evaluated, and a variable that
-# only stands in the environment is no option. A config file holds lines of --name=value or name=value.
+# Like Kaldi's: --config FILE is read first, and the command line wins; an unknown option ends the script with status 1;
+# a variable that is true or false takes only these values; --help prints $help_message; the other arguments stay in $@.
+# Unlike Kaldi's: an option without a value is an error, a value is never evaluated, and a variable that is only in the
+# environment is not an option. A config file has lines of --name=value or name=value.
 # shellcheck shell=bash
 
 _po_fail() {
@@ -14,11 +14,11 @@ _po_fail() {
   exit 1
 }
 
-# _po_check NAME PLACE: whether the script set it, and not (only) the environment or the shell.
+# _po_check NAME PLACE: fails unless the script, and not only the environment or the shell, has set the variable.
 _po_check() {
   local _po_attributes
   if [[ $1 =~ ^[A-Za-z][A-Za-z0-9_-]*$ ]] && _po_attributes=$(declare -p "${1//-/_}" 2>/dev/null); then
-    grep -qsE "^(export |readonly )?${1//-/_}=" "$_po_script" && return
+    grep -qsE "^(export |readonly )?${1//-/_}=" "${_po_scripts[@]}" && return
     [[ $1 =~ [[:lower:]] && ! $_po_attributes =~ ^declare\ -[a-zA-Z]*x ]] && return
   fi
   _po_fail "${2}unknown option --$1; see $0 --help or its first lines"
@@ -38,7 +38,7 @@ _po_set() {
 # _po_read_config FILE
 _po_read_config() {
   local _po_line _po_value _po_number=0
-  [ -f "$1" ] || _po_fail "no config file '$1'; name one that exists"
+  [ -f "$1" ] || _po_fail "there is no config file '$1'; name one that exists"
   while IFS= read -r _po_line || [ -n "$_po_line" ]; do
     _po_number=$((_po_number + 1))
     _po_line=${_po_line#"${_po_line%%[![:space:]]*}"}
@@ -46,7 +46,7 @@ _po_read_config() {
     case $_po_line in
       '' | '#'*) continue ;;
       *=*) ;;
-      *) _po_fail "$1:$_po_number: '$_po_line' is no option; write --name=value" ;;
+      *) _po_fail "$1:$_po_number: '$_po_line' is not an option; write --name=value" ;;
     esac
     _po_value=${_po_line#*=}
     case $_po_value in
@@ -57,9 +57,11 @@ _po_read_config() {
   done <"$1"
 }
 
-# The script that sources this file; recipes change to their own directory first.
-_po_script=${BASH_SOURCE[1]:-$0}
-[ -f "$_po_script" ] || _po_script=${_po_script##*/}
+# The script, and the files that it has sourced on the way here. Recipes change to their own directory first.
+_po_scripts=("$0" "${BASH_SOURCE[@]:1}")
+for _po_i in "${!_po_scripts[@]}"; do
+  [ -f "${_po_scripts[_po_i]}" ] || _po_scripts[_po_i]=${_po_scripts[_po_i]##*/}
+done
 
 for ((_po_i = 1; _po_i < $#; _po_i += 2)); do
   case ${!_po_i} in
@@ -89,5 +91,5 @@ while [ $# -gt 0 ]; do
     *) break ;;
   esac
 done
-unset -v _po_i _po_value _po_script
+unset -v _po_i _po_value _po_scripts
 unset -f _po_fail _po_check _po_set _po_read_config

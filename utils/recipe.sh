@@ -1,18 +1,211 @@
-# Sourced by a recipe's run.sh behind parse_options.sh: what the stages of all recipes have in common. It reads the
-# variables stage, stop_stage, systems and cmd.
+# Sourced by a recipe's run.sh after its default values, cmd.sh and path.sh. Reads the options of the command line (see
+# parse_options.sh), and has the functions that recipes share. They use run.sh's stage, stop_stage, systems, cmd, nj and
+#
+#   data, exp        where the data and the systems are
+#   label_file       the label set
+#   decode_options   options of punc punctuate for all systems
+#   score_options    options of punc score for all systems
 # shellcheck shell=bash disable=SC2154
 
-# runs STAGE: whether --stage and --stop-stage have it.
-runs() { [ "$stage" -le "$1" ] && [ "$stop_stage" -ge "$1" ]; }
+fail() {
+  echo "$0: $*" >&2
+  exit 1
+}
+
+_arguments=("$@")
+_start_dir=${OLDPWD:-$PWD}  # run.sh has changed to its own directory
+. "$(dirname "${BASH_SOURCE[0]}")/parse_options.sh"
+[ $# = 0 ] || fail "'$1' is not an option; see $0 --help"
+for _option in stage stop_stage; do
+  [[ ${!_option-0} =~ ^-?[0-9]+$ ]] || fail "--${_option//_/-} '${!_option}' is not a number; stages are 0 to 7"
+done
+data=data exp=exp label_file=conf/labels.txt decode_options=() score_options=()
+
+# absolute OPTION …: makes an option that is a path absolute; the user's paths are relative to where the user is.
+absolute() {
+  local name
+  for name in "$@"; do
+    case ${!name} in '' | /*) ;; *) printf -v "$name" %s "$_start_dir/${!name}" ;; esac
+  done
+}
+
+# choose OPTION NAME …: checks that the option has only these names, with blanks between; if it is empty, it has all.
+choose() {
+  local name
+  [ -n "${!1}" ] || printf -v "$1" %s "${*:2}"
+  for name in ${!1}; do
+    case " ${*:2} " in *" $name "*) ;; *) fail "--${1//_/-}: there is no '$name'; choose from ${*:2}" ;; esac
+  done
+}
 
 # asked SYSTEM: whether --systems has it.
 asked() { case " $systems " in *" $1 "*) ;; *) false ;; esac }
 
-# train_model EXP STORE CONF [OPTION …]: punc train. A finished model that is younger than its store and conf is kept; a
-# run that was stopped goes on where it was.
+# leave_out REASON SYSTEM …: takes systems out of --systems, and says so.
+leave_out() {
+  local system left=
+  for system in "${@:2}"; do
+    asked "$system" || continue
+    systems=" $systems " left+=" $system"
+    systems=${systems/" $system "/ }
+  done
+  [ -z "$left" ] || echo "$0: $1, so no$left" >&2
+}
+
+# need_lmplz SYSTEM …: builds lmplz if one of these systems is asked for and lmplz is not there.
+need_lmplz() {
+  local system
+  for system in "$@"; do
+    ! asked "$system" || command -v lmplz >/dev/null || bash "$PUNC_ROOT/utils/install_lmplz.sh"
+  done
+}
+
+# runs STAGE: whether --stage and --stop-stage have it.
+runs() { [ "$stage" -le "$1" ] && [ "$stop_stage" -ge "$1" ]; }
+
+# newer FILE OTHER …: whether FILE is there and newer than all others.
+newer() {
+  local other
+  for other in "${@:2}"; do [ "$1" -nt "$other" ] || return 1; done
+}
+
+# make_file FILE COMMAND …: writes what the command prints to FILE, whole or not at all.
+make_file() { "${@:2}" >"$1.new" && mv "$1.new" "$1"; }
+
+# two_at_a_time COMMAND ARGUMENT …: runs the command with each argument, two at the same time; stops if one fails.
+two_at_a_time() {
+  local first second=
+  while [ $# -gt 1 ]; do
+    "$1" "$2" &
+    first=$!
+    if [ $# -gt 2 ]; then
+      "$1" "$3" &
+      second=$!
+    fi
+    wait "$first" || { wait $second || :; return 1; }
+    [ $# -eq 2 ] || wait "$second" || return 1
+    set -- "$1" "${@:4}"
+  done
+}
+
+# prepare_set SET [OPTION …] FILE …: the data directory of a set, if it is not there yet.
+prepare_set() {
+  [ -f "$data/$1/punct" ] || punc prepare --labels "$label_file" --nj "$nj" "${@:2}" "$data/$1"
+}
+
+# prepare_lines [OPTION …]: prepares and checks a set of each data/raw/SET.txt, where each line is a stream of its own.
+prepare_lines() {
+  local text set
+  for text in "$data"/raw/*.txt; do
+    set=$(basename "$text" .txt)
+    prepare_set "$set" --utt-words 0 --independent true "$@" "$text"
+    validate "$set"
+  done
+}
+
+# add_pauses SET [OPTION …] TIMES: the pauses of a set, if it has none yet.
+add_pauses() { [ -f "$data/$1/pauses.scp" ] || punc pauses "${@:2:$#-2}" "$data/$1" "${*: -1}"; }
+
+# validate SET …: checks data directories.
+validate() {
+  local set
+  for set in "$@"; do punc validate --labels "$label_file" "$data/$set"; done
+}
+
+# project REFERENCE-SET ASR-SET OUT-SET: the ASR output with the labels of the reference, if it is not there yet.
+project() {
+  [ -f "$data/$3/punct" ] ||
+    punc project --labels "$label_file" "$data/$1" "$data/$2" "$data/$3" 2>&1 | tee "$data/$3.wer" >&2
+}
+
+# prepare_asr CTM-OR-DIR: the set test_asr, the ASR output for the recordings of test_ref with the labels of test_ref.
+prepare_asr() {
+  [ ! -f "$data/test_asr/punct" ] || return 0
+  if [ -d "$1" ]; then cat "$1"/*.ctm; else cat "$1"; fi |
+    awk 'NR == FNR { test[$1]; next } $1 in test' "$data/test_ref/spk2utt" - >"$data/test_asr.ctm"
+  punc prepare --format ctm "$data/test_asr.ctm" "$data/test_asr_words"
+  project test_ref test_asr_words test_asr
+}
+
+# plot_pauses TITLE SET: a picture of the pauses of a set by label.
+plot_pauses() {
+  newer "$exp/results/pauses.png" "$data/$2/pauses.scp" && return
+  mkdir -p "$exp/results"
+  punc plot-pauses --title "$1" "$data/$2" "$exp/results/pauses.png"
+}
+
+# conf_files CONF: a conf file and all that it includes.
+conf_files() {
+  local included
+  echo "$1"
+  while read -r included; do conf_files "$(dirname "$1")/$included"; done < <(sed -n 's/^--config=//p' "$1")
+}
+
+# train_model MODEL-DIR STORE CONF [OPTION …]: punc train. Keeps a finished model that is newer than its store and conf;
+# a run that was stopped goes on where it was.
 train_model() {
-  local exp=$1 store=$2 conf=$3
-  # A run that was killed in its last moment left its progress: punc train sees that it is finished, and removes it.
-  [ "$exp/final.pt" -nt "$store/conf" ] && [ "$exp/final.pt" -nt "$conf" ] && [ ! -e "$exp/progress.pt" ] && return
-  $cmd "$exp/log/train.log" punc train --config "$conf" "${@:4}" "$store" "$exp"
+  local model=$1 store=$2 conf=$3 files
+  mapfile -t files < <(conf_files "$conf")
+  # A run that was killed in its last moment has left its progress: punc train sees that it is finished, and removes it.
+  newer "$model/final.pt" "$store/conf" "${files[@]}" && [ ! -e "$model/progress.pt" ] && return
+  $cmd "$model/log/train.log" punc train --config "$conf" "${@:4}" "$store" "$model"
+}
+
+# train SYSTEM STORE [OPTION …]: trains conf/SYSTEM.conf.
+train() { train_model "$exp/$1" "$data/$2" "conf/$1.conf" "${@:3}"; }
+
+# train_asked SYSTEM STORE [OPTION …]: the same, if --systems has it.
+train_asked() { ! asked "$1" || train "$@"; }
+
+# decode MODEL-DIR DATA-DIR OUT-DIR [OPTION …]: punc punctuate, if OUT-DIR is older than the model or the data.
+decode() {
+  newer "$3/punct" "$1/final.pt" "$2/text" || $cmd "${3%/*}/log/${3##*/}.log" \
+    punc punctuate "${decode_options[@]}" "${@:4}" "$1" "$2" "$3"
+}
+
+# score REFERENCE-DIR DECODED-DIR OUT-DIR [OPTION …]: punc score into OUT-DIR/score, if that is older than what is
+# scored, or than run.sh, which has the options. OUT-DIR is ROW/decode_SET.
+score() {
+  newer "$3/score/metrics.tsv" "$1/punct" "$2/punct" run.sh ||
+    $cmd "${3%/*}/log/score_${3##*/decode_}.log" \
+      punc score --labels "$label_file" "${score_options[@]}" "${@:4}" "$1" "$2" "$3/score"
+}
+
+# decode_row ROW MODEL-DIR SETS [OPTION …]: punctuates sets with these options, and scores them: one row of the results.
+decode_row() {
+  local set
+  for set in $3; do
+    decode "$2" "$data/$set" "$exp/$1/decode_$set" "${@:4}"
+    score "$data/$set" "$exp/$1/decode_$set" "$exp/$1/decode_$set"
+  done
+}
+
+# decode_and_score SYSTEM SET …: the row of a system.
+decode_and_score() { decode_row "$1" "$exp/$1" "${*:2}"; }
+
+# plot_posteriors SYSTEM SET: a picture of P(PERIOD) against the pause, with the thresholds of 4-gram+DT-p.
+plot_posteriors() {
+  local tree=$exp/4-gram+DT-p thresholds=
+  [ -f "$exp/$1/decode_$2/post.ark" ] || return 0
+  [ ! -f "$tree/final.pt" ] || thresholds=$(python -c \
+    'import sys; from punc.models.base import load; print(*load(sys.argv[1]).thresholds()[:, 0])' "$tree")
+  mkdir -p "$exp/results"
+  punc plot-pauses --decode "$exp/$1/decode_$2" --thresholds "$thresholds" \
+    --title "$1: P(PERIOD) against the pause" "$data/$2" "$exp/results/posteriors.png"
+}
+
+# command_line: the command of this run, as it can be given again.
+command_line() {
+  local argument line=./run.sh
+  for argument in "${_arguments[@]}"; do
+    [[ $argument =~ ^[A-Za-z0-9_.,:/=+@%-]+$ ]] || argument="'${argument//\'/\'\\\'\'}'"
+    line+=" $argument"
+  done
+  echo "$line"
+}
+
+# collect_results [CONF]: writes the pages of all systems that have been scored, and prints the first, RESULTS.md.
+collect_results() {
+  punc results --config "${1-conf/results.conf}" --command "$(command_line)" "$exp"
+  cat "$exp/RESULTS.md"
 }

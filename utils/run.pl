@@ -6,19 +6,18 @@
     run.pl exp/log/train.log punc train ...
     run.pl --max-jobs-run 4 JOB=1:10 exp/log/make.JOB.log make.sh JOB '\\|' sort '>' out.JOB
 
-Takes the same command lines as Kaldi's run.pl and writes the same log format, so slurm.pl or queue.pl can stand in
-its place; hence also the name, although this is Python. Of the options it obeys
+It takes the command lines of Kaldi's run.pl and writes its log format, so slurm.pl or queue.pl can replace it. That is
+why it has this name, although it is Python. Its options are
 
-    --max-jobs-run N, -tc N   how many jobs run side by side (as many as there are processors, with --gpu 1 GPUs)
-    --pick WHICH              all, or of an earlier call's jobs those that failed or are not complete (failed), or
-                              only the latter (incomplete); what is not run again counts as it ended
+    --max-jobs-run N, -tc N   how many jobs run at a time (default: one for each processor; with --gpu 1, for each GPU)
+    --pick WHICH              which jobs of an earlier call to run again: all, failed (they failed or did not end), or
+                              incomplete (they did not end). The others count as they ended
 
-The others, which ask a scheduler for resources (--mem 4G, --num-threads 4, -l ...), are taken with their value and
-ignored.
+All other options (--mem 4G, --num-threads 4, -l ...) ask a scheduler for resources; they are ignored with their value.
 
-Each argument goes to bash: without blanks as it is (so an escaped | or > works), with blanks in double quotes, or
-in single quotes where it has double quotes in it. JOB, or another name before the =, is replaced in the command and
-in LOG. The exit status is 0 if all jobs succeeded, else 1.
+Each argument goes to bash: as it is if it has no blanks (so an escaped | or > works), otherwise in double quotes, or in
+single quotes if it has double quotes in it. JOB, or another name before the =, is replaced in the command and in LOG.
+The exit status is 0 if all jobs succeeded, otherwise 1.
 """
 
 import contextlib
@@ -34,19 +33,19 @@ from jobs import empty, fail, parse, report, run_job
 running = set()
 
 
-def places(options, jobs):
-    """How many jobs run side by side where that is not said."""
+def jobs_at_once(options, jobs):
+    """How many jobs run at a time if no option says so."""
     if options.get("--gpu", "0") not in ("", "0", "false"):
         with contextlib.suppress(OSError):
             lines = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout.splitlines()
             return max(1, sum(line.startswith("GPU") for line in lines))
         return 1
     processors = os.cpu_count() or 1
-    return max(1, jobs) if jobs < 1.4 * processors else processors  # as Kaldi's: no few are left over at the end
+    return max(1, jobs) if jobs < 1.4 * processors else processors  # as in Kaldi: no small rest at the end
 
 
 def ended(log):
-    """How an earlier call's job ended, its exit status; None where it has not."""
+    """The exit status of a job of an earlier call; None if it did not end."""
     try:
         with open(log, "rb") as file:
             endings = re.findall(rb"^# Ended \(code (\d+)(; signal \d+)?\)", file.read(), re.M)
@@ -56,7 +55,7 @@ def ended(log):
 
 
 def picked(options, logs):
-    """The jobs to run, as positions in the list, and the exit status of the others."""
+    """The indices of the jobs to run, and the exit statuses of an earlier call."""
     pick = options.get("--pick", "all")
     if pick not in ("all", "failed", "incomplete"):
         fail(f"--pick takes all, failed or incomplete, not '{pick}'")
@@ -66,7 +65,7 @@ def picked(options, logs):
 
 
 def stop(number, _frame):
-    """Pass a signal on to the jobs; they are in other process groups, so that none outlives this program."""
+    """Pass a signal on to the jobs, so that none outlives this program: they are in other process groups."""
     for job in list(running):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(job.pid, number)
@@ -84,7 +83,7 @@ def main(arguments):
     def run(i):
         codes[i] = run_job(call.of(call.command, call.numbers[i]), logs[i], running=running)
 
-    with ThreadPoolExecutor(call.at_once or places(options, len(again))) as pool:
+    with ThreadPoolExecutor(call.at_once or jobs_at_once(options, len(again))) as pool:
         list(pool.map(run, again))
     return report(call, codes)
 

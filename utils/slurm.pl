@@ -6,21 +6,22 @@
     slurm.pl --mem 8G --time 24:00:00 exp/log/train.log punc train ...
     slurm.pl --num-threads 4 --max-jobs-run 20 JOB=1:100 exp/log/make.JOB.log make.sh JOB
 
-Takes the same command lines as run.pl, and writes the same logs; see there. The jobs run in this directory, after
-its path.sh if it has one. What asks for resources becomes options of sbatch as a file says, conf/slurm.conf or that
-of --config FILE, in the format of Kaldi's slurm.pl:
+It takes the command lines of run.pl and writes the same logs. The jobs run in the current directory, after its path.sh
+if there is one. A file, conf/slurm.conf or that of --config FILE, turns the options that ask for resources into options
+of sbatch. Its format is that of Kaldi's slurm.pl:
 
-    command sbatch --export=PATH       # what submits
-    option mem=* --mem-per-cpu $0      # --mem 8G is --mem-per-cpu 8G
-    option mem=0                       # but --mem 0 is nothing
-    default gpu=0                      # --gpu 0 where no --gpu is given
+    command sbatch --export=PATH       # the command that submits
+    option mem=* --mem-per-cpu $0      # --mem 8G becomes --mem-per-cpu 8G
+    option mem=0                       # --mem 0 becomes nothing
+    default gpu=0                      # without --gpu: --gpu 0
 
-Where there is no file, it is as DEFAULTS in slurm_conf.py. An option that the file does not have is an error, but for
---max-jobs-run N, which is always understood; options with one dash (-p queue) go to sbatch as they are.
+Without a file, DEFAULTS of slurm_conf.py apply. An option that the file does not have is an error, except
+--max-jobs-run N. Options with one dash (-p queue) go to sbatch unchanged.
 
-Beside the logs, in q/, are what was submitted (.sh) and what Slurm itself says of the jobs (.log). A job that Slurm
-ends (time, memory, scancel, a node that is lost) has failed, and is named; a job that Slurm begins again is waited
-for. Stopped by a signal, this program cancels its jobs. The exit status is 0 if all jobs succeeded, else 1.
+The directory q/ next to the logs has what was submitted (.sh) and what Slurm itself says about the jobs (.log). A job
+that Slurm ends (time, memory, scancel, a lost node) has failed, and is named. If Slurm starts a job again, this program
+waits for it. If a signal stops this program, it cancels its jobs. The exit status is 0 if all jobs succeeded, otherwise
+1.
 """
 
 import json
@@ -40,9 +41,9 @@ from slurm_conf import sbatch_options
 UNKNOWN = "no longer known"
 ENDED = {"COMPLETED", "FAILED", UNKNOWN}
 KILLED = {"BOOT_FAIL", "CANCELLED", "DEADLINE", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "REVOKED", "TIMEOUT"}
-GRACE = 60  # s, for a file of a job that Slurm has finished to be seen here: network file systems take their time
-LOOK = (0.1, 3)  # s between looks at what has finished, first and last
-ASK = (1, 30)  # s between questions to Slurm, least and most; a quarter of the time that has been waited
+GRACE = 60  # s until the file of a finished job must be visible here; network file systems are slow
+LOOK = (0.1, 3)  # s between looks for finished jobs, first and last
+ASK = (1, 30)  # s between questions to Slurm, least and most; in between, a quarter of the time waited so far
 
 JOB_SCRIPT = """\
 #!/bin/bash
@@ -54,7 +55,7 @@ exec {program} --run-job {description} "${{SLURM_ARRAY_TASK_ID:-1}}"
 
 
 def queue_place(call):
-    """Where what concerns Slurm is kept, as Kaldi's does: of exp/log/a.JOB.log, the directory exp/q and the name a."""
+    """Where Slurm's files go, as in Kaldi: for exp/log/a.JOB.log the directory exp/q and the name a."""
     directory, name = os.path.split(call.log)
     while call.name and call.name in directory:
         directory = os.path.dirname(directory)
@@ -65,7 +66,7 @@ def queue_place(call):
 
 
 def write_script(call, submit, threads, queue, name):
-    """Write what the jobs do. Returns the script, and the directory where each job leaves its exit status."""
+    """Write the script that the jobs run. Returns it, and the directory where each job leaves its exit status."""
     script, description = (os.path.abspath(os.path.join(queue, name + end)) for end in (".sh", ".json"))
     with writing():
         os.makedirs(queue, exist_ok=True)
@@ -81,15 +82,15 @@ def write_script(call, submit, threads, queue, name):
 
 
 def run_one(description, number):
-    """What a job does, on its node: runs the command, leaves its exit status."""
+    """What a job does on its node: run the command, and leave its exit status."""
     with open(description) as file:
         what = json.load(file)
     name = what["name"]
     command, log = (what[key].replace(name, number) if name else what[key] for key in ("command", "log"))
     job = f"{os.environ['SLURM_ARRAY_JOB_ID']}_{number}" if name else os.environ["SLURM_JOB_ID"]
-    empty([log])  # Slurm may have begun it before, on a node that was lost
-    signal.signal(signal.SIGTERM, lambda *_: None)  # Slurm's, which goes to the command too: its end is still told
-    # Not in a process group of its own: Slurm has to find all its processes.
+    empty([log])  # Slurm may have started it before, on a node that was lost
+    signal.signal(signal.SIGTERM, lambda *_: None)  # Slurm's; the command gets it too, and its end is still reported
+    # Not in a process group of its own: Slurm must find all its processes.
     code = run_job(command, log, what["threads"], f"Running on {os.uname().nodename}, Slurm's job {job}")
     path = os.path.join(what["done"], number)
     with open(path + ".new", "w") as file:
@@ -99,7 +100,7 @@ def run_one(description, number):
 
 
 def submit(command):
-    """The number of the job that is submitted. Ends the program where it is refused."""
+    """Submit, and return the job's number. Ends the program if Slurm refuses."""
     try:
         said = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     except OSError as error:
@@ -111,7 +112,7 @@ def submit(command):
 
 
 def states(job):
-    """What Slurm says of a job's tasks, {number: state}; nothing of those it has forgotten; None if it says nothing."""
+    """The states of a job's tasks, {number: state}, without forgotten ones; None if Slurm does not answer."""
     said = subprocess.run(["squeue", "--noheader", "--array", "--states=all", "--format=%K %T", f"--jobs={job}"],
                           capture_output=True, text=True)
     if said.returncode:
@@ -121,7 +122,7 @@ def states(job):
 
 
 def left_in(done):
-    """The exit statuses that jobs have left, {number: status}."""
+    """The exit statuses that jobs have left so far, {number: status}."""
     found = {}
     for name in os.listdir(done):
         if name.isdigit():
@@ -131,7 +132,7 @@ def left_in(done):
 
 
 def settled(state, left, late):
-    """The exit status of a job and Slurm's reason for its end, if that is one; None where it has not ended."""
+    """The exit status of a job, and Slurm's reason if Slurm ended it; None if it has not ended."""
     if state in KILLED:
         return left or 1, state
     if left is not None and state in ENDED:
@@ -142,9 +143,9 @@ def settled(state, left, late):
 
 
 def wait(job, numbers, done):
-    """Wait for all jobs. Returns {number: exit status}, and {number: reason} of those that Slurm ended.
+    """Wait for all jobs. Returns {number: exit status}, and {number: reason} for those that Slurm ended.
 
-    Slurm is asked of those that have left no exit status, or that of a killed job: that may have been Slurm.
+    Slurm is asked about jobs that have left no exit status, or that of a killed job: Slurm may have killed it.
     """
     codes, reasons, silent_since = {}, {}, {}
     start = asked = time.monotonic()

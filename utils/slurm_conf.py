@@ -1,4 +1,4 @@
-"""What slurm.pl asks of sbatch: its configuration, in the format of Kaldi's slurm.pl."""
+"""The configuration of slurm.pl, in the format of Kaldi's slurm.pl, and the options of sbatch."""
 
 import os
 import re
@@ -21,7 +21,7 @@ option gpu=* --gres=gpu:$0
 def read_config(path: str | None) -> tuple[str, dict[tuple[str, str], str], dict[str, str]]:
     """A configuration: the command, {(option, value): options of sbatch}, {option: its default value}.
 
-    Without a path it is conf/slurm.conf, and where that is not there, DEFAULTS. Ends the program if it is wrong.
+    Without a path it is conf/slurm.conf, or DEFAULTS if there is no such file. Ends the program if a line is wrong.
     """
     command, options, defaults = None, {}, {}
     lines = DEFAULTS.splitlines()
@@ -42,14 +42,14 @@ def read_config(path: str | None) -> tuple[str, dict[tuple[str, str], str], dict
         elif match:
             defaults[match[8]] = match[9]
         elif line:
-            fail(f"{path}:{number}: '{line}' is no line of a configuration; write command, option or default")
+            fail(f"{path}:{number}: '{line}' is not a line of a configuration; write command, option or default")
     if not command:
         fail(f"{path}: no line with the command; write: command sbatch")
     return command, options, defaults
 
 
 def sbatch_options(call: Call) -> tuple[list[str], int]:
-    """The command that submits, with the resources that are asked for, as a list; and the number of threads."""
+    """The command that submits, with options for the requested resources; and the number of threads."""
     asked, short = {}, []
     for option, values in call.options:
         if option.startswith("--"):
@@ -63,8 +63,8 @@ def sbatch_options(call: Call) -> tuple[list[str], int]:
     for option, value in (defaults | asked).items():
         meaning = options.get((option, value), options.get((option, "*")))
         if meaning is None:
-            fail(f"--{option.replace('_', '-')} {value}: the configuration does not say what it is for sbatch; "
-                 f"write there: option {option}=* ... $0")
+            fail(f"--{option.replace('_', '-')} {value}: the configuration has no option of sbatch for it; "
+                 f"add a line: option {option}=* ... $0")
         result += _words(meaning.replace("$0", value))
     threads = asked.get("num_threads", "1")
     if not re.fullmatch("[1-9][0-9]*", threads):
@@ -76,4 +76,4 @@ def _words(text: str) -> list[str]:
     try:
         return shlex.split(text)
     except ValueError:
-        fail(f"a quotation mark is left open in the configuration: {text}")
+        fail(f"a quotation mark is not closed in the configuration: {text}")

@@ -1,14 +1,12 @@
 #!/usr/bin/env bash
 # Japanese without word boundaries: FC-LSTM, Bi-LSTM and Bi-LSTM with local attention on characters (Chen, Wu & Su), and
-# on pieces of characters; trained on single sentences and on texts of several.
+# on subwords of several characters; trained on single sentences and on texts of several sentences.
 #
 #   ./run.sh --posts FILE                  # your own posts, one a line
-#   ./run.sh --corpus DIR                  # DIR has open2ch_posts.txt, tatoeba_manythings.txt and
-#                                          # tanaka_small_parallel_enja.txt, or some of them (README.md)
+#   ./run.sh --corpus DIR                  # DIR has posts and sentences, or one of the two (README.md)
 #   ./run.sh --corpus DIR --systems "Bi-LSTM Bi-LSTM-A" --texts multi
-#   ./run.sh --corpus DIR --stage 6        # from there on; what is finished is not done again
+#   ./run.sh --corpus DIR --stage 6        # from stage 6 on; finished work is not repeated
 set -euo pipefail
-from=$PWD
 cd "$(dirname "$0")"
 
 stage=0
@@ -18,136 +16,85 @@ posts=                # posts, one a line; those of the corpus if empty
 line_breaks=stop      # what __BR__ is in a post: stop, the end of a sentence, or drop, nothing
 test=10000            # sentences of the test set
 dev=5000              # sentences of the development set
-texts="single multi"  # what is trained on: single sentences, texts of 2 to 5
-systems=              # names of conf/*.conf with blanks between; all if empty
+texts="single multi"  # what systems are trained on: single sentences, texts of 2 to 5
+systems=              # names with blanks between; all if empty
 characters=6797       # of the vocabulary, at most (section 3.1 of the paper)
-min_count=2           # occurrences of a character that the vocabulary has; the others are unknown; first guess
-pieces=8000           # of the vocabulary of Subword-Bi-LSTM; first guess
-epochs=               # at most; as the conf files say if empty
-threads=0             # of PyTorch; 0: as many as cores
-seed=1                # of what text is in which set
+min_count=2           # how often a character of the vocabulary occurs at least; not tuned
+subwords=8000           # of the vocabulary of Subword-Bi-LSTM; not tuned
+epochs=               # at most; as the conf says if empty
+threads=0             # of PyTorch; 0: one for each core
+seed=1                # of the random split into sets
 nj=2                  # processes for text
-help_message="usage: $0 --posts FILE | --corpus DIR [--line-breaks stop|drop] [--test N] [--dev N] [--texts NAMES]
-  [--systems NAMES] [--epochs N] [--stage N] [--stop-stage N] [--threads N] [--nj N]"
+help_message="usage: $0 --posts FILE | --corpus DIR [--texts NAMES] [--systems NAMES] [--epochs N] [--stage N] [--nj N]"
 
 . ./cmd.sh
 . ./path.sh
-. parse_options.sh
 . recipe.sh
 
-# A user's path is relative to where the user is.
-case $corpus in '' | /*) ;; *) corpus=$from/$corpus ;; esac
-case $posts in '' | /*) ;; *) posts=$from/$posts ;; esac
+absolute corpus posts
 [ -n "$posts" ] || [ ! -f "$corpus/open2ch_posts.txt" ] || posts=$corpus/open2ch_posts.txt
-labels=conf/labels.txt
-order="FC-LSTM-w1 FC-LSTM-w2 FC-LSTM-w4 Bi-LSTM Bi-LSTM-A Bi-LSTM-A9 Bi-LSTM-A15 Bi-LSTM-A31 Bi-LSTM-A-sum Subword-Bi-LSTM"
-systems=${systems:-$order}
-case " $systems " in *" Subword-"*) with_pieces=true ;; *) with_pieces= ;; esac
-row_of() { if [ "$2" = single ]; then echo "$1"; else echo "$1+$2"; fi; }
+choose texts single multi
+choose systems FC-LSTM-w{1,2,4} Bi-LSTM Bi-LSTM-A Bi-LSTM-A{9,15,31,-sum} Subword-Bi-LSTM
+decode_options=(--posteriors false --nj "$nj")
+sentences=()
+for name in tatoeba_manythings tanaka_small_parallel_enja; do
+  [ ! -f "$corpus/$name.txt" ] || sentences+=("$corpus/$name.txt")
+done
 
-# Stage 0: see which texts there are.
-if runs 0; then
-  sentences=()
-  for name in tatoeba_manythings tanaka_small_parallel_enja; do
-    [ -z "$corpus" ] || [ ! -f "$corpus/$name.txt" ] || sentences+=("$corpus/$name.txt")
+# each COMMAND: runs it with SYSTEM TEXTS ROW for each system that is asked for, on each kind of text.
+each() {
+  local kind system
+  for kind in $texts; do
+    for system in $systems; do "$1" "$system" "$kind" "$system$(case $kind in multi) echo +multi; esac)"; done
   done
-  [ -f "$posts" ] || [ ${#sentences[@]} -gt 0 ] || { echo "$0: no text; give --posts FILE or --corpus DIR" >&2; exit 1; }
-fi
+}
 
-# Stage 1: sentences and texts of several, no sentence in two sets, and their data directories: every character is a word,
-# every text a stream. What is in data is kept, if it was made of the same texts.
+# Stage 0: check that there is some text.
+if runs 0; then [ -n "$posts${sentences[*]}" ] || fail "no text; give --posts FILE or --corpus DIR"; fi
+
+# Stage 1: make sentences and texts, no sentence in two sets. In the data, a character is a word, and a text a stream.
 if runs 1; then
-  made="posts '$posts', sentences '${sentences[*]:-}', $line_breaks, $test, $dev, $seed"
-  mkdir -p data
-  if [ ! -f data/raw/.made ]; then
-    local/make_texts.py --labels $labels --posts "$posts" --line-breaks "$line_breaks" --test "$test" --dev "$dev" \
-      --seed "$seed" data/raw ${sentences[@]+"${sentences[@]}"} | tee data/sentences.log
-    echo "$made" >data/raw/.made
-  elif [ "$(cat data/raw/.made)" != "$made" ]; then
-    echo "$0: data was made of other texts ($(cat data/raw/.made)); remove data and exp, or give those" >&2
-    exit 1
-  fi
-  for text in data/raw/*.txt; do
-    set=$(basename "$text" .txt)
-    [ -f "data/$set/punct" ] || punc prepare --format characters --utt-words 0 --independent true --labels $labels \
-      --nj "$nj" "$text" "data/$set"
-    punc validate --labels $labels "data/$set"
-  done
+  local/prepare_texts.sh $label_file "$posts" "$line_breaks" "$test" "$dev" "$seed" "${sentences[@]}"
+  prepare_lines --format characters
 fi
 
-# Stage 2: there is no audio to align; cut the texts into pieces, and count the marks that are inside one.
-if runs 2 && [ -n "$with_pieces" ]; then
-  for kind in $texts; do
-    [ -s "data/pieces_$kind.model" ] ||
-      $cmd "data/log/pieces_$kind.log" local/subwords.py train "data/train_$kind" "data/pieces_$kind.model" "$pieces"
-    for set in "train_$kind" "dev_$kind" test_single test_multi; do
-      out=data/${set}_pieces_$kind
-      [ -f "$out/punct" ] || local/subwords.py tokenize "data/pieces_$kind.model" "data/$set" "$out"
-    done
-  done
-fi
+# Stage 2: there is no audio to align. Cut the texts into subwords, and count the marks inside them.
+# shellcheck disable=SC2086
+if runs 2 && asked Subword-Bi-LSTM; then local/make_subwords.sh "$cmd" "$subwords" $texts; fi
 
-# Stage 3: the characters of the training texts, with one token for Latin words and one for numbers, and all texts as
-# their numbers; the same for pieces.
+# Stage 3: make the vocabulary of characters, with a token for Latin words and one for numbers; write texts as numbers.
 if runs 3; then
+  store() { punc make-store --token-type class --min-count "$min_count" --labels $label_file --nj "$nj" "$@"; }
   for kind in $texts; do
-    options=(--token-type class --min-count "$min_count" --labels "$labels" --nj "$nj")
-    punc make-store "${options[@]}" --vocab-size "$characters" \
-      "data/store_$kind" "data/train_$kind" "data/dev_$kind"
-    [ -z "$with_pieces" ] || punc make-store "${options[@]}" --vocab-size "$pieces" \
-      "data/store_pieces_$kind" "data/train_${kind}_pieces_$kind" "data/dev_${kind}_pieces_$kind"
+    store --vocab-size "$characters" "data/store_$kind" "data/train_$kind" "data/dev_$kind"
+    ! asked Subword-Bi-LSTM || store --vocab-size "$subwords" \
+      "data/store_subwords_$kind" "data/train_${kind}_subwords_$kind" "data/dev_${kind}_subwords_$kind"
   done
 fi
 
-# Stage 4: train.
-if runs 4; then
-  for kind in $texts; do
-    for system in $systems; do
-      unit='' out=exp/$kind/$system
-      case $system in Subword-*) unit=_pieces_$kind ;; esac
-      train_model "$out" "data/store${unit:+_pieces}_$kind" "conf/$system.conf" ${epochs:+--epochs "$epochs"} \
-        --threads "$threads" --train-set "train_$kind$unit" --dev-set "dev_$kind$unit"
-    done
-  done
-fi
+# Stage 4: train. There is no stage 5, because these texts have no pauses.
+train_system() {
+  local store=store_$2 suffix=
+  case $1 in Subword-*) store=store_subwords_$2 suffix=_subwords_$2 ;; esac
+  train_model "exp/$3" "data/$store" "conf/$1.conf" ${epochs:+--epochs "$epochs"} --threads "$threads" \
+    --train-set "train_$2$suffix" --dev-set "dev_$2$suffix"
+}
+if runs 4; then each train_system; fi
 
-# Stage 5: models with pauses; these texts have none.
-
-# Stage 6: punctuate the test sets and score them; of texts of several sentences also without the slot at their end.
-if runs 6; then
-  for kind in $texts; do
-    for system in $systems; do
-      exp=exp/$kind/$system
-      for set in test_single test_multi; do
-        out=$exp/decode_$set score=exp/results/$(row_of "$system" "$kind")/decode_$set input=data/$set
-        case $system in Subword-*) out=${out}_pieces input=${input}_pieces_$kind ;; esac
-        [ "$out/punct" -nt "$exp/final.pt" ] ||
-          $cmd "$exp/log/decode_$set.log" punc punctuate --posteriors false --nj "$nj" "$exp" "$input" "$out"
-        case $system in Subword-*)
-          local/subwords.py detokenize "data/$set" "$out" "$exp/decode_$set" && out=$exp/decode_$set ;;
-        esac
-        $cmd "$exp/log/score_$set.log" punc score --labels $labels "data/$set" "$out" "$score/score"
-        [ $set = test_single ] || $cmd "$exp/log/score_${set}_mid.log" \
-          punc score --labels $labels --last-slot false "data/$set" "$out" "${score}_mid/score"
-      done
-    done
+# Stage 6: punctuate the test sets and score them; texts of several sentences also without the slot at their end.
+decode_system() {
+  local set out=exp/$3/decode
+  for set in test_single test_multi; do
+    case $1 in
+      Subword-*) decode "exp/$3" "data/${set}_subwords_$2" "exp/$3/subwords_$set"
+        local/subwords.py detokenize "data/$set" "exp/$3/subwords_$set" "${out}_$set" ;;
+      *) decode "exp/$3" "data/$set" "${out}_$set" ;;
+    esac
+    score "data/$set" "${out}_$set" "${out}_$set"
   done
-fi
+  score data/test_multi "${out}_test_multi" "${out}_test_multi_mid" --last-slot false
+}
+if runs 6; then each decode_system; fi
 
-# Stage 7: all figures into RESULTS.tsv, and with the published ones beside them into RESULTS.md.
-if runs 7; then
-  rows=
-  for kind in $texts; do for system in $systems; do rows+=" $(row_of "$system" "$kind")"; done; done
-  compare=()
-  for kind in $texts; do
-    for pair in Bi-LSTM-A,Bi-LSTM Bi-LSTM,FC-LSTM-w4 FC-LSTM-w4,FC-LSTM-w2 Bi-LSTM-A,Bi-LSTM-A-sum; do
-      first=$(row_of "${pair%,*}" "$kind") second=$(row_of "${pair#*,}" "$kind")
-      [ ! -d "exp/results/$first" ] || [ ! -d "exp/results/$second" ] || compare+=(--compare "$first,$second")
-    done
-  done
-  punc results --title "Japanese posts and sentences" --command "./run.sh --corpus DIR" --systems "$rows" \
-    --published conf/published.tsv --sets "test_single test_multi test_multi_mid" --columns "C P Q E N overall" \
-    ${compare[@]+"${compare[@]}"} \
-    --notes conf/notes.md exp/results RESULTS
-  cat RESULTS.md
-fi
+# Stage 7: write the pages, with the published figures.
+if runs 7; then collect_results; fi

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# usage: local/prepare_texts.sh LABELS POSTS LINE-BREAKS TEST DEV SEED [SENTENCES …]
+# The texts of all sets, data/raw/SET.txt, one text a line. Finished texts are kept if they were made with the same
+# arguments. All arguments but LABELS and SENTENCES, the files of sentences, are run.sh's options.
+set -euo pipefail
+labels=$1 posts=$2 line_breaks=$3 test=$4 dev=$5 seed=$6
+shift 6
+made="posts '$posts', sentences '$*', $line_breaks, $test, $dev, $seed"
+if [ ! -f data/raw/.made ]; then
+  mkdir -p data
+  "$(dirname "$0")"/make_texts.py --labels "$labels" --posts "$posts" --line-breaks "$line_breaks" --test "$test" \
+    --dev "$dev" --seed "$seed" data/raw "$@" | tee data/sentences.log
+  echo "$made" >data/raw/.made
+elif [ "$(cat data/raw/.made)" != "$made" ]; then
+  echo "$0: data was made of other texts ($(cat data/raw/.made)); remove data and exp, or give those" >&2
+  exit 1
+fi
