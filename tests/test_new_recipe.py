@@ -1,4 +1,4 @@
-"""utils/new_recipe.sh: a recipe made of a folder of texts runs through to RESULTS.md, once; mistakes are one line."""
+"""utils/new_recipe.sh: a recipe made from a folder of texts runs to the end; mistakes are one line."""
 
 import os
 import random
@@ -21,7 +21,7 @@ def run(*command, cwd, **env):
 
 
 def write_corpus(folder):
-    """texts/NAME.txt, times.ctm with long pauses after marks, and asr.ctm, in which every seventh word is another."""
+    """Write texts/NAME.txt, times.ctm with long pauses after marks, and asr.ctm, where every seventh word is wrong."""
     rng = random.Random(1)
     (folder / "texts").mkdir()
     with open(folder / "times.ctm", "w") as times, open(folder / "asr.ctm", "w") as asr:
@@ -47,18 +47,18 @@ def make(corpus, recipe, *options):
 
 
 def shrink(recipe):
-    """Let the neural systems train for one epoch; their conf files are the user's to edit."""
+    """Let the neural systems train for one epoch, by editing their confs, as a user may."""
     for conf in recipe.glob("conf/*-LSTM*.conf"):
         conf.write_text(conf.read_text() + "--epochs=1\n")
 
 
 def written(recipe):
-    """Every file below data and exp with its time."""
+    """Each file in data and exp with its time, without the pages of results."""
     return {path: path.stat().st_mtime_ns for top in ("data", "exp") for path in (recipe / top).rglob("*")
-            if path.is_file()}
+            if path.is_file() and not {"results", "RESULTS.md", "RESULTS.tsv"} & set(path.parts)}
 
 
-def test_from_a_folder_of_texts_and_ctms_to_results(corpus):
+def test_new_recipe_runs_from_texts_and_ctms_to_results(corpus):
     made = make(corpus, "a place/talks", "--text", "texts", "--times", "times.ctm", "--asr", "asr.ctm")
     assert made.returncode == 0, made.stderr
     recipe = corpus / "a place/talks"
@@ -71,34 +71,36 @@ def test_from_a_folder_of_texts_and_ctms_to_results(corpus):
     assert sets == {"test_ref": ["talk-01", "talk-11"], "dev": ["talk-02", "talk-12"], "train": NAMES[2:10],
                     "tree": ["talk-03", "talk-08"], "rest": [*NAMES[3:7], *NAMES[8:10]],
                     "test_asr": ["talk-01", "talk-11"]}
-    assert "240 reference words, WER 15.00 %" in ran.stderr  # of 120 words of a text 18 are others
-    has_lmplz = bool(shutil.which("lmplz")) or (ROOT / ".venv/bin/lmplz").exists()  # which path.sh puts on PATH
+    assert "240 reference words, WER 15.00 %" in ran.stderr  # 18 of the 120 words of a text are wrong
+    has_lmplz = bool(shutil.which("lmplz")) or (ROOT / ".venv/bin/lmplz").exists()  # path.sh puts it on PATH
     assert (recipe / "exp/4-gram+DT-p/final.pt").exists() == has_lmplz
     trained = written(recipe)
     ran = run(*command, "TA-LSTM-p", cwd="/")
     assert ran.returncode == 0, ran.stderr
-    assert trained.items() <= written(recipe).items()  # what was finished is not done again
-    results = (recipe / "RESULTS.md").read_text()
+    assert trained.items() <= written(recipe).items()  # finished work is not repeated
+    results = (recipe / "exp/RESULTS.md").read_text()
     assert results.startswith("# talks\n")
-    assert [line.split("**")[1] for line in results.splitlines() if line.startswith("| **")] == ["TA-LSTM-p"] * 2
+    assert [line.split()[1] for line in results.splitlines() if line.startswith("| TA-LSTM")] == ["TA-LSTM-p"]
+    rows = [line.split("\t")[:2] for line in (recipe / "exp/RESULTS.tsv").read_text().splitlines()[1:]]
+    assert {*map(tuple, rows)} == {("TA-LSTM-p", "test_ref"), ("TA-LSTM-p", "test_asr")}
     for name in ("train", "test_ref"):
         for utterance in DataDir(recipe / "data" / name).utterances():
             assert [pause > 0.1 for pause in utterance.pauses[:-1]] == [label != "O" for label in utterance.labels[:-1]]
-    # Again, nothing is done: no file changes, the results are the same.
+    # A second run changes no file, and has the same results.
     before = written(recipe)
     again = run(*command, "TA-LSTM-p", cwd=corpus)
     assert again.returncode == 0, again.stderr
     assert written(recipe) == before
-    assert (recipe / "RESULTS.md").read_text() == results
+    assert (recipe / "exp/RESULTS.md").read_text() == results
     assert not list(recipe.parent.glob(".*"))
 
 
-def test_rows_that_the_data_cannot_bear_are_left_out(corpus):
+def test_new_recipe_leaves_out_systems_without_data(corpus):
     assert make(corpus, "talks", "--text", "texts").returncode == 0
     recipe = corpus / "talks"
     recipe_run = run(recipe / "run.sh", "--stop-stage", "0", cwd=recipe)
     assert f"{recipe / 'run.sh'}: no word times, so no TA-LSTM-p 4-gram+DT-p\n" in recipe_run.stderr
-    # A PATH on which no lmplz can be.
+    # A PATH without lmplz.
     (corpus / "bin").mkdir()
     path = (recipe / "path.sh").read_text()
     (recipe / "path.sh").write_text(f'{path}PATH={corpus / "bin"}:$(dirname "$(command -v bash)")\n')
@@ -110,26 +112,26 @@ def test_rows_that_the_data_cannot_bear_are_left_out(corpus):
         assert left.returncode == 0
 
 
-def test_a_directory_that_is_there_is_not_touched(corpus):
+def test_new_recipe_keeps_existing_directory(corpus):
     (corpus / "talks").mkdir()
     (corpus / "talks/README.md").write_text("mine\n")
     made = make(corpus, "talks", "--text", "texts")
     assert (made.returncode, made.stderr) == (
-        1, "utils/new_recipe.sh: talks: is there already; remove it, or name another directory\n")
+        1, "utils/new_recipe.sh: talks: this directory exists; remove it, or name another one\n")
     assert [path.name for path in (corpus / "talks").iterdir()] == ["README.md"]
 
 
 @pytest.mark.parametrize(("options", "message"), [
     ((), "usage: utils/new_recipe.sh RECIPE-DIR --text DIR"),
     (("--text", "none"), "none: no such directory; "),
-    (("--text", "empty"), "empty: 0 files *.txt here; give 4 texts at least, one a file"),
+    (("--text", "empty"), "empty: 0 files *.txt here; give at least 4 texts, one per file"),
     (("--text", "texts", "--times", "none"), "none: no such file; "),
     (("--text", "texts", "--times", "empty"), "empty: no *.ctm in this directory; "),
     (("--text", "texts", "--times", "strange.ctm"),
      "strange.ctm: no text is called 'one': they are 'talk-01', 'talk-02', 'talk-03', …; "),
     (("--text", "texts", "--asr", "strange.ctm"), "strange.ctm: no text is called 'one'"),
 ])
-def test_mistakes_are_one_line_and_nothing_is_made(corpus, options, message):
+def test_new_recipe_mistake_is_one_line(corpus, options, message):
     (corpus / "empty").mkdir()
     (corpus / "strange.ctm").write_text("one 1 0 1 word\ntwo 1 0 1 word\n")
     made = make(corpus, "talks", *options)
@@ -141,18 +143,18 @@ def test_mistakes_are_one_line_and_nothing_is_made(corpus, options, message):
     assert not list(corpus.glob(".*talks*"))
 
 
-def test_some_names_of_a_ctm_are_no_texts(corpus):
+def test_new_recipe_ctm_with_unknown_ids(corpus):
     with open(corpus / "times.ctm", "a") as file:
         file.write("one 1 0 1 word\n")
     (corpus / "texts" / "zero.txt").write_text("No times.\n")
     made = make(corpus, "talks", "--text", "texts", "--times", "times.ctm")
     assert made.returncode == 0
     assert "word times of 12 of 13 texts\n" in made.stderr
-    assert "times.ctm: 1 ids are no text's, left out: 'one'\n" in made.stderr
+    assert "times.ctm: 1 ids belong to no text, left out: 'one'\n" in made.stderr
 
 
-def test_inside_the_repository_the_recipe_says_where_it_is_by_a_relative_path(corpus):
-    root = corpus / "a checkout"  # whose path.sh need not set anything up
+def test_new_recipe_in_egs_has_relative_path(corpus):
+    root = corpus / "a checkout"  # its path.sh need not set anything up
     (root / "egs").mkdir(parents=True)
     shutil.copytree(ROOT / "utils", root / "utils")
     (root / "path.sh").write_text(f'. "{ROOT}/path.sh"\n')

@@ -1,4 +1,7 @@
-"""egs/mini from end to end on some of its texts: its results, a second run, and a run that is killed in every stage."""
+"""utils/recipe.sh, and egs/mini from end to end on some of its texts.
+
+The results of mini, a second run, and a run that is killed in every stage.
+"""
 
 import contextlib
 import gzip
@@ -14,10 +17,114 @@ import pytest
 from punc.data.datadir import DataDir
 
 ROOT = Path(__file__).parents[1]
+UTILS = ROOT / "utils"
 MINI = ROOT / "egs/mini"
 KEPT = 12  # texts
 SYSTEMS = "T-LSTM TA-LSTM-p"
 STAGES = range(8)
+
+
+# The functions of utils/recipe.sh
+
+def script(tmp_path, body, *arguments, **variables):
+    """Run a script that sources recipe.sh. Returns what it prints, and its errors with its status."""
+    settings = {"stage": 0, "stop_stage": 100, "systems": "", **variables}
+    (tmp_path / "run.sh").write_text("\n".join([
+        "set -euo pipefail", 'cd "$(dirname "$0")"', *(f"{name}='{value}'" for name, value in settings.items()),
+        "cmd=echo", f". {UTILS}/recipe.sh", body, ""]))
+    done = subprocess.run(["bash", tmp_path.name + "/run.sh", *arguments], cwd=tmp_path.parent, text=True,
+                          capture_output=True, timeout=60, check=False)
+    return done.stdout.splitlines(), done.stderr, done.returncode
+
+
+def test_runs_and_asked(tmp_path):
+    assert script(tmp_path, """
+for n in 1 2 4 5; do ! runs $n || echo $n; done
+for system in T-LSTM LSTM CNN-1 CNN-1+p ""; do ! asked "$system" || echo "$system"; done
+""", stage=2, stop_stage=4, systems="T-LSTM CNN-1+p") == (["2", "4", "T-LSTM", "CNN-1+p"], "", 0)
+
+
+def test_absolute_is_relative_to_the_users_directory(tmp_path):
+    body = 'absolute own corpus vectors; printf "%s\\n" "$own" "$corpus" "$vectors"'
+    assert script(tmp_path, body, own="", corpus="a b/c", vectors="/d") == (
+        ["", f"{tmp_path.parent}/a b/c", "/d"], "", 0)
+
+
+def test_choose_empty_is_all(tmp_path):
+    assert script(tmp_path, 'choose systems A B+C; echo "$systems"') == (["A B+C"], "", 0)
+    assert script(tmp_path, 'choose systems A B+C; echo "$systems"', "--systems", "B+C") == (["B+C"], "", 0)
+
+
+def test_leave_out_names_asked_systems(tmp_path):
+    assert script(tmp_path, 'leave_out "no times" B C D; echo $systems', systems="A B D E") == (
+        ["A E"], f"{tmp_path.name}/run.sh: no times, so no B D\n", 0)
+
+
+@pytest.mark.parametrize(("arguments", "line"), [
+    ([], "./run.sh"),
+    (["--stage", "3", "--systems", "A B+C"], "./run.sh --stage 3 --systems 'A B+C'"),
+    (["--corpus", "it's $HOME"], "./run.sh --corpus 'it'\\''s $HOME'"),
+])
+def test_command_line_can_be_given_again(tmp_path, arguments, line):
+    assert script(tmp_path, "command_line", *arguments, corpus="") == ([line], "", 0)
+
+
+@pytest.mark.parametrize(("fail", "ended", "status"), [
+    ("x", "abcde", 0), ("a", "ab", 1), ("d", "abcd", 1), ("e", "abcde", 1)])
+def test_two_at_a_time_stops_after_a_failure(tmp_path, fail, ended, status):
+    (tmp_path / "on").mkdir()
+    body = f"""
+job() {{  # waits for its partner, if it has one: this ends only if two run at the same time
+  touch on/$1
+  until [ $(ls on | wc -l) -ge ${{number[$1]}} ]; do sleep 0.02; done
+  [ $1 != {fail} ]
+}}
+declare -A number=([a]=2 [b]=2 [c]=4 [d]=4 [e]=5)
+two_at_a_time job a b c d e
+"""
+    assert script(tmp_path, body) == ([], "", status)
+    assert sorted(path.name for path in (tmp_path / "on").iterdir()) == [*ended]
+
+
+@pytest.mark.parametrize(("newest", "trained"), [
+    ("conf", True), ("base.conf", True), ("store/conf", True), ("exp/final.pt", False), ("exp/progress.pt", True)])
+def test_train_model_keeps_model_newer_than_confs_and_store(tmp_path, newest, trained):
+    for directory in ("exp", "store"):
+        (tmp_path / directory).mkdir()
+    (tmp_path / "conf").write_text("--config=more/../base.conf\n")
+    (tmp_path / "more").mkdir()
+    for name in ("conf", "base.conf", "store/conf", "exp/final.pt", newest):
+        (tmp_path / name).touch()
+        time_ = 1e9 + (2 if name == newest else name == "exp/final.pt")
+        os.utime(tmp_path / name, (time_, time_))
+    line = "exp/log/train.log punc train --config conf --batch-size 1 2 store exp"
+    assert script(tmp_path, 'train_model exp store conf --batch-size "1 2"; echo done') == (
+        [line] * trained + ["done"], "", 0)
+
+
+def test_decode_and_score_skips_finished_work(tmp_path):
+    body = "decode_options=(--nj 2) score_options=(--match streams)\ndecode_and_score A test dev"
+    decoded = [f"exp/A/log/decode_{name}.log punc punctuate --nj 2 exp/A data/{name} exp/A/decode_{name}"
+               for name in ("test", "dev")]
+    scored = [f"exp/A/log/score_{name}.log punc score --labels conf/labels.txt --match streams data/{name} "
+              f"exp/A/decode_{name} exp/A/decode_{name}/score" for name in ("test", "dev")]
+    assert script(tmp_path, body) == ([decoded[0], scored[0], decoded[1], scored[1]], "", 0)
+    # Each file is newer than those before it.
+    for number, name in enumerate(["data/test/text", "data/test/punct", "exp/A/final.pt", "exp/A/decode_test/punct"]):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (1e9 + number, 1e9 + number))
+    assert script(tmp_path, body)[0] == [scored[0], decoded[1], scored[1]]
+    (tmp_path / "exp/A/decode_test/score").mkdir()
+    metrics = tmp_path / "exp/A/decode_test/score/metrics.tsv"
+    metrics.touch()
+    os.utime(metrics, (4e9, 4e9))
+    assert script(tmp_path, body)[0] == [decoded[1], scored[1]]
+    os.utime(metrics, (1e9 + 5, 1e9 + 5))  # older than run.sh
+    assert script(tmp_path, body)[0] == [scored[0], decoded[1], scored[1]]
+
+
+# egs/mini
 
 
 def cut_down(recipe):

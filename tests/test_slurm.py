@@ -1,7 +1,7 @@
-"""slurm.pl: what it asks of sbatch, how it waits, and jobs under a real Slurm of one node, where that is installed.
+"""utils/slurm.pl: its calls of sbatch, how it waits, and jobs under a real Slurm of one node, if that is installed.
 
-For the last part it needs Debian's slurm-wlm and munge (apt-get install slurm-wlm munge) and root. Slurm runs in a
-temporary directory, on free ports, with a key of its own, and is stopped at the end.
+The last part needs Debian's slurm-wlm and munge (apt-get install slurm-wlm munge) and root. Slurm runs in a temporary
+directory, on free ports, with its own key, and is stopped at the end.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ def run(*command, cwd, env=None):
                           capture_output=True, timeout=60)
 
 
-# What is asked of sbatch: a stand-in for it notes that, and runs the script of a single job.
+# Calls of sbatch: a stand-in records its arguments, and runs the script of a single job.
 
 STAND_IN = """#!/bin/bash
 printf '%s\\n' "$@" >asked
@@ -90,7 +90,7 @@ option gpu=* -p gpu --gres=gpu:$0 --time 4:0:0  # this has to be figured out
     ("command sbatch\noption name=* --comment='a $0 b' -J $0\ndefault name=x\n", "", "--comment='a x b' -J x"),
     ("command sbatch\noption name=* --comment=$0\ndefault name=x\n", "--name y", "--comment=y"),
 ])
-def test_resources(place, conf, options, asked):
+def test_sbatch_resources(place, conf, options, asked):
     given = options.split()
     if conf:
         (place / "conf").mkdir()
@@ -102,13 +102,13 @@ def test_resources(place, conf, options, asked):
     assert Path("asked").read_text().splitlines() == shlex.split(asked) + rest
     assert "\ntwo  blanks\n" in Path("log/a.log").read_text()
     assert sorted(os.listdir("q")) == ["a.json", "a.log", "a.sh"]
-    if conf:  # named, it is the same
+    if conf:  # with --config the calls are the same
         shutil.rmtree("conf")
         run(SLURM_PL, "--config", "other.conf", *given, "log/a.log", "true", cwd=place)
         assert Path("asked").read_text().splitlines() == shlex.split(asked) + rest
 
 
-def test_the_page_shows_the_defaults(slurm_pl):
+def test_defaults_are_those_of_the_page(slurm_pl):
     page = (ROOT / "docs/run-a-recipe.md").read_text()
     shown = re.search(r"^```\n(command .*?)^```", page, re.M | re.S)[1]
     defaults = sys.modules["slurm_conf"].DEFAULTS
@@ -121,7 +121,7 @@ def test_the_page_shows_the_defaults(slurm_pl):
     ("JOB=5 log/JOB/a.log", "--array=5-5"),
     ("-tc 3 N=1:2 --max-jobs-run 4 log/N/a.N.log", "--array=1-2%3"),
 ])
-def test_arrays(place, slurm_pl, monkeypatch, call, asked):
+def test_sbatch_arrays(place, slurm_pl, monkeypatch, call, asked):
     monkeypatch.setattr(slurm_pl, "wait", lambda job, numbers, done: (dict.fromkeys(numbers, 0), {}))
     assert slurm_pl.main([*call.split(), "true"]) == 0
     assert asked in Path("asked").read_text().splitlines()
@@ -129,20 +129,20 @@ def test_arrays(place, slurm_pl, monkeypatch, call, asked):
 
 
 @pytest.mark.parametrize(("conf", "call", "message"), [
-    (None, "--licence 1 a.log true", "--licence 1: the configuration does not say what it is for sbatch; "),
-    ("command sbatch\noption gpu=0\n", "--gpu 2 a.log true", "--gpu 2: the configuration does not say"),
+    (None, "--licence 1 a.log true", "--licence 1: the configuration has no option of sbatch for it; "),
+    ("command sbatch\noption gpu=0\n", "--gpu 2 a.log true", "--gpu 2: the configuration has no option of sbatch for it"),
     ("option gpu=0\n", "a.log true", "conf/slurm.conf: no line with the command"),
-    ("command sbatch\n\noptions mem=0\n", "a.log true", "conf/slurm.conf:3: 'options mem=0' is no line of a conf"),
+    ("command sbatch\n\noptions mem=0\n", "a.log true", "conf/slurm.conf:3: 'options mem=0' is not a line of a conf"),
     (None, "--config missing a.log true", "missing: cannot be read"),
     ("command not-there\n", "a.log true", "not-there: No such file or directory; is this a machine that can"),
     ("command false\n", "a.log true", "not submitted: ; the command was false --open-mode"),
     ("command true\n", "a.log true", "not submitted: "),
-    ("command sbatch --comment='a\n", "a.log true", "a quotation mark is left open in the configuration: sbatch --"),
+    ("command sbatch --comment='a\n", "a.log true", "a quotation mark is not closed in the configuration: sbatch --"),
     (None, "--num-threads many a.log true", "--num-threads needs a number, not many"),
     (None, "JOB=1:2 a.log true", "2 jobs would write one log"),
     (None, "bin/sbatch/a.log true", "bin/sbatch"),
 ])
-def test_wrong_calls(place, conf, call, message):
+def test_sbatch_wrong_call_is_one_line(place, conf, call, message):
     if conf:
         (place / "conf").mkdir()
         (place / "conf/slurm.conf").write_text(conf)
@@ -161,7 +161,7 @@ def test_wrong_calls(place, conf, call, message):
     ([{2: "CANCELLED"}] * 2, {1: 0, 2: 1, 3: 143}, {2: "CANCELLED"}),
     ([{2: "FAILED"}], {1: 0, 2: 1}, {2: "FAILED, without an exit status"}),
 ])
-def test_a_job_that_slurm_ended_is_not_waited_for(tmp_path, slurm_pl, monkeypatch, answers, codes, reasons):
+def test_wait_job_ended_by_slurm(tmp_path, slurm_pl, monkeypatch, answers, codes, reasons):
     waiting = iter(answers)
 
     def states(_job):
@@ -174,7 +174,7 @@ def test_a_job_that_slurm_ended_is_not_waited_for(tmp_path, slurm_pl, monkeypatc
     assert slurm_pl.wait("7", list(codes), tmp_path) == (codes, reasons)
 
 
-def test_a_file_that_is_seen_late_is_waited_for(tmp_path, slurm_pl, monkeypatch):
+def test_wait_for_late_file(tmp_path, slurm_pl, monkeypatch):
     asked = []
 
     def states(_job):
@@ -230,12 +230,12 @@ def until(true, seconds=20):
 
 @pytest.fixture(scope="module")
 def slurm():
-    """A running Slurm; SLURM_CONF in the environment says where."""
+    """Start a Slurm; SLURM_CONF in the environment is its configuration."""
     missing = [name for name in (*DAEMONS, "sbatch") if not shutil.which(name, path=SEARCH)]
     if missing:
-        pytest.skip(f"no {' '.join(missing)} here (on Debian: apt-get install slurm-wlm munge)")
+        pytest.skip(f"no {' '.join(missing)} (on Debian: apt-get install slurm-wlm munge)")
     if os.geteuid():
-        pytest.skip("Slurm's daemons are started by root only")
+        pytest.skip("only root can start Slurm's daemons")
     place = Path(tempfile.mkdtemp(prefix="slurm."))
     with contextlib.ExitStack() as stack, pytest.MonkeyPatch.context() as environment:
         stack.callback(shutil.rmtree, place, ignore_errors=True)
@@ -282,7 +282,7 @@ def tails(place):
 
 
 def kill_all_of(place):
-    """Kill what a job has left: all processes whose environment names this Slurm."""
+    """Kill what jobs have left: all processes with this Slurm in their environment."""
     for environment in Path("/proc").glob("[0-9]*/environ"):
         with contextlib.suppress(OSError):
             if f"SLURM_CONF={place}/".encode() in environment.read_bytes():
@@ -297,7 +297,7 @@ def submit(slurm, tmp_path):
 DATE = r"\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \S+ \d{4}"
 
 
-def test_an_array_runs(submit, tmp_path):
+def test_slurm_array(submit, tmp_path):
     result = submit("JOB=3:6", "log/a.JOB.log", "echo", "two  blanks", "JOB", "|", "tr", "a", "A", ">&2")
     assert (result.stdout, result.stderr, result.returncode) == ("", "", 0)
     for n in range(3, 7):
@@ -308,8 +308,8 @@ def test_an_array_runs(submit, tmp_path):
     assert sorted(os.listdir(tmp_path / "q")) == ["a.json", "a.log", "a.sh"]
 
 
-def test_failures_and_what_slurm_ends(submit, tmp_path):
-    # 1 fails, 2 and 3 are cancelled, one of them does not want to end, 4 does well.
+def test_slurm_failed_and_cancelled_jobs(submit, tmp_path):
+    # 1 fails, 2 and 3 are cancelled, 3 ignores that, 4 succeeds.
     (tmp_path / "job.sh").write_text(
         "case $1 in 1) exit 3 ;; 3) trap '' TERM ;; 4) exit 0 ;; esac\n"
         "scancel ${SLURM_ARRAY_JOB_ID}_$1\nsleep 60\nsleep 60\n")
@@ -327,16 +327,16 @@ def test_failures_and_what_slurm_ends(submit, tmp_path):
     assert submit("log/b.log", "exit", "2").stderr == "slurm.pl: job failed, log is in log/b.log\n"
 
 
-def test_max_jobs_run(submit, tmp_path):
+def test_slurm_max_jobs_run(submit, tmp_path):
     alone = "mkdir lock && sleep 0.3 && rmdir lock"
     assert submit("--max-jobs-run", "1", "JOB=1:3", "JOB.log", "eval", alone).returncode == 0
-    # Each job waits until another one has begun: this succeeds only where two run at once.
+    # Each job waits until another one has started, so this succeeds only if two run at the same time.
     (tmp_path / "wait.sh").write_text(
         "touch on.$1\nfor i in $(seq 100); do [ $(ls on.* | wc -l) -ge 2 ] && exit 0; sleep 0.05; done\nexit 1\n")
     assert submit("--max-jobs-run", "2", "JOB=1:2", "JOB.log", "bash", "wait.sh", "JOB").returncode == 0
 
 
-def test_resources_are_given(submit, tmp_path):
+def test_slurm_gives_resources(submit, tmp_path):
     (tmp_path / "big.conf").write_text(
         "command sbatch --comment=big\noption mem=* --mem $0\noption gpu=* --gres=gpu:$0\n")
     show = ("scontrol", "show", "job", "$SLURM_JOB_ID", "&&", "echo", "$CUDA_VISIBLE_DEVICES", "gpus")
@@ -354,7 +354,7 @@ def test_resources_are_given(submit, tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_stopped_run_cancels_its_jobs(slurm, tmp_path, number):
+def test_slurm_stopped_run_cancels_its_jobs(slurm, tmp_path, number):
     with subprocess.Popen([SLURM_PL, "JOB=1:2", "a.JOB.log", "sleep", "60"], cwd=tmp_path,
                           stderr=subprocess.PIPE, text=True) as process:
         assert until(lambda: all((tmp_path / f"a.{n}.log").exists() and "# Started" in
@@ -367,7 +367,7 @@ def test_a_stopped_run_cancels_its_jobs(slurm, tmp_path, number):
 
 
 def recipe(place):
-    """A recipe's directory with a data directory, and a conf that does not hand on the environment."""
+    """Write a recipe with a data directory, and a slurm.conf that does not pass the environment on."""
     (place / "path.sh").write_text(f". {shlex.quote(str(ROOT / 'path.sh'))}\n")
     (place / "slurm.conf").write_text("command sbatch --export=PATH\noption mem=* --mem $0\n")
     (place / "labels.txt").write_text("O w\nPERIOD w.\n")
@@ -378,7 +378,7 @@ VALIDATE = ("--config", "slurm.conf", "--mem", "1G", "log/validate.log", "punc",
             "data")
 
 
-def test_punc_runs_under_slurm(submit, tmp_path):
+def test_slurm_runs_punc(submit, tmp_path):
     recipe(tmp_path)
     result = submit(*VALIDATE)
     assert (result.stderr, result.returncode) == ("", 0)
@@ -388,8 +388,8 @@ def test_punc_runs_under_slurm(submit, tmp_path):
     assert "punct:1:" in (tmp_path / "log/validate.log").read_text()
 
 
-@pytest.mark.skipif(not os.environ.get("KALDI_ROOT"), reason="KALDI_ROOT is not set: it names no Kaldi")
-def test_punc_runs_under_kaldis_slurm_pl(slurm, tmp_path):
+@pytest.mark.skipif(not os.environ.get("KALDI_ROOT"), reason="no Kaldi: KALDI_ROOT is not set")
+def test_kaldis_slurm_pl_runs_punc(slurm, tmp_path):
     recipe(tmp_path)
     program = Path(os.environ["KALDI_ROOT"], "egs/wsj/s5/utils/parallel/slurm.pl")
     assert run(program, *VALIDATE, cwd=tmp_path).returncode == 0

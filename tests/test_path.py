@@ -1,0 +1,114 @@
+"""path.sh and utils/setup.sh, in a copy whose .venv is a stand-in that records the pip commands."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+UTILS = ROOT / "utils"
+
+
+def run(*command, cwd, env=None):
+    return subprocess.run([str(c) for c in command], cwd=cwd, env={**os.environ, **(env or {})}, text=True,
+                          capture_output=True, timeout=60)
+
+
+STAND_IN = """#!/bin/sh
+case "$*" in
+  *install*) echo "$*" >>"{log}"; case "$*" in *${{REFUSED:-nothing}}*) exit 1 ;; esac ;;
+  *importlib.metadata*) exit 1 ;;
+esac
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    copy = tmp_path / "a checkout"
+    (copy / "utils").mkdir(parents=True)
+    for name in ("path.sh", "setup.py", "constraints.txt", "utils/setup.sh"):
+        shutil.copy(ROOT / name, copy / name)
+    binaries = copy / ".venv/bin"
+    binaries.mkdir(parents=True)
+    (binaries / "activate").write_text(str(copy / ".venv"))
+    for name in ("python", "punc"):
+        (binaries / name).write_text(STAND_IN.format(log=tmp_path / "pip"))
+        (binaries / name).chmod(0o755)
+    return copy
+
+
+def set_up(checkout, **env):
+    """Run setup.sh. Returns its result and its pip commands."""
+    log = checkout.parent / "pip"
+    log.unlink(missing_ok=True)
+    result = run("bash", checkout / "utils/setup.sh", cwd="/", env={"PYTHON": sys.executable, **env})
+    return result, log.read_text().splitlines() if log.exists() else []
+
+
+def test_setup_again_does_nothing(checkout):
+    result, asked = set_up(checkout)
+    assert (result.stdout, result.returncode, len(asked)) == ("", 0, 2)
+    result, asked = set_up(checkout)
+    assert (result.stdout, result.stderr, result.returncode, asked) == ("", "", 0, [])
+    with open(checkout / "constraints.txt", "a") as file:
+        file.write("# changed\n")
+    assert len(set_up(checkout)[1]) == 2
+
+
+def test_setup_after_failure_is_repeated(checkout):
+    result, _ = set_up(checkout, REFUSED="--editable")
+    assert result.returncode == 1
+    assert result.stderr.splitlines()[-1].startswith("utils/setup.sh: pip could not install the packages; ")
+    result, asked = set_up(checkout)
+    assert (result.returncode, len(asked)) == (0, 2)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the plain wheels of other systems have no CUDA")
+def test_setup_torch_has_no_cuda(checkout):
+    result, asked = set_up(checkout, REFUSED="no-deps torch")
+    assert result.returncode == 0
+    assert [re.search(r"torch==\S+", line)[0].split("+")[1:] for line in asked[:2]] == [["cpu"], ["cpu"]]
+    assert ["--index-url" in line for line in asked[:2]] == [False, True]
+    assert not any("torch" in line for line in asked[2:])
+
+
+def test_setup_without_python_is_one_line(checkout, tmp_path):
+    bare = tmp_path / "bin"
+    bare.mkdir()
+    for tool in ("bash", "dirname", "cat", "cksum", "env"):
+        (bare / tool).symlink_to(shutil.which(tool))
+    result, asked = set_up(checkout, PYTHON="", PATH=str(bare))
+    assert (result.returncode, result.stderr.count("\n"), asked) == (1, 1, [])
+    assert "no Python of 3.10 or newer; install one" in result.stderr
+    python = bare / "python3"
+    python.write_text('#!/bin/sh\ncase "$*" in *ensurepip*) exit 1 ;; esac\n')
+    python.chmod(0o755)
+    result, asked = set_up(checkout, PYTHON="", PATH=str(bare))
+    assert (result.returncode, result.stderr.count("\n"), asked) == (1, 1, [])
+    assert "python3 has no venv module; install it (on Debian and Ubuntu: apt install python3-venv)" in result.stderr
+
+
+def test_path_sets_variables_once(checkout, tmp_path):
+    set_up(checkout)
+    shutil.copy(UTILS / "parse_options.sh", checkout / "utils")
+    show = 'command -v punc parse_options.sh; echo "$LC_ALL $PYTHONUTF8 $PATH"'
+    (checkout / "utils/parse_options.sh").chmod(0o755)
+    result = run("bash", "-euc", f'. "{checkout}/path.sh"; . "{checkout}/path.sh"; {show}', cwd=tmp_path,
+                 env={"CDPATH": "/", "LC_ALL": "C.UTF-8", "PYTHON": sys.executable})
+    assert result.stderr == ""
+    assert result.stdout.splitlines() == [
+        f"{checkout}/.venv/bin/punc", f"{checkout}/utils/parse_options.sh",
+        f"C 1 {checkout}/.venv/bin:{checkout}/utils:{os.environ['PATH']}"]
+
+
+def test_path_failed_setup_stops_recipe(checkout, tmp_path):
+    result = run("bash", "-euc", f'. "{checkout}/path.sh"; echo on', cwd=tmp_path, env={"PYTHON": sys.executable})
+    assert "on" in result.stdout
+    (checkout / "constraints.txt").write_text("")
+    result = run("bash", "-euc", f'. "{checkout}/path.sh"; echo on', cwd=tmp_path,
+                 env={"PYTHON": sys.executable, "REFUSED": "editable"})
+    assert (result.stdout, result.returncode) == ("", 1)
