@@ -100,7 +100,7 @@ def test_written(written, word, result):
     ("O w\nCOMMA wW, ,\n", "labels.txt:2: not a label"),
     ("O w\n", "labels.txt: fewer than two labels"),
     ("", "labels.txt: fewer than two labels"),
-    ("O w\nC w, ,\nC w. .\n", "labels.txt: a label name stands twice"),
+    ("O w\nC w, ,\nC w. .\n", "labels.txt: a label name occurs twice"),
     ("O w\nC w, , .\nP w. .\n", "labels.txt: mark '.' is read as two labels"),
     ("C w, ,\nO w\n", "labels.txt: the first label, C, writes something; "),
     ("O w\r\nC w, ,\r\n", "labels.txt:1: a carriage return"),

@@ -41,7 +41,7 @@ def test_reads(table):
     ("a x\n x\n", "text:2: a line without a key; "),
     ("a x\n\nb\n", "text:2: a line without a key; "),
     ("b x\na x\n", "text:2: 'a' is out of order; sort it: LC_ALL=C sort"),
-    ("a x\na y\n", "text:2: 'a' stands twice; "),
+    ("a x\na y\n", "text:2: 'a' occurs twice; "),
     ("ä x\nz x\n", "text:2: 'z' is out of order"),
     ("a x\r\n", "text:1: a carriage return; "),
     ("a x\nb \0\n", "text:2: a NUL byte; "),

@@ -61,7 +61,7 @@ def test_a_long_line(tmp_path):
     ("text", "a-1 x y\nb-1 é\n", 2, "no line for 'a-2'"),
     ("punct", "a-1 O O\na-2\n", None, "no line for 'b-1'"),
     ("text", "a-2\na-1 x y\nb-1 é\n", 2, "'a-1' is out of order"),
-    ("text", "a-1 x y\na-2\na-2\nb-1 é\n", 3, "'a-2' stands twice"),
+    ("text", "a-1 x y\na-2\na-2\nb-1 é\n", 3, "'a-2' occurs twice"),
     ("text", "a-1 x y z\na-2\nb-1 é\n", 1, "3 words in text but 2 labels"),
     ("text", b"a-1 x y\na-2\nb-1 \xe9\n", 3, "byte 5 is not UTF-8"),
     ("text", "a-1 x y\r\na-2\nb-1 é\n", 1, "a carriage return"),

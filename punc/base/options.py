@@ -115,7 +115,7 @@ class OptionParser(argparse.ArgumentParser):
             raise InputError(f"{line.option}: wrong value '{line.value}'",
                              f"choose from {', '.join(map(str, action.choices))}", line.path, line.number)
 
-    def parse_known_args(self, args=None, namespace=None):
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def, override]
         """As argparse, but an unknown option is an InputError, and Kaldi's `--stop_stage` is `--stop-stage`."""
         args = list(args or [])
         known = {option for action in self._actions for option in action.option_strings}

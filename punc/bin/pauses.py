@@ -40,10 +40,9 @@ def main(arguments: Sequence[str]) -> int:
     counts, repairs, odd = Counter(), Counter(), {}
     silence = None if options.silence is None else options.silence.split()
     sources = word_times(options.times, options.format, options.tier, silence, options.max_overlap, repairs)
-    data = DataDir(options.data)
+    data = DataDir(options.data, ignore=["pauses.scp"])  # an older run's may no longer fit the text
     if options.by_label and not data.has_labels:
         raise InputError("no such file", "--by-label needs labels", data.path / "punct")
-    data.has_pauses = False  # those of an older run may not fit the text any more
     write_pauses(options.data, pauses_of(data, sources, options, counts, odd))
     print(summary(counts, repairs), file=sys.stderr)
     for what, cases in odd.items():

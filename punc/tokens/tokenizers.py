@@ -75,7 +75,7 @@ class WordLookup(NamedTuple):
     lookup: Lookup
 
     def __call__(self, tokens: Tokens) -> Encoding:
-        return _each(self.lookup.places(tokens))
+        return _each(self.lookup.indices(tokens))
 
 
 class ClassTokenizer(WordTokenizer):
@@ -124,7 +124,7 @@ class ClassLookup(NamedTuple):
     lookup: Lookup
 
     def __call__(self, tokens: Tokens) -> Encoding:
-        ids = self.lookup.places(tokens)
+        ids = self.lookup.indices(tokens)
         unknown = np.flatnonzero(ids == UNK)
         ids[unknown] = class_ids(list(map(bytes.decode, strings(tokens.at(unknown)))))
         return _each(ids)
