@@ -135,7 +135,7 @@ def count_block(path: Path, known: Lookup, block: LineBlock) -> tuple[np.ndarray
 def encode_block(path: Path, encoder: Callable[[Tokens], Any], labels: Lookup, block: LineBlock) -> Encoded:
     """Encode a block of the data directory `path`.
 
-    encoder   words of a text → an Encoding (tokens.vocabulary); `text_encoder()` of a tokenizer (tokens.tokenizers)
+    encoder   words of a text → an Encoding; `text_encoder()` of a tokenizer (tokens.tokenizer)
 
     Raises Irregular, and InputError for a pause that cannot be read.
     """

@@ -1,4 +1,4 @@
-"""Raw formats: hand-made blocks and the pieces they give, repairs, and what cannot be repaired."""
+"""Formats of punctuated text: parts of files and the passages they give, repairs, and text that cannot be repaired."""
 
 from collections import Counter
 
@@ -7,24 +7,27 @@ import pytest
 
 from punc.base.errors import InputError
 from punc.data.labels import Label, LabelSet
-from punc.text.prose_reader import TextReader
-from punc.text.readers import RawFormat, RawReader, decode
+from punc.text.format import PrepareOptions, load_format
+from punc.text.text_format import TextFormat
 
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",", "-")), Label("PERIOD", "w.", (".",)),
                    Label("QUESTION", "w?", ("?",))))
 
 
+def reader(name: str, **options) -> TextFormat:
+    return load_format(name)(PrepareOptions(LABELS, **options))
+
+
 def read(name, text, line_start=True, **options):
-    """(pieces as tuples without pauses, repairs) of one block."""
-    block = text if isinstance(text, bytes) else text.encode()
-    pieces, repairs = RawReader(RawFormat(name, TextReader(LABELS), **options)).pieces(block, line_start)
-    return [(p.words, p.labels, p.lead, p.stream, p.end) for p in pieces], repairs
+    """(passages as tuples without pauses, repairs) of one part of a file."""
+    passages, repairs = reader(name, **options).read(text.encode(), line_start)
+    return [(p.words, p.labels, p.lead, p.stream, p.end) for p in passages], repairs
 
 
 def one(name, text, **options):
-    pieces, repairs = read(name, text, **options)
-    assert len(pieces) == 1
-    return *pieces[0][:3], repairs
+    passages, repairs = read(name, text, **options)
+    assert len(passages) == 1
+    return *passages[0][:3], repairs
 
 
 LREC = "lines with several words, split", "lines with a label and no word, given to the word before"
@@ -44,24 +47,11 @@ LREC = "lines with several words, split", "lines with a label and no word, given
     ("<s>\tO\n#0\tO\n", "s 0", "O O", "", {}),
     ("\ufeffso\tO\n", "so", "O", "", {}),
 ])
-def test_lrec(text, words, labels, lead, repairs):
+def test_lrec_lines(text, words, labels, lead, repairs):
     assert one("lrec", text) == (words, labels, lead, Counter(repairs))
 
 
-@pytest.mark.parametrize(("raw", "text", "count"), [
-    (b"\xe2\x99?you", "you", 1),  # a note of music whose last byte a converter lost
-    (b"\xe2\x99?\xe2\x99?he", "he", 2),
-    (b"caf\xe9?", "caf?", 1),
-    (b"\xff\xfex", "x", 2),
-    ("é?".encode(), "é?", 0),
-])
-def test_bytes_that_are_not_utf8(raw, text, count):
-    repairs = Counter()
-    assert decode(raw, repairs) == text
-    assert sum(repairs.values()) == count
-
-
-def test_the_same_line_is_repaired_each_time():
+def test_lrec_repeated_broken_line_is_repaired_each_time():
     assert one("lrec", "a b\tO\n" * 5 + "\tCOMMA\n")[3] == Counter({LREC[0]: 5, LREC[1]: 1})
 
 
@@ -77,7 +67,7 @@ def test_the_same_line_is_repaired_each_time():
     ("mteval", "<doc>\n<seg>so</seg>\n<seg>much", 3, "without its </seg>"),
     ("mteval", "<doc>\n<seg>so\n<seg>much</seg>", 2, "without its </seg>"),
 ])
-def test_errors(name, text, line, what):
+def test_error_names_line(name, text, line, what):
     with pytest.raises(InputError) as error:
         read(name, text)
     assert what in error.value.what
@@ -96,7 +86,7 @@ def test_errors(name, text, line, what):
     ("so\u00a0much\u2028more", "so much more", "O O O", ""),
     ("\" ( )", "", "", ""),
 ])
-def test_prose(text, words, labels, lead):
+def test_prose_passage(text, words, labels, lead):
     assert one("prose", text) == (words, labels, lead, Counter())
 
 
@@ -107,21 +97,21 @@ def test_prose(text, words, labels, lead):
     ("?.", "", "", "QUESTION"),
     ("\u3000", "", "", ""),
 ])
-def test_characters(text, words, labels, lead):
+def test_characters_passage(text, words, labels, lead):
     assert one("characters", text) == (words, labels, lead, Counter())
 
 
-def test_characters_line_by_line():
-    assert read("characters", "日本.\n\n?\n本", lines=True)[0] == [
+def test_characters_lines_as_utterances():
+    assert read("characters", "日本.\n\n?\n本", utt_words=0)[0] == [
         ("日 本", "O PERIOD", "", None, True), ("", "", "", None, True), ("", "", "QUESTION", None, True),
         ("本", "O", "", None, False)]
 
 
-def test_prose_of_a_million_marks_in_time():
+def test_prose_million_marks_is_fast():
     assert one("prose", "so " + ", " * 1_000_000 + "? much")[:2] == ("so much", "QUESTION O")
 
 
-def test_streams_and_lines_left_out():
+def test_prefixes_begin_streams_and_skip_lines():
     text = "zero.\n#doc A b\none,\n#speaker X.\n#note #doc\ntwo\n#doc B\n\n#doc C\nthree"
     assert read("prose", text, document_prefix="#doc", skip_prefix="#speaker")[0] == [
         ("zero", "PERIOD", "", None, False), ("one #note #doc two", "COMMA O O O", "", "A b", False),
@@ -130,22 +120,22 @@ def test_streams_and_lines_left_out():
         ("x", "O", "", "A", False), ("y", "O", "", "B", False)]
 
 
-def test_a_block_that_begins_inside_a_line_begins_no_stream():
+def test_prefix_inside_a_line_begins_no_stream():
     assert read("prose", "#doc A\n#doc B\n", line_start=False, document_prefix="#doc")[0] == [
         ("#doc a", "O O", "", None, False), ("", "", "", "B", False)]
 
 
-def test_lines():
-    assert read("prose", "one,\n\n, two\nthr", lines=True)[0] == [
+def test_prose_lines_as_utterances():
+    assert read("prose", "one,\n\n, two\nthr", utt_words=0)[0] == [
         ("one", "COMMA", "", None, True), ("", "", "", None, True), ("two", "O", "COMMA", None, True),
         ("thr", "O", "", None, False)]
 
 
-def test_delete():
+def test_prose_remove():
     assert one("prose", "So (Applause) much.", remove=r"\([A-Z]\w+\)")[:2] == ("so much", "O PERIOD")
 
 
-def test_mteval():
+def test_mteval_documents_and_segments():
     text = """<?xml version="1.0"?><mteval><srcset><doc docid="A-1" x="y"><title>Not, this.</title>
     <seg id="1"> R&amp;D & Q&quot;A: yes, &lt;so&gt;. </seg><hl><SEG id=2>
     much <b>more</b> </SEG></hl><seg></seg></doc><DOC DOCID=B><seg>end?</seg></DOC>"""
@@ -154,25 +144,24 @@ def test_mteval():
         ("", "", "", None, True), ("end", "QUESTION", "", "B", True)]
 
 
-def test_sil():
+def test_sil_pauses_and_marks():
     text = "Tere <sil=0.080> ,COMMA õhtust ?QUESTIONMARK <sil=-0.000> !EXCLAMATIONMARK ja .PERIOD <sil=3.5> ++x++ x"
-    reader = RawReader(RawFormat("sil", TextReader(LABELS)))
-    (piece,), repairs = reader.pieces(text.encode())
-    assert piece[:2] == ("tere õhtust ja ++x++ x", "COMMA QUESTION PERIOD O O")
-    np.testing.assert_array_equal(piece.pauses, np.array([0.08, 0, 3.5, np.nan, np.nan], np.float32))
-    assert not np.signbit(piece.pauses[1])
+    (passage,), repairs = reader("sil").read(text.encode())
+    assert passage[:2] == ("tere õhtust ja ++x++ x", "COMMA QUESTION PERIOD O O")
+    np.testing.assert_array_equal(passage.pauses, np.array([0.08, 0, 3.5, np.nan, np.nan], np.float32))
+    assert not np.signbit(passage.pauses[1])
     assert repairs == {"negative pauses, taken as 0": 1, "marks that the label set does not read, dropped": 1}
 
 
-def test_sil_that_begins_with_a_pause_and_a_mark():
-    (piece,), _ = RawReader(RawFormat("sil", TextReader(LABELS))).pieces(b"<sil=0.5> .PERIOD so <sil=-1.5>")
-    assert (piece.words, piece.lead, piece.lead_pause, piece.pauses.tolist()) == ("so", "PERIOD", 0.5, [0.0])
+def test_sil_leading_pause_and_mark():
+    (passage,), _ = reader("sil").read(b"<sil=0.5> .PERIOD so <sil=-1.5>")
+    assert (passage.words, passage.lead, passage.lead_pause, passage.pauses.tolist()) == ("so", "PERIOD", 0.5, [0.0])
 
 
-def test_memory_is_forgotten(monkeypatch):
-    monkeypatch.setattr("punc.text.chunks.MEMORY", 3)
-    reader = RawReader(RawFormat("prose", TextReader(LABELS)))
+def test_memo_forgets_above_limit(monkeypatch):
+    monkeypatch.setattr("punc.text.passages.MEMORY", 3)
+    prose = reader("prose")
     for text in ("a, b c d .", "a. b , e f g", "a , b"):
-        expected = RawReader(RawFormat("prose", TextReader(LABELS))).pieces(text.encode())
-        assert reader.pieces(text.encode()) == expected
-        assert len(reader._memo) <= 3
+        expected = reader("prose").read(text.encode())
+        assert prose.read(text.encode()) == expected
+        assert len(prose._memo) <= 3

@@ -1,4 +1,4 @@
-"""A recogniser's CTM to a data directory: streams, pauses, the CTM beside them, and errors that leave the output."""
+"""A CTM of ASR output to a data directory: streams, pauses, the copied CTM, and errors that leave the output."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def run(tmp_path, text, *options):
     return main(["prepare", "--format=ctm", *options, str(tmp_path / "asr.ctm"), str(tmp_path / "out")])
 
 
-def test_words_and_pauses_of_a_ctm(tmp_path, capsys):
+def test_ctm_format_words_and_pauses(tmp_path, capsys):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "punct").write_text("of an older text\n")
     assert run(tmp_path, CTM, "--utt-words=2") == 0
@@ -43,7 +43,7 @@ def test_words_and_pauses_of_a_ctm(tmp_path, capsys):
                      "punc prepare: repaired: 1 lines that were not in time order"]
 
 
-def test_the_pauses_are_found_from_another_directory(tmp_path, monkeypatch):
+def test_ctm_format_pauses_are_found_from_another_directory(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "asr.ctm").write_text(CTM)
     assert main(["prepare", "--format=ctm", "asr.ctm", "out"]) == 0
@@ -54,7 +54,7 @@ def test_the_pauses_are_found_from_another_directory(tmp_path, monkeypatch):
     assert [len(u.pauses) for u in DataDir(tmp_path / "copy").utterances()] == [3, 2]
 
 
-def test_case_is_kept_where_asked_for(tmp_path):
+def test_ctm_format_keeps_case(tmp_path):
     assert run(tmp_path, CTM, "--lowercase=false") == 0
     assert [u.words for u in DataDir(tmp_path / "out").utterances()] == [["One", "Two", "three"], ["HELLO", "There"]]
 
@@ -63,10 +63,11 @@ def test_case_is_kept_where_asked_for(tmp_path):
     ("a 1 0 1\n", [], "asr.ctm:1: 4 columns; "),
     ("a 1 0 1 <eps>\n", [], "out: no utterance to write; "),
     ("a 1 0 1 x\na-0 1 0 1 x\n", [], "'a' and 'a-0' cannot be sorted both as streams and by their utterances; "),
-    (CTM, ["--labels=labels.txt"], "a CTM has words and no marks; "),
-    (CTM, ["--utt-words=0"], "--utt-words below 1; "),
+    (CTM, ["--labels=labels.txt"], "--labels does not apply to --format ctm; leave it out"),
+    (CTM, ["--nj=7"], "--nj does not apply to --format ctm; leave it out"),
+    (CTM, ["--utt-words=0"], "--utt-words 0; give 1 or more for --format ctm"),
 ])
-def test_mistakes_are_one_line_and_leave_the_output(tmp_path, capsys, text, options, message):
+def test_ctm_format_error_is_one_line_and_leaves_output(tmp_path, capsys, text, options, message):
     assert run(tmp_path, "a 1 0 1 x\n") == 0
     before = (tmp_path / "out" / "text").read_bytes()
     capsys.readouterr()
