@@ -26,7 +26,7 @@ from punc.data.tables import Row, fields, line_offsets, read_table, sort_table
 class Utterance(NamedTuple):
     """An utterance: its words, and what is known of the slot after each.
 
-    id       utterance id
+    id       its id
     stream   the stream it is part of: a recording (`segments`) or a speaker (`utt2spk`)
     words    the tokens
     labels   one label name per word; None without `punct`
@@ -132,10 +132,8 @@ class DataDir:
         if self.has_pauses:
             pauses = vectors.read(rows["pauses.scp"].value, rows["pauses.scp"].line)
             self._check_count(text.key, len(words), len(pauses), "pauses", "pauses.scp", rows["pauses.scp"].line)
-        if self.has_segments:
-            stream = segment(rows["segments"], self._segments)[0]
-        else:
-            stream = speaker(rows["utt2spk"], self._speakers)
+        stream = (segment(rows["segments"], self._segments)[0] if self.has_segments
+                  else speaker(rows["utt2spk"], self._speakers))
         return Utterance(text.key, stream, words, labels, pauses)
 
     def _check_count(self, utterance: str, words: int, count: int, what: str, name: str, line: int) -> None:

@@ -30,11 +30,11 @@ class VectorReader:
         self._name: str | None = None  # of the open archive, as in the index
         self._ark: IO[bytes] | None = None
 
-    def read(self, place: str, line: int) -> np.ndarray:
+    def read(self, location: str, line: int) -> np.ndarray:
         """The vector at `ARCHIVE:OFFSET`, float32. Raises InputError, which names this line of the index."""
-        name, colon, offset = place.strip().rpartition(":")
+        name, colon, offset = location.strip().rpartition(":")
         if not colon or not offset.isascii() or not offset.isdigit() or "|" in name:
-            raise InputError(f"'{place}' is not ARCHIVE:OFFSET", "make it with copy-vector or punc pauses",
+            raise InputError(f"'{location}' is not ARCHIVE:OFFSET", "make it with copy-vector or punc pauses",
                              self.index, line)
         try:
             ark = self._open(name)
@@ -48,7 +48,7 @@ class VectorReader:
         except (ValueError, AssertionError, IndexError, RuntimeError):
             vector = None
         if vector is None or vector.ndim != 1 or vector.dtype.kind != "f":
-            raise InputError(f"no float vector at {place}", "make the archive again: it is broken or something else",
+            raise InputError(f"no float vector at {location}", "make the archive again: it is broken or something else",
                              self.index, line)
         return vector.astype(np.float32, copy=False)
 
