@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 
 from punc.base.errors import InputError
-from punc.base.options import HelpFormatter, OptionParser, boolean, kebab
+from punc.base.options import OptionParser, boolean, kebab
 from punc.data.labels import LabelSet
 from punc.text.format import Format, PrepareOptions, format_help, format_names, load_format
 from punc.text.prose_reader import Clitics
@@ -17,20 +17,11 @@ logger = logging.getLogger(__name__)
 OPTIONS = tuple(field.name for field in fields(PrepareOptions))
 
 
-class LinesFormatter(HelpFormatter):
-    """Keeps the lines of the list of formats."""
-
-    def _fill_text(self, text: str, width: int, indent: str) -> str:
-        return text if "\n" in text else super()._fill_text(text, width, indent)
-
-
 def options() -> OptionParser:
     parser = OptionParser("punc prepare --format NAME [options] IN [IN …] OUT-DIR",
                           "Makes a data directory from texts, transcripts or ASR output. Each file begins a stream.",
-                          "punc prepare --format lrec --labels conf/labels.txt train2012 data/train2012")
-    parser.formatter_class = LinesFormatter
-    parser.add_argument_group("formats, and the options that apply to each",
-                              "\n".join(map(describe, format_names())))
+                          "punc prepare --format lrec --labels conf/labels.txt train2012 data/train2012",
+                          ["formats, and the options that apply to each:", *map(describe, format_names())])
     parser.add_argument("--format", required=True, choices=format_names(), metavar="NAME",
                         help="format of the input, one of those below")
     parser.add_argument("--labels", metavar="FILE", help="label set: which marks are read as which label")

@@ -1,0 +1,100 @@
+"""Words as pieces: each word by itself, whatever was met before; the model is the same when it is made again."""
+
+import pickle
+import string
+
+import numpy as np
+import pytest
+import sentencepiece
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import punc.tokens.tokenizers.subword
+from punc.base.errors import InputError
+from punc.base.lookup import split_lines
+from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.tokens.tokenizers.subword import PIECES, SubwordTokenizer
+from punc.tokens.vocabulary import UNK, Vocabulary
+
+
+def data_dir(path, seed=0):
+    """Words of two syllables each, the first ones more often."""
+    rng = np.random.default_rng(seed)
+    syllables = [a + b for a in string.ascii_lowercase[:8] for b in "aeiou"]
+    texts = (["".join(syllables[min(i, 39)] for i in rng.zipf(1.3, 2) - 1) for _ in range(40)] for _ in range(40))
+    write_data_dir(path, [Utterance(f"s-{i:04d}", "s", text) for i, text in enumerate(texts)])
+    return DataDir(path)
+
+
+@pytest.fixture(scope="module")
+def subwords(tmp_path_factory):
+    return SubwordTokenizer.make([data_dir(tmp_path_factory.mktemp("d") / "d")], 60)
+
+
+words = st.lists(st.sampled_from(["baba", "bade", "Kaba", "b" * 300, "日本", "\u200f", "\x01", "a\u00a0b", "▁", "<unk>",
+                                  "</s>", "e\u0301", "👍🏽", "ﬁ", "a\ud800"])
+                 | st.text(st.characters(exclude_characters=" \t\n\r\0"), min_size=1, max_size=6), max_size=8)
+
+
+def by_hand(model, words):
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+    ids, slots = [], []
+    for word in words:
+        ids += processor.encode(word.encode(errors="replace")) or [UNK]
+        slots.append(len(ids) - 1)
+    return ids, slots
+
+
+@settings(deadline=None)
+@given(words=words, cache=st.sampled_from([0, 3, 1 << 18]))
+def test_a_word_is_its_pieces(subwords, words, cache):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(punc.tokens.tokenizers.subword, "CACHE", cache)
+        ids, slots, lost = subwords.encode(words)
+    assert (ids.tolist(), slots.tolist()) == by_hand(subwords.__getstate__(), words)
+    assert (ids.dtype, slots.dtype, lost) == (np.int32, np.int64, ids.tolist().count(UNK))
+
+
+def test_pieces_are_what_the_word_is_written_of(subwords):
+    for word in ("baba", "hubaga", "cede"):
+        ids, slots, lost = subwords.encode([word])
+        assert "".join(subwords.vocabulary.tokens[i] for i in ids) == f"▁{word}"
+        assert (slots.tolist(), lost) == ([len(ids) - 1], 0)
+    assert len(subwords.encode(["baba" * 5]).ids) > len(subwords.encode(["baba"]).ids)
+
+
+def test_a_text_is_its_words_in_any_process(subwords):
+    tokens = split_lines("u-1 baba 日本 bade\nu-2\nu-3 baba\n".encode())[1]
+    encode = pickle.loads(pickle.dumps(subwords.text_encoder()))
+    for found, expected in zip(encode(tokens), subwords.encode(["baba", "日本", "bade", "baba"])):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_made_again_it_is_the_same_and_it_reads_back(subwords, tmp_path):
+    again = SubwordTokenizer.make([data_dir(tmp_path / "d")], 60, nj=2)
+    assert again.__getstate__() == subwords.__getstate__()
+    again.write(tmp_path)
+    assert SubwordTokenizer.read(tmp_path / "vocab").__getstate__() == again.__getstate__()
+    assert again.vocabulary.tokens[:2] == ["<unk>", "</s>"]
+    assert 40 < len(again.vocabulary) <= 62
+    rare = SubwordTokenizer.make([DataDir(tmp_path / "d")], 60, min_count=50)
+    assert rare.vocabulary.tokens != again.vocabulary.tokens
+
+
+def test_files_that_do_not_fit_are_one_line(subwords, tmp_path):
+    subwords.write(tmp_path)
+    Vocabulary([*subwords.vocabulary.tokens, "more"]).write(tmp_path / "vocab")
+    with pytest.raises(InputError, match=r"vocab: these are not the pieces of pieces.model"):
+        SubwordTokenizer.read(tmp_path / "vocab")
+    (tmp_path / PIECES).write_bytes(b"no model")
+    with pytest.raises(InputError, match=r"pieces.model: not a model of pieces"):
+        SubwordTokenizer.read(tmp_path / "vocab")
+    (tmp_path / PIECES).unlink()
+    with pytest.raises(InputError, match=r"pieces.model: no such file"):
+        SubwordTokenizer.read(tmp_path / "vocab")
+
+
+def test_too_few_pieces_for_the_characters(tmp_path):
+    with pytest.raises(InputError, match=r"no pieces for --vocab-size=3: .*; give a larger") as caught:
+        SubwordTokenizer.make([data_dir(tmp_path / "d")], 3)
+    assert "\n" not in str(caught.value)
