@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import nn
 
-import punc.models.base
+import punc.models.base.build
 import punc.training.train
 from punc.base.bfloat16 import has_bfloat16
 from punc.base.errors import InputError
@@ -49,8 +49,9 @@ class BothWays(NeuralModel):
 @pytest.fixture
 def both_ways(monkeypatch):
     """The model above under the name `both_ways`, besides those in the package."""
-    found = punc.models.base.model_class
-    monkeypatch.setattr(punc.models.base, "model_class", lambda name: BothWays if name == "both_ways" else found(name))
+    found = punc.models.base.build.model_class
+    monkeypatch.setattr(punc.models.base.build, "model_class",
+                        lambda name: BothWays if name == "both_ways" else found(name))
 
 
 # name: (model, its options, settings): every way of training.

@@ -76,14 +76,14 @@ class WindowModel:
     A model sets itself up with `read_window`, and has `logits`: vectors (B, T, m, n) → logits (B, T, L).
     """
 
-    units = ("word", "subword")  # END is outside the text to a window, and of characters it is the last token of one
+    token_types = ("word", "subword")  # END is outside the text to a window, and of characters it is the last token of one
 
     def read_window(self, vectors: WordVectors, window: int, slot_word: int, squared_error: bool) -> None:
         """Take the input, and the cost (equation (1), or cross-entropy)."""
         self.input = WindowInput(vectors, window, slot_word)
         self.lookahead, self.squared_error = self.input.lookahead, squared_error
 
-    def take_vocabulary(self, vocabulary: Vocabulary) -> None:
+    def initialize_from_vocabulary(self, vocabulary: Vocabulary) -> None:
         self.input.vectors.fill(vocabulary)
 
     def initial_state(self, batch: int) -> tuple[Tensor]:

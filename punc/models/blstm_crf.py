@@ -66,7 +66,7 @@ class Model(NeuralModel):
         self.output = nn.Linear(2 * hidden_dim, labels)
         self.chain = LinearChain(labels) if crf else None
 
-    def take_vocabulary(self, vocabulary: Vocabulary) -> None:
+    def initialize_from_vocabulary(self, vocabulary: Vocabulary) -> None:
         self.vectors.fill(vocabulary)
         if self.spelling:
             self.spelling.fill(vocabulary)

@@ -13,10 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from punc.base.errors import InputError
 from punc.layers.lstm import PeepholeLSTM
 from punc.layers.pause_input import PauseInput
-from punc.models.base import NeuralModel, State, initialize, part
+from punc.models.base import NeuralModel, State, initialize, submodel
 
 
 class Model(NeuralModel):
@@ -34,11 +33,8 @@ class Model(NeuralModel):
     def __init__(self, vocab: int, labels: int, text_model: str | dict[str, Any] = "", hidden_dim: int = 100,
                  pauses: bool = True, unknown_flag: bool = False, init_range: float = 0.005):
         super().__init__()
-        self.text = part(text_model)
-        if self.text.spec["model"] != "t_lstm":
-            raise InputError(f"this is a {self.text.spec['model']}, not a t_lstm", "name the directory of a T-LSTM",
-                             str(text_model))
-        self.parts = {"text_model": self.text}
+        self.text: Any = submodel("text_model", text_model, "t_lstm")
+        self.submodels = {"text_model": self.text}
         self.pauses = PauseInput(unknown_flag) if pauses else None
         self.lstm = PeepholeLSTM(self.text.lstm.hidden_dim + (self.pauses.size if self.pauses else 0), hidden_dim)
         self.output = nn.Linear(hidden_dim, labels, bias=False)  # W4

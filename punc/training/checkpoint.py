@@ -17,7 +17,7 @@ import punc
 from punc.base.errors import InputError
 from punc.base.files import atomic_file
 from punc.base.options import kebab
-from punc.models.base import NeuralModel, NonGradientModel, option_defaults, read_checkpoint, save
+from punc.models.base import Model, option_defaults, read_checkpoint, save
 from punc.training.optim import Optimizer
 
 FORMAT = "punc progress 1"
@@ -64,7 +64,7 @@ def finished(directory: Path, conf: dict[str, Any], defaults: Mapping[str, Any] 
     return True
 
 
-def resume(directory: Path, model: NeuralModel, updates: Optimizer, conf: dict[str, Any],
+def resume(directory: Path, model: Model, updates: Optimizer, conf: dict[str, Any],
            defaults: Mapping[str, Any] = MappingProxyType({})) -> Progress | None:
     """Restore model and optimiser after the last whole epoch; None where none was finished. `defaults` as above."""
     path = directory / "progress.pt"
@@ -81,7 +81,7 @@ def resume(directory: Path, model: NeuralModel, updates: Optimizer, conf: dict[s
     return Progress(*content["progress"])
 
 
-def keep(directory: Path, model: NeuralModel, updates: Optimizer, progress: Progress, conf: dict[str, Any]) -> None:
+def keep(directory: Path, model: Model, updates: Optimizer, progress: Progress, conf: dict[str, Any]) -> None:
     """Write what the next epoch needs, and the model where it is the best so far; else go back to the best.
 
     The model comes first: a run that is killed between the two does its last epoch again, to the same model.
@@ -95,7 +95,7 @@ def keep(directory: Path, model: NeuralModel, updates: Optimizer, progress: Prog
                     "optimizer": updates.state_dict()}, file)
 
 
-def finish(directory: Path, model: NeuralModel | NonGradientModel, conf: dict[str, Any]) -> None:
+def finish(directory: Path, model: Model, conf: dict[str, Any]) -> None:
     """Make the best model the final one, and write a conf that trains it again."""
     if not (directory / "best.pt").exists():
         raise InputError("no epoch was trained", "set --epochs to 1 or more", directory)

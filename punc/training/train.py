@@ -31,7 +31,7 @@ from punc.base.memory import keep_freed_memory
 from punc.base.options import kebab
 from punc.base.progressbar import progressbar
 from punc.decoding.decode import log_posteriors
-from punc.models.base import NeuralModel, NonGradientModel, create, save
+from punc.models.base import Model, create, save
 from punc.scoring.metrics import confusion, figures
 from punc.tokens.batches import Batch, Chunks, by_length, cut, gather, padding, stateful
 from punc.tokens.store import Store, StoreSet
@@ -84,7 +84,7 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
     keep_freed_memory()
     torch.manual_seed(seed)
     net = create(model, store.vocabulary, store.labels, options, store.tokenizer)
-    if isinstance(net, NonGradientModel):
+    if not net.trained_by_gradient:
         _fit(net, store, directory, conf)
         return
     data, dev = labelled(store, train_set), labelled(store, dev_set)
@@ -118,7 +118,7 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
     on_disk.finish(directory, net, conf)
 
 
-def _fit(net: NonGradientModel, store: Store, directory: Path, conf: dict[str, Any]) -> None:
+def _fit(net: Model, store: Store, directory: Path, conf: dict[str, Any]) -> None:
     """Fit a model that is not trained by gradient, and write its directory."""
     for name, value in train.__kwdefaults__.items():
         if name not in ("train_set", "dev_set", "seed", "threads") and conf[name] != value:
@@ -147,7 +147,7 @@ def _check(settings: dict[str, Any]) -> None:
             raise InputError(f"{kebab(name)}={settings[name]}", f"it is at least {least}")
 
 
-def evaluate(model: NeuralModel | NonGradientModel, data: StoreSet) -> tuple[float, float]:
+def evaluate(model: Model, data: StoreSet) -> tuple[float, float]:
     """Mean loss per slot in nats, and overall F1 in percent of each slot's own best label, on a labelled set."""
     log_probs = log_posteriors(model, data)
     slots = np.flatnonzero(data.labels >= 0)
@@ -180,7 +180,7 @@ def parse_weights(text: str, store: Store) -> torch.Tensor | None:
     return weights if text else None
 
 
-def _chunks(model: NeuralModel, data: StoreSet, batching: str, chunk_size: int, context: int) -> Chunks | None:
+def _chunks(model: Model, data: StoreSet, batching: str, chunk_size: int, context: int) -> Chunks | None:
     """How the streams are cut; None: they are not, but go in lanes."""
     if batching not in ("auto", "stateful", "chunks"):
         raise InputError(f"--batching {batching}", "choose from auto, stateful, chunks")
@@ -190,7 +190,7 @@ def _chunks(model: NeuralModel, data: StoreSet, batching: str, chunk_size: int, 
     return None if in_lanes else cut(data.offsets, model.lookahead, chunk_size, context)
 
 
-def _batches(model: NeuralModel, data: StoreSet, chunks: Chunks | None, batch_size: int, bptt: int,
+def _batches(model: Model, data: StoreSet, chunks: Chunks | None, batch_size: int, bptt: int,
              seed: int) -> Iterator[Batch]:
     if chunks is None:
         return stateful(data, model.lookahead, batch_size, bptt)
@@ -213,7 +213,7 @@ def _at_rates(batches: Iterator[Batch], updates: Optimizer, rate: float, fall: f
         done += int((batch.labels >= 0).sum())
 
 
-def _epoch(model: NeuralModel, updates: Optimizer, batches: Iterator[Batch], weights: torch.Tensor | None,
+def _epoch(model: Model, updates: Optimizer, batches: Iterator[Batch], weights: torch.Tensor | None,
            max_grad_norm: float, bfloat16: bool = False) -> float:
     """Train on batches, with the state carried between those that follow each other; the mean loss of a batch."""
     state, total, count = (), torch.zeros(()), 0
