@@ -54,11 +54,11 @@ class OptionParser(argparse.ArgumentParser):
     def add_signature(self, function: Callable, skip: Sequence[str] = ()) -> None:
         """Add an option for each keyword argument of `function`, which may be a class.
 
-        Name, type and default are the argument's; its help is the text behind its name in a line
+        Name, type and default are those of the argument; its help is the text after its name in a line
         `    name   text` of the docstring.
         """
-        for name, argument in inspect.signature(function, eval_str=True).parameters.items():
-            if name not in skip and argument.default is not argument.empty:
+        for name, argument in keyword_arguments(function).items():
+            if name not in skip:
                 self.add_argument(kebab(name), type=option_type(argument), default=argument.default,
                                   help=description(function, name), metavar=option_type(argument).__name__.upper())
 
@@ -132,9 +132,23 @@ def _last_value(arguments: Sequence[str], option: str) -> str | None:
     return value
 
 
+def keyword_arguments(function: Callable) -> dict[str, inspect.Parameter]:
+    """The arguments that have a default value, by name.
+
+    If the constructor of a class takes `**options`, they are those of the constructor of its base class.
+    """
+    arguments = inspect.signature(function, eval_str=True).parameters
+    found = {name: argument for name, argument in arguments.items() if argument.default is not argument.empty}
+    if isinstance(function, type) and any(argument.kind is argument.VAR_KEYWORD for argument in arguments.values()):
+        found = {**keyword_arguments(function.__mro__[1]), **found}
+    return found
+
+
 def description(function: Callable, name: str) -> str:
-    """What the docstring says of an argument; else its name in words."""
-    line = re.search(rf"^ +{name} {{2,}}(.+)$", function.__doc__ or "", re.MULTILINE)
+    """What the docstring of a function, or of a class or its base classes, says of an argument; else its name."""
+    documented = inspect.getmro(function) if isinstance(function, type) else (function,)
+    lines = (re.search(rf"^ +{name} {{2,}}(.+)$", each.__doc__ or "", re.MULTILINE) for each in documented)
+    line = next(filter(None, lines), None)
     return (line[1] if line else name.replace("_", " ")).replace("%", "%%")
 
 

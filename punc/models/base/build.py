@@ -1,14 +1,13 @@
 """Architectures and their options by name, and new models."""
 
 import importlib
-import inspect
 import pkgutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from punc.base.errors import InputError
-from punc.base.options import nearest
+from punc.base.options import keyword_arguments, nearest
 from punc.data.labels import LabelSet
 from punc.models.base.model import Model
 from punc.tokens.tokenizers import CharacterTokenizer, SubwordTokenizer, WordTokenizer
@@ -35,15 +34,14 @@ def option_names(name: str) -> list[str]:
 
 def option_defaults(name: str) -> dict[str, Any]:
     """The options of a model with their default values."""
-    parameters = inspect.signature(model_class(name).__init__).parameters.values()
-    return {p.name: p.default for p in parameters if p.default is not p.empty}
+    return {option: argument.default for option, argument in keyword_arguments(model_class(name)).items()}
 
 
 def build(spec: dict[str, Any]) -> Model:
     """A model with random weights, from its spec.
 
-    A spec has the keys model (its name), options, vocabulary and labels (their sizes), and token_type. An option that is
-    itself a spec is a submodel.
+    A spec has the keys model (its name), options, vocabulary and labels (their sizes), and token_type. An option that
+    is itself a spec is a submodel.
     """
     constructor: Callable[..., Model] = model_class(spec["model"])
     model = constructor(spec["vocabulary"], spec["labels"], **spec["options"])

@@ -1,9 +1,9 @@
 """Models that are trained by gradient.
 
-A neural model reads tokens step by step. At step t it gets the token `lookahead` positions past slot t, and the pause in
-slot t, and returns the logits of slot t. With a look-ahead of 1, step t reads the word after the slot. A stream of n slots
-takes n + lookahead steps: the first `lookahead` steps only read the first tokens and have no slot, and past the stream's
-end the tokens are `</s>` (`END`). The state holds what came before.
+A neural model reads tokens step by step. At step t it gets the token `lookahead` positions past slot t, and the pause
+in slot t, and returns the logits of slot t. With a look-ahead of 1, step t reads the word after the slot. A stream of n
+slots takes n + lookahead steps: the first `lookahead` steps only read the first tokens and have no slot, and past the
+stream's end the tokens are `</s>` (`END`). The state holds what came before.
 
 A model with `lookahead = None` reads whole texts at once: step t reads token t, the logits are those of slot t, and the
 state is empty. A text ends with one `END`; in a padded row, every END after the first one of the END run is padding. In
