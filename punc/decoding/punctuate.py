@@ -24,12 +24,13 @@ from typing import IO, NamedTuple
 
 import numpy as np
 from kaldiio.matio import write_array
+from tqdm import tqdm
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir
+from punc.base.log import hide_progress
 from punc.base.options import nearest
 from punc.base.parallel import map_ordered
-from punc.base.progressbar import progressbar
 from punc.data.datadir import DataDir, Utterance, write_tables
 from punc.data.labels import LabelSet
 from punc.data.tables import sort_table
@@ -39,7 +40,7 @@ from punc.text.casing import read_casing
 from punc.text.prose_reader import Clitics, written
 from punc.text.prose_writer import ProseWriter
 from punc.tokens.store import StoreSet
-from punc.tokens.tokenizers import read_tokenizer
+from punc.tokens.tokenizer import read_tokenizer
 
 STALE = ("text_punct", "ctm_punct", "post.ark", "post.scp", "pauses.ark", "pauses.scp")
 
@@ -146,8 +147,7 @@ def punctuate(directory: Path, data: DataDir, out: Path, *, scale: str = "", chu
         raise InputError("no such file", "name a CTM, or leave --ctm out", ctm)
     timed = ctm or (data.path / "ctm" if (data.path / "ctm").is_file() else None)
     decoder = Decoder(directory, parse_scale(scale, label_set), chunk_size, context, batch_size, posteriors, case_rule, viterbi)
-    results = progressbar(_decoded(groups(data, tokenizer, chunk_size, context), decoder, nj), "words punctuated",
-                          size=lambda result: len(result[1][0]))
+    results = _decoded(groups(data, tokenizer, chunk_size, context), decoder, nj)
     counts = Counter()
     with atomic_dir(out) as tmp:
         with ExitStack() as stack:
@@ -195,8 +195,10 @@ def _decoded(parted: Iterable[list[Part]], decoder: Decoder, nj: int) -> Iterato
             waiting.append([utterance for part in group for utterance in part.utterances])
             yield task(group)
 
-    for result in map_ordered(decoder, tasks(), nj):
-        yield waiting.popleft(), result
+    with tqdm(desc="punctuating", unit="word", unit_scale=True, leave=False, delay=2, disable=hide_progress()) as bar:
+        for result in map_ordered(decoder, tasks(), nj):
+            yield waiting.popleft(), result
+            bar.update(len(result[0]))
 
 
 def _prose_writer(text: IO[bytes], label_set: LabelSet, casing: str, clitics: str) -> ProseWriter:

@@ -35,7 +35,7 @@ class LinearChain(nn.Module):
         self.end = nn.Parameter(torch.zeros(labels))
 
     def scores(self, emissions: Tensor, lengths: Tensor) -> Tensor:
-        """Scores s of the network (B, T, L) → the same with b added at the first slot of each text, and e at its last."""
+        """Scores s of the network (B, T, L) → the same plus b at the first slot of each text and e at the last."""
         steps, ends = torch.arange(emissions.shape[1], device=emissions.device), lengths.unsqueeze(1)
         first, last = (steps == 0) & (ends > 0), steps == ends - 1
         return emissions + first.unsqueeze(2) * self.begin + last.unsqueeze(2) * self.end

@@ -10,7 +10,8 @@ from punc.base.errors import InputError
 from punc.base.options import keyword_arguments, nearest
 from punc.data.labels import LabelSet
 from punc.models.base.model import Model
-from punc.tokens.tokenizers import CharacterTokenizer, SubwordTokenizer, WordTokenizer
+from punc.tokens.tokenizer import Tokenizer
+from punc.tokens.tokenizers.word import WordTokenizer
 from punc.tokens.vocabulary import Vocabulary
 
 
@@ -52,7 +53,7 @@ def build(spec: dict[str, Any]) -> Model:
 
 
 def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[str, Any],
-           tokenizer: WordTokenizer | CharacterTokenizer | SubwordTokenizer | None = None) -> Model:
+           tokenizer: Tokenizer | None = None) -> Model:
     """A new model: weights drawn by PyTorch's random number generator, word vectors read from their file.
 
     tokenizer   makes the vocabulary's tokens of words; None: each word is a token

@@ -11,7 +11,7 @@ from punc.base.files import atomic_file
 from punc.data.labels import LabelSet
 from punc.models.base.build import build
 from punc.models.base.model import Model
-from punc.tokens.tokenizers import read_tokenizer
+from punc.tokens.tokenizer import read_tokenizer
 
 FORMAT = "punc model 1"
 
@@ -34,7 +34,8 @@ def read_checkpoint(path: Path, file_format: str = FORMAT) -> dict[str, Any]:
     if not isinstance(content, dict) or not str(content.get("format")).startswith(file_format.rpartition(" ")[0]):
         raise InputError("not a model file of punc", "name a directory that punc train wrote", path)
     if content["format"] != file_format:
-        raise InputError(f"'{content['format']}', but this version reads '{file_format}'", "train the model again", path)
+        raise InputError(f"'{content['format']}', but this version reads '{file_format}'", "train the model again",
+                         path)
     return content
 
 
@@ -69,5 +70,6 @@ def submodel(option: str, spec: str | dict[str, Any], architecture: str) -> Mode
         raise InputError(f"{option}=", f"name the directory of a trained {architecture}")
     model = load(spec) if isinstance(spec, str) else build(spec)
     if model.spec["model"] != architecture:
-        raise InputError(f"{option}={spec} is a {model.spec['model']}", f"name the directory of a trained {architecture}")
+        raise InputError(f"{option}={spec} is a {model.spec['model']}",
+                         f"name the directory of a trained {architecture}")
     return model.requires_grad_(False)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from punc.data.labels import LabelSet
 from punc.tokens.store import Store, StoreSet
-from punc.tokens.tokenizers import CharacterTokenizer, SubwordTokenizer, WordTokenizer
+from punc.tokens.tokenizer import Tokenizer
 from punc.tokens.vocabulary import Vocabulary
 
 State = tuple[Tensor, ...]
@@ -42,7 +42,7 @@ class Model(nn.Module):
     lookahead: int | None = None
     sequential: bool = False
     vocabulary: Vocabulary
-    tokenizer: WordTokenizer | CharacterTokenizer | SubwordTokenizer
+    tokenizer: Tokenizer
     labels: LabelSet
     spec: dict[str, Any]
 
