@@ -281,7 +281,7 @@ def test_train_larger_class_weight_chooses_the_label_more_often(toy_store, tmp_p
 
 @pytest.fixture(scope="module")
 def long_words(tmp_path_factory):
-    """A store of characters: words are longer than a stateful batch; the next word's first letter tells the label."""
+    """A store of characters. A word is longer than a stateful batch; the next word's first letter tells its label."""
     place, rng = tmp_path_factory.mktemp("long"), np.random.default_rng(7)
     (place / "labels.txt").write_text("O w\nCOMMA w,\nPERIOD w.\n")
     words = ["".join(rng.choice(list("ab"), 7)) for _ in range(150)]
@@ -293,8 +293,8 @@ def long_words(tmp_path_factory):
 
 @pytest.mark.parametrize("batching", ["stateful", "chunks"])
 def test_train_batches_without_slots_are_read_but_have_no_loss(long_words, tmp_path, capsys, batching):
-    options = TrainingOptions(train_set="d", dev_set="d", batching=batching, batch_size=2, bptt=5, chunk_size=6, context=9,
-                              optimizer="adam", learning_rate=0.03, epochs=4, threads=1)
+    options = TrainingOptions(train_set="d", dev_set="d", batching=batching, batch_size=2, bptt=5, chunk_size=6,
+                              context=9, optimizer="adam", learning_rate=0.03, epochs=4, threads=1)
     train(long_words, tmp_path, "t_lstm", SMALL | {"pauses": True}, options)
     losses = [float(line.split(" loss ")[1].split(",")[0]) for line in capsys.readouterr().err.splitlines()
               if line.startswith("epoch")]
