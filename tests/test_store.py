@@ -172,7 +172,7 @@ def test_make_store_equals_the_data_directory(tmp_path_factory, utterances, bloc
     (place / "d/utt2spk").write_text("".join(f"{key} {stream}\n" for key, stream, _, _ in rows))
     expected = list(DataDir(place / "d").utterances())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(punc.tokens.store_set, "ENCODE_BLOCK", block)
+        patch.setattr(punc.tokens.store_set, "ENCODE_BYTES", block)
         if not any(u.words for u in expected):
             with pytest.raises(InputError, match="not one word"):
                 make(place, "d")
@@ -194,7 +194,7 @@ def test_make_store_does_not_depend_on_nj(place, monkeypatch, token_type):
     rng = np.random.default_rng(0)
     write_data_dir(place / "long", [Utterance(f"{i:04d}", f"{i:04d}"[:2], list(rng.choice(letters, 20)), ["O"] * 20)
                                     for i in range(300)])
-    monkeypatch.setattr(punc.tokens.store_set, "ENCODE_BLOCK", 1000)
+    monkeypatch.setattr(punc.tokens.store_set, "ENCODE_BYTES", 1000)
     make(place, "long", "train", nj=1, token_type=token_type)
     one = tree(place / "store")
     (place / "store/conf").unlink()
