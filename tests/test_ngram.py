@@ -11,9 +11,11 @@ import pytest
 
 from punc.base.errors import InputError
 from punc.data.datadir import Utterance, write_data_dir
+from punc.data.labels import LabelSet
 from punc.decoding.decode import log_posteriors
 from punc.decoding.streaming import punctuate_live
-from punc.models import base, ngram, ngram_dt
+from punc.models import base, ngram_dt
+from punc.models.ngram import model as ngram
 from punc.tokens.store import Store, StoreSet, Vocabulary, make_store
 from punc.training.options import TrainingOptions
 from punc.training.train import train
@@ -125,7 +127,7 @@ def test_interpolated_probabilities_are_the_weighted_sum(toy_store, arpa, tmp_pa
 def test_text_for_estimation(block, tmp_path, monkeypatch):
     """Words and labels of each stream in a line; what a language model has for itself is no word of a text."""
     vocabulary = Vocabulary(["<unk>", "</s>", "a", "<s>", "<COMMA>", "b"])
-    labels = base.LabelSet.read(_labels(tmp_path))
+    labels = LabelSet.read(_labels(tmp_path))
     tokens = ngram.tokens_of(vocabulary, labels)
     assert tokens[-4:] == ["<O>", "<COMMA>", "<PERIOD>", "<s>"]
     assert len(set(tokens)) == len(tokens)
@@ -239,7 +241,7 @@ def test_what_lmplz_says_is_one_line(toy_store, tmp_path):
 
 
 @pytest.mark.parametrize(("options", "message"), [
-    ({}, "no language model is named; name its directory: --lm-model exp/4-gram"),
+    ({}, "lm_model=; name the directory of a trained ngram"),
     ({"lm_model": "none"}, "none/final.pt: no such file; train the model, or name another directory"),
     ({"lm_model": "EXP", "depths": "3;4"}, "--depths=3;4; write whole numbers above 0 with commas between"),
     ({"lm_model": "EXP", "leaf_sizes": "0"}, "--leaf-sizes=0; write whole numbers above 0 with commas between"),
@@ -256,7 +258,7 @@ def test_another_vocabulary_than_the_language_models(exp, tmp_path):
     words = ["a", "b"]
     write_data_dir(tmp_path / "train", [Utterance("u", "u", words, ["O", "COMMA"], np.zeros(2, np.float32))])
     make_store(tmp_path / "store", [tmp_path / "train"], exp / "labels.txt", nj=1)
-    with pytest.raises(InputError, match="the store has another vocabulary than the model of --lm-model"):
+    with pytest.raises(InputError, match="lm_model=.* has another vocabulary than the store"):
         train(tmp_path / "store", tmp_path / "dt", "ngram_dt", {"lm_model": str(exp)}, TrainingOptions(dev_set="train"))
 
 

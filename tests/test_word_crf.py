@@ -11,8 +11,9 @@ import pytest
 from punc.base.errors import InputError
 from punc.data.datadir import Utterance, write_data_dir
 from punc.decoding.decode import log_posteriors
-from punc.models import base, word_crf
+from punc.models import base
 from punc.models.word_crf import features as crf_features
+from punc.models.word_crf import model as word_crf
 from punc.tokens.store import Store, make_store
 from punc.training.evaluate import evaluate
 from punc.training.options import TrainingOptions
@@ -139,7 +140,7 @@ class Oracle(base.NonGradientModel):
 
     n_labels = 3
 
-    def log_posteriors(self, data):
+    def log_posteriors_of(self, data):
         sure = (np.asarray(data.ids) == 2)[:, None] * np.array([-9, 0, -9])
         return (sure - np.log(np.exp(sure).sum(axis=1, keepdims=True))).astype(np.float32)
 
@@ -149,7 +150,7 @@ def test_a_language_model_is_part_of_the_file(toy_store, tmp_path, monkeypatch):
     lm = Oracle()
     lm.spec = {"model": "ngram", "options": {}, "vocabulary": 10, "labels": 3}
     lm.vocabulary = Store(toy_store).vocabulary
-    monkeypatch.setattr(word_crf, "part", lambda spec: lm)
+    monkeypatch.setattr(word_crf, "submodel", lambda option, spec, architecture: lm)
     model = fitted(toy_store, tmp_path / "exp", "before", text_model="exp/ngram", ngram=0, shape=False, suffixes=0,
                    triggers=0)
     assert model.spec["options"]["text_model"] == lm.spec

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from punc.decoding.segments import BATCH_SIZE, CHUNK_SIZE, CONTEXT
-from punc.models.base import NeuralModel, NonGradientModel
+from punc.models.base import Model
 from punc.tokens.batches import Batch, by_length, cut, gather
 from punc.tokens.store import END, StoreSet
 
@@ -17,7 +17,7 @@ UNCUT = 1 << 40
 
 
 @torch.inference_mode()
-def log_posteriors(model: NeuralModel | NonGradientModel, data: StoreSet, chunk_size: int = CHUNK_SIZE, context: int = CONTEXT,
+def log_posteriors(model: Model, data: StoreSet, chunk_size: int = CHUNK_SIZE, context: int = CONTEXT,
                    batch_size: int = BATCH_SIZE) -> np.ndarray:
     """The logarithm of the posterior of each label in each slot, float32 (N, L), for all streams of `data`.
 
@@ -25,10 +25,10 @@ def log_posteriors(model: NeuralModel | NonGradientModel, data: StoreSet, chunk_
     context  slots before a piece (and after it) that are read with it
     batch_size chunks in a batch; changes the speed, not the labels
 
-    A fitted model goes over its streams by itself.
+    A model that is not trained by gradient decodes whole streams itself.
     """
-    if isinstance(model, NonGradientModel):
-        return model.log_posteriors(data)
+    if not model.trained_by_gradient:
+        return model.log_posteriors_of(data)
     result = np.empty((len(data.ids), len(model.labels)), np.float32)
     for batch, logits, place in _logits(model, data, chunk_size, context, batch_size):
         place(result, model.log_posteriors(logits, batch.tokens))
@@ -36,7 +36,7 @@ def log_posteriors(model: NeuralModel | NonGradientModel, data: StoreSet, chunk_
 
 
 @torch.inference_mode()
-def decode(model: NeuralModel | NonGradientModel, data: StoreSet, scale: np.ndarray | None = None, *, viterbi: bool = True,
+def decode(model: Model, data: StoreSet, scale: np.ndarray | None = None, *, viterbi: bool = True,
            posteriors: bool = False, chunk_size: int = CHUNK_SIZE, context: int = CONTEXT,
            batch_size: int = BATCH_SIZE) -> tuple[np.ndarray, np.ndarray | None]:
     """The label of each slot, int64 (N,), and with `posteriors` what `log_posteriors` gives.
@@ -46,7 +46,7 @@ def decode(model: NeuralModel | NonGradientModel, data: StoreSet, scale: np.ndar
 
     The other arguments are those of `log_posteriors`.
     """
-    if not (viterbi and isinstance(model, NeuralModel) and model.sequential):
+    if not (viterbi and model.sequential):
         log_probs = log_posteriors(model, data, chunk_size, context, batch_size)
         return choose(log_probs, scale), log_probs if posteriors else None
     labels = np.empty(len(data.ids), np.int64)
@@ -59,7 +59,7 @@ def decode(model: NeuralModel | NonGradientModel, data: StoreSet, scale: np.ndar
     return labels, log_probs
 
 
-def _logits(model: NeuralModel, data: StoreSet, chunk_size: int, context: int,
+def _logits(model: Model, data: StoreSet, chunk_size: int, context: int,
             batch_size: int) -> Iterator[tuple[Batch, torch.Tensor, Callable[[np.ndarray, torch.Tensor], None]]]:
     """Batches with their logits (B, T, L), and what puts values (B, T, …) of slots in their places in (N, …)."""
     chunks = cut(data.offsets, model.lookahead, chunk_size or UNCUT, context)
@@ -75,7 +75,7 @@ def _logits(model: NeuralModel, data: StoreSet, chunk_size: int, context: int,
         yield batch, _forward(model, batch), place
 
 
-def _forward(model: NeuralModel, batch: Batch) -> torch.Tensor:
+def _forward(model: Model, batch: Batch) -> torch.Tensor:
     """Logits (B, T, L) from a fresh state; a state is carried through short runs of steps."""
     state = model.initial_state(len(batch.tokens))
     if model.lookahead is None:
@@ -102,7 +102,7 @@ def scaled(log_probs: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
     return log_probs if scale is None else log_probs + np.log(scale)
 
 
-def live(model: NeuralModel, tokens: Iterable[tuple[int, float]]) -> Iterator[np.ndarray]:
+def live(model: Model, tokens: Iterable[tuple[int, float]]) -> Iterator[np.ndarray]:
     """The logits (L,) of each slot of a stream, as soon as the model's look-ahead allows.
 
     tokens   the id of each token and the pause *before* it in seconds (NaN unknown)

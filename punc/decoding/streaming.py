@@ -18,7 +18,7 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.decoding.decode import decode, live
-from punc.models.base import NeuralModel
+from punc.models.base import Model
 from punc.text.prose_reader import written
 from punc.tokens.store import END, StoreSet
 from punc.tokens.tokenizer import Tokenizer, encode_streams
@@ -28,7 +28,7 @@ STREAM_END = re.compile(r"\n[ \t\r\v\f]*\n")
 BLANK = re.compile(r"[ \t\n\r\v\f]+")
 
 
-def punctuate_live(model: NeuralModel, source: int, sink: IO[bytes], scale: np.ndarray | None = None) -> None:
+def punctuate_live(model: Model, source: int, sink: IO[bytes], scale: np.ndarray | None = None) -> None:
     """Punctuate what comes from the file descriptor `source`; `sink` is flushed whenever the input has to be awaited.
 
     scale   (L,) factors of the posteriors before the choice; None: all 1
@@ -50,7 +50,7 @@ def punctuate_live(model: NeuralModel, source: int, sink: IO[bytes], scale: np.n
         raise InputError("standard input: not one word", "pipe words into it")
 
 
-def _one_by_one(model: NeuralModel, words: Iterator[str], scale: np.ndarray | None) -> Iterator[str]:
+def _one_by_one(model: Model, words: Iterator[str], scale: np.ndarray | None) -> Iterator[str]:
     log_probs = np.zeros(len(model.labels), np.float32) if scale is None else np.log(scale)
     waiting, forms = deque(), [label.write for label in model.labels]
 
@@ -84,7 +84,7 @@ def _tokens(tokenizer: Tokenizer, words: Iterator[str]) -> Iterator[tuple[int, s
         yield END, last[1]
 
 
-def _whole(model: NeuralModel, words: list[str], scale: np.ndarray | None) -> list[str]:
+def _whole(model: Model, words: list[str], scale: np.ndarray | None) -> list[str]:
     (ids, slots, _), offsets = encode_streams(model.tokenizer, words, [0, len(words)])
     chosen = decode(model, StoreSet(ids, None, None, [""], offsets), scale)[0][slots]
     return written(words, np.array(model.labels.names, object)[chosen].tolist(), model.labels)

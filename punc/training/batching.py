@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.models.base import NeuralModel
+from punc.models.base import Model
 from punc.tokens.batches import Batch, Chunks, by_length, cut, gather, padding, stateful
 from punc.tokens.store import StoreSet
 from punc.training.optim import Optimizer
@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 BLOCK = 1 << 22  # labels that are counted at once
 
 
-def cut_streams(model: NeuralModel, data: StoreSet, options: TrainingOptions) -> Chunks | None:
+def cut_streams(model: Model, data: StoreSet, options: TrainingOptions) -> Chunks | None:
     """The chunks that the training set is cut into; None if training is stateful, which cuts nothing.
 
     Raises InputError if a model that reads whole streams is to be trained statefully.
@@ -31,7 +31,7 @@ def cut_streams(model: NeuralModel, data: StoreSet, options: TrainingOptions) ->
     return chunks
 
 
-def epoch_batches(model: NeuralModel, data: StoreSet, chunks: Chunks | None, options: TrainingOptions,
+def epoch_batches(model: Model, data: StoreSet, chunks: Chunks | None, options: TrainingOptions,
                   seed: int) -> Iterator[Batch]:
     """The batches of one epoch; chunks come in an order that is drawn with `seed`."""
     if chunks is None:

@@ -16,7 +16,7 @@ import punc
 from punc.base.errors import InputError
 from punc.base.files import atomic_file
 from punc.base.options import kebab
-from punc.models.base import NeuralModel, NonGradientModel, option_defaults, read_checkpoint, save
+from punc.models.base import Model, option_defaults, read_checkpoint, save
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions
 
@@ -62,7 +62,7 @@ def finished(directory: Path, conf: dict[str, Any]) -> bool:
     return True
 
 
-def resume(directory: Path, model: NeuralModel, updates: Optimizer, conf: dict[str, Any]) -> Progress | None:
+def resume(directory: Path, model: Model, updates: Optimizer, conf: dict[str, Any]) -> Progress | None:
     """Restore the model and the optimiser of the last complete epoch; None if there is none.
 
     Raises InputError if the run was started with another conf or on another store.
@@ -81,7 +81,7 @@ def resume(directory: Path, model: NeuralModel, updates: Optimizer, conf: dict[s
     return Progress(*content["progress"])
 
 
-def keep(directory: Path, model: NeuralModel, updates: Optimizer, progress: Progress, conf: dict[str, Any]) -> None:
+def keep(directory: Path, model: Model, updates: Optimizer, progress: Progress, conf: dict[str, Any]) -> None:
     """Write what the next epoch depends on, and the model if it is the best so far; if not, restore the best model.
 
     The model is written first: a run that is killed in between repeats its last epoch, with the same result.
@@ -95,7 +95,7 @@ def keep(directory: Path, model: NeuralModel, updates: Optimizer, progress: Prog
                     "optimizer": updates.state_dict()}, file)
 
 
-def finish(directory: Path, model: NeuralModel | NonGradientModel, conf: dict[str, Any]) -> None:
+def finish(directory: Path, model: Model, conf: dict[str, Any]) -> None:
     """Make the best model the final one, and write a conf file that trains the same model."""
     if not (directory / "best.pt").exists():
         raise InputError("no epoch was trained", "set --epochs to 1 or more", directory)

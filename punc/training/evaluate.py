@@ -4,13 +4,13 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.decoding.decode import log_posteriors
-from punc.models.base import NeuralModel, NonGradientModel
+from punc.models.base import Model
 from punc.scoring.counts import confusion
 from punc.scoring.metrics import compute_metrics
 from punc.tokens.store import Store, StoreSet
 
 
-def evaluate(model: NeuralModel | NonGradientModel, data: StoreSet) -> tuple[float, float]:
+def evaluate(model: Model, data: StoreSet) -> tuple[float, float]:
     """The mean loss of a slot in nats, and overall F1 in percent if each slot gets its most probable label.
 
     data   a set with labels

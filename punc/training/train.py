@@ -26,7 +26,7 @@ from tqdm import tqdm
 from punc.base.bfloat16 import has_bfloat16
 from punc.base.log import hide_progress
 from punc.base.memory import keep_freed_memory
-from punc.models.base import NeuralModel, NonGradientModel, State, create, save
+from punc.models.base import Model, State, create, save
 from punc.tokens.batches import Batch
 from punc.tokens.store import Store
 from punc.training import checkpoint
@@ -55,7 +55,7 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
     keep_freed_memory()
     torch.manual_seed(options.seed)
     net = create(model, store.vocabulary, store.labels, dict(model_options), store.tokenizer)
-    if isinstance(net, NonGradientModel):
+    if not net.trained_by_gradient:
         check_non_gradient(model, options)
         _fit(net, store, directory, options, conf)
     else:
@@ -63,7 +63,7 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
     checkpoint.finish(directory, net, conf)
 
 
-def _fit(net: NonGradientModel, store: Store, directory: Path, options: TrainingOptions, conf: dict[str, Any]) -> None:
+def _fit(net: Model, store: Store, directory: Path, options: TrainingOptions, conf: dict[str, Any]) -> None:
     """Fit a model that is not trained by gradient, and write it as the best one."""
     begin = time.perf_counter()
     sets = options.train_set.split(",")
@@ -77,8 +77,7 @@ def _fit(net: NonGradientModel, store: Store, directory: Path, options: Training
     save(net, directory / "best.pt", conf=conf, dev_loss=dev_loss)
 
 
-def _train_epochs(net: NeuralModel, store: Store, directory: Path, options: TrainingOptions,
-                  conf: dict[str, Any]) -> None:
+def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOptions, conf: dict[str, Any]) -> None:
     """Train a model epoch by epoch, from the last one that is on disk."""
     data, dev = labelled(store, options.train_set), labelled(store, options.dev_set)
     weights = parse_weights(options.class_weights, store.labels)
@@ -115,7 +114,7 @@ def _counted(batches: Iterator[Batch], bar: tqdm) -> Iterator[Batch]:
         bar.update(batch.tokens.numel())
 
 
-def train_epoch(model: NeuralModel, updates: Optimizer, batches: Iterator[Batch], weights: torch.Tensor | None,
+def train_epoch(model: Model, updates: Optimizer, batches: Iterator[Batch], weights: torch.Tensor | None,
                 max_grad_norm: float, bfloat16: bool = False) -> float:
     """Train on batches; the state goes on from a batch to the one that follows it. Returns the mean loss of a batch.
 
