@@ -5,9 +5,9 @@ from punc.models.base.context import ContextModel, LSTMModel
 from punc.models.base.files import FORMAT, load, read_checkpoint, save, submodel
 from punc.models.base.model import Model, State
 from punc.models.base.neural import LinearStepper, NeuralModel, Stepper, initialize
-from punc.models.base.non_gradient import NonGradientModel
+from punc.models.base.non_gradient import NonGradientModel, whole_numbers
 from punc.models.base.window import WindowModel
 
 __all__ = ["FORMAT", "ContextModel", "LSTMModel", "LinearStepper", "Model", "NeuralModel", "NonGradientModel", "State",
            "Stepper", "WindowModel", "build", "create", "initialize", "load", "model_class", "names", "option_defaults",
-           "option_names", "read_checkpoint", "save", "submodel"]
+           "option_names", "read_checkpoint", "save", "submodel", "whole_numbers"]
