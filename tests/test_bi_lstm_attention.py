@@ -61,7 +61,7 @@ def by_the_equations(weights, ids, reach, normalize):
 
 @pytest.mark.parametrize("normalize", ["softmax", "sum"])
 @pytest.mark.parametrize("window", [1, 5, 31])
-def test_it_is_its_equations(window, normalize):
+def test_bi_lstm_attention_matches_equations(window, normalize):
     made = model(attention_window=window, normalize=normalize)
     ids = np.random.default_rng(1).integers(2, len(VOCABULARY), OFFSETS[-1]).astype(np.int32)
     logits = [by_the_equations(made.state_dict(), ids[a:b].tolist(), window // 2, normalize)
@@ -72,6 +72,6 @@ def test_it_is_its_equations(window, normalize):
 
 
 @pytest.mark.parametrize("options", [{"attention_window": 2}, {"normalize": "mean"}])
-def test_options_that_it_does_not_have(options):
+def test_bi_lstm_attention_invalid_options(options):
     with pytest.raises(InputError):
         model(**options)

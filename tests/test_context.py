@@ -39,7 +39,7 @@ def whole(model, text):
 
 @pytest.mark.parametrize(("before", "ahead"), CONTEXTS)
 @pytest.mark.parametrize("steps", [1, 2, 5, 100])
-def test_streamed_in_parts_it_is_the_same_as_on_the_whole_text(before, ahead, steps):
+def test_context_model_same_in_parts_and_whole(before, ahead, steps):
     torch.manual_seed(1)
     model, text = Around(before, ahead).eval(), [2, 5, 3, 8, 2, 2, 4, 6, 7, 5, 3, END]
     state, parts = model.initial_state(2), []
@@ -55,7 +55,7 @@ def test_streamed_in_parts_it_is_the_same_as_on_the_whole_text(before, ahead, st
 
 
 @pytest.mark.parametrize(("before", "ahead"), CONTEXTS)
-def test_live_it_is_the_same(before, ahead):
+def test_context_stepper_matches_whole_text(before, ahead):
     torch.manual_seed(1)
     model, text = Around(before, ahead).eval(), [2, 5, 3, 8, 2, 2, 4, 6, 7, 5, 3, END]
     for _ in range(2):
@@ -64,18 +64,8 @@ def test_live_it_is_the_same(before, ahead):
         np.testing.assert_allclose(found[ahead:], whole(model, text).numpy(), rtol=0, atol=1e-5)
 
 
-def test_batches_shorter_than_the_look_ahead_can_be_trained_on():
+def test_context_model_trains_on_batches_shorter_than_lookahead():
     model = Around(0, 3).train()
     logits, _ = model(torch.tensor([[2, 3]]), None, model.initial_state(1))
     model.loss(logits, torch.tensor([[0, 1]])).backward()  # a lane that begins inside a stream has slots there
     assert model.output.bias.grad.any()
-
-
-@pytest.mark.parametrize("size", [1, 2, 5])
-def test_vectors_end_to_end(size):
-    vectors = torch.randn(2, 5, 3)
-    found = end_to_end(vectors, size)
-    assert found.shape == (2, 6 - size, 3 * size)
-    for row in range(2):
-        for step in range(6 - size):
-            assert torch.equal(found[row, step], torch.cat([vectors[row, step + i] for i in range(size)]))

@@ -9,7 +9,7 @@ from punc.layers.gated_residual import GatedResidual
 
 @pytest.mark.parametrize("input_dim", [3, 5])
 @pytest.mark.parametrize("dilation", [1, 2, 3, 4])
-def test_against_a_loop(input_dim, dilation):
+def test_gated_residual_matches_loop(input_dim, dilation):
     torch.manual_seed(1)
     layer, inputs = GatedResidual(input_dim, 3, dilation), torch.randn(2, dilation + 6, input_dim)
     w = {name: weight.double().numpy() for name, weight in layer.state_dict().items()}
@@ -27,7 +27,7 @@ def test_against_a_loop(input_dim, dilation):
 
 
 @pytest.mark.parametrize("layers", [1, 2, 3, 5])
-def test_each_layer_doubles_what_is_seen(layers):
+def test_gated_residual_each_layer_doubles_context(layers):
     """Every one of 2ⁿ steps, from t − ⌊(2ⁿ − 1)/2⌋ to t + ⌈(2ⁿ − 1)/2⌉, and no other."""
     torch.manual_seed(1)
     pile = torch.nn.Sequential(*(GatedResidual(2, 2, 2 ** number) for number in range(layers))).double()
