@@ -1,4 +1,4 @@
-"""Back-off models: read from ARPA files, compared with a dictionary that follows the definition."""
+"""Back-off models of ARPA files compared with the definition."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ ngram 2=2
 
 
 def random_model(rng, order, more=()):
-    """An ARPA model as {n-gram: (log10 P, back-off)}: each n-gram's begin is there, its end need not be."""
+    """An ARPA model as {n-gram: (log10 P, back-off)}. It has the first n − 1 tokens of each n-gram, not always the last."""
     words = [*TOKENS, *more]
     model = {(word,): (float(rng.uniform(-4, 0)), float(rng.uniform(-1, 1))) for word in words if word != "c"}
     for n in range(2, order + 1):
@@ -59,10 +59,10 @@ def by_definition(model, history, word):
 
 
 def test_log_probs_match_kenlm(tmp_path):
-    """Sentences of a random model, by KenLM's own module; its ARPA files need all begins and ends of an n-gram."""
+    """Sentences of a random model, scored by KenLM's module. KenLM needs the first and the last n − 1 tokens of an n-gram."""
     kenlm = pytest.importorskip("kenlm", reason="the module kenlm, another reader of ARPA files, is not installed")
     rng = np.random.default_rng(3)
-    words = [token for token in TOKENS if token not in ("c", "</s>", "<s>", "<UNK>")]  # to KenLM <UNK> is <unk>
+    words = [token for token in TOKENS if token not in ("c", "</s>", "<s>", "<UNK>")]  # KenLM reads <UNK> as <unk>
     model = {(word,): (float(rng.uniform(-4, 0)), float(rng.uniform(-1, 0)))
              for word in ["<unk>", "</s>", "<s>", *words]}
     for n in (2, 3):
@@ -86,7 +86,7 @@ def test_log_probs_match_kenlm(tmp_path):
 def test_log_probs_match_definition(order, unknown, size, tmp_path, monkeypatch):
     monkeypatch.setattr(backoff, "READ_SIZE", size)
     rng = np.random.default_rng(order)
-    # The file's own words, which the tokens do not have, are left out with all that contains them.
+    # N-grams with words that are not among the tokens are left out.
     model = random_model(rng, order, ["other"] + ["<unk>"] * unknown)
     write(tmp_path / "arpa", model, order)
     found = read_arpa(tmp_path / "arpa", TOKENS)

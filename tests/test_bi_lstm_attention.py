@@ -1,4 +1,4 @@
-"""Bi-LSTM-A by the equations of its section 2.3; what every model has to do is in test_models.py."""
+"""Bi-LSTM-A compared with the equations of its paper, section 2.3."""
 
 from itertools import pairwise
 
@@ -46,7 +46,7 @@ def model(**options):
 
 def by_the_equations(weights, ids, reach, normalize):
     w = {name: weight.double().numpy() for name, weight in weights.items()}
-    line = w["embedding.weight"][[*ids, END]]  # going backward, it begins with END
+    line = w["embedding.weight"][[*ids, END]]  # the backward direction starts with END
     h = np.concatenate([lstm(line, w, "lstms.forwards.0"), lstm(line[::-1], w, "lstms.backwards.0")[::-1]], 1)[:-1]
     logits = []
     for t in range(len(ids)):

@@ -1,4 +1,4 @@
-"""BLSTM-CRF: the best labels, marginals and loss of whole texts against the sum over all labellings."""
+"""The best sequences, marginals and loss of BLSTM-CRF compared with the enumeration of all labellings."""
 
 from itertools import pairwise, product
 
@@ -27,7 +27,7 @@ def make(seed=0, **options):
     model = base.create("blstm_crf", WORDS, LABELS, sizes | options)
     for weight in model.parameters():
         torch.nn.init.uniform_(weight, -0.9, 0.9)
-    for weight in model.vectors.parameters():  # so that the word matters, and its neighbours do too
+    for weight in model.vectors.parameters():  # so that both the word and its neighbours matter
         torch.nn.init.uniform_(weight, -4, 4)
     torch.nn.init.uniform_(model.output.weight, -4, 4)
     torch.nn.init.zeros_(model.output.bias)
@@ -43,7 +43,7 @@ def data_of(lengths=LENGTHS):
 
 
 def emissions(model, ids):
-    """W h + b (T, L) of a text that is alone and uncut, through the model's own layers."""
+    """W h + b (T, L) of a single whole text, by the layers of the model."""
     line = torch.from_numpy(np.append(ids, END)).long().unsqueeze(0)
     inputs = model.vectors(line)
     if model.spelling:
@@ -52,7 +52,7 @@ def emissions(model, ids):
 
 
 def scores(model, ids, scale=1.0):
-    """C(y) of equation (2) of all labellings of a text; a factor on the posterior of O."""
+    """C(y) of equation (2) for all labellings of a text, with a factor on the posterior of O."""
     own = emissions(model, ids) + np.log([scale, 1, 1])
     begin, follow, end = (w.detach().numpy() for w in (model.chain.begin, model.chain.transitions, model.chain.end))
     return {path: begin[path[0]] + own[range(len(path)), path].sum() + sum(follow[pair] for pair in pairwise(path))
@@ -123,7 +123,7 @@ def test_punctuate_writes_best_sequence(given, factor, viterbi, tmp_path):
 
 
 def test_best_sequence_same_for_any_chunk_and_batch_size():
-    """As far as the context reaches: a chain and an LSTM forget."""
+    """The influence of a word on an LSTM or a chain fades, so some context is enough."""
     model, data = make(), data_of([90, 3, 45])
     whole = decode(model, data, chunk_size=0)[0]
     assert np.array_equal(decode(model, data, chunk_size=0, batch_size=1)[0], whole)

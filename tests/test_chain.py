@@ -1,4 +1,4 @@
-"""Marginals of a linear chain against the sum over all label sequences."""
+"""Marginals of a linear chain compared with the enumeration of all label sequences."""
 
 from itertools import pairwise, product
 

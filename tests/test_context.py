@@ -1,4 +1,4 @@
-"""A model that sees tokens around each step is the same function streamed as on the whole text at once."""
+"""A model that sees the tokens around each step gives the same result streamed and on the whole text."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ def test_context_model_same_in_parts_and_whole(before, ahead, steps):
             parts.append(logits)
     found = torch.cat(parts, dim=1)
     torch.testing.assert_close(found[0, ahead:], whole(model, text))
-    assert torch.equal(found[:, :ahead], model.output.bias.expand(2, ahead, 2))  # no slot, nothing read yet
+    assert torch.equal(found[:, :ahead], model.output.bias.expand(2, ahead, 2))  # no slot: the LSTMs have read nothing
     assert state[0].shape == (2, before + ahead)
 
 
@@ -67,5 +67,5 @@ def test_context_stepper_matches_whole_text(before, ahead):
 def test_context_model_trains_on_batches_shorter_than_lookahead():
     model = Around(0, 3).train()
     logits, _ = model(torch.tensor([[2, 3]]), None, model.initial_state(1))
-    model.loss(logits, torch.tensor([[0, 1]])).backward()  # a lane that begins inside a stream has slots there
+    model.loss(logits, torch.tensor([[0, 1]])).backward()  # a row that starts inside a stream has slots there
     assert model.output.bias.grad.any()

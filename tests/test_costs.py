@@ -1,4 +1,4 @@
-"""Costs by plain loops."""
+"""Costs compared with loops."""
 
 import pytest
 import torch
@@ -8,7 +8,7 @@ from punc.layers.costs import squared_error
 
 @pytest.mark.parametrize("weights", [None, [1.0, 2.0, 0.5]])
 def test_squared_error_matches_loop(weights):
-    """Che et al. 2016, equation (1): half the squared distance of posteriors and label, the mean over slots."""
+    """Che et al. 2016, equation (1): half the squared distance of posteriors and one-hot label, the mean over slots."""
     torch.manual_seed(1)
     logits, labels = torch.randn(2, 3, 3), torch.tensor([[0, -1, 2], [1, 1, -1]])
     total = count = 0

@@ -1,4 +1,4 @@
-"""The linear chain against the sum over all labellings, its gradient against finite differences and autograd."""
+"""The linear chain compared with the enumeration of all labellings, finite differences and autograd."""
 
 from itertools import pairwise, product
 
@@ -71,7 +71,7 @@ def test_loss_is_mean_of_minus_log_p_over_slots():
 
 
 def test_loss_ignores_context():
-    """Slots 2 to 3 of a text of six: neither the scores of the others nor begin and end count."""
+    """With slots 2 and 3 of a text of six, the scores of the other steps do not count, nor do begin and end."""
     crf, emissions, sizes = chain(), drawn(1, 6), torch.tensor([6])
     labels = torch.tensor([[-1, -1, 1, 2, -1, -1]])
     paths = {(i, j): emissions[0, 2, i] + emissions[0, 3, j] + crf.transitions[i, j]
@@ -159,7 +159,7 @@ def test_log_marginals_match_word_crf_chain():
 
 
 def test_transitions_are_learned():
-    """Labels that alternate, and scores that say nothing."""
+    """The labels alternate, and all scores are equal."""
     crf = LinearChain(2)
     optimizer = torch.optim.Adam(crf.parameters(), 0.2)
     labels, sizes = torch.tensor([[0, 1] * 8, [1, 0] * 8]), torch.tensor([16, 16])
@@ -168,7 +168,7 @@ def test_transitions_are_learned():
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    assert loss < 0.1  # log 2 / 16 = 0.043 at best: what the first label is cannot be known
+    assert loss < 0.1  # at best log 2 / 16 = 0.043, as the first label is random
     hint = torch.zeros(1, 16, 2)
     hint[0, 5, 0] = 3
     assert crf.viterbi(crf.scores(hint, sizes[:1]), sizes[:1]).tolist() == [[1, 0] * 8]

@@ -1,4 +1,4 @@
-"""FC-LSTM by the equations of its section 2.1; what every model has to do is in test_models.py."""
+"""FC-LSTM compared with the equations of its paper, section 2.1."""
 
 from itertools import pairwise
 
@@ -37,7 +37,7 @@ def lstm(inputs, weights, prefix):
 
 
 def texts():
-    """Four texts, which are shorter and longer than what is read ahead."""
+    """Four texts, shorter and longer than what the model reads ahead."""
     ids = np.random.default_rng(1).integers(2, len(VOCABULARY), OFFSETS[-1]).astype(np.int32)
     return StoreSet(ids, None, None, [*"abcd"], OFFSETS)
 

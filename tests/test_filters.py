@@ -1,4 +1,4 @@
-"""The convolution of several widths against loops, and how many filters of each width there are."""
+"""The convolution of several widths compared with a loop, and how many filters of each width there are."""
 
 import numpy as np
 import pytest

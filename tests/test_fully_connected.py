@@ -1,4 +1,4 @@
-"""Sigmoid layers against plain loops; units that a batch leaves out are as good as not there."""
+"""Sigmoid layers compared with loops; a unit that a batch drops has no effect."""
 
 import math
 
@@ -13,7 +13,7 @@ torch.set_num_threads(1)
 
 
 def by_loops(layers, inputs, kept=None, middle=0.0):
-    """One sample, in double precision. `kept`: for each hidden layer which units are there."""
+    """The output for one sample in double precision; `kept` has the units of each hidden layer."""
     values = [float(x) for x in inputs]
     for number, layer in enumerate(layers):
         weight, bias = layer.weight.double().tolist(), layer.bias.double().tolist()
@@ -41,7 +41,7 @@ def test_eval_matches_equations_without_dropout(dropout, shared, centred):
 
 @pytest.mark.parametrize("centred", [False, True])
 def test_shared_dropout_drops_same_units_in_batch(monkeypatch, centred):
-    """Which units are drawn is fixed here; values and gradients are those of a network without the others."""
+    """The dropped units are fixed here; values and gradients are those of a network without them."""
     layer, inputs = FullyConnected((6, 4, 8, 3), 0.5, centred=centred).train(), torch.randn(5, 6)
     orders = {4: [2, 0, 1, 3], 8: [7, 6, 0, 3, 1, 2, 4, 5]}
     monkeypatch.setattr(torch, "randperm", lambda size: torch.tensor(orders[size]))

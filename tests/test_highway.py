@@ -1,4 +1,4 @@
-"""The highway layer against the equation, unit by unit."""
+"""The highway layer compared with its equation, unit by unit."""
 
 import math
 

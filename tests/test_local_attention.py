@@ -1,4 +1,4 @@
-"""Local attention against plain loops, for texts of different lengths in a batch."""
+"""Local attention compared with loops, for texts of different lengths in a batch."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The peephole LSTM against a plain loop written from Sak, Senior & Beaufays 2014, equations (1)-(6)."""
+"""The peephole LSTM compared with a loop over the equations (1)-(6) of Sak, Senior & Beaufays 2014."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def sigmoid(a):
 
 
 def loop(inputs, input_weight, hidden_weight, peepholes, h, c):
-    """The equations, a step, a row and a gate at a time: (T, B, D) → outputs (T, B, H), h, c."""
+    """The equations, one step, row and gate at a time: (T, B, D) → outputs (T, B, H), h, c."""
     size = h.shape[1]
     w_ix, w_fx, w_gx, w_ox = (input_weight[:, k * size:(k + 1) * size].T for k in range(4))
     w_ih, w_fh, w_gh, w_oh = (hidden_weight[:, k * size:(k + 1) * size].T for k in range(4))
@@ -79,7 +79,7 @@ def test_gradients_match_finite_differences(steps, batch, size):
 @pytest.mark.parametrize("use", [lambda out, h, c: out[:3].sum(), lambda out, h, c: c.sum(), lambda out, h, c: h.sum(),
                                  lambda out, h, c: (out * out).mean() + (h * c).sum()])
 def test_gradients_match_autograd_if_some_results_are_unused(use):
-    """The same as those of autograd through the plain operations."""
+    """Gradients are those of autograd through the plain operations."""
     made = layer(3, 4, torch.float64)
     inputs = torch.randn(5, 2, 3, dtype=torch.float64, requires_grad=True)
     state = [torch.randn(2, 4, dtype=torch.float64, requires_grad=True) for _ in range(2)]
@@ -127,7 +127,7 @@ def test_stepper_matches_forward(scale):
     with torch.inference_mode():
         outputs, _ = made(inputs, made.initial_state(1))
     stepper = made.stepper()
-    for _ in range(2):  # a second stream begins as the first
+    for _ in range(2):  # a second stream starts like the first
         found = [stepper.step(stepper.project(x)).copy() for x in inputs[:, 0].numpy()]
         assert found[0].dtype == np.float32
         np.testing.assert_allclose(found, outputs[:, 0].numpy(), rtol=0, atol=1e-5)
@@ -135,7 +135,7 @@ def test_stepper_matches_forward(scale):
 
 
 def test_cell_that_never_forgets_for_10000_steps():
-    """Gates wide open: the cell counts the steps, and nothing overflows, forward or backward."""
+    """With open gates the cell counts the steps; nothing overflows, forward or backward."""
     made = layer(1, 2)
     with torch.no_grad():
         for weight in made.parameters():

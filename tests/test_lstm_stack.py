@@ -1,4 +1,4 @@
-"""Stacks of LSTM against their equations in plain loops, forward, backward, in parts and step by step."""
+"""Stacks of LSTM compared with loops over their equations: forward, backward, in parts and step by step."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""punc/layers/pause_input.py."""
+"""Pauses as inputs, in batches and one at a time."""
 
 import numpy as np
 import pytest

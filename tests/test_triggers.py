@@ -1,4 +1,4 @@
-"""Trigger n-grams against loops over every window."""
+"""Trigger n-grams compared with loops over all windows."""
 
 import math
 from collections import Counter
@@ -40,7 +40,7 @@ def test_ngram_keys_by_hand():
 
 
 def test_runs_by_hand():
-    """Windows of two words before and one after: word 4 of place 0 is seen from slots 0 and 1, of 1 from 0 to 2."""
+    """A window has two words before and one after: slots 0 and 1 see the word at index 0, slots 0 to 2 that at 1."""
     found = runs(np.array([4, 4, 0, 0, 4]), np.array([0, 5]), 1, V, 2, 1)
     spans = list(zip(*(array.tolist() for array in found)))
     assert [span for span in spans if span[0] == 4] == [(4, 0, 1), (4, 2, 2), (4, 3, 4)]
@@ -75,7 +75,7 @@ def test_select_has_largest_mutual_information(before, after, min_count):
     for mark in (1, 2):
         enough = [ngram for ngram in slots if joint[ngram, mark] >= min_count]
         assert len(enough) > 5
-        # In steps of a billionth: what is equal must not be parted by rounding.
+        # In steps of a billionth, so that rounding does not break ties.
         order = sorted(enough, key=lambda g: (-round(information(g, mark), 9), -joint[g, mark], len(g), key(g)))
         expected |= set(order[:5])
     found = select(ids, labels, offsets, V, 3, 5, before, after, min_count)

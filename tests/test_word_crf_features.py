@@ -1,4 +1,4 @@
-"""Features of a CRF, each by a hand-made text."""
+"""Features of a word CRF on small texts."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ TEXT = Text(np.array([WHAT, IS, MP3, 0, IS], np.int32), np.array([0, 4, 5]), Non
 
 
 def keys(template, text=TEXT, start=0, stop=5, tables=None, triggers=(), before=2, after=1):
-    """The keys of a template by slot, a list for each slot."""
+    """The keys of a template, a list for each slot."""
     finder = Finder(V, tables or {}, triggers, before, after)
     slots, found = next(finder.keys([template], text, start, stop))
     return [found[slots == slot].tolist() for slot in range(stop - start)]
@@ -103,7 +103,7 @@ def test_templates_of_model():
 
 
 def test_attributes_and_scores_by_hand():
-    """Two templates with keys 10, 20 and 5, 7, so numbers 0 to 3; slot 1 has nothing that is known."""
+    """Two templates with keys 10, 20 and 5, 7 have the feature numbers 0 to 3; slot 1 has no feature."""
     found = [(np.array([0, 1, 2]), np.array([20, 15, 10])), (np.array([0, 0, 2]), np.array([5, 7, 9]))]
     tables = [np.array([10, 20]), np.array([5, 7])]
     numbers, ends = attributes(iter(found), tables, 3)
