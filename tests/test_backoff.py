@@ -28,7 +28,7 @@ ngram 2=2
 
 
 def random_model(rng, order, more=()):
-    """An ARPA model as {n-gram: (log10 P, back-off)}. It has the first n − 1 tokens of each n-gram, not always the last."""
+    """An ARPA model as {n-gram: (log10 P, back-off)}. It has the first n − 1 tokens of each n-gram."""
     words = [*TOKENS, *more]
     model = {(word,): (float(rng.uniform(-4, 0)), float(rng.uniform(-1, 1))) for word in words if word != "c"}
     for n in range(2, order + 1):
@@ -59,7 +59,7 @@ def by_definition(model, history, word):
 
 
 def test_log_probs_match_kenlm(tmp_path):
-    """Sentences of a random model, scored by KenLM's module. KenLM needs the first and the last n − 1 tokens of an n-gram."""
+    """Sentences scored by KenLM's module, which needs the first and the last n − 1 tokens of an n-gram in the model."""
     kenlm = pytest.importorskip("kenlm", reason="the module kenlm, another reader of ARPA files, is not installed")
     rng = np.random.default_rng(3)
     words = [token for token in TOKENS if token not in ("c", "</s>", "<s>", "<UNK>")]  # KenLM reads <UNK> as <unk>

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punc.base.errors import InputError
-from punc.data.datadir import DataDir, Utterance, checksum, write_data_dir
+from punc.data.datadir import DataDir, Utterance, checksum, label_numbers, write_data_dir
+from punc.data.labels import Label, LabelSet
 
 UTTERANCES = [
     Utterance("a-1", "a", ["x", "y"], ["O", "COMMA"], np.array([0.25, np.nan], np.float32)),
@@ -162,3 +163,12 @@ def test_checksum_is_of_words_labels_and_pauses(data, tmp_path):
         write_data_dir(tmp_path / "copy", [UTTERANCES[0]._replace(**{field: value}), *UTTERANCES[1:]])
         sums.add(checksum(tmp_path / "copy"))
     assert len(sums) == 4
+
+
+def test_label_numbers_of_utterances(tmp_path):
+    labels = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))
+    utterances = [Utterance("a-1", "a", ["x", "y"], ["O", "PERIOD"]), Utterance("a-2", "a", ["z"], ["COMMA"])]
+    numbers = label_numbers(utterances, labels, tmp_path)
+    assert (numbers.tolist(), numbers.dtype) == ([0, 2, 1], np.int64)
+    with pytest.raises(InputError, match="punct: utterance 'a-3' has label 'DASH', which is not in the label set"):
+        label_numbers([*utterances, Utterance("a-3", "a", ["z"], ["DASH"])], labels, tmp_path)

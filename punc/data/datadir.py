@@ -12,7 +12,7 @@ import shutil
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from itertools import groupby, zip_longest
+from itertools import chain, groupby, zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir, decode_line, open_input
 from punc.data.kaldi_io import VectorReader, write_vector
+from punc.data.labels import LabelSet
 from punc.data.tables import Row, fields, line_offsets, read_table, sort_table
 
 
@@ -234,6 +235,20 @@ def _check_next(last: Utterance | None, this: Utterance, labels: bool, pauses: b
         raise ValueError(f"'{this.id}': labels and pauses are for all utterances or none")
     if (labels and len(this.labels) != len(this.words)) or (pauses and len(this.pauses) != len(this.words)):
         raise ValueError(f"'{this.id}': not one label and one pause per word")
+
+
+def label_numbers(utterances: Sequence[Utterance], labels: LabelSet, path: str | os.PathLike) -> np.ndarray:
+    """The label numbers of all slots of utterances of the data directory `path`, (slots,) int64.
+
+    Raises InputError if a label is not in the set.
+    """
+    try:
+        return np.fromiter(map(labels.index, chain.from_iterable(u.labels or () for u in utterances)), np.int64)
+    except KeyError:
+        known = set(labels.names)
+        id, name = next((u.id, name) for u in utterances for name in u.labels or () if name not in known)
+        raise InputError(f"utterance '{id}' has label '{name}', which is not in the label set",
+                         "give the --labels that it was made with", Path(path) / "punct") from None
 
 
 def checksum(path: str | os.PathLike) -> str:

@@ -3,8 +3,8 @@
     python tests/bench/bench_blstm.py [--batch-size R] [--chunk-size N] [--context N] [--threads T] [--words N]
 
 The words are random, with frequencies 1 / rank and six letters on average, from a vocabulary as large as that of TED
-talks. Decoding reads 64 words around a chunk, as the recipe does. The last column is the machine's rate of matrix products
-in the same run. Times are CPU times of the process, so they hold on a busy machine.
+talks. Decoding reads 64 words around a chunk, as the recipe does. The last column is the machine's rate of matrix
+products in the same run. Times are CPU times of the process, so they hold on a busy machine.
 """
 
 import argparse

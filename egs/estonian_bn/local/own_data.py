@@ -23,7 +23,7 @@ from punc.base.options import OptionParser, boolean
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
 from punc.text.prose_reader import TextReader
-from punc.text.trs import prepare_trs
+from punc.text.formats.trs import prepare_trs
 
 
 def times(folder: Path) -> Path:
