@@ -1,5 +1,6 @@
 """The training loop: it learns, repeats itself bit for bit, and goes on after a kill as if there had been none."""
 
+import importlib
 import os
 import re
 import signal
@@ -11,7 +12,6 @@ import pytest
 import torch
 from torch import nn
 
-import punc.models.base.build
 import punc.training.train
 from punc.base.bfloat16 import has_bfloat16
 from punc.base.errors import InputError
@@ -50,10 +50,10 @@ class BothWays(NeuralModel):
 
 @pytest.fixture
 def both_ways(monkeypatch):
-    """The model above under the name `both_ways`, besides those in the package."""
-    found = punc.models.base.build.model_class
-    monkeypatch.setattr(punc.models.base.build, "model_class",
-                        lambda name: BothWays if name == "both_ways" else found(name))
+    """The model above as an architecture of the name `both_ways`."""
+    module = importlib.import_module("punc.models.base.build")  # the package has a function of this name
+    found = module.model_class
+    monkeypatch.setattr(module, "model_class", lambda name: BothWays if name == "both_ways" else found(name))
 
 
 # name: (model, its options, settings): every way of training.

@@ -77,7 +77,7 @@ def select(ids: np.ndarray, labels: np.ndarray, offsets: np.ndarray, vocab: int,
     """The keys of the triggers of all marks, one sorted array for each length of 1 to `longest` words.
 
     labels      the label of each slot; every label except 0 is a mark
-    number      maximal number of triggers of a mark; ties go to those in the windows of more marks, then to shorter ones
+    number      maximal number of triggers of a mark; ties go to those in the windows of more marks, then to the shorter
     min_count   a trigger of p is in the windows of at least this many marks p: rare n-grams have a large information
                 by chance
     """
