@@ -183,17 +183,17 @@ def test_live_it_is_the_same(learned, tmp_path):
     assert sink.getvalue().decode().splitlines() == expected
 
 
-def test_a_model_and_its_units_files_belong_together(learned, data, tmp_path, capsys):
+def test_load_token_type_file_missing_or_unknown_is_an_error(learned, data, tmp_path, capsys):
     exp = tmp_path / "exp"
     shutil.copytree(learned[0], exp)
     token_type = (exp / "token_type").read_text().strip()
     assert (exp / "pieces.model").is_file() == (token_type == "subword")
     (exp / "token_type").unlink()
     assert run("--nj=1", exp, data, tmp_path / "out") == 1
-    assert f"exp: its tokens are word, the model's are {token_type}; copy vocab, unit" in capsys.readouterr().err
+    assert f"exp: its tokens are word, the model's are {token_type}; copy vocab, token_type" in capsys.readouterr().err
     (exp / "token_type").write_text("nothing\n")
     assert run(exp, data, tmp_path / "out") == 1
-    assert "unit: 'nothing' is no token type; it is word, char, subword" in capsys.readouterr().err
+    assert "token_type: no token type 'nothing'; choose from char, class, subword, word" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 

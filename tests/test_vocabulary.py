@@ -1,4 +1,4 @@
-"""Vocabularies: order, ties, special tokens, bounded counting, files."""
+"""Vocabularies: order, ties, special tokens, counting in bounded memory, files."""
 
 from collections import Counter
 
@@ -18,19 +18,19 @@ def data_dir(path, texts):
     return DataDir(path)
 
 
-def test_most_frequent_first_and_ties_in_c_order(tmp_path):
+def test_count_most_frequent_first_and_ties_in_c_order(tmp_path):
     data = data_dir(tmp_path / "d", ["b a ä Z b", "", "b a ä Z z"])
     assert count_vocabulary([data], 4).tokens == ["<unk>", "</s>", "b", "Z", "a", "ä"]
     assert count_vocabulary([data], 100).tokens == ["<unk>", "</s>", "b", "Z", "a", "ä", "z"]
     assert count_vocabulary([data], 100, min_count=2).tokens == ["<unk>", "</s>", "b", "Z", "a", "ä"]
 
 
-def test_special_tokens_of_the_text_take_no_places(tmp_path):
+def test_count_leaves_out_special_tokens_of_the_text(tmp_path):
     data = data_dir(tmp_path / "d", ["<unk> <unk> a </s> <unk> b a"])
     assert count_vocabulary([data], 1).tokens == ["<unk>", "</s>", "a"]
 
 
-def test_several_sets_are_counted_together(tmp_path):
+def test_count_several_sets_together(tmp_path):
     parts = [data_dir(tmp_path / name, texts) for name, texts in (("d", ["b b a", "c"]), ("e", ["a c d a a"]))]
     whole = data_dir(tmp_path / "whole", ["b b a", "c", "a c d a a"])
     assert count_vocabulary(parts, 10).tokens == count_vocabulary([whole], 10).tokens == [
@@ -39,7 +39,7 @@ def test_several_sets_are_counted_together(tmp_path):
     assert count_vocabulary([empty, *parts], 2).tokens == ["<unk>", "</s>", "a", "b"]
 
 
-def test_ids_are_places():
+def test_ids_are_indices():
     vocabulary = Vocabulary(["<unk>", "</s>", "a", "b"])
     ids = vocabulary.ids(["b", "no", "a", "</s>", "<unk>"])
     assert ids.dtype == np.int32
@@ -50,7 +50,7 @@ def test_ids_are_places():
 
 @given(st.lists(st.text(st.characters(exclude_categories=("Cs",), exclude_characters=" \t\n\r\0"), min_size=1),
                 unique=True))
-def test_a_file_reads_back(tmp_path_factory, words):
+def test_write_is_read_back(tmp_path_factory, words):
     path = tmp_path_factory.mktemp("v") / "vocab"
     tokens = ["<unk>", "</s>", *(word for word in words if word not in ("<unk>", "</s>"))]
     Vocabulary(tokens).write(path)
@@ -59,10 +59,10 @@ def test_a_file_reads_back(tmp_path_factory, words):
 
 @pytest.mark.parametrize(("text", "line", "what"), [
     ("", 1, "<unk>"), ("<unk>\n", 2, "</s>"), ("</s>\n<unk>\n", 1, "<unk>"), ("a\nb\n", 1, "<unk>"),
-    ("<unk>\n</s>\na\nb\na\n", 5, "'a' stands twice"), ("<unk>\n</s>\n<unk>\n", 3, "'<unk>' stands twice"),
+    ("<unk>\n</s>\na\nb\na\n", 5, "'a' occurs twice"), ("<unk>\n</s>\n<unk>\n", 3, "'<unk>' occurs twice"),
     ("<unk>\n</s>\na 3\n", 3, "not one token"), ("<unk>\n</s>\n\n", 3, "not one token"),
     ("<unk>\n</s>\na\r\n", 3, "carriage return")])
-def test_bad_files_are_one_line(tmp_path, text, line, what):
+def test_read_bad_file_is_one_line(tmp_path, text, line, what):
     path = tmp_path / "vocab"
     path.write_bytes(text.encode())
     with pytest.raises(InputError) as caught:
@@ -72,15 +72,15 @@ def test_bad_files_are_one_line(tmp_path, text, line, what):
     assert "\n" not in str(caught.value)
 
 
-def test_a_text_that_is_wrong_is_explained(tmp_path):
+def test_count_bad_text_is_an_error(tmp_path):
     data = data_dir(tmp_path / "d", ["a b", "c"])
     (tmp_path / "d/text").write_bytes(b"s-00000 a b\ns-00001 c\xff\n")
     with pytest.raises(InputError, match=r"text:2: byte 10 is not UTF-8"):
         count_vocabulary([data], 5)
 
 
-def test_counting_is_bounded_and_keeps_the_frequent(tmp_path, monkeypatch, capsys):
-    """Against an exact count: words that are surely frequent are kept, though most types are forgotten."""
+def test_count_in_bounded_memory_keeps_frequent_words(tmp_path, monkeypatch, capsys):
+    """Compared with an exact count: frequent words are kept though most different words are dropped."""
     rng = np.random.default_rng(0)
     words = [f"w{i}" for i in np.minimum(rng.zipf(1.5, 6000), 40)]
     for i in range(2000):
@@ -98,5 +98,5 @@ def test_counting_is_bounded_and_keeps_the_frequent(tmp_path, monkeypatch, capsy
     monkeypatch.setattr(punc.tokens.vocabulary, "MOST_TYPES", 200)
     monkeypatch.setattr(punc.tokens.vocabulary, "COUNT_BLOCK", 1000)
     assert count_vocabulary([data], 10).tokens[2:] == exact
-    assert max(sizes) < 200 + 1000 / 2  # a block's words on top of the limit
+    assert max(sizes) < 200 + 1000 / 2  # the limit, and the words of one block
     assert "too low" in capsys.readouterr().err

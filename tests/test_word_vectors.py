@@ -1,4 +1,4 @@
-"""Word vectors: what is read is what was written, what other words get, and files that are something else."""
+"""Word vectors: reading what was written, vectors of missing words, and errors in files."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def read(tmp_path, text, words, dimensions=3):
     return read_word_vectors(path, words, dimensions)
 
 
-def refused(tmp_path, text, words=("the",), dimensions=3):
+def error_of(tmp_path, text, words=("the",), dimensions=3):
     with pytest.raises(InputError) as error:
         read(tmp_path, text, words, dimensions)
     assert "\n" not in str(error.value)
@@ -26,7 +26,7 @@ def refused(tmp_path, text, words=("the",), dimensions=3):
 
 @pytest.mark.parametrize("text", [GLOVE, "7 3\n" + GLOVE, "7 3\n" + GLOVE.replace("\n", " \n"),
                                   GLOVE.replace("\n", "\r\n")])
-def test_glove_and_word2vec(tmp_path, text):
+def test_read_glove_and_word2vec_formats(tmp_path, text):
     """word2vec's own program writes a header and ends lines with a blank; gensim writes the header only."""
     found = read(tmp_path, text, ["do", "the", ","])
     np.testing.assert_array_equal(found.table, np.array([[4, 0, 0], [1, 2, 3], [.5, -1e-3, 2.25]], np.float32))
@@ -39,27 +39,27 @@ WORD = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="
 
 @given(st.dictionaries(WORD, st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=4,
                                       max_size=4), min_size=1), st.booleans())
-def test_what_was_written_is_read(tmp_path_factory, vectors, header):
+def test_read_what_was_written(tmp_path_factory, vectors, header):
     text = "".join(f"{word} {' '.join(map(repr, vector))}\n" for word, vector in vectors.items())
     text = f"{len(vectors)} 4\n" * header + text
     found = read(tmp_path_factory.mktemp("v"), text, [*vectors], 4)
     np.testing.assert_array_equal(found.table, np.array([*vectors.values()], np.float32))
 
 
-def test_words_without_a_vector_share_one(tmp_path):
-    """The file's own for unknown words; without it the mean of the words that were found."""
+def test_read_missing_words_share_a_vector(tmp_path):
+    """The file's vector of `<unk>`, or else the mean of the words that were found."""
     found = read(tmp_path, GLOVE, ["<unk>", "</s>", "the", "do", "nowhere"])
     for row in (0, 1, 4):
         np.testing.assert_array_equal(found.table[row], [2.5, 1, 1.5])
     assert found.found == 2
     found = read(tmp_path, GLOVE + "<unk> 7 7 7\n</s> 6 6 6\n", ["<unk>", "</s>", "the", "nowhere"])
     np.testing.assert_array_equal(found.table, [[7, 7, 7], [6, 6, 6], [1, 2, 3], [7, 7, 7]])
-    found = read(tmp_path, GLOVE + "<unk> 7 7 7\n", ["the", "nowhere"])  # though the vocabulary has another name for it
+    found = read(tmp_path, GLOVE + "<unk> 7 7 7\n", ["the", "nowhere"])  # the vocabulary need not have the token <unk>
     np.testing.assert_array_equal(found.table[1], [7, 7, 7])
 
 
-def test_split_and_joined_clitics(tmp_path):
-    """do n't and don't: the parts do and n't are more frequent than don and 't."""
+def test_read_clitics_joined_and_split(tmp_path):
+    """don't is the mean of do and n't, which are more frequent than don and 't."""
     found = read(tmp_path, GLOVE, ["do", "n't", "don't", "the'lo", "'", "won't", "the"])
     np.testing.assert_array_equal(found.table[:4], [[4, 0, 0], [0, 4, 0], [2, 2, 0], [1, 1.5, 2]])
     np.testing.assert_array_equal(found.table[4], found.table[5])  # no parts of these in the file
@@ -68,8 +68,8 @@ def test_split_and_joined_clitics(tmp_path):
     np.testing.assert_array_equal(own.table, [[5, 6, 7]])
 
 
-def test_only_words_of_the_file_are_parts(tmp_path):
-    """don't has no line, so don't've is not in parts that are known, whichever of the two is asked for first."""
+def test_read_parts_are_words_of_the_file(tmp_path):
+    """don't is not in the file, so don't've is not split into don't and 've, in either order of the words."""
     for words in (["don't", "don't've"], ["don't've", "don't"]):
         found = read(tmp_path, GLOVE + "'ve 3 3 3\n", [*words, "the", "<unk>"])
         np.testing.assert_array_equal(found.table[words.index("don't")], [2, 2, 0])
@@ -87,52 +87,53 @@ NO_NUMBER = "write a word and its numbers, with single blanks between"
                            "set --embedding-dim=4, or name another file"),
     ("1 3\nthe 1 2 3 4\n", "FILE:2: vectors of 4 dimensions, but the model's have 3; "
                            "set --embedding-dim=4, or name another file"),
-    ("the 1 2 3\nof 1 2\n", f"FILE:2: 2 numbers, where 3 are expected; {NO_NUMBER}; or get the file again"),
-    ("the 1 2 3\nof 1 2 3 4\n", f"FILE:2: 4 numbers, where 3 are expected; {NO_NUMBER}; or get the file again"),
-    ("of 1 2 3\nthe 1  3\n", f"FILE:2: '' is no number; {NO_NUMBER}"),
-    ("the 1 2 3\nof 1 2 x\n", f"FILE:2: 'x' is no number; {NO_NUMBER}"),
-    ("of 1 2 3\nthe 1 2 --3\n", f"FILE:2: '--3' is no number; {NO_NUMBER}"),
-    ("the\t1\t2\t3\n", "FILE:1: 0 numbers, where 3 are expected; " + NO_NUMBER + "; or get the file again"),
+    ("the 1 2 3\nof 1 2\n", f"FILE:2: 2 numbers instead of 3; {NO_NUMBER}; or get the file again"),
+    ("the 1 2 3\nof 1 2 3 4\n", f"FILE:2: 4 numbers instead of 3; {NO_NUMBER}; or get the file again"),
+    ("of 1 2 3\nthe 1  3\n", f"FILE:2: '' is not a number; {NO_NUMBER}"),
+    ("the 1 2 3\nof 1 2 x\n", f"FILE:2: 'x' is not a number; {NO_NUMBER}"),
+    ("of 1 2 3\nthe 1 2 --3\n", f"FILE:2: '--3' is not a number; {NO_NUMBER}"),
+    ("the\t1\t2\t3\n", "FILE:1: 0 numbers instead of 3; " + NO_NUMBER + "; or get the file again"),
     ("the 1 2 3\nnew york 1 2 3\n",
      "FILE:2: a blank in the word 'new york'; remove the line, or write _ for the blank"),
     (". . . 1 2 3\nthe 1 2 3\n", "FILE:1: a blank in the word '. . .'; remove the line, or write _ for the blank"),
-    ("the 1 2 3\n 1 2 3\n", "FILE:2: a line without a word; begin it with a word, and no blank"),
-    ("the 1 2 3\n\n", "FILE:2: a line without a word; begin it with a word, and no blank"),
-    ("the 1 2 3\nof 1 2 3\nthe 1 2 3\n", "FILE:3: 'the' stands twice; remove one of its lines"),
-    ("the 1 2 3\nof 1 2 3\nof 1 2 3\n", "FILE:3: 'of' stands twice; remove one of its lines"),
+    ("the 1 2 3\n 1 2 3\n", "FILE:2: a line without a word; start it with a word, not with a blank"),
+    ("the 1 2 3\n\n", "FILE:2: a line without a word; start it with a word, not with a blank"),
+    ("the 1 2 3\nof 1 2 3\nthe 1 2 3\n", "FILE:3: 'the' occurs twice; remove one of its lines"),
+    ("the 1 2 3\nof 1 2 3\nof 1 2 3\n", "FILE:3: 'of' occurs twice; remove one of its lines"),
     ("of 1 nan 3\nthe 1 2 3\n", "FILE:1: the vector of 'of' has a value that is not finite; remove the line"),
     ("the 1 2 -inf\n", "FILE:1: the vector of 'the' has a value that is not finite; remove the line"),
     ("the 1 2 1e39\n", "FILE:1: the vector of 'the' has a value that is not finite; remove the line"),
-    ("the 1 2 3\nof 1 2", "FILE:2: the last line has no end: the file is truncated; get it again, or remove the line"),
+    ("the 1 2 3\nof 1 2",
+     "FILE:2: the last line has no line end: the file is truncated; get it again, or remove the line"),
     ("the 1 2 3\nof 1 2 3",
-     "FILE:2: the last line has no end: the file is truncated; get it again, or remove the line"),
+     "FILE:2: the last line has no line end: the file is truncated; get it again, or remove the line"),
     ("3 3\nthe 1 2 3\nof 1 2 3\n",
-     "FILE:1: the header says 3 words, but there are 2; get the file again, or mend the header"),
+     "FILE:1: the header says 3 words, but there are 2; get the file again, or fix the header"),
     ("1 3\nthe 1 2 3\nof 1 2 3\n",
-     "FILE:1: the header says 1 words, but there are 2; get the file again, or mend the header"),
-    ("the 1 2 3\n2 3\nof 1 2 3\n", "FILE:2: a header line, which only line 1 can be; remove it"),
+     "FILE:1: the header says 1 words, but there are 2; get the file again, or fix the header"),
+    ("the 1 2 3\n2 3\nof 1 2 3\n", "FILE:2: a header; only line 1 can be one; remove it"),
     ("of 1 2 3\n", "FILE: none of the 1 words has a vector here; name a file of this language and case"),
-    ("of 1 2 3\nt\xffhe 1 2 x\n".encode("latin-1"), f"FILE:2: 'x' is no number; {NO_NUMBER}"),
+    ("of 1 2 3\nt\xffhe 1 2 x\n".encode("latin-1"), f"FILE:2: 'x' is not a number; {NO_NUMBER}"),
 ])
-def test_files_that_are_something_else(tmp_path, text, message):
-    assert refused(tmp_path, text) == message
+def test_read_bad_file_is_an_error(tmp_path, text, message):
+    assert error_of(tmp_path, text) == message
 
 
-def test_no_file(tmp_path):
+def test_read_missing_file_is_an_error(tmp_path):
     with pytest.raises(InputError, match="no such file"):
         read_word_vectors(tmp_path / "none", ["a"], 3)
 
 
-def test_cut_anywhere_it_is_refused(tmp_path):
-    """A header tells whether lines are missing; without one, a file that ends within a line."""
+def test_read_truncated_file_is_an_error(tmp_path):
+    """With a header, missing lines are noticed; without one, only a last line that is not whole."""
     for header in ("", "7 3\n"):
         text = header + GLOVE
         for end in range(len(header) + 1, len(text)):
             if header or text[end - 1] != "\n":
-                assert refused(tmp_path, text[:end])
+                assert error_of(tmp_path, text[:end])
 
 
-def test_the_file_is_not_held_in_memory(tmp_path):
+def test_read_memory_does_not_grow_with_the_file(tmp_path):
     import tracemalloc
     (tmp_path / "vectors.txt").write_text("".join(f"w{i} " + " ".join(["0.123456789"] * 50) + "\n"
                                                   for i in range(10000)))

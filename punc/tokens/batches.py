@@ -1,13 +1,14 @@
 """Streams as batches of steps, for training and decoding.
 
-What a step is stands in punc.models.base: at step t a model reads token t + lookahead of the stream, and
-decides slot t; a stream of n slots has the steps −lookahead … n − 1. Two ways to cut streams:
+`models.base` defines a step: at step t a model reads token t + lookahead of the stream, and decides slot t. A stream of
+n slots has the steps −lookahead … n − 1. Streams are cut in one of two ways:
 
-- *lanes*: all streams end to end, cut into as many equal lanes as the batch has rows; the state is carried
-  from batch to batch. For truncated back-propagation through time over any length of text.
-- *pieces*: each stream in pieces of some slots, each read with some context around it that it is not
-  scored on, from a fresh state. For models that read whole texts, for independent short texts (a text
-  that is not longer than a piece is one piece), and for decoding long streams side by side.
+- *stateful*: all streams, end to end, are cut into as many equal rows as a batch has. A batch is the next steps of each
+  row, and the model's state goes on from batch to batch. This is truncated back-propagation through time over text of
+  any length.
+- *chunks*: each stream is cut into chunks of some slots. A chunk is read with some context around it that is not
+  scored, from a fresh state. This is for models that read whole streams, for independent short texts (one that is not
+  longer than a chunk is one chunk), and for decoding the parts of a long stream in parallel.
 """
 
 from collections.abc import Iterator
@@ -19,16 +20,17 @@ from torch import Tensor
 
 from punc.tokens.store import END, StoreSet
 
-BLOCK = 64  # batches of lanes that are gathered at once
+BLOCK = 64  # batches of stateful training that are gathered at once
+Arrays = tuple[np.ndarray, np.ndarray | None, np.ndarray]  # tokens, pauses and labels as in a Batch
 
 
 class Batch(NamedTuple):
-    """Steps of B streams side by side.
+    """The steps of B rows.
 
-    tokens  (B, T) int64, END past a stream's end
-    pauses  (B, T) float32, of the slots; None where the data has none
-    labels  (B, T) int64, of the slots; -1 where a step has no slot to be scored
-    fresh   whether the model begins anew; else the steps follow those of the batch before
+    tokens  (B, T) int64; END after a stream's end
+    pauses  (B, T) float32, of the slots; None if the data has none
+    labels  (B, T) int64, of the slots; -1 where a step has no slot that is scored
+    fresh   whether the model starts from a fresh state; if not, the steps follow those of the previous batch
     """
 
     tokens: Tensor
@@ -38,7 +40,7 @@ class Batch(NamedTuple):
 
 
 class Chunks(NamedTuple):
-    """Pieces of streams, int64 arrays (K,): a piece reads steps [first, last) and keeps slots [begin, end)."""
+    """K chunks of streams, int64 arrays (K,). A chunk reads steps [first, last); its slots [begin, end) are scored."""
 
     stream: np.ndarray
     first: np.ndarray
@@ -48,49 +50,60 @@ class Chunks(NamedTuple):
 
 
 def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int) -> Iterator[Batch]:
-    """All streams end to end in `rows` lanes, `steps` steps a batch; memory is some batches, not the corpus."""
+    """Batches of `batch_size` rows and `bptt` steps that go over all streams, end to end.
+
+    Only some batches are in memory at a time. A short text has fewer rows: each has at least `bptt` steps.
+    """
     lengths = np.diff(data.offsets) + lookahead
-    firsts = np.concatenate([[0], np.cumsum(lengths)])  # the step in the long line with which each stream begins
+    firsts = np.concatenate([[0], np.cumsum(lengths)])  # the first step of each stream, in the line of all streams
     batch_size = max(1, min(batch_size, int(firsts[-1]) // bptt))
     width = -(-int(firsts[-1]) // batch_size)
     for block in range(0, width, BLOCK * bptt):
         size = min(BLOCK * bptt, width - block)
-        filled = _empty(data, batch_size, size)
+        arrays = _empty(data, batch_size, size)
         for row in range(batch_size):
             start = row * width + block
-            _fill_line(data, lookahead, firsts, start, min(start + size, (row + 1) * width), row, filled)
+            _fill_row(data, lookahead, firsts, start, min(start + size, (row + 1) * width), row, arrays)
         for step in range(0, size, bptt):
-            parts = (None if a is None else torch.from_numpy(a[:, step:step + bptt]) for a in filled)
-            yield Batch(*parts, fresh=block == step == 0)
+            yield _batch(arrays, slice(step, step + bptt), block == step == 0)
 
 
-def _empty(data: StoreSet, batch_size: int, size: int) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
+def _empty(data: StoreSet, batch_size: int, size: int) -> Arrays:
+    """Arrays (batch_size, size) of steps after a stream's end."""
     pauses = None if data.pauses is None else np.full((batch_size, size), np.nan, np.float32)
     return np.full((batch_size, size), END, np.int64), pauses, np.full((batch_size, size), -1, np.int64)
 
 
-def _fill_line(data: StoreSet, lookahead: int, firsts: np.ndarray, start: int, stop: int, row: int, filled) -> None:
-    """Fill a row with the steps [start, stop) of the long line."""
-    tokens, pauses, labels = filled
+def _batch(arrays: Arrays, steps: slice = slice(None), fresh: bool = True) -> Batch:
+    """Some steps of all rows as tensors."""
+    tokens, pauses, labels = arrays
+    return Batch(torch.from_numpy(tokens[:, steps]), None if pauses is None else torch.from_numpy(pauses[:, steps]),
+                 torch.from_numpy(labels[:, steps]), fresh)
+
+
+def _fill_row(data: StoreSet, lookahead: int, firsts: np.ndarray, start: int, stop: int, row: int,
+              arrays: Arrays) -> None:
+    """Fill a row with the steps [start, stop) of the line of all streams."""
+    tokens, pauses, labels = arrays
     stream = int(np.searchsorted(firsts, start, "right")) - 1
     while stream < len(firsts) - 1 and firsts[stream] < stop:
         first, offset = int(firsts[stream]), int(data.offsets[stream])
         length = int(data.offsets[stream + 1]) - offset
-        for source, target, shift in ((data.ids, tokens, 0), (data.pauses, pauses, lookahead),
+        for source, target, delay in ((data.ids, tokens, 0), (data.pauses, pauses, lookahead),
                                       (data.labels, labels, lookahead)):
-            if source is not None:
-                begin, end = max(start, first + shift), min(stop, first + shift + length)
+            if source is not None and target is not None:
+                begin, end = max(start, first + delay), min(stop, first + delay + length)
                 if begin < end:
-                    place = offset - first - shift
-                    target[row, begin - start:end - start] = source[begin + place:end + place]
+                    shift = offset - first - delay
+                    target[row, begin - start:end - start] = source[begin + shift:end + shift]
         stream += 1
 
 
 def cut(offsets: np.ndarray, lookahead: int | None, size: int, context: int) -> Chunks:
-    """Cut streams [offsets[i], offsets[i + 1]) into pieces of `size` slots, read with `context` slots around.
+    """Cut streams [offsets[i], offsets[i + 1]) into chunks of `size` slots, read with `context` slots around them.
 
-    With a look-ahead, the context is what was before, and the steps in which the look-ahead is filled.
-    How a stream is cut depends on nothing but its length.
+    If the model has a look-ahead, the context is only the slots before the chunk, and the steps before the first slot.
+    How a stream is cut depends only on its length.
     """
     lengths = np.diff(offsets)
     counts = -(-lengths // size)
@@ -103,10 +116,14 @@ def cut(offsets: np.ndarray, lookahead: int | None, size: int, context: int) -> 
 
 
 def by_length(chunks: Chunks, batch_size: int, rng: np.random.Generator | None = None) -> list[np.ndarray]:
-    """Groups of at most `rows` pieces of about one length: so little is padded. In random order with an `rng`."""
+    """Groups of at most `batch_size` chunks of similar length, so that there is little padding; indices int64.
+
+    rng   puts the groups, and chunks of equal length, in random order; None: the longest come first
+    """
     lengths = chunks.last - chunks.first
     if rng is None:
-        return np.split(np.argsort(-lengths, kind="stable"), range(batch_size, len(lengths), batch_size)) if len(lengths) else []
+        order = np.argsort(-lengths, kind="stable")
+        return np.split(order, range(batch_size, len(lengths), batch_size)) if len(lengths) else []
     order = rng.permutation(len(lengths))
     order = order[np.argsort(-lengths[order], kind="stable")]
     groups = np.split(order, range(batch_size, len(lengths), batch_size))
@@ -114,23 +131,23 @@ def by_length(chunks: Chunks, batch_size: int, rng: np.random.Generator | None =
 
 
 def padding(chunks: Chunks, batch_size: int) -> float:
-    """The part of the steps of all groups `by_length` that is padding."""
+    """The fraction of the steps in all groups of `by_length` that is padding."""
     lengths = np.sort(chunks.last - chunks.first)[::-1]
     sizes = np.diff(np.append(np.arange(0, len(lengths), batch_size), len(lengths)))
     return 1.0 - float(lengths.sum()) / max(float(lengths[::batch_size] @ sizes), 1.0)
 
 
 def gather(data: StoreSet, chunks: Chunks, group: np.ndarray, lookahead: int | None) -> Batch:
-    """The pieces with the numbers `group` as one batch, padded at the end."""
-    filled = tokens, pauses, labels = _empty(data, len(group), int((chunks.last - chunks.first)[group].max()))
+    """The chunks with the indices `group` as one batch, padded at the end of its rows."""
+    arrays = tokens, pauses, labels = _empty(data, len(group), int((chunks.last - chunks.first)[group].max()))
     ahead = lookahead or 0
     for row, (stream, first, last, begin, end) in enumerate(zip(*(a[group].tolist() for a in chunks))):
         offset, length = int(data.offsets[stream]), int(data.offsets[stream + 1] - data.offsets[stream])
         known = min(last + ahead, length) - (first + ahead)
         tokens[row, :known] = data.ids[offset + first + ahead:offset + first + ahead + known]
-        if pauses is not None:
+        if data.pauses is not None and pauses is not None:
             slot = max(first, 0)
             pauses[row, slot - first:last - first] = data.pauses[offset + slot:offset + last]
         if data.labels is not None:
             labels[row, begin - first:end - first] = data.labels[offset + begin:offset + end]
-    return Batch(*(None if a is None else torch.from_numpy(a) for a in filled))
+    return _batch(arrays)

@@ -1,7 +1,7 @@
-"""Vocabularies: the tokens that a model knows, in a file with one token a line, which is its id."""
+"""Vocabularies: the tokens that a model knows. A file has one token a line; the line's number, from 0, is its id."""
 
+import logging
 import os
-import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -16,15 +16,16 @@ from punc.base.parallel import map_ordered
 from punc.data.block_reader import COUNT_BLOCK, Irregular, blocks, count, explain
 from punc.data.datadir import DataDir
 
+logger = logging.getLogger(__name__)
 UNK, END = 0, 1  # ids of the unknown token and the end of a stream
 SPECIALS = ("<unk>", "</s>")
-MOST_TYPES = 1 << 21  # words counted at once: about 300 MB
+MOST_TYPES = 1 << 21  # different words that are counted at once: about 300 MB
 
 
 class Vocabulary:
-    """The tokens that a model knows; a token's id is its place.
+    """The tokens that a model knows; a token's id is its index.
 
-    Raises InputError where the first two are not the special ones, or a token stands twice.
+    Raises InputError if the first two tokens are not the special ones, or if a token occurs twice.
     """
 
     def __init__(self, tokens: Iterable[str], file: str | os.PathLike | None = None):
@@ -32,14 +33,14 @@ class Vocabulary:
         for i, special in enumerate(SPECIALS):
             if self.tokens[i:i + 1] != [special]:
                 raise InputError(f"no '{special}' here", "a vocabulary begins <unk>, </s>", file, i + 1)
-        self._ids = {}
+        self._ids: dict[str, int] = {}
         for i, token in enumerate(self.tokens):
             if self._ids.setdefault(token, i) != i:
-                raise InputError(f"'{token}' stands twice", "keep one line for each token", file, i + 1)
+                raise InputError(f"'{token}' occurs twice", "keep one line for each token", file, i + 1)
 
     @classmethod
     def read(cls, path: str | os.PathLike) -> "Vocabulary":
-        """Read a vocabulary, one token a line. Raises InputError, also for empty lines and blanks in a token."""
+        """Read a vocabulary file. Raises InputError also for empty lines and for blanks in a token."""
         tokens = []
         with open_input(path) as file:
             for number, line in enumerate(file, 1):
@@ -50,6 +51,7 @@ class Vocabulary:
         return cls(tokens, path)
 
     def write(self, path: str | os.PathLike) -> None:
+        """Write a vocabulary file."""
         with atomic_file(path) as file:
             file.writelines(token + "\n" for token in self.tokens)
 
@@ -57,31 +59,36 @@ class Vocabulary:
         return len(self.tokens)
 
     def ids(self, words: Sequence[str]) -> np.ndarray:
-        """The ids of some words, int32 (len(words),); UNK for those that are not in the vocabulary."""
+        """The ids of words, int32 (len(words),); UNK for a word that is not in the vocabulary."""
         return np.fromiter(map(self._ids.get, words, repeat(UNK)), np.int32, len(words))
 
 
 def count_vocabulary(sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> Vocabulary:
-    """The `size` most frequent words of data directories behind the special ones; ties in C order.
+    """The special tokens and then the `size` most frequent words of data directories; ties in C order.
 
-    Words that occur less than `min_count` times are left out. Memory is bounded as `count_words` says.
+    min_count   words that occur less often are left out
+    nj          processes; the result does not depend on it
     """
     return Vocabulary([*SPECIALS, *most_frequent(count_words(sets, size, nj), size, min_count)])
 
 
 def count_words(sets: Sequence[DataDir], size: int, nj: int = 1) -> dict[bytes, int]:
-    """How often the words of data directories occur, for who wants the `size` most frequent ones; no special tokens.
+    """How often the words of data directories occur, without special tokens, as UTF-8.
 
-    Memory is bounded: whenever more than MOST_TYPES words are counted, the rarest half is forgotten
-    (as in lossy counting, Manku & Motwani 2002, section 4.2), so a count is too low by at most the sum of
-    the counts forgotten at once, which is logged.
+    size   the caller wants the `size` most frequent words
+
+    Memory is bounded: when more than MOST_TYPES different words have been counted, the rarer half is dropped (as in
+    lossy counting, Manku & Motwani 2002, section 4.2). A count is too low by at most the sum of the largest counts that
+    were dropped each time; that sum is logged.
     """
-    rare, forgotten, most = Counter(), 0, max(MOST_TYPES, 4 * size)
-    common, numbers = {}, np.zeros(0, np.int64)
+    rare: Counter[bytes] = Counter()
+    dropped, most = 0, max(MOST_TYPES, 4 * size)
+    common: dict[bytes, int] = {}
+    numbers = np.zeros(0, np.int64)
     for data in sets:
         parts = blocks(data, ["text"], COUNT_BLOCK)
         try:
-            if not common:  # the words of the first block, which are most words of any block, are counted in an array
+            if not common:  # most words of any block occur in the first one; these are counted in an array
                 first = [count(data.path, Lookup([], -1), block)[1] for block in islice(parts, 1)]
                 common = dict(first[0].most_common()) if first else {}
                 numbers = np.fromiter(common.values(), np.int64, len(common))
@@ -91,19 +98,19 @@ def count_words(sets: Sequence[DataDir], size: int, nj: int = 1) -> dict[bytes, 
                 if len(rare) > most:
                     floor = int(np.partition(np.fromiter(rare.values(), np.int64, len(rare)), -most // 2)[-most // 2])
                     rare = Counter({word: n for word, n in rare.items() if n > floor})
-                    forgotten += floor
+                    dropped += floor
         except Irregular:
             raise explain(data) from None
     counts = {**dict(zip(common, numbers.tolist())), **rare}
     for special in SPECIALS:
         counts.pop(special.encode(), None)
-    if forgotten:
-        print(f"{sets[0].path}: counts are up to {forgotten} too low, for memory's sake", file=sys.stderr)
+    if dropped:
+        logger.warning("%s: counts of words are up to %d too low, to save memory", sets[0].path, dropped)
     return counts
 
 
 def most_frequent(counts: dict[bytes, int], size: int, min_count: int) -> list[str]:
-    """The `size` most frequent of some tokens that occur `min_count` times at least; ties in C order."""
+    """The `size` most frequent tokens that occur at least `min_count` times; ties in C order."""
     numbers = np.fromiter(counts.values(), np.int64, len(counts))
     least = np.partition(numbers, -size)[-size] if len(numbers) > size else 0
     words = sorted(word for word, n in counts.items() if n >= max(least, min_count))

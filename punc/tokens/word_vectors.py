@@ -1,14 +1,14 @@
-"""Word vectors of a text file, for the words of a vocabulary.
+"""Word vectors for the words of a vocabulary, from a text file.
 
-A line is a word and its numbers, parted by single blanks: `the 0.418 0.24968 …`. That is GloVe's format
-(Pennington et al. 2014); word2vec's (Mikolov et al. 2013) has a header line before it, `WORDS DIMENSIONS`, and
-may end its lines with a blank. A file has ten times the words of a vocabulary, and most of the time would go into
-numbers that nobody asked for: of such lines only the number of columns and their characters are checked.
+A line is a word and its numbers, with single blanks between: `the 0.418 0.24968 …`. This is GloVe's format (Pennington
+et al. 2014). word2vec's format (Mikolov et al. 2013) also has a header line, `WORDS DIMENSIONS`, and its lines may end
+with a blank. A file has about ten times the words of a vocabulary, and parsing all numbers would take most of the time.
+For lines of other words, only the number of columns and their characters are checked.
 """
 
+import logging
 import math
 import os
-import sys
 from array import array
 from collections.abc import Iterator, Sequence, Set
 from typing import NamedTuple
@@ -18,16 +18,17 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.base.files import open_input
 
+logger = logging.getLogger(__name__)
 BLANKS = b" \r\n"
-NUMERIC = b"0123456789+-.eE "  # no other character is in a finite number
+NUMERIC = b"0123456789+-.eE "  # the characters of finite numbers, and the blank between them
 
 
 class WordVectors(NamedTuple):
     """Vectors of the words of a vocabulary.
 
     table     float32 (V, dimensions)
-    found     words that have a vector of their own in the file
-    composed  words whose vector is the mean of their two parts'
+    found     how many words have a vector in the file
+    composed  how many words have the mean of the vectors of their two parts
     """
 
     table: np.ndarray
@@ -36,15 +37,14 @@ class WordVectors(NamedTuple):
 
 
 def read_word_vectors(path: str | os.PathLike, words: Sequence[str], dimensions: int) -> WordVectors:
-    """The vectors of some words; memory does not grow with the file, but for the names of its words.
+    """The vectors of some words. Only the names of the file's other words are kept in memory.
 
-    A word with an apostrophe that the file has not, `don't`, is taken in two parts that it has, `do` and `n't`: its
-    vector is the mean of theirs. Of several ways, that one is taken whose rarer part is the most frequent, which is
-    the one earliest in the file. All other words without a vector share one: that of the file's `<unk>`, or the mean
-    of the vectors that were found.
+    A word with an apostrophe that is not in the file, such as `don't`, is split into two parts that are, `do` and
+    `n't`; its vector is the mean of theirs. Of several ways to split it, the one whose rarer part is most frequent, that
+    is, earliest in the file, is taken. All other words without a vector share one: the file's vector of `<unk>`, or else
+    the mean of the vectors that were found.
 
-    Raises InputError, with file and line, for whatever is not such a file, for one of other dimensions, and for one
-    that has none of the words.
+    Raises InputError if a line is not a word and `dimensions` finite numbers, or if the file has none of the words.
     """
     encoded = [word.encode() for word in words]
     ways = {word: list(_ways(word)) for word in encoded if b"'" in word}
@@ -55,21 +55,21 @@ def read_word_vectors(path: str | os.PathLike, words: Sequence[str], dimensions:
         raise InputError(f"none of the {len(words)} words has a vector here", "name a file of this language and case",
                          path)
     default = vectors[rows[b"<unk>"]] if b"<unk>" in rows else vectors[own].mean(axis=0, dtype=np.float64)
-    extra, composed = [default], {}  # vectors that are not of the file, and the words that have them
+    extra, composed = [default], {}  # vectors that are not in the file, and the words that have them
     for word, parts in ways.items():
         known = [(rows[one], rows[other]) for one, other in parts if one in rows and other in rows]
         if word not in rows and known:
             composed[word] = len(vectors) + len(extra)
             extra.append(vectors[list(min(known, key=max))].mean(axis=0))
-    places, default_place = rows | composed, len(vectors)
-    table = np.concatenate([vectors, np.array(extra, np.float32)])[[places.get(w, default_place) for w in encoded]]
-    print(f"{os.fspath(path)}: vectors of {len(own)} of {len(words)} words, of {len(extra) - 1} more as the mean of "
-          "their parts", file=sys.stderr)
+    indices, default_index = rows | composed, len(vectors)
+    table = np.concatenate([vectors, np.array(extra, np.float32)])[[indices.get(w, default_index) for w in encoded]]
+    logger.info("%s: vectors for %d of %d words, and for %d more from their parts", os.fspath(path), len(own),
+                len(words), len(extra) - 1)
     return WordVectors(table, len(own), len(extra) - 1)
 
 
 def _ways(word: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """All ways to take a word in two, but for a lone apostrophe, which is a quote."""
+    """All ways to split a word in two; a part that is only an apostrophe is a quotation mark and does not count."""
     for cut in range(1, len(word)):
         way = word[:cut], word[cut:]
         if b"'" not in way:
@@ -77,8 +77,10 @@ def _ways(word: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _read(path: str | os.PathLike, wanted: Set[bytes], dimensions: int) -> tuple[dict[bytes, int], np.ndarray]:
-    """The wanted words that are there with their rows, in the order of the file, and these, float32 (N, dimensions)."""
-    rows, lines, flat = {}, [], array("f")
+    """The wanted words with their rows, in the order of the file, and the vectors, float32 (N, dimensions)."""
+    rows: dict[bytes, int] = {}
+    lines: list[int] = []
+    flat = array("f")
     for number, word, numbers in _lines(path, dimensions):
         if word in wanted:
             try:
@@ -95,8 +97,9 @@ def _read(path: str | os.PathLike, wanted: Set[bytes], dimensions: int) -> tuple
 
 
 def _lines(path: str | os.PathLike, dimensions: int) -> Iterator[tuple[int, bytes, bytes]]:
-    """The number, the word and the numbers of each line behind the header, checked but for the numbers themselves."""
-    seen, promised, number = set(), None, 0
+    """The line number, the word and the numbers of each line after the header; the numbers are not parsed yet."""
+    seen: set[bytes] = set()
+    promised, number = None, 0
     with open_input(path) as file:
         for number, line in enumerate(file, 1):
             word, _, numbers = line.rstrip(BLANKS).partition(b" ")
@@ -106,19 +109,19 @@ def _lines(path: str | os.PathLike, dimensions: int) -> Iterator[tuple[int, byte
                     raise _other_dimensions(int(numbers), dimensions, path, 1)
                 continue
             if not line.endswith(b"\n"):
-                raise InputError("the last line has no end: the file is truncated", "get it again, or remove the line",
-                                 path, number)
+                raise InputError("the last line has no line end: the file is truncated",
+                                 "get it again, or remove the line", path, number)
             if numbers.count(b" ") != dimensions - 1 or numbers.translate(None, NUMERIC) or not word:
                 raise _misfit(word, numbers, dimensions, path, number, number == 1 + (promised is not None))
             if word in seen:
-                raise InputError(f"'{_shown(word)}' stands twice", "remove one of its lines", path, number)
+                raise InputError(f"'{_shown(word)}' occurs twice", "remove one of its lines", path, number)
             seen.add(word)
             yield number, word, numbers
     if not number:
         raise InputError("the file is empty", "get it again", path)
     if promised not in (None, len(seen)):
         raise InputError(f"the header says {promised} words, but there are {len(seen)}",
-                         "get the file again, or mend the header", path, 1)
+                         "get the file again, or fix the header", path, 1)
 
 
 def _is_header(word: bytes, numbers: bytes) -> bool:
@@ -127,11 +130,14 @@ def _is_header(word: bytes, numbers: bytes) -> bool:
 
 def _misfit(word: bytes, text: bytes, dimensions: int, path: str | os.PathLike, line: int,
             first: bool) -> InputError:
-    """What is wrong with a line that is not a word and `dimensions` finite numbers."""
+    """What is wrong with a line that is not a word and `dimensions` finite numbers.
+
+    first   whether it is the first line after the header
+    """
     if _is_header(word, text):
-        return InputError("a header line, which only line 1 can be", "remove it", path, line)
+        return InputError("a header; only line 1 can be one", "remove it", path, line)
     numbers = text.split(b" ") if text else []
-    numeric = 0  # numbers at the line's end
+    numeric = 0  # how many numbers the line ends with
     while numeric < len(numbers) and _is_number(numbers[-1 - numeric]):
         numeric += 1
     if numeric == dimensions < len(numbers):
@@ -140,15 +146,15 @@ def _misfit(word: bytes, text: bytes, dimensions: int, path: str | os.PathLike, 
                           path, line)
     if numeric < len(numbers):
         wrong = numbers[-1 - numeric]
-        return InputError(f"'{_shown(wrong)}' is no number", "write a word and its numbers, with single blanks between",
-                          path, line)
+        return InputError(f"'{_shown(wrong)}' is not a number",
+                          "write a word and its numbers, with single blanks between", path, line)
     if not all(math.isfinite(float(value)) for value in numbers):
         return _not_finite(word, path, line)
     if first and numeric > 1:
         return _other_dimensions(numeric, dimensions, path, line)
     if not word or numeric == dimensions:
-        return InputError("a line without a word", "begin it with a word, and no blank", path, line)
-    return InputError(f"{numeric} numbers, where {dimensions} are expected",
+        return InputError("a line without a word", "start it with a word, not with a blank", path, line)
+    return InputError(f"{numeric} numbers instead of {dimensions}",
                       "write a word and its numbers, with single blanks between; or get the file again", path, line)
 
 

@@ -1,0 +1,156 @@
+"""One set of a store on disk: the arrays of one data directory. `store` lists the files."""
+
+import contextlib
+import logging
+from collections.abc import Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import IO, NamedTuple
+
+import numpy as np
+
+from punc.base.errors import InputError
+from punc.base.files import open_input
+from punc.base.lookup import Lookup
+from punc.base.parallel import map_ordered
+from punc.data.block_reader import ENCODE_BLOCK, Encoded, Irregular, blocks, encode, encode_by_time, explain
+from punc.data.datadir import DataDir
+from punc.data.labels import LabelSet
+from punc.tokens.tokenizer import Tokenizer
+from punc.tokens.vocabulary import END
+
+logger = logging.getLogger(__name__)
+SET_FILES = ("ids.npy", "labels.npy", "pauses.npy", "index")
+
+
+class StoreSet(NamedTuple):
+    """One data directory of a store; its arrays are memory-mapped and read-only.
+
+    ids      int32 (N,)
+    labels   int8 (N,), -1 if there is no slot; None if the directory has no labels
+    pauses   float32 (N,) in seconds, NaN unknown; None if the directory has no pauses
+    streams  the names of the streams
+    offsets  int64 (len(streams) + 1,): stream i is [offsets[i]:offsets[i + 1]] of the arrays
+    """
+
+    ids: np.ndarray
+    labels: np.ndarray | None
+    pauses: np.ndarray | None
+    streams: list[str]
+    offsets: np.ndarray
+
+
+def read_set(folder: Path) -> StoreSet:
+    """Open a set. Raises InputError if it is truncated, or if its files do not fit together."""
+    ids = _open_array(folder / "ids.npy", np.int32)
+    labels, pauses = (_open_array(folder / f, kind) if (folder / f).exists() else None
+                      for f, kind in (("labels.npy", np.int8), ("pauses.npy", np.float32)))
+    streams, starts, lengths = _read_index(folder / "index")
+    offsets = np.append(starts, len(ids))
+    fit = all(len(array) == len(ids) for array in (labels, pauses) if array is not None)
+    if not fit or not len(starts) or starts[0] or not np.array_equal(np.diff(offsets), lengths):
+        raise InputError("its files do not fit together", "make the store again: punc make-store", folder)
+    return StoreSet(ids, labels, pauses, streams, offsets)
+
+
+def _read_index(path: Path) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """The names, offsets and lengths of the streams."""
+    with open_input(path) as file:
+        try:
+            rows = [line.split(" ") for line in file.read().decode().split("\n")[:-1]]
+            streams, starts, lengths = zip(*rows, strict=True) if rows else ((), (), ())
+            return list(streams), np.array(starts, np.int64), np.array(lengths, np.int64)
+        except ValueError:
+            raise InputError("not STREAM OFFSET LENGTH lines", "make the store again: punc make-store", path) from None
+
+
+def _open_array(path: Path, kind: type) -> np.ndarray:
+    """A flat array of a type, memory-mapped."""
+    try:
+        array = np.load(path, mmap_mode="r")
+        if array.dtype == kind and array.ndim == 1:
+            return array
+    except FileNotFoundError:
+        raise InputError("no such file", "make the store again: punc make-store", path) from None
+    except (ValueError, EOFError, OSError):
+        pass
+    raise InputError(f"not a flat {np.dtype(kind)} array, or truncated", "make the store again: punc make-store", path)
+
+
+def write_set(folder: Path, data: DataDir, tokenizer: Tokenizer, labels: LabelSet, nj: int = 1) -> None:
+    """Write a set into a new directory, in one pass over the data. A few blocks are in memory at a time.
+
+    nj   processes; the set does not depend on it
+
+    Raises InputError for errors in the data directory, and if it has no words.
+    """
+    folder.mkdir()
+    code, classes = tokenizer.text_encoder(), Lookup(labels.names, -1)
+    names = [name for name in ("text", "utt2spk", "punct", "pauses.scp") if (data.path / name).is_file()]
+    if data.has_segments:
+        parts = encode_by_time(data, code, classes)
+    else:
+        function = partial(encode, data.path, code, classes)
+        parts = map_ordered(function, blocks(data, names, ENCODE_BLOCK), nj)
+    try:
+        counts = _write_parts(folder, parts, data)
+    except Irregular:
+        raise explain(data, labels) from None
+    if not counts["words"]:
+        raise InputError("not one word", "a set of a store has at least one", data.path / "text")
+    if tokenizer.ends_with_end:
+        _end_streams(folder)
+    percent = 100 * counts["lost"] / counts["tokens"]
+    logger.info("%s: %s", folder.name, tokenizer.summary.format(**counts, percent=percent))
+
+
+def _end_streams(folder: Path) -> None:
+    """Replace the last token of each stream of a set by END."""
+    _, starts, lengths = _read_index(folder / "index")
+    ids = np.load(folder / "ids.npy", mmap_mode="r+")
+    ids[(starts + lengths - 1)[lengths > 0]] = END
+    ids.flush()
+
+
+def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> dict[str, int]:
+    """Append encoded parts to the files of a set. Returns the numbers of words, tokens, lost tokens and streams."""
+    total = words = lost = streams = start = 0
+    stream, key = None, ""
+    with contextlib.ExitStack() as stack:
+        ids = stack.enter_context(flat_file(folder / "ids.npy", np.int32))
+        labels = stack.enter_context(flat_file(folder / "labels.npy", np.int8)) if data.has_labels else None
+        pauses = stack.enter_context(flat_file(folder / "pauses.npy", np.float32)) if data.has_pauses else None
+        index = stack.enter_context(open(folder / "index", "w", encoding="utf-8", newline="\n"))
+        for part in parts:
+            if not data.has_segments and (part.first <= key or part.streams[0][0] < (stream or "")):
+                raise Irregular
+            key = part.last
+            for file, array in (ids, part.ids), (labels, part.labels), (pauses, part.pauses):
+                if file:
+                    assert array is not None, "the table exists"
+                    file.write(array.data)
+            words, lost = words + part.words, lost + part.lost
+            for name, tokens in part.streams:
+                if name != stream and stream is not None:
+                    index.write(f"{stream} {start} {total - start}\n")
+                if name != stream:
+                    stream, start, streams = name, total, streams + 1
+                total += tokens
+        index.write(f"{stream} {start} {total - start}\n")
+    return {"words": words, "tokens": total, "lost": lost, "streams": streams}
+
+
+@contextlib.contextmanager
+def flat_file(path: Path, kind: type) -> Iterator[IO[bytes]]:
+    """Open an npy file for appending items; its header is completed when the context ends."""
+    def header(items: int) -> bytes:
+        descr = np.lib.format.dtype_to_descr(np.dtype(kind))
+        text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ({items},), }}"
+        return b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + text.ljust(117).encode() + b"\n"
+
+    with open(path, "wb") as file:
+        file.write(header(0))
+        yield file
+        items = (file.tell() - 128) // np.dtype(kind).itemsize
+        file.seek(0)
+        file.write(header(items))
