@@ -29,6 +29,7 @@ from punc.models.base import NonGradientModel, submodel, whole_numbers
 from punc.models.word_crf import features
 from punc.models.word_crf.chain import log_marginals
 from punc.models.word_crf.clusters import read_clusters
+from punc.models.word_crf.crfsuite import import_crfsuite, make_trainer, weights_of
 from punc.models.word_crf.features import Finder, Template, Text
 from punc.models.word_crf.triggers import select
 from punc.tokens.store import Store, StoreSet
@@ -37,9 +38,7 @@ logger = logging.getLogger(__name__)
 
 BATCH_SLOTS = 1 << 15  # slots whose features are computed at once
 TRAINING_CHUNK = 1024  # slots of a stream that are one chain in training
-UNSEEN = -30.0  # score of a label that the training text does not have
 TRIGGER_NGRAM = 3  # length of the longest triggers
-LOG_INTERVAL = 10  # iterations between messages
 
 
 class Model(NonGradientModel):
@@ -94,7 +93,7 @@ class Model(NonGradientModel):
                                             TRIGGER_NGRAM if triggers else 0)
 
     def fit(self, store: Store, train_sets: list[str], dev_set: str, seed: int = 1) -> None:
-        crfsuite = _crfsuite()
+        crfsuite = import_crfsuite()
         sets = [store.set(name) for name in train_sets]
         texts = [self._text(data) for data in sets]
         self.arrays = {f"words.{name}": table for name, table in self._word_tables(store.vocabulary.tokens).items()}
@@ -103,7 +102,7 @@ class Model(NonGradientModel):
         finder = self._finder()
         tables = [self._frequent(finder, template, texts) for template in self.templates]
         logger.info("%d features of %d templates", sum(map(len, tables)), len(tables))
-        trainer = _trainer(crfsuite, self.c1, self.c2, self.iterations)
+        trainer = make_trainer(crfsuite, self.c1, self.c2, self.iterations)
         for data, text in zip(sets, texts):
             self._append(trainer, finder, tables, text, np.maximum(np.asarray(data.labels), 0))
         with tempfile.TemporaryDirectory() as folder:
@@ -204,48 +203,3 @@ def batches(offsets: np.ndarray) -> Iterator[np.ndarray]:
         last = max(int(np.searchsorted(edges, edges[first] + BATCH_SLOTS, side="right")) - 1, first + 1)
         yield edges[first:last + 1]
         first = last
-
-
-def weights_of(crfsuite: Any, path: Path, numbers: int, labels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The float32 weights in a model file of CRFsuite: of features (numbers, L), transitions (L, L), bias (L,)."""
-    tagger = crfsuite.Tagger()
-    tagger.open(str(path))
-    seen = [int(label) for label in tagger.labels()]
-    text = path.with_suffix(".txt")
-    tagger.dump(str(text))
-    tagger.close()
-    weights, transitions = np.zeros((numbers, labels), np.float32), np.zeros((labels, labels), np.float32)
-    bias = np.full(labels, UNSEEN, np.float32)
-    bias[seen] = 0
-    with open(text, encoding="ascii") as file:
-        for line in file:
-            if " --> " in line:
-                kind, source, _, target, weight = line.split()
-                row = bias if source == "bias" else (transitions if kind == "(1)" else weights)[int(source)]
-                row[int(target.rstrip(":"))] = float(weight)
-    return weights, transitions, bias
-
-
-def _trainer(crfsuite: Any, c1: float, c2: float, iterations: int) -> Any:
-    """A trainer of CRFsuite that logs its progress."""
-    class Trainer(crfsuite.Trainer):
-        def message(self, message: str) -> None:
-            if self.logparser.feed(message) == "iteration":
-                now = self.logparser.last_iteration
-                if now["num"] % LOG_INTERVAL == 1:
-                    logger.info("iteration %d: loss %.1f, %d weights, %.1f s", now["num"], now["loss"],
-                                now["active_features"], now["time"])
-
-    trainer = Trainer(algorithm="lbfgs", verbose=False)
-    trainer.set_params({"c1": c1, "c2": c2, "max_iterations": iterations, "feature.possible_transitions": True})
-    return trainer
-
-
-def _crfsuite() -> Any:
-    """The module pycrfsuite. Raises InputError if it is not installed."""
-    try:
-        import pycrfsuite
-    except ImportError:
-        raise InputError("python-crfsuite is not installed; it trains the CRF",
-                         "install it: pip install --constraint constraints.txt -e '.[crf]'") from None
-    return pycrfsuite
