@@ -1,4 +1,4 @@
-"""Lanes and pieces against constructions step by step: every slot once, with its token and pause."""
+"""Rows and chunks, compared with constructions step by step: every slot once, with its token and pause."""
 
 from unittest import mock
 
@@ -18,7 +18,7 @@ AHEADS = st.sampled_from([0, 1, 2, 3, 7])
 
 
 def make(lengths, labels=True, pauses=True):
-    """A set whose token, label and pause say which slot they are of."""
+    """A set where token, label and pause tell which slot they belong to."""
     n = sum(lengths)
     numbers = np.arange(n)
     return StoreSet((numbers + 2).astype(np.int32), (numbers % 127).astype(np.int8) if labels else None,
@@ -27,7 +27,7 @@ def make(lengths, labels=True, pauses=True):
 
 
 def steps_of(data, stream, lookahead):
-    """(token, pause, label) of each step of a stream: −lookahead … n − 1, as punc.models.base has it."""
+    """(token, pause, label) of the steps −lookahead … n − 1 of a stream, as `models.base` defines them."""
     begin, end = int(data.offsets[stream]), int(data.offsets[stream + 1])
     return [(int(data.ids[begin + t + lookahead]) if begin + t + lookahead < end else END,
              float(data.pauses[begin + t]) if t >= 0 and data.pauses is not None else np.nan,
@@ -46,7 +46,7 @@ def same(batch, expected):
 
 @settings(max_examples=100, deadline=None)
 @given(LENGTHS, AHEADS, st.integers(1, 12), st.integers(1, 7), st.sampled_from([1, 2, 64]), st.booleans())
-def test_lanes_step_by_step(lengths, lookahead, batch_size, bptt, block, pauses):
+def test_stateful_step_by_step(lengths, lookahead, batch_size, bptt, block, pauses):
     data = make(lengths, pauses=pauses)
     line = [step for stream in range(len(lengths)) for step in steps_of(data, stream, lookahead)]
     with mock.patch.object(punc.tokens.batches, "BLOCK", block):
@@ -54,9 +54,9 @@ def test_lanes_step_by_step(lengths, lookahead, batch_size, bptt, block, pauses)
     real = max(1, min(batch_size, len(line) // bptt))
     width = -(-len(line) // real)
     line += [(END, np.nan, -1)] * (real * width - len(line))
-    lane = [line[i * width:(i + 1) * width] for i in range(real)]
+    rows = [line[i * width:(i + 1) * width] for i in range(real)]
     for number, batch in enumerate(batches):
-        same(batch, [row[number * bptt:(number + 1) * bptt] for row in lane])
+        same(batch, [row[number * bptt:(number + 1) * bptt] for row in rows])
         assert (batch.pauses is None) == (not pauses)
         assert batch.fresh == (number == 0)
     assert len(batches) == -(-width // bptt)
@@ -64,8 +64,8 @@ def test_lanes_step_by_step(lengths, lookahead, batch_size, bptt, block, pauses)
 
 @settings(max_examples=50, deadline=None)
 @given(LENGTHS, AHEADS, st.integers(1, 12), st.integers(1, 7))
-def test_lanes_have_every_slot_once(lengths, lookahead, batch_size, bptt):
-    """Pauses are the slots' numbers: all of them, once each, beside a label."""
+def test_stateful_has_every_slot_once(lengths, lookahead, batch_size, bptt):
+    """The pause of a slot is its number: all occur once, with a label."""
     data = make(lengths)
     batches = list(stateful(data, lookahead, batch_size, bptt))
     slots = sorted(float(p) for b in batches for p in b.pauses[b.labels >= 0])
@@ -74,8 +74,8 @@ def test_lanes_have_every_slot_once(lengths, lookahead, batch_size, bptt):
     assert tokens == data.ids.tolist()
 
 
-def test_lanes_by_hand():
-    """Two streams of two tokens, look-ahead 1, two rows: four steps and a lane of three."""
+def test_stateful_by_hand():
+    """Two streams of two tokens, look-ahead 1, two rows: each row has three steps."""
     data = StoreSet(np.array([5, 6, 7, 8], np.int32), np.array([0, 1, 2, -1], np.int8),
                     np.array([.1, .2, .3, .4], np.float32), ["a", "b"], np.array([0, 2, 4]))
     first, second = stateful(data, 1, 2, 2)
@@ -85,8 +85,8 @@ def test_lanes_by_hand():
     assert (first.fresh, second.fresh) == (True, False)
 
 
-def brute_pieces(lengths, lookahead, size, context):
-    """Pieces as (stream, first, last, begin, end), by walking through each stream."""
+def brute_chunks(lengths, lookahead, size, context):
+    """Chunks as (stream, first, last, begin, end), by a walk through each stream."""
     for stream, length in enumerate(lengths):
         for begin in range(0, length, size):
             end = min(begin + size, length)
@@ -98,10 +98,11 @@ def brute_pieces(lengths, lookahead, size, context):
 
 @settings(max_examples=100, deadline=None)
 @given(LENGTHS, st.none() | AHEADS, st.integers(1, 12), CONTEXTS)
-def test_pieces_and_what_they_gather_step_by_step(lengths, lookahead, size, context):
+def test_cut_and_gather_step_by_step(lengths, lookahead, size, context):
     data = make(lengths)
     chunks = cut(data.offsets, lookahead, size, context)
-    assert [tuple(map(int, chunk_size)) for chunk_size in zip(*chunks)] == list(brute_pieces(lengths, lookahead, size, context))
+    found = [tuple(map(int, chunk)) for chunk in zip(*chunks)]
+    assert found == list(brute_chunks(lengths, lookahead, size, context))
     ahead = lookahead or 0
     for group in by_length(chunks, 3):
         batch, expected = gather(data, chunks, group, lookahead), []
@@ -117,7 +118,7 @@ def test_pieces_and_what_they_gather_step_by_step(lengths, lookahead, size, cont
 
 @settings(max_examples=50, deadline=None)
 @given(LENGTHS, st.none() | AHEADS, st.integers(1, 12), CONTEXTS, st.integers(1, 5), st.integers(0, 99))
-def test_pieces_have_every_slot_once(lengths, lookahead, size, context, batch_size, seed):
+def test_gather_has_every_slot_once(lengths, lookahead, size, context, batch_size, seed):
     data = make(lengths)
     chunks = cut(data.offsets, lookahead, size, context)
     found = []
@@ -130,7 +131,7 @@ def test_pieces_have_every_slot_once(lengths, lookahead, size, context, batch_si
 
 
 @pytest.mark.parametrize("lookahead", [None, 0, 2])
-def test_a_text_no_longer_than_a_piece_is_one_piece(lookahead):
+def test_cut_text_not_longer_than_a_chunk_is_one_chunk(lookahead):
     data = make([3, 5, 4])
     chunks = cut(data.offsets, lookahead, 5, 2)
     assert chunks.begin.tolist() == [0, 0, 0]
@@ -139,15 +140,15 @@ def test_a_text_no_longer_than_a_piece_is_one_piece(lookahead):
 
 
 @pytest.mark.parametrize("lookahead", [None, 1])
-def test_how_a_stream_is_cut_depends_on_its_length_only(lookahead):
-    """Not on the streams beside it: decoding a recording alone gives the same as among others."""
+def test_cut_depends_only_on_the_length_of_a_stream(lookahead):
+    """So decoding a recording alone gives the same labels as decoding it with others."""
     alone = [a.tolist() for a in cut(make([23]).offsets, lookahead, 5, 2)][1:]
     among = cut(make([9, 23, 1]).offsets, lookahead, 5, 2)
     assert [a[among.stream == 1].tolist() for a in among][1:] == alone
 
 
 @pytest.mark.parametrize("lookahead", [None, 1])
-def test_data_without_labels_and_pauses(lookahead):
+def test_batches_without_labels_and_pauses(lookahead):
     data = make([3, 2], labels=False, pauses=False)
     chunks = cut(data.offsets, lookahead, 8, 0)
     batches = [gather(data, chunks, group, lookahead) for group in by_length(chunks, 2)]
@@ -157,8 +158,8 @@ def test_data_without_labels_and_pauses(lookahead):
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(1, 200), min_size=1, max_size=40), st.integers(1, 9), st.none() | st.integers(0, 99))
-def test_groups_are_of_like_lengths(lengths, batch_size, seed):
-    """All pieces once; sorted by length, so what a group pads is bounded by how much lengths differ in all."""
+def test_by_length_groups_have_similar_lengths(lengths, batch_size, seed):
+    """All chunks once. They are sorted by length, so the differences of all lengths bound the padding."""
     chunks = cut(make(lengths).offsets, 0, 1000, 0)
     groups = by_length(chunks, batch_size, None if seed is None else np.random.default_rng(seed))
     assert sorted(k for group in groups for k in group.tolist()) == list(range(len(lengths)))
@@ -169,7 +170,7 @@ def test_groups_are_of_like_lengths(lengths, batch_size, seed):
     assert padding(chunks, batch_size) == pytest.approx(padded / (padded + int(read.sum())))
 
 
-def test_the_order_of_groups_is_random_and_of_the_seed():
+def test_by_length_order_is_random_and_depends_on_the_seed():
     chunks = cut(make([5] * 40).offsets, 0, 1000, 0)
     orders = [np.concatenate(by_length(chunks, 4, np.random.default_rng(seed))).tolist() for seed in (1, 1, 2)]
     assert orders[0] == orders[1] != orders[2]

@@ -1,4 +1,4 @@
-"""The schedule by tables of losses; what is on disk between epochs."""
+"""Checkpoints: the schedule for tables of losses, and the files between epochs."""
 
 import math
 
@@ -17,18 +17,18 @@ CONF = {"model": "t_lstm", "seed": 1, "max_grad_norm": 0.5, "pauses": False, "cl
 
 
 @pytest.mark.parametrize(("losses", "rates", "ended"), [
-    # Falls by a tenth and more: the rate stays.
+    # The loss falls by a tenth or more: the rate stays.
     ([10, 9, 8, 7], [1, 1, 1, 1], False),
-    # Falls by less once: halved every epoch from then on, even where it falls by more again.
+    # It falls by less once: the rate is halved after every epoch from then on, also after larger falls.
     ([10, 8, 7.5, 6, 5], [1, 1, 1 / 2, 1 / 4, 1 / 8], False),
-    # Falls by less a second time: that was the last epoch.
+    # It falls by less a second time: that was the last epoch.
     ([10, 8, 7.5, 6, 5.5], [1, 1, 1 / 2, 1 / 4, 1 / 8], True),
     ([10, 9.5, 9.4], [1, 1 / 2, 1 / 4], True),
-    # A rise is a fall by less; what comes next is compared with the best, not with the last.
+    # A rise counts as a fall by less. The next loss is compared with the best one, not with the last.
     ([10, 12, 9.5], [1, 1 / 2, 1 / 4], True),
     ([10, 12, 8.9], [1, 1 / 2, 1 / 4], False),
 ])
-def test_schedule(losses, rates, ended):
+def test_advance_halving(losses, rates, ended):
     progress = Progress(1.0)
     for number, (loss, rate) in enumerate(zip(losses, rates), 1):
         assert not progress.ended
@@ -38,8 +38,8 @@ def test_schedule(losses, rates, ended):
     assert progress.ended == ended
 
 
-def test_linear_schedule():
-    """The rate falls by the same amount whether the loss falls or rises, and training goes on."""
+def test_advance_linear():
+    """The rate falls by the same amount whether the loss falls or rises, and training continues."""
     progress = Progress(0.9)
     for rate, loss in ((0.6, 5.0), (0.3, 7.0), (0.0, 4.0)):
         progress = advance(progress, loss, 0.1, fall=0.3)
@@ -49,8 +49,9 @@ def test_linear_schedule():
 
 
 @pytest.mark.parametrize("loss", [math.nan, math.inf])
-def test_a_loss_that_is_not_finite(loss):
-    with pytest.raises(InputError, match=r"^the development loss is not finite; lower --learning-rate, or set --max-grad-norm$"):
+def test_advance_loss_not_finite_is_an_error(loss):
+    message = r"^the development loss is not finite; lower --learning-rate, or set --max-grad-norm$"
+    with pytest.raises(InputError, match=message):
         advance(Progress(0.1, 1, False, 1.0, 1.0), loss, 0.003)
 
 
@@ -75,7 +76,7 @@ def same(a, b):
     return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
 
 
-def test_an_epoch_kept_is_resumed(tmp_path):
+def test_resume_restores_what_was_kept(tmp_path):
     model, updates = make()
     assert resume(tmp_path, model, updates, CONF) is None
     step(model, updates)
@@ -84,13 +85,13 @@ def test_an_epoch_kept_is_resumed(tmp_path):
     other, others = make()
     assert resume(tmp_path, other, others, CONF) == progress
     assert same(weights(other), weights(model))
-    for _ in range(2):  # the optimiser too: the next steps are the same
+    for _ in range(2):  # the optimiser is restored too: the next steps are the same
         step(model, updates)
         step(other, others)
         assert same(weights(other), weights(model))
 
 
-def test_a_worse_epoch_goes_back_to_the_best(tmp_path):
+def test_keep_worse_epoch_restores_the_best(tmp_path):
     model, updates = make()
     first = advance(Progress(0.1), 2.0, 0.003)
     keep(tmp_path, model, updates, first, CONF)
@@ -106,14 +107,14 @@ def test_a_worse_epoch_goes_back_to_the_best(tmp_path):
     assert same(weights(other), best)
 
 
-def test_finish(tmp_path):
+def test_finish_writes_model_and_conf(tmp_path):
     model, updates = make()
     assert not finished(tmp_path, CONF)
     keep(tmp_path, model, updates, advance(Progress(0.1), 2.0, 0.003), CONF)
     assert not finished(tmp_path, CONF)
     finish(tmp_path, model, CONF)
     assert finished(tmp_path, CONF)
-    assert finished(tmp_path, CONF | {"unknown_flag": False})  # an option that it did not have yet, as it is by default
+    assert finished(tmp_path, CONF | {"unknown_flag": False})  # an option that is newer than the model has its default
     assert sorted(path.name for path in tmp_path.iterdir()) == ["conf", "final.pt", "labels.txt", "vocab"]
     head, *lines = (tmp_path / "conf").read_text().splitlines()
     assert head.startswith("# punc ")
@@ -125,14 +126,14 @@ def test_finish(tmp_path):
     assert loaded.labels == model.labels
 
 
-def test_no_epoch(tmp_path):
+def test_finish_without_an_epoch_is_an_error(tmp_path):
     with pytest.raises(InputError, match="no epoch was trained; set --epochs to 1 or more"):
         finish(tmp_path, make()[0], CONF)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("change", [{"seed": 2}, {"pauses": True}, {"new": 1}, {"model": "ta_lstm"}])
-def test_a_directory_of_other_options(tmp_path, change):
+def test_resume_and_finished_other_conf_is_an_error(tmp_path, change):
     model, updates = make()
     keep(tmp_path, model, updates, advance(Progress(0.1), 2.0, 0.003), CONF)
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
@@ -150,7 +151,7 @@ def test_a_directory_of_other_options(tmp_path, change):
 
 
 @pytest.mark.parametrize("length", [0, 1, 100, -1])
-def test_a_truncated_progress_file(tmp_path, length):
+def test_resume_truncated_file_is_an_error(tmp_path, length):
     model, updates = make()
     keep(tmp_path, model, updates, advance(Progress(0.1), 2.0, 0.003), CONF)
     path = tmp_path / "progress.pt"
@@ -160,7 +161,7 @@ def test_a_truncated_progress_file(tmp_path, length):
     assert str(error.value) == f"{path}: not a model file, or a truncated one; train the model again"
 
 
-def test_a_model_is_no_progress(tmp_path):
+def test_resume_model_instead_of_progress_is_an_error(tmp_path):
     model, updates = make()
     keep(tmp_path, model, updates, advance(Progress(0.1), 2.0, 0.003), CONF)
     (tmp_path / "best.pt").rename(tmp_path / "progress.pt")
@@ -168,7 +169,7 @@ def test_a_model_is_no_progress(tmp_path):
         resume(tmp_path, model, updates, CONF)
 
 
-def test_a_run_begun_on_another_store(tmp_path):
+def test_resume_other_store_is_an_error(tmp_path):
     model, updates = make()
     keep(tmp_path, model, updates, advance(Progress(0.1), 2.0, 0.003), CONF)
     larger = create("t_lstm", Vocabulary(["<unk>", "</s>", "a", "b"]), model.labels, model.spec["options"])

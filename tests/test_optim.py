@@ -1,4 +1,4 @@
-"""Optimisers: sparse and dense agree, rows that are not in a batch rest, clipping and decay by hand."""
+"""The optimiser: sparse equals dense, only rows of a batch change, limit of the norm and weight decay by hand."""
 
 import math
 
@@ -14,7 +14,7 @@ BATCHES = [[0, 1, 1, 3], [3, 4], [1, 0, 2, 2], [5]]
 
 
 class Net(nn.Module):
-    """Four tokens to a number each."""
+    """A number for some tokens."""
 
     def __init__(self, sparse):
         super().__init__()
@@ -36,15 +36,15 @@ def run(net, optimizer, max_grad_norm=0.0):
 
 @pytest.mark.parametrize("max_grad_norm", [0.0, 0.05])
 @pytest.mark.parametrize("name", ["adagrad", "sgd"])
-def test_sparse_equals_dense(name, max_grad_norm):
+def test_step_sparse_equals_dense(name, max_grad_norm):
     sparse, dense = (run(net, Optimizer(net, name, 0.1), max_grad_norm) for net in (Net(True), Net(False)))
     for a, b in zip(sparse, dense):
         torch.testing.assert_close(a, b, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("epsilon", [1e-10, 0.3])
-def test_adagrad_by_hand(epsilon):
-    """w ← w − η g / (√(Σ g²) + ε), Duchi et al. 2011, for the rows of an embedding."""
+def test_step_adagrad_by_hand(epsilon):
+    """w ← w − η g / (√(Σ g²) + ε) for the rows of an embedding (Duchi et al. 2011)."""
     net = Net(True)
     updates = Optimizer(net, "adagrad", 0.1, epsilon)
     weight, squares = net.embedding.weight.detach().clone(), torch.zeros(8, 3)
@@ -59,8 +59,8 @@ def test_adagrad_by_hand(epsilon):
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_rows_that_are_not_in_a_batch_do_not_change(name):
-    """Nor by weight decay, nor by momentum of batches before."""
+def test_step_changes_only_rows_of_the_batch(name):
+    """Neither weight decay nor the momentum of earlier batches changes other rows."""
     net = Net(True)
     updates = Optimizer(net, name, 0.1, weight_decay=0.1)
     for batch in BATCHES:
@@ -74,8 +74,8 @@ def test_rows_that_are_not_in_a_batch_do_not_change(name):
 
 @pytest.mark.parametrize("sparse", [True, False])
 @pytest.mark.parametrize("max_grad_norm", [0.05, 1e6])
-def test_clipping_by_hand(sparse, max_grad_norm):
-    """SGD at rate 1 moves the weights by the gradient: the norm of all together is the limit, the direction stays."""
+def test_step_max_grad_norm_by_hand(sparse, max_grad_norm):
+    """SGD at rate 1 moves the weights by the gradient. Its norm is at most the limit; its direction stays."""
     net = Net(sparse)
     before = [w.detach().clone() for w in net.parameters()]
     net(BATCHES[0]).backward()
@@ -87,8 +87,8 @@ def test_clipping_by_hand(sparse, max_grad_norm):
         torch.testing.assert_close(old - new.detach(), grad * min(1.0, max_grad_norm / norm), rtol=1e-4, atol=1e-7)
 
 
-def test_weight_decay_is_of_dense_weights_only():
-    """A gradient of zero: SGD then moves a weight by rate · decay · weight."""
+def test_step_weight_decay_of_dense_weights_only():
+    """If the gradient is zero, SGD moves a weight by rate · decay · weight."""
     net = Net(True)
     before = [w.detach().clone() for w in net.parameters()]
     updates = Optimizer(net, "sgd", 0.5, weight_decay=0.1)
@@ -99,7 +99,7 @@ def test_weight_decay_is_of_dense_weights_only():
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_weights_that_are_fixed_stay(name):
+def test_step_keeps_fixed_weights(name):
     net = Net(True)
     net.embedding.requires_grad_(False)
     before = net.embedding.weight.detach().clone()
@@ -109,7 +109,7 @@ def test_weights_that_are_fixed_stay(name):
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_the_learning_rate_is_of_all_weights(name):
+def test_set_learning_rate_of_all_weights(name):
     net = Net(True)
     before = [w.detach().clone() for w in net.parameters()]
     updates = Optimizer(net, name, 0.1)
@@ -118,7 +118,7 @@ def test_the_learning_rate_is_of_all_weights(name):
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_a_restored_state_goes_on_bit_for_bit(name):
+def test_load_state_dict_continues_bit_for_bit(name):
     whole, broken = Net(True), Net(True)
     updates = Optimizer(whole, name, 0.1, weight_decay=0.01)
     run(whole, updates)
@@ -132,6 +132,6 @@ def test_a_restored_state_goes_on_bit_for_bit(name):
     assert all(torch.equal(a, b) for a, b in zip(run(fresh, second), expected))
 
 
-def test_an_optimizer_that_is_none():
+def test_optimizer_unknown_name_is_an_error():
     with pytest.raises(InputError, match=r"^no optimizer 'adagard'; choose from adagrad, adam, adamw, sgd$"):
         Optimizer(Net(True), "adagard", 0.1)

@@ -1,4 +1,4 @@
-"""Stores: what is written is what the data directories say; bad input leaves nothing half written."""
+"""Stores: the arrays hold what the data directories have; bad input leaves nothing half written."""
 
 import os
 import string
@@ -19,7 +19,7 @@ LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\n"
 
 @pytest.fixture
 def place(tmp_path):
-    """A place with labels.txt and the data directories train (labels and pauses) and test (neither)."""
+    """A directory with labels.txt and the data directories train (with labels and pauses) and test (without)."""
     (tmp_path / "labels.txt").write_text(LABELS)
     pauses = np.array([0.5, np.nan, 0.25], np.float32)
     write_data_dir(tmp_path / "train", [
@@ -39,7 +39,7 @@ def tree(path):
     return {file.relative_to(path): file.read_bytes() for file in path.rglob("*") if file.is_file()}
 
 
-def test_by_hand(place):
+def test_make_store_by_hand(place):
     store = make(place)
     assert store.vocabulary.tokens == ["<unk>", "</s>", "x", "y", "z", "ä"]
     assert (UNK, END) == (0, 1)
@@ -61,19 +61,19 @@ def test_by_hand(place):
     assert (place / "store/train/index").read_text() == "a 0 4\nb 4 2\n"
 
 
-def test_another_vocabulary(place):
+def test_make_store_with_a_given_vocabulary(place):
     make(place, "train")
     make_store(place / "two", [place / "test"], place / "labels.txt", vocab=place / "store/vocab")
     assert Store(place / "two").set("test").ids.tolist() == [5, 0, 2]
     assert (place / "two/vocab").read_bytes() == (place / "store/vocab").read_bytes()
 
 
-def test_vocabulary_size_and_the_set_it_is_made_of(place):
+def test_make_store_vocab_size_and_train_sets(place):
     assert make(place, vocab_size=1).set("train").ids.tolist() == [2, 0, 2, 0, 2, 0]
     assert make(place, train="test").vocabulary.tokens[2:] == ["new", "x", "ä"]
 
 
-def test_segments_give_the_order_of_time(place):
+def test_make_store_segments_give_the_order_of_time(place):
     train = place / "train"
     (train / "segments").write_text("a-1 rec2 5 6\na-2 rec2 1 2\nb-1 rec1 0 1\n")
     store = make(place, "train")
@@ -85,7 +85,7 @@ def test_segments_give_the_order_of_time(place):
     assert store.set("train").offsets.tolist() == [0, 2, 6]
 
 
-def test_characters_by_hand(place, capsys):
+def test_make_store_char_by_hand(place, capsys):
     (place / "train/text").write_text("a-1 X “y” x\na-2 z1\nb-1 xx\u200b ä\n")
     store = make(place, token_type="char")
     tokens = store.vocabulary.tokens
@@ -104,41 +104,44 @@ def test_characters_by_hand(place, capsys):
     assert "train: 6 words, 16 characters with the blanks in 2 streams, 1 left out\n" in capsys.readouterr().err
 
 
-def test_subwords_by_hand(place):
+def test_make_store_subword_by_hand(place):
     store = make(place, token_type="subword", vocab_size=8)
     assert (store.token_type, len(store.tokenizer.vocabulary)) == ("subword", len(store.vocabulary))
     assert len(store.vocabulary) <= 10
     train = store.set("train")
-    codings = [store.tokenizer.encode(words) for words in (["x", "y", "x", "z"], ["x", "ä"])]
-    assert train.ids.tolist() == [i for encoding in codings for i in encoding.ids]
-    slots = np.concatenate([codings[0].slots, codings[1].slots + len(codings[0].ids)])
+    encodings = [store.tokenizer.encode(words) for words in (["x", "y", "x", "z"], ["x", "ä"])]
+    assert train.ids.tolist() == [i for encoding in encodings for i in encoding.ids]
+    slots = np.concatenate([encodings[0].slots, encodings[1].slots + len(encodings[0].ids)])
     assert train.labels[slots].tolist() == [0, 1, 2, 2, 0, 0]
     assert (np.delete(train.labels, slots) == -1).all()
-    assert train.offsets.tolist() == [0, len(codings[0].ids), len(train.ids)]
+    assert train.offsets.tolist() == [0, len(encodings[0].ids), len(train.ids)]
 
 
 @pytest.mark.parametrize("token_type", ["char", "subword"])
-def test_another_store_of_a_units_vocabulary(place, token_type):
+def test_make_store_char_and_subword_with_a_given_vocabulary(place, token_type):
     store = make(place, token_type=token_type, vocab_size=9)
     expected = store.set("test").ids.tolist()
-    make_store(place / "two", [place / "test"], place / "labels.txt", token_type=token_type, vocab=place / "store/vocab")
+    make_store(place / "two", [place / "test"], place / "labels.txt", token_type=token_type,
+               vocab=place / "store/vocab")
     assert Store(place / "two").set("test").ids.tolist() == expected
-    make(place)  # and what it has of the unit does not stay in a store of words
+    make(place)  # a store of words removes token_type and pieces.model
     assert Store(place / "store").token_type == "word"
     assert {file.name for file in (place / "store").iterdir()} == {"vocab", "labels.txt", "conf", "train", "test"}
 
 
-def test_a_vocabulary_of_another_unit_is_refused(place):
+def test_make_store_vocabulary_of_another_token_type_is_an_error(place):
     make(place)
     with pytest.raises(InputError, match=r"store/vocab:3: no '<space>' here"):
-        make_store(place / "two", [place / "test"], place / "labels.txt", token_type="char", vocab=place / "store/vocab")
+        make_store(place / "two", [place / "test"], place / "labels.txt", token_type="char",
+                   vocab=place / "store/vocab")
     with pytest.raises(InputError, match=r"store/pieces.model: no such file"):
-        make_store(place / "two", [place / "test"], place / "labels.txt", token_type="subword", vocab=place / "store/vocab")
+        make_store(place / "two", [place / "test"], place / "labels.txt", token_type="subword",
+                   vocab=place / "store/vocab")
     assert not (place / "two").exists()
 
 
 @pytest.mark.parametrize("token_type", ["char", "subword"])
-def test_segments_change_the_order_of_tokens_only(place, token_type):
+def test_make_store_char_and_subword_segments_in_order_of_id(place, token_type):
     make(place, "train", token_type=token_type, vocab_size=9)
     plain = Store(place / "store").set("train")
     (place / "train/segments").write_text("a-1 rec1 5 6\na-2 rec1 7 8\nb-1 rec2 0 1\n")  # the order of the lines
@@ -155,8 +158,8 @@ words = st.lists(st.text(st.sampled_from("abäあ\u00a0\u3000\x1c<"), min_size=1
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.tuples(st.sampled_from("abcd"), words, st.sampled_from([" ", "  ", "\t", " \t "])), min_size=1),
        st.integers(1, 200))
-def test_a_store_is_what_its_data_directory_is(tmp_path_factory, utterances, block):
-    """The blocks agree with DataDir.utterances, whatever the blanks, the writing systems and the block size."""
+def test_make_store_equals_the_data_directory(tmp_path_factory, utterances, block):
+    """A store equals DataDir.utterances, for all kinds of blanks, writing systems and block sizes."""
     place = tmp_path_factory.mktemp("p")
     utterances = sorted((stream, text, blank) for stream, text, blank in utterances)
     rows = [(f"{stream}-{i:03d}", stream, text, blank) for i, (stream, text, blank) in enumerate(utterances)]
@@ -169,7 +172,7 @@ def test_a_store_is_what_its_data_directory_is(tmp_path_factory, utterances, blo
     (place / "d/utt2spk").write_text("".join(f"{key} {stream}\n" for key, stream, _, _ in rows))
     expected = list(DataDir(place / "d").utterances())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(punc.tokens.store_set, "ENCODE_BLOCK", block)
+        patch.setattr(punc.tokens.store_set, "ENCODE_BYTES", block)
         if not any(u.words for u in expected):
             with pytest.raises(InputError, match="not one word"):
                 make(place, "d")
@@ -186,12 +189,12 @@ def test_a_store_is_what_its_data_directory_is(tmp_path_factory, utterances, blo
 
 
 @pytest.mark.parametrize("token_type", ["word", "char", "subword"])
-def test_the_number_of_processes_changes_nothing(place, monkeypatch, token_type):
+def test_make_store_does_not_depend_on_nj(place, monkeypatch, token_type):
     letters = np.array(list(string.ascii_lowercase))
     rng = np.random.default_rng(0)
     write_data_dir(place / "long", [Utterance(f"{i:04d}", f"{i:04d}"[:2], list(rng.choice(letters, 20)), ["O"] * 20)
                                     for i in range(300)])
-    monkeypatch.setattr(punc.tokens.store_set, "ENCODE_BLOCK", 1000)
+    monkeypatch.setattr(punc.tokens.store_set, "ENCODE_BYTES", 1000)
     make(place, "long", "train", nj=1, token_type=token_type)
     one = tree(place / "store")
     (place / "store/conf").unlink()
@@ -199,7 +202,7 @@ def test_the_number_of_processes_changes_nothing(place, monkeypatch, token_type)
     assert tree(place / "store") == one
 
 
-def test_a_finished_store_is_not_made_again(place, capsys):
+def test_make_store_finished_store_is_not_made_again(place, capsys):
     make(place)
     before = {file: file.stat().st_mtime_ns for file in (place / "store").rglob("*")}
     make(place)
@@ -212,9 +215,9 @@ def test_a_finished_store_is_not_made_again(place, capsys):
     assert len(make(place, vocab_size=1).vocabulary) == 3
 
 
-def test_what_an_earlier_store_had_does_not_stay(place):
+def test_make_store_removes_files_of_an_earlier_store(place):
     make(place)
-    (place / "store/test/mine").write_text("a user's own")
+    (place / "store/test/mine").write_text("a file of the user")
     (place / "train/punct").unlink()
     store = make(place, "train")
     assert store.sets == ["train"]
@@ -222,13 +225,13 @@ def test_what_an_earlier_store_had_does_not_stay(place):
     assert (place / "store/test/mine").exists()
 
 
-def test_a_kill_while_the_files_are_put_in_place_leaves_no_store(place, monkeypatch):
+def test_make_store_killed_while_renaming_leaves_no_store(place, monkeypatch):
     make(place)
     calls = []
 
     def replace(*names):
         calls.append(names)
-        if len(calls) == 4:  # the vocabulary and the label set are written, the first file is in its place
+        if len(calls) == 4:  # vocabulary and label set are written, one file is renamed
             raise KeyboardInterrupt
         os.rename(*names)
 
@@ -261,12 +264,12 @@ def test_a_kill_while_the_files_are_put_in_place_leaves_no_store(place, monkeypa
     ("labels.txt", b"O w\n" + b"".join(b"L%d w%d\n" % (i, i) for i in range(127)), "labels.txt", "127"),
     ("vocab", b"<unk>\n</s>\na\na\n", "vocab:4", "twice"),
     ("vocab", b"a\nb\n", "vocab:1", "<unk>")])
-@pytest.mark.parametrize("there", [False, True])
-def test_bad_input_is_one_line_and_changes_nothing(place, capsys, file, content, where, what, there):
+@pytest.mark.parametrize("exists", [False, True])
+def test_make_store_bad_input_is_one_line_and_changes_nothing(place, capsys, file, content, where, what, exists):
     options = ["--vocab", str(place / "vocab")] if file == "vocab" else []
     arguments = ["make-store", "--labels", str(place / "labels.txt"), *options, str(place / "store"),
                  str(place / "train"), str(place / "test")]
-    if there:
+    if exists:
         make(place)
     (place / file).write_bytes(content)
     before = tree(place)
@@ -280,7 +283,7 @@ def test_bad_input_is_one_line_and_changes_nothing(place, capsys, file, content,
 
 
 @pytest.mark.parametrize("missing", ["train", "train/text", "train/utt2spk", "labels.txt", "vocab"])
-def test_missing_files(place, missing):
+def test_make_store_missing_file_is_an_error(place, missing):
     if (place / missing).exists():
         (place / missing).rename(place / "away")
     with pytest.raises(InputError, match=f"{missing}: "):
@@ -292,12 +295,12 @@ def test_missing_files(place, missing):
     ({"vocab_size": 0}, "vocab-size=0"), ({"min_count": 0}, "min-count=0"),
     ({"nj": 0}, "nj=0"), ({"token_type": "syllable"}, "no token type .syllable."),
     ({"train": "dev"}, "'dev'")])
-def test_options_that_do_not_fit(place, options, what):
+def test_make_store_wrong_option_is_an_error(place, options, what):
     with pytest.raises(InputError, match=what):
         make(place, **options)
 
 
-def test_two_sets_of_one_name(place):
+def test_make_store_two_sets_of_one_name_is_an_error(place):
     (place / "other").mkdir()
     (place / "test").rename(place / "other/train")
     with pytest.raises(InputError, match="'train' cannot name one more set"):
@@ -305,7 +308,7 @@ def test_two_sets_of_one_name(place):
 
 
 @pytest.mark.parametrize("target", ["train", "labels.txt"])
-def test_a_target_that_is_something_else_is_left_alone(place, target):
+def test_make_store_target_that_is_not_a_store_is_kept(place, target):
     before = tree(place)
     with pytest.raises(InputError, match="not a store"):
         make_store(place / target, [place / "train"], place / "labels.txt")
@@ -313,12 +316,12 @@ def test_a_target_that_is_something_else_is_left_alone(place, target):
 
 
 @pytest.mark.parametrize("path", ["no", "train"])
-def test_what_is_no_store_is_not_opened(place, path):
+def test_store_not_a_store_is_an_error(place, path):
     with pytest.raises(InputError, match="make-store"):
         Store(place / path)
 
 
-def test_a_set_that_is_not_there(place):
+def test_store_missing_set_is_an_error(place):
     with pytest.raises(InputError, match="no set 'dev' in the store; it has test train"):
         make(place).set("dev")
 
@@ -338,7 +341,7 @@ def cut(path):
     ("index", lambda path: path.write_text("a 1 3\nb 4 2\n")),
     ("index", lambda path: path.write_text("a 0 4\nb x 2\n")),
     ("index", lambda path: path.write_bytes(b"a 0 4\n\xff 4 2\n")), ("index", lambda path: path.write_text(""))])
-def test_a_broken_set_is_not_opened(place, file, change):
+def test_store_broken_set_is_an_error(place, file, change):
     store = make(place)
     change(place / "store/train" / file)
     with pytest.raises(InputError, match=r"store/train[^;]*; make .*again") as caught:

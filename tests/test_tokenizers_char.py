@@ -1,4 +1,4 @@
-"""Words as characters: by a plain loop, the rule of what stands for a character, and counting."""
+"""Characters: compared with a plain loop; the rules that normalise a character; counting."""
 
 import unicodedata
 
@@ -24,7 +24,7 @@ words = st.lists(st.text(character, min_size=1, max_size=6), max_size=8)
 
 
 def by_hand(words):
-    """Tokens, slots, and how many characters are left out, a character at a time."""
+    """Tokens, slots, and how many characters are left out, one character at a time."""
     ids, slots, lost = [], [], 0
     for word in words:
         for c in word:
@@ -42,14 +42,14 @@ def by_hand(words):
 
 
 @given(words)
-def test_words_by_hand(words):
+def test_encode_by_hand(words):
     ids, slots, lost = CHARACTERS.encode(words)
     assert (ids.tolist(), slots.tolist(), lost) == by_hand(words)
     assert (ids.dtype, slots.dtype) == (np.int32, np.int64)
 
 
 @given(st.lists(words, min_size=1))
-def test_a_text_is_its_words(lines):
+def test_text_encoder_equals_encode(lines):
     text = "".join(" ".join(["utt-é", *line]) + "\n" for line in lines).encode()
     tokens = split_lines(text)[1]
     assert spaced(tokens) == b"".join(token + b" " for token in strings(tokens))
@@ -58,14 +58,14 @@ def test_a_text_is_its_words(lines):
 
 
 @given(words, words)
-def test_words_do_not_touch_each_other(one, other):
+def test_encode_words_are_independent(one, other):
     (a, slots_a, lost_a), (b, slots_b, lost_b) = CHARACTERS.encode(one), CHARACTERS.encode(other)
     ids, slots, lost = CHARACTERS.encode(one + other)
     assert (ids.tolist(), lost) == ([*a, *b], lost_a + lost_b)
     assert slots.tolist() == [*slots_a, *(slots_b + len(a))]
 
 
-def spelled(word):
+def spelling(word):
     ids = CHARACTERS.encode([word]).ids
     return "".join(CHARACTERS.vocabulary.tokens[i] for i in ids[:-1])
 
@@ -75,18 +75,18 @@ def spelled(word):
     ("İ", "i\u0307"), ("ı", "i"), ("ß", "ß"), ("ẞ", "ß"), ("œ", "oe"), ("ﬁ", "i"), ("ﬆ", "st"), ("½", "00"),
     ("it’s", "it's"), ("a—b", "a-b"), ("…", "..."), ("ｶﾞ", "カ"), ("日", "日"), ("本", ""), ("👍🏽", "👍"),
     ("\u200fא\u202e", "א"), ("a\u00a0b", "ab"), ("a\x01b", "ab"), ("a\ud800b", "ab"), ("<unk>", ""), ("字", "")])
-def test_what_stands_for_a_character(word, read):
-    assert spelled(word) == read
+def test_encode_normalises_characters(word, read):
+    assert spelling(word) == read
 
 
 @given(st.characters(exclude_characters=" "))
-def test_what_may_stand_for_a_character_is_normalised_and_no_blank(character):
+def test_equivalent_is_normalised_and_has_no_blank(character):
     for found in normalised(character), equivalent(character):
         assert not set(found) & set(" \t\n\r\0")
         assert "".join(map(normalised, found)) == found
 
 
-def test_a_long_word_and_no_word():
+def test_encode_long_word_and_no_word():
     ids, slots, lost = CHARACTERS.encode(["a" * 25000 + "字" + "ﬆ" * 12500, "b"])
     assert (len(ids), slots.tolist(), lost) == (50003, [50000, 50002], 1)
     empty = CHARACTERS.encode([])
@@ -98,18 +98,18 @@ def data_dir(path, texts):
     return DataDir(path)
 
 
-def test_the_vocabulary_is_the_characters_of_the_words(tmp_path, monkeypatch):
+def test_make_vocabulary_is_the_characters(tmp_path, monkeypatch):
     data = data_dir(tmp_path / "d", ["Ab b\x01a 17", "É b\u00a0İ"])
     expected = {"a": 2, "b": 3, "0": 2, "é": 1, "\u00a0": 1, "i": 1, "\u0307": 1}
     assert count_characters([data]) == {c.encode(): n for c, n in expected.items()}
     made = CharTokenizer.make([data], 3)
     assert made.vocabulary.tokens == [*SPECIALS, "b", "0", "a"]
     assert CharTokenizer.make([data], 9, min_count=3).vocabulary.tokens == [*SPECIALS, "b"]
-    monkeypatch.setattr(punc.tokens.tokenizers.char, "COUNT_BLOCK", 8)
+    monkeypatch.setattr(punc.tokens.tokenizers.char, "COUNT_BYTES", 8)
     assert count_characters([data, data], nj=2) == {c: 2 * n for c, n in count_characters([data]).items()}
 
 
-def test_a_vocabulary_without_a_blank_is_refused(tmp_path):
+def test_read_vocabulary_without_space_is_an_error(tmp_path):
     Vocabulary(["<unk>", "</s>", "a"]).write(tmp_path / "vocab")
     with pytest.raises(InputError, match=r"vocab:3: no '<space>' here; "):
         CharTokenizer.read(tmp_path / "vocab")

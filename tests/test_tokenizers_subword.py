@@ -1,4 +1,4 @@
-"""Words as pieces: each word by itself, whatever was met before; the model is the same when it is made again."""
+"""Subwords: the pieces of a word depend on that word only; making the model again gives the same model."""
 
 import pickle
 import string
@@ -18,7 +18,7 @@ from punc.tokens.vocabulary import UNK, Vocabulary
 
 
 def data_dir(path, seed=0):
-    """Words of two syllables each, the first ones more often."""
+    """Words of two syllables each; the first syllables are more frequent."""
     rng = np.random.default_rng(seed)
     syllables = [a + b for a in string.ascii_lowercase[:8] for b in "aeiou"]
     texts = (["".join(syllables[min(i, 39)] for i in rng.zipf(1.3, 2) - 1) for _ in range(40)] for _ in range(40))
@@ -47,7 +47,7 @@ def by_hand(model, words):
 
 @settings(deadline=None)
 @given(words=words, cache=st.sampled_from([0, 3, 1 << 18]))
-def test_a_word_is_its_pieces(subwords, words, cache):
+def test_encode_word_is_its_pieces(subwords, words, cache):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(punc.tokens.tokenizers.subword, "CACHE", cache)
         ids, slots, lost = subwords.encode(words)
@@ -55,7 +55,7 @@ def test_a_word_is_its_pieces(subwords, words, cache):
     assert (ids.dtype, slots.dtype, lost) == (np.int32, np.int64, ids.tolist().count(UNK))
 
 
-def test_pieces_are_what_the_word_is_written_of(subwords):
+def test_encode_pieces_spell_the_word(subwords):
     for word in ("baba", "hubaga", "cede"):
         ids, slots, lost = subwords.encode([word])
         assert "".join(subwords.vocabulary.tokens[i] for i in ids) == f"▁{word}"
@@ -63,14 +63,14 @@ def test_pieces_are_what_the_word_is_written_of(subwords):
     assert len(subwords.encode(["baba" * 5]).ids) > len(subwords.encode(["baba"]).ids)
 
 
-def test_a_text_is_its_words_in_any_process(subwords):
+def test_text_encoder_pickled_gives_the_same(subwords):
     tokens = split_lines("u-1 baba 日本 bade\nu-2\nu-3 baba\n".encode())[1]
     encode = pickle.loads(pickle.dumps(subwords.text_encoder()))
     for found, expected in zip(encode(tokens), subwords.encode(["baba", "日本", "bade", "baba"])):
         np.testing.assert_array_equal(found, expected)
 
 
-def test_made_again_it_is_the_same_and_it_reads_back(subwords, tmp_path):
+def test_make_again_is_the_same_and_is_read_back(subwords, tmp_path):
     again = SubwordTokenizer.make([data_dir(tmp_path / "d")], 60, nj=2)
     assert again.__getstate__() == subwords.__getstate__()
     again.write(tmp_path)
@@ -81,10 +81,10 @@ def test_made_again_it_is_the_same_and_it_reads_back(subwords, tmp_path):
     assert rare.vocabulary.tokens != again.vocabulary.tokens
 
 
-def test_files_that_do_not_fit_are_one_line(subwords, tmp_path):
+def test_read_files_that_do_not_fit_is_one_line(subwords, tmp_path):
     subwords.write(tmp_path)
     Vocabulary([*subwords.vocabulary.tokens, "more"]).write(tmp_path / "vocab")
-    with pytest.raises(InputError, match=r"vocab: these are not the pieces of pieces.model"):
+    with pytest.raises(InputError, match=r"vocab: these are not the pieces of pieces.model next to it"):
         SubwordTokenizer.read(tmp_path / "vocab")
     (tmp_path / PIECES).write_bytes(b"no model")
     with pytest.raises(InputError, match=r"pieces.model: not a model of pieces"):
@@ -94,7 +94,7 @@ def test_files_that_do_not_fit_are_one_line(subwords, tmp_path):
         SubwordTokenizer.read(tmp_path / "vocab")
 
 
-def test_too_few_pieces_for_the_characters(tmp_path):
+def test_make_fewer_pieces_than_characters_is_an_error(tmp_path):
     with pytest.raises(InputError, match=r"no pieces for --vocab-size=3: .*; give a larger") as caught:
         SubwordTokenizer.make([data_dir(tmp_path / "d")], 3)
     assert "\n" not in str(caught.value)

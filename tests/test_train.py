@@ -1,4 +1,4 @@
-"""The training loop: it learns, repeats itself bit for bit, and goes on after a kill as if there had been none."""
+"""Training: it learns, is repeatable bit for bit, and continues after a kill to the same model."""
 
 import importlib
 import os
@@ -21,16 +21,17 @@ from punc.decoding.decode import log_posteriors
 from punc.models.base import NeuralModel, load, read_checkpoint
 from punc.tokens.store import END, Store, make_store
 from punc.training.evaluate import evaluate
-from punc.training.options import TrainingOptions, parse_weights
+from punc.training.options import TrainingOptions
 from punc.training.train import train
 
 torch.set_num_threads(1)
 SMALL = {"embedding_dim": 6, "hidden_dim": 8, "init_range": 0.1}
-SETTINGS = {"train_set": "train_before", "dev_set": "dev_before", "batch_size": 20, "bptt": 5, "epochs": 3, "threads": 1}
+SETTINGS = {"train_set": "train_before", "dev_set": "dev_before", "batch_size": 20, "bptt": 5, "epochs": 3,
+            "threads": 1}
 
 
 class BothWays(NeuralModel):
-    """A bidirectional LSTM with dropout, which reads whole texts."""
+    """A bidirectional LSTM with dropout; it reads whole streams."""
 
     lookahead = None
 
@@ -56,14 +57,16 @@ def both_ways(monkeypatch):
     monkeypatch.setattr(module, "model_class", lambda name: BothWays if name == "both_ways" else found(name))
 
 
-# name: (model, its options, settings): every way of training.
+# Ways of training: name: (model, its options, options of training).
 RUNS = {
     "stateful": ("t_lstm", SMALL, SETTINGS),
-    "stateful-adam": ("t_lstm", SMALL, SETTINGS | {"optimizer": "adam", "learning_rate": 0.03, "max_grad_norm": 1.0, "batch_size": 10}),
-    "stateful-chunks": ("t_lstm", SMALL, SETTINGS | {"batching": "chunks", "chunk_size": 16, "context": 4, "batch_size": 5}),
+    "stateful-adam": ("t_lstm", SMALL, SETTINGS | {
+        "optimizer": "adam", "learning_rate": 0.03, "max_grad_norm": 1.0, "batch_size": 10}),
+    "stateful-chunks": ("t_lstm", SMALL, SETTINGS | {
+        "batching": "chunks", "chunk_size": 16, "context": 4, "batch_size": 5}),
     "whole-chunks": ("both_ways", {"size": 8, "dropout": 0.1}, SETTINGS | {
-        "optimizer": "adamw", "learning_rate": 0.02, "weight_decay": 0.01, "max_grad_norm": 1.0, "chunk_size": 20, "context": 5,
-        "class_weights": "COMMA=2"}),
+        "optimizer": "adamw", "learning_rate": 0.02, "weight_decay": 0.01, "max_grad_norm": 1.0, "chunk_size": 20,
+        "context": 5, "class_weights": "COMMA=2"}),
     "stateful-linear": ("t_lstm", SMALL, SETTINGS | {"schedule": "linear", "learning_rate": 0.2}),
     "whole-short": ("both_ways", {"size": 8, "dropout": 0.1}, SETTINGS | {
         "train_set": "train_short", "dev_set": "dev_short", "optimizer": "adam", "learning_rate": 0.02}),
@@ -81,7 +84,7 @@ def same(a, b):
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_every_way_learns(name, toy_store, tmp_path, both_ways, capsys):
+def test_train_learns(name, toy_store, tmp_path, both_ways, capsys):
     model, options, settings = RUNS[name]
     train(toy_store, tmp_path, model, options, TrainingOptions(**settings | {"epochs": 6}))
     loss, f1 = evaluate(load(tmp_path), Store(toy_store).set(settings["dev_set"]))
@@ -92,11 +95,11 @@ def test_every_way_learns(name, toy_store, tmp_path, both_ways, capsys):
     assert [line.split(":")[0] for line in lines] == [f"epoch {n + 1}" for n in range(len(lines))]
     assert all(f" {word}" in line for line in lines for word in ("rate", "loss", "dev loss", "dev F1", "words/s"))
     best = min(float(line.split("dev loss ")[1].split(",")[0]) for line in lines)
-    assert loss == pytest.approx(best, abs=1e-5)  # the model that is kept is the best one
+    assert loss == pytest.approx(best, abs=1e-5)  # the best model is kept
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_the_same_seed_gives_the_same_model(name, toy_store, tmp_path, both_ways):
+def test_train_same_seed_gives_the_same_model(name, toy_store, tmp_path, both_ways):
     one, two, other = (run(toy_store, tmp_path / n, name, epochs=1, seed=seed) for n, seed in (("1", 1), ("2", 1),
                                                                                               ("3", 2)))
     assert same(one, two)
@@ -104,7 +107,8 @@ def test_the_same_seed_gives_the_same_model(name, toy_store, tmp_path, both_ways
 
 
 @pytest.mark.parametrize(("name", "change"), [
-    ("stateful", {"batch_size": 7}), ("stateful", {"bptt": 4}), ("stateful", {"optimizer": "sgd"}), ("stateful", {"learning_rate": 0.2}),
+    ("stateful", {"batch_size": 7}), ("stateful", {"bptt": 4}), ("stateful", {"optimizer": "sgd"}),
+    ("stateful", {"learning_rate": 0.2}),
     ("stateful", {"epsilon": 1e-3}), ("stateful", {"weight_decay": 0.01}), ("stateful", {"max_grad_norm": 0.01}),
     ("stateful", {"class_weights": "O=0.5"}), ("stateful", {"schedule": "linear"}),
     pytest.param("stateful", {"bfloat16": True},
@@ -113,12 +117,12 @@ def test_the_same_seed_gives_the_same_model(name, toy_store, tmp_path, both_ways
     ("stateful-chunks", {"chunk_size": 15}), ("stateful-chunks", {"context": 3}),
     ("whole-chunks", {"chunk_size": 15}), ("whole-chunks", {"context": 3}),
 ])
-def test_every_option_is_used(name, change, toy_store, tmp_path, both_ways):
+def test_train_uses_every_option(name, change, toy_store, tmp_path, both_ways):
     one, other = (run(toy_store, tmp_path / str(len(c)), name, **{"epochs": 1} | c) for c in ({}, change))
     assert not same(one, other)
 
 
-def test_without_bfloat16_it_is_float32(toy_store, tmp_path, both_ways, capsys, monkeypatch):
+def test_train_bfloat16_falls_back_to_float32(toy_store, tmp_path, both_ways, capsys, monkeypatch):
     monkeypatch.setattr(punc.training.train, "has_bfloat16", lambda: False)
     exact = run(toy_store, tmp_path / "float32", "stateful", epochs=1)
     assert "bfloat16" not in capsys.readouterr().err
@@ -126,8 +130,8 @@ def test_without_bfloat16_it_is_float32(toy_store, tmp_path, both_ways, capsys, 
     assert capsys.readouterr().err.startswith("punc train: this processor has no bfloat16; float32 takes longer\n")
 
 
-def test_a_linear_schedule_falls_by_the_slots_learned_from(toy_store, tmp_path, both_ways, monkeypatch):
-    """Over two epochs the rate goes evenly from the first to 0, as far as batches are equal."""
+def test_train_linear_schedule_falls_with_the_slots(toy_store, tmp_path, both_ways, monkeypatch):
+    """Over two epochs the rate falls evenly to 0, up to differences between batches."""
     rates = []
     monkeypatch.setattr(punc.training.train.Optimizer, "set_learning_rate", lambda _, rate: rates.append(rate))
     run(toy_store, tmp_path, "stateful", epochs=2, schedule="linear", learning_rate=0.5)
@@ -141,7 +145,7 @@ class Killed(BaseException):
 
 
 def count_and_kill(monkeypatch, moment):
-    """From now on the renaming number `moment` does not take place: the program ends there."""
+    """From now on, the program is killed before renaming number `moment`."""
     calls, replace = [], os.replace
 
     def counted(*names):
@@ -155,12 +159,12 @@ def count_and_kill(monkeypatch, moment):
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_a_run_killed_before_any_file_is_put_in_place_goes_on(name, toy_store, tmp_path, both_ways, monkeypatch):
-    """A kill at any other time leaves on disk what one of these leaves."""
+def test_train_killed_before_a_renaming_continues(name, toy_store, tmp_path, both_ways, monkeypatch):
+    """A kill at any other time leaves the same files as one of these."""
     with monkeypatch.context() as patch:
         calls = count_and_kill(patch, 1 << 30)
         whole = run(toy_store, tmp_path / "whole", name, epochs=2)
-    moments = range(len(calls)) if name == "lanes" else [2, 3]  # the first model of epoch 2, what goes on after it
+    moments = range(len(calls)) if name == "stateful" else [2, 3]  # best.pt and progress.pt of epoch 2
     assert len(calls) == 2 * 2 + 4
     for moment in moments:
         directory = tmp_path / str(moment)
@@ -179,7 +183,7 @@ def arguments(store, directory, **settings):
             str(directory)]
 
 
-def test_sigkill(toy_store, tmp_path, capsys):
+def test_train_killed_by_sigkill_continues(toy_store, tmp_path, capsys):
     settings = SETTINGS | {"epochs": 8, "min_improvement": 0.0}
     whole = run(toy_store, tmp_path / "whole", "stateful", epochs=8, min_improvement=0.0)
     code = "import sys; from punc.bin.main import main; sys.exit(main())"
@@ -198,7 +202,7 @@ def test_sigkill(toy_store, tmp_path, capsys):
     assert same(read_checkpoint(tmp_path / "killed" / "final.pt")["weights"], whole)
 
 
-def test_a_finished_run_is_not_done_again(toy_store, tmp_path, capsys):
+def test_train_finished_run_does_nothing(toy_store, tmp_path, capsys):
     line = arguments(toy_store, tmp_path, **SETTINGS | {"epochs": 1})
     assert command.main(line) == 0
     before = {path.name: (path.stat().st_mtime_ns, path.stat().st_ino) for path in tmp_path.iterdir()}
@@ -208,7 +212,7 @@ def test_a_finished_run_is_not_done_again(toy_store, tmp_path, capsys):
     assert {path.name: (path.stat().st_mtime_ns, path.stat().st_ino) for path in tmp_path.iterdir()} == before
 
 
-def test_the_saved_conf_trains_the_same_model(toy_store, tmp_path):
+def test_train_saved_conf_trains_the_same_model(toy_store, tmp_path):
     weights = run(toy_store, tmp_path / "one", "stateful", epochs=1, class_weights="COMMA=2,PERIOD=0.5")
     assert command.main(["train", f"--config={tmp_path}/one/conf", str(toy_store), str(tmp_path / "two")]) == 0
     assert same(read_checkpoint(tmp_path / "two" / "final.pt")["weights"], weights)
@@ -218,7 +222,7 @@ def test_the_saved_conf_trains_the_same_model(toy_store, tmp_path):
     ({"seed": 2}, "EXP: here is a model with --seed=1, not 2; remove the directory, or name another one"),
     ({"hidden_dim": 9}, "EXP: here is a model with --hidden-dim=8, not 9; remove the directory, or name another one"),
 ])
-def test_other_options_in_a_directory_that_has_a_model(toy_store, tmp_path, capsys, change, message):
+def test_train_directory_with_other_options_is_an_error(toy_store, tmp_path, capsys, change, message):
     assert command.main(arguments(toy_store, tmp_path, **SETTINGS | {"epochs": 1, "seed": 1})) == 0
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     capsys.readouterr()
@@ -241,7 +245,7 @@ def test_other_options_in_a_directory_that_has_a_model(toy_store, tmp_path, caps
     ({"train_set": "train"}, "STORE: no set 'train' in the store; it has "),
     ({"class_weights": "COMA=2"}, "--class-weights: 'COMA=2' is not LABEL=WEIGHT; labels are O COMMA PERIOD"),
 ])
-def test_wrong_options_are_one_line_and_write_nothing(toy_store, tmp_path, capsys, change, message):
+def test_train_wrong_option_is_one_line_and_writes_nothing(toy_store, tmp_path, capsys, change, message):
     assert command.main(arguments(toy_store, tmp_path / "exp", **SETTINGS | change)) == 1
     text = capsys.readouterr().err
     assert text.startswith(f"punc train: {message.replace('STORE', str(toy_store))}")
@@ -249,33 +253,24 @@ def test_wrong_options_are_one_line_and_write_nothing(toy_store, tmp_path, capsy
     assert not (tmp_path / "exp").exists()
 
 
-def test_no_store(tmp_path, capsys):
+def test_train_missing_store_is_an_error(tmp_path, capsys):
     assert command.main(arguments(tmp_path / "none", tmp_path / "exp")) == 1
     assert capsys.readouterr().err == f"punc train: {tmp_path}/none: no such directory; make it: punc make-store\n"
 
 
-def test_whole_texts_cannot_be_lanes(toy_store, tmp_path, both_ways):
+def test_train_whole_streams_statefully_is_an_error(toy_store, tmp_path, both_ways):
     with pytest.raises(InputError, match="whole streams cannot train statefully; leave --batching out"):
         run(toy_store, tmp_path, "whole-chunks", batching="stateful")
 
 
-def test_a_loss_that_is_not_finite(toy_store, tmp_path, both_ways, monkeypatch):
+def test_train_loss_not_finite_is_an_error(toy_store, tmp_path, both_ways, monkeypatch):
     monkeypatch.setattr(BothWays, "loss", lambda model, logits, labels, weights: logits.sum() * torch.inf)
     with pytest.raises(InputError, match="the development loss is not finite; lower --learning-rate"):
         run(toy_store, tmp_path, "whole-chunks")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_class_weights(toy_store):
-    labels = Store(toy_store).labels
-    assert parse_weights("", labels) is None
-    assert parse_weights("PERIOD=2.5,O=0.5", labels).tolist() == [0.5, 1.0, 2.5]
-    for text in ("X=1", "O", "O=", "O=x", "O=1,", "=1", "O=nan", "O=-1", "O=inf"):
-        with pytest.raises(InputError, match=r"^--class-weights: '.*' is not LABEL=WEIGHT; labels are O COMMA PERIOD$"):
-            parse_weights(text, labels)
-
-
-def test_a_label_of_more_weight_is_chosen_more(toy_store, tmp_path):
+def test_train_larger_class_weight_chooses_the_label_more_often(toy_store, tmp_path):
     counts = []
     for number, weight in enumerate((0.05, 1, 20)):
         run(toy_store, tmp_path / str(number), "stateful", epochs=1, class_weights=f"COMMA={weight}")
@@ -286,7 +281,7 @@ def test_a_label_of_more_weight_is_chosen_more(toy_store, tmp_path):
 
 @pytest.fixture(scope="module")
 def long_words(tmp_path_factory):
-    """A store of characters whose words are longer than the batches of lanes; the next one's first tells the label."""
+    """A store of characters. A word is longer than a stateful batch; the next word's first letter tells its label."""
     place, rng = tmp_path_factory.mktemp("long"), np.random.default_rng(7)
     (place / "labels.txt").write_text("O w\nCOMMA w,\nPERIOD w.\n")
     words = ["".join(rng.choice(list("ab"), 7)) for _ in range(150)]
@@ -297,9 +292,10 @@ def long_words(tmp_path_factory):
 
 
 @pytest.mark.parametrize("batching", ["stateful", "chunks"])
-def test_batches_without_a_slot_are_read_and_not_learnt_from(long_words, tmp_path, capsys, batching):
-    train(long_words, tmp_path, "t_lstm", SMALL | {"pauses": True},
-          TrainingOptions(train_set="d", dev_set="d", batch_size=2, bptt=5, chunk_size=6, context=9, batching=batching, epochs=4, threads=1, optimizer="adam", learning_rate=0.03))
+def test_train_batches_without_slots_are_read_but_have_no_loss(long_words, tmp_path, capsys, batching):
+    options = TrainingOptions(train_set="d", dev_set="d", batching=batching, batch_size=2, bptt=5, chunk_size=6,
+                              context=9, optimizer="adam", learning_rate=0.03, epochs=4, threads=1)
+    train(long_words, tmp_path, "t_lstm", SMALL | {"pauses": True}, options)
     losses = [float(line.split(" loss ")[1].split(",")[0]) for line in capsys.readouterr().err.splitlines()
               if line.startswith("epoch")]
     assert np.isfinite(losses).all()
@@ -311,14 +307,14 @@ def test_batches_without_a_slot_are_read_and_not_learnt_from(long_words, tmp_pat
 
 
 @pytest.mark.parametrize(("model", "token_types"), [("ngram", "word"), ("window_dnn", "word or subword")])
-def test_a_model_of_words_refuses_characters(long_words, tmp_path, model, token_types):
+def test_train_token_type_that_the_model_does_not_read_is_an_error(long_words, tmp_path, model, token_types):
     said = f"^{model} reads {token_types} tokens, the store has char tokens; make a store with --token-type=word$"
     with pytest.raises(InputError, match=said):
         train(long_words, tmp_path / "exp", model, {}, TrainingOptions(train_set="d", dev_set="d"))
     assert not (tmp_path / "exp").exists()
 
 
-def test_both_stages_read_the_same_unit(long_words, toy_store, tmp_path):
+def test_train_two_stages_have_the_same_token_type(long_words, toy_store, tmp_path):
     settings = {"train_set": "d", "dev_set": "d", "epochs": 1, "threads": 1}
     train(long_words, tmp_path / "text", "t_lstm", SMALL, TrainingOptions(**settings))
     text = {"text_model": str(tmp_path / "text"), "pauses": False, "hidden_dim": 4}
@@ -326,21 +322,3 @@ def test_both_stages_read_the_same_unit(long_words, toy_store, tmp_path):
     assert load(tmp_path / "both").token_type == load(tmp_path / "text").token_type == "char"
     with pytest.raises(InputError, match=r"make-store --vocab=\S*/text/vocab --token-type=char$"):
         train(toy_store, tmp_path / "other", "ta_lstm", text, TrainingOptions(**SETTINGS))
-
-
-def test_evaluate_by_hand(toy_store, tmp_path):
-    """A model that gives every slot the same logits: the loss is the entropy in them."""
-    class Same(NeuralModel):
-        lookahead = 1
-
-        def forward(self, tokens, pauses, state):
-            return torch.log(torch.tensor([.2, .3, .5])).expand(*tokens.shape, 3), state
-
-    store = Store(toy_store)
-    model, data = Same(), store.set("dev_short")
-    model.labels = store.labels
-    counts = np.bincount(data.labels, minlength=3)
-    loss, f1 = evaluate(model, data)
-    assert loss == pytest.approx(-(counts * np.log([.2, .3, .5])).sum() / counts.sum(), rel=1e-6)
-    precision, recall = counts[2] / counts.sum(), counts[2] / (counts[1] + counts[2])
-    assert f1 == pytest.approx(100 * 2 * precision * recall / (precision + recall))

@@ -96,7 +96,7 @@ def test_count_in_bounded_memory_keeps_frequent_words(tmp_path, monkeypatch, cap
 
     monkeypatch.setattr(punc.tokens.vocabulary, "Counter", Spy)
     monkeypatch.setattr(punc.tokens.vocabulary, "MOST_TYPES", 200)
-    monkeypatch.setattr(punc.tokens.vocabulary, "COUNT_BLOCK", 1000)
+    monkeypatch.setattr(punc.tokens.vocabulary, "COUNT_BYTES", 1000)
     assert count_vocabulary([data], 10).tokens[2:] == exact
     assert max(sizes) < 200 + 1000 / 2  # the limit, and the words of one block
     assert "too low" in capsys.readouterr().err

@@ -47,10 +47,9 @@ def main(arguments: Sequence[str]) -> int:
     repairs = Counter[str]()
     silence = None if args.silence is None else args.silence.split()
     sources = word_times(args.times, args.format, args.tier, silence, args.max_overlap, repairs)
-    data = DataDir(args.data)
+    data = DataDir(args.data, ignore=["pauses.scp"])  # an older run's may no longer fit the text
     if args.by_label and not data.has_labels:
         raise InputError("no such file", "--by-label needs labels", data.path / "punct")
-    data.has_pauses = False  # those of an older run may not fit the text any more
     run = PauseRun(data, sources, args)
     write_pauses(args.data, run.pauses())
     logger.info("%s", summary(run.counts, repairs))

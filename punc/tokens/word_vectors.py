@@ -40,9 +40,9 @@ def read_word_vectors(path: str | os.PathLike, words: Sequence[str], dimensions:
     """The vectors of some words. Only the names of the file's other words are kept in memory.
 
     A word with an apostrophe that is not in the file, such as `don't`, is split into two parts that are, `do` and
-    `n't`; its vector is the mean of theirs. Of several ways to split it, the one whose rarer part is most frequent, that
-    is, earliest in the file, is taken. All other words without a vector share one: the file's vector of `<unk>`, or else
-    the mean of the vectors that were found.
+    `n't`; its vector is the mean of theirs. Of several ways to split it, the one whose rarer part is most frequent,
+    that is, earliest in the file, is taken. All other words without a vector share one: the file's vector of `<unk>`,
+    or else the mean of the vectors that were found.
 
     Raises InputError if a line is not a word and `dimensions` finite numbers, or if the file has none of the words.
     """

@@ -1,12 +1,11 @@
 """How fast `punc prepare` and `punc make-store` are, and how much memory they take.
 
-    tests/bench/bench_store.py [--words N] [--text FILE] [--noise P] [--runs R] [--nj N] [--token-type word|char|subword]
+    tests/bench/bench_store.py [--words N] [--text FILE] [--noise P] [--runs R] [--nj N] [--token-type NAME]
 
-Makes a punctuated text of N words, the text of FILE (or one of a small built-in vocabulary) over and over,
-where each word gives place with probability P to one that is seen nowhere else; then runs both commands
-on it R times, and prints for each the median words/s and the peak memory of all its processes together,
-pages that they share counted more than once. The rate of a matrix product on all cores says what machine
-this is.
+Makes a punctuated text of N words: the text of FILE, or one of a small built-in vocabulary, over and over. With
+probability P a word is replaced by one that occurs nowhere else. Then runs both commands on the text R times. Prints,
+for each command, the median words/s and the peak memory of all its processes together; pages that they share count more
+than once. The rate of a matrix product on all cores shows how fast the machine is.
 """
 
 import argparse
@@ -22,12 +21,12 @@ from pathlib import Path
 
 import numpy as np
 
-PIECE = 1 << 18  # words made at once
+BLOCK = 1 << 18  # words that are made at once
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. . ! ;\nQUESTION w? ?\n"
 
 
 def builtin_words(count: int = 1 << 20, types: int = 30000) -> list[str]:
-    """Words with marks: a Zipf distribution over made-up words, one of seven slots with a mark."""
+    """Words with marks: made-up words of a Zipf distribution; one in seven has a mark."""
     rng = np.random.default_rng(1)
     syllables = np.array([a + b for a in "bcdfghklmnprstvw" for b in "aeiou"])
     words = ["".join(syllables[rng.integers(len(syllables), size=1 + int(np.log1p(i) / 3))]) for i in range(types)]
@@ -37,20 +36,20 @@ def builtin_words(count: int = 1 << 20, types: int = 30000) -> list[str]:
 
 
 def write_text(path: Path, words: list[str], count: int, noise: float) -> None:
-    """Write `count` words, 16 a line."""
+    """Write `count` words, 16 in a line."""
     rng, done = np.random.default_rng(2), 0
     words = np.array(words, object)
     with open(path, "w", encoding="utf-8") as file:
         while done < count:
-            piece = np.take(words, range(done, done + min(PIECE, count - done)), mode="wrap")
-            for i in np.flatnonzero(rng.random(len(piece)) < noise):
-                piece[i] = f"n{rng.integers(1 << 50):x}"
-            file.writelines(" ".join(piece[i:i + 16]) + "\n" for i in range(0, len(piece), 16))
-            done += len(piece)
+            block = np.take(words, range(done, done + min(BLOCK, count - done)), mode="wrap")
+            for i in np.flatnonzero(rng.random(len(block)) < noise):
+                block[i] = f"n{rng.integers(1 << 50):x}"
+            file.writelines(" ".join(block[i:i + 16]) + "\n" for i in range(0, len(block), 16))
+            done += len(block)
 
 
 def memory(process: int) -> int:
-    """Bytes in memory of a process and all below it; 0 where it has ended."""
+    """Bytes in memory of a process and its descendants; 0 if it has ended."""
     try:
         pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
         below = [child for task in Path(f"/proc/{process}/task").iterdir()  # each thread has its own
@@ -99,7 +98,7 @@ def main() -> None:
         (place / "labels.txt").write_text(LABELS)
         options = ["--labels", place / "labels.txt", "--nj", str(args.nj)]
         commands = {"prepare": ["--format", "prose", *options, place / "train.txt", place / "train"],
-                    "make-store": ["--token-type", args.unit, *options, place / "store", place / "train"]}
+                    "make-store": ["--token-type", args.token_type, *options, place / "store", place / "train"]}
         seconds, peaks = {name: [] for name in commands}, dict.fromkeys(commands, 0)
         for _ in range(args.runs):
             for name, arguments in commands.items():

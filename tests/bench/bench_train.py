@@ -1,10 +1,10 @@
-"""How fast T-LSTM trains at the paper's size, beside the machine's own matrix-product rate in the same run.
+"""How fast T-LSTM trains at the paper's size, compared with the machine's rate of matrix products in the same run.
 
     python tests/bench/bench_train.py [--words N] [--runs R] [--store DIR --set NAME]
 
-Without a store: N words drawn from Zipf's law over 100,000. A word costs 480 kFLOP: 80,000 weights
-(100 × 400 twice), each used once forward and twice backward, at 2 operations. Distinct words of a batch are
-projected once, so a batch does less than that, and the "limit" is not one for texts of many repetitions.
+Without a store, the text is N words drawn by Zipf's law from 100,000. A word costs 480 kFLOP: 80,000 weights (100 × 400
+twice), each used once forward and twice backward, with 2 operations. Each distinct word of a batch is projected only
+once, so a batch costs less than that, and a text with many repetitions may exceed the "limit".
 """
 
 import argparse

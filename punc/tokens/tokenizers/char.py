@@ -1,16 +1,17 @@
-"""Words as characters: Gale & Parthasarathy 2017, "Experiments in Character-level Neural Network Models for
-Punctuation", sections 2.1 and 3.2.
+"""Characters as tokens.
 
-A word is its characters and then a blank, which is a token like any other, `<space>`; the word's slot is at that blank.
-At a stream's end the last word's slot is at the end of the text, `</s>`, instead. So a stream has as many tokens as
-characters and words.
+A word is its characters and then a blank, which is the token `<space>`. The word's slot is after that blank. The last
+token of a stream is `</s>` instead of the blank. So a stream has as many tokens as it has characters and words.
 
-A character is normalised here, one by one, so that words are written as they came:
+Only the tokens are normalised; words are written as they came. Each character is normalised by itself:
 
-1. In lower case; every decimal digit of any script is 0; control, format and surrogate characters are left out.
-2. One that is not in the vocabulary is replaced by an equivalent, as far as that is: a quote, a dash or a letter of
-   `EQUIVALENTS`, else its compatibility decomposition (NFKD) without marks and blanks.
-3. What is not in the vocabulary then is left out. A word of which nothing is left still has its slot.
+1. It is put in lower case. Every decimal digit of any script becomes 0. Control, format and surrogate characters are
+   left out.
+2. If it is not in the vocabulary, an equivalent replaces it: a quotation mark, a dash or a letter of `EQUIVALENTS`, or
+   else its compatibility decomposition (NFKD) without combining marks and blanks.
+3. If that is not in the vocabulary either, it is left out. A word with no characters left still has its slot.
+
+Gale & Parthasarathy 2017, "Experiments in Character-level Neural Network Models for Punctuation", sections 2.1 and 3.2.
 """
 
 import os
@@ -25,15 +26,15 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.base.lookup import Tokens, split_lines
 from punc.base.parallel import map_ordered
-from punc.data.block_reader import COUNT_BLOCK, Block, Irregular, blocks, explain, text_of
+from punc.data.block_reader import COUNT_BYTES, Irregular, LineBlock, explain, line_blocks, read_span
 from punc.data.datadir import DataDir
 from punc.tokens.tokenizer import Encoding, Tokenizer
 from punc.tokens.vocabulary import SPECIALS, Vocabulary, most_frequent
 
 SPACE, BLANK = len(SPECIALS), ord(" ")  # the token and the character
-POINTS = 0x110000  # of Unicode
-NEW, ODD = -2, -1  # in the table: a character not met yet, one that is no token or several
-LEFT_OUT = "Cc", "Cf", "Cs"  # Unicode's categories control, format, surrogate
+POINTS = 0x110000  # code points of Unicode
+NEW, ODD = -2, -1  # in the table: a character not seen yet; one that becomes no token, or several
+LEFT_OUT = "Cc", "Cf", "Cs"  # categories of Unicode: control, format, surrogate
 EQUIVALENTS = {
     **dict.fromkeys("‘’‚‛′‵ʼ´`‹›", "'"), **dict.fromkeys("“”„‟″‶«»", '"'), **dict.fromkeys("‐‑‒–—―−", "-"),
     "•": "*", "×": "x", "÷": "/", "⁄": "/",
@@ -53,7 +54,7 @@ class CharTokenizer(Tokenizer):
 
     def __init__(self, vocabulary: Vocabulary, path: str | os.PathLike | None = None):
         if vocabulary.tokens[SPACE:SPACE + 1] != ["<space>"]:
-            raise InputError("no '<space>' here", "the vocabulary of characters begins <unk>, </s>, <space>", path,
+            raise InputError("no '<space>' here", "a vocabulary of characters starts with <unk>, </s>, <space>", path,
                              SPACE + 1)
         self.vocabulary = vocabulary
         self._known = {token: i for i, token in enumerate(vocabulary.tokens) if len(token) == 1}
@@ -80,7 +81,7 @@ class CharTokenizer(Tokenizer):
         return self._encode(spaced(tokens).decode())
 
     def _encode(self, text: str) -> Encoding:
-        """The tokens of a text of words with a blank after each."""
+        """The tokens of a text that has a blank after each word."""
         points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
         ids = self._table[points]
         slots = np.flatnonzero(points == BLANK)
@@ -101,6 +102,7 @@ class CharTokenizer(Tokenizer):
         return Encoding(result, ends[slots] - 1, int((lengths == 0).sum()))
 
     def _learn(self, point: int) -> None:
+        """Enter the tokens of a character that has not been seen yet."""
         ids = []
         for character in normalised(chr(point)):
             if character in self._known:
@@ -114,18 +116,18 @@ class CharTokenizer(Tokenizer):
 
 
 def _runs(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """The numbers from each start on, as many as its length says, end to end."""
+    """The ranges [start, start + length), end to end."""
     ends = np.cumsum(lengths)
     return np.repeat(starts - ends + lengths, lengths) + np.arange(lengths.sum())
 
 
 def normalised(character: str) -> str:
-    """A character in lower case, which may be several; a decimal digit as 0, one that is not for reading as nothing."""
+    """A character after step 1 of the module: none, one or several characters."""
     return "".join("0" if c.isdecimal() else c for c in character.lower() if unicodedata.category(c) not in LEFT_OUT)
 
 
 def equivalent(character: str) -> str:
-    """What may stand for a normalised character: no character, one or several."""
+    """What replaces a normalised character in step 2 of the module: none, one or several characters."""
     if character in EQUIVALENTS:
         return EQUIVALENTS[character]
     parts = [normalised(c) for c in unicodedata.normalize("NFKD", character)
@@ -134,21 +136,21 @@ def equivalent(character: str) -> str:
 
 
 def spaced(tokens: Tokens) -> bytes:
-    """The tokens of a text, in its order, with a blank after each."""
+    """The tokens of a text, in order, with a blank after each."""
     array = np.frombuffer(tokens.text, np.uint8)
     steps = np.zeros(len(array) + 1, np.int8)
     steps[tokens.starts] = 1
-    steps[tokens.starts + tokens.lengths + 1] -= 1  # 0 where the next token begins there
+    steps[tokens.starts + tokens.lengths + 1] -= 1  # 0 if the next token starts there
     kept = array[np.cumsum(steps[:-1], dtype=np.int8).view(bool)]
     return kept.tobytes().replace(b"\n", b" ")
 
 
 def count_characters(sets: Sequence[DataDir], nj: int = 1) -> dict[bytes, int]:
-    """How often each character stands in the words of data directories, after step 1 of the module."""
+    """How often each character, after step 1 of the module, occurs in the words of data directories; as UTF-8."""
     points = np.zeros(POINTS, np.int64)
     for data in sets:
         try:
-            for kinds, numbers in map_ordered(partial(_count, data.path), blocks(data, ["text"], COUNT_BLOCK), nj):
+            for kinds, numbers in map_ordered(partial(_count, data.path), line_blocks(data, ["text"], COUNT_BYTES), nj):
                 points[kinds] += numbers
         except Irregular:
             raise explain(data) from None
@@ -160,9 +162,9 @@ def count_characters(sets: Sequence[DataDir], nj: int = 1) -> dict[bytes, int]:
     return counts
 
 
-def _count(path: Path, block: Block) -> tuple[np.ndarray, np.ndarray]:
-    """The code points of the words of a block, and how often each stands there."""
-    text = spaced(split_lines(text_of(path / "text", block.places["text"]))[1])
+def _count(path: Path, block: LineBlock) -> tuple[np.ndarray, np.ndarray]:
+    """The code points in the words of a block, and how often each occurs."""
+    text = spaced(split_lines(read_span(path / "text", block.spans["text"]))[1])
     counts = np.bincount(np.frombuffer(text.decode().encode("utf-32-le"), np.uint32))
     kinds = np.flatnonzero(counts)
     return kinds, counts[kinds]

@@ -1,8 +1,10 @@
-"""Pieces of words as tokens: a unigram model of `sentencepiece` (Kudo 2018, "Subword Regularization", section 3.2).
+"""Pieces of words as tokens, cut by a unigram model of `sentencepiece`.
 
-A word is its pieces, and its slot is after the last one; no piece is of two words. A word of which the model's
-normalisation (NFKC, lower case) leaves nothing is `<unk>`, and so is what it has no piece for. The model, a file
-`pieces.model`, numbers `<unk>` and `</s>` as a vocabulary does: its pieces are the vocabulary.
+A word is one or more pieces; its slot is after the last one. No piece has parts of two words. A word is `<unk>` if the
+model's normalisation (NFKC, lower case) leaves nothing of it; so is a part of a word that the model has no piece for.
+The pieces of the model, in the file `pieces.model`, are the vocabulary, and have the same ids.
+
+Kudo 2018, "Subword Regularization", section 3.2.
 """
 
 import io
@@ -21,8 +23,8 @@ from punc.tokens.tokenizer import Encoding, Tokenizer
 from punc.tokens.vocabulary import END, SPECIALS, UNK, Vocabulary, count_words, most_frequent
 
 PIECES = "pieces.model"
-TYPES = 1 << 18  # different words that a model is trained on, the most frequent ones
-CACHE = 1 << 18  # words whose pieces are kept
+TYPES = 1 << 18  # a model is trained on this many of the most frequent words
+CACHE = 1 << 18  # words whose pieces are remembered
 
 
 class SubwordTokenizer(Tokenizer):
@@ -49,31 +51,32 @@ class SubwordTokenizer(Tokenizer):
         self._forget()
 
     def _forget(self) -> None:
-        # Of each word met: its place in the arrays; there, where its pieces begin, and how many they are.
-        self._places: dict[str | bytes, int] = {}
+        """Empty the memory of words."""
+        # Each word seen has an index in the arrays `_starts` and `_lengths`: where its pieces are in `_ids`.
+        self._indices: dict[str | bytes, int] = {}
         self._ids, self._starts, self._lengths = array("i"), array("q"), array("q")  # int32, int64, int64
 
     @classmethod
     def read(cls, path: str | os.PathLike) -> "SubwordTokenizer":
-        """Those of a vocabulary's file, with the model beside it. Raises InputError where they do not fit together."""
+        """The tokenizer of a vocabulary and the model next to it. Raises InputError if they do not fit together."""
         path = Path(path)
         with open_input(path.with_name(PIECES)) as file:
             try:
                 found = cls(file.read())
             except (RuntimeError, InputError):
-                raise InputError("not a model of pieces, or not one of punc", "make the store again: punc make-store",
+                raise InputError("not a model of pieces that punc made", "make the store again: punc make-store",
                                  path.with_name(PIECES)) from None
         if Vocabulary.read(path).tokens != found.vocabulary.tokens:
-            raise InputError(f"these are not the pieces of {PIECES} beside it", "make the store again: punc make-store",
-                             path)
+            raise InputError(f"these are not the pieces of {PIECES} next to it",
+                             "make the store again: punc make-store", path)
         return found
 
     @classmethod
     def make(cls, sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> "SubwordTokenizer":
-        """A model of at most `size` pieces for data directories, of the words that occur `min_count` times.
+        """A new model of at most `size` pieces, trained on the words that occur at least `min_count` times.
 
-        Only words and their counts matter, as no piece is of two, so time and memory do not grow with the text.
-        Raises InputError where there are more characters than pieces.
+        The model depends only on the counts of words, so time and memory do not grow with the text. Raises InputError
+        if the words have more different characters than `size`.
         """
         from sentencepiece import SentencePieceTrainer
         counts = count_words(sets, TYPES, nj)
@@ -85,8 +88,8 @@ class SubwordTokenizer(Tokenizer):
                 vocab_size=size + len(SPECIALS), hard_vocab_limit=False, normalization_rule_name="nmt_nfkc_cf",
                 unk_id=UNK, eos_id=END, bos_id=-1, pad_id=-1, num_threads=1, minloglevel=2)
         except RuntimeError as error:
-            said = str(error).rpartition("] ")[2].partition(". ")[0]
-            raise InputError(f"no pieces for --vocab-size={size}: {said}",
+            reason = str(error).rpartition("] ")[2].partition(". ")[0]
+            raise InputError(f"no pieces for --vocab-size={size}: {reason}",
                              "give a larger --vocab-size, or a text of more words", sets[0].path / "text") from None
         return cls(model.getvalue())
 
@@ -96,24 +99,25 @@ class SubwordTokenizer(Tokenizer):
         super().write(directory)
 
     def encode(self, words: Sequence[str | bytes]) -> Encoding:
-        if len(self._places) > CACHE:
+        if len(self._indices) > CACHE:
             self._forget()
-        new = [word for word in dict.fromkeys(words) if word not in self._places]
+        new = [word for word in dict.fromkeys(words) if word not in self._indices]
         if new:
             self._learn(new)
-        places = np.fromiter(map(self._places.__getitem__, words), np.int64, len(words))
-        lengths = np.frombuffer(self._lengths, np.int64)[places] if len(words) else np.zeros(0, np.int64)
+        indices = np.fromiter(map(self._indices.__getitem__, words), np.int64, len(words))
+        lengths = np.frombuffer(self._lengths, np.int64)[indices] if len(words) else np.zeros(0, np.int64)
         ends = np.cumsum(lengths)
         if not len(words):
             return Encoding(np.zeros(0, np.int32), ends, 0)
-        shifts = np.frombuffer(self._starts, np.int64)[places] - ends + lengths
+        shifts = np.frombuffer(self._starts, np.int64)[indices] - ends + lengths
         ids = np.frombuffer(self._ids, np.int32)[np.repeat(shifts, lengths) + np.arange(ends[-1])]
         return Encoding(ids, ends - 1, int((ids == UNK).sum()))
 
     def _learn(self, words: Sequence[str | bytes]) -> None:
+        """Remember the pieces of words."""
         texts = [word if isinstance(word, bytes) else word.encode(errors="replace") for word in words]
         for word, ids in zip(words, self._processor.encode(texts, num_threads=1)):
-            self._places[word] = len(self._starts)
+            self._indices[word] = len(self._starts)
             self._starts.append(len(self._ids))
             self._ids.extend(ids or [UNK])
             self._lengths.append(max(len(ids), 1))
