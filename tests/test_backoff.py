@@ -1,4 +1,4 @@
-"""Back-off models: read from ARPA files, compared with a dictionary that follows the definition."""
+"""Back-off models of ARPA files compared with the definition."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ ngram 2=2
 
 
 def random_model(rng, order, more=()):
-    """An ARPA model as {n-gram: (log10 P, back-off)}: each n-gram's begin is there, its end need not be."""
+    """An ARPA model as {n-gram: (log10 P, back-off)}. It has the first n − 1 tokens of each n-gram."""
     words = [*TOKENS, *more]
     model = {(word,): (float(rng.uniform(-4, 0)), float(rng.uniform(-1, 1))) for word in words if word != "c"}
     for n in range(2, order + 1):
@@ -58,11 +58,11 @@ def by_definition(model, history, word):
     return model.get(tuple(history), (0, 0.0))[1] + by_definition(model, history[1:], word)
 
 
-def test_the_same_as_kenlm(tmp_path):
-    """Sentences of a random model, by KenLM's own module; its ARPA files need all begins and ends of an n-gram."""
+def test_log_probs_match_kenlm(tmp_path):
+    """Sentences scored by KenLM's module, which needs the first and the last n − 1 tokens of an n-gram in the model."""
     kenlm = pytest.importorskip("kenlm", reason="the module kenlm, another reader of ARPA files, is not installed")
     rng = np.random.default_rng(3)
-    words = [token for token in TOKENS if token not in ("c", "</s>", "<s>", "<UNK>")]  # to KenLM <UNK> is <unk>
+    words = [token for token in TOKENS if token not in ("c", "</s>", "<s>", "<UNK>")]  # KenLM reads <UNK> as <unk>
     model = {(word,): (float(rng.uniform(-4, 0)), float(rng.uniform(-1, 0)))
              for word in ["<unk>", "</s>", "<s>", *words]}
     for n in (2, 3):
@@ -82,11 +82,11 @@ def test_the_same_as_kenlm(tmp_path):
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("unknown", [True, False])
-@pytest.mark.parametrize("block", [1, 200, 1 << 24])
-def test_every_ngram_by_the_definition(order, unknown, block, tmp_path, monkeypatch):
-    monkeypatch.setattr(backoff, "BLOCK", block)
+@pytest.mark.parametrize("size", [1, 200, 1 << 24])
+def test_log_probs_match_definition(order, unknown, size, tmp_path, monkeypatch):
+    monkeypatch.setattr(backoff, "READ_SIZE", size)
     rng = np.random.default_rng(order)
-    # The file's own words, which the tokens do not have, are left out with all that contains them.
+    # N-grams with words that are not among the tokens are left out.
     model = random_model(rng, order, ["other"] + ["<unk>"] * unknown)
     write(tmp_path / "arpa", model, order)
     found = read_arpa(tmp_path / "arpa", TOKENS)
@@ -98,7 +98,7 @@ def test_every_ngram_by_the_definition(order, unknown, block, tmp_path, monkeypa
     np.testing.assert_allclose(found.log_probs(found.contexts(history), tokens), expected, rtol=1e-4, atol=1e-4)
 
 
-def test_orders_above_are_left_out(tmp_path):
+def test_read_arpa_leaves_out_higher_orders(tmp_path):
     model = random_model(np.random.default_rng(1), 4)
     write(tmp_path / "arpa", model, 4)
     assert [len(o.keys) for o in read_arpa(tmp_path / "arpa", TOKENS, 2).orders] == [
@@ -106,25 +106,25 @@ def test_orders_above_are_left_out(tmp_path):
 
 
 @pytest.mark.parametrize("more", [0, 9])
-def test_words_that_the_file_does_not_have_share_its_unk(more, tmp_path):
+def test_read_arpa_missing_words_share_unk(more, tmp_path):
     (tmp_path / "arpa").write_text(SMALL)
     model = read_arpa(tmp_path / "arpa", ["<UNK>", "</s>", "a", "<s>", *map(str, range(more))])
-    logs = model.log_probs(model.contexts(np.array([[3], [3], [2]])), np.array([2, 0, 1]))
-    np.testing.assert_allclose(logs, np.array([-0.25, -0.3 - 1 - np.log10(1 + more), -0.125]) * LN10, rtol=1e-6)
+    found = model.log_probs(model.contexts(np.array([[3], [3], [2]])), np.array([2, 0, 1]))
+    np.testing.assert_allclose(found, np.array([-0.25, -0.3 - 1 - np.log10(1 + more), -0.125]) * LN10, rtol=1e-6)
 
 
 @pytest.mark.parametrize(("old", "new", "message"), [
     ("\\data\\", "data", "no \\data\\ here: not an ARPA file, or a truncated one; estimate it again"),
     ("ngram 1=4", "ngram 1=four", "not an ARPA file, or a truncated one; estimate it again"),
     ("ngram 1=4\nngram 2=2\n", "", "not an ARPA file, or a truncated one; estimate it again"),
-    ("ngram 1=4", "ngram 1=5", "a line of 1-grams that is no n-gram; estimate it again"),
+    ("ngram 1=4", "ngram 1=5", "a line among the 1-grams that is not one of them; estimate it again"),
     ("\\2-grams:", "", "no \\2-grams: here: not an ARPA file, or a truncated one; estimate it again"),
     ("-0.125\ta </s>\n\n\\end\\\n", "", "it ends too early; estimate it again"),
-    ("-0.125\ta </s>", "-0.125\ta", "a line of 2-grams that is no n-gram; estimate it again"),
-    ("-0.125\ta </s>", "x\ta </s>", "a line of 2-grams that is no n-gram; estimate it again"),
-    ("-0.125\ta </s>", "nan\ta </s>", "a line of 2-grams that is no n-gram; estimate it again"),
+    ("-0.125\ta </s>", "-0.125\ta", "a line among the 2-grams that is not one of them; estimate it again"),
+    ("-0.125\ta </s>", "x\ta </s>", "a line among the 2-grams that is not one of them; estimate it again"),
+    ("-0.125\ta </s>", "nan\ta </s>", "a line among the 2-grams that is not one of them; estimate it again"),
 ])
-def test_files_that_are_no_models(old, new, message, tmp_path):
+def test_read_arpa_invalid_files(old, new, message, tmp_path):
     (tmp_path / "arpa").write_text(SMALL.replace(old, new, 1))
     with pytest.raises(InputError) as error:
         read_arpa(tmp_path / "arpa", TOKENS)

@@ -1,4 +1,4 @@
-"""Bi-LSTM-A by the equations of its section 2.3; what every model has to do is in test_models.py."""
+"""Bi-LSTM-A compared with the equations of its paper, section 2.3."""
 
 from itertools import pairwise
 
@@ -46,7 +46,7 @@ def model(**options):
 
 def by_the_equations(weights, ids, reach, normalize):
     w = {name: weight.double().numpy() for name, weight in weights.items()}
-    line = w["embedding.weight"][[*ids, END]]  # going backward, it begins with END
+    line = w["embedding.weight"][[*ids, END]]  # the backward direction starts with END
     h = np.concatenate([lstm(line, w, "lstms.forwards.0"), lstm(line[::-1], w, "lstms.backwards.0")[::-1]], 1)[:-1]
     logits = []
     for t in range(len(ids)):
@@ -61,7 +61,7 @@ def by_the_equations(weights, ids, reach, normalize):
 
 @pytest.mark.parametrize("normalize", ["softmax", "sum"])
 @pytest.mark.parametrize("window", [1, 5, 31])
-def test_it_is_its_equations(window, normalize):
+def test_bi_lstm_attention_matches_equations(window, normalize):
     made = model(attention_window=window, normalize=normalize)
     ids = np.random.default_rng(1).integers(2, len(VOCABULARY), OFFSETS[-1]).astype(np.int32)
     logits = [by_the_equations(made.state_dict(), ids[a:b].tolist(), window // 2, normalize)
@@ -72,6 +72,6 @@ def test_it_is_its_equations(window, normalize):
 
 
 @pytest.mark.parametrize("options", [{"attention_window": 2}, {"normalize": "mean"}])
-def test_options_that_it_does_not_have(options):
+def test_bi_lstm_attention_invalid_options(options):
     with pytest.raises(InputError):
         model(**options)

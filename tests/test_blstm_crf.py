@@ -1,4 +1,4 @@
-"""BLSTM-CRF: the best labels, marginals and loss of whole texts against the sum over all labellings."""
+"""The best sequences, marginals and loss of BLSTM-CRF compared with the enumeration of all labellings."""
 
 from itertools import pairwise, product
 
@@ -27,7 +27,7 @@ def make(seed=0, **options):
     model = base.create("blstm_crf", WORDS, LABELS, sizes | options)
     for weight in model.parameters():
         torch.nn.init.uniform_(weight, -0.9, 0.9)
-    for weight in model.vectors.parameters():  # so that the word matters, and its neighbours do too
+    for weight in model.vectors.parameters():  # so that both the word and its neighbours matter
         torch.nn.init.uniform_(weight, -4, 4)
     torch.nn.init.uniform_(model.output.weight, -4, 4)
     torch.nn.init.zeros_(model.output.bias)
@@ -43,7 +43,7 @@ def data_of(lengths=LENGTHS):
 
 
 def emissions(model, ids):
-    """W h + b (T, L) of a text that is alone and uncut, through the model's own layers."""
+    """W h + b (T, L) of a single whole text, by the layers of the model."""
     line = torch.from_numpy(np.append(ids, END)).long().unsqueeze(0)
     inputs = model.vectors(line)
     if model.spelling:
@@ -52,7 +52,7 @@ def emissions(model, ids):
 
 
 def scores(model, ids, scale=1.0):
-    """C(y) of equation (2) of all labellings of a text; a factor on the posterior of O."""
+    """C(y) of equation (2) for all labellings of a text, with a factor on the posterior of O."""
     own = emissions(model, ids) + np.log([scale, 1, 1])
     begin, follow, end = (w.detach().numpy() for w in (model.chain.begin, model.chain.transitions, model.chain.end))
     return {path: begin[path[0]] + own[range(len(path)), path].sum() + sum(follow[pair] for pair in pairwise(path))
@@ -69,7 +69,7 @@ def log_sum(values):
 
 @pytest.mark.parametrize("options", [{}, {"characters": False}, {"layers": 1}])
 @pytest.mark.parametrize("scale", [None, 0.2])
-def test_the_best_sequence_is_that_of_all_labellings(options, scale):
+def test_best_sequence_matches_enumeration(options, scale):
     model, data = make(**options), data_of()
     factors = None if scale is None else np.array([scale, 1, 1], np.float32)
     labels, log_probs = decode(model, data, factors, posteriors=True)
@@ -80,7 +80,7 @@ def test_the_best_sequence_is_that_of_all_labellings(options, scale):
     assert decode(model, data)[1] is None
 
 
-def test_posteriors_are_marginals():
+def test_log_posteriors_are_marginals():
     model, data = make(), data_of()
     found, expected = np.exp(log_posteriors(model, data)), []
     for ids in texts(data):
@@ -91,14 +91,14 @@ def test_posteriors_are_marginals():
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
 
 
-def test_without_viterbi_each_slot_has_its_own_best_label():
+def test_decode_without_viterbi_takes_best_label_of_each_slot():
     model, data = make(), data_of([40, 30])
     own, sequence = decode(model, data, viterbi=False)[0], decode(model, data)[0]
     assert own.tolist() == choose(log_posteriors(model, data)).tolist()
     assert own.tolist() != sequence.tolist()
 
 
-def test_without_a_crf_posteriors_are_a_softmax():
+def test_log_posteriors_without_crf_are_softmax():
     model, data = make(crf=False), data_of()
     own = np.concatenate([emissions(model, ids) for ids in texts(data)])
     expected = own - np.logaddexp.reduce(own, axis=1)[:, None]
@@ -108,7 +108,7 @@ def test_without_a_crf_posteriors_are_a_softmax():
 
 @pytest.mark.parametrize(("given", "factor", "viterbi"), [
     ([], None, True), (["--viterbi=false"], None, False), (["--scale=O=0.2"], 0.2, True)])
-def test_punc_punctuate_writes_these_labels(given, factor, viterbi, tmp_path):
+def test_punctuate_writes_best_sequence(given, factor, viterbi, tmp_path):
     model, ids = make(), data_of([40]).ids
     words = [WORDS.tokens[i] for i in ids]
     base.save(model, tmp_path / "final.pt")
@@ -122,8 +122,8 @@ def test_punc_punctuate_writes_these_labels(given, factor, viterbi, tmp_path):
     assert found.labels == [LABELS.names[label] for label in expected]
 
 
-def test_pieces_and_rows_do_not_change_the_best_sequence():
-    """As far as the context reaches: a chain and an LSTM forget."""
+def test_best_sequence_same_for_any_chunk_and_batch_size():
+    """The influence of a word on an LSTM or a chain fades, so some context is enough."""
     model, data = make(), data_of([90, 3, 45])
     whole = decode(model, data, chunk_size=0)[0]
     assert np.array_equal(decode(model, data, chunk_size=0, batch_size=1)[0], whole)
@@ -140,16 +140,16 @@ def test_loss_is_of_whole_sequences():
         paths = scores(model, ids)
         expected += log_sum(paths.values()) - paths[path]
     assert float(loss.detach()) == pytest.approx(expected / 6, abs=1e-5)
-    with pytest.raises(InputError, match="--class-weights with a CRF"):
+    with pytest.raises(InputError, match="class weights with a CRF"):
         model.loss(model(tokens, None, ())[0], labels, torch.ones(3))
 
 
-def test_hidden_words_are_read_as_unknown_in_training_only():
+def test_unknown_hides_words_in_training_only():
     model = make(unknown=0.99, dropout=0.0)
     tokens = torch.from_numpy(data_of([30]).ids).long().unsqueeze(0)
     unknown = model(torch.full_like(tokens, UNK), None, ())[0]
     in_use = model(tokens, None, ())[0]
     torch.manual_seed(1)
     assert (model.train()(tokens, None, ())[0] - unknown).abs().mean() < (in_use - unknown).abs().mean() / 5
-    with pytest.raises(InputError, match="--unknown=1"):
+    with pytest.raises(InputError, match="unknown=1"):
         make(unknown=1)

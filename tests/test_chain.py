@@ -1,4 +1,4 @@
-"""Marginals of a linear chain against the sum over all label sequences."""
+"""Marginals of a linear chain compared with the enumeration of all label sequences."""
 
 from itertools import pairwise, product
 
@@ -24,25 +24,25 @@ def drawn(n, labels, seed=0):
 
 
 @pytest.mark.parametrize("lengths", [[1], [6], [3, 1, 5, 2]])
-def test_marginals_are_those_of_all_sequences(lengths):
+def test_log_marginals_match_enumeration(lengths):
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     scores, transitions = drawn(offsets[-1], 3)
     expected = np.concatenate([enumerated(scores[b:e], transitions) for b, e in pairwise(offsets.tolist())])
     np.testing.assert_allclose(np.exp(log_marginals(scores, transitions, offsets)), expected, rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.parametrize(("piece", "context"), [(100, 40), (64, 30), (1000, 0)])
-def test_pieces_change_next_to_nothing(piece, context):
+@pytest.mark.parametrize(("chunk_size", "context"), [(100, 40), (64, 30), (1000, 0)])
+def test_log_marginals_nearly_same_in_chunks(chunk_size, context):
     offsets = np.array([0, 700, 701, 1000])
     scores, transitions = drawn(1000, 4)
-    whole = log_marginals(scores, transitions, offsets, piece=1 << 20)
-    cut = log_marginals(scores, transitions, offsets, piece, context)
+    whole = log_marginals(scores, transitions, offsets, chunk_size=1 << 20)
+    cut = log_marginals(scores, transitions, offsets, chunk_size, context)
     np.testing.assert_allclose(np.exp(cut), np.exp(whole), atol=1e-5)
     without = log_marginals(scores, transitions, offsets, 50, 0)
-    assert np.abs(np.exp(without) - np.exp(whole)).max() > 1e-3  # the context is what does it
+    assert np.abs(np.exp(without) - np.exp(whole)).max() > 1e-3  # so the context matters
 
 
-def test_large_scores():
+def test_log_marginals_of_large_scores_are_finite():
     scores = np.array([[900., 0, -900], [0, 900, 1000], [-2000, 0, 0]])
     log_probs = log_marginals(scores, np.zeros((3, 3)), np.array([0, 3]))
     assert np.isfinite(log_probs).all()

@@ -1,4 +1,4 @@
-"""A model that sees tokens around each step is the same function streamed as on the whole text at once."""
+"""A model that sees the tokens around each step gives the same result streamed and on the whole text."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def whole(model, text):
 
 @pytest.mark.parametrize(("before", "ahead"), CONTEXTS)
 @pytest.mark.parametrize("steps", [1, 2, 5, 100])
-def test_streamed_in_parts_it_is_the_same_as_on_the_whole_text(before, ahead, steps):
+def test_context_model_same_in_parts_and_whole(before, ahead, steps):
     torch.manual_seed(1)
     model, text = Around(before, ahead).eval(), [2, 5, 3, 8, 2, 2, 4, 6, 7, 5, 3, END]
     state, parts = model.initial_state(2), []
@@ -50,12 +50,12 @@ def test_streamed_in_parts_it_is_the_same_as_on_the_whole_text(before, ahead, st
             parts.append(logits)
     found = torch.cat(parts, dim=1)
     torch.testing.assert_close(found[0, ahead:], whole(model, text))
-    assert torch.equal(found[:, :ahead], model.output.bias.expand(2, ahead, 2))  # no slot, nothing read yet
+    assert torch.equal(found[:, :ahead], model.output.bias.expand(2, ahead, 2))  # no slot: the LSTMs have read nothing
     assert state[0].shape == (2, before + ahead)
 
 
 @pytest.mark.parametrize(("before", "ahead"), CONTEXTS)
-def test_live_it_is_the_same(before, ahead):
+def test_context_stepper_matches_whole_text(before, ahead):
     torch.manual_seed(1)
     model, text = Around(before, ahead).eval(), [2, 5, 3, 8, 2, 2, 4, 6, 7, 5, 3, END]
     for _ in range(2):
@@ -64,18 +64,8 @@ def test_live_it_is_the_same(before, ahead):
         np.testing.assert_allclose(found[ahead:], whole(model, text).numpy(), rtol=0, atol=1e-5)
 
 
-def test_batches_shorter_than_the_look_ahead_can_be_trained_on():
+def test_context_model_trains_on_batches_shorter_than_lookahead():
     model = Around(0, 3).train()
     logits, _ = model(torch.tensor([[2, 3]]), None, model.initial_state(1))
-    model.loss(logits, torch.tensor([[0, 1]])).backward()  # a lane that begins inside a stream has slots there
+    model.loss(logits, torch.tensor([[0, 1]])).backward()  # a row that starts inside a stream has slots there
     assert model.output.bias.grad.any()
-
-
-@pytest.mark.parametrize("size", [1, 2, 5])
-def test_vectors_end_to_end(size):
-    vectors = torch.randn(2, 5, 3)
-    found = end_to_end(vectors, size)
-    assert found.shape == (2, 6 - size, 3 * size)
-    for row in range(2):
-        for step in range(6 - size):
-            assert torch.equal(found[row, step], torch.cat([vectors[row, step + i] for i in range(size)]))

@@ -1,4 +1,4 @@
-"""Costs by plain loops."""
+"""Costs compared with loops."""
 
 import pytest
 import torch
@@ -7,8 +7,8 @@ from punc.layers.costs import squared_error
 
 
 @pytest.mark.parametrize("weights", [None, [1.0, 2.0, 0.5]])
-def test_squared_error_by_loops(weights):
-    """Che et al. 2016, equation (1): half the squared distance of posteriors and label, the mean over slots."""
+def test_squared_error_matches_loop(weights):
+    """Che et al. 2016, equation (1): half the squared distance of posteriors and one-hot label, the mean over slots."""
     torch.manual_seed(1)
     logits, labels = torch.randn(2, 3, 3), torch.tensor([[0, -1, 2], [1, 1, -1]])
     total = count = 0
@@ -24,7 +24,7 @@ def test_squared_error_by_loops(weights):
     assert float(found) == pytest.approx(total / count, rel=1e-5)
 
 
-def test_it_is_0_where_everything_is_right_and_1_where_everything_is_wrong():
+def test_squared_error_is_0_if_all_right_and_1_if_all_wrong():
     logits = 50.0 * torch.eye(3)
     assert float(squared_error(logits, torch.tensor([0, 1, 2]))) == pytest.approx(0, abs=1e-6)
     assert float(squared_error(logits, torch.tensor([1, 2, 0]))) == pytest.approx(1)

@@ -1,4 +1,4 @@
-"""The linear chain against the sum over all labellings, its gradient against finite differences and autograd."""
+"""The linear chain compared with the enumeration of all labellings, finite differences and autograd."""
 
 from itertools import pairwise, product
 
@@ -38,7 +38,7 @@ LENGTHS = [[1], [5], [4, 1, 5, 0, 2]]
 
 
 @pytest.mark.parametrize("lengths", LENGTHS)
-def test_partition_marginals_and_best_labels_are_those_of_all_labellings(lengths):
+def test_partition_marginals_and_viterbi_match_enumeration(lengths):
     crf, emissions, sizes = chain(), drawn(len(lengths), max(lengths)), torch.tensor(lengths)
     scores = crf.scores(emissions, sizes)
     found = log_partition(scores, crf.transitions, sizes)
@@ -59,7 +59,7 @@ def test_partition_marginals_and_best_labels_are_those_of_all_labellings(lengths
         assert tuple(best[row, :size].tolist()) == max(paths, key=paths.get)
 
 
-def test_loss_is_the_mean_of_minus_log_p_over_slots():
+def test_loss_is_mean_of_minus_log_p_over_slots():
     crf, emissions, sizes = chain(), drawn(3, 5), torch.tensor([5, 0, 3])
     labels = torch.tensor([[0, 2, 1, 1, 0], [-1] * 5, [2, 2, 0, -1, -1]])
     expected = 0
@@ -70,8 +70,8 @@ def test_loss_is_the_mean_of_minus_log_p_over_slots():
     torch.testing.assert_close(crf.loss(crf.scores(emissions, sizes), labels), expected / 8)
 
 
-def test_context_is_not_of_the_chain():
-    """Slots 2 to 3 of a text of six: neither the scores of the others nor begin and end count."""
+def test_loss_ignores_context():
+    """With slots 2 and 3 of a text of six, the scores of the other steps do not count, nor do begin and end."""
     crf, emissions, sizes = chain(), drawn(1, 6), torch.tensor([6])
     labels = torch.tensor([[-1, -1, 1, 2, -1, -1]])
     paths = {(i, j): emissions[0, 2, i] + emissions[0, 3, j] + crf.transitions[i, j]
@@ -91,7 +91,7 @@ def by_autograd(scores, transitions, lengths):
     return torch.stack(total)
 
 
-def test_gradient_is_that_of_finite_differences_and_of_autograd():
+def test_log_partition_gradient_matches_finite_differences_and_autograd():
     crf, scores, lengths = chain(), drawn(3, 6).requires_grad_(), torch.tensor([6, 1, 4])
     transitions = crf.transitions.detach().requires_grad_()
     assert torch.autograd.gradcheck(lambda s, t: log_partition(s, t, lengths), (scores, transitions))
@@ -102,7 +102,7 @@ def test_gradient_is_that_of_finite_differences_and_of_autograd():
         torch.testing.assert_close(one, two)
 
 
-def test_gradient_of_the_loss():
+def test_loss_gradient_matches_autograd():
     crf, emissions, sizes = chain(), drawn(2, 5).requires_grad_(), torch.tensor([5, 2])
     labels = torch.tensor([[0, 2, 1, 1, -1], [2, 2, -1, -1, -1]])
     begin, transitions, end = (w.detach().requires_grad_() for w in (crf.begin, crf.transitions, crf.end))
@@ -125,7 +125,7 @@ class Loss(torch.nn.Module):
 
 
 @pytest.mark.parametrize("scale", [1, 80, 400])
-def test_a_stream_of_10000_slots_has_no_nan(scale):
+def test_log_marginals_of_10000_slots_have_no_nan(scale):
     crf = chain(10, dtype=torch.float32, scale=scale / 4)
     emissions, sizes = (drawn(2, 10_000, 10, dtype=torch.float32) * scale).requires_grad_(), torch.tensor([10_000, 7])
     labels = torch.randint(0, 10, (2, 10_000), generator=torch.Generator().manual_seed(0))
@@ -141,7 +141,7 @@ def test_a_stream_of_10000_slots_has_no_nan(scale):
     torch.testing.assert_close(log_probs.exp().sum(2), torch.ones(2, 10_000), rtol=0, atol=1e-4)
 
 
-def test_rows_and_padding_do_not_touch_each_other():
+def test_chains_of_a_batch_are_independent():
     crf, emissions, sizes = chain(), drawn(4, 30), torch.tensor([30, 3, 17, 1])
     scores = crf.scores(emissions, sizes)
     together = crf.log_marginals(scores, sizes), crf.viterbi(scores, sizes)
@@ -151,7 +151,7 @@ def test_rows_and_padding_do_not_touch_each_other():
         assert torch.equal(together[1][row, :size], crf.viterbi(*alone)[0])
 
 
-def test_it_agrees_with_the_chain_of_the_fitted_crf():
+def test_log_marginals_match_word_crf_chain():
     crf, scores = chain(), drawn(1, 40)
     log_probs = log_marginals(scores[0].numpy(), crf.transitions.detach().numpy(), torch.tensor([0, 40]).numpy())
     torch.testing.assert_close(crf.log_marginals(scores, torch.tensor([40]))[0].exp(),
@@ -159,7 +159,7 @@ def test_it_agrees_with_the_chain_of_the_fitted_crf():
 
 
 def test_transitions_are_learned():
-    """Labels that alternate, and scores that say nothing."""
+    """The labels alternate, and all scores are equal."""
     crf = LinearChain(2)
     optimizer = torch.optim.Adam(crf.parameters(), 0.2)
     labels, sizes = torch.tensor([[0, 1] * 8, [1, 0] * 8]), torch.tensor([16, 16])
@@ -168,7 +168,7 @@ def test_transitions_are_learned():
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    assert loss < 0.1  # log 2 / 16 = 0.043 at best: what the first label is cannot be known
+    assert loss < 0.1  # at best log 2 / 16 = 0.043, as the first label is random
     hint = torch.zeros(1, 16, 2)
     hint[0, 5, 0] = 3
     assert crf.viterbi(crf.scores(hint, sizes[:1]), sizes[:1]).tolist() == [[1, 0] * 8]

@@ -1,4 +1,4 @@
-"""Dropout: what is left out, and rates that are none."""
+"""Dropout in training, and invalid rates."""
 
 import pytest
 import torch
@@ -7,7 +7,7 @@ from punc.base.errors import InputError
 from punc.layers.dropout import dropout
 
 
-def test_a_part_is_left_out_in_training_and_the_rest_counts_for_more():
+def test_dropout_drops_and_scales_in_training_only():
     torch.manual_seed(1)
     layer, ones = dropout(0.4), torch.ones(20000)
     left = layer(ones)
@@ -17,7 +17,7 @@ def test_a_part_is_left_out_in_training_and_the_rest_counts_for_more():
 
 
 @pytest.mark.parametrize("rate", [-0.1, 1.0, 80.0, float("nan")])
-def test_rates_that_are_none(rate):
+def test_dropout_invalid_rates(rate):
     with pytest.raises(InputError) as error:
         dropout(rate, "embedding_dropout")
-    assert str(error.value) == f"--embedding-dropout={rate}; it is at least 0 and less than 1"
+    assert str(error.value) == f"embedding_dropout={rate}; it is at least 0 and less than 1"

@@ -1,4 +1,4 @@
-"""FC-LSTM by the equations of its section 2.1; what every model has to do is in test_models.py."""
+"""FC-LSTM compared with the equations of its paper, section 2.1."""
 
 from itertools import pairwise
 
@@ -37,7 +37,7 @@ def lstm(inputs, weights, prefix):
 
 
 def texts():
-    """Four texts, which are shorter and longer than what is read ahead."""
+    """Four texts, shorter and longer than what the model reads ahead."""
     ids = np.random.default_rng(1).integers(2, len(VOCABULARY), OFFSETS[-1]).astype(np.int32)
     return StoreSet(ids, None, None, [*"abcd"], OFFSETS)
 
@@ -59,7 +59,7 @@ def by_the_equations(weights, ids, ahead):
 
 
 @pytest.mark.parametrize("ahead", [0, 1, 2, 4])
-def test_it_is_its_equations(ahead):
+def test_fc_lstm_matches_equations(ahead):
     made, data = model("fc_lstm", ahead=ahead), texts()
     logits = [by_the_equations(made.state_dict(), data.ids[a:b].tolist(), ahead) for a, b in pairwise(OFFSETS)]
     expected = np.exp(np.concatenate(logits))
@@ -67,6 +67,6 @@ def test_it_is_its_equations(ahead):
     assert made.lookahead == ahead
 
 
-def test_an_option_that_it_does_not_have():
-    with pytest.raises(InputError, match="--ahead=-1"):
+def test_fc_lstm_invalid_option():
+    with pytest.raises(InputError, match="ahead=-1"):
         model("fc_lstm", ahead=-1)

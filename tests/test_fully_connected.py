@@ -1,4 +1,4 @@
-"""Sigmoid layers against plain loops; units that a batch leaves out are as good as not there."""
+"""Sigmoid layers compared with loops; a unit that a batch drops has no effect."""
 
 import math
 
@@ -13,7 +13,7 @@ torch.set_num_threads(1)
 
 
 def by_loops(layers, inputs, kept=None, middle=0.0):
-    """One sample, in double precision. `kept`: for each hidden layer which units are there."""
+    """The output for one sample in double precision; `kept` has the units of each hidden layer."""
     values = [float(x) for x in inputs]
     for number, layer in enumerate(layers):
         weight, bias = layer.weight.double().tolist(), layer.bias.double().tolist()
@@ -29,7 +29,7 @@ def by_loops(layers, inputs, kept=None, middle=0.0):
 
 @pytest.mark.parametrize("centred", [False, True])
 @pytest.mark.parametrize(("dropout", "shared"), [(0.0, True), (0.0, False), (0.5, True), (0.5, False)])
-def test_in_use_it_is_its_equations_and_nothing_is_left_out(dropout, shared, centred):
+def test_eval_matches_equations_without_dropout(dropout, shared, centred):
     torch.manual_seed(1)
     layer, inputs = FullyConnected((7, 5, 9, 3), dropout, shared, centred).train(dropout == 0), torch.randn(2, 4, 7)
     found = layer(inputs)
@@ -40,8 +40,8 @@ def test_in_use_it_is_its_equations_and_nothing_is_left_out(dropout, shared, cen
 
 
 @pytest.mark.parametrize("centred", [False, True])
-def test_a_batch_leaves_out_the_same_units(monkeypatch, centred):
-    """Which units are drawn is fixed here; values and gradients are those of a network without the others."""
+def test_shared_dropout_drops_same_units_in_batch(monkeypatch, centred):
+    """The dropped units are fixed here; values and gradients are those of a network without them."""
     layer, inputs = FullyConnected((6, 4, 8, 3), 0.5, centred=centred).train(), torch.randn(5, 6)
     orders = {4: [2, 0, 1, 3], 8: [7, 6, 0, 3, 1, 2, 4, 5]}
     monkeypatch.setattr(torch, "randperm", lambda size: torch.tensor(orders[size]))
@@ -61,7 +61,7 @@ def test_a_batch_leaves_out_the_same_units(monkeypatch, centred):
 
 @pytest.mark.parametrize(("size", "dropout", "kept"), [(1, 0.5, 1), (10, 0.25, 8), (300, 0.5, 150), (2048, 0.2, 1632),
                                                        (4096, 0.5, 2048), (2048, 0.99, 20)])
-def test_how_many_units_are_kept(size, dropout, kept):
+def test_shared_dropout_number_of_kept_units(size, dropout, kept):
     units = FullyConnected((1, size, 1), dropout)._kept(size)
     assert len(units) == kept
     assert torch.equal(units, units.unique())
@@ -69,7 +69,7 @@ def test_how_many_units_are_kept(size, dropout, kept):
 
 
 @pytest.mark.parametrize("shared", [True, False])
-def test_with_dropout_the_output_is_the_same_on_average(shared):
+def test_dropout_keeps_mean_output(shared):
     torch.manual_seed(1)
     layer, inputs = FullyConnected((6, 20, 3), 0.25, shared), torch.randn(1, 6)
     expected = layer.eval()(inputs)
@@ -80,7 +80,7 @@ def test_with_dropout_the_output_is_the_same_on_average(shared):
     torch.testing.assert_close(outputs.mean(0), expected, rtol=0, atol=0.06)
 
 
-def test_samples_of_a_batch_leave_out_their_own_units_where_that_is_wanted():
+def test_dropout_not_shared_drops_units_of_each_sample():
     torch.manual_seed(1)
     inputs = torch.ones(50, 6)
     spread = {shared: FullyConnected((6, 20, 3), 0.5, shared).train()(inputs).std(0) for shared in (True, False)}
@@ -90,7 +90,7 @@ def test_samples_of_a_batch_leave_out_their_own_units_where_that_is_wanted():
 
 @pytest.mark.parametrize("centred", [False, True])
 @pytest.mark.parametrize("sizes", [(250, 300, 4), (250, 200, 400, 200, 4)])
-def test_it_begins_with_outputs_that_differ_and_units_that_are_not_saturated(sizes, centred):
+def test_initial_outputs_differ_and_units_are_not_saturated(sizes, centred):
     torch.manual_seed(1)
     layer, values = FullyConnected(sizes, centred=centred), torch.randn(500, 250)
     *hidden, output = layer.layers
@@ -102,6 +102,6 @@ def test_it_begins_with_outputs_that_differ_and_units_that_are_not_saturated(siz
 
 
 @pytest.mark.parametrize("dropout", [-0.1, 1.0, 50.0, math.nan])
-def test_no_part_of_the_units(dropout):
+def test_fully_connected_invalid_dropout(dropout):
     with pytest.raises(InputError, match="it is at least 0 and less than 1"):
         FullyConnected((3, 3), dropout)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from punc.models.ngram import hidden_events
-from punc.models.ngram.hidden_events import log_posteriors, shape_of, shapes
+from punc.models.ngram.hidden_events import label_histories, log_posteriors, visible
 
 EVENTS, BEGIN, END = 10, 20, 1  # tokens: words 0 … 3, label i is 10 + i
 
 
 def toy(order, seed=0):
-    """A model whose probabilities are drawn when first asked for: any function of the last order − 1 tokens."""
+    """A model with random probabilities, a function of the last order − 1 tokens."""
     rng, table = np.random.default_rng(seed), {}
 
     def log_probs(history, tokens):
@@ -24,7 +24,7 @@ def toy(order, seed=0):
 
 
 def enumerate_all(words, labels, order, log_probs):
-    """Posteriors of one text, by the sum over every labelling of it."""
+    """Posteriors of one text as sums over all its labellings."""
     sums = np.zeros((len(words), labels))
     for labelling in product(range(labels), repeat=len(words)):
         tokens = [-1] * order + [BEGIN]
@@ -40,39 +40,39 @@ def enumerate_all(words, labels, order, log_probs):
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("labels", [2, 3, 4])
-def test_all_labellings(order, labels):
+def test_log_posteriors_match_enumeration(order, labels):
     log_probs, lengths = toy(order), [5, 1, 4] if labels < 4 else [4, 1, 3]
     offsets = np.cumsum([0, *lengths])
     words = np.random.default_rng(order).integers(0, 4, offsets[-1])
-    logs = log_posteriors(words, offsets, labels, order, log_probs, EVENTS, BEGIN, END)
-    assert logs.dtype == np.float32
+    found = log_posteriors(words, offsets, labels, order, log_probs, EVENTS, BEGIN, END)
+    assert found.dtype == np.float32
     expected = [enumerate_all(words[b:e].tolist(), labels, order, log_probs) for b, e in pairwise(offsets.tolist())]
-    np.testing.assert_allclose(np.exp(logs), np.concatenate(expected), atol=1e-6)
+    np.testing.assert_allclose(np.exp(found), np.concatenate(expected), atol=1e-6)
 
 
-def test_chunks_change_nothing(monkeypatch):
+def test_log_posteriors_same_in_chunks(monkeypatch):
     log_probs, words = toy(4), np.random.default_rng(0).integers(0, 4, 700)
     offsets = np.array([0, 300, 301, 700])
     whole = log_posteriors(words, offsets, 3, 4, log_probs, EVENTS, BEGIN, END)
-    monkeypatch.setattr(hidden_events, "CHUNK", 100)
+    monkeypatch.setattr(hidden_events, "CHUNK_SIZE", 100)
     monkeypatch.setattr(hidden_events, "CONTEXT", 60)
     parts = log_posteriors(words, offsets, 3, 4, log_probs, EVENTS, BEGIN, END)
     np.testing.assert_allclose(np.exp(parts), np.exp(whole), atol=1e-5)
 
 
-def test_what_cannot_be_has_a_finite_logarithm():
+def test_log_posteriors_of_impossible_labels_are_finite():
     def log_probs(history, tokens):
         return np.where(tokens == EVENTS + 1, -2000.0, -1.0)
-    logs = log_posteriors(np.zeros(20, int), np.array([0, 20]), 3, 4, log_probs, EVENTS, BEGIN, END)
-    assert np.isfinite(logs).all()
-    assert (logs[:, 1] < -80).all()
+    found = log_posteriors(np.zeros(20, int), np.array([0, 20]), 3, 4, log_probs, EVENTS, BEGIN, END)
+    assert np.isfinite(found).all()
+    assert (found[:, 1] < -80).all()
 
 
-def test_states_are_what_a_model_can_see():
-    # Before a word, of three tokens: two words; a word and an event before it; an event and the word before it.
-    assert shapes(3, 3) == [(0, 0), (0, 1), (0, 2), (1,), (2,)]
-    assert [len(shapes(3, labels)) for labels in (2, 3, 4)] == [3, 5, 7]
-    assert shapes(1, 3) == [()]
-    assert shape_of((1, 2, 0), 3) == (1,)
-    assert shape_of((0, 2, 1), 3) == (0, 2)
-    assert shape_of((0, 0, 1), 3) == (0, 0)
+def test_label_histories_are_what_the_model_sees():
+    # Three tokens up to a word can be: three words; two words and the event before the first; a word, an event, a word.
+    assert label_histories(3, 3) == [(0, 0), (0, 1), (0, 2), (1,), (2,)]
+    assert [len(label_histories(3, labels)) for labels in (2, 3, 4)] == [3, 5, 7]
+    assert label_histories(1, 3) == [()]
+    assert visible((1, 2, 0), 3) == (1,)
+    assert visible((0, 2, 1), 3) == (0, 2)
+    assert visible((0, 0, 1), 3) == (0, 0)

@@ -1,4 +1,4 @@
-"""The highway layer against the equation, unit by unit."""
+"""The highway layer compared with its equation, unit by unit."""
 
 import math
 
@@ -18,7 +18,7 @@ def by_the_equation(layer, x):
     return result
 
 
-def test_against_a_loop():
+def test_highway_matches_loop():
     torch.manual_seed(1)
     layer, inputs = Highway(7), torch.randn(3, 4, 7)
     with torch.no_grad():
@@ -27,7 +27,7 @@ def test_against_a_loop():
         torch.testing.assert_close(layer(inputs), torch.tensor(expected), rtol=0, atol=1e-5)
 
 
-def test_at_first_nearly_all_is_carried_over():
+def test_highway_initially_carries_input():
     with torch.no_grad():
         layer, inputs = Highway(50), torch.randn(10, 50)
         layer.both.weight.zero_()

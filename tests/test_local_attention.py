@@ -1,4 +1,4 @@
-"""Local attention against plain loops, for texts of different lengths in a batch."""
+"""Local attention compared with loops, for texts of different lengths in a batch."""
 
 import math
 
@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from punc.base.errors import InputError
-from punc.layers.local_attention import BLOCK, LEAST, LocalAttention, averages
+from punc.layers.local_attention import BLOCK, MIN_SUM, LocalAttention, averages
 
 torch.set_num_threads(1)
 LENGTHS = [9, 1, 4, 0, 7]
@@ -31,8 +31,8 @@ def by_loops(layer, states, length, window, normalize):
         if normalize == "softmax":
             e = [math.exp(x) for x in e]
         total = sum(e)
-        if normalize == "sum" and abs(total) < LEAST:
-            total = math.copysign(LEAST, total)
+        if normalize == "sum" and abs(total) < MIN_SUM:
+            total = math.copysign(MIN_SUM, total)
         for i, x in zip(places, e):
             weights[t, i - t + reach] = x / total
     around = np.pad(states, ((reach, reach), (0, 0)))
@@ -41,7 +41,7 @@ def by_loops(layer, states, length, window, normalize):
 
 @pytest.mark.parametrize("normalize", ["softmax", "sum"])
 @pytest.mark.parametrize("window", [1, 3, 5, 31])
-def test_it_is_its_equations(window, normalize):
+def test_local_attention_matches_equations(window, normalize):
     layer = attention(window, normalize)
     states = torch.randn(len(LENGTHS), 9, 6, dtype=torch.double)
     found = layer(states, torch.tensor(LENGTHS)).detach().numpy()
@@ -53,7 +53,7 @@ def test_it_is_its_equations(window, normalize):
 
 
 @pytest.mark.parametrize("normalize", ["softmax", "sum"])
-def test_what_is_outside_the_text_changes_nothing(normalize):
+def test_local_attention_ignores_outside_of_text(normalize):
     layer, states = attention(5, normalize), torch.randn(1, 9, 6, dtype=torch.double)
     other = states.clone()
     other[:, 6:] = 7.0
@@ -63,14 +63,14 @@ def test_what_is_outside_the_text_changes_nothing(normalize):
 
 
 @pytest.mark.parametrize(("steps", "window"), [(1, 1), (1, 31), (BLOCK, 5), (BLOCK + 1, 5), (3 * BLOCK - 1, 63)])
-def test_averages_in_blocks(steps, window):
+def test_averages_in_blocks_match_loop(steps, window):
     weights, states = torch.randn(2, steps, window, dtype=torch.double), torch.randn(2, steps, 3, dtype=torch.double)
     around = torch.nn.functional.pad(states, (0, 0, window // 2, window // 2))
     expected = sum(weights[:, :, i:i + 1] * around[:, i:i + steps] for i in range(window))
     torch.testing.assert_close(averages(weights, states), expected)
 
 
-def test_gradients():
+def test_local_attention_gradients_match_finite_differences():
     for normalize in ("softmax", "sum"):
         layer, states = attention(3, normalize), torch.randn(2, 4, 6, dtype=torch.double, requires_grad=True)
         assert torch.autograd.gradcheck(lambda s, a=layer: a(s, torch.tensor([4, 2])), [states])
@@ -78,13 +78,14 @@ def test_gradients():
         assert all(weight.grad.any() for weight in layer.parameters())
 
 
-def test_a_sum_of_nothing_is_no_division_by_it():
+def test_weights_with_sum_near_zero_are_finite():
     layer = attention(3, "sum")
     torch.nn.init.zeros_(layer.score)
     assert torch.equal(layer(torch.randn(1, 4, 6).double(), torch.tensor([4])), torch.zeros(1, 4, 6).double())
 
 
-@pytest.mark.parametrize("options", [{"window": 4}, {"window": 0}, {"window": -1}, {"window": 3, "normalize": "max"}])
-def test_options_that_it_does_not_have(options):
+@pytest.mark.parametrize("options", [{"attention_window": 4}, {"attention_window": 0}, {"attention_window": -1},
+                                     {"attention_window": 3, "normalize": "max"}])
+def test_local_attention_invalid_options(options):
     with pytest.raises(InputError):
         LocalAttention(6, 5, **options)

@@ -1,4 +1,4 @@
-"""The peephole LSTM against a plain loop written from Sak, Senior & Beaufays 2014, equations (1)-(6)."""
+"""The peephole LSTM compared with a loop over the equations (1)-(6) of Sak, Senior & Beaufays 2014."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def sigmoid(a):
 
 
 def loop(inputs, input_weight, hidden_weight, peepholes, h, c):
-    """The equations, a step, a row and a gate at a time: (T, B, D) → outputs (T, B, H), h, c."""
+    """The equations, one step, row and gate at a time: (T, B, D) → outputs (T, B, H), h, c."""
     size = h.shape[1]
     w_ix, w_fx, w_gx, w_ox = (input_weight[:, k * size:(k + 1) * size].T for k in range(4))
     w_ih, w_fh, w_gh, w_oh = (hidden_weight[:, k * size:(k + 1) * size].T for k in range(4))
@@ -47,7 +47,7 @@ def arrays(made):
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-10), (torch.float32, 1e-5)])
 @pytest.mark.parametrize(("steps", "batch", "input_dim", "size"), [(1, 1, 1, 1), (7, 3, 5, 4), (20, 2, 3, 11)])
-def test_forward_is_the_equations(dtype, tolerance, steps, batch, input_dim, size):
+def test_forward_matches_equations(dtype, tolerance, steps, batch, input_dim, size):
     made = layer(input_dim, size, dtype)
     inputs = torch.randn(steps, batch, input_dim, dtype=dtype)
     state = torch.randn(batch, size, dtype=dtype), torch.randn(batch, size, dtype=dtype)
@@ -58,18 +58,18 @@ def test_forward_is_the_equations(dtype, tolerance, steps, batch, input_dim, siz
         np.testing.assert_allclose(found.detach().numpy(), array, rtol=0, atol=tolerance)
 
 
-def test_no_other_weights_than_the_equations_have():
+def test_lstm_has_only_weights_of_the_equations():
     size, input_dim = 6, 4
     assert sum(w.numel() for w in layer(input_dim, size).parameters()) == 4 * size * (input_dim + size) + 3 * size
 
 
-def test_the_state_begins_as_zeros():
+def test_initial_state_is_zeros():
     made = layer(2, 3, torch.float64)
     assert [(s.shape, s.dtype, float(s.abs().sum())) for s in made.initial_state(5)] == [((5, 3), torch.float64, 0)] * 2
 
 
 @pytest.mark.parametrize(("steps", "batch", "size"), [(1, 1, 2), (4, 2, 3)])
-def test_gradients_by_finite_differences(steps, batch, size):
+def test_gradients_match_finite_differences(steps, batch, size):
     torch.manual_seed(3)
     shapes = (steps, batch, 4 * size), (size, 4 * size), (3, size), (batch, size), (batch, size)
     inputs = [torch.randn(shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
@@ -78,8 +78,8 @@ def test_gradients_by_finite_differences(steps, batch, size):
 
 @pytest.mark.parametrize("use", [lambda out, h, c: out[:3].sum(), lambda out, h, c: c.sum(), lambda out, h, c: h.sum(),
                                  lambda out, h, c: (out * out).mean() + (h * c).sum()])
-def test_gradients_where_not_all_results_are_used(use):
-    """The same as those of autograd through the plain operations."""
+def test_gradients_match_autograd_if_some_results_are_unused(use):
+    """Gradients are those of autograd through the plain operations."""
     made = layer(3, 4, torch.float64)
     inputs = torch.randn(5, 2, 3, dtype=torch.float64, requires_grad=True)
     state = [torch.randn(2, 4, dtype=torch.float64, requires_grad=True) for _ in range(2)]
@@ -101,7 +101,7 @@ def test_gradients_where_not_all_results_are_used(use):
 
 
 @pytest.mark.parametrize("chunks", [[1] * 12, [5, 5, 2], [11, 1]])
-def test_a_carried_state_equals_one_go(chunks):
+def test_forward_with_carried_state_matches_one_call(chunks):
     made = layer(3, 4, torch.float64)
     inputs = torch.randn(12, 2, 3, dtype=torch.float64)
     whole, end = made(inputs, made.initial_state(2))
@@ -113,7 +113,7 @@ def test_a_carried_state_equals_one_go(chunks):
     torch.testing.assert_close(state, end, rtol=0, atol=1e-14)
 
 
-def test_the_state_given_is_not_changed():
+def test_forward_does_not_change_given_state():
     made = layer(3, 4)
     state = torch.ones(2, 4), torch.ones(2, 4)
     made(torch.randn(3, 2, 3), state)
@@ -121,21 +121,21 @@ def test_the_state_given_is_not_changed():
 
 
 @pytest.mark.parametrize("scale", [0.005, 0.8])
-def test_stepper_equals_forward(scale):
+def test_stepper_matches_forward(scale):
     made = layer(5, 8, scale=scale)
     inputs = torch.randn(50, 1, 5)
     with torch.inference_mode():
         outputs, _ = made(inputs, made.initial_state(1))
     stepper = made.stepper()
-    for _ in range(2):  # a second stream begins as the first
+    for _ in range(2):  # a second stream starts like the first
         found = [stepper.step(stepper.project(x)).copy() for x in inputs[:, 0].numpy()]
         assert found[0].dtype == np.float32
         np.testing.assert_allclose(found, outputs[:, 0].numpy(), rtol=0, atol=1e-5)
         stepper.reset()
 
 
-def test_a_cell_that_never_forgets_for_10000_steps():
-    """Gates wide open: the cell counts the steps, and nothing overflows, forward or backward."""
+def test_cell_that_never_forgets_for_10000_steps():
+    """With open gates the cell counts the steps; nothing overflows, forward or backward."""
     made = layer(1, 2)
     with torch.no_grad():
         for weight in made.parameters():

@@ -1,4 +1,4 @@
-"""Stacks of LSTM against their equations in plain loops, forward, backward, in parts and step by step."""
+"""Stacks of LSTM compared with loops over their equations: forward, backward, in parts and step by step."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def made(kind, *sizes):
 
 
 @pytest.mark.parametrize("layers", [1, 3])
-def test_forward_against_a_loop(layers):
+def test_lstm_stack_matches_loop(layers):
     stack, inputs = made(LSTMStack, 4, 6, layers, 0.5).eval(), torch.randn(3, 8, 4)
     with torch.no_grad():
         found, (h, c) = stack(inputs, stack.initial_state(3))
@@ -51,7 +51,7 @@ def test_forward_against_a_loop(layers):
     assert torch.equal(h[-1], found[:, -1])
 
 
-def test_the_state_is_carried_over_parts_of_any_length():
+def test_lstm_stack_carries_state_over_parts():
     stack, inputs = made(LSTMStack, 4, 6, 2, 0.0), torch.randn(3, 8, 4)
     with torch.no_grad():
         whole, state = stack(inputs, stack.initial_state(3))
@@ -64,7 +64,7 @@ def test_the_state_is_carried_over_parts_of_any_length():
 
 
 @pytest.mark.parametrize("layers", [1, 3])
-def test_step_by_step(layers):
+def test_lstm_stack_stepper_matches_forward(layers):
     stack, inputs = made(LSTMStack, 4, 6, layers, 0.5).eval(), torch.randn(1, 30, 4)
     with torch.no_grad():
         whole = stack(inputs, stack.initial_state(1))[0][0].numpy()
@@ -75,7 +75,7 @@ def test_step_by_step(layers):
 
 
 @pytest.mark.parametrize("layers", [1, 2])
-def test_both_directions_against_a_loop(layers):
+def test_bidirectional_stack_matches_loop(layers):
     """Backward, each text begins at its own end, whatever stands behind it."""
     lengths = [8, 1, 5]
     stack, inputs = made(BidirectionalStack, 4, 3, layers, 0.5).eval(), torch.randn(3, 8, 4)
@@ -89,7 +89,7 @@ def test_both_directions_against_a_loop(layers):
         np.testing.assert_allclose(found[row, :length].numpy(), expected, rtol=0, atol=1e-5)
 
 
-def test_both_directions_are_those_of_packed_sequences():
+def test_bidirectional_stack_matches_packed_sequences():
     stack, inputs, lengths = made(BidirectionalStack, 4, 3, 2, 0.0), torch.randn(3, 8, 4), torch.tensor([8, 6, 2])
     twin = torch.nn.LSTM(4, 3, 2, bidirectional=True, batch_first=True)
     with torch.no_grad():
@@ -104,7 +104,7 @@ def test_both_directions_are_those_of_packed_sequences():
 
 
 @pytest.mark.parametrize("kind", [LSTMStack, BidirectionalStack])
-def test_dropout_is_before_between_and_after_the_layers(kind):
+def test_stack_dropout_before_between_and_after_layers(kind):
     stack = made(kind, 40, 20, 2, 0.5)
     seen = {}
 
@@ -126,17 +126,17 @@ def test_dropout_is_before_between_and_after_the_layers(kind):
 
 @pytest.mark.parametrize("kind", [LSTMStack, BidirectionalStack])
 @pytest.mark.parametrize(("sizes", "message"), [
-    ((4, 0, 2, 0.5), "--hidden-dim=0; it is 1 or more"),
-    ((4, 6, 0, 0.5), "--layers=0; it is 1 or more"),
-    ((4, 6, 2, 1.0), "--dropout=1.0; it is at least 0 and less than 1")])
-def test_sizes_that_there_are_not(kind, sizes, message):
+    ((4, 0, 2, 0.5), "hidden_dim=0; it is 1 or more"),
+    ((4, 6, 0, 0.5), "layers=0; it is 1 or more"),
+    ((4, 6, 2, 1.0), "dropout=1.0; it is at least 0 and less than 1")])
+def test_stack_invalid_sizes(kind, sizes, message):
     with pytest.raises(InputError) as error:
         kind(*sizes)
     assert str(error.value) == message
 
 
-def test_where_texts_end():
-    """A full row, one with its own END, one that is padded, one with an END inside, one that is nothing else."""
+def test_with_ends_lengths():
+    """A full row, one with its own END, a padded one, one with an END inside, one with END only."""
     rows = torch.tensor([[5, 6, 7], [5, 6, END], [5, END, END], [5, END, 7], [END, END, END]])
     line, lengths = with_ends(rows)
     assert torch.equal(line[:, :3], rows)

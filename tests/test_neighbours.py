@@ -1,14 +1,14 @@
-"""Pooling over neighbours against loops over the text, with what is beside a text's edge for what is outside."""
+"""Neighbouring steps, concatenated and pooled, compared with loops over the text."""
 
 import pytest
 import torch
 
-from punc.layers.neighbours import max_over_neighbours, outside
-from punc.tokens.store import END
+from punc.layers.neighbours import concatenate_neighbours, max_over_neighbours, outside
+from punc.tokens.vocabulary import END
 
 
 @pytest.mark.parametrize("width", range(1, 10))
-def test_against_a_loop(width):
+def test_max_over_neighbours_matches_loop(width):
     torch.manual_seed(width)
     features = torch.randn(2, 20, 3)
     expected = [[[max(features[row, t + i, k].item() for i in range(width)) for k in range(3)]
@@ -17,7 +17,7 @@ def test_against_a_loop(width):
 
 
 @pytest.mark.parametrize("width", range(1, 8))
-def test_the_least_value_outside_is_what_is_beside_the_edge(width):
+def test_max_over_neighbours_minimum_outside_equals_edge_padding(width):
     """Outside a text, the nearest step inside it, not zero: all features are negative here."""
     torch.manual_seed(width)
     steps, before, ahead = 9, (width - 1) // 2, width // 2
@@ -28,13 +28,23 @@ def test_the_least_value_outside_is_what_is_beside_the_edge(width):
     assert torch.equal(max_over_neighbours(line[None], width)[0], torch.tensor(expected))
 
 
-def test_the_gradient_goes_to_the_largest():
+def test_max_over_neighbours_gradient_goes_to_maximum():
     features = torch.tensor([[[1.], [5.], [2.], [3.]]], requires_grad=True)
     max_over_neighbours(features, 3).sum().backward()
     assert features.grad.flatten().tolist() == [0, 2, 0, 0]
 
 
-def test_the_first_end_is_of_the_text():
+def test_outside_first_end_belongs_to_text():
     a, b = 5, 6
     line = torch.tensor([[END, END, a, b, END, END, END, a, END], [a, b, a, END, a, END, END, END, END]])
     assert outside(line).int().tolist() == [[1, 0, 0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 0, 1, 1, 1]]
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_concatenate_neighbours_matches_loop(size):
+    vectors = torch.randn(2, 5, 3)
+    found = concatenate_neighbours(vectors, size)
+    assert found.shape == (2, 6 - size, 3 * size)
+    for row in range(2):
+        for step in range(6 - size):
+            assert torch.equal(found[row, step], torch.cat([vectors[row, step + i] for i in range(size)]))

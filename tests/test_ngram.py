@@ -1,4 +1,4 @@
-"""The models that are not trained by gradient: the n-gram over words and punctuation, and the tree upon it."""
+"""The hidden-event n-gram model, and the decision tree that uses it."""
 
 import io
 import os
@@ -24,7 +24,7 @@ needs_lmplz = pytest.mark.skipif(not shutil.which("lmplz"), reason="no lmplz: ba
 
 
 def write_bigram(path, data, tokens):
-    """Estimate a bigram model by absolute discounting, which needs no other program."""
+    """Estimate a bigram model by absolute discounting, without other programs."""
     first = len(tokens) - 1 - sum(token.startswith("<") and token.isupper() for token in tokens[2:])
     texts = [[len(tokens) - 1, *ngram.with_events(data.ids[b:e], data.labels[b:e], first).tolist(), 1]
              for b, e in pairwise(data.offsets.tolist())]
@@ -57,25 +57,25 @@ def exp(tmp_path_factory, toy_store, arpa):
 
 
 @pytest.mark.parametrize("task", ["after", "before"])
-def test_ngram_learns_and_is_loaded(task, toy_store, arpa, tmp_path):
+def test_ngram_learns_and_loads(task, toy_store, arpa, tmp_path):
     options = {"arpa": str(arpa / task)}
     train(toy_store, tmp_path, "ngram", options, TrainingOptions(train_set=f"train_{task}", dev_set=f"dev_{task}"))
     model, data = base.load(tmp_path), Store(toy_store).set(f"dev_{task}")
-    logs = log_posteriors(model, data)
-    assert logs.dtype == np.float32
-    np.testing.assert_allclose(np.exp(logs).sum(axis=1), 1, atol=1e-5)
-    assert np.mean(logs.argmax(axis=1) == data.labels) > 0.95
+    found = log_posteriors(model, data)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(np.exp(found).sum(axis=1), 1, atol=1e-5)
+    assert np.mean(found.argmax(axis=1) == data.labels) > 0.95
     assert sorted(os.listdir(tmp_path)) == ["conf", "final.pt", "labels.txt", "vocab"]
     before = (tmp_path / "final.pt").read_bytes()
     train(toy_store, tmp_path, "ngram", options, TrainingOptions(train_set=f"train_{task}", dev_set=f"dev_{task}"))
-    assert (tmp_path / "final.pt").read_bytes() == before  # finished: nothing is done again
-    # Streams know nothing of each other.
+    assert (tmp_path / "final.pt").read_bytes() == before  # a finished run does nothing
+    # Streams are independent.
     alone = StoreSet(data.ids[200:400], None, None, ["1"], np.array([0, 200]))
-    np.testing.assert_allclose(log_posteriors(model, alone), logs[200:400], atol=1e-5)
+    np.testing.assert_allclose(log_posteriors(model, alone), found[200:400], atol=1e-5)
 
 
 @needs_lmplz
-def test_ngram_is_estimated_pruned_and_interpolated(toy_store, tmp_path, capfd):
+def test_ngram_estimates_prunes_and_interpolates(toy_store, tmp_path, capfd):
     data, sizes = Store(toy_store).set("dev_after"), []
     for prune in ("0", "0,0,2"):
         directory = tmp_path / prune
@@ -92,8 +92,8 @@ def test_ngram_is_estimated_pruned_and_interpolated(toy_store, tmp_path, capfd):
 
 
 @needs_lmplz
-def test_what_may_follow_a_context_has_a_probability_of_one(tmp_path):
-    """With every word that a text does not have, so that models of several texts can be compared."""
+def test_probabilities_of_a_context_sum_to_one(tmp_path):
+    """This includes words that the text does not have, so that models of several texts can be compared."""
     rng, tokens = np.random.default_rng(0), ["<UNK>", "</s>", *"abcdefgh", "<COMMA>", "<s>"]
     text = "\n".join(" ".join(rng.choice([*"abcdef", "<COMMA>"], 300)) for _ in range(3)) + "\n"
     (tmp_path / "text").write_text(text)
@@ -101,38 +101,38 @@ def test_what_may_follow_a_context_has_a_probability_of_one(tmp_path):
     model = ngram.read_arpa(tmp_path / "arpa", tokens)
     every = np.arange(len(tokens) - 1)  # all but the begin of a text, which nothing precedes
     for context in ([2, 3], [0, 4], [11, 2], [10, 7], [-1, 11], [8, 9]):
-        logs = model.log_probs(model.contexts(np.tile(context, (len(every), 1))), every)
-        assert np.exp(logs).sum() == pytest.approx(1, abs=1e-5)
+        log_probs = model.log_probs(model.contexts(np.tile(context, (len(every), 1))), every)
+        assert np.exp(log_probs).sum() == pytest.approx(1, abs=1e-5)
 
 
-def test_interpolation_is_the_most_probable():
-    logs = np.log(np.random.default_rng(0).uniform(0.01, 1, (2, 300)))
-    logs[1, :200] += 1
-    best = max(np.linspace(0, 1, 1001), key=lambda w: np.logaddexp(logs[0] + np.log(w + 1e-300),
-                                                                   logs[1] + np.log(1 - w + 1e-300)).sum())
-    np.testing.assert_allclose(ngram.interpolation(logs), [best, 1 - best], atol=2e-3)
+def test_interpolation_maximizes_probability():
+    log_probs = np.log(np.random.default_rng(0).uniform(0.01, 1, (2, 300)))
+    log_probs[1, :200] += 1
+    best = max(np.linspace(0, 1, 1001), key=lambda w: np.logaddexp(log_probs[0] + np.log(w + 1e-300),
+                                                                   log_probs[1] + np.log(1 - w + 1e-300)).sum())
+    np.testing.assert_allclose(ngram.interpolation(log_probs), [best, 1 - best], atol=2e-3)
 
 
-def test_interpolated_probabilities_are_the_weighted_sum(toy_store, arpa, tmp_path):
+def test_log_probs_interpolated_are_weighted_sum(toy_store, arpa, tmp_path):
     train(toy_store, tmp_path, "ngram", {"arpa": f"{arpa / 'after'},{arpa / 'before'}"},
           TrainingOptions(train_set="train_after", dev_set="dev_before"))
     model = base.load(tmp_path)
     rng = np.random.default_rng(0)
     history, tokens = rng.integers(0, 14, (50, 3)), rng.integers(0, 13, (50, 2))
-    expected = np.tensordot(model.arrays["weights"], np.exp(model.component_logs(history, tokens)), 1)
+    expected = np.tensordot(model.arrays["weights"], np.exp(model.component_log_probs(history, tokens)), 1)
     np.testing.assert_allclose(np.exp(model.log_probs(history, tokens)), expected, rtol=1e-4)
 
 
-@pytest.mark.parametrize("block", [2, 1 << 20])
-def test_text_for_estimation(block, tmp_path, monkeypatch):
-    """Words and labels of each stream in a line; what a language model has for itself is no word of a text."""
+@pytest.mark.parametrize("size", [2, 1 << 20])
+def test_write_text_replaces_reserved_tokens(size, tmp_path, monkeypatch):
+    """A line has the words and labels of a stream; words that are reserved tokens of language models are replaced."""
     vocabulary = Vocabulary(["<unk>", "</s>", "a", "<s>", "<COMMA>", "b"])
     labels = LabelSet.read(_labels(tmp_path))
     tokens = ngram.tokens_of(vocabulary, labels)
     assert tokens[-4:] == ["<O>", "<COMMA>", "<PERIOD>", "<s>"]
     assert len(set(tokens)) == len(tokens)
     data = StoreSet(np.array([2, 5, 0, 3, 4, 2]), np.array([0, 1, -1, 2, 0, 2]), None, ["x", "y"], np.array([0, 4, 6]))
-    monkeypatch.setattr(ngram, "BLOCK", block)
+    monkeypatch.setattr(ngram, "WRITE_SIZE", size)
     ngram.write_text(tmp_path / "text", data, tokens, len(vocabulary))
     assert (tmp_path / "text").read_text() == "a b <COMMA> <UNK> <UNK> <PERIOD>\n<UNK> a <PERIOD>\n"
 
@@ -142,7 +142,7 @@ def _labels(folder):
     return folder / "labels.txt"
 
 
-def test_live_it_writes_at_a_streams_end(exp):
+def test_punctuate_live_writes_at_stream_end(exp):
     read, write = os.pipe()
     os.write(write, b"c a d\n\nb c")
     os.close(write)
@@ -155,7 +155,7 @@ def test_live_it_writes_at_a_streams_end(exp):
 
 # The decision tree.
 
-def test_the_tree_is_that_of_scikit_learn():
+def test_leaves_match_scikit_learn():
     tree = pytest.importorskip("sklearn.tree", reason="no scikit-learn: the extra 'tree'")
     rng = np.random.default_rng(0)
     features = rng.uniform(-1, 1, (2000, 4)).astype(np.float32)
@@ -173,7 +173,7 @@ def test_the_tree_is_that_of_scikit_learn():
         assert (probs > 0).all()
 
 
-def test_tree_learns_from_pauses_and_has_the_language_model_inside(exp, toy_store, tmp_path, capfd):
+def test_tree_learns_from_pauses_and_saves_language_model(exp, toy_store, tmp_path, capfd):
     pytest.importorskip("sklearn", reason="no scikit-learn: the extra 'tree'")
     lm = tmp_path / "lm"
     shutil.copytree(exp, lm)
@@ -182,31 +182,31 @@ def test_tree_learns_from_pauses_and_has_the_language_model_inside(exp, toy_stor
     assert "depth " in capfd.readouterr().err
     shutil.rmtree(lm)
     model, data = base.load(tmp_path / "dt"), Store(toy_store).set("dev_pause")
-    logs = log_posteriors(model, data)
+    found = log_posteriors(model, data)
     known = ~np.isnan(data.pauses)
-    assert np.mean((logs.argmax(axis=1) == data.labels)[known]) > 0.98
-    np.testing.assert_allclose(np.exp(logs).sum(axis=1), 1, atol=1e-5)
+    assert np.mean((found.argmax(axis=1) == data.labels)[known]) > 0.98
+    np.testing.assert_allclose(np.exp(found).sum(axis=1), 1, atol=1e-5)
     pauses = model.thresholds()[:, 0]
     assert any(0.1 < pause < 0.5 for pause in pauses)
     assert any(0.6 < pause < 0.9 for pause in pauses)
     assert list(pauses) == sorted(pauses)
-    # An unknown pause is its own feature, and the posteriors are the other ones.
+    # The first feature is UNKNOWN for an unknown pause; the posteriors are the other features.
     assert model.features(data._replace(pauses=None))[:, 0].tolist() == [ngram_dt.UNKNOWN] * len(data.ids)
-    lm_logs = log_posteriors(base.load(exp), data)
-    np.testing.assert_allclose(model.features(data)[:, 1:], np.exp(lm_logs), atol=1e-6)
+    lm_log_probs = log_posteriors(base.load(exp), data)
+    np.testing.assert_allclose(model.features(data)[:, 1:], np.exp(lm_log_probs), atol=1e-6)
 
 
 # What a user can do wrong.
 
 @pytest.mark.parametrize(("options", "message"), [
-    ({"order": 0}, "--order=0; it is at least 1"),
-    ({"prune": "1"}, "--prune=1; write counts that begin with 0 and do not fall: 0,0,1,1"),
-    ({"prune": "0,2,1"}, "--prune=0,2,1; write counts that begin with 0 and do not fall: 0,0,1,1"),
-    ({"prune": "0 0"}, "--prune=0 0; write counts that begin with 0 and do not fall: 0,0,1,1"),
+    ({"order": 0}, "order=0; it is 1 or more"),
+    ({"prune": "1"}, "prune=1; write counts that start with 0 and do not decrease: 0,0,1,1"),
+    ({"prune": "0,2,1"}, "prune=0,2,1; write counts that start with 0 and do not decrease: 0,0,1,1"),
+    ({"prune": "0 0"}, "prune=0 0; write counts that start with 0 and do not decrease: 0,0,1,1"),
     ({"arpa": "none.arpa"}, "none.arpa: no such file; make it, or name another one"),
-    ({}, "neither lmplz nor ngram-count on PATH; build the first: bash utils/install_lmplz.sh"),
+    ({}, "neither lmplz nor ngram-count on PATH; build lmplz: bash utils/install_lmplz.sh"),
 ])
-def test_options_of_the_ngram(options, message, toy_store, tmp_path, monkeypatch):
+def test_ngram_invalid_options(options, message, toy_store, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(InputError) as error:
         train(toy_store, tmp_path / "exp", "ngram", options,
@@ -215,7 +215,7 @@ def test_options_of_the_ngram(options, message, toy_store, tmp_path, monkeypatch
     assert not (tmp_path / "exp").exists()
 
 
-def test_options_of_training_by_gradient(toy_store, tmp_path):
+def test_ngram_training_options_of_neural_models(toy_store, tmp_path):
     with pytest.raises(InputError) as error:
         train(toy_store, tmp_path / "exp", "ngram", {},
               TrainingOptions(train_set="train_after", dev_set="dev_after", epochs=3))
@@ -226,15 +226,15 @@ def test_options_of_training_by_gradient(toy_store, tmp_path):
     ("train_after,none", "dev_after", "no set 'none' in the store; it has "),
     ("train_after", "none", "no set 'none' in the store; it has "),
 ])
-def test_sets_that_are_not_there(train_set, dev_set, message, toy_store, tmp_path):
+def test_ngram_missing_sets(train_set, dev_set, message, toy_store, tmp_path):
     with pytest.raises(InputError) as error:
         train(toy_store, tmp_path / "exp", "ngram", {}, TrainingOptions(train_set=train_set, dev_set=dev_set))
     assert message in str(error.value)
 
 
 @needs_lmplz
-def test_what_lmplz_says_is_one_line(toy_store, tmp_path):
-    with pytest.raises(InputError, match=r"^lmplz failed: .+; see --memory") as error:
+def test_lmplz_error_is_one_line(toy_store, tmp_path):
+    with pytest.raises(InputError, match=r"^lmplz failed: .+; check memory") as error:
         train(toy_store, tmp_path / "exp", "ngram", {"memory": "x"},
               TrainingOptions(train_set="train_after", dev_set="dev_after"))
     assert "\n" not in str(error.value)
@@ -243,10 +243,10 @@ def test_what_lmplz_says_is_one_line(toy_store, tmp_path):
 @pytest.mark.parametrize(("options", "message"), [
     ({}, "lm_model=; name the directory of a trained ngram"),
     ({"lm_model": "none"}, "none/final.pt: no such file; train the model, or name another directory"),
-    ({"lm_model": "EXP", "depths": "3;4"}, "--depths=3;4; write whole numbers above 0 with commas between"),
-    ({"lm_model": "EXP", "leaf_sizes": "0"}, "--leaf-sizes=0; write whole numbers above 0 with commas between"),
+    ({"lm_model": "EXP", "depths": "3;4"}, "depths=3;4; write whole numbers above 0, separated by commas"),
+    ({"lm_model": "EXP", "leaf_sizes": "0"}, "leaf_sizes=0; write whole numbers above 0, separated by commas"),
 ])
-def test_options_of_the_tree(options, message, exp, toy_store, tmp_path):
+def test_tree_invalid_options(options, message, exp, toy_store, tmp_path):
     options = {name: value.replace("EXP", str(exp)) for name, value in options.items()}
     with pytest.raises(InputError) as error:
         train(toy_store, tmp_path / "dt", "ngram_dt", options,
@@ -254,16 +254,16 @@ def test_options_of_the_tree(options, message, exp, toy_store, tmp_path):
     assert str(error.value) == message
 
 
-def test_another_vocabulary_than_the_language_models(exp, tmp_path):
+def test_tree_vocabulary_differs_from_language_model(exp, tmp_path):
     words = ["a", "b"]
     write_data_dir(tmp_path / "train", [Utterance("u", "u", words, ["O", "COMMA"], np.zeros(2, np.float32))])
     make_store(tmp_path / "store", [tmp_path / "train"], exp / "labels.txt", nj=1)
-    with pytest.raises(InputError, match="lm_model=.* has another vocabulary than the store"):
+    with pytest.raises(InputError, match=r"lm_model=.* has another vocabulary than the store"):
         train(tmp_path / "store", tmp_path / "dt", "ngram_dt", {"lm_model": str(exp)}, TrainingOptions(dev_set="train"))
 
 
-@pytest.mark.parametrize("name", ["0.1.logs", "weights"])
-def test_arrays_that_do_not_fit(name, exp, tmp_path):
+@pytest.mark.parametrize("name", ["0.1.log_probs", "weights"])
+def test_load_arrays_that_do_not_fit(name, exp, tmp_path):
     import torch
     shutil.copytree(exp, tmp_path / "exp")
     content = torch.load(exp / "final.pt", weights_only=True)

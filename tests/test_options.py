@@ -8,7 +8,7 @@ import pytest
 
 from punc.base import log
 from punc.base.errors import InputError
-from punc.base.options import OptionParser, config_lines, kebab, nearest
+from punc.base.options import OptionParser, config_lines, kebab, keyword_arguments, nearest, with_options
 
 
 def build(tokens, hidden_dim=100, rate=0.1, pauses: bool = False, limit: int | None = None, name="a",
@@ -266,3 +266,22 @@ def test_kebab_and_nearest():
     assert kebab("hidden_dim") == "--hidden-dim"
     assert nearest("--rat", ["--rate", "--name"]) == "did you mean --rate?"
     assert nearest("--rat", []) == "see --help"
+
+
+def test_with_options_names_an_argument_as_its_option():
+    assert with_options(InputError("hidden_dim=0", "it is 1 or more")) == "--hidden-dim=0; it is 1 or more"
+    assert with_options(InputError("a=b", "rename it", "x=1")) == "x=1: a=b; rename it"
+    assert with_options(InputError("no set 'a=b'", "name another one")) == "no set 'a=b'; name another one"
+
+
+def test_keyword_arguments_of_base_class_constructor():
+    class Base:
+        def __init__(self, vocab: int, window: int = 5):
+            """Has one option."""
+
+    class Model(Base):
+        def __init__(self, vocab: int, hidden_dim: int = 3, **options: int):
+            """Has the options of the base class too."""
+
+    assert {name: argument.default for name, argument in keyword_arguments(Model).items()} == {
+        "window": 5, "hidden_dim": 3}

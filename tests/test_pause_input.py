@@ -1,4 +1,4 @@
-"""punc/layers/pause_input.py."""
+"""Pauses as inputs, in batches and one at a time."""
 
 import numpy as np
 import pytest
@@ -9,18 +9,18 @@ from punc.layers.pause_input import PauseInput
 PAUSES = torch.tensor([[0.0, 1.5, torch.nan], [torch.nan, 0.25, 0.0]])
 
 
-def test_unknown_is_zero():
+def test_pause_input_unknown_is_zero():
     inputs = PauseInput()(PAUSES, PAUSES)
     assert inputs.tolist() == [[[0.0], [0.0]], [[1.5], [0.25]], [[0.0], [0.0]]]
 
 
-def test_unknown_is_told_from_zero():
+def test_pause_input_flag_tells_unknown_from_zero():
     inputs = PauseInput(unknown_flag=True)(PAUSES, PAUSES)
     assert inputs.tolist() == [[[0.0, 0.0], [0.0, 1.0]], [[1.5, 0.0], [0.25, 0.0]], [[0.0, 1.0], [0.0, 0.0]]]
 
 
 @pytest.mark.parametrize("tell", [False, True])
-def test_no_pauses_are_unknown_ones_and_steps_are_columns(tell):
+def test_pause_input_none_is_unknown_and_step_matches_call(tell):
     layer = PauseInput(tell)
     assert torch.equal(layer(None, PAUSES), layer(torch.full((2, 3), torch.nan), PAUSES))
     whole = layer(PAUSES, PAUSES)

@@ -1,10 +1,10 @@
-"""Vectors of words by their characters: how words are spelt, and that padding, order and memory change nothing."""
+"""Word vectors from characters: spellings; padding, order and the cache change nothing."""
 
 import pytest
 import torch
 
 from punc.base.errors import InputError
-from punc.layers.spelling import LONGEST, OTHER, PADDING, Spelling, spell
+from punc.layers.spelling import MAX_LENGTH, OTHER, PADDING, Spelling, spell
 from punc.tokens.vocabulary import Vocabulary
 
 torch.set_num_threads(1)
@@ -15,23 +15,23 @@ WORDS = ["<unk>", "</s>", "a", "I", "japan", "NATO", "1996-12-06", "don't", "don
 def made(words=WORDS, alphabet=64):
     torch.manual_seed(1)
     spelling = Spelling(len(words), alphabet, 5, 4)
-    spelling.fill(Vocabulary(words))
+    spelling.initialize_from_vocabulary(Vocabulary(words))
     return spelling
 
 
-def test_every_word_has_characters_and_the_special_ones_are_their_own():
+def test_spell_words_and_special_tokens():
     lines = dict(zip(WORDS, spell(WORDS, 64)))
-    assert all(len(line) == LONGEST for line in lines.values())
+    assert all(len(line) == MAX_LENGTH for line in lines.values())
     unknown, end = lines["<unk>"], lines["</s>"]
     assert unknown[1] == end[1] == PADDING
     assert {unknown[0], end[0]}.isdisjoint(number for word in WORDS[2:] for number in lines[word])
     assert [sum(number != PADDING for number in lines[word]) for word in ("a", "NATO", "1996-12-06")] == [1, 4, 10]
     assert lines["a"][0] == lines["japan"][1] != lines["NATO"][1]  # cased
     assert lines["é"] == lines["e\u0301"]
-    assert len({tuple(lines[word]) for word in ("don't", "don’t", "donʼt", "don＇t")}) == 4  # text makes them one
+    assert len({tuple(lines[word]) for word in ("don't", "don’t", "donʼt", "don＇t")}) == 4  # prepare makes them one
 
 
-def test_of_a_long_word_both_ends_are_read():
+def test_spell_long_word_keeps_both_ends():
     lines = dict(zip(WORDS, spell(WORDS, 64)))
     x, both = lines["x" * 500], lines["x" * 250 + "y" * 250]
     assert PADDING not in x + both
@@ -39,10 +39,10 @@ def test_of_a_long_word_both_ends_are_read():
     assert both[16:] == [both[16]] * 16 != x[16:]
 
 
-def test_rare_characters_share_a_vector():
+def test_spell_rare_characters_share_a_number():
     words = [*WORDS[:2], "aaa", "bb", "c", "d"]
     assert [line[0] for line in spell(words, 2)[2:]] == [OTHER + 1, OTHER + 2, OTHER, OTHER]
-    assert spell(WORDS[:2], 3) == [[1] + [PADDING] * (LONGEST - 1), [2] + [PADDING] * (LONGEST - 1)]
+    assert spell(WORDS[:2], 3) == [[1] + [PADDING] * (MAX_LENGTH - 1), [2] + [PADDING] * (MAX_LENGTH - 1)]
 
 
 def by_hand(spelling, word):
@@ -52,7 +52,7 @@ def by_hand(spelling, word):
 
 
 @pytest.mark.parametrize("mode", ["training", "decoding", "decoding again"])
-def test_vectors_are_the_final_states_in_both_directions(mode):
+def test_spelling_vectors_are_final_states_of_both_directions(mode):
     spelling = made().train(mode == "training")
     words = torch.tensor([[13, 2, 2, 6], [0, 1, 4, 13]])
     with torch.set_grad_enabled(mode == "training"):
@@ -64,7 +64,7 @@ def test_vectors_are_the_final_states_in_both_directions(mode):
     torch.testing.assert_close(found, expected)
 
 
-def test_more_words_than_a_group():
+def test_spelling_more_words_than_a_batch():
     words = [*WORDS[:2], *("y" * (i % 3) + str(i) for i in range(700))]
     spelling = made(words).eval()
     order = torch.randperm(len(words))
@@ -74,7 +74,7 @@ def test_more_words_than_a_group():
             torch.testing.assert_close(found[place], by_hand(spelling, int(order[place])))
 
 
-def test_what_is_kept_is_forgotten_with_the_weights():
+def test_spelling_cache_is_dropped_with_the_weights():
     spelling, words = made().eval(), torch.tensor([4])
     with torch.no_grad():
         before = spelling(words)
@@ -85,7 +85,7 @@ def test_what_is_kept_is_forgotten_with_the_weights():
         assert torch.equal(spelling(words), before)
 
 
-def test_all_that_is_read_is_learned_from():
+def test_spelling_all_weights_have_a_gradient():
     spelling = made()
     spelling(torch.tensor([2, 3])).sum().backward()
     rows = spelling.embedding.weight.grad.abs().sum(1) > 0
@@ -94,8 +94,8 @@ def test_all_that_is_read_is_learned_from():
     assert all(weight.grad.any() for weight in spelling.parameters())
 
 
-@pytest.mark.parametrize(("sizes", "option"), [((0, 5, 4), "alphabet"), ((5, 0, 4), "character-dim"),
-                                               ((5, 5, 0), "character-hidden-dim")])
-def test_sizes_that_there_are_not(sizes, option):
-    with pytest.raises(InputError, match=f"--{option}=0"):
+@pytest.mark.parametrize(("sizes", "option"), [((0, 5, 4), "alphabet"), ((5, 0, 4), "character_dim"),
+                                               ((5, 5, 0), "character_hidden_dim")])
+def test_spelling_invalid_sizes(sizes, option):
+    with pytest.raises(InputError, match=f"^{option}=0"):
         Spelling(5, *sizes)

@@ -1,4 +1,4 @@
-"""Trigger n-grams against loops over every window."""
+"""Trigger n-grams compared with loops over all windows."""
 
 import math
 from collections import Counter
@@ -32,7 +32,7 @@ def key(ngram):
     return sum(word * V ** place for place, word in enumerate(reversed(ngram)))
 
 
-def test_keys_by_hand():
+def test_ngram_keys_by_hand():
     assert ngram_keys(np.array([1, 2, 3]), 2, 10).tolist() == [12, 23]
     assert ngram_keys(np.array([1, 2]), 3, 10).tolist() == []
     assert find(np.array([2, 5]), np.array([5, 1, 9, 2])).tolist() == [1, -1, -1, 0]
@@ -40,7 +40,7 @@ def test_keys_by_hand():
 
 
 def test_runs_by_hand():
-    """Windows of two words before and one after: word 4 of place 0 is seen from slots 0 and 1, of 1 from 0 to 2."""
+    """A window has two words before and one after: slots 0 and 1 see the word at index 0, slots 0 to 2 that at 1."""
     found = runs(np.array([4, 4, 0, 0, 4]), np.array([0, 5]), 1, V, 2, 1)
     spans = list(zip(*(array.tolist() for array in found)))
     assert [span for span in spans if span[0] == 4] == [(4, 0, 1), (4, 2, 2), (4, 3, 4)]
@@ -48,7 +48,7 @@ def test_runs_by_hand():
 
 @pytest.mark.parametrize(("before", "after"), [(1, 0), (3, 0), (2, 2), (1, 4), (30, 30)])
 @pytest.mark.parametrize("n", [1, 2, 3])
-def test_runs_are_the_slots_whose_windows_hold_an_ngram(n, before, after):
+def test_runs_match_loop_over_windows(n, before, after):
     ids, _, offsets = text([12, 1, 2, 25, 3])
     expected = {(key(ngram), slot) for slot, ngrams in enumerate(held(ids, offsets, n, before, after))
                 for ngram in ngrams}
@@ -58,8 +58,8 @@ def test_runs_are_the_slots_whose_windows_hold_an_ngram(n, before, after):
     assert set(found) == expected
 
 
-@pytest.mark.parametrize(("before", "after", "least"), [(3, 1, 1), (4, 4, 3), (2, 0, 6)])
-def test_triggers_are_those_of_the_largest_mutual_information(before, after, least):
+@pytest.mark.parametrize(("before", "after", "min_count"), [(3, 1, 1), (4, 4, 3), (2, 0, 6)])
+def test_select_has_largest_mutual_information(before, after, min_count):
     ids, labels, offsets = text([60, 1, 80, 5], seed=3)
     slots, joint = Counter(), Counter()
     for n in (1, 2, 3):
@@ -73,17 +73,17 @@ def test_triggers_are_those_of_the_largest_mutual_information(before, after, lea
 
     expected = set()
     for mark in (1, 2):
-        enough = [ngram for ngram in slots if joint[ngram, mark] >= least]
+        enough = [ngram for ngram in slots if joint[ngram, mark] >= min_count]
         assert len(enough) > 5
-        # In steps of a billionth: what is equal must not be parted by rounding.
+        # In steps of a billionth, so that rounding does not break ties.
         order = sorted(enough, key=lambda g: (-round(information(g, mark), 9), -joint[g, mark], len(g), key(g)))
         expected |= set(order[:5])
-    found = select(ids, labels, offsets, V, 3, 5, before, after, least)
+    found = select(ids, labels, offsets, V, 3, 5, before, after, min_count)
     assert [keys.tolist() for keys in found] == \
         [sorted(key(ngram) for ngram in expected if len(ngram) == n) for n in (1, 2, 3)]
 
 
-def test_a_mark_without_triggers():
+def test_select_mark_without_triggers():
     ids, offsets = np.array([2, 3, 4, 5]), np.array([0, 4])
     found = select(ids, np.zeros(4, np.int8), offsets, V, 3, 10, 3, 1, 1)
     assert [len(keys) for keys in found] == [0, 0, 0]
@@ -91,7 +91,7 @@ def test_a_mark_without_triggers():
 
 
 @pytest.mark.parametrize(("start", "stop"), [(0, 43), (0, 7), (5, 30), (12, 13), (40, 43)])
-def test_what_fires_in_a_part_of_a_text(start, stop):
+def test_firing_in_part_of_text(start, stop):
     ids, _, offsets = text([12, 1, 2, 25, 3])
     for n in (1, 2, 3):
         wanted = np.unique(ngram_keys(ids, n, V))[::2]

@@ -1,4 +1,4 @@
-"""The CRF on words: trained by CRFsuite, where that is installed; its posteriors are CRFsuite's."""
+"""The word CRF, trained by CRFsuite if that is installed, and compared with it."""
 
 import shutil
 import sys
@@ -31,7 +31,7 @@ def fitted(store, directory, task, **options):
 
 @needs_crfsuite
 @pytest.mark.parametrize("task", ["after", "before", "short"])
-def test_it_learns_and_is_loaded_without_crfsuite(task, toy_store, tmp_path, monkeypatch):
+def test_word_crf_learns_and_loads_without_crfsuite(task, toy_store, tmp_path, monkeypatch):
     fitted(toy_store, tmp_path, task)
     monkeypatch.setitem(sys.modules, "pycrfsuite", None)
     model, data = base.load(tmp_path), Store(toy_store).set(f"dev_{task}")
@@ -64,7 +64,7 @@ def suite(monkeypatch, toy_store, tmp_path):
 
 
 @needs_crfsuite
-def test_posteriors_are_crfsuites(suite, toy_store):
+def test_log_posteriors_match_crfsuite(suite, toy_store):
     model, given, tagger = suite
     data = Store(toy_store).set("train_short")
     assert [len(items) for items, _ in given] == np.diff(data.offsets).tolist()
@@ -78,7 +78,7 @@ def test_posteriors_are_crfsuites(suite, toy_store):
 
 
 @needs_crfsuite
-def test_posteriors_are_sums_over_all_sequences_with_crfsuites_weights(suite, toy_store):
+def test_log_posteriors_match_enumeration_with_crfsuite_weights(suite, toy_store):
     model, given, tagger = suite
     info, data = tagger.info(), Store(toy_store).set("train_short")
     assert len(info.state_features) > 20
@@ -95,36 +95,36 @@ def test_posteriors_are_sums_over_all_sequences_with_crfsuites_weights(suite, to
 
 
 @needs_crfsuite
-def test_one_long_stream_or_pieces_of_it(toy_store, tmp_path, monkeypatch):
+def test_training_chunks_give_nearly_same_labels(toy_store, tmp_path, monkeypatch):
     """Cut in training or not, in chunks or not: nearly the same labels."""
     data = Store(toy_store).set("dev_before")
     whole = log_posteriors(fitted(toy_store, tmp_path / "whole", "before"), data)
-    monkeypatch.setattr(word_crf, "PIECE", 64)
-    monkeypatch.setattr(word_crf, "CHUNK", 128)
+    monkeypatch.setattr(word_crf, "TRAINING_CHUNK", 64)
+    monkeypatch.setattr(word_crf, "BATCH_SLOTS", 128)
     model = fitted(toy_store, tmp_path / "cut", "before")
     cut = log_posteriors(model, data)
     assert np.mean(cut.argmax(axis=1) == whole.argmax(axis=1)) > 0.99
-    monkeypatch.setattr(word_crf, "CHUNK", 1 << 15)
+    monkeypatch.setattr(word_crf, "BATCH_SLOTS", 1 << 15)
     np.testing.assert_allclose(log_posteriors(model, data), cut, atol=1e-5)
 
 
-def test_chunks_are_of_whole_pieces(monkeypatch):
-    monkeypatch.setattr(word_crf, "PIECE", 10)
-    monkeypatch.setattr(word_crf, "CHUNK", 25)
-    found = [edges.tolist() for edges in word_crf.chunks(np.array([0, 32, 33, 60]))]
+def test_batches_have_whole_chunks(monkeypatch):
+    monkeypatch.setattr(word_crf, "TRAINING_CHUNK", 10)
+    monkeypatch.setattr(word_crf, "BATCH_SLOTS", 25)
+    found = [edges.tolist() for edges in word_crf.batches(np.array([0, 32, 33, 60]))]
     assert found == [[0, 10, 20], [20, 30, 32, 33, 43], [43, 53, 60]]
-    monkeypatch.setattr(word_crf, "CHUNK", 5)
-    assert [edges.tolist() for edges in word_crf.chunks(np.array([0, 12]))] == [[0, 10], [10, 12]]
+    monkeypatch.setattr(word_crf, "BATCH_SLOTS", 5)
+    assert [edges.tolist() for edges in word_crf.batches(np.array([0, 12]))] == [[0, 10], [10, 12]]
 
 
 @needs_crfsuite
-def test_the_same_again(toy_store, tmp_path):
+def test_fit_twice_gives_same_arrays(toy_store, tmp_path):
     one, two = (fitted(toy_store, tmp_path / name, "short") for name in "ab")
     assert all(np.array_equal(one.arrays[name], two.arrays[name]) for name in one.arrays | two.arrays)
 
 
 @needs_crfsuite
-def test_every_kind_of_feature_is_in_the_model(toy_store, tmp_path):
+def test_fit_has_every_kind_of_feature(toy_store, tmp_path):
     path = tmp_path / "paths"
     path.write_text("".join(f"{number:04b}\t{word}\t1\n" for number, word in enumerate("abcdefgh")))
     model = fitted(toy_store, tmp_path / "exp", "before", clusters=str(path), cluster_bits="2,4", ngram=0)
@@ -146,7 +146,7 @@ class Oracle(base.NonGradientModel):
 
 
 @needs_crfsuite
-def test_a_language_model_is_part_of_the_file(toy_store, tmp_path, monkeypatch):
+def test_text_model_is_saved_with_the_model(toy_store, tmp_path, monkeypatch):
     lm = Oracle()
     lm.spec = {"model": "ngram", "options": {}, "vocabulary": 10, "labels": 3}
     lm.vocabulary = Store(toy_store).vocabulary
@@ -162,7 +162,7 @@ def test_a_language_model_is_part_of_the_file(toy_store, tmp_path, monkeypatch):
 
 
 @needs_crfsuite
-def test_a_label_that_training_never_saw(toy_store, tmp_path):
+def test_log_posteriors_of_unseen_label_are_finite(toy_store, tmp_path):
     rng, sets = np.random.default_rng(0), []
     for name in ("train", "dev"):
         words = rng.choice([*"abc"], 200).tolist()
@@ -180,37 +180,37 @@ def test_a_label_that_training_never_saw(toy_store, tmp_path):
 # What a user can do wrong.
 
 @pytest.mark.parametrize(("options", "message"), [
-    ({"window": 0}, "--window=0; it is at least 1"),
-    ({"c1": float("nan")}, "--c1=nan; it is at least 0"),
-    ({"ngram": 3, "window": 1}, "--ngram=3, in a window of 2 words and with a vocabulary of 10; "
+    ({"window": 0}, "window=0; it is 1 or more"),
+    ({"c1": float("nan")}, "c1=nan; it is 0 or more"),
+    ({"ngram": 3, "window": 1}, "ngram=3, in a window of 2 words and with a vocabulary of 10; "
                                  "choose shorter n-grams"),
-    ({"cluster_bits": "4,4"}, "--cluster-bits=4,4; write different whole numbers above 0 with commas between"),
-    ({"cluster_bits": "x"}, "--cluster-bits=x; write different whole numbers above 0 with commas between")])
-def test_options_that_cannot_be(options, message, toy_store):
+    ({"cluster_bits": "4,4"}, "cluster_bits=4,4; write different numbers"),
+    ({"cluster_bits": "x"}, "cluster_bits=x; write whole numbers above 0, separated by commas")])
+def test_word_crf_invalid_options(options, message, toy_store):
     store = Store(toy_store)
     with pytest.raises(InputError) as error:
         base.create("word_crf", store.vocabulary, store.labels, options)
     assert str(error.value) == message
 
 
-def test_without_crfsuite_it_says_what_to_install(toy_store, tmp_path, monkeypatch):
+def test_fit_without_crfsuite_says_what_to_install(toy_store, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pycrfsuite", None)
     with pytest.raises(InputError) as error:
         fitted(toy_store, tmp_path / "exp", "short")
-    assert str(error.value) == ("python-crfsuite is not there, which trains the CRF; "
+    assert str(error.value) == ("python-crfsuite is not installed; it trains the CRF; "
                                 "install it: pip install --constraint constraints.txt -e '.[crf]'")
     assert not (tmp_path / "exp").exists()
 
 
 @needs_crfsuite
-def test_clusters_of_other_words(toy_store, tmp_path):
+def test_fit_clusters_of_other_words(toy_store, tmp_path):
     path = tmp_path / "paths"
     path.write_text("0\tzzz\t1\n")
-    with pytest.raises(InputError, match="none of the vocabulary's words is here"):
+    with pytest.raises(InputError, match="no word of the vocabulary is here"):
         fitted(toy_store, tmp_path / "exp", "short", clusters=str(path))
 
 
-def test_arrays_of_another_model(toy_store):
+def test_load_state_dict_arrays_of_another_model(toy_store):
     store = Store(toy_store)
     model = base.create("word_crf", store.vocabulary, store.labels, FEW)
     with pytest.raises(KeyError):

@@ -1,4 +1,4 @@
-"""Features of a CRF, each by a hand-made text."""
+"""Features of a word CRF on small texts."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ TEXT = Text(np.array([WHAT, IS, MP3, 0, IS], np.int32), np.array([0, 4, 5]), Non
 
 
 def keys(template, text=TEXT, start=0, stop=5, tables=None, triggers=(), before=2, after=1):
-    """The keys of a template by slot, a list for each slot."""
+    """The keys of a template, a list for each slot."""
     finder = Finder(V, tables or {}, triggers, before, after)
     slots, found = next(finder.keys([template], text, start, stop))
     return [found[slots == slot].tolist() for slot in range(stop - start)]
@@ -37,7 +37,7 @@ def number(*words):
     return sum(word * V ** place for place, word in enumerate(reversed(words)))
 
 
-def test_shapes():
+def test_word_shape_by_hand():
     assert [word_shape(word) for word in WORDS[2:]] == ["a", "a", "a0", "a'a", "AaAa", "0a"]
     assert word_shape("don't--") == "a'a-"
     table = shape_table(WORDS)
@@ -46,19 +46,19 @@ def test_shapes():
     assert len(set(table[3:].tolist())) == 5
 
 
-def test_suffixes_are_of_longer_words():
+def test_suffix_table_only_longer_words():
     table = suffix_table([*WORDS, "that", "at"], 2)
     assert (table[WHAT] == table[V], table[V + 1], table[IS], table[0]) == (True, -1, -1, -1)
     assert len({table[WHAT], table[MP3], table[5], table[6], table[7]}) == 5  # at, p3, 't, ld, 0s
 
 
-def test_clusters_by_prefixes():
+def test_cluster_table_by_prefixes():
     clusters = {"what": "0010", "is": "0011", "mp3": "01", "other": "1"}
     assert cluster_table(WORDS, clusters, 3).tolist() == [-1, -1, 0, 0, 1, -1, -1, -1]
     assert cluster_table(WORDS, clusters, 4).tolist() == [-1, -1, 0, 1, 2, -1, -1, -1]
 
 
-def test_word_ngrams_stop_at_the_ends_of_a_stream():
+def test_keys_word_ngrams_stop_at_stream_ends():
     assert keys(Template("word", 0)) == [[WHAT], [IS], [MP3], [0], [IS]]
     assert keys(Template("word", 1)) == [[IS], [MP3], [0], [1], [1]]
     assert keys(Template("word", -1, 3)) == [[number(1, WHAT, IS)], [number(WHAT, IS, MP3)], [number(IS, MP3, 0)],
@@ -66,35 +66,35 @@ def test_word_ngrams_stop_at_the_ends_of_a_stream():
 
 
 @pytest.mark.parametrize(("start", "stop"), [(0, 100), (0, 40), (37, 41), (99, 100)])
-def test_a_part_of_a_text_has_the_same_keys(start, stop):
+def test_keys_same_for_part_of_text(start, stop):
     rng = np.random.default_rng(0)
     text = Text(rng.integers(0, V, 100).astype(np.int32), np.array([0, 39, 40, 100]), None)
     for template in templates(4, 3, [], 0, 0):
         assert keys(template, text, start, stop) == keys(template, text, 0, 100)[start:stop]
 
 
-def test_tables_are_looked_up_at_their_place():
+def test_keys_of_word_tables_use_their_offset():
     tables = {"shape": shape_table(WORDS)}
     a, a0 = tables["shape"][[WHAT, MP3]].tolist()
     assert keys(Template("shape", 0), tables=tables) == [[a], [a], [a0], [], [a]]
     assert keys(Template("shape", 1), tables=tables) == [[a], [a0], [], [], []]
 
 
-def test_language_model_in_steps():
+def test_odds_step_by_hand():
     log_probs = np.log([[0.5, 0.5], [1 / (1 + np.exp(-1)), 1 / (1 + np.exp(1))], [1.0, 1e-30]])
     assert [keys(Template("lm", label), TEXT._replace(log_probs=log_probs), 0, 3) for label in (0, 1)] == \
         [[[LM_STEPS], [LM_STEPS + 2], [2 * LM_STEPS]], [[LM_STEPS], [LM_STEPS - 2], [0]]]
     assert odds_step(np.zeros(1, np.float32)).tolist() == [2 * LM_STEPS]
 
 
-def test_triggers_fire_where_the_window_holds_them():
+def test_keys_triggers_in_window():
     """Two words before, one after; "what is" is in the windows of slots 0 and 1, "is" of 0, 1, 2, and of slot 4."""
     triggers = [np.array([IS]), np.array([number(WHAT, IS)])]
     assert keys(Template("trigger", 0, 1), triggers=triggers) == [[IS], [IS], [IS], [], [IS]]
     assert keys(Template("trigger", 0, 2), triggers=triggers) == [[number(WHAT, IS)]] * 2 + [[]] * 3
 
 
-def test_templates_of_a_model():
+def test_templates_of_model():
     names = [str(template) for template in templates(2, 2, ["shape", "cluster4"], 2, 2)]
     assert names == ["word[-1]", "word[0]", "word[1]", "word[2]", "word[-1..0]", "word[0..1]", "word[1..2]", "shape[0]",
                      "shape[1]", "cluster4[-1]", "cluster4[0]", "cluster4[1]", "cluster4[2]", "lm[0]", "lm[1]",
@@ -103,7 +103,7 @@ def test_templates_of_a_model():
 
 
 def test_attributes_and_scores_by_hand():
-    """Two templates with keys 10, 20 and 5, 7, so numbers 0 to 3; slot 1 has nothing that is known."""
+    """Two templates with keys 10, 20 and 5, 7 have the feature numbers 0 to 3; slot 1 has no feature."""
     found = [(np.array([0, 1, 2]), np.array([20, 15, 10])), (np.array([0, 0, 2]), np.array([5, 7, 9]))]
     tables = [np.array([10, 20]), np.array([5, 7])]
     numbers, ends = attributes(iter(found), tables, 3)
@@ -112,5 +112,5 @@ def test_attributes_and_scores_by_hand():
     assert scores(iter(found), tables, weights, 3, 2).tolist() == [[43, 64], [0, 0], [1, 2]]
 
 
-def test_common_keys():
+def test_common_keys_by_hand():
     assert common_keys(np.array([4, 2, 4, 9, 2, 4]), 2).tolist() == [2, 4]

@@ -214,6 +214,13 @@ def kebab(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
+def with_options(error: InputError) -> str:
+    """The message of an error for the command line: an argument `name=value` that it begins with is an option there."""
+    if error.file is None and (argument := re.match(r"([a-z]\w*)=", error.what)):
+        return kebab(argument[1]) + str(error)[len(argument[1]):]
+    return str(error)
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """A remedy for an unknown option: the nearest known one."""
     close = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.0)

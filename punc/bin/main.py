@@ -10,7 +10,7 @@ from pathlib import Path
 from punc import __version__
 from punc.base import completion, log
 from punc.base.errors import InputError
-from punc.base.options import nearest
+from punc.base.options import nearest, with_options
 
 # The subcommands that `punc --help` describes, in this order. Others, which scripts call, are only named.
 DESCRIBED = ("prepare", "pauses", "make-store", "train", "punctuate", "transcript", "score", "results", "publish",
@@ -84,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             complete()
         return dispatch(arguments)
     except InputError as error:
-        print(f"{name}: {error}", file=sys.stderr)
+        print(f"{name}: {with_options(error)}", file=sys.stderr)
         return 1
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -29,25 +29,30 @@ class FullyConnected(nn.Module):
         super().__init__()
         check_probability(dropout=dropout)
         self.dropout, self.shared, self.middle = dropout, shared, 0.5 * centred
-        self.layers = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(sizes))
-        for number, layer in enumerate(self.layers):
-            nn.init.xavier_uniform_(layer.weight, 4.0 if 0 < number < len(self.layers) - 1 else 1.0)
+        layers = [nn.Linear(*pair) for pair in pairwise(sizes)]
+        self.layers = nn.ModuleList(layers)
+        for number, layer in enumerate(layers):
+            nn.init.xavier_uniform_(layer.weight, 4.0 if 0 < number < len(layers) - 1 else 1.0)
             with torch.no_grad():
                 mean = 0.5 - self.middle if number else 0.0
                 layer.bias.copy_(-mean * layer.weight.sum(1))
 
     def forward(self, inputs: Tensor) -> Tensor:
         """(…, sizes[0]) → (…, sizes[-1])"""
-        *hidden, output = self.layers
+        hidden, output = self._linear_layers()
         if self.training and self.dropout and self.shared:
             return self._shared(inputs)
         for layer in hidden:
             inputs = nn.functional.dropout(layer(inputs).sigmoid() - self.middle, self.dropout, self.training)
         return output(inputs)
 
+    def _linear_layers(self) -> tuple[list[nn.Linear], nn.Linear]:
+        *hidden, output = (layer for layer in self.layers if isinstance(layer, nn.Linear))
+        return hidden, output
+
     def _shared(self, inputs: Tensor) -> Tensor:
         """The same without the rows and columns of dropped units in the weights."""
-        *hidden, output = self.layers
+        hidden, output = self._linear_layers()
         kept = None
         for layer in hidden:
             units = self._kept(layer.out_features)

@@ -42,7 +42,7 @@ class PeepholeLSTM(nn.Module):
         """(T, B, D), (h, c) → outputs (T, B, H), (h, c) after the last step."""
         return self.recur((inputs.flatten(0, 1) @ self.input_weight).view(*inputs.shape[:2], -1), state)
 
-    def recur(self, gate_inputs: Tensor, state: State) -> tuple[Tensor, State]:
+    def recur(self, gate_inputs: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, State]:
         """As `forward`, for inputs (T, B, 4H) that are already multiplied by `input_weight`."""
         outputs, cell = _Recurrence.apply(gate_inputs, self.hidden_weight, self.peepholes, *state)
         return outputs, (outputs[-1], cell)

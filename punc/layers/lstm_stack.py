@@ -44,7 +44,7 @@ class LSTMStack(nn.Module):
 
     def initial_state(self, batch: int) -> State:
         """Zeros, (layers, batch, H) twice."""
-        zeros = self.lstm.weight_hh_l0.new_zeros(self.lstm.num_layers, batch, self.lstm.hidden_size)
+        zeros = self.lstm.all_weights[0][1].new_zeros(self.lstm.num_layers, batch, self.lstm.hidden_size)
         return zeros, zeros
 
     def forward(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:

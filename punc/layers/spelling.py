@@ -35,6 +35,7 @@ class Spelling(nn.Module):
         super().__init__()
         check_at_least(1, alphabet=alphabet, character_dim=character_dim, character_hidden_dim=character_hidden_dim)
         self.alphabet, self.size = alphabet, 2 * character_hidden_dim
+        self.table: Tensor
         self.register_buffer("table", torch.zeros(vocab, MAX_LENGTH, dtype=torch.int32))
         self.embedding = nn.Embedding(OTHER + 1 + alphabet, character_dim)
         self.forwards = nn.LSTM(character_dim, character_hidden_dim, batch_first=True)

@@ -1,32 +1,34 @@
 """4-gram+DT-p: a decision tree on pauses and a language model's posteriors (Tilk & Alumäe 2015, section 3).
 
-The features of a slot are its pause in seconds, `UNKNOWN` where it is not known, and the posterior of each
-label of the hidden-event language model. scikit-learn grows the trees, one for each depth and leaf size;
-the one with the lowest loss on the development set is kept, as plain arrays, with the language model. That
-should not have been trained on the tree's training set: its posteriors there would be too good to be true.
+The features of a slot are its pause in seconds, `UNKNOWN` if it is not known, and the posterior of each label by a
+hidden-event language model. scikit-learn grows a tree for each depth and leaf size. The tree with the lowest loss on
+the development set is saved as plain arrays, together with the language model. Do not train both on the same text: the
+posteriors of the language model would be better there than on other text, and the tree would trust them too much.
 
     punc train --model ngram_dt --lm-model exp/4-gram --train-set train --dev-set dev data/store_word exp/4-gram+DT-p
 """
 
-import sys
+import logging
 from typing import Any
 
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.models.base import NonGradientModel, submodel
+from punc.models.base import NonGradientModel, submodel, whole_numbers
 from punc.tokens.store import Store, StoreSet
 
-UNKNOWN = -1.0  # below every pause, so that one threshold tells a pause that is not known from all that are
-SMOOTHING = 0.5  # slots of each label in a leaf before any was seen: no posterior is 0
+logger = logging.getLogger(__name__)
+
+UNKNOWN = -1.0  # below every pause, so that one threshold separates unknown pauses from known ones
+SMOOTHING = 0.5  # is added to the slots of each label in a leaf, so that no posterior is 0
 
 
 class Model(NonGradientModel):
     """A decision tree on the pause and the posteriors of an n-gram model.
 
-    lm_model     directory of the n-gram model; its vocabulary has to be this model's
-    depths       depths of the tree that are tried, with commas between
-    leaf_sizes   slots of a leaf, at least, that are tried, with commas between
+    lm_model     directory of a model `ngram` with the vocabulary of the store
+    depths       maximal depths of the tree to try, separated by commas
+    leaf_sizes   minimal numbers of slots in a leaf to try, separated by commas
     """
 
     def __init__(self, vocab: int, labels: int, lm_model: str | dict[str, Any] = "", depths: str = "3,4,5,6,8,10,12",
@@ -34,20 +36,20 @@ class Model(NonGradientModel):
         super().__init__()
         self.lm: Any = submodel("lm_model", lm_model, "ngram")
         self.submodels, self.n_labels = {"lm_model": self.lm}, labels
-        self.depths, self.leaf_sizes = _numbers("--depths", depths), _numbers("--leaf-sizes", leaf_sizes)
+        self.depths, self.leaf_sizes = whole_numbers(depths=depths), whole_numbers(leaf_sizes=leaf_sizes)
 
     def fit(self, store: Store, train_sets: list[str], dev_set: str, seed: int = 1) -> None:
         try:
             from sklearn.tree import DecisionTreeClassifier
         except ImportError:
-            raise InputError("scikit-learn is not there, which grows the tree",
+            raise InputError("scikit-learn is not installed; it grows the tree",
                              "install it: pip install --constraint constraints.txt -e '.[tree]'") from None
         if self.lm.n_labels != self.n_labels:
             raise InputError("the language model has other labels", "train it on a store with the same labels")
         data = [self._examples(store.set(name)) for name in train_sets]
         features, labels = (np.concatenate(column) for column in zip(*data))
         dev_features, dev_labels = self._examples(store.set(dev_set))
-        best = np.inf
+        best, chosen = np.inf, (0, 0)
         for depth in self.depths:
             for leaf_size in self.leaf_sizes:
                 tree = DecisionTreeClassifier(max_depth=depth, min_samples_leaf=leaf_size, random_state=seed)
@@ -55,7 +57,7 @@ class Model(NonGradientModel):
                 log_probs = np.log(smoothed(arrays)[leaves(arrays, dev_features), dev_labels])
                 if -log_probs.mean() < best:
                     best, self.arrays, chosen = -log_probs.mean(), arrays, (depth, leaf_size)
-        print(f"depth {chosen[0]}, leaves of {chosen[1]} slots or more: dev loss {best:.5f}", file=sys.stderr)
+        logger.info("depth %d, leaves of %d slots or more: dev loss %.5f", *chosen, best)
 
     def prepare(self) -> None:
         counts = self.arrays["counts"]
@@ -68,13 +70,13 @@ class Model(NonGradientModel):
         return np.log(smoothed(self.arrays))[found].astype(np.float32)
 
     def features(self, data: StoreSet) -> np.ndarray:
-        """Of each slot, the pause and the posteriors of the language model, float32 (N, 1 + L)."""
+        """The pause of each slot and the posteriors of the language model, float32 (N, 1 + L)."""
         pauses = np.full(len(data.ids), np.nan) if data.pauses is None else np.asarray(data.pauses)
         posteriors = np.exp(self.lm.log_posteriors_of(data))
         return np.column_stack([np.nan_to_num(pauses, nan=UNKNOWN), posteriors]).astype(np.float32)
 
     def thresholds(self) -> np.ndarray:
-        """The pauses in seconds at which the tree decides, rising, each with how many slots came there, (n, 2)."""
+        """The pauses in seconds at which the tree splits, ascending, each with how many slots reached it, (n, 2)."""
         on_pause = (self.arrays["left"] >= 0) & (self.arrays["feature"] == 0)
         pauses, slots = self.arrays["threshold"][on_pause], self.arrays["counts"][on_pause].sum(axis=1)
         order = np.argsort(pauses)
@@ -86,36 +88,26 @@ class Model(NonGradientModel):
         return self.features(data)[slots], np.asarray(data.labels)[slots].astype(np.int64)
 
 
-def _numbers(option: str, text: str) -> list[int]:
-    try:
-        numbers = [int(number) for number in text.split(",")]
-        if min(numbers) < 1:
-            raise ValueError
-        return numbers
-    except ValueError:
-        raise InputError(f"{option}={text}", "write whole numbers above 0 with commas between") from None
-
-
 def arrays_of(classifier: Any, labels: int) -> dict[str, np.ndarray]:
-    """A scikit-learn tree as arrays over its nodes (M,): children (−1: a leaf), feature, threshold; counts (M, L)."""
+    """A scikit-learn tree as arrays over its nodes: children (−1: a leaf), feature, threshold (M,); counts (M, L)."""
     tree = classifier.tree_
     counts = np.zeros((tree.node_count, labels))
-    # What a node holds is parts of its slots or, in old versions, their numbers.
-    parts = tree.value[:, 0] / tree.value[:, 0].sum(axis=1, keepdims=True)
-    counts[:, classifier.classes_] = parts * tree.n_node_samples[:, None]
+    # A node holds the share of each label or, in old versions, the number of slots.
+    shares = tree.value[:, 0] / tree.value[:, 0].sum(axis=1, keepdims=True)
+    counts[:, classifier.classes_] = shares * tree.n_node_samples[:, None]
     return {"left": tree.children_left.astype(np.int64), "right": tree.children_right.astype(np.int64),
             "feature": tree.feature.astype(np.int64), "threshold": tree.threshold.astype(np.float64), "counts": counts}
 
 
 def leaves(arrays: dict[str, np.ndarray], features: np.ndarray) -> np.ndarray:
-    """The leaf, its number among the nodes, that each row of features (N, F) comes to."""
+    """The leaf that each row of features (N, F) reaches, as the index of its node, (N,)."""
     nodes = np.zeros(len(features), np.int64)
-    going = np.arange(len(features)) if arrays["left"][0] >= 0 else np.empty(0, np.int64)
-    while len(going):
-        here = nodes[going]
-        low = features[going, arrays["feature"][here]] <= arrays["threshold"][here]
-        nodes[going] = np.where(low, arrays["left"][here], arrays["right"][here])
-        going = going[arrays["left"][nodes[going]] >= 0]
+    active = np.arange(len(features)) if arrays["left"][0] >= 0 else np.empty(0, np.int64)
+    while len(active):
+        here = nodes[active]
+        low = features[active, arrays["feature"][here]] <= arrays["threshold"][here]
+        nodes[active] = np.where(low, arrays["left"][here], arrays["right"][here])
+        active = active[arrays["left"][nodes[active]] >= 0]
     return nodes
 
 

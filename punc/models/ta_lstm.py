@@ -7,7 +7,7 @@ Its input is the last hidden layer y1 of a trained T-LSTM, which does not change
     y4(t) = softmax(W4 y3(t))
 """
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -33,7 +33,7 @@ class Model(NeuralModel):
     def __init__(self, vocab: int, labels: int, text_model: str | dict[str, Any] = "", hidden_dim: int = 100,
                  pauses: bool = True, unknown_flag: bool = False, init_range: float = 0.005):
         super().__init__()
-        self.text: Any = submodel("text_model", text_model, "t_lstm")
+        self.text = cast(Any, submodel("text_model", text_model, "t_lstm"))
         self.submodels = {"text_model": self.text}
         self.pauses = PauseInput(unknown_flag) if pauses else None
         self.lstm = PeepholeLSTM(self.text.lstm.hidden_dim + (self.pauses.size if self.pauses else 0), hidden_dim)

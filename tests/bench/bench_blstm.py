@@ -1,10 +1,10 @@
-"""How fast BLSTM-CRF trains and decodes at the recipe's sizes, and what its CRF and its characters cost.
+"""How fast BLSTM-CRF trains and decodes with the sizes of the recipe, and what its CRF and its characters cost.
 
     python tests/bench/bench_blstm.py [--batch-size R] [--chunk-size N] [--context N] [--threads T] [--words N]
 
-On random words of a vocabulary as large as the one of TED talks, with frequencies 1 / rank, and six letters on average.
-Decoding reads 64 words around a piece, as the recipe does. Beside the machine's own matrix-product rate in that run.
-Times are of the process, not of the clock: they hold on a machine that does other work too.
+The words are random, with frequencies 1 / rank and six letters on average, from a vocabulary as large as that of TED
+talks. Decoding reads 64 words around a chunk, as the recipe does. The last column is the machine's rate of matrix
+products in the same run. Times are CPU times of the process, so they hold on a busy machine.
 """
 
 import argparse
@@ -48,8 +48,8 @@ def data_of(words: int) -> StoreSet:
     return StoreSet(ranks + 1, labels, None, ["s"], np.array([0, words]))
 
 
-def median_seconds(run: Callable, *arguments) -> float:
-    """Of the process, of three runs behind one that warms up."""
+def median_seconds(run: Callable, *arguments: object) -> float:
+    """The median CPU time of three runs, after one that warms up."""
     seconds = []
     for _ in range(4):
         begin = time.process_time()

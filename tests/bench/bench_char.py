@@ -1,12 +1,11 @@
-"""How fast the character-level models train at the paper's sizes, and how long a character takes live.
+"""How fast the character-level models train with the sizes of the paper, and how long they take for a live character.
 
     python tests/bench/bench_char.py [--batches N] [--batch-size R] [--length L] [--threads T] [--models delay …]
 
-Beside the machine's own matrix-product rate in the same run. A character costs 6 operations a weight of the matrix
-products, one multiplication and one addition forward, two of each backward; "limit" is what the measured rate would
-allow if nothing else took time. Times are of the process, not of the clock: they hold on a machine that does other
-work too. Texts are sentences of L characters, in batches of R (--batching=chunks, which groups texts by length, so that
-hardly anything of a large corpus is padding).
+A character costs 6 operations for each weight of the matrix products: one multiplication and one addition forward, two
+of each backward. "limit" is the speed if only matrix products took time, at their rate in the same run. Times are CPU
+times of the process, so they hold on a busy machine. Texts are sentences of L characters, in batches of R
+(--batching=chunks, which groups texts by length, so that there is little padding in a large corpus).
 """
 
 import argparse
@@ -42,14 +41,14 @@ def data_of(texts: int, length: int) -> StoreSet:
 
 
 def matrix_flop(model: torch.nn.Module) -> float:
-    """Operations a character in training: of every weight but the embedding and the biases."""
+    """Operations for a character in training: all weights except the embedding and the biases."""
     return 6 * sum(weight.numel() for name, weight in model.named_parameters()
                    if "bias" not in name and not name.startswith("embedding"))
 
 
 def training(model: torch.nn.Module, data: StoreSet, batch_size: int, threads: int,
              bfloat16: bool) -> tuple[float, float]:
-    """Seconds of all threads a character, and the machine's rate (operations a second), medians of three runs."""
+    """Seconds for a character, and the machine's rate in operations a second, medians of three runs."""
     updates, chunks = Optimizer(model, "adam", 0.001), cut(data.offsets, model.lookahead, 1 << 20, 0)
     batches = [gather(data, chunks, group, model.lookahead) for group in by_length(chunks, batch_size)]
     seconds, rates = [], []
@@ -62,7 +61,7 @@ def training(model: torch.nn.Module, data: StoreSet, batch_size: int, threads: i
 
 
 def rate(threads: int, kind: torch.dtype, size: int = 1024) -> float:
-    """The machine's rate as machine.gflops measures it, but of the process's own time."""
+    """The machine's rate, as by machine.gflops but in CPU time."""
     a, b = torch.randn(size, size).to(kind), torch.randn(size, size).to(kind)
     seconds = []
     for _ in range(5):
@@ -73,7 +72,7 @@ def rate(threads: int, kind: torch.dtype, size: int = 1024) -> float:
 
 
 def microseconds_live(model: torch.nn.Module, characters: int) -> float:
-    """Of the process, a character, one after the other."""
+    """The CPU time of a live character."""
     rng, spent = np.random.default_rng(0), []
     for _ in range(3):
         begin = time.process_time()

@@ -1,10 +1,11 @@
-"""How fast the window models train at the paper's sizes, beside the machine's own matrix-product rate in the same run.
+"""How fast the window models train with the sizes of the paper, compared with the machine's rate of matrix products.
 
     python tests/bench/bench_window.py [--batches N] [--batch-size R] [--threads T] [--model window_dnn] …
 
-A sample costs 6 operations a weight of the matrix products (one multiplication and one addition forward, two of each
-backward), but for the first layer, whose input needs no gradient. With the units that a batch leaves out not computed
-(--shared-dropout), less. "limit" is what the measured rate of such products, float32 or bfloat16, would allow.
+A sample costs 6 operations for each weight of the matrix products (one multiplication and one addition forward, two of
+each backward), and 4 in the first layer if its input needs no gradient. It costs less if the units that a batch drops
+are not computed (--shared-dropout). "limit" is the speed if only matrix products took time, at their rate in the same
+run, float32 or bfloat16.
 """
 
 import argparse
@@ -29,10 +30,10 @@ EPOCH = 2e6  # samples
 
 
 def matrix_flop(model: torch.nn.Module, kept: float) -> float:
-    """Operations a sample of the fully connected layers, a part `kept` of the hidden units computed."""
+    """Operations of the fully connected layers for a sample, if a share `kept` of the hidden units is computed."""
     shapes = [layer.weight.shape for layer in model.classifier.layers]
-    inside = [(batch_size * (kept if number < len(shapes) - 1 else 1)) * (columns * (kept if number else 1))
-              for number, (batch_size, columns) in enumerate(shapes)]
+    inside = [(rows * (kept if number < len(shapes) - 1 else 1)) * (columns * (kept if number else 1))
+              for number, (rows, columns) in enumerate(shapes)]
     return 6 * sum(inside) - 2 * inside[0] * (model.input.vectors.file != "")
 
 
@@ -60,7 +61,7 @@ def main() -> None:
     for number in args.settings:
         options, bfloat16 = SETTINGS[number]
         torch.manual_seed(1)
-        # Vectors of a file are not trained; which ones they are does not matter for speed.
+        # Vectors of a file are not trained; their values do not matter for the speed.
         model = model_class(args.model)(14447, 4, vectors="any", **options)
         updates = Optimizer(model, args.optimizer, 0.01)
         speeds, rates = [], []

@@ -1,4 +1,4 @@
-"""What the machine itself does, to be set beside a speed of ours in the same run."""
+"""The speed of the machine, for comparison with a speed of ours in the same run."""
 
 import statistics
 import time
@@ -7,7 +7,7 @@ import torch
 
 
 def gflops(threads: int, runs: int = 9, size: int = 1024, kind: torch.dtype = torch.float32) -> float:
-    """Median rate of products of two size × size matrices, GFLOP/s."""
+    """The median rate of products of two size × size matrices, GFLOP/s."""
     torch.set_num_threads(threads)
     a, b = torch.randn(size, size, dtype=kind), torch.randn(size, size, dtype=kind)
     seconds = []

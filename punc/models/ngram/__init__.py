@@ -1,4 +1,4 @@
-"""The hidden-event n-gram language model (Stolcke & Shriberg 1996), with back-off weights of KenLM."""
+"""The hidden-event n-gram language model (Stolcke & Shriberg 1996), which reads ARPA files of other programs."""
 
 from punc.models.ngram.model import Model
 

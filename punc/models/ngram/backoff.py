@@ -1,8 +1,8 @@
-"""Back-off n-gram models as sorted arrays: read from ARPA files, and asked about many n-grams at once.
+"""Back-off n-gram models as sorted arrays, read from ARPA files.
 
-An n-gram's key is the place of its first n − 1 tokens among those of one order less, times the number of
-tokens, plus its last token; keys are sorted, so an n-gram is found by bisection. All are plain arrays: nothing
-but numpy is needed to ask a model, and a file of them is mapped into memory rather than read.
+The key of an n-gram is the index of its first n − 1 tokens among the n-grams of the order below, times the number of
+tokens, plus its last token. Keys are sorted, so bisection finds an n-gram. A model is plain arrays: its probabilities
+need nothing but NumPy, and a saved model is mapped into memory instead of read.
 """
 
 import os
@@ -15,82 +15,81 @@ from punc.base.errors import InputError
 from punc.base.files import open_input
 from punc.base.lookup import Lookup, Tokens, split_lines, strings
 
-BLOCK = 1 << 24  # bytes of an ARPA file at once
-NEVER = -99.0  # the logarithm, base 10, that ARPA files have for what does not occur
+READ_SIZE = 1 << 24  # bytes of an ARPA file at once
+NEVER = -99.0  # the logarithm, base 10, that ARPA files have for a probability of 0
 LN10 = np.log(10)
 
 
 class Order(NamedTuple):
-    """The n-grams of one order: keys int64 (M,), sorted; logs and backoffs float32 (M,), natural logarithms."""
+    """The n-grams of one order: sorted keys int64 (M,); log_probs and backoffs float32 (M,), natural logarithms."""
 
     keys: np.ndarray
-    logs: np.ndarray
+    log_probs: np.ndarray
     backoffs: np.ndarray
 
     def find(self, keys: np.ndarray) -> np.ndarray:
-        """The place of each key, -1 for those that are not there."""
+        """The index of each key; −1 for a key that is missing."""
         if not len(self.keys):
             return np.full(keys.shape, -1)
-        places = np.searchsorted(self.keys, keys).clip(max=len(self.keys) - 1)
-        return np.where(self.keys[places] == keys, places, -1)
+        indices = np.searchsorted(self.keys, keys).clip(max=len(self.keys) - 1)
+        return np.where(self.keys[indices] == keys, indices, -1)
 
 
 class Backoff:
-    """A back-off model over tokens 0 … size − 1; `orders[0]` has each of them, the others what was seen."""
+    """A back-off model over tokens 0 … size − 1. `orders[0]` has all tokens, the others the n-grams that were seen."""
 
     def __init__(self, size: int, orders: Sequence[Order]):
         self.size, self.orders = size, list(orders)
 
     def contexts(self, history: np.ndarray) -> list[np.ndarray]:
-        """The places of the last 1, 2, … tokens of histories (M, H) int64, each (M,), -1 where not seen.
+        """The indices of the last 1, 2, … tokens of histories (M, H) int64, each (M,); −1 if they were not seen.
 
-        A token −1 is none: nothing that has it was seen.
+        A token −1 is no token: it was never seen.
         """
         found = []
         for length in range(1, min(history.shape[1], len(self.orders) - 1) + 1):
-            places = history[:, -length]
+            indices = history[:, -length]
             for order, token in zip(self.orders[1:], range(-length + 1, 0)):
-                places = self._extend(order, places, history[:, token])
-            found.append(places)
+                indices = self._extend(order, indices, history[:, token])
+            found.append(indices)
         return found
 
     def log_probs(self, contexts: list[np.ndarray], tokens: np.ndarray) -> np.ndarray:
-        """log P(token | context), float32 (M,), of contexts of `contexts` and tokens (M,), none of which is −1."""
-        result = self.orders[0].logs[tokens]
+        """log P(token | context), float32 (M,), for results of `contexts` and tokens (M,), none of which is −1."""
+        result = self.orders[0].log_probs[tokens]
         for below, order, context in zip(self.orders, self.orders[1:], contexts):
             seen = np.flatnonzero(context >= 0)
-            places = order.find(context[seen] * self.size + tokens[seen])
-            there = places >= 0
-            result[seen[there]] = order.logs[places[there]]
-            absent = seen[~there]
-            result[absent] += below.backoffs[context[absent]]
+            indices = order.find(context[seen] * self.size + tokens[seen])
+            known = indices >= 0
+            result[seen[known]] = order.log_probs[indices[known]]
+            unknown = seen[~known]
+            result[unknown] += below.backoffs[context[unknown]]
         return result
 
-    def _extend(self, order: Order, places: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-        result = np.full(len(places), -1, np.int64)
-        possible = np.flatnonzero((places >= 0) & (tokens >= 0))
-        result[possible] = order.find(places[possible] * self.size + tokens[possible])
+    def _extend(self, order: Order, indices: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+        result = np.full(len(indices), -1, np.int64)
+        possible = np.flatnonzero((indices >= 0) & (tokens >= 0))
+        result[possible] = order.find(indices[possible] * self.size + tokens[possible])
         return result
 
 
 def read_arpa(path: str | os.PathLike, tokens: Sequence[str], order: int = 0) -> Backoff:
-    """Read an ARPA file; n-grams with other tokens than `tokens` are left out, and so are those above `order`.
+    """Read an ARPA file, without the n-grams that have other tokens than `tokens` or are longer than `order`; 0: any.
 
-    The tokens that the file does not have share the probability of its `<unk>` evenly, so that models of texts
-    with different words can be interpolated. Raises InputError for a file that
-    is no ARPA file, or a truncated one.
+    Tokens that are not in the file share the probability of its `<unk>` equally, so that models of texts with different
+    words can be interpolated. Raises InputError if the file is not an ARPA file or is truncated.
     """
     names = Lookup([*tokens, "<unk>"], -1)
-    counts, orders = None, []
+    orders: list[Order] = []
     with open_input(path) as file:
         counts = _header(file, path)
         for n in range(1, min(order or len(counts), len(counts)) + 1):
             _skip_to(file, f"\\{n}-grams:".encode(), path)
-            parts = [_entries(block, names, n, path) for block in _blocks(file, counts[n - 1], path)]
-            ids, logs, backoffs = (np.concatenate(column) for column in zip(*parts)) if parts else (
+            parts = [_entries(block, names, n, path) for block in _read_lines(file, counts[n - 1], path)]
+            ids, log_probs, backoffs = (np.concatenate(column) for column in zip(*parts)) if parts else (
                 np.empty((0, n), np.int64), np.empty(0, np.float32), np.empty(0, np.float32))
-            orders.append(_unigrams(ids[:, 0], logs, backoffs, len(tokens)) if n == 1 else
-                          _sorted(ids, logs, backoffs, orders, len(tokens)))
+            orders.append(_unigrams(ids[:, 0], log_probs, backoffs, len(tokens)) if n == 1 else
+                          _sorted(ids, log_probs, backoffs, orders, len(tokens)))
     return Backoff(len(tokens), orders)
 
 
@@ -116,38 +115,39 @@ def _skip_to(file: IO[bytes], mark: bytes, path: str | os.PathLike) -> None:
     raise InputError(f"no {mark.decode()} here: not an ARPA file, or a truncated one", "estimate it again", path)
 
 
-def _blocks(file: IO[bytes], count: int, path: str | os.PathLike) -> Iterator[bytes]:
+def _read_lines(file: IO[bytes], count: int, path: str | os.PathLike) -> Iterator[bytes]:
+    """`count` lines, by blocks of about READ_SIZE bytes."""
     while count > 0:
         lines = []
         size = 0
         for line in file:
             lines.append(line)
             size += len(line)
-            if len(lines) == count or size > BLOCK:
+            if len(lines) == count or size > READ_SIZE:
                 break
         if not lines:
             raise InputError("it ends too early", "estimate it again", path)
         count -= len(lines)
-        # Fields are parted by tabs, words by blanks; some programs end each line with a blank.
+        # Tabs separate fields, blanks separate words; some programs end each line with a blank.
         block = b"".join(lines).replace(b"\t", b" ").replace(b"\r\n", b"\n").replace(b" \n", b"\n")
         yield block if block.endswith(b"\n") else block + b"\n"
 
 
 def _entries(block: bytes, names: Lookup, n: int, path: str | os.PathLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Ids (M, n), log-probabilities and back-offs (M,) of lines whose tokens are all known."""
+    """Ids (M, n), log-probabilities and back-off weights (M,) of the lines whose tokens are all known."""
     first, others, counts = split_lines(block)
     starts = np.cumsum(counts) - counts
     try:
         if not ((counts == n) | (counts == n + 1)).all():
             raise ValueError
         ids = np.stack([names.indices(others.at(starts + i)) for i in range(n)], axis=1).astype(np.int64)
-        logs, backoffs = _numbers(first), np.zeros(len(counts), np.float32)
+        log_probs, backoffs = _numbers(first), np.zeros(len(counts), np.float32)
         has = counts == n + 1
         backoffs[has] = _numbers(others.at(starts[has] + n))
     except ValueError:
-        raise InputError(f"a line of {n}-grams that is no n-gram", "estimate it again", path) from None
+        raise InputError(f"a line among the {n}-grams that is not one of them", "estimate it again", path) from None
     known = (ids >= 0).all(axis=1)
-    return ids[known], logs[known], backoffs[known]
+    return ids[known], log_probs[known], backoffs[known]
 
 
 def _numbers(tokens: Tokens) -> np.ndarray:
@@ -157,21 +157,22 @@ def _numbers(tokens: Tokens) -> np.ndarray:
     return (numbers.clip(NEVER, -NEVER) * LN10).astype(np.float32)
 
 
-def _unigrams(ids: np.ndarray, logs: np.ndarray, backoffs: np.ndarray, size: int) -> Order:
-    """One entry a token; the last id is the file's `<unk>`, unless that is among the tokens itself."""
-    unknown, missing = logs[ids == size], size - np.count_nonzero(ids < size)
-    all_logs = np.full(size + 1, unknown[0] - np.log(max(missing, 1)) if len(unknown) else NEVER * LN10, np.float32)
-    all_backoffs = np.zeros(size + 1, np.float32)
-    all_logs[ids], all_backoffs[ids] = logs, backoffs
-    return Order(np.arange(size), all_logs[:-1], all_backoffs[:-1])
+def _unigrams(ids: np.ndarray, log_probs: np.ndarray, backoffs: np.ndarray, size: int) -> Order:
+    """An entry for each token. The id `size` is the file's `<unk>`, unless that is one of the tokens."""
+    unknown, missing = log_probs[ids == size], size - np.count_nonzero(ids < size)
+    rest = unknown[0] - np.log(max(int(missing), 1)) if len(unknown) else NEVER * LN10
+    all_log_probs, all_backoffs = np.full(size + 1, rest, np.float32), np.zeros(size + 1, np.float32)
+    all_log_probs[ids], all_backoffs[ids] = log_probs, backoffs
+    return Order(np.arange(size), all_log_probs[:-1], all_backoffs[:-1])
 
 
-def _sorted(ids: np.ndarray, logs: np.ndarray, backoffs: np.ndarray, below: list[Order], size: int) -> Order:
-    ids, logs, backoffs = (array[(ids < size).all(axis=1)] for array in (ids, logs, backoffs))
-    places = ids[:, 0]
+def _sorted(ids: np.ndarray, log_probs: np.ndarray, backoffs: np.ndarray, below: list[Order], size: int) -> Order:
+    """The n-grams of known tokens whose first n − 1 tokens are in the order below, sorted by key."""
+    ids, log_probs, backoffs = (array[(ids < size).all(axis=1)] for array in (ids, log_probs, backoffs))
+    indices = ids[:, 0]
     for order, column in zip(below[1:], ids[:, 1:-1].T):
-        places = np.where(places >= 0, order.find(places * size + column), -1)
-    keys = places * size + ids[:, -1]
-    chosen = np.flatnonzero(places >= 0)
+        indices = np.where(indices >= 0, order.find(indices * size + column), -1)
+    keys = indices * size + ids[:, -1]
+    chosen = np.flatnonzero(indices >= 0)
     chosen = chosen[np.argsort(keys[chosen])]
-    return Order(keys[chosen], logs[chosen], backoffs[chosen])
+    return Order(keys[chosen], log_probs[chosen], backoffs[chosen])

@@ -1,27 +1,27 @@
 """Posteriors of hidden events between words by forward-backward, exact for an n-gram model of any order.
 
 Stolcke et al. 1998, "Automatic Detection of Sentence Boundaries and Disfluencies based on Recognized Words":
-words and events are one sequence of an n-gram model, and the posterior of an event sums over all sequences.
-A state, at slot t, is what the model can still see: the last n − 1 tokens up to word t, so the labels of as
-many slots before t as fit there. The empty label is no token.
+words and events are one sequence of an n-gram model, and the posterior of an event is a sum over all sequences. The
+state at slot t is what the model can still see: the last n − 1 tokens up to word t, and so the labels of as many slots
+before t as fit there (the label history). The empty label has no token.
 
-The recursion is a product of matrices, which is associative: the slots are cut into as many blocks as a
-block has slots, and each step is done for all blocks at once. So there is no Python step per slot.
+The recursion is a product of matrices, which is associative. N slots are divided into √N blocks of √N slots, and each
+step of the recursion runs on all blocks at once, so that Python does not loop over slots.
 """
 
 from collections.abc import Callable
 
 import numpy as np
 
-CHUNK = 1 << 15  # slots at once
-CONTEXT = 256  # slots around a chunk; after some sentences nothing is left of a first state
-Shape = tuple[int, ...]  # labels of the slots before a word, the nearest first
+CHUNK_SIZE = 1 << 15  # slots at once
+CONTEXT = 256  # slots around a chunk; the influence of the initial state fades within some sentences
+LabelHistory = tuple[int, ...]  # labels of the slots before a word, the nearest first
 LogProbs = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-def shapes(tokens: int, labels: int) -> list[Shape]:
-    """The labels that stand among the last `tokens` tokens up to a word, for every way that is; first, all empty."""
-    def fill(left: int) -> list[Shape]:
+def label_histories(tokens: int, labels: int) -> list[LabelHistory]:
+    """All possible labels among the last `tokens` tokens up to a word; all empty labels come first."""
+    def fill(left: int) -> list[LabelHistory]:
         if left <= 0:
             return [()]
         return [(label, *rest) for label in range(labels) for rest in fill(left - (2 if label else 1))]
@@ -29,10 +29,10 @@ def shapes(tokens: int, labels: int) -> list[Shape]:
     return fill(tokens - 1)
 
 
-def shape_of(path: Shape, tokens: int) -> Shape:
-    """The shape of the labels of a path, the nearest first, as far as they stand among the last tokens."""
+def visible(labels: LabelHistory, tokens: int) -> LabelHistory:
+    """Those of the labels before a word, the nearest first, that are among the last `tokens` tokens up to it."""
     left, result = tokens - 1, []
-    for label in path:
+    for label in labels:
         if left <= 0:
             break
         result.append(label)
@@ -40,13 +40,14 @@ def shape_of(path: Shape, tokens: int) -> Shape:
     return tuple(result)
 
 
-def history(shape: Shape, tokens: int, words: np.ndarray, slots: np.ndarray, first_event: int) -> np.ndarray:
+def token_history(labels: LabelHistory, tokens: int, words: np.ndarray, slots: np.ndarray,
+                  first_event: int) -> np.ndarray:
     """The last `tokens` tokens up to the word of each slot, (slots, tokens) int64.
 
-    words   the words with `tokens` more before them, for slots near the begin; slot t follows words[t + tokens]
+    words   the words with `tokens` others before them, for the first slots; slot t follows words[t + tokens]
     """
     columns = [words[slots + tokens]]
-    for back, label in enumerate(shape, 1):
+    for back, label in enumerate(labels, 1):
         if label:
             columns.append(np.full(len(slots), first_event + label))
         columns.append(words[slots + tokens - back])
@@ -55,21 +56,21 @@ def history(shape: Shape, tokens: int, words: np.ndarray, slots: np.ndarray, fir
 
 def log_posteriors(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_probs: LogProbs,
                    first_event: int, begin: int, end: int) -> np.ndarray:
-    """The logarithm of the posterior of each label in each slot, float32 (N, labels).
+    """The log-posterior of each label in each slot, float32 (N, labels).
 
     words         int (N,), the words of all streams
     offsets       stream i is [offsets[i]:offsets[i + 1]]
-    order         of the n-gram model: it sees order − 1 tokens
+    order         of the n-gram model, which sees order − 1 tokens
     log_probs     histories (M, order − 1) int64 and tokens (M, K) → log P(token | history), (M, K); −1 is no token
-    first_event   label i is token first_event + i; label 0 is no token
+    first_event   label i is the token first_event + i; label 0 has no token
     begin, end    the tokens before and after a stream
     """
     result = np.empty((len(words), labels), np.float32)
-    for start in range(0, len(words), CHUNK):
-        stop = min(start + CHUNK, len(words))
+    for start in range(0, len(words), CHUNK_SIZE):
+        stop = min(start + CHUNK_SIZE, len(words))
         left, right = max(start - CONTEXT, 0), min(stop + CONTEXT, len(words))
         inside = offsets[(offsets > left) & (offsets < right)]
-        # A stream that is cut begins and ends there as another stream would, `CONTEXT` slots away.
+        # A stream that is cut gets a begin or an end there, CONTEXT slots away from the slots that count.
         cuts = np.concatenate([[left], inside, [right]]).astype(np.int64) - left
         edges, follows = _edges(words[left:right], cuts, labels, order, log_probs, first_event, begin, end)
         result[start:stop] = _forward_backward(edges, follows, cuts)[start - left:stop - left]
@@ -78,28 +79,28 @@ def log_posteriors(words: np.ndarray, offsets: np.ndarray, labels: int, order: i
 
 def _edges(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_probs: LogProbs, first_event: int,
            begin: int, end: int) -> tuple[np.ndarray, list[list[int]]]:
-    """log P of label and next word in each slot and state, (N, S, L); and the state that follows, (S, L)."""
+    """log P of label and next word in each slot and state, (N, S, L); and the next state, (S, L)."""
     seen, n = max(order - 1, 1), len(words)
-    states = shapes(seen, labels)
-    place = {state: i for i, state in enumerate(states)}
-    follows = [[place[shape_of((label, *state), seen)] for label in range(labels)] for state in states]
-    # Streams one after another, each with its begin before it; nothing is before a begin.
+    states = label_histories(seen, labels)
+    index = {state: i for i, state in enumerate(states)}
+    follows = [[index[visible((label, *state), seen)] for label in range(labels)] for state in states]
+    # The streams one after another, each after a begin token; there is no token before a begin.
     padded = np.full(n + len(offsets) * (seen + 1), -1, np.int64)
     lengths = np.diff(offsets)
     stream = np.repeat(np.arange(len(lengths)), lengths)
-    slots = np.arange(n) + (stream + 1) * (seen + 1) - seen  # slots + seen is where the word stands
+    slots = np.arange(n) + (stream + 1) * (seen + 1) - seen  # slots + seen is the index of the word
     padded[slots + seen] = words
     padded[slots[offsets[:-1]] + seen - 1] = begin
     following = np.append(words[1:], end).astype(np.int64)
     following[offsets[1:] - 1] = end
     edges = np.empty((n, len(states), labels))
-    events = np.tile(first_event + np.arange(labels), (n, 1))  # label 0 is none: its column is the next word
+    events = np.tile(first_event + np.arange(labels), (n, 1))  # label 0 has no token: its column is the next word
     events[:, 0] = following
-    after = {}  # an event pushes the oldest token out of sight: states that differ only there share what follows
+    after: dict[tuple[LabelHistory, int], np.ndarray] = {}  # states that an event makes equal share the next word
     for i, state in enumerate(states):
-        before = history(state, seen, padded, slots, first_event)
+        before = token_history(state, seen, padded, slots, first_event)
         edges[:, i] = log_probs(before, events)
-        short = shape_of(state, seen - 1)
+        short = visible(state, seen - 1)
         for label in range(1, labels):
             if (short, label) not in after:
                 pushed = np.column_stack([before[:, 1:], events[:, label]])
@@ -109,7 +110,7 @@ def _edges(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_
 
 
 def _forward_backward(edges: np.ndarray, follows: list[list[int]], offsets: np.ndarray) -> np.ndarray:
-    """Log-posteriors (N, L) of the edges (N, S, L) of a chain whose state is 0 where a stream begins."""
+    """Log-posteriors (N, L) of the edges (N, S, L) of a chain whose state is 0 at the begin of a stream."""
     n, states, labels = edges.shape
     edges = np.exp(edges - edges.max(axis=(1, 2), keepdims=True))
     size = int(np.ceil(np.sqrt(n)))  # slots of a block, and blocks
@@ -119,14 +120,14 @@ def _forward_backward(edges: np.ndarray, follows: list[list[int]], offsets: np.n
         for label, target in enumerate(targets):
             matrices[:n, state, target] += edges[:, state, label]
     last = offsets[1:] - 1
-    matrices[last, :, 0] = edges[last].sum(axis=2)  # whatever the labels were: the next stream knows nothing of them
+    matrices[last, :, 0] = edges[last].sum(axis=2)  # the next stream does not depend on the labels of this one
     matrices[last, :, 1:] = 0
-    matrices = matrices.reshape(size, size, states, states)
+    blocks = matrices.reshape(size, size, states, states)
     begin = np.zeros((1, states))
     begin[0, 0] = 1
-    forward = _scan(matrices, begin).reshape(-1, states)[:n]
-    turned = matrices[::-1, ::-1].swapaxes(2, 3)
-    backward = _scan(turned, np.ones((1, states)))[::-1, ::-1].reshape(-1, states)[:n]
+    forward = _scan(blocks, begin).reshape(-1, states)[:n]
+    transposed = blocks[::-1, ::-1].swapaxes(2, 3)
+    backward = _scan(transposed, np.ones((1, states)))[::-1, ::-1].reshape(-1, states)[:n]
     at_last = np.zeros(n, bool)
     at_last[last] = True
     sums = np.zeros((n, labels))

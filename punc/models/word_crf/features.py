@@ -1,16 +1,16 @@
 """Features of the slots of a text for a word-level CRF (Gale & Parthasarathy 2017, section 2.2).
 
-A *template* is a kind of feature and the place where it looks, `word[0..1]`; what it finds there is a *key*, a
-whole number. A slot has at most one key of a template, but for triggers, of which a window holds any number.
+A *template* is a kind of feature and the words that it reads, `word[0..1]`. Its value in a slot is a *key*, a whole
+number. A slot has at most one key of a template, except for triggers: a window can have any number of them.
 
-    word[i..j]     the n-gram of the words i to j around the slot: 0 is the word before it, 1 the one after it
-    shape[i]       the shape of word i: runs of letters as a or A, of digits as 0, the rest as it is
-    suffix3[i]     the last three characters of word i, if it has more
+    word[i..j]     the n-gram of the words i to j around the slot: 0 is the word before it, 1 the word after it
+    shape[i]       the shape of word i: runs of letters as a or A, runs of digits as 0, other characters unchanged
+    suffix3[i]     the last three characters of word i, if it is longer than that
     cluster4[i]    the first four bits of the Brown cluster of word i
-    lm[l]          the posterior of label l by another model, as log-odds in steps of `LM_STEP`
+    lm[l]          the posterior of label l by another model, as log-odds in steps of LM_STEP
     trigger[n]     a trigger of n words in the window
 
-The unknown word and the stream's end have no shape, suffix or cluster: they are known as words only.
+The unknown word and END have no shape, suffix or cluster.
 """
 
 import re
@@ -22,17 +22,18 @@ import numpy as np
 from punc.models.word_crf.triggers import find, firing
 from punc.tokens.vocabulary import END
 
-SHAPED = 0, 1  # places of the words whose shape and suffixes are features
-CLASSED = -1, 0, 1, 2  # and whose clusters are
-LM_STEP, LM_STEPS = 0.5, 20  # log-odds of one step, and steps on each side of even odds
+SHAPED = 0, 1  # the words whose shape and suffixes are features
+CLUSTERED = -1, 0, 1, 2  # the words whose clusters are features
+LM_STEP, LM_STEPS = 0.5, 20  # log-odds of one step; steps on each side of even odds
+MARGIN = 32  # words on each side of the slots that are loaded with them; templates read fewer
 
 
 class Template(NamedTuple):
-    """A kind of feature and where it looks.
+    """A kind of feature and the words that it reads.
 
-    kind    word, trigger, lm, or the name of a table of words
-    first   the first word, relative to the slot; of lm the label
-    size    words
+    kind    word, trigger, lm, or the name of a word table
+    first   the first word, relative to the slot; for lm, the label
+    size    number of words
     """
 
     kind: str
@@ -47,10 +48,10 @@ class Template(NamedTuple):
 
 
 class Text(NamedTuple):
-    """What features are found in.
+    """What features are computed from.
 
     ids, offsets   the words of all streams (N,); stream i is [offsets[i]:offsets[i + 1]]
-    logs           log-posteriors of another model, (N, L), or None
+    log_probs      log-posteriors (N, L) of another model, or None
     """
 
     ids: np.ndarray
@@ -65,17 +66,17 @@ def word_shape(word: str) -> str:
 
 
 def shape_table(words: Sequence[str]) -> np.ndarray:
-    """A number for the shape of each word of a vocabulary, int32 (V,); −1 for the special words."""
+    """A number for the shape of each word of a vocabulary, int32 (V,); −1 for the special tokens."""
     return _numbered([None if i <= END else word_shape(word) for i, word in enumerate(words)])
 
 
 def suffix_table(words: Sequence[str], length: int) -> np.ndarray:
-    """A number for the last `length` characters of each word, int32 (V,); −1 for special and shorter words."""
+    """A number for the last `length` characters of each word, int32 (V,); −1 for special tokens and shorter words."""
     return _numbered([None if i <= END or len(word) <= length else word[-length:] for i, word in enumerate(words)])
 
 
 def cluster_table(words: Sequence[str], clusters: dict[str, str], bits: int) -> np.ndarray:
-    """A number for the first bits of each word's cluster, int32 (V,); −1 for words that are in none."""
+    """A number for the first bits of each word's cluster, int32 (V,); −1 for words without a cluster."""
     prefixes = [None if i <= END or word not in clusters else clusters[word][:bits] for i, word in enumerate(words)]
     return _numbered(prefixes)
 
@@ -89,65 +90,66 @@ def templates(window: int, ngram: int, tables: Sequence[str], lm_labels: int, tr
     """The templates of a model.
 
     window         words on each side of the slot whose n-grams are features
-    ngram          words of the longest n-grams
-    tables         names of the tables of words
-    lm_labels      labels of the other model; 0: there is none
-    trigger_ngram  words of the longest triggers; 0: none
+    ngram          length of the longest n-grams
+    tables         names of the word tables
+    lm_labels      number of labels of the other model; 0: no such model
+    trigger_ngram  length of the longest triggers; 0: no triggers
     """
     result = [Template("word", first, n) for n in range(1, ngram + 1) for first in range(1 - window, window - n + 2)]
-    result += [Template(name, place) for name in tables
-               for place in (CLASSED if name.startswith("cluster") else SHAPED)]
+    result += [Template(name, first) for name in tables
+               for first in (CLUSTERED if name.startswith("cluster") else SHAPED)]
     result += [Template("lm", label) for label in range(lm_labels)]
     return result + [Template("trigger", 0, n) for n in range(1, trigger_ngram + 1)]
 
 
 class Finder:
-    """Finds keys in a text.
+    """Finds the keys of a text.
 
-    vocabulary   words
-    tables       numbers of the words by the tables' names, (V,)
-    triggers     sorted keys of the triggers of 1, 2, … words
-    before, after   words of the window of triggers up to a slot, and behind it
+    vocab           number of words
+    tables          a number for each word (V,), by the name of the table
+    triggers        sorted keys of the triggers of 1, 2, … words
+    before, after   words up to a slot and after it, in the window of triggers
     """
 
-    def __init__(self, vocabulary: int, tables: dict[str, np.ndarray], triggers: Sequence[np.ndarray], before: int,
+    def __init__(self, vocab: int, tables: dict[str, np.ndarray], triggers: Sequence[np.ndarray], before: int,
                  after: int):
-        self.vocabulary, self.tables, self.triggers = vocabulary, tables, triggers
+        self.vocab, self.tables, self.triggers = vocab, tables, triggers
         self.before, self.after = before, after
 
     def keys(self, templates: Sequence[Template], text: Text, start: int,
              stop: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """For each template, slots in [start, stop), counted from start, and their keys, two int64 arrays (M,)."""
-        places = np.arange(start, stop)
-        stream = np.searchsorted(text.offsets, places, side="right") - 1
+        """For each template, slots in [start, stop), minus start, and their keys, two int64 arrays (M,)."""
+        slots = np.arange(start, stop)
+        stream = np.searchsorted(text.offsets, slots, side="right") - 1
         begins, ends = text.offsets[stream], text.offsets[stream + 1]
-        left = max(start - 32, 0)
-        near = np.asarray(text.ids[left:stop + 32]).astype(np.int64)
-        words = {}
+        left = max(start - MARGIN, 0)
+        near = np.asarray(text.ids[left:stop + MARGIN]).astype(np.int64)
+        words: dict[int, np.ndarray] = {}
 
-        def word(place: int) -> np.ndarray:
-            """The words at a place relative to the slots; END outside of their stream."""
-            if place not in words:
-                there = places + place
-                inside = (there >= begins) & (there < ends)
-                words[place] = np.where(inside, near[np.where(inside, there - left, 0)], END)
-            return words[place]
+        def word(offset: int) -> np.ndarray:
+            """The words at an offset from the slots; END outside of their stream."""
+            if offset not in words:
+                indices = slots + offset
+                inside = (indices >= begins) & (indices < ends)
+                words[offset] = np.where(inside, near[np.where(inside, indices - left, 0)], END)
+            return words[offset]
 
         for template in templates:
             if template.kind == "trigger":
-                yield firing(text.ids, text.offsets, start, stop, template.size, self.vocabulary, self.before,
+                yield firing(text.ids, text.offsets, start, stop, template.size, self.vocab, self.before,
                              self.after, self.triggers[template.size - 1])
                 continue
             if template.kind == "word":
                 found = word(template.first)
-                for place in range(template.first + 1, template.first + template.size):
-                    found = found * self.vocabulary + word(place)
+                for offset in range(template.first + 1, template.first + template.size):
+                    found = found * self.vocab + word(offset)
             elif template.kind == "lm":
+                assert text.log_probs is not None, "lm features without a model"
                 found = odds_step(text.log_probs[start:stop, template.first])
             else:
                 found = self.tables[template.kind][word(template.first)].astype(np.int64)
-            rows = np.flatnonzero(found >= 0)
-            yield rows, found[rows]
+            has_key = np.flatnonzero(found >= 0)
+            yield has_key, found[has_key]
 
 
 def odds_step(log_probs: np.ndarray) -> np.ndarray:
@@ -157,32 +159,33 @@ def odds_step(log_probs: np.ndarray) -> np.ndarray:
     return np.clip(np.rint(odds / LM_STEP), -LM_STEPS, LM_STEPS).astype(np.int64) + LM_STEPS
 
 
-def common_keys(keys: np.ndarray, least: int) -> np.ndarray:
-    """The keys that occur at least so often, sorted."""
+def common_keys(keys: np.ndarray, min_count: int) -> np.ndarray:
+    """The keys that occur at least `min_count` times, sorted."""
     keys, counts = np.unique(keys, return_counts=True)
-    return keys[counts >= least]
+    return keys[counts >= min_count]
 
 
 def attributes(found: Iterator[tuple[np.ndarray, np.ndarray]], tables: Sequence[np.ndarray],
                slots: int) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of the features of each slot, int64 (M,), and ends (slots,): those of slot i are [ends[i − 1]:ends[i]].
+    """The numbers of the features of each slot, int64 (M,), and ends (slots,): slot i has [ends[i − 1]:ends[i]].
 
-    found    slots and keys by template; tables: the sorted keys of each template, which are numbered on end
+    found    the result of `Finder.keys`
+    tables   the sorted keys of each template that are features; features are numbered in this order, from 0
     """
-    rows, numbers, base = [], [], 0
+    slots_of, numbers, base = [], [], 0
     for (where, keys), table in zip(found, tables, strict=True):
         number = find(table, keys)
-        rows.append(where[number >= 0])
+        slots_of.append(where[number >= 0])
         numbers.append(number[number >= 0] + base)
         base += len(table)
-    where = np.concatenate(rows)
+    where = np.concatenate(slots_of)
     order = np.argsort(where.astype(np.uint16) if slots <= 1 << 16 else where, kind="stable")
     return np.concatenate(numbers)[order], np.cumsum(np.bincount(where, minlength=slots))
 
 
 def scores(found: Iterator[tuple[np.ndarray, np.ndarray]], tables: Sequence[np.ndarray],
            weights: Sequence[np.ndarray], slots: int, labels: int) -> np.ndarray:
-    """The sum of the weights (keys, L) of the features of each slot, float64 (slots, L)."""
+    """The sum of the weights (keys, L) of the features of each slot, float64 (slots, L); `found` as in `attributes`."""
     result = np.zeros((slots, labels))
     for (where, keys), table, weight in zip(found, tables, weights, strict=True):
         number = find(table, keys)

@@ -1,22 +1,22 @@
 """Word CRF: a linear-chain CRF on features of the words around a slot (Gale & Parthasarathy 2017, section 2.2).
 
-The baseline of that paper (after Ueffing et al. 2013): word shape, suffixes, word n-grams, Brown clusters, the
-posteriors of a language model, and n-gram triggers. punc.models.word_crf.features says what each feature is, punc.models.word_crf.triggers how
-triggers are chosen. The paper does not give windows, lengths and numbers; the defaults are ours. A language model's
-own training text should not be the CRF's: its posteriors there would be too good to be true.
+The baseline of that paper (after Ueffing et al. 2013) has word shape, suffixes, word n-grams, Brown clusters, the
+posteriors of a language model, and n-gram triggers. `features` defines each feature, `triggers` how triggers are
+chosen. The paper gives no window, length or number; the defaults are ours. Do not train the language model on the text
+that trains the CRF: its posteriors would be better there than on other text.
 
-CRFsuite (Okazaki 2007; python-crfsuite, the extra `crf`) trains, by L-BFGS, with L1 by OWL-QN. What it learned is kept
-as plain arrays: the features that have a weight, and the weights. Posteriors are the chain's marginals
-(punc.models.word_crf.chain), so punctuating does without CRFsuite. Long streams are trained in pieces of `PIECE` slots, whose
-features see past the cut, and decoded in pieces that overlap.
+CRFsuite (Okazaki 2007; python-crfsuite, the extra `crf`) trains by L-BFGS, with OWL-QN for L1. The model is saved as
+plain arrays: the features with a weight, and the weights. Posteriors are the marginals of the chain (`chain`), so
+decoding does not need CRFsuite. Long streams are trained in chunks of TRAINING_CHUNK slots, whose features see past the
+cut, and decoded in overlapping chunks.
 
-A model reads ids: a word outside of the vocabulary is `<unk>`, and has no shape and no suffix, neither in training
-nor later. So make the store with all words (--min-count 1); rare words are left out here, by `min_count`.
+A model reads ids. A word outside the vocabulary is `<unk>`, without shape or suffix, in training and later. So make the
+store with all words (--min-count 1); `min_count` leaves out rare features here.
 
     punc train --model word_crf --train-set train --dev-set dev data/store_all exp/CRF
 """
 
-import sys
+import logging
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,40 +24,41 @@ from typing import Any
 
 import numpy as np
 
-from punc.base.errors import InputError
-from punc.models.base import NonGradientModel, submodel
+from punc.base.errors import InputError, check_at_least
+from punc.models.base import NonGradientModel, submodel, whole_numbers
 from punc.models.word_crf import features
-from punc.models.word_crf import triggers as triggering
 from punc.models.word_crf.chain import log_marginals
 from punc.models.word_crf.clusters import read_clusters
+from punc.models.word_crf.crfsuite import import_crfsuite, make_trainer, weights_of
 from punc.models.word_crf.features import Finder, Template, Text
+from punc.models.word_crf.triggers import select
 from punc.tokens.store import Store, StoreSet
 
-CHUNK = 1 << 15  # slots whose features are found at once
-PIECE = 1024  # slots of a stream that are one chain in training
-UNSEEN = -30.0  # score of a label that no slot of the training text had
-LONGEST_TRIGGER = 3
-SHOWN = 10  # iterations from one line of the log to the next
+logger = logging.getLogger(__name__)
+
+BATCH_SLOTS = 1 << 15  # slots whose features are computed at once
+TRAINING_CHUNK = 1024  # slots of a stream that are one chain in training
+TRIGGER_NGRAM = 3  # length of the longest triggers
 
 
 class Model(NonGradientModel):
     """A linear-chain CRF on words.
 
     window            words on each side of a slot whose n-grams are features
-    ngram             words of the longest n-grams; 0: no n-grams
-    shape             the shapes of the words before and after a slot are features
-    suffixes          characters of the longest suffixes of these words; 0: none
-    clusters          file of Brown clusters, BITS<TAB>WORD<TAB>COUNT; empty: none
-    cluster_bits      bits of the clusters' prefixes, with commas between
-    text_model        directory of an ngram model whose posteriors are features, of the same vocabulary; empty: none
-    triggers          trigger n-grams of each mark; 0: none
+    ngram             length of the longest n-grams; 0: no n-grams
+    shape             use the shapes of the words before and after a slot as features
+    suffixes          length of the longest suffixes of these words, in characters; 0: no suffixes
+    clusters          file of Brown clusters, BITS<TAB>WORD<TAB>COUNT; empty: no clusters
+    cluster_bits      lengths of the cluster prefixes in bits, separated by commas
+    text_model        directory of an ngram model of the same vocabulary, whose posteriors are features; empty: none
+    triggers          maximal number of trigger n-grams of each mark; 0: no triggers
     trigger_before    words up to a slot where triggers are looked for
-    trigger_after     words behind a slot where triggers are looked for
-    trigger_count     marks that a trigger goes with, at least
-    min_count         occurrences in the training text of a feature, at least
+    trigger_after     words after a slot where triggers are looked for
+    trigger_count     minimal number of marks that a trigger goes with
+    min_count         minimal count of a feature in the training text
     c1                factor of the weights' absolute values in the loss
     c2                factor of the weights' squares in the loss
-    iterations        of training, at most
+    iterations        maximal number of iterations of training
     """
 
     def __init__(self, vocab: int, labels: int, window: int = 3, ngram: int = 3, shape: bool = True, suffixes: int = 3,
@@ -65,21 +66,20 @@ class Model(NonGradientModel):
                  triggers: int = 1000, trigger_before: int = 10, trigger_after: int = 2, trigger_count: int = 10,
                  min_count: int = 2, c1: float = 0.5, c2: float = 0.01, iterations: int = 100):
         super().__init__()
-        for option, value, least in (("window", window, 1), ("ngram", ngram, 0), ("suffixes", suffixes, 0),
-                                     ("triggers", triggers, 0), ("trigger-before", trigger_before, 1),
-                                     ("trigger-after", trigger_after, 0), ("trigger-count", trigger_count, 1),
-                                     ("min-count", min_count, 1), ("c1", c1, 0), ("c2", c2, 0),
-                                     ("iterations", iterations, 1)):
-            if not value >= least:  # NaN too
-                raise InputError(f"--{option}={value}", f"it is at least {least}")
-        if ngram > 2 * window or vocab ** max(ngram, LONGEST_TRIGGER if triggers else 1) >= 1 << 63:
-            raise InputError(f"--ngram={ngram}, in a window of {2 * window} words and with a vocabulary of {vocab}",
+        check_at_least(1, window=window, trigger_before=trigger_before, trigger_count=trigger_count,
+                       min_count=min_count, iterations=iterations)
+        check_at_least(0, ngram=ngram, suffixes=suffixes, triggers=triggers, trigger_after=trigger_after, c1=c1, c2=c2)
+        if ngram > 2 * window or vocab ** max(ngram, TRIGGER_NGRAM if triggers else 1) >= 1 << 63:
+            raise InputError(f"ngram={ngram}, in a window of {2 * window} words and with a vocabulary of {vocab}",
                              "choose shorter n-grams")
         self.window, self.ngram, self.shape, self.suffixes, self.clusters = window, ngram, shape, suffixes, clusters
-        self.cluster_bits = _bits(cluster_bits)
-        self.number, self.before, self.after, self.least = triggers, trigger_before, trigger_after, trigger_count
+        self.cluster_bits = whole_numbers(cluster_bits=cluster_bits)
+        if len(set(self.cluster_bits)) < len(self.cluster_bits):
+            raise InputError(f"cluster_bits={cluster_bits}", "write different numbers")
+        self.triggers, self.trigger_count = triggers, trigger_count
+        self.before, self.after = trigger_before, trigger_after
         self.min_count, self.c1, self.c2, self.iterations = min_count, c1, c2, iterations
-        self.words, self.n_labels = vocab, labels
+        self.vocab, self.n_labels = vocab, labels
         if text_model:
             lm: Any = submodel("text_model", text_model, "ngram")
             if lm.n_labels != labels:
@@ -90,10 +90,10 @@ class Model(NonGradientModel):
         tables += [f"cluster{bits}" for bits in self.cluster_bits] if clusters else []
         self.tables = tables
         self.templates = features.templates(window, ngram, tables, labels if text_model else 0,
-                                            LONGEST_TRIGGER if triggers else 0)
+                                            TRIGGER_NGRAM if triggers else 0)
 
     def fit(self, store: Store, train_sets: list[str], dev_set: str, seed: int = 1) -> None:
-        crfsuite = _crfsuite()
+        crfsuite = import_crfsuite()
         sets = [store.set(name) for name in train_sets]
         texts = [self._text(data) for data in sets]
         self.arrays = {f"words.{name}": table for name, table in self._word_tables(store.vocabulary.tokens).items()}
@@ -101,29 +101,29 @@ class Model(NonGradientModel):
             self.arrays[f"triggers.{n}"] = keys
         finder = self._finder()
         tables = [self._frequent(finder, template, texts) for template in self.templates]
-        print(f"{sum(map(len, tables))} features of {len(tables)} templates", file=sys.stderr, flush=True)
-        trainer = _trainer(crfsuite, self.c1, self.c2, self.iterations)
+        logger.info("%d features of %d templates", sum(map(len, tables)), len(tables))
+        trainer = make_trainer(crfsuite, self.c1, self.c2, self.iterations)
         for data, text in zip(sets, texts):
-            self._append(trainer, finder, tables, text, np.maximum(data.labels, 0))
+            self._append(trainer, finder, tables, text, np.maximum(np.asarray(data.labels), 0))
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "crf"
             trainer.train(str(path))
             trainer.clear()
             weights, transitions, bias = weights_of(crfsuite, path, sum(map(len, tables)), self.n_labels)
-        for template, keys, part_ in zip(self.templates, tables,
-                                         np.split(weights, np.cumsum([len(keys) for keys in tables])[:-1])):
-            used = part_.any(axis=1)
-            self.arrays |= {f"{template}.keys": keys[used], f"{template}.weights": part_[used]}
+        ends = np.cumsum([len(keys) for keys in tables])
+        for template, keys, own in zip(self.templates, tables, np.split(weights, ends[:-1])):
+            used = own.any(axis=1)
+            self.arrays |= {f"{template}.keys": keys[used], f"{template}.weights": own[used]}
         self.arrays |= {"transitions": transitions, "bias": bias}
         self.prepare()
-        print(f"{sum(map(len, self.keys))} features have a weight", file=sys.stderr)
+        logger.info("%d features have a weight", sum(map(len, self.keys)))
 
     def prepare(self) -> None:
         self.keys = [self.arrays[f"{template}.keys"] for template in self.templates]
         self.weights = [self.arrays[f"{template}.weights"] for template in self.templates]
         shapes = [weight.shape for weight in self.weights]
         words = {self.arrays[f"words.{name}"].shape for name in self.tables}
-        if shapes != [(len(keys), self.n_labels) for keys in self.keys] or words - {(self.words,)}:
+        if shapes != [(len(keys), self.n_labels) for keys in self.keys] or words - {(self.vocab,)}:
             raise ValueError("arrays of different sizes")
         if self.arrays["transitions"].shape != (self.n_labels,) * 2 or self.arrays["bias"].shape != (self.n_labels,):
             raise ValueError("not the labels of this model")
@@ -131,8 +131,8 @@ class Model(NonGradientModel):
 
     def log_posteriors_of(self, data: StoreSet) -> np.ndarray:
         text, scores = self._text(data), np.empty((len(data.ids), self.n_labels), np.float32)
-        for start in range(0, len(scores), CHUNK):
-            stop = min(start + CHUNK, len(scores))
+        for start in range(0, len(scores), BATCH_SLOTS):
+            stop = min(start + BATCH_SLOTS, len(scores))
             found = self.finder.keys(self.templates, text, start, stop)
             scores[start:stop] = self.arrays["bias"] + features.scores(found, self.keys, self.weights, stop - start,
                                                                        self.n_labels)
@@ -143,8 +143,8 @@ class Model(NonGradientModel):
         return Text(data.ids, np.asarray(data.offsets), lm.log_posteriors_of(data) if lm else None)
 
     def _finder(self) -> Finder:
-        triggers = [self.arrays[f"triggers.{n}"] for n in range(1, LONGEST_TRIGGER + 1)] if self.number else []
-        return Finder(self.words, {name: self.arrays[f"words.{name}"] for name in self.tables}, triggers, self.before,
+        triggers = [self.arrays[f"triggers.{n}"] for n in range(1, TRIGGER_NGRAM + 1)] if self.triggers else []
+        return Finder(self.vocab, {name: self.arrays[f"words.{name}"] for name in self.tables}, triggers, self.before,
                       self.after)
 
     def _word_tables(self, words: list[str]) -> dict[str, np.ndarray]:
@@ -154,20 +154,20 @@ class Model(NonGradientModel):
             clusters = read_clusters(self.clusters)
             known = sum(word in clusters for word in words)
             if not known:
-                raise InputError("none of the vocabulary's words is here", "name a file of this language and case",
+                raise InputError("no word of the vocabulary is here", "name a file of this language and case",
                                  self.clusters)
-            print(f"{self.clusters}: clusters of {known} of {len(words)} words", file=sys.stderr)
+            logger.info("%s: clusters of %d of %d words", self.clusters, known, len(words))
             tables |= {f"cluster{bits}": features.cluster_table(words, clusters, bits) for bits in self.cluster_bits}
         return tables
 
     def _triggers(self, sets: list[StoreSet]) -> list[np.ndarray]:
-        if not self.number:
+        if not self.triggers:
             return []
         sizes = np.cumsum([0, *(len(data.ids) for data in sets)])
         offsets = np.concatenate([[0], *(data.offsets[1:] + size for data, size in zip(sets, sizes.tolist()))])
         ids, labels = (np.concatenate(columns) for columns in zip(*((data.ids, data.labels) for data in sets)))
-        return triggering.select(ids, labels, offsets, self.words, self.n_labels, self.number, self.before, self.after,
-                                 self.least, LONGEST_TRIGGER)
+        return select(ids, labels, offsets, self.vocab, self.n_labels, self.triggers, self.before, self.after,
+                                 self.trigger_count, TRIGGER_NGRAM)
 
     def _frequent(self, finder: Finder, template: Template, texts: list[Text]) -> np.ndarray:
         """The sorted keys of a template that become features."""
@@ -177,81 +177,29 @@ class Model(NonGradientModel):
         return features.common_keys(np.concatenate(found), self.min_count)
 
     def _append(self, trainer: Any, finder: Finder, tables: list[np.ndarray], text: Text, labels: np.ndarray) -> None:
-        """Hand the slots of a text to CRFsuite, by chunks of whole pieces; it holds all of them in memory."""
-        for edges in chunks(text.offsets):
+        """Give the slots of a text to CRFsuite, which keeps all of them in memory."""
+        for edges in batches(text.offsets):
             start, stop = int(edges[0]), int(edges[-1])
             found = finder.keys(self.templates, text, start, stop)
-            numbers, ends = features.attributes(found, tables, stop - start)
-            names, ends = list(map(str, numbers.tolist())), [0, *ends.tolist()]
+            numbers, slot_ends = features.attributes(found, tables, stop - start)
+            names, ends = list(map(str, numbers.tolist())), [0, *slot_ends.tolist()]
             marks = list(map(str, labels[start:stop].tolist()))
             for begin, end in zip((edges[:-1] - start).tolist(), (edges[1:] - start).tolist()):
                 items = [["bias", *names[ends[slot]:ends[slot + 1]]] for slot in range(begin, end)]
                 trainer.append(items, marks[begin:end])
 
 
-def chunks(offsets: np.ndarray) -> Iterator[np.ndarray]:
-    """The edges of the pieces of all streams, by groups of about CHUNK slots; each begins where the last one ended."""
+def batches(offsets: np.ndarray) -> Iterator[np.ndarray]:
+    """The edges of the training chunks of all streams, in batches of about BATCH_SLOTS slots.
+
+    The first edge of a batch is the last edge of the batch before.
+    """
     lengths = np.diff(offsets)
-    count = -(-lengths // PIECE)
+    count = -(-lengths // TRAINING_CHUNK)
     number = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-    edges = np.append(np.repeat(offsets[:-1], count) + number * PIECE, offsets[-1])
+    edges = np.append(np.repeat(offsets[:-1], count) + number * TRAINING_CHUNK, offsets[-1])
     first = 0
     while first < len(edges) - 1:
-        last = max(int(np.searchsorted(edges, edges[first] + CHUNK, side="right")) - 1, first + 1)
+        last = max(int(np.searchsorted(edges, edges[first] + BATCH_SLOTS, side="right")) - 1, first + 1)
         yield edges[first:last + 1]
         first = last
-
-
-def weights_of(crfsuite: Any, path: Path, numbers: int, labels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The weights in a model file of CRFsuite, float32: of numbered features (numbers, L), transitions, bias (L,)."""
-    tagger = crfsuite.Tagger()
-    tagger.open(str(path))
-    seen = [int(label) for label in tagger.labels()]
-    text = path.with_suffix(".txt")
-    tagger.dump(str(text))
-    tagger.close()
-    weights, transitions = np.zeros((numbers, labels), np.float32), np.zeros((labels, labels), np.float32)
-    bias = np.full(labels, UNSEEN, np.float32)
-    bias[seen] = 0
-    with open(text, encoding="ascii") as file:
-        for line in file:
-            if " --> " in line:
-                kind, source, _, target, weight = line.split()
-                place = bias if source == "bias" else (transitions if kind == "(1)" else weights)[int(source)]
-                place[int(target.rstrip(":"))] = float(weight)
-    return weights, transitions, bias
-
-
-def _trainer(crfsuite: Any, c1: float, c2: float, iterations: int) -> Any:
-    """A trainer of CRFsuite that logs to standard error."""
-    class Trainer(crfsuite.Trainer):
-        def message(self, message: str) -> None:
-            if self.logparser.feed(message) == "iteration":
-                now = self.logparser.last_iteration
-                if now["num"] % SHOWN == 1:
-                    print(f"iteration {now['num']}: loss {now['loss']:.1f}, {now['active_features']} weights, "
-                          f"{now['time']:.1f} s", file=sys.stderr, flush=True)
-
-    trainer = Trainer(algorithm="lbfgs", verbose=False)
-    trainer.set_params({"c1": c1, "c2": c2, "max_iterations": iterations, "feature.possible_transitions": True})
-    return trainer
-
-
-def _crfsuite() -> Any:
-    try:
-        import pycrfsuite
-    except ImportError:
-        raise InputError("python-crfsuite is not there, which trains the CRF",
-                         "install it: pip install --constraint constraints.txt -e '.[crf]'") from None
-    return pycrfsuite
-
-
-def _bits(text: str) -> list[int]:
-    try:
-        bits = [int(number) for number in text.split(",")]
-        if min(bits) < 1 or len(set(bits)) < len(bits):
-            raise ValueError
-        return bits
-    except ValueError:
-        raise InputError(f"--cluster-bits={text}",
-                         "write different whole numbers above 0 with commas between") from None
