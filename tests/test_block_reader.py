@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from punc.base.lookup import Lookup
 from punc.data.block_reader import Irregular, blocks, count, encode, runs_of, text_of
 from punc.data.datadir import DataDir
-from punc.tokens.tokenizers import WordTokenizer
+from punc.tokens.tokenizers.word import WordTokenizer
 from punc.tokens.vocabulary import Vocabulary
 
 

@@ -26,7 +26,7 @@ from punc.decoding.streaming import punctuate_live
 from punc.models.base import create, load, save
 from punc.timing.ctm import read_ctm
 from punc.tokens.store import StoreSet, Vocabulary, make_store
-from punc.tokens.tokenizers import read_tokenizer
+from punc.tokens.tokenizer import read_tokenizer
 from punc.training.train import train
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n"

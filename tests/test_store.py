@@ -290,7 +290,7 @@ def test_missing_files(place, missing):
 
 @pytest.mark.parametrize(("options", "what"), [
     ({"vocab_size": 0}, "vocab-size=0"), ({"min_count": 0}, "min-count=0"),
-    ({"nj": 0}, "nj=0"), ({"token_type": "syllable"}, "unit=syllable"),
+    ({"nj": 0}, "nj=0"), ({"token_type": "syllable"}, "no token type .syllable."),
     ({"train": "dev"}, "'dev'")])
 def test_options_that_do_not_fit(place, options, what):
     with pytest.raises(InputError, match=what):

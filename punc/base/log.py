@@ -6,23 +6,32 @@ import sys
 LOGGER = logging.getLogger("punc")
 
 
-class _Stderr(logging.StreamHandler):
-    """Writes to what is standard error when a message comes, which a caller may have replaced since."""
+class _Stderr(logging.Handler):
+    """Writes a line to standard error as it is when the message comes: a caller may replace it."""
 
-    def __init__(self) -> None:
-        logging.Handler.__init__(self)
-
-    @property
-    def stream(self):
-        return sys.stderr
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            line = self.format(record)
+            if tqdm := sys.modules.get("tqdm"):  # slow to import; without it there is no progress bar to write above
+                tqdm.tqdm.write(line, file=sys.stderr)
+            else:
+                sys.stderr.write(f"{line}\n")
+            sys.stderr.flush()
+        except Exception:
+            self.handleError(record)
 
 
 def configure(quiet: bool = False, verbose: bool = False) -> None:
-    """Send messages to standard error: warnings only with `quiet`, debugging messages too with `verbose`.
+    """Send messages to standard error: with `quiet` only warnings, with `verbose` debugging messages too.
 
-    Called by the command line and by worker processes. A program that imports punc configures `logging` itself.
+    The command line and worker processes call this. A program that imports punc configures `logging` itself.
     """
     if not any(isinstance(handler, _Stderr) for handler in LOGGER.handlers):
         LOGGER.addHandler(_Stderr())
     LOGGER.propagate = False
     LOGGER.setLevel(logging.WARNING if quiet else logging.DEBUG if verbose else logging.INFO)
+
+
+def hide_progress() -> bool | None:
+    """The `disable` of a tqdm bar: True if messages are quiet, else None: shown only if stderr is a terminal."""
+    return None if LOGGER.level < logging.WARNING else True

@@ -129,7 +129,7 @@ def count(path: Path, known: Lookup, block: Block) -> tuple[np.ndarray, Counter]
 def encode(path: Path, code: Callable, labels: Lookup, block: Block) -> Encoded:
     """Encode a block of the data directory `path`. Raises Irregular, and InputError for a pause that is not there.
 
-    code   tokens of a text, which are words → a Coding (punc.tokens.vocabulary): `text_encoder()` of a tokenizer (punc.tokens.tokenizers)
+    code   tokens of a text, which are words → an Encoding: `text_encoder()` of a tokenizer (tokens.tokenizer)
     """
     tables = {name: split_lines(text_of(path / name, place)) for name, place in block.places.items()}
     keys, tokens, lengths = strings(tables["text"][0]), tables["text"][1], tables["text"][2]

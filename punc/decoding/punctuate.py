@@ -18,6 +18,7 @@ from tqdm import tqdm
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir
+from punc.base.log import hide_progress
 from punc.base.parallel import map_ordered
 from punc.data.datadir import DataDir, Utterance, write_tables
 from punc.data.labels import LabelSet
@@ -27,7 +28,7 @@ from punc.decoding.options import DecodingOptions
 from punc.decoding.punctuated_text import OutputOptions, PunctuatedText
 from punc.decoding.spans import Span, span_groups
 from punc.decoding.worker import Decoder, Task, task_of
-from punc.tokens.tokenizers import read_tokenizer
+from punc.tokens.tokenizer import read_tokenizer
 
 logger = logging.getLogger(__name__)
 
@@ -86,7 +87,7 @@ def _decoded(groups: Iterable[list[Span]], decoder: Decoder,
             waiting.append([utterance for span in group for utterance in span.utterances])
             yield task_of(group)
 
-    with tqdm(desc="words punctuated", unit=" words", unit_scale=True, delay=2, disable=None) as bar:
+    with tqdm(desc="punctuating", unit="word", unit_scale=True, leave=False, delay=2, disable=hide_progress()) as bar:
         for labels, posteriors in map_ordered(decoder, tasks(), nj):
             yield waiting.popleft(), labels, posteriors
             bar.update(len(labels))

@@ -12,7 +12,7 @@ import numpy as np
 
 from punc.data.block_reader import at_slots
 from punc.data.datadir import DataDir, Utterance
-from punc.tokens.tokenizers import Tokenizer
+from punc.tokens.tokenizer import Tokenizer
 from punc.tokens.vocabulary import END
 
 T = TypeVar("T")

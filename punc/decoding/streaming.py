@@ -21,7 +21,7 @@ from punc.decoding.decode import decode, streaming_logits
 from punc.models.base import NeuralModel
 from punc.text.prose_reader import written
 from punc.tokens.store import END, StoreSet
-from punc.tokens.tokenizers import Tokenizer, encode_streams
+from punc.tokens.tokenizer import Tokenizer, encode_streams
 
 logger = logging.getLogger(__name__)
 

@@ -22,10 +22,11 @@ from pathlib import Path
 from typing import IO
 
 import numpy as np
+from tqdm import tqdm
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir
-from punc.base.progressbar import progressbar
+from punc.base.log import hide_progress
 from punc.data.block_reader import at_slots
 from punc.data.labels import LabelSet
 from punc.data.tables import sort_table
@@ -35,8 +36,7 @@ from punc.decoding.segments import BATCH_SIZE, CONTEXT
 from punc.decoding.subtitles import blocks, capitalized, cues, marks_after, paragraphs, srt, vtt
 from punc.text.prose_reader import written
 from punc.timing.fast_ctm import CtmFile
-from punc.tokens.tokenizers import encode_streams, read_tokenizer
-from punc.tokens.vocabulary import Encoding
+from punc.tokens.tokenizer import Encoding, encode_streams, read_tokenizer
 
 KINDS = ("txt", "srt", "vtt")
 UNKNOWN = 0.3  # share of unknown words above which something is the matter
@@ -70,12 +70,15 @@ def transcript(directory: Path, data: Path, out: Path, *, ctm: str = "", scale: 
         tmp = stack.enter_context(atomic_dir(out))
         files = [stack.enter_context(open(tmp / name, "wb")) for name in ("text", "ctm")[:1 + bool(ctm)]]
         writer = _Writer(tmp, label_set, *files)
-        for group in progressbar(spoken, "words punctuated", size=lambda group: len(group.words)):
+        bar = stack.enter_context(tqdm(desc="punctuating", unit="word", unit_scale=True, leave=False, delay=2,
+                                       disable=hide_progress()))
+        for group in spoken:
             words = " ".join(group.words).lower().split(" ") if lowercase and group.words else group.words
             bounds = np.unique([0, *group.streams])  # streams without words are none to a model
             encoding, offsets = encode_streams(tokenizer, words, bounds)
             counts.update(tokens=len(encoding.ids), unknown=encoding.lost)
             writer.write(group._replace(words=words), _labels(decoder, encoding, offsets, group.pauses))
+            bar.update(len(group.words))
     if counts["unknown"] > UNKNOWN * counts["tokens"]:
         what = "words" if tokenizer.token_type == "word" else "tokens"
         print(f"warning: {counts['unknown']} of {counts['tokens']} {what} are not in {directory / 'vocab'}; "

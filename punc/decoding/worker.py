@@ -15,7 +15,7 @@ from punc.data.labels import LabelSet
 from punc.decoding.options import DecodingOptions
 from punc.decoding.spans import Span, joined
 from punc.tokens.store import StoreSet
-from punc.tokens.tokenizers import read_tokenizer
+from punc.tokens.tokenizer import read_tokenizer
 
 
 class Task(NamedTuple):

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import islice, repeat
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,19 +19,6 @@ from punc.data.datadir import DataDir
 UNK, END = 0, 1  # ids of the unknown token and the end of a stream
 SPECIALS = ("<unk>", "</s>")
 MOST_TYPES = 1 << 21  # words counted at once: about 300 MB
-
-
-class Encoding(NamedTuple):
-    """The tokens of some words.
-
-    ids     int32 (N,)
-    slots   int64 (words,), the token after which each word's slot is, rising
-    lost    unknown tokens, or characters left out
-    """
-
-    ids: np.ndarray
-    slots: np.ndarray
-    lost: int
 
 
 class Vocabulary:

@@ -24,12 +24,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from tqdm import tqdm
 
 from punc.base.bfloat16 import has_bfloat16
 from punc.base.errors import InputError
+from punc.base.log import hide_progress
 from punc.base.memory import keep_freed_memory
 from punc.base.options import kebab
-from punc.base.progressbar import progressbar
 from punc.decoding.decode import log_posteriors
 from punc.models.base import NeuralModel, NonGradientModel, create, save
 from punc.scoring.metrics import confusion, figures
@@ -105,8 +106,9 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
         torch.manual_seed(epoch_seed)
         batches = _batches(net, data, chunks, batch_size, bptt, epoch_seed)
         batches = _at_rates(batches, updates, progress.learning_rate, fall, slots)
-        shown = progressbar(batches, f"epoch {progress.epoch + 1}", len(data.ids), lambda batch: batch.tokens.numel())
-        loss = _epoch(net.train(), updates, shown, weights, max_grad_norm, bfloat16)
+        with tqdm(desc=f"epoch {progress.epoch + 1}", total=len(data.ids), unit="token", unit_scale=True, leave=False,
+                  delay=2, disable=hide_progress()) as bar:
+            loss = _epoch(net.train(), updates, _counted(batches, bar), weights, max_grad_norm, bfloat16)
         seconds = time.perf_counter() - begin
         dev_loss, dev_f1 = evaluate(net.eval(), dev)
         what = "words" if net.token_type == "word" else "tokens"
@@ -211,6 +213,13 @@ def _at_rates(batches: Iterator[Batch], updates: Optimizer, rate: float, fall: f
         updates.set_learning_rate(rate - fall * done / slots)
         yield batch
         done += int((batch.labels >= 0).sum())
+
+
+def _counted(batches: Iterator[Batch], bar: tqdm) -> Iterator[Batch]:
+    """The batches; their tokens, padding included, advance the progress bar."""
+    for batch in batches:
+        yield batch
+        bar.update(batch.tokens.numel())
 
 
 def _epoch(model: NeuralModel, updates: Optimizer, batches: Iterator[Batch], weights: torch.Tensor | None,
