@@ -40,8 +40,8 @@ def punctuate_streaming(model: NeuralModel, source: int, sink: IO[bytes], scale:
     words, empty = WordStream(source, sink), True
     for stream in words.streams():
         empty = False
-        whole = model.lookahead is None
-        for number, word in enumerate(_whole(model, list(stream), scale) if whole else _one_by_one(model, stream, scale)):
+        punctuate = _whole if model.lookahead is None else _one_by_one
+        for number, word in enumerate(punctuate(model, stream, scale)):
             sink.write((b" " if number else b"") + word.encode())
         sink.write(b"\n")
     sink.flush()
@@ -85,7 +85,8 @@ def _tokens(tokenizer: Tokenizer, words: Iterator[str]) -> Iterator[tuple[int, s
         yield END, last[1]
 
 
-def _whole(model: NeuralModel, words: list[str], scale: np.ndarray | None) -> list[str]:
+def _whole(model: NeuralModel, stream: Iterator[str], scale: np.ndarray | None) -> list[str]:
+    words = list(stream)
     (ids, slots, _), offsets = encode_streams(model.tokenizer, words, [0, len(words)])
     chosen = decode(model, StoreSet(ids, None, None, [""], offsets), scale)[0][slots]
     return written(words, np.array(model.labels.names, object)[chosen].tolist(), model.labels)
