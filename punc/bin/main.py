@@ -1,60 +1,89 @@
-"""The `punc` command: finds the subcommand, runs it, and prints a user's mistake as one line."""
+"""The `punc` command: finds the subcommand by its file name, runs it, and prints a user's mistake as one line."""
 
+import argparse
+import ast
 import importlib
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
-from punc.base import log
+from punc import __version__
+from punc.base import completion, log
 from punc.base.errors import InputError
 from punc.base.options import nearest
 
-COMMANDS = {
-    "prepare": "raw text to a data directory",
-    "validate": "check a data directory",
-    "project": "carry reference slots onto other words by edit distance",
-    "pauses": "word times to one pause per slot",
-    "plot-pauses": "pictures of pauses, by label and against posteriors",
-    "make-store": "data directories to a vocabulary and flat arrays",
-    "train": "train a model",
-    "punctuate": "restore punctuation with a model",
-    "transcript": "a recogniser's output to punctuated text and subtitles",
-    "join-transcripts": "parts of a transcript, made by several jobs, to one",
-    "find-ctm": "which CTM of a Kaldi decode directory is the one",
-    "score": "score a punctuated data directory against a reference",
-    "results": "collect scores into RESULTS.tsv and RESULTS.md",
-}
+# The subcommands that `punc --help` describes, in this order. Others, which scripts call, are only named.
+DESCRIBED = ("prepare", "pauses", "make-store", "train", "punctuate", "transcript", "score", "results", "publish",
+             "validate", "project", "plot-pauses")
+FOLDER = Path(__file__).parent
+
+
+def commands() -> list[str]:
+    """The subcommands: the modules next to this one, as `make-store` for make_store.py."""
+    found = {path.stem.replace("_", "-") for path in FOLDER.glob("[!_]*.py")} - {"main"}
+    return [*(name for name in DESCRIBED if name in found), *sorted(found.difference(DESCRIBED))]
+
+
+def summary(command: str) -> str:
+    """What a subcommand does, from its docstring: "`punc train`: train a model." → "train a model". Imports nothing."""
+    source = (FOLDER / f"{command.replace('-', '_')}.py").read_text(encoding="utf-8")
+    first = (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
+    return first.partition(": ")[2].removesuffix(".")
 
 
 def usage() -> str:
-    lines = [f"  {name:<18}{what}" for name, what in COMMANDS.items()]
-    return "\n".join(["usage: punc SUBCOMMAND [options] …", "", *lines, "", "punc SUBCOMMAND --help tells more."])
+    lines = [f"  {name:<13}{summary(name)}" for name in commands() if name in DESCRIBED]
+    plumbing = ", ".join(name for name in commands() if name not in DESCRIBED)
+    return "\n".join(["usage: punc SUBCOMMAND [options] …", "", *lines, "", f"Scripts also use: {plumbing}.",
+                      "punc SUBCOMMAND --help describes one; punc --version prints the version."])
 
 
 def run(command: str, arguments: Sequence[str]) -> int:
-    """Run one subcommand: `main(arguments)` of its module, which is imported only now (torch is slow to load)."""
-    if command not in COMMANDS:
-        raise InputError(f"no subcommand '{command}'", nearest(command, COMMANDS))
+    """Run `main(arguments)` of a subcommand's module, which is imported only now: torch is slow to load."""
+    if command not in commands():
+        raise InputError(f"no subcommand '{command}'", nearest(command, commands()))
     return importlib.import_module(f"punc.bin.{command.replace('-', '_')}").main(arguments) or 0
 
 
 def dispatch(arguments: Sequence[str]) -> int:
-    """Print the usage or run a subcommand; what was printed is out when this returns."""
+    """Print the usage or the version, or run a subcommand; all output is written when this returns."""
     try:
-        if arguments and arguments[0] not in ("-h", "--help", "help"):
+        if not arguments:
+            print(usage(), file=sys.stderr)
+            return 1
+        if arguments[0] in ("-h", "--help", "help"):
+            print(usage())
+        elif arguments[0] == "--version":
+            print(f"punc {__version__}")
+        else:
             return run(arguments[0], arguments[1:])
-        print(usage(), file=sys.stdout if arguments else sys.stderr)
-        return 0 if arguments else 1
+        return 0
     finally:
         sys.stdout.flush()
+
+
+def complete() -> None:
+    """Answer the shell, which asks how a command line can go on; only the line's subcommand is imported."""
+    words = completion.words()[1:]
+    if words and words[0] in commands():
+        completion.leave_out_first_word()
+        run(words[0], words[1:])
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("subcommand", choices=commands())
+    parser.add_argument("--help", action="store_true")
+    parser.add_argument("--version", action="store_true")
+    completion.complete(parser)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point. Returns the exit status: 0, 1 after a user's mistake, 130 after Ctrl-C."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     log.configure()
-    name = f"punc {arguments[0]}" if arguments and arguments[0] in COMMANDS else "punc"
+    name = f"punc {arguments[0]}" if arguments and arguments[0] in commands() else "punc"
     try:
+        if completion.asked():
+            complete()
         return dispatch(arguments)
     except InputError as error:
         print(f"{name}: {error}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""punc pauses: word times to one pause per slot."""
+"""`punc pauses`: word times to one pause per slot."""
 
 import itertools
 import sys
