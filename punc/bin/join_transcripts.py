@@ -1,4 +1,4 @@
-"""`punc join-transcripts`: the transcripts of several jobs, joined into one."""
+"""`punc join-transcripts`: join the transcripts of several jobs."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -104,7 +104,8 @@ def _shift(timed: TimedLines, entries: list[Entry], counts: np.ndarray, ctm: Ctm
 
 def _turns(entries: list[Entry], timed: TimedLines, counts: np.ndarray) -> np.ndarray:
     """After which words the speaker changes; in a recording, the segment at a word's middle says its speaker."""
-    numbers, of_words = {}, [np.zeros(0, np.int64)]
+    numbers: dict[str, int] = {}
+    of_words = [np.zeros(0, np.int64)]
     for entry, count, end in zip(entries, counts.tolist(), timed.bounds[1:].tolist()):
         begins, speakers = entry.speakers
         of = np.array([numbers.setdefault(speaker, len(numbers)) for speaker in speakers])
@@ -113,8 +114,8 @@ def _turns(entries: list[Entry], timed: TimedLines, counts: np.ndarray) -> np.nd
             continue
         middles = (timed.begins[end - count:end] + timed.ends[end - count:end]) / 2
         of_words.append(of[np.maximum(np.searchsorted(begins, middles, "right") - 1, 0)])
-    speakers = np.concatenate(of_words)
-    return np.append(speakers[1:] != speakers[:-1], np.zeros(min(len(speakers), 1), bool))
+    by_word = np.concatenate(of_words)
+    return np.append(by_word[1:] != by_word[:-1], np.zeros(min(len(by_word), 1), bool))
 
 
 def read_text(directory: Path, job: int = 1, nj: int = 1, chunk_size: int = CHUNK_SIZE) -> Iterator[AsrOutput]:

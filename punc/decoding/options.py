@@ -49,7 +49,7 @@ class DecodingOptions:
         return cls(**{field.name: getattr(args, field.name) for field in fields(cls)})
 
     def factors(self, labels: LabelSet) -> np.ndarray | None:
-        """The factor of each label's posterior, float32 (L,); None if all are 1. Raises InputError for a bad `scale`."""
+        """The factor of each posterior, float32 (L,); None if all are 1. Raises InputError for a bad `scale`."""
         return parse_scale(self.scale, labels)
 
 

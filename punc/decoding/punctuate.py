@@ -36,8 +36,8 @@ logger = logging.getLogger(__name__)
 STALE = ("text_punct", "ctm_punct", "post.ark", "post.scp", "pauses.ark", "pauses.scp")
 
 
-def punctuate(directory: Path, data: DataDir, out: Path, decoding: DecodingOptions = DecodingOptions(),
-              output: OutputOptions = OutputOptions(), nj: int = 2) -> None:
+def punctuate(directory: Path, data: DataDir, out: Path, decoding: DecodingOptions, output: OutputOptions,
+              nj: int = 2) -> None:
     """Punctuate a data directory with the model of a directory. `out` is replaced as a whole, or left as it was.
 
     nj   number of processes
@@ -80,7 +80,7 @@ def _ctm(data: DataDir, path: str) -> Path | None:
 def _decoded(groups: Iterable[list[Span]], decoder: Decoder,
              nj: int) -> Iterator[tuple[list[Utterance], np.ndarray, np.ndarray | None]]:
     """The utterances of each group with their label numbers and posteriors."""
-    waiting = deque()
+    waiting: deque[list[Utterance]] = deque()
 
     def tasks() -> Iterator[Task]:
         for group in groups:

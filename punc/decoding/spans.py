@@ -4,7 +4,7 @@ A short stream is one span. A long stream is cut between utterances. What is rea
 `decode` cuts the stream into chunks, and includes whole chunks of the stream on both sides of the span.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, groupby
 from typing import NamedTuple, TypeVar
 
@@ -41,7 +41,9 @@ def spans(utterances: Iterable[Utterance], tokenizer: Tokenizer, chunk_size: int
     """Cut a stream between utterances into spans of about GROUP tokens; with chunk_size=0 it is one span."""
     margin = -(-max(chunk_size, context) // chunk_size) * chunk_size if chunk_size else 0
     size = max(GROUP, 8 * margin)
-    waiting, lengths, slots, ids, pauses = [], [], [], [], []
+    waiting: list[Utterance] = []
+    lengths: list[int] = []
+    slots, ids, pauses = [], [], []
     start = done = total = 0  # in tokens of the stream: where `ids` begin, the end of the last span, the tokens read
     for utterance in utterances:
         encoding = tokenizer.encode(utterance.words)
@@ -58,22 +60,23 @@ def spans(utterances: Iterable[Utterance], tokenizer: Tokenizer, chunk_size: int
                 break
             n = int(np.searchsorted(needed, max(start + size, needed[0]), "right"))
             end, read = int(ends[n - 1]), int(needed[n - 1])
-            known, silences = joined(ids), joined(pauses)
+            known, silences = np.concatenate(ids), joined(pauses)
             yield Span(waiting[:n], known[:read - start], None if silences is None else silences[:read - start],
                        np.concatenate(slots[:n]) - start, done == 0)
             waiting, lengths, slots, done, before = waiting[n:], lengths[n:], slots[n:], end, start
             start = max(start, done // chunk_size * chunk_size - margin)
             ids, pauses = [known[start - before:]], [None if silences is None else silences[start - before:]]
     if waiting:
-        known = joined(ids)
+        known = np.concatenate(ids)
         if tokenizer.ends_with_end:
             known[-1:] = END
         yield Span(waiting, known, joined(pauses), np.concatenate(slots) - start, done == 0)
 
 
-def joined(arrays: list[np.ndarray | None]) -> np.ndarray | None:
-    """Concatenate arrays; None if they are None."""
-    return None if arrays[0] is None else np.concatenate(arrays)
+def joined(arrays: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    """Concatenate arrays; None if one is None."""
+    known = [array for array in arrays if array is not None]
+    return np.concatenate(known) if len(known) == len(arrays) else None
 
 
 def span_groups(data: DataDir, tokenizer: Tokenizer, chunk_size: int, context: int) -> Iterator[list[Span]]:
@@ -88,7 +91,8 @@ def grouped(items: Iterable[T], tokens: Callable[[T], int], chunk_size: int) -> 
 
     tokens   how many tokens an item has
     """
-    group, size, chunks = [], 0, 0
+    group: list[T] = []
+    size = chunks = 0
     for item in items:
         length = tokens(item)
         more = -(-length // chunk_size) if chunk_size else 0

@@ -53,7 +53,8 @@ def punctuate_streaming(model: NeuralModel, source: int, sink: IO[bytes], scale:
 
 def _one_by_one(model: NeuralModel, words: Iterator[str], scale: np.ndarray | None) -> Iterator[str]:
     log_factors = np.zeros(len(model.labels), np.float32) if scale is None else np.log(scale)
-    waiting, forms = deque(), [label.write for label in model.labels]
+    waiting: deque[str | None] = deque()
+    forms = [label.write for label in model.labels]
 
     def tokens() -> Iterator[tuple[int, float]]:
         for token, word in _tokens(model.tokenizer, words):

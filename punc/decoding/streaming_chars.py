@@ -42,7 +42,7 @@ def punctuate_lines(model: NeuralModel, source: int, sink: IO[bytes], scale: np.
 
 def _whole_lines(source: int) -> Iterator[bytes]:
     """All complete lines that have arrived, up to about READ_SIZE bytes; the last line may have no line end."""
-    rest = []
+    rest: list[bytes] = []
     while read := os.read(source, READ_SIZE):
         end = read.rfind(b"\n") + 1
         if end:

@@ -19,7 +19,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 from tqdm import tqdm
@@ -61,7 +60,7 @@ def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions
         raise InputError(f"--job={job} is not one of --nj={nj} jobs", "give a number from 1 to --nj")
     decoder = Decoder(directory, decoding)
     tokenizer, label_set = read_tokenizer(directory), LabelSet.read(directory / "labels.txt")
-    counts = Counter()
+    counts: Counter[str] = Counter()
     with ExitStack() as stack:
         file = stack.enter_context(CtmFile(ctm)) if ctm else None
         groups = read_ctm(data, file, job, nj, decoding.chunk_size) if file else \
@@ -97,8 +96,8 @@ class _Writer:
 
     def __init__(self, directory: Path, label_set: LabelSet, timed: bool):
         self._directory, self._label_set, self._files = directory, label_set, ExitStack()
-        self._text, self._ctm = (self._files.enter_context(open(directory / name, "wb")) if made else None
-                                 for name, made in (("text", True), ("ctm", timed)))
+        self._text = self._files.enter_context(open(directory / "text", "wb"))
+        self._ctm = self._files.enter_context(open(directory / "ctm", "wb")) if timed else None
         for kind in KINDS if timed else KINDS[:1]:
             (directory / kind).mkdir()
 
@@ -114,7 +113,7 @@ class _Writer:
         for id, end in output.lines:
             self._text.write(" ".join((id, *words[begin:end])).encode() + b"\n")
             begin = end
-        if output.timed:
+        if output.timed and self._ctm:
             heads, tails = output.timed.heads, output.timed.tails
             encoded = "\n".join(words).encode().split(b"\n")
             self._ctm.write(b"".join(map(b"%b %b%b\n".__mod__, zip(heads, encoded, tails))))
@@ -160,15 +159,15 @@ def join_transcripts(parts: Sequence[Path], out: Path) -> None:
                         with open(part / name, "rb") as source:
                             shutil.copyfileobj(source, file)
         sort_table(tmp / "text")
-        for file in _made(parts):
-            (tmp / file.parent.name).mkdir(exist_ok=True)
-            os.replace(file, tmp / file.parent.name / file.name)
-        made = {file.relative_to(tmp) for file in tmp.rglob("*")}
+        for path in _made(parts):
+            (tmp / path.parent.name).mkdir(exist_ok=True)
+            os.replace(path, tmp / path.parent.name / path.name)
+        made = {path.relative_to(tmp) for path in tmp.rglob("*")}
     for part in parts:
         shutil.rmtree(part)
-    for stale in {Path("ctm"), *(file.relative_to(out) for file in _made([out]))} - made:
+    for stale in {Path("ctm"), *(path.relative_to(out) for path in _made([out]))} - made:
         (out / stale).unlink(missing_ok=True)
-    logger.info("%s: %s", out, " ".join(sorted({file.parts[0] for file in made})))
+    logger.info("%s: %s", out, " ".join(sorted({path.parts[0] for path in made})))
 
 
 def _made(directories: Sequence[Path]) -> Iterator[Path]:

@@ -37,7 +37,7 @@ def task_of(spans: list[Span]) -> Task:
     """Spans as a task, each as a stream of its own."""
     offsets = np.cumsum([0, *(len(span.ids) for span in spans)])
     slots = np.concatenate([offset + span.slots for offset, span in zip(offsets.tolist(), spans)])
-    return Task(joined([span.ids for span in spans]), joined([span.pauses for span in spans]), offsets, slots,
+    return Task(np.concatenate([span.ids for span in spans]), joined([span.pauses for span in spans]), offsets, slots,
                 np.array([span.begins for span in spans]))
 
 
