@@ -89,7 +89,8 @@ def _runs_by_name(tables: Tables, ctm: CtmFile, directory: Path) -> tuple[str, d
     utterances, speakers = (UTTERANCE, tables.speakers.keys()), (SPEAKER, set(tables.speakers.values()))
     recordings = (RECORDING, {recording for recording, _, _ in (tables.segments or {}).values()})
     kinds = [utterances, speakers] if tables.segments is None else [recordings, utterances]
-    kind, runs = None, {}
+    kind = ""
+    runs: dict[str, list[Run]] = {}
     for run in ctm.runs():
         name = tables.channels.get((run.id, run.channel), run.id)
         this = next((kind for kind, names in kinds if name in names), None)
@@ -110,13 +111,13 @@ def _runs_by_name(tables: Tables, ctm: CtmFile, directory: Path) -> tuple[str, d
 def _streams(tables: Tables, kind: str, runs: dict[str, list[Run]]) -> Iterator[list[Entry]]:
     """The entries of each stream in time order; the streams are in C order."""
     if tables.segments is None:
-        for speaker, group in groupby(tables.speakers.items(), key=lambda item: item[1]):
-            names = [speaker] if kind == SPEAKER else [utterance for utterance, _ in group]
+        for speaker, of_speaker in groupby(tables.speakers.items(), key=lambda item: item[1]):
+            names = [speaker] if kind == SPEAKER else [utterance for utterance, _ in of_speaker]
             yield [Entry(name, name, runs.get(name, [])) for name in names]
         return
     order = sorted((recording.encode(), begin, id) for id, (recording, begin, _) in tables.segments.items())
-    for key, group in groupby(order, key=lambda item: item[0]):
-        recording, segments = key.decode(), [(begin, id) for _, begin, id in group]
+    for key, of_recording in groupby(order, key=lambda item: item[0]):
+        recording, segments = key.decode(), [(begin, id) for _, begin, id in of_recording]
         if kind == RECORDING:
             speakers = [begin for begin, _ in segments], [tables.speakers[id] for _, id in segments]
             yield [Entry(recording, recording, runs.get(recording, []), speakers=speakers)]

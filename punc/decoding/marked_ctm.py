@@ -25,7 +25,7 @@ def write_marked_ctm(path: str | os.PathLike, ctm: str | os.PathLike, data: Data
     the CTM has other words than the text, labels are carried over by alignment (`timing.align`), ignoring case. Memory
     holds one stream. Raises InputError for a broken CTM.
     """
-    index, counts = CtmIndex(ctm), Counter()
+    index, counts = CtmIndex(ctm), Counter[str]()
     write_ctm(path, _marked(index, data, label_set, counts))
     if missing := counts["missing"]:
         logger.warning("%s: no times for %d utterances", ctm, missing)

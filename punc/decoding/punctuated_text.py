@@ -89,7 +89,7 @@ class PunctuatedText:
                     self._prose.write(utterance.id, utterance.stream, utterance.words, labels[begin:end])
                 else:
                     self._text.write(" ".join((utterance.id, *words[begin:end])).encode() + b"\n")
-                if self._matrices:
+                if self._matrices and posteriors is not None:
                     self._matrices.write(utterance.id, posteriors[begin:end])
                 yield utterance._replace(labels=labels[begin:end])
                 begin = end

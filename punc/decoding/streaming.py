@@ -105,7 +105,8 @@ class WordStream:
         self._decoder = codecs.getincrementaldecoder("utf-8")("punc-count")
         self._items = self._read()
 
-    def _replace(self, error: UnicodeDecodeError) -> tuple[str, int]:
+    def _replace(self, error: UnicodeError) -> tuple[str, int]:
+        assert isinstance(error, UnicodeDecodeError)
         self.replaced += 1
         return "\ufffd", error.end
 

@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 from tqdm import tqdm
@@ -66,7 +67,8 @@ def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions
         groups = read_ctm(data, file, job, nj, decoding.chunk_size) if file else \
             read_text(data, job, nj, decoding.chunk_size)
         tmp = stack.enter_context(atomic_dir(out))
-        writer = stack.enter_context(_Writer(tmp, label_set, timed=bool(ctm)))
+        files = [stack.enter_context(open(tmp / name, "wb")) for name in ("text", "ctm")[:1 + bool(ctm)]]
+        writer = _Writer(tmp, label_set, *files)
         bar = stack.enter_context(tqdm(desc="punctuating", unit="word", unit_scale=True, leave=False, delay=2,
                                        disable=hide_progress()))
         for group in groups:
@@ -92,20 +94,12 @@ def _labels(decoder: Decoder, encoding: Encoding, offsets: np.ndarray, pauses: n
 
 
 class _Writer:
-    """Writes punctuated ASR output to a directory, group by group. A context manager."""
+    """Writes punctuated ASR output to a directory, group by group; without a CTM, `ctm` is None."""
 
-    def __init__(self, directory: Path, label_set: LabelSet, timed: bool):
-        self._directory, self._label_set, self._files = directory, label_set, ExitStack()
-        self._text = self._files.enter_context(open(directory / "text", "wb"))
-        self._ctm = self._files.enter_context(open(directory / "ctm", "wb")) if timed else None
-        for kind in KINDS if timed else KINDS[:1]:
+    def __init__(self, directory: Path, label_set: LabelSet, text: IO[bytes], ctm: IO[bytes] | None = None):
+        self._directory, self._label_set, self._text, self._ctm = directory, label_set, text, ctm
+        for kind in KINDS if ctm else KINDS[:1]:
             (directory / kind).mkdir()
-
-    def __enter__(self) -> "_Writer":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._files.close()
 
     def write(self, output: AsrOutput, labels: np.ndarray) -> None:
         words = written(output.words, np.array(self._label_set.names, object)[labels].tolist(), self._label_set)

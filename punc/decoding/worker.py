@@ -6,7 +6,7 @@ batches are too small to be shared between threads.
 """
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from punc.decoding.options import DecodingOptions
 from punc.decoding.spans import Span, joined
 from punc.tokens.store import StoreSet
 from punc.tokens.tokenizer import read_tokenizer
+
+if TYPE_CHECKING:  # it imports torch
+    from punc.models.base import Model
 
 
 class Task(NamedTuple):
@@ -57,46 +60,48 @@ class Decoder:
             _check_case_rule(directory, labels)
         self.directory, self.options, self.posteriors = directory, options, posteriors
         self.scale = options.factors(labels)
-        self.model = self.uncased = None  # uncased: bool (vocabulary,), the tokens without case, for case_rule
+        self._model: Model | None = None
+        self._uncased: np.ndarray | None = None  # bool (vocabulary,), the tokens without case, for case_rule
 
     def __call__(self, task: Task) -> tuple[np.ndarray, np.ndarray | None]:
         from punc.decoding.decode import decode
-        if self.model is None:
-            self._load()
+        if self._model is None:
+            self._model = self._load()
         streams = StoreSet(task.ids, None, task.pauses, [""] * (len(task.offsets) - 1), task.offsets)
-        case_rule, options = self.options.case_rule, self.options
-        chosen, log_probs = decode(self.model, streams, self.scale, viterbi=options.viterbi and not case_rule,
+        options, case_rule = self.options, self.options.case_rule
+        chosen, log_probs = decode(self._model, streams, self.scale, viterbi=options.viterbi and not case_rule,
                                    posteriors=self.posteriors or case_rule, chunk_size=options.chunk_size,
                                    context=options.context, batch_size=options.batch_size)
         if len(task.slots) < len(chosen):
             chosen, log_probs = chosen[task.slots], None if log_probs is None else log_probs[task.slots]
-        if case_rule:
-            chosen = self._with_case_rule(log_probs, task)
-        return chosen.astype(np.int8), np.exp(log_probs) if self.posteriors else None
+        if case_rule and log_probs is not None:
+            chosen = self._with_case_rule(self._model, log_probs, task)
+        return chosen.astype(np.int8), np.exp(log_probs) if self.posteriors and log_probs is not None else None
 
-    def _load(self) -> None:
+    def _load(self) -> "Model":
         import torch
 
         from punc.base.memory import keep_freed_memory
         from punc.models.base import load
         torch.set_num_threads(1)
         keep_freed_memory()
-        self.model = load(self.directory)
-        chunk_size, ahead = self.options.chunk_size, self.model.lookahead or 0
+        model = load(self.directory)
+        chunk_size, ahead = self.options.chunk_size, model.lookahead or 0
         if chunk_size and ahead > max(chunk_size, self.options.context):
             raise InputError(f"the model reads {ahead} tokens past a slot, but --chunk-size={chunk_size}",
                              "give that many or more")
+        return model
 
-    def _with_case_rule(self, log_probs: np.ndarray, task: Task) -> np.ndarray:
+    def _with_case_rule(self, model: "Model", log_probs: np.ndarray, task: Task) -> np.ndarray:
         """The labels whose marks and capitals agree; the first slot of a span that continues another is free."""
         from punc.decoding.constraints import case_rules, constrained, has_case
         from punc.decoding.decode import scaled
-        if self.uncased is None:
-            self.uncased = ~has_case(self.model.vocabulary.tokens)
-        free = self.uncased[task.ids[task.slots]]
+        if self._uncased is None:
+            self._uncased = ~has_case(model.vocabulary.tokens)
+        free = self._uncased[task.ids[task.slots]]
         bounds = np.searchsorted(task.slots, task.offsets)
         free[bounds[:-1][(np.diff(bounds) > 0) & ~task.begins]] = True
-        return constrained(scaled(log_probs, self.scale), bounds, *case_rules(self.model.labels), free)
+        return constrained(scaled(log_probs, self.scale), bounds, *case_rules(model.labels), free)
 
 
 def _check_case_rule(directory: Path, labels: LabelSet) -> None:
