@@ -125,9 +125,9 @@ def test_punc_punctuate_writes_these_labels(given, factor, viterbi, tmp_path):
 def test_pieces_and_rows_do_not_change_the_best_sequence():
     """As far as the context reaches: a chain and an LSTM forget."""
     model, data = make(), data_of([90, 3, 45])
-    whole = decode(model, data, piece=0)[0]
-    assert np.array_equal(decode(model, data, piece=0, rows=1)[0], whole)
-    assert np.array_equal(decode(model, data, piece=20, context=25)[0], whole)
+    whole = decode(model, data, chunk_size=0)[0]
+    assert np.array_equal(decode(model, data, chunk_size=0, batch_size=1)[0], whole)
+    assert np.array_equal(decode(model, data, chunk_size=20, context=25)[0], whole)
 
 
 def test_loss_is_of_whole_sequences():

@@ -4,20 +4,19 @@ import numpy as np
 import pytest
 import torch
 
-from punc.layers.context import ContextModel, end_to_end
 from punc.layers.lstm_stack import LSTMStack
-from punc.models.base import NeuralModel
+from punc.models.base import ContextModel
 from punc.tokens.store import END
 
 torch.set_num_threads(1)
 
 
-class Around(ContextModel, NeuralModel):
-    """The vectors of the tokens around each step, end to end."""
+class Around(ContextModel):
+    """The concatenated vectors of the tokens around each step."""
 
     def __init__(self, before, ahead):
         super().__init__()
-        self.read_context(before, ahead)
+        self.set_context(before, ahead)
         self.embedding = torch.nn.Embedding(9, 3)
         self.lstms = LSTMStack(3 * (before + 1 + ahead), 4, 2, 0.0)
         self.output = torch.nn.Linear(4, 2)

@@ -8,6 +8,7 @@ import inspect
 import pickle
 import shutil
 import zipfile
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from punc.models import base
 from punc.tokens.batches import cut, gather
 from punc.tokens.store import END, Store, StoreSet
 from punc.tokens.vocabulary import Vocabulary
+from punc.training.options import TrainingOptions
 from punc.training.train import train
 
 torch.set_num_threads(1)
@@ -31,7 +33,7 @@ VOCABULARY = Vocabulary(["<unk>", "</s>", *"abcdefgh"])
 # Where a model has such options. With less high filters, CNN-1 cannot tell where in its window a word stands.
 # The toy task's tokens are words, and its batches have 5 steps: what reads further than a few would see no slot.
 SMALL = {"embedding_dim": 8, "hidden_dim": 16, "init_range": 0.1, "filters": 8, "heights": 5,
-         "delay": 2, "ngram": 4, "widths": 3, "kernels": 8, "pool": 2, "dilated_layers": 2,
+         "delay": 2, "ngram": 4, "widths": 3, "pool": 2, "dilated_layers": 2,
          "layers": 2, "dropout": 0.0, "embedding_dropout": 0.0, "cnn_dropout": 0.0}
 TRAINING = {"optimizer": "adam", "learning_rate": 0.03, "batch_size": 10, "bptt": 5, "epochs": 5, "chunk_size": 32, "context": 8,
             "threads": 1}
@@ -44,7 +46,8 @@ def text_model(tmp_path_factory, toy_store):
     """A trained first stage, for models that have one: directory of a small T-LSTM."""
     directory = tmp_path_factory.mktemp("text") / "exp"
     options = options_of("t_lstm", "")
-    train(toy_store, directory, "t_lstm", options, train_set="train_after", dev_set="dev_after", **TRAINING)
+    train(toy_store, directory, "t_lstm", options,
+          TrainingOptions(train_set="train_after", dev_set="dev_after", **TRAINING))
     return directory
 
 
@@ -86,7 +89,7 @@ def write(model, directory):
 
 
 PAUSES = [(name, inputs) for name in NAMES
-          for inputs in ({}, {"pauses": True}, {"pauses": True, "tell_unknown": True})
+          for inputs in ({}, {"pauses": True}, {"pauses": True, "unknown_flag": True})
           if set(inputs) <= set(base.option_names(name))]
 
 
@@ -99,7 +102,8 @@ def test_a_model_says_what_it_is(name):
     assert set(base.option_names(name)) == set(list(inspect.signature(model.__init__).parameters)[3:])
     for option in base.option_names(name):
         assert description(model, option) != option.replace("_", " "), f"no line about {option}"
-    assert not set(base.option_names(name)) & set(train.__kwdefaults__), "the name is one of punc train's own options"
+    own = {field.name for field in fields(TrainingOptions)}
+    assert not set(base.option_names(name)) & own, "the name is one of punc train's own options"
     assert model.token_type in ("word", "char", "subword")
     assert model.lookahead is None or model.lookahead >= 0
 
@@ -112,7 +116,8 @@ TASKS = [(name, task) for name in NAMES for task in ("after", "before", "pause")
 @pytest.mark.parametrize(("name", "task"), TASKS)
 def test_it_learns_what_is_after_a_slot_before_it_and_in_it(name, task, text_model, toy_store, tmp_path):
     options = options_of(name, text_model, pauses=task == "pause")
-    train(toy_store, tmp_path, name, options, train_set=f"train_{task}", dev_set=f"dev_{task}", **TRAINING)
+    train(toy_store, tmp_path, name, options,
+          TrainingOptions(train_set=f"train_{task}", dev_set=f"dev_{task}", **TRAINING))
     data = Store(toy_store).set(f"dev_{task}")
     model = base.load(tmp_path)
     right = log_posteriors(model, data).argmax(axis=1) == data.labels
@@ -148,7 +153,7 @@ def test_posteriors_are_a_distribution_that_depends_on_what_is_read(name, inputs
 @pytest.mark.parametrize(("name", "inputs"), PAUSES)
 def test_rows_of_a_batch_do_not_touch_each_other(name, inputs, text_model):
     model, data = make(name, text_model, **WITHOUT | inputs), data_of([25, 1, 40, 7])
-    one, four = (log_posteriors(model, data, piece=0, rows=rows) for rows in (1, 4))
+    one, four = (log_posteriors(model, data, chunk_size=0, batch_size=size) for size in (1, 4))
     np.testing.assert_allclose(one, four, atol=1e-5)
     assert np.array_equal(one.argmax(axis=1), four.argmax(axis=1))
 
@@ -157,7 +162,7 @@ def test_rows_of_a_batch_do_not_touch_each_other(name, inputs, text_model):
 def test_texts_of_characters_do_not_touch_each_other(name, text_model):
     """Their last token is END, which may be the only one, and any END after that is padding."""
     model, data = make(name, text_model), characters([25, 1, 2, 40, 7])
-    one, five = (log_posteriors(model, data, piece=0, rows=rows) for rows in (1, 5))
+    one, five = (log_posteriors(model, data, chunk_size=0, batch_size=size) for size in (1, 5))
     np.testing.assert_allclose(one, five, rtol=0, atol=1e-5)
 
 
@@ -334,7 +339,7 @@ def test_the_first_stage_stays_as_it_is_and_is_part_of_the_file(text_model, toy_
     stage1, directory = tmp_path / "stage1", tmp_path / "stage2"
     shutil.copytree(text_model, stage1)
     train(toy_store, directory, "ta_lstm", {"text_model": str(stage1), "hidden_dim": 4, "init_range": 0.1},
-          train_set="train_pause", dev_set="dev_pause", **TRAINING | {"epochs": 2})
+          TrainingOptions(train_set="train_pause", dev_set="dev_pause", **TRAINING | {"epochs": 2}))
     first = base.load(stage1).state_dict()
     shutil.rmtree(stage1)
     second = base.load(directory)
@@ -345,11 +350,11 @@ def test_the_first_stage_stays_as_it_is_and_is_part_of_the_file(text_model, toy_
 
 
 @pytest.mark.parametrize(("case", "message"), [
-    ("none", "no first-stage model is named; name its directory: --text-model exp/…"),
+    ("none", "text_model=; name the directory of a trained t_lstm"),
     ("missing", "DIR/final.pt: no such file; train the model, or name another directory"),
-    ("vocabulary", "DIR: the store has another vocabulary than the model of --text-model; "
-                   "make the store with its vocabulary: punc make-store --vocab=DIR/vocab"),
-    ("kind", "DIR: this is a ta_lstm, not a t_lstm; name the directory of a T-LSTM"),
+    ("vocabulary", "text_model=DIR has another vocabulary than the store; "
+                   "make the store with the vocabulary of that model: punc make-store --vocab=DIR/vocab"),
+    ("kind", "text_model=DIR is a ta_lstm; name the directory of a trained t_lstm"),
 ])
 def test_first_stages_that_do_not_fit(case, message, text_model, tmp_path):
     vocabulary = VOCABULARY
@@ -546,8 +551,8 @@ def hidden_by_hand(name, options, w, text):
     elif name == "dilated_cnn":
         inputs = [dilated_at(t, options["dilated_layers"], vector, w) for t in range(size)]
     else:
-        filters = [w[key] for key in w if key.startswith("kernels.weights")]
-        inputs = [convolved_at(t, vector, filters, w["kernels.bias"]) for t in range(size)]
+        filters = [w[key] for key in w if key.startswith("filters.weights")]
+        inputs = [convolved_at(t, vector, filters, w["filters.bias"]) for t in range(size)]
         if name == "cnn_ngram":  # outside the text, the nearest character
             n = options["pool"]
             inputs = [np.max([inputs[min(max(t - (n - 1) // 2 + i, 0), size - 1)] for i in range(n)], axis=0)
@@ -558,9 +563,9 @@ def hidden_by_hand(name, options, w, text):
 
 CHARACTER_MODELS = [("delay", {"delay": 3, "layers": 3}), ("delay", {"delay": 0}), ("ngram_lstm", {"ngram": 4}),
                     ("ngram_lstm", {"ngram": 5}), ("ngram_lstm", {"ngram": 1}),
-                    ("cnn_feature", {"widths": 4, "kernels": 2, "most_kernels": 5}),
-                    ("cnn_feature", {"widths": 3, "kernels": 2}), ("cnn_ngram", {"widths": 3, "kernels": 2, "pool": 4}),
-                    ("cnn_ngram", {"widths": 2, "kernels": 3, "pool": 3}), ("cnn_ngram", {"widths": 1, "pool": 5}),
+                    ("cnn_feature", {"widths": 4, "filters": 2, "max_filters": 5}),
+                    ("cnn_feature", {"widths": 3, "filters": 2}), ("cnn_ngram", {"widths": 3, "filters": 2, "pool": 4}),
+                    ("cnn_ngram", {"widths": 2, "filters": 3, "pool": 3}), ("cnn_ngram", {"widths": 1, "pool": 5}),
                     ("dilated_cnn", {"dilated_layers": 1}), ("dilated_cnn", {"dilated_layers": 3}),
                     ("bi_lstm", {"layers": 1}), ("bi_lstm", {"layers": 3})]
 
@@ -629,7 +634,7 @@ def test_dropout_as_in_the_paper():
     ("ngram_lstm", {"ngram": 0}, "--ngram=0; it is 1 or more"),
     ("cnn_ngram", {"pool": 0}, "--pool=0; it is 1 or more"),
     ("dilated_cnn", {"dilated_layers": 0}, "--dilated-layers=0; it is 1 or more"),
-    ("dilated_cnn", {"kernels": 0}, "--filters=0; it is 1 or more")])
+    ("dilated_cnn", {"filters": 0}, "--filters=0; it is 1 or more")])
 def test_sizes_of_character_models_that_there_are_not(name, options, message):
     with pytest.raises(InputError) as error:
         base.create(name, VOCABULARY, LABELS, options)

@@ -46,7 +46,7 @@ def test_windows_of_lanes_are_those_of_each_stream(window, slot_word):
     # Each slot's label is its number: so it is known which window is whose.
     data = StoreSet(ids, np.arange(total), None, [""] * 8, offsets)
     found, state = {}, None
-    for batch in stateful(data, layer.lookahead, rows=2, steps=3):
+    for batch in stateful(data, layer.lookahead, batch_size=2, bptt=3):
         state = layer.initial_state(2) if batch.fresh else state
         vectors, state = layer(batch.tokens, state)
         assert vectors.shape == (*batch.tokens.shape, window, 1)

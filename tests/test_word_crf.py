@@ -11,17 +11,21 @@ import pytest
 from punc.base.errors import InputError
 from punc.data.datadir import Utterance, write_data_dir
 from punc.decoding.decode import log_posteriors
-from punc.models import base, word_crf
+from punc.models import base
 from punc.models.word_crf import features as crf_features
+from punc.models.word_crf import model as word_crf
 from punc.tokens.store import Store, make_store
-from punc.training.train import evaluate, train
+from punc.training.evaluate import evaluate
+from punc.training.options import TrainingOptions
+from punc.training.train import train
 
 needs_crfsuite = pytest.mark.skipif(not find_spec("pycrfsuite"), reason="no python-crfsuite: the extra 'crf'")
 FEW = {"window": 2, "ngram": 2, "suffixes": 1, "triggers": 5, "trigger_count": 2, "iterations": 20}
 
 
 def fitted(store, directory, task, **options):
-    train(store, directory, "word_crf", {**FEW, **options}, train_set=f"train_{task}", dev_set=f"dev_{task}")
+    train(store, directory, "word_crf", {**FEW, **options},
+          TrainingOptions(train_set=f"train_{task}", dev_set=f"dev_{task}"))
     return base.load(directory)
 
 
@@ -136,7 +140,7 @@ class Oracle(base.NonGradientModel):
 
     n_labels = 3
 
-    def log_posteriors(self, data):
+    def log_posteriors_of(self, data):
         sure = (np.asarray(data.ids) == 2)[:, None] * np.array([-9, 0, -9])
         return (sure - np.log(np.exp(sure).sum(axis=1, keepdims=True))).astype(np.float32)
 
@@ -146,7 +150,7 @@ def test_a_language_model_is_part_of_the_file(toy_store, tmp_path, monkeypatch):
     lm = Oracle()
     lm.spec = {"model": "ngram", "options": {}, "vocabulary": 10, "labels": 3}
     lm.vocabulary = Store(toy_store).vocabulary
-    monkeypatch.setattr(word_crf, "part", lambda spec: lm)
+    monkeypatch.setattr(word_crf, "submodel", lambda option, spec, architecture: lm)
     model = fitted(toy_store, tmp_path / "exp", "before", text_model="exp/ngram", ngram=0, shape=False, suffixes=0,
                    triggers=0)
     assert model.spec["options"]["text_model"] == lm.spec
@@ -167,7 +171,7 @@ def test_a_label_that_training_never_saw(toy_store, tmp_path):
         write_data_dir(sets[-1], [Utterance("s-1", "s", words, labels, None)])
     shutil.copy(toy_store / "labels.txt", tmp_path)
     make_store(tmp_path / "store", sets, tmp_path / "labels.txt", nj=1)
-    train(tmp_path / "store", tmp_path / "exp", "word_crf", FEW)
+    train(tmp_path / "store", tmp_path / "exp", "word_crf", FEW, TrainingOptions())
     probs = np.exp(log_posteriors(base.load(tmp_path / "exp"), Store(tmp_path / "store").set("dev")))
     assert probs[:, 1].max() < 1e-6
     assert np.isfinite(np.log(probs[:, 1])).all()

@@ -64,8 +64,8 @@ class OptionParser(argparse.ArgumentParser):
         Name, type and default are the argument's. Its help is the text after its name in a line `    name   text` of
         the docstring.
         """
-        for name, argument in inspect.signature(function, eval_str=True).parameters.items():
-            if name not in skip and argument.default is not argument.empty:
+        for name, argument in keyword_arguments(function).items():
+            if name not in skip:
                 kind = option_type(argument)
                 self.add_argument(kebab(name), type=kind, default=_default(function, argument),
                                   help=description(function, name), metavar=kind.__name__.upper())
@@ -175,6 +175,18 @@ def _last_value(arguments: Sequence[str], option: str) -> str | None:
         if name == option:
             value = rest if equals else following
     return value
+
+
+def keyword_arguments(function: Callable) -> dict[str, inspect.Parameter]:
+    """The arguments that have a default value, by name.
+
+    If the constructor of a class takes `**options`, they are those of the constructor of its base class.
+    """
+    arguments = inspect.signature(function, eval_str=True).parameters
+    found = {name: argument for name, argument in arguments.items() if argument.default is not argument.empty}
+    if isinstance(function, type) and any(argument.kind is argument.VAR_KEYWORD for argument in arguments.values()):
+        found = {**keyword_arguments(function.__mro__[1]), **found}
+    return found
 
 
 def _default(function: Callable, argument: inspect.Parameter) -> Any:

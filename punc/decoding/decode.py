@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from punc.decoding.options import BATCH_SIZE, CHUNK_SIZE, CONTEXT
-from punc.models.base import NeuralModel, NonGradientModel
+from punc.models.base import Model
 from punc.tokens.batches import Batch, by_length, cut, gather
 from punc.tokens.store import END, StoreSet
 
@@ -17,8 +17,8 @@ UNCUT = 1 << 40
 
 
 @torch.inference_mode()
-def log_posteriors(model: NeuralModel | NonGradientModel, data: StoreSet, chunk_size: int = CHUNK_SIZE,
-                   context: int = CONTEXT, batch_size: int = BATCH_SIZE) -> np.ndarray:
+def log_posteriors(model: Model, data: StoreSet, chunk_size: int = CHUNK_SIZE, context: int = CONTEXT,
+                   batch_size: int = BATCH_SIZE) -> np.ndarray:
     """The log-posterior of each label in each slot, float32 (N, L), for all streams of `data`.
 
     chunk_size  tokens of a stream decoded in one go; 0: the whole stream
@@ -27,8 +27,8 @@ def log_posteriors(model: NeuralModel | NonGradientModel, data: StoreSet, chunk_
 
     A model that is not trained by gradient reads whole streams, so these three do not apply to it.
     """
-    if isinstance(model, NonGradientModel):
-        return model.log_posteriors(data)
+    if not model.trained_by_gradient:
+        return model.log_posteriors_of(data)
     result = np.empty((len(data.ids), len(model.labels)), np.float32)
     for batch, logits, write in _logits(model, data, chunk_size, context, batch_size):
         write(result, model.log_posteriors(logits, batch.tokens))
@@ -36,8 +36,8 @@ def log_posteriors(model: NeuralModel | NonGradientModel, data: StoreSet, chunk_
 
 
 @torch.inference_mode()
-def decode(model: NeuralModel | NonGradientModel, data: StoreSet, scale: np.ndarray | None = None, *,
-           viterbi: bool = True, posteriors: bool = False, chunk_size: int = CHUNK_SIZE, context: int = CONTEXT,
+def decode(model: Model, data: StoreSet, scale: np.ndarray | None = None, *, viterbi: bool = True,
+           posteriors: bool = False, chunk_size: int = CHUNK_SIZE, context: int = CONTEXT,
            batch_size: int = BATCH_SIZE) -> tuple[np.ndarray, np.ndarray | None]:
     """The label of each slot, int64 (N,), and, with `posteriors`, the result of `log_posteriors`; else None.
 
@@ -46,7 +46,7 @@ def decode(model: NeuralModel | NonGradientModel, data: StoreSet, scale: np.ndar
 
     The other arguments are those of `log_posteriors`.
     """
-    if not (viterbi and isinstance(model, NeuralModel) and model.sequential):
+    if not (viterbi and model.sequential):
         log_probs = log_posteriors(model, data, chunk_size, context, batch_size)
         return choose(log_probs, scale), log_probs if posteriors else None
     labels = np.empty(len(data.ids), np.int64)
@@ -59,7 +59,7 @@ def decode(model: NeuralModel | NonGradientModel, data: StoreSet, scale: np.ndar
     return labels, log_probs
 
 
-def _logits(model: NeuralModel, data: StoreSet, chunk_size: int, context: int,
+def _logits(model: Model, data: StoreSet, chunk_size: int, context: int,
             batch_size: int) -> Iterator[tuple[Batch, torch.Tensor, Callable[[np.ndarray, torch.Tensor], None]]]:
     """Each batch with its logits (B, T, L), and a function that writes values (B, T, …) to their slots in (N, …)."""
     chunks = cut(data.offsets, model.lookahead, chunk_size or UNCUT, context)
@@ -75,7 +75,7 @@ def _logits(model: NeuralModel, data: StoreSet, chunk_size: int, context: int,
         yield batch, _forward(model, batch), write
 
 
-def _forward(model: NeuralModel, batch: Batch) -> torch.Tensor:
+def _forward(model: Model, batch: Batch) -> torch.Tensor:
     """Logits (B, T, L) from a fresh state; a carried state advances STEPS steps at a time."""
     state = model.initial_state(len(batch.tokens))
     if model.lookahead is None:
@@ -102,7 +102,7 @@ def scaled(log_probs: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
     return log_probs if scale is None else log_probs + np.log(scale)
 
 
-def streaming_logits(model: NeuralModel, tokens: Iterable[tuple[int, float]]) -> Iterator[np.ndarray]:
+def streaming_logits(model: Model, tokens: Iterable[tuple[int, float]]) -> Iterator[np.ndarray]:
     """The logits (L,) of each slot of a stream, as soon as the model's look-ahead allows.
 
     tokens   the id of each token and the pause *before* it in seconds (NaN unknown)

@@ -18,7 +18,7 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.decoding.decode import decode, streaming_logits
-from punc.models.base import NeuralModel
+from punc.models.base import Model
 from punc.text.prose_reader import written
 from punc.tokens.store import END, StoreSet
 from punc.tokens.tokenizer import Tokenizer, encode_streams
@@ -30,7 +30,7 @@ STREAM_END = re.compile(r"\n[ \t\r\v\f]*\n")
 BLANK = re.compile(r"[ \t\n\r\v\f]+")
 
 
-def punctuate_streaming(model: NeuralModel, source: int, sink: IO[bytes], scale: np.ndarray | None = None) -> None:
+def punctuate_streaming(model: Model, source: int, sink: IO[bytes], scale: np.ndarray | None = None) -> None:
     """Punctuate words from the file descriptor `source`; `sink` is flushed before each wait for input.
 
     scale   (L,) factors of the posteriors before labels are chosen; None: all 1
@@ -51,7 +51,7 @@ def punctuate_streaming(model: NeuralModel, source: int, sink: IO[bytes], scale:
         raise InputError("standard input has no words", "pipe words into it")
 
 
-def _one_by_one(model: NeuralModel, words: Iterator[str], scale: np.ndarray | None) -> Iterator[str]:
+def _one_by_one(model: Model, words: Iterator[str], scale: np.ndarray | None) -> Iterator[str]:
     log_factors = np.zeros(len(model.labels), np.float32) if scale is None else np.log(scale)
     waiting: deque[str | None] = deque()
     forms = [label.write for label in model.labels]
@@ -86,7 +86,7 @@ def _tokens(tokenizer: Tokenizer, words: Iterator[str]) -> Iterator[tuple[int, s
         yield END, last[1]
 
 
-def _whole(model: NeuralModel, stream: Iterator[str], scale: np.ndarray | None) -> list[str]:
+def _whole(model: Model, stream: Iterator[str], scale: np.ndarray | None) -> list[str]:
     words = list(stream)
     (ids, slots, _), offsets = encode_streams(model.tokenizer, words, [0, len(words)])
     chosen = decode(model, StoreSet(ids, None, None, [""], offsets), scale)[0][slots]

@@ -1,1 +1,1 @@
-"""What models share."""
+"""What neural models share: recurrent, convolutional and attention layers, the CRF, dropout, inputs and costs."""

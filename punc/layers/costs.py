@@ -1,14 +1,14 @@
-"""Costs of classifiers other than cross-entropy, which is that of `punc.models.base.Neural`."""
+"""Costs of classifiers other than cross-entropy, which `NeuralModel` has."""
 
 from torch import Tensor, nn
 
 
 def squared_error(logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
-    """½‖ŷ − y‖², ŷ the softmax of the logits and y one-hot, as the mean over slots.
+    """½‖ŷ − y‖², the mean over slots; ŷ is the softmax of the logits, y is one-hot.
 
-    Che et al. 2016, equation (1), whose second term is the optimiser's --weight-decay.
+    logits (…, L), labels (…) with −1 where there is no slot; weights (L,) as in cross-entropy, None: all 1
 
-    logits (…, L), labels (…) with -1 where there is no slot; weights (L,) as of cross-entropy, None: all 1
+    Che et al. 2016, equation (1). The second term of that equation is the optimizer's weight decay.
     """
     slots = labels >= 0
     posteriors, labels = logits[slots].softmax(1), labels[slots]

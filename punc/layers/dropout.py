@@ -1,16 +1,14 @@
-"""Dropout (Srivastava et al. 2014), with a check of the rate that the user gave."""
+"""Dropout (Srivastava et al. 2014) with a check of the rate."""
 
 from torch import nn
 
-from punc.base.errors import InputError
-from punc.base.options import kebab
+from punc.base.errors import check_probability
 
 
-def dropout(rate: float, option: str = "dropout") -> nn.Dropout:
-    """Leaves out a part `rate` of the units in training; the others count for 1 / (1 − rate) as much.
+def dropout(rate: float, argument: str = "dropout") -> nn.Dropout:
+    """Drops units at `rate` in training and scales the others by 1 / (1 − rate).
 
-    Raises InputError, with the name of the option, for a rate that is none.
+    Raises InputError, with the name of the argument, if the rate is not at least 0 and less than 1.
     """
-    if not 0 <= rate < 1:  # NaN too
-        raise InputError(f"{kebab(option)}={rate}", "it is at least 0 and less than 1")
+    check_probability(**{argument: rate})
     return nn.Dropout(rate)

@@ -6,30 +6,28 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from punc.base.errors import InputError
+from punc.base.errors import check_probability
 
 
 class FullyConnected(nn.Module):
     """h(l) = σ(W(l) h(l−1) + b(l)) for each hidden layer, then W h + b.
 
-    sizes     of input, hidden layers and output
-    dropout   part of the hidden units that is left out in training; the others count for 1 / (1 − dropout) as much
-    shared    whether all samples of a batch leave out the same units; then their products are not made at all, and an
-              epoch takes nearly (1 − dropout)² of its time (Graham, Reizenstein & Robinson 2015, "Efficient batchwise
-              dropout training using submatrices")
-    centred   whether layers hand on σ − ½: what they can compute is the same, as the ½ could be part of the next bias,
-              but they learn otherwise (LeCun et al. 1998, "Efficient BackProp", section 4.4), and a unit that is left
-              out takes no ½ with it
+    sizes     of the input, the hidden layers and the output
+    dropout   rate at which hidden units are dropped in training; the others are scaled by 1 / (1 − dropout)
+    shared    drop the same units for all samples of a batch. Their products are then not computed, and an epoch takes
+              nearly (1 − dropout)² of the time (Graham, Reizenstein & Robinson 2015, "Efficient batchwise dropout
+              training using submatrices")
+    centred   hidden layers pass on σ − ½. The function is the same, as the next bias can absorb the ½, but it learns
+              differently (LeCun et al. 1998, "Efficient BackProp", section 4.4), and a dropped unit takes no ½ with it
 
-    Weights begin uniform with Glorot & Bengio's (2010) variance, those between sigmoids 4 times as wide, as a sigmoid's
-    slope is ¼. Biases above sigmoids that are not centred begin at what takes their mean of ½ out: else that layer
-    would begin saturated.
+    Weights start uniform with the variance of Glorot & Bengio (2010), 4 times as wide between sigmoids, as the slope of
+    a sigmoid is ¼. A bias above sigmoids that are not centred starts at the value that cancels their mean of ½;
+    otherwise that layer would start saturated.
     """
 
     def __init__(self, sizes: Sequence[int], dropout: float = 0.0, shared: bool = True, centred: bool = False):
         super().__init__()
-        if not 0 <= dropout < 1:
-            raise InputError(f"--dropout={dropout}", "it is at least 0 and less than 1")
+        check_probability(dropout=dropout)
         self.dropout, self.shared, self.middle = dropout, shared, 0.5 * centred
         self.layers = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(sizes))
         for number, layer in enumerate(self.layers):
@@ -48,7 +46,7 @@ class FullyConnected(nn.Module):
         return output(inputs)
 
     def _shared(self, inputs: Tensor) -> Tensor:
-        """The same with the rows and columns of units that are left out taken from the weights."""
+        """The same without the rows and columns of dropped units in the weights."""
         *hidden, output = self.layers
         kept = None
         for layer in hidden:
@@ -63,8 +61,8 @@ class FullyConnected(nn.Module):
         return nn.functional.linear(inputs, weight, output.bias)
 
     def _kept(self, size: int) -> Tensor:
-        """The units of a layer that this batch does not leave out, in order."""
+        """The indices of the units of a layer that this batch keeps, sorted."""
         count = max(1, round((1 - self.dropout) * size))
         if count > 256:
-            count -= count % 16  # products of odd sizes are a third slower
+            count -= count % 16  # products of other sizes are a third slower
         return torch.randperm(size)[:count].sort().values

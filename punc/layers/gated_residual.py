@@ -2,13 +2,13 @@
 
     y(t) = x(t) + tanh(W x' + a) · σ(V x' + b),    x' = [x(t − ⌊d/2⌋), x(t + ⌈d/2⌉)]
 
-Gale & Parthasarathy 2017, section 2.3.5, say that each layer captures twice the context of the one before, and that
-gated residual connections did better than simple summation, but not how they are gated. Here it is the gated unit of
-van den Oord et al. 2016, "WaveNet", equation (2), which they cite, added to what came in (He et al. 2015, equation (1);
-where the sizes differ, to a linear projection of it, equation (2)).
+Gale & Parthasarathy 2017, section 2.3.5, say that each layer covers twice the context of the layer below, and that
+gated residual connections worked better than a plain sum. They do not give the gate. Here it is the gated unit of van
+den Oord et al. 2016, "WaveNet", equation (2), which they cite, added to the layer's input (He et al. 2015, equation
+(1); where the sizes differ, to a linear projection of the input, equation (2)).
 
-Two taps that are d apart, and d = 1, 2, 4, …: so n layers see 2ⁿ tokens. Each pair lies around its t, so that what n
-layers see is t − ⌊(2ⁿ − 1)/2⌋ … t + ⌈(2ⁿ − 1)/2⌉, as an n-gram of the same paper does.
+The two taps are d steps apart, d = 1, 2, 4, …, so that n layers see 2ⁿ tokens. Each pair lies around its t: n layers
+see t − ⌊(2ⁿ − 1)/2⌋ … t + ⌈(2ⁿ − 1)/2⌉, as an n-gram of that paper does.
 """
 
 import torch
@@ -16,9 +16,9 @@ from torch import Tensor, nn
 
 
 class GatedResidual(nn.Module):
-    """A layer of `size` kernels over `input_dim` numbers a step, with taps that are `dilation` steps apart.
+    """`size` filters over vectors of `input_dim`, with two taps that are `dilation` steps apart.
 
-    Nothing is padded: it gives `dilation` steps less than it gets. The rows of `both` are W, then V.
+    There is no padding: the output has `dilation` steps less than the input. The rows of `both` are W, then V.
     """
 
     def __init__(self, input_dim: int, size: int, dilation: int):

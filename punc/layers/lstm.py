@@ -7,9 +7,11 @@
     o(t) = σ(W_ox x(t) + W_oh h(t−1) + p_o c(t))
     h(t) = o(t) tanh(c(t))
 
-torch.nn.LSTM has no peepholes, and a loop of autograd operations spends more time on bookkeeping than
-on arithmetic at 100 units, so the recurrence is one autograd function with its gradient written out.
+torch.nn.LSTM has no peepholes. At 100 units, a loop of autograd operations spends more time on bookkeeping than on
+arithmetic. So the recurrence is one autograd function with a gradient of its own.
 """
+
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,9 +21,9 @@ State = tuple[Tensor, Tensor]  # h, c: (B, H) each
 
 
 class PeepholeLSTM(nn.Module):
-    """A layer of `hidden_dim` peephole LSTM blocks (see the module).
+    """A layer of `hidden_dim` peephole LSTM blocks.
 
-    Columns of the weights are the gates in the order i, f, g, o.
+    The columns of the weights are the gates, in the order i, f, g, o.
     """
 
     def __init__(self, input_dim: int, hidden_dim: int):
@@ -41,27 +43,28 @@ class PeepholeLSTM(nn.Module):
         return self.recur((inputs.flatten(0, 1) @ self.input_weight).view(*inputs.shape[:2], -1), state)
 
     def recur(self, gate_inputs: Tensor, state: State) -> tuple[Tensor, State]:
-        """As `forward`, for inputs that were multiplied by `input_weight` already: (T, B, 4H)."""
+        """As `forward`, for inputs (T, B, 4H) that are already multiplied by `input_weight`."""
         outputs, cell = _Recurrence.apply(gate_inputs, self.hidden_weight, self.peepholes, *state)
         return outputs, (outputs[-1], cell)
 
     def stepper(self) -> "Stepper":
-        """One step at a time for one stream, for live decoding."""
+        """The layer for one stream, one step at a time."""
         return Stepper(self)
 
 
 class _Recurrence(torch.autograd.Function):
-    """The recurrence over T steps. Matrix products are done per step only where a step needs the one before.
+    """The recurrence over T steps. Only what depends on the previous step is computed step by step.
 
-    tanh(a) is computed as 2σ(2a) − 1: PyTorch's vectorised σ takes a tenth of the time of its tanh.
+    tanh(a) is computed as 2σ(2a) − 1: PyTorch's vectorized σ takes a tenth of the time of its tanh.
     """
 
     @staticmethod
     @torch.amp.custom_fwd(device_type="cpu", cast_inputs=torch.float32)
-    def forward(ctx, gate_inputs: Tensor, weight: Tensor, peepholes: Tensor, hidden: Tensor, cell: Tensor):
+    def forward(ctx: Any, gate_inputs: Tensor, weight: Tensor, peepholes: Tensor, hidden: Tensor,
+                cell: Tensor) -> tuple[Tensor, Tensor]:
         steps, batch, width = gate_inputs.shape
         size = width // 4
-        gates = gate_inputs.new_empty(steps, batch, width)  # i, f, g, o after their squashing
+        gates = gate_inputs.new_empty(steps, batch, width)  # i, f, g, o after σ and tanh
         hiddens = gate_inputs.new_empty(steps + 1, batch, size)
         cells = gate_inputs.new_empty(steps + 1, batch, size)
         squashed = gate_inputs.new_empty(steps, batch, size)  # tanh(c)
@@ -86,11 +89,11 @@ class _Recurrence(torch.autograd.Function):
 
     @staticmethod
     @torch.amp.custom_bwd(device_type="cpu")
-    def backward(ctx, grad_outputs: Tensor, grad_cell: Tensor):
+    def backward(ctx: Any, grad_outputs: Tensor, grad_cell: Tensor) -> tuple[Tensor, ...]:
         gates, hiddens, cells, squashed, weight, peepholes = ctx.saved_tensors
         steps, _, width = gates.shape
         size = width // 4
-        grads = torch.empty_like(gates)  # of the gates before their squashing
+        grads = torch.empty_like(gates)  # of the gates before σ and tanh
         grad_hidden, grad_cell = grad_outputs[-1].clone(), grad_cell.clone()
         scratch, transposed = torch.empty_like(grad_cell), weight.t()
         in_peephole, forget_peephole, out_peephole = peepholes
@@ -122,14 +125,14 @@ class _Recurrence(torch.autograd.Function):
 
 
 class Stepper:
-    """A PeepholeLSTM one step at a time for one stream, in NumPy.
+    """A PeepholeLSTM for one stream, one step at a time, in NumPy.
 
-    At one row a step is bound by the overhead of a call, and a NumPy call costs half of a PyTorch one.
+    With a batch of one, the overhead of calls dominates, and a NumPy call costs half as much as a PyTorch call.
     """
 
     def __init__(self, layer: PeepholeLSTM):
         size = self.size = layer.hidden_dim
-        # σ(a) = (1 + tanh(a/2)) / 2: one tanh squashes all gates; the halves go into the weights.
+        # σ(a) = (1 + tanh(a/2)) / 2, so one tanh serves all gates; the weights absorb the ½.
         halves = np.full(4 * size, 0.5, np.float32)
         halves[2 * size:3 * size] = 1.0
         self.input_weight = layer.input_weight.detach().numpy() * halves
@@ -139,12 +142,12 @@ class Stepper:
         self.reset()
 
     def reset(self) -> None:
-        """Begin a stream: the state is zeros."""
+        """Start a stream: set the state to zeros."""
         self.hidden, self.cell = np.zeros(self.size, np.float32), np.zeros(self.size, np.float32)
         self.twice_cell = np.zeros(2 * self.size, np.float32)
 
     def project(self, inputs: np.ndarray) -> np.ndarray:
-        """(D,) → (4H,), what `step` takes."""
+        """Inputs (D,) → (4H,), the argument of `step`."""
         return inputs @ self.input_weight
 
     def step(self, gate_inputs: np.ndarray) -> np.ndarray:

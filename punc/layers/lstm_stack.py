@@ -4,16 +4,16 @@
     c(t) = σ(f) c(t−1) + σ(i) tanh(g)
     h(t) = σ(o) tanh(c(t))
 
-As in Zaremba et al. 2014, "Recurrent Neural Network Regularization", dropout is on what goes from layer to layer, into
-the first one and out of the last one, not on what goes from step to step. The layers are PyTorch's, which has no
-peepholes and computes whole layers in oneDNN.
+As in Zaremba et al. 2014, "Recurrent Neural Network Regularization", dropout applies to what goes into the first layer,
+from layer to layer and out of the last layer, not to what goes from step to step. The layers are PyTorch's, without
+peepholes; oneDNN computes a whole layer.
 """
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from punc.base.errors import InputError
+from punc.base.errors import check_at_least
 from punc.layers.dropout import dropout
 from punc.tokens.store import END
 
@@ -21,9 +21,9 @@ State = tuple[Tensor, Tensor]  # h, c: (layers, B, H) each
 
 
 def with_ends(tokens: Tensor) -> tuple[Tensor, Tensor]:
-    """Rows (B, T) of whole texts → with an END more, (B, T + 1), and the texts' lengths without their END, (B,).
+    """Tokens (B, T) of whole texts → (B, T + 1) with one more END, and the lengths (B,) of the texts without END.
 
-    A row that is full has no room for the END that a text ends with; see punc.models.base.
+    A text that fills its row has no END yet; see `models.base.neural`.
     """
     line = nn.functional.pad(tokens, (0, 1), value=END)
     steps = torch.arange(1, line.shape[1] + 1, device=line.device)
@@ -33,13 +33,13 @@ def with_ends(tokens: Tensor) -> tuple[Tensor, Tensor]:
 class LSTMStack(nn.Module):
     """`layers` layers of `hidden_dim` units, forward in time.
 
-    rate   part of the inputs, of what goes from layer to layer, and of the outputs that is left out in training
+    rate   dropout rate of the inputs, of what goes from layer to layer, and of the outputs
     """
 
     def __init__(self, input_dim: int, hidden_dim: int, layers: int, rate: float):
         super().__init__()
         self.dropout = dropout(rate)
-        _check(hidden_dim, layers)
+        check_at_least(1, hidden_dim=hidden_dim, layers=layers)
         self.lstm = nn.LSTM(input_dim, hidden_dim, layers, dropout=rate if layers > 1 else 0.0, batch_first=True)
 
     def initial_state(self, batch: int) -> State:
@@ -55,19 +55,19 @@ class LSTMStack(nn.Module):
         return self.dropout(outputs), state
 
     def stepper(self) -> "Stepper":
-        """One step at a time for one stream, for live decoding."""
+        """The layers for one stream, one step at a time."""
         return Stepper(self.lstm)
 
 
 class Stepper:
-    """The layers one step at a time for one stream, in NumPy.
+    """The layers for one stream, one step at a time, in NumPy.
 
-    At one row a step is bound by the overhead of a call: three layers of 200 units take 0.08 ms, nn.LSTM takes 1.3 ms.
+    With a batch of one, the overhead of calls dominates: three layers of 200 units take 0.08 ms, nn.LSTM takes 1.3 ms.
     """
 
     def __init__(self, lstm: nn.LSTM):
         size = self.size = lstm.hidden_size
-        # σ(a) = (1 + tanh(a/2)) / 2: one tanh squashes all gates; the halves go into the weights.
+        # σ(a) = (1 + tanh(a/2)) / 2, so one tanh serves all gates; the weights absorb the ½.
         halves = np.full((4 * size, 1), 0.5, np.float32)
         halves[2 * size:3 * size] = 1.0
         self.layers = []
@@ -77,22 +77,22 @@ class Stepper:
                                 (bias1 + bias2) * halves[:, 0], np.zeros(size, np.float32), np.zeros(size, np.float32)))
 
     def project(self, inputs: np.ndarray) -> np.ndarray:
-        """Inputs (D,) of the first layer → (4H,), what `step` takes."""
+        """Inputs (D,) of the first layer → (4H,), the argument of `step`."""
         weight, _, bias, _, _ = self.layers[0]
         return inputs @ weight + bias
 
     def step(self, gate_inputs: np.ndarray) -> np.ndarray:
         """Projected inputs (4H,) → outputs (H,) of the last layer, which the next step overwrites."""
-        output = None
-        for inputs, weight, bias, hidden, cell in self.layers:
-            if output is not None:
+        output = np.empty(0)
+        for number, (inputs, weight, bias, hidden, cell) in enumerate(self.layers):
+            if number:
                 gate_inputs = output @ inputs
                 gate_inputs += bias
             output = self._step(gate_inputs, weight, hidden, cell)
         return output
 
     def _step(self, gate_inputs: np.ndarray, weight: np.ndarray, hidden: np.ndarray, cell: np.ndarray) -> np.ndarray:
-        """One step of one layer, whose state is changed in place → its `hidden`."""
+        """One step of one layer → its `hidden`. Changes the state in place."""
         size = self.size
         gates = hidden @ weight
         gates += gate_inputs
@@ -108,35 +108,29 @@ class Stepper:
 
 
 class BidirectionalStack(nn.Module):
-    """`layers` layers of `hidden_dim` units in each direction; a layer reads both directions of the one below it.
+    """`layers` layers of `hidden_dim` units in each direction; a layer reads both directions of the layer below.
 
     rate   as in LSTMStack
 
-    The texts of a batch are padded at the end, so that going backward each is turned around by itself. PyTorch's own
-    packed sequences would do that too, but take 1.8 times as long in training (100 texts of 80 steps, 200 units).
+    The texts of a batch are padded at the end, so each one is reversed by itself for the backward direction. PyTorch's
+    packed sequences do that too, but take 1.8 times as long in training (100 texts of 80 steps, 200 units).
     """
 
     def __init__(self, input_dim: int, hidden_dim: int, layers: int, rate: float):
         super().__init__()
         self.dropout = dropout(rate)
-        _check(hidden_dim, layers)
+        check_at_least(1, hidden_dim=hidden_dim, layers=layers)
         sizes = [input_dim] + [2 * hidden_dim] * (layers - 1)
         self.forwards = nn.ModuleList(nn.LSTM(size, hidden_dim, batch_first=True) for size in sizes)
         self.backwards = nn.ModuleList(nn.LSTM(size, hidden_dim, batch_first=True) for size in sizes)
 
     def forward(self, inputs: Tensor, lengths: Tensor) -> Tensor:
-        """(B, T, D), lengths (B,) of the texts → (B, T, 2H), forward and backward; past a text's end, anything."""
+        """(B, T, D), lengths (B,) of the texts → (B, T, 2H), forward and backward; arbitrary past the end of a text."""
         steps = torch.arange(inputs.shape[1], device=inputs.device)
         ends = lengths.unsqueeze(1)
-        turned = torch.where(steps < ends, ends - 1 - steps, steps)  # (B, T), its own inverse
+        reversed_steps = torch.where(steps < ends, ends - 1 - steps, steps)  # (B, T), its own inverse
         rows = torch.arange(len(inputs), device=inputs.device).unsqueeze(1)
         for ahead, back in zip(self.forwards, self.backwards):
             inputs = self.dropout(inputs)
-            inputs = torch.cat([ahead(inputs)[0], back(inputs[rows, turned])[0][rows, turned]], dim=2)
+            inputs = torch.cat([ahead(inputs)[0], back(inputs[rows, reversed_steps])[0][rows, reversed_steps]], dim=2)
         return self.dropout(inputs)
-
-
-def _check(hidden_dim: int, layers: int) -> None:
-    for option, value in (("hidden-dim", hidden_dim), ("layers", layers)):
-        if value < 1:
-            raise InputError(f"--{option}={value}", "it is 1 or more")

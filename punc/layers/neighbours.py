@@ -1,29 +1,34 @@
-"""Temporal max-pooling over the steps around each step (Gale & Parthasarathy 2017, section 2.3.4).
+"""The vectors of neighbouring steps: side by side, and their maximum.
 
-At a text's edges, what falls outside the text is filled with the steps beside it, not with zeros. As these are in the
-region already, it comes to the same to take the largest of what is inside: so steps outside are set to the least value
-that there can be.
+Temporal max-pooling as in Gale & Parthasarathy 2017, section 2.3.4: at the edges of a text, what lies outside is filled
+with the nearest step, not with zeros. That step is in the region already, so the result is the maximum over the steps
+inside. `cnn_ngram` therefore sets steps outside the text to the lowest possible value before the pooling.
 """
 
 import torch
 from torch import Tensor
 
-from punc.tokens.store import END
+from punc.tokens.vocabulary import END
+
+
+def concatenate_neighbours(vectors: Tensor, size: int) -> Tensor:
+    """Vectors (B, T + size − 1, D) → for each step the vectors of `size` steps from there on, (B, T, size · D)."""
+    return vectors.unfold(1, size, 1).transpose(2, 3).flatten(2)
 
 
 def outside(line: Tensor) -> Tensor:
-    """Which tokens of (B, T + 1) are outside a text, for all but the first: bool (B, T).
+    """Which tokens of (B, T + 1), but for the first, are outside a text: bool (B, T).
 
-    The first END after a text is its own last token, any END after that is outside, as is one that nothing is before.
+    The first END after a text is the text's own last token. An END is outside if the token before it is END too.
     """
     ends = line == END
     return ends[:, 1:] & ends[:, :-1]
 
 
 def max_over_neighbours(features: Tensor, width: int) -> Tensor:
-    """The largest of each `width` steps in a row: (B, T + width − 1, K) → (B, T, K)."""
+    """The maximum of each `width` steps in a row: (B, T + width − 1, K) → (B, T, K)."""
     covered = 1
-    while covered < width:  # a maximum of two regions is that of a region up to twice as wide
+    while covered < width:  # the maximum of two regions is that of a region up to twice as wide
         shift = min(covered, width - covered)
         features = torch.maximum(features[:, :-shift], features[:, shift:])
         covered += shift

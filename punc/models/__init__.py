@@ -1,1 +1,1 @@
-"""One file for each architecture; the file's name is the model's name."""
+"""One file or package for each architecture; its name is the model's name. `base` is the contract of all models."""

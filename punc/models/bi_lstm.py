@@ -1,11 +1,11 @@
 """Bi-LSTM: Gale & Parthasarathy 2017, "Experiments in Character-level Neural Network Models for Punctuation", 2.3.6.
 
-Layers of LSTM in both directions (Graves & Schmidhuber 2005), e(t) the embedding of token t:
+Layers of LSTM in both directions (Graves & Schmidhuber 2005); e(t) is the embedding of token t:
 
     y_0 = e;  y_l(t) = [forward LSTM(y_(l−1))(t), backward LSTM(y_(l−1))(t)]
     ŷ(t) = softmax(W y_3(t) + b)
 
-It reads whole texts: going backward it begins with the END of each.
+The model reads whole texts. The backward direction starts with the END of each text.
 """
 
 from torch import Tensor, nn
@@ -17,10 +17,10 @@ from punc.models.base import NeuralModel, State
 class Model(NeuralModel):
     """Bi-LSTM.
 
-    embedding_dim   numbers of a token's vector
+    embedding_dim   size of a token's vector
     hidden_dim      units of each LSTM layer in each direction
     layers          LSTM layers
-    dropout         part left out in training between embedding, LSTM layers and softmax
+    dropout         dropout rate before, between and after the LSTM layers
     """
 
     def __init__(self, vocab: int, labels: int, embedding_dim: int = 15, hidden_dim: int = 200,

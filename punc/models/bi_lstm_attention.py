@@ -4,10 +4,10 @@ Punctuation" (Baidu, after 2016), section 2.3.
 A layer of LSTM in both directions, and for each token the weighted average of the states around it:
 
     h(t) = [forward LSTM(X)(t), backward LSTM(X)(t)]                     (9)-(11)
-    s(t) = Σ_i a(h(t), h(i)) h(i)                                        (13)-(15), punc.layers.local_attention
+    s(t) = Σ_i a(h(t), h(i)) h(i)                                        (13)-(15), layers.local_attention
     ŷ(t) = softmax(Wᵀ s(t) + b)                                          (3), (16)
 
-Without attention it is the paper's Bi-LSTM: punc.models.bi_lstm with one layer. It reads whole texts.
+The paper's Bi-LSTM, without attention, is the model `bi_lstm` with one layer. The model reads whole texts.
 """
 
 from torch import Tensor, nn
@@ -20,12 +20,12 @@ from punc.models.base import NeuralModel, State
 class Model(NeuralModel):
     """Bi-LSTM-A.
 
-    embedding_dim     numbers of a token's vector (the paper does not say)
+    embedding_dim     size of a token's vector (the paper does not say)
     hidden_dim        units of the LSTM in each direction (the paper does not say)
-    attention_dim     rows of v in equation 14 (the paper does not say)
+    attention_dim     size of v in equation 14 (the paper does not say)
     attention_window  states that are averaged: l_a
     normalize         softmax, or sum: equation 15 as it is written
-    dropout           part left out in training between embedding, LSTM and attention (the paper has none)
+    dropout           dropout rate between embedding, LSTM and attention (the paper has none)
     """
 
     def __init__(self, vocab: int, labels: int, embedding_dim: int = 64, hidden_dim: int = 128,
@@ -37,6 +37,6 @@ class Model(NeuralModel):
         self.output = nn.Linear(2 * hidden_dim, labels)
 
     def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        line, lengths = with_ends(tokens)  # END has a state, but is no part of the text
+        line, lengths = with_ends(tokens)  # END has a state, but is not part of the text
         hidden = self.lstms(self.embedding(line), lengths + 1)[:, :-1]  # (B, T, 2H)
         return self.output(self.attention(hidden, lengths)), ()

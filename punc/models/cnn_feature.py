@@ -1,36 +1,30 @@
 """CNN-Feature: Gale & Parthasarathy 2017, "Experiments in Character-level Neural Network Models for Punctuation" 2.3.3.
 
-A convolution with kernels of widths 1 to 7, a highway layer, layers of LSTM, e(t) the embedding of token t:
+A convolution with filters of widths 1 to 7, a highway layer, layers of LSTM; e(t) is the embedding of token t:
 
-    f(t) = tanh(K * e)(t)          1,650 kernels; how many of each width: see punc.layers.filters
+    f(t) = tanh(F * e)(t)          1,650 filters; layers.filters says how many of each width
     z(t) = highway(f(t))
     ŷ(t) = softmax(W LSTM(LSTM(z(t))) + b)
 
-A kernel of width w reads t − ⌊(w−1)/2⌋ … t + ⌈(w−1)/2⌉, and <NULL> outside the text, which here is END. So the model
-reads 3 tokens past a slot and can stream: the function is the same as on whole texts (see punc.layers.context).
+A filter of width w reads t − ⌊(w−1)/2⌋ … t + ⌈(w−1)/2⌉; outside the text it reads <NULL>, here END. So the model reads
+3 tokens past a slot and can stream: the function is the same as on whole texts (see ContextModel).
 """
 
 from torch import Tensor, nn
 
-from punc.layers.context import ContextModel
 from punc.layers.dropout import dropout as dropout_layer
 from punc.layers.filters import Filters
 from punc.layers.highway import Highway
 from punc.layers.lstm_stack import LSTMStack
-from punc.models.base import NeuralModel
+from punc.models.base import ContextModel
 
 
-class Model(ContextModel, NeuralModel):
+class Model(ContextModel):
     """CNN-Feature.
 
-    embedding_dim       numbers of a token's vector
-    widths              kernels are 1 to this many tokens wide
-    filters             times w: kernels of width w
-    max_filters         kernels of one width, at most
-    hidden_dim          units of each LSTM layer
-    layers              LSTM layers
-    embedding_dropout   part left out in training between embedding and convolution
-    dropout             part left out in training between convolution, LSTM layers and softmax
+    widths        filters have widths of 1 to this many tokens
+    filters       there are w times this many filters of width w
+    max_filters   and at most this many of one width
     """
 
     lookahead = 3
@@ -42,10 +36,10 @@ class Model(ContextModel, NeuralModel):
         self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True)
         self.embedding_dropout = dropout_layer(embedding_dropout, "embedding_dropout")
         self.filters = Filters(embedding_dim, widths, filters, max_filters)
-        self.read_context(self.filters.before, self.filters.ahead)
+        self.set_context(self.filters.before, self.filters.ahead)
         self.highway = Highway(self.filters.size)
         self.lstms = LSTMStack(self.filters.size, hidden_dim, layers, dropout)
         self.output = nn.Linear(hidden_dim, labels)
 
     def features(self, line: Tensor) -> Tensor:
-        return self.highway(self.filters(self.embedding_dropout(self.embedding(line))))  # (B, T, kernels)
+        return self.highway(self.filters(self.embedding_dropout(self.embedding(line))))  # (B, T, filters)

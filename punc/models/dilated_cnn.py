@@ -1,37 +1,31 @@
 """Dilated CNN: Gale & Parthasarathy 2017, "Experiments in Character-level Neural Network Models for Punctuation" 2.3.5.
 
-Layers of convolutions with holes, each of which sees twice as many tokens as the one below it, e(t) the embedding:
+Layers of dilated convolutions, each of which sees twice as many tokens as the layer below; e(t) is the embedding:
 
     x_0 = e;  x_l = highway(residual_l(x_(l−1)))      dilations 1, 2, 4, 8, 16: five layers see 32 tokens
     ŷ(t) = softmax(W LSTM(LSTM(x_5(t))) + b)
 
-The convolutions with their gated residual connections are those of punc.layers.gated_residual. Outside the text there
-is <NULL>, which here is END, and what the convolutions make of it. So the model reads 16 tokens past a slot, sees 15
-before it, and can stream: the function is the same as on whole texts (see punc.layers.context).
+The convolutions with their gated residual connections are those of layers.gated_residual. Outside the text there is
+<NULL>, here END, and what the convolutions make of it. So the model sees 15 tokens before a slot's own, reads 16 past
+the slot, and can stream: the function is the same as on whole texts (see ContextModel).
 """
 
 from torch import Tensor, nn
 
-from punc.base.errors import InputError
-from punc.layers.context import ContextModel
+from punc.base.errors import check_at_least
 from punc.layers.dropout import dropout as dropout_layer
 from punc.layers.gated_residual import GatedResidual
 from punc.layers.highway import Highway
 from punc.layers.lstm_stack import LSTMStack
-from punc.models.base import NeuralModel
+from punc.models.base import ContextModel
 
 
-class Model(ContextModel, NeuralModel):
+class Model(ContextModel):
     """Dilated CNN.
 
-    embedding_dim       numbers of a token's vector
     dilated_layers      convolutions; n of them see 2 to the power of n tokens
-    filters             kernels of each convolution
-    hidden_dim          units of each LSTM layer
-    layers              LSTM layers
-    embedding_dropout   part left out in training between embedding and convolution
-    cnn_dropout         part left out in training between convolutions
-    dropout             part left out in training between convolution, LSTM layers and softmax
+    filters             filters of each convolution
+    cnn_dropout         dropout rate between convolutions
     """
 
     lookahead = 16
@@ -40,10 +34,8 @@ class Model(ContextModel, NeuralModel):
                  filters: int = 32, hidden_dim: int = 128, layers: int = 2, embedding_dropout: float = 0.1,
                  cnn_dropout: float = 0.2, dropout: float = 0.4):
         super().__init__()
-        for option, value in (("dilated-layers", dilated_layers), ("filters", filters)):
-            if value < 1:
-                raise InputError(f"--{option}={value}", "it is 1 or more")
-        self.read_context((2 ** dilated_layers - 1) // 2, 2 ** dilated_layers // 2)
+        check_at_least(1, dilated_layers=dilated_layers, filters=filters)
+        self.set_context((2 ** dilated_layers - 1) // 2, 2 ** dilated_layers // 2)
         self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True)
         self.convolutions = nn.Sequential(dropout_layer(embedding_dropout, "embedding_dropout"))
         for number in range(dilated_layers):
@@ -55,4 +47,4 @@ class Model(ContextModel, NeuralModel):
         self.output = nn.Linear(hidden_dim, labels)
 
     def features(self, line: Tensor) -> Tensor:
-        return self.convolutions(self.embedding(line))  # (B, T, kernels)
+        return self.convolutions(self.embedding(line))  # (B, T, filters)

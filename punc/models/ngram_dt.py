@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.models.base import NonGradientModel, part
+from punc.models.base import NonGradientModel, submodel
 from punc.tokens.store import Store, StoreSet
 
 UNKNOWN = -1.0  # below every pause, so that one threshold tells a pause that is not known from all that are
@@ -32,13 +32,8 @@ class Model(NonGradientModel):
     def __init__(self, vocab: int, labels: int, lm_model: str | dict[str, Any] = "", depths: str = "3,4,5,6,8,10,12",
                  leaf_sizes: str = "5,10,20,50,100,200"):
         super().__init__()
-        if not lm_model:
-            raise InputError("no language model is named", "name its directory: --lm-model exp/4-gram")
-        lm = part(lm_model)
-        if lm.spec["model"] != "ngram":
-            raise InputError(f"this is a {lm.spec['model']}, not an ngram", "name the directory of an ngram",
-                             str(lm_model))
-        self.parts, self.n_labels = {"lm_model": lm}, labels
+        self.lm: Any = submodel("lm_model", lm_model, "ngram")
+        self.submodels, self.n_labels = {"lm_model": self.lm}, labels
         self.depths, self.leaf_sizes = _numbers("--depths", depths), _numbers("--leaf-sizes", leaf_sizes)
 
     def fit(self, store: Store, train_sets: list[str], dev_set: str, seed: int = 1) -> None:
@@ -47,7 +42,7 @@ class Model(NonGradientModel):
         except ImportError:
             raise InputError("scikit-learn is not there, which grows the tree",
                              "install it: pip install --constraint constraints.txt -e '.[tree]'") from None
-        if self.parts["lm_model"].n_labels != self.n_labels:
+        if self.lm.n_labels != self.n_labels:
             raise InputError("the language model has other labels", "train it on a store with the same labels")
         data = [self._examples(store.set(name)) for name in train_sets]
         features, labels = (np.concatenate(column) for column in zip(*data))
@@ -62,20 +57,20 @@ class Model(NonGradientModel):
                     best, self.arrays, chosen = -log_probs.mean(), arrays, (depth, leaf_size)
         print(f"depth {chosen[0]}, leaves of {chosen[1]} slots or more: dev loss {best:.5f}", file=sys.stderr)
 
-    def adopt(self) -> None:
+    def prepare(self) -> None:
         counts = self.arrays["counts"]
         sizes = {len(self.arrays[name]) for name in ("left", "right", "feature", "threshold", "counts")}
         if len(sizes) != 1 or counts.shape[1:] != (self.n_labels,):
             raise ValueError("arrays of different sizes")
 
-    def log_posteriors(self, data: StoreSet) -> np.ndarray:
+    def log_posteriors_of(self, data: StoreSet) -> np.ndarray:
         found = leaves(self.arrays, self.features(data))
         return np.log(smoothed(self.arrays))[found].astype(np.float32)
 
     def features(self, data: StoreSet) -> np.ndarray:
         """Of each slot, the pause and the posteriors of the language model, float32 (N, 1 + L)."""
         pauses = np.full(len(data.ids), np.nan) if data.pauses is None else np.asarray(data.pauses)
-        posteriors = np.exp(self.parts["lm_model"].log_posteriors(data))
+        posteriors = np.exp(self.lm.log_posteriors_of(data))
         return np.column_stack([np.nan_to_num(pauses, nan=UNKNOWN), posteriors]).astype(np.float32)
 
     def thresholds(self) -> np.ndarray:

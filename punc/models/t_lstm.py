@@ -1,6 +1,6 @@
 """T-LSTM and T-LSTM-p: Tilk & Alumäe 2015, "LSTM for Punctuation Restoration in Speech Transcripts".
 
-Section 2.3, with x0(t) the one-hot word after slot t:
+Section 2.3; x0(t) is the one-hot word after slot t:
 
     y0(t) = tanh(W0 x0(t))
     y1(t) = LSTM(y0(t))             [y0(t), p(t)] with the pause: T-LSTM-p (section 3)
@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from punc.layers.lstm import PeepholeLSTM
 from punc.layers.pause_input import PauseInput
-from punc.models.base import NeuralModel, State, initialize
+from punc.models.base import LinearStepper, NeuralModel, State, initialize
 
 
 class Model(NeuralModel):
@@ -24,9 +24,9 @@ class Model(NeuralModel):
 
     embedding_dim   units of the tanh layer
     hidden_dim      LSTM blocks
-    pauses          whether the pause of the slot is an input
-    unknown_flag    whether one more input tells a pause that is not known from one of 0 s (the paper has none)
-    init_range      weights begin uniform over ± this
+    pauses          read the pause of the slot
+    unknown_flag    one more input tells an unknown pause from one of 0 s (the paper has none)
+    init_range      initial weights are uniform over ± this
     """
 
     lookahead = 1
@@ -48,13 +48,13 @@ class Model(NeuralModel):
         return self.output(hidden).transpose(0, 1), state
 
     def hidden(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """The last hidden layer y1, (T, B, H), which is what a second stage is built on."""
-        # A word stands in a batch several times: it is looked up and projected once, and its gradient is one row.
-        words, places = tokens.t().unique(return_inverse=True)  # (U,), (T, B)
+        """The last hidden layer y1, (T, B, H), the input of a second stage."""
+        # A word that occurs several times in a batch is looked up and projected once, and its gradient is one row.
+        words, indices = tokens.t().unique(return_inverse=True)  # (U,), (T, B)
         size = self.embedding.embedding_dim
         word_weight, pause_weight = self.lstm.input_weight[:size], self.lstm.input_weight[size:]
         projected = self.embedding(words).tanh() @ word_weight  # (U, 4H)
-        gate_inputs = nn.functional.embedding(places, projected)  # (T, B, 4H)
+        gate_inputs = nn.functional.embedding(indices, projected)  # (T, B, 4H)
         if self.pauses:
             gate_inputs = gate_inputs + self.pauses(pauses, tokens) @ pause_weight
         return self.lstm.recur(gate_inputs, state)
@@ -63,13 +63,13 @@ class Model(NeuralModel):
         return Stepper(self)
 
 
-class Stepper:
-    """The model one token at a time, with the projections of the words it met kept."""
+class Stepper(LinearStepper):
+    """The model one token at a time. It keeps the projections of the words that it has met."""
 
     def __init__(self, model: Model):
-        self.lstm = model.lstm.stepper()
-        self.output = model.output.weight.detach().numpy()
-        embedding, self.pauses = model.embedding.weight.detach().numpy(), model.pauses
+        super().__init__(model.output)
+        self.lstm, self.pauses = model.lstm.stepper(), model.pauses
+        embedding = model.embedding.weight.detach().numpy()
         word_weight, self.pause_weight = np.split(self.lstm.input_weight, [embedding.shape[1]])
         self.project = lru_cache(1 << 14)(lambda token: np.tanh(embedding[token]) @ word_weight)
 
@@ -79,6 +79,3 @@ class Stepper:
         if self.pauses:
             gate_inputs = gate_inputs + self.pauses.step(pause) @ self.pause_weight
         return self.lstm.step(gate_inputs)
-
-    def step(self, token: int, pause: float) -> np.ndarray:
-        return self.output @ self.hidden(token, pause)

@@ -1,6 +1,6 @@
 """TA-LSTM and TA-LSTM-p: the second stage of Tilk & Alumäe 2015, section 2.3.
 
-On the last hidden layer y1 of a trained T-LSTM, which stays as it is:
+Its input is the last hidden layer y1 of a trained T-LSTM, which does not change:
 
     x1(t) = [y1(t), p(t)]           without p(t): TA-LSTM
     y3(t) = LSTM(x1(t))
@@ -13,20 +13,19 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from punc.base.errors import InputError
 from punc.layers.lstm import PeepholeLSTM
 from punc.layers.pause_input import PauseInput
-from punc.models.base import NeuralModel, State, initialize, part
+from punc.models.base import LinearStepper, NeuralModel, State, initialize, submodel
 
 
 class Model(NeuralModel):
     """TA-LSTM-p; without `pauses` TA-LSTM.
 
-    text_model    directory of the T-LSTM; its vocabulary has to be this model's
+    text_model    directory of a T-LSTM with the vocabulary of the store
     hidden_dim    LSTM blocks
-    pauses        whether the pause of the slot is an input
-    unknown_flag  whether one more input tells a pause that is not known from one of 0 s (the paper has none)
-    init_range    weights begin uniform over ± this
+    pauses        read the pause of the slot
+    unknown_flag  one more input tells an unknown pause from one of 0 s (the paper has none)
+    init_range    initial weights are uniform over ± this
     """
 
     lookahead = 1
@@ -34,11 +33,8 @@ class Model(NeuralModel):
     def __init__(self, vocab: int, labels: int, text_model: str | dict[str, Any] = "", hidden_dim: int = 100,
                  pauses: bool = True, unknown_flag: bool = False, init_range: float = 0.005):
         super().__init__()
-        self.text = part(text_model)
-        if self.text.spec["model"] != "t_lstm":
-            raise InputError(f"this is a {self.text.spec['model']}, not a t_lstm", "name the directory of a T-LSTM",
-                             str(text_model))
-        self.parts = {"text_model": self.text}
+        self.text: Any = submodel("text_model", text_model, "t_lstm")
+        self.submodels = {"text_model": self.text}
         self.pauses = PauseInput(unknown_flag) if pauses else None
         self.lstm = PeepholeLSTM(self.text.lstm.hidden_dim + (self.pauses.size if self.pauses else 0), hidden_dim)
         self.output = nn.Linear(hidden_dim, labels, bias=False)  # W4
@@ -59,15 +55,16 @@ class Model(NeuralModel):
         return Stepper(self)
 
 
-class Stepper:
+class Stepper(LinearStepper):
     """The model one token at a time."""
 
     def __init__(self, model: Model):
+        super().__init__(model.output)
         self.text, self.lstm, self.pauses = model.text.stepper(), model.lstm.stepper(), model.pauses
-        self.output = model.output.weight.detach().numpy()
 
-    def step(self, token: int, pause: float) -> np.ndarray:
+    def hidden(self, token: int, pause: float) -> np.ndarray:
+        """y3 (H,) of this step."""
         features = self.text.hidden(token, pause)
         if self.pauses:
             features = np.append(features, self.pauses.step(pause))
-        return self.output @ self.lstm.step(self.lstm.project(features))
+        return self.lstm.step(self.lstm.project(features))

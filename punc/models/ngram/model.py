@@ -73,15 +73,15 @@ class Model(NonGradientModel):
                 print(f"{name}: {' '.join(str(len(o.keys)) for o in model.orders)} n-grams of 1 to "
                       f"{len(model.orders)} tokens", file=sys.stderr)
         self.arrays["weights"] = np.full(len(files), 1 / len(files))
-        self.adopt()
+        self.prepare()
         if len(files) > 1:
             logs = self._dev_logs(store.set(dev_set))
             self.arrays["weights"] = interpolation(logs)
-            self.adopt()
+            self.prepare()
             weights = ", ".join(f"{name} {weight:.3f}" for name, weight in zip(files, self.arrays["weights"]))
             print(f"weights: {weights}", file=sys.stderr)
 
-    def adopt(self) -> None:
+    def prepare(self) -> None:
         self.log_weights = np.log(np.maximum(self.arrays["weights"], 1e-30)).astype(np.float32)
         self.models = []
         for number in range(len(self.log_weights)):
@@ -93,7 +93,7 @@ class Model(NonGradientModel):
                 raise ValueError("not the unigrams of this vocabulary")
         self.seen = max(len(model.orders) for model in self.models)
 
-    def log_posteriors(self, data: StoreSet) -> np.ndarray:
+    def log_posteriors_of(self, data: StoreSet) -> np.ndarray:
         return log_posteriors(np.asarray(data.ids), np.asarray(data.offsets), self.n_labels, self.seen, self.log_probs,
                               self.words, self.words + self.n_labels, END)
 

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.models.base import NonGradientModel, part
+from punc.models.base import NonGradientModel, submodel
 from punc.models.word_crf import features
 from punc.models.word_crf import triggers as triggering
 from punc.models.word_crf.chain import log_marginals
@@ -81,14 +81,11 @@ class Model(NonGradientModel):
         self.min_count, self.c1, self.c2, self.iterations = min_count, c1, c2, iterations
         self.words, self.n_labels = vocab, labels
         if text_model:
-            lm = part(text_model)
-            if lm.spec["model"] != "ngram":
-                raise InputError(f"this is a {lm.spec['model']}, not an ngram", "name the directory of an ngram",
-                                 str(text_model))
+            lm: Any = submodel("text_model", text_model, "ngram")
             if lm.n_labels != labels:
                 raise InputError("the language model has other labels", "train it on a store with the same labels",
                                  str(text_model))
-            self.parts = {"text_model": lm}
+            self.submodels = {"text_model": lm}
         tables = ["shape"] * shape + [f"suffix{n}" for n in range(1, suffixes + 1)]
         tables += [f"cluster{bits}" for bits in self.cluster_bits] if clusters else []
         self.tables = tables
@@ -118,10 +115,10 @@ class Model(NonGradientModel):
             used = part_.any(axis=1)
             self.arrays |= {f"{template}.keys": keys[used], f"{template}.weights": part_[used]}
         self.arrays |= {"transitions": transitions, "bias": bias}
-        self.adopt()
+        self.prepare()
         print(f"{sum(map(len, self.keys))} features have a weight", file=sys.stderr)
 
-    def adopt(self) -> None:
+    def prepare(self) -> None:
         self.keys = [self.arrays[f"{template}.keys"] for template in self.templates]
         self.weights = [self.arrays[f"{template}.weights"] for template in self.templates]
         shapes = [weight.shape for weight in self.weights]
@@ -132,7 +129,7 @@ class Model(NonGradientModel):
             raise ValueError("not the labels of this model")
         self.finder = self._finder()
 
-    def log_posteriors(self, data: StoreSet) -> np.ndarray:
+    def log_posteriors_of(self, data: StoreSet) -> np.ndarray:
         text, scores = self._text(data), np.empty((len(data.ids), self.n_labels), np.float32)
         for start in range(0, len(scores), CHUNK):
             stop = min(start + CHUNK, len(scores))
@@ -142,8 +139,8 @@ class Model(NonGradientModel):
         return log_marginals(scores, self.arrays["transitions"], text.offsets)
 
     def _text(self, data: StoreSet) -> Text:
-        lm = self.parts.get("text_model")
-        return Text(data.ids, np.asarray(data.offsets), lm.log_posteriors(data) if lm else None)
+        lm = self.submodels.get("text_model")
+        return Text(data.ids, np.asarray(data.offsets), lm.log_posteriors_of(data) if lm else None)
 
     def _finder(self) -> Finder:
         triggers = [self.arrays[f"triggers.{n}"] for n in range(1, LONGEST_TRIGGER + 1)] if self.number else []

@@ -1,0 +1,79 @@
+"""Architectures and their options by name, and new models."""
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from punc.base.errors import InputError
+from punc.base.options import keyword_arguments, nearest
+from punc.data.labels import LabelSet
+from punc.models.base.model import Model
+from punc.tokens.tokenizer import Tokenizer
+from punc.tokens.tokenizers.word import WordTokenizer
+from punc.tokens.vocabulary import Vocabulary
+
+
+def names() -> list[str]:
+    """The names of all models: the files and packages of punc/models but for this one."""
+    return sorted(m.name for m in pkgutil.iter_modules([str(Path(__file__).parents[1])]) if m.name != "base")
+
+
+def model_class(name: str) -> type[Model]:
+    """The class of an architecture: `Model` of punc/models/<name>. Raises InputError if there is none of this name."""
+    known = names()
+    if name not in known:
+        raise InputError(f"no model '{name}'", nearest(name, known))
+    return importlib.import_module(f"punc.models.{name}").Model
+
+
+def option_names(name: str) -> list[str]:
+    """The options of a model: the keyword arguments of its constructor."""
+    return list(option_defaults(name))
+
+
+def option_defaults(name: str) -> dict[str, Any]:
+    """The options of a model with their default values."""
+    return {option: argument.default for option, argument in keyword_arguments(model_class(name)).items()}
+
+
+def build(spec: dict[str, Any]) -> Model:
+    """A model with random weights, from its spec.
+
+    A spec has the keys model (its name), options, vocabulary and labels (their sizes), and token_type. An option that
+    is itself a spec is a submodel.
+    """
+    constructor: Callable[..., Model] = model_class(spec["model"])
+    model = constructor(spec["vocabulary"], spec["labels"], **spec["options"])
+    model.token_type = spec["token_type"]
+    submodels = {option: submodel.spec for option, submodel in model.submodels.items()}
+    model.spec = {**spec, "options": {**spec["options"], **submodels}}
+    return model
+
+
+def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[str, Any],
+           tokenizer: Tokenizer | None = None) -> Model:
+    """A new model: weights drawn by PyTorch's random number generator, word vectors read from their file.
+
+    tokenizer   makes the vocabulary's tokens of words; None: each word is a token
+
+    Raises InputError if the model cannot read such tokens, if a submodel has another vocabulary, or if an option has a
+    value that it cannot have.
+    """
+    tokenizer = tokenizer or WordTokenizer(vocabulary)
+    token_type, token_types = tokenizer.token_type, model_class(name).token_types
+    if token_types and token_type not in token_types:
+        raise InputError(f"{name} reads {' or '.join(token_types)} tokens, the store has {token_type} tokens",
+                         f"make a store with --token-type={token_types[0]}")
+    model = build({"model": name, "options": options, "vocabulary": len(vocabulary), "labels": len(labels),
+                   "token_type": token_type})
+    model.vocabulary, model.labels, model.tokenizer = vocabulary, labels, tokenizer
+    model.initialize_from_vocabulary(vocabulary)
+    for option, submodel in model.submodels.items():
+        if (submodel.vocabulary.tokens, submodel.token_type) != (vocabulary.tokens, token_type):
+            command = f"punc make-store --vocab={options[option]}/vocab"
+            raise InputError(f"{option}={options[option]} has another vocabulary than the store",
+                             "make the store with the vocabulary of that model: " + command
+                             + f" --token-type={submodel.token_type}" * (submodel.token_type != "word"))
+    return model

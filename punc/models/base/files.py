@@ -1,0 +1,75 @@
+"""Models on disk: `final.pt` with the weights and the spec, next to the vocabulary and the labels."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import punc
+from punc.base.errors import InputError
+from punc.base.files import atomic_file
+from punc.data.labels import LabelSet
+from punc.models.base.build import build
+from punc.models.base.model import Model
+from punc.tokens.tokenizer import read_tokenizer
+
+FORMAT = "punc model 1"
+
+
+def save(model: Model, path: Path, **facts: Any) -> None:
+    """Write weights, spec and `facts` (seed, …) to one file. Loading it runs no code."""
+    with atomic_file(path, "wb") as file:
+        torch.save({"format": FORMAT, "punc": punc.__version__, "torch": str(torch.__version__), **facts,
+                    "spec": model.spec, "weights": model.state_dict()}, file)
+
+
+def read_checkpoint(path: Path, file_format: str = FORMAT) -> dict[str, Any]:
+    """The content of a file of ours. Raises InputError if it is missing, truncated, or something else."""
+    try:
+        content = torch.load(path, weights_only=True, mmap=True, map_location="cpu")
+    except FileNotFoundError:
+        raise InputError("no such file", "train the model, or name another directory", path) from None
+    except Exception:  # torch.load raises different exceptions, depending on where the file is broken
+        raise InputError("not a model file, or a truncated one", "train the model again", path) from None
+    if not isinstance(content, dict) or not str(content.get("format")).startswith(file_format.rpartition(" ")[0]):
+        raise InputError("not a model file of punc", "name a directory that punc train wrote", path)
+    if content["format"] != file_format:
+        raise InputError(f"'{content['format']}', but this version reads '{file_format}'", "train the model again",
+                         path)
+    return content
+
+
+def load(directory: str | Path) -> Model:
+    """The trained model of a directory, ready to punctuate. Raises InputError if a file is missing or does not fit."""
+    directory = Path(directory)
+    content = read_checkpoint(directory / "final.pt")
+    tokenizer, labels = read_tokenizer(directory), LabelSet.read(directory / "labels.txt")
+    try:
+        model = build(content["spec"])
+        model.load_state_dict(content["weights"])
+    except (KeyError, TypeError, RuntimeError, ValueError):  # other content, options or sizes
+        raise InputError("its weights are not those of its model", "train it again", directory / "final.pt") from None
+    for file, found, size in (("vocab", len(tokenizer.vocabulary), content["spec"]["vocabulary"]),
+                              ("labels.txt", len(labels), content["spec"]["labels"])):
+        if found != size:
+            raise InputError(f"{found} lines, but the model has {size}", "copy the one it was trained with",
+                             directory / file)
+    if model.token_type != tokenizer.token_type:
+        raise InputError(f"its tokens are {tokenizer.token_type}, the model's are {model.token_type}",
+                         "copy vocab, token_type and pieces.model from the model's own directory", directory)
+    model.vocabulary, model.tokenizer, model.labels = tokenizer.vocabulary, tokenizer, labels
+    return model.eval()
+
+
+def submodel(option: str, spec: str | dict[str, Any], architecture: str) -> Model:
+    """A trained model as a fixed part of another one: loaded from its directory, or rebuilt from its spec.
+
+    Raises InputError, with the name of the option, if there is no such model or it has another architecture.
+    """
+    if not spec:
+        raise InputError(f"{option}=", f"name the directory of a trained {architecture}")
+    model = load(spec) if isinstance(spec, str) else build(spec)
+    if model.spec["model"] != architecture:
+        raise InputError(f"{option}={spec} is a {model.spec['model']}",
+                         f"name the directory of a trained {architecture}")
+    return model.requires_grad_(False)

@@ -1,0 +1,93 @@
+"""What callers can ask of every model.
+
+A model maps the tokens of a stream, and the pause in each slot, to a distribution over labels in each slot. There are
+two kinds: `NeuralModel` is trained by gradient, batch by batch; `NonGradientModel`, such as a hidden-event language
+model or a decision tree, finds its arrays itself and decodes whole streams.
+"""
+
+from typing import Any
+
+import numpy as np
+from torch import Tensor, nn
+
+from punc.data.labels import LabelSet
+from punc.tokens.store import Store, StoreSet
+from punc.tokens.tokenizer import Tokenizer
+from punc.tokens.vocabulary import Vocabulary
+
+State = tuple[Tensor, ...]
+
+
+class Model(nn.Module):
+    """Attributes of every model, and the methods that callers use. A kind of model has one group of the methods.
+
+    trained_by_gradient  True: methods of the first group (`NeuralModel`); False: of the second (`NonGradientModel`)
+    token_type           what a token is; the store that the model is trained on decides
+    token_types          the token types that the model can read; None: any
+    lookahead            how many tokens past a slot the model reads; None: the whole stream
+    sequential           whether the model scores sequences of labels, so that `best_sequence` finds the best one
+    submodels            the trained models that are a fixed part of this one, by the option that names each
+
+    `create` and `load` set
+
+    vocabulary           the tokens that the model knows
+    tokenizer            makes tokens of words
+    labels               the label set
+    spec                 what `build` rebuilds the model from
+    """
+
+    trained_by_gradient: bool
+    token_type: str = "word"
+    token_types: tuple[str, ...] | None = None
+    lookahead: int | None = None
+    sequential: bool = False
+    vocabulary: Vocabulary
+    tokenizer: Tokenizer
+    labels: LabelSet
+    spec: dict[str, Any]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.submodels: dict[str, Model] = {}
+
+    def initialize_from_vocabulary(self, vocabulary: Vocabulary) -> None:
+        """Set what a new model takes from its vocabulary, such as word vectors. A loaded model has that already."""
+
+    # Models that are trained by gradient.
+
+    def initial_state(self, batch: int) -> State:
+        """The state before a stream, for `batch` streams; empty in models that read whole streams."""
+        raise NotImplementedError
+
+    def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
+        """tokens (B, T) int64, pauses (B, T) seconds (NaN unknown) or None, state → logits (B, T, L), state."""
+        raise NotImplementedError
+
+    def log_posteriors(self, logits: Tensor, tokens: Tensor) -> Tensor:
+        """The log-posterior of each label, (B, T, L): logits (B, T, L) of `forward`, tokens (B, T)."""
+        raise NotImplementedError
+
+    def best_sequence(self, logits: Tensor, tokens: Tensor) -> Tensor:
+        """The most probable sequence of labels (B, T) by a `sequential` model; arguments as of `log_posteriors`."""
+        raise NotImplementedError
+
+    def loss(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
+        """The mean loss of the slots: logits (B, T, L), labels (B, T) with −1 where there is no slot.
+
+        weights   (L,), the weight of each label; None: all 1
+        """
+        raise NotImplementedError
+
+    def stepper(self) -> Any:
+        """The model for one stream, one token at a time: an object with `step` as that of `Stepper`."""
+        raise NotImplementedError
+
+    # Other models.
+
+    def fit(self, store: Store, train_sets: list[str], dev_set: str, seed: int = 1) -> None:
+        """Train on sets of a store, all of which have labels."""
+        raise NotImplementedError
+
+    def log_posteriors_of(self, data: StoreSet) -> np.ndarray:
+        """The log-posterior of each label in each slot of whole streams, float32 (N, L)."""
+        raise NotImplementedError

@@ -1,0 +1,59 @@
+"""Models that see a window of words around the slot and nothing else."""
+
+from torch import Tensor
+
+from punc.layers.costs import squared_error
+from punc.layers.fully_connected import FullyConnected
+from punc.layers.window import WindowInput, WordVectors
+from punc.models.base.model import State
+from punc.models.base.neural import NeuralModel
+from punc.tokens.vocabulary import Vocabulary
+
+
+class WindowModel(NeuralModel):
+    """A model of Che et al. 2016. A subclass has `logits`, which ends with layers of `fully_connected`.
+
+    vectors         file of word vectors in GloVe's or word2vec's text format; empty: random vectors, which are trained
+    train_vectors   train the vectors of a file too
+    embedding_dim   size of a word vector
+    window          words in the window
+    slot_word       the slot follows this word of the window, counted from 1; 0: the middle word
+    dropout         dropout rate of the hidden units (the paper uses dropout and gives no rate)
+    shared_dropout  drop the same units for a whole batch, which saves the time to compute them
+    centred         hidden layers pass on σ − ½: the same function, but it learns differently
+    squared_error   minimize the paper's equation (1) instead of cross-entropy
+    """
+
+    token_types = ("word", "subword")  # a window needs END outside the text; in characters it is a text's last token
+    lookahead = 2
+
+    def __init__(self, vocab: int, labels: int, vectors: str = "", train_vectors: bool = False,
+                 embedding_dim: int = 50, window: int = 5, slot_word: int = 0, dropout: float = 0.0,
+                 shared_dropout: bool = True, centred: bool = False, squared_error: bool = False):
+        super().__init__()
+        self.input = WindowInput(WordVectors(vocab, embedding_dim, vectors, train_vectors), window, slot_word)
+        self.lookahead, self.squared_error = self.input.lookahead, squared_error
+        self.window, self.embedding_dim = window, embedding_dim
+        self.dropout, self.shared_dropout, self.centred = dropout, shared_dropout, centred
+
+    def fully_connected(self, *sizes: int) -> FullyConnected:
+        """Layers of sigmoids with the dropout of this model, and a linear output. `sizes` of input, layers, output."""
+        return FullyConnected(sizes, self.dropout, self.shared_dropout, self.centred)
+
+    def logits(self, vectors: Tensor) -> Tensor:
+        """Vectors (B, T, m, n) of the m words around each slot → logits (B, T, L)."""
+        raise NotImplementedError
+
+    def initialize_from_vocabulary(self, vocabulary: Vocabulary) -> None:
+        self.input.vectors.initialize_from_vocabulary(vocabulary)
+
+    def initial_state(self, batch: int) -> State:
+        return self.input.initial_state(batch)
+
+    def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
+        vectors, state = self.input(tokens, state)
+        return self.logits(vectors), state
+
+    def loss(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
+        """Equation (1) or cross-entropy, the mean over slots."""
+        return (squared_error if self.squared_error else super().loss)(logits, labels, weights)
