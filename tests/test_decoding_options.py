@@ -31,5 +31,5 @@ def test_decoding_options_factors():
     factors = DecodingOptions(scale="PERIOD=2,O=0.5").factors(LABELS)
     assert factors.dtype == np.float32
     assert factors.tolist() == [0.5, 1, 2]
-    with pytest.raises(InputError, match="--scale: no label 'COMA'; did you mean COMMA?"):
+    with pytest.raises(InputError, match=r"--scale: no label 'COMA'; did you mean COMMA\?"):
         DecodingOptions(scale="COMA=1").factors(LABELS)

@@ -195,7 +195,7 @@ def test_punctuate_token_type_of_another_model_is_an_error(learned, data, tmp_pa
     assert f"exp: its tokens are word, the model's are {token_type}; copy vocab, token_type" in capsys.readouterr().err
     (exp / "token_type").write_text("nothing\n")
     assert run(exp, data, tmp_path / "out") == 1
-    assert "unit: 'nothing' is no token type; it is word, char, subword" in capsys.readouterr().err
+    assert "token_type: no token type 'nothing'; choose from char, class, subword, word" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
