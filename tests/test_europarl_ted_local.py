@@ -135,7 +135,7 @@ def test_case_is_guessed(tmp_path):
 
 @pytest.mark.parametrize(("labels", "message"), [
     (None, "a: no labels; it needs a file punct"),
-    (["COMA"], "a/punct: utterance 's-1': label 'COMA' is not in the label set; "
+    (["COMA"], "a/punct: utterance 's-1' has label 'COMA', which is not in the label set; "
                "give the --labels that it was made with"),
 ])
 def test_case_of_what_has_no_such_labels(labels, message, tmp_path):

@@ -1,4 +1,4 @@
-"""Pictures of pauses: what is drawn, and that a picture is written whole, or a line says why there is none."""
+"""Pictures of pauses: what is drawn; a picture is written whole, or one line says why there is none."""
 
 import sys
 
@@ -8,7 +8,7 @@ import pytest
 
 from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance, write_data_dir
-from punc.scoring.plots import EDGES, available, binned_mean, describe, places, shares, slots
+from punc.scoring.plots import EDGES, available, axis_positions, binned_mean, describe, shares, slots
 
 needs_matplotlib = pytest.mark.skipif(not available(), reason="matplotlib is an extra")
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\n"
@@ -35,24 +35,24 @@ def test_slots_by_label(data):
     np.testing.assert_array_equal(found["PERIOD"], np.array([np.nan, 2.5], "f"))
 
 
-def test_every_known_pause_is_in_one_bin():
+def test_shares_each_known_pause_in_one_bin():
     pauses = np.array([0, 0.009, 0.01, 0.3, 99, 100, 3000, np.nan], np.float32)
     assert shares(pauses).sum() == pytest.approx(100)
     assert shares(pauses)[0] == pytest.approx(200 / 7)  # "0": under 10 ms
-    assert not shares(pauses)[1]  # the gap beside it
+    assert not shares(pauses)[1]  # the gap next to it
     assert shares(pauses)[-1] == pytest.approx(300 / 7)  # longer than the axis
     assert not shares(np.array([np.nan], np.float32)).any()
 
 
-def test_a_label_in_a_line():
+def test_describe_label():
     pauses = np.array([0, 0, 0, 0.5, 1, np.nan, np.nan, np.nan], np.float32)
     assert describe("X", pauses) == "X: 8 slots, median 0.00 s, 60% without a pause, 38% unknown"
     assert describe("X", np.array([np.nan], np.float32)) == "X: 1 slots, no pause known"
 
 
-def test_mean_of_bins():
+def test_binned_mean_of_slots():
     pauses = np.array([0, 0, 1, 1.01, 50])
-    middles, means = binned_mean(places(pauses), np.array([0, 0.5, 0.2, 0.4, 1]))
+    middles, means = binned_mean(axis_positions(pauses), np.array([0, 0.5, 0.2, 0.4, 1]))
     np.testing.assert_allclose(means, [0.25, 0.3, 1])
     assert EDGES[0] < middles[0] < EDGES[1]
     assert 0.9 < middles[1] < 1.2
@@ -60,7 +60,7 @@ def test_mean_of_bins():
 
 @needs_matplotlib
 @pytest.mark.parametrize("options", [[], ["--decode=exp/decode", "--thresholds=0.1 0.5"]])
-def test_pictures(data, tmp_path, monkeypatch, options):
+def test_plot_pauses_writes_picture(data, tmp_path, monkeypatch, options):
     monkeypatch.chdir(tmp_path)
     assert main(["plot-pauses", "--title=Both", *options, "data", "out.png"]) == 0
     picture = (tmp_path / "out.png").read_bytes()
@@ -68,7 +68,7 @@ def test_pictures(data, tmp_path, monkeypatch, options):
     assert len(picture) > 10_000
 
 
-def test_without_matplotlib(data, tmp_path, monkeypatch, capsys):
+def test_plot_pauses_without_matplotlib_says_so(data, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("punc.bin.plot_pauses.available", lambda: False)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert main(["plot-pauses", str(data), str(tmp_path / "out.png")]) == 0
@@ -86,7 +86,7 @@ def test_without_matplotlib(data, tmp_path, monkeypatch, capsys):
     (["--decode=exp/decode", "other", "o.png"], "not the slots of 'a-1' in other; punctuate that directory"),
     (["bare", "o.png"], "bare/pauses.scp: no such file; a plot needs labels and pauses"),
 ])
-def test_errors(data, tmp_path, monkeypatch, capsys, options, message):
+def test_plot_pauses_wrong_input_is_one_line(data, tmp_path, monkeypatch, capsys, options, message):
     monkeypatch.chdir(tmp_path)
     write_data_dir("other", [Utterance("a-1", "a", ["so"], ["O"], np.array([0], "f"))])
     write_data_dir("bare", [Utterance("a-1", "a", ["so"], ["O"])])

@@ -1,4 +1,4 @@
-"""Preparing data directories: whole files, blocks and processes, streams, and errors that leave the output."""
+"""`punc prepare`: whole files, parts and processes, streams, and errors that leave the output as it was."""
 
 import numpy as np
 import pytest
@@ -8,9 +8,8 @@ from punc.bin.main import main
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
 from punc.data.validate import validate
-from punc.text.prepare import blocks, prepare
-from punc.text.prose_reader import TextReader
-from punc.text.readers import RawFormat
+from punc.text.file_parts import file_parts
+from punc.text.format import PrepareOptions, load_format
 
 LABELS = "O w\nCOMMA w, , : -\nPERIOD w. . ; !\nQUESTION w? ?\n"
 
@@ -37,7 +36,7 @@ def content(directory):
             for u in DataDir(directory).utterances()]
 
 
-def test_lrec_and_its_repairs(labels, tmp_path, capsys):
+def test_prepare_lrec_with_repairs(labels, tmp_path, capsys):
     raw = b"so\tO\r\n\tCOMMA\r\n\xe2\x99?much\tO\r\nnew york\tPERIOD\r\n"
     status, out = run(labels, tmp_path, "lrec", raw, options=["--utt-words=3", "--nj=1"])
     assert status == 0
@@ -50,7 +49,7 @@ def test_lrec_and_its_repairs(labels, tmp_path, capsys):
         "1 lines with a label and no word, given to the word before", "1 lines with several words, split"]
 
 
-def test_the_ancestors_format_with_and_without_pauses(labels, tmp_path):
+def test_prepare_sil_with_and_without_pauses(labels, tmp_path):
     text = "a <sil=0.5> ,COMMA b <sil=-0.0> c\n<sil=1> .PERIOD"
     _, out = run(labels, tmp_path, "sil", text, options=["--utt-words=2"])
     (first, second) = DataDir(out).utterances()
@@ -61,14 +60,15 @@ def test_the_ancestors_format_with_and_without_pauses(labels, tmp_path):
     assert content(out)[0][3] == "COMMA PERIOD"
 
 
-def test_documents_speakers_and_files(labels, tmp_path):
+def test_prepare_documents_speakers_and_files(labels, tmp_path):
     texts = "#doc one\n#speaker x\nA b.\n#doc two\nC?", "D\n"
-    _, out = run(labels, tmp_path, "prose", *texts, options=["--document-prefix=#doc", "--skip-prefix=#speaker", "--prefix=x_"])
+    _, out = run(labels, tmp_path, "prose", *texts,
+                 options=["--document-prefix=#doc", "--skip-prefix=#speaker", "--prefix=x_"])
     assert content(out) == [("x_00000001_one", "-00000001", "a b", "O PERIOD"),
                             ("x_00000002_two", "-00000001", "c", "QUESTION"), ("x_00000003", "-00000001", "d", "O")]
 
 
-def test_lines_as_utterances_and_as_streams(labels, tmp_path):
+def test_prepare_lines_as_utterances_and_as_streams(labels, tmp_path):
     text = "A b.\n\n\" \"\nC?"
     _, out = run(labels, tmp_path, "prose", text, options=["--utt-words=0"])
     assert [u[:3] for u in content(out)] == [("00000001", "-00000001", "a b"), ("00000001", "-00000004", "c")]
@@ -76,7 +76,7 @@ def test_lines_as_utterances_and_as_streams(labels, tmp_path):
     assert [u[:3] for u in content(out)] == [("00000001", "", "a b"), ("00000004", "", "c")]
 
 
-def test_streams_that_are_called_as_their_files(labels, tmp_path):
+def test_prepare_keep_names(labels, tmp_path):
     _, out = run(labels, tmp_path, "prose", "A b.", "C?", options=["--keep-names=true", "--utt-words=1", "--prefix=x_"])
     assert content(out) == [("x_in0", "-00000001", "a", "O"), ("x_in0", "-00000002", "b", "PERIOD"),
                             ("x_in1", "-00000001", "c", "QUESTION")]
@@ -91,7 +91,7 @@ def names(labels, tmp_path, *files):
     return [u.stream for u in DataDir(tmp_path / "out").utterances()] if status == 0 else status
 
 
-def test_names_are_sorted_as_kaldi_wants(labels, tmp_path, capsys):
+def test_prepare_keep_names_in_kaldis_order(labels, tmp_path, capsys):
     assert names(labels, tmp_path, "b.txt", "a.txt", "a-1.txt", "a b.txt", "ä.v2.txt") == \
         ["a", "a-1", "a_b", "b", "ä.v2"]
     validate(tmp_path / "out")
@@ -102,7 +102,7 @@ def test_names_are_sorted_as_kaldi_wants(labels, tmp_path, capsys):
     assert "two streams would be called 'a_b'; " in capsys.readouterr().err
 
 
-def test_mteval_with_clitics(labels, tmp_path):
+def test_prepare_mteval_with_clitics(labels, tmp_path):
     (tmp_path / "clitics").write_text("'s\n")
     text = "<doc docid='t'><seg>It's R&D -- yes.</seg><seg>No</seg></doc>"
     _, out = run(labels, tmp_path, "mteval", text, options=[f"--clitics={tmp_path / 'clitics'}"])
@@ -122,36 +122,45 @@ FILES = {
 }
 
 
+def parts_of(monkeypatch, size):
+    """Read files in parts of this size."""
+    monkeypatch.setattr("punc.text.text_format.file_parts", lambda paths, end: file_parts(paths, end, size))
+
+
 @pytest.mark.parametrize("name", [*FILES, "prose lines", "characters lines"])
-def test_where_the_blocks_are_cut_changes_nothing(labels, tmp_path, monkeypatch, name):
+def test_prepare_output_does_not_depend_on_parts(labels, tmp_path, monkeypatch, name):
     (tmp_path / "in").write_bytes(FILES["prose" if "lines" in name else name])
-    doc, lines, name = "#doc" if name == "prose" else "", "lines" in name, name.removesuffix(" lines")
-    raw = RawFormat(name, TextReader(LabelSet.read(labels)), lines, doc)
-    expected = prepare(raw, [tmp_path / "in"], tmp_path / "whole", utt_words=7)
+    document_prefix, utt_words = "#doc" if name == "prose" else "", 0 if "lines" in name else 7
+    name = name.removesuffix(" lines")
+    options = PrepareOptions(LabelSet.read(labels), document_prefix=document_prefix, utt_words=utt_words)
+    expected = load_format(name)(options).prepare([tmp_path / "in"], tmp_path / "whole")
     for size in (100, 999):
-        monkeypatch.setattr("punc.text.prepare.blocks", lambda paths, end, size=size: blocks(paths, end, size))
-        assert prepare(raw, [tmp_path / "in"], tmp_path / f"cut{size}", utt_words=7) == expected
+        parts_of(monkeypatch, size)
+        assert load_format(name)(options).prepare([tmp_path / "in"], tmp_path / f"cut{size}") == expected
         for file in ("text", "punct", "utt2spk", "spk2utt", *(["pauses.ark"] if name == "sil" else [])):
             assert (tmp_path / f"cut{size}" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
     assert validate(tmp_path / "whole", LabelSet.read(labels))["words"] == expected["words"] > 300
 
 
-def test_processes_change_nothing(labels, tmp_path, monkeypatch):
+def test_prepare_output_does_not_depend_on_processes(labels, tmp_path, monkeypatch):
     (tmp_path / "in").write_bytes(FILES["prose"])
-    monkeypatch.setattr("punc.text.prepare.blocks", lambda paths, end: blocks(paths, end, 1500))
-    raw = RawFormat("prose", TextReader(LabelSet.read(labels)))
-    counts = [prepare(raw, [tmp_path / "in"], tmp_path / f"nj{nj}", nj=nj) for nj in (1, 3)]
-    assert counts[0] == counts[1]
+    parts_of(monkeypatch, 1500)
+
+    def prepare(nj):
+        return load_format("prose")(PrepareOptions(LabelSet.read(labels), nj=nj)).prepare(
+            [tmp_path / "in"], tmp_path / f"nj{nj}")
+
+    assert prepare(1) == prepare(3)
     assert (tmp_path / "nj1" / "text").read_bytes() == (tmp_path / "nj3" / "text").read_bytes()
     (tmp_path / "in").write_bytes(FILES["prose"] + b"\nso\0\n")
     with pytest.raises(InputError) as error:  # raised in a worker
-        prepare(raw, [tmp_path / "in"], tmp_path / "nj3", nj=3)
+        prepare(3)
     assert error.value.line == FILES["prose"].count(b"\n") + 2
     assert (tmp_path / "nj1" / "text").read_bytes() == (tmp_path / "nj3" / "text").read_bytes()
 
 
 @pytest.mark.parametrize("name", ["prose", "lrec", "mteval"])
-def test_a_long_line(labels, tmp_path, name):
+def test_prepare_long_line(labels, tmp_path, name):
     words = b"word, " * 1_700_000
     raw = {"prose": words, "lrec": words + b"\tO\nx\tO\n", "mteval": b"<doc><seg>" + words + b"</seg></doc>"}[name]
     status, out = run(labels, tmp_path, name, raw, options=["--utt-words=50"])
@@ -159,7 +168,7 @@ def test_a_long_line(labels, tmp_path, name):
     assert validate(out)["words"] == 1_700_000 + (name == "lrec")
 
 
-def test_a_long_word(labels, tmp_path):
+def test_prepare_long_word(labels, tmp_path):
     status, out = run(labels, tmp_path, "prose", b"x" * 10_000_000 + b". y")
     assert status == 0
     assert [len(word) for u in DataDir(out).utterances() for word in u.words] == [10_000_000, 1]
@@ -173,16 +182,25 @@ def test_a_long_word(labels, tmp_path):
     ("sil", "so <sil=a>", [], "in0:1: 'a' is not a pause; "),
     ("mteval", "<seg>so", [], "in0:1: a <seg> without its </seg>; "),
     ("mteval", "no segments", [], "out: no utterance to write; "),
-    ("prose", "so", ["--nj=0"], "--nj below 1; "),
-    ("prose", "so", ["--keep-names=true", "--document-prefix=#doc"], "--keep-names where a file has several streams; "),
-    ("prose", "so", ["--remove=("], "is no regular expression"),
-    ("prose", "so", ["--prefix=a b"], "cannot begin an id; "),
+    ("prose", "so", ["--nj=0"], "--nj 0; give 1 or more processes"),
+    ("prose", "so", ["--utt-words=-1"], "--utt-words -1; give 0 or more for --format prose"),
+    ("lrec", "so\tO\n", ["--utt-words=0"], "--utt-words 0; give 1 or more for --format lrec"),
+    ("prose", "so", ["--keep-names=true", "--document-prefix=#doc"], "--keep-names, but a file has several streams; "),
+    ("prose", "so", ["--remove=("], "--remove '(' is not a regular expression: "),
+    ("prose", "so", ["--prefix=a b"], "an id cannot begin with --prefix 'a b'; "),
     ("prose", "so", ["--lang=en"], "unknown option --lang; did you mean --"),
     ("prose", "so", ["--clitics=gone"], "gone: no such file; "),
-    ("lrec", "so\tO\n", ["--independent=true"], "lrec text has no utterances; "),
+    ("prose", "so", ["--labels="], "no label set; name one: --labels conf/labels.txt"),
     ("prose", "so", ["--independent=true", "--document-prefix=#"], "--independent with --document-prefix; "),
+    ("lrec", "so\tO\n", ["--independent=true"], "--independent does not apply to --format lrec; leave it out"),
+    ("lrec", "so\tO\n", ["--lowercase=false"], "--lowercase does not apply to --format lrec; leave it out"),
+    ("characters", "so", ["--clitics=rules"], "--clitics does not apply to --format characters; leave it out"),
+    ("mteval", "<seg>so</seg>", ["--keep-names=true"], "--keep-names does not apply to --format mteval; leave it out"),
+    ("mteval", "<seg>so</seg>", ["--utt-words=7"], "--utt-words does not apply to --format mteval; leave it out"),
+    ("sil", "so", ["--remove=x"], "--remove does not apply to --format sil; leave it out"),
+    ("words", "so", [], "argument --format: invalid choice: 'words' (choose from "),
 ])
-def test_errors_are_one_line_and_leave_the_output(labels, tmp_path, capsys, name, text, options, message):
+def test_prepare_error_is_one_line_and_leaves_output(labels, tmp_path, capsys, name, text, options, message):
     assert run(labels, tmp_path, "prose", "old words.")[0] == 0
     capsys.readouterr()
     before = {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}
@@ -196,7 +214,7 @@ def test_errors_are_one_line_and_leave_the_output(labels, tmp_path, capsys, name
     assert not [file for file in tmp_path.iterdir() if file.name.startswith(".")]
 
 
-def test_missing_input(labels, tmp_path, capsys):
+def test_prepare_missing_input(labels, tmp_path, capsys):
     assert main(["prepare", "--format=prose", f"--labels={labels}", str(tmp_path / "gone"), str(tmp_path / "out")]) == 1
     assert "gone: no such file; " in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

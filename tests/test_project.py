@@ -1,4 +1,4 @@
-"""Projection of directories: streams whole, cut back into utterances; files carried along; bad input."""
+"""Projection of directories: streams aligned as a whole, cut back into utterances; copied files; bad input."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def punct(path):
     return {u.id: " ".join(u.labels) for u in DataDir(path).utterances()}
 
 
-def test_streams_are_aligned_whole_and_cut_back(directories, labels):
+def test_project_aligns_streams_and_cuts_back(directories, labels):
     done = project(*directories, labels)
     # a: "the" inserted, "um" and "did" deleted. Its 6 marks: . , . ? , . and b's , .
     assert punct(directories[2]) == {"a-1": "O O", "a-2": "O O PERIOD PERIOD QUESTION COMMA",
@@ -49,14 +49,14 @@ def test_streams_are_aligned_whole_and_cut_back(directories, labels):
     assert done.wer == pytest.approx(4 / 12)
 
 
-def test_a_text_on_itself_is_itself(directories, labels):
+def test_project_text_on_itself_is_unchanged(directories, labels):
     ref, _, out = directories
     done = project(ref, ref, out, labels)
     assert punct(out) == punct(ref)
     assert (done.errors, done.moved, done.merged, done.lost) == (0, 0, 0, 0)
 
 
-def test_files_are_carried_along_but_not_what_had_other_labels(directories, labels):
+def test_project_copies_files_except_those_of_other_labels(directories, labels):
     ref, hyp, out = directories
     words = [Utterance(u.id, u.stream, u.words, ["COMMA"] * len(u.words), np.full(len(u.words), 0.5, np.float32))
              for u in DataDir(hyp).utterances()]
@@ -72,8 +72,8 @@ def test_files_are_carried_along_but_not_what_had_other_labels(directories, labe
     assert result[0].pauses.tolist() == [0.5, 0.5]
 
 
-def test_recordings_in_time_order_whatever_the_ids(tmp_path, labels):
-    """With segments a stream is a recording; ids of another order get their own labels all the same."""
+def test_project_recordings_in_time_order(tmp_path, labels):
+    """With segments a stream is a recording; each utterance gets its own labels, also if ids have another order."""
     write_data_dir(tmp_path / "ref", [utterance("a-1", "one, two. three? four.")])
     write_data_dir(tmp_path / "hyp", [utterance("x-1", "three four", False), utterance("x-2", "one two", False)])
     (tmp_path / "hyp" / "segments").write_text("x-1 a 5.0 9.0\nx-2 a 0.0 5.0\n")
@@ -83,7 +83,7 @@ def test_recordings_in_time_order_whatever_the_ids(tmp_path, labels):
 
 
 @pytest.mark.parametrize(("side", "lacking"), [("ref", "hyp"), ("hyp", "ref")])
-def test_a_stream_in_one_directory_only(tmp_path, directories, labels, side, lacking):
+def test_project_missing_stream_raises(tmp_path, directories, labels, side, lacking):
     for name in ("0-1", "aa-1", "z-1"):
         utterances = [u for u in DataDir(tmp_path / side).utterances() if u.id in ("a-1", "a-2", "a-3", "b-1")]
         more = utterance(name, "well.", side == "ref")
@@ -95,13 +95,13 @@ def test_a_stream_in_one_directory_only(tmp_path, directories, labels, side, lac
         assert not directories[2].exists()
 
 
-def test_bad_input_leaves_the_output_as_it_was(tmp_path, directories, labels, capsys):
+def test_project_bad_input_keeps_output(tmp_path, directories, labels, capsys):
     ref, hyp, out = directories
     project(ref, hyp, out, labels)
     before = {file.name: file.read_bytes() for file in out.iterdir()}
     arguments = ["project", "--labels", f"{tmp_path / 'labels.txt'}", f"{ref}", f"{hyp}", f"{out}"]
     good = (ref / "punct").read_text()
-    for bad, message in ((good.replace("QUESTION", "COLON"), "ref/punct: label 'COLON' of 'a-2'"),
+    for bad, message in ((good.replace("QUESTION", "COLON"), "ref/punct: utterance 'a-2' has label 'COLON'"),
                          (good.replace(" QUESTION", ""), "ref/punct:2: 'a-2' has 6 words"),
                          (None, "ref/punct: no such file")):
         if bad is None:
@@ -117,7 +117,7 @@ def test_bad_input_leaves_the_output_as_it_was(tmp_path, directories, labels, ca
         assert not list(tmp_path.glob(".*"))
 
 
-def test_the_command_prints_one_line(tmp_path, directories, labels, capsys):
+def test_project_command_prints_one_line(tmp_path, directories, labels, capsys):
     ref, hyp, out = directories
     assert main(["project", f"--labels={tmp_path / 'labels.txt'}", f"{ref}", f"{hyp}", f"{out}"]) == 0
     assert capsys.readouterr().err == ("punc project: 2 streams, 12 reference words, WER 33.33 %; "

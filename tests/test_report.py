@@ -3,14 +3,12 @@
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import Utterance, write_data_dir
-from punc.scoring.report import columns, read_tsv, score_table, write_tsv
+from punc.scoring.report import score_table
 from punc.scoring.significance import Comparison, Interval
+from punc.scoring.tsv import read_tsv
 
 HEADER = ("metric", "value", "low", "high")
 NAN = float("nan")
@@ -37,10 +35,10 @@ def rows(path):
     return {name: numbers for name, *numbers in read_tsv(path, HEADER, HEADER[1:])}
 
 
-def test_score_directory(work, capsys):
+def test_score_writes_directory_and_table(work, capsys):
     assert score() == 0
-    assert {path.name for path in (work / "out").iterdir()} == {"counts.tsv", "figures.tsv", "labels.txt", "signature"}
-    found = rows("out/figures.tsv")
+    assert {path.name for path in (work / "out").iterdir()} == {"counts.tsv", "metrics.tsv", "labels.txt", "signature"}
+    found = rows("out/metrics.tsv")
     assert found["Err"][0] == pytest.approx(100 * 7 / 80, abs=1e-4)
     assert found["PERIOD.R"][0] == pytest.approx(100 * 13 / 20, abs=1e-4)
     assert found["Err"][1] < found["Err"][0] < found["Err"][2]
@@ -52,7 +50,7 @@ def test_score_directory(work, capsys):
                         r"\|bootstrap:200\|seed:1\|reference:[0-9a-f]+\|punc:[\d.]+\|python:3\.\d+\|numpy:\S+", signed)
 
 
-def test_the_signature_tells_what_differs(work):
+def test_signature_differs_with_options_and_words(work):
     seen = set()
     variants = [(), ("--last-slot", "false"), ("--block", "2"), ("--seed", "2"), ("--replicates", "100")]
     for options in variants:
@@ -60,7 +58,7 @@ def test_the_signature_tells_what_differs(work):
         seen.add((work / "out/signature").read_text())
     assert len(seen) == len(variants)
     score(hypothesis="bad")
-    assert (work / "out/signature").read_text() in seen  # a system's output is not part of it
+    assert (work / "out/signature").read_text() in seen  # a system's labels are not part of it
     write_data_dir("good", [Utterance(f"u{i:02}", f"u{i:02}", ["a", "b", "x", "c", "d"], ["O"] * 5, None)
                             for i in range(20)])
     score()
@@ -70,7 +68,7 @@ def test_the_signature_tells_what_differs(work):
     assert "|rapidfuzz:" in signed
 
 
-def test_against(work, capsys):
+def test_score_against_other_system(work, capsys):
     score(out="one")
     score("--against", "one", hypothesis="bad", out="two")
     header = ("metric", *Comparison._fields)
@@ -80,7 +78,7 @@ def test_against(work, capsys):
     assert found["Err"].p < 0.01
     assert re.search(r"^Err +100\.0 +8\.8 +\+91\.2 \S+ … \S+ +0\.0050$", capsys.readouterr().out, re.M)
     score(hypothesis="bad", out="two")
-    assert not (work / "two/against.tsv").exists()  # an older one would be another run's
+    assert not (work / "two/against.tsv").exists()  # the older one belongs to another run
 
 
 @pytest.mark.parametrize(("options", "message"), [
@@ -92,7 +90,7 @@ def test_against(work, capsys):
     (["--collapse", "x:A=B"], "'B' is no label of the set"),
     (["--colapse", "x"], "did you mean --collapse?"),
 ])
-def test_a_users_mistake_is_one_line_and_leaves_the_output(work, capsys, options, message):
+def test_score_wrong_option_is_one_line_and_keeps_output(work, capsys, options, message):
     score()
     before = {path.name: path.read_bytes() for path in (work / "out").iterdir()}
     capsys.readouterr()
@@ -105,41 +103,14 @@ def test_a_users_mistake_is_one_line_and_leaves_the_output(work, capsys, options
     assert {path.name: path.read_bytes() for path in (work / "out").iterdir()} == before
 
 
-def test_against_other_units(work, capsys):
+def test_score_against_other_units_raises(work, capsys):
     score("--block", "2", out="one")
     assert score("--against", "one", out="two") == 1
     assert "one: other units" in capsys.readouterr().err
     assert not (work / "two").exists()
 
 
-@given(st.lists(st.tuples(st.text("abc.-", min_size=1), *[st.floats(-1e6, 1e6) | st.just(NAN)] * 3), max_size=9))
-def test_tables_are_read_back(tmp_path_factory, table):
-    path = tmp_path_factory.mktemp("table") / "figures.tsv"
-    write_tsv(path, HEADER, table)
-    again = read_tsv(path, HEADER, HEADER[1:])
-    assert [row[0] for row in again] == [row[0] for row in table]
-    for row, expected in zip(again, table):
-        assert row[1:] == pytest.approx(list(expected[1:]), abs=1e-4, nan_ok=True)
-
-
-@pytest.mark.parametrize(("text", "line"), [
-    ("metric value low high\n", 1),
-    ("metric\tvalue\tlow\thigh\nErr\t1\t2\n", 2),
-    ("metric\tvalue\tlow\thigh\nErr\t1\t2\tx\n", 2),
-])
-def test_tables_that_are_none(tmp_path, text, line):
-    (tmp_path / "figures.tsv").write_text(text)
-    with pytest.raises(InputError, match=rf"figures.tsv:{line}: .*metric value low high"):
-        rows(tmp_path / "figures.tsv")
-
-
-def test_columns():
-    names = ["COMMA.P", "COMMA.R", "COMMA.F1", "overall.P", "overall.R", "overall.F1", "macro.F1", "Err", "SER",
-             "3-class.P", "3-class.R", "3-class.F1", "3-class.FULL.P", "3-class.FULL.F1", "O.F1"]
-    assert columns(names) == ["COMMA", "overall", "macro.F1", "Err", "SER", "3-class", "3-class.FULL", "O"]
-
-
-def test_undefined_figures_are_dashes():
+def test_score_table_undefined_is_dash():
     table = score_table({"COMMA.P": Interval(NAN, NAN, NAN), "COMMA.R": Interval(0, 0, 0),
                          "COMMA.F1": Interval(12.345, 1, 2), "Err": Interval(5, NAN, NAN)})
     assert [line.split() for line in table.splitlines()[1:]] == [

@@ -1,10 +1,11 @@
-"""RESULTS.tsv and RESULTS.md, through the command, from scores of toy systems."""
+"""`punc results` from scores of toy systems: RESULTS.tsv, the pages, and wrong options."""
+
+from pathlib import Path
 
 import pytest
 
 from punc.bin.main import main
 from punc.data.datadir import Utterance, write_data_dir
-from punc.scoring.results import collect, read_published
 
 PUBLISHED = """# Figures of a paper.
 system\tset\tmetric\tvalue\tsource
@@ -35,7 +36,13 @@ def exp(tmp_path, monkeypatch):
 
 
 def results(*options):
-    return main(["results", *options, "exp", "RESULTS"])
+    return main(["results", *options, "exp"])
+
+
+def files():
+    """What punc results wrote, by name."""
+    written = [*Path("exp").glob("RESULTS.*"), *Path("exp/results").glob("*")]
+    return {str(path): path.read_bytes() for path in written}
 
 
 def cells(text, row):
@@ -44,11 +51,11 @@ def cells(text, row):
     return [cell.strip() for cell in line.strip("|").split("|")]
 
 
-def test_tsv_has_every_figure_once_in_order(exp, capsys):
+def test_results_tsv_has_every_figure_once_in_order(exp, capsys):
     (exp / "exp/good/decode_dev").mkdir()
     assert results("--published", "published.tsv") == 0
     assert "exp/good/decode_dev has no score" in capsys.readouterr().err
-    lines = [line.split("\t") for line in (exp / "RESULTS.tsv").read_text().splitlines()]
+    lines = [line.split("\t") for line in (exp / "exp/RESULTS.tsv").read_text().splitlines()]
     assert lines[0] == ["system", "set", "metric", "value", "low", "high"]
     keys = [tuple(line[:3]) for line in lines[1:]]
     assert len(keys) == len(set(keys))
@@ -56,25 +63,30 @@ def test_tsv_has_every_figure_once_in_order(exp, capsys):
                                                             ("good", "test")]
     of = {key: line[3:] for key, line in zip(keys, lines[1:])}
     assert of["good", "test", "Err"] == next(line.split("\t")[1:] for line in
-                                             (exp / "exp/good/decode_test/score/figures.tsv").read_text().splitlines()
+                                             (exp / "exp/good/decode_test/score/metrics.tsv").read_text().splitlines()
                                              if line.startswith("Err\t"))
     assert float(of["always", "test", "Err"][0]) == 25
     assert not any(line[0] == "theirs" for line in lines)  # published figures are not ours
 
 
-def test_order_can_be_given(exp):
-    order = [(score.set, score.system) for score in collect("exp", ["good", "always"], ["test"])]
-    assert order == [("test", "good"), ("test", "always"), ("test", "bad"), ("asr", "bad")]
+def test_results_page(exp):
+    (exp / "findings.md").write_text("Measured on\n\n    a machine.\n", encoding="utf-8")
+    assert results("--title", "Toys", "--about", "Twenty texts.", "--command", "./run.sh --stage 7",
+                   "--published", "published.tsv", "--systems", "good", "--findings", "findings.md",
+                   "--main", "good theirs", "--main-columns", "overall.F1@test Err@test") == 0
+    text = (exp / "exp/RESULTS.md").read_text()
+    assert text.startswith("# Toys\n\nTwenty texts.\n\nMade by\n\n```sh\n./run.sh --stage 7\n```\n")
+    assert "## What we found\n\nMeasured on\n\n    a machine.\n" in text
+    assert cells(text, "system") == ["system", "overall F1, test", "published", "Err, test", "published"]
+    ours = cells(text, "good")
+    assert (ours[0], ours[2], ours[4]) == ("good", "", "9.2")
+    assert ours[3].startswith("**6.2** (")
+    assert cells(text, "theirs") == ["theirs", "", "44.4", "", ""]
 
 
-def test_page(exp):
-    (exp / "notes.md").write_text("## Notes\n\nMeasured on\n\n    a machine.\n", encoding="utf-8")
-    assert results("--title", "Toys", "--command", "./run.sh --stage 7", "--published", "published.tsv",
-                   "--systems", "good", "--notes", "notes.md") == 0
-    text = (exp / "RESULTS.md").read_text()
-    assert text.startswith("# Toys\n\nMade by\n\n```sh\n./run.sh --stage 7\n```\n")
-    assert text.endswith("## Notes\n\nMeasured on\n\n    a machine.\n")
-    test = text[text.index("## test"):]
+def test_results_set_page(exp):
+    assert results("--title", "Toys", "--published", "published.tsv", "--systems", "good") == 0
+    test = (exp / "exp/results/test.md").read_text()
     header = cells(test, "system")
     assert header == ["system", "COMMA", "PERIOD", "overall", "macro.F1", "Err", "SER", "2-class"]
     ours = dict(zip(header, cells(test, "**good**")))
@@ -86,79 +98,99 @@ def test_page(exp):
     assert dict(zip(header, cells(test, "theirs, published [1]")))["overall"] == "50.0 / 40.0 / 44.4"
     rows = [line.split("|")[1].strip() for line in test.splitlines() if line.startswith("| ")]
     assert rows == ["system", "**good**", "good, published [1, 2]", "**always**", "**bad**", "theirs, published [1]"]
-    assert "\n1. A & B 2001, table 1\n2. C 2002\n" in text
-    assert "77.7" not in text
+    assert "\n1. A & B 2001, table 1\n2. C 2002\n" in test
+    assert "77.7" not in test
     signed = (exp / "exp/good/decode_test/score/signature").read_text().strip()
-    assert f"- test, good, always, bad: `{signed}`" in text
+    assert f"- good, always, bad: `{signed}`" in test
 
 
-def test_page_is_the_same_again(exp):
+def test_results_findings_with_other_figures_are_left_out(exp, capsys):
+    (exp / "findings.md").write_text("good has an Err of 6.25, bad 50.1 and always 25.0.\n")
+    assert results("--findings", "findings.md") == 0
+    assert "findings.md quotes 50.1, which no table has: it is left out" in capsys.readouterr().err
+    assert "What we found" not in (exp / "exp/RESULTS.md").read_text()
+    (exp / "findings.md").write_text("good has an Err of 6.25, bad 50.0 and always 25.0.\n")
+    assert results("--findings", "findings.md") == 0
+    assert "What we found\n\ngood has" in (exp / "exp/RESULTS.md").read_text()
+
+
+def test_results_second_run_is_the_same(exp):
     results("--compare", "good,bad")
-    before = (exp / "RESULTS.md").read_bytes(), (exp / "RESULTS.tsv").read_bytes()
+    before = files()
     results("--compare", "good,bad")
-    assert ((exp / "RESULTS.md").read_bytes(), (exp / "RESULTS.tsv").read_bytes()) == before
+    assert files() == before
 
 
-def test_columns_can_be_chosen(exp):
-    assert results("--columns", "overall O") == 0
-    assert cells((exp / "RESULTS.md").read_text(), "system") == ["system", "overall", "O"]
+def test_results_render_writes_pages_from_tables(exp):
+    results("--compare", "good,bad", "--command", "./run.sh", "--title", "One")
+    before = files()
+    for path in ("RESULTS.md", "results/test.md"):
+        (exp / "exp" / path).unlink()
+    (exp / "exp/results/old.md").write_text("a set that is not there any more")
+    assert results("--render", "true", "--title", "One") == 0
+    assert files() == before
+    assert results("--render", "true", "--title", "Two") == 0
+    assert (exp / "exp/RESULTS.md").read_text().startswith("# Two\n")
 
 
-def test_compare(exp):
+def test_results_conf_file(exp):
+    (exp / "results.conf").write_text('--title=Toys\n--columns=overall O\n--compare=good,bad\n--compare=good,always\n'
+                                      '--main=good "not there"\n--link=other.md more of it\n')
+    assert results("--config", "results.conf") == 0
+    assert cells((exp / "exp/results/test.md").read_text(), "system") == ["system", "overall", "O"]
+    assert "- [other.md](other.md): more of it\n" in (exp / "exp/RESULTS.md").read_text()
+    assert {tuple(line.split("\t")[:2]) for line in (exp / "exp/results/tests.tsv").read_text().splitlines()[1:]} == {
+        ("good", "bad"), ("good", "always")}
+
+
+def test_results_compare(exp):
     assert results("--compare", "good,bad") == 0
-    text = (exp / "RESULTS.md").read_text()
-    section = text[text.index("## good against bad"):]
-    rows = {line.split("|")[2].strip(): [cell.strip() for cell in line.split("|")[1:-1]]
-            for line in section.splitlines() if line.startswith("| test")}
-    assert rows["Err"][:4] == ["test", "Err", "6.2", "50.0"]
-    assert float(rows["Err"][5]) < 0.01
-    assert rows["PERIOD.F1"][4:] == ["+0.0 (+0.0 … +0.0)", "1.0000"]
+    text = (exp / "exp/results/test.md").read_text()
+    rows = {line.split("|")[3].strip(): [cell.strip() for cell in line.split("|")[1:-1]]
+            for line in text.splitlines() if line.startswith("| good | bad |")}
+    assert rows["Err"][:5] == ["good", "bad", "Err", "6.2", "50.0"]
+    assert float(rows["Err"][6]) < 0.01
+    assert rows["PERIOD.F1"][5:] == ["+0.0 (+0.0 … +0.0)", "1.0000"]
     assert "O.F1" not in rows
 
 
-def test_what_is_tested_can_be_chosen(exp):
+def test_results_tested_metrics(exp):
     assert results("--compare", "good,bad", "--tested", "SER Err") == 0
-    text = (exp / "RESULTS.md").read_text()
-    section = text[text.index("## good against bad"):]
-    assert [line.split("|")[2].strip() for line in section.splitlines() if line.startswith("| test")] == ["Err", "SER"]
+    lines = (exp / "exp/results/tests.tsv").read_text().splitlines()[1:]
+    assert [line.split("\t")[3] for line in lines] == ["Err", "SER"]
+
+
+def test_results_of_some_systems_keep_those_of_the_others(exp, capsys):
+    """A pair with a system that was not run is left out with a message; all scores that are there stay."""
+    assert results("--compare", "good,bad", "--compare", "good,later", "--systems", "good later") == 0
+    assert "no set has scores of both good and later: their test is left out" in capsys.readouterr().err
+    assert "| good | bad |" in (exp / "exp/results/test.md").read_text()
+    assert "later" not in (exp / "exp/RESULTS.md").read_text()
 
 
 @pytest.mark.parametrize(("options", "message"), [
     (["--compare", "good"], "--compare=good is not a pair"),
     (["--compare", "good,bad", "--tested", "overall"], "there is no test of 'overall'; there are "),
-    (["--compare", "good,none"], "no set on which both 'good' and 'none' are scored"),
+    (["--main", "'good"], "--main ''good': No closing quotation; put quotes around a name with blanks"),
+    (["--main-columns", "Err"], "--main-columns: 'Err' names no set; write METRIC@SET"),
     (["--columns", "DASH"], "no score has a column 'DASH'; there are COMMA PERIOD overall"),
     (["--published", "none"], "none: no such file"),
     (["--published", "labels.txt"], "labels.txt:1: not a line of this table; columns, with tabs between: system set"),
-    (["--notes", "none"], "none: no such file"),
+    (["--findings", "none"], "none: no such file"),
 ])
-def test_a_users_mistake_is_one_line_and_leaves_the_results(exp, capsys, options, message):
+def test_results_wrong_option_is_one_line_and_keeps_results(exp, capsys, options, message):
     results()
-    before = (exp / "RESULTS.md").read_bytes(), (exp / "RESULTS.tsv").read_bytes()
+    before = files()
     capsys.readouterr()
     assert results(*options) == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert error.startswith("punc results: ")
     assert message in error
-    assert ((exp / "RESULTS.md").read_bytes(), (exp / "RESULTS.tsv").read_bytes()) == before
+    assert files() == before
 
 
-def test_no_scores(tmp_path, capsys):
-    assert main(["results", str(tmp_path), str(tmp_path / "RESULTS")]) == 1
+def test_results_without_scores(tmp_path, capsys):
+    assert main(["results", str(tmp_path)]) == 1
     assert "no scores; punc score writes them" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
-
-
-def test_published_figures_of_a_recipe_agree_with_each_other(pytestconfig):
-    """F1 is the harmonic mean of P and R in every published row that has all three, within rounding."""
-    paths = list(pytestconfig.rootpath.glob("egs/*/conf/published.tsv"))
-    assert paths
-    for path in paths:
-        of = {(row.system, row.set, row.metric): row.value for row in read_published(path)}
-        for (system, set, metric), f1 in of.items():
-            p, r = (of.get((system, set, metric.replace(".F1", part))) for part in (".P", ".R"))
-            if metric.endswith(".F1") and p and r:
-                # A paper that gives whole percents rounds P, R and F1 by up to a half each.
-                rounding = 1.0 if f1 % 1 == p % 1 == r % 1 == 0 else 0.16
-                assert f1 == pytest.approx(2 * p * r / (p + r), abs=rounding), (system, set, metric)

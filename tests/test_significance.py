@@ -1,4 +1,4 @@
-"""Intervals and paired tests against closed forms, enumeration, and what must hold of any data."""
+"""Intervals and paired tests against closed forms, enumeration, and properties of any data."""
 
 import itertools
 from functools import partial
@@ -11,15 +11,16 @@ from hypothesis import strategies as st
 from punc.base.errors import InputError
 from punc.data.labels import Label, LabelSet
 from punc.scoring import significance
-from punc.scoring.metrics import Counts, figures
+from punc.scoring.counts import Counts
+from punc.scoring.metrics import compute_metrics
 from punc.scoring.significance import check_pair, compare, intervals
 
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))
-MEASURE = partial(figures, labels=LABELS)
+MEASURE = partial(compute_metrics, labels=LABELS)
 
 
 def system(units, right, seed=1, slots=40):
-    """Counts of a system that has a share `right` of its slots right, whatever the reference label is."""
+    """Counts of a system that has a share `right` of its slots right, for any reference label."""
     rng = np.random.default_rng(seed)
     reference = np.random.default_rng(99).choice(3, (units, slots), p=(0.8, 0.1, 0.1))
     hypothesis = np.where(rng.random((units, slots)) < right, reference, rng.integers(0, 3, (units, slots)))
@@ -28,7 +29,7 @@ def system(units, right, seed=1, slots=40):
     return counts
 
 
-def test_interval_of_err_is_that_of_a_mean():
+def test_intervals_err_equals_normal_approximation():
     """With units of one size Err is a mean over units: its interval is ± 1.96 standard errors."""
     counts = system(400, 0.9)
     found = intervals(counts, MEASURE, 4000)["Err"]
@@ -38,8 +39,8 @@ def test_interval_of_err_is_that_of_a_mean():
     assert (found.low, found.high) == pytest.approx((found.value - half, found.value + half), abs=0.1 * half)
 
 
-def test_interval_of_two_units_by_enumeration():
-    """Resampling 2 units gives (a, a), (a, b), (b, a), (b, b) alike: the 95 % lie between Err of a and Err of b."""
+def test_intervals_two_units_by_enumeration():
+    """Resampling 2 units gives (a, a), (a, b), (b, a), (b, b), equally likely: 95 % is from Err of a to Err of b."""
     counts = np.array([np.diag([6, 2, 2]), [[4, 2, 0], [0, 2, 0], [0, 0, 2]]])
     found = intervals(counts, MEASURE)["Err"]
     assert found == pytest.approx((10, 0, 20))
@@ -47,26 +48,26 @@ def test_interval_of_two_units_by_enumeration():
 
 @settings(max_examples=20, deadline=None)
 @given(st.integers(20, 60), st.floats(0.3, 0.95), st.integers(0, 99))
-def test_interval_contains_the_figure(units, right, seed):
+def test_intervals_contain_the_value(units, right, seed):
     for name, found in intervals(system(units, right, seed), MEASURE, 300).items():
         assert found.low <= found.value <= found.high, name
 
 
-def test_interval_shrinks_with_data():
+def test_intervals_shrink_with_data():
     small, large = (intervals(system(units, 0.8), MEASURE) for units in (50, 5000))
     for name in small:
         ratio = (small[name].high - small[name].low) / (large[name].high - large[name].low)
         assert 6 < ratio < 16, name  # the root of 100, but for chance
 
 
-def test_identical_is_100_throughout():
+def test_intervals_perfect_system_is_100():
     counts = system(30, 1.0)
     found = intervals(counts, MEASURE, 200)
     assert all(found[f"{name}.F1"] == (100, 100, 100) for name in ("COMMA", "PERIOD", "overall", "O"))
     assert found["Err"] == found["SER"] == (0, 0, 0)
 
 
-def test_one_unit_has_no_interval():
+def test_intervals_one_unit_has_no_bounds():
     counts = system(1, 0.8)
     found = intervals(counts, MEASURE)["Err"]
     assert found.value == pytest.approx(float(MEASURE(counts[0])["Err"]))
@@ -74,7 +75,7 @@ def test_one_unit_has_no_interval():
     assert np.isnan(found.high)
 
 
-def test_interval_covers_the_truth_as_often_as_it_says():
+def test_intervals_cover_the_truth_in_95_percent():
     """Err of systems that are right in a known share of slots, in 300 samples."""
     truth = 100 * (1 - 0.7) * 2 / 3  # a third of the random labels is right by chance
     covered = 0
@@ -84,7 +85,7 @@ def test_interval_covers_the_truth_as_often_as_it_says():
     assert 0.90 <= covered / 300 <= 0.99
 
 
-def test_order_of_units_changes_only_the_draw():
+def test_intervals_other_order_of_units():
     counts = system(60, 0.8)
     one, two = intervals(counts, MEASURE, 4000), intervals(counts[::-1], MEASURE, 4000)
     for name in one:
@@ -92,7 +93,7 @@ def test_order_of_units_changes_only_the_draw():
         assert one[name] == pytest.approx(two[name], abs=0.12 * (one[name].high - one[name].low))
 
 
-def test_the_same_seed_the_same_figures(monkeypatch):
+def test_intervals_same_seed_same_values(monkeypatch):
     counts = system(30, 0.8)
     one, other = intervals(counts, MEASURE, 100, seed=5), intervals(counts, MEASURE, 100, seed=6)
     assert one == intervals(counts, MEASURE, 100, seed=5)
@@ -101,13 +102,13 @@ def test_the_same_seed_the_same_figures(monkeypatch):
     assert one == intervals(counts, MEASURE, 100, seed=5)
 
 
-def test_a_system_against_itself():
+def test_compare_system_with_itself():
     counts = system(40, 0.8)
     for name, found in compare(counts, counts, MEASURE, 200).items():
         assert (found.difference, found.low, found.high, found.p) == (0, 0, 0, 1), name
 
 
-def test_a_clear_winner():
+def test_compare_clear_winner():
     found = compare(system(60, 0.9, 1), system(60, 0.7, 2), MEASURE)
     for name in ("overall.F1", "Err", "SER"):
         assert found[name].p < 0.01
@@ -118,15 +119,15 @@ def test_a_clear_winner():
     assert back["Err"].difference == -found["Err"].difference
 
 
-def test_two_alike_are_rarely_told_apart():
-    """p of two systems that are alike is uniform: below 0.1 in about a tenth of the cases."""
+def test_compare_alike_systems_p_is_uniform():
+    """p of two systems that are alike is uniform: it is below 0.1 in about a tenth of the cases."""
     p = [compare(system(30, 0.8, 2 * i), system(30, 0.8, 2 * i + 1), MEASURE, 200)["Err"].p for i in range(200)]
     assert 0.04 < np.mean(np.array(p) < 0.1) < 0.17
     assert 0.35 < np.median(p) < 0.65
 
 
-def test_p_by_enumeration():
-    """With 6 units all 64 exchanges can be made; p approaches the share that reaches the difference."""
+def test_compare_p_by_enumeration():
+    """6 units have 64 exchanges; p approaches the share that reaches the difference."""
     this, other = system(6, 0.9, 1), system(6, 0.75, 2)
     error = [100 * (1 - np.trace(s, axis1=1, axis2=2) / 40) for s in (this, other)]
     seen = abs(error[0].mean() - error[1].mean())
@@ -137,7 +138,7 @@ def test_p_by_enumeration():
     assert compare(this, other, MEASURE, 20000)["Err"].p == pytest.approx(np.mean(reached), abs=0.01)
 
 
-def test_systems_that_cannot_be_compared():
+def test_check_pair_different_slots_raises():
     units = [f"u{i}" for i in range(4)]
     one = Counts(units, system(4, 0.8, 1))
     check_pair(one, Counts(units, system(4, 0.5, 2)), "x")

@@ -105,7 +105,7 @@ def test_the_vocabulary_is_the_characters_of_the_words(tmp_path, monkeypatch):
     made = CharTokenizer.make([data], 3)
     assert made.vocabulary.tokens == [*SPECIALS, "b", "0", "a"]
     assert CharTokenizer.make([data], 9, min_count=3).vocabulary.tokens == [*SPECIALS, "b"]
-    monkeypatch.setattr(punc.tokens.tokenizers.char, "COUNT_BLOCK", 8)
+    monkeypatch.setattr(punc.tokens.tokenizers.char, "COUNT_BYTES", 8)
     assert count_characters([data, data], nj=2) == {c: 2 * n for c, n in count_characters([data]).items()}
 
 

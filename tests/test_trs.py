@@ -9,7 +9,7 @@ from punc.bin.main import main
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
 from punc.data.validate import validate
-from punc.text.trs import read_turns
+from punc.text.formats.trs import read_turns
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. . ; ? !\n"
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE Trans SYSTEM "trans-14.dtd">\n<Trans audio_filename="x">\n' \
@@ -37,7 +37,7 @@ def content(directory):
     return [(u.stream, u.id, " ".join(u.words), " ".join(u.labels)) for u in DataDir(directory).utterances()]
 
 
-def test_turns_and_times(tmp_path, capsys):
+def test_trs_turns_and_times(tmp_path, capsys):
     other = '<Turn speaker="spk2" startTime="4" endTime="6"><Sync time="4"/>As, <Event desc="b" type="noise" ' \
             'extent="instantaneous"/> it <Comment desc="?"/>must?</Turn>'
     status, out = run(tmp_path, trs(TURN, other), trs(TURN))
@@ -55,7 +55,7 @@ def test_turns_and_times(tmp_path, capsys):
     validate(out, LabelSet.read(tmp_path / "labels.txt"))
 
 
-def test_turns_of_two_speakers_are_in_time_order_and_get_pauses(tmp_path):
+def test_trs_two_speakers_in_time_order_with_pauses(tmp_path):
     turns = ['<Turn speaker="spk2" startTime="0" endTime="2"><Sync time="0"/>b.</Turn>',
              '<Turn speaker="spk1" startTime="2" endTime="4"><Sync time="2"/>a c</Turn>']
     _, out = run(tmp_path, trs(*turns))
@@ -66,7 +66,7 @@ def test_turns_of_two_speakers_are_in_time_order_and_get_pauses(tmp_path):
     np.testing.assert_allclose(pauses, [1.25, 0.5, np.nan])
 
 
-@pytest.mark.parametrize(("turn", "segments", "repair"), [
+@pytest.mark.parametrize(("turn", "parts", "repair"), [
     ('<Turn speaker="spk1" startTime="1" endTime="4">so it</Turn>', [("spk1", 1, 4, "so it")],
      "texts before a first sync, which begin with their turn"),
     ('<Turn speaker="spk1" startTime="1" endTime="4">so<Sync time="2"/>it</Turn>',
@@ -84,16 +84,16 @@ def test_turns_of_two_speakers_are_in_time_order_and_get_pauses(tmp_path):
     ('<Turn startTime="0" endTime="4"><Sync time="0"/>so<Background time="1" type="music" level="high"/></Turn>',
      [("unknown", 0, 4, "so")], "changes of background, left out"),
 ])
-def test_repairs(tmp_path, turn, segments, repair):
+def test_read_turns_repairs(tmp_path, turn, parts, repair):
     (tmp_path / "x.trs").write_text(trs(turn))
     repairs = Counter()
     found = [(s.speaker, s.begin, s.end, " ".join(s.text.split()))
              for turn in read_turns(tmp_path / "x.trs", repairs) for s in turn]
-    assert found == segments
+    assert found == parts
     assert repairs[repair] == 1
 
 
-def test_a_mark_goes_to_the_word_before_it_in_its_turn(tmp_path, capsys):
+def test_trs_mark_goes_to_word_before_in_its_turn(tmp_path, capsys):
     turns = ['<Turn speaker="spk1" startTime="0" endTime="4"><Sync time="0"/>so<Sync time="1"/>, it .</Turn>',
              '<Turn speaker="spk2" startTime="4" endTime="5"><Sync time="4"/>. no</Turn>']
     _, out = run(tmp_path, trs(*turns))
@@ -101,7 +101,7 @@ def test_a_mark_goes_to_the_word_before_it_in_its_turn(tmp_path, capsys):
     assert "1 marks before a first word, dropped" in capsys.readouterr().err
 
 
-def test_an_old_encoding_and_text_to_delete(tmp_path):
+def test_trs_old_encodings_and_remove(tmp_path):
     text = trs('<Turn speaker="spk1" startTime="0" endTime="4"><Sync time="0"/>Õhtust [naer] tere</Turn>')
     for encoding in ("ISO-8859-1", "ISO-8859-15", "windows-1257"):
         _, out = run(tmp_path, text.replace("UTF-8", encoding).encode(encoding), options=[r"--remove=\[[^]]*\]"])
@@ -113,14 +113,14 @@ def test_an_old_encoding_and_text_to_delete(tmp_path):
     (trs(TURN)[:-10], 12, "not XML"),
     ("", 1, "not XML"),
     (trs(TURN).replace("UTF-8", "klingon"), 1, "not XML"),
-    ("<TextGrid></TextGrid>", 1, "<TextGrid>, where"),
+    ("<TextGrid></TextGrid>", 1, "<TextGrid>, but Transcriber's files have <Trans>"),
     (trs(TURN).replace('time="1.5"', 'time="soon"'), 9, "time 'soon' is not a time"),
     (trs(TURN).replace('<Sync time="1.5"/>', "<Sync/>"), 9, "<Sync> without time"),
     (trs(TURN).replace('endTime="4"', ""), 6, "<Turn> without endTime"),
     (trs(TURN).replace('endTime="4"', 'endTime="0"'), 6, "a turn from 0 to 0 s"),
     (trs(TURN).replace('startTime="0"', 'startTime="-1"'), 6, "startTime '-1' is not a time"),
 ])
-def test_errors_are_one_line_and_leave_the_output(tmp_path, capsys, text, line, message):
+def test_trs_error_is_one_line_and_leaves_output(tmp_path, capsys, text, line, message):
     run(tmp_path, trs(TURN))
     before = (tmp_path / "out" / "text").read_text()
     capsys.readouterr()
@@ -132,7 +132,7 @@ def test_errors_are_one_line_and_leave_the_output(tmp_path, capsys, text, line, 
     assert (out / "text").read_text() == before
 
 
-def test_two_files_of_one_name_and_two_turns_at_one_time(tmp_path, capsys):
+def test_trs_two_files_of_one_name_and_two_turns_at_one_time(tmp_path, capsys):
     status, _ = run(tmp_path, trs(TURN, TURN))
     assert status == 1
     assert "two turns of 'spk1' from 0 s" in capsys.readouterr().err
@@ -145,8 +145,8 @@ def test_two_files_of_one_name_and_two_turns_at_one_time(tmp_path, capsys):
     assert "a second file is called 'rec0'" in capsys.readouterr().err
 
 
-def test_options_of_other_formats_and_no_words(tmp_path, capsys):
+def test_trs_options_of_other_formats_and_no_words(tmp_path, capsys):
     assert run(tmp_path, trs(TURN), options=["--document-prefix=#doc"])[0] == 1
-    assert "leave out" in capsys.readouterr().err
+    assert "--document-prefix does not apply to --format trs; leave it out" in capsys.readouterr().err
     assert run(tmp_path, trs('<Turn startTime="0" endTime="4"><Sync time="0"/></Turn>'))[0] == 1
     assert "no utterance to write" in capsys.readouterr().err

@@ -17,8 +17,7 @@ from pathlib import Path
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir
 from punc.base.options import OptionParser
-from punc.text.chunks import in_order
-from punc.text.prepare import file_name
+from punc.text.cutter import file_name, sorted_streams
 from punc.timing.ctm import CtmIndex
 from punc.timing.pauses import word_times
 
@@ -34,7 +33,7 @@ def texts(folder: Path) -> dict[str, Path]:
     if len(paths) < MIN_TEXTS:
         raise InputError(f"{len(paths)} files *.txt here", f"give {MIN_TEXTS} texts at least, one a file", folder)
     files = dict(zip(map(file_name, paths), paths))
-    return {name: files[name] for name in in_order(map(file_name, paths))}
+    return {name: files[name] for name in sorted_streams(map(file_name, paths))}
 
 
 def split(names: Sequence[str]) -> dict[str, list[str]]:

@@ -1,59 +1,107 @@
-"""`punc results`: collect scores into RESULTS.tsv and RESULTS.md."""
+"""`punc results`: collect the scores of an experiment into RESULTS.tsv and pages."""
 
-import sys
+import logging
+import shlex
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
 from punc.base.errors import InputError
 from punc.base.files import decode_line, open_input
-from punc.base.options import OptionParser
-from punc.scoring.results import collect, read_published, write_results
+from punc.base.options import OptionParser, boolean
+from punc.scoring.collect import collect_costs, collect_scores, paired_tests
+from punc.scoring.findings import unknown_figures
+from punc.scoring.page_data import PageData, pictures, read_page_data, read_published, write_page_data
+from punc.scoring.pages import Settings, render
+from punc.scoring.publish import write_pages
+
+logger = logging.getLogger(__name__)
 
 
 def parser() -> OptionParser:
     """The options of `punc results`."""
     options = OptionParser(
-        "punc results [options] EXP-DIR OUT-PREFIX",
-        "Collect EXP-DIR/SYSTEM/decode_SET/score into OUT-PREFIX.tsv (system, set, metric, value, low, high) and "
-        "OUT-PREFIX.md, with published figures beside them.",
-        "punc results --title 'TED talks' --command './run.sh' --published conf/published.tsv "
-        "--compare T-LSTM,CNN-2A exp RESULTS")
+        "punc results [options] EXP-DIR",
+        "Collect EXP-DIR/SYSTEM/decode_SET/score into EXP-DIR/RESULTS.tsv (system, set, metric, value, low, high), the "
+        "page EXP-DIR/RESULTS.md, and EXP-DIR/results with a page for each set: all rows, paired tests, signatures. "
+        "punc publish copies these to a recipe's directory.",
+        "punc results --config conf/results.conf --command './run.sh' exp")
     options.add_argument("--title", default="Results", metavar="TEXT", help="heading of the page")
+    options.add_argument("--about", default="", metavar="TEXT", help="a sentence or two: what is scored")
     options.add_argument("--command", default="", metavar="TEXT", help="the command that made the figures")
     options.add_argument("--systems", default="", metavar="NAMES", help="order of the systems; others follow, sorted")
     options.add_argument("--sets", default="", metavar="NAMES", help="order of the sets; others follow, sorted")
+    options.add_argument("--main", default="", metavar="NAMES",
+                         help="systems in the table of RESULTS.md, published ones too, at most ten; quote blanks")
+    options.add_argument("--main-columns", default="", metavar="NAMES",
+                         help="columns of that table, as 'overall.F1@test_ref Err@test_ref'; default: overall.F1")
+    options.add_argument("--columns", default="", metavar="NAMES",
+                         help="columns of the sets' tables, as 'PERIOD overall Err'; default: all but the empty label")
     options.add_argument("--published", metavar="FILE",
                          help="published figures: system, set, metric, value, source, with tabs between")
-    options.add_argument("--columns", default="", metavar="NAMES",
-                         help="columns of the tables, as 'PERIOD overall Err'; default: all but the empty label's")
     options.add_argument("--compare", action="append", default=[], metavar="SYSTEM,SYSTEM",
                          help="a paired test of two systems; can be given again")
     options.add_argument("--tested", default="", metavar="NAMES",
-                         help="what paired tests are of, as 'overall.F1 Err'; default: all")
-    options.add_argument("--notes", metavar="FILE", help="Markdown to append as it is")
+                         help="metrics of the paired tests, as 'overall.F1 Err'; default: all")
+    options.add_argument("--findings", metavar="FILE",
+                         help="Markdown for 'What we found'; left out if it quotes a figure that no table has")
+    options.add_argument("--link", action="append", default=[], metavar="'PATH TEXT'",
+                         help="another page to link, relative to RESULTS.md; can be given again")
+    options.add_argument("--render", type=boolean, default=False, metavar="BOOL",
+                         help="only write the pages again, from EXP-DIR/RESULTS.tsv and EXP-DIR/results/*.tsv")
     options.add_argument("exp", metavar="EXP-DIR", help="where the systems' directories are")
-    options.add_argument("prefix", metavar="OUT-PREFIX", help="path of the results without .tsv and .md")
     return options
 
 
 def main(arguments: Sequence[str]) -> None:
     """Run `punc results`. Raises InputError for a user's mistake."""
     options = parser().parse(arguments)
-    pairs = [tuple(pair.split(",")) for pair in options.compare]
-    for pair, text in zip(pairs, options.compare):
-        if len(pair) != 2:
+    settings = Settings(options.title, options.about, options.columns.split(), _names(options.main),
+                        options.main_columns.split(), read_published(options.published) if options.published else [],
+                        _text(options.findings), options.link)
+    data = read_page_data(options.exp) if options.render else _collect(options)
+    if unknown := unknown_figures(settings.findings, data, settings.published):
+        logger.warning("punc results: %s quotes %s, which no table has: it is left out; correct it", options.findings,
+                       ", ".join(unknown))
+        settings.findings = ""
+    pages = render(data, settings)
+    if options.render:
+        write_pages(options.exp, pages)
+        return
+    write_page_data(options.exp, data)
+    write_pages(options.exp, pages)
+    logger.info("punc results: %d scores in %s/RESULTS.tsv and %s/RESULTS.md", len(data.metrics), options.exp,
+                options.exp)
+
+
+def _collect(options: Namespace) -> PageData:
+    """The data of the pages. Says which decode directories have no score."""
+    pairs = []
+    for text in options.compare:
+        this, comma, other = text.partition(",")
+        if not comma or "," in other:
             raise InputError(f"--compare={text} is not a pair", "write SYSTEM,SYSTEM")
-    scores = collect(options.exp, options.systems.split(), options.sets.split())
-    published = read_published(options.published) if options.published else []
-    write_results(options.prefix, scores, options.title, options.command, published, pairs,
-                  options.columns.split(), _notes(options.notes), options.tested.split())
+        pairs.append((this, other))
+    scores = collect_scores(options.exp, options.systems.split(), options.sets.split())
     for path in sorted(Path(options.exp).glob("*/decode_*")):
-        if not (path / "score" / "figures.tsv").is_file():
-            print(f"punc results: {path} has no score: left out", file=sys.stderr)
-    print(f"punc results: {len(scores)} scores in {options.prefix}.tsv and {options.prefix}.md", file=sys.stderr)
+        if not (path / "score" / "metrics.tsv").is_file():
+            logger.info("punc results: %s has no score: left out", path)
+    keys = [(score.system, score.set) for score in scores]
+    return PageData(dict(zip(keys, (score.metrics for score in scores))),
+                    dict(zip(keys, (score.signature for score in scores))),
+                    paired_tests(scores, pairs, options.tested.split()),
+                    collect_costs(options.exp, dict.fromkeys(score.system for score in scores)),
+                    options.command, pictures(options.exp))
 
 
-def _notes(path: str | None) -> str:
+def _names(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise InputError(f"--main '{text}': {error}", "put quotes around a name with blanks") from None
+
+
+def _text(path: str | None) -> str:
     if path is None:
         return ""
     with open_input(path) as file:

@@ -1,7 +1,7 @@
 """Pictures of pauses: how long they are by label, and what a system makes of them.
 
-Pauses are on a logarithmic axis; those under 10 ms, the shortest frame of a recogniser, are at its left end as "0".
-matplotlib is an extra: `available` says whether it is there.
+The axis of pauses is logarithmic. Pauses under 10 ms, the shortest frame of an ASR system, are at its left end as "0".
+matplotlib is an extra: `available` says whether it is installed.
 """
 
 import importlib.util
@@ -30,9 +30,9 @@ def available() -> bool:
 
 
 def slots(data: DataDir) -> dict[str, np.ndarray]:
-    """The pauses of the slots of each label, float32, seconds, NaN unknown; labels in the order they are met.
+    """The pauses of each label's slots, float32, seconds, NaN unknown; labels in the order of their first slot.
 
-    Memory: 4 bytes a slot. Raises InputError where there are no labels or no pauses.
+    Memory: 4 bytes per slot. Raises InputError if the directory has no labels or no pauses.
     """
     for there, name in ((data.has_labels, "punct"), (data.has_pauses, "pauses.scp")):
         if not there:
@@ -40,25 +40,27 @@ def slots(data: DataDir) -> dict[str, np.ndarray]:
                              data.path / name)
     parts: dict[str, list[np.ndarray]] = {}
     for utterance in data.utterances():
+        assert utterance.labels is not None  # checked above
+        assert utterance.pauses is not None
         labels = np.array(utterance.labels)
         for name in dict.fromkeys(utterance.labels):
             parts.setdefault(name, []).append(utterance.pauses[labels == name])
     return {name: np.concatenate(arrays) for name, arrays in parts.items()}
 
 
-def places(pauses: np.ndarray) -> np.ndarray:
-    """Where known pauses are on the axis: "0" for those under 10 ms, and no further than its end."""
+def axis_positions(pauses: np.ndarray) -> np.ndarray:
+    """Where known pauses are on the axis: pauses under 10 ms at "0", pauses beyond the axis at its end."""
     return np.where(pauses < SHORTEST, ZERO, np.clip(pauses, SHORTEST, LONGEST * 0.999, dtype=np.float64))
 
 
 def shares(pauses: np.ndarray) -> np.ndarray:
     """The share of known pauses, in percent, in each bin of EDGES."""
     known = pauses[np.isfinite(pauses)]
-    return 100 * np.histogram(places(known), EDGES)[0] / max(len(known), 1)
+    return 100 * np.histogram(axis_positions(known), EDGES)[0] / max(len(known), 1)
 
 
 def describe(name: str, pauses: np.ndarray) -> str:
-    """A label's slots in a line: how many, how many without a pause or with none known, the median."""
+    """One line about a label's slots: their number, median, and shares without a pause and without a known one."""
     known = pauses[np.isfinite(pauses)]
     if not len(known):
         return f"{name}: {len(pauses):,} slots, no pause known"
@@ -82,11 +84,11 @@ def plot_pauses(by_label: Mapping[str, np.ndarray], path: str | os.PathLike, tit
 
 
 def posteriors(data: DataDir, decode: str | os.PathLike, label: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each slot of a data directory its pause, a system's posterior of `label`, and whether it is right.
+    """For each slot of a data directory: its pause, a system's posterior of `label`, and whether it has that label.
 
-    decode   what `punc punctuate` wrote for the directory, with posteriors
+    decode   the output of `punc punctuate` for the directory, with posteriors
 
-    Raises InputError where that has no posteriors, or of other slots, or no such label.
+    Raises InputError if `decode` has no posteriors, or posteriors of other slots, or if there is no such label.
     """
     archive = Path(decode) / "post.ark"
     if not archive.is_file():
@@ -102,20 +104,21 @@ def posteriors(data: DataDir, decode: str | os.PathLike, label: str) -> tuple[np
         if len(of.get(utterance.id, ())) != len(utterance.words):
             raise InputError(f"not the slots of '{utterance.id}' in {data.path}", "punctuate that directory", archive)
         found.append((utterance.pauses, of[utterance.id], np.array(utterance.labels) == label))
-    return tuple(map(np.concatenate, zip(*found)))
+    pauses, probabilities, right = map(np.concatenate, zip(*found))
+    return pauses, probabilities, right
 
 
 def _model_labels(decode: str | os.PathLike) -> Path:
-    """The label set of the system whose directory a decode directory is in."""
+    """The label set of the system whose directory has the decode directory."""
     return Path(os.path.abspath(decode)).parent / "labels.txt"
 
 
 def plot_posteriors(pauses: np.ndarray, probabilities: np.ndarray, right: np.ndarray, path: str | os.PathLike,
                     label: str, thresholds: Iterable[float] = (), title: str = "") -> None:
-    """Draw P(label) against the pause: a dot a slot, the mean over slots, and thresholds of a decision tree."""
+    """Draw P(label) against the pause: one dot per slot, the mean over slots, and thresholds of a decision tree."""
     figure, axes = _axes(title)
     known = np.isfinite(pauses)
-    at, scatter = places(pauses[known]), np.random.default_rng(1).uniform(-0.06, 0.06, int(known.sum()))
+    at, scatter = axis_positions(pauses[known]), np.random.default_rng(1).uniform(-0.06, 0.06, int(known.sum()))
     probabilities, right = probabilities[known], right[known]
     for is_label, colour in ((False, COLOURS[0]), (True, COLOURS[2])):
         chosen, text = right == is_label, f"slot {'with' if is_label else 'without'} {label}"
@@ -133,7 +136,7 @@ def plot_posteriors(pauses: np.ndarray, probabilities: np.ndarray, right: np.nda
 
 
 def binned_mean(at: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The middle, on the logarithmic axis, of each bin of EDGES that has a slot, and the mean of its values."""
+    """For each bin of EDGES that has a slot: its middle on the logarithmic axis, and the mean of its values."""
     bins = np.digitize(at, EDGES) - 1
     count = np.bincount(bins, minlength=len(EDGES) - 1)
     mean = np.bincount(bins, values, minlength=len(EDGES) - 1) / np.maximum(count, 1)
@@ -146,7 +149,7 @@ def _axes(title: str) -> tuple[Any, Any]:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4.5), dpi=120, layout="constrained")
-    FigureCanvasAgg(figure)  # draws without a display, and leaves the caller's backend alone
+    FigureCanvasAgg(figure)  # draws without a display and without changing the caller's backend
     axes = figure.add_subplot()
     axes.set_xscale("log")
     axes.set_xlim(EDGES[0], LONGEST)

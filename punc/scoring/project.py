@@ -1,14 +1,14 @@
-"""The labels of one data directory carried onto the words of another (Tilk & Alumäe 2015, section 3).
+"""The labels of one data directory projected onto the words of another (Tilk & Alumäe 2015, section 3).
 
-Streams are aligned one by one and whole: the reference and the hypothesis may be cut into different utterances.
-The rules are those of `punc.timing.align`.
+Each stream is aligned as a whole, so the reference and the hypothesis may be cut into different utterances.
+`timing.align` has the rules.
 """
 
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
-from itertools import chain, zip_longest
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -16,12 +16,12 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir
-from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir import DataDir, Utterance, label_numbers
 from punc.data.labels import LabelSet
 from punc.data.tables import read_table, write_table
 from punc.timing.align import align_words, project_labels, project_slots
 
-# What says where the marks of the hypothesis directory were: not true of the new directory.
+# Files about the hypothesis directory's own marks, which are not true of the new directory.
 PUNCTUATED = ("punct", "text_punct", "ctm_punct", "post.scp")
 
 
@@ -32,7 +32,7 @@ class Projection(NamedTuple):
     errors           edit distance in words
     marks            reference slots with a label that is not the empty one; of these:
     moved            after a deleted word, now in an earlier slot
-    merged           gone because another one has their slot
+    merged           gone because another mark has their slot
     lost             gone because no hypothesis word comes before them
     """
 
@@ -50,21 +50,22 @@ class Projection(NamedTuple):
         return self.errors / self.words if self.words else 0.0
 
 
-def project(ref: str | os.PathLike, hyp: str | os.PathLike, out: str | os.PathLike, labels: LabelSet) -> Projection:
-    """Write `out`: the data directory `hyp`, with the labels of `ref` as its `punct`.
+def project(ref_dir: str | os.PathLike, hyp_dir: str | os.PathLike, out_dir: str | os.PathLike,
+            labels: LabelSet) -> Projection:
+    """Write `out_dir`: the data directory `hyp_dir`, with the labels of `ref_dir` as its `punct`.
 
-    The other files of `hyp` are copied, but for archives (a table of pauses still points at them), subdirectories
-    and what was written of other labels. Memory is one stream, and an index of the utterances.
+    Copies the other files of `hyp_dir`, except archives (a table of pauses still points at them), subdirectories and
+    files about other labels. Memory: one stream, and an index of the utterances.
 
-    Raises InputError for a stream that is only in one of them, for a reference without labels, and for a label
-    that is not in the set.
+    Raises InputError if only one of them has a stream, if the reference has no labels, or for a label that is not in
+    the set.
     """
-    ref, hyp = DataDir(ref), DataDir(hyp)
+    ref, hyp = DataDir(ref_dir), DataDir(hyp_dir)
     if not ref.has_labels:
         raise InputError("no such file", "the reference needs labels: make it with punc prepare", ref.path / "punct")
     sums = np.zeros(len(Projection._fields), np.int64)
     # Utterances come by recording and time, but a table is in the order of ids: labels wait in a file.
-    with tempfile.TemporaryFile() as waiting, atomic_dir(out) as tmp:
+    with tempfile.TemporaryFile() as waiting, atomic_dir(out_dir) as tmp:
         places = {}
         for ref_utterances, hyp_utterances in paired_streams(ref, hyp):
             projected, counts = project_stream(ref_utterances, hyp_utterances, labels, ref.path)
@@ -79,12 +80,12 @@ def project(ref: str | os.PathLike, hyp: str | os.PathLike, out: str | os.PathLi
                 shutil.copyfile(file, tmp / file.name)
         write_table(tmp / "punct", _rows(hyp.path, places, waiting, labels))
     for stale in PUNCTUATED[1:]:
-        (Path(out) / stale).unlink(missing_ok=True)
+        (Path(out_dir) / stale).unlink(missing_ok=True)
     return Projection(*sums.tolist())
 
 
 def paired_streams(ref: DataDir, hyp: DataDir) -> Iterator[tuple[list[Utterance], list[Utterance]]]:
-    """The utterances of each stream in both directories. Raises InputError for a stream that is only in one."""
+    """The utterances of each stream in both directories. Raises InputError if only one of them has a stream."""
     for (a, ref_utterances), (b, hyp_utterances) in zip_longest(ref.streams(), hyp.streams(), fillvalue=(None, [])):
         if a != b:
             # Streams come in C order, so the lower one is missing on the other side.
@@ -95,10 +96,10 @@ def paired_streams(ref: DataDir, hyp: DataDir) -> Iterator[tuple[list[Utterance]
         yield ref_utterances, hyp_utterances
 
 
-def project_stream(ref: list[Utterance], hyp: list[Utterance], labels: LabelSet,
+def project_stream(ref: Sequence[Utterance], hyp: Sequence[Utterance], labels: LabelSet,
                    path: str | os.PathLike) -> tuple[np.ndarray, tuple[int, ...]]:
     """Label numbers of a stream's hypothesis slots, int8 (words,), and the counts of a `Projection`."""
-    numbers = np.fromiter(chain.from_iterable(label_numbers(u, labels, path) for u in ref), np.int8)
+    numbers = label_numbers(ref, labels, path).astype(np.int8)
     alignment = align_words([w for u in ref for w in u.words], [w for u in hyp for w in u.words])
     projected, slots = project_labels(alignment, numbers), project_slots(alignment)
     marks = numbers > 0
@@ -106,16 +107,6 @@ def project_stream(ref: list[Utterance], hyp: list[Utterance], labels: LabelSet,
     n_moved = int((marks & (slots >= 0) & (alignment.ref_to_hyp < 0)).sum())
     n_merged = n_marks - n_lost - int((projected > 0).sum())
     return projected, (1, len(numbers), alignment.distance, n_marks, n_moved, n_merged, n_lost)
-
-
-def label_numbers(utterance: Utterance, labels: LabelSet, path: str | os.PathLike) -> list[int]:
-    """The numbers of an utterance's labels. Raises InputError for a label that is not in the set."""
-    try:
-        return list(map(labels.index, utterance.labels))
-    except KeyError as error:
-        raise InputError(f"label '{error.args[0]}' of '{utterance.id}' is not in the label set",
-                         "add it to the label set, or name the set that the data were prepared with",
-                         Path(path) / "punct") from None
 
 
 def _rows(path: Path, places: dict[str, tuple[int, int]], waiting: IO[bytes],

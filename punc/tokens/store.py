@@ -26,7 +26,7 @@ from punc.base.errors import InputError
 from punc.base.files import atomic_dir, atomic_file, open_input, read_lines
 from punc.base.lookup import Lookup
 from punc.base.parallel import map_ordered
-from punc.data.block_reader import ENCODE_BLOCK, Encoded, Irregular, blocks, encode, encode_by_time, explain
+from punc.data.block_reader import ENCODE_BYTES, Encoded, Irregular, encode_block, encode_by_time, explain, line_blocks
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
 from punc.tokens.tokenizer import Tokenizer, read_tokenizer, tokenizer_class
@@ -205,8 +205,8 @@ def write_set(folder: Path, data: DataDir, tokenizer: Tokenizer, labels: LabelSe
     if data.has_segments:
         parts = encode_by_time(data, code, classes)
     else:
-        function = partial(encode, data.path, code, classes)
-        parts = map_ordered(function, blocks(data, names, ENCODE_BLOCK), nj)
+        function = partial(encode_block, data.path, code, classes)
+        parts = map_ordered(function, line_blocks(data, names, ENCODE_BYTES), nj)
     try:
         counts = _write_parts(folder, parts, data)
     except Irregular:

@@ -5,7 +5,8 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.decoding.decode import log_posteriors
 from punc.models.base import Model
-from punc.scoring.metrics import confusion, figures
+from punc.scoring.counts import confusion
+from punc.scoring.metrics import compute_metrics
 from punc.tokens.store import Store, StoreSet
 
 
@@ -20,7 +21,7 @@ def evaluate(model: Model, data: StoreSet) -> tuple[float, float]:
     labels = data.labels[slots].astype(np.int64)
     loss = -float(log_probs[slots, labels].mean(dtype=np.float64))
     counts = confusion(labels, log_probs[slots].argmax(axis=1), np.zeros(len(slots), np.int64), 1, len(model.labels))
-    return loss, float(figures(counts, model.labels)["overall.F1"][0])
+    return loss, float(compute_metrics(counts, model.labels)["overall.F1"][0])
 
 
 def labelled(store: Store, name: str) -> StoreSet:

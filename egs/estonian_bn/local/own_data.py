@@ -23,7 +23,7 @@ from punc.base.options import OptionParser, boolean
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
 from punc.text.prose_reader import TextReader
-from punc.text.trs import prepare_trs
+from punc.text.formats.trs import prepare_trs
 
 
 def times(folder: Path) -> Path:
@@ -70,8 +70,7 @@ def of_texts(files: Sequence[Path], reader: TextReader) -> Iterator[Utterance]:
 def make(folder: Path, out: Path, reader: TextReader) -> None:
     """Make the data directory. Raises InputError where there are no transcripts."""
     if (folder / "text").is_file():
-        data = DataDir(folder)
-        data.has_labels = data.has_pauses = False
+        data = DataDir(folder, ignore=["punct", "pauses.scp"])
         write_data_dir(out, of_table(data, reader), like=data)
     elif files := sorted(folder.glob("*.trs")):
         for repair, count in sorted(prepare_trs(files, out, reader).items()):

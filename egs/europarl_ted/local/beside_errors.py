@@ -8,24 +8,24 @@ COLLAPSE is one of `punc score`, of which P, R and F1 are printed.
 """
 
 import sys
-from itertools import chain
 
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.data.datadir import DataDir
+from punc.data.datadir import DataDir, label_numbers
 from punc.data.labels import LabelSet
-from punc.scoring.metrics import confusion, figures, parse_collapse
-from punc.scoring.project import label_numbers
-from punc.scoring.report import PRF
+from punc.scoring.collapse import parse_collapse
+from punc.scoring.counts import confusion
+from punc.scoring.metrics import compute_metrics
+from punc.scoring.ratios import PARTS
 from punc.timing.align import align_words
 
 
 def words_and_labels(directory: str, labels: LabelSet) -> tuple[list[str], np.ndarray]:
     """All words of a directory, and the numbers of their labels."""
     utterances = list(DataDir(directory).utterances())
-    numbers = chain.from_iterable(label_numbers(utterance, labels, directory) for utterance in utterances)
-    return [word for utterance in utterances for word in utterance.words], np.fromiter(numbers, np.int64)
+    words = [word for utterance in utterances for word in utterance.words]
+    return words, label_numbers(utterances, labels, directory)
 
 
 def beside_error(said: list[str], recognized: list[str]) -> np.ndarray:
@@ -48,7 +48,7 @@ def main(labels_file: str, collapse: str, reference: str, recognized: str, punct
     counts = confusion(expected, found, beside_error(said, words).astype(np.int64), 2, len(labels))
     print("| slots | words | P | R | F1 |\n|---|---:|---:|---:|---:|")
     for name, block in (("all", counts.sum(0)), ("not beside an error", counts[0]), ("beside an error", counts[1])):
-        prf = " | ".join(f"{figures(block, labels, [merged])[f'{merged.name}.{part}']:.1f}" for part in PRF)
+        prf = " | ".join(f"{compute_metrics(block, labels, [merged])[f'{merged.name}.{part}']:.1f}" for part in PARTS)
         print(f"| {name} | {block.sum():,} | {prf} |")
 
 

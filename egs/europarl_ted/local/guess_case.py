@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from punc.base.errors import InputError
-from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.datadir import DataDir, Utterance, label_numbers, write_data_dir
 from punc.data.labels import LabelSet
 
 
@@ -21,9 +21,7 @@ def slots(data: DataDir, labels: LabelSet) -> Iterator[tuple[Utterance, list[boo
         raise InputError("no labels", "it needs a file punct", data.path)
     last, stream, begins = labels.sentence_ends, "", True
     for utterance in data.utterances():
-        if wrong := set(utterance.labels) - set(labels.names):
-            raise InputError(f"utterance '{utterance.id}': label '{min(wrong)}' is not in the label set",
-                             "give the --labels that it was made with", data.path / "punct")
+        label_numbers([utterance], labels, data.path)  # checks the labels
         after = [name in last for name in utterance.labels]
         yield utterance, [begins or utterance.stream != stream, *after[:-1]]
         stream, begins = utterance.stream, after[-1]

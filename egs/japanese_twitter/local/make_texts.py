@@ -22,7 +22,7 @@ from punc.base.files import atomic_file, open_input
 from punc.base.options import OptionParser
 from punc.data.labels import LabelSet
 from punc.text.characters import CharacterReader, Split
-from punc.text.readers import decode
+from punc.text.file_parts import decode
 
 RUN = 50  # lines
 SENTENCES = (2, 3, 4, 5)  # of a text

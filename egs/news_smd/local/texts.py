@@ -25,7 +25,7 @@ from pathlib import Path
 
 from punc.base.files import decode_line, open_input, read_lines
 from punc.data.labels import LabelSet
-from punc.text.chunks import Memo
+from punc.text.passages import Memo
 from punc.text.prose_reader import PLAIN, TextReader
 
 CONF = Path(__file__).parents[1] / "conf"

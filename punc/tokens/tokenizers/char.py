@@ -25,7 +25,7 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.base.lookup import Tokens, split_lines
 from punc.base.parallel import map_ordered
-from punc.data.block_reader import COUNT_BLOCK, Block, Irregular, blocks, explain, text_of
+from punc.data.block_reader import COUNT_BYTES, Irregular, LineBlock, explain, line_blocks, read_span
 from punc.data.datadir import DataDir
 from punc.tokens.tokenizer import Encoding, Tokenizer
 from punc.tokens.vocabulary import SPECIALS, Vocabulary, most_frequent
@@ -148,7 +148,7 @@ def count_characters(sets: Sequence[DataDir], nj: int = 1) -> dict[bytes, int]:
     points = np.zeros(POINTS, np.int64)
     for data in sets:
         try:
-            for kinds, numbers in map_ordered(partial(_count, data.path), blocks(data, ["text"], COUNT_BLOCK), nj):
+            for kinds, numbers in map_ordered(partial(_count, data.path), line_blocks(data, ["text"], COUNT_BYTES), nj):
                 points[kinds] += numbers
         except Irregular:
             raise explain(data) from None
@@ -160,9 +160,9 @@ def count_characters(sets: Sequence[DataDir], nj: int = 1) -> dict[bytes, int]:
     return counts
 
 
-def _count(path: Path, block: Block) -> tuple[np.ndarray, np.ndarray]:
+def _count(path: Path, block: LineBlock) -> tuple[np.ndarray, np.ndarray]:
     """The code points of the words of a block, and how often each stands there."""
-    text = spaced(split_lines(text_of(path / "text", block.places["text"]))[1])
+    text = spaced(split_lines(read_span(path / "text", block.spans["text"]))[1])
     counts = np.bincount(np.frombuffer(text.decode().encode("utf-32-le"), np.uint32))
     kinds = np.flatnonzero(counts)
     return kinds, counts[kinds]

@@ -57,7 +57,7 @@ class ClassEncoder:
     lookup: Lookup
 
     def __call__(self, tokens: Tokens) -> Encoding:
-        return _with_classes(self.lookup.places(tokens),
+        return _with_classes(self.lookup.indices(tokens),
                              lambda unknown: list(map(bytes.decode, strings(tokens.at(unknown)))))
 
 

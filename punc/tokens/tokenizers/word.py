@@ -43,7 +43,7 @@ class WordEncoder:
     lookup: Lookup
 
     def __call__(self, tokens: Tokens) -> Encoding:
-        return one_each(self.lookup.places(tokens))
+        return one_each(self.lookup.indices(tokens))
 
 
 def one_each(ids: np.ndarray) -> Encoding:

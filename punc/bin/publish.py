@@ -1,0 +1,28 @@
+"""`punc publish`: copy the result pages of an experiment to a recipe's directory."""
+
+import logging
+from collections.abc import Sequence
+
+from punc.base.options import OptionParser
+from punc.scoring.publish import publish
+
+logger = logging.getLogger(__name__)
+
+
+def parser() -> OptionParser:
+    """The options of `punc publish`."""
+    options = OptionParser(
+        "punc publish [options] EXP-DIR TARGET-DIR",
+        "Copy EXP-DIR/RESULTS.md, EXP-DIR/RESULTS.tsv and EXP-DIR/results, which punc results wrote, to TARGET-DIR. "
+        "Files in TARGET-DIR/results that EXP-DIR/results does not have are removed; directories there stay.",
+        "punc publish exp .")
+    options.add_argument("exp", metavar="EXP-DIR", help="where punc results wrote its pages")
+    options.add_argument("target", metavar="TARGET-DIR", help="the recipe's directory")
+    return options
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run `punc publish`. Raises InputError for a user's mistake."""
+    options = parser().parse(arguments)
+    names = publish(options.exp, options.target)
+    logger.info("punc publish: %d files in %s", len(names), options.target)

@@ -1,0 +1,116 @@
+"""The data of result pages, collected from the systems' directories: scores, paired tests, training costs."""
+
+import logging
+import os
+import re
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from punc.base.errors import InputError
+from punc.base.files import open_input, read_lines
+from punc.scoring.counts import read_counts
+from punc.scoring.metrics import compute_metrics, is_summary
+from punc.scoring.page_data import Cost, PairedTest
+from punc.scoring.report import METRICS_HEADER
+from punc.scoring.significance import Interval, check_pair, compare
+from punc.scoring.tsv import read_tsv
+
+logger = logging.getLogger(__name__)
+
+# What `punc train` says after an epoch, and after fitting a model that is not trained by gradient.
+EPOCH = re.compile(r"epoch (\d+): .*?([\d,]+) (?:words|tokens)/s, ([\d.]+) s$")
+FIT = re.compile(r"dev loss \S+, dev F1 \S+, ([\d.]+) s$")
+
+
+class Score(NamedTuple):
+    """A score directory: EXP-DIR/`system`/decode_`set`/score."""
+
+    system: str
+    set: str
+    path: Path
+    metrics: dict[str, Interval]
+    signature: str
+
+
+def collect_scores(exp: str | os.PathLike, systems: Sequence[str] = (), sets: Sequence[str] = ()) -> list[Score]:
+    """All scores EXP-DIR/SYSTEM/decode_SET/score, by set, then by system.
+
+    systems, sets   the order; names that are not in it follow in C order
+
+    Raises InputError if there is none.
+    """
+    scores = []
+    for path in Path(exp).glob("*/decode_*/score/metrics.tsv"):
+        rows = read_tsv(path, METRICS_HEADER, Interval._fields)
+        signed = next((line for _, line in read_lines(path.with_name("signature"))), "")
+        scores.append(Score(path.parts[-4], path.parts[-3].removeprefix("decode_"), path.parent,
+                            {name: Interval(*value) for name, *value in rows}, signed))
+    if not scores:
+        raise InputError("no scores", "punc score writes them to SYSTEM/decode_SET/score", exp)
+    return sorted(scores, key=lambda score: (_rank(score.set, sets), _rank(score.system, systems)))
+
+
+def _rank(name: str, order: Sequence[str]) -> tuple[int, bytes]:
+    return (order.index(name) if name in order else len(order), name.encode())
+
+
+def paired_tests(scores: Sequence[Score], pairs: Iterable[tuple[str, str]],
+                 tested: Sequence[str] = ()) -> list[PairedTest]:
+    """Test pairs of systems against each other on every set that both were scored on.
+
+    tested   the metrics, as `overall.F1`; none: F1 of each mark, overall and macro F1, Err, SER
+
+    A pair that no set has both of is left out, with a message. Raises InputError if the slots of a pair differ, or for
+    a metric that is not tested.
+    """
+    score_of = {(score.system, score.set): score for score in scores}
+    tests = []
+    for this, other in pairs:
+        both = [score for score in scores if score.system == this and (other, score.set) in score_of]
+        if not both:
+            logger.info("punc results: no set has scores of both %s and %s: their test is left out", this, other)
+        tests += [test for score in both for test in _tests(score, score_of[other, score.set], tested)]
+    return tests
+
+
+def _tests(this: Score, other: Score, tested: Sequence[str]) -> list[PairedTest]:
+    (counts, labels), (others, _) = read_counts(this.path), read_counts(other.path)
+    check_pair(counts, others, os.fspath(other.path))
+    result = compare(counts.confusion, others.confusion, partial(compute_metrics, labels=labels))
+    found = {name: c for name, c in result.items() if is_summary(name) and name != f"{labels.names[0]}.F1"}
+    for name in tested:
+        if name not in found:
+            raise InputError(f"there is no test of '{name}'", f"there are {' '.join(found)}")
+    return [PairedTest(this.system, other.system, this.set, name, *map(_rounded, (c.difference, c.low, c.high, c.p)))
+            for name, c in found.items() if not tested or name in tested]
+
+
+def collect_costs(exp: str | os.PathLike, systems: Iterable[str]) -> dict[str, Cost]:
+    """The cost of training of each system that has a complete log, EXP-DIR/SYSTEM/log/train.log."""
+    costs = {system: read_cost(system, Path(exp) / system / "log" / "train.log") for system in systems}
+    return {system: cost for system, cost in costs.items() if cost}
+
+
+def read_cost(system: str, log: Path) -> Cost | None:
+    """Read the cost of training from the messages of `punc train`; None if the first epoch is not there."""
+    if not log.is_file():
+        return None
+    with open_input(log) as file:
+        lines = [line.decode("utf-8", "replace").rstrip() for line in file]
+    epochs = {int(match[1]): (float(match[2].replace(",", "")), float(match[3]))
+              for match in map(EPOCH.search, lines) if match}
+    fits = [float(match[1]) for match in map(FIT.search, lines) if match]
+    if 1 in epochs:
+        seconds = sum(elapsed for _, elapsed in epochs.values())
+        tokens = sum(rate * elapsed for rate, elapsed in epochs.values())
+        return Cost(system, float(len(epochs)), _rounded(seconds), _rounded(tokens / max(seconds, 1e-9)))
+    return Cost(system, np.nan, _rounded(fits[-1]), np.nan) if fits and not epochs else None
+
+
+def _rounded(value: float) -> float:
+    """A number as a table has it, so that a page is the same from the table."""
+    return float(f"{value:.4f}")

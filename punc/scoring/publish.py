@@ -1,0 +1,44 @@
+"""Result files moved into place: the pages of an experiment, and their copy in a recipe's directory."""
+
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from punc.base.errors import InputError
+from punc.base.files import atomic_file
+
+PAGES = ("RESULTS.tsv", "RESULTS.md")
+
+
+def write_pages(directory: str | os.PathLike, pages: Mapping[str, str]) -> None:
+    """Write pages by name under a directory; pages in its results/ that are not among them are removed."""
+    directory = Path(directory)
+    for name, text in pages.items():
+        with atomic_file(directory / name) as file:
+            file.write(text)
+    for path in directory.glob("results/*.md"):
+        if f"results/{path.name}" not in pages:
+            path.unlink()
+
+
+def publish(source: str | os.PathLike, target: str | os.PathLike) -> list[str]:
+    """Copy RESULTS.md, RESULTS.tsv and the files of results/ from one directory to another.
+
+    Each file is replaced whole. Files in the target's results/ that the source does not have are removed; directories
+    there are pages of their own and stay. Returns the names of the files copied.
+    Raises InputError if the source has no pages.
+    """
+    source, target = Path(source), Path(target)
+    for name in PAGES:
+        if not (source / name).is_file():
+            raise InputError("no such file", "make it with punc results", source / name)
+    names = [f"results/{path.name}" for path in sorted((source / "results").glob("[!.]*")) if path.is_file()]
+    names += PAGES
+    for name in names:
+        with open(source / name, "rb") as page, atomic_file(target / name, "wb") as file:
+            shutil.copyfileobj(page, file)
+    for path in (target / "results").glob("*"):
+        if path.is_file() and f"results/{path.name}" not in names:
+            path.unlink()
+    return names

@@ -1,0 +1,127 @@
+"""Cuts passages into utterances, and names streams and utterances."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from punc.base.errors import InputError
+from punc.data.datadir import Utterance
+from punc.text.passages import Passage
+
+
+def utterance_id(stream: str, number: int) -> str:
+    """`STREAM-NUMBER`, padded with zeros so that C order is the order of the text."""
+    return f"{stream}-{number:08d}"
+
+
+def stream_name(name: str) -> str:
+    """A name as an id: characters that Kaldi's tools may not read become `_`."""
+    return "".join(c if c.isalnum() or c in "-._" else "_" for c in name)
+
+
+def file_name(path: str | os.PathLike[str]) -> str:
+    """The name of a file's stream: the file's name without its ending."""
+    return stream_name(Path(path).stem)
+
+
+def sorted_streams(names: Iterable[str]) -> list[str]:
+    """Names of streams in C order.
+
+    Raises InputError if two names are the same, or if the order of the streams is not that of their utterances: the
+    utterances of `talk` come after those of `talk-0`, but `talk` comes before `talk-0`.
+    """
+    names = sorted(names, key=str.encode)
+    for one, other in pairwise(names):
+        if one == other:
+            raise InputError(f"two streams would be called '{one}'", "rename a file, or a document")
+        if other.startswith(f"{one}-") and other[len(one) + 1:] < "1":
+            raise InputError(f"'{one}' and '{other}' cannot be sorted both as streams and by their utterances",
+                             "rename one of them")
+    return names
+
+
+class Cutter:
+    """Cuts passages into utterances, with ids by `utterance_id`.
+
+    size         words in an utterance; 0: an utterance ends where a passage says so
+    attach       (label of a word, label found after the word) → the word's new label
+    prefix       what stream names begin with
+    independent  each utterance is a stream of its own, with the same name
+    pauses       whether the utterances keep the pauses of the passages
+    numbered     a stream's name begins with the stream's number; else it is the passage's name
+
+    `dropped` counts the marks that have no word before them.
+    """
+
+    def __init__(self, size: int, attach: Callable[[str, str], str], prefix: str = "", independent: bool = False,
+                 pauses: bool = True, numbered: bool = True):
+        self.size, self.attach, self.prefix, self.independent = size, attach, prefix, independent
+        self.pauses, self.numbered = pauses, numbered
+        self.dropped = 0
+        self._stream, self._streams, self._number, self._ended = "", 0, 1, False
+        self._words: list[str] = []
+        self._labels: list[str] = []
+        self._pauses: np.ndarray | None = None
+
+    def cut(self, passages: Iterable[Passage]) -> Iterator[Utterance]:
+        """The utterances of passages. The last word waits for the next passage, which may begin with its mark."""
+        for passage in passages:
+            if passage.stream is not None:
+                yield from self._take(len(self._words))
+                self._number += self._ended
+                self._begin(passage.stream)
+            self._lead(passage)
+            if self._ended:
+                yield from self._take(len(self._words))
+                self._number += 1
+            self._append(passage)
+            self._ended = passage.end
+            if len(self._words) > self.size > 0:
+                yield from self._take(self.size)
+        yield from self._take(len(self._words))
+
+    def _begin(self, name: str) -> None:
+        """Begin a stream."""
+        self._streams += 1
+        name = stream_name(name)
+        number = f"{self._streams:08d}" + ("_" if name else "")
+        self._stream = self.prefix + (number if self.numbered else "") + name
+        self._ended = False
+        if not self.independent:
+            self._number = 1
+
+    def _lead(self, passage: Passage) -> None:
+        """Give the last word the mark and the pause with which the next passage begins."""
+        known = bool(self._words) and not (self.independent and self._ended)
+        if passage.lead and known:
+            self._labels[-1] = self.attach(self._labels[-1], passage.lead)
+        self.dropped += bool(passage.lead) and not known
+        if passage.lead_pause is not None and known and self._pauses is not None:
+            self._pauses[-1] = passage.lead_pause
+
+    def _append(self, passage: Passage) -> None:
+        if not passage.words:
+            return
+        self._words += passage.words.split(" ")
+        self._labels += passage.labels.split(" ")
+        if passage.pauses is not None and self.pauses:
+            known = [] if self._pauses is None else [self._pauses]
+            self._pauses = np.concatenate([*known, passage.pauses])
+
+    def _take(self, size: int) -> Iterator[Utterance]:
+        """Take utterances of `size` words from the waiting words, until at least one word still waits, or none is left.
+        """
+        words, labels, pauses, at = self._words, self._labels, self._pauses, 0
+        while len(words) - at > size or (at == 0 and 0 < len(words) == size):
+            key = utterance_id(self._stream, self._number)
+            if self.independent:
+                self._stream = key = f"{self.prefix}{self._number:08d}"
+            part = None if pauses is None else pauses[at:at + size]
+            yield Utterance(key, self._stream, words[at:at + size], labels[at:at + size], part)
+            at += size
+            self._number += not self._ended
+        del words[:at], labels[:at]
+        self._pauses = None if pauses is None or not words else pauses[at:]

@@ -1,0 +1,96 @@
+"""Files in parts: large enough to give to another process, small enough for memory; and their bytes as text."""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from mmap import ACCESS_READ, mmap
+from typing import IO, NamedTuple
+
+from punc.base.errors import InputError
+from punc.base.files import open_input
+
+PART = 1 << 21  # bytes: handing over a part costs little against reading it, and a few parts take little memory
+CUT_CHARACTER = re.compile("[\udcc2-\udcf4][\udc80-\udcbf]+[?]|[\udc80-\udcff]")
+
+
+class FilePart(NamedTuple):
+    """A part of an input file.
+
+    offset      bytes of the file before it
+    line_start  whether it begins at the beginning of a line
+    first       whether it is the file's first part
+    """
+
+    path: str
+    offset: int
+    data: bytes
+    line_start: bool
+    first: bool
+
+
+def file_parts(paths: Iterable[str | os.PathLike[str]], delimiter: bytes, size: int = PART) -> Iterator[FilePart]:
+    """The files in parts of about `size` bytes, each of which ends with `delimiter`.
+
+    If the delimiter is the line end and a line is longer than `size`, a part ends with a blank.
+    Raises InputError for a missing or an empty file.
+    """
+    for path in paths:
+        with open_input(path) as file:
+            rest, offset, line_start, first = b"", 0, True, True
+            while data := file.read(size):
+                data = rest + data
+                end = last_end(data, delimiter)
+                rest = data[end:]
+                if end:
+                    yield FilePart(os.fspath(path), offset, data[:end], line_start, first)
+                    offset, line_start, first = offset + end, data[end - 1:end] == b"\n", False
+            if first and not rest:
+                raise InputError("the file is empty", "get it again", path)
+            if rest:
+                yield FilePart(os.fspath(path), offset, rest, line_start, first)
+
+
+def last_end(data: bytes, delimiter: bytes) -> int:
+    """The end of the last `delimiter` in some bytes, in either case; 0 if there is none."""
+    if delimiter == b"\n":
+        return data.rfind(b"\n") + 1 or data.rfind(b" ") + 1
+    at = data.lower().rfind(delimiter)
+    return 0 if at < 0 else at + len(delimiter)
+
+
+def count_lines(file: IO[bytes], end: int) -> int:
+    """The number of lines that end before byte `end`."""
+    lines = 0
+    while end > 0 and (data := file.read(min(end, 1 << 20))):
+        lines, end = lines + data.count(b"\n"), end - len(data)
+    return lines
+
+
+def contains(path: str | os.PathLike[str], what: bytes) -> bool:
+    """Whether a file contains some bytes. Raises InputError for a missing file."""
+    with open_input(path) as file:
+        if not os.fstat(file.fileno()).st_size:
+            return False
+        with mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+            return data.find(what) >= 0
+
+
+def decode(data: bytes, repairs: Counter[str]) -> str:
+    """Bytes as text with plain line ends.
+
+    Bytes that are not UTF-8 are removed, with a `?` that a converter put for the last byte of a character.
+    Raises InputError for a NUL byte.
+    """
+    if (at := data.find(b"\0")) >= 0:
+        raise InputError("a NUL byte", "convert the text to UTF-8: iconv -f UTF-16 -t UTF-8",
+                         line=data.count(b"\n", 0, at) + 1)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text, count = CUT_CHARACTER.subn("", data.decode("utf-8", "surrogateescape"))
+        repairs["bytes or cut characters that are not UTF-8, removed"] += count
+    if "\r" in text:
+        repairs["carriage returns, taken as line ends"] += text.count("\r")
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.removeprefix("\ufeff")

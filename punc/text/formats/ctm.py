@@ -1,0 +1,70 @@
+"""ASR output with times, as a CTM has it, or a directory of CTMs: words and pauses, without labels.
+
+The ids of the CTM are the streams. Each is cut into utterances of some words; where it is cut means nothing. The data
+directory gets a copy of the CTM, so that its words can later be written with marks and times.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from punc.base.errors import InputError
+from punc.base.files import atomic_dir
+from punc.data.datadir import Utterance, write_tables
+from punc.text.cutter import sorted_streams, utterance_id
+from punc.text.format import Format as BaseFormat
+from punc.text.prose_reader import legal
+from punc.timing.ctm import CtmIndex, TimedWord, write_ctm
+from punc.timing.pauses import slot_pauses
+
+
+class Format(BaseFormat):
+    """Reads one CTM; with `lowercase`, the copy in the data directory keeps its case."""
+
+    takes = ("lowercase", "utt_words")
+
+    def prepare(self, inputs: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str]) -> Counter[str]:
+        """Write the data directory, as `Format.prepare` says; repairs are those of `timing.ctm`. Memory: one stream.
+
+        An id whose lines are all silences is left out.
+        """
+        if len(inputs) > 1:
+            raise InputError(f"{len(inputs)} inputs", "give one CTM, or a directory of CTMs")
+        counts, repairs = Counter[str](), Counter[str]()
+        index = CtmIndex(inputs[0], repairs=repairs)
+
+        def utterances() -> Iterator[Utterance]:
+            for id, words, end in timings(index):
+                counts.update(streams=1, words=len(words))
+                for utterance in cut(id, words, end, self.options.lowercase, self.options.utt_words):
+                    counts["utterances"] += 1
+                    yield utterance
+
+        output = Path(os.path.abspath(output))  # pauses.scp names its archive by a path that holds anywhere
+        with atomic_dir(output) as tmp:
+            write_tables(tmp, output, utterances())
+            counts += repairs  # before the words are read again
+            write_ctm(tmp / "ctm", (word for _, words, _ in timings(index) for word in words))
+        (output / "punct").unlink(missing_ok=True)  # of an older text
+        return counts
+
+
+def timings(index: CtmIndex) -> Iterator[tuple[str, list[TimedWord], float | None]]:
+    """Each id of a CTM that has words, with its words and the recording's end in seconds, in C order."""
+    for id in sorted_streams(index):
+        timing = index[id]()
+        if timing.words:
+            yield id, timing.words, timing.end
+
+
+def cut(id: str, words: list[TimedWord], end: float | None, lowercase: bool, size: int) -> Iterator[Utterance]:
+    """Utterances of `size` words; the pause after the last word is known if the recording's `end` (s) is."""
+    times = np.array([(word.begin, word.begin + word.duration) for word in words])
+    pauses = slot_pauses(times, np.arange(len(words)), end)
+    texts = [legal(word.word.lower() if lowercase else word.word) for word in words]
+    for number, begin in enumerate(range(0, len(words), size), 1):
+        part = slice(begin, begin + size)
+        yield Utterance(utterance_id(id, number), id, texts[part], None, pauses[part])

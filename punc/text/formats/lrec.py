@@ -1,0 +1,55 @@
+"""One word a line: `word<TAB>LABEL`.
+
+Repairs of broken lines, each counted:
+
+- A label without a word goes to the word before; the strongest label of a word wins.
+- A word without a label has the empty label.
+- Several words on a line: the last has the label.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+
+from punc.data.labels import LabelSet
+from punc.text.format import PrepareOptions
+from punc.text.passages import Memo, Passage, Unreadable
+from punc.text.prose_reader import Parts, legal
+from punc.text.text_format import TextFormat
+
+
+class Format(TextFormat):
+    """Reads words and labels."""
+
+    def __init__(self, options: PrepareOptions):
+        super().__init__(options)
+        self._memo = Memo(partial(read_line, labels=self.reader.labels))
+
+    def passages(self, text: str, line_start: bool, repairs: Counter[str]) -> Iterator[Passage]:
+        for stream, part in self.streams(text, line_start):
+            lines = part.removesuffix("\n").split("\n")
+            yield self._memo.read(lines, self.reader.attach, repairs)._replace(stream=stream)
+
+    def position(self, text: str, fault: str) -> int:
+        return f"\n{text}\n".find(f"\n{fault}\n")
+
+
+def read_line(line: str, labels: LabelSet) -> tuple[Parts, str]:
+    """What a line says, and its repair (empty for none). Raises Unreadable for an unknown label."""
+    word, tab, label = line.rpartition("\t")
+    if not line.strip():
+        return Parts("", "", ""), ""
+    if not tab:
+        *words, label = line.split()
+        if not words or label not in labels.names:
+            words, label = [*words, label], labels[0].name
+        repair = "lines without a tab, taken as words" + (" and a label" if label != labels[0].name else "")
+    else:
+        words, label, repair = word.split(), label.strip(), ""
+        if label not in labels.names:
+            raise Unreadable(f"label '{label}' is not in the label set", "add it to labels.txt, or fix the line", line)
+    if not words:
+        return Parts(label, "", ""), "lines with a label and no word, given to the word before"
+    if len(words) > 1 and not repair:
+        repair = "lines with several words, split"
+    return Parts("", " ".join(map(legal, words)), " ".join([labels[0].name] * (len(words) - 1) + [label])), repair

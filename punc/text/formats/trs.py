@@ -1,0 +1,226 @@
+"""Transcriber's transcripts (.trs), with times: the data directory has `segments`.
+
+The recording has the file's name. An utterance is the text between one `<Sync>` and the next, or the turn's end; its
+speaker is the recording with the turn's speaker. Non-speech events, comments and backgrounds are left out. Kaldi wants
+`wav.scp` with `segments`: it names the `.wav` of the same name next to the transcript, even if there is none.
+
+Repairs, each counted:
+
+- Text before a turn's first `<Sync>` begins with the turn.
+- If a `<Sync>` is not after the one before it, or not before its turn's end, its text belongs to the one before.
+- Overlapping speech (`<Who>`): words said at the same time have no order, so only those of the turn's first speaker
+  are kept.
+- The speaker of a turn with words and no speaker is `unknown`.
+- A mark before a turn's first word is dropped.
+"""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+from xml.parsers import expat
+
+from punc.base.errors import InputError
+from punc.base.files import atomic_dir, open_input
+from punc.data.datadir import Utterance, write_tables
+from punc.text.format import Format as BaseFormat
+from punc.text.prose_reader import TextReader
+
+IGNORED = {"Event": "non-speech events and other notes, left out", "Comment": "comments, left out",
+           "Background": "changes of background, left out"}
+
+
+class Format(BaseFormat):
+    """Reads transcripts; all utterances are in memory."""
+
+    takes = ("labels", "lowercase", "clitics", "remove")
+
+    def prepare(self, inputs: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str]) -> Counter[str]:
+        """Write the data directory, as `Format.prepare` says.
+
+        Raises InputError also for two files of one name, and two utterances of one speaker at one time.
+        """
+        return prepare_trs(inputs, output, self.options.reader(), self.options.remove)
+
+
+class Event(NamedTuple):
+    """Part of a file: the beginning of an element (`Turn`), its end (`/Turn`), or text (no name)."""
+
+    name: str
+    attributes: dict[str, str]
+    text: str
+    line: int
+
+
+class TurnPart(NamedTuple):
+    """The text between two times of a turn, in seconds."""
+
+    speaker: str
+    begin: float
+    end: float
+    text: str
+
+
+def read_events(path: str | os.PathLike[str]) -> list[Event]:
+    """The elements and texts of a file. Raises InputError if it is not XML, or not Transcriber's."""
+    events = []
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    parser.StartElementHandler = lambda name, attributes: events.append(
+        Event(name, attributes, "", parser.CurrentLineNumber))
+    parser.EndElementHandler = lambda name: events.append(Event(f"/{name}", {}, "", parser.CurrentLineNumber))
+    parser.CharacterDataHandler = lambda text: events.append(Event("", {}, text, parser.CurrentLineNumber))
+    with open_input(path) as file:
+        try:
+            parser.ParseFile(file)
+        except (expat.ExpatError, ValueError, LookupError) as error:  # the latter two: an unknown encoding
+            raise InputError(f"not XML: {str(error).partition(':')[0]}", "fix the file, or write it again in "
+                             "Transcriber", path, getattr(error, "lineno", 1)) from None
+    if events[0].name != "Trans":
+        raise InputError(f"<{events[0].name}>, but Transcriber's files have <Trans>", "give .trs files", path,
+                         events[0].line)
+    return events
+
+
+def event_time(event: Event, attribute: str, path: str | os.PathLike[str]) -> float:
+    """A time of an element. Raises InputError if the element does not have it."""
+    try:
+        time = round(float(event.attributes[attribute]), 3)  # as `segments` has them
+        if not 0 <= time < float("inf"):
+            raise ValueError
+    except (KeyError, ValueError):
+        value = event.attributes.get(attribute)
+        what = f"<{event.name}> without {attribute}" if value is None else f"{attribute} '{value}' is not a time"
+        raise InputError(what, f'write <{event.name} {attribute}="SECONDS">', path, event.line) from None
+    return time
+
+
+class Turn:
+    """A turn that is being read: begin and end in seconds, and the texts from one `<Sync>` to the next."""
+
+    def __init__(self, event: Event, path: str | os.PathLike[str]):
+        self.begin, self.end = event_time(event, "startTime", path), event_time(event, "endTime", path)
+        if self.end <= self.begin:
+            raise InputError(f"a turn from {self.begin:g} to {self.end:g} s", "fix startTime and endTime", path,
+                             event.line)
+        self.speakers = event.attributes.get("speaker", "").split()
+        self.first_speaker = True  # of those who speak at the same time
+        self.texts: list[tuple[float, list[str]]] = []
+
+    def sync(self, time: float, repairs: Counter[str]) -> None:
+        """Begin a text at `time`, in seconds."""
+        last = max([self.begin, *(begin for begin, _ in self.texts)])
+        if time >= self.end or time < last or (time == last and self.texts):
+            repairs["syncs that jump back or past their turn's end, joined to the one before"] += 1
+        else:
+            self.texts.append((time, []))
+        self.first_speaker = True
+
+    def add(self, text: str, repairs: Counter[str]) -> None:
+        """Add a piece of text."""
+        if not self.first_speaker:
+            repairs["words of overlapping speech, left out"] += len(text.split())
+            return
+        if not self.texts:
+            repairs["texts before a first sync, which begin with their turn"] += 1
+            self.texts.append((self.begin, []))
+        self.texts[-1][1].append(text)
+
+    def parts(self, repairs: Counter[str]) -> list[TurnPart]:
+        """The parts that have text."""
+        ends = [*(begin for begin, _ in self.texts[1:]), self.end]
+        if not self.speakers and any(texts for _, texts in self.texts):
+            repairs["turns with words and no speaker"] += 1
+        speaker = self.speakers[0] if self.speakers else "unknown"
+        return [TurnPart(speaker, begin, end, " ".join(texts))
+                for (begin, texts), end in zip(self.texts, ends) if texts]
+
+
+def read_turns(path: str | os.PathLike[str], repairs: Counter[str]) -> Iterator[list[TurnPart]]:
+    """The parts with text of each turn of a file.
+
+    Raises InputError if the file is not Transcriber's, for a turn or `<Sync>` without its time, and for a turn that
+    ends before it begins.
+    """
+    turn: Turn | None = None
+    for event in read_events(path):
+        if event.name == "Turn":
+            turn = Turn(event, path)
+        elif turn is None:
+            continue
+        elif event.name == "/Turn":
+            yield turn.parts(repairs)
+            turn = None
+        elif event.name == "Sync":
+            turn.sync(event_time(event, "time", path), repairs)
+        elif event.name == "Who":
+            turn.first_speaker = event.attributes.get("nb") == "1"
+        elif event.name in IGNORED:
+            repairs[IGNORED[event.name]] += 1
+        elif event.text.strip():
+            turn.add(event.text, repairs)
+
+
+def utterances(path: str | os.PathLike[str], reader: TextReader, remove: str,
+               repairs: Counter[str]) -> Iterator[tuple[Utterance, TurnPart]]:
+    """The utterances of a file that have words, with their times; `remove` as in `PrepareOptions`."""
+    recording = legal_id(Path(path).stem)
+    for turn in read_turns(path, repairs):
+        found: list[tuple[Utterance, TurnPart]] = []
+        for part in turn:
+            words: list[str] = []
+            labels: list[str] = []
+            for token in (re.sub(remove, " ", part.text) if remove else part.text).split():
+                parts = reader.token(token)
+                before = labels or (found[-1][0].labels if found else None)
+                if parts.lead and before:
+                    before[-1] = reader.attach(before[-1], parts.lead)
+                elif parts.lead:
+                    repairs["marks before a first word, dropped"] += 1
+                words += parts.words.split()
+                labels += parts.labels.split()
+            if words:
+                speaker = f"{recording}_{legal_id(part.speaker)}"
+                id = f"{speaker}-{round(part.begin * 1000):08d}_{round(part.end * 1000):08d}"
+                found.append((Utterance(id, speaker, words, labels), part))
+        yield from found
+
+
+def legal_id(name: str) -> str:
+    """A name as part of an id, in characters that keep speakers in the order of their utterances."""
+    return "".join(c if c.isalnum() or c in "._" else "_" for c in name)
+
+
+def prepare_trs(paths: Iterable[str | os.PathLike[str]], output: str | os.PathLike[str], reader: TextReader,
+                remove: str = "") -> Counter[str]:
+    """Write the data directory of some transcripts, as `Format.prepare` says."""
+    counts, repairs, files = Counter[str](), Counter[str](), {}
+    found: dict[str, tuple[Utterance, str]] = {}  # id → utterance, and the rest of its line in `segments`
+    for path in paths:
+        recording = legal_id(Path(path).stem)
+        if recording in files:
+            raise InputError(f"a second file is called '{recording}'", "rename it", path)
+        files[recording] = path
+        for utterance, part in utterances(path, reader, remove, repairs):
+            if utterance.id in found:
+                raise InputError(f"two turns of '{part.speaker}' from {part.begin:g} s", "fix them", path)
+            found[utterance.id] = utterance, f"{recording} {part.begin:.3f} {part.end:.3f}"
+            counts["words"] += len(utterance.words)
+    recordings = {row.split()[0] for _, row in found.values()}
+    write_found(Path(output), found, {name: files[name] for name in sorted(recordings, key=str.encode)})
+    return counts + Counter(streams=len(recordings), utterances=len(found)) + repairs
+
+
+def write_found(output: Path, found: Mapping[str, tuple[Utterance, str]],
+                files: Mapping[str, str | os.PathLike[str]]) -> None:
+    """Write the data directory of utterances, with `segments`, and with `wav.scp` of the recordings `files`."""
+    with atomic_dir(output) as tmp:
+        ids = sorted(found, key=str.encode)
+        write_tables(tmp, output, (found[id][0] for id in ids))
+        (tmp / "segments").write_text("".join(f"{id} {found[id][1]}\n" for id in ids), encoding="utf-8")
+        (tmp / "wav.scp").write_text("".join(f"{name} {Path(file).absolute().with_suffix('.wav')}\n"
+                                             for name, file in files.items()), encoding="utf-8")
+    for stale in ("pauses.scp", "pauses.ark", "reco2file_and_channel"):
+        (output / stale).unlink(missing_ok=True)

@@ -1,0 +1,29 @@
+"""Collapsed labels: what is parsed, and what is wrong."""
+
+import pytest
+
+from punc.base.errors import InputError
+from punc.data.labels import Label, LabelSet
+from punc.scoring.collapse import parse_collapse
+
+
+@pytest.fixture
+def labels():
+    return LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w."), Label("QUESTION", "w?")))
+
+
+@pytest.mark.parametrize(("text", "classes", "numbers"), [
+    ("2-class", ("O", "PUNCTUATED"), [0, 1, 1, 1]),
+    ("3-class:FULLSTOP=PERIOD+QUESTION", ("O", "COMMA", "FULLSTOP"), [0, 1, 2, 2]),
+    ("period:NOT=O+COMMA+QUESTION", ("NOT", "PERIOD"), [0, 0, 1, 0]),
+    ("x:A=COMMA+QUESTION,B=PERIOD", ("O", "A", "B"), [0, 1, 2, 1]),
+])
+def test_parse_collapse_classes(labels, text, classes, numbers):
+    collapse = parse_collapse(text, labels)
+    assert (collapse.classes, collapse.number.tolist()) == (classes, numbers)
+
+
+@pytest.mark.parametrize("text", ["x:A=NONE", "x:A=COMMA,B=COMMA", "x:=COMMA", ":A=COMMA", "x:", "overall", "COMMA"])
+def test_parse_collapse_wrong_text_raises(labels, text):
+    with pytest.raises(InputError, match="NAME:CLASS=LABEL"):
+        parse_collapse(text, labels)

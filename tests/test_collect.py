@@ -1,0 +1,79 @@
+"""Scores, paired tests and training costs collected from an experiment."""
+
+import numpy as np
+import pytest
+
+from punc.base.errors import InputError
+from punc.bin.main import main
+from punc.data.datadir import Utterance, write_data_dir
+from punc.scoring.collect import collect_costs, collect_scores, paired_tests, read_cost
+from punc.scoring.page_data import Cost
+
+LOG = """# punc train conf/T-LSTM.conf exp/T-LSTM
+train: 41 chunks, 0.1% of the steps are padding
+epoch 1: rate 0.1, loss 0.81234, dev loss 0.51234, dev F1 30.12, 10,000 words/s, 12.0 s
+epoch 2: rate 0.1, loss 0.41234, dev loss 0.41234, dev F1 39.12, 20,000 words/s, 6.0 s
+# Ended (code 0) at Sun Nov 22 2026, elapsed time 20 seconds
+"""
+
+
+@pytest.fixture
+def exp(tmp_path, monkeypatch):
+    """exp/{good,bad}/decode_{test,asr}/score, `bad` only on test."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\n", encoding="utf-8")
+    outputs = {"ref": ["O", "COMMA", "O", "PERIOD"], "good": ["O", "COMMA", "O", "O"], "bad": ["O", "O", "O", "O"]}
+    for name, labels in outputs.items():
+        write_data_dir(name, [Utterance(f"u{i}", f"u{i}", list("abcd"), labels, None) for i in range(4)])
+    for system, set in [("good", "test"), ("bad", "test"), ("good", "asr")]:
+        assert main(["score", "--labels", "labels.txt", "--replicates", "10", "ref", system,
+                     f"exp/{system}/decode_{set}/score"]) == 0
+    return tmp_path
+
+
+def test_collect_scores_order(exp):
+    found = collect_scores("exp")
+    assert [(score.set, score.system) for score in found] == [("asr", "good"), ("test", "bad"), ("test", "good")]
+    found = collect_scores("exp", ["good"], ["test"])
+    assert [(score.set, score.system) for score in found] == [("test", "good"), ("test", "bad"), ("asr", "good")]
+    assert found[0].metrics["Err"].value == 25
+    assert found[0].signature.startswith("labels:O+COMMA+PERIOD|")
+
+
+def test_collect_scores_none_raises(tmp_path):
+    with pytest.raises(InputError, match="no scores; punc score writes them"):
+        collect_scores(tmp_path)
+
+
+def test_paired_tests_on_every_common_set(exp):
+    tests = paired_tests(collect_scores("exp"), [("good", "bad")], ["Err", "COMMA.F1"])
+    assert [(test.set, test.metric, test.difference) for test in tests] == [
+        ("test", "COMMA.F1", 100), ("test", "Err", -25)]
+    assert all(test.p == round(test.p, 4) for test in tests)
+
+
+def test_paired_tests_different_slots_raises(exp):
+    main(["score", "--labels", "labels.txt", "--block", "2", "ref", "bad", "exp/bad/decode_test/score"])
+    with pytest.raises(InputError, match="other units"):
+        paired_tests(collect_scores("exp"), [("good", "bad")])
+
+
+@pytest.mark.parametrize(("text", "cost"), [
+    (LOG, Cost("X", 2, 18, 240_000 / 18)),
+    (LOG.replace("words/s", "tokens/s"), Cost("X", 2, 18, 240_000 / 18)),
+    ("dev loss 0.39811, dev F1 42.30, 95.3 s\n", Cost("X", np.nan, 95.3, np.nan)),
+    (LOG.replace("epoch 1", "epoch 3"), None),  # continued: the log of the first epoch is gone
+    ("punc train: exp/T-LSTM/final.pt is finished\n", None),
+])
+def test_read_cost(tmp_path, text, cost):
+    (tmp_path / "train.log").write_text(text)
+    found = read_cost("X", tmp_path / "train.log")
+    assert (found is None) == (cost is None)
+    if cost:
+        assert found[1:] == pytest.approx(cost[1:], abs=1e-3, nan_ok=True)
+
+
+def test_collect_costs_of_systems_with_a_log(tmp_path):
+    (tmp_path / "X/log").mkdir(parents=True)
+    (tmp_path / "X/log/train.log").write_text(LOG)
+    assert list(collect_costs(tmp_path, ["X", "X+case"])) == ["X"]

@@ -1,0 +1,167 @@
+"""Formats of punctuated text: parts of files and the passages they give, repairs, and text that cannot be repaired."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from punc.base.errors import InputError
+from punc.data.labels import Label, LabelSet
+from punc.text.format import PrepareOptions, load_format
+from punc.text.text_format import TextFormat
+
+LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",", "-")), Label("PERIOD", "w.", (".",)),
+                   Label("QUESTION", "w?", ("?",))))
+
+
+def reader(name: str, **options) -> TextFormat:
+    return load_format(name)(PrepareOptions(LABELS, **options))
+
+
+def read(name, text, line_start=True, **options):
+    """(passages as tuples without pauses, repairs) of one part of a file."""
+    passages, repairs = reader(name, **options).read(text.encode(), line_start)
+    return [(p.words, p.labels, p.lead, p.stream, p.end) for p in passages], repairs
+
+
+def one(name, text, **options):
+    passages, repairs = read(name, text, **options)
+    assert len(passages) == 1
+    return *passages[0][:3], repairs
+
+
+LREC = "lines with several words, split", "lines with a label and no word, given to the word before"
+
+
+@pytest.mark.parametrize(("text", "words", "labels", "lead", "repairs"), [
+    ("so\tO\nmuch\tCOMMA\n", "so much", "O COMMA", "", {}),
+    ("so\tO\r\nmuch\tCOMMA\r\n", "so much", "O COMMA", "", {"carriage returns, taken as line ends": 2}),
+    ("so\tO\n\tCOMMA\nmuch\tO\n", "so much", "COMMA O", "", {LREC[1]: 1}),
+    ("so\tQUESTION\n\tCOMMA\n\tPERIOD\n", "so", "QUESTION", "", {LREC[1]: 2}),
+    ("\tCOMMA\n\tPERIOD\nso\tO\n", "so", "O", "PERIOD", {LREC[1]: 2}),
+    ("new york\tCOMMA\n\tPERIOD\n", "new york", "O PERIOD", "", {LREC[0]: 1, LREC[1]: 1}),
+    ("new\u00a0york\tCOMMA\n", "new york", "O COMMA", "", {LREC[0]: 1}),
+    ("so\nmuch COMMA\n", "so much", "O COMMA", "", {"lines without a tab, taken as words": 1,
+                                                    "lines without a tab, taken as words and a label": 1}),
+    ("so\tO\n\n\nmuch\tO", "so much", "O O", "", {}),
+    ("<s>\tO\n#0\tO\n", "s 0", "O O", "", {}),
+    ("\ufeffso\tO\n", "so", "O", "", {}),
+])
+def test_lrec_lines(text, words, labels, lead, repairs):
+    assert one("lrec", text) == (words, labels, lead, Counter(repairs))
+
+
+def test_lrec_repeated_broken_line_is_repaired_each_time():
+    assert one("lrec", "a b\tO\n" * 5 + "\tCOMMA\n")[3] == Counter({LREC[0]: 5, LREC[1]: 1})
+
+
+@pytest.mark.parametrize(("name", "text", "line", "what"), [
+    ("lrec", "so\tO\nmuch\tDASH\n", 2, "label 'DASH'"),
+    ("lrec", "dash\tDOT,\n", 1, "label 'DOT,'"),
+    ("lrec", "xa\tPERIOD\na\tPERIO\n", 2, "label 'PERIO'"),
+    ("lrec", "a\tO\n\n\0\n", 3, "NUL"),
+    ("prose", "so\0\n", 1, "NUL"),
+    ("sil", "so\nmuch <sil=x> more", 2, "'x' is not a pause"),
+    ("sil", "so <sil=inf>", 1, "'inf' is not a pause"),
+    ("sil", "so <sil=>", 1, "'' is not a pause"),
+    ("mteval", "<doc>\n<seg>so</seg>\n<seg>much", 3, "without its </seg>"),
+    ("mteval", "<doc>\n<seg>so\n<seg>much</seg>", 2, "without its </seg>"),
+])
+def test_error_names_line(name, text, line, what):
+    with pytest.raises(InputError) as error:
+        read(name, text)
+    assert what in error.value.what
+    assert error.value.line == line
+
+
+@pytest.mark.parametrize(("text", "words", "labels", "lead"), [
+    ("Thank you so much, Chris.", "thank you so much chris", "O O O COMMA PERIOD", ""),
+    ("so , much .", "so much", "COMMA PERIOD", ""),
+    ("so -- much ... ?", "so much", "COMMA QUESTION", ""),
+    ("so \" , \" . much", "so much", "PERIOD O", ""),
+    (", so much", "so much", "O O", "COMMA"),
+    ("- . so", "so", "O", "PERIOD"),
+    ("so ,much", "so much", "COMMA O", ""),
+    ("one--two .", "one two", "COMMA PERIOD", ""),
+    ("so\u00a0much\u2028more", "so much more", "O O O", ""),
+    ("\" ( )", "", "", ""),
+])
+def test_prose_passage(text, words, labels, lead):
+    assert one("prose", text) == (words, labels, lead, Counter())
+
+
+@pytest.mark.parametrize(("text", "words", "labels", "lead"), [
+    ("Thank you,so\u3000much. Chris", "Thank you so much Chris", "O COMMA O PERIOD O", ""),
+    ("日本、ＡＢ\n3.5.", "日 本 、 ＡＢ 3.5", "O O O O PERIOD", ""),
+    (", 日", "日", "O", "COMMA"),
+    ("?.", "", "", "QUESTION"),
+    ("\u3000", "", "", ""),
+])
+def test_characters_passage(text, words, labels, lead):
+    assert one("characters", text) == (words, labels, lead, Counter())
+
+
+def test_characters_lines_as_utterances():
+    assert read("characters", "日本.\n\n?\n本", utt_words=0)[0] == [
+        ("日 本", "O PERIOD", "", None, True), ("", "", "", None, True), ("", "", "QUESTION", None, True),
+        ("本", "O", "", None, False)]
+
+
+def test_prose_million_marks_is_fast():
+    assert one("prose", "so " + ", " * 1_000_000 + "? much")[:2] == ("so much", "QUESTION O")
+
+
+def test_prefixes_begin_streams_and_skip_lines():
+    text = "zero.\n#doc A b\none,\n#speaker X.\n#note #doc\ntwo\n#doc B\n\n#doc C\nthree"
+    assert read("prose", text, document_prefix="#doc", skip_prefix="#speaker")[0] == [
+        ("zero", "PERIOD", "", None, False), ("one #note #doc two", "COMMA O O O", "", "A b", False),
+        ("", "", "", "B", False), ("three", "O", "", "C", False)]
+    assert read("lrec", "#doc A\nx\tO\n#doc B\ny\tO\n", document_prefix="#doc")[0] == [
+        ("x", "O", "", "A", False), ("y", "O", "", "B", False)]
+
+
+def test_prefix_inside_a_line_begins_no_stream():
+    assert read("prose", "#doc A\n#doc B\n", line_start=False, document_prefix="#doc")[0] == [
+        ("#doc a", "O O", "", None, False), ("", "", "", "B", False)]
+
+
+def test_prose_lines_as_utterances():
+    assert read("prose", "one,\n\n, two\nthr", utt_words=0)[0] == [
+        ("one", "COMMA", "", None, True), ("", "", "", None, True), ("two", "O", "COMMA", None, True),
+        ("thr", "O", "", None, False)]
+
+
+def test_prose_remove():
+    assert one("prose", "So (Applause) much.", remove=r"\([A-Z]\w+\)")[:2] == ("so much", "O PERIOD")
+
+
+def test_mteval_documents_and_segments():
+    text = """<?xml version="1.0"?><mteval><srcset><doc docid="A-1" x="y"><title>Not, this.</title>
+    <seg id="1"> R&amp;D & Q&quot;A: yes, &lt;so&gt;. </seg><hl><SEG id=2>
+    much <b>more</b> </SEG></hl><seg></seg></doc><DOC DOCID=B><seg>end?</seg></DOC>"""
+    assert read("mteval", text)[0] == [
+        ("r&d & q a yes so", "O O O O COMMA PERIOD", "", "A-1", True), ("much more", "O O", "", None, True),
+        ("", "", "", None, True), ("end", "QUESTION", "", "B", True)]
+
+
+def test_sil_pauses_and_marks():
+    text = "Tere <sil=0.080> ,COMMA õhtust ?QUESTIONMARK <sil=-0.000> !EXCLAMATIONMARK ja .PERIOD <sil=3.5> ++x++ x"
+    (passage,), repairs = reader("sil").read(text.encode())
+    assert passage[:2] == ("tere õhtust ja ++x++ x", "COMMA QUESTION PERIOD O O")
+    np.testing.assert_array_equal(passage.pauses, np.array([0.08, 0, 3.5, np.nan, np.nan], np.float32))
+    assert not np.signbit(passage.pauses[1])
+    assert repairs == {"negative pauses, taken as 0": 1, "marks that the label set does not read, dropped": 1}
+
+
+def test_sil_leading_pause_and_mark():
+    (passage,), _ = reader("sil").read(b"<sil=0.5> .PERIOD so <sil=-1.5>")
+    assert (passage.words, passage.lead, passage.lead_pause, passage.pauses.tolist()) == ("so", "PERIOD", 0.5, [0.0])
+
+
+def test_memo_forgets_above_limit(monkeypatch):
+    monkeypatch.setattr("punc.text.passages.MEMORY", 3)
+    prose = reader("prose")
+    for text in ("a, b c d .", "a. b , e f g", "a , b"):
+        expected = reader("prose").read(text.encode())
+        assert prose.read(text.encode()) == expected
+        assert len(prose._memo) <= 3

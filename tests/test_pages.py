@@ -1,0 +1,186 @@
+"""Result pages: what is rendered from page data, and that every committed page is what its tables render."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from punc.base.errors import InputError
+from punc.bin.main import main
+from punc.scoring.findings import unknown_figures
+from punc.scoring.page_data import (
+    Cost,
+    PageData,
+    PairedTest,
+    Published,
+    read_page_data,
+    read_published,
+    write_page_data,
+)
+from punc.scoring.pages import MOST_COLUMNS, MOST_ROWS, Settings, render
+from punc.scoring.significance import Interval
+
+ROOT = Path(__file__).parents[1]
+NAN = float("nan")
+SIGNATURE = "labels:O+COMMA|slots:10"
+
+
+def page_data():
+    """Two systems on two sets, a third on one of them; a paired test; the training of two."""
+    values = {("A", "ref"): 61.26, ("B", "ref"): 40.04, ("A", "asr"): 55.8, ("B", "asr"): 55.84, ("C", "asr"): NAN}
+    metrics = {key: {"COMMA.P": Interval(value, NAN, NAN), "COMMA.R": Interval(50, 40, 60),
+                     "COMMA.F1": Interval(value, value - 5, value + 5), "overall.F1": Interval(value, 1, 99),
+                     "Err": Interval(100 - value, 2, 98), "O.F1": Interval(90, 89, 91)}
+               for key, value in values.items()}
+    return PageData(metrics, dict.fromkeys(metrics, SIGNATURE),
+                    [PairedTest("A", "B", "ref", "overall.F1", 21.22, 10.04, 30.06, 0.0005)],
+                    {"A": Cost("A", 7, 390, 14321), "B": Cost("B", NAN, 7500, NAN)}, "./run.sh", ["pauses.png"])
+
+
+PUBLISHED = [Published("A", "ref", "overall.F1", 58, "X 2001"), Published("D", "ref", "overall.F1", 70.5, "Y 2002")]
+
+
+def cells(text, row):
+    """The cells of the first table row whose first cell is `row`."""
+    line = next(line for line in text.splitlines() if line.startswith(f"| {row} |"))
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def test_render_main_page():
+    settings = Settings("Toys", "Two sets.", main=["A", "B", "D"], main_columns=["overall.F1@ref", "Err@asr"],
+                        published=PUBLISHED, findings="- A is best.\n", links=["other.md another page"])
+    text = render(page_data(), settings)["RESULTS.md"]
+    assert text.startswith("# Toys\n\nTwo sets.\n\nMade by\n\n```sh\n./run.sh\n```\n\n| system |")
+    assert cells(text, "system") == ["system", "overall F1, ref", "published", "Err, asr", "training"]
+    assert cells(text, "A") == ["A", "**61.3** (1.0–99.0)", "58.0", "**44.2** (2.0–98.0)",
+                                "7 epochs, 6 min, 14,321 tokens/s"]
+    assert cells(text, "B") == ["B", "40.0 (1.0–99.0)", "", "**44.2** (2.0–98.0)", "2 h 5 min"]
+    assert cells(text, "D") == ["D", "", "70.5", "", ""]
+    assert "Each row is one run" in text
+    assert "## What we found\n\n- A is best.\n\n## More" in text
+    for link in ("(results/ref.md)", "(results/asr.md)", "(RESULTS.tsv)", "(results/pauses.png)", "(other.md)"):
+        assert link in text
+
+
+def test_render_main_page_without_settings():
+    """The default: overall F1 of each set; no column for what has no value."""
+    data = page_data()
+    data.costs.clear()
+    text = render(data, Settings())["RESULTS.md"]
+    assert cells(text, "system") == ["system", "overall F1, ref", "overall F1, asr"]
+    assert cells(text, "C") == ["C", "", "– (1.0–99.0)"]
+    assert "published" not in text
+    assert "What we found" not in text
+
+
+def test_render_main_row_that_was_not_run_is_left_out():
+    text = render(page_data(), Settings(main=["B", "later"], main_columns=["overall.F1@ref", "overall.F1@dev"]))
+    assert cells(text["RESULTS.md"], "system") == ["system", "overall F1, ref", "training"]
+    assert "later" not in text["RESULTS.md"]
+
+
+def test_render_set_page():
+    settings = Settings("Toys", "Two sets.", columns=["COMMA", "Err"], published=PUBLISHED)
+    pages = render(page_data(), settings)
+    assert set(pages) == {"RESULTS.md", "results/ref.md", "results/asr.md"}
+    text = pages["results/ref.md"]
+    assert text.startswith("# Toys: ref\n\nTwo sets.\n")
+    assert cells(text, "**A**") == ["**A**", "61.3 / 50.0 / 61.3 (56.3–66.3)", "38.7 (2.0–98.0)"]
+    assert cells(text, "D, published [2]") == ["D, published [2]", "", ""]
+    assert "| A | B | overall.F1 | 61.3 | 40.0 | +21.2 (+10.0 … +30.1) | 0.0005 |" in text
+    assert "\n1. X 2001\n2. Y 2002\n" in text
+    assert text.endswith(f"- A, B: `{SIGNATURE}`\n")
+    assert "Paired tests" not in pages["results/asr.md"]
+    assert "published" not in pages["results/asr.md"]
+    assert cells(pages["results/asr.md"], "**C**")[1] == "– / 50.0 / –"
+
+
+def test_render_set_page_default_columns_leave_out_the_empty_label():
+    assert cells(render(page_data(), Settings())["results/ref.md"], "system") == ["system", "COMMA", "overall", "Err"]
+
+
+@pytest.mark.parametrize(("settings", "message"), [
+    (Settings(columns=["DASH"]), "no score has a column 'DASH'; there are COMMA overall Err O"),
+    (Settings(main_columns=["overall.F1"]), "'overall.F1' names no set; write METRIC@SET"),
+    (Settings(main_columns=["Err@ref"] * 7), "has 2 rows and 9 columns; .* at most 10 rows and 7 columns"),
+    (Settings(main=["A"] * 11), "has 11 rows and 4 columns"),
+])
+def test_render_wrong_settings_raises(settings, message):
+    with pytest.raises(InputError, match=message):
+        render(page_data(), settings)
+
+
+def test_render_is_the_same_from_written_tables(tmp_path):
+    data = page_data()
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results/pauses.png").write_bytes(b"")
+    write_page_data(tmp_path, data)
+    settings = Settings("Toys", main=["A", "B", "C"], published=PUBLISHED)
+    assert render(read_page_data(tmp_path), settings) == render(data, settings)
+
+
+def conf_of(page):
+    """The conf file of a committed page: that of its recipe, or of its variant."""
+    recipe = recipe_of(page)
+    variant = page.relative_to(recipe).parent.name or "3-europarl"
+    confs = sorted(recipe.glob("conf/results*.conf"))
+    return confs[0] if len(confs) == 1 else recipe / f"conf/results-{variant}.conf"
+
+
+def recipe_of(page):
+    return next(path for path in page.parents if path.parent.name == "egs")
+
+
+PAGES = sorted(path for path in ROOT.glob("egs/**/RESULTS.md") if not {"exp", "data"} & set(path.parts))
+IDS = [str(path.parent.relative_to(ROOT / "egs")) for path in PAGES]
+
+
+def test_committed_pages_of_every_recipe():
+    assert len(PAGES) >= 9
+    assert {recipe_of(path).name for path in PAGES} == {path.parent.name for path in ROOT.glob("egs/*/conf")
+                                                        if (path.parent / "RESULTS.tsv").exists()}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_committed_page_is_rendered_from_its_tables(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(recipe_of(page))
+    shutil.copyfile(page.with_name("RESULTS.tsv"), tmp_path / "RESULTS.tsv")
+    shutil.copytree(page.parent / "results", tmp_path / "results",
+                    ignore=lambda folder, names: [name for name in names if name.endswith(".md") or "." not in name
+                                                  or Path(folder, name).is_dir()])
+    assert main(["results", "--config", str(conf_of(page)), "--render", "true", str(tmp_path)]) == 0
+    made = {path.relative_to(tmp_path): path.read_bytes() for path in [*tmp_path.glob("*.md"),
+                                                                       *tmp_path.glob("results/*.md")]}
+    there = {path.relative_to(page.parent): path.read_bytes() for path in [page, *page.parent.glob("results/*.md")]}
+    assert made == there, "publish again, or punc results --render true"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_committed_page_is_short(page):
+    table = page.read_text(encoding="utf-8").partition("\n| ")[2].partition("\n\n")[0].splitlines()
+    assert 1 <= len(table) - 2 <= MOST_ROWS
+    assert table[0].strip("|").count("|") + 1 <= MOST_COLUMNS
+    assert len(page.read_text(encoding="utf-8").splitlines()) <= 100
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_committed_page_has_no_targets_and_no_diary(page):
+    for path in [page, *page.parent.glob("results/*.md")]:
+        found = re.search(r"(?i)\b(required|wanted|missed by|target|was to be|commit [0-9a-f]{7}|by hand)\b",
+                          path.read_text(encoding="utf-8"))
+        assert not found, f"{path}: {found[0]}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_committed_findings_quote_figures_of_the_tables(page):
+    published = recipe_of(page) / "conf" / "published.tsv"
+    findings = page.read_text(encoding="utf-8").partition("## What we found")[2].partition("## More")[0]
+    assert len(re.findall(r"\d\.\d", findings)) > 5
+    rows = read_published(published) if published.exists() else []
+    assert not unknown_figures(findings, read_page_data(page.parent), rows)
+
+
+def test_committed_pages_of_mini_say_that_its_speech_is_synthetic():
+    for path in [ROOT / "egs/mini/RESULTS.md", *ROOT.glob("egs/mini/results/*.md")]:
+        assert "The speech is synthetic and its pauses are drawn by mark" in path.read_text(encoding="utf-8")
