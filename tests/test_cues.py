@@ -108,9 +108,9 @@ def test_cues_overlapping_speech_is_in_order():
 
 WORD = st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), min_size=1, max_size=12)
 DRAWN_MARK = st.sampled_from([NO_MARK] * 8 + [MARK, SENTENCE_END, SENTENCE_END])
-SPOKEN = st.lists(st.tuples(st.one_of(WORD, st.just("w" * 60)), DRAWN_MARK, st.floats(-0.5, 3), st.floats(0, 2), st.booleans()), min_size=1, max_size=60)
-
-
+GAP, DURATION = st.floats(-0.5, 3), st.floats(0, 2)
+SPOKEN = st.lists(st.tuples(st.one_of(WORD, st.just("w" * 60)), DRAWN_MARK, GAP, DURATION, st.booleans()), min_size=1,
+                  max_size=60)
 CUTS = st.lists(st.integers(1, 59), max_size=2)
 
 

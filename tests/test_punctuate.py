@@ -185,7 +185,7 @@ def test_punctuate_standard_input_gives_the_same(learned, tmp_path):
     assert sink.getvalue().decode().splitlines() == expected
 
 
-def test_punctuate_token_type_of_another_model_is_an_error(learned, data, tmp_path, capsys):
+def test_load_token_type_file_missing_or_unknown_is_an_error(learned, data, tmp_path, capsys):
     exp = tmp_path / "exp"
     shutil.copytree(learned[0], exp)
     token_type = (exp / "token_type").read_text().strip()

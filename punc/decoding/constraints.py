@@ -61,8 +61,8 @@ def constrained(log_probs: np.ndarray, offsets: np.ndarray, allowed: np.ndarray,
     first[starts] = True
     # Whether the best label may follow the best label before it, or begin the stream.
     agrees = free | np.where(first, begin[chosen], allowed[np.roll(chosen, 1), chosen])
-    before_all = allowed.all(1)[chosen]
-    after_all = free | np.where(first, begin[chosen], allowed.all(0)[chosen])
+    before_all = np.all(allowed, axis=1)[chosen]
+    after_all = free | np.where(first, begin[chosen], np.all(allowed, axis=0)[chosen])
     # A stretch begins at the first slot of a stream, and after a slot whose label is settled.
     cut = first | np.roll(before_all & after_all, 1)
     bounds = np.append(np.flatnonzero(cut), len(chosen))

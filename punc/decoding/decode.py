@@ -47,8 +47,8 @@ def decode(model: Model, data: StoreSet, scale: np.ndarray | None = None, *, vit
     The other arguments are those of `log_posteriors`.
     """
     if not (viterbi and model.sequential):
-        log_probs = log_posteriors(model, data, chunk_size, context, batch_size)
-        return choose(log_probs, scale), log_probs if posteriors else None
+        found = log_posteriors(model, data, chunk_size, context, batch_size)
+        return choose(found, scale), found if posteriors else None
     labels = np.empty(len(data.ids), np.int64)
     log_probs = np.empty((len(data.ids), len(model.labels)), np.float32) if posteriors else None
     factors = torch.from_numpy(scaled(np.zeros(len(model.labels), np.float32), scale))

@@ -50,7 +50,7 @@ def _of_timing(timing: Timing, utterances: list[Utterance], label_set: LabelSet)
     """The timed words of these utterances with their marks."""
     text = [word.casefold() for utterance in utterances for word in utterance.words]
     words = [row.word for row in timing.words]
-    names = list(chain.from_iterable(utterance.labels for utterance in utterances))
+    names = list(chain.from_iterable(utterance.labels or () for utterance in utterances))
     timed = [word.casefold() for word in words]
     if text != timed:
         numbers = np.array([label_set.index(name) for name in names], np.int64)

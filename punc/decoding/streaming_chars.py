@@ -57,9 +57,9 @@ def _labels(model: Model, texts: Sequence[list[str]], scale: np.ndarray | None) 
     texts = [text for text in texts if text]
     if not texts:
         return
-    bounds = np.cumsum([0, *map(len, texts)])
+    bounds = np.cumsum([0, *map(len, texts)]).tolist()
     (ids, slots, _), offsets = encode_streams(model.tokenizer, [token for text in texts for token in text], bounds)
     chosen = decode(model, StoreSet(ids, None, None, [""] * len(texts), offsets), scale)[0][slots]
     names = np.array(model.labels.names, object)[chosen].tolist()
-    for begin, end in zip(bounds.tolist(), bounds[1:].tolist()):
+    for begin, end in zip(bounds, bounds[1:]):
         yield names[begin:end]

@@ -75,7 +75,7 @@ def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions
             bar.update(len(group.words))
             words = " ".join(group.words).lower().split(" ") if lowercase and group.words else group.words
             bounds = np.unique([0, *group.streams])  # leaves out streams without words
-            encoding, offsets = encode_streams(tokenizer, words, bounds)
+            encoding, offsets = encode_streams(tokenizer, words, bounds.tolist())
             counts.update(tokens=len(encoding.ids), unknown=encoding.lost)
             writer.write(group._replace(words=words), _labels(decoder, encoding, offsets, group.pauses))
     if counts["unknown"] > UNKNOWN * counts["tokens"]:
