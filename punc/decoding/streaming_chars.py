@@ -6,6 +6,7 @@ line ends and bytes that are not UTF-8. Lines that have arrived are punctuated t
 
 import os
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import IO
 
 import numpy as np
@@ -61,5 +62,5 @@ def _labels(model: Model, texts: Sequence[list[str]], scale: np.ndarray | None) 
     (ids, slots, _), offsets = encode_streams(model.tokenizer, [token for text in texts for token in text], bounds)
     chosen = decode(model, StoreSet(ids, None, None, [""] * len(texts), offsets), scale)[0][slots]
     names = np.array(model.labels.names, object)[chosen].tolist()
-    for begin, end in zip(bounds, bounds[1:]):
+    for begin, end in pairwise(bounds):
         yield names[begin:end]

@@ -3,10 +3,10 @@
     python tests/bench/bench_decode.py [--words N] [--runs N] [--nj N] [--exp EXP-DIR] [--data DATA-DIR]
 
 Whole files: `punc punctuate DATA-DIR OUT-DIR` as a process, text in to text out, on N words (default 2,000,000). They
-are the words of --data, repeated, or drawn with Zipf frequencies. The time without start-up is the time minus that of a
-directory of 1000 words. Word by word: the words go one by one through the model in this process; the latency of a word
-is the time that it takes. The model is that of --exp, or an untrained T-LSTM of full size: 100,000 words, 100 units, 100
-blocks. Medians of the runs.
+are the words of --data, repeated, or drawn with Zipf frequencies. The time without start-up is the time minus that of
+a directory of 1000 words. Word by word: the words go one by one through the model in this process; the latency of a
+word is the time that it takes. The model is that of --exp, or an untrained T-LSTM of full size: 100,000 words, 100
+units, 100 blocks. Medians of the runs.
 """
 
 import argparse

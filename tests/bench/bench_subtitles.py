@@ -2,12 +2,12 @@
 
     python tests/bench/bench_subtitles.py [--words N] [--runs R] [--nj N] [--exp EXP-DIR] [--ids recordings|utterances]
 
-The CTM has N words (default 1,000,000) with confidences, of 50,000 types with Zipf frequencies, in recordings of 10,000
-words and utterances of 15 s. The model is that of --exp, or a TA-LSTM-p of the paper's size (100 units, 100 blocks,
-twice) with random weights. A factor of O lets it mark about one slot in seven, because the time depends on the number of
-marks, not on the weights. The table has the whole time with start-up, the time of all processors, and how much of that the
-model takes, measured in this process with one thread. Medians of the runs. Memory is the largest sum over all
-processes, where shared pages count more than once.
+The CTM has N words (default 1,000,000) with confidences, of 50,000 types with Zipf frequencies, in recordings of
+10,000 words and utterances of 15 s. The model is that of --exp, or a TA-LSTM-p of the paper's size (100 units, 100
+blocks, twice) with random weights. A factor of O lets it mark about one slot in seven, because the time depends on the
+number of marks, not on the weights. The table has the whole time with start-up, the time of all processors, and how
+much of that the model takes, measured in this process with one thread. Medians of the runs. Memory is the largest sum
+over all processes, where shared pages count more than once.
 """
 
 import argparse
