@@ -205,7 +205,7 @@ def _timing(rows: list[tuple[int, TimedWord]], path: str | os.PathLike[str], sil
     if (overlaps > max_overlap + ROUNDING).any():
         number, row = rows[int(np.argmax(overlaps > max_overlap + ROUNDING)) + 1]
         raise InputError(f"at {row.begin:.2f} s a word of '{row.id}' overlaps the one before by more than "
-                         f"{max_overlap:g} s", "give each speaker a channel, or raise --max-overlap", path, number)
+                         f"{max_overlap:g} s", "give each speaker a channel, or allow a longer overlap", path, number)
     repairs["overlapping words"] += int(np.count_nonzero(overlaps > ROUNDING))
     return Timing([row for _, row in rows], end, path, first)
 

@@ -93,14 +93,13 @@ class CtmFile:
             while done < len(lines):
                 key, count = lines[done].split(None, 2)[:2], _same(lines, done)
                 size = sum(map(len, lines[done:done + count]))
-                if not key or key[0].startswith(b";;") or key == last_key:
-                    if last:
-                        last = last._replace(end=at + size, lines=number + count - last.line)
-                else:
+                if key and not key[0].startswith(b";;") and key != last_key:
                     if last:
                         yield last
                     id, channel = self._id_and_channel(lines[done], number)
                     last, last_key = Run(id, channel, at, at + size, number, count), key
+                elif last:
+                    last = last._replace(end=at + size, lines=number + count - last.line)
                 at, number, done = at + size, number + count, done + count
         if not last:
             raise InputError("the file has no timed words", "make it again", self.path)
