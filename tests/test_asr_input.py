@@ -1,4 +1,4 @@
-"""A CTM beside a Kaldi data directory: streams, recordings, speakers, pauses, and what does not fit together."""
+"""A CTM and a Kaldi data directory: streams, recordings, speakers, pauses, and errors if they do not fit together."""
 
 import numpy as np
 import pytest
@@ -34,49 +34,49 @@ def one(tmp_path, ctm, **files):
     return groups[0]
 
 
-def pauses(spoken):
-    return [None if np.isnan(pause) else round(float(pause), 4) for pause in spoken.pauses]
+def pauses(output):
+    return [None if np.isnan(pause) else round(float(pause), 4) for pause in output.pauses]
 
 
 UTTERANCES = "a-1 1 0 0.5 one\na-1 1 1 0.25 two\na-2 1 0.1 0.2 five\nb-1 1 0.5 1 three\nb-1 1 1.5 0.5 four\n"
 
 
-def test_utterances_of_segments(tmp_path):
-    spoken = one(tmp_path, UTTERANCES)
-    assert spoken.words == ["one", "two", "three", "four", "five"]
-    assert spoken.timed.begins.tolist() == [0.5, 1.5, 2.5, 3.5, 4.1]
-    assert pauses(spoken) == [0.5, 0.75, 0.0, 0.1, None]
-    assert (spoken.streams, spoken.recordings) == ([5, 5], [("r1", 5), ("r2", 5)])
-    assert spoken.lines == [("a-1", 2), ("b-1", 4), ("a-2", 5), ("b-2", 5)]
-    assert spoken.turns.tolist() == [False, True, False, True, False]
+def test_read_ctm_utterances_of_segments(tmp_path):
+    output = one(tmp_path, UTTERANCES)
+    assert output.words == ["one", "two", "three", "four", "five"]
+    assert output.timed.begins.tolist() == [0.5, 1.5, 2.5, 3.5, 4.1]
+    assert pauses(output) == [0.5, 0.75, 0.0, 0.1, None]
+    assert (output.streams, output.recordings) == ([5, 5], [("r1", 5), ("r2", 5)])
+    assert output.lines == [("a-1", 2), ("b-1", 4), ("a-2", 5), ("b-2", 5)]
+    assert output.turns.tolist() == [False, True, False, True, False]
 
 
-def test_recordings_get_their_speakers_from_segments(tmp_path):
+def test_read_ctm_recordings_get_speakers_from_segments(tmp_path):
     ctm = "r1 1 0.6 0.5 one\nr1 1 1.9 0.4 two\nr1 1 5 1 three\nr1 1 6 0.5 <sil>\nr2 1 0 1 four\n"
-    spoken = one(tmp_path, ctm)
-    assert pauses(spoken) == [0.8, 2.7, 0.5, None]
-    assert spoken.turns.tolist() == [True, True, True, False]
-    assert (spoken.lines, spoken.recordings) == ([("r1", 3), ("r2", 4)], [("r1", 3), ("r2", 4)])
-    assert spoken.streams == [3, 4]
+    output = one(tmp_path, ctm)
+    assert pauses(output) == [0.8, 2.7, 0.5, None]
+    assert output.turns.tolist() == [True, True, True, False]
+    assert (output.lines, output.recordings) == ([("r1", 3), ("r2", 4)], [("r1", 3), ("r2", 4)])
+    assert output.streams == [3, 4]
 
 
-def test_files_and_channels(tmp_path):
+def test_read_ctm_files_and_channels(tmp_path):
     ctm = "call A 0 1 one\ncall B 0.5 1 two\ncall A 1 1 three\n"
-    spoken = one(tmp_path, ctm, reco2file_and_channel="r1 call A\nr2 call B\n")
-    assert (spoken.words, spoken.recordings) == (["one", "three", "two"], [("r1", 2), ("r2", 3)])
+    output = one(tmp_path, ctm, reco2file_and_channel="r1 call A\nr2 call B\n")
+    assert (output.words, output.recordings) == (["one", "three", "two"], [("r1", 2), ("r2", 3)])
 
 
-def test_without_segments(tmp_path):
-    spoken = one(tmp_path, UTTERANCES, segments="")
-    assert spoken.words == ["one", "two", "five", "three", "four"]
-    assert pauses(spoken) == [0.5, None, None, 0.0, None]
-    assert spoken.streams == [3, 5]
-    assert spoken.recordings == [("a-1", 2), ("a-2", 3), ("b-1", 5), ("b-2", 5)]
-    spoken = one(tmp_path, "a 1 0 1 one\na 1 1 1 <eps>\n", segments="", reco2file_and_channel="a-1 a-1 1\n")
-    assert (pauses(spoken), spoken.lines) == ([1.0], [("a", 1), ("b", 1)])
+def test_read_ctm_without_segments(tmp_path):
+    output = one(tmp_path, UTTERANCES, segments="")
+    assert output.words == ["one", "two", "five", "three", "four"]
+    assert pauses(output) == [0.5, None, None, 0.0, None]
+    assert output.streams == [3, 5]
+    assert output.recordings == [("a-1", 2), ("a-2", 3), ("b-1", 5), ("b-2", 5)]
+    output = one(tmp_path, "a 1 0 1 one\na 1 1 1 <eps>\n", segments="", reco2file_and_channel="a-1 a-1 1\n")
+    assert (pauses(output), output.lines) == ([1.0], [("a", 1), ("b", 1)])
 
 
-def test_each_stream_falls_to_one_job(tmp_path):
+def test_read_ctm_each_stream_falls_to_one_job(tmp_path):
     speakers = "".join(f"s{i:02} s{i:02}\n" for i in range(20))
     ctm = "".join(f"s{i:02} 1 {j} 1 w{i}\n" for i in range(0, 20, 2) for j in range(1 + 7 * i))
     for nj in (1, 2, 3, 20, 50):
@@ -91,37 +91,37 @@ def test_each_stream_falls_to_one_job(tmp_path):
             assert max(sizes) < 1.4 * min(sizes)
 
 
-def test_the_text_of_a_data_directory(tmp_path):
+def test_read_text_of_a_data_directory(tmp_path):
     data = make(tmp_path, "", text="a-1 one two\na-2 five\nb-1 three\nb-2\n")
-    [spoken] = read_text(data)
-    assert spoken.words == ["one", "two", "three", "five"]
-    assert spoken.lines == [("a-1", 2), ("b-1", 3), ("a-2", 4), ("b-2", 4)]
-    assert (spoken.recordings, spoken.streams) == ([("r1", 4), ("r2", 4)], [4, 4])
-    assert spoken.turns.tolist() == [False, True, True, True]
-    assert spoken.pauses is None
+    [output] = read_text(data)
+    assert output.words == ["one", "two", "three", "five"]
+    assert output.lines == [("a-1", 2), ("b-1", 3), ("a-2", 4), ("b-2", 4)]
+    assert (output.recordings, output.streams) == ([("r1", 4), ("r2", 4)], [4, 4])
+    assert output.turns.tolist() == [False, True, True, True]
+    assert output.pauses is None
     assert [group.lines for job in (1, 2) for group in read_text(data, job, 2)] == [
         [("a-1", 2), ("b-1", 3), ("a-2", 4)], [("b-2", 0)]]
 
 
 @pytest.mark.parametrize(("ctm", "files", "said"), [
-    ("a-1 1 0 1 x\nc 1 0 1 x\n", {}, "ctm:2: 'c' is no recording and no utterance of "),
-    ("c 1 0 1 x\n", {"segments": ""}, "ctm:1: 'c' is no utterance and no speaker of "),
+    ("a-1 1 0 1 x\nc 1 0 1 x\n", {}, "ctm:2: 'c' is neither recording nor utterance of "),
+    ("c 1 0 1 x\n", {"segments": ""}, "ctm:1: 'c' is neither utterance nor speaker of "),
     ("a-1 1 0 1 x\nr1 1 0 1 x\n", {}, "ctm:2: 'r1' is a recording, but the ids above are utterances; give all ids of"),
-    ("r1 1 0 1 x\nr1 2 0 1 x\n", {}, "ctm:2: 'r1' has channels 1 2 under one id; say in reco2file_and_channel"),
+    ("r1 1 0 1 x\nr1 2 0 1 x\n", {}, "ctm:2: 'r1' has channels 1 and 2; name the recording of each in reco2file"),
     ("b-1 1 0 1 x\na-1 1 0 0.5 x\na-1 1 1.5 1.1 x\n", {},
-     "ctm:2: 'a-1' has a word that ends at 2.60 s, but is 1.50 s long; give times under an utterance's id from its"),
+     "ctm:2: 'a-1' has a word that ends at 2.60 s, but is 1.50 s long; count times from the start of the utterance"),
     ("a-1 1 0 1 x\n", {"speakers": "a-1 a\n"}, "utt2spk: no line for 'a-2', which segments has; run "),
     ("a-1 1 0 1 x\n", {"segments": "a-1 r1 0 2\n"}, "segments: no line for 'a-2', which utt2spk has; run "),
     ("a-1 1 0 1 x\n", {"segments": "a-1 r1 3 2\n"}, "segments:1: not a segment; "),
     ("a-1 1 0 1 x\n", {"reco2file_and_channel": "r1 r1\n"}, "reco2file_and_channel:1: 'r1' does not have a file"),
 ])
-def test_what_does_not_fit_together(tmp_path, ctm, files, said):
+def test_read_ctm_files_that_do_not_fit_together(tmp_path, ctm, files, said):
     with pytest.raises(InputError) as error:
         read(tmp_path, ctm, **files)
     assert said in str(error.value)
 
 
-def test_no_data_directory(tmp_path):
+def test_read_ctm_no_data_directory(tmp_path):
     (tmp_path / "ctm").write_text("a 1 0 1 x\n")
     with CtmFile(tmp_path / "ctm") as ctm, pytest.raises(InputError, match="no such data directory; name the one"):
         next(read_ctm(tmp_path / "none", ctm))

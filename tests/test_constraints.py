@@ -1,4 +1,4 @@
-"""The best allowed labels against the best of all sequences, and the rules of case of a label set."""
+"""The best allowed labels against a search of all sequences, and the case rules of a label set."""
 
 from itertools import pairwise, product
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from punc.data.labels import Label, LabelSet
-from punc.decoding.constraints import ROWS, case_rules, constrained, has_case
+from punc.decoding.constraints import SEARCH_BATCH, case_rules, constrained, has_case
 
 CASED = LabelSet((Label("O", "w"), Label("CAP", "W"), Label("COMMA", "w,", (",",)), Label("CAP_COMMA", "W,", (",",)),
                   Label("PERIOD", "w.", (".",)), Label("CAP_PERIOD", "W.", (".",))))
@@ -30,7 +30,7 @@ def searched(log_probs, allowed, begin, free):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_labels_are_the_best_of_all_allowed_sequences(seed):
+def test_constrained_is_the_best_allowed_sequence(seed):
     offsets = np.array([0, 6, 6, 7, 13, 16])
     log_probs, (allowed, begin) = drawn(16, len(CASED), seed), case_rules(CASED)
     free = np.random.default_rng(seed).random(16) < (seed % 3) / 4
@@ -41,7 +41,7 @@ def test_labels_are_the_best_of_all_allowed_sequences(seed):
     assert seed or (found != log_probs.argmax(1)).any()
 
 
-def test_other_rules_without_a_label_that_is_allowed_everywhere():
+def test_constrained_rules_without_a_label_allowed_everywhere():
     """No label twice in a row: every stream is one stretch."""
     allowed, begin, offsets = ~np.eye(3, dtype=bool), np.array([False, True, True]), np.array([0, 7, 15])
     log_probs = drawn(15, 3)
@@ -50,7 +50,7 @@ def test_other_rules_without_a_label_that_is_allowed_everywhere():
         assert tuple(found[b:e]) == searched(log_probs[b:e], allowed, begin, np.zeros(e - b, bool))
 
 
-def test_long_streams_and_more_stretches_than_rows_agree_with_one_search():
+def test_constrained_long_stream_of_many_stretches_agrees_with_one_search():
     log_probs, (allowed, begin) = drawn(30_000, len(CASED)), case_rules(CASED)
     found = constrained(log_probs, np.array([0, 30_000]), allowed, begin)
     best, back = np.where(begin, log_probs[0], -np.inf), []
@@ -62,10 +62,10 @@ def test_long_streams_and_more_stretches_than_rows_agree_with_one_search():
     for before in reversed(back):
         path.append(int(before[path[-1]]))
     np.testing.assert_array_equal(found, path[::-1])
-    assert (found != log_probs.argmax(1)).sum() > 2 * ROWS
+    assert (found != log_probs.argmax(1)).sum() > 2 * SEARCH_BATCH
 
 
-def test_what_agrees_is_left_alone_and_what_is_surest_wins():
+def test_constrained_keeps_allowed_labels_and_changes_the_least_probable():
     allowed, begin = case_rules(CASED)
     sure = np.log(np.full((4, 6), 0.02) + 0.88 * np.eye(6)[[1, 4, 1, 0]])
     assert constrained(sure, np.array([0, 4]), allowed, begin).tolist() == [1, 4, 1, 0]
@@ -76,7 +76,7 @@ def test_what_agrees_is_left_alone_and_what_is_surest_wins():
     assert constrained(sure, np.array([0, 4]), allowed, begin, np.array([0, 0, 1, 0], bool)).tolist() == [1, 4, 0, 0]
 
 
-def test_rules_of_case():
+def test_case_rules_with_and_without_capitals():
     allowed, begin = case_rules(CASED)
     capital = [False, True] * 3
     assert begin.tolist() == capital
@@ -87,16 +87,16 @@ def test_rules_of_case():
     assert begin.all()
 
 
-def test_words_without_case():
+def test_has_case_of_tokens():
     tokens = ["<unk>", "</s>", "japan", "1996", "日本", "'s", "ça", "ß", "ñu", "3rd", "-"]
     assert has_case(tokens).tolist() == [True, False, True, False, False, False, True, True, True, False, False]
 
 
-def test_nothing_to_label():
+def test_constrained_empty_streams():
     assert constrained(np.zeros((0, 2)), np.array([0]), *case_rules(PLAIN)).shape == (0,)
     assert constrained(np.zeros((0, 2)), np.array([0, 0]), *case_rules(PLAIN)).shape == (0,)
 
 
-def test_rules_that_cannot_be_kept():
-    with pytest.raises(ValueError, match="nothing may follow"):
+def test_constrained_impossible_rules_are_an_error():
+    with pytest.raises(ValueError, match="no label may follow"):
         constrained(np.zeros((1, 2)), np.array([0, 1]), np.array([[True, True], [False, False]]), np.ones(2, bool))

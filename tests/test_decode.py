@@ -1,4 +1,4 @@
-"""Posteriors of streams: whatever the rows, cut or not, live or not, against models whose logits are known."""
+"""Posteriors of streams against models whose logits are known: in any batch, cut or not, whole or streaming."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from punc.data.labels import Label, LabelSet
-from punc.decoding.decode import STEPS, choose, live, log_posteriors
+from punc.decoding.decode import STEPS, choose, log_posteriors, streaming_logits
 from punc.models.base import NeuralModel
 from punc.tokens.store import END, StoreSet
 
@@ -16,7 +16,7 @@ LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w."))
 
 
 class Window(NeuralModel):
-    """Logits of a slot: the last `memory` tokens that were read, newest first, and the pause: a known function."""
+    """The logits of a slot are a known function of the pause and the last `memory` tokens read, newest first."""
 
     labels = LABELS
 
@@ -34,7 +34,7 @@ class Window(NeuralModel):
 
 
 class Whole(NeuralModel):
-    """Reads whole texts: logits of a slot are of its token and those on both sides; END is not read."""
+    """Reads whole texts: the logits of a slot depend on its token and those on both sides; END is not read."""
 
     lookahead = None
     labels = LABELS
@@ -58,13 +58,13 @@ def make(lengths, pauses, seed=0):
     rng = np.random.default_rng(seed)
     n, offsets = sum(lengths), np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     lasting = rng.choice(np.array([0, 0.25, np.nan], np.float32), n)
-    lasting[offsets[1:] - 1] = np.nan  # nobody knows the silence after the end
+    lasting[offsets[1:] - 1] = np.nan  # the silence after the end is unknown
     return StoreSet(rng.integers(2, 9, n).astype(np.int32), None, lasting if pauses else None,
                     [str(i) for i in range(len(lengths))], offsets)
 
 
 def by_hand(model, data):
-    """Logits of every slot (N, L), a stream and a slot at a time, from what the model is said to read."""
+    """The logits of every slot (N, L), one at a time, from the tokens that the model should read."""
     result = []
     for begin, end in zip(data.offsets, data.offsets[1:]):
         tokens = data.ids[begin:end].tolist()
@@ -90,7 +90,7 @@ def model_of(lookahead):
 
 @pytest.mark.parametrize("pauses", [False, True])
 @pytest.mark.parametrize("lookahead", AHEADS)
-def test_uncut_streams_by_hand(lookahead, pauses):
+def test_log_posteriors_uncut_streams_by_hand(lookahead, pauses):
     model, data = model_of(lookahead), make([1, 2, 5, 3 * STEPS + 1, 4], pauses)
     found = log_posteriors(model, data, chunk_size=0)
     assert found.dtype == np.float32
@@ -100,7 +100,7 @@ def test_uncut_streams_by_hand(lookahead, pauses):
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=6), st.sampled_from(AHEADS), st.integers(1, 20),
        st.integers(1, 5), st.booleans())
-def test_the_batch_changes_nothing(lengths, lookahead, chunk_size, batch_size, pauses):
+def test_log_posteriors_any_batch_size_gives_the_same(lengths, lookahead, chunk_size, batch_size, pauses):
     model, data = model_of(lookahead), make(lengths, pauses)
     for context in (0, 2):
         one, some = (log_posteriors(model, data, chunk_size, context, batch_size=r) for r in (1, batch_size))
@@ -109,32 +109,33 @@ def test_the_batch_changes_nothing(lengths, lookahead, chunk_size, batch_size, p
 
 @pytest.mark.parametrize("lookahead", AHEADS)
 @pytest.mark.parametrize("chunk_size", [1, 7, 64])
-def test_pieces_equal_the_whole_where_the_context_is_what_a_model_remembers(lookahead, chunk_size):
+def test_log_posteriors_chunks_with_enough_context_equal_whole_streams(lookahead, chunk_size):
     model, data = model_of(lookahead), make([1, 30, 101], True)
-    np.testing.assert_array_equal(log_posteriors(model, data, chunk_size, context=2), log_posteriors(model, data, chunk_size=0))
-    if chunk_size == 1 and lookahead in (0, None):  # with less it cannot be: so the context is really what is read
-        assert not np.array_equal(log_posteriors(model, data, chunk_size, 0), log_posteriors(model, data, chunk_size=0))
+    whole = log_posteriors(model, data, chunk_size=0)
+    np.testing.assert_array_equal(log_posteriors(model, data, chunk_size, context=2), whole)
+    if chunk_size == 1 and lookahead in (0, None):  # with less context they differ, so the context is really read
+        assert not np.array_equal(log_posteriors(model, data, chunk_size, 0), whole)
 
 
 @pytest.mark.parametrize("pauses", [False, True])
 @pytest.mark.parametrize("lookahead", [1, 2, 3])
-def test_live_equals_whole_streams(lookahead, pauses):
+def test_streaming_logits_equal_whole_streams(lookahead, pauses):
     model, data = Window(lookahead), make([1, 2, 50], pauses)
     found = []
     for begin, end in zip(data.offsets, data.offsets[1:]):
         before = np.full(end - begin, np.nan) if not pauses else np.append(np.nan, data.pauses[begin:end - 1])
-        found += list(live(model, zip(data.ids[begin:end].tolist(), before.tolist())))
+        found += list(streaming_logits(model, zip(data.ids[begin:end].tolist(), before.tolist())))
     np.testing.assert_allclose(log_softmax(np.array(found)), log_posteriors(model, data), rtol=0, atol=1e-6)
 
 
-def test_live_without_look_ahead_equals_whole_streams_without_pauses():
+def test_streaming_logits_without_look_ahead_and_pauses_equal_whole_streams():
     model, data = Window(0), make([50], False)
-    found = list(live(model, ((token, np.nan) for token in data.ids.tolist())))
+    found = list(streaming_logits(model, ((token, np.nan) for token in data.ids.tolist())))
     np.testing.assert_allclose(log_softmax(np.array(found)), log_posteriors(model, data), rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("lookahead", [0, 1, 3])
-def test_live_decides_as_soon_as_the_look_ahead_allows(lookahead):
+def test_streaming_logits_come_as_soon_as_the_look_ahead_allows(lookahead):
     taken = []
 
     def tokens():
@@ -142,23 +143,23 @@ def test_live_decides_as_soon_as_the_look_ahead_allows(lookahead):
             taken.append(k)
             yield 2 + k, np.nan
 
-    slots = live(Window(lookahead), tokens())
+    slots = streaming_logits(Window(lookahead), tokens())
     for slot in range(6):
         next(slots)
         assert len(taken) == min(slot + lookahead + 1, 6)
     assert list(slots) == []
 
 
-def test_live_on_an_empty_stream():
-    assert list(live(Window(2), [])) == []
+def test_streaming_logits_empty_stream():
+    assert list(streaming_logits(Window(2), [])) == []
 
 
-def test_a_model_of_whole_streams_is_not_live():
+def test_streaming_logits_model_of_whole_streams_is_an_error():
     with pytest.raises(ValueError, match="whole streams"):
-        next(live(Whole(), [(2, np.nan)]))
+        next(streaming_logits(Whole(), [(2, np.nan)]))
 
 
-def test_choose():
+def test_choose_ties_and_scale():
     posteriors = np.array([[.5, .3, .2], [.4, .4, .2], [.2, .4, .4], [.45, .25, .3]])
     log_probs = np.log(posteriors)
     assert choose(log_probs).tolist() == [0, 0, 1, 0]  # ties go to the weaker label

@@ -1,4 +1,4 @@
-"""Kaldi's own tools on what we write, and its run.pl beside ours: with KALDI_ROOT; one test needs it built."""
+"""Kaldi's tools on our files, and its run.pl compared with ours. Needs KALDI_ROOT; one test needs Kaldi built."""
 
 import os
 import re
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 KALDI = Path(os.environ.get("KALDI_ROOT", ""))
 KALDI_UTILS = KALDI / "egs/wsj/s5/utils"
 
-pytestmark = pytest.mark.skipif(not os.environ.get("KALDI_ROOT"), reason="KALDI_ROOT is not set: it names no Kaldi")
+pytestmark = pytest.mark.skipif(not os.environ.get("KALDI_ROOT"), reason="KALDI_ROOT is not set")
 
 LABELS = "O w\nCOMMA w, , : -\nPERIOD w. . ; !\nQUESTION w? ?\n"
 TEXTS = {"a": "So it begins, as it must. Does it end?\nNot today, nor in the morning; \"never\", he says. ",
@@ -27,8 +27,8 @@ TEXTS = {"a": "So it begins, as it must. Does it end?\nNot today, nor in the mor
 
 @pytest.fixture
 def recipe(tmp_path, monkeypatch):
-    """A Kaldi recipe's directory, and in it data/train, as punc prepare and punc pauses make it: 3 streams."""
-    assert KALDI_UTILS.is_dir(), f"KALDI_ROOT: there is no {KALDI_UTILS}"
+    """A Kaldi recipe's directory with data/train of 3 streams, made by punc prepare and punc pauses."""
+    assert KALDI_UTILS.is_dir(), f"KALDI_ROOT: no {KALDI_UTILS}"
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LC_ALL", "C")
     Path("utils").symlink_to(KALDI_UTILS)
@@ -37,7 +37,7 @@ def recipe(tmp_path, monkeypatch):
         Path(name).write_text(text * 3)
     assert main(["prepare", "--format=prose", "--labels=labels.txt", "--utt-words=7", "--nj=1", *TEXTS,
                  "data/train"]) == 0
-    with open("ctm", "w") as ctm:  # as Kaldi's get_train_ctm.sh has it: by utterance, a blank at the end
+    with open("ctm", "w") as ctm:  # as get_train_ctm.sh writes it: by utterance, a blank at the end
         for utterance in DataDir("data/train").utterances():
             times = enumerate(utterance.words)
             ctm.writelines(f"{utterance.id} 1 {0.5 * i + i % 3 / 10:.3f} 0.250 {word} \n" for i, word in times)
@@ -59,7 +59,7 @@ def we_validate(directory):
 
 
 def segmented(like, directory):
-    """The data directory with one recording, its utterances in reverse order in time: segments and wav.scp beside."""
+    """The data directory as one recording, with its utterances in reverse order, segments and wav.scp."""
     shutil.copytree(like, directory)
     utterances = [u.id for u in DataDir(like).utterances()]
     Path(directory, "segments").write_text("".join(
@@ -69,14 +69,14 @@ def segmented(like, directory):
     return DataDir(directory)
 
 
-def test_validate_data_dir(recipe):
+def test_kaldi_validate_data_dir(recipe):
     kaldi_validates("data/train")
     we_validate("data/train")
     data = segmented("data/train", "data/segmented")
     write_data_dir("data/again", data.utterances(), like=data)
     kaldi_validates("data/again")
     we_validate("data/again")
-    # It can say no.
+    # It can fail.
     with open("data/again/text", "a") as text:
         text.write("zzz word\n")
     with pytest.raises(AssertionError):
@@ -84,7 +84,7 @@ def test_validate_data_dir(recipe):
 
 
 @pytest.mark.parametrize("segments", [False, True])
-def test_fix_data_dir(recipe, segments):
+def test_kaldi_fix_data_dir(recipe, segments):
     if segments:
         segmented("data/train", "data/other")
     directory = Path("data/other" if segments else "data/train")
@@ -103,7 +103,7 @@ def test_fix_data_dir(recipe, segments):
         np.testing.assert_array_equal(utterance.pauses, before[id].pauses)
 
 
-def test_split_data(recipe):
+def test_kaldi_split_data(recipe):
     result = run("utils/split_data.sh", "data/train", 3)
     assert result.returncode == 0, result.stdout + result.stderr
     parts = [f"data/train/split3/{n}" for n in (1, 2, 3)]
@@ -112,10 +112,10 @@ def test_split_data(recipe):
     for part in parts:
         kaldi_validates(part)
         assert len(list(DataDir(part).streams())) == 1
-    we_validate("data/train")  # with the parts in it
+    we_validate("data/train")  # with split3 in it
 
 
-def test_copy_vector(recipe):
+def test_kaldi_copy_vector(recipe):
     found = shutil.which("copy-vector", path=f"{KALDI / 'src/bin'}:{os.environ['PATH']}")
     if not found:
         pytest.skip(f"no copy-vector in {KALDI / 'src/bin'}: Kaldi is not built there")
@@ -128,7 +128,7 @@ def test_copy_vector(recipe):
         pauses = np.array(copied[utterance.id].strip("[] ").split(), np.float32)
         np.testing.assert_allclose(pauses, utterance.pauses, rtol=1e-5)
     assert any(np.isnan(u.pauses).any() for u in utterances)
-    # A copy of Kaldi's is read as ours.
+    # We read Kaldi's copy too.
     result = run(found, "scp:data/train/pauses.scp", "ark,scp:copy.ark,copy.scp")
     assert result.returncode == 0, result.stderr
     shutil.move("copy.scp", "data/train/pauses.scp")
@@ -154,8 +154,8 @@ def test_copy_vector(recipe):
     "--max-jobs-run 0 JOB=1:2 a.JOB.log true",
     "a.log",
 ])
-def test_our_run_pl_does_as_kaldis(tmp_path, call):
-    """The same exit status, message, files and logs, but for times."""
+def test_run_pl_does_as_that_of_kaldi(tmp_path, call):
+    """Exit status, message, files and logs are the same, except for times."""
     done = []
     for name, program in (("kaldi", KALDI_UTILS / "parallel/run.pl"), ("ours", ROOT / "utils/run.pl")):
         place = tmp_path / name
@@ -168,12 +168,12 @@ def test_our_run_pl_does_as_kaldis(tmp_path, call):
     kaldi, ours = done
     if kaldi[2]:
         assert ours == kaldi
-    else:  # refused; the words differ
+    else:  # both refuse, in different words
         assert kaldi[0]
         assert ours[0]
 
 
 def comparable(log):
-    """A log without times, blanks at the end of lines, and bash's own line on what was killed, which has its number."""
+    """A log without times, blanks at line ends, and the line of bash on a killed process, which has its number."""
     log = re.sub(r"(?<=# Started at ).*|(?<=\) at ).*|(?<=time=)\d+", "T", log)
     return [line.rstrip() for line in log.splitlines() if not re.match(r"bash: line 1: +\d+ Killed", line)]

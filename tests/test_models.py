@@ -16,7 +16,7 @@ from punc.base.bfloat16 import has_bfloat16
 from punc.base.errors import InputError
 from punc.base.options import description
 from punc.data.labels import Label, LabelSet
-from punc.decoding.decode import live, log_posteriors
+from punc.decoding.decode import log_posteriors, streaming_logits
 from punc.layers.costs import squared_error
 from punc.models import base
 from punc.tokens.batches import cut, gather
@@ -172,7 +172,7 @@ def test_forward_in_parts_and_live_match_one_call(name, inputs, text_model):
     model, data = make(name, text_model, **WITHOUT | inputs), data_of([50])
     if model.lookahead is None:
         with pytest.raises(ValueError, match="whole streams"):
-            next(live(model, [(2, np.nan)]))
+            next(streaming_logits(model, [(2, np.nan)]))
         return
     batch = gather(data, cut(data.offsets, model.lookahead, 50, 0), np.array([0]), model.lookahead)
     with torch.inference_mode():
@@ -186,7 +186,7 @@ def test_forward_in_parts_and_live_match_one_call(name, inputs, text_model):
     if model.lookahead or not inputs:  # live, the pause after the newest token is not known
         before = np.append(np.nan, data.pauses[:-1]).tolist()
         for _ in range(2):  # and each stream begins anew
-            found = np.array(list(live(model, zip(data.ids.tolist(), before))))
+            found = np.array(list(streaming_logits(model, zip(data.ids.tolist(), before))))
             np.testing.assert_allclose(found, whole[0, model.lookahead:].numpy(), rtol=0, atol=1e-5)
 
 

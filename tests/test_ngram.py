@@ -13,7 +13,7 @@ from punc.base.errors import InputError
 from punc.data.datadir import Utterance, write_data_dir
 from punc.data.labels import LabelSet
 from punc.decoding.decode import log_posteriors
-from punc.decoding.streaming import punctuate_live
+from punc.decoding.streaming import punctuate_streaming
 from punc.models import base, ngram_dt
 from punc.models.ngram import model as ngram
 from punc.tokens.store import Store, StoreSet, Vocabulary, make_store
@@ -147,7 +147,7 @@ def test_punctuate_live_writes_at_stream_end(exp):
     os.write(write, b"c a d\n\nb c")
     os.close(write)
     sink = io.BytesIO()
-    punctuate_live(base.load(exp), read, sink)
+    punctuate_streaming(base.load(exp), read, sink)
     os.close(read)
     lines = sink.getvalue().decode().split("\n")
     assert [[word.rstrip(",.") for word in line.split()] for line in lines] == [["c", "a", "d"], ["b", "c"], []]

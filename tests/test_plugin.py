@@ -1,4 +1,4 @@
-"""punc in a recipe of somebody else: one link, one line, in a directory as Kaldi's recipes are."""
+"""punc in another Kaldi recipe: one link and one line, in a directory like those of Kaldi's recipes."""
 
 import os
 import re
@@ -16,12 +16,12 @@ ROOT = Path(__file__).parents[1]
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. . !\nQUESTION w? ?\n"
 WORDS = ["so", "this", "is", "it", "well", "then", "who", "are", "you", "i", "am", "here", "now", "and", "there", "yes"]
 SEGMENTS = {"ann-r1-1": ("r1", 0.5, 6.0), "ann-r1-3": ("r1", 12.0, 15.0), "bob-r1-2": ("r1", 6.5, 11.5),
-            "bob-r2-1": ("r2", 1.0, 9.0), "cat-r3-1": ("r3", 0.0, 4.0)}  # nothing was recognised in the last one
+            "bob-r2-1": ("r2", 1.0, 9.0), "cat-r3-1": ("r3", 0.0, 4.0)}  # the last one has no words
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    """A model of random weights that sees pauses; some labels of each kind come out."""
+    """A model of random weights that reads pauses and chooses every label sometimes."""
     place = tmp_path_factory.mktemp("punc-model")
     (place / "labels.txt").write_text(LABELS)
     vocabulary, labels = Vocabulary(["<unk>", "</s>", *WORDS]), LabelSet.read(place / "labels.txt")
@@ -33,7 +33,7 @@ def model(tmp_path_factory):
 
 
 def said():
-    """(utterance, channel, begin in it, duration, word, confidence) of all words, as a recogniser writes them."""
+    """(utterance, channel, begin in it, duration, word, confidence) of all words, as in ASR output."""
     for k, utterance in enumerate(list(SEGMENTS)[:4]):
         at = 0.1
         for i in range(8 if utterance != "ann-r1-3" else 5):
@@ -43,7 +43,7 @@ def said():
 
 @pytest.fixture
 def recipe(tmp_path, model):
-    """A recipe's directory with the link, data/test and exp/decode; the caller's PATH has nothing of punc."""
+    """A recipe's directory with the link, data/test and exp; PATH has nothing of punc."""
     recipe = tmp_path / "lab/s5"
     (recipe / "data/test").mkdir(parents=True)
     (tmp_path / "lab/model").symlink_to(model)
@@ -70,7 +70,7 @@ def recipe(tmp_path, model):
 
 
 def documented(start):
-    """The one line of the page's code that begins so, with paths that are there."""
+    """The one line of code in the page that begins with `start`, with paths that exist."""
     page = (ROOT / "docs/plug-into-kaldi.md").read_text()
     found = [line for block in re.findall(r"```sh\n(.*?)```", page, re.S) for line in block.splitlines()
              if line.startswith(start)]
@@ -92,7 +92,7 @@ def plain(text):
 
 
 def words_of(path):
-    """The words of subtitles or paragraphs, without marks."""
+    """The words in a file of subtitles or paragraphs, without marks."""
     text = path.read_text().replace("WEBVTT", "")
     return plain(re.sub(r"(?m)^(\d+|.* --> .*)$", "", text))
 
@@ -105,7 +105,7 @@ def outputs(place):
     return {name: content for name, content in files(place).items() if not name.startswith("log/")}
 
 
-def test_a_ctm_of_recordings(recipe):
+def test_plugin_ctm_of_recordings(recipe):
     ctm = recipe / "exp/tri3/decode_test/score_10/test.ctm"
     result = line(recipe, documented("punc/punctuate_ctm.sh"))
     assert result.stderr == "transcripts/test: ctm srt text txt vtt\n"
@@ -113,11 +113,11 @@ def test_a_ctm_of_recordings(recipe):
     out = recipe / "transcripts/test"
     assert set(outputs(out)) == {"text", "ctm", *(f"{kind}/{r}.{kind}" for kind in ("srt", "vtt", "txt")
                                                   for r in ("r1", "r2", "r3"))}
-    # Only a mark is added to the lines of the CTM.
+    # The lines of the CTM only get marks.
     before, after = ctm.read_text().splitlines(), (out / "ctm").read_text().splitlines()
     assert [re.sub(r"[,.?](?= )", "", row[10:]) for row in after] == [row[10:] for row in before]
     assert re.findall(r"\w[,.?] ", "\n".join(after)), "a test without marks tests nothing"
-    # One line a recording, and the same words everywhere.
+    # There is one line per recording, and all files have the same words.
     text = dict(row.partition(" ")[::2] for row in (out / "text").read_text().splitlines())
     assert list(text) == ["r1", "r2", "r3"]
     assert text["r3"] == ""
@@ -133,13 +133,13 @@ def test_a_ctm_of_recordings(recipe):
         assert "# Ended (code 0) at " in log
 
 
-def test_a_decode_directory(recipe):
+def test_plugin_decode_directory(recipe):
     command, out = documented("punc/punctuate_decode.sh"), recipe / "transcripts/test"
     result = line(recipe, command.replace("--nj 4", "--nj 1 --scale PERIOD=1e30"))
     assert result.returncode == 0
     assert result.stderr == "exp/tri3/decode_test/score_10/test.ctm\ntranscripts/test: ctm srt text txt vtt\n"
     assert {row.split()[4][-1] for row in (out / "ctm").read_text().splitlines()} == {"."}
-    assert len((out / "ctm").read_text().splitlines()) == 29  # score_9 has less
+    assert len((out / "ctm").read_text().splitlines()) == 29  # score_9 has fewer
     (recipe / "exp/tri3/decode_test/scoring_kaldi/best_wer").unlink()
     before = outputs(out)
     result = line(recipe, command)
@@ -149,7 +149,7 @@ def test_a_decode_directory(recipe):
     assert outputs(out) == before
 
 
-def test_the_text_of_a_data_directory_by_the_recipes_own_run_pl(recipe):
+def test_plugin_text_with_the_run_pl_of_the_recipe(recipe):
     (recipe / "utils").mkdir()
     (recipe / "utils/run.pl").write_text(f'#!/bin/sh\necho "$@" >>used\nexec {ROOT}/utils/run.pl "$@"\n')
     (recipe / "utils/run.pl").chmod(0o755)
@@ -166,11 +166,11 @@ def test_the_text_of_a_data_directory_by_the_recipes_own_run_pl(recipe):
     text = (out / "text").read_text()
     assert [row.split()[0] for row in text.splitlines()] == list(SEGMENTS)
     assert plain(text.replace("-", "")) == plain((recipe / "data/test/text").read_text().replace("-", ""))
-    # Not one word is in the vocabulary, and that is said.
+    # No word is in the vocabulary, and a warning says so.
     assert result.stderr.startswith("warning: 10 of 10 words are not in ")
     result = line(recipe, command.replace('"$decode_cmd"', "no.pl"))
     assert (result.returncode, result.stderr) == (
-        1, "punc/punctuate_text.sh: --cmd 'no.pl': no such program; give run.pl, say\n")
+        1, "punc/punctuate_text.sh: --cmd 'no.pl': no such program; give run.pl, for example\n")
 
 
 def swap(path):
@@ -183,19 +183,19 @@ def change(path, old, new):
 
 
 @pytest.mark.parametrize(("break_it", "said"), [
-    (lambda r: "--nj 0", "--nj 0 is no number of jobs; give 1 or more"),
+    (lambda r: "--nj 0", "--nj 0 is not a number of jobs; give 1 or more"),
     (lambda r: "--stage 0", "unknown option --stage; see "),
     (lambda r: "x", "5 arguments, not 4; usage: "),
     (lambda r: (r / "model/final.pt").unlink(), "model/final.pt: no such file; train the model, or name another"),
     (lambda r: (r / "ctm").unlink(), "ctm: no such file; make it, or name another one"),
     (lambda r: (r / "ctm").write_text(""), "ctm: the file has no timed words; make it again"),
     (lambda r: change(r / "ctm", "bob-r1-2", "bob-r1-9"),
-     "ctm:14: 'bob-r1-9' is no recording and no utterance of data/test; name the data directory that was decoded"),
+     "ctm:14: 'bob-r1-9' is neither recording nor utterance of data/test; name the data directory that was decoded"),
     (lambda r: swap(r / "ctm"), "ctm:5: at 1.50 s a word of 'ann-r1-1' begins before the one above; sort the CTM: "),
     (lambda r: change(r / "ctm", "1 0.400 0.250", "1 0.400 0.25s"), "ctm:2: the duration '0.25s' is not a number; "),
     (lambda r: (r / "data/test/utt2spk").unlink(), "data/test/utt2spk: no such file; "),
 ])
-def test_a_mistake_is_one_line_and_the_output_as_it_was(recipe, model, break_it, said):
+def test_plugin_mistake_is_one_line_and_leaves_the_output(recipe, model, break_it, said):
     (recipe / "ctm").write_text((recipe / "exp/ali/ctm").read_text())
     (recipe / "model").mkdir()
     for file in model.iterdir():
@@ -213,9 +213,9 @@ def test_a_mistake_is_one_line_and_the_output_as_it_was(recipe, model, break_it,
     assert not [path.name for path in (recipe / "out").iterdir() if path.name.startswith(".")]
 
 
-def test_the_data_directory_is_not_overwritten(recipe):
+def test_plugin_does_not_overwrite_the_data_directory(recipe):
     before = files(recipe / "data")
     result = line(recipe, "punc/punctuate_text.sh data/test ../model data/../data/test")
     assert (result.returncode, result.stderr.count("\n")) == (1, 1)
-    assert "this is the data directory too; name another one" in result.stderr
+    assert "the output is the data directory; name another one" in result.stderr
     assert files(recipe / "data") == before

@@ -1,4 +1,4 @@
-"""Punctuating data directories: the labels, the files, the options, and errors that leave the output as it was."""
+"""Punctuating data directories: labels, files, options, and errors that leave the output as it was."""
 
 import io
 import os
@@ -19,10 +19,11 @@ from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
-from punc.decoding import punctuate, segments
+from punc.decoding import spans, worker
 from punc.decoding.constraints import case_rules, constrained
 from punc.decoding.decode import choose, log_posteriors
-from punc.decoding.streaming import punctuate_live
+from punc.decoding.options import DecodingOptions
+from punc.decoding.streaming import punctuate_streaming
 from punc.models.base import create, load, save
 from punc.timing.ctm import read_ctm
 from punc.tokens.store import StoreSet, Vocabulary, make_store
@@ -52,7 +53,7 @@ def exp(tmp_path_factory):
 
 
 def utterances(lengths, pauses=False, seed=0):
-    """Streams a, b, … of utterances of these lengths; one word in ten is not known to the model."""
+    """Streams a, b, … with utterances of these lengths; the model does not know one word in ten."""
     random = np.random.default_rng(seed)
     for stream, of_stream in zip("abcdef", lengths):
         for i, n in enumerate(of_stream):
@@ -76,7 +77,7 @@ def run(*arguments):
 
 
 def streams_in_one_go(exp, data, scale=None):
-    """The label names of each stream, by the model without any cuts."""
+    """The label names of each stream, decoded in one go."""
     model, labels = load(exp), {}
     for stream, of_stream in DataDir(data).streams():
         ids = model.vocabulary.ids([word for u in of_stream for word in u.words])
@@ -94,7 +95,7 @@ def content(path):
     return {file.name: file.read_bytes() for file in path.iterdir()} if path.exists() else None
 
 
-def test_a_data_directory_comes_out_with_the_labels_of_its_streams(exp, data, tmp_path, capsys):
+def test_punctuate_labels_are_those_of_whole_streams(exp, data, tmp_path, capsys):
     assert run(exp, data, tmp_path / "out") == 0
     found, expected = labels_of(tmp_path / "out"), streams_in_one_go(exp, data)
     assert found == expected
@@ -110,7 +111,7 @@ def test_a_data_directory_comes_out_with_the_labels_of_its_streams(exp, data, tm
 
 
 @pytest.mark.parametrize("options", [["--batch-size=1"], ["--batch-size=3", "--nj=1"]])
-def test_labels_are_the_same_whatever_the_batches(exp, tmp_path, options):
+def test_punctuate_any_batch_size_gives_the_same(exp, tmp_path, options):
     data = make_data(tmp_path / "data", [(700, 3), (900,), (5, 5)])
     run(exp, data, tmp_path / "a")
     run(*options, exp, data, tmp_path / "b")
@@ -118,27 +119,27 @@ def test_labels_are_the_same_whatever_the_batches(exp, tmp_path, options):
 
 
 @pytest.mark.parametrize(("pauses", "nj"), [(False, 1), (True, 2)])
-def test_parts_of_long_streams_give_the_labels_of_whole_ones(tmp_path, monkeypatch, pauses, nj):
+def test_punctuate_spans_of_long_streams_give_the_same(tmp_path, monkeypatch, pauses, nj):
     exp = make_model(tmp_path / "exp", pauses=pauses)
     random = np.random.default_rng(2)
     lengths = [random.integers(0, 30, 100).tolist(), [3], [500, *[10] * 50], [20] * 30]
     data = make_data(tmp_path / "data", lengths, pauses)
     run("--chunk-size=16", "--context=40", exp, data, tmp_path / "whole")
-    used, original = [], segments.parts
-    monkeypatch.setattr(segments, "parts", lambda *a: (used.append(part) or part for part in original(*a)))
-    monkeypatch.setattr(segments, "GROUP", 400)
-    run("--chunk-size=16", "--context=40", f"--nj={nj}", exp, data, tmp_path / "parts")
-    assert content(tmp_path / "parts")["punct"] == content(tmp_path / "whole")["punct"]
+    used, original = [], spans.spans
+    monkeypatch.setattr(spans, "spans", lambda *a: (used.append(span) or span for span in original(*a)))
+    monkeypatch.setattr(spans, "GROUP", 400)
+    run("--chunk-size=16", "--context=40", f"--nj={nj}", exp, data, tmp_path / "spans")
+    assert content(tmp_path / "spans")["punct"] == content(tmp_path / "whole")["punct"]
     assert len(used) > 10
-    assert max(len(part.ids) for part in used) < 700
-    a, b = (kaldiio.load_scp(str(tmp_path / name / "post.scp")) for name in ("whole", "parts"))
+    assert max(len(span.ids) for span in used) < 700
+    a, b = (kaldiio.load_scp(str(tmp_path / name / "post.scp")) for name in ("whole", "spans"))
     for key in a:
         np.testing.assert_allclose(a[key], b[key], atol=1e-5)
 
 
 @pytest.fixture(scope="module", params=[("char", "after"), ("subword", "before")])
 def learned(request, toy_store, tmp_path_factory):
-    """A T-LSTM trained on a store of a unit, and the data directory of its development set."""
+    """A T-LSTM trained on tokens of one type, and the data directory of its development set."""
     place, (token_type, task) = tmp_path_factory.mktemp("learned"), request.param
     sets = [toy_store.parent / f"train_{task}", toy_store.parent / f"dev_{task}"]
     make_store(place / "store", sets, toy_store.parent / "labels.txt", token_type=token_type, nj=1)
@@ -148,7 +149,7 @@ def learned(request, toy_store, tmp_path_factory):
     return place / "exp", sets[1]
 
 
-def test_it_learns_from_characters_and_subwords_and_is_cut_anywhere(learned, tmp_path, monkeypatch):
+def test_punctuate_characters_and_subwords_with_any_cuts(learned, tmp_path, monkeypatch):
     exp, data = learned
     run("--chunk-size=0", exp, data, tmp_path / "whole")
     found = [label for u in DataDir(tmp_path / "whole").utterances() for label in u.labels]
@@ -158,18 +159,19 @@ def test_it_learns_from_characters_and_subwords_and_is_cut_anywhere(learned, tmp
     assert (tmp_path / "whole/text").read_bytes() == (data / "text").read_bytes()
     matrices = kaldiio.load_scp(str(tmp_path / "whole/post.scp"))
     assert sum(len(matrices[u.id]) for u in DataDir(data).utterances()) == 600
-    # Streams of short utterances, so that there is where to cut.
+    # Short utterances, so that the stream can be cut.
     words = [word for u in DataDir(data).utterances() for word in u.words]
     write_data_dir(tmp_path / "cut", [Utterance(f"a-{i:04d}", "a", words[i:i + 7]) for i in range(0, 600, 7)])
     run("--chunk-size=0", exp, tmp_path / "cut", tmp_path / "one")
-    for number, options in enumerate((["--chunk-size=20"], ["--chunk-size=16", "--context=60"], ["--chunk-size=33", "--batch-size=2"])):
+    cases = ["--chunk-size=20"], ["--chunk-size=16", "--context=60"], ["--chunk-size=33", "--batch-size=2"]
+    for number, options in enumerate(cases):
         for group in (1 << 18, 200):
-            monkeypatch.setattr(segments, "GROUP", group)
+            monkeypatch.setattr(spans, "GROUP", group)
             run(*options, "--nj=1", exp, tmp_path / "cut", tmp_path / f"{number}-{group}")
             assert content(tmp_path / f"{number}-{group}")["punct"] == content(tmp_path / "one")["punct"]
 
 
-def test_live_it_is_the_same(learned, tmp_path):
+def test_punctuate_standard_input_gives_the_same(learned, tmp_path):
     exp, data = learned
     run(exp, data, tmp_path / "out")
     expected = [line.split(" ", 1)[1] for line in (tmp_path / "out/text_punct").read_text().splitlines()]
@@ -178,7 +180,7 @@ def test_live_it_is_the_same(learned, tmp_path):
     os.write(write, text.encode())
     os.close(write)
     sink = io.BytesIO()
-    punctuate_live(load(exp), read, sink)
+    punctuate_streaming(load(exp), read, sink)
     os.close(read)
     assert sink.getvalue().decode().splitlines() == expected
 
@@ -197,7 +199,7 @@ def test_load_token_type_file_missing_or_unknown_is_an_error(learned, data, tmp_
     assert not (tmp_path / "out").exists()
 
 
-def test_pauses_are_the_models_and_stay_in_the_directory(tmp_path):
+def test_punctuate_pauses_are_read_and_kept(tmp_path):
     exp, data = make_model(tmp_path / "exp", pauses=True), make_data(tmp_path / "data", pauses=True)
     run(exp, data, tmp_path / "out")
     assert labels_of(tmp_path / "out") == streams_in_one_go(exp, data)
@@ -206,12 +208,12 @@ def test_pauses_are_the_models_and_stay_in_the_directory(tmp_path):
     assert str(tmp_path / "out" / "pauses.ark") in (tmp_path / "out" / "pauses.scp").read_text()
     for name in ("pauses.scp", "pauses.ark"):
         (data / name).unlink()
-    run(exp, data, tmp_path / "out")  # without pauses, nothing of them may stay behind
+    run(exp, data, tmp_path / "out")  # without pauses now: none may be left in OUT-DIR
     assert not (tmp_path / "out" / "pauses.scp").exists()
     assert labels_of(tmp_path / "out") == streams_in_one_go(exp, data)
 
 
-def test_segments_order_the_streams_and_the_tables_stay_sorted(exp, tmp_path):
+def test_punctuate_segments_order_streams_and_tables_stay_sorted(exp, tmp_path):
     data = make_data(tmp_path / "data", [(5, 6, 7)])
     (data / "segments").write_text("a-0000 rec 20 30\na-0001 rec 0 10\na-0002 rec 10 20\n")
     run(exp, data, tmp_path / "out")
@@ -223,7 +225,7 @@ def test_segments_order_the_streams_and_the_tables_stay_sorted(exp, tmp_path):
         assert [line.split()[0] for line in lines] == ["a-0000", "a-0001", "a-0002"], name
 
 
-def test_posteriors_are_those_of_the_model_before_scaling(exp, data, tmp_path):
+def test_punctuate_posteriors_are_before_scaling(exp, data, tmp_path):
     run("--scale=O=0.01", exp, data, tmp_path / "out")
     matrices = kaldiio.load_scp(str(tmp_path / "out" / "post.scp"))
     model = load(exp)
@@ -235,10 +237,10 @@ def test_posteriors_are_those_of_the_model_before_scaling(exp, data, tmp_path):
         np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)
     assert matrices["a-0002"].shape == (0, 0)
     run("--posteriors=false", exp, data, tmp_path / "out")
-    assert not list((tmp_path / "out").glob("post.*")), "what is left of the run before is not of this one"
+    assert not list((tmp_path / "out").glob("post.*")), "files of the run before are gone"
 
 
-def test_scale_multiplies_before_the_choice(exp, data, tmp_path):
+def test_punctuate_scale(exp, data, tmp_path):
     factors = np.array([0.5, 1, 1, 2.5], np.float32)
     run("--scale", "O=0.5,QUESTION=2.5", exp, data, tmp_path / "out")
     assert labels_of(tmp_path / "out") == streams_in_one_go(exp, data, factors) != streams_in_one_go(exp, data)
@@ -246,7 +248,7 @@ def test_scale_multiplies_before_the_choice(exp, data, tmp_path):
     assert {label for labels in labels_of(tmp_path / "out").values() for label in labels} == {"COMMA"}
 
 
-def test_ctm_of_utterances_and_recordings_keeps_times_and_confidences(exp, tmp_path):
+def test_punctuate_ctm_keeps_times_and_confidences(exp, tmp_path):
     write_data_dir(tmp_path / "data", [Utterance("a-1", "a", ["w1", "w2", "w3"]), Utterance("b-1", "b", ["w4", "w5"])])
     (tmp_path / "data" / "ctm").write_text("a-1 1 0.00 0.50 w1 0.90\na-1 1 0.50 0.10 <eps> 1.00\n"
                                            "a-1 1 0.60 0.25 w2\na-1 1 1.00 0.20 w3 0.70\nb 1 3.00 1.00 W4\n"
@@ -262,7 +264,7 @@ def test_ctm_of_utterances_and_recordings_keeps_times_and_confidences(exp, tmp_p
     assert sum(len(timing.words) for _, _, timing in read_ctm(tmp_path / "out" / "ctm_punct")) == 6
 
 
-def test_labels_with_capitals_are_written_so(tmp_path, data):
+def test_punctuate_labels_with_capitals(tmp_path, data):
     exp = make_model(tmp_path / "exp", "O w\nCAP W\nPERIOD w.\nCAPPERIOD W.\n")
     run("--scale=CAPPERIOD=1e30", exp, data, tmp_path / "out")
     assert (tmp_path / "out" / "text_punct").read_text().split()[1].startswith("W")
@@ -272,46 +274,55 @@ CASED = "O w\nCAP W\nPERIOD w. .\nCAPPERIOD W. .\n"
 
 
 def disagreeing(labels):
-    """Where a word without a capital begins the text or follows a period."""
+    """The words without a capital that begin the text or follow a period."""
     return [i for i, (before, label) in enumerate(pairwise(["PERIOD", *labels]))
             if "PERIOD" in before and "CAP" not in label]
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.5])
-def test_marks_and_capitals_agree_where_asked(tmp_path, data, scale):
+def test_punctuate_case_rule_marks_and_capitals_agree(tmp_path, data, scale):
     exp = make_model(tmp_path / "exp", CASED)
     run(exp, data, tmp_path / "free")
     run("--case-rule=true", f"--scale=O={scale}", exp, data, tmp_path / "out")
     posteriors = dict(kaldiio.load_ark(str(tmp_path / "out" / "post.ark")))
     labels = LabelSet.read(exp / "labels.txt")
     for stream, of_stream in DataDir(data).streams():
-        log_probs = np.log(np.concatenate([posteriors[u.id].reshape(-1, 4) for u in of_stream])) + np.log([scale, 1, 1, 1])
+        own = np.concatenate([posteriors[u.id].reshape(-1, 4) for u in of_stream])
+        log_probs = np.log(own) + np.log([scale, 1, 1, 1])
         best = constrained(log_probs, np.array([0, len(log_probs)]), *case_rules(labels))
         assert labels_of(tmp_path / "out")[stream] == [labels.names[i] for i in best]
         assert disagreeing(labels_of(tmp_path / "free")[stream])
         assert not disagreeing(labels_of(tmp_path / "out")[stream])
 
 
-def test_parts_of_a_long_stream_are_not_bound_by_each_other(tmp_path, monkeypatch):
-    monkeypatch.setattr(segments, "GROUP", 8)
+def test_punctuate_case_rule_does_not_cross_spans(tmp_path, monkeypatch):
+    monkeypatch.setattr(spans, "GROUP", 8)
     exp, data = make_model(tmp_path / "exp", CASED), make_data(tmp_path / "data", [[9] * 60])
     run("--nj=1", "--chunk-size=4", "--context=4", "--case-rule=true", exp, data, tmp_path / "out")
-    places = disagreeing(labels_of(tmp_path / "out")["a"])
-    assert 0 < len(places) < 30
-    assert not [place for place in places if place % 9 or not place]
+    words = disagreeing(labels_of(tmp_path / "out")["a"])
+    assert 0 < len(words) < 30
+    assert not [word for word in words if word % 9 or not word]
 
 
-def test_a_case_rule_is_for_words(tmp_path, data, capsys):
-    exp = make_model(tmp_path / "exp", CASED)
-    decoder = punctuate.Decoder(exp, None, 16, 4, 8, False, case_rule=True)
-    decoder.model = load(exp)
-    decoder.model.token_type = "char"
-    group = next(segments.groups(DataDir(data), read_tokenizer(exp), 16, 4))
-    with pytest.raises(InputError, match="--case-rule with a model that reads char tokens; leave it out"):
-        decoder(punctuate.task(group))
+def test_punctuate_case_rule_that_does_not_apply(learned, exp, data, tmp_path, capsys):
+    token_type = read_tokenizer(learned[0]).token_type
+    for model, said in ((learned[0], f"--case-rule with a model that reads {token_type} tokens; leave it out"),
+                        (exp, "labels.txt: --case-rule with labels that write no capitals; leave it out")):
+        assert run("--case-rule=true", model, data, tmp_path / "out") == 1
+        assert said in capsys.readouterr().err
+        assert not (tmp_path / "out").exists()
 
 
-def test_text_as_prose(tmp_path):
+@pytest.mark.parametrize("option", ["--case-rule=true", "--viterbi=false", "--chunk-size=9", "--context=9", "--nj=1",
+                                    "--batch-size=9", "--posteriors=false", "--casing=x", "--clitics=x", "--ctm=x"])
+def test_punctuate_standard_input_with_an_option_of_data_directories(exp, capsys, option):
+    assert run(option, exp, "-") == 1
+    name = option.partition("=")[0]
+    assert capsys.readouterr().err == (f"punc punctuate: {name} with -; leave it out: only --scale and --characters go "
+                                       "with -\n")
+
+
+def test_punctuate_text_as_prose(tmp_path):
     exp = make_model(tmp_path / "exp", CASED)
     write_data_dir(tmp_path / "data", [Utterance("a-1", "a", ["w1", "nato", "n't"]), Utterance("a-2", "a", ["w3"])])
     (tmp_path / "casing").write_text("Nato NATO\n")
@@ -332,19 +343,19 @@ def test_text_as_prose(tmp_path):
     (lambda exp, data: (data / "text").write_text(""), "text: the file is empty; "),
     (lambda exp, data: (data / "text").write_text("a-0000 w1 \xe9\n", "latin-1"), "text:1: byte 11 is not UTF-8; "),
     (lambda exp, data: [(data / n).write_text(t) for n, t in (("text", "a-0 \n"), ("utt2spk", "a-0 a\n"),
-                                                             ("spk2utt", "a a-0\n"))], "text: not one word; "),
+                                                             ("spk2utt", "a a-0\n"))], "text: the file has no words; "),
     (lambda exp, data: (data / "ctm").write_text("a-0000 1 0.5 w1\n"), "ctm:1: 4 columns; "),
     (lambda exp, data: ["--scale", "COMA=0.5"], "--scale: no label 'COMA'; "),
-    (lambda exp, data: ["--scale", "O=0"], "--scale: '0' is no factor of O; give a number above 0"),
-    (lambda exp, data: ["--scale", "O=nan"], "--scale: 'nan' is no factor of O; "),
-    (lambda exp, data: ["--scale", "O"], "--scale: '' is no factor of O; "),
+    (lambda exp, data: ["--scale", "O=0"], "--scale: '0' is not a factor for O; give a number above 0"),
+    (lambda exp, data: ["--scale", "O=nan"], "--scale: 'nan' is not a factor for O; "),
+    (lambda exp, data: ["--scale", "O"], "--scale: '' is not a factor for O; "),
     (lambda exp, data: ["--batch-size=0"], "--batch-size=0 is too small; give 1 or more"),
     (lambda exp, data: ["--chunk-size=-1"], "--chunk-size=-1 is too small; give 0 or more"),
     (lambda exp, data: ["--ctm", data / "none"], "none: no such file; "),
     (lambda exp, data: ["--casing", data / "none"], "none: no such file; "),
     (lambda exp, data: ["--clitics", data / "none"], "none: no such file; "),
 ])
-def test_a_users_mistake_is_one_line_and_the_output_as_it_was(tmp_path, data, capsys, break_it, said):
+def test_punctuate_mistake_is_one_line_and_leaves_the_output(tmp_path, data, capsys, break_it, said):
     exp, out = make_model(tmp_path / "exp"), tmp_path / "out"
     run(exp, data, out)
     before = content(out)
@@ -359,30 +370,30 @@ def test_a_users_mistake_is_one_line_and_the_output_as_it_was(tmp_path, data, ca
     assert not [file for file in tmp_path.iterdir() if file.name.startswith(".")]
 
 
-def test_the_reference_is_not_overwritten(exp, data, capsys):
+def test_punctuate_does_not_overwrite_its_input(exp, data, capsys):
     before = content(data)
     assert run(exp, data, data) == 1
-    assert "this is DATA-DIR too" in capsys.readouterr().err
+    assert "OUT-DIR is DATA-DIR" in capsys.readouterr().err
     assert run(exp, data) == 1
     assert run(exp, "-", data) == 1
     assert content(data) == before
 
 
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGKILL])
-def test_killed_it_leaves_no_output(exp, tmp_path, sign):
+def test_punctuate_killed_leaves_no_output(exp, tmp_path, sign):
     data = make_data(tmp_path / "data", [[50] * 4000])
     code = """
 import signal, sys, time
-from punc.decoding import decode, segments
+from punc.decoding import decode, spans
 from punc.bin.main import main
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job in the background would ignore it
-segments.GROUP, choose = 2000, decode.choose
-decode.choose = lambda *arguments: time.sleep(0.1) or choose(*arguments)  # so that it is not over before the kill
+spans.GROUP, choose = 2000, decode.choose
+decode.choose = lambda *arguments: time.sleep(0.1) or choose(*arguments)  # so that it does not end before it is killed
 sys.exit(main())"""
     process = subprocess.Popen([sys.executable, "-c", code, "punctuate", "--nj=1", exp, data, tmp_path / "out"])
     hidden = tmp_path / f".out.{process.pid}@{socket.gethostname()}.tmp" / "post.ark"
     while not (hidden.exists() and hidden.stat().st_size):
-        assert process.poll() is None, "it has to be killed while it writes"
+        assert process.poll() is None, "it must be killed while it writes"
         time.sleep(0.01)
     os.kill(process.pid, sign)
     assert process.wait() == (130 if sign == signal.SIGINT else -sign)
@@ -390,15 +401,14 @@ sys.exit(main())"""
     assert sign == signal.SIGKILL or not hidden.parent.exists()
 
 
-
-def test_a_look_ahead_longer_than_a_piece_is_refused(exp, data, monkeypatch):
-    decoder = punctuate.Decoder(exp, None, 1, 0, 1, False)
+def test_decoder_look_ahead_longer_than_a_chunk_is_an_error(exp, data, monkeypatch):
+    decoder = worker.Decoder(exp, DecodingOptions(chunk_size=1, context=0, batch_size=1))
     monkeypatch.setattr("punc.models.t_lstm.Model.lookahead", 2)
-    group = next(segments.groups(DataDir(data), read_tokenizer(exp), 1, 0))
+    group = next(spans.span_groups(DataDir(data), read_tokenizer(exp), 1, 0))
     with pytest.raises(InputError, match="reads 2 tokens past a slot, but --chunk-size=1; give that many"):
-        decoder(punctuate.task(group))
+        decoder(worker.task_of(group))
 
 
-def test_the_parent_of_several_processes_does_without_torch():
+def test_punctuate_parent_process_does_not_import_torch():
     code = "import sys, punc.bin.punctuate; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,4 +1,4 @@
-"""Words punctuated while they arrive: the same labels as in a directory, at once, and any bytes."""
+"""Words punctuated as they arrive: the labels of a data directory, without delay, for any bytes."""
 
 import io
 import os
@@ -17,10 +17,10 @@ from punc.bin.main import main
 from punc.data.datadir import Utterance, write_data_dir
 from punc.data.labels import LabelSet
 from punc.decoding import streaming
-from punc.decoding.streaming import WordStream, punctuate_live
+from punc.decoding.streaming import WordStream, punctuate_streaming
 from punc.models.base import NeuralModel, create, load, save
-from punc.tokens.tokenizers.char import CharTokenizer
 from punc.tokens.store import END, Vocabulary
+from punc.tokens.tokenizers.char import CharTokenizer
 
 WORDS = [f"w{i}" for i in range(30)]
 PUNC = [sys.executable, "-c", "import sys; from punc.bin.main import main; sys.exit(main())", "punctuate"]
@@ -29,7 +29,7 @@ PUNC = [sys.executable, "-c", "import sys; from punc.bin.main import main; sys.e
 @pytest.fixture(scope="module")
 def exp(tmp_path_factory):
     """A model with large random weights: its labels depend on many words before."""
-    directory = tmp_path_factory.mktemp("live")
+    directory = tmp_path_factory.mktemp("streaming")
     (directory / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n")
     torch.manual_seed(1)
     vocabulary = Vocabulary(["<unk>", "</s>", *WORDS])
@@ -40,7 +40,7 @@ def exp(tmp_path_factory):
 
 
 class Whole(NeuralModel):
-    """A model that reads whole streams: every label is told by the stream's last word."""
+    """A model that reads whole streams: the last word of a stream decides all its labels."""
 
     def __init__(self, like):
         super().__init__()
@@ -52,7 +52,7 @@ class Whole(NeuralModel):
 
 
 def piped(data):
-    """A file descriptor to read these bytes from; a pipe holds 64 KiB."""
+    """A file descriptor from which these bytes can be read; a pipe holds 64 KiB."""
     read, write = os.pipe()
     os.write(write, data)
     os.close(write)
@@ -62,13 +62,13 @@ def piped(data):
 def punctuated(model, data, scale=None):
     sink, source = io.BytesIO(), piped(data)
     try:
-        punctuate_live(model, source, sink, scale)
+        punctuate_streaming(model, source, sink, scale)
     finally:
         os.close(source)
     return sink.getvalue().decode()
 
 
-def test_labels_are_those_of_the_directory(exp, tmp_path):
+def test_streaming_labels_are_those_of_a_data_directory(exp, tmp_path):
     words = np.random.default_rng(3).choice([*WORDS, "new", "日本", "no\u00a0break"], 400).tolist()
     write_data_dir(tmp_path / "data", [Utterance("a", "a", words[:300]), Utterance("b", "b", words[300:])])
     assert main(["punctuate", "--scale=O=0.7", str(exp), str(tmp_path / "data"), str(tmp_path / "out")]) == 0
@@ -80,7 +80,7 @@ def test_labels_are_those_of_the_directory(exp, tmp_path):
     assert result.stderr == b""
 
 
-def test_a_word_is_written_before_the_word_after_the_next_comes(exp):
+def test_streaming_writes_each_word_when_the_next_arrives(exp):
     process = subprocess.Popen([*PUNC, exp, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
     try:
         written = b""
@@ -102,7 +102,7 @@ def test_a_word_is_written_before_the_word_after_the_next_comes(exp):
 
 
 class Counting(NeuralModel):
-    """A model whose label of a slot is how many tokens it has read."""
+    """A model whose labels count the tokens that it has read."""
 
     lookahead = 3
 
@@ -119,7 +119,7 @@ class Counting(NeuralModel):
         return (np.arange(4) == len(self.tokens[-1]) % 4).astype(np.float32)
 
 
-def test_the_characters_of_a_word_come_one_by_one_and_its_slot_after_them(exp):
+def test_streaming_characters_of_a_word_come_before_its_slot(exp):
     tokenizer = CharTokenizer(Vocabulary(["<unk>", "</s>", "<space>", *"abc"]))
     model = Counting(tokenizer, load(exp).labels)
     # Slots are tokens 3, 4 and 8 of the first text, and 2 of the other; each is decided 3 tokens later.
@@ -127,31 +127,31 @@ def test_the_characters_of_a_word_come_one_by_one_and_its_slot_after_them(exp):
     assert model.tokens == [[3, 4, 2, 2, 3, 4, 5, END, END, END, END], [5, END, END, END, END]]
 
 
-def test_a_model_of_whole_streams_waits_for_their_ends(exp):
+def test_streaming_model_of_whole_streams_waits_for_the_end(exp):
     model = Whole(load(exp))  # w0 is id 2, a period; w1 id 3, a question mark
     assert punctuated(model, b"w5 w1\nw0\n\nw5 w1") == "w5. w1. w0.\nw5? w1?\n"
     assert punctuated(model, b"w5 w0", np.array([1, 9, 1, 1], np.float32)) == "w5, w0,\n"
 
 
-def test_scale_multiplies_before_the_choice(exp):
+def test_streaming_scale(exp):
     assert punctuated(load(exp), b"w1 w2 x", np.array([1, 1e-30, 1e30, 1], np.float32)) == "w1. w2. x.\n"
 
 
 @pytest.mark.parametrize("data", [b"", b" \n\n\t"])
-def test_no_word_is_an_error_of_one_line(exp, data):
-    with pytest.raises(InputError, match=r"^standard input: not one word; pipe words into it$"):
+def test_streaming_no_words_is_an_error(exp, data):
+    with pytest.raises(InputError, match=r"^standard input has no words; pipe words into it$"):
         punctuated(load(exp), data)
 
 
-def test_bad_bytes_are_shown_counted_and_reported(exp, capsys):
+def test_streaming_bad_bytes_are_replaced_and_counted(exp, capsys):
     text = punctuated(load(exp), b"w1 caf\xe9 a\0b w2 \xe2\x82")
     assert [word.rstrip(".,?") for word in text.split()] == ["w1", "caf\ufffd", "a\ufffdb", "w2", "\ufffd"]
-    assert "punc punctuate: 3 bytes or characters" in capsys.readouterr().err
+    assert "standard input: 3 bytes or characters are not text" in capsys.readouterr().err
 
 
 @given(st.lists(st.sampled_from([b"a", b"bc", "é".encode(), "\u3000".encode(), b"\xff", b"\xe2", b" ", b"\n", b"\n",
                                  b"\r\n", b"\t"])).map(b"".join), st.integers(1, 5))
-def test_streams_are_the_paragraphs_however_the_bytes_arrive(data, chunk):
+def test_word_stream_is_the_same_however_the_bytes_arrive(data, size):
     expected = [[]]
     for line in data.decode(errors="replace").replace("\r", " ").replace("\t", " ").split("\n"):
         words = [word for word in line.split(" ") if word]
@@ -159,7 +159,7 @@ def test_streams_are_the_paragraphs_however_the_bytes_arrive(data, chunk):
         expected[-1] += words
     source = piped(data)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streaming, "CHUNK", chunk)
+        patch.setattr(streaming, "READ_SIZE", size)
         found = [list(stream) for stream in WordStream(source, io.BytesIO()).streams()]
     os.close(source)
     assert found == [words for words in expected if words]

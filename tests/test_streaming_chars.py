@@ -1,4 +1,4 @@
-"""Plain text punctuated by a model that knows what to do: everything but marks comes out as it was."""
+"""Lines of text punctuated by a model that knows the marks: all but the marks comes out as it was."""
 
 import io
 import os
@@ -39,7 +39,7 @@ class Knowing(base.NeuralModel):
 
 
 def punctuated(text, scale=None):
-    """The bytes that come out for the bytes that went in through a pipe."""
+    """The output for these bytes from a pipe."""
     source, into = os.pipe()
     writer = threading.Thread(target=lambda: (os.write(into, text), os.close(into)))
     writer.start()
@@ -58,34 +58,34 @@ def punctuated(text, scale=None):
     ("\n \nこれは　Pen 3.5\r\n\n", "\n \nこれは、　Pen。 3.5\r\n\n"),
     ("。\nす", "\nす。"),
     ("す" * 3000, "す。" * 3000)])
-def test_lines(text, expected):
+def test_lines_marks_are_replaced(text, expected):
     assert punctuated(text.encode()).decode() == expected
 
 
-def test_bytes_that_are_not_utf8_stay():
+def test_lines_bytes_that_are_not_utf8_stay():
     assert punctuated("は".encode() + b"\xff\xe3\x81\n\x80" + "す".encode()) == \
         "は、".encode() + b"\xff\xe3\x81\n\x80" + "す。".encode()
 
 
-def test_scale():
+def test_lines_scale():
     assert punctuated("これはす".encode(), np.array([1, 1e-9, 1], np.float32)).decode() == "これはす。"
 
 
 @pytest.mark.parametrize("text", ["", "\n \n", "、"])
-def test_nothing_to_punctuate(text):
-    with pytest.raises(InputError, match="not one character"):
+def test_lines_without_characters_are_an_error(text):
+    with pytest.raises(InputError, match="standard input has no characters; pipe lines"):
         punctuated(text.encode())
 
 
 @settings(deadline=None)
 @given(st.lists(st.one_of(st.text(), st.text("はす、。x3.4 \n\u3000\ud83d".replace("\ud83d", "😀")))).map("".join))
-def test_what_is_no_mark_comes_out_as_it_was(text):
+def test_lines_all_but_marks_stays(text):
     text = f"は{text}"
     output = punctuated(text.encode()).decode()
     assert [c for c in output if c not in MARKS] == [c for c in text if c not in MARKS]
 
 
-def test_lines_are_out_before_the_input_ends():
+def test_lines_are_written_before_the_input_ends():
     source, into = os.pipe()
     reading, writing = os.pipe()
     with os.fdopen(writing, "wb") as sink, os.fdopen(into, "wb", 0) as pipe:
@@ -100,6 +100,6 @@ def test_lines_are_out_before_the_input_ends():
     os.close(source)
 
 
-def test_only_with_standard_input(tmp_path, capsys):
+def test_characters_option_with_a_data_directory_is_an_error(tmp_path, capsys):
     assert main(["punctuate", "--characters=true", str(tmp_path), "data", "out"]) == 1
     assert "--characters with a DATA-DIR" in capsys.readouterr().err

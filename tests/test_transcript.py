@@ -1,6 +1,7 @@
-"""A recogniser's output punctuated, in this process: the same labels as punc punctuate gives, whatever the jobs."""
+"""ASR output punctuated: the labels of punc punctuate, whatever the number of jobs."""
 
 import shutil
+from dataclasses import replace
 
 import pytest
 import torch
@@ -9,7 +10,8 @@ from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import Utterance, write_data_dir
 from punc.data.labels import LabelSet
-from punc.decoding.transcript import join, transcript
+from punc.decoding.options import DecodingOptions
+from punc.decoding.transcript import DECODING, join_transcripts, transcript
 from punc.models.base import create, save
 from punc.tokens.store import Vocabulary
 
@@ -31,7 +33,7 @@ def model(tmp_path_factory):
 
 
 def rows(in_recording):
-    """(id, begin, duration, word) of the words of all utterances but the last."""
+    """(id, begin, duration, word) of all words; the last utterance has none."""
     for k, (utterance, recording, begin, _) in enumerate(SEGMENTS[:4]):
         for i in range(9):
             at = 0.2 + 0.5 * i + (0.15 if i % 4 == 3 else 0)
@@ -50,16 +52,16 @@ def data(tmp_path):
     return data
 
 
-def run(model, data, out, nj=1, **options):
+def run(model, data, out, nj=1, scale="", **options):
     parts = [out.with_name(f"{out.name}.{job}") for job in range(1, nj + 1)]
     for job, part in enumerate(parts, 1):
-        transcript(model, data, part, job=job, nj=nj, **options)
-    join(parts, out)
+        transcript(model, data, part, replace(DECODING, scale=scale), job=job, nj=nj, **options)
+    join_transcripts(parts, out)
     return {str(file.relative_to(out)): file.read_text() for file in out.rglob("*") if file.is_file()}
 
 
-def test_labels_are_those_of_punc_punctuate_with_the_same_pauses(model, data, tmp_path):
-    """By the longer way: a data directory with the CTM's words, punc pauses, punc punctuate."""
+def test_transcript_labels_are_those_of_punc_punctuate(model, data, tmp_path):
+    """The longer way: a data directory with the words of the CTM, punc pauses, punc punctuate."""
     said = {u: [w for id, _, _, w in rows(False) if id == u] for u, *_ in SEGMENTS}
     write_data_dir(tmp_path / "long", [Utterance(u, u[0], words) for u, words in said.items()])
     shutil.copy(data / "segments", tmp_path / "long")
@@ -78,7 +80,7 @@ def test_labels_are_those_of_punc_punctuate_with_the_same_pauses(model, data, tm
 
 
 @pytest.mark.parametrize("ctm", ["ctm_utt", "ctm_rec", ""])
-def test_any_number_of_jobs_makes_the_same(model, data, tmp_path, ctm):
+def test_transcript_any_number_of_jobs_gives_the_same(model, data, tmp_path, ctm):
     if not ctm:
         (data / "text").write_text("".join(f"{u} w1 w2 w3 w4\n" for u, *_ in SEGMENTS))
     options = {"ctm": str(tmp_path / ctm)} if ctm else {}
@@ -89,7 +91,7 @@ def test_any_number_of_jobs_makes_the_same(model, data, tmp_path, ctm):
     assert not list(tmp_path.glob("out*.*"))
 
 
-def test_recordings_and_utterances_have_the_same_subtitles(model, data, tmp_path):
+def test_transcript_ids_of_recordings_and_utterances_give_the_same_subtitles(model, data, tmp_path):
     by_utterance, by_recording = (run(model, data, tmp_path / f"out{ctm}", ctm=str(tmp_path / ctm))
                                   for ctm in ("ctm_utt", "ctm_rec"))
     shown = [name for name in by_recording if name.startswith(("srt/", "vtt/", "txt/"))]
@@ -97,12 +99,12 @@ def test_recordings_and_utterances_have_the_same_subtitles(model, data, tmp_path
     for name in shown:
         assert by_utterance[name] == by_recording[name]
     assert by_recording["vtt/r3.vtt"] == "WEBVTT\n"
-    # a, then b, then a: three paragraphs at least, and no cue of two speakers.
+    # Speakers a, b, a: at least three paragraphs.
     assert by_recording["txt/r1.txt"].count("\n\n") >= 2
     assert by_recording["txt/r1.txt"].startswith("W")
 
 
-def test_without_segments_an_utterance_or_a_speaker_is_a_recording(model, data, tmp_path):
+def test_transcript_without_segments_utterances_or_speakers_are_recordings(model, data, tmp_path):
     (data / "segments").unlink()
     found = run(model, data, tmp_path / "out", ctm=str(tmp_path / "ctm_utt"))
     assert {name for name in found if name.startswith("srt")} == {f"srt/{u}.srt" for u, *_ in SEGMENTS}
@@ -112,7 +114,7 @@ def test_without_segments_an_utterance_or_a_speaker_is_a_recording(model, data, 
     assert set(found) == {"text", "ctm", *(f"{kind}/{s}.{kind}" for kind in ("srt", "vtt", "txt") for s in "abc")}
 
 
-def test_lower_case_scale_and_a_warning(model, data, tmp_path, capsys):
+def test_transcript_lowercase_scale_and_warning(model, data, tmp_path, capsys):
     upper = tmp_path / "upper"
     upper.write_text((tmp_path / "ctm_rec").read_text().replace("w", "W"))
     lower = run(model, data, tmp_path / "lower", ctm=str(tmp_path / "ctm_rec"))
@@ -123,7 +125,7 @@ def test_lower_case_scale_and_a_warning(model, data, tmp_path, capsys):
     assert "warning: 36 of 36 words are not in " in capsys.readouterr().err
 
 
-def test_labels_with_capitals_are_left_alone(data, tmp_path):
+def test_transcript_labels_with_capitals_get_no_others(data, tmp_path):
     place = tmp_path / "cased"
     place.mkdir()
     (place / "labels.txt").write_text("O w\nCAP W\nPERIOD w.\n")
@@ -135,24 +137,24 @@ def test_labels_with_capitals_are_left_alone(data, tmp_path):
 
 
 @pytest.mark.parametrize(("options", "said"), [
-    ({"job": 3, "nj": 2}, "--job=3 is none of --nj=2; "),
-    ({"scale": "X=1"}, "--scale: no label 'X'; "),
+    ({"job": 3, "nj": 2}, "--job=3 is not one of --nj=2 jobs; "),
+    ({"decoding": DecodingOptions(scale="X=1")}, "--scale: no label 'X'; "),
     ({"ctm": "none"}, "none: no such file; "),
 ])
-def test_options_that_do_not_fit(model, data, tmp_path, options, said):
+def test_transcript_wrong_options(model, data, tmp_path, options, said):
     with pytest.raises(InputError) as error:
         transcript(model, data, tmp_path / "out", **{"ctm": str(tmp_path / "ctm_rec"), **options})
     assert said in str(error.value)
     assert not (tmp_path / "out").exists()
 
 
-def test_a_part_that_is_missing(tmp_path):
-    with pytest.raises(InputError, match="parts/1/text: no such file; make all parts first"):
-        join([tmp_path / "parts/1"], tmp_path / "out")
+def test_join_transcripts_missing_part(tmp_path):
+    with pytest.raises(InputError, match="parts/1/text: no such file; run all jobs first"):
+        join_transcripts([tmp_path / "parts/1"], tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
-def test_a_recording_with_a_slash_stays_in_its_directory(model, tmp_path):
+def test_transcript_recording_with_a_slash_stays_in_its_directory(model, tmp_path):
     data = tmp_path / "data"
     data.mkdir()
     (data / "utt2spk").write_text("../../x ../../x\n")

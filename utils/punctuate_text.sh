@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Punctuates the text of a Kaldi data directory: punctuated text, and paragraphs. Runs in any Kaldi recipe.
+# Punctuates the text of a Kaldi data directory: makes punctuated text and paragraphs. Runs in any Kaldi recipe.
 #
 #   ln -s /path/to/punc/utils punc
 #   punc/punctuate_text.sh --cmd "$cmd" --nj 4 data/test /path/to/punc-model transcripts/test
 #
-# Where the directory has pauses (pauses.scp, by punc pauses), a model that reads pauses gets them.
+# If the directory has pauses.scp (from punc pauses), a model that reads pauses uses it.
 set -euo pipefail
 help_message="usage: $0 [--cmd run.pl] [--nj 1] [--scale LABEL=FACTOR,…] [--lowercase false] \
 <data-dir> <punc-model-dir> <out-dir>"
 . "$(dirname "${BASH_SOURCE[0]}")/transcript.sh"
-usage 3 "$@"
+check_usage 3 "$@"
 punctuate "$1" "$2" "$3"

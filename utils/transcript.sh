@@ -1,12 +1,12 @@
-# Sourced by punctuate_ctm.sh, punctuate_decode.sh and punctuate_text.sh: their options, and how they run.
+# Sourced by punctuate_ctm.sh, punctuate_decode.sh and punctuate_text.sh: their options, and functions that run them.
 #
-# They are called from a Kaldi recipe through a link to this directory, so punc's own .venv is found from where the
-# link leads to, the current directory stays, and a run.pl, queue.pl or slurm.pl of the recipe goes before punc's.
+# A Kaldi recipe calls the scripts through a link to this directory. They find punc and its .venv where the link points
+# to, keep the current directory, and prefer the recipe's run.pl, queue.pl or slurm.pl to punc's.
 # shellcheck shell=bash
 
 cmd=run.pl       # run.pl, queue.pl or slurm.pl, with its options
-nj=1             # jobs, each of which takes some of the recordings
-scale=           # LABEL=FACTOR,…: what posteriors of labels are multiplied with
+nj=1             # number of jobs; each takes a share of the recordings
+scale=           # LABEL=FACTOR,…: multiply the posteriors of labels
 lowercase=false  # write all words in lower case first
 
 # shellcheck source=utils/parse_options.sh
@@ -17,10 +17,10 @@ fail() {
   exit 1
 }
 
-# usage COUNT ARGUMENT …: whether there are so many arguments
-usage() {
+# check_usage COUNT ARGUMENT …: check --nj and the number of arguments
+check_usage() {
   [ $(($# - 1)) -eq "$1" ] || fail "$(($# - 1)) arguments, not $1; ${help_message%%\\n*}"
-  [[ $nj =~ ^[1-9][0-9]*$ ]] || fail "--nj $nj is no number of jobs; give 1 or more"
+  [[ $nj =~ ^[1-9][0-9]*$ ]] || fail "--nj $nj is not a number of jobs; give 1 or more"
 }
 
 read -ra command <<<"$cmd"
@@ -28,22 +28,22 @@ program=$(command -v -- "${command[0]-}") || program=
 # shellcheck source=path.sh
 . "$(CDPATH='' cd -- "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)/../path.sh" || exit 1
 punc=$PUNC_ROOT/.venv/bin/punc
-command[0]=${program:-$(command -v -- "${command[0]-}")} || fail "--cmd '$cmd': no such program; give run.pl, say"
+command[0]=${program:-$(command -v -- "${command[0]-}")} || fail "--cmd '$cmd': no such program; give run.pl, for example"
 
-# punctuate DATA-DIR MODEL-DIR OUT-DIR [OPTION …]: options of punc transcript
+# punctuate DATA-DIR MODEL-DIR OUT-DIR [OPTION …]: run punc transcript with these options, in jobs
 punctuate() {
   local data=$1 model=$2 out=$3 job
   shift 3
-  [ ! "$out" -ef "$data" ] || fail "$out: this is the data directory too; name another one"
+  [ ! "$out" -ef "$data" ] || fail "$out: the output is the data directory; name another one"
   mkdir -p "$out/log" || exit 1
-  rm -rf "$out"/.parts.*  # of a run that was killed
+  rm -rf "$out"/.parts.*  # left by a run that was killed
   parts=$out/.parts.$$
   trap 'rm -rf "$parts"' EXIT
   [ -z "$scale" ] || set -- "$@" --scale "$scale"
   rm -f "$out"/log/punctuate.*.log
   if ! "${command[@]}" JOB=1:"$nj" "$out/log/punctuate.JOB.log" "$punc" transcript --nj "$nj" --job JOB \
       --lowercase "$lowercase" "$@" "$model" "$data" "$parts/JOB" 2>"$out/log/cmd.log"; then
-    # What a user can mend is one line; of several jobs, one is enough.
+    # An error that the user can fix is one line; the line of one job is enough.
     job=$(cat "$out"/log/punctuate.*.log 2>/dev/null | sed -n 's/^punc transcript: //p' | head -n 1)
     [ -z "$job" ] || fail "$job"
     cat "$out/log/cmd.log" >&2

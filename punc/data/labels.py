@@ -20,7 +20,8 @@ from dataclasses import dataclass, field
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, read_lines
 
-SENTENCE_ENDS = frozenset(".?!…。？！؟।")  # characters of a mark after which a sentence begins
+# Characters of a mark that ends a sentence: Unicode's Sentence_Terminal, most of it, and the ellipsis.
+SENTENCE_ENDS = frozenset(".!?…‼⁇⁈⁉։؟۔।॥။።፧。！．？｡")
 
 
 def with_capital(word: str) -> str:

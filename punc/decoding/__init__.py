@@ -1,1 +1,1 @@
-"""Decoding: posteriors and labels of whole data directories, of live streams, and as transcripts and subtitles."""
+"""Decoding: posteriors and labels of data directories, streaming input and ASR output; transcripts and subtitles."""

@@ -1,7 +1,7 @@
-"""The timed words of a CTM with the marks of a punctuated data directory."""
+"""The words of a CTM with the marks of a punctuated data directory."""
 
+import logging
 import os
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
@@ -15,18 +15,20 @@ from punc.timing.align import align_words, project_labels
 from punc.timing.ctm import CtmIndex, TimedWord, Timing, write_ctm
 from punc.timing.pauses import read_channels, times_of_stream
 
+logger = logging.getLogger(__name__)
+
 
 def write_marked_ctm(path: str | os.PathLike, ctm: str | os.PathLike, data: DataDir, label_set: LabelSet) -> None:
-    """Write the words of `ctm`, in the order of the streams, each with the mark of its slot; silences are left out.
+    """Write the words of `ctm` in the order of the streams, each with the mark of its slot, and without silences.
 
-    Ids, channels, times and confidences stay. The ids are those of streams or utterances, as `punc.timing.pauses` takes
-    them. Where words differ from the text's, slots are carried over as `punc.timing.align` says, case ignored. Memory is a
-    stream. Raises InputError for a broken CTM.
+    Ids, channels, times and confidences are kept. The ids are those of streams or utterances, as in `timing.pauses`. If
+    the CTM has other words than the text, labels are carried over by alignment (`timing.align`), ignoring case. Memory
+    holds one stream. Raises InputError for a broken CTM.
     """
-    index, counts = CtmIndex(ctm), Counter()
+    index, counts = CtmIndex(ctm), Counter[str]()
     write_ctm(path, _marked(index, data, label_set, counts))
     if missing := counts["missing"]:
-        print(f"{ctm}: no times of {missing} utterances", file=sys.stderr)
+        logger.warning("%s: no times for %d utterances", ctm, missing)
 
 
 def _marked(index: CtmIndex, data: DataDir, label_set: LabelSet, counts: Counter) -> Iterator[TimedWord]:
@@ -48,7 +50,7 @@ def _of_timing(timing: Timing, utterances: list[Utterance], label_set: LabelSet)
     """The timed words of these utterances with their marks."""
     text = [word.casefold() for utterance in utterances for word in utterance.words]
     words = [row.word for row in timing.words]
-    names = list(chain.from_iterable(utterance.labels for utterance in utterances))
+    names = list(chain.from_iterable(utterance.labels or () for utterance in utterances))
     timed = [word.casefold() for word in words]
     if text != timed:
         numbers = np.array([label_set.index(name) for name in names], np.int64)

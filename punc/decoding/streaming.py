@@ -1,15 +1,15 @@
-"""Words punctuated while they arrive: bytes of a file descriptor in, text out as soon as the model allows.
+"""Words punctuated as they arrive: bytes from a file descriptor in, text out as soon as the model allows.
 
-Words are parted by blanks, tabs and line ends, as in a data directory; no-break and ideographic spaces
-are letters. An empty line, or the end of the input, ends a stream; other line ends mean nothing. Each
-stream is written as one line. Nobody wants a live transcript to end at one bad byte: what is not UTF-8,
-and NUL, becomes U+FFFD, is counted, and reported at the end.
+Blanks, tabs and line ends separate words, as in a data directory; no-break and ideographic spaces are letters. An
+empty line, or the end of the input, ends a stream; other line ends mean nothing. Each stream is written as one line.
+One bad byte must not end a live transcript: NUL and what is not UTF-8 become U+FFFD, and a message at the end counts
+them.
 """
 
 import codecs
+import logging
 import os
 import re
-import sys
 from collections import deque
 from collections.abc import Iterator
 from typing import IO
@@ -17,58 +17,60 @@ from typing import IO
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.decoding.decode import decode, live
+from punc.decoding.decode import decode, streaming_logits
 from punc.models.base import Model
 from punc.text.prose_reader import written
 from punc.tokens.store import END, StoreSet
 from punc.tokens.tokenizer import Tokenizer, encode_streams
 
-CHUNK = 1 << 16
+logger = logging.getLogger(__name__)
+
+READ_SIZE = 1 << 16  # bytes
 STREAM_END = re.compile(r"\n[ \t\r\v\f]*\n")
 BLANK = re.compile(r"[ \t\n\r\v\f]+")
 
 
-def punctuate_live(model: Model, source: int, sink: IO[bytes], scale: np.ndarray | None = None) -> None:
-    """Punctuate what comes from the file descriptor `source`; `sink` is flushed whenever the input has to be awaited.
+def punctuate_streaming(model: Model, source: int, sink: IO[bytes], scale: np.ndarray | None = None) -> None:
+    """Punctuate words from the file descriptor `source`; `sink` is flushed before each wait for input.
 
-    scale   (L,) factors of the posteriors before the choice; None: all 1
+    scale   (L,) factors of the posteriors before labels are chosen; None: all 1
 
-    A model that reads whole streams writes at a stream's end. Raises InputError where not one word came.
+    A model that reads whole streams writes at the end of each stream. Raises InputError if there is no word.
     """
     words, empty = WordStream(source, sink), True
     for stream in words.streams():
         empty = False
-        pieces = _whole(model, list(stream), scale) if model.lookahead is None else _one_by_one(model, stream, scale)
-        for number, piece in enumerate(pieces):
-            sink.write((b" " if number else b"") + piece.encode())
+        punctuate = _whole if model.lookahead is None else _one_by_one
+        for number, word in enumerate(punctuate(model, stream, scale)):
+            sink.write((b" " if number else b"") + word.encode())
         sink.write(b"\n")
     sink.flush()
     if words.replaced:
-        print(f"punc punctuate: {words.replaced} bytes or characters that are no text were shown as U+FFFD",
-              file=sys.stderr)
+        logger.warning("standard input: %d bytes or characters are not text; U+FFFD stands for each", words.replaced)
     if empty:
-        raise InputError("standard input: not one word", "pipe words into it")
+        raise InputError("standard input has no words", "pipe words into it")
 
 
 def _one_by_one(model: Model, words: Iterator[str], scale: np.ndarray | None) -> Iterator[str]:
-    log_probs = np.zeros(len(model.labels), np.float32) if scale is None else np.log(scale)
-    waiting, forms = deque(), [label.write for label in model.labels]
+    log_factors = np.zeros(len(model.labels), np.float32) if scale is None else np.log(scale)
+    waiting: deque[str | None] = deque()
+    forms = [label.write for label in model.labels]
 
     def tokens() -> Iterator[tuple[int, float]]:
         for token, word in _tokens(model.tokenizer, words):
             waiting.append(word)
             yield token, np.nan
 
-    for logits in live(model, tokens()):
+    for logits in streaming_logits(model, tokens()):
         word = waiting.popleft()
         if word is not None:
-            yield forms[int((logits + log_probs).argmax())](word)
+            yield forms[int((logits + log_factors).argmax())](word)
 
 
 def _tokens(tokenizer: Tokenizer, words: Iterator[str]) -> Iterator[tuple[int, str | None]]:
-    """The tokens of a stream, each with the word whose slot is after it.
+    """The tokens of a stream, each with the word whose slot follows it, or None.
 
-    Where a stream's last token is another one than a word's, a word's last token is held back until it is known.
+    If the tokenizer replaces the last token of a stream by END, the last token of each word waits for the next word.
     """
     last = None
     for word in words:
@@ -84,14 +86,15 @@ def _tokens(tokenizer: Tokenizer, words: Iterator[str]) -> Iterator[tuple[int, s
         yield END, last[1]
 
 
-def _whole(model: Model, words: list[str], scale: np.ndarray | None) -> list[str]:
+def _whole(model: Model, stream: Iterator[str], scale: np.ndarray | None) -> list[str]:
+    words = list(stream)
     (ids, slots, _), offsets = encode_streams(model.tokenizer, words, [0, len(words)])
     chosen = decode(model, StoreSet(ids, None, None, [""], offsets), scale)[0][slots]
     return written(words, np.array(model.labels.names, object)[chosen].tolist(), model.labels)
 
 
 class WordStream:
-    """The words of a file descriptor, stream by stream, each as soon as the blank behind it is there.
+    """Reads a file descriptor as streams of words; a word is out as soon as the blank after it is read.
 
     replaced   how many bad bytes or characters became U+FFFD
     """
@@ -102,35 +105,36 @@ class WordStream:
         self._decoder = codecs.getincrementaldecoder("utf-8")("punc-count")
         self._items = self._read()
 
-    def _replace(self, error: UnicodeDecodeError) -> tuple[str, int]:
+    def _replace(self, error: UnicodeError) -> tuple[str, int]:
+        assert isinstance(error, UnicodeDecodeError)
         self.replaced += 1
         return "\ufffd", error.end
 
     def _read(self) -> Iterator[str | None]:
-        """Words, and None at a stream's end."""
+        """Words, and None at the end of each stream."""
         rest = ""
         while True:
-            self.sink.flush()  # what is decided is out before the input is awaited
-            chunk = os.read(self.source, CHUNK)
-            text = self._decoder.decode(chunk, final=not chunk)
+            self.sink.flush()  # before a wait for input
+            read = os.read(self.source, READ_SIZE)
+            text = self._decoder.decode(read, final=not read)
             self.replaced += text.count("\0")
             text = rest + text.replace("\0", "\ufffd")
-            if not chunk:
+            if not read:
                 text += "\n\n"
-            # The last word may go on; the last line end may be the first of an empty line.
+            # The next bytes may continue the last word, or make an empty line of the last line end.
             cut = max(map(text.rfind, " \t\n\r\v\f")) + 1
             line = text.rfind("\n", 0, cut)
             keep = line if line >= 0 and not text[line:cut].strip(" \t\n\r\v\f") else cut
-            for number, part in enumerate(STREAM_END.split(text[:cut])):
+            for number, stream in enumerate(STREAM_END.split(text[:cut])):
                 if number:
                     yield None
-                yield from filter(None, BLANK.split(part))
-            rest = text[keep:] if chunk else ""
-            if not chunk:
+                yield from filter(None, BLANK.split(stream))
+            rest = text[keep:] if read else ""
+            if not read:
                 return
 
     def streams(self) -> Iterator[Iterator[str]]:
-        """Each stream's words; a stream has one at least."""
+        """The words of each stream, which has at least one."""
         for word in self._items:
             if word is not None:
                 yield self._stream(word)

@@ -1,11 +1,12 @@
-"""Texts without blanks between words, a line each, punctuated: bytes of a file descriptor in, text out.
+"""Lines of text without blanks between words, punctuated: bytes from a file descriptor in, text out.
 
-Every mark of the input is taken out, and the model's are put in; all else comes out as it was, blanks, line ends and
-bytes that are not UTF-8 too. Lines that are there are punctuated together, as soon as their ends are.
+The marks of the input are removed and those of the model inserted. All else comes out as it was, including blanks,
+line ends and bytes that are not UTF-8. Lines that have arrived are punctuated together, as soon as they are complete.
 """
 
 import os
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import IO
 
 import numpy as np
@@ -17,19 +18,19 @@ from punc.text.characters import CharacterReader
 from punc.tokens.store import StoreSet
 from punc.tokens.tokenizer import encode_streams
 
-CHUNK = 1 << 20  # bytes: some thousand lines, which fill batches
+READ_SIZE = 1 << 20  # bytes: a few thousand lines, which fill batches
 
 
 def punctuate_lines(model: Model, source: int, sink: IO[bytes], scale: np.ndarray | None = None) -> None:
-    """Punctuate the lines that come from the file descriptor `source`.
+    """Punctuate lines from the file descriptor `source`.
 
-    scale   (L,) factors of the posteriors before the choice; None: all 1
+    scale   (L,) factors of the posteriors before labels are chosen; None: all 1
 
-    Raises InputError where not one character came.
+    Raises InputError if there is no character.
     """
     reader, empty = CharacterReader(model.labels), True
-    for block in _blocks(source):
-        lines = block.decode("utf-8", "surrogateescape").split("\n")
+    for read in _whole_lines(source):
+        lines = read.decode("utf-8", "surrogateescape").split("\n")
         splits = [reader.split(line) for line in lines]
         labels = iter(_labels(model, [split.tokens for split in splits], scale))
         texts = [reader.write(split, next(labels)) if split.tokens else "".join(split.rests) for split in splits]
@@ -37,29 +38,29 @@ def punctuate_lines(model: Model, source: int, sink: IO[bytes], scale: np.ndarra
         sink.flush()
         empty = empty and not any(split.tokens for split in splits)
     if empty:
-        raise InputError("standard input: not one character", "pipe text into it, a line each")
+        raise InputError("standard input has no characters", "pipe lines of text into it")
 
 
-def _blocks(source: int) -> Iterator[bytes]:
-    """Whole lines, as many as are there, up to about CHUNK bytes; the last line may have no end."""
-    rest = []
-    while chunk := os.read(source, CHUNK):
-        end = chunk.rfind(b"\n") + 1
+def _whole_lines(source: int) -> Iterator[bytes]:
+    """All complete lines that have arrived, up to about READ_SIZE bytes; the last line may have no line end."""
+    rest: list[bytes] = []
+    while read := os.read(source, READ_SIZE):
+        end = read.rfind(b"\n") + 1
         if end:
-            yield b"".join([*rest, chunk[:end]])
+            yield b"".join([*rest, read[:end]])
             rest = []
-        rest.append(chunk[end:])
+        rest.append(read[end:])
     yield b"".join(rest)
 
 
 def _labels(model: Model, texts: Sequence[list[str]], scale: np.ndarray | None) -> Iterator[list[str]]:
-    """The names of the labels of each text that has tokens."""
+    """The label names of each text that has tokens."""
     texts = [text for text in texts if text]
     if not texts:
         return
-    bounds = np.cumsum([0, *map(len, texts)])
+    bounds = np.cumsum([0, *map(len, texts)]).tolist()
     (ids, slots, _), offsets = encode_streams(model.tokenizer, [token for text in texts for token in text], bounds)
     chosen = decode(model, StoreSet(ids, None, None, [""] * len(texts), offsets), scale)[0][slots]
     names = np.array(model.labels.names, object)[chosen].tolist()
-    for begin, end in zip(bounds.tolist(), bounds[1:].tolist()):
+    for begin, end in pairwise(bounds):
         yield names[begin:end]

@@ -1,20 +1,20 @@
-"""A recogniser's output punctuated: what it wrote beside a Kaldi data directory, to transcripts and subtitles.
+"""ASR output, punctuated: a Kaldi data directory, and usually a CTM, to transcripts and subtitles.
 
 OUT-DIR gets
 
-    text                      one line an utterance, or a recording where the CTM's ids are recordings
-    ctm                       the CTM's words with their marks; the rest of a line as it was; without silences
+    text                      one line per utterance, or per recording if the ids of the CTM are recordings
+    ctm                       the words of the CTM with their marks; other columns as they were; no silences
     srt/<recording>.srt       subtitles
     vtt/<recording>.vtt       subtitles
     txt/<recording>.txt       paragraphs
 
-and without a CTM only `text` and `txt`. Subtitles and paragraphs begin sentences with a capital where the label set
-leaves capitals alone. Several jobs make parts of this, each a directory, and `join` makes one of them.
+and, without a CTM, only `text` and `txt`. If the labels write no capitals, sentences in subtitles and paragraphs get
+one. Jobs may share the work: each makes a directory, and `join_transcripts` makes one of them.
 """
 
+import logging
 import os
 import shutil
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -30,63 +30,62 @@ from punc.base.log import hide_progress
 from punc.data.block_reader import at_slots
 from punc.data.labels import LabelSet
 from punc.data.tables import sort_table
-from punc.decoding.asr_input import LONG_CHUNK, Spoken, read_ctm, read_text
-from punc.decoding.punctuate import Decoder, Task, parse_scale
-from punc.decoding.segments import BATCH_SIZE, CONTEXT
-from punc.decoding.subtitles import blocks, capitalized, cues, marks_after, paragraphs, srt, vtt
+from punc.decoding.asr_input import AsrOutput, read_ctm, read_text
+from punc.decoding.cues import make_cues, marks_after
+from punc.decoding.options import CHUNK_SIZE, DecodingOptions
+from punc.decoding.subtitles import capitalized, cue_texts, paragraphs, srt, vtt
+from punc.decoding.worker import Decoder, Task
 from punc.text.prose_reader import written
 from punc.timing.fast_ctm import CtmFile
 from punc.tokens.tokenizer import Encoding, encode_streams, read_tokenizer
 
+logger = logging.getLogger(__name__)
+
+DECODING = DecodingOptions(chunk_size=2 * CHUNK_SIZE)  # cuts streams less often; a group still fills a batch
 KINDS = ("txt", "srt", "vtt")
-UNKNOWN = 0.3  # share of unknown words above which something is the matter
+UNKNOWN = 0.3  # a warning follows if a larger share of the words is unknown
 
 
-def transcript(directory: Path, data: Path, out: Path, *, ctm: str = "", scale: str = "", lowercase: bool = False,
-               chunk_size: int = LONG_CHUNK, context: int = CONTEXT, batch_size: int = BATCH_SIZE, job: int = 1, nj: int = 1) -> None:
-    """Punctuate a recogniser's output with the model of a directory, whole or not at all.
+def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions = DECODING, *, ctm: str = "",
+               lowercase: bool = False, job: int = 1, nj: int = 1) -> None:
+    """Punctuate ASR output with the model of a directory. `out` is replaced as a whole, or left as it was.
 
-    ctm        words and times, instead of the words of DATA-DIR/text
-    scale      multiply posteriors of labels before the choice: LABEL=FACTOR,…
-    lowercase  write all words in lower case first
-    chunk_size  tokens of a stream that are decoded in one go; 0: all, however much memory that takes
-    context    tokens before a piece (and after it, for a model that reads both ways) that are read with it
-    batch_size  chunks in a batch; changes the speed, not the labels
+    ctm        take the words and their times from this CTM; default: the words of DATA-DIR/text
+    lowercase  write all words in lower case first, for ASR output in capitals
     job        which share of the recordings to punctuate, from 1
-    nj         how many shares there are
+    nj         number of shares
 
-    Raises InputError for a directory that has no model, for input that is broken or does not fit together, and for
-    options that do not fit.
+    Raises InputError if there is no model, and for input or options that are broken or do not fit together.
     """
     if not 1 <= job <= nj:
-        raise InputError(f"--job={job} is none of --nj={nj}", "give one from 1 to --nj")
-    if not (directory / "final.pt").is_file():
-        raise InputError("no such file", "train the model, or name another directory", directory / "final.pt")
+        raise InputError(f"--job={job} is not one of --nj={nj} jobs", "give a number from 1 to --nj")
+    decoder = Decoder(directory, decoding)
     tokenizer, label_set = read_tokenizer(directory), LabelSet.read(directory / "labels.txt")
-    decoder = Decoder(directory, parse_scale(scale, label_set), chunk_size, context, batch_size, False)
-    counts = Counter()
+    counts: Counter[str] = Counter()
     with ExitStack() as stack:
-        spoken = read_ctm(data, stack.enter_context(CtmFile(ctm)), job, nj) if ctm else read_text(data, job, nj)
+        file = stack.enter_context(CtmFile(ctm)) if ctm else None
+        groups = read_ctm(data, file, job, nj, decoding.chunk_size) if file else \
+            read_text(data, job, nj, decoding.chunk_size)
         tmp = stack.enter_context(atomic_dir(out))
         files = [stack.enter_context(open(tmp / name, "wb")) for name in ("text", "ctm")[:1 + bool(ctm)]]
         writer = _Writer(tmp, label_set, *files)
         bar = stack.enter_context(tqdm(desc="punctuating", unit="word", unit_scale=True, leave=False, delay=2,
                                        disable=hide_progress()))
-        for group in spoken:
+        for group in groups:
+            bar.update(len(group.words))
             words = " ".join(group.words).lower().split(" ") if lowercase and group.words else group.words
-            bounds = np.unique([0, *group.streams])  # streams without words are none to a model
-            encoding, offsets = encode_streams(tokenizer, words, bounds)
+            bounds = np.unique([0, *group.streams])  # leaves out streams without words
+            encoding, offsets = encode_streams(tokenizer, words, bounds.tolist())
             counts.update(tokens=len(encoding.ids), unknown=encoding.lost)
             writer.write(group._replace(words=words), _labels(decoder, encoding, offsets, group.pauses))
-            bar.update(len(group.words))
     if counts["unknown"] > UNKNOWN * counts["tokens"]:
         what = "words" if tokenizer.token_type == "word" else "tokens"
-        print(f"warning: {counts['unknown']} of {counts['tokens']} {what} are not in {directory / 'vocab'}; "
-              "is their case another? then --lowercase true", file=sys.stderr)
+        logger.warning("warning: %d of %d %s are not in %s; if only their case differs, use --lowercase true",
+                       counts["unknown"], counts["tokens"], what, directory / "vocab")
 
 
 def _labels(decoder: Decoder, encoding: Encoding, offsets: np.ndarray, pauses: np.ndarray | None) -> np.ndarray:
-    """The label number of each slot of streams that begin at these tokens."""
+    """The label number of each slot; streams begin at the tokens `offsets`."""
     ids, slots, _ = encoding
     if not len(ids):
         return np.zeros(0, np.int8)
@@ -95,58 +94,57 @@ def _labels(decoder: Decoder, encoding: Encoding, offsets: np.ndarray, pauses: n
 
 
 class _Writer:
-    """Writes what has been punctuated, group by group."""
+    """Writes punctuated ASR output to a directory, group by group; without a CTM, `ctm` is None."""
 
-    def __init__(self, place: Path, label_set: LabelSet, text: IO[bytes], ctm: IO[bytes] | None = None):
-        self.place, self.label_set = place, label_set
+    def __init__(self, directory: Path, label_set: LabelSet, text: IO[bytes], ctm: IO[bytes] | None = None):
+        self._directory, self._label_set, self._text, self._ctm = directory, label_set, text, ctm
         for kind in KINDS if ctm else KINDS[:1]:
-            (place / kind).mkdir()
-        self._text, self._ctm = text, ctm
+            (directory / kind).mkdir()
 
-    def write(self, spoken: Spoken, labels: np.ndarray) -> None:
-        words = written(spoken.words, np.array(self.label_set.names, object)[labels].tolist(), self.label_set)
+    def write(self, output: AsrOutput, labels: np.ndarray) -> None:
+        words = written(output.words, np.array(self._label_set.names, object)[labels].tolist(), self._label_set)
         begin = 0
-        for id, end in spoken.lines:
+        for id, end in output.lines:
             self._text.write(" ".join((id, *words[begin:end])).encode() + b"\n")
             begin = end
-        if spoken.timed:
-            heads, tails = spoken.timed.heads, spoken.timed.tails
+        if output.timed and self._ctm:
+            heads, tails = output.timed.heads, output.timed.tails
             encoded = "\n".join(words).encode().split(b"\n")
             self._ctm.write(b"".join(map(b"%b %b%b\n".__mod__, zip(heads, encoded, tails))))
-        self._files(words, marks_after(labels, self.label_set), spoken)
+        self._write_recordings(words, marks_after(labels, self._label_set), output)
 
-    def _files(self, words: list[str], marks: np.ndarray, spoken: Spoken) -> None:
-        """The files of each recording."""
-        bounds = np.unique([0, *(end for _, end in spoken.recordings)])
-        if not self.label_set.cased:
+    def _write_recordings(self, words: list[str], marks: np.ndarray, output: AsrOutput) -> None:
+        """Write the paragraphs and subtitles of each recording."""
+        bounds = np.unique([0, *(end for _, end in output.recordings)])
+        if not self._label_set.cased:
             words = capitalized(words, marks, bounds[:-1])
         first, shown, begin = np.zeros(0, np.int64), [], 0
-        if spoken.timed:
-            found = cues(words, marks, spoken.timed.begins, spoken.timed.ends, spoken.turns, bounds[1:])
-            first, shown = found.first, list(blocks(words, found))
-        ends = [end for _, end in spoken.recordings]
-        cut = [0, *np.searchsorted(first, ends).tolist()]  # no cue is of two recordings
-        for number, (name, end) in enumerate(spoken.recordings):
-            pauses = None if spoken.pauses is None else spoken.pauses[begin:end]
-            texts = {"txt": paragraphs(words[begin:end], marks[begin:end], pauses, spoken.turns[begin:end])}
-            if spoken.timed:
+        if output.timed:
+            cues = make_cues(words, marks, output.timed.begins, output.timed.ends, output.turns, bounds[1:])
+            first, shown = cues.first, list(cue_texts(words, cues))
+        ends = [end for _, end in output.recordings]
+        cut = [0, *np.searchsorted(first, ends).tolist()]  # a cue belongs to one recording
+        for number, (name, end) in enumerate(output.recordings):
+            pauses = None if output.pauses is None else output.pauses[begin:end]
+            texts = {"txt": paragraphs(words[begin:end], marks[begin:end], pauses, output.turns[begin:end])}
+            if output.timed:
                 own = shown[cut[number]:cut[number + 1]]
                 texts |= {"srt": srt(own), "vtt": vtt(own)}
             for kind, text in texts.items():
-                place = f"{self.place}/{kind}/{name.replace('/', '_')}.{kind}"
-                with open(place, "w", encoding="utf-8", newline="\n") as file:
+                path = f"{self._directory}/{kind}/{name.replace('/', '_')}.{kind}"
+                with open(path, "w", encoding="utf-8", newline="\n") as file:
                     file.write(text)
             begin = end
 
 
-def join(parts: Sequence[Path], out: Path) -> None:
-    """Make one transcript of those of several jobs; the parts are gone then, and what `out` had of an older one.
+def join_transcripts(parts: Sequence[Path], out: Path) -> None:
+    """Move the transcripts of several jobs into one, in place of an older one in `out`; removes the parts.
 
-    Raises InputError where a part is missing.
+    Raises InputError if a part is missing.
     """
     for part in parts:
         if not (part / "text").is_file():
-            raise InputError("no such file", "make all parts first", part / "text")
+            raise InputError("no such file", "run all jobs first", part / "text")
     with atomic_dir(out) as tmp:
         for name in ("text", "ctm"):
             if (parts[0] / name).is_file():
@@ -155,19 +153,19 @@ def join(parts: Sequence[Path], out: Path) -> None:
                         with open(part / name, "rb") as source:
                             shutil.copyfileobj(source, file)
         sort_table(tmp / "text")
-        for file in _made(parts):
-            (tmp / file.parent.name).mkdir(exist_ok=True)
-            os.replace(file, tmp / file.parent.name / file.name)
-        made = {file.relative_to(tmp) for file in tmp.rglob("*")}
+        for path in _made(parts):
+            (tmp / path.parent.name).mkdir(exist_ok=True)
+            os.replace(path, tmp / path.parent.name / path.name)
+        made = {path.relative_to(tmp) for path in tmp.rglob("*")}
     for part in parts:
         shutil.rmtree(part)
-    for stale in {Path("ctm"), *(file.relative_to(out) for file in _made([out]))} - made:
+    for stale in {Path("ctm"), *(path.relative_to(out) for path in _made([out]))} - made:
         (out / stale).unlink(missing_ok=True)
-    print(f"{out}: {' '.join(sorted({file.parts[0] for file in made}))}", file=sys.stderr)
+    logger.info("%s: %s", out, " ".join(sorted({path.parts[0] for path in made})))
 
 
 def _made(directories: Sequence[Path]) -> Iterator[Path]:
-    """The subtitles and paragraphs of some directories."""
+    """The files of subtitles and paragraphs in some directories."""
     for directory in directories:
         for kind in KINDS:
             if (directory / kind).is_dir():

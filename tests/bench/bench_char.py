@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from punc.base.bfloat16 import has_bfloat16
-from punc.decoding.decode import live
+from punc.decoding.decode import streaming_logits
 from punc.models.base import model_class
 from punc.tokens.batches import by_length, cut, gather
 from punc.tokens.store import END, StoreSet
@@ -76,7 +76,7 @@ def microseconds_live(model: torch.nn.Module, characters: int) -> float:
     rng, spent = np.random.default_rng(0), []
     for _ in range(3):
         begin = time.process_time()
-        for _ in live(model.eval(), ((token, np.nan) for token in rng.integers(2, CHARACTERS, characters).tolist())):
+        for _ in streaming_logits(model.eval(), ((token, np.nan) for token in rng.integers(2, CHARACTERS, characters).tolist())):
             pass
         spent.append(time.process_time() - begin)
     return 1e6 * min(spent) / (characters + model.lookahead)

@@ -1,12 +1,12 @@
-"""Speed of punctuating, beside the machine's own rate of matrix products in the same run.
+"""Speed of punctuating, next to the machine's rate of matrix products in the same run.
 
     python tests/bench/bench_decode.py [--words N] [--runs N] [--nj N] [--exp EXP-DIR] [--data DATA-DIR]
 
-Whole files: `punc punctuate DATA-DIR OUT-DIR` as a process, text in to text out, N words (2,000,000 by default): those
-of --data again and again, or else drawn with Zipf frequencies; once with start-up, and once without: the seconds of a
-directory of 1000 words taken off. Live: the words one by one through the model, in this process, with the time each
-one takes. The model is that of --exp, or else an untrained T-LSTM of full size: 100,000 words, 100 units, 100 blocks.
-Medians of the runs.
+Whole files: `punc punctuate DATA-DIR OUT-DIR` as a process, text in to text out, on N words (default 2,000,000). They
+are the words of --data, repeated, or drawn with Zipf frequencies. The time without start-up is the time minus that of
+a directory of 1000 words. Word by word: the words go one by one through the model in this process; the latency of a
+word is the time that it takes. The model is that of --exp, or an untrained T-LSTM of full size: 100,000 words, 100
+units, 100 blocks. Medians of the runs.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from machine import gflops
 
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
-from punc.decoding.decode import live
+from punc.decoding.decode import streaming_logits
 from punc.models.base import NeuralModel, create, load, save
 from punc.tokens.store import Vocabulary
 
@@ -65,7 +65,7 @@ def _words(source: Path | None, n_words: int) -> Iterator[str]:
 
 
 def whole(exp: Path, data: Path, out: Path, nj: int) -> tuple[float, float]:
-    """Seconds of one `punc punctuate`, and the seconds of processors that all its processes took."""
+    """Seconds of one `punc punctuate`, and the processor seconds of all its processes."""
     begin, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([*PUNC, f"--nj={nj}", exp, data, out], check=True, stderr=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -73,7 +73,7 @@ def whole(exp: Path, data: Path, out: Path, nj: int) -> tuple[float, float]:
 
 
 def word_by_word(model: NeuralModel, words: list[str]) -> np.ndarray:
-    """The seconds of each word of one stream: look-up, model, choice, writing."""
+    """Seconds for each word of one stream: look-up, model, choice, writing."""
     forms = [label.write for label in model.labels]
     times = np.empty(len(words) + 1)
 
@@ -83,7 +83,7 @@ def word_by_word(model: NeuralModel, words: list[str]) -> np.ndarray:
             yield int(model.tokenizer.encode((word,)).ids[0]), np.nan
         times[-1] = time.perf_counter()
 
-    for word, logits in zip(words, live(model, tokens())):
+    for word, logits in zip(words, streaming_logits(model, tokens())):
         forms[int(logits.argmax())](word)
     return np.diff(times)
 
@@ -91,13 +91,13 @@ def word_by_word(model: NeuralModel, words: list[str]) -> np.ndarray:
 def main() -> None:
     options = argparse.ArgumentParser(description="Speed of punctuating.")
     options.add_argument("--words", type=int, default=2_000_000)
-    options.add_argument("--live-words", type=int, default=200_000)
+    options.add_argument("--streaming-words", type=int, default=200_000)
     options.add_argument("--runs", type=int, default=5)
     options.add_argument("--nj", type=int, default=2)
     options.add_argument("--exp", type=Path)
     options.add_argument("--data", type=Path)
     args = options.parse_args()
-    batch_size = [(f"matrix product, {n} thread{'s' * (n > 1)}", f"{gflops(n):8.0f} GFLOP/s") for n in (1, 2)]
+    rows = [(f"matrix product, {n} thread{'s' * (n > 1)}", f"{gflops(n):8.0f} GFLOP/s") for n in (1, 2)]
     with tempfile.TemporaryDirectory() as place:
         place = Path(place)
         exp = args.exp or make_model(place / "exp", args.data)
@@ -108,18 +108,18 @@ def main() -> None:
             seconds.append(whole(exp, data, place / f"out{run}", args.nj))
         torch.set_num_threads(1)
         model = load(exp)
-        words = list(islice(_words(args.data, args.live_words), args.live_words))
+        words = list(islice(_words(args.data, args.streaming_words), args.streaming_words))
         latencies = [word_by_word(model, words) for _ in range(args.runs)]
     (total, busy), (first, _) = (map(statistics.median, zip(*measured)) for measured in (seconds, start))
-    batch_size += [(f"whole file, --nj {args.nj}, with start-up", f"{args.words / total:8,.0f} words/s"),
+    rows += [(f"whole file, --nj {args.nj}, with start-up", f"{args.words / total:8,.0f} words/s"),
              (f"whole file, --nj {args.nj}, without", f"{args.words / (total - first):8,.0f} words/s"),
              ("start-up", f"{first:8.2f} s"),
-             ("whole file, processors", f"{1e6 * busy / args.words:8.2f} µs a word, with start-up"),
+             ("whole file, processor time", f"{1e6 * busy / args.words:8.2f} µs a word, with start-up"),
              ("word by word", f"{statistics.median(len(t) / t.sum() for t in latencies):8,.0f} words/s")]
     for name, part in (("median", 50), ("99th percentile", 99), ("slowest", 100)):
         seconds = statistics.median(np.percentile(t, part) for t in latencies)
-        batch_size.append((f"latency, {name}", f"{1e6 * seconds:8,.0f} µs"))
-    for name, value in batch_size:
+        rows.append((f"latency, {name}", f"{1e6 * seconds:8,.0f} µs"))
+    for name, value in rows:
         print(f"{name:<36}{value}")
 
 

@@ -1,13 +1,13 @@
-"""Speed and memory of `utils/punctuate_ctm.sh`, CTM in to text, CTM, subtitles and paragraphs out.
+"""Speed and memory of `utils/punctuate_ctm.sh`: CTM in; text, CTM, subtitles and paragraphs out.
 
     python tests/bench/bench_subtitles.py [--words N] [--runs R] [--nj N] [--exp EXP-DIR] [--ids recordings|utterances]
 
-The CTM has N words (1,000,000 by default) with confidences, of 50,000 types with Zipf frequencies, in recordings of
-10,000 words and utterances of 15 s. The model is that of --exp, or else a TA-LSTM-p of the paper's size (100 units,
-100 blocks, twice) of random weights, where a factor of O makes about one slot of seven get a mark: the time depends on
-how many there are, not on the weights. Besides the whole, start-up included: what all processors did, and how much
-of that the model alone takes, in this process with one thread. Medians of the runs; memory is the most that all
-processes had together, pages that they share counted more than once.
+The CTM has N words (default 1,000,000) with confidences, of 50,000 types with Zipf frequencies, in recordings of
+10,000 words and utterances of 15 s. The model is that of --exp, or a TA-LSTM-p of the paper's size (100 units, 100
+blocks, twice) with random weights. A factor of O lets it mark about one slot in seven, because the time depends on the
+number of marks, not on the weights. The table has the whole time with start-up, the time of all processors, and how
+much of that the model takes, measured in this process with one thread. Medians of the runs. Memory is the largest sum
+over all processes, where shared pages count more than once.
 """
 
 import argparse
@@ -24,9 +24,9 @@ from bench_store import measure
 from machine import gflops
 
 from punc.data.labels import LabelSet
-from punc.decoding.asr_input import LONG_CHUNK
 from punc.decoding.decode import log_posteriors
-from punc.decoding.segments import GROUP
+from punc.decoding.spans import GROUP
+from punc.decoding.transcript import DECODING
 from punc.models.base import create, load, save
 from punc.tokens.store import StoreSet, Vocabulary
 
@@ -57,7 +57,7 @@ def words(count: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def make_data(place: Path, count: int, utterances: bool, recording: int) -> None:
-    """A data directory and its CTM, with `recording` words in each; times of a recogniser, 10 ms frames."""
+    """A data directory and its CTM, with `recording` words per recording; times in frames of 10 ms."""
     rng = np.random.default_rng(0)
     place.mkdir()
     with open(place / "ctm", "w") as ctm, open(place / "segments", "w") as segments, \
@@ -80,14 +80,14 @@ def make_data(place: Path, count: int, utterances: bool, recording: int) -> None
 
 
 def decoding(exp: Path) -> tuple[float, float]:
-    """Seconds of the processor for a word in the model, and the factor of O that gives MARKS."""
+    """Processor seconds per word in the model, and the factor of O that gives MARKS."""
     torch.set_num_threads(1)
     model, rng, streams = load(exp), np.random.default_rng(1), GROUP // RECORDING - 1
     ids, pauses = (words(streams * RECORDING, rng) + 2).astype(np.int32), rng.random(streams * RECORDING)
     data = StoreSet(np.minimum(ids, len(Vocabulary.read(exp / "vocab")) - 1), None, pauses.astype(np.float32),
                     [""] * streams, np.arange(streams + 1) * RECORDING)
     begin = time.process_time()
-    log_probs = log_posteriors(model, data, LONG_CHUNK)
+    log_probs = log_posteriors(model, data, DECODING.chunk_size)
     seconds = (time.process_time() - begin) / len(ids)
     return seconds, float(np.exp(np.quantile(log_probs[:, 1:].max(axis=1) - log_probs[:, 0], 1 - MARKS)))
 
@@ -123,7 +123,7 @@ def main() -> None:
     work = (busy - first) / args.words
     print(f"{args.words:,} words, {cues:,} cues, --nj {args.nj}; matrix product, 1 thread: {rate:.0f} GFLOP/s")
     for what, value in (("whole, with start-up", f"{args.words / seconds:10,.0f} words/s, {seconds:.1f} s"),
-                        ("start-up (a few words)", f"{start:10.1f} s, {first:.1f} s of processors"),
+                        ("start-up (a few words)", f"{start:10.1f} s, {first:.1f} s of processor time"),
                         ("all processors", f"{1e6 * busy / args.words:10.2f} µs a word, with start-up"),
                         ("of that, the model", f"{1e6 * alone:10.2f} µs a word"),
                         ("of that, start-up", f"{1e6 * first / args.words:10.2f} µs a word"),

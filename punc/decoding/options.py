@@ -1,0 +1,69 @@
+"""The options of decoding, which `punc punctuate` and `punc transcript` share."""
+
+from argparse import Namespace
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from punc.base.errors import InputError
+from punc.base.options import kebab, nearest
+from punc.data.labels import LabelSet
+
+# The chunks of a long stream are decoded side by side. Some tokens of context before each (and after it, for a model
+# that reads both ways) bring the model into its state. Where a stream is cut is fixed, so labels do not depend on the
+# batch. The recipes measure what the cuts cost: `--chunk-size 0` decodes without any.
+CHUNK_SIZE = 1024  # tokens
+CONTEXT = 256  # tokens
+BATCH_SIZE = 32  # chunks; with 128, BLSTM-CRF takes 1.5 times as long
+
+
+@dataclass(frozen=True)
+class DecodingOptions:
+    """How a model's posteriors become labels.
+
+    scale       multiply posteriors before labels are chosen: LABEL=FACTOR,…; O=0.8 gives more marks, O=1.2 fewer
+    chunk_size  tokens of a stream decoded in one go; 0: the whole stream, however much memory that takes
+    context     tokens read before each chunk (and after it, by a model that reads both ways)
+    batch_size  chunks decoded together; changes the speed, not the labels
+    viterbi     a CRF gives the most probable sequence of labels; false: the most probable label of each slot
+    case_rule   a word after the end of a sentence, or at the start of a stream, gets a capital
+
+    Raises InputError if a number is too small.
+    """
+
+    scale: str = ""
+    chunk_size: int = CHUNK_SIZE
+    context: int = CONTEXT
+    batch_size: int = BATCH_SIZE
+    viterbi: bool = True
+    case_rule: bool = False
+
+    def __post_init__(self) -> None:
+        for name, least in (("chunk_size", 0), ("context", 0), ("batch_size", 1)):
+            if (value := getattr(self, name)) < least:
+                raise InputError(f"{kebab(name)}={value} is too small", f"give {least} or more")
+
+    @classmethod
+    def parsed(cls, args: Namespace) -> "DecodingOptions":
+        """The options on a parsed command line."""
+        return cls(**{field.name: getattr(args, field.name) for field in fields(cls)})
+
+    def factors(self, labels: LabelSet) -> np.ndarray | None:
+        """The factor of each posterior, float32 (L,); None if all are 1. Raises InputError for a bad `scale`."""
+        return parse_scale(self.scale, labels)
+
+
+def parse_scale(text: str, labels: LabelSet) -> np.ndarray | None:
+    """Read `LABEL=FACTOR,…` as one factor per label, float32 (L,); empty text gives None. Raises InputError."""
+    factors = np.ones(len(labels), np.float32)
+    for item in text.split(",") if text else ():
+        name, _, number = item.partition("=")
+        if name not in labels.names:
+            raise InputError(f"--scale: no label '{name}'", nearest(name, labels.names))
+        try:
+            factors[labels.index(name)] = factor = float(number)
+        except ValueError:
+            factor = 0.0
+        if not 0 < factor < float("inf"):
+            raise InputError(f"--scale: '{number}' is not a factor for {name}", "give a number above 0, as in O=0.5")
+    return factors if text else None

@@ -1,0 +1,107 @@
+"""Long streams in spans that are decoded one after another, with the same labels as the whole stream in one go.
+
+A short stream is one span. A long stream is cut between utterances. What is read for a span begins and ends where
+`decode` cuts the stream into chunks, and includes whole chunks of the stream on both sides of the span.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, groupby
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from punc.data.block_reader import at_slots
+from punc.data.datadir import DataDir, Utterance
+from punc.tokens.tokenizer import Tokenizer
+from punc.tokens.vocabulary import END
+
+T = TypeVar("T")
+
+GROUP = 1 << 18  # tokens decoded at a time: whole batches, for the default sizes of chunks and batches
+
+
+class Span(NamedTuple):
+    """Consecutive utterances of a stream, and the tokens that are read to punctuate them.
+
+    utterances   the utterances to punctuate
+    ids          int32 (N,)
+    pauses       float32 (N,) seconds, NaN unknown; None if the data has no pauses
+    slots        int64 (S,), S words of the utterances: which of the N tokens each word's slot follows
+    begins       whether the utterances begin the stream
+    """
+
+    utterances: list[Utterance]
+    ids: np.ndarray
+    pauses: np.ndarray | None
+    slots: np.ndarray
+    begins: bool
+
+
+def spans(utterances: Iterable[Utterance], tokenizer: Tokenizer, chunk_size: int, context: int) -> Iterator[Span]:
+    """Cut a stream between utterances into spans of about GROUP tokens; with chunk_size=0 it is one span."""
+    margin = -(-max(chunk_size, context) // chunk_size) * chunk_size if chunk_size else 0
+    size = max(GROUP, 8 * margin)
+    waiting: list[Utterance] = []
+    lengths: list[int] = []
+    slots, ids, pauses = [], [], []
+    start = done = total = 0  # in tokens of the stream: where `ids` begin, the end of the last span, the tokens read
+    for utterance in utterances:
+        encoding = tokenizer.encode(utterance.words)
+        waiting.append(utterance)
+        lengths.append(len(encoding.ids))
+        slots.append(encoding.slots + total)
+        ids.append(encoding.ids)
+        pauses.append(at_slots(utterance.pauses, encoding.slots, len(encoding.ids), np.nan))
+        total += len(encoding.ids)
+        while chunk_size and total > start + size:  # another token follows, so the stream does not end in this span
+            ends = done + np.cumsum(lengths)
+            needed = -(-ends // chunk_size) * chunk_size + margin
+            if needed[0] >= total:
+                break
+            n = int(np.searchsorted(needed, max(start + size, needed[0]), "right"))
+            end, read = int(ends[n - 1]), int(needed[n - 1])
+            known, silences = np.concatenate(ids), joined(pauses)
+            yield Span(waiting[:n], known[:read - start], None if silences is None else silences[:read - start],
+                       np.concatenate(slots[:n]) - start, done == 0)
+            waiting, lengths, slots, done, before = waiting[n:], lengths[n:], slots[n:], end, start
+            start = max(start, done // chunk_size * chunk_size - margin)
+            ids, pauses = [known[start - before:]], [None if silences is None else silences[start - before:]]
+    if waiting:
+        known = np.concatenate(ids)
+        if tokenizer.ends_with_end:
+            known[-1:] = END
+        yield Span(waiting, known, joined(pauses), np.concatenate(slots) - start, done == 0)
+
+
+def joined(arrays: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    """Concatenate arrays; None if one is None."""
+    known = [array for array in arrays if array is not None]
+    return np.concatenate(known) if len(known) == len(arrays) else None
+
+
+def span_groups(data: DataDir, tokenizer: Tokenizer, chunk_size: int, context: int) -> Iterator[list[Span]]:
+    """All spans of all streams, in groups of up to GROUP tokens, or of one span."""
+    streams = (stream for _, stream in groupby(data.utterances(), key=lambda utterance: utterance.stream))
+    all_spans = chain.from_iterable(spans(stream, tokenizer, chunk_size, context) for stream in streams)
+    return grouped(all_spans, lambda span: len(span.ids), chunk_size)
+
+
+def grouped(items: Iterable[T], tokens: Callable[[T], int], chunk_size: int) -> Iterator[list[T]]:
+    """Groups of items that together have up to GROUP tokens, or of one item; long items fill whole batches.
+
+    tokens   how many tokens an item has
+    """
+    group: list[T] = []
+    size = chunks = 0
+    for item in items:
+        length = tokens(item)
+        more = -(-length // chunk_size) if chunk_size else 0
+        # A batch of a few chunks takes nearly as long as a full one, so items that fill the batches are enough.
+        enough = chunk_size and size > GROUP // 2 and (chunks + more) * chunk_size > GROUP
+        if group and (enough or size + length > GROUP):
+            yield group
+            group, size, chunks = [], 0, 0
+        group.append(item)
+        size, chunks = size + length, chunks + more
+    if group:
+        yield group

@@ -1,0 +1,113 @@
+"""The decoder as worker processes run it: it receives token arrays and returns label numbers and posteriors.
+
+Importing torch takes a second, so it is imported only where something is decoded. The parent of several processes
+does without: it reads and writes while the processes load torch. Each process decodes with one thread, because
+batches are too small to be shared between threads.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from punc.base.errors import InputError
+from punc.data.labels import LabelSet
+from punc.decoding.options import DecodingOptions
+from punc.decoding.spans import Span, joined
+from punc.tokens.store import StoreSet
+from punc.tokens.tokenizer import read_tokenizer
+
+if TYPE_CHECKING:  # it imports torch
+    from punc.models.base import Model
+
+
+class Task(NamedTuple):
+    """Streams, or spans of streams, to decode.
+
+    ids, pauses, offsets   as in `StoreSet`
+    slots    int64 (S,): the tokens whose slots are labelled
+    begins   bool, one per stream: false if it continues an earlier span
+    """
+
+    ids: np.ndarray
+    pauses: np.ndarray | None
+    offsets: np.ndarray
+    slots: np.ndarray
+    begins: np.ndarray
+
+
+def task_of(spans: list[Span]) -> Task:
+    """Spans as a task, each as a stream of its own."""
+    offsets = np.cumsum([0, *(len(span.ids) for span in spans)])
+    slots = np.concatenate([offset + span.slots for offset, span in zip(offsets.tolist(), spans)])
+    return Task(np.concatenate([span.ids for span in spans]), joined([span.pauses for span in spans]), offsets, slots,
+                np.array([span.begins for span in spans]))
+
+
+class Decoder:
+    """Maps a task to label numbers, int8 (S,), and posteriors, float32 (S, L), or None without `posteriors`.
+
+    It is sent to worker processes without the model. Each loads the model of `directory` at its first task.
+
+    Raises InputError for options that do not fit the model.
+    """
+
+    def __init__(self, directory: Path, options: DecodingOptions, posteriors: bool = False):
+        labels = LabelSet.read(directory / "labels.txt")
+        if not (directory / "final.pt").is_file():
+            raise InputError("no such file", "train the model, or name another directory", directory / "final.pt")
+        if options.case_rule:
+            _check_case_rule(directory, labels)
+        self.directory, self.options, self.posteriors = directory, options, posteriors
+        self.scale = options.factors(labels)
+        self._model: Model | None = None
+        self._uncased: np.ndarray | None = None  # bool (vocabulary,), the tokens without case, for case_rule
+
+    def __call__(self, task: Task) -> tuple[np.ndarray, np.ndarray | None]:
+        from punc.decoding.decode import decode
+        if self._model is None:
+            self._model = self._load()
+        streams = StoreSet(task.ids, None, task.pauses, [""] * (len(task.offsets) - 1), task.offsets)
+        options, case_rule = self.options, self.options.case_rule
+        chosen, log_probs = decode(self._model, streams, self.scale, viterbi=options.viterbi and not case_rule,
+                                   posteriors=self.posteriors or case_rule, chunk_size=options.chunk_size,
+                                   context=options.context, batch_size=options.batch_size)
+        if len(task.slots) < len(chosen):
+            chosen, log_probs = chosen[task.slots], None if log_probs is None else log_probs[task.slots]
+        if case_rule and log_probs is not None:
+            chosen = self._with_case_rule(self._model, log_probs, task)
+        return chosen.astype(np.int8), np.exp(log_probs) if self.posteriors and log_probs is not None else None
+
+    def _load(self) -> "Model":
+        import torch
+
+        from punc.base.memory import keep_freed_memory
+        from punc.models.base import load
+        torch.set_num_threads(1)
+        keep_freed_memory()
+        model = load(self.directory)
+        chunk_size, ahead = self.options.chunk_size, model.lookahead or 0
+        if chunk_size and ahead > max(chunk_size, self.options.context):
+            raise InputError(f"the model reads {ahead} tokens past a slot, but --chunk-size={chunk_size}",
+                             "give that many or more")
+        return model
+
+    def _with_case_rule(self, model: "Model", log_probs: np.ndarray, task: Task) -> np.ndarray:
+        """The labels whose marks and capitals agree; the first slot of a span that continues another is free."""
+        from punc.decoding.constraints import case_rules, constrained, has_case
+        from punc.decoding.decode import scaled
+        if self._uncased is None:
+            self._uncased = ~has_case(model.vocabulary.tokens)
+        free = self._uncased[task.ids[task.slots]]
+        bounds = np.searchsorted(task.slots, task.offsets)
+        free[bounds[:-1][(np.diff(bounds) > 0) & ~task.begins]] = True
+        return constrained(scaled(log_probs, self.scale), bounds, *case_rules(model.labels), free)
+
+
+def _check_case_rule(directory: Path, labels: LabelSet) -> None:
+    """Raise InputError if the model's tokens are not words, or no label writes a capital."""
+    token_type = read_tokenizer(directory).token_type
+    if token_type != "word":
+        raise InputError(f"--case-rule with a model that reads {token_type} tokens", "leave it out")
+    if not labels.cased:
+        raise InputError("--case-rule with labels that write no capitals", "leave it out", directory / "labels.txt")
