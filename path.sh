@@ -1,5 +1,5 @@
-# Sourced by every recipe (`. ../../path.sh`) or by you, from any directory, in bash: puts `punc` and utils/ on PATH
-# after setting them up if that has not been done.
+# Puts `punc` and utils/ on PATH, and sets up what is missing. Every recipe sources it (`. ../../path.sh`); so can you, in
+# bash, from any directory.
 # shellcheck shell=bash
 
 PUNC_ROOT=$(CDPATH='' cd -- "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
@@ -9,5 +9,5 @@ case :$PATH: in
   *":$PUNC_ROOT/.venv/bin:$PUNC_ROOT/utils:"*) ;;
   *) export PATH=$PUNC_ROOT/.venv/bin:$PUNC_ROOT/utils:$PATH ;;
 esac
-# Kaldi's order of bytes for sort and join; Python reads and writes UTF-8 all the same.
+# sort and join order bytes, as Kaldi expects; Python still reads and writes UTF-8.
 export LC_ALL=C PYTHONUTF8=1 PYTHONIOENCODING=utf-8

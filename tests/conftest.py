@@ -7,14 +7,14 @@ from punc.base import log
 from punc.data.datadir import Utterance, write_data_dir
 from punc.tokens.store import make_store
 
-log.configure()  # so that tests see messages on standard error, as a user does
+log.configure()  # tests see messages on standard error, as users do
 
 WORDS = [*"abcdefgh"]
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. . ? !\n"
 
 
 def toy_labels(task, words, pauses):
-    """Labels that a model can only tell from the word after the slot, the word before it, or the pause in it."""
+    """Labels that depend only on the word after the slot (task after), the word before it, or the pause in it."""
     if task == "pause":
         return ["PERIOD" if pause > 0.7 else "COMMA" if pause > 0.3 else "O" for pause in pauses.tolist()]
     deciding = [*words[1:], "b"] if task == "after" else words
@@ -22,6 +22,7 @@ def toy_labels(task, words, pauses):
 
 
 def toy_utterances(task, lengths, rng):
+    """One utterance of random words for each length, every one a stream."""
     for number, length in enumerate(lengths):
         words = rng.choice(WORDS, length).tolist()
         pauses = rng.choice(np.array([0, 0.1, 0.5, 0.6, 0.9, 1.0], np.float32), length)
@@ -30,7 +31,7 @@ def toy_utterances(task, lengths, rng):
 
 @pytest.fixture(scope="session")
 def toy_store(tmp_path_factory):
-    """A store with the sets train_<task> and dev_<task>: tasks after, before, pause, and short (texts of few words)."""
+    """A store with the sets train_<task> and dev_<task>, for the tasks after, before, pause and short (short texts)."""
     place, rng = tmp_path_factory.mktemp("toy"), np.random.default_rng(5)
     (place / "labels.txt").write_text(LABELS)
     (place / "vocab").write_text("\n".join(["<unk>", "</s>", *WORDS, ""]))

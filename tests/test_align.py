@@ -1,4 +1,4 @@
-"""Alignment against the plain dynamic program; the projection's rules by hand-made examples and by a slow loop."""
+"""Alignment against plain dynamic programming; the rules of projection by examples and by a slow loop."""
 
 import tracemalloc
 from itertools import pairwise
@@ -48,7 +48,7 @@ def slow_slots(ref_to_hyp):
 
 
 @given(WORDS, WORDS)
-def test_distance_is_the_minimum_and_counts_are_consistent(ref, hyp):
+def test_align_words_distance_is_minimum(ref, hyp):
     a = align_words(ref, hyp)
     assert a.distance == distance(ref, hyp)
     pairs = [(i, j) for i, j in enumerate(a.ref_to_hyp.tolist()) if j >= 0]
@@ -77,11 +77,11 @@ PAIRED = [  # reference, hypothesis, ref_to_hyp
 
 
 @pytest.mark.parametrize(("ref", "hyp", "expected"), PAIRED)
-def test_pairing_rule(ref, hyp, expected):
+def test_align_words_pairing_rule(ref, hyp, expected):
     assert align_words(ref.split(), hyp.split()).ref_to_hyp.tolist() == expected
 
 
-def test_wer():
+def test_wer_values():
     assert align_words(list("abcd"), list("axcde")).wer == 0.5
     assert align_words([], []).wer == 0
     assert align_words([], ["a"]).wer == float("inf")
@@ -90,7 +90,7 @@ def test_wer():
 # A label's number is its strength; 0 shows as a bare word: a, is a with a comma (1), a. period (2), a? question (3).
 PROJECTED = [
     ("a, b.", "a b", "a, b."),
-    ("a x, b.", "a y b", "a y, b."),  # behind the substituted word
+    ("a x, b.", "a y b", "a y, b."),  # after the substituted word
     ("a x, b.", "a b", "a, b."),  # deleted word: the nearest hypothesis word before
     ("a x y z? b.", "a b", "a? b."),
     ("a x. y b", "a p b", "a p. b"),  # x is paired, y is deleted
@@ -107,7 +107,7 @@ PROJECTED = [
 
 
 @pytest.mark.parametrize(("ref", "hyp", "expected"), PROJECTED)
-def test_projection_rules(ref, hyp, expected):
+def test_project_labels_rules(ref, hyp, expected):
     words = [word.rstrip(",.?") for word in ref.split()]
     labels = np.array([" ,.?".index(word[-1]) if word[-1] in ",.?" else 0 for word in ref.split()], np.int8)
     projected = project_labels(align_words(words, hyp.split()), labels)
@@ -116,7 +116,7 @@ def test_projection_rules(ref, hyp, expected):
 
 
 @given(WORDS, WORDS, st.data())
-def test_projection_is_that_of_a_loop(ref, hyp, data):
+def test_project_labels_equals_a_loop(ref, hyp, data):
     labels = data.draw(st.lists(st.integers(0, 3), min_size=len(ref), max_size=len(ref)))
     a = align_words(ref, hyp)
     expected = [0] * len(hyp)
@@ -126,7 +126,7 @@ def test_projection_is_that_of_a_loop(ref, hyp, data):
     assert project_labels(a, np.array(labels, np.int64)).tolist() == expected
 
 
-def test_ties_depend_on_the_words_alone():
+def test_align_words_ties_depend_on_words_alone():
     random = np.random.default_rng(1)
     ref, hyp = (random.choice(list("ab"), 300).tolist() for _ in range(2))
     first = align_words(ref, hyp).ref_to_hyp
@@ -135,30 +135,30 @@ def test_ties_depend_on_the_words_alone():
 
 
 @pytest.fixture
-def small_pieces(monkeypatch):
-    """Cut texts of thousands of words as those of millions are: all limits about a hundredth."""
+def small_parts(monkeypatch):
+    """Cut texts of thousands of words as texts of millions are cut: all limits are about a hundredth."""
     for name, value in {"EXACT": 1000**2, "STRIDE": 80, "SUPPORT": 4, "WINDOW": 400}.items():
         monkeypatch.setattr(align, name, value)
 
 
 @pytest.mark.parametrize("errors", [0.01, 0.15, 0.4])
-def test_cut_at_anchors_is_as_good(errors, monkeypatch, small_pieces):
+def test_align_words_cut_at_anchors_is_as_good(errors, monkeypatch, small_parts):
     random = np.random.default_rng(2)
     ref = text(6000, 2000, random)
     hyp = with_errors(ref, errors, 2000, random)
     ids = align._word_ids(ref, hyp)
-    pieces = list(align._pieces(*ids))
-    assert len(pieces) > 10
-    assert pieces[0][::2] == (0, 0)
-    assert pieces[-1][1::2] == (len(ref), len(hyp))
-    assert all(p[1] == q[0] and p[3] == q[2] for p, q in pairwise(pieces))
+    parts = list(align._parts(*ids))
+    assert len(parts) > 10
+    assert parts[0][::2] == (0, 0)
+    assert parts[-1][1::2] == (len(ref), len(hyp))
+    assert all(p[1] == q[0] and p[3] == q[2] for p, q in pairwise(parts))
     cut = align_words(ref, hyp).distance
     monkeypatch.setattr(align, "EXACT", 10**10)
     best = align_words(ref, hyp).distance
     assert best <= cut <= best * (1 if errors < 0.4 else 1.002)
 
 
-def test_moved_and_missing_parts(small_pieces):
+def test_align_words_moved_and_missing_parts(small_parts):
     random = np.random.default_rng(3)
     ref = text(8000, 3000, random)
     assert align_words(ref, ref[:2000] + ref[5000:]).distance == 3000
@@ -185,7 +185,7 @@ def repeated(random):
 
 
 @pytest.mark.parametrize(("make", "margin"), [(unrelated, 1.08), (disjoint, 1.0), (two_words, 1.1), (repeated, 1.01)])
-def test_texts_without_anchors(make, margin, monkeypatch, small_pieces):
+def test_align_words_texts_without_anchors(make, margin, monkeypatch, small_parts):
     ref, hyp = make(np.random.default_rng(4))
     cut = align_words(ref, hyp)
     assert cut.correct + cut.substitutions + cut.insertions == len(hyp)
@@ -193,12 +193,12 @@ def test_texts_without_anchors(make, margin, monkeypatch, small_pieces):
     assert cut.distance <= align_words(ref, hyp).distance * margin
 
 
-def test_one_word_over_and_over():
+def test_align_words_one_word_repeated():
     a = align_words(["a"] * 100_000, ["a"] * 90_000)
     assert (a.correct, a.deletions, a.distance) == (90_000, 10_000, 10_000)
 
 
-def test_memory_is_linear():
+def test_align_words_memory_is_linear():
     """A table of all word pairs would take 2.5 GB here, as bits 600 MB."""
     random = np.random.default_rng(5)
     ref = random.integers(0, 1000, 50_000).astype(str).tolist()

@@ -1,4 +1,4 @@
-"""The table of words with more capitals than the first letter's: what is learned, and its file."""
+"""The table of words with capitals after the first letter: learning it, and its file."""
 
 import pytest
 
@@ -33,11 +33,11 @@ def data(path, *texts):
     (["don't Don't DON'T DON'T DON'T O'Neill O'Neill"], {"Don't": "DON'T", "O'neill": "O'Neill"}),
     (["x" + "A" * 500 + " and x" + "A" * 500], {"x" + "a" * 500: "x" + "A" * 500}),
 ])
-def test_what_is_learned(texts, table, tmp_path):
+def test_learn_table(texts, table, tmp_path):
     assert learn([data(tmp_path / "data", *texts)], LABELS) == table
 
 
-def test_file(tmp_path):
+def test_casing_file_round_trip(tmp_path):
     table = {"Nato": "NATO", "iphone": "iPhone", "Ça": "ÇA"}
     write_casing(tmp_path / "casing", table)
     assert read_casing(tmp_path / "casing") == table
@@ -48,7 +48,7 @@ def test_file(tmp_path):
         assert "bad:2: " in str(error.value)
 
 
-def test_labels_are_needed(tmp_path):
+def test_learn_needs_labels_of_the_set(tmp_path):
     write_data_dir(tmp_path / "none", [Utterance("a", "a", ["x"])])
     write_data_dir(tmp_path / "other", [Utterance("a", "a", ["x"], ["NO"])])
     for name, what in (("none", "no labels"), ("other", "'NO'")):

@@ -1,4 +1,4 @@
-"""Characters as tokens: a table of texts and what they say; what is no mark comes out as it was."""
+"""Characters as tokens: a table of texts and what they say; writing changes marks only."""
 
 import pytest
 from hypothesis import given
@@ -38,7 +38,7 @@ MARKS = "、､，,。｡．.！!？?"
     ("привет", "п р и в е т", "N N N N N N"),
     ("- ' - 3-4", "- ' - 3 - 4", "N N N N N N"),
     ("", "", ""), ("。", "", ""), (" \t\u3000\0", "", "")])
-def test_split(text, tokens, labels):
+def test_split_tokens_and_labels(text, tokens, labels):
     split = CharacterReader(LABELS).split(text)
     assert (" ".join(split.tokens), " ".join(split.labels)) == (tokens, labels)
 
@@ -46,13 +46,13 @@ def test_split(text, tokens, labels):
 @pytest.mark.parametrize(("text", "written"), [
     ("はい，そう｡", "はい、そう。"), ("え?!", "え？"), ("あ 。い", "あ。 い"), ("  a\tb　c\r", "  a\tb　c\r"),
     ("。あ", "あ"), ("3.5,", "3.5、"), ("", ""), (" 。 ", "  ")])
-def test_written_with_its_own_labels(text, written):
+def test_write_with_own_labels(text, written):
     reader = CharacterReader(LABELS)
     split = reader.split(text)
     assert reader.write(split, split.labels) == written
 
 
-def test_lead_is_what_no_token_is_before():
+def test_split_lead_is_marks_before_first_token():
     assert CharacterReader(LABELS).split("、！あ。").lead == ["、", "！"]
     assert CharacterReader(LABELS).split("？").lead == ["？"]
 
@@ -64,7 +64,7 @@ TEXTS = st.one_of(st.text(), st.lists(st.one_of(*(st.text(script) for script in 
 
 
 @given(TEXTS, st.randoms())
-def test_what_is_no_mark_comes_out_as_it_was(text, rng):
+def test_write_changes_marks_only(text, rng):
     reader = CharacterReader(LABELS)
     split = reader.split(text)
     output = reader.write(split, [rng.choice(LABELS.names) for _ in split.tokens])
@@ -77,7 +77,7 @@ def test_what_is_no_mark_comes_out_as_it_was(text, rng):
 
 
 @given(TEXTS)
-def test_tokens_can_stand_in_a_data_directory(text):
+def test_split_tokens_fit_a_data_directory(text):
     split = CharacterReader(LABELS).split(text)
     assert len(split.tokens) == len(split.labels) == len(split.rests) - 1
     assert all(len(token.split()) == 1 and not any(c.isspace() for c in token) for token in split.tokens)
@@ -85,8 +85,8 @@ def test_tokens_can_stand_in_a_data_directory(text):
 
 
 @given(st.lists(st.tuples(st.sampled_from([*"あ漢ｱ「𠮷", "ABC", "12"]), st.sampled_from(LABELS.names))))
-def test_what_was_written_reads_back(pairs):
-    """Where no two words or numbers touch, which would be one."""
+def test_write_then_split_round_trip(pairs):
+    """Texts in which no two words or numbers touch: these would be one token."""
     pairs = [(token, label if token not in ("ABC", "12") else "P") for token, label in pairs]
     reader = CharacterReader(LABELS)
     split = reader.split("".join(token + LABELS[LABELS.index(label)].mark for token, label in pairs))

@@ -13,7 +13,7 @@ from punc.training.checkpoint import Progress, advance, finish, finished, keep, 
 from punc.training.optim import Optimizer
 
 torch.set_num_threads(1)
-CONF = {"model": "t_lstm", "seed": 1, "clip": 0.5, "pauses": False, "class_weights": "", "store": "data/store"}
+CONF = {"model": "t_lstm", "seed": 1, "max_grad_norm": 0.5, "pauses": False, "class_weights": "", "store": "data/store"}
 
 
 @pytest.mark.parametrize(("losses", "rates", "ended"), [
@@ -113,7 +113,7 @@ def test_finish(tmp_path):
     assert not finished(tmp_path, CONF)
     finish(tmp_path, model, CONF)
     assert finished(tmp_path, CONF)
-    assert finished(tmp_path, CONF | {"tell_unknown": False})  # an option that it did not have yet, as it is by default
+    assert finished(tmp_path, CONF | {"unknown_flag": False})  # an option that it did not have yet, as it is by default
     assert sorted(path.name for path in tmp_path.iterdir()) == ["conf", "final.pt", "labels.txt", "vocab"]
     head, *lines = (tmp_path / "conf").read_text().splitlines()
     assert head.startswith("# punc ")
@@ -172,5 +172,5 @@ def test_a_run_begun_on_another_store(tmp_path):
     model, updates = make()
     keep(tmp_path, model, updates, advance(Progress(0.1), 2.0, 0.003), CONF)
     larger = create("t_lstm", Vocabulary(["<unk>", "</s>", "a", "b"]), model.labels, model.spec["options"])
-    with pytest.raises(InputError, match="this run was begun on another store; remove the directory"):
+    with pytest.raises(InputError, match="this run was started on another store; remove the directory"):
         resume(tmp_path, larger, Optimizer(larger, "adagrad", 0.1), CONF)

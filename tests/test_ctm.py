@@ -1,4 +1,4 @@
-"""CTM: the formats as Kaldi and NIST write them, round trips, and every way to get them wrong."""
+"""CTM: the formats of Kaldi and NIST, round trips, and every kind of mistake."""
 
 from collections import Counter
 
@@ -46,7 +46,7 @@ def words_of(timing):
     return [row.word for row in timing.words]
 
 
-def test_kaldi(ctm):
+def test_read_ctm_kaldi(ctm):
     groups = list(read_ctm(ctm(KALDI)))
     assert [(id, channel) for id, channel, _ in groups] == [("utt-1", "1"), ("utt-2", "1")]
     assert groups[0][2].words == [TimedWord("utt-1", "1", 0.0, 0.25, "hello"),
@@ -55,19 +55,19 @@ def test_kaldi(ctm):
     assert words_of(groups[1][2]) == ["<unk>"]
 
 
-def test_print_silence(ctm):
+def test_read_ctm_silences(ctm):
     (_, _, timing), = read_ctm(ctm(SILENCES))
     assert words_of(timing) == ["a", "b"]
     assert timing.end == pytest.approx(2.2)
 
 
-def test_other_silences(ctm):
+def test_ctm_index_other_silences(ctm):
     path = ctm("u 1 0 1 pau\nu 1 1 1 a\n")
     assert words_of(CtmIndex(path)["u"]()) == ["pau", "a"]
     assert words_of(CtmIndex(path, frozenset(["pau"]))["u"]()) == ["a"]
 
 
-def test_nist_channels_confidence_alternatives(ctm):
+def test_ctm_index_nist(ctm):
     talk = CtmIndex(ctm(NIST))["talk"]
     assert words_of(talk(channel="A")) == ["so", "far", "gonna", "go"]
     assert [row.confidence for row in talk(channel="A").words] == [0.98, None, 0.5, 0.9]
@@ -81,7 +81,7 @@ def test_read_ctm_splits_channels(ctm):
         ("r", "A", ["a", "b"]), ("r", "B", ["c"])]
 
 
-def test_index_finds_every_id_wherever_it_stands(ctm):
+def test_ctm_index_finds_every_id(ctm):
     repairs = Counter()
     lines = ["b 1 0 1 x", "b 1 1 1 y", ";; note", "", "a 1 0 1 z", "b 1 2 1 w", "c\t1\t0\t1\tv"]
     sources = CtmIndex(ctm("\n".join(lines)), repairs=repairs)
@@ -90,21 +90,21 @@ def test_index_finds_every_id_wherever_it_stands(ctm):
     assert sources["c"]().line == 7
 
 
-def test_directory_of_ctms(ctm, tmp_path):
+def test_ctm_index_directory(ctm, tmp_path):
     ctm("one 1 0 1 a\n", "one.ctm")
     ctm("two 1 0 1 b\n", "two.ctm")
     ctm("not a ctm", "README")
     assert {id: words_of(read()) for id, read in CtmIndex(tmp_path).items()} == {"one": ["a"], "two": ["b"]}
 
 
-def test_unsorted_lines_are_sorted_and_counted(ctm):
+def test_ctm_index_sorts_and_counts_lines(ctm):
     repairs = Counter()
     timing = CtmIndex(ctm("u 1 2 1 c\nu 1 0 1 a\nu 1 1 1 b\n"), repairs=repairs)["u"]()
     assert words_of(timing) == ["a", "b", "c"]
     assert +repairs == {"lines that were not in time order": 1}
 
 
-def test_short_overlaps_are_counted_long_ones_an_error(ctm):
+def test_ctm_index_short_and_long_overlaps(ctm):
     repairs = Counter()
     path = ctm("u 1 0 1.5 a\nu 1 1 1 b\nu 1 2 1 c\n")
     assert words_of(CtmIndex(path, repairs=repairs)["u"]()) == ["a", "b", "c"]
@@ -113,7 +113,7 @@ def test_short_overlaps_are_counted_long_ones_an_error(ctm):
         CtmIndex(path, max_overlap=0.4)["u"]()
 
 
-def test_rounded_times_do_not_overlap(ctm):
+def test_ctm_index_rounded_times_do_not_overlap(ctm):
     repairs = Counter()
     CtmIndex(ctm("u 1 0.1 0.2 a\nu 1 0.3 0.1 b\n"), repairs=repairs)["u"]()  # 0.1 + 0.2 > 0.3 in binary
     assert not +repairs
@@ -122,11 +122,11 @@ def test_rounded_times_do_not_overlap(ctm):
 @pytest.mark.parametrize(("content", "message"), [
     ("u 1 0 1 a\nu 1 0 1\n", ":2: 4 columns; write: id channel begin duration word"),
     ("u 1 0 1 a b c d e\n", ":1: 9 columns; write"),
-    ("u 1 zero 1 a\n", ":1: the begin 'zero' is no number; write one, as 1.25"),
-    ("u 1 0 1_0 a\n", ":1: the duration '1_0' is no number"),
-    ("u 1 nan 1 a\n", ":1: the begin 'nan' is no number"),
-    ("u 1 0 inf a\n", ":1: the duration 'inf' is no number"),
-    ("u 1 0 1 a high\n", ":1: the confidence 'high' is no number"),
+    ("u 1 zero 1 a\n", ":1: the begin 'zero' is not a number; write one, as 1.25"),
+    ("u 1 0 1_0 a\n", ":1: the duration '1_0' is not a number"),
+    ("u 1 nan 1 a\n", ":1: the begin 'nan' is not a number"),
+    ("u 1 0 inf a\n", ":1: the duration 'inf' is not a number"),
+    ("u 1 0 1 a high\n", ":1: the confidence 'high' is not a number"),
     ("u 1 0 1 a\nu 1 -0.5 1 b\n", ":2: the begin -0.5 is negative; count from the start"),
     ("u 1 0 -1 a\n", ":1: the duration -1 is negative"),
     (b"u 1 0 1 caf\xe9\n", ":1: byte 12 is not UTF-8; convert it"),
@@ -135,7 +135,7 @@ def test_rounded_times_do_not_overlap(ctm):
     ("", ": the file "),
     ("u 1 0 1 " + "x " * 5_000_000, ":1: 5000004 columns"),
 ], ids=range(14))
-def test_bad_ctm(ctm, content, message):
+def test_read_ctm_bad_line(ctm, content, message):
     path = ctm(content)
     for read in (lambda: list(read_ctm(path)), lambda: [timing() for timing in CtmIndex(path).values()]):
         with pytest.raises(InputError) as error:
@@ -145,7 +145,7 @@ def test_bad_ctm(ctm, content, message):
         assert len(str(error.value)) < 300
 
 
-def test_nothing_there(ctm, tmp_path):
+def test_ctm_index_nothing_there(ctm, tmp_path):
     with pytest.raises(InputError, match="no such file; make it"):
         CtmIndex(tmp_path / "missing")
     with pytest.raises(InputError, match=r"no \*.ctm in this directory"):
@@ -154,7 +154,7 @@ def test_nothing_there(ctm, tmp_path):
         CtmIndex(ctm(";; only a comment\n\n"))
 
 
-# Microseconds, so that what is written is what is read; words and ids hold anything but blanks and controls.
+# Times in microseconds are read as they were written; words and ids have any characters but blanks and controls.
 names = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters=" "), min_size=1).filter(
     lambda name: not name.startswith(";;") and name not in ("<eps>", "<sil>", "<SIL>", "!SIL")
     and not name.startswith("<ALT"))
@@ -164,7 +164,7 @@ confidences = st.none() | st.integers(0, 10**6).map(lambda n: n / 1_000_000)
 
 @given(st.dictionaries(st.tuples(names, names), st.lists(st.tuples(micro, micro, names, confidences), min_size=1),
                        min_size=1, max_size=4))
-def test_what_is_written_is_read(tmp_path_factory, content):
+def test_write_ctm_round_trip(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("ctm") / "ctm"
     rows = []
     for (id, channel), words in content.items():
@@ -176,15 +176,15 @@ def test_what_is_written_is_read(tmp_path_factory, content):
     assert [row for _, _, timing in read_ctm(path) for row in timing.words] == rows
 
 
-def test_written_form(tmp_path):
+def test_write_ctm_form(tmp_path):
     write_ctm(tmp_path / "ctm", [TimedWord("u", "1", 0.3, 1, "so,"), TimedWord("u", "1", 12.345, 0.1, "far.", 0.5)])
     assert (tmp_path / "ctm").read_text() == "u 1 0.30 1.00 so,\nu 1 12.345 0.10 far. 0.50\n"
 
 
-def test_a_failed_write_leaves_the_old_file(tmp_path):
+def test_write_ctm_failure_leaves_old_file(tmp_path):
     def words():
         yield TimedWord("u", "1", 0, 1, "new")
-        raise InputError("broken", "mend it")
+        raise InputError("broken", "fix it")
     (tmp_path / "ctm").write_text("old\n")
     with pytest.raises(InputError):
         write_ctm(tmp_path / "ctm", words())

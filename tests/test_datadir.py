@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punc.base.errors import InputError
-from punc.data.datadir import DataDir, Utterance, checksum, write_data_dir
+from punc.data.datadir import DataDir, Utterance, checksum, label_numbers, write_data_dir
+from punc.data.labels import Label, LabelSet
 
 UTTERANCES = [
     Utterance("a-1", "a", ["x", "y"], ["O", "COMMA"], np.array([0.25, np.nan], np.float32)),
@@ -49,7 +50,7 @@ WORDS = st.lists(st.text(st.characters(blacklist_categories=("Z", "C")), min_siz
 
 
 @given(st.lists(st.tuples(st.booleans(), WORDS), min_size=1, max_size=6), st.booleans(), st.booleans())
-def test_any_words_round_trip(tmp_path_factory, streams, labels, pauses):
+def test_round_trip_of_any_words(tmp_path_factory, streams, labels, pauses):
     number, utterances = 0, []
     for i, (new, words) in enumerate(streams):
         number += new
@@ -60,11 +61,18 @@ def test_any_words_round_trip(tmp_path_factory, streams, labels, pauses):
     assert same(DataDir(path).utterances(), utterances)
 
 
+def test_data_dir_ignores_files_on_request(data):
+    (data / "punct").write_text("not read")
+    found = DataDir(data, ignore=["punct", "pauses.scp"])
+    assert (found.has_labels, found.has_pauses, found.tables) == (False, False, ["text", "utt2spk"])
+    assert [(u.words, u.labels, u.pauses) for u in found.utterances()] == [(u.words, None, None) for u in UTTERANCES]
+
+
 def test_streams(data):
     assert [(name, len(us)) for name, us in DataDir(data).streams()] == [("a", 2), ("b", 1)]
 
 
-def test_segments_put_recordings_in_time_order(data, tmp_path):
+def test_utterances_with_segments_in_time_order(data, tmp_path):
     (data / "segments").write_text("a-1 r2 5 6.5\na-2 r2 1 2\nb-1 r1 100 101\n")
     found = list(DataDir(data).utterances())
     assert [(u.id, u.stream) for u in found] == [("b-1", "r1"), ("a-2", "r2"), ("a-1", "r2")]
@@ -76,7 +84,7 @@ def test_segments_put_recordings_in_time_order(data, tmp_path):
 
 
 @pytest.mark.parametrize("line", ["a-1 r 2 1", "a-1 r 1", "a-1 r x y", "a-1 r -1 2", "a-1 r nan 2"])
-def test_bad_segments(data, line):
+def test_utterances_wrong_segments(data, line):
     (data / "segments").write_text(f"{line}\na-2 r 1 2\nb-1 r 3 4\n")
     assert (error_of(data).file.name, error_of(data).line) == ("segments", 1)
 
@@ -96,7 +104,7 @@ def test_bad_segments(data, line):
     ("utt2spk", "a-1 b\na-2 b\nb-1 a\n", 3, "comes after"),
     ("pauses.scp", "a-1 x\na-2 x\nb-1 x\n", 1, "ARCHIVE"),
 ])
-def test_tables_that_do_not_fit(data, name, content, line, what):
+def test_utterances_tables_that_do_not_fit(data, name, content, line, what):
     (data / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     error = error_of(data)
     assert what in error.what
@@ -106,7 +114,7 @@ def test_tables_that_do_not_fit(data, name, content, line, what):
     assert error.file.name == name or "no line" in error.what
 
 
-def test_pauses_that_do_not_fit(data):
+def test_utterances_pauses_that_do_not_fit(data):
     rows = (data / "pauses.scp").read_text().splitlines()
     (data / "pauses.scp").write_text("\n".join([rows[0], rows[1], "b-1 " + rows[0].split()[1]]) + "\n")
     assert "1 words in text but 2 pauses" in error_of(data).what
@@ -115,7 +123,7 @@ def test_pauses_that_do_not_fit(data):
 
 
 @pytest.mark.parametrize("name", ["text", "utt2spk"])
-def test_missing(data, name):
+def test_data_dir_missing_file(data, name):
     (data / name).unlink()
     with pytest.raises(InputError, match="no such file"):
         DataDir(data)
@@ -131,7 +139,7 @@ def test_missing(data, name):
     [UTTERANCES[0]._replace(labels=["O"])],
     [UTTERANCES[0]._replace(pauses=np.zeros(1))],
 ])
-def test_writer_refuses_and_leaves_the_output(data, wrong):
+def test_write_data_dir_refuses_and_leaves_the_output(data, wrong):
     before = {file.name: file.read_bytes() for file in data.iterdir()}
     with pytest.raises(ValueError):  # noqa: PT011 (the messages name ids)
         write_data_dir(data, wrong)
@@ -139,20 +147,20 @@ def test_writer_refuses_and_leaves_the_output(data, wrong):
     assert [file.name for file in data.parent.iterdir()] == ["data"]
 
 
-def test_no_utterance(data):
+def test_write_data_dir_no_utterance(data):
     with pytest.raises(InputError, match="no utterance"):
         write_data_dir(data, [])
     assert same(DataDir(data).utterances(), UTTERANCES)
 
 
-def test_tables_of_an_older_content_go_and_other_files_stay(data):
+def test_write_data_dir_removes_stale_tables_only(data):
     (data / "notes").write_text("mine")
     write_data_dir(data, [u._replace(labels=None, pauses=None) for u in UTTERANCES])
     assert sorted(file.name for file in data.iterdir()) == ["notes", "spk2utt", "text", "utt2spk"]
     assert next(DataDir(data).utterances()).labels is None
 
 
-def test_checksum_is_of_words_labels_and_pauses(data, tmp_path):
+def test_checksum_of_words_labels_and_pauses(data, tmp_path):
     first = checksum(data)
     write_data_dir(tmp_path / "copy", UTTERANCES)
     assert checksum(tmp_path / "copy") == first
@@ -162,3 +170,12 @@ def test_checksum_is_of_words_labels_and_pauses(data, tmp_path):
         write_data_dir(tmp_path / "copy", [UTTERANCES[0]._replace(**{field: value}), *UTTERANCES[1:]])
         sums.add(checksum(tmp_path / "copy"))
     assert len(sums) == 4
+
+
+def test_label_numbers_of_utterances(tmp_path):
+    labels = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))
+    utterances = [Utterance("a-1", "a", ["x", "y"], ["O", "PERIOD"]), Utterance("a-2", "a", ["z"], ["COMMA"])]
+    numbers = label_numbers(utterances, labels, tmp_path)
+    assert (numbers.tolist(), numbers.dtype) == ([0, 2, 1], np.int64)
+    with pytest.raises(InputError, match="punct: utterance 'a-3' has label 'DASH', which is not in the label set"):
+        label_numbers([*utterances, Utterance("a-3", "a", ["z"], ["DASH"])], labels, tmp_path)

@@ -33,7 +33,7 @@ BEST = "%WER 10.12 [ 10 / 99, 1 ins, 2 del, 7 sub ] exp/tri3/decode/wer_11_0.5\n
     (["score_9_0.5/dev.ctm", "score_9_1.0/dev.ctm"], {"lmwt": "9", "wip": "1.0"}, "score_9_1.0/dev.ctm"),
     (["score_9/dev.ctm", "score_11/dev.ctm"], {"score_dir": "score_9"}, "score_9/dev.ctm"),
 ])
-def test_the_one_that_is_meant(tmp_path, files, options, chosen):
+def test_find_ctm_chooses(tmp_path, files, options, chosen):
     assert find_ctm(decode(tmp_path, *files, best=BEST), "dev", **options) == tmp_path / chosen
 
 
@@ -44,19 +44,19 @@ def test_the_one_that_is_meant(tmp_path, files, options, chosen):
     (["score_9/a.ctm", "score_8/a.ctm"], None, {}, "2 directories score_*, and no scoring_kaldi/best_wer; choose with "
      "--lmwt, --wip or --score-dir from score_8 score_9"),
     (["score_9/a.ctm", "score_8/a.ctm"], BEST, {}, "0 directories for --lmwt 11 --wip 0.5; choose with "),
-    (["score_9/a.ctm", "score_8/a.ctm"], "what\n", {}, "best_wer:1: not what score_kaldi_wer.sh writes; choose with "),
+    (["score_9/a.ctm", "score_8/a.ctm"], "what\n", {}, "best_wer:1: not a line of score_kaldi_wer.sh; choose with "),
     (["score_9/a.ctm", "score_8/a.ctm"], "", {}, "best_wer: the file is empty; choose with "),
     (["score_9_0/a.ctm", "score_9_1/a.ctm"], None, {"lmwt": "9"}, "2 directories for --lmwt 9; choose with "),
     (["score_9/a.ctm"], None, {"score_dir": "score_8"}, "score_8: no such directory; choose with "),
     (["a.ctm"], None, {"lmwt": "8"}, "0 directories for --lmwt 8; make some with steps/get_ctm.sh"),
 ])
-def test_where_it_is_not_clear_the_choices_are_named(tmp_path, files, best, options, said):
+def test_find_ctm_unclear_names_choices(tmp_path, files, best, options, said):
     with pytest.raises(InputError) as error:
         find_ctm(decode(tmp_path, *files, best=best), "dev", **options)
     assert said in str(error.value)
 
 
-def test_the_command_prints_the_path(tmp_path, capsys):
+def test_find_ctm_command_prints_path(tmp_path, capsys):
     decode(tmp_path / "decode", "score_9/dev.ctm", "score_9/other.ctm", "score_10/dev.ctm")
     (tmp_path / "dev").mkdir()
     assert main(["find-ctm", "--lmwt", "9", f"{tmp_path}/dev/", f"{tmp_path}/decode"]) == 0

@@ -1,4 +1,4 @@
-"""CTMs in blocks: the same words as line by line, the places of ids, and what is wrong, with its line."""
+"""CTMs read fast: the same words as line by line, the lines of each id, and errors with their lines."""
 
 import numpy as np
 import pytest
@@ -14,16 +14,16 @@ KALDI = "a 1 0.00 0.50 one 0.90\na 1 0.50 0.25 <eps> 1.00\na 1 0.75 0.25 two 0.8
 
 
 def read(tmp_path, text):
-    """All ids' lines, an id a lot."""
+    """The ids, and their lines: each id is a group."""
     (tmp_path / "ctm").write_bytes(text if isinstance(text, bytes) else text.encode())
     with CtmFile(tmp_path / "ctm") as ctm:
-        lots = {}
+        groups = {}
         for run in ctm.runs():
-            lots.setdefault(run.id, []).append(run)
-        return list(lots), ctm.read(list(lots.values()))
+            groups.setdefault(run.id, []).append(run)
+        return list(groups), ctm.read(list(groups.values()))
 
 
-def test_columns_to_the_letter(tmp_path):
+def test_read_columns(tmp_path):
     ids, timed = read(tmp_path, KALDI)
     assert ids == ["a", "b"]
     assert timed.heads == [b"a 1 0.00 0.50", b"a 1 0.75 0.25", b"b 1 0.10 0.20"]
@@ -43,24 +43,24 @@ def test_columns_to_the_letter(tmp_path):
     "a 1 0 0.5 <eps>\na 1 0 0.5 one NA\na 1 0.5 0.5 two NA lex\n",
     "a 1 * * <ALT_BEGIN>\na 1 0 0.5 one\na 1 * * <ALT>\na 1 0 0.5 won\na 1 * * <ALT_END>\na 1 0.5 0.5 two\n",
 ])
-def test_other_ways_to_write_a_ctm(tmp_path, text):
+def test_read_other_forms(tmp_path, text):
     ids, timed = read(tmp_path, text)
     assert (ids, timed.words, timed.begins.tolist()) == (["a"], ["one", "two"], [0.0, 0.5])
     assert [head.split()[:1] for head in timed.heads] == [[b"a"]] * 2
 
 
-def test_the_end_of_a_last_silence_and_lots_without_words(tmp_path):
+def test_read_last_silence_and_groups_without_words(tmp_path):
     _, timed = read(tmp_path, "a 1 0 1 <sil>\nb 1 0 1 x\nb 1 1 0.5 <eps>\nc 1 0 1 y\n")
     assert timed.bounds.tolist() == [0, 0, 1, 2]
     np.testing.assert_array_equal(timed.closes, [1.0, 1.5, np.nan])
 
 
-def test_runs_are_the_places_of_lines(tmp_path, monkeypatch):
+def test_runs_are_stretches_of_lines(tmp_path, monkeypatch):
     text = "".join(f"{id} 1 {i} 1 w\n" for i, id in enumerate("aaaaabbbaccccccccccccccccccccccccccccccccccccdä"))
     (tmp_path / "ctm").write_text(text)
     found = []
     for block in (1 << 20, 10, 60):
-        monkeypatch.setattr(fast_ctm, "BLOCK", block)
+        monkeypatch.setattr(fast_ctm, "SCAN_BYTES", block)
         with CtmFile(tmp_path / "ctm") as ctm:
             found.append(list(ctm.runs()))
     assert found[0] == found[1] == found[2]
@@ -77,7 +77,7 @@ WORDS = st.lists(st.tuples(st.sampled_from(["a", "b", "ab"]), st.sampled_from(["
 
 @given(WORDS)
 @settings(max_examples=150, deadline=None)
-def test_the_same_as_line_by_line(tmp_path_factory, rows):
+def test_read_equals_line_by_line(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("ctm")
     at, text = 0, ""
     for id, word, gap, tail in rows:
@@ -106,10 +106,10 @@ def test_the_same_as_line_by_line(tmp_path_factory, rows):
     ("a 1 0 0.5\n", ":1: 4 columns; "),
     ("a 1 0 0.5 x\na\n", ":2: 1 columns; "),
     ("a 1 0 0.5 x\na 1 1 0.5 x 1 2 3 4\n", ":2: 9 columns; "),
-    (KALDI.replace("0.10", "0.1_0"), ":4: the begin '0.1_0' is no number; "),
-    (KALDI.replace("0.10", "nan"), ":4: the begin 'nan' is no number; "),
+    (KALDI.replace("0.10", "0.1_0"), ":4: the begin '0.1_0' is not a number; "),
+    (KALDI.replace("0.10", "nan"), ":4: the begin 'nan' is not a number; "),
     (KALDI.replace("0.10", "-0.10"), ":4: the begin -0.10 is negative; "),
-    (KALDI.replace("0.70", "high"), ":4: the confidence 'high' is no number; "),
+    (KALDI.replace("0.70", "high"), ":4: the confidence 'high' is not a number; "),
     (KALDI.replace("0.25", "-0.25"), ":2: the duration -0.25 is negative; "),
     (KALDI.encode().replace(b"two", b"\xff"), ":3: byte "),
     (KALDI.encode().replace(b"b 1", b"\xff 1"), ":4: byte 1 is not UTF-8; "),
@@ -119,7 +119,7 @@ def test_the_same_as_line_by_line(tmp_path_factory, rows):
     (";; x\n" + KALDI.replace("0.50 0.25", "0.80 0.25"), ":4: at 0.75 s a word of 'a' begins before the one above; "),
     (KALDI.replace("0.00 0.50", "0.00 1.80"), ":3: at 0.75 s a word of 'a' overlaps the one before by more than 1 s; "),
 ])
-def test_what_is_wrong_is_said_with_its_line(tmp_path, text, said):
+def test_read_error_names_line(tmp_path, text, said):
     with pytest.raises(InputError) as error:
         read(tmp_path, text)
     assert said in str(error.value)

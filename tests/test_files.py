@@ -36,14 +36,14 @@ def test_open_input(tmp_path):
         assert str(tmp_path) in str(error.value)
 
 
-def test_an_error_of_the_block_is_not_one_of_the_file(tmp_path):
+def test_open_input_error_of_the_block_passes_through(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(FileNotFoundError), open_input(tmp_path / "file"):
         raise FileNotFoundError
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_unreadable(tmp_path):
+def test_open_input_without_permission(tmp_path):
     (tmp_path / "file").touch(mode=0)
     with pytest.raises(InputError, match="check the name and its permissions"), open_input(tmp_path / "file"):
         pass
@@ -86,7 +86,7 @@ def test_atomic_file(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~umask
 
 
-def test_atomic_file_in_the_current_directory(tmp_path, monkeypatch):
+def test_atomic_file_current_directory(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with atomic_file("f") as file:
         file.write("x")
@@ -95,27 +95,27 @@ def test_atomic_file_in_the_current_directory(tmp_path, monkeypatch):
 
 def test_atomic_dir(tmp_path):
     path = tmp_path / "new/d"
-    with atomic_dir(path) as beside:
-        (beside / "a").write_text("1")
-        (beside / "sub").mkdir()
-        (beside / "sub/b").write_text("1")
+    with atomic_dir(path) as tmp:
+        (tmp / "a").write_text("1")
+        (tmp / "sub").mkdir()
+        (tmp / "sub/b").write_text("1")
         assert not path.exists()
     assert listing(tmp_path) == {"new/d/a": "1", "new/d/sub/b": "1"}
     (path / "mine").write_text("kept")
-    with atomic_dir(path) as beside:
-        (beside / "a").write_text("2")
-    with pytest.raises(Stop), atomic_dir(path) as beside:
-        interrupted((beside / "a").write_text)
+    with atomic_dir(path) as tmp:
+        (tmp / "a").write_text("2")
+    with pytest.raises(Stop), atomic_dir(path) as tmp:
+        interrupted((tmp / "a").write_text)
     assert listing(tmp_path) == {"new/d/a": "2", "new/d/sub/b": "1", "new/d/mine": "kept"}
     assert [p.name for p in path.parent.iterdir()] == ["d"]
 
 
-def test_atomic_dir_where_we_are(tmp_path, monkeypatch):
+def test_atomic_dir_current_directory(tmp_path, monkeypatch):
     (tmp_path / "d").mkdir()
     monkeypatch.chdir(tmp_path / "d")
     for here in (".", "../d/"):
-        with atomic_dir(here) as beside:
-            (beside / "a").write_text(here)
+        with atomic_dir(here) as tmp:
+            (tmp / "a").write_text(here)
         assert listing(tmp_path) == {"d/a": here}
 
 
@@ -126,7 +126,7 @@ def test_atomic_dir_over_a_file(tmp_path):
     assert listing(tmp_path) == {"f": "mine"}
 
 
-def test_what_a_killed_process_left_is_removed(tmp_path):
+def test_atomic_removes_leftovers_of_killed_processes(tmp_path):
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
     host = socket.gethostname()
@@ -143,7 +143,7 @@ def test_what_a_killed_process_left_is_removed(tmp_path):
     assert sorted(tmp_path.iterdir()) == sorted([tmp_path / "d", tmp_path / "f", *kept])
 
 
-def test_what_a_process_left_that_was_killed_and_not_yet_buried_is_removed(tmp_path):
+def test_atomic_removes_leftovers_of_zombies(tmp_path):
     child = subprocess.Popen(["sleep", "60"])
     left = tmp_path / f".f.{child.pid}@{socket.gethostname()}.tmp"
     left.touch()

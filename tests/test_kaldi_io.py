@@ -19,63 +19,63 @@ def write(folder, name="x.ark"):
     return folder / "x.scp"
 
 
-def places(index):
+def locations(index):
     return [line.split(" ", 1)[1] for line in index.read_text(encoding="utf-8").splitlines()]
 
 
-def test_round_trip(tmp_path):
+def test_vectors_round_trip(tmp_path):
     index = write(tmp_path)
     with VectorReader(index) as reader:
-        for line, (place, values) in enumerate(zip(places(index), VECTORS.values()), 1):
-            vector = reader.read(place, line)
+        for line, (location, values) in enumerate(zip(locations(index), VECTORS.values()), 1):
+            vector = reader.read(location, line)
             assert vector.dtype == np.float32
             np.testing.assert_array_equal(vector, np.array(values, np.float32))
 
 
-def test_another_reader_reads_them(tmp_path):
+def test_write_vector_is_read_by_kaldiio(tmp_path):
     for (key, vector), expected in zip(kaldiio.load_ark(str(write(tmp_path).with_name("x.ark"))), VECTORS.items()):
         assert key == expected[0]
         np.testing.assert_array_equal(vector, np.array(expected[1], np.float32))
 
 
-def test_bytes_are_kaldis(tmp_path):
+def test_write_vector_bytes_are_kaldis(tmp_path):
     write(tmp_path)
     begin = b"a \0BFV \x04\x03\0\0\0" + np.array(VECTORS["a"], "<f4").tobytes()
     assert (tmp_path / "x.ark").read_bytes().startswith(begin)
 
 
-def test_archive_of_a_moved_directory(tmp_path):
+def test_reader_archive_of_a_moved_directory(tmp_path):
     (tmp_path / "old").mkdir()
     index = write(tmp_path / "old")
-    lines = places(index)
+    lines = locations(index)
     (tmp_path / "old").rename(tmp_path / "new")
     assert VectorReader(tmp_path / "new" / "x.scp").read(lines[0], 1)[0] == 0.5
 
 
-@pytest.mark.parametrize("place", ["x.ark", "cat x.ark |:0", "gone.ark:2", "x.ark:9999", "x.ark:0", "x.ark:3"])
-def test_refused(tmp_path, place):
+@pytest.mark.parametrize("location", ["x.ark", "cat x.ark |:0", "gone.ark:2", "x.ark:9999", "x.ark:0", "x.ark:3"])
+def test_reader_refuses(tmp_path, location):
     index = write(tmp_path)
     with pytest.raises(InputError) as error:
-        VectorReader(index).read(place, 7)
+        VectorReader(index).read(location, 7)
     assert str(error.value).startswith(f"{index}:7: ")
 
 
-def test_cut_short(tmp_path):
+def test_reader_truncated_archive(tmp_path):
     index = write(tmp_path)
     ark = tmp_path / "x.ark"
     ark.write_bytes(ark.read_bytes()[:-2])
     with pytest.raises(InputError, match="broken"):
-        VectorReader(index).read(places(index)[2], 3)
+        VectorReader(index).read(locations(index)[2], 3)
 
 
 @pytest.mark.parametrize("flag", [b"PKL", b"NPY", b"RIFF"])
-def test_other_formats_are_not_opened(tmp_path, flag):
+def test_reader_opens_no_other_format(tmp_path, flag):
     (tmp_path / "x.ark").write_bytes(flag + pickle.dumps(print))
     with pytest.raises(InputError, match="no float vector"):
         VectorReader(tmp_path / "x.scp").read("x.ark:0", 1)
 
 
-def test_matrix_and_integers_are_no_pauses(tmp_path):
+def test_reader_refuses_matrices_and_integers(tmp_path):
     with open(tmp_path / "x.ark", "wb") as ark:
         kaldiio.save_ark(ark, {"m": np.zeros((2, 2), np.float32)})
     with pytest.raises(InputError, match="no float vector"):

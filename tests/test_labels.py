@@ -32,7 +32,7 @@ def read(tmp_path):
     return read
 
 
-def test_reads(read):
+def test_read(read):
     labels = read(CHE)
     assert labels.names == ("O", "COMMA", "PERIOD", "QUESTION")
     assert [labels.index(name) for name in labels.names] == [0, 1, 2, 3]
@@ -60,14 +60,14 @@ def test_reading_with_capitals(read, marks, capital, name):
     assert read(CASED).reading(marks, capital) == name
 
 
-def test_a_mark_of_no_label_does_not_outweigh_one_that_counts(read):
+def test_reading_ignores_marks_of_no_label(read):
     # The plain capital is the strongest label here.
     labels = read("O w\nCAPCOMMA W, ,\nCAP W\n")
     assert labels.reading('",', True) == "CAPCOMMA"
     assert labels.reading('"', True) == "CAP"
 
 
-def test_a_plain_label_with_marks_is_still_the_plain_one(read):
+def test_reading_plain_label_with_marks(read):
     labels = read("O w -\nCAP W -\nCOMMA w, ,\n")
     assert (labels.reading("", True), labels.reading("-", True), labels.reading("", False)) == ("CAP", "CAP", "O")
 
@@ -89,7 +89,7 @@ def test_strongest(read):
     ("w", "west", "west"), ("w,", "west", "west,"), ("W.", "über", "Über."), ("W", "ßa", "Ssa"), ("¿w?", "w", "¿w?"),
     ("W", "džep", "Džep"), ("W,", "McX", "McX,"), ("W", "", ""), ("W?", "日本", "日本?"), ("W", "West", "West"),
 ])
-def test_written(written, word, result):
+def test_label_write(written, word, result):
     assert Label("X", written).write(word) == result
 
 
@@ -100,18 +100,18 @@ def test_written(written, word, result):
     ("O w\nCOMMA wW, ,\n", "labels.txt:2: not a label"),
     ("O w\n", "labels.txt: fewer than two labels"),
     ("", "labels.txt: fewer than two labels"),
-    ("O w\nC w, ,\nC w. .\n", "labels.txt: a label name stands twice"),
+    ("O w\nC w, ,\nC w. .\n", "labels.txt: a label name occurs twice"),
     ("O w\nC w, , .\nP w. .\n", "labels.txt: mark '.' is read as two labels"),
     ("C w, ,\nO w\n", "labels.txt: the first label, C, writes something; "),
     ("O w\r\nC w, ,\r\n", "labels.txt:1: a carriage return"),
 ])
-def test_wrong_label_sets(read, text, message):
+def test_read_wrong_label_set(read, text, message):
     with pytest.raises(InputError) as error:
         read(text)
     assert message in str(error.value)
 
 
-def test_bytes_that_are_not_text(tmp_path):
+def test_read_bytes_that_are_not_text(tmp_path):
     (tmp_path / "labels.txt").write_bytes(b"O w\nCOMMA w, , \x96\n")
     with pytest.raises(InputError, match=r"labels\.txt:2: byte 12 is not UTF-8"):
         LabelSet.read(tmp_path / "labels.txt")
@@ -121,7 +121,7 @@ NAMES = st.lists(st.text("ABCÄ日", min_size=1, max_size=3), min_size=2, max_si
 
 
 @given(NAMES, st.data())
-def test_written_and_read_back(tmp_path_factory, names, data):
+def test_write_and_read_back(tmp_path_factory, names, data):
     marks = data.draw(st.lists(st.sampled_from(",.;:!?-–。、"), min_size=len(names), max_size=len(names), unique=True))
     patterns = [data.draw(st.sampled_from(["w{}", "W{}"])).format(mark) for mark in marks]
     labels = LabelSet((Label(names[0], "w"), *map(Label, names[1:], patterns[1:], zip(marks[1:]))))

@@ -21,17 +21,17 @@ def test_split_lines(lines):
 
 
 @given(st.lists(tokens | alike, unique=True), st.lists(tokens | alike))
-def test_places_are_a_dictionarys(known, asked):
+def test_indices_are_those_of_a_dictionary(known, asked):
     lookup = Lookup(known, -7)
     asked = asked + known
-    found = lookup.places(split_lines(" ".join(["key", *asked, "\n"]).replace(" \n", "\n").encode())[1])
+    found = lookup.indices(split_lines(" ".join(["key", *asked, "\n"]).replace(" \n", "\n").encode())[1])
     index = {token: i for i, token in enumerate(known)}
     assert found.dtype == np.int32
     assert found.tolist() == [index.get(token, -7) for token in asked]
     assert len(lookup) == len(known)
 
 
-def test_many_tokens_that_share_slots():
+def test_indices_of_many_tokens_that_share_slots():
     """All of a table that is a quarter full, and as many that are not in it."""
     rng = np.random.default_rng(0)
     words = [f"{n:x}" for n in np.unique(rng.integers(1 << 40, size=20000))]
@@ -40,4 +40,4 @@ def test_many_tokens_that_share_slots():
     text = " ".join(["key", *words]).encode() + b"\n"
     expected = np.full(len(words), -1)
     expected[::2] = np.arange(len(known))
-    np.testing.assert_array_equal(lookup.places(split_lines(text)[1]), expected)
+    np.testing.assert_array_equal(lookup.indices(split_lines(text)[1]), expected)

@@ -22,7 +22,7 @@ def faults(first):
     return int(subprocess.run(run, capture_output=True, text=True, check=True).stdout)
 
 
-def test_a_large_array_taken_again_costs_no_pages():
+def test_keep_freed_memory_second_large_array_costs_no_pages():
     assert keep_freed_memory()
     kept = faults("from punc.base.memory import keep_freed_memory; keep_freed_memory()")
     assert 2 * kept < faults("import punc.base.memory")

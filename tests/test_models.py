@@ -8,6 +8,7 @@ import inspect
 import pickle
 import shutil
 import zipfile
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from punc.models import base
 from punc.tokens.batches import cut, gather
 from punc.tokens.store import END, Store, StoreSet
 from punc.tokens.vocabulary import Vocabulary
+from punc.training.options import TrainingOptions
 from punc.training.train import train
 
 torch.set_num_threads(1)
@@ -44,7 +46,8 @@ def text_model(tmp_path_factory, toy_store):
     """A trained first stage, for models that have one: directory of a small T-LSTM."""
     directory = tmp_path_factory.mktemp("text") / "exp"
     options = options_of("t_lstm", "")
-    train(toy_store, directory, "t_lstm", options, train_set="train_after", dev_set="dev_after", **TRAINING)
+    train(toy_store, directory, "t_lstm", options,
+          TrainingOptions(train_set="train_after", dev_set="dev_after", **TRAINING))
     return directory
 
 
@@ -99,7 +102,8 @@ def test_a_model_says_what_it_is(name):
     assert set(base.option_names(name)) == set(list(inspect.signature(model.__init__).parameters)[3:])
     for option in base.option_names(name):
         assert description(model, option) != option.replace("_", " "), f"no line about {option}"
-    assert not set(base.option_names(name)) & set(train.__kwdefaults__), "the name is one of punc train's own options"
+    own = {field.name for field in fields(TrainingOptions)}
+    assert not set(base.option_names(name)) & own, "the name is one of punc train's own options"
     assert model.token_type in ("word", "char", "subword")
     assert model.lookahead is None or model.lookahead >= 0
 
@@ -112,7 +116,8 @@ TASKS = [(name, task) for name in NAMES for task in ("after", "before", "pause")
 @pytest.mark.parametrize(("name", "task"), TASKS)
 def test_it_learns_what_is_after_a_slot_before_it_and_in_it(name, task, text_model, toy_store, tmp_path):
     options = options_of(name, text_model, pauses=task == "pause")
-    train(toy_store, tmp_path, name, options, train_set=f"train_{task}", dev_set=f"dev_{task}", **TRAINING)
+    train(toy_store, tmp_path, name, options,
+          TrainingOptions(train_set=f"train_{task}", dev_set=f"dev_{task}", **TRAINING))
     data = Store(toy_store).set(f"dev_{task}")
     model = base.load(tmp_path)
     right = log_posteriors(model, data).argmax(axis=1) == data.labels
@@ -334,7 +339,7 @@ def test_the_first_stage_stays_as_it_is_and_is_part_of_the_file(text_model, toy_
     stage1, directory = tmp_path / "stage1", tmp_path / "stage2"
     shutil.copytree(text_model, stage1)
     train(toy_store, directory, "ta_lstm", {"text_model": str(stage1), "hidden_dim": 4, "init_range": 0.1},
-          train_set="train_pause", dev_set="dev_pause", **TRAINING | {"epochs": 2})
+          TrainingOptions(train_set="train_pause", dev_set="dev_pause", **TRAINING | {"epochs": 2}))
     first = base.load(stage1).state_dict()
     shutil.rmtree(stage1)
     second = base.load(directory)

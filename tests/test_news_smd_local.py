@@ -1,4 +1,4 @@
-"""The scripts of egs/news_smd on made-up text: what a text is, which messages are kept, what is in which set."""
+"""The scripts of egs/news_smd on made-up text."""
 
 import importlib
 import subprocess
@@ -40,11 +40,11 @@ TEXTS, SENTENCES, MESSAGES, INFORMAL, MIXTURE, MATCHED = map(
     ("\u200f \U0001f600 \u0301", []),
     ("a " * 61 + ".", [""]),
 ])
-def test_sentences(line, texts):
+def test_sentence_reader_sentences(line, texts):
     assert list(TEXTS.SentenceReader().sentences(line)) == texts
 
 
-def test_what_is_left_out_is_counted():
+def test_sentence_reader_counts():
     reader = TEXTS.SentenceReader()
     for line in ("Fine.", "no end", "...", "b" * 51 + "!", "I \U0001f600 go."):
         list(reader.sentences(line))
@@ -52,7 +52,7 @@ def test_what_is_left_out_is_counted():
                              "left out: a word of more than 50 characters": 1, "lines with characters removed": 1}
 
 
-def test_texts_are_read_back_by_punc_prepare(tmp_path):
+def test_texts_read_back_by_prepare(tmp_path):
     reader = TEXTS.SentenceReader()
     line = "The U.S. paid 3.5, e.g. $10,000 at 10:30 and/or 7 p.m.! Isn't it? It's (well) \"so-called\" AT&T\u200f, no?"
     texts = [text for text in reader.sentences(line) if text]
@@ -65,11 +65,11 @@ def test_texts_are_read_back_by_punc_prepare(tmp_path):
     assert len({u.stream for u in utterances}) == len(texts) > 1
 
 
-def test_texts_that_are_the_same_to_a_model_have_one_key():
+def test_key_ignores_marks_and_digits():
     assert TEXTS.key("at 10, ok?") == TEXTS.key("at 27 ok.") != TEXTS.key("at 270 ok.")
 
 
-def test_a_chance_is_fixed_and_even():
+def test_chance_fixed_and_uniform():
     chances = [TEXTS.chance("x", str(i)) for i in range(1000)]
     assert chances[0] == TEXTS.chance("x", "0") != TEXTS.chance("y", "0")
     assert [sum(i <= 10 * c < i + 1 for c in chances) > 70 for i in range(10)] == [True] * 10
@@ -88,7 +88,7 @@ STANDARD = frozenset(("where", "are", "you", "coming", "now", "ok", "i", "am", "
     ("The money is $3.50, at 10:30.", "the money is $3.50, at 10:30."),
     ("See you at 7pm.", "see you at 7pm."),
 ])
-def test_messages_that_are_kept(message, text):
+def test_message_filter_keeps(message, text):
     assert MESSAGES.MessageFilter(STANDARD).text(message) == text
 
 
@@ -108,18 +108,18 @@ def test_messages_that_are_kept(message, text):
     ("Ok.", "less than two words"),
     ("x" * 50_000 + ".", "less than two words"),
 ])
-def test_messages_that_are_left_out(message, reason):
+def test_message_filter_leaves_out(message, reason):
     found = MESSAGES.MessageFilter(STANDARD)
     assert found.text(message) == ""
     assert found.counts == {reason: 1}
 
 
-def test_a_message_is_kept_once():
+def test_message_filter_keeps_text_once():
     found = MESSAGES.MessageFilter(STANDARD)
     assert [bool(found.text(text)) for text in ("I am late.", "i am, LATE!", "Am I late?")] == [True, False, True]
 
 
-def test_messages_without_standard_words_are_those_of_the_lists(tmp_path):
+def test_standard_words_lists(tmp_path):
     (tmp_path / "words").write_text("hello 20\nrare 19\ndont 500\nx 300\ni 300\n")
     standard = MESSAGES.standard_words(tmp_path / "words")
     assert {"hello", "i", "yup"} <= standard
@@ -131,11 +131,11 @@ def test_messages_without_standard_words_are_those_of_the_lists(tmp_path):
     ("are we going home", ["we going home"]),
     ("where are you going", ["where are you going"]),
 ])
-def test_questions_lose_what_is_implied(tokens, question):
+def test_shorter_question(tokens, question):
     assert " ".join(INFORMAL.shorter_question(tokens.split())) in question
 
 
-def test_statements_become_questions_of_their_words():
+def test_informal_questions_of_statements():
     made = {text: INFORMAL.Informal().make(text, True) for text in
             ("you can see my house.", "i am late for my train.", "we need more time.", "no pronoun here.")}
     assert made["no pronoun here."] == ""
@@ -143,7 +143,7 @@ def test_statements_become_questions_of_their_words():
         assert any(set(words) <= set(TEXTS.words_of(text)) and text.endswith("?") for text in made.values())
 
 
-def test_informal_texts():
+def test_informal_statements():
     informal = INFORMAL.Informal()
     texts = [f"i do not know what we can purchase in shop {name}." for name in "abcdefghijklmnopqrstuvwxyz"]
     made = [informal.make(text, False) for text in texts]
@@ -176,7 +176,7 @@ def corpus(place):
     return place
 
 
-def test_sources(tmp_path):
+def test_sentences_sources(tmp_path):
     SENTENCES.main(corpus(tmp_path / "corpus"), tmp_path)
     assert (tmp_path / "news.txt").read_text().splitlines()[:3] == [
         "#doc 0 TRAIN", "shares of reda co rose 3.5 pct, it said.", "it reda fell."]
@@ -187,7 +187,7 @@ def test_sources(tmp_path):
     assert documents["0.2"] == ["i like 10."]
 
 
-def test_no_sentence_is_in_two_sets_and_half_are_questions(tmp_path):
+def test_matched_disjoint_and_half_questions(tmp_path):
     SENTENCES.main(corpus(tmp_path / "corpus"), tmp_path)
     MATCHED.main(tmp_path, tmp_path / "raw", 100, 30)
     sets = {path.stem: path.read_text().splitlines() for path in (tmp_path / "raw").iterdir()}
@@ -205,7 +205,7 @@ def test_no_sentence_is_in_two_sets_and_half_are_questions(tmp_path):
                    for text in sets[f"{name}_multi"])
 
 
-def test_related_sentences_follow_one_another():
+def test_related_sentences_adjacent():
     document = [f"why {i}?" if i % 3 == 0 else "" if i % 10 == 7 else f"so {i}." for i in range(100)]
     used = set()
     runs = list(MATCHED.related(document, used))
@@ -217,7 +217,7 @@ def test_related_sentences_follow_one_another():
         assert any(map(TEXTS.is_question, run))
 
 
-def test_the_mixture_has_its_share_of_questions_and_no_message(tmp_path, monkeypatch):
+def test_mixture_questions_and_messages(tmp_path, monkeypatch):
     (tmp_path / "conf").mkdir()
     for file in (RECIPE / "conf").glob("*.txt"):
         (tmp_path / "conf" / file.name).write_bytes(file.read_bytes())
@@ -241,7 +241,7 @@ def test_the_mixture_has_its_share_of_questions_and_no_message(tmp_path, monkeyp
         assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
 
 
-def test_a_message_that_is_not_there_is_one_line(tmp_path):
+def test_mixture_missing_message(tmp_path):
     (tmp_path / "messages").write_text("1\tok.\n")
     run = subprocess.run([sys.executable, LOCAL / "mixture.py", tmp_path, tmp_path / "messages", tmp_path / "out",
                           "0", "0"], capture_output=True, text=True, check=False)
@@ -251,7 +251,7 @@ def test_a_message_that_is_not_there_is_one_line(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_table_of_another_kind_is_one_line(tmp_path):
+def test_messages_wrong_table(tmp_path):
     place = corpus(tmp_path / "corpus")
     (place / "news_smd/nus_sms_en.tsv").write_text("id\ttext\n")
     run = subprocess.run([sys.executable, LOCAL / "messages.py", place, place / "none", tmp_path / "out"],
@@ -260,14 +260,14 @@ def test_a_table_of_another_kind_is_one_line(tmp_path):
     assert run.stderr.count("\n") == 1
 
 
-def test_counts_of_a_set(tmp_path, capsys):
+def test_count_sets_row(tmp_path, capsys):
     (tmp_path / "raw.txt").write_text("well, ok? no.\nis it?\n")
     main(["prepare", "--format", "prose", "--utt-words", "0", "--independent", "true", "--nj", "1", "--labels",
           str(RECIPE / "conf/labels.txt"), str(tmp_path / "raw.txt"), str(tmp_path / "data")])
     assert load("count_sets").row(str(tmp_path / "data")) == "| `data` | 2 | 5 | 15 | 1 | 1 | 2 | 50.0 |"
 
 
-def test_every_row_has_a_conf_and_published_figures_have_rows():
+def test_published_systems_have_confs():
     rows = {line.split("\t")[0] for line in (RECIPE / "conf/published.tsv").read_text().splitlines()
             if not line.startswith(("#", "system\t"))}
     confs = {path.stem for path in (RECIPE / "conf").glob("*.conf")}

@@ -15,6 +15,7 @@ from punc.decoding.decode import log_posteriors
 from punc.decoding.streaming import punctuate_live
 from punc.models import base, ngram, ngram_dt
 from punc.tokens.store import Store, StoreSet, Vocabulary, make_store
+from punc.training.options import TrainingOptions
 from punc.training.train import train
 
 needs_lmplz = pytest.mark.skipif(not shutil.which("lmplz"), reason="no lmplz: bash utils/install_lmplz.sh")
@@ -48,14 +49,15 @@ def arpa(tmp_path_factory, toy_store):
 def exp(tmp_path_factory, toy_store, arpa):
     """A trained n-gram model."""
     directory = tmp_path_factory.mktemp("exp") / "ngram"
-    train(toy_store, directory, "ngram", {"arpa": str(arpa / "pause")}, train_set="train_pause", dev_set="dev_pause")
+    train(toy_store, directory, "ngram", {"arpa": str(arpa / "pause")},
+          TrainingOptions(train_set="train_pause", dev_set="dev_pause"))
     return directory
 
 
 @pytest.mark.parametrize("task", ["after", "before"])
 def test_ngram_learns_and_is_loaded(task, toy_store, arpa, tmp_path):
     options = {"arpa": str(arpa / task)}
-    train(toy_store, tmp_path, "ngram", options, train_set=f"train_{task}", dev_set=f"dev_{task}")
+    train(toy_store, tmp_path, "ngram", options, TrainingOptions(train_set=f"train_{task}", dev_set=f"dev_{task}"))
     model, data = base.load(tmp_path), Store(toy_store).set(f"dev_{task}")
     logs = log_posteriors(model, data)
     assert logs.dtype == np.float32
@@ -63,7 +65,7 @@ def test_ngram_learns_and_is_loaded(task, toy_store, arpa, tmp_path):
     assert np.mean(logs.argmax(axis=1) == data.labels) > 0.95
     assert sorted(os.listdir(tmp_path)) == ["conf", "final.pt", "labels.txt", "vocab"]
     before = (tmp_path / "final.pt").read_bytes()
-    train(toy_store, tmp_path, "ngram", options, train_set=f"train_{task}", dev_set=f"dev_{task}")
+    train(toy_store, tmp_path, "ngram", options, TrainingOptions(train_set=f"train_{task}", dev_set=f"dev_{task}"))
     assert (tmp_path / "final.pt").read_bytes() == before  # finished: nothing is done again
     # Streams know nothing of each other.
     alone = StoreSet(data.ids[200:400], None, None, ["1"], np.array([0, 200]))
@@ -75,8 +77,8 @@ def test_ngram_is_estimated_pruned_and_interpolated(toy_store, tmp_path, capfd):
     data, sizes = Store(toy_store).set("dev_after"), []
     for prune in ("0", "0,0,2"):
         directory = tmp_path / prune
-        train(toy_store, directory, "ngram", {"order": 3, "prune": prune}, train_set="train_before,train_after",
-              dev_set="dev_after")
+        train(toy_store, directory, "ngram", {"order": 3, "prune": prune},
+              TrainingOptions(train_set="train_before,train_after", dev_set="dev_after"))
         model = base.load(directory)
         assert np.mean(log_posteriors(model, data).argmax(axis=1) == data.labels) > 0.95
         sizes.append(len(model.models[0].orders[2].keys))
@@ -110,8 +112,8 @@ def test_interpolation_is_the_most_probable():
 
 
 def test_interpolated_probabilities_are_the_weighted_sum(toy_store, arpa, tmp_path):
-    train(toy_store, tmp_path, "ngram", {"arpa": f"{arpa / 'after'},{arpa / 'before'}"}, train_set="train_after",
-          dev_set="dev_before")
+    train(toy_store, tmp_path, "ngram", {"arpa": f"{arpa / 'after'},{arpa / 'before'}"},
+          TrainingOptions(train_set="train_after", dev_set="dev_before"))
     model = base.load(tmp_path)
     rng = np.random.default_rng(0)
     history, tokens = rng.integers(0, 14, (50, 3)), rng.integers(0, 13, (50, 2))
@@ -173,7 +175,8 @@ def test_tree_learns_from_pauses_and_has_the_language_model_inside(exp, toy_stor
     pytest.importorskip("sklearn", reason="no scikit-learn: the extra 'tree'")
     lm = tmp_path / "lm"
     shutil.copytree(exp, lm)
-    train(toy_store, tmp_path / "dt", "ngram_dt", {"lm_model": str(lm)}, train_set="train_pause", dev_set="dev_pause")
+    train(toy_store, tmp_path / "dt", "ngram_dt", {"lm_model": str(lm)},
+          TrainingOptions(train_set="train_pause", dev_set="dev_pause"))
     assert "depth " in capfd.readouterr().err
     shutil.rmtree(lm)
     model, data = base.load(tmp_path / "dt"), Store(toy_store).set("dev_pause")
@@ -204,14 +207,16 @@ def test_tree_learns_from_pauses_and_has_the_language_model_inside(exp, toy_stor
 def test_options_of_the_ngram(options, message, toy_store, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(InputError) as error:
-        train(toy_store, tmp_path / "exp", "ngram", options, train_set="train_after", dev_set="dev_after")
+        train(toy_store, tmp_path / "exp", "ngram", options,
+              TrainingOptions(train_set="train_after", dev_set="dev_after"))
     assert str(error.value) == message
     assert not (tmp_path / "exp").exists()
 
 
 def test_options_of_training_by_gradient(toy_store, tmp_path):
     with pytest.raises(InputError) as error:
-        train(toy_store, tmp_path / "exp", "ngram", {}, train_set="train_after", dev_set="dev_after", epochs=3)
+        train(toy_store, tmp_path / "exp", "ngram", {},
+              TrainingOptions(train_set="train_after", dev_set="dev_after", epochs=3))
     assert str(error.value) == "--epochs=3, but ngram is not trained by gradient; leave the option out"
 
 
@@ -221,14 +226,15 @@ def test_options_of_training_by_gradient(toy_store, tmp_path):
 ])
 def test_sets_that_are_not_there(train_set, dev_set, message, toy_store, tmp_path):
     with pytest.raises(InputError) as error:
-        train(toy_store, tmp_path / "exp", "ngram", {}, train_set=train_set, dev_set=dev_set)
+        train(toy_store, tmp_path / "exp", "ngram", {}, TrainingOptions(train_set=train_set, dev_set=dev_set))
     assert message in str(error.value)
 
 
 @needs_lmplz
 def test_what_lmplz_says_is_one_line(toy_store, tmp_path):
     with pytest.raises(InputError, match=r"^lmplz failed: .+; see --memory") as error:
-        train(toy_store, tmp_path / "exp", "ngram", {"memory": "x"}, train_set="train_after", dev_set="dev_after")
+        train(toy_store, tmp_path / "exp", "ngram", {"memory": "x"},
+              TrainingOptions(train_set="train_after", dev_set="dev_after"))
     assert "\n" not in str(error.value)
 
 
@@ -241,7 +247,8 @@ def test_what_lmplz_says_is_one_line(toy_store, tmp_path):
 def test_options_of_the_tree(options, message, exp, toy_store, tmp_path):
     options = {name: value.replace("EXP", str(exp)) for name, value in options.items()}
     with pytest.raises(InputError) as error:
-        train(toy_store, tmp_path / "dt", "ngram_dt", options, train_set="train_pause", dev_set="dev_pause")
+        train(toy_store, tmp_path / "dt", "ngram_dt", options,
+              TrainingOptions(train_set="train_pause", dev_set="dev_pause"))
     assert str(error.value) == message
 
 
@@ -250,7 +257,7 @@ def test_another_vocabulary_than_the_language_models(exp, tmp_path):
     write_data_dir(tmp_path / "train", [Utterance("u", "u", words, ["O", "COMMA"], np.zeros(2, np.float32))])
     make_store(tmp_path / "store", [tmp_path / "train"], exp / "labels.txt", nj=1)
     with pytest.raises(InputError, match="the store has another vocabulary than the model of --lm-model"):
-        train(tmp_path / "store", tmp_path / "dt", "ngram_dt", {"lm_model": str(exp)}, dev_set="train")
+        train(tmp_path / "store", tmp_path / "dt", "ngram_dt", {"lm_model": str(exp)}, TrainingOptions(dev_set="train"))
 
 
 @pytest.mark.parametrize("name", ["0.1.logs", "weights"])

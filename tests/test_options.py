@@ -256,6 +256,12 @@ def test_help_one_line_per_option_with_default(parser, capsys):
     assert lines[-1] == "example: punc test --rate 1 data"
 
 
+def test_help_notes_stand_before_the_example(capsys):
+    with pytest.raises(SystemExit):
+        OptionParser("punc test", "Tests.", "punc test x", ["a note:", "  kept   as it is"]).parse(["--help"])
+    assert capsys.readouterr().out.endswith("\n\na note:\n  kept   as it is\n\nexample: punc test x\n")
+
+
 def test_kebab_and_nearest():
     assert kebab("hidden_dim") == "--hidden-dim"
     assert nearest("--rat", ["--rate", "--name"]) == "did you mean --rate?"

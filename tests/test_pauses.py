@@ -1,4 +1,4 @@
-"""Pauses: closed forms from synthetic times, who is timed and who is not, Kaldi's bytes, and the command."""
+"""Pauses: closed forms from synthetic times, timed and untimed words, Kaldi's bytes, and the command."""
 
 import os
 import struct
@@ -40,8 +40,8 @@ def one_stream(words: str, of: Timing, **options) -> np.ndarray:
 
 
 @given(st.lists(st.tuples(st.integers(0, 3000), st.integers(1, 3000)), min_size=1, max_size=50))
-def test_closed_form(gaps_and_durations):
-    """Words with given gaps in milliseconds between them have just these pauses; the order of ids says nothing."""
+def test_slot_pauses_closed_form(gaps_and_durations):
+    """Words with given gaps in milliseconds between them have just these gaps as pauses."""
     rows, time = [], 0
     for gap, duration in gaps_and_durations:
         rows.append(((time + gap) / 1000, (time + gap + duration) / 1000))
@@ -51,44 +51,44 @@ def test_closed_form(gaps_and_durations):
     assert_array_equal(pauses, np.float32(expected))
 
 
-def test_no_words():
+def test_slot_pauses_no_words():
     assert len(slot_pauses(np.zeros((0, 2)), np.zeros(0, int))) == 0
     assert len(slot_pauses(np.zeros((0, 2)), np.zeros(0, int), end=1.0)) == 0
 
 
-def test_last_word_is_unknown_without_an_end():
+def test_stream_pauses_last_word_needs_an_end():
     of = timing("a b", "0-1 1.25-2")
     assert_array_equal(one_stream("a b", of), np.float32([0.25, NAN]))
     assert_array_equal(one_stream("a b", of._replace(end=2.5)), np.float32([0.25, 0.5]))
 
 
-def test_floor_and_exact_zero():
+def test_stream_pauses_floor_and_exact_zero():
     pauses = one_stream("a b c d", timing("a b c d", "0-0.5 0.4-1 0.9-1.2 1.2-2"))
     assert_array_equal(pauses, np.float32([0, 0, 0, NAN]))
     assert one_stream("a b", timing("a b", "0.1-0.30000000000000004 0.3-1"))[0] == 0
 
 
-def test_words_are_matched_by_alignment_not_position():
+def test_stream_pauses_match_by_alignment():
     of = timing("uh so we go", "0-1 1.5-2 2.25-3 4-5")
     assert_array_equal(one_stream("so we go", of), np.float32([0.25, 1, NAN]))
 
 
-def test_case_does_not_matter():
+def test_stream_pauses_ignore_case():
     assert_array_equal(one_stream("So WE go", timing("SO we Go", "0-1 2-3 5-6"), substituted=False),
                        np.float32([1, 2, NAN]))
 
 
-def test_a_word_without_time_hides_its_slot_and_the_one_before():
+def test_stream_pauses_untimed_word_hides_two_slots():
     pauses = one_stream("we really do go", timing("we do go", "0-1 2-3 3.5-4"))
     assert_array_equal(pauses, np.float32([NAN, NAN, 0.5, NAN]))
 
 
-def test_time_of_words_that_the_text_has_not_is_no_pause():
+def test_stream_pauses_subtract_extra_words():
     """we [0.5 s] um (1 s) [0.25 s] go: 0.75 s of silence, though 1.75 s lie between."""
     assert_array_equal(one_stream("we go", timing("we um go", "0-1 1.5-2.5 2.75-3")), np.float32([0.75, NAN]))
 
 
-def test_substituted_words():
+def test_stream_pauses_substituted_words():
     of = timing("we <unk> home", "0-1 1.5-2 3-4")
     assert_array_equal(one_stream("we went home", of), np.float32([0.5, 1, NAN]))
     assert_array_equal(one_stream("we went home", of, substituted=False), np.float32([NAN, NAN, NAN]))
@@ -104,51 +104,51 @@ def segments(**times):
 UTTERANCES = [("s-1", ["a", "b"]), ("s-2", ["c", "d"])]
 
 
-def test_times_of_the_stream_go_across_utterances():
+def test_stream_pauses_across_utterances():
     of = timing("a b c d", "0-1 1.5-2 5-6 6-7", end=7.5)
     pauses = stream_pauses("s", UTTERANCES, sources(s=of))
     assert_array_equal(pauses, np.float32([[0.5, 3], [0, 0.5]]))
 
 
-def test_times_of_utterances_with_segments():
+def test_stream_pauses_of_utterances_with_segments():
     of = sources(s_1=timing("a b", "0-1 1.5-2"), s_2=timing("c d", "0.25-1 1-2"))
     pauses = stream_pauses("rec", UTTERANCES, of, segments(s_1=(10, 12), s_2=(15, 17)))
     assert_array_equal(pauses, np.float32([[0.5, 3.25], [0, NAN]]))  # 15.25 - 12
 
 
-def test_times_of_utterances_without_segments():
+def test_stream_pauses_of_utterances_without_segments():
     of = sources(s_1=timing("a b", "0-1 1.5-2", end=2.5), s_2=timing("c d", "0.25-1 1-2"))
     assert_array_equal(stream_pauses("s", UTTERANCES, of), np.float32([[0.5, NAN], [0, NAN]]))
     assert_array_equal(stream_pauses("s", UTTERANCES[:1], of), np.float32([[0.5, 0.5]]))  # it is the whole stream
 
 
-def test_utterances_that_overlap_have_no_pause_between_them():
+def test_stream_pauses_overlapping_utterances():
     of = sources(s_1=timing("a b", "0-1 1.5-2"), s_2=timing("c d", "0-1 1-2"))
     pauses = stream_pauses("rec", UTTERANCES, of, segments(s_1=(10, 12), s_2=(11, 13)))
     assert_array_equal(pauses, np.float32([[0.5, 0], [0, NAN]]))
 
 
-def test_utterance_without_times():
+def test_stream_pauses_utterance_without_times():
     counts = Counter()
     pauses = stream_pauses("rec", UTTERANCES, sources(s_1=timing("a b", "0-1 1.5-2")),
                            segments(s_1=(10, 12), s_2=(15, 17)), counts=counts)
     assert_array_equal(pauses, np.float32([[0.5, NAN], [NAN, NAN]]))
-    assert counts == {"slots": 4, "known": 1, "beside": 3, "untimed": 2, "ends": 0, "extra": 0, "missing": 1}
+    assert counts == {"slots": 4, "known": 1, "next_to_untimed": 3, "untimed": 2, "ends": 0, "extra": 0, "missing": 1}
 
 
-def test_counts():
+def test_stream_pauses_counts():
     counts = Counter()
     one_stream("we really do go", timing("uh we do go", "0-0.5 0.5-1 2-3 3.5-4"), counts=counts)
-    assert counts == {"slots": 4, "known": 1, "beside": 2, "untimed": 1, "ends": 1, "extra": 1}
+    assert counts == {"slots": 4, "known": 1, "next_to_untimed": 2, "untimed": 1, "ends": 1, "extra": 1}
 
 
-def test_absolute_times_under_utterance_ids():
+def test_stream_pauses_absolute_times_under_utterance_ids():
     of = sources(s_1=timing("a b", "10-11 11-12"))
     with pytest.raises(InputError, match=r"ctm:7: the times of 's-1' go up to 12.00 s, but it is 2.00 s long; give"):
         stream_pauses("rec", UTTERANCES[:1], of, segments(s_1=(10, 12)))
 
 
-def test_file_and_channel_of_a_recording(tmp_path):
+def test_stream_pauses_file_and_channel(tmp_path):
     (tmp_path / "ctm").write_text("call A 0 1 a\ncall A 2 1 b\ncall B 0 1 a\ncall B 5 1 b\n")
     (tmp_path / "reco2file_and_channel").write_text("call-l call A\ncall-r call B\n")
     channels, times = read_channels(tmp_path / "reco2file_and_channel"), word_times(tmp_path / "ctm")
@@ -157,7 +157,7 @@ def test_file_and_channel_of_a_recording(tmp_path):
         assert_array_equal(pauses, np.float32([[pause, NAN]]))
 
 
-def test_bad_reco2file_and_channel(tmp_path):
+def test_read_channels_bad_line(tmp_path):
     (tmp_path / "r").write_text("a a A\nb b\n")
     with pytest.raises(InputError, match="r:2: 'b' does not have a file and a channel; write: RECORDING FILE CHANNEL"):
         read_channels(tmp_path / "r")
@@ -167,7 +167,7 @@ floats = st.floats(0, 1000, width=32) | st.just(NAN)
 
 
 @given(st.dictionaries(st.text("ab-é", min_size=1, max_size=6), st.lists(floats, min_size=1, max_size=5), min_size=1))
-def test_kaldi_reads_what_is_written(tmp_path_factory, pauses):
+def test_write_pauses_is_read_by_kaldi(tmp_path_factory, pauses):
     path = tmp_path_factory.mktemp("data")
     (path / "text").write_text("".join(f"{id} x\n" for id in sorted(pauses, key=str.encode)), encoding="utf-8")
     write_pauses(path, ((id, np.array(values)) for id, values in pauses.items()))
@@ -178,7 +178,7 @@ def test_kaldi_reads_what_is_written(tmp_path_factory, pauses):
         assert_array_equal(read[id], np.float32(values))
 
 
-def test_bytes_of_the_archive(tmp_path):
+def test_write_pauses_bytes(tmp_path):
     """Kaldi's binary: key, blank, NUL, B, `FV `, the size of an int32, the int32, little-endian float32."""
     (tmp_path / "text").write_text("utt a b\n")
     write_pauses(tmp_path, [("utt", np.array([0.5, NAN]))])
@@ -186,7 +186,7 @@ def test_bytes_of_the_archive(tmp_path):
     assert (tmp_path / "pauses.scp").read_text() == f"utt {tmp_path}/pauses.ark:4\n"
 
 
-def test_an_index_is_in_place_only_where_its_archive_is(tmp_path, monkeypatch):
+def test_write_pauses_archive_before_index(tmp_path, monkeypatch):
     """A run that is killed between the two must not look finished."""
     (tmp_path / "text").write_text("utt a b\n")
     replace, placed = os.replace, []
@@ -195,7 +195,7 @@ def test_an_index_is_in_place_only_where_its_archive_is(tmp_path, monkeypatch):
     assert placed == ["pauses.ark", "pauses.scp"]
 
 
-def test_an_utterance_without_pauses_leaves_the_old_ones(tmp_path):
+def test_write_pauses_missing_utterance_leaves_old_pauses(tmp_path):
     (tmp_path / "text").write_text("one a\ntwo b\n")
     (tmp_path / "pauses.scp").write_text("old\n")
     with pytest.raises(ValueError, match="no pauses for 'two'"):
@@ -204,7 +204,7 @@ def test_an_utterance_without_pauses_leaves_the_old_ones(tmp_path):
     assert (tmp_path / "pauses.scp").read_text() == "old\n"
 
 
-def test_statistics_by_label():
+def test_pauses_by_label_statistics():
     table = pauses_by_label([(["O", "COMMA", "O"], np.float32([0, 0.25, NAN])),
                              (["O", "PERIOD"], np.float32([1, NAN]))])
     assert table["O"] == (3, 1, 0.25, 0.5, 0.75)
@@ -244,7 +244,7 @@ def test_command_with_a_ctm(data, tmp_path, capsys, content):
         assert_array_equal(pauses_in(data), np.float32([0, 2, 0.25, NAN]))
         out, err = capsys.readouterr()
         assert out == ""
-        assert err == ("punc pauses: 4 slots, 3 known, 1 unknown (0 beside the 0 words without a time, 1 at ends); "
+        assert err == ("punc pauses: 4 slots, 3 known, 1 unknown (0 next to the 0 words without a time, 1 at ends); "
                        "0 utterances without times; 0 timed words not in the text; repairs: none\n")
 
 
@@ -284,18 +284,18 @@ def test_command_counts_repairs(data, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(("content", "options", "message"), [
-    ("rec 1 1 1 so\nrec 1 2 x far\n", [], "ctm:2: the duration 'x' is no number; write one, as 1.25"),
+    ("rec 1 1 1 so\nrec 1 2 x far\n", [], "ctm:2: the duration 'x' is not a number; write one, as 1.25"),
     ("rec 1 -1 1 so\n", [], "ctm:1: the begin -1 is negative; count from the start of the recording"),
     ("rec 1 0 9 so\nrec 1 1 1 far\n", [], "ctm:2: at 1.00 s a word of 'rec' overlaps the one before by more than 1 s"),
     (UTTERANCE_CTM.replace("1 0.750", "1 5.750"), [], "ctm:3: the times of 'spk-2' go up to 6.25 s, but it is 2.00 s"),
     ("other 1 0 1 so\n", [], "ctm: no word of {data} has a time: it has utterance 'spk-1' of 'rec', the times have "
                              "'other'; give the times the ids of the utterances or recordings"),
     ("", [], "ctm: the file has no timed words; make it again"),
-    (RECORDING_CTM, ["--format=textgrid"], "ctm: no *.TextGrid here; name a TextGrid, or a directory that has some"),
+    (RECORDING_CTM, ["--format=textgrid"], "ctm: no *.TextGrid here; name a TextGrid, or a directory with some"),
     (RECORDING_CTM, ["--format=praat"], "argument --format: invalid choice: 'praat'"),
     (RECORDING_CTM, ["--max-overlaps=1"], "unknown option --max-overlaps; did you mean --max-overlap?"),
 ])
-def test_bad_input_is_one_line_and_leaves_the_data_as_it_was(data, tmp_path, capsys, content, options, message):
+def test_command_error_is_one_line_and_leaves_data(data, tmp_path, capsys, content, options, message):
     (tmp_path / "ctm").write_text(content)
     write_pauses(data, [("spk-1", np.zeros(2)), ("spk-2", np.ones(2))])
     before = {file.name: file.read_bytes() for file in data.iterdir()}
@@ -307,13 +307,13 @@ def test_bad_input_is_one_line_and_leaves_the_data_as_it_was(data, tmp_path, cap
     assert {file.name: file.read_bytes() for file in data.iterdir()} == before
 
 
-def test_what_is_odd_is_named_and_kept(tmp_path, capsys):
+def test_command_names_odd_cases_and_keeps_them(tmp_path, capsys):
     write_data_dir(tmp_path / "data", [Utterance("a-1", "a", ["so", "it", "is"]), Utterance("b-1", "b", ["no"] * 5)])
     (tmp_path / "ctm").write_text("a 1 0 1 so\na 1 3001 1 it\na 1 3003 1 is\nb 1 0 1 no\nb 1 1 1 no\n")
     assert main(["pauses", str(tmp_path / "data"), str(tmp_path / "ctm")]) == 0
     lines = capsys.readouterr().err.splitlines()
     assert lines[1:] == ["punc pauses: 1 pauses of more than 60 s, kept: 3000.0 s after word 1 of 'a-1'",
-                         "punc pauses: 1 streams of which more than half has no time, kept with those pauses "
-                         "unknown: 'b'"]
+                         "punc pauses: 1 streams with times for less than half of their words, kept with unknown "
+                         "pauses: 'b'"]
     first = next(DataDir(tmp_path / "data").utterances())
     np.testing.assert_allclose(first.pauses, [3000, 1, np.nan])

@@ -192,7 +192,7 @@ def change(path, old, new):
     (lambda r: change(r / "ctm", "bob-r1-2", "bob-r1-9"),
      "ctm:14: 'bob-r1-9' is no recording and no utterance of data/test; name the data directory that was decoded"),
     (lambda r: swap(r / "ctm"), "ctm:5: at 1.50 s a word of 'ann-r1-1' begins before the one above; sort the CTM: "),
-    (lambda r: change(r / "ctm", "1 0.400 0.250", "1 0.400 0.25s"), "ctm:2: the duration '0.25s' is no number; "),
+    (lambda r: change(r / "ctm", "1 0.400 0.250", "1 0.400 0.25s"), "ctm:2: the duration '0.25s' is not a number; "),
     (lambda r: (r / "data/test/utt2spk").unlink(), "data/test/utt2spk: no such file; "),
 ])
 def test_a_mistake_is_one_line_and_the_output_as_it_was(recipe, model, break_it, said):

@@ -1,4 +1,4 @@
-"""Reading prose: a table of pieces and what they say; clitics; capitals; writing back."""
+"""Reading prose: a table of tokens and what they say; clitics; capitals; writing back."""
 
 import pytest
 from hypothesis import given
@@ -21,7 +21,7 @@ def clitics(tmp_path):
 
 
 @pytest.mark.parametrize(("token", "lead", "words", "labels"), [
-    # piece, label for the word before, words, their labels
+    # token, label for the word before, words, their labels
     ("word", "", "word", "O"),
     ("Word,", "", "word", "COMMA"),
     ("end.", "", "end", "PERIOD"),
@@ -65,7 +65,7 @@ def clitics(tmp_path):
     ("#0", "", "0", "O"),
     ("<s>", "", "s", "O"),
 ])
-def test_piece(token, lead, words, labels):
+def test_token_parts(token, lead, words, labels):
     assert TextReader(CHE).token(token) == (lead, words, labels)
 
 
@@ -81,11 +81,11 @@ def test_piece(token, lead, words, labels):
     ("n't,", "n't", "COMMA"),
     ("its", "its", "O"),
 ])
-def test_clitics(clitics, token, words, labels):
+def test_token_with_clitics(clitics, token, words, labels):
     assert TextReader(CHE, clitics=clitics).token(token) == ("", words, labels)
 
 
-def test_clitics_of_tokenised_text_keep_their_apostrophe(clitics):
+def test_token_tokenised_clitic_keeps_apostrophe(clitics):
     assert TextReader(CHE, clitics=clitics).token("'m,") == ("", "'m", "COMMA")
 
 
@@ -103,28 +103,28 @@ def test_clitics_file_without_a_rule(tmp_path):
     ("It's,", True, "it 's", "CAP COMMA"),
     ("Can't", False, "cannot", "CAP"),
 ])
-def test_capitals(clitics, token, lowercase, words, labels):
+def test_token_capitals(clitics, token, lowercase, words, labels):
     assert TextReader(CASED, lowercase, clitics).token(token) == ("", words, labels)
 
 
-def test_case_stays_without_lowercase():
+def test_token_keeps_case_without_lowercase():
     assert TextReader(CHE, lowercase=False).token("McDonald,") == ("", "McDonald", "COMMA")
 
 
 @pytest.mark.parametrize(("label", "lead", "expected"), [
     ("O", "COMMA", "COMMA"), ("QUESTION", "COMMA", "QUESTION"), ("COMMA", "QUESTION", "QUESTION"),
     ("COMMA", "O", "COMMA")])
-def test_the_strongest_mark_wins(label, lead, expected):
+def test_attach_strongest_mark_wins(label, lead, expected):
     assert TextReader(CHE).attach(label, lead) == expected
 
 
-def test_a_mark_leaves_a_word_its_capital():
+def test_attach_keeps_capital():
     assert TextReader(CASED).attach("CAP", "PERIOD") == "CAP_PERIOD"
     assert TextReader(CASED).attach("CAP_PERIOD", "COMMA") == "CAP_PERIOD"
 
 
 @given(st.text(min_size=1))
-def test_any_piece_gives_words_without_blanks_and_a_label_each(text):
+def test_token_any_text_gives_words_and_a_label_each(text):
     for token in text.split():
         parts = TextReader(CHE).token(token)
         words, labels = parts.words.split(" "), parts.labels.split(" ")
@@ -138,7 +138,7 @@ WORDS = st.lists(st.from_regex(r"[a-z]{1,8}('[a-z]|-[a-z]{2})?", fullmatch=True)
 
 
 @given(st.data(), WORDS)
-def test_written_text_reads_back(data, words):
+def test_write_text_round_trip(data, words):
     for labels in (CHE, CASED):
         names = data.draw(st.lists(st.sampled_from(labels.names), min_size=len(words), max_size=len(words)))
         reader = TextReader(labels)
@@ -149,11 +149,11 @@ def test_written_text_reads_back(data, words):
 
 @pytest.mark.parametrize(("word", "expected"), [
     ("<s>", "s"), ("</s>", "s"), ("x</s>", "x</s>"), ("-<s>", "-s"), ("#0", "0"), ("#01", "#01"), ("#1", "#1")])
-def test_legal(word, expected):
+def test_legal_words(word, expected):
     assert legal(word) == expected
 
 
-def test_written_words_are_those_of_each_label():
+def test_written_words_of_each_label():
     labels = LabelSet(tuple(Label(*pair) for pair in (("O", "w"), ("CAP", "W"), ("COMMA", "w,"), ("ASK", "¿w?"),
                                                       ("END", "W."))))
     words, names = ["a", "ßa", "b", "c", "d"], ["COMMA", "CAP", "O", "ASK", "END"]

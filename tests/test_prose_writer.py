@@ -1,4 +1,4 @@
-"""Prose of words and labels: quotes in pairs, clitics joined, words as a table has them."""
+"""Prose from words and labels: quotes in pairs, clitics joined, words in the forms of a table."""
 
 import io
 
@@ -16,7 +16,7 @@ NAMES = {"": "O", '"': "QUOTATION", ",": "COMMA", ".": "PERIOD", "?": "QUESTIONM
 
 
 def labelled(text):
-    """Words and names of labels of a text in which a mark is always behind a word."""
+    """Words and names of labels of a text in which marks only follow words."""
     words, names = [], []
     for token in text.split():
         word = token.rstrip('",.?')
@@ -27,7 +27,7 @@ def labelled(text):
 
 
 def prose(*utterances, **options):
-    """The lines of (stream, text) each."""
+    """The lines written for utterances, (stream, text) each."""
     file = io.BytesIO()
     writer = ProseWriter(file, LABELS, **options)
     for number, (stream, text) in enumerate(utterances):
@@ -47,17 +47,17 @@ def prose(*utterances, **options):
     ('So" He" said.', 'So "He" said.'),
     ("Plain, text. Is it?", "Plain, text. Is it?"),
 ])
-def test_quotes_are_paired(text, expected):
+def test_prose_writer_pairs_quotes(text, expected):
     assert prose(("a", text)) == [expected]
     assert expected.count('"') % 2 == 0
 
 
-def test_quotes_over_utterances_and_not_over_streams():
+def test_prose_writer_quotes_cross_utterances_not_streams():
     assert prose(("a", 'He said"'), ("a", 'yes, and" went. Said"'), ("b", 'no" yes'), ("b", "end"), ("c", 'x" y')) == [
         "He said", '"yes, and" went. Said', 'no "yes', 'end"', 'x "y"']
 
 
-def test_without_a_quote_it_is_what_labels_write():
+def test_prose_writer_without_quotes_is_written():
     text = "I saw Japan, and NATO. Who did? 1996 x"
     words, names = labelled(text)
     assert prose(("a", text)) == [" ".join(written(words, names, LABELS))]
@@ -69,15 +69,15 @@ def test_without_a_quote_it_is_what_labels_write():
     ("n't begins", "n't begins"),
     ('say" n\'t" x', "say \"n't\" x"),
 ])
-def test_casing_and_clitics(text, expected):
+def test_prose_writer_casing_and_clitics(text, expected):
     options = {"casing": {"Nato": "NATO", "Mcdonald": "McDonald"}, "clitics": frozenset(("n't", "'s", "l'"))}
     assert prose(("a", text), **options) == [expected]
 
 
 @pytest.mark.parametrize("text", ["I", "USA", "1996 3.5", "x" * 500, "don't don’t donʼt don＇t",
                                   "no capital, here. none", "ÇA Ça ß"])
-def test_odd_words_are_read_and_written(text):
-    """What is read of prose and written again is the same but for capitals inside, and apostrophes that are plain."""
+def test_prose_writer_odd_words_round_trip(text):
+    """Prose that is read and written again changes only in capitals inside words, and in typographic apostrophes."""
     parts = [TextReader(LABELS).token(token) for token in text.split()]
     file = io.BytesIO()
     writer = ProseWriter(file, LABELS)
@@ -90,5 +90,5 @@ def test_odd_words_are_read_and_written(text):
     assert len({p.words for p in parts}) == 1 or "don't" not in text
 
 
-def test_no_words():
+def test_prose_writer_no_words():
     assert prose(("a", ""), ("a", "x")) == ["", "x"]

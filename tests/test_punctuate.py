@@ -26,7 +26,8 @@ from punc.decoding.streaming import punctuate_live
 from punc.models.base import create, load, save
 from punc.timing.ctm import read_ctm
 from punc.tokens.store import StoreSet, Vocabulary, make_store
-from punc.tokens.tokenizers import read_tokenizer
+from punc.tokens.tokenizer import read_tokenizer
+from punc.training.options import TrainingOptions
 from punc.training.train import train
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n"
@@ -142,8 +143,8 @@ def learned(request, toy_store, tmp_path_factory):
     sets = [toy_store.parent / f"train_{task}", toy_store.parent / f"dev_{task}"]
     make_store(place / "store", sets, toy_store.parent / "labels.txt", token_type=token_type, nj=1)
     train(place / "store", place / "exp", "t_lstm", {"embedding_dim": 8, "hidden_dim": 16, "init_range": 0.1},
-          train_set=sets[0].name, dev_set=sets[1].name, optimizer="adam", learning_rate=0.03, batch_size=10, bptt=8,
-          epochs=4, threads=1)
+          TrainingOptions(train_set=sets[0].name, dev_set=sets[1].name, optimizer="adam", learning_rate=0.03,
+                          batch_size=10, bptt=8, epochs=4, threads=1))
     return place / "exp", sets[1]
 
 

@@ -104,6 +104,16 @@ def test_results_set_page(exp):
     assert f"- good, always, bad: `{signed}`" in test
 
 
+def test_results_findings_with_other_figures_are_left_out(exp, capsys):
+    (exp / "findings.md").write_text("good has an Err of 6.25, bad 50.1 and always 25.0.\n")
+    assert results("--findings", "findings.md") == 0
+    assert "findings.md quotes 50.1, which no table has: it is left out" in capsys.readouterr().err
+    assert "What we found" not in (exp / "exp/RESULTS.md").read_text()
+    (exp / "findings.md").write_text("good has an Err of 6.25, bad 50.0 and always 25.0.\n")
+    assert results("--findings", "findings.md") == 0
+    assert "What we found\n\ngood has" in (exp / "exp/RESULTS.md").read_text()
+
+
 def test_results_second_run_is_the_same(exp):
     results("--compare", "good,bad")
     before = files()

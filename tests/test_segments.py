@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.decoding import segments
-from punc.tokens.char_tokens import SPACE, CharacterTokenizer
-from punc.tokens.tokenizers import WordTokenizer
-from punc.tokens.vocabulary import END, Encoding, Vocabulary
+from punc.tokens.tokenizer import Encoding
+from punc.tokens.tokenizers.char import SPACE, CharTokenizer
+from punc.tokens.tokenizers.word import WordTokenizer
+from punc.tokens.vocabulary import END, Vocabulary
 
 
 class Numbers:
@@ -47,7 +48,7 @@ def test_parts_have_what_their_slots_need(lengths, chunk_size, context):
        st.integers(1, 9), st.integers(0, 20))
 def test_parts_of_characters_are_those_of_the_stream(texts, chunk_size, context):
     """The stream in tokens is the same wherever it is cut, and END is at its end only."""
-    tokenizer = CharacterTokenizer(Vocabulary(["<unk>", "</s>", "<space>", *"abcd"]))
+    tokenizer = CharTokenizer(Vocabulary(["<unk>", "</s>", "<space>", *"abcd"]))
     utterances = [Utterance(str(i), "s", words, None, np.arange(len(words), dtype=np.float32))
                   for i, words in enumerate(texts)]
     stream, _, _ = tokenizer.encode([word for words in texts for word in words])

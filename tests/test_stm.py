@@ -1,4 +1,4 @@
-"""STM: NIST's form, round trips, every way to get it wrong, and sclite's own reading of what we write."""
+"""STM: NIST's form, round trips, every kind of mistake, and how sclite reads what we write."""
 
 import os
 import random
@@ -17,7 +17,7 @@ from punc.data.labels import LabelSet
 from punc.scoring.project import project
 from punc.timing.align import align_words
 from punc.timing.ctm import TimedWord, write_ctm
-from punc.timing.stm import LABEL, Segment, read_stm, write_stm
+from punc.timing.stm import LABEL, StmSegment, read_stm, write_stm
 
 
 @pytest.fixture
@@ -37,23 +37,23 @@ talk 1 Jane 5.0 6 <unk> yes
 """
 
 
-def test_nist(stm):
+def test_read_stm_nist(stm):
     repairs = Counter()
     assert list(read_stm(stm(STM), repairs)) == [
-        Segment("talk", "1", "Jane", 0.0, 3.5, "o,f0,female", ["thank", "you", "<unk>"]),
-        Segment("talk", "1", "Jane", 5.0, 6.0, None, ["<unk>", "yes"])]
+        StmSegment("talk", "1", "Jane", 0.0, 3.5, "o,f0,female", ["thank", "you", "<unk>"]),
+        StmSegment("talk", "1", "Jane", 5.0, 6.0, None, ["<unk>", "yes"])]
     assert repairs == {"segments not to be scored": 1}
 
 
 @pytest.mark.parametrize(("content", "message"), [
     ("talk 1 Jane 0\n", ":1: 4 columns; write: id channel speaker begin end words"),
-    ("talk 1 Jane 0 one\n", ":1: the end 'one' is no number"),
+    ("talk 1 Jane 0 one\n", ":1: the end 'one' is not a number"),
     ("talk 1 Jane -1 1 a\n", ":1: the begin -1 is negative"),
-    ("talk 1 Jane 2 1 a\n", ":1: a segment from 2 to 1 s; mend"),
+    ("talk 1 Jane 2 1 a\n", ":1: a segment from 2 to 1 s; fix its times"),
     ("", ": the file is empty; make it again"),
     (b"talk 1 Jane 0 1 \xff\n", ":1: byte 17 is not UTF-8"),
 ])
-def test_bad_stm(stm, content, message):
+def test_read_stm_bad_line(stm, content, message):
     path = stm(content)
     with pytest.raises(InputError) as error:
         list(read_stm(path))
@@ -66,10 +66,10 @@ micro = st.integers(0, 10**8).map(lambda n: n / 1_000_000)
 labels = st.none() | st.sampled_from(["", "o", "o,f0,male", "O,unk,"])
 
 
-@given(st.lists(st.builds(lambda id, channel, speaker, times, label, words: Segment(
+@given(st.lists(st.builds(lambda id, channel, speaker, times, label, words: StmSegment(
     id, channel, speaker, min(times), max(times), label, words), names, names, names, st.tuples(micro, micro), labels,
     st.lists(names)), min_size=1))
-def test_what_is_written_is_read(tmp_path_factory, segments):
+def test_write_stm_round_trip(tmp_path_factory, segments):
     path = tmp_path_factory.mktemp("stm") / "stm"
     if any(s.label is None and s.words and LABEL.fullmatch(s.words[0]) for s in segments):
         with pytest.raises(ValueError, match="would be a label"):
@@ -80,9 +80,9 @@ def test_what_is_written_is_read(tmp_path_factory, segments):
         assert list(read_stm(path)) == segments
 
 
-def test_written_form(tmp_path):
-    write_stm(tmp_path / "stm", [Segment("r", "1", "s", 0, 1.25, "o,f0,male", ["a", "b"]),
-                                 Segment("r", "1", "s", 2, 3.123456, None, [])])
+def test_write_stm_form(tmp_path):
+    write_stm(tmp_path / "stm", [StmSegment("r", "1", "s", 0, 1.25, "o,f0,male", ["a", "b"]),
+                                 StmSegment("r", "1", "s", 2, 3.123456, None, [])])
     assert (tmp_path / "stm").read_text() == "r 1 s 0.00 1.25 <o,f0,male> a b\nr 1 s 2.00 3.123456\n"
 
 
@@ -99,7 +99,7 @@ def sclite(place, pairs):
     segments, timed = [], []
     for i, (ref, hyp) in enumerate(pairs):
         id, start, step = f"r{i // 10:03}", 100 * (i % 10), 100 / (len(hyp) + 1)
-        segments.append(Segment(id, "1", f"{id}-s", start, start + 100, "o", list(ref)))
+        segments.append(StmSegment(id, "1", f"{id}-s", start, start + 100, "o", list(ref)))
         timed += [TimedWord(id, "1", start + k * step, step * 0.9, word, 0.5) for k, word in enumerate(hyp)]
     write_stm(place / "ref.stm", segments)
     write_ctm(place / "hyp.ctm", timed)
@@ -140,7 +140,7 @@ def test_sclite_counts_as_we_do(tmp_path, ref, hyp, counts):
 
 
 def recognised(words, vocabulary, rate, rng):
-    """Words as a recogniser with about this error rate has them."""
+    """Words as ASR with about this error rate writes them."""
     hyp = []
     for word in words:
         kind = rng.random() / rate
@@ -156,10 +156,10 @@ def test_sclite_agrees_on_text_with_errors(tmp_path, rate):
     vocabulary = [f"w{n}" for n in range(500)]
     refs = [rng.choices(vocabulary, k=rng.randint(1, 60)) for _ in range(100)]
     pairs = [(ref, recognised(ref, vocabulary, rate, rng)) for ref in refs]
-    # Where ways to align have as many errors, it takes the one with fewer substitutions; the errors are as many.
+    # Of alignments with equally many errors, sclite takes the one with fewer substitutions; the sum is the same.
     (words, _, *errors), (sclite_words, _, *sclite_errors) = ours(pairs), sclite(tmp_path, pairs)
     assert (words, sum(errors)) == (sclite_words, sum(sclite_errors))
-    # The same words as data directories, a stream each, in the WER that punc project tells.
+    # The same words as data directories, each pair a stream; punc project gives the same WER.
     for name, side in (("ref", 0), ("hyp", 1)):
         write_data_dir(tmp_path / name, (Utterance(f"s{i:03}-1", f"s{i:03}", pair[side], ["O"] * len(pair[side]))
                                          for i, pair in enumerate(pairs)))

@@ -169,7 +169,7 @@ def test_a_store_is_what_its_data_directory_is(tmp_path_factory, utterances, blo
     (place / "d/utt2spk").write_text("".join(f"{key} {stream}\n" for key, stream, _, _ in rows))
     expected = list(DataDir(place / "d").utterances())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(punc.tokens.store, "ENCODE_BLOCK", block)
+        patch.setattr(punc.tokens.store, "ENCODE_BYTES", block)
         if not any(u.words for u in expected):
             with pytest.raises(InputError, match="not one word"):
                 make(place, "d")
@@ -191,7 +191,7 @@ def test_the_number_of_processes_changes_nothing(place, monkeypatch, token_type)
     rng = np.random.default_rng(0)
     write_data_dir(place / "long", [Utterance(f"{i:04d}", f"{i:04d}"[:2], list(rng.choice(letters, 20)), ["O"] * 20)
                                     for i in range(300)])
-    monkeypatch.setattr(punc.tokens.store, "ENCODE_BLOCK", 1000)
+    monkeypatch.setattr(punc.tokens.store, "ENCODE_BYTES", 1000)
     make(place, "long", "train", nj=1, token_type=token_type)
     one = tree(place / "store")
     (place / "store/conf").unlink()
@@ -290,7 +290,7 @@ def test_missing_files(place, missing):
 
 @pytest.mark.parametrize(("options", "what"), [
     ({"vocab_size": 0}, "vocab-size=0"), ({"min_count": 0}, "min-count=0"),
-    ({"nj": 0}, "nj=0"), ({"token_type": "syllable"}, "unit=syllable"),
+    ({"nj": 0}, "nj=0"), ({"token_type": "syllable"}, "no token type .syllable."),
     ({"train": "dev"}, "'dev'")])
 def test_options_that_do_not_fit(place, options, what):
     with pytest.raises(InputError, match=what):

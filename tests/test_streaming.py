@@ -19,7 +19,7 @@ from punc.data.labels import LabelSet
 from punc.decoding import streaming
 from punc.decoding.streaming import WordStream, punctuate_live
 from punc.models.base import NeuralModel, create, load, save
-from punc.tokens.char_tokens import CharacterTokenizer
+from punc.tokens.tokenizers.char import CharTokenizer
 from punc.tokens.store import END, Vocabulary
 
 WORDS = [f"w{i}" for i in range(30)]
@@ -120,7 +120,7 @@ class Counting(NeuralModel):
 
 
 def test_the_characters_of_a_word_come_one_by_one_and_its_slot_after_them(exp):
-    tokenizer = CharacterTokenizer(Vocabulary(["<unk>", "</s>", "<space>", *"abc"]))
+    tokenizer = CharTokenizer(Vocabulary(["<unk>", "</s>", "<space>", *"abc"]))
     model = Counting(tokenizer, load(exp).labels)
     # Slots are tokens 3, 4 and 8 of the first text, and 2 of the other; each is decided 3 tokens later.
     assert punctuated(model, "Ab é abc\n\nc日\n".encode()) == "Ab. é? abc?\nc日,\n"

@@ -15,7 +15,7 @@ from punc.bin.main import main
 from punc.data.labels import Label, LabelSet
 from punc.decoding.streaming_chars import punctuate_lines
 from punc.models import base
-from punc.tokens.tokenizers import ClassTokenizer
+from punc.tokens.tokenizers.class_ import ClassTokenizer
 from punc.tokens.vocabulary import Vocabulary
 
 torch.set_num_threads(1)

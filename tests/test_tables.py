@@ -28,7 +28,7 @@ def test_fields():
     assert fields("a\u00a0b\u3000c d\u2028e") == ["a\u00a0b\u3000c", "d\u2028e"]
 
 
-def test_reads(table):
+def test_read_table(table):
     path = table("a x y\nb\t1 2\nc\nd ä\u3000ö  \nd\u00e4 last")
     assert list(read_table(path)) == [Row(1, "a", "x y"), Row(2, "b", "1 2"), Row(3, "c", ""),
                                       Row(4, "d", "ä\u3000ö  "), Row(5, "dä", "last")]
@@ -41,29 +41,29 @@ def test_reads(table):
     ("a x\n x\n", "text:2: a line without a key; "),
     ("a x\n\nb\n", "text:2: a line without a key; "),
     ("b x\na x\n", "text:2: 'a' is out of order; sort it: LC_ALL=C sort"),
-    ("a x\na y\n", "text:2: 'a' stands twice; "),
+    ("a x\na y\n", "text:2: 'a' occurs twice; "),
     ("ä x\nz x\n", "text:2: 'z' is out of order"),
     ("a x\r\n", "text:1: a carriage return; "),
     ("a x\nb \0\n", "text:2: a NUL byte; "),
     (b"a x\nb \xe4\n", "text:2: byte 3 is not UTF-8; "),
 ])
-def test_wrong_tables(table, content, message):
+def test_read_table_wrong_content(table, content, message):
     with pytest.raises(InputError) as error:
         list(read_table(table(content)))
     assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 
-def test_without_order(table):
+def test_read_table_unsorted(table):
     assert [row.key for row in read_table(table("b x\na x\nb y\n"), sort=False)] == ["b", "a", "b"]
 
 
-def test_missing(tmp_path):
+def test_read_table_missing_file(tmp_path):
     with pytest.raises(InputError, match="text: no such file"):
         list(read_table(tmp_path / "text"))
 
 
-def test_a_line_of_ten_megabytes(table):
+def test_read_table_line_of_ten_megabytes(table):
     row, = read_table(table("a " + "word " * 2_000_000))
     assert len(fields(row.value)) == 2_000_000
 
@@ -74,7 +74,7 @@ VALUES = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=8)
 
 
 @given(st.dictionaries(KEYS, VALUES, min_size=1))
-def test_written_in_the_order_of_sort_and_read_back(tmp_path_factory, rows):
+def test_write_table_order_of_sort_and_round_trip(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("tables") / "table"
     write_table(path, sorted(rows.items(), key=lambda row: row[0].encode()))
     assert {key: value for _, key, value in read_table(path)} == rows
@@ -85,7 +85,7 @@ def test_written_in_the_order_of_sort_and_read_back(tmp_path_factory, rows):
 
 
 @pytest.mark.parametrize("keys", [["b", "a"], ["a", "a"], [""]])
-def test_write_refuses_another_order(table, keys):
+def test_write_table_refuses_another_order(table, keys):
     path = table("old")
     with pytest.raises(ValueError, match="not sorted and unique"):
         write_table(path, ((key, "x") for key in keys))

@@ -1,4 +1,4 @@
-"""TextGrids: MFA's and Praat's, the long and the short form, and every way to get them wrong."""
+"""TextGrids of MFA and Praat: the long and the short form, and every kind of mistake."""
 
 import pytest
 
@@ -90,37 +90,37 @@ def grid(tmp_path):
     SHORT.encode("utf-16"), LONG.replace("    ", "\t"), SHORT.replace('"ooTextFile"', '"ooTextFile short"')
     .replace('Object class = "TextGrid"', '"TextGrid"'),
 ], ids=["long", "short", "CRLF", "BOM", "UTF-16", "short UTF-16", "tabs", "old short"])
-def test_forms(grid, content):
+def test_read_textgrid_forms(grid, content):
     timing = read_textgrid(grid(content))
     assert timing.words == WORDS
     assert timing.end == 3.5
 
 
 @pytest.mark.parametrize("silence", ["", "sil", "sp", "SIL", "SP", "<eps>", " "])
-def test_silences(grid, silence):
+def test_read_textgrid_silences(grid, silence):
     assert read_textgrid(grid(short(("words", [(0, 1, silence), (1, 2, "a")])))).words[0].word == "a"
 
 
-def test_words_that_look_like_silences(grid):
+def test_read_textgrid_words_that_look_like_silences(grid):
     rows = [(0, 1, "spn"), (1, 2, "<unk>"), (2, 3, "Sil")]
     assert [row.word for row in read_textgrid(grid(short(("words", rows)))).words] == ["spn", "<unk>", "Sil"]
 
 
-def test_tier_by_name(grid):
+def test_read_textgrid_tier_by_name(grid):
     path = grid(short(("words", [(0, 1, "a")]), ("ORT-MAU", [(0, 1, "b")])))
     assert read_textgrid(path, "ORT-MAU").words[0].word == "b"
     with pytest.raises(InputError, match="no tier 'Words'; name one with --tier: words, ORT-MAU"):
         read_textgrid(path, "Words")
 
 
-def test_speakers_together_in_time_order(grid):
+def test_read_textgrid_speakers_in_time_order(grid):
     path = grid(short(("ann - words", [(0, 1, "a"), (2, 3, "c")]), ("bob - words", [(0.5, 2, "b"), (3, 3.5, "d")])))
     assert [(row.channel, row.word) for row in read_textgrid(path).words] == [
         ("ann", "a"), ("bob", "b"), ("ann", "c"), ("bob", "d")]
     assert [row.word for row in read_textgrid(path, channel="bob").words] == ["b", "d"]
 
 
-def test_index(grid, tmp_path):
+def test_index_textgrids_of_a_directory(grid, tmp_path):
     grid(SHORT, "ann/one.TextGrid")
     grid(SHORT, "bob/two.textgrid")
     grid("", "bob/notes.txt")
@@ -132,13 +132,13 @@ def test_index(grid, tmp_path):
         index_textgrids(tmp_path)
 
 
-def test_no_textgrid(tmp_path):
+def test_index_textgrids_nothing_there(tmp_path):
     with pytest.raises(InputError, match=r"no \*.TextGrid here; name"):
         index_textgrids(tmp_path)
 
 
 @pytest.mark.parametrize("content", [LONG, SHORT], ids=["long", "short"])
-def test_cut_short_anywhere(grid, content):
+def test_read_textgrid_cut_short_anywhere(grid, content):
     """Cut after any byte, a TextGrid is an error of one line; only the last line end may be missing."""
     whole = content.encode()
     for size in range(len(whole) - 1):
@@ -155,14 +155,14 @@ def test_cut_short_anywhere(grid, content):
     ("not a TextGrid\n", ": a broken TextGrid, or cut short (TextGridError); make it again"),
     (LONG.replace("hello", "caf\xe9").encode("latin-1"), ":22: byte 24 is not UTF-8; convert it"),
     (LONG.replace("hello", "a\0"), ":22: a NUL byte; remove it"),
-    (LONG.encode("utf-16")[:-1], ": not UTF-16, as it says; save it as UTF-8"),
+    (LONG.encode("utf-16")[:-1], ": not UTF-16, though it begins so; save it as UTF-8"),
     (LONG.replace("hello", "good morning"), ": 'good morning' is more than one word; name the tier"),
-    (LONG.replace("xmax = 1.25", "xmax = 0.25"), ":20: an interval from 0.5 to 0.25 s; mend it"),
-    (short(("words", [(0, 1, "a"), (-2, 2, "b")])), ":16: an interval from -2 to 2 s; mend it"),
+    (LONG.replace("xmax = 1.25", "xmax = 0.25"), ":20: an interval from 0.5 to 0.25 s; fix it: begin ≥ 0, end ≥ begin"),
+    (short(("words", [(0, 1, "a"), (-2, 2, "b")])), ":16: an interval from -2 to 2 s; fix it: begin ≥ 0, end ≥ begin"),
     (short(("words", [(0, 2, "a"), (1, 3, "b")])), ": a broken TextGrid, or cut short (ValueError)"),
     (LONG.replace("xmax = 1.25", "xmax = 1.2.5"), ": a broken TextGrid, or cut short (ValueError)"),
 ])
-def test_bad_textgrid(grid, content, message):
+def test_read_textgrid_bad_file(grid, content, message):
     path = grid(content)
     with pytest.raises(InputError) as error:
         read_textgrid(path)
@@ -170,5 +170,5 @@ def test_bad_textgrid(grid, content, message):
     assert "\n" not in str(error.value)
 
 
-def test_silences_are_those_of_the_aligners():
+def test_textgrid_silence_is_that_of_aligners():
     assert {"", "sil", "sp", "SIL", "SP", "<eps>"} == TEXTGRID_SILENCE

@@ -20,7 +20,9 @@ from punc.data.datadir import Utterance, write_data_dir
 from punc.decoding.decode import log_posteriors
 from punc.models.base import NeuralModel, load, read_checkpoint
 from punc.tokens.store import END, Store, make_store
-from punc.training.train import evaluate, parse_weights, train
+from punc.training.evaluate import evaluate
+from punc.training.options import TrainingOptions, parse_weights
+from punc.training.train import train
 
 torch.set_num_threads(1)
 SMALL = {"embedding_dim": 6, "hidden_dim": 8, "init_range": 0.1}
@@ -69,7 +71,7 @@ RUNS = {
 
 def run(store, directory, name, **changes):
     model, options, settings = RUNS[name]
-    train(store, directory, model, options, **settings | changes)
+    train(store, directory, model, options, TrainingOptions(**settings | changes))
     return read_checkpoint(directory / "final.pt")["weights"]
 
 
@@ -80,12 +82,12 @@ def same(a, b):
 @pytest.mark.parametrize("name", RUNS)
 def test_every_way_learns(name, toy_store, tmp_path, both_ways, capsys):
     model, options, settings = RUNS[name]
-    train(toy_store, tmp_path, model, options, **settings | {"epochs": 6})
+    train(toy_store, tmp_path, model, options, TrainingOptions(**settings | {"epochs": 6}))
     loss, f1 = evaluate(load(tmp_path), Store(toy_store).set(settings["dev_set"]))
     assert f1 > 98
     lines = capsys.readouterr().err.splitlines()
     if model == "both_ways" or settings.get("batching") == "chunks":
-        assert re.fullmatch(rf"{settings['train_set']}: \d+ pieces, \d+\.\d% of the steps are padding", lines.pop(0))
+        assert re.fullmatch(rf"{settings['train_set']}: \d+ chunks, \d+\.\d% of the steps are padding", lines.pop(0))
     assert [line.split(":")[0] for line in lines] == [f"epoch {n + 1}" for n in range(len(lines))]
     assert all(f" {word}" in line for line in lines for word in ("rate", "loss", "dev loss", "dev F1", "words/s"))
     best = min(float(line.split("dev loss ")[1].split(",")[0]) for line in lines)
@@ -227,14 +229,14 @@ def test_other_options_in_a_directory_that_has_a_model(toy_store, tmp_path, caps
 @pytest.mark.parametrize(("change", "message"), [
     ({"model": "t_lstn"}, "no model 't_lstn'; did you mean t_lstm?"),
     ({"hiden_dim": 3}, "unknown option --hiden-dim; did you mean --hidden-dim?"),
-    ({"batch_size": 0}, "--batch-size=0; it is at least 1"),
-    ({"bptt": 0}, "--bptt=0; it is at least 1"),
-    ({"epochs": 0}, "--epochs=0; it is at least 1"),
-    ({"learning_rate": "nan"}, "--learning-rate=nan; it is at least 0"),
-    ({"max_grad_norm": -1}, "--max-grad-norm=-1.0; it is at least 0"),
-    ({"batching": "lines"}, "--batching lines; choose from auto, stateful, chunks"),
-    ({"schedule": "cosine"}, "--schedule cosine; choose from halving, linear"),
-    ({"optimizer": "adagard"}, "no optimizer 'adagard'; choose from adagrad, adam, adamw, sgd"),
+    ({"batch_size": 0}, "--batch-size=0; it is 1 or more"),
+    ({"bptt": 0}, "--bptt=0; it is 1 or more"),
+    ({"epochs": 0}, "--epochs=0; it is 1 or more"),
+    ({"learning_rate": "nan"}, "--learning-rate=nan; it is 0 or more"),
+    ({"max_grad_norm": -1}, "--max-grad-norm=-1.0; it is 0 or more"),
+    ({"batching": "lines"}, "--batching=lines; choose from auto, stateful, chunks"),
+    ({"schedule": "cosine"}, "--schedule=cosine; choose from halving, linear"),
+    ({"optimizer": "adagard"}, "--optimizer=adagard; choose from adagrad, adam, adamw, sgd"),
     ({"train_set": "train"}, "STORE: no set 'train' in the store; it has "),
     ({"class_weights": "COMA=2"}, "--class-weights: 'COMA=2' is not LABEL=WEIGHT; labels are O COMMA PERIOD"),
 ])
@@ -252,7 +254,7 @@ def test_no_store(tmp_path, capsys):
 
 
 def test_whole_texts_cannot_be_lanes(toy_store, tmp_path, both_ways):
-    with pytest.raises(InputError, match="whole texts cannot train statefully; leave --batching out"):
+    with pytest.raises(InputError, match="whole streams cannot train statefully; leave --batching out"):
         run(toy_store, tmp_path, "whole-chunks", batching="stateful")
 
 
@@ -264,12 +266,12 @@ def test_a_loss_that_is_not_finite(toy_store, tmp_path, both_ways, monkeypatch):
 
 
 def test_class_weights(toy_store):
-    store = Store(toy_store)
-    assert parse_weights("", store) is None
-    assert parse_weights("PERIOD=2.5,O=0.5", store).tolist() == [0.5, 1.0, 2.5]
+    labels = Store(toy_store).labels
+    assert parse_weights("", labels) is None
+    assert parse_weights("PERIOD=2.5,O=0.5", labels).tolist() == [0.5, 1.0, 2.5]
     for text in ("X=1", "O", "O=", "O=x", "O=1,", "=1", "O=nan", "O=-1", "O=inf"):
         with pytest.raises(InputError, match=r"^--class-weights: '.*' is not LABEL=WEIGHT; labels are O COMMA PERIOD$"):
-            parse_weights(text, store)
+            parse_weights(text, labels)
 
 
 def test_a_label_of_more_weight_is_chosen_more(toy_store, tmp_path):
@@ -295,8 +297,8 @@ def long_words(tmp_path_factory):
 
 @pytest.mark.parametrize("batching", ["stateful", "chunks"])
 def test_batches_without_a_slot_are_read_and_not_learnt_from(long_words, tmp_path, capsys, batching):
-    train(long_words, tmp_path, "t_lstm", SMALL | {"pauses": True}, train_set="d", dev_set="d", batch_size=2, bptt=5,
-          chunk_size=6, context=9, batching=batching, epochs=4, threads=1, optimizer="adam", learning_rate=0.03)
+    train(long_words, tmp_path, "t_lstm", SMALL | {"pauses": True},
+          TrainingOptions(train_set="d", dev_set="d", batch_size=2, bptt=5, chunk_size=6, context=9, batching=batching, epochs=4, threads=1, optimizer="adam", learning_rate=0.03))
     losses = [float(line.split(" loss ")[1].split(",")[0]) for line in capsys.readouterr().err.splitlines()
               if line.startswith("epoch")]
     assert np.isfinite(losses).all()
@@ -311,18 +313,18 @@ def test_batches_without_a_slot_are_read_and_not_learnt_from(long_words, tmp_pat
 def test_a_model_of_words_refuses_characters(long_words, tmp_path, model, token_types):
     said = f"^{model} reads {token_types} tokens, the store has char tokens; make a store with --token-type=word$"
     with pytest.raises(InputError, match=said):
-        train(long_words, tmp_path / "exp", model, {}, train_set="d", dev_set="d")
+        train(long_words, tmp_path / "exp", model, {}, TrainingOptions(train_set="d", dev_set="d"))
     assert not (tmp_path / "exp").exists()
 
 
 def test_both_stages_read_the_same_unit(long_words, toy_store, tmp_path):
     settings = {"train_set": "d", "dev_set": "d", "epochs": 1, "threads": 1}
-    train(long_words, tmp_path / "text", "t_lstm", SMALL, **settings)
+    train(long_words, tmp_path / "text", "t_lstm", SMALL, TrainingOptions(**settings))
     text = {"text_model": str(tmp_path / "text"), "pauses": False, "hidden_dim": 4}
-    train(long_words, tmp_path / "both", "ta_lstm", text, **settings)
+    train(long_words, tmp_path / "both", "ta_lstm", text, TrainingOptions(**settings))
     assert load(tmp_path / "both").token_type == load(tmp_path / "text").token_type == "char"
     with pytest.raises(InputError, match=r"make-store --vocab=\S*/text/vocab --token-type=char$"):
-        train(toy_store, tmp_path / "other", "ta_lstm", text, **SETTINGS)
+        train(toy_store, tmp_path / "other", "ta_lstm", text, TrainingOptions(**SETTINGS))
 
 
 def test_evaluate_by_hand(toy_store, tmp_path):

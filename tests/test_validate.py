@@ -24,7 +24,7 @@ def data(tmp_path):
     return tmp_path / "data"
 
 
-def test_valid(data):
+def test_validate_counts(data):
     assert validate(data, LABELS) == {"streams": 2, "utterances": 3, "words": 3, "empty utterances": 1}
     (data / "segments").write_text(SEGMENTS)
     (data / "wav.scp").write_text("r1 x.wav\nr2 y.wav\n")
@@ -32,7 +32,7 @@ def test_valid(data):
     assert validate(data) == {"streams": 2, "utterances": 3, "words": 3, "empty utterances": 1}
 
 
-def test_command(data, capsys):
+def test_validate_command(data, capsys):
     (data / "labels.txt").write_text("O w\nCOMMA w, ,\n")
     assert main(["validate", f"--labels={data / 'labels.txt'}", str(data)]) == 0
     valid, empty = capsys.readouterr().err.splitlines()
@@ -45,7 +45,7 @@ def test_command(data, capsys):
                      "use one of O COMMA, or add it to the set\n")
 
 
-def test_a_long_line(tmp_path):
+def test_validate_long_line(tmp_path):
     count = 2_500_000
     write_data_dir(tmp_path / "data", [Utterance("a", "a", ["abc"] * count, ["O"] * count)])
     assert validate(tmp_path / "data", LABELS)["words"] == count
@@ -61,7 +61,7 @@ def test_a_long_line(tmp_path):
     ("text", "a-1 x y\nb-1 é\n", 2, "no line for 'a-2'"),
     ("punct", "a-1 O O\na-2\n", None, "no line for 'b-1'"),
     ("text", "a-2\na-1 x y\nb-1 é\n", 2, "'a-1' is out of order"),
-    ("text", "a-1 x y\na-2\na-2\nb-1 é\n", 3, "'a-2' stands twice"),
+    ("text", "a-1 x y\na-2\na-2\nb-1 é\n", 3, "'a-2' occurs twice"),
     ("text", "a-1 x y z\na-2\nb-1 é\n", 1, "3 words in text but 2 labels"),
     ("text", b"a-1 x y\na-2\nb-1 \xe9\n", 3, "byte 5 is not UTF-8"),
     ("text", "a-1 x y\r\na-2\nb-1 é\n", 1, "a carriage return"),
@@ -85,7 +85,7 @@ def test_a_long_line(tmp_path):
     ("reco2file_and_channel", "r1 x C\nr2 y B\n", 1, "not a channel"),
     ("pauses.scp", "a-1 gone.ark:1\na-2 gone.ark:2\nb-1 gone.ark:3\n", 1, "cannot read the archive"),
 ])
-def test_mistakes(data, name, content, line, what):
+def test_validate_mistake_names_file_and_line(data, name, content, line, what):
     if name in ("segments", "wav.scp", "reco2file_and_channel"):
         (data / "segments").write_text(SEGMENTS)
         (data / "wav.scp").write_text("r1 x\nr2 y\n")
@@ -105,7 +105,7 @@ def test_mistakes(data, name, content, line, what):
 
 
 @pytest.mark.parametrize("value", [-0.5, np.inf, -np.inf])
-def test_pauses(data, value):
+def test_validate_wrong_pause(data, value):
     write_data_dir(data, [UTTERANCES[0], UTTERANCES[1], UTTERANCES[2]._replace(pauses=np.array([value]))])
     with pytest.raises(InputError) as error:
         validate(data)
@@ -119,7 +119,7 @@ def test_pauses(data, value):
     ([("a-b-1", "a-b"), ("a-c", "a")], False),  # sorted by utterance, not by speaker
     ([("ab", "a")], False),
 ])
-def test_speakers(tmp_path, utterances, valid):
+def test_validate_speakers(tmp_path, utterances, valid):
     (tmp_path / "text").write_text("".join(f"{utt} x\n" for utt, _ in utterances))
     (tmp_path / "utt2spk").write_text("".join(f"{utt} {spk}\n" for utt, spk in utterances))
     (tmp_path / "spk2utt").write_text("".join(f"{spk} {utt}\n" for utt, spk in utterances))

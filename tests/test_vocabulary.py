@@ -96,7 +96,7 @@ def test_counting_is_bounded_and_keeps_the_frequent(tmp_path, monkeypatch, capsy
 
     monkeypatch.setattr(punc.tokens.vocabulary, "Counter", Spy)
     monkeypatch.setattr(punc.tokens.vocabulary, "MOST_TYPES", 200)
-    monkeypatch.setattr(punc.tokens.vocabulary, "COUNT_BLOCK", 1000)
+    monkeypatch.setattr(punc.tokens.vocabulary, "COUNT_BYTES", 1000)
     assert count_vocabulary([data], 10).tokens[2:] == exact
     assert max(sizes) < 200 + 1000 / 2  # a block's words on top of the limit
     assert "too low" in capsys.readouterr().err

@@ -14,14 +14,17 @@ from punc.decoding.decode import log_posteriors
 from punc.models import base, word_crf
 from punc.models.word_crf import features as crf_features
 from punc.tokens.store import Store, make_store
-from punc.training.train import evaluate, train
+from punc.training.evaluate import evaluate
+from punc.training.options import TrainingOptions
+from punc.training.train import train
 
 needs_crfsuite = pytest.mark.skipif(not find_spec("pycrfsuite"), reason="no python-crfsuite: the extra 'crf'")
 FEW = {"window": 2, "ngram": 2, "suffixes": 1, "triggers": 5, "trigger_count": 2, "iterations": 20}
 
 
 def fitted(store, directory, task, **options):
-    train(store, directory, "word_crf", {**FEW, **options}, train_set=f"train_{task}", dev_set=f"dev_{task}")
+    train(store, directory, "word_crf", {**FEW, **options},
+          TrainingOptions(train_set=f"train_{task}", dev_set=f"dev_{task}"))
     return base.load(directory)
 
 
@@ -167,7 +170,7 @@ def test_a_label_that_training_never_saw(toy_store, tmp_path):
         write_data_dir(sets[-1], [Utterance("s-1", "s", words, labels, None)])
     shutil.copy(toy_store / "labels.txt", tmp_path)
     make_store(tmp_path / "store", sets, tmp_path / "labels.txt", nj=1)
-    train(tmp_path / "store", tmp_path / "exp", "word_crf", FEW)
+    train(tmp_path / "store", tmp_path / "exp", "word_crf", FEW, TrainingOptions())
     probs = np.exp(log_posteriors(base.load(tmp_path / "exp"), Store(tmp_path / "store").set("dev")))
     assert probs[:, 1].max() < 1e-6
     assert np.isfinite(np.log(probs[:, 1])).all()

@@ -55,7 +55,7 @@ install_torch() {
     fail "no torch==$torch+$build; https://download.pytorch.org/whl/torch lists the builds, see also docs/install.md"
   else
     echo "No torch==$torch+cpu in pip's index, and no https://download.pytorch.org: installing the plain wheel." >&2
-    echo "On x86 it brings CUDA: about 3 GB more to download, 6 GB more of disk. The results are the same." >&2
+    echo "On x86 it brings CUDA: some gigabytes more to download and more of disk. It works the same." >&2
     pip install --no-deps "torch==$torch"
   fi
 }

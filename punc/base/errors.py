@@ -21,7 +21,7 @@ class InputError(Exception):
         super().__init__(f"{place}{what}; {remedy}".replace("\n", " "))
         self.what, self.remedy, self.file, self.line = what, remedy, file, line
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple:
         # Worker processes send their errors to the parent. By default, Python would restore one from its message alone.
         return InputError, (self.what, self.remedy, self.file, self.line)
 

@@ -1,4 +1,4 @@
-"""Files: read with errors a user can act on; written beside their place, then renamed, so whole or not at all."""
+"""Files: read with errors that a user can act on; written under another name, then renamed: whole or not at all."""
 
 import contextlib
 import glob
@@ -14,9 +14,9 @@ from punc.base.errors import InputError
 
 @contextlib.contextmanager
 def open_input(path: str | os.PathLike) -> Iterator[IO[bytes]]:
-    """Open a user's file to read its bytes. Raises InputError where it is missing or no file."""
+    """Open a user's file to read its bytes. Raises InputError if it is missing, unreadable or a directory."""
     try:
-        file = open(path, "rb")  # noqa: SIM115 (closed below; an error inside the block is not this one's)
+        file = open(path, "rb")  # noqa: SIM115 (closed below; errors in the caller's block are not caught)
     except FileNotFoundError:
         raise InputError("no such file", "make it, or name another one", path) from None
     except IsADirectoryError:
@@ -33,7 +33,7 @@ def decode_line(line: bytes, path: str | os.PathLike, number: int) -> str:
     if b"\r" in line:
         raise InputError("a carriage return", "convert the line ends: sed -i 's/\\r//g'", path, number)
     if b"\0" in line:
-        raise InputError("a NUL byte", "remove it: the file is no text, or broken", path, number)
+        raise InputError("a NUL byte", "remove it: the file is not text, or is broken", path, number)
     try:
         return line.decode("utf-8").removesuffix("\n")
     except UnicodeDecodeError as error:
@@ -41,7 +41,7 @@ def decode_line(line: bytes, path: str | os.PathLike, number: int) -> str:
 
 
 def read_lines(path: str | os.PathLike) -> Iterator[tuple[int, str]]:
-    """The lines of a file that people write, numbered from 1, without comments (`# …` lines) and empty ones."""
+    """The lines of a file that people write, numbered from 1, without empty lines and comments (`# …` lines)."""
     with open_input(path) as file:
         for number, raw in enumerate(file, 1):
             line = decode_line(raw, path, number).strip()
@@ -49,23 +49,23 @@ def read_lines(path: str | os.PathLike) -> Iterator[tuple[int, str]]:
                 yield number, line
 
 
-def _beside(path: str | os.PathLike) -> tuple[Path, Path]:
-    """The whole path, and a name beside it for what is not finished; makes the directory they are in.
+def _tmp_path(path: str | os.PathLike) -> tuple[Path, Path]:
+    """The absolute path, and a name in the same directory for the unfinished file; makes that directory.
 
-    What a killed process left there under such a name is removed: nobody else would.
+    Removes what killed processes left under such names.
     """
     path = Path(os.path.abspath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     host = socket.gethostname()
-    for left in path.parent.glob(f".{glob.escape(path.name)}.*@{glob.escape(host)}.tmp"):
-        pid = left.name.removesuffix(f"@{host}.tmp").rpartition(".")[2]
+    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*@{glob.escape(host)}.tmp"):
+        pid = leftover.name.removesuffix(f"@{host}.tmp").rpartition(".")[2]
         if pid.isdecimal() and not _runs(int(pid)):
-            shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
+            shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink(missing_ok=True)
     return path, path.with_name(f".{path.name}.{os.getpid()}@{host}.tmp")
 
 
 def _runs(pid: int) -> bool:
-    """Whether there is such a process on this machine; one that was killed may wait for its parent to notice."""
+    """Whether a process runs on this machine. A killed one does not, even if its parent has not noticed yet (`Z`)."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -74,21 +74,20 @@ def _runs(pid: int) -> bool:
         pass
     try:
         return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
-    except OSError:  # no Linux
+    except OSError:  # not Linux
         return True
 
 
 @contextlib.contextmanager
 def atomic_file(path: str | os.PathLike, mode: str = "w") -> Iterator[IO]:
-    """Open a file that takes the place of `path` when the block ends without an error.
+    """Open a file that replaces `path` when the block ends without an error.
 
-    Text is written as UTF-8 with "\\n" line ends, whatever the locale. After an error, or a kill,
-    `path` is as it was.
+    Text is written as UTF-8 with "\\n" line ends, whatever the locale. After an error or a kill, `path` is as before.
     """
-    path, tmp = _beside(path)
-    text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
+    path, tmp = _tmp_path(path)
+    encoding, newline = (None, None) if "b" in mode else ("utf-8", "\n")
     try:
-        with open(tmp, mode, **text) as file:
+        with open(tmp, mode, encoding=encoding, newline=newline) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -99,12 +98,13 @@ def atomic_file(path: str | os.PathLike, mode: str = "w") -> Iterator[IO]:
 
 @contextlib.contextmanager
 def atomic_dir(path: str | os.PathLike) -> Iterator[Path]:
-    """Make a directory beside `path`; its files move into `path` when the block ends without an error.
+    """Make a directory next to `path`; its files move into `path` when the block ends without an error.
 
-    Files of an older `path` that are not written again stay, so that a user's own files in a data
-    directory are not lost.
+    Older files in `path` that are not written again stay, so that a user's own files in a data directory are not lost.
+
+    Raises InputError if `path` is a file.
     """
-    path, tmp = _beside(path)
+    path, tmp = _tmp_path(path)
     if path.exists() and not path.is_dir():
         raise InputError("this is a file", "name a directory, or one that can be made", path)
     shutil.rmtree(tmp, ignore_errors=True)

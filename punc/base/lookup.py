@@ -1,32 +1,32 @@
-"""Numbers of tokens, straight from the bytes of a text: no Python object and no Python step per token."""
+"""Tokens in the bytes of a text, and their numbers in a list: no Python object and no Python step per token."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-SHORT = 16  # bytes of a token that are compared as two 8-byte numbers
+SHORT = 16  # bytes; tokens up to this length are compared as two 8-byte numbers
 KEEP = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)  # the first n bytes of such a number
-MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)  # odd numbers with their bits well mixed
+MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)  # odd numbers with well mixed bits
 NONE = np.uint64(0)
 
 
 class Tokens(NamedTuple):
-    """The tokens of a text of lines: int64 (N,) where each begins in `text` and how many bytes it has."""
+    """Tokens of a text: where each begins in `text` and how many bytes it has, int64 (N,)."""
 
     text: bytes
     starts: np.ndarray
     lengths: np.ndarray
 
     def at(self, chosen: np.ndarray) -> "Tokens":
-        """Some of the tokens, by index or by a mask."""
+        """Some of the tokens, by indices or a mask."""
         return Tokens(self.text, self.starts[chosen], self.lengths[chosen])
 
 
 def split_lines(text: bytes) -> tuple[Tokens, Tokens, np.ndarray]:
-    """The first token of each line, all other tokens, and how many others each line has.
+    """The first token of each line, all other tokens, and how many others each line has, int64 (lines,).
 
-    text   lines that end with a newline, whose tokens are parted by single blanks
+    text   lines that end with a newline; single blanks separate their tokens
     """
     array = np.frombuffer(text, np.uint8)
     ends = np.flatnonzero((array == 32) | (array == 10))
@@ -40,15 +40,15 @@ def split_lines(text: bytes) -> tuple[Tokens, Tokens, np.ndarray]:
 
 
 def strings(tokens: Tokens) -> list[bytes]:
-    """The tokens themselves."""
+    """The tokens as bytes."""
     return [tokens.text[i:i + n] for i, n in zip(tokens.starts.tolist(), tokens.lengths.tolist())]
 
 
 class Lookup:
-    """Token → its place in a list, `missing` for others, by a hash table with linear probing.
+    """Token → its index in a list, or `missing` if it is not there: a hash table with linear probing.
 
-    A token of at most 16 bytes is two numbers, padded with zeros; as no token has a NUL byte, equal numbers
-    are equal tokens. Longer ones are looked up in a dictionary.
+    A token of at most 16 bytes is two numbers, padded with zeros. No token has a NUL byte, so equal numbers mean equal
+    tokens. Longer tokens are in a dictionary.
     """
 
     def __init__(self, tokens: Sequence[str | bytes], missing: int):
@@ -57,9 +57,9 @@ class Lookup:
         self.long = {token: i for i, token in enumerate(encoded) if len(token) > SHORT}
         lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
         low, high = _numbers(Tokens(b"".join(encoded), np.cumsum(lengths) - lengths, lengths))
-        self.low, self.high = np.append(low, NONE), np.append(high, NONE)  # the last is compared where none is found
+        self.low, self.high = np.append(low, NONE), np.append(high, NONE)  # index -1 of an empty slot
         self.bits = max(4, (4 * len(encoded)).bit_length())
-        # The table has places only: what is compared stands in the tokens' order, frequent ones close together.
+        # The table has only indices; the numbers to compare are in the tokens' order, frequent ones close together.
         table = [-1] * (1 << self.bits)
         for i, slot in enumerate(self._slots(low, high).tolist()):
             if lengths[i] <= SHORT:
@@ -74,8 +74,8 @@ class Lookup:
     def __len__(self) -> int:
         return len(self.low) - 1
 
-    def places(self, tokens: Tokens) -> np.ndarray:
-        """The place of each token, int32 (N,)."""
+    def indices(self, tokens: Tokens) -> np.ndarray:
+        """The index of each token, int32 (N,)."""
         low, high = _numbers(tokens)
         slots = self._slots(low, high)
         found = self.table[slots]
@@ -97,7 +97,7 @@ class Lookup:
 def _numbers(tokens: Tokens) -> tuple[np.ndarray, np.ndarray]:
     """Bytes 1 to 8 and 9 to 16 of each token as numbers, uint64 (N,) each."""
     text = tokens.text + bytes(SHORT)
-    # One number at every byte: not aligned, which the processors of today read as fast.
+    # A number begins at every byte. Today's processors read unaligned numbers as fast as aligned ones.
     at = np.ndarray(len(text) - 7, "<u8", text, strides=(1,))
     low = at[tokens.starts] & KEEP[np.minimum(tokens.lengths, 8)]
     high = np.zeros_like(low)

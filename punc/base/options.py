@@ -40,7 +40,7 @@ class HelpFormatter(argparse.HelpFormatter):
         return f"{action.help or ''} (default: {default})".lstrip()
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        return text if text.startswith("example: ") else super()._fill_text(text, 100, indent)
+        return text if "example: " in text else super()._fill_text(text, 100, indent)  # the epilog as it is
 
 
 class OptionParser(argparse.ArgumentParser):
@@ -49,11 +49,14 @@ class OptionParser(argparse.ArgumentParser):
     Every option has a long name in kebab-case and takes a value. `--config FILE` reads a conf file (see `config_lines`)
     first, and the command line wins. A wrong option is an InputError that names the nearest one. Every parser has
     `--quiet` and `--verbose`.
+
+    notes   lines of the help between the options and the example
     """
 
-    def __init__(self, usage: str, description: str, example: str):
-        super().__init__(prog=" ".join(usage.split()[:2]), usage=usage, description=description,
-                         epilog=f"example: {example}", allow_abbrev=False, formatter_class=HelpFormatter)
+    def __init__(self, usage: str, description: str, example: str, notes: Sequence[str] = ()):
+        epilog = "\n".join([*notes, *([""] if notes else []), f"example: {example}"])
+        super().__init__(prog=" ".join(usage.split()[:2]), usage=usage, description=description, epilog=epilog,
+                         allow_abbrev=False, formatter_class=HelpFormatter)
         self.add_argument("--config", metavar="FILE", help="read --name=value lines from FILE first")
         self.add_argument("--quiet", type=boolean, default=False, metavar="BOOL", help="only warnings on stderr")
         self.add_argument("--verbose", type=boolean, default=False, metavar="BOOL", help="more messages on stderr")
@@ -115,7 +118,7 @@ class OptionParser(argparse.ArgumentParser):
             raise InputError(f"{line.option}: wrong value '{line.value}'",
                              f"choose from {', '.join(map(str, action.choices))}", line.path, line.number)
 
-    def parse_known_args(self, args=None, namespace=None):
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def, override]
         """As argparse, but an unknown option is an InputError, and Kaldi's `--stop_stage` is `--stop-stage`."""
         args = list(args or [])
         known = {option for action in self._actions for option in action.option_strings}

@@ -1,15 +1,16 @@
 """One pool of worker processes for work that falls into independent tasks."""
 
 import multiprocessing
+import multiprocessing.process
 import os
 import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from punc.base import log
 from punc.base.errors import InputError
@@ -26,7 +27,8 @@ def map_ordered(function: Callable[[Task], Result], tasks: Iterable[Task], nj: i
 
     Raises what `function` raises, and InputError if a process is killed.
     """
-    tasks, waiting = iter(tasks), deque()
+    tasks = iter(tasks)
+    waiting: deque[Future[Result]] = deque()
     first = list(islice(tasks, 2))
     if nj == 1 or len(first) < 2:
         yield from map(function, chain(first, tasks))
@@ -56,13 +58,13 @@ def _start_worker(function: Callable, level: int) -> None:
     log.configure()
     log.LOGGER.setLevel(level)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_with, args=(multiprocessing.parent_process(),), daemon=True).start()
 
 
-def _end_with_parent() -> None:
-    multiprocessing.parent_process().join()
+def _end_with(parent: multiprocessing.process.BaseProcess) -> None:
+    parent.join()
     os._exit(1)
 
 
-def _run(task: Task) -> Result:
+def _run(task: Any) -> Any:
     return _function(task)

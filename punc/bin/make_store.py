@@ -1,29 +1,31 @@
-"""`punc make-store`: data directories to a vocabulary and flat arrays."""
+"""`punc make-store`: data directories to a store."""
 
 import os
 from collections.abc import Sequence
 
 from punc.base.options import OptionParser
 from punc.tokens.store import make_store
-from punc.tokens.tokenizers import TOKENIZERS
+from punc.tokens.tokenizer import token_types, tokenizer_class
 
 
 def options() -> OptionParser:
     parser = OptionParser(
         "punc make-store --labels FILE [options] STORE-DIR DATA-DIR [DATA-DIR …]",
-        "A vocabulary and flat memory-mapped arrays of data directories; each becomes a set of its name.",
+        "Turns data directories into a store: a vocabulary and memory-mapped arrays. Each directory becomes a set.",
         "punc make-store --labels conf/labels.txt data/store_word data/train data/dev")
-    parser.add_argument("--labels", required=True, metavar="FILE", help="label set that `punct` is written in")
-    parser.add_argument("--token-type", choices=tuple(TOKENIZERS), default="word",
-                        help="what a token is; class: a word, but all Latin words are one token, all numbers another")
+    parser.add_argument("--labels", required=True, metavar="FILE", help="label set of the files `punct`")
+    kinds = {name: tokenizer_class(name) for name in token_types()}
+    sizes = ", ".join(f"{name} {kind.vocab_size}" for name, kind in kinds.items())
+    parser.add_argument("--token-type", choices=tuple(kinds), default="word", help="what a token is; "
+                        + "; ".join(f"{name}: {kind.meaning}" for name, kind in kinds.items()))
     parser.add_argument("--vocab-size", type=int, metavar="N",
-                        help="most frequent tokens to keep (default: 100000, of subwords 8000)")
-    parser.add_argument("--min-count", type=int, default=1, metavar="N", help="occurrences of a token to keep it")
-    parser.add_argument("--vocab", metavar="FILE", help="an existing vocabulary, instead of making one; of subwords, "
-                        "with its pieces.model beside it")
+                        help=f"how many of the most frequent tokens to keep (default: {sizes})")
+    parser.add_argument("--min-count", type=int, default=1, metavar="N", help="leave out tokens that occur less often")
+    parser.add_argument("--vocab", metavar="FILE",
+                        help="use this vocabulary instead of a new one; for subwords, pieces.model is next to it")
     parser.add_argument("--train", metavar="NAMES",
-                        help="sets whose words make the vocabulary, with commas between; else the first")
-    parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="processes")
+                        help="make the vocabulary from these sets, with commas between (default: the first)")
+    parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="number of processes")
     parser.add_argument("store", metavar="STORE-DIR", help="store to make")
     parser.add_argument("data", metavar="DATA-DIR", nargs="+", help="data directories")
     return parser
@@ -31,5 +33,5 @@ def options() -> OptionParser:
 
 def main(arguments: Sequence[str]) -> None:
     args = options().parse(arguments)
-    make_store(args.store, args.data, args.labels, args.token_type, args.vocab_size, args.min_count, args.vocab, args.train,
-               args.nj)
+    make_store(args.store, args.data, args.labels, args.token_type, args.vocab_size, args.min_count, args.vocab,
+               args.train, args.nj)

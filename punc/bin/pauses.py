@@ -1,8 +1,9 @@
 """`punc pauses`: word times to one pause per slot."""
 
 import itertools
-import sys
-from collections import Counter
+import logging
+from argparse import Namespace
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -13,92 +14,112 @@ from punc.base.options import OptionParser, boolean
 from punc.data.datadir import DataDir, segment
 from punc.data.tables import read_table
 from punc.timing.ctm import MAX_OVERLAP
-from punc.timing.pauses import pauses_by_label, read_channels, stream_pauses, word_times, write_pauses
+from punc.timing.pauses import Sources, pauses_by_label, read_channels, stream_pauses, word_times, write_pauses
 
-LONG = 60  # s; a longer pause is hardly one: a break in the recording, or a wrong time
-NAMED = 5  # of the odd cases of a kind, so many are named
+logger = logging.getLogger(__name__)
+LONG = 60  # s; a longer pause is rarely real: a break in the recording, or a wrong time
+EXAMPLES = 5  # odd cases of a kind that are named
+
+
+def options() -> OptionParser:
+    parser = OptionParser("punc pauses [options] DATA-DIR TIMES",
+                          "Adds pauses.scp and pauses.ark to DATA-DIR: the silence after each word, computed from the "
+                          "times of words in a CTM, or in a directory of CTMs or TextGrids. Their ids are utterances, "
+                          "recordings or speakers of DATA-DIR.",
+                          "punc pauses data/train exp/tri3_ali/ctm")
+    parser.add_argument("data", metavar="DATA-DIR", help="data directory")
+    parser.add_argument("times", metavar="TIMES", help="a CTM, or a directory of *.ctm or *.TextGrid")
+    parser.add_argument("--format", choices=("auto", "ctm", "textgrid"), default="auto", help="format of TIMES")
+    parser.add_argument("--tier", default="words", metavar="NAME", help="tier of TextGrids that has the words")
+    parser.add_argument("--silence", metavar="WORDS",
+                        help="words that mean silence, separated by blanks, if not the usual ones (<eps>, sil, …)")
+    parser.add_argument("--max-overlap", type=float, default=MAX_OVERLAP, metavar="SECONDS",
+                        help="largest overlap of two words of one id and channel")
+    parser.add_argument("--substituted", type=boolean, default=True, metavar="BOOL",
+                        help="give a word the time of another word that was recognised in its place")
+    parser.add_argument("--by-label", type=boolean, default=False, metavar="BOOL",
+                        help="print quartiles of the pauses by label")
+    return parser
 
 
 def main(arguments: Sequence[str]) -> int:
-    parser = OptionParser("punc pauses [options] DATA-DIR TIMES",
-                          "Adds pauses.scp and pauses.ark to DATA-DIR: the silence after each word, by the word times "
-                          "of a CTM, or of a directory of CTMs or TextGrids. Their ids are utterances, recordings "
-                          "or speakers of DATA-DIR.",
-                          "punc pauses data/train exp/tri3_ali/ctm")
-    parser.add_argument("data", metavar="DATA-DIR", help="a data directory")
-    parser.add_argument("times", metavar="TIMES", help="a CTM, or a directory of *.ctm or *.TextGrid")
-    parser.add_argument("--format", choices=("auto", "ctm", "textgrid"), default="auto", help="of the word times")
-    parser.add_argument("--tier", default="words", help="the tier of the words in TextGrids")
-    parser.add_argument("--silence", metavar="WORDS", help="what stands for silence, blanks between, if not the usual")
-    parser.add_argument("--max-overlap", type=float, default=MAX_OVERLAP, metavar="SECONDS",
-                        help="how far words of one id and channel may overlap")
-    parser.add_argument("--substituted", type=boolean, default=True, metavar="BOOL",
-                        help="take the time of another word that stands in a word's place")
-    parser.add_argument("--by-label", type=boolean, default=False, metavar="BOOL",
-                        help="print the quartiles of the pauses by label")
-    options = parser.parse(arguments)
-    counts, repairs, odd = Counter(), Counter(), {}
-    silence = None if options.silence is None else options.silence.split()
-    sources = word_times(options.times, options.format, options.tier, silence, options.max_overlap, repairs)
-    data = DataDir(options.data)
-    if options.by_label and not data.has_labels:
+    args = options().parse(arguments)
+    repairs = Counter[str]()
+    silence = None if args.silence is None else args.silence.split()
+    sources = word_times(args.times, args.format, args.tier, silence, args.max_overlap, repairs)
+    data = DataDir(args.data, ignore=["pauses.scp"])  # an older run's may no longer fit the text
+    if args.by_label and not data.has_labels:
         raise InputError("no such file", "--by-label needs labels", data.path / "punct")
-    data.has_pauses = False  # those of an older run may not fit the text any more
-    write_pauses(options.data, pauses_of(data, sources, options, counts, odd))
-    print(summary(counts, repairs), file=sys.stderr)
-    for what, cases in odd.items():
-        print(f"punc pauses: {len(cases)} {what}: {', '.join(cases[:NAMED])}{', …' * (len(cases) > NAMED)}",
-              file=sys.stderr)
-    if options.by_label:
-        print_by_label(DataDir(options.data))
+    run = PauseRun(data, sources, args)
+    write_pauses(args.data, run.pauses())
+    logger.info("%s", summary(run.counts, repairs))
+    for what, cases in run.odd.items():
+        more = ", …" if len(cases) > EXAMPLES else ""
+        logger.info("punc pauses: %s %s: %s%s", len(cases), what, ", ".join(cases[:EXAMPLES]), more)
+    if args.by_label:
+        print_by_label(DataDir(args.data))
     return 0
 
 
-def pauses_of(data: DataDir, sources, options, counts: Counter,
-              odd: dict[str, list[str]]) -> Iterator[tuple[str, np.ndarray]]:
-    """Utterance ids with their pauses, stream by stream; `odd` gets what a user may want to look at.
+class PauseRun:
+    """The pauses of a data directory, stream by stream.
 
-    Raises InputError where no word of `data` has a time.
+    `counts` are those of `stream_pauses`. `odd` lists the cases that a user may want to look at, by kind.
     """
-    segments = channels = None
-    if data.has_segments:
-        path = data.path / "segments"
-        segments = IdTable(2)
-        for row in read_table(path):
-            segments.add(row.key, *segment(row, path)[1:])
-    if (data.path / "reco2file_and_channel").is_file():
-        channels = read_channels(data.path / "reco2file_and_channel")
-    first = ""
-    for stream, utterances in data.streams():
-        first = first or f"utterance '{utterances[0].id}' of '{stream}'"
-        untimed = counts["untimed"]
-        pauses = stream_pauses(stream, [(utterance.id, utterance.words) for utterance in utterances], sources,
-                               segments, channels, options.substituted, counts)
-        if 2 * (counts["untimed"] - untimed) > sum(map(len, pauses)):
-            odd.setdefault("streams of which more than half has no time, kept with those pauses unknown",
-                           []).append(f"'{stream}'")
-        for utterance, vector in zip(utterances, pauses):
-            for at in np.flatnonzero(vector > LONG):  # NaN is not above
-                odd.setdefault(f"pauses of more than {LONG} s, kept", []).append(
-                    f"{vector[at]:.1f} s after word {at + 1} of '{utterance.id}'")
-        yield from zip((utterance.id for utterance in utterances), pauses)
-    if counts["slots"] and counts["untimed"] == counts["slots"]:
-        raise InputError(f"no word of {options.data} has a time: it has {first}, the times have "
-                         f"{', '.join(repr(id) for id in itertools.islice(sources, 2))}",
-                         "give the times the ids of the utterances or recordings", options.times)
+
+    def __init__(self, data: DataDir, sources: Sources, args: Namespace):
+        self.data, self.sources, self.args = data, sources, args
+        self.counts = Counter[str]()
+        self.odd: defaultdict[str, list[str]] = defaultdict(list)
+
+    def pauses(self) -> Iterator[tuple[str, np.ndarray]]:
+        """Utterance ids with their pauses. Raises InputError if no word has a time."""
+        segments = read_segments(self.data) if self.data.has_segments else None
+        path = self.data.path / "reco2file_and_channel"
+        channels = read_channels(path) if path.is_file() else None
+        first = ""
+        for stream, utterances in self.data.streams():
+            first = first or f"utterance '{utterances[0].id}' of '{stream}'"
+            untimed = self.counts["untimed"]
+            ids = [utterance.id for utterance in utterances]
+            pauses = stream_pauses(stream, [(utterance.id, utterance.words) for utterance in utterances], self.sources,
+                                   segments, channels, self.args.substituted, self.counts)
+            if 2 * (self.counts["untimed"] - untimed) > sum(map(len, pauses)):
+                self.odd["streams with times for less than half of their words, kept with unknown pauses"].append(
+                    f"'{stream}'")
+            for id, vector in zip(ids, pauses):
+                for at in np.flatnonzero(vector > LONG):  # NaN is not above
+                    self.odd[f"pauses of more than {LONG} s, kept"].append(
+                        f"{vector[at]:.1f} s after word {at + 1} of '{id}'")
+            yield from zip(ids, pauses)
+        if self.counts["slots"] and self.counts["untimed"] == self.counts["slots"]:
+            raise InputError(f"no word of {self.args.data} has a time: it has {first}, the times have "
+                             f"{', '.join(repr(id) for id in itertools.islice(self.sources, 2))}",
+                             "give the times the ids of the utterances or recordings", self.args.times)
 
 
-def summary(counts: Counter, repairs: Counter) -> str:
+def read_segments(data: DataDir) -> IdTable:
+    """Begin and end of each utterance in seconds."""
+    segments, path = IdTable(2), data.path / "segments"
+    for row in read_table(path):
+        segments.add(row.key, *segment(row, path)[1:])
+    return segments
+
+
+def summary(counts: Counter[str], repairs: Counter[str]) -> str:
+    """The counts as one line."""
     unknown = counts["slots"] - counts["known"]
-    mended = ", ".join(f"{number} {what}" for what, number in repairs.items() if number) or "none"
+    repaired = ", ".join(f"{number} {what}" for what, number in repairs.items() if number) or "none"
     return (f"punc pauses: {counts['slots']} slots, {counts['known']} known, {unknown} unknown "
-            f"({counts['beside']} beside the {counts['untimed']} words without a time, {counts['ends']} at ends); "
-            f"{counts['missing']} utterances without times; {counts['extra']} timed words not in the text; "
-            f"repairs: {mended}")
+            f"({counts['next_to_untimed']} next to the {counts['untimed']} words without a time, {counts['ends']} at "
+            f"ends); {counts['missing']} utterances without times; {counts['extra']} timed words not in the text; "
+            f"repairs: {repaired}")
 
 
 def print_by_label(data: DataDir) -> None:
-    table = pauses_by_label((utterance.labels, utterance.pauses) for utterance in data.utterances())
+    """Print the quartiles of the pauses by label."""
+    slots = ((utterance.labels or [], utterance.pauses) for utterance in data.utterances())
+    table = pauses_by_label((labels, pauses) for labels, pauses in slots if pauses is not None)
     print("label slots unknown lower median upper")
     for name, row in sorted(table.items()):
         print(f"{name} {row.slots} {row.unknown} {row.lower:.3f} {row.median:.3f} {row.upper:.3f}")

@@ -1,6 +1,6 @@
-"""`punc plot-pauses`: pictures of pauses, by label, and against a system's posteriors."""
+"""`punc plot-pauses`: plot the pauses of each label, or a system's posteriors against the pause."""
 
-import sys
+import logging
 from collections.abc import Sequence
 
 from punc.base.errors import InputError
@@ -8,36 +8,43 @@ from punc.base.options import OptionParser
 from punc.data.datadir import DataDir
 from punc.scoring.plots import available, plot_pauses, plot_posteriors, posteriors, slots
 
+logger = logging.getLogger(__name__)
 
-def options() -> OptionParser:
-    parser = OptionParser("punc plot-pauses [options] DATA-DIR OUT.png",
-                          "The distribution of the pauses of each label, on a logarithmic axis; with --decode, a "
-                          "system's posterior of one label against the pause. Without matplotlib it only says so.",
-                          "punc plot-pauses --title 'Broadcast news' data/train data/pauses.png")
-    parser.add_argument("--title", default="", metavar="TEXT", help="above the picture")
-    parser.add_argument("--decode", metavar="DIR", help="punc punctuate's output for DATA-DIR, in its system's folder")
-    parser.add_argument("--label", default="PERIOD", metavar="NAME", help="with --decode: whose posterior")
-    parser.add_argument("--thresholds", default="", metavar="SECONDS",
-                        help="with --decode: vertical lines, blanks between")
-    parser.add_argument("data", metavar="DATA-DIR", help="a data directory with labels and pauses")
-    parser.add_argument("out", metavar="OUT.png", help="picture to write")
-    return parser
+
+def parser() -> OptionParser:
+    """The options of `punc plot-pauses`."""
+    options = OptionParser(
+        "punc plot-pauses [options] DATA-DIR OUT.png",
+        "Plot the distribution of the pauses of each label on a logarithmic axis; with --decode, a system's posterior "
+        "of one label against the pause. Without matplotlib, only says that it is missing.",
+        "punc plot-pauses --title 'Broadcast news' data/train exp/results/pauses.png")
+    options.add_argument("--title", default="", metavar="TEXT", help="title of the picture")
+    options.add_argument("--decode", metavar="DIR",
+                         help="the output of punc punctuate for DATA-DIR, in its system's directory")
+    options.add_argument("--label", default="PERIOD", metavar="NAME", help="with --decode: the label of the posterior")
+    options.add_argument("--thresholds", default="", metavar="SECONDS",
+                         help="with --decode: draw vertical lines there, blanks between")
+    options.add_argument("data", metavar="DATA-DIR", help="a data directory with labels and pauses")
+    options.add_argument("out", metavar="OUT.png", help="picture to write")
+    return options
 
 
 def main(arguments: Sequence[str]) -> None:
-    args = options().parse(arguments)
+    """Run `punc plot-pauses`. Raises InputError for a user's mistake."""
+    options = parser().parse(arguments)
     try:
-        thresholds = [float(value) for value in args.thresholds.split()]
+        thresholds = [float(value) for value in options.thresholds.split()]
     except ValueError:
-        raise InputError(f"--thresholds '{args.thresholds}' are not numbers", "write seconds, blanks between") from None
+        raise InputError(f"--thresholds '{options.thresholds}' are not numbers",
+                         "write seconds, blanks between") from None
     if not available():
-        print(f"punc plot-pauses: no {args.out}: matplotlib is not installed; pip install 'punc[plot]'",
-              file=sys.stderr)
+        logger.warning("punc plot-pauses: no %s: matplotlib is not installed; pip install 'punc-toolkit[plot]'",
+                       options.out)
         return
-    data = DataDir(args.data)
+    data = DataDir(options.data)
     by_label = slots(data)
-    if args.decode:
-        found = posteriors(data, args.decode, args.label)
-        plot_posteriors(*found, args.out, args.label, thresholds, args.title)
+    if options.decode:
+        found = posteriors(data, options.decode, options.label)
+        plot_posteriors(*found, options.out, options.label, thresholds, options.title)
     else:
-        plot_pauses(by_label, args.out, args.title)
+        plot_pauses(by_label, options.out, options.title)

@@ -19,10 +19,9 @@ OPTIONS = tuple(field.name for field in fields(PrepareOptions))
 
 def options() -> OptionParser:
     parser = OptionParser("punc prepare --format NAME [options] IN [IN …] OUT-DIR",
-                          "Makes a data directory of texts, transcripts or ASR output. Each input file begins a stream.",
-                          "punc prepare --format lrec --labels conf/labels.txt train2012 data/train2012")
-    lines = [parser.epilog or "", "", "formats, and the options that apply to each:", *map(describe, format_names())]
-    parser.epilog = "\n".join(lines)
+                          "Makes a data directory from texts, transcripts or ASR output. Each file begins a stream.",
+                          "punc prepare --format lrec --labels conf/labels.txt train2012 data/train2012",
+                          ["formats, and the options that apply to each:", *map(describe, format_names())])
     parser.add_argument("--format", required=True, choices=format_names(), metavar="NAME",
                         help="format of the input, one of those below")
     parser.add_argument("--labels", metavar="FILE", help="label set: which marks are read as which label")

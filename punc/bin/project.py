@@ -1,27 +1,31 @@
-"""`punc project`: carry reference slots onto other words by edit distance."""
+"""`punc project`: project reference labels onto other words by edit distance."""
 
-import sys
+import logging
 from collections.abc import Sequence
 
 from punc.base.options import OptionParser
 from punc.data.labels import LabelSet
 from punc.scoring.project import project
 
+logger = logging.getLogger(__name__)
 
-def options() -> OptionParser:
-    parser = OptionParser(
+
+def parser() -> OptionParser:
+    """The options of `punc project`."""
+    options = OptionParser(
         "punc project --labels FILE REF-DIR HYP-DIR OUT-DIR",
-        "The labels of REF-DIR on the words of HYP-DIR, stream by stream, by minimum edit distance.",
+        "Write the data directory HYP-DIR with the labels of REF-DIR, aligned per stream by minimum edit distance.",
         "punc project --labels conf/labels.txt data/test_ref data/test_asr_words data/test_asr")
-    parser.add_argument("--labels", required=True, metavar="FILE", help="label set, weakest first")
-    parser.add_argument("ref", metavar="REF-DIR", help="data directory with the labels")
-    parser.add_argument("hyp", metavar="HYP-DIR", help="data directory with the other words; its labels are not read")
-    parser.add_argument("out", metavar="OUT-DIR", help="data directory to write: HYP-DIR with labels")
-    return parser
+    options.add_argument("--labels", required=True, metavar="FILE", help="label set, weakest label first")
+    options.add_argument("ref", metavar="REF-DIR", help="data directory with the labels")
+    options.add_argument("hyp", metavar="HYP-DIR", help="data directory with the other words; its labels are not read")
+    options.add_argument("out", metavar="OUT-DIR", help="data directory to write: HYP-DIR with labels")
+    return options
 
 
 def main(arguments: Sequence[str]) -> None:
-    args = options().parse(arguments)
-    done = project(args.ref, args.hyp, args.out, LabelSet.read(args.labels))
-    print(f"punc project: {done.streams} streams, {done.words} reference words, WER {100 * done.wer:.2f} %; "
-          f"{done.marks} marks: {done.moved} moved, {done.merged} merged, {done.lost} lost", file=sys.stderr)
+    """Run `punc project`. Raises InputError for a user's mistake."""
+    options = parser().parse(arguments)
+    done = project(options.ref, options.hyp, options.out, LabelSet.read(options.labels))
+    logger.info("punc project: %d streams, %d reference words, WER %.2f %%; %d marks: %d moved, %d merged, %d lost",
+                done.streams, done.words, 100 * done.wer, done.marks, done.moved, done.merged, done.lost)

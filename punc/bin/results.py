@@ -10,6 +10,7 @@ from punc.base.errors import InputError
 from punc.base.files import decode_line, open_input
 from punc.base.options import OptionParser, boolean
 from punc.scoring.collect import collect_costs, collect_scores, paired_tests
+from punc.scoring.findings import unknown_figures
 from punc.scoring.page_data import PageData, pictures, read_page_data, read_published, write_page_data
 from punc.scoring.pages import Settings, render
 from punc.scoring.publish import write_pages
@@ -42,7 +43,8 @@ def parser() -> OptionParser:
                          help="a paired test of two systems; can be given again")
     options.add_argument("--tested", default="", metavar="NAMES",
                          help="metrics of the paired tests, as 'overall.F1 Err'; default: all")
-    options.add_argument("--findings", metavar="FILE", help="Markdown for 'What we found'")
+    options.add_argument("--findings", metavar="FILE",
+                         help="Markdown for 'What we found'; left out if it quotes a figure that no table has")
     options.add_argument("--link", action="append", default=[], metavar="'PATH TEXT'",
                          help="another page to link, relative to RESULTS.md; can be given again")
     options.add_argument("--render", type=boolean, default=False, metavar="BOOL",
@@ -57,11 +59,15 @@ def main(arguments: Sequence[str]) -> None:
     settings = Settings(options.title, options.about, options.columns.split(), _names(options.main),
                         options.main_columns.split(), read_published(options.published) if options.published else [],
                         _text(options.findings), options.link)
-    if options.render:
-        write_pages(options.exp, render(read_page_data(options.exp), settings))
-        return
-    data = _collect(options)
+    data = read_page_data(options.exp) if options.render else _collect(options)
+    if unknown := unknown_figures(settings.findings, data, settings.published):
+        logger.warning("punc results: %s quotes %s, which no table has: it is left out; correct it", options.findings,
+                       ", ".join(unknown))
+        settings.findings = ""
     pages = render(data, settings)
+    if options.render:
+        write_pages(options.exp, pages)
+        return
     write_page_data(options.exp, data)
     write_pages(options.exp, pages)
     logger.info("punc results: %d scores in %s/RESULTS.tsv and %s/RESULTS.md", len(data.metrics), options.exp,

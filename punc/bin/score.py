@@ -19,27 +19,27 @@ def parser() -> OptionParser:
     """The options of `punc score`."""
     options = OptionParser(
         "punc score [options] --labels FILE REF-DIR HYP-DIR OUT-DIR",
-        "Score the labels of the data directory HYP-DIR against those of REF-DIR; where a stream's words differ, the "
-        "reference is projected onto the hypothesis first. Prints a table; OUT-DIR gets counts.tsv, metrics.tsv, "
-        "labels.txt and signature.",
+        "Score the labels of the data directory HYP-DIR against those of REF-DIR. If the words of a stream differ, its "
+        "reference labels are first projected onto the words of HYP-DIR. Prints a table; writes counts.tsv, "
+        "metrics.tsv, labels.txt and signature into OUT-DIR.",
         "punc score --labels exp/T-LSTM/labels.txt --collapse 3-class:FULLSTOP=PERIOD+QUESTION data/test_ref "
         "exp/T-LSTM/decode_test_ref exp/T-LSTM/decode_test_ref/score")
     options.add_argument("--labels", required=True, metavar="FILE", help="the label set, a labels.txt")
     options.add_argument("--block", type=int, default=0, metavar="N",
-                         help="resample blocks of N slots of a stream; 0: utterances")
+                         help="resample blocks of N slots of a stream instead of utterances; 0: utterances")
     options.add_argument("--last-slot", choices=("true", "false", "only"), default="true",
-                         help="count the slot at a stream's end: with the others, not, or nothing else")
+                         help="count the slot at a stream's end with the others (true), not (false), or alone (only)")
     options.add_argument("--match", choices=("utterances", "streams"), default="utterances",
-                         help="what both directories must have in common; streams may be cut in any way")
+                         help="what both directories must have in common; streams can be cut in any way")
     options.add_argument("--collapse", action="append", default=["2-class"], metavar="NAME:CLASS=LABEL+LABEL,…",
-                         help="also score with labels taken as one; NAME alone: all marks; can be given again")
+                         help="also score with labels taken together; NAME alone: all marks; can be given again")
     options.add_argument("--replicates", type=int, default=2000, metavar="N",
-                         help="resamplings for intervals and p; a p below 1/(N+1) cannot come out")
-    options.add_argument("--seed", type=int, default=1, metavar="N", help="of the resamplings")
-    options.add_argument("--against", metavar="DIR", help="test against another system's score directory")
-    options.add_argument("reference", metavar="REF-DIR", help="data directory with the right labels")
+                         help="resamplings for intervals and p; p is at least 1/(N+1)")
+    options.add_argument("--seed", type=int, default=1, metavar="N", help="random seed of the resamplings")
+    options.add_argument("--against", metavar="DIR", help="also test against another system's score directory")
+    options.add_argument("reference", metavar="REF-DIR", help="data directory with the reference labels")
     options.add_argument("hypothesis", metavar="HYP-DIR", help="data directory with a system's labels")
-    options.add_argument("out", metavar="OUT-DIR", help="score directory, made new")
+    options.add_argument("out", metavar="OUT-DIR", help="score directory to write")
     return options
 
 

@@ -1,23 +1,25 @@
 """`punc validate`: check a data directory."""
 
-import sys
+import logging
 from collections.abc import Sequence
 
 from punc.base.options import OptionParser
 from punc.data.labels import LabelSet
 from punc.data.validate import validate
 
+logger = logging.getLogger(__name__)
+
 
 def main(arguments: Sequence[str]) -> int:
-    parser = OptionParser("punc validate [--labels FILE] DIR", "Check a data directory; the first mistake is told.",
+    parser = OptionParser("punc validate [--labels FILE] DIR", "Checks a data directory and reports the first mistake.",
                           "punc validate --labels conf/labels.txt data/train2012")
-    parser.add_argument("--labels", metavar="FILE", help="require the labels to be of this set")
+    parser.add_argument("--labels", metavar="FILE", help="label set that all labels must be of")
     parser.add_argument("directory", metavar="DIR", help="data directory")
     args = parser.parse(arguments)
     counts = validate(args.directory, LabelSet.read(args.labels) if args.labels else None)
     empty = counts.pop("empty utterances")
     sizes = ", ".join(f"{counts[what]:,} {what}" for what in ("streams", "utterances", "words"))
-    print(f"punc validate: {args.directory}: {sizes}: valid", file=sys.stderr)
+    logger.info("punc validate: %s: %s: valid", args.directory, sizes)
     if empty:
-        print(f"punc validate: {args.directory}: {empty:,} utterances have no words", file=sys.stderr)
+        logger.warning("punc validate: %s: %s utterances have no words", args.directory, f"{empty:,}")
     return 0

@@ -1,9 +1,8 @@
 """A data directory as streams of utterances: `text`, `punct`, `pauses.scp`, `utt2spk`, `spk2utt`, `segments`.
 
-The one place that checks the invariant #words = #labels = dim(pauses). Utterances come stream by stream:
-by recording in time order where there is a `segments` file, else by speaker in id order. Memory is one
-utterance (`DataDir.utterances`) or one stream (`DataDir.streams`), and with `segments` an index of a few
-numbers per utterance.
+Only this module checks the invariant #words = #labels = dim(pauses). Utterances come stream by stream: by recording
+in time order if there is a `segments` file, else by speaker in id order. One utterance (`DataDir.utterances`) or stream
+(`DataDir.streams`) is in memory, and with `segments` a few numbers per utterance.
 """
 
 import hashlib
@@ -14,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import chain, groupby, zip_longest
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 
@@ -28,10 +27,10 @@ from punc.data.tables import Row, fields, line_offsets, read_table, sort_table
 class Utterance(NamedTuple):
     """An utterance: its words, and what is known of the slot after each.
 
-    id       utterance id
-    stream   the stream it is a piece of: a recording (`segments`) or a speaker (`utt2spk`)
+    id       its id
+    stream   the stream it is part of: a recording (`segments`) or a speaker (`utt2spk`)
     words    the tokens
-    labels   one label name per word; None where the directory has no `punct`
+    labels   one label name per word; None without `punct`
     pauses   float32 (len(words),), seconds of silence after each word, NaN unknown; None without `pauses.scp`
     """
 
@@ -43,31 +42,32 @@ class Utterance(NamedTuple):
 
 
 class DataDir:
-    """A data directory on disk. Raises InputError where it is none, or `text` or `utt2spk` is missing."""
+    """A data directory on disk. Raises InputError unless it has `text` and `utt2spk`.
 
-    def __init__(self, path: str | os.PathLike):
+    ignore   files to treat as missing: `punct`, `pauses.scp`
+    """
+
+    def __init__(self, path: str | os.PathLike, ignore: Iterable[str] = ()):
         self.path = Path(path)
         if not self.path.is_dir():
             raise InputError("no such data directory", "make it with punc prepare, or name another one", path)
         for name in ("text", "utt2spk"):
             if not (self.path / name).is_file():
                 raise InputError("no such file", "a data directory has text and utt2spk", self.path / name)
-        self.has_labels = (self.path / "punct").is_file()
-        self.has_pauses = (self.path / "pauses.scp").is_file()
-        self.has_segments = (self.path / "segments").is_file()
+        self.has_labels, self.has_pauses, self.has_segments = (
+            name not in ignore and (self.path / name).is_file() for name in ("punct", "pauses.scp", "segments"))
         self._segments, self._speakers = self.path / "segments", self.path / "utt2spk"  # made once, not per utterance
 
     @property
     def tables(self) -> list[str]:
-        """The files with one line per utterance that are read: `text` and `utt2spk`, then those there are."""
+        """The files to read that have one line per utterance: `text`, `utt2spk`, then the optional ones."""
         present = {"punct": self.has_labels, "pauses.scp": self.has_pauses, "segments": self.has_segments}
-        return ["text", "utt2spk", *(name for name, there in present.items() if there)]
+        return ["text", "utt2spk", *(name for name, exists in present.items() if exists)]
 
     def utterances(self) -> Iterator[Utterance]:
-        """The utterances, those of a stream one after the other in time order.
+        """The utterances, stream by stream, in time order.
 
-        Raises InputError for unsorted tables, ids that differ between files, counts that differ,
-        speakers out of order, bad bytes.
+        Raises InputError for unsorted tables, ids or counts that differ between files, wrong order, bad bytes.
         """
         rows = self._rows_by_time() if self.has_segments else self.rows()
         with VectorReader(self.path / "pauses.scp") as vectors:
@@ -88,7 +88,7 @@ class DataDir:
             yield stream, list(utterances)
 
     def rows(self) -> Iterator[dict[str, Row]]:
-        """For each utterance in C order, its row in each of `tables`. Raises InputError where ids differ."""
+        """For each utterance in C order, its row in each of `tables`. Raises InputError if ids differ."""
         names = self.tables
         for rows in zip_longest(*(read_table(self.path / name) for name in names)):
             keys = {row.key for row in rows if row}
@@ -97,7 +97,7 @@ class DataDir:
             yield dict(zip(names, rows))
 
     def _difference(self, names: Sequence[str], rows: Sequence[Row | None], key: str) -> InputError:
-        """The error for tables that differ first at the utterance `key`; a table that is not sorted comes first."""
+        """The error for tables that first differ at the utterance `key`; an unsorted table is reported instead."""
         for name in names:
             deque(read_table(self.path / name), maxlen=0)
         name, row = next((n, r) for n, r in zip(names, rows) if not r or r.key != key)
@@ -106,7 +106,7 @@ class DataDir:
                           self.path / name, row.line if row else None)
 
     def _rows_by_time(self) -> Iterator[dict[str, Row]]:
-        """As `rows`, by recording and time: line i of every table is utterance i, so an order of lines is enough."""
+        """As `rows`, but by recording and time. Line i of every table is utterance i, so one order of lines does."""
         order, names = [], self.tables
         for i, row in enumerate(self.rows()):
             recording, begin, _ = segment(row["segments"], self.path / "segments")
@@ -118,13 +118,13 @@ class DataDir:
             for _, _, i in order:
                 yield {name: self._row(files[name], name, i, offsets[name][i]) for name in names}
 
-    def _row(self, file, name: str, i: int, offset: int) -> Row:
+    def _row(self, file: IO[bytes], name: str, i: int, offset: int) -> Row:
         file.seek(offset)
         key, _, value = decode_line(file.readline(), self.path / name, i + 1).replace("\t", " ", 1).partition(" ")
         return Row(i + 1, key, value)
 
     def utterance(self, rows: dict[str, Row], vectors: VectorReader) -> Utterance:
-        """The utterance of its row in each of `tables`. Raises InputError where the invariant does not hold."""
+        """The utterance of one row in each of `tables`. Raises InputError if the invariant does not hold."""
         text = rows["text"]
         words, labels, pauses = fields(text.value), None, None
         if self.has_labels:
@@ -133,20 +133,18 @@ class DataDir:
         if self.has_pauses:
             pauses = vectors.read(rows["pauses.scp"].value, rows["pauses.scp"].line)
             self._check_count(text.key, len(words), len(pauses), "pauses", "pauses.scp", rows["pauses.scp"].line)
-        if self.has_segments:
-            stream = segment(rows["segments"], self._segments)[0]
-        else:
-            stream = speaker(rows["utt2spk"], self._speakers)
+        stream = (segment(rows["segments"], self._segments)[0] if self.has_segments
+                  else speaker(rows["utt2spk"], self._speakers))
         return Utterance(text.key, stream, words, labels, pauses)
 
     def _check_count(self, utterance: str, words: int, count: int, what: str, name: str, line: int) -> None:
         if words != count:
             raise InputError(f"'{utterance}' has {words} words in text but {count} {what} here",
-                             f"write one of the {what} for each word", self.path / name, line)
+                             f"write {what} for all words, one for each", self.path / name, line)
 
 
 def speaker(row: Row, path: str | os.PathLike) -> str:
-    """The speaker of a row of `utt2spk`. Raises InputError where there is not just one."""
+    """The speaker of a row of `utt2spk`. Raises InputError unless there is exactly one."""
     value = row.value.strip(" \t")
     if not value or " " in value or "\t" in value:
         raise InputError(f"'{row.key}' does not have one speaker", "write UTTERANCE SPEAKER", path, row.line)
@@ -154,7 +152,7 @@ def speaker(row: Row, path: str | os.PathLike) -> str:
 
 
 def segment(row: Row, path: str | os.PathLike) -> tuple[str, float, float]:
-    """Recording, begin and end in seconds of a row of `segments`. Raises InputError for anything else."""
+    """Recording, begin and end in seconds of a row of `segments`. Raises InputError if it is no such row."""
     try:
         recording, begin, end = fields(row.value)
         times = float(begin), float(end)
@@ -167,12 +165,11 @@ def segment(row: Row, path: str | os.PathLike) -> tuple[str, float, float]:
 
 
 def write_data_dir(path: str | os.PathLike, utterances: Iterable[Utterance], like: DataDir | None = None) -> None:
-    """Write a data directory, whole or not at all; memory is one utterance.
+    """Write a data directory, whole or not at all; one utterance is in memory.
 
-    Without `like`, the streams are the speakers, and ids and streams come sorted in C order. With it, the
-    utterances are those of `like` in the order it gives them, and speakers and segments are copied from it.
-    Either all utterances have labels, or none; the same for pauses. Raises ValueError where it is otherwise,
-    InputError where there is no utterance.
+    Without `like`, the streams are the speakers, and ids and streams come sorted in C order. With `like`, the
+    utterances are those of `like` in its order, and speakers and segments are copied from it. All utterances have
+    labels, or none; the same holds for pauses. Raises ValueError otherwise, and InputError if there is no utterance.
     """
     path = Path(path)
     with atomic_dir(path) as tmp:
@@ -182,9 +179,9 @@ def write_data_dir(path: str | os.PathLike, utterances: Iterable[Utterance], lik
 
 
 def write_tables(tmp: Path, path: Path, utterances: Iterable[Utterance], like: DataDir | None = None) -> set[str]:
-    """Write the data directory `path` into the directory `beside` that will take its place; returns the new tables.
+    """Write the files of the data directory `path` into `tmp`, which will replace it; returns the tables' names.
 
-    For who writes more files with them; the rest as `write_data_dir`, which also removes what is stale.
+    This is `write_data_dir` for callers that write more files; they also remove stale tables.
     """
     reorder = like is not None and like.has_segments
     written = _write_tables(tmp, path, utterances, not reorder)
@@ -198,14 +195,15 @@ def write_tables(tmp: Path, path: Path, utterances: Iterable[Utterance], like: D
 
 
 def _write_tables(tmp: Path, path: Path, utterances: Iterable[Utterance], ordered: bool) -> set[str]:
-    """Write the tables of `path` into `beside`; returns their names."""
-    last = None
+    """Write the tables of `path` into `tmp`; returns their names."""
+    last: Utterance | None = None
     with ExitStack() as stack:
-        files = {name: stack.enter_context(open(tmp / name, "wb")) for name in ("text", "utt2spk", "spk2utt")}
+        files: dict[str, IO[bytes]] = {}
         for this in utterances:
             if last is None:
-                names = ["punct"] * (this.labels is not None) + ["pauses.scp", "pauses.ark"] * (this.pauses is not None)
-                files |= {name: stack.enter_context(open(tmp / name, "wb")) for name in names}
+                names = ["text", "utt2spk", "spk2utt", *(["punct"] if this.labels is not None else []),
+                         *(["pauses.scp", "pauses.ark"] if this.pauses is not None else [])]
+                files = {name: stack.enter_context(open(tmp / name, "wb")) for name in names}
             _check_next(last, this, "punct" in files, "pauses.scp" in files, ordered)
             key, stream = this.id.encode(), this.stream.encode()
             files["text"].write(" ".join((this.id, *this.words)).encode() + b"\n")
@@ -226,14 +224,14 @@ def _write_tables(tmp: Path, path: Path, utterances: Iterable[Utterance], ordere
 
 
 def _check_next(last: Utterance | None, this: Utterance, labels: bool, pauses: bool, ordered: bool) -> None:
-    """Raise ValueError where an utterance cannot be written after `last`."""
+    """Raise ValueError if the utterance `this` cannot be written after `last`."""
     if ordered and last is not None and this.id.encode() <= last.id.encode():
         raise ValueError(f"utterance '{this.id}' after '{last.id}': not sorted and unique")
     if ordered and last is not None and this.stream != last.stream and this.stream.encode() <= last.stream.encode():
         raise ValueError(f"stream '{this.stream}' after '{last.stream}': not sorted and unique")
     if (this.labels is not None) != labels or (this.pauses is not None) != pauses:
         raise ValueError(f"'{this.id}': labels and pauses are for all utterances or none")
-    if (labels and len(this.labels) != len(this.words)) or (pauses and len(this.pauses) != len(this.words)):
+    if any(values is not None and len(values) != len(this.words) for values in (this.labels, this.pauses)):
         raise ValueError(f"'{this.id}': not one label and one pause per word")
 
 
@@ -252,7 +250,7 @@ def label_numbers(utterances: Sequence[Utterance], labels: LabelSet, path: str |
 
 
 def checksum(path: str | os.PathLike) -> str:
-    """12 hex digits of what a score depends on: `text`, `punct` and the pauses of a data directory."""
+    """12 hex digits of a hash of what a score depends on: `text`, `punct` and the pauses of a data directory."""
     data = DataDir(path)
     digest = hashlib.sha256()
     for name in ("text", "punct") if data.has_labels else ("text",):

@@ -1,17 +1,16 @@
-"""Label sets: which marks map to which label, and how a label is written.
+"""Label sets: which marks are read as which label, and how a label is written.
 
-A label set is a file, `labels.txt`, one label a line, weakest first:
+A label set is a file, `labels.txt`, with one label a line, the weakest first:
 
-    # label   written  marks that are read as it
+    # label   written  marks that are read as this label
     O         w
     COMMA     w,       , : - –
     PERIOD    w.       . ; !
     QUESTION  w?       ?
 
-The first label is the empty one: nothing is written in the slot. The second column shows a word as
-it is written with the label: `w` stands for the word as it is, `W` for the word with its first letter
-in upper case, so `W,` is a capitalized word with a comma. The order is the labels' strength: where
-several marks fall on one slot, the one further down wins.
+The first label is the empty one: nothing is written in the slot. The second column shows how a word is written with the
+label: `w` is the word as it is, `W` the word with its first letter in upper case, so `W,` is a capitalized word with a
+comma. The order is the labels' strength: if a slot has several marks, the label further down wins.
 """
 
 import os
@@ -25,13 +24,13 @@ SENTENCE_ENDS = frozenset(".?!…。？！؟।")  # characters of a mark after 
 
 
 def with_capital(word: str) -> str:
-    """The word with its first letter in upper case: title case, as one character can have a longer upper case (ß)."""
+    """The word with its first letter in title case: the upper case of one character can be several (ß)."""
     return word[:1].title() + word[1:]
 
 
 @dataclass(frozen=True)
 class Label:
-    """One label: its name, how it is written (see the module), the marks that are read as it."""
+    """One label: its name, how it is written (see above), and the marks that are read as this label."""
 
     name: str
     written: str
@@ -58,21 +57,21 @@ class Label:
 class LabelSet:
     """The labels of a system, weakest first; label 0 is the empty one.
 
-    Raises InputError where label 0 is not empty, two labels have one name, or a mark is read as two labels of
-    one case.
+    Raises InputError if label 0 is not empty, two labels have the same name, or two labels of the same case have the
+    same mark.
     """
 
     labels: tuple[Label, ...]
     _index: dict[str, int] = field(init=False, repr=False, compare=False)
     _reading: dict[tuple[str, bool], int] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "_index", {label.name: i for i, label in enumerate(self.labels)})
         object.__setattr__(self, "_reading", {})
         if self.labels and self.labels[0].written != "w":
             raise InputError(f"the first label, {self.labels[0].name}, writes something", "begin with one written w")
         if len(self._index) < len(self.labels):
-            raise InputError("a label name stands twice in the label set", "give each label one line")
+            raise InputError("a label name occurs twice in the label set", "give each label one line")
         for i, label in enumerate(self.labels):
             for mark in (*label.marks, *([] if label.mark else [""])):
                 if self._reading.setdefault((mark, label.capital), i) != i:
@@ -124,7 +123,7 @@ class LabelSet:
 
     @property
     def marks(self) -> frozenset[str]:
-        """All characters that are read as a label."""
+        """All marks that are read as a label."""
         return frozenset(mark for mark, _ in self._reading if mark)
 
     def index(self, name: str) -> int:
@@ -132,11 +131,14 @@ class LabelSet:
         return self._index[name]
 
     def strongest(self, names: Iterable[str]) -> str:
-        """The strongest of some labels of the set, the empty one where there is none."""
+        """The strongest of these labels; the empty label if there are none."""
         return self.labels[max(map(self._index.__getitem__, names), default=0)].name
 
     def reading(self, marks: Iterable[str], capital: bool = False) -> str:
-        """The label of a word followed by `marks`; marks of no label are dropped, the strongest wins."""
+        """The label of a word that `marks` follow: the strongest wins, and marks of no label are dropped.
+
+        capital   whether the word begins with a capital; ignored unless the label set has capitals
+        """
         capital = capital and self.cased
         plain = self._reading.get(("", capital), 0)
         known = [self._reading[m, capital] for m in marks if (m, capital) in self._reading]

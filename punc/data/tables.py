@@ -10,12 +10,12 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, decode_line, open_input
 
-# Kaldi refuses these in a text, as whole words in the sense of `grep -w`.
+# Kaldi refuses these in a text as whole words, as `grep -w` sees words.
 FORBIDDEN = re.compile(r"(?<![A-Za-z0-9_])(?:</?s>|#0)(?![A-Za-z0-9_])")
 
 
 class Row(NamedTuple):
-    """One line of a table: its number from 1, its key, the rest without the line end."""
+    """One line of a table: its number from 1, its key, and the rest without the line end."""
 
     line: int
     key: str
@@ -23,9 +23,9 @@ class Row(NamedTuple):
 
 
 def fields(value: str) -> list[str]:
-    """The fields of a line, split at blanks and tabs as Kaldi does.
+    """The fields of a line, split at blanks and tabs as in Kaldi.
 
-    `str.split()` would split at no-break and ideographic spaces too, which Kaldi takes as letters.
+    `str.split()` would also split at no-break and ideographic spaces, which are letters to Kaldi.
     """
     parts = value.replace("\t", " ").split(" ") if "\t" in value else value.split(" ")
     return [part for part in parts if part] if "" in parts else parts
@@ -34,20 +34,20 @@ def fields(value: str) -> list[str]:
 def read_table(path: str | os.PathLike, sort: bool = True) -> Iterator[Row]:
     """Read a table line by line, in constant memory.
 
-    sort   require keys to be sorted and unique under LC_ALL=C, as Kaldi does
+    sort   require keys that are sorted and unique under LC_ALL=C, as Kaldi does
 
-    Raises InputError for a missing or empty file, a line without a key, bad bytes, and the order.
+    Raises InputError for a missing or empty file, a line without a key, bad bytes and a wrong order.
     """
     last, number = b"", 0
     with open_input(path) as file:
         for number, line in enumerate(file, 1):
             key, _, value = decode_line(line, path, number).replace("\t", " ", 1).partition(" ")
             if not key:
-                raise InputError("a line without a key", "begin the line with an id, and no blank", path, number)
+                raise InputError("a line without a key", "begin the line with an id, not with a blank", path, number)
             if sort:
                 this = key.encode()
                 if this == last:
-                    raise InputError(f"'{key}' stands twice", "keep one line for each id", path, number)
+                    raise InputError(f"'{key}' occurs twice", "keep one line for each id", path, number)
                 if this < last:
                     raise InputError(f"'{key}' is out of order", "sort it: LC_ALL=C sort -u", path, number)
                 last = this
@@ -57,12 +57,12 @@ def read_table(path: str | os.PathLike, sort: bool = True) -> Iterator[Row]:
 
 
 def read_dict(path: str | os.PathLike) -> dict[str, str]:
-    """A whole table as key → value; for tables that are small beside the text."""
+    """A whole table as key → value; for tables that are small compared with the text."""
     return {row.key: row.value for row in read_table(path)}
 
 
 def write_table(path: str | os.PathLike, rows: Iterable[tuple[str, str]]) -> None:
-    """Write key, value pairs as a table; the pairs come in C order. Raises ValueError if they do not."""
+    """Write pairs of key and value as a table. Raises ValueError if the keys are not in C order and unique."""
     last = b""
     with atomic_file(path, "wb") as file:
         for key, value in rows:
@@ -74,7 +74,7 @@ def write_table(path: str | os.PathLike, rows: Iterable[tuple[str, str]]) -> Non
 
 
 def line_offsets(path: str | os.PathLike, block: int = 1 << 24) -> np.ndarray:
-    """int64 (lines,): the byte offset at which each line of a file begins."""
+    """The byte offset at which each line of a file begins, int64 (lines,)."""
     ends, done = [np.zeros(1, np.int64)], 0
     with open_input(path) as file:
         while data := file.read(block):
@@ -85,7 +85,7 @@ def line_offsets(path: str | os.PathLike, block: int = 1 << 24) -> np.ndarray:
 
 
 def sort_table(path: str | os.PathLike) -> None:
-    """Sort a table by key in C order, in place; memory is its keys."""
+    """Sort a table by key in C order, in place. Only the keys are in memory."""
     offsets = line_offsets(path)
     with open_input(path) as file, atomic_file(path, "wb") as output:
         order = sorted(range(len(offsets)), key=[line.split(b" ", 1)[0].rstrip(b"\n") for line in file].__getitem__)

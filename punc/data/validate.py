@@ -1,6 +1,6 @@
-"""Checks a data directory: what `DataDir` needs, and what Kaldi's `utils/validate_data_dir.sh` does.
+"""Checks a data directory for what `DataDir` needs and for what Kaldi's `utils/validate_data_dir.sh` checks.
 
-An utterance with no words is no mistake, as in Kaldi (a recognizer may have heard nothing); it is counted.
+As in Kaldi, an utterance may have no words (a recognizer may have heard nothing); such utterances are counted.
 """
 
 import os
@@ -23,18 +23,20 @@ BLANKS = re.compile(r"[^\S \t]")
 
 
 def validate(path: str | os.PathLike, labels: LabelSet | None = None) -> Counter:
-    """Check a data directory in constant memory but for one speaker's list of utterances.
+    """Check a data directory. Memory is constant, but for one speaker's list of utterances.
 
-    labels  require the labels in `punct` to be of this set
+    labels  the label set that the labels in `punct` must be of
 
     Returns counts: streams, utterances, words, empty utterances. Raises InputError for the first mistake.
     """
-    data, counts = DataDir(path), Counter()
+    data = DataDir(path)
+    counts: Counter[str] = Counter()
     if labels and not data.has_labels:
-        raise InputError("no such file", "leave --labels out, or make it with punc prepare", data.path / "punct")
+        raise InputError("no such file", "make it with punc prepare, or ask for no label set", data.path / "punct")
     for name in [*data.tables, "spk2utt"]:
         check_end(data.path / name)
-    last, recordings = "", set()
+    last = ""
+    recordings: set[str] = set()
     with VectorReader(data.path / "pauses.scp") as vectors:
         for rows in data.rows():
             utterance = data.utterance(rows, vectors)
@@ -42,7 +44,7 @@ def validate(path: str | os.PathLike, labels: LabelSet | None = None) -> Counter
             if labels:
                 check_labels(utterance, rows["punct"], data.path / "punct", labels)
             if utterance.pauses is not None:
-                check_pauses(utterance, rows["pauses.scp"], data.path / "pauses.scp")
+                check_pauses(utterance.id, utterance.pauses, rows["pauses.scp"], data.path / "pauses.scp")
             spk = check_speaker(rows["utt2spk"], last, data.path / "utt2spk")
             counts["streams"] += spk != last and not data.has_segments
             counts["utterances"] += 1
@@ -58,54 +60,56 @@ def validate(path: str | os.PathLike, labels: LabelSet | None = None) -> Counter
 
 
 def check_end(path: Path) -> None:
-    """Raise InputError for a missing or an empty file, or one whose last line has no end."""
+    """Raise InputError if a file is missing or empty, or its last line has no newline."""
     with open_input(path) as file:
         if not file.seek(0, os.SEEK_END):
             raise InputError("the file is empty", "make it again", path)
         file.seek(-1, os.SEEK_END)
         if file.read(1) != b"\n":
             file.seek(0)
-            raise InputError("the last line has no end: the file may be cut short", "make it again, or add a newline",
+            raise InputError("the last line has no end: the file may be truncated", "make it again, or add a newline",
                              path, sum(1 for _ in file))
 
 
 def check_words(utterance: Utterance, row: Row, path: Path) -> None:
-    """Raise InputError for blanks and symbols that Kaldi refuses."""
+    """Raise InputError for blanks and symbols that Kaldi refuses in a text."""
     if blank := BLANKS.search(row.value):
         raise InputError(f"a blank U+{ord(blank[0]):04X} in '{utterance.id}'", "write spaces between words",
                          path, row.line)
     if symbol := FORBIDDEN.search(row.value) if "<" in row.value or "#" in row.value else None:
-        raise InputError(f"'{symbol[0]}' in '{utterance.id}', which Kaldi keeps for itself", "write another word",
+        raise InputError(f"'{symbol[0]}' in '{utterance.id}', which Kaldi reserves", "write another word",
                          path, row.line)
 
 
 def check_labels(utterance: Utterance, row: Row, path: Path, labels: LabelSet) -> None:
-    if unknown := set(utterance.labels).difference(labels.names):
+    """Raise InputError for a label that is not in the label set."""
+    if unknown := set(utterance.labels or ()).difference(labels.names):
         raise InputError(f"label '{min(unknown)}' of '{utterance.id}' is not in the label set",
                          f"use one of {' '.join(labels.names)}, or add it to the set", path, row.line)
 
 
-def check_pauses(utterance: Utterance, row: Row, path: Path) -> None:
-    wrong = np.flatnonzero((utterance.pauses < 0) | np.isinf(utterance.pauses))
+def check_pauses(id: str, pauses: np.ndarray, row: Row, path: Path) -> None:
+    """Raise InputError if a pause of the utterance `id` is negative or infinite."""
+    wrong = np.flatnonzero((pauses < 0) | np.isinf(pauses))
     if len(wrong):
-        raise InputError(f"pause {utterance.pauses[wrong[0]]:g} after word {wrong[0] + 1} of '{utterance.id}'",
-                         "write seconds, 0 or more, and NaN where it is not known", path, row.line)
+        raise InputError(f"pause {pauses[wrong[0]]:g} after word {wrong[0] + 1} of '{id}'",
+                         "write seconds, 0 or more, or NaN if it is unknown", path, row.line)
 
 
 def check_speaker(row: Row, last: str, path: Path) -> str:
-    """The speaker of a row of `utt2spk` that comes after one of the speaker `last`."""
+    """The speaker of a row of `utt2spk`. Raises InputError unless it prefixes the id and follows `last` in order."""
     spk = speaker(row, path)
     if spk != row.key and not row.key.startswith(spk + "-"):
         raise InputError(f"speaker '{spk}' is not a prefix of utterance '{row.key}'",
-                         "name utterances SPEAKER-…, or let the utterance be its own speaker", path, row.line)
+                         "name utterances SPEAKER-…, or make the utterance its own speaker", path, row.line)
     if spk.encode() < last.encode():
         raise InputError(f"speaker '{spk}' comes after '{last}'",
-                         "name speakers so that utt2spk is sorted by speaker too", path, row.line)
+                         "name speakers so that utt2spk is also sorted by speaker", path, row.line)
     return spk
 
 
 def check_spk2utt(path: Path) -> None:
-    """Raise InputError where `spk2utt` is not the inverse of `utt2spk`, in its order."""
+    """Raise InputError unless `spk2utt` is the inverse of `utt2spk`, in the same order."""
     def listed() -> Iterator[tuple[str, str, int]]:
         for row in read_table(path / "spk2utt"):
             for utterance in fields(row.value):
@@ -120,10 +124,10 @@ def check_spk2utt(path: Path) -> None:
 
 
 def check_recordings(data: DataDir, recordings: set[str]) -> None:
-    """Raise InputError where `wav.scp` or `reco2file_and_channel` do not fit `segments`, or `text` without it."""
+    """Raise InputError if `wav.scp` or `reco2file_and_channel` does not fit `segments`, or else `text`."""
     wav, channels = data.path / "wav.scp", data.path / "reco2file_and_channel"
     if data.has_segments and not wav.is_file():
-        raise InputError("no such file", "Kaldi wants it where there are segments: write RECORDING FILE lines", wav)
+        raise InputError("no such file", "Kaldi needs it with segments: write RECORDING FILE lines", wav)
     for path in (wav, channels):
         if not path.is_file():
             continue

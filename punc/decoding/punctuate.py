@@ -40,7 +40,7 @@ from punc.text.casing import read_casing
 from punc.text.prose_reader import Clitics, written
 from punc.text.prose_writer import ProseWriter
 from punc.tokens.store import StoreSet
-from punc.tokens.tokenizers import read_tokenizer
+from punc.tokens.tokenizer import read_tokenizer
 
 STALE = ("text_punct", "ctm_punct", "post.ark", "post.scp", "pauses.ark", "pauses.scp")
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from punc.data.block_reader import at_slots
 from punc.data.datadir import DataDir, Utterance
-from punc.tokens.tokenizers import CharacterTokenizer, SubwordTokenizer, WordTokenizer
+from punc.tokens.tokenizer import Tokenizer
 from punc.tokens.vocabulary import END
 
 T = TypeVar("T")
@@ -43,8 +43,7 @@ class Part(NamedTuple):
     begins: bool
 
 
-def parts(utterances: Iterable[Utterance], tokenizer: WordTokenizer | CharacterTokenizer | SubwordTokenizer, chunk_size: int,
-          context: int) -> Iterator[Part]:
+def parts(utterances: Iterable[Utterance], tokenizer: Tokenizer, chunk_size: int, context: int) -> Iterator[Part]:
     """Cut a stream between utterances into parts of about GROUP tokens; without pieces it is one part."""
     margin = -(-max(chunk_size, context) // chunk_size) * chunk_size if chunk_size else 0
     size = max(GROUP, 8 * margin)
@@ -83,8 +82,7 @@ def joined(arrays: list[np.ndarray | None]) -> np.ndarray | None:
     return None if arrays[0] is None else np.concatenate(arrays)
 
 
-def groups(data: DataDir, tokenizer: WordTokenizer | CharacterTokenizer | SubwordTokenizer, chunk_size: int,
-           context: int) -> Iterator[list[Part]]:
+def groups(data: DataDir, tokenizer: Tokenizer, chunk_size: int, context: int) -> Iterator[list[Part]]:
     """All parts of all streams, some at a time: up to GROUP tokens, or one part."""
     streams = (stream for _, stream in groupby(data.utterances(), key=lambda utterance: utterance.stream))
     all_parts = chain.from_iterable(parts(stream, tokenizer, chunk_size, context) for stream in streams)

@@ -21,7 +21,7 @@ from punc.decoding.decode import decode, live
 from punc.models.base import NeuralModel
 from punc.text.prose_reader import written
 from punc.tokens.store import END, StoreSet
-from punc.tokens.tokenizers import CharacterTokenizer, SubwordTokenizer, WordTokenizer, encode_streams
+from punc.tokens.tokenizer import Tokenizer, encode_streams
 
 CHUNK = 1 << 16
 STREAM_END = re.compile(r"\n[ \t\r\v\f]*\n")
@@ -65,7 +65,7 @@ def _one_by_one(model: NeuralModel, words: Iterator[str], scale: np.ndarray | No
             yield forms[int((logits + log_probs).argmax())](word)
 
 
-def _tokens(tokenizer: WordTokenizer | CharacterTokenizer | SubwordTokenizer, words: Iterator[str]) -> Iterator[tuple[int, str | None]]:
+def _tokens(tokenizer: Tokenizer, words: Iterator[str]) -> Iterator[tuple[int, str | None]]:
     """The tokens of a stream, each with the word whose slot is after it.
 
     Where a stream's last token is another one than a word's, a word's last token is held back until it is known.

@@ -15,7 +15,7 @@ from punc.decoding.decode import decode
 from punc.models.base import NeuralModel
 from punc.text.characters import CharacterReader
 from punc.tokens.store import StoreSet
-from punc.tokens.tokenizers import encode_streams
+from punc.tokens.tokenizer import encode_streams
 
 CHUNK = 1 << 20  # bytes: some thousand lines, which fill batches
 

@@ -36,8 +36,7 @@ from punc.decoding.segments import BATCH_SIZE, CONTEXT
 from punc.decoding.subtitles import blocks, capitalized, cues, marks_after, paragraphs, srt, vtt
 from punc.text.prose_reader import written
 from punc.timing.fast_ctm import CtmFile
-from punc.tokens.tokenizers import encode_streams, read_tokenizer
-from punc.tokens.vocabulary import Encoding
+from punc.tokens.tokenizer import Encoding, encode_streams, read_tokenizer
 
 KINDS = ("txt", "srt", "vtt")
 UNKNOWN = 0.3  # share of unknown words above which something is the matter

@@ -76,7 +76,7 @@ class WindowModel:
     A model sets itself up with `read_window`, and has `logits`: vectors (B, T, m, n) → logits (B, T, L).
     """
 
-    units = ("word", "subword")  # END is outside the text to a window, and of characters it is the last token of one
+    token_types = ("word", "subword")  # END is outside the text to a window, and of characters it is the last token of one
 
     def read_window(self, vectors: WordVectors, window: int, slot_word: int, squared_error: bool) -> None:
         """Take the input, and the cost (equation (1), or cross-entropy)."""

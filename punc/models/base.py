@@ -29,7 +29,8 @@ from punc.base.files import atomic_file
 from punc.base.options import kebab, nearest
 from punc.data.labels import LabelSet
 from punc.tokens.store import Store, StoreSet
-from punc.tokens.tokenizers import CharacterTokenizer, SubwordTokenizer, WordTokenizer, read_tokenizer
+from punc.tokens.tokenizer import Tokenizer, read_tokenizer
+from punc.tokens.tokenizers.word import WordTokenizer
 from punc.tokens.vocabulary import Vocabulary
 
 FORMAT = "punc model 1"
@@ -52,7 +53,7 @@ class NeuralModel(nn.Module):
     lookahead: int | None = None
     sequential = False
     vocabulary: Vocabulary
-    tokenizer: WordTokenizer | CharacterTokenizer | SubwordTokenizer
+    tokenizer: Tokenizer
     labels: LabelSet
 
     def take_vocabulary(self, vocabulary: Vocabulary) -> None:
@@ -109,7 +110,7 @@ class NonGradientModel(nn.Module):
     token_types: tuple[str, ...] | None = ("word",)
     lookahead = None  # it reads whole streams
     vocabulary: Vocabulary
-    tokenizer: WordTokenizer | CharacterTokenizer | SubwordTokenizer
+    tokenizer: Tokenizer
     labels: LabelSet
 
     def __init__(self):
@@ -190,7 +191,7 @@ def build(spec: dict[str, Any]) -> NeuralModel | NonGradientModel:
 
 
 def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[str, Any],
-           tokenizer: WordTokenizer | CharacterTokenizer | SubwordTokenizer | None = None) -> NeuralModel | NonGradientModel:
+           tokenizer: Tokenizer | None = None) -> NeuralModel | NonGradientModel:
     """A new model with fresh weights, drawn from PyTorch's random numbers, and word vectors of their file.
 
     tokenizer   what makes the vocabulary's tokens of words; None: they are words
@@ -203,7 +204,8 @@ def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[st
     if tokenizer and token_types and tokenizer.token_type not in token_types:
         raise InputError(f"{name} reads {' or '.join(token_types)} tokens, the store has {tokenizer.token_type} tokens",
                          f"make a store with --token-type={token_types[0]}")
-    model = build({"model": name, "options": options, "vocabulary": len(vocabulary), "labels": len(labels), **token_type})
+    model = build({"model": name, "options": options, "vocabulary": len(vocabulary), "labels": len(labels),
+                   **token_type})
     model.vocabulary, model.labels, model.tokenizer = vocabulary, labels, tokenizer or WordTokenizer(vocabulary)
     model.take_vocabulary(vocabulary)
     for option, inner in getattr(model, "parts", {}).items():

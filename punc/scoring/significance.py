@@ -1,7 +1,7 @@
-"""How sure a figure is: bootstrap intervals, and a paired test of two systems, both from counts per unit.
+"""Bootstrap intervals of metrics, and paired tests of two systems, both from counts per unit.
 
-Both resample units, and a figure is a function of the sum of the units' counts: so a resampling is a matrix of
-weights, (replicates, units), and one product with the counts, (units, labels²), gives all sums.
+Both resample units. A metric is a function of the sum of the units' counts, so a resampling is a matrix of weights,
+(replicates, units), whose product with the counts, (units, labels²), has all sums.
 """
 
 import zlib
@@ -15,11 +15,11 @@ from punc.scoring.counts import Counts
 
 Measure = Callable[[np.ndarray], dict[str, np.ndarray]]  # `metrics.compute_metrics` with its label set
 
-WEIGHTS_AT_ONCE = 1 << 22  # 32 MiB: memory stays flat in the number of units
+WEIGHTS_AT_ONCE = 1 << 22  # 32 MiB of float64; memory does not grow with the number of units
 
 
 class Interval(NamedTuple):
-    """A figure and its 95 % confidence interval, in percent; NaN bounds where there are fewer than two units."""
+    """A metric and its 95 % confidence interval, in percent; the bounds are NaN if there are fewer than two units."""
 
     value: float
     low: float
@@ -27,7 +27,7 @@ class Interval(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """A figure of two systems, the difference this − other with its 95 % interval, and p of no difference."""
+    """A metric of two systems, the difference `this` − `other` with its 95 % interval, and p of no difference."""
 
     this: float
     other: float
@@ -38,7 +38,7 @@ class Comparison(NamedTuple):
 
 
 def intervals(counts: np.ndarray, measure: Measure, replicates: int = 2000, seed: int = 1) -> dict[str, Interval]:
-    """Percentile bootstrap over units (Efron 1979): figures of (units, labels, labels) counts with 95 % intervals."""
+    """Metrics of counts (units, labels, labels) with 95 % intervals: percentile bootstrap over units (Efron 1979)."""
     point = measure(counts.sum(0))
     if len(counts) < 2:
         return {name: Interval(float(value), np.nan, np.nan) for name, value in point.items()}
@@ -48,12 +48,12 @@ def intervals(counts: np.ndarray, measure: Measure, replicates: int = 2000, seed
 
 def compare(this: np.ndarray, other: np.ndarray, measure: Measure, replicates: int = 2000,
             seed: int = 1) -> dict[str, Comparison]:
-    """A paired test of two systems on the same units; counts (units, labels, labels) each.
+    """A paired test of two systems on the same units; each has counts (units, labels, labels).
 
-    p is two-sided, by approximate randomisation (Noreen 1989; Riezler & Maxwell 2005): if the systems were alike,
-    any unit's outputs could as well be exchanged; p is how often exchanging half of them at random makes at least
-    the difference seen. It is never below 1 / (replicates + 1). The interval is of the paired bootstrap
-    (Koehn 2004): both systems on the same resampled units.
+    p is two-sided, by approximate randomisation (Noreen 1989; Riezler & Maxwell 2005). If the systems were alike, any
+    unit's outputs could be exchanged; p is how often exchanging each unit's with probability ½ gives at least the
+    observed difference. It is never below 1 / (replicates + 1). The interval is by the paired bootstrap (Koehn 2004),
+    which resamples the same units for both systems.
     """
     one, two = measure(this.sum(0)), measure(other.sum(0))
     both = np.concatenate([this, other], axis=1)  # one resampling for both
@@ -64,7 +64,7 @@ def compare(this: np.ndarray, other: np.ndarray, measure: Measure, replicates: i
     result = {}
     for name in one:
         difference = one[name] - two[name]
-        # Not "at least as large" but "not smaller": an undefined figure counts against a difference.
+        # "Not smaller" instead of "at least as large": an undefined value counts against a difference.
         larger = ~(np.abs(shuffled[0][name] - shuffled[1][name]) < abs(difference) - 1e-9)
         p = (larger.sum() + 1) / (replicates + 1) if np.isfinite(difference) else np.nan
         low, high = _bounds(sampled[0][name] - sampled[1][name]) if len(this) > 1 else (np.nan, np.nan)
@@ -73,7 +73,7 @@ def compare(this: np.ndarray, other: np.ndarray, measure: Measure, replicates: i
 
 
 def check_pair(this: Counts, other: Counts, where: str) -> None:
-    """Raise InputError (about `where`) unless both count the same slots: same units, same reference labels."""
+    """Raise InputError about `where` unless both count the same slots: the same units and reference labels."""
     if this.units != other.units:
         unit = next((a for a, b in zip(this.units, other.units) if a != b), "the last one")
         raise InputError(f"other units than the score it is compared with, from {unit} on",
@@ -84,7 +84,7 @@ def check_pair(this: Counts, other: Counts, where: str) -> None:
 
 
 def _bootstrap_sums(counts: np.ndarray, replicates: int, seed: int) -> np.ndarray:
-    """Sums of counts over resampled units, (replicates, …) float64 of whole numbers."""
+    """Sums of counts over resampled units, (replicates, …), whole numbers as float64."""
     units = len(counts)
     rng = _generator("bootstrap", seed)
 
@@ -102,7 +102,7 @@ def _exchanged_sums(difference: np.ndarray, replicates: int, seed: int) -> np.nd
 
 
 def _products(weights: Callable[[int], np.ndarray], counts: np.ndarray, replicates: int) -> np.ndarray:
-    """weights(rows) @ counts for `replicates` rows in all, some rows at a time."""
+    """weights(rows) @ counts for `replicates` rows in total, some rows at a time."""
     flat = counts.reshape(len(counts), -1).astype(np.float64)
     parts = [weights(rows).astype(np.float64) @ flat for rows in _portions(replicates, len(counts))]
     return np.concatenate(parts).reshape(replicates, *counts.shape[1:])
@@ -115,11 +115,12 @@ def _portions(replicates: int, units: int) -> Iterator[int]:
 
 
 def _generator(purpose: str, seed: int) -> np.random.Generator:
-    """A random generator of its own for each purpose, so that one does not follow from the other."""
+    """A separate random generator for each purpose, so that their draws are independent."""
     return np.random.default_rng([seed, zlib.crc32(purpose.encode())])
 
 
 def _bounds(sampled: np.ndarray) -> tuple[float, float]:
-    """The middle 95 % of the replicates in which the figure is defined."""
+    """The bounds of the middle 95 % of the replicates in which the metric is defined."""
     defined = sampled[np.isfinite(sampled)]
-    return tuple(np.quantile(defined, (0.025, 0.975)).tolist()) if len(defined) else (np.nan, np.nan)
+    low, high = np.quantile(defined, (0.025, 0.975)).tolist() if len(defined) else (np.nan, np.nan)
+    return low, high

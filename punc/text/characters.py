@@ -1,17 +1,17 @@
-"""Text without blanks between words, as Japanese is written: every character is a token with a slot after it.
+"""Text without blanks between words, as in Japanese: every character is a token with a slot after it.
 
-How a text is read (`CharacterReader.split`):
+`CharacterReader.split` reads a text as follows:
 
-- A run of Latin letters is one token, with an apostrophe, hyphen or point between two of them: don't, T-shirt,
-  example.com. A run of digits is one token, with a point or comma between two of them: 3.5, １０，０００. An address
-  (https://…) is one token.
-- Any other character is a token, with what belongs to it: combining marks, variation selectors, the half-width marks
-  of voiced kana, an emoji's skin, what a zero-width joiner joins to it. Two regional indicators are one flag.
-- Marks are what the label set reads as one; they go to the token before them, and the strongest wins.
-- Blanks of any kind and control characters are no tokens: they stand between tokens, and no model sees them.
+- A run of Latin letters is one token; an apostrophe, hyphen or point may stand between two of them: don't, T-shirt,
+  example.com. A run of digits is one token; a point or comma may stand between two of them: 3.5, １０，０００. An
+  address (https://…) is one token.
+- Any other character is a token, with all that belongs to it: combining marks, variation selectors, the half-width
+  marks of voiced kana, an emoji's skin tone, what a zero-width joiner joins to it. Two regional indicators are a flag.
+- Marks are the characters that the label set reads as marks. They belong to the token before, and the strongest wins.
+- Blanks of any kind and control characters stand between tokens; no model sees them.
 
-Tokens, and what stands between them, keep their text: written with its labels, a text has other marks than before, and
-all else is as it was.
+Tokens, and the text between them, keep their characters. So a text that is written again with new labels differs from
+the old one in its marks only.
 """
 
 import re
@@ -26,16 +26,17 @@ ADDRESS = re.compile(r"https?://[!-~]*[0-9A-Za-z/_=&#~-]", re.ASCII)
 LATIN = re.compile(r"[A-Za-zªºÀ-ÖØ-öø-ʯḀ-ỿＡ-Ｚａ-ｚ]")
 VOICED = "ﾞﾟ"  # of half-width kana: letters to Unicode
 JOINER = "\u200d"
-# On a text's shape: l Latin letter, d digit, x what belongs to the character before, j joiner, f regional indicator,
-# m mark, P and C a point and a comma that are marks, else . and , and ' for what stands in a word, b blank, o another.
+# A text's shape: l Latin letter, d digit, x what belongs to the character before, j joiner, f regional indicator,
+# m mark, P point and C comma that are marks, . and , those that are not, ' what can stand in a word, b blank, o other.
 TOKEN = re.compile(r"(?P<token>(?:lx*(?:[.P']?lx*)*|dx*(?:[.,PC]?dx*)*|ff?|[o.,'])(?:x|j[of]?)*)|(?P<mark>[mPC])")
-CLASSES = ("<alpha>", "<num>")  # of Latin words, and of numbers
+CLASSES = ("<alpha>", "<num>")  # Latin words, and numbers
 
 
 class Split(NamedTuple):
-    """A text as tokens, the label after each, and the rest: rests[0] before the first token, rests[i] after the i-th.
+    """A text as tokens, the label after each, and the text between them.
 
-    lead   marks that no token is before
+    rests  rests[0] is before the first token, rests[i] after the i-th
+    lead   marks before the first token
     """
 
     tokens: list[str]
@@ -44,8 +45,8 @@ class Split(NamedTuple):
     lead: list[str]
 
 
-class Shape(dict):
-    """Translation table to a text's shape, filled as characters are met."""
+class TextShape(dict[int, str]):
+    """Translation table from a text to its shape; each character is added when it is first met."""
 
     def __init__(self, marks: frozenset[str] = frozenset()):
         super().__init__()
@@ -80,21 +81,22 @@ class Shape(dict):
 
 
 class CharacterReader:
-    """Reads and writes texts with a label set, whose marks are one character each."""
+    """Reads and writes texts with a label set whose marks are one character each."""
 
     def __init__(self, labels: LabelSet):
         self.labels = labels
-        self._shape = Shape(labels.marks)
+        self._shape = TextShape(labels.marks)
 
     def split(self, text: str) -> Split:
-        """What a text says (rules: see the module)."""
+        """What a text says; for the rules see the module."""
         shape = text.translate(self._shape)
         if "://" in text:
-            shape = list(shape)
+            letters = list(shape)
             for match in ADDRESS.finditer(text):
-                shape[match.start():match.end()] = "l" * (match.end() - match.start())
-            shape = "".join(shape)
-        tokens, found, rests, end = [], [[]], [""], 0
+                letters[match.start():match.end()] = "l" * (match.end() - match.start())
+            shape = "".join(letters)
+        tokens, rests, end = [], [""], 0
+        found: list[list[str]] = [[]]
         for match in TOKEN.finditer(shape):
             start = match.start()
             if start > end:
@@ -117,11 +119,11 @@ class CharacterReader:
         return split.rests[0] + "".join(chain.from_iterable(pairs))
 
 
-_SHAPE = Shape()
+_SHAPE = TextShape()
 
 
 def class_of(token: str) -> str:
-    """The class of a token, that a vocabulary may have in its place; empty where it is of none.
+    """The class of a token, which a vocabulary may have in its place; empty for a token without a class.
 
     Chen et al., "Investigating context influence in character Level LSTM methods for Japanese Auto Punctuation", 3.1.
     """

@@ -112,7 +112,7 @@ class Cutter:
             self._pauses = np.concatenate([*known, passage.pauses])
 
     def _take(self, size: int) -> Iterator[Utterance]:
-        """Take utterances of `size` words from the waiting words, until at least one word still waits, or none is left.
+        """Cut the waiting words into utterances of `size` words. 1 to `size` words go on waiting; of just `size`, none.
         """
         words, labels, pauses, at = self._words, self._labels, self._pauses, 0
         while len(words) - at > size or (at == 0 and 0 < len(words) == size):

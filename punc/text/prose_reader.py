@@ -1,16 +1,16 @@
 """Punctuated text to tokens and labels, and back.
 
-How a blank-separated piece of prose is read (`TextReader.token`):
+`TextReader.token` reads what stands between two blanks as follows:
 
-- A word is letters, digits, combining marks, and the symbols that are read out loud: currencies and
-  % & @ # + = ± × ÷ ° §. Inside a word an apostrophe, hyphen, point, slash or underscore stays, a comma,
-  colon or en dash between two digits too: it's, well-known, 3.5, and/or, 10,000, 7:30. Anything else
-  inside splits it: word--word, word…word.
-- The marks after a word are looked up in the label set, and the strongest label wins. Marks with no word
-  before them (tokenised text, ` -- `, a line that begins with a mark) belong to the word before.
-- A hyphen is read as a mark only where it stands alone or is doubled: `pre- and post-war` has none.
-- Everything else (quotes, brackets, bullets) is dropped. Typographic apostrophes and hyphens become the
-  plain ones; soft hyphens and zero-width spaces vanish.
+- A word consists of letters, digits, combining marks, and symbols that are read out loud: currencies and
+  % & @ # + = ± × ÷ ° §. Inside a word, an apostrophe, hyphen, point, slash or underscore stays; so does a comma,
+  colon or en dash between two digits: it's, well-known, 3.5, and/or, 10,000, 7:30. Anything else inside splits the
+  word: word--word, word…word.
+- The label set says which label the marks after a word have; the strongest label wins. Marks with no word before them
+  (tokenised text, ` -- `, a line that begins with a mark) belong to the word before.
+- A hyphen is a mark only if it stands alone or is doubled: `pre- and post-war` has no mark.
+- Everything else (quotes, brackets, bullets) is dropped. Typographic apostrophes and hyphens become plain ones; soft
+  hyphens and zero-width spaces vanish.
 """
 
 import os
@@ -26,21 +26,24 @@ from punc.data.tables import FORBIDDEN
 
 READ_ALOUD = "%&@#+=±×÷°§"
 PLAIN = str.maketrans(dict.fromkeys("’ʼ＇", "'") | dict.fromkeys("‐‑", "-") | dict.fromkeys("\u00ad\u200b\u2060\ufeff"))
-# On a token's shape: w a letter or symbol, d a digit, itself for what may stand inside a word, p for the rest.
+# A token's shape: w a letter or symbol, d a digit, p a character outside words; what can stand inside words is itself.
 WORD = re.compile(r"(?:(?<![wd])\.(?=d))?[wd]+(?:(?:-'|['\-/_.]|(?<=d)[,:–](?=d))[wd]+)*")
 GLUED_HYPHEN = re.compile(r"(?<!-)-(?!-)")
 
 
 class Parts(NamedTuple):
-    """What a piece of text says: the label it gives to the word before, its words and their labels, blank-separated."""
+    """A token, read: the label for the word before it (empty for none), its words, and their labels.
+
+    Words and labels are separated by blanks.
+    """
 
     lead: str
     words: str
     labels: str
 
 
-class Shape(dict):
-    """Translation table to a token's shape, filled as characters are met."""
+class TokenShape(dict[int, str]):
+    """Translation table from a token to its shape; each character is added when it is first met."""
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
@@ -55,38 +58,40 @@ class Shape(dict):
         return self[code]
 
 
-SHAPE = Shape()
+TOKEN_SHAPE = TokenShape()
 
 
 class Clitics:
-    """How words are split, as a file says: one rule a line, in lower case, tried from the first.
+    """Rules that split words, from a file: one rule a line, in lower case; the first that fits is used.
 
-        can't cannot    a word and what is written for it, one word or several
-        n't             a word's end: don't → do n't
-        l'              a word's beginning, where the rule ends with an apostrophe: l'eau → l' eau
+        can't cannot    a word, and the word or words to write for it
+        n't             the end of a word: don't → do n't
+        l'              the beginning of a word, if the rule ends with an apostrophe: l'eau → l' eau
 
     Raises InputError for a file without a rule.
     """
 
     def __init__(self, path: str | os.PathLike):
-        self.ends, self.beginnings, self.words = [], [], {}
+        self.ends: list[str] = []
+        self.beginnings: list[str] = []
+        self.words: dict[str, list[str]] = {}
         for _, line in read_lines(path):
-            rule, *pieces = line.lower().translate(PLAIN).split()
-            if pieces:
-                self.words[rule] = pieces
+            rule, *parts = line.lower().translate(PLAIN).split()
+            if parts:
+                self.words[rule] = parts
             else:
                 (self.beginnings if rule.endswith("'") else self.ends).append(rule)
         self.tokens = frozenset(self.ends + self.beginnings)
         if not self.tokens and not self.words:
-            raise InputError("no rule", "write an end as n't, a beginning as l', or WORD PIECE PIECE", path)
+            raise InputError("no rule", "write an end as n't, a beginning as l', or WORD PART PART", path)
 
     def split(self, word: str) -> list[str]:
-        """The pieces of a word, in its own case where they are its own letters."""
+        """The parts of a word. Parts made of the word's own letters keep its case."""
         lower = word.lower()
         if lower in self.words:
-            pieces = self.words[lower]
-            return [with_capital(pieces[0]), *pieces[1:]] if word[:1].isupper() else pieces
-        if len(lower) == len(word):  # or else positions would not agree: İ is two characters in lower case
+            parts = self.words[lower]
+            return [with_capital(parts[0]), *parts[1:]] if word[:1].isupper() else parts
+        if len(lower) == len(word):  # else positions differ: İ is two characters in lower case
             for clitic in self.beginnings:
                 if lower.startswith(clitic) and len(lower) > len(clitic):
                     return [word[:len(clitic)], *self.split(word[len(clitic):])]
@@ -97,29 +102,29 @@ class Clitics:
 
 
 class TextReader:
-    """Reads pieces of punctuated prose with a label set.
+    """Reads punctuated prose, token by token, with a label set.
 
-    lowercase  write words in lower case; where the label set has capitals, the label keeps the first letter's
-    clitics    split words by these rules; None leaves them whole
+    lowercase  write words in lower case; if the label set has capitals, the label keeps that of the first letter
+    clitics    rules that split words; None leaves words whole
     """
 
     def __init__(self, labels: LabelSet, lowercase: bool = True, clitics: Clitics | None = None):
         self.labels, self.lowercase, self.clitics = labels, lowercase, clitics
         marks = sorted(labels.marks, key=len, reverse=True)
         self._marks = re.compile("|".join(map(re.escape, marks)) or "(?!)")
-        self._attached = {}
+        self._attached: dict[tuple[str, str], str] = {}
 
     def token(self, token: str) -> Parts:
-        """What one blank-separated piece of prose says (rules: see the module)."""
-        if token.isalpha() and "ʼ" not in token:  # which is a letter to Unicode, and one of PLAIN
+        """What one token says; for the rules see the module."""
+        if token.isalpha() and "ʼ" not in token:  # a letter in Unicode, but one of PLAIN
             return self._parts("", [(token, "")])
         token = token.translate(PLAIN)
         if self.clitics and token.lower() in self.clitics.tokens:
             return self._parts("", [(token, "")])
-        words, shape = [], token.translate(SHAPE)
+        words, shape = [], token.translate(TOKEN_SHAPE)
         found = list(WORD.finditer(shape))
         starts = [match.start() for match in found] + [len(token)]
-        # In tokenised text a clitic stands alone, and its apostrophe is no quote.
+        # In tokenised text a clitic stands alone, and its apostrophe is not a quote.
         if self.clitics and found and starts[0] and token[starts[0] - 1:found[0].end()].lower() in self.clitics.tokens:
             starts[0] -= 1
         for match, start, end in zip(found, starts, starts[1:]):
@@ -127,24 +132,25 @@ class TextReader:
         return self._parts(token[:starts[0]], words)
 
     def _parts(self, lead: str, words: list[tuple[str, str]]) -> Parts:
-        """Parts of the marks before the first word, and words with the marks after each."""
-        texts, labels = [], []
+        """Parts from the marks before the first word, and from the words with the marks after each."""
+        texts: list[str] = []
+        labels: list[str] = []
         for word, gap in words:
-            capital, pieces = word[:1].isupper(), self.clitics.split(word) if self.clitics else [word]
+            capital, split = word[:1].isupper(), self.clitics.split(word) if self.clitics else [word]
             if self.lowercase:
-                pieces = [piece.lower() for piece in pieces]
+                split = [part.lower() for part in split]
             elif self.labels.cased:
-                pieces = [pieces[0][:1].lower() + pieces[0][1:], *pieces[1:]]
-            texts += map(legal, pieces)
+                split = [split[0][:1].lower() + split[0][1:], *split[1:]]
+            texts += map(legal, split)
             marks = self._marks.findall(GLUED_HYPHEN.sub("", gap))
-            for i in range(len(pieces)):
-                last = i == len(pieces) - 1
+            for i in range(len(split)):
+                last = i == len(split) - 1
                 labels.append(self.labels.reading(marks if last else (), capital and i == 0))
         marks = self._marks.findall(GLUED_HYPHEN.sub("", lead) if words else lead)
         return Parts(self.labels.reading(marks) if marks else "", " ".join(texts), " ".join(labels))
 
     def attach(self, label: str, lead: str) -> str:
-        """The label of a word that has `label`, when `lead` is found after it; the word keeps its capital."""
+        """The label of a word with `label` after `lead` is found behind it; the word keeps its capital."""
         if (label, lead) not in self._attached:
             mark, known = self.labels[self.labels.index(lead)], self.labels[self.labels.index(label)]
             new = self.labels.reading(mark.marks, capital=True) if mark.marks and known.capital else lead
@@ -153,24 +159,22 @@ class TextReader:
 
 
 def legal(word: str) -> str:
-    """The word without what Kaldi refuses in a text: `<s>` and `</s>` become s, `#0` becomes 0."""
+    """The word without what Kaldi rejects in a text: `<s>` and `</s>` become s, `#0` becomes 0."""
     return FORBIDDEN.sub(lambda match: match[0].strip("</>#"), word) if "<" in word or "#" in word else word
 
 
 def write_text(words: Sequence[str], labels: Iterable[str], label_set: LabelSet) -> str:
-    """Words and label names as punctuated text, as the label set writes them."""
+    """Words as punctuated text, each written with its label."""
     return " ".join(written(words, labels, label_set))
 
 
 def written(words: Sequence[str], labels: Iterable[str], label_set: LabelSet) -> list[str]:
-    """Each word as the label set writes it with its label's name; fast for long lists."""
+    """Each word as it is written with its label, given by name; fast for long lists."""
     labels = list(labels)
-    # Most labels only add something behind the word. Python steps are taken for the words of other labels.
-    ends = {label.name: label.mark if label.written[0] == "w" else None for label in label_set}
-    others = {name for name, end in ends.items() if end is None} & set(labels)
-    if not others:
-        return list(map(str.__add__, words, map(ends.__getitem__, labels)))
-    result = list(map(str.__add__, words, map({**ends, **dict.fromkeys(others, "")}.__getitem__, labels)))
-    for i in [i for i, name in enumerate(labels) if name in others]:
+    # Most labels only add a mark after the word. Only the words of other labels take Python steps.
+    marks = {label.name: label.mark if label.written[0] == "w" else "" for label in label_set}
+    others = {label.name for label in label_set if label.written[0] != "w"} & set(labels)
+    result = list(map(str.__add__, words, map(marks.__getitem__, labels)))
+    for i in [i for i, name in enumerate(labels) if name in others] if others else ():
         result[i] = label_set[label_set.index(labels[i])].write(words[i])
     return result

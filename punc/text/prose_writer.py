@@ -1,10 +1,10 @@
-"""Words and labels as prose that a person reads.
+"""Words and labels as prose for people to read.
 
-- A word is as its label writes it, and then as a table of casing has it (punc.text.casing): NATO, McDonald.
+- A word is written with its label, and then in the form that a table of casing gives (`casing`): NATO, McDonald.
 - Clitics that were split are joined: do n't → don't.
-- A label says that a quotation mark stands after a word, not which way it faces. In a sentence the first one opens and
-  stands before the next word, the second closes, and so on. One that is open where the sentence ends is closed behind
-  the sentence's mark, as is one at a stream's end. Only `"` is written so; a mark of another form stays where it is.
+- A label says that a quotation mark stands after a word, but not which way it faces. In a sentence the first one opens
+  and stands before the next word, the second one closes, and so on. An open one is closed after the mark that ends the
+  sentence, and at a stream's end. This holds for `"` only; other quotation marks stay where they are.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -16,11 +16,11 @@ QUOTE = '"'
 
 
 class ProseWriter:
-    """Writes the utterances of streams to a file, a line each: the id, and the text.
+    """Writes the utterances of streams to a file, one a line: id and text.
 
-    casing   word as its label writes it → how it is written
-    clitics  words that are joined to the word before, as n't; of those that end with an apostrophe, as l', the next
-             word is joined to them
+    casing   word as its label writes it → its form
+    clitics  words to join to the word before, as n't; a clitic that ends with an apostrophe, as l', is joined to the
+             word after
     """
 
     def __init__(self, file: IO[bytes], labels: LabelSet, casing: Mapping[str, str] | None = None,
@@ -29,39 +29,38 @@ class ProseWriter:
         self._labels = {label.name: label for label in labels}
         self._quotes = {label.name for label in labels if QUOTE in label.mark}
         self._ends = labels.sentence_ends
-        self._held: tuple[str, str, list[str]] | None = None  # id, stream, pieces: the next one says if it is last
+        self._held: tuple[str, str, list[str]] | None = None  # id, stream, written words
         self._open = self._waits = self._joins = False
 
     def write(self, key: str, stream: str, words: Sequence[str], names: Sequence[str]) -> None:
-        """Write an utterance of a stream, whose utterances come one after the other."""
+        """Write an utterance. The utterances of a stream must follow one another."""
         self._release(self._held is None or self._held[1] != stream)
-        self._held = key, stream, self._pieces(words, names)
+        self._held = key, stream, self._written(words, names)
 
     def close(self) -> None:
-        """Write what is held back; the file stays open."""
+        """Write the last utterance; the file stays open."""
         self._release(True)
         self._held = None
 
     def _release(self, last: bool) -> None:
-        """Write the utterance that is held, and close its quote if it is the stream's last."""
+        """Write the utterance that is held back; if it is the stream's last, close its quote."""
         if self._held:
-            key, _, pieces = self._held
-            if last and self._open and pieces:
-                # A quote that nothing follows is none.
-                pieces[-1] = pieces[-1] if self._waits else pieces[-1] + QUOTE
-            self._file.write(" ".join((key, *pieces)).encode() + b"\n")
+            key, _, texts = self._held
+            if last and self._open and texts and not self._waits:  # a quote before no word is dropped
+                texts[-1] += QUOTE
+            self._file.write(" ".join((key, *texts)).encode() + b"\n")
         if last:
             self._open = self._waits = self._joins = False
 
-    def _pieces(self, words: Sequence[str], names: Sequence[str]) -> list[str]:
-        """What stands between blanks."""
-        pieces = []
+    def _written(self, words: Sequence[str], names: Sequence[str]) -> list[str]:
+        """The words with their marks; joined words are one string."""
+        texts: list[str] = []
         for word, name in zip(words, names):
             label = self._labels[name]
             plain = label.write(word)
             bare = plain[:len(plain) - len(label.mark)]
             bare, mark = self._casing.get(bare, bare), label.mark
-            joined = bool(pieces) and not self._waits and (self._joins or (word in self._clitics and word[-1:] != "'"))
+            joined = bool(texts) and not self._waits and (self._joins or (word in self._clitics and word[-1:] != "'"))
             if self._waits:
                 bare, self._waits = QUOTE + bare, False
             if name in self._quotes:
@@ -72,7 +71,7 @@ class ProseWriter:
                 mark, self._open = mark + QUOTE, False
             self._joins = not mark and word in self._clitics and word[-1:] == "'"
             if joined:
-                pieces[-1] += bare + mark
+                texts[-1] += bare + mark
             else:
-                pieces.append(bare + mark)
-        return pieces
+                texts.append(bare + mark)
+        return texts

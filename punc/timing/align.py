@@ -1,24 +1,24 @@
-"""Word alignment by minimum edit distance, and the projection of slots along it.
+"""Aligns words by minimum edit distance, and carries slots along the alignment.
 
-Reference punctuation is carried onto other words, of a speech recognizer mostly, as Tilk & Alumäe (2015, section 3)
-do it: the two word sequences are aligned with minimum edit distance, and a mark goes where its place in the
-reference falls. The distance is rapidfuzz's. Its alignment settles which words *match*; the rest is settled here:
+Reference punctuation goes onto other words, mostly ASR output, as in Tilk & Alumäe (2015, section 3): the two word
+sequences are aligned with minimum edit distance, and each mark goes to its place in the alignment. rapidfuzz finds the
+distance, and which words *match*. The other rules are:
 
-Pairing: between two matched words stand some reference words and some other hypothesis words. As many of them as
-can be are paired in order, as substitutions. Where reference words are left over, they are the last ones
-(deleted); where hypothesis words are left over, they are the first ones (inserted).
+Pairing: between two matched words there are some reference words and some hypothesis words. They are paired in order,
+as substitutions, as far as they go. The last reference words may be left over (deleted), or the first hypothesis words
+(inserted).
 
-Slots: the mark after a reference word goes after the hypothesis word it is paired with; the mark after a deleted
-word goes after the nearest hypothesis word before it. So
-  - a mark stays directly behind its word where that word is paired, and inserted words follow the mark;
-  - a mark before a matched word stays directly before it, unless words are inserted right there, with no reference
-    word beside them: then it stays behind its own word;
-  - a mark with no hypothesis word before it is lost: there is no slot;
-  - where several marks come to one slot, the strongest stays.
+Slots: the mark after a reference word goes after the hypothesis word that is paired with it. The mark after a deleted
+word goes after the nearest hypothesis word before it. It follows that
+  - a mark stays directly after its word if that word is paired, and inserted words follow the mark;
+  - a mark before a matched word stays directly before it, unless words are inserted there with no reference word next
+    to them: then it stays after its own word;
+  - a mark with no hypothesis word before it is lost, since there is no slot;
+  - of several marks in one slot, the strongest stays.
 
-Ties: of several alignments with the same distance, rapidfuzz's choice of matches is taken, which depends on nothing
-but the words; the pairing rule settles the rest. The rules are those of several tried that agree best with a
-published set of labels of recognized speech; a recipe that has such a set measures them again.
+Ties: among alignments with the same distance, rapidfuzz chooses the matches, by the words alone; the pairing rule
+decides the rest. Of several rules tried, these agree best with a published set of labels of ASR output; a recipe with
+such a set measures them again.
 """
 
 from bisect import bisect_right
@@ -29,21 +29,21 @@ from itertools import chain, count
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-EXACT = 10**10  # reference words x hypothesis words up to which a piece is aligned whole: 100,000 x 100,000, a second
-STRIDE = 8192  # reference words to an anchor: cost grows with it, and the freedom to choose a safe anchor
-SUPPORT = 16  # further n-grams that an anchor needs nearby, at nearly its offset between the texts: not by chance
-ANCHOR_LENGTHS = (6, 3)  # words of an n-gram that is unique on both sides: the longer ones first
-WINDOW = 30_000  # words a side of a window, where a long text has no anchors
+EXACT = 10**10  # reference words x hypothesis words that are aligned as a whole: 100,000 x 100,000 take a second
+STRIDE = 8192  # reference words for each anchor: more words cost more time, and leave more anchors to choose from
+SUPPORT = 16  # other n-grams that an anchor needs nearby, at nearly the same offset, so that it is not by chance
+ANCHOR_LENGTHS = (6, 3)  # words in n-grams that are unique in both texts; longer ones first
+WINDOW = 30_000  # words in each side of a window, if a long text has no anchors
 
 
 @dataclass(frozen=True)
 class Alignment:
     """A reference aligned with a hypothesis.
 
-    ref_to_hyp      (reference words,) int64: the hypothesis word that is paired with each, -1 for a deleted one;
-                    increasing but for the -1
-    n_hyp           hypothesis words
-    correct, substitutions, deletions, insertions   their numbers
+    ref_to_hyp      int64 (reference words,): the hypothesis word paired with each, -1 for a deleted word; increasing,
+                    except for the -1
+    n_hyp           number of hypothesis words
+    correct, substitutions, deletions, insertions   numbers of words
     """
 
     ref_to_hyp: np.ndarray
@@ -67,14 +67,14 @@ class Alignment:
 
 
 def align_words(ref: Sequence[str], hyp: Sequence[str]) -> Alignment:
-    """Align two word sequences with minimum edit distance (substitution, deletion, insertion cost 1 each).
+    """Align two word sequences with minimum edit distance; substitution, deletion and insertion each cost 1.
 
-    Up to EXACT word pairs the distance is the minimum. Longer texts are cut at anchors (see `_pieces`), which
-    keeps time about linear; a cut in the middle of a stretch of equal words costs nothing unless the texts
-    repeat themselves there. Memory is linear in the words.
+    Up to EXACT word pairs the distance is the minimum. Longer texts are cut at anchors (see `_parts`), so that time is
+    about linear. A cut in the middle of equal words costs nothing, unless the texts repeat themselves there. Memory is
+    linear in the words.
     """
     a, b = _word_ids(ref, hyp)
-    blocks = [_matching_blocks(a[r0:r1], b[h0:h1]) + np.array([r0, h0, 0]) for r0, r1, h0, h1 in _pieces(a, b)]
+    blocks = [_matching_blocks(a[r0:r1], b[h0:h1]) + np.array([r0, h0, 0]) for r0, r1, h0, h1 in _parts(a, b)]
     ref_to_hyp = _pair(np.concatenate([*blocks, [(len(a), len(b), 0)]]), len(a))
     paired = ref_to_hyp >= 0
     n_paired = int(paired.sum())
@@ -83,15 +83,15 @@ def align_words(ref: Sequence[str], hyp: Sequence[str]) -> Alignment:
 
 
 def project_slots(alignment: Alignment) -> np.ndarray:
-    """The hypothesis slot of each reference slot, (reference words,) int64; -1: before the first word, no slot."""
+    """The hypothesis slot of each reference slot, int64 (reference words,); -1 before the first hypothesis word."""
     return np.maximum.accumulate(alignment.ref_to_hyp)
 
 
 def project_labels(alignment: Alignment, labels: np.ndarray) -> np.ndarray:
     """Carry label numbers of reference slots, (reference words,), onto hypothesis slots, (hypothesis words,).
 
-    A label's number is its strength (`labels.txt` lists the weakest first), so the largest wins a slot. Slots to
-    which nothing comes have label 0. The rules are the module's.
+    A label's number is its strength (`labels.txt` lists the weakest first), so the largest number wins a slot. Slots
+    without a mark have label 0. For the rules see the module.
     """
     slots = project_slots(alignment)
     projected = np.zeros(alignment.n_hyp, dtype=labels.dtype)
@@ -103,20 +103,21 @@ def project_labels(alignment: Alignment, labels: np.ndarray) -> np.ndarray:
 def _word_ids(ref: Sequence[str], hyp: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Each word as a number, the same for the same word."""
     ids = dict(zip(dict.fromkeys(chain(ref, hyp)), count()))
-    return tuple(np.fromiter(map(ids.__getitem__, words), np.int64, len(words)) for words in (ref, hyp))
+    numbers = [np.fromiter(map(ids.__getitem__, words), np.int64, len(words)) for words in (ref, hyp)]
+    return numbers[0], numbers[1]
 
 
 def _matching_blocks(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The stretches of equal words in an alignment of minimum distance: rows (start in a, start in b, length)."""
+    """Stretches of equal words in an alignment of minimum distance: rows of (start in a, start in b, length)."""
     blocks = Levenshtein.editops(a.tolist(), b.tolist()).as_matching_blocks()
     return np.array([(block.a, block.b, block.size) for block in blocks if block.size], np.int64).reshape(-1, 3)
 
 
 def _pair(blocks: np.ndarray, n_ref: int) -> np.ndarray:
-    """`ref_to_hyp` from the matching blocks, by the pairing rule; the last block is the empty one at both ends."""
+    """`ref_to_hyp` from the matching blocks, by the pairing rule; the last block is empty, at the end of both texts."""
     ref_to_hyp = np.full(n_ref, -1, np.int64)
     ref_start, hyp_start, size = blocks.T
-    ref_before = np.append(0, (ref_start + size)[:-1])  # where the stretch of differing words before a block begins
+    ref_before = np.append(0, (ref_start + size)[:-1])  # start of the differing words before a block
     hyp_before = np.append(0, (hyp_start + size)[:-1])
     n_pairs = np.minimum(ref_start - ref_before, hyp_start - hyp_before)
     deleted = (ref_start - ref_before) > n_pairs
@@ -129,11 +130,11 @@ def _pair(blocks: np.ndarray, n_ref: int) -> np.ndarray:
     return ref_to_hyp
 
 
-def _pieces(a: np.ndarray, b: np.ndarray, lengths: Sequence[int] = ANCHOR_LENGTHS) -> Iterator[tuple[int, ...]]:
-    """Cut two texts into pieces that are aligned on their own: (start in a, end in a, start in b, end in b).
+def _parts(a: np.ndarray, b: np.ndarray, lengths: Sequence[int] = ANCHOR_LENGTHS) -> Iterator[tuple[int, ...]]:
+    """Cut two texts into parts that are aligned on their own: (start in a, end in a, start in b, end in b).
 
-    Texts of up to EXACT word pairs are one piece. Others are cut at anchors; what is still too long between two
-    anchors, at anchors of shorter n-grams that are unique there; and what has no anchors, by windows.
+    Texts of up to EXACT word pairs are one part. Others are cut at anchors. A part that is still too long is cut at
+    anchors of shorter n-grams that are unique in it, and a part without anchors by windows.
     """
     if len(a) * len(b) <= EXACT:
         yield 0, len(a), 0, len(b)
@@ -141,17 +142,17 @@ def _pieces(a: np.ndarray, b: np.ndarray, lengths: Sequence[int] = ANCHOR_LENGTH
     cuts = _anchors(a, b, lengths[0]) if lengths else _windows(a, b)
     ends = [*cuts, (len(a), len(b))]
     for (r0, h0), (r1, h1) in zip([(0, 0), *cuts], ends):
-        # A piece between windows is short enough; between anchors it may not be.
-        for i0, i1, j0, j1 in _pieces(a[r0:r1], b[h0:h1], lengths[1:]):
+        # A part between windows is short enough; a part between anchors may not be.
+        for i0, i1, j0, j1 in _parts(a[r0:r1], b[h0:h1], lengths[1:]):
             yield r0 + i0, r0 + i1, h0 + j0, h0 + j1
 
 
 def _anchors(a: np.ndarray, b: np.ndarray, n: int) -> list[tuple[int, int]]:
-    """Places to cut, in order: the middle of long stretches of n-grams that stand once in a and once in b.
+    """Positions to cut, in order: the middle of long stretches of n-grams that occur once in a and once in b.
 
-    Of every STRIDE words of a the longest such stretch is a candidate, if SUPPORT more n-grams of these words are
-    at nearly the same offset: texts that have nothing to do with each other share n-grams too, but not in one
-    place. The longest sequence of candidates that rises in both texts is kept (patience sorting).
+    In every STRIDE words of a, the longest such stretch is a candidate if SUPPORT more n-grams of these words have
+    nearly the same offset: unrelated texts share n-grams too, but scattered. The longest sequence of candidates that
+    rises in both texts is kept (patience sorting).
     """
     in_a, in_b = _common_unique(_ngrams(a, n), _ngrams(b, n))
     if not len(in_a):
@@ -171,7 +172,7 @@ def _anchors(a: np.ndarray, b: np.ndarray, n: int) -> list[tuple[int, int]]:
 
 
 def _ngrams(ids: np.ndarray, n: int) -> np.ndarray:
-    """A 64-bit hash of each n-gram. A collision would only make a bad place to cut, not a wrong alignment."""
+    """A 64-bit hash of each n-gram. A collision could only cause a bad cut, not a wrong alignment."""
     hashes = np.zeros(max(len(ids) - n + 1, 0), np.uint64)
     for k in range(n):
         hashes *= np.uint64(0x9E3779B97F4A7C15)
@@ -181,7 +182,7 @@ def _ngrams(ids: np.ndarray, n: int) -> np.ndarray:
 
 
 def _common_unique(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where in a and in b the values stand that are in each exactly once; in the order of a."""
+    """The positions in a and in b of the values that each has exactly once, in the order of a."""
     once = []
     for values in (a, b):
         value, index, number = np.unique(values, return_index=True, return_counts=True)
@@ -193,8 +194,11 @@ def _common_unique(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def _rising(x: list[int], y: list[int]) -> list[tuple[int, int]]:
-    """The longest subsequence of the points (x, y), sorted by x, whose y rises."""
-    tops, top_points, before = [], [], []  # patience sorting: piles, the point on top of each, links back
+    """The longest subsequence of the points (x, y), sorted by x, in which y rises."""
+    # Patience sorting: the value on top of each pile, its point, and each point's link to the pile before.
+    tops: list[int] = []
+    top_points: list[int] = []
+    before: list[int] = []
     for point, value in enumerate(y):
         pile = bisect_right(tops, value)
         before.append(top_points[pile - 1] if pile else -1)
@@ -207,22 +211,22 @@ def _rising(x: list[int], y: list[int]) -> list[tuple[int, int]]:
 
 
 def _windows(a: np.ndarray, b: np.ndarray) -> list[tuple[int, int]]:
-    """Places to cut texts without anchors, in order: texts that differ entirely, or repeat themselves throughout.
+    """Positions to cut texts without anchors, in order: texts that differ entirely, or repeat themselves throughout.
 
-    A window of about WINDOW x WINDOW words, in the texts' proportion, is aligned, cut in the longest stretch of
-    equal words of its third quarter, and the next window begins there. Texts with nothing in common are cut at
-    the windows' ends.
+    A window of about WINDOW x WINDOW words, in the proportion of the texts, is aligned and cut in the longest stretch
+    of equal words in its third quarter; the next window begins there. Texts with nothing in common are cut at the ends
+    of the windows.
     """
-    cuts, r, h = [], 0, 0
+    cuts: list[tuple[int, int]] = []
+    r, h = 0, 0
     while (len(a) - r) * (len(b) - h) > EXACT:
         scale = min(WINDOW / ((len(a) - r) * (len(b) - h)) ** 0.5, 0.5)
         rows, columns = int((len(a) - r) * scale) + 1, int((len(b) - h) * scale) + 1
         blocks = _matching_blocks(a[r : r + rows], b[h : h + columns])
         blocks = blocks[(blocks[:, 0] >= rows // 2) & (blocks[:, 0] < rows * 3 // 4)]
-        step = (rows, columns)
         if len(blocks):
             start_a, start_b, size = blocks[blocks[:, 2].argmax()].tolist()
-            step = (start_a + size // 2, start_b + size // 2)
-        r, h = r + step[0], h + step[1]
+            rows, columns = start_a + size // 2, start_b + size // 2
+        r, h = r + rows, h + columns
         cuts.append((r, h))
     return cuts

@@ -1,12 +1,13 @@
-"""Timed words: CTM in and out.
+"""Reads and writes CTM: timed words.
 
-CTM, a line a word: `id channel begin duration word [confidence [type [speaker]]]`, seconds. Kaldi writes no
-confidence (get_train_ctm.sh) or one (lattice-to-ctm-conf); the id is an utterance and the times begin with it, or
-the id is a recording's. NIST's has `;;` comments, `NA` for no confidence, and alternatives, of which the first counts.
+A CTM has a word on each line: `id channel begin duration word [confidence [type [speaker]]]`, in seconds. Kaldi writes
+no confidence (get_train_ctm.sh) or one (lattice-to-ctm-conf). The id is an utterance, and the times count from its
+start, or the id is a recording. NIST's CTMs also have `;;` comments, `NA` for no confidence, and alternatives, of which
+the first is used.
 
-What is mended and counted in `repairs`: lines of an id that are not in time order are sorted; words that overlap by
-`max_overlap` seconds or less stay as they are (a recogniser that joins pieces of a recording writes such), and the
-pause between them is 0. More than that, as two speakers under one id and channel have it, is an InputError.
+Repairs, each counted: lines of an id that are not in time order are sorted. Words that overlap by at most `max_overlap`
+seconds stay as they are, and the pause between them is 0 (ASR systems that join parts of a recording write such words).
+A longer overlap, as of two speakers under one id and channel, is an InputError.
 """
 
 import functools
@@ -26,12 +27,12 @@ from punc.base.idtable import IdTable
 from punc.data.tables import fields
 
 CTM_SILENCE = frozenset(("<eps>", "<sil>", "<SIL>", "!SIL"))
-MAX_OVERLAP = 1.0  # s; a real recogniser's CTM of 34 calls overlaps 300 times in 270,000 words, by 0.6 s at most
-ROUNDING = 1e-6  # s; below it two times are the same
+MAX_OVERLAP = 1.0  # s; in a real CTM of 34 calls, 300 of 270,000 words overlap, by 0.6 s at most
+ROUNDING = 1e-6  # s; times that differ by less are the same
 
 
 class TimedWord(NamedTuple):
-    """A word of an utterance or a recording and its time in seconds; confidence None where there is none."""
+    """A word of an utterance or a recording, with its time in seconds; confidence None if there is none."""
 
     id: str
     channel: str
@@ -42,61 +43,65 @@ class TimedWord(NamedTuple):
 
 
 class Timing(NamedTuple):
-    """The words of one id in time order, without silences; its end in seconds, None if unknown; where it stands."""
+    """The words of one id in time order, without silences.
+
+    end         the end of the id in seconds; None if unknown
+    file, line  where it was read
+    """
 
     words: list[TimedWord]
     end: float | None = None
-    file: str | os.PathLike | None = None
+    file: str | os.PathLike[str] | None = None
     line: int | None = None
 
 
-class CtmIndex(Mapping):
+class CtmIndex(Mapping[str, Callable[..., Timing]]):
     """Every id of a CTM, or of the `*.ctm` of a directory, with a function that reads its timing.
 
-    silence       the words that are silences
+    silence       words that mean silence
     max_overlap   seconds by which two words of an id and channel may overlap
-    repairs       counts what was mended
+    repairs       counts the repairs
 
-    The function takes a channel, which matters for an id that has several. Memory: 56 bytes for each stretch of lines
-    that belong to one id. Raises InputError where there are no words, and, when a function is called, for what
-    `read_ctm` raises it, and where the channel is none of several.
+    The function takes the channel of an id that has several. Memory: 56 bytes for each stretch of lines with one id.
+    Raises InputError if there are no words. The function raises InputError as `read_ctm` does, and if the id has
+    several channels, but not the one given.
     """
 
-    def __init__(self, path: str | os.PathLike, silence: frozenset[str] = CTM_SILENCE,
-                 max_overlap: float = MAX_OVERLAP, repairs: Counter | None = None):
+    def __init__(self, path: str | os.PathLike[str], silence: frozenset[str] = CTM_SILENCE,
+                 max_overlap: float = MAX_OVERLAP, repairs: Counter[str] | None = None):
         self._files = sorted(Path(path).glob("*.ctm")) if Path(path).is_dir() else [Path(path)]
         if not self._files:
-            raise InputError("no *.ctm in this directory", "name a CTM, or a directory that has some", path)
+            raise InputError("no *.ctm in this directory", "name a CTM, or a directory with some", path)
         self._silence, self._max_overlap = silence, max_overlap
-        self._repairs = Counter() if repairs is None else repairs
-        self._places = IdTable(4)
-        for id, place in self._scan():
-            self._places.add(id, *place)
-        self._repairs["ids with lines in several places"] += int((self._places.counts() > 1).sum())
+        self._repairs: Counter[str] = Counter() if repairs is None else repairs
+        self._stretches = IdTable(4)
+        for id, stretch in self._scan():
+            self._stretches.add(id, *stretch)
+        self._repairs["ids with lines in several places"] += int((self._stretches.counts() > 1).sum())
 
     def _scan(self) -> Iterator[tuple[str, tuple[int, ...]]]:
         for number, file in enumerate(self._files):
-            for id, begin, end, line in _places(file):
+            for id, begin, end, line in _stretches(file):
                 yield id, (number, begin, end, line)
 
-    def __contains__(self, id: str) -> bool:
-        return id in self._places
+    def __contains__(self, id: object) -> bool:
+        return isinstance(id, str) and id in self._stretches
 
     def __getitem__(self, id: str) -> Callable[..., Timing]:
-        if id not in self._places:
+        if id not in self._stretches:
             raise KeyError(id)
         return functools.partial(self._read, id)
 
     def __iter__(self) -> Iterator[str]:
-        """The ids in the order of the files, which are read again for this."""
-        return (id for id, place in self._scan() if tuple(self._places.rows(id)[0]) == place)
+        """The ids in the order of the files, which are read again."""
+        return (id for id, stretch in self._scan() if tuple(self._stretches.rows(id)[0]) == stretch)
 
     def __len__(self) -> int:
-        return len(self._places.counts())
+        return len(self._stretches.counts())
 
     def _read(self, id: str, channel: str | None = None) -> Timing:
         rows = []
-        for number, begin, end, line in self._places.rows(id).astype(np.int64).tolist():
+        for number, begin, end, line in self._stretches.rows(id).astype(np.int64).tolist():
             path = self._files[number]
             with open_input(path) as file:
                 file.seek(begin)
@@ -109,25 +114,26 @@ class CtmIndex(Mapping):
             if not rows:
                 raise InputError(f"'{id}' has channels {' '.join(sorted(channels))} under one id",
                                  "say in reco2file_and_channel which one a recording is", path, first)
-        return _in_order(rows, path, self._silence, self._max_overlap, self._repairs)
+        return _timing(rows, path, self._silence, self._max_overlap, self._repairs)
 
 
-def read_ctm(path: str | os.PathLike, silence: frozenset[str] = CTM_SILENCE, max_overlap: float = MAX_OVERLAP,
-             repairs: Counter | None = None) -> Iterator[tuple[str, str, Timing]]:
-    """Read a CTM as (id, channel, timing), one at a time; lines of one id and channel have to stand together.
+def read_ctm(path: str | os.PathLike[str], silence: frozenset[str] = CTM_SILENCE, max_overlap: float = MAX_OVERLAP,
+             repairs: Counter[str] | None = None) -> Iterator[tuple[str, str, Timing]]:
+    """Read a CTM as (id, channel, timing), one at a time; lines of one id and channel must be next to each other.
 
-    Raises InputError for a missing or empty file, too few or many columns, what is no number, negative times and
-    durations, an overlap longer than `max_overlap` seconds, bytes that are not UTF-8, CR, NUL.
+    Raises InputError for a missing or empty file, too few or too many columns, a time or confidence that is not a
+    number, negative times and durations, an overlap longer than `max_overlap` seconds, bytes that are not UTF-8, CR and
+    NUL.
     """
-    repairs = Counter() if repairs is None else repairs
+    repairs = Counter[str]() if repairs is None else repairs
     with open_input(path) as file:
         rows = ctm_rows(enumerate(file, 1), path)
         for (id, channel), group in itertools.groupby(rows, key=lambda row: row[1][:2]):
-            yield id, channel, _in_order(list(group), path, silence, max_overlap, repairs)
+            yield id, channel, _timing(list(group), path, silence, max_overlap, repairs)
 
 
-def _places(path: Path) -> Iterator[tuple[str, int, int, int]]:
-    """Each id of a CTM with a stretch of its lines: first byte, end byte, number of the first line."""
+def _stretches(path: Path) -> Iterator[tuple[str, int, int, int]]:
+    """Each id of a CTM with a stretch of its lines: first byte, end byte, and number of the first line."""
     key, begin, first, position = b"", 0, 1, 0
     with open_input(path) as file:
         for number, line in enumerate(file, 1):
@@ -142,8 +148,8 @@ def _places(path: Path) -> Iterator[tuple[str, int, int, int]]:
     yield decode_line(key, path, first), begin, position, first
 
 
-def ctm_rows(lines: Iterable[tuple[int, bytes]], path: str | os.PathLike) -> Iterator[tuple[int, TimedWord]]:
-    """The words of a CTM's lines, silences too, with their line numbers; only the first of NIST's alternatives."""
+def ctm_rows(lines: Iterable[tuple[int, bytes]], path: str | os.PathLike[str]) -> Iterator[tuple[int, TimedWord]]:
+    """The words of a CTM's lines with their line numbers, silences included; of NIST's alternatives only the first."""
     later, number = False, 0
     for number, line in lines:
         columns = fields(decode_line(line, path, number))
@@ -165,27 +171,27 @@ def ctm_rows(lines: Iterable[tuple[int, bytes]], path: str | os.PathLike) -> Ite
         raise InputError("the file is empty", "make it again", path)
 
 
-def _number(text: str, what: str, path: str | os.PathLike, line: int) -> float:
+def _number(text: str, what: str, path: str | os.PathLike[str], line: int) -> float:
     try:
-        number = float(text.replace("_", "x"))  # Python takes 1_000 for a number, nobody else does
+        number = float(text.replace("_", "x"))  # only Python reads 1_000 as a number
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise InputError(f"the {what} '{text[:20]}' is no number", "write one, as 1.25", path, line)
+        raise InputError(f"the {what} '{text[:20]}' is not a number", "write one, as 1.25", path, line)
     return number
 
 
-def seconds(text: str, what: str, path: str | os.PathLike, line: int) -> float:
-    """A time as it is written in a file. Raises InputError where it is none, or negative."""
+def seconds(text: str, what: str, path: str | os.PathLike[str], line: int) -> float:
+    """A time as written in a file. Raises InputError if it is not a number, or negative."""
     time = _number(text, what, path, line)
     if time < 0:
         raise InputError(f"the {what} {text[:20]} is negative", "count from the start of the recording", path, line)
     return time
 
 
-def _in_order(rows: list[tuple[int, TimedWord]], path: str | os.PathLike, silence: frozenset[str],
-              max_overlap: float, repairs: Counter) -> Timing:
-    """The words of one id and channel in time order without silences; overlaps are counted, long ones an error."""
+def _timing(rows: list[tuple[int, TimedWord]], path: str | os.PathLike[str], silence: frozenset[str],
+            max_overlap: float, repairs: Counter[str]) -> Timing:
+    """The timing of one id and channel. Counts repairs; raises InputError for an overlap above `max_overlap`."""
     begins = np.array([row.begin for _, row in rows])
     backward = int(np.count_nonzero(np.diff(begins) < 0))
     if backward:
@@ -199,13 +205,13 @@ def _in_order(rows: list[tuple[int, TimedWord]], path: str | os.PathLike, silenc
     if (overlaps > max_overlap + ROUNDING).any():
         number, row = rows[int(np.argmax(overlaps > max_overlap + ROUNDING)) + 1]
         raise InputError(f"at {row.begin:.2f} s a word of '{row.id}' overlaps the one before by more than "
-                         f"{max_overlap:g} s", "give each speaker a channel, or raise --max-overlap", path, number)
+                         f"{max_overlap:g} s", "give each speaker a channel, or allow a longer overlap", path, number)
     repairs["overlapping words"] += int(np.count_nonzero(overlaps > ROUNDING))
     return Timing([row for _, row in rows], end, path, first)
 
 
-def write_ctm(path: str | os.PathLike, words: Iterable[TimedWord]) -> None:
-    """Write words as a CTM, in the order given: times and confidences to a microsecond, two decimals at least."""
+def write_ctm(path: str | os.PathLike[str], words: Iterable[TimedWord]) -> None:
+    """Write words as a CTM, in the order given, with times and confidences as `decimals` writes them."""
     with atomic_file(path) as file:
         for id, channel, begin, duration, word, confidence in words:
             times = f"{id} {channel} {decimals(begin)} {decimals(duration)} {word}"
@@ -213,6 +219,6 @@ def write_ctm(path: str | os.PathLike, words: Iterable[TimedWord]) -> None:
 
 
 def decimals(value: float) -> str:
-    """A time or a confidence as it is written: to a microsecond, two decimals at least."""
+    """A time or a confidence as text: up to six decimals, at least two."""
     whole, _, fraction = f"{value:.6f}".partition(".")
     return f"{whole}.{fraction.rstrip('0'):0<2}"

@@ -1,8 +1,9 @@
-"""The CTM of a Kaldi decode directory: that of the weights with the best WER, or of those named.
+"""Finds the CTM of a Kaldi decode directory: the one of the weights with the best WER, or of the weights given.
 
-    decode/score_10/dev.ctm       get_ctm.sh, get_ctm_conf.sh: language-model weight 10; score_10_0.5: and penalty 0.5
-    decode/ctm                    get_ctm_fast.sh
-    decode/scoring_kaldi/best_wer %WER 12.34 [ … ] exp/…/decode/wer_10_0.5
+    decode/score_10/dev.ctm        of get_ctm.sh and get_ctm_conf.sh with language-model weight 10
+    decode/score_10_0.5/dev.ctm    with word insertion penalty 0.5, too
+    decode/ctm                     of get_ctm_fast.sh
+    decode/scoring_kaldi/best_wer  %WER 12.34 [ … ] exp/…/decode/wer_10_0.5
 """
 
 import re
@@ -15,34 +16,34 @@ from punc.base.files import read_lines
 def find_ctm(decode: Path, name: str = "", *, lmwt: str = "", wip: str = "", score_dir: str = "") -> Path:
     """The CTM of a decode directory.
 
-    name       of the data directory, which get_ctm.sh takes for the file
+    name       name of the data directory, which get_ctm.sh gives to the file
     lmwt       language-model weight, as in score_LMWT
     wip        word insertion penalty, as in score_LMWT_WIP
-    score_dir  the directory of the CTM, by its name in DECODE-DIR
+    score_dir  name of the directory in DECODE-DIR that has the CTM
 
-    Raises InputError, which names the choices, where it is not clear which.
+    Raises InputError, which names the choices, if there is no such CTM, or more than one.
     """
     if not decode.is_dir():
-        raise InputError("no such decode directory", "name the one that the recogniser wrote", decode)
+        raise InputError("no such decode directory", "name the one that the ASR system wrote", decode)
     if score_dir and not (decode / score_dir).is_dir():
         raise InputError("no such directory", _choices(decode), decode / score_dir)
-    place = decode / score_dir if score_dir else _place(decode, lmwt, wip)
-    found = sorted(file for file in place.iterdir() if file.is_file() and re.search(r"(^|\.)ctm$", file.name))
+    folder = decode / score_dir if score_dir else _score_dir(decode, lmwt, wip)
+    found = sorted(file for file in folder.iterdir() if file.is_file() and re.search(r"(^|\.)ctm$", file.name))
     chosen = [file for file in found if file.name == f"{name}.ctm"] or found
     if len(chosen) == 1:
         return chosen[0]
     if found:
         raise InputError(f"which CTM: {' '.join(file.name for file in found)}?", "keep one, or name it to "
-                         "punctuate_ctm.sh", place)
-    raise InputError("no *.ctm here", "make one with steps/get_ctm.sh or steps/get_ctm_conf.sh", place)
+                         "punctuate_ctm.sh", folder)
+    raise InputError("no *.ctm here", "make one with steps/get_ctm.sh or steps/get_ctm_conf.sh", folder)
 
 
-def _place(decode: Path, lmwt: str, wip: str) -> Path:
-    """The directory with the CTM."""
+def _score_dir(decode: Path, lmwt: str, wip: str) -> Path:
+    """The directory of the CTM with these weights, or with the best ones if `lmwt` is empty."""
     scores = _score_dirs(decode)
     if lmwt:
         chosen = [path for path in scores if (path.name + "_").startswith(f"score_{lmwt}_{wip and wip + '_'}")]
-        if not chosen and wip:  # get_ctm.sh has no penalty in the name
+        if not chosen and wip:  # get_ctm.sh writes no penalty
             chosen = [path for path in scores if path.name == f"score_{lmwt}"]
         asked = f"--lmwt {lmwt}" + f" --wip {wip}" * bool(wip)
         if len(chosen) != 1:
@@ -58,8 +59,8 @@ def _place(decode: Path, lmwt: str, wip: str) -> Path:
     for number, line in read_lines(best):
         weights = re.search(r"wer_([0-9.]+)(?:_([0-9.]+))?$", line)
         if line.startswith("%WER") and weights:
-            return _place(decode, weights[1], weights[2] or "")
-        raise InputError("not what score_kaldi_wer.sh writes", _choices(decode), best, number)
+            return _score_dir(decode, weights[1], weights[2] or "")
+        raise InputError("not a line of score_kaldi_wer.sh", _choices(decode), best, number)
     raise InputError("the file is empty", _choices(decode), best)
 
 

@@ -1,16 +1,16 @@
 """Timed words to one pause per slot, and pauses as Kaldi float vectors.
 
-The pause after a word is the silence in its slot: begin of the next word − end of this one, never below 0. Where
-timed words that the text does not have stand between the two (fillers, insertions), their time is taken off.
+The pause after a word is the silence in its slot: the begin of the next word minus the end of this one, but at least 0.
+If timed words that the text does not have stand between the two (fillers, insertions), their time is subtracted.
 
-Words of the text get their times by alignment (minimum edit distance, case ignored), not by position. A pause is
-known where this word and the next one are timed; else it is NaN. A substituted word counts as timed: the recogniser
-heard something else, but there (`substituted=False` leaves it out). After the last word of a stream the pause is
-known where the recording's end is: from a TextGrid, or from a silence that ends a CTM.
+Alignment (minimum edit distance, case ignored) gives the words of the text their times, not position. A pause is known
+if this word and the next one are timed; else it is NaN. A substituted word counts as timed, since ASR heard another
+word at the same time (`substituted=False` leaves it out). The pause after the last word of a stream is known if the
+recording's end is: from a TextGrid, or from a silence that ends a CTM.
 
-Which times are a stream's is told by the ids. Times under the stream's id (recording or speaker), or under its file
-and channel (`reco2file_and_channel`), count from the recording's start, and pauses between its utterances are known.
-Times under utterance ids count from the utterance's start; with `segments` that start is added, and the pauses
+The ids say which times belong to a stream. Times under the stream's id (recording or speaker), or under its file and
+channel (`reco2file_and_channel`), count from the recording's start, and pauses between its utterances are known. Times
+under utterance ids count from the utterance's start. With `segments`, the utterance's begin is added, and pauses
 between the utterances of a recording are known; without, they are NaN.
 """
 
@@ -31,26 +31,27 @@ from punc.timing.align import align_words
 from punc.timing.ctm import CTM_SILENCE, MAX_OVERLAP, CtmIndex, Timing
 from punc.timing.textgrids import TEXTGRID_SILENCE, find_textgrids, index_textgrids
 
-SEGMENT_SLACK = 1.0  # s; a word may end so much after its utterance does, since both ends are rounded and guessed
+SEGMENT_SLACK = 1.0  # s by which a word may end after its utterance: both ends are rounded and estimated
 Sources = Mapping[str, Callable[..., Timing]]
 
 
-def word_times(path: str | os.PathLike, form: str = "auto", tier: str = "words", silence: Iterable[str] | None = None,
-               max_overlap: float = MAX_OVERLAP, repairs: Counter | None = None) -> Sources:
+def word_times(path: str | os.PathLike[str], form: str = "auto", tier: str = "words",
+               silence: Iterable[str] | None = None, max_overlap: float = MAX_OVERLAP,
+               repairs: Counter[str] | None = None) -> Sources:
     """The times under `path`: every id, with a function that reads its timing.
 
-    form      "ctm", "textgrid", or "auto": TextGrids where there are some
-    silence   words that are silences, for others than CTM_SILENCE or TEXTGRID_SILENCE
+    form      "ctm", "textgrid", or "auto": TextGrids if there are any, else a CTM
+    silence   words that mean silence; None for CTM_SILENCE or TEXTGRID_SILENCE
 
-    The others are those of `CtmIndex` and `index_textgrids`, which also say what raises InputError.
+    The other arguments, and what raises InputError, are those of `CtmIndex` and `index_textgrids`.
     """
     if form == "textgrid" or (form == "auto" and find_textgrids(path)):
         return index_textgrids(path, tier, TEXTGRID_SILENCE if silence is None else frozenset(silence) | {""})
     return CtmIndex(path, CTM_SILENCE if silence is None else frozenset(silence), max_overlap, repairs)
 
 
-def read_channels(path: str | os.PathLike) -> dict[str, tuple[str, str]]:
-    """Recording → file and channel, of `reco2file_and_channel`. Raises InputError for a line that is something else."""
+def read_channels(path: str | os.PathLike[str]) -> dict[str, tuple[str, str]]:
+    """Recording → file and channel, from `reco2file_and_channel`. Raises InputError for a line of another form."""
     channels = {}
     for row in read_table(path):
         parts = fields(row.value)
@@ -64,18 +65,19 @@ def read_channels(path: str | os.PathLike) -> dict[str, tuple[str, str]]:
 def stream_pauses(stream: str, utterances: Sequence[tuple[str, Sequence[str]]], sources: Sources,
                   segments: IdTable | None = None,
                   channels: Mapping[str, tuple[str, str]] | None = None,
-                  substituted: bool = True, counts: Counter | None = None) -> list[np.ndarray]:
-    """The pauses of a stream's utterances: for each a float32 (words,), seconds, NaN unknown.
+                  substituted: bool = True, counts: Counter[str] | None = None) -> list[np.ndarray]:
+    """The pauses of each of a stream's utterances: float32 (words,), seconds, NaN if unknown.
 
     utterances   (id, words), in time order
-    segments     begin and end of each utterance in seconds; None where there is no such file
+    segments     begin and end of each utterance in seconds; None if there is no such file
     channels     recording → (file, channel)
-    counts       adds up slots, known, beside (unknown beside an untimed word), ends (unknown at an end),
-                 untimed (words of the text), extra (timed words that the text has not), missing (utterances)
+    substituted  whether a substituted word counts as timed
+    counts       counts slots, known, next_to_untimed (unknown, next to an untimed word), ends (unknown, at an end),
+                 untimed (words of the text), extra (timed words that the text does not have), missing (utterances)
 
-    Raises InputError for what is wrong with the times, and where those of an utterance run past its segment.
+    Raises InputError for wrong times, and for times of an utterance that run past its segment.
     """
-    counts = Counter() if counts is None else counts
+    counts = Counter[str]() if counts is None else counts
     timing = times_of_stream(stream, sources, channels or {})
     if timing is not None:
         words = [word for _, of_utterance in utterances for word in of_utterance]
@@ -88,7 +90,7 @@ def stream_pauses(stream: str, utterances: Sequence[tuple[str, Sequence[str]]], 
 
 
 def times_of_stream(stream: str, sources: Sources, channels: Mapping[str, tuple[str, str]]) -> Timing | None:
-    """The timing under a stream's id, or under its file and channel; None where there is neither."""
+    """The timing under a stream's id, or under its file and channel; None if there is neither."""
     file, channel = channels.get(stream, (stream, None))
     for id in (stream, file):
         if id in sources:
@@ -97,9 +99,10 @@ def times_of_stream(stream: str, sources: Sources, channels: Mapping[str, tuple[
 
 
 def _of_utterances(utterances: Sequence[tuple[str, Sequence[str]]], sources: Sources, segments: IdTable | None,
-                   substituted: bool, counts: Counter) -> list[np.ndarray]:
-    """Pauses from times under utterance ids: across utterances with `segments`, each for itself without."""
-    all_times, all_matched, pauses, n_timed = [], [], [], 0
+                   substituted: bool, counts: Counter[str]) -> list[np.ndarray]:
+    """Pauses from times under utterance ids: across utterances with `segments`, within each one without."""
+    all_times, all_matched, n_timed = [], [], 0
+    pauses: list[np.ndarray] = []
     for id, words in utterances:
         if id not in sources:
             counts["missing"] += 1
@@ -122,7 +125,7 @@ def _of_utterances(utterances: Sequence[tuple[str, Sequence[str]]], sources: Sou
 
 
 def _match(words: Sequence[str], timing: Timing, substituted: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Begin and end of the timed words, (timed, 2), and which of them each word of the text is, -1 for none."""
+    """Begin and end of the timed words, (timed words, 2), and which of them each word of the text is, -1 for none."""
     text, timed = [word.casefold() for word in words], [row.word.casefold() for row in timing.words]
     matched = align_words(text, timed).ref_to_hyp
     if not substituted and len(timed):
@@ -131,28 +134,30 @@ def _match(words: Sequence[str], timing: Timing, substituted: bool) -> tuple[np.
     return times, matched
 
 
-def _pauses(times: np.ndarray, matched: np.ndarray, end: float | None, counts: Counter) -> np.ndarray:
+def _pauses(times: np.ndarray, matched: np.ndarray, end: float | None, counts: Counter[str]) -> np.ndarray:
+    """`slot_pauses`, with counts as in `stream_pauses`."""
     pauses = slot_pauses(times, matched, end)
     untimed = matched < 0
-    tmp = untimed | np.append(untimed[1:], False)
+    next_to_untimed = untimed | np.append(untimed[1:], False)
     known = np.isfinite(pauses)
-    counts.update(slots=len(pauses), known=int(known.sum()), tmp=int(tmp.sum()), untimed=int(untimed.sum()),
-                  ends=int((~known & ~tmp).sum()), extra=len(times) - int((~untimed).sum()))
+    counts.update(slots=len(pauses), known=int(known.sum()), next_to_untimed=int(next_to_untimed.sum()),
+                  untimed=int(untimed.sum()), ends=int((~known & ~next_to_untimed).sum()),
+                  extra=len(times) - int((~untimed).sum()))
     return pauses
 
 
 def slot_pauses(times: np.ndarray, matched: np.ndarray, end: float | None = None) -> np.ndarray:
-    """The silence after each word, float32 (words,), in seconds; NaN where it or the next word is not timed.
+    """The silence after each word, float32 (words,), seconds; NaN if the word or the next one is not timed.
 
     times     (timed words, 2): begin and end in seconds, in time order
-    matched   (words,): the timed word that each word is, increasing but for the -1 of untimed words
-    end       where the recording ends, if that is known
+    matched   (words,): the timed word that each word is, -1 for an untimed word; increasing, except for the -1
+    end       the end of the recording in seconds; None if unknown
     """
     begins, ends = times[:, 0], times[:, 1]
     following = np.append(matched[1:], -1)
-    if end is not None:  # the end is like a word that begins there
+    if end is not None:  # the end is treated as a word that begins there
         begins, ends, following[-1:] = np.append(begins, end), np.append(ends, end), len(times)
-    # Rounded, so that 0.3 - (0.1 + 0.2) is the 0 that it was in the file.
+    # Rounded, so that 0.3 - (0.1 + 0.2) is 0, as it is in the file.
     gaps = np.maximum(np.round(begins[1:] - ends[:-1], 6), 0.0)
     silence = np.append(0.0, np.cumsum(gaps))  # before each timed word
     pauses = np.full(len(matched), np.nan, np.float32)
@@ -161,16 +166,16 @@ def slot_pauses(times: np.ndarray, matched: np.ndarray, end: float | None = None
     return pauses
 
 
-def write_pauses(directory: str | os.PathLike, pauses: Iterable[tuple[str, np.ndarray]]) -> None:
+def write_pauses(directory: str | os.PathLike[str], pauses: Iterable[tuple[str, np.ndarray]]) -> None:
     """Write `pauses.ark` and `pauses.scp` of a data directory, whole or not at all.
 
-    The index has the order of `text`; the archive has the order given. The index names the archive by its absolute
-    path, as Kaldi's scripts do. Memory: 32 bytes an utterance. Raises ValueError for an utterance of `text` without
+    The index has the order of `text`, the archive the order given. As in Kaldi's scripts, the index names the archive
+    by its absolute path. Memory: 32 bytes for each utterance. Raises ValueError for an utterance of `text` without
     pauses.
     """
     directory = Path(os.path.abspath(directory))
     offsets = IdTable(1)
-    # The archive is in place first: an index without its archive would look as if all were done.
+    # The archive is put in place first: an index without its archive would look finished.
     with atomic_file(directory / "pauses.scp") as index, atomic_file(directory / "pauses.ark", "wb") as ark:
         for id, vector in pauses:
             offsets.add(id, write_vector(ark, id, vector))
@@ -182,7 +187,8 @@ def write_pauses(directory: str | os.PathLike, pauses: Iterable[tuple[str, np.nd
 
 
 class PauseStatistics(NamedTuple):
-    """The pauses of the slots with one label: their numbers, and quartiles of the known ones in seconds."""
+    """The slots with one label: how many there are, how many have no known pause, and quartiles of pauses in seconds.
+    """
 
     slots: int
     unknown: int
@@ -192,15 +198,15 @@ class PauseStatistics(NamedTuple):
 
 
 def pauses_by_label(slots: Iterable[tuple[Sequence[str], np.ndarray]]) -> dict[str, PauseStatistics]:
-    """Statistics of (labels, pauses) of utterances, by label; quartiles are NaN where no pause is known.
+    """Statistics by label, from the (labels, pauses) of utterances; quartiles are NaN if no pause is known.
 
-    Memory: 4 bytes a slot.
+    Memory: 4 bytes for each slot.
     """
     by_label: dict[str, list[np.ndarray]] = {}
     for labels, pauses in slots:
-        labels = np.array(labels)
-        for name in np.unique(labels).tolist():
-            by_label.setdefault(name, []).append(pauses[labels == name])
+        names = np.array(labels)
+        for name in np.unique(names).tolist():
+            by_label.setdefault(name, []).append(pauses[names == name])
     return {name: _statistics(np.concatenate(parts)) for name, parts in by_label.items()}
 
 

@@ -1,8 +1,9 @@
-"""STM, NIST's form of a reference with times: a line a segment, `id channel speaker begin end [<label>] word …`.
+"""Reads and writes STM, NIST's format of a reference with times.
 
-Times in seconds. sclite (Debian's sctk) scores a CTM against it: the words of the CTM whose middle is within a segment
-are aligned with those of the segment. It wants both files sorted by id, channel and time, and reads `(uh)`, `{ a / b }`
-and `-` in words as optional words, alternatives and fragments; here they are words.
+A line is a segment: `id channel speaker begin end [<label>] word …`, times in seconds. sclite (Debian's sctk) scores a
+CTM against an STM: it aligns a segment's words with the words of the CTM whose middle is within the segment. It needs
+both files sorted by id, channel and time. It reads `(uh)`, `{ a / b }` and `-` in words as optional words, alternatives
+and fragments; here they are words.
 """
 
 import os
@@ -19,8 +20,8 @@ from punc.timing.ctm import decimals, seconds
 LABEL = re.compile(r"<>|<[^>]*,[^>]*>|<o>", re.I)  # `<o,f0,male>` and `<>` are labels, `<unk>` is a word
 
 
-class Segment(NamedTuple):
-    """A line of an STM: reference words with the times of their segment, in seconds; label None where there is none."""
+class StmSegment(NamedTuple):
+    """A line of an STM: reference words with the times of their segment, in seconds; label None if there is none."""
 
     id: str
     channel: str
@@ -31,12 +32,12 @@ class Segment(NamedTuple):
     words: list[str]
 
 
-def read_stm(path: str | os.PathLike, repairs: Counter | None = None) -> Iterator[Segment]:
-    """Read an STM; segments not to be scored are left out, counted in `repairs`.
+def read_stm(path: str | os.PathLike[str], repairs: Counter[str] | None = None) -> Iterator[StmSegment]:
+    """Read an STM; segments not to be scored are left out, and counted in `repairs`.
 
-    Raises InputError as `punc.timing.ctm.read_ctm`, and where a segment ends before it begins.
+    Raises InputError as `ctm.read_ctm` does, and for a segment that ends before it begins.
     """
-    repairs = Counter() if repairs is None else repairs
+    repairs = Counter[str]() if repairs is None else repairs
     number = 0
     with open_input(path) as file:
         for number, line in enumerate(file, 1):
@@ -45,23 +46,23 @@ def read_stm(path: str | os.PathLike, repairs: Counter | None = None) -> Iterato
                 continue
             if len(columns) < 5:
                 raise InputError(f"{len(columns)} columns", "write: id channel speaker begin end words", path, number)
-            id, channel, speaker, begin, end, *words = columns
-            begin, end = seconds(begin, "begin", path, number), seconds(end, "end", path, number)
+            (id, channel, speaker, *times), words = columns[:5], columns[5:]
+            begin, end = seconds(times[0], "begin", path, number), seconds(times[1], "end", path, number)
             if end < begin:
-                raise InputError(f"a segment from {begin:g} to {end:g} s", "mend its times", path, number)
+                raise InputError(f"a segment from {begin:g} to {end:g} s", "fix its times", path, number)
             label = words.pop(0)[1:-1] if words and LABEL.fullmatch(words[0]) else None
             if [word.lower() for word in words] == ["ignore_time_segment_in_scoring"]:
                 repairs["segments not to be scored"] += 1
                 continue
-            yield Segment(id, channel, speaker, begin, end, label, words)
+            yield StmSegment(id, channel, speaker, begin, end, label, words)
     if not number:
         raise InputError("the file is empty", "make it again", path)
 
 
-def write_stm(path: str | os.PathLike, segments: Iterable[Segment]) -> None:
-    """Write segments as an STM, in the order given: times to a microsecond, two decimals at least.
+def write_stm(path: str | os.PathLike[str], segments: Iterable[StmSegment]) -> None:
+    """Write segments as an STM, in the order given, with times as `ctm.decimals` writes them.
 
-    Raises ValueError where the first word of a segment without a label would be read as its label.
+    Raises ValueError if the first word of a segment without a label would be read as its label.
     """
     with atomic_file(path) as file:
         for id, channel, speaker, begin, end, label, words in segments:

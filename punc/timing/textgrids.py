@@ -1,6 +1,6 @@
-"""Words and their times from TextGrids, through the `textgrid` library: MFA's and Praat's, long and short form.
+"""Reads timed words from TextGrids of MFA and Praat, in the long and the short form, with the library `textgrid`.
 
-The library cannot read the short form where a tier of points stands before the words.
+The library cannot read the short form if a tier of points comes before the words.
 """
 
 import functools
@@ -21,43 +21,43 @@ NUMBER = r"(-?\d+\.?\d*(?:[eE][-+]?\d+)?)"
 INTERVAL = re.compile(rf'^[ \t]*(?:xmin = )?{NUMBER}\s*\n[ \t]*(?:xmax = )?{NUMBER}\s*\n[ \t]*(?:text = )?"', re.M)
 
 
-def find_textgrids(path: str | os.PathLike) -> list[Path]:
-    """The TextGrids of a directory and those below it (MFA makes one a speaker); or the one file `path`."""
+def find_textgrids(path: str | os.PathLike[str]) -> list[Path]:
+    """The TextGrids of a directory and of those below it (MFA makes one for each speaker), or the one file `path`."""
     path = Path(path)
     files = sorted(path.rglob("*")) if path.is_dir() else [path]
     return [file for file in files if file.suffix.lower() == ".textgrid"]
 
 
-def index_textgrids(path: str | os.PathLike, tier: str = "words",
+def index_textgrids(path: str | os.PathLike[str], tier: str = "words",
                     silence: frozenset[str] = TEXTGRID_SILENCE) -> dict[str, Callable[..., Timing]]:
-    """Every id that has a TextGrid, which is the file's name, with a function that reads its timing.
+    """Every TextGrid by its id, the file's name without its ending, with a function that reads its timing.
 
-    Raises InputError where there is none, or two have one name, and, when the function is called, for what
-    `read_textgrid` raises it.
+    Raises InputError if there is no TextGrid, or two have the same name. The function raises InputError as
+    `read_textgrid` does.
     """
     files = find_textgrids(path)
     if not files:
-        raise InputError("no *.TextGrid here", "name a TextGrid, or a directory that has some", path)
+        raise InputError("no *.TextGrid here", "name a TextGrid, or a directory with some", path)
     twice, number = Counter(file.stem for file in files).most_common(1)[0]
     if number > 1:
         raise InputError(f"{number} TextGrids are called '{twice}'", "keep one for each id", path)
     return {file.stem: functools.partial(read_textgrid, file, tier, silence) for file in files}
 
 
-def read_textgrid(path: str | os.PathLike, tier: str = "words", silence: frozenset[str] = TEXTGRID_SILENCE,
+def read_textgrid(path: str | os.PathLike[str], tier: str = "words", silence: frozenset[str] = TEXTGRID_SILENCE,
                   channel: str | None = None) -> Timing:
-    """Read the words of a TextGrid, MFA's or Praat's, in the long or the short form; the file's name is the id.
+    """Read the words of a TextGrid; the id is the file's name without its ending.
 
-    Where no tier is called `tier`, those called `speaker - tier` are taken together, as MFA writes several
-    speakers; then `channel` may name one. Raises InputError for bytes that are neither UTF-8 nor UTF-16, NUL, a
-    file that is cut short or broken, no such tier, an interval that ends before it begins, overlaps within a
-    tier, several words in one interval.
+    If no tier is called `tier`, all tiers called `speaker - tier` are read, as MFA writes several speakers; `channel`
+    may choose one of them. Raises InputError for bytes that are neither UTF-8 nor UTF-16, NUL, a file that is cut short
+    or broken, a missing tier, an interval that ends before it begins, overlaps within a tier, and several words in one
+    interval.
     """
     grid = textgrid.TextGrid()
     encoding = _check_textgrid(path)
     try:
         grid.read(os.fspath(path), encoding=encoding)
-    except Exception as error:  # the library reports a broken file in a dozen ways, most of them by accident
+    except Exception as error:  # the library raises a dozen kinds of errors for a broken file, most of them by accident
         raise InputError(f"a broken TextGrid, or cut short ({type(error).__name__})",
                          "make it again, or save it in Praat's long form", path) from None
     tiers = [one for one in grid.tiers if isinstance(one, textgrid.IntervalTier)]
@@ -79,8 +79,8 @@ def read_textgrid(path: str | os.PathLike, tier: str = "words", silence: frozens
     return Timing(sorted(words, key=lambda word: word.begin), grid.maxTime, path)
 
 
-def _check_textgrid(path: str | os.PathLike) -> str:
-    """The encoding of a TextGrid. Raises InputError for bad bytes, and for the times that the library lets pass."""
+def _check_textgrid(path: str | os.PathLike[str]) -> str:
+    """The encoding of a TextGrid. Raises InputError for bad bytes, and for bad times that the library accepts."""
     with open_input(path) as file:
         raw = file.read()
     if not raw.strip():
@@ -90,12 +90,12 @@ def _check_textgrid(path: str | os.PathLike) -> str:
         try:
             text = raw.decode(encoding)
         except UnicodeDecodeError:
-            raise InputError("not UTF-16, as it says", "save it as UTF-8", path) from None
+            raise InputError("not UTF-16, though it begins so", "save it as UTF-8", path) from None
     else:
         text = "\n".join(decode_line(line.rstrip(b"\r\n"), path, n) for n, line in enumerate(raw.split(b"\n"), 1))
     for interval in INTERVAL.finditer(text):
         begin, end = float(interval[1]), float(interval[2])
         if begin < 0 or end < begin:
-            raise InputError(f"an interval from {begin:g} to {end:g} s", "mend it: begin ≥ 0, end ≥ begin",
+            raise InputError(f"an interval from {begin:g} to {end:g} s", "fix it: begin ≥ 0, end ≥ begin",
                              path, text.count("\n", 0, interval.start(1)) + 1)
     return encoding

@@ -26,10 +26,10 @@ from punc.base.errors import InputError
 from punc.base.files import atomic_dir, atomic_file, open_input, read_lines
 from punc.base.lookup import Lookup
 from punc.base.parallel import map_ordered
-from punc.data.block_reader import ENCODE_BLOCK, Encoded, Irregular, blocks, encode, encode_by_time, explain
+from punc.data.block_reader import ENCODE_BYTES, Encoded, Irregular, encode_block, encode_by_time, explain, line_blocks
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
-from punc.tokens.tokenizers import TOKENIZERS, CharacterTokenizer, SubwordTokenizer, WordTokenizer, read_tokenizer
+from punc.tokens.tokenizer import Tokenizer, read_tokenizer, tokenizer_class
 from punc.tokens.vocabulary import END, UNK, Vocabulary
 
 __all__ = ["END", "UNK", "Store", "StoreSet", "Vocabulary", "make_store"]
@@ -130,11 +130,10 @@ def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], 
     again. Raises InputError for options that do not fit, and whatever is wrong in the data directories.
     """
     path, sets = Path(path), _name_sets(data_dirs)
-    if vocab_size is None and token_type in TOKENIZERS:
-        vocab_size = TOKENIZERS[token_type].vocab_size
-    if token_type not in TOKENIZERS or min(vocab_size, min_count, nj) < 1:
-        raise InputError(f"--token-type={token_type} --vocab-size={vocab_size} --min-count={min_count} --nj={nj}",
-                         f"a unit is {', '.join(TOKENIZERS)}; numbers are positive")
+    kind = tokenizer_class(token_type)
+    vocab_size = kind.vocab_size if vocab_size is None else vocab_size
+    if min(vocab_size, min_count, nj) < 1:
+        raise InputError(f"--vocab-size={vocab_size} --min-count={min_count} --nj={nj}", "give positive numbers")
     train = train or next(iter(sets))
     for name in train.split(","):
         if name not in sets:
@@ -144,12 +143,12 @@ def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], 
     label_set = LabelSet.read(labels)
     if len(label_set) > 127:
         raise InputError("more than 127 labels", "a store keeps a label in one byte", labels)
-    tokenizer = TOKENIZERS[token_type].read(vocab) if vocab else None
+    tokenizer = kind.read(vocab) if vocab else None
     conf = _conf(token_type, vocab_size, min_count, vocab, train, labels, sets)
     if (path / "conf").is_file() and (path / "conf").read_text(encoding="utf-8") == conf:
         print(f"{path}: finished, and its inputs have not changed", file=sys.stderr)
         return
-    tokenizer = tokenizer or TOKENIZERS[token_type].make([sets[name] for name in train.split(",")], vocab_size, min_count, nj)
+    tokenizer = tokenizer or kind.make([sets[name] for name in train.split(",")], vocab_size, min_count, nj)
     with atomic_dir(path) as tmp:
         tokenizer.write(tmp)
         label_set.write(tmp / "labels.txt")
@@ -197,7 +196,7 @@ def _remove_stale(path: Path, tmp: Path) -> None:
             index.parent.rmdir()
 
 
-def write_set(folder: Path, data: DataDir, tokenizer: WordTokenizer | CharacterTokenizer | SubwordTokenizer, labels: LabelSet,
+def write_set(folder: Path, data: DataDir, tokenizer: Tokenizer, labels: LabelSet,
               nj: int = 1) -> None:
     """Write one set of a store into a new directory; memory is a few blocks, time one pass."""
     folder.mkdir()
@@ -206,8 +205,8 @@ def write_set(folder: Path, data: DataDir, tokenizer: WordTokenizer | CharacterT
     if data.has_segments:
         parts = encode_by_time(data, code, classes)
     else:
-        function = partial(encode, data.path, code, classes)
-        parts = map_ordered(function, blocks(data, names, ENCODE_BLOCK), nj)
+        function = partial(encode_block, data.path, code, classes)
+        parts = map_ordered(function, line_blocks(data, names, ENCODE_BYTES), nj)
     try:
         counts = _write_parts(folder, parts, data)
     except Irregular:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import islice, repeat
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,25 +13,12 @@ from punc.base.errors import InputError
 from punc.base.files import atomic_file, decode_line, open_input
 from punc.base.lookup import Lookup
 from punc.base.parallel import map_ordered
-from punc.data.block_reader import COUNT_BLOCK, Irregular, blocks, count, explain
+from punc.data.block_reader import COUNT_BYTES, Irregular, count_block, explain, line_blocks
 from punc.data.datadir import DataDir
 
 UNK, END = 0, 1  # ids of the unknown token and the end of a stream
 SPECIALS = ("<unk>", "</s>")
 MOST_TYPES = 1 << 21  # words counted at once: about 300 MB
-
-
-class Encoding(NamedTuple):
-    """The tokens of some words.
-
-    ids     int32 (N,)
-    slots   int64 (words,), the token after which each word's slot is, rising
-    lost    unknown tokens, or characters left out
-    """
-
-    ids: np.ndarray
-    slots: np.ndarray
-    lost: int
 
 
 class Vocabulary:
@@ -93,13 +79,13 @@ def count_words(sets: Sequence[DataDir], size: int, nj: int = 1) -> dict[bytes, 
     rare, forgotten, most = Counter(), 0, max(MOST_TYPES, 4 * size)
     common, numbers = {}, np.zeros(0, np.int64)
     for data in sets:
-        parts = blocks(data, ["text"], COUNT_BLOCK)
+        parts = line_blocks(data, ["text"], COUNT_BYTES)
         try:
             if not common:  # the words of the first block, which are most words of any block, are counted in an array
-                first = [count(data.path, Lookup([], -1), block)[1] for block in islice(parts, 1)]
+                first = [count_block(data.path, Lookup([], -1), block)[1] for block in islice(parts, 1)]
                 common = dict(first[0].most_common()) if first else {}
                 numbers = np.fromiter(common.values(), np.int64, len(common))
-            for known, others in map_ordered(partial(count, data.path, Lookup(list(common), -1)), parts, nj):
+            for known, others in map_ordered(partial(count_block, data.path, Lookup(list(common), -1)), parts, nj):
                 numbers += known
                 rare.update(others)
                 if len(rare) > most:

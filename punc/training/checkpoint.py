@@ -1,14 +1,13 @@
-"""Where a training run is, on disk: it goes on from its last whole epoch, and a finished one is not done again.
+"""The state of a training run on disk: a run continues from its last complete epoch; a finished run is not repeated.
 
-While it runs a directory has `best.pt`, the model with the lowest development loss, and `progress.pt`, all
-that the next epoch depends on; at the end `final.pt`, `conf`, `vocab` and `labels.txt`.
+During training the directory has `best.pt`, the model with the lowest development loss, and `progress.pt`, all that the
+next epoch depends on. At the end it has `final.pt`, `conf`, `labels.txt` and the tokenizer's files.
 """
 
 import math
 import os
-from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import torch
@@ -19,15 +18,16 @@ from punc.base.files import atomic_file
 from punc.base.options import kebab
 from punc.models.base import NeuralModel, NonGradientModel, option_defaults, read_checkpoint, save
 from punc.training.optim import Optimizer
+from punc.training.options import TrainingOptions
 
 FORMAT = "punc progress 1"
 
 
 class Progress(NamedTuple):
-    """What decides how training goes on after an epoch."""
+    """What decides how training continues after an epoch."""
 
     learning_rate: float
-    epoch: int = 0  # epochs done
+    epoch: int = 0  # complete epochs
     halving: bool = False
     last_loss: float = math.inf
     best_loss: float = math.inf
@@ -35,11 +35,12 @@ class Progress(NamedTuple):
 
 
 def advance(progress: Progress, dev_loss: float, min_improvement: float, fall: float = 0.0) -> Progress:
-    """The progress after one more epoch, which had this development loss.
+    """The progress after one more epoch, with this development loss.
 
-    Once the loss falls by less than the part `min_improvement`, the rate is halved every epoch; when it falls
-    by less than that again, training ends. With a linear schedule the rate has fallen by `fall`, whatever the loss.
-    Raises InputError where the loss is not finite.
+    Once the loss falls by less than the fraction `min_improvement`, the rate is halved after every epoch; when the loss
+    falls by less than that again, training ends. In a linear schedule the rate has fallen by `fall` instead.
+
+    Raises InputError if the loss is not finite.
     """
     if not math.isfinite(dev_loss):
         raise InputError("the development loss is not finite", "lower --learning-rate, or set --max-grad-norm")
@@ -52,39 +53,38 @@ def advance(progress: Progress, dev_loss: float, min_improvement: float, fall: f
                     min(dev_loss, progress.best_loss), stalled and progress.halving)
 
 
-def finished(directory: Path, conf: dict[str, Any], defaults: Mapping[str, Any] = MappingProxyType({})) -> bool:
-    """Whether the directory has the finished model of these options. Raises InputError where it is another one's.
-
-    An option that its conf has not, because it is from before there was one, has the value of `defaults`.
-    """
+def finished(directory: Path, conf: dict[str, Any]) -> bool:
+    """Whether the directory has a finished model of this conf. Raises InputError if its model has another conf."""
     if not (directory / "final.pt").exists():
         return False
-    _check_conf({**defaults, **read_checkpoint(directory / "final.pt")["conf"]}, conf, directory)
-    (directory / "progress.pt").unlink(missing_ok=True)  # of a run that was killed in its last moment
+    _check_conf(read_checkpoint(directory / "final.pt")["conf"], conf, directory)
+    (directory / "progress.pt").unlink(missing_ok=True)  # left by a run that was killed at its very end
     return True
 
 
-def resume(directory: Path, model: NeuralModel, updates: Optimizer, conf: dict[str, Any],
-           defaults: Mapping[str, Any] = MappingProxyType({})) -> Progress | None:
-    """Restore model and optimiser after the last whole epoch; None where none was finished. `defaults` as above."""
+def resume(directory: Path, model: NeuralModel, updates: Optimizer, conf: dict[str, Any]) -> Progress | None:
+    """Restore the model and the optimiser of the last complete epoch; None if there is none.
+
+    Raises InputError if the run was started with another conf or on another store.
+    """
     path = directory / "progress.pt"
     if not path.exists():
         return None
     content = read_checkpoint(path, FORMAT)
-    _check_conf({**defaults, **content["conf"]}, conf, directory)
+    _check_conf(content["conf"], conf, directory)
     try:
         model.load_state_dict(content["weights"])
         updates.load_state_dict(content["optimizer"])
     except (RuntimeError, ValueError):
-        raise InputError("this run was begun on another store", "remove the directory, or name another one",
+        raise InputError("this run was started on another store", "remove the directory, or name another one",
                          directory) from None
     return Progress(*content["progress"])
 
 
 def keep(directory: Path, model: NeuralModel, updates: Optimizer, progress: Progress, conf: dict[str, Any]) -> None:
-    """Write what the next epoch needs, and the model where it is the best so far; else go back to the best.
+    """Write what the next epoch depends on, and the model if it is the best so far; if not, restore the best model.
 
-    The model comes first: a run that is killed between the two does its last epoch again, to the same model.
+    The model is written first: a run that is killed in between repeats its last epoch, with the same result.
     """
     if progress.last_loss == progress.best_loss:
         save(model, directory / "best.pt", conf=conf, epoch=progress.epoch, dev_loss=progress.last_loss)
@@ -96,7 +96,7 @@ def keep(directory: Path, model: NeuralModel, updates: Optimizer, progress: Prog
 
 
 def finish(directory: Path, model: NeuralModel | NonGradientModel, conf: dict[str, Any]) -> None:
-    """Make the best model the final one, and write a conf that trains it again."""
+    """Make the best model the final one, and write a conf file that trains the same model."""
     if not (directory / "best.pt").exists():
         raise InputError("no epoch was trained", "set --epochs to 1 or more", directory)
     model.tokenizer.write(directory)
@@ -109,12 +109,12 @@ def finish(directory: Path, model: NeuralModel | NonGradientModel, conf: dict[st
     (directory / "progress.pt").unlink(missing_ok=True)
 
 
-def _check_conf(there: dict[str, Any], conf: dict[str, Any], directory: Path) -> None:
-    # A model that was trained before it had an option was trained with that option's default.
-    defaults = option_defaults(conf["model"])
-    there, conf = {**defaults, **there}, {**defaults, **conf}
-    different = [name for name in {**there, **conf} if there.get(name) != conf.get(name)]
-    if different:
-        name = different[0]
-        raise InputError(f"here is a model with {kebab(name)}={there.get(name)}, not {conf.get(name)}",
-                         "remove the directory, or name another one", directory)
+def _check_conf(saved: dict[str, Any], conf: dict[str, Any], directory: Path) -> None:
+    """Raise InputError if the saved conf differs from this one."""
+    # The saved conf lacks options that are newer than the model; it was trained as their defaults say.
+    defaults = {**option_defaults(conf["model"]), **asdict(TrainingOptions())}
+    saved, conf = {**defaults, **saved}, {**defaults, **conf}
+    for name in {**saved, **conf}:
+        if saved.get(name) != conf.get(name):
+            raise InputError(f"here is a model with {kebab(name)}={saved.get(name)}, not {conf.get(name)}",
+                             "remove the directory, or name another one", directory)

@@ -1,4 +1,4 @@
-"""Optimisers of PyTorch for dense weights and for embeddings with sparse gradients, as one."""
+"""One optimiser for dense weights and for embeddings with sparse gradients."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,12 +12,14 @@ OPTIMIZERS = ("adagrad", "adam", "adamw", "sgd")
 
 
 class Optimizer:
-    """One or two of PyTorch's optimisers: an embedding with sparse gradients updates only the rows of a batch.
+    """One or two optimisers of PyTorch. Of an embedding with sparse gradients, only the rows of a batch are updated.
 
     name           adagrad (Duchi et al. 2011), adam, adamw or sgd
     learning_rate  the same for all weights
-    epsilon        added to AdaGrad's and Adam's denominators; gradients are those of the mean loss of a batch
-    weight_decay   of dense weights only: it would touch every row of an embedding at every step
+    epsilon        added to the denominators of AdaGrad and Adam; gradients are those of a batch's mean loss
+    weight_decay   of dense weights only; for an embedding it would change every row at every step
+
+    Raises InputError for another name.
     """
 
     def __init__(self, model: nn.Module, name: str, learning_rate: float, epsilon: float = 1e-10,
@@ -28,25 +30,28 @@ class Optimizer:
         self.weights = [w for w in model.parameters() if w.requires_grad]
         sparse = [w for w in self.weights if id(w) in sparse_ids]
         dense = [w for w in self.weights if id(w) not in sparse_ids]
-        torch.sparse.check_sparse_tensor_invariants.disable()  # the default; said, so that PyTorch does not warn
-        self._parts = []
-        eps = {} if name == "sgd" else {"eps": epsilon}
+        torch.sparse.check_sparse_tensor_invariants.disable()  # the default; set, so that PyTorch does not warn
+        self._parts: list[torch.optim.Optimizer] = []
+        eps: dict[str, Any] = {} if name == "sgd" else {"eps": epsilon}
         if dense:
-            kind = {"adagrad": torch.optim.Adagrad, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW,
-                    "sgd": torch.optim.SGD}[name]
-            self._parts.append(kind(dense, lr=learning_rate, weight_decay=weight_decay, fused=True, **eps))
+            dense_kind = {"adagrad": torch.optim.Adagrad, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW,
+                          "sgd": torch.optim.SGD}[name]
+            self._parts.append(dense_kind(dense, lr=learning_rate, weight_decay=weight_decay, fused=True, **eps))
         if sparse:
-            kind = {"adagrad": torch.optim.Adagrad, "sgd": torch.optim.SGD}.get(name, torch.optim.SparseAdam)
-            self._parts.append(kind(sparse, lr=learning_rate, **eps))
+            sparse_kind = {"adagrad": torch.optim.Adagrad, "sgd": torch.optim.SGD}.get(name, torch.optim.SparseAdam)
+            self._parts.append(sparse_kind(sparse, lr=learning_rate, **eps))
 
     def zero_grad(self) -> None:
         for part in self._parts:
             part.zero_grad(set_to_none=True)
 
     def step(self, max_grad_norm: float = 0.0) -> None:
-        """Update the weights; with `clip`, the norm of all gradients together is at most that."""
+        """Update the weights.
+
+        max_grad_norm   the gradients are scaled so that their norm, over all weights, is at most this; 0: no limit
+        """
         if max_grad_norm:
-            _clip([w for w in self.weights if w.grad is not None], max_grad_norm)
+            _scale_down(self.weights, max_grad_norm)
         for part in self._parts:
             part.step()
 
@@ -63,12 +68,16 @@ class Optimizer:
             part.load_state_dict(state)
 
 
-def _clip(weights: Iterable[torch.Tensor], limit: float) -> None:
+def _scale_down(weights: Iterable[torch.Tensor], limit: float) -> None:
+    """Scale the gradients so that their norm is at most `limit`."""
     values = []
     for weight in weights:
-        if weight.grad.is_sparse:  # rows that stand in it several times are one row of its norm
-            weight.grad = weight.grad.coalesce()
-        values.append(weight.grad._values() if weight.grad.is_sparse else weight.grad)
+        grad = weight.grad
+        if grad is None:
+            continue
+        if grad.is_sparse:  # a row that it has several times counts once in the norm
+            grad = weight.grad = grad.coalesce()
+        values.append(grad._values() if grad.is_sparse else grad)
     norm = torch.stack([value.norm() for value in values]).norm()
     if norm > limit:
         for value in values:

@@ -1,219 +1,111 @@
-"""The one training loop.
+"""The training loop.
 
-An epoch goes once over the training set; then the development set is scored. The learning rate stays while
-that helps: once the development loss falls by less than `--min-improvement`, the rate is halved every epoch,
-and when it falls by less than that again, training ends (Mikolov et al. 2011, as in Tilk & Alumäe 2015,
-section 3). With `--schedule linear` it falls batch by batch, on a line that ends at 0 with the last epoch: for
-as many epochs as one can afford (Li et al. 2020, Budgeted training). The model with the lowest development loss
-is the one that is kept, and after an epoch that did not lower it training goes on from there; of that the paper
-does not speak.
+An epoch reads the training set once; then the development set is scored. The learning rate stays as long as that
+helps: once the development loss falls by less than `--min-improvement`, the rate is halved after every epoch, and when
+the loss falls by less than that again, training ends (Mikolov et al. 2011, as in Tilk & Alumäe 2015, section 3). With
+`--schedule linear` the rate falls with every batch, on a line that reaches 0 at the end of the last epoch: for as many
+epochs as one can afford (Li et al. 2020, Budgeted training). The model with the lowest development loss is kept. After
+an epoch that did not lower the loss, training continues from that model; the paper does not say.
 
-A run that was stopped continues from its last whole epoch, to the same model as an unbroken run: nothing in
-an epoch depends on more than the weights, the optimiser, the seed and the epoch's number.
+A stopped run continues from its last complete epoch, and ends with the same model as an unbroken run: an epoch depends
+only on the weights, the state of the optimiser, the seed and the epoch's number.
 
-A model that is not trained by gradient has no epochs: it is fitted, and begins anew where it was stopped.
+A model that is not trained by gradient has no epochs. It is fitted; a stopped run starts again.
 """
 
-import math
+import logging
 import os
-import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from tqdm import tqdm
 
 from punc.base.bfloat16 import has_bfloat16
-from punc.base.errors import InputError
 from punc.base.log import hide_progress
 from punc.base.memory import keep_freed_memory
-from punc.base.options import kebab
-from punc.decoding.decode import log_posteriors
-from punc.models.base import NeuralModel, NonGradientModel, create, save
-from punc.scoring.counts import confusion
-from punc.scoring.metrics import compute_metrics
-from punc.tokens.batches import Batch, Chunks, by_length, cut, gather, padding, stateful
-from punc.tokens.store import Store, StoreSet
-from punc.training import checkpoint as on_disk
+from punc.models.base import NeuralModel, NonGradientModel, State, create, save
+from punc.tokens.batches import Batch
+from punc.tokens.store import Store
+from punc.training import checkpoint
+from punc.training.batching import at_rates, count_slots, cut_streams, epoch_batches
 from punc.training.checkpoint import Progress, advance
+from punc.training.evaluate import evaluate, labelled
 from punc.training.optim import Optimizer
+from punc.training.options import TrainingOptions, check_non_gradient, parse_weights, run_conf
 
-CHUNK = 1 << 22  # labels that are counted at once
+logger = logging.getLogger(__name__)
 
 
-def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str, options: dict[str, Any], *,
-          train_set: str = "train", dev_set: str = "dev", batching: str = "auto", batch_size: int = 100, bptt: int = 5,
-          chunk_size: int = 256, context: int = 32, optimizer: str = "adagrad", learning_rate: float = 0.1,
-          epsilon: float = 1e-10, weight_decay: float = 0.0, max_grad_norm: float = 0.0, class_weights: str = "",
-          bfloat16: bool = False, epochs: int = 20, schedule: str = "halving", min_improvement: float = 0.003,
-          seed: int = 1, threads: int = 0) -> None:
-    """Train a model on a store; the directory gets final.pt, conf, vocab, labels.txt.
+def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str, model_options: Mapping[str, Any],
+          options: TrainingOptions) -> None:
+    """Train a model on a store. Writes final.pt, conf, labels.txt and the tokenizer's files to the directory.
 
-    train_set        set of the store to train on; for models not trained by gradient also several, with commas between
-    dev_set          set of the store that decides on the learning rate and the best epoch
-    batching         stateful (state carried on, truncated back-propagation), chunks (fresh state), or auto: by the model
-    batch_size       parallel streams of a batch
-    bptt             stateful: steps of back-propagation through time
-    chunk_size       chunks: slots of a stream in one chunk
-    context          chunks: slots around a chunk that are read and not scored
-    optimizer        adagrad, adam, adamw or sgd
-    learning_rate    at the beginning
-    epsilon          added to AdaGrad's and Adam's denominators
-    weight_decay     of dense weights
-    max_grad_norm    largest norm of the gradient; 0: any
-    class_weights    LABEL=WEIGHT[,LABEL=WEIGHT]: weights of labels in the loss; 1 for the others
-    bfloat16         whether matrix products are of such numbers; float32 all the same on processors without them
-    epochs           at most; all of them with a linear schedule
-    schedule         of the learning rate: halving, by the dev loss, or linear, to 0 over the epochs
-    min_improvement  halving: relative fall of the dev loss below which the rate is halved
-    seed             of weights and order
-    threads          of PyTorch; 0: as many as cores
-
-    Raises InputError for a store or options that do not fit, and where the directory holds a model that was
-    trained with other options.
+    A finished run started again does nothing. Raises InputError if the store or the options do not fit, or if the
+    directory has a model that was trained with other options.
     """
-    settings = {name: value for name, value in locals().items() if name in train.__kwdefaults__}
-    _check(settings)
-    directory, conf = Path(directory), {"model": model, **options, **settings, "store": os.fspath(store_dir)}
-    if on_disk.finished(directory, conf, train.__kwdefaults__):
-        print(f"punc train: {directory / 'final.pt'} is finished", file=sys.stderr)
+    directory, conf = Path(directory), run_conf(model, model_options, options, store_dir)
+    if checkpoint.finished(directory, conf):
+        logger.info("punc train: %s is finished", directory / "final.pt")
         return
     store = Store(store_dir)
-    torch.set_num_threads(threads or len(os.sched_getaffinity(0)))
+    torch.set_num_threads(options.threads or len(os.sched_getaffinity(0)))
     keep_freed_memory()
-    torch.manual_seed(seed)
-    net = create(model, store.vocabulary, store.labels, options, store.tokenizer)
+    torch.manual_seed(options.seed)
+    net = create(model, store.vocabulary, store.labels, dict(model_options), store.tokenizer)
     if isinstance(net, NonGradientModel):
-        _fit(net, store, directory, conf)
-        return
-    data, dev = labelled(store, train_set), labelled(store, dev_set)
-    weights = parse_weights(class_weights, store)
-    updates = Optimizer(net, optimizer, learning_rate, epsilon, weight_decay)
-    chunks = _chunks(net, data, batching, chunk_size, context)
-    if chunks:
-        print(f"{train_set}: {len(chunks.stream):,} pieces, {padding(chunks, batch_size):.1%} of the steps are padding",
-              file=sys.stderr, flush=True)
-    if bfloat16 and not has_bfloat16():
-        print("punc train: this processor has no bfloat16; float32 takes longer", file=sys.stderr, flush=True)
-        bfloat16 = False
-    slots, fall = (_slots(data), learning_rate / epochs) if schedule == "linear" else (1, 0.0)
-    progress = on_disk.resume(directory, net, updates, conf, train.__kwdefaults__) or Progress(learning_rate)
-    while not progress.ended and progress.epoch < epochs:
-        begin = time.perf_counter()
-        epoch_seed = seed + 1000003 * (progress.epoch + 1)  # the same however the epoch was reached
-        torch.manual_seed(epoch_seed)
-        batches = _batches(net, data, chunks, batch_size, bptt, epoch_seed)
-        batches = _at_rates(batches, updates, progress.learning_rate, fall, slots)
-        with tqdm(desc=f"epoch {progress.epoch + 1}", total=len(data.ids), unit="token", unit_scale=True, leave=False,
-                  delay=2, disable=hide_progress()) as bar:
-            loss = _epoch(net.train(), updates, _counted(batches, bar), weights, max_grad_norm, bfloat16)
-        seconds = time.perf_counter() - begin
-        dev_loss, dev_f1 = evaluate(net.eval(), dev)
-        what = "words" if net.token_type == "word" else "tokens"
-        print(f"epoch {progress.epoch + 1}: rate {progress.learning_rate:g}, loss {loss:.5f}, dev loss {dev_loss:.5f}, "
-              f"dev F1 {dev_f1:.2f}, {len(data.ids) / seconds:,.0f} {what}/s, {seconds:.1f} s",
-              file=sys.stderr, flush=True)
-        progress = advance(progress, dev_loss, min_improvement, fall)
-        on_disk.keep(directory, net, updates, progress, conf)
-    on_disk.finish(directory, net, conf)
+        check_non_gradient(model, options)
+        _fit(net, store, directory, options, conf)
+    else:
+        _train_epochs(net, store, directory, options, conf)
+    checkpoint.finish(directory, net, conf)
 
 
-def _fit(net: NonGradientModel, store: Store, directory: Path, conf: dict[str, Any]) -> None:
-    """Fit a model that is not trained by gradient, and write its directory."""
-    for name, value in train.__kwdefaults__.items():
-        if name not in ("train_set", "dev_set", "seed", "threads") and conf[name] != value:
-            raise InputError(f"{kebab(name)}={conf[name]}, but {conf['model']} is not trained by gradient",
-                             "leave the option out")
+def _fit(net: NonGradientModel, store: Store, directory: Path, options: TrainingOptions, conf: dict[str, Any]) -> None:
+    """Fit a model that is not trained by gradient, and write it as the best one."""
     begin = time.perf_counter()
-    sets = conf["train_set"].split(",")
-    dev = labelled(store, conf["dev_set"])
+    sets = options.train_set.split(",")
+    dev = labelled(store, options.dev_set)
     for name in sets:
         labelled(store, name)
-    net.fit(store, sets, conf["dev_set"], conf["seed"])
+    net.fit(store, sets, options.dev_set, options.seed)
     dev_loss, dev_f1 = evaluate(net, dev)
-    print(f"dev loss {dev_loss:.5f}, dev F1 {dev_f1:.2f}, {time.perf_counter() - begin:.1f} s", file=sys.stderr)
+    logger.info("dev loss %.5f, dev F1 %.2f, %.1f s", dev_loss, dev_f1, time.perf_counter() - begin)
     directory.mkdir(parents=True, exist_ok=True)
     save(net, directory / "best.pt", conf=conf, dev_loss=dev_loss)
-    on_disk.finish(directory, net, conf)
 
 
-def _check(settings: dict[str, Any]) -> None:
-    if settings["schedule"] not in ("halving", "linear"):
-        raise InputError(f"--schedule {settings['schedule']}", "choose from halving, linear")
-    counts = "batch_size", "bptt", "chunk_size", "epochs"
-    for name in (*counts, "context", "learning_rate", "epsilon", "weight_decay", "max_grad_norm", "min_improvement", "threads"):
-        least = 1 if name in counts else 0
-        if not settings[name] >= least:  # NaN too
-            raise InputError(f"{kebab(name)}={settings[name]}", f"it is at least {least}")
-
-
-def evaluate(model: NeuralModel | NonGradientModel, data: StoreSet) -> tuple[float, float]:
-    """Mean loss per slot in nats, and overall F1 in percent of each slot's own best label, on a labelled set."""
-    log_probs = log_posteriors(model, data)
-    slots = np.flatnonzero(data.labels >= 0)
-    labels = data.labels[slots].astype(np.int64)
-    loss = -float(log_probs[slots, labels].mean(dtype=np.float64))
-    counts = confusion(labels, log_probs[slots].argmax(axis=1), np.zeros(len(slots), np.int64), 1, len(model.labels))
-    return loss, float(compute_metrics(counts, model.labels)["overall.F1"][0])
-
-
-def labelled(store: Store, name: str) -> StoreSet:
-    """A set of a store that has labels. Raises InputError for one that has none."""
-    data = store.set(name)
-    if data.labels is None:
-        raise InputError(f"set '{name}' has no labels", "make the store of a data directory with punct", store.path)
-    return data
-
-
-def parse_weights(text: str, store: Store) -> torch.Tensor | None:
-    """`LABEL=WEIGHT,…` as a weight for each label, (L,); None for an empty text."""
-    weights = torch.ones(len(store.labels))
-    for item in text.split(",") if text else ():
-        name, _, value = item.partition("=")
-        try:
-            weight = weights[store.labels.index(name)] = float(value)
-            if not 0 <= weight < math.inf:
-                raise ValueError
-        except (KeyError, ValueError):
-            raise InputError(f"--class-weights: '{item}' is not LABEL=WEIGHT",
-                             f"labels are {' '.join(store.labels.names)}") from None
-    return weights if text else None
-
-
-def _chunks(model: NeuralModel, data: StoreSet, batching: str, chunk_size: int, context: int) -> Chunks | None:
-    """How the streams are cut; None: they are not, but go in lanes."""
-    if batching not in ("auto", "stateful", "chunks"):
-        raise InputError(f"--batching {batching}", "choose from auto, stateful, chunks")
-    if batching == "stateful" and model.lookahead is None:
-        raise InputError("a model that reads whole texts cannot train statefully", "leave --batching out")
-    in_lanes = model.lookahead is not None and batching != "chunks"
-    return None if in_lanes else cut(data.offsets, model.lookahead, chunk_size, context)
-
-
-def _batches(model: NeuralModel, data: StoreSet, chunks: Chunks | None, batch_size: int, bptt: int,
-             seed: int) -> Iterator[Batch]:
-    if chunks is None:
-        return stateful(data, model.lookahead, batch_size, bptt)
-    return (gather(data, chunks, group, model.lookahead)
-            for group in by_length(chunks, batch_size, np.random.default_rng(seed)))
-
-
-def _slots(data: StoreSet) -> int:
-    """The slots that are learned from, 1 at least; of a large store some labels are in memory at a time."""
-    starts = range(0, len(data.labels), CHUNK)
-    return max(sum(int(np.count_nonzero(data.labels[start:start + CHUNK] >= 0)) for start in starts), 1)
-
-
-def _at_rates(batches: Iterator[Batch], updates: Optimizer, rate: float, fall: float, slots: int) -> Iterator[Batch]:
-    """The batches of an epoch of so many slots; over it the learning rate falls from `rate` by `fall`."""
-    done = 0
-    for batch in batches:
-        updates.set_learning_rate(rate - fall * done / slots)
-        yield batch
-        done += int((batch.labels >= 0).sum())
+def _train_epochs(net: NeuralModel, store: Store, directory: Path, options: TrainingOptions,
+                  conf: dict[str, Any]) -> None:
+    """Train a model epoch by epoch, from the last one that is on disk."""
+    data, dev = labelled(store, options.train_set), labelled(store, options.dev_set)
+    weights = parse_weights(options.class_weights, store.labels)
+    updates = Optimizer(net, options.optimizer, options.learning_rate, options.epsilon, options.weight_decay)
+    chunks = cut_streams(net, data, options)
+    bfloat16 = options.bfloat16 and has_bfloat16()
+    if bfloat16 != options.bfloat16:
+        logger.warning("punc train: this processor has no bfloat16; float32 takes longer")
+    linear = options.schedule == "linear"
+    slots, fall = (count_slots(data), options.learning_rate / options.epochs) if linear else (1, 0.0)
+    progress = checkpoint.resume(directory, net, updates, conf) or Progress(options.learning_rate)
+    what = "words" if net.token_type == "word" else "tokens"
+    while not progress.ended and progress.epoch < options.epochs:
+        begin = time.perf_counter()
+        seed = options.seed + 1000003 * (progress.epoch + 1)  # the same in a run that was stopped before this epoch
+        torch.manual_seed(seed)
+        batches = epoch_batches(net, data, chunks, options, seed)
+        batches = at_rates(batches, updates, progress.learning_rate, fall, slots)
+        with tqdm(desc=f"epoch {progress.epoch + 1}", total=len(data.ids), unit="token", unit_scale=True, leave=False,
+                  delay=2, disable=hide_progress()) as bar:
+            loss = train_epoch(net.train(), updates, _counted(batches, bar), weights, options.max_grad_norm, bfloat16)
+        seconds = time.perf_counter() - begin
+        dev_loss, dev_f1 = evaluate(net.eval(), dev)
+        logger.info("epoch %d: rate %g, loss %.5f, dev loss %.5f, dev F1 %.2f, %s %s/s, %.1f s", progress.epoch + 1,
+                    progress.learning_rate, loss, dev_loss, dev_f1, f"{len(data.ids) / seconds:,.0f}", what, seconds)
+        progress = advance(progress, dev_loss, options.min_improvement, fall)
+        checkpoint.keep(directory, net, updates, progress, conf)
 
 
 def _counted(batches: Iterator[Batch], bar: tqdm) -> Iterator[Batch]:
@@ -223,15 +115,21 @@ def _counted(batches: Iterator[Batch], bar: tqdm) -> Iterator[Batch]:
         bar.update(batch.tokens.numel())
 
 
-def _epoch(model: NeuralModel, updates: Optimizer, batches: Iterator[Batch], weights: torch.Tensor | None,
-           max_grad_norm: float, bfloat16: bool = False) -> float:
-    """Train on batches, with the state carried between those that follow each other; the mean loss of a batch."""
-    state, total, count = (), torch.zeros(()), 0
+def train_epoch(model: NeuralModel, updates: Optimizer, batches: Iterator[Batch], weights: torch.Tensor | None,
+                max_grad_norm: float, bfloat16: bool = False) -> float:
+    """Train on batches; the state goes on from a batch to the one that follows it. Returns the mean loss of a batch.
+
+    weights         (L,), of each label in the loss; None: all 1
+    max_grad_norm   largest norm of the gradient; 0: no limit
+    bfloat16        whether matrix products are in bfloat16
+    """
+    state: State = ()
+    total, count = torch.zeros(()), 0
     for batch in batches:
         state = model.initial_state(len(batch.tokens)) if batch.fresh else tuple(s.detach() for s in state)
         with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
             logits, state = model(batch.tokens, batch.pauses, state)
-        if (batch.labels < 0).all():  # a mean over no slots
+        if (batch.labels < 0).all():  # no slot has a loss
             continue
         loss = model.loss(logits.float(), batch.labels, weights)
         updates.zero_grad()

@@ -1,9 +1,9 @@
-"""Alignment of two long texts in one utterance: median seconds of 3 runs, peak memory, distance beside what was done.
+"""Alignment of two long texts: median seconds of 3 runs, peak memory, and the distance next to the errors made.
 
     python tests/bench/bench_align.py [WORDS] [ERRORS]         (1,000,000 words and 0.15 by default)
 
-The words are drawn with Zipf frequencies from 50,000; the errors are substitutions, deletions and insertions in
-equal parts. Peak memory is the whole process's, with both texts.
+The words are drawn from 50,000 with Zipf frequencies; the errors are substitutions, deletions and insertions in
+equal parts. Peak memory is that of the whole process, with both texts.
 """
 
 import resource

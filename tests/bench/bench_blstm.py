@@ -27,7 +27,7 @@ from punc.tokens.batches import by_length, cut, gather
 from punc.tokens.store import StoreSet
 from punc.tokens.vocabulary import Vocabulary
 from punc.training.optim import Optimizer
-from punc.training.train import _epoch
+from punc.training.train import train_epoch
 
 WORDS = 28000
 LABELS = LabelSet(tuple(Label(name, "w" + mark) for name, mark in zip("OABCDEFGHI", ["", *",.?!:;-()"])))
@@ -76,7 +76,7 @@ def main() -> None:
         batches = [gather(data, chunks, group, None) for group in by_length(chunks, args.batch_size)]
         products = rate(args.threads, torch.bfloat16 if bfloat16 else torch.float32)
         model.train()
-        training = median_seconds(_epoch, model, updates, batches, None, 5.0, bfloat16) / args.threads
+        training = median_seconds(train_epoch, model, updates, batches, None, 5.0, bfloat16) / args.threads
         model.eval()
         run = partial(decode, model, data, context=64)
         decoding = "" if bfloat16 else f"{len(data.ids) / median_seconds(run):9,.0f}"

@@ -24,7 +24,7 @@ from punc.models.base import model_class
 from punc.tokens.batches import by_length, cut, gather
 from punc.tokens.store import END, StoreSet
 from punc.training.optim import Optimizer
-from punc.training.train import _epoch
+from punc.training.train import train_epoch
 
 MODELS = ("delay", "ngram_lstm", "cnn_feature", "cnn_ngram", "dilated_cnn", "bi_lstm")
 CHARACTERS = 50
@@ -56,7 +56,7 @@ def training(model: torch.nn.Module, data: StoreSet, batch_size: int, threads: i
     for run in range(4):  # the first one warms up
         rates.append(1e9 * rate(threads, torch.bfloat16 if bfloat16 else torch.float32))
         begin = time.process_time()
-        _epoch(model.train(), updates, batches[:1] if run == 0 else batches, None, 1.0, bfloat16)
+        train_epoch(model.train(), updates, batches[:1] if run == 0 else batches, None, 1.0, bfloat16)
         seconds.append((time.process_time() - begin) / threads / len(data.ids))
     return statistics.median(seconds[1:]), statistics.median(rates[1:])
 

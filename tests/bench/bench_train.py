@@ -20,7 +20,7 @@ from punc.models.t_lstm import Model
 from punc.tokens.batches import stateful
 from punc.tokens.store import Store, StoreSet
 from punc.training.optim import Optimizer
-from punc.training.train import _epoch
+from punc.training.train import train_epoch
 
 FLOP_PER_WORD = 480e3
 
@@ -51,7 +51,7 @@ def main() -> None:
         speeds, rates = [], []
         for run in range(args.runs + 1):  # the first one warms up
             rate, begin = 1e9 * gflops(threads), time.perf_counter()
-            _epoch(model, updates, stateful(data, model.lookahead, 100, 5), None, 0.0)
+            train_epoch(model, updates, stateful(data, model.lookahead, 100, 5), None, 0.0)
             if run:
                 speeds.append(args.words / (time.perf_counter() - begin))
                 rates.append(rate)

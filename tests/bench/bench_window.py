@@ -21,7 +21,7 @@ from punc.models.base import model_class
 from punc.tokens.batches import stateful
 from punc.tokens.store import StoreSet
 from punc.training.optim import Optimizer
-from punc.training.train import _epoch
+from punc.training.train import train_epoch
 
 OPTIONS = {"dropout": 0.0}, {"dropout": 0.5, "shared_dropout": False}, {"dropout": 0.2}, {"dropout": 0.5}
 SETTINGS = [(options, bfloat16) for bfloat16 in (False, True) for options in OPTIONS]
@@ -67,7 +67,8 @@ def main() -> None:
         for run in range(4):  # the first one warms up
             rate = 1e9 * gflops(args.threads, kind=torch.bfloat16 if bfloat16 else torch.float32)
             begin = time.perf_counter()
-            _epoch(model.train(), updates, stateful(data, model.lookahead, args.batch_size, args.bptt), None, 0.0, bfloat16)
+            batches = stateful(data, model.lookahead, args.batch_size, args.bptt)
+            train_epoch(model.train(), updates, batches, None, 0.0, bfloat16)
             if run:
                 speeds.append(len(data.ids) / (time.perf_counter() - begin))
                 rates.append(rate)

@@ -70,8 +70,7 @@ def of_texts(files: Sequence[Path], reader: TextReader) -> Iterator[Utterance]:
 def make(folder: Path, out: Path, reader: TextReader) -> None:
     """Make the data directory. Raises InputError if there are no transcripts."""
     if (folder / "text").is_file():
-        data = DataDir(folder)
-        data.has_labels = data.has_pauses = False
+        data = DataDir(folder, ignore=["punct", "pauses.scp"])
         write_data_dir(out, of_table(data, reader), like=data)
     elif files := sorted(folder.glob("*.trs")):
         for repair, count in sorted(prepare_trs(files, out, reader).items()):

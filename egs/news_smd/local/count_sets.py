@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """usage: local/count_sets.py DATA-DIR …
 
-A table of the data directories: texts, words, characters (blanks with them), labels, and the share of texts that end
-with a question mark.
+Prints a table of data directories: texts, words, characters with blanks, labels, and how many texts end with a question
+mark, in percent.
 """
 
 import sys
@@ -16,7 +16,7 @@ LABELS = ("COMMA", "PERIOD", "QUESTION")
 
 
 def row(path: str) -> str:
-    """The counts of one data directory as a line of a Markdown table."""
+    """The counts of a data directory as a row of a Markdown table."""
     counts, labels = Counter(), Counter()
     for utterance in DataDir(path).utterances():
         counts["texts"] += 1

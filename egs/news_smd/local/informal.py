@@ -1,19 +1,20 @@
-"""Informal questions and statements made of real sentences; they stand for the paper's in-house set "DSAT".
+"""Makes informal questions and statements of real sentences, in place of the paper's in-house set "DSAT".
 
-A sentence of at most MAX_WORDS words, none of them in conf/formal_words.txt and, if it is a statement, one of them in
-PERSONAL, is made informal in these steps; which of several ways is taken depends on the sentence (`texts.chance`):
+A sentence is used if it has at most MAX_WORDS words, none of conf/formal_words.txt, and, if it is a statement, one of
+PERSONAL. It is made informal in these steps; the sentence determines each choice (`texts.chance`):
 
-1. `and but so now well then` at its beginning is left out.
-2. Lower register: words are replaced by those of conf/informal_words.txt (obtain: get; do not: don't); what is
-   marked rare there (going to: gonna) in one of RARE sentences only.
-3. A statement that is to be a question becomes one:
-   - subject and auxiliary change places: you can come → can you come? I am late → are you late?
-   - or `do` is put before it: you want, we need → do you want, do we need? I think → do you think?
-   - or, of one in TAGGED, it gets a tag: …, right? …, ok?
+1. `and but so now well then` at the beginning is dropped.
+2. Lower register: words are replaced by those of conf/informal_words.txt (obtain: get; do not: don't). Replacements
+that
+   are marked rare there (going to: gonna) are made in one of RARE sentences only.
+3. A statement that is chosen to be a question becomes one:
+   - by inversion: you can come → can you come? I am late → are you late?
+   - or with `do`: you want, we need → do you want, do we need? I think → do you think?
+   - or, one in TAGGED, with a tag: …, right? …, ok?
 4. A question may lose its auxiliary (you want to play tennis?), or its subject too (want to play tennis?).
-   A statement may lose its subject (was running late.), with `am` or `is` if it has that (running late.).
-5. One in GREETED gets a greeting before (hey, hi, ok), and of the statements one in THANKED something behind
-   (…, thanks. …, ok.); a comma stands between.
+   A statement may lose its subject (was running late.), and `am` or `is` with it (running late.).
+5. One in GREETED gets a greeting before it (hey, hi, ok), and one in THANKED statements an ending after it
+   (…, thanks. …, ok.), with a comma between.
 """
 
 import re
@@ -24,7 +25,7 @@ from texts import CONF, chance, is_question, words_of
 from punc.base.files import read_lines
 
 MAX_WORDS = 12
-TAGGED, GREETED, THANKED, SHORTENED, RARE = 8, 6, 12, 2, 3  # one in so many
+TAGGED, GREETED, THANKED, SHORTENED, RARE = 8, 6, 12, 2, 3  # one in this many
 LINKS = frozenset(("and", "but", "so", "now", "well", "then"))
 PRONOUNS = frozenset(("i", "you", "we", "they", "he", "she", "it", "this", "that", "there"))
 AUXILIARIES = frozenset(("am", "are", "is", "was", "were", "can", "could", "will", "would", "should", "have", "has",
@@ -47,7 +48,7 @@ ENDINGS = ("thanks", "ok", "please", "sorry", "see you", "bye", "that's all")
 
 
 class Informal:
-    """Makes sentences informal, with the word lists of conf/."""
+    """Makes sentences informal with the word lists of conf/."""
 
     def __init__(self):
         self.formal = frozenset(word for _, word in read_lines(CONF / "formal_words.txt"))
@@ -57,7 +58,7 @@ class Informal:
             (self.rarely if said.endswith(" rare") else self.often)[tuple(written.split())] = said.removesuffix(" rare")
 
     def make(self, text: str, question: bool) -> str:
-        """The informal text of a sentence, a question or a statement; empty where it cannot be one."""
+        """The informal text of a sentence as a question or a statement; empty if it cannot be made one."""
         tokens = text[:-1].split()
         if tokens and tokens[0].rstrip(",") in LINKS:
             tokens = tokens[1:]
@@ -75,13 +76,13 @@ class Informal:
         return " ".join(tokens) + ("?" if question else ".") if len(tokens) > 1 else ""
 
     def _lower(self, tokens: Sequence[str], text: str) -> list[str]:
-        """Tokens in lower register."""
+        """The tokens in lower register."""
         rules = {**self.often, **self.rarely} if one_in(RARE, "rare", text) else self.often
         out, i = [], 0
         while i < len(tokens):
             for length in range(min(3, len(tokens) - i), 0, -1):
                 words = tuple(token.rstrip(",") for token in tokens[i:i + length])
-                whole = i + length < len(tokens) or "'" not in rules.get(words, "")  # not: how late it's?
+                whole = i + length < len(tokens) or "'" not in rules.get(words, "")  # not "how late it's"
                 if words in rules and whole and not any(token.endswith(",") for token in tokens[i:i + length - 1]):
                     comma = "," if tokens[i + length - 1].endswith(",") else ""
                     out += (rules[words] + comma).split()
@@ -94,15 +95,17 @@ class Informal:
 
 
 def one_in(number: int, seed: str, text: str) -> bool:
+    """Whether a text is one of the 1 in `number` texts chosen with this seed."""
     return chance(seed, text) * number < 1
 
 
 def pick(choices: Sequence[str], seed: str, text: str) -> str:
+    """One of the choices, determined by seed and text."""
     return choices[int(chance(seed, text) * len(choices))]
 
 
 def as_question(tokens: list[str], text: str) -> list[str]:
-    """A statement as a question, without its mark; empty where none of the ways is open."""
+    """A statement as a question without its mark; empty if no way applies."""
     tokens = [*SPLIT.get(tokens[0], tokens[0]).split(), *tokens[1:]]
     if tokens[0] not in PRONOUNS or len(tokens) < 3:
         return []
@@ -124,7 +127,7 @@ def as_question(tokens: list[str], text: str) -> list[str]:
 
 
 def shortened(tokens: list[str], question: bool, text: str) -> list[str]:
-    """A sentence without the words that are implied, where it begins with such."""
+    """A sentence without implied words at its beginning."""
     if question:
         return shorter_question(tokens)
     tokens = [*SPLIT.get(tokens[0], tokens[0]).split(), *tokens[1:]]
@@ -134,7 +137,7 @@ def shortened(tokens: list[str], question: bool, text: str) -> list[str]:
 
 
 def shorter_question(tokens: list[str]) -> list[str]:
-    """do you want to go → want to go; are you coming → you coming; others as they are."""
+    """A shorter question: do you want to go → want to go; are you coming → you coming; others are not changed."""
     if len(tokens) < 4 or tokens[0] not in ASKED or tokens[1] not in PEOPLE:
         return tokens
     both = tokens[1] == "you" and one_in(2, "both", " ".join(tokens))
@@ -142,7 +145,7 @@ def shorter_question(tokens: list[str]) -> list[str]:
 
 
 def extended(tokens: list[str], question: bool, text: str) -> list[str]:
-    """A sentence with a greeting before, or thanks behind."""
+    """A sentence with a greeting before it or an ending after it, or as it is."""
     if tokens and one_in(GREETED, "greeting", text):
         return [*(pick(GREETINGS, "which greeting", text) + ",").split(), *tokens]
     if tokens and not question and one_in(THANKED, "ending", text):

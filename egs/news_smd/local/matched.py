@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """usage: local/matched.py SENTENCES-DIR OUT-DIR TRAIN HELD-OUT
 
-The sets of experiments 3 to 5 as texts, one a line, made of sentences of messages, ted and europarl. A document is in
-one set, and no sentence is in two sets, or twice in one; half of the sentences of a set are questions, of every source.
+Writes the sets of experiments 3 to 5, one text a line, made of sentences of messages, ted and europarl. A document is
+in one set, and no sentence is there twice. Half of the sentences of each source in a set are questions.
 
-    {train,dev,test}_matched  single sentences, TRAIN in train, HELD-OUT each in dev and test; fewer where there are not
+    {train,dev,test}_matched  single sentences, TRAIN in train, HELD-OUT each in dev and test; fewer if there are not
                               enough questions
-    {train,dev,test}_multi    texts of 2 to 4 sentences and at most MAX_TEXT characters of that set's documents. Half of
-                              the questions are in related texts, where sentences follow one another in their
-                              document; the other half, with statements from anywhere, are combined at random. All that
-                              there are, but at most TRAIN and HELD-OUT texts.
+    {train,dev,test}_multi    texts of 2 to 4 sentences and at most MAX_TEXT characters from the documents of that set.
+                              Half of the questions are in related texts, whose sentences follow one another in a
+                              document; the other half are combined at random with statements from anywhere. At most
+                              TRAIN and HELD-OUT texts.
 """
 
 import sys
@@ -17,15 +17,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from mixture import in_any_order, some, write
+from mixture import choose, shuffled, write
 from texts import chance, is_question, key, read_documents
 
 from punc.base.errors import InputError
 
 SOURCES = ("messages", "ted", "europarl")
-SETS = ("test", "dev", "train")  # a sentence that documents of two sets have is in the first
-PARTS = 10  # of all documents dev and test are one part each
-MAX_TEXT = 150  # characters; the paper's texts have up to so many (section 4)
+SETS = ("test", "dev", "train")  # a sentence in documents of two sets is in the first
+PARTS = 10  # dev and test are one of this many parts of all documents each
+MAX_TEXT = 150  # characters, as in the paper (section 4)
 SENTENCES = (2, 3, 4)  # of a text
 
 
@@ -36,35 +36,36 @@ def set_of(document: str) -> str:
 
 
 def documents(sentences: Path, source: str, name: str, seen: set[bytes]) -> Iterator[list[str]]:
-    """The documents of a source that are in a set, their sentences; empty texts where a gap is, or one was seen."""
+    """The sentences of each document of a source in a set; empty for a gap and for a sentence seen before."""
     for document, texts in read_documents(sentences / f"{source}.txt"):
         if set_of(f"{source} {document}") == name:
             yield [text if text and new(text, seen) else "" for text in texts]
 
 
 def new(text: str, seen: set[bytes]) -> bool:
-    """Whether a text was not seen before; now it is."""
+    """Whether a text was not seen before; adds it to `seen`."""
     before = len(seen)
     seen.add(key(text))
     return len(seen) > before
 
 
 def balanced(sources: list[list[list[str]]], number: int) -> list[str]:
-    """So many single sentences, fewer where questions are lacking, as many statements as questions of each source."""
+    """At most `number` single sentences, with as many statements as questions of each source."""
     pools = [[text for document in documents for text in document if text] for documents in sources]
-    questions = some([(i, text) for i, pool in enumerate(pools) for text in pool if is_question(text)], number // 2)
+    questions = choose([(i, text) for i, pool in enumerate(pools) for text in pool if is_question(text)], number // 2)
     chosen = [text for _, text in questions]
     for i, count in Counter(i for i, _ in questions).items():
-        chosen += some([text for text in pools[i] if not is_question(text)], count)
-    return in_any_order(chosen)
+        chosen += choose([text for text in pools[i] if not is_question(text)], count)
+    return shuffled(chosen)
 
 
 def fits(sentences: Iterable[str]) -> bool:
+    """Whether sentences are together not longer than a text may be."""
     return len(" ".join(sentences)) <= MAX_TEXT
 
 
 def related(document: list[str], used: set[str]) -> Iterator[list[str]]:
-    """Runs of sentences of a document around half of its questions; what is taken is `used`."""
+    """Runs of sentences of a document around half of its questions; adds their sentences to `used`."""
     free = [bool(text) for text in document]
     for i, text in enumerate(document):
         if not free[i] or not is_question(text) or chance("related", text) < 0.5:
@@ -86,7 +87,7 @@ def related(document: list[str], used: set[str]) -> Iterator[list[str]]:
 
 
 def unrelated(sentences: list[str]) -> Iterator[list[str]]:
-    """Sentences in their order as texts; one that does not fit begins the next, one that stands alone is left out."""
+    """Sentences in their order as texts. One that does not fit begins the next text; one that is alone is left out."""
     text: list[str] = []
     for sentence in sentences:
         size = SENTENCES[int(chance("size", text[0]) * len(SENTENCES))] if text else 1
@@ -100,7 +101,7 @@ def unrelated(sentences: list[str]) -> Iterator[list[str]]:
 
 
 def combined(sources: list[list[list[str]]]) -> list[list[str]]:
-    """Texts of several sentences, about half of these questions."""
+    """Texts of several sentences, about half of them questions."""
     used: set[str] = set()
     texts = [run for documents in sources for document in documents for run in related(document, used)]
     stated = sum(not is_question(text) for text in used)
@@ -108,8 +109,8 @@ def combined(sources: list[list[list[str]]]) -> list[list[str]]:
             if text and text not in used and len(text) < MAX_TEXT]
     questions = [text for text in pool if is_question(text)]
     missing = len(questions) + len(used) - 2 * stated
-    statements = some([text for text in pool if not is_question(text)], max(missing, 0))
-    return texts + list(unrelated(in_any_order(questions + statements)))
+    statements = choose([text for text in pool if not is_question(text)], max(missing, 0))
+    return texts + list(unrelated(shuffled(questions + statements)))
 
 
 def main(sentences: Path, out: Path, train: int, held_out: int) -> None:
@@ -120,8 +121,8 @@ def main(sentences: Path, out: Path, train: int, held_out: int) -> None:
         write(out / f"{name}_matched.txt", balanced(sources, number))
         texts = combined(sources)
         print(f"{name}_multi: {len(texts)} texts of {sum(map(len, texts)) / len(texts):.2f} sentences")
-        chosen = some([(" ".join(text),) for text in texts], number)
-        write(out / f"{name}_multi.txt", in_any_order(text for text, in chosen))
+        chosen = choose([(" ".join(text),) for text in texts], number)
+        write(out / f"{name}_multi.txt", shuffled(text for text, in chosen))
 
 
 if __name__ == "__main__":

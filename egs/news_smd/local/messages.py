@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 """usage: local/messages.py CORPUS-DIR WORDS OUT
 
-Short messages as they could have been dictated: OUT has a line `id<TAB>text` for each that is kept, in the order of the
-corpus. Rules, the first that applies counts; texts.py cleans the characters before:
+Writes the short messages that could have been dictated: OUT has a line `id<TAB>text` for each, in the order of the
+corpus. texts.py cleans the characters first. Then the first rule that applies counts:
 
-- an emoticon between blanks or after a mark vanishes: :) ;-) (: =D :p ^^ <3 xD; at the end, marks before it are the
-  end;
-- marks at the end are one: QUESTION if a `?` is among them, else PERIOD (`!`, `..`, `!!!`);
-- left out: no mark at the end; `..` inside; any other end of a sentence inside, so more than one sentence; characters
-  that nobody says (# < > * / …), so the corpus' <#> and <DECIMAL>; the beginning cut off (sentences.py); a number of
-  one digit (`2` is to, `4` is for);
-- left out: a word that is not standard. Words are standard that occur MIN_COUNT times in news, europarl and ted, or in
-  conf/spoken_words.txt, and are not in conf/written_words.txt; numbers are, and times as 7:30, 7pm;
-- left out: fewer than two words, and a text that is there already.
+- Emoticons between blanks or after a mark are dropped: :) ;-) (: =D :p ^^ <3 xD. Marks before one at the end are the
+  end.
+- Several marks at the end are one: QUESTION if there is a `?`, else PERIOD (`!`, `..`, `!!!`).
+- Messages are left out that have no mark at the end; `..` inside; the end of another sentence inside; characters that
+  nobody says (# < > * / …), such as <#> and <DECIMAL> of the corpus; a cut-off beginning (sentences.py); or a number of
+  one digit (`2` for to, `4` for for).
+- Messages with a word that is not standard are left out. Standard words occur MIN_COUNT times in news, europarl and
+  ted or are in conf/spoken_words.txt, and are not in conf/written_words.txt. Numbers are standard, and times such as
+  7:30, 7pm.
+- Messages with fewer than two words, and repeated texts, are left out.
 """
 
 import re
@@ -41,7 +42,7 @@ ONE_DIGIT = re.compile(r"\d")
 
 
 def standard_words(words: Path) -> frozenset[str]:
-    """The words that a message may have."""
+    """The words that a message may have, given words with their counts."""
     standard = set()
     with open_input(words) as file:
         for line in file:
@@ -53,23 +54,23 @@ def standard_words(words: Path) -> frozenset[str]:
 
 
 class MessageFilter:
-    """Messages to texts, by the rules of the module.
+    """Turns messages into texts by the rules of this module.
 
     standard  the words that a message may have
-    counts    messages kept, and left out by reason
+    counts    number of messages kept, and left out for each reason
     """
 
     def __init__(self, standard: frozenset[str]):
         self.standard, self.reader, self.counts, self._seen = standard, SentenceReader(), Counter(), set()
 
     def text(self, message: str) -> str:
-        """A message as a text, empty where it is left out."""
+        """The text of a message; empty if it is left out."""
         text, reason = self._judge(message)
         self.counts[reason or "kept"] += 1
         return "" if reason else text
 
     def _judge(self, message: str) -> tuple[str, str]:
-        """The text of a message, and why it is left out; empty where it is not."""
+        """The text of a message, and why it is left out; empty if it is kept."""
         message = EMOTICON.sub(" ", clean(message)).strip()
         end = END.search(message)
         if not end:
@@ -85,6 +86,7 @@ class MessageFilter:
         return text, self._words_reason(text)
 
     def _words_reason(self, text: str) -> str:
+        """Why a text is left out for its words; empty if it is kept."""
         words = words_of(text)
         if len(words) < MIN_WORDS:
             return "less than two words"
@@ -102,7 +104,7 @@ class MessageFilter:
 
 
 def kept(corpus: Path, found: MessageFilter) -> Iterator[tuple[str, str]]:
-    """Id and text of each message that is kept."""
+    """The id and text of each message that is kept."""
     for name, message in read_messages(corpus):
         if text := found.text(message):
             yield name, text

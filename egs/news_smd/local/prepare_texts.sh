@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: local/prepare_texts.sh CORPUS NEWS SYNTHETIC TRAIN HELD-OUT
-# The texts of all sets, data/raw/SET.txt, one text a line, by the scripts beside this one; what is there is kept, and
-# data/raw/log has what they say. The numbers are run.sh's options.
+# Makes the texts of all sets, data/raw/SET.txt, one a line. Finished parts are kept. data/raw/log has the counts. The
+# numbers are options of run.sh.
 set -euo pipefail
 corpus=$1 news=$2 synthetic=$3 train=$4 held_out=$5
 here=$(dirname "$0")

@@ -1,20 +1,19 @@
 #!/usr/bin/env python3
 """usage: local/sentences.py CORPUS-DIR OUT-DIR
 
-The texts of the corpora by sentences, OUT-DIR/{news,europarl,ted,messages}.txt: one a line (texts.py says how it
-is written), `#doc` lines before each document, an empty line where something was left out; and OUT-DIR/words.txt, the
-words of news, europarl and ted with how often they occur.
+Writes the sentences of the corpora, OUT-DIR/{news,europarl,ted,messages}.txt: one a line (texts.py says in which form),
+with a `#doc` line before each document and an empty line where something was left out; and OUT-DIR/words.txt, the words
+of news, europarl and ted with their counts.
 
-- news: Reuters-21578; ticker symbols as <BA> are left out, a company in <…> is not.
+- news: Reuters-21578 without ticker symbols such as <BA>; a company in <…> is kept.
 - europarl: without speakers.
-- ted: the talks of train2012 and dev2012 from the cased XML, without what is in parentheses, as (Laughter); and
-  train_extra, more talks in LREC format, without their beginnings: each 1,000 sentences are a document, and clitics are
-  joined (do n't).
-- messages: each is a document; each `.`, `?` or `!` with a blank behind it ends a sentence there, whatever follows. In
-  some the corpus lacks the beginning, up to an apostrophe (`m walking`): their first sentence is left out.
+- ted: the talks of train2012 and dev2012 from the cased XML, without text in parentheses such as (Laughter); and
+  train_extra, more talks in LREC format, whose boundaries are not marked: every 1,000 sentences are a document. Clitics
+  are joined (do n't).
+- messages: each is a document. Every `.`, `?` or `!` before a blank ends a sentence, whatever follows. Some messages
+  lack the beginning in the corpus, up to an apostrophe (`m walking`); their first sentence is left out.
 """
 
-import html
 import re
 import sys
 import time
@@ -26,23 +25,25 @@ from texts import SentenceReader, clean, read_text, words_of
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file
+from punc.text.formats.mteval import documents_and_segments
 
 TICKER = re.compile(r"<[A-Z.]{1,8}>")
 BRACKETS = re.compile(r"\([^()]*\)")
-SEGMENT = re.compile(r'<doc docid="([^"]*)"|<seg\b[^>]*>(.*?)</seg>')
 MESSAGE_END = re.compile(r"(?<=[.?!])\s+")
 CLITICS = frozenset(("n't", "'s", "'re", "'ve", "'ll", "'d", "'m"))
-TALK = 1000  # sentences of a document where talks cannot be told apart
+TALK = 1000  # sentences of a document if the boundaries of talks are not known
 DOCUMENT = "#doc "
-CUT_OFF = frozenset(("m", "s", "t", "re", "ve", "ll", "d"))  # what a message begins with that lacks its beginning
+CUT_OFF = frozenset(("m", "s", "t", "re", "ve", "ll", "d"))  # first words of messages without their beginning
 
 
 def news(corpus: Path, reader: SentenceReader) -> Iterator[str]:
+    """The lines of news.txt."""
     for line in read_text(corpus / "news_smd/reuters21578.txt"):
         yield from [line] if line.startswith(DOCUMENT) else reader.sentences(TICKER.sub(" ", line))
 
 
 def europarl(corpus: Path, reader: SentenceReader) -> Iterator[str]:
+    """The lines of europarl.txt."""
     for line in read_text(corpus / "europarl/europarl.en.txt"):
         if line.startswith("#speaker"):
             yield ""
@@ -51,10 +52,11 @@ def europarl(corpus: Path, reader: SentenceReader) -> Iterator[str]:
 
 
 def ted(corpus: Path, reader: SentenceReader) -> Iterator[str]:
+    """The lines of ted.txt."""
     for part in ("train2012", "dev2012"):
         for line in read_text(corpus / f"iwslt_ted/TED.{part}.cased.xml"):
-            for name, segment in SEGMENT.findall(line):
-                yield from [DOCUMENT + name] if name else reader.sentences(BRACKETS.sub(" ", html.unescape(segment)))
+            for name, segment in documents_and_segments(line):
+                yield from [DOCUMENT + name] if name else reader.sentences(BRACKETS.sub(" ", segment))
     number, marks = 0, {"COMMA": ",", "PERIOD": ".", "QUESTION": "?"}
     words = []
     for line in read_text(corpus / "iwslt_ted/train_extra"):
@@ -72,6 +74,7 @@ def ted(corpus: Path, reader: SentenceReader) -> Iterator[str]:
 
 
 def messages(corpus: Path, reader: SentenceReader) -> Iterator[str]:
+    """The lines of messages.txt."""
     for name, text in read_messages(corpus):
         yield DOCUMENT + name
         for part in MESSAGE_END.split(clean(text, reader.counts)):
@@ -80,7 +83,7 @@ def messages(corpus: Path, reader: SentenceReader) -> Iterator[str]:
 
 
 def read_messages(corpus: Path) -> Iterator[tuple[str, str]]:
-    """Id and text of each message. Ids come again in the corpus: the second of 123 is 123.2."""
+    """The id and text of each message. Ids recur in the corpus: the second message 123 is 123.2."""
     path, seen = corpus / "news_smd/nus_sms_en.tsv", Counter()
     for number, line in enumerate(read_text(path), 1):
         fields = line.split("\t", 5)

@@ -1,19 +1,19 @@
-"""What a text is here: words in lower case, with commas, and one mark at the end of each sentence.
+"""The texts of this recipe: words in lower case, with commas, and one mark at the end of each sentence.
 
-Characters (`clean`), each repair counted:
+Characters (`clean`); each repair is counted:
 
-- bytes that are not UTF-8, control characters, marks of writing direction and other invisible characters vanish;
-- emoji and other pictures, and modifiers that stand alone, vanish;
-- typographic apostrophes and hyphens become the plain ones;
-- an accent that combines is composed with its letter (NFC); one that has no composed form vanishes.
+- Bytes that are not UTF-8, control characters, marks of writing direction and other invisible characters are dropped.
+- Emoji and other pictures, and modifiers on their own, are dropped.
+- Typographic apostrophes and hyphens become plain ones.
+- A combining accent is composed with its letter (NFC), or dropped if there is no such letter.
 
-Sentences (`sentences`): a sentence ends at a token that ends with `.`, `?` or `!`, closing quotes and brackets behind,
-where the next token begins with a capital or a digit, quotes and brackets before, and the token is no initial (`J.`),
-no letters with points (`U.S.`), and not in conf/abbreviations.txt.
+Sentences (`sentences`): a sentence ends at a token with `.`, `?` or `!` at its end, perhaps before closing quotes and
+brackets, if the next token begins with a capital or a digit, perhaps after opening quotes and brackets. The token must
+not be an initial (`J.`), letters with periods (`U.S.`), or in conf/abbreviations.txt.
 
-What a sentence says (`SentenceReader`) is read as `punc prepare` reads prose, and then: a point inside a sentence is
-that of an abbreviation, so its label is O; the last word has the label of the sentence's own mark. A sentence without
-such a mark, without a word, with more than MAX_WORDS words, or with a word of more than MAX_CHARACTERS is left out.
+`SentenceReader` reads a sentence as `punc prepare` reads prose. A period inside a sentence belongs to an abbreviation,
+so its label is O; the last word has the label of the sentence's own mark. Sentences without such a mark, without a
+word, with more than MAX_WORDS words, or with a word of more than MAX_CHARACTERS are left out.
 """
 
 import re
@@ -39,7 +39,7 @@ MARKS = {"COMMA": ",", "PERIOD": ".", "QUESTION": "?"}
 
 
 class Characters(dict):
-    """Translation table of characters: itself, a blank, or None for one that vanishes; filled as they are met."""
+    """Translation table of characters: themselves, a blank, or None to drop them; filled when they are first met."""
 
     def __missing__(self, code: int) -> str | None:
         char = chr(code)
@@ -59,7 +59,7 @@ CHARACTERS = Characters()
 
 
 def clean(line: str, counts: Counter | None = None) -> str:
-    """A line without characters that are not written text (rules: see the module)."""
+    """A line without characters that are not written text, by the rules of this module."""
     if not ODD.search(line):
         return line
     cleaned = unicodedata.normalize("NFC", line).translate(CHARACTERS)
@@ -69,34 +69,34 @@ def clean(line: str, counts: Counter | None = None) -> str:
 
 
 def read_text(path: Path) -> Iterator[str]:
-    """The lines of a file, without their ends; bytes that are not UTF-8 vanish."""
+    """The lines of a file without line ends. Bytes that are not UTF-8 are dropped."""
     with open_input(path) as file:
         for line in file:
             yield line.decode("utf-8", "ignore").rstrip("\r\n")
 
 
 class SentenceReader:
-    """Reads running text as sentences of the recipe.
+    """Reads running text as sentences.
 
-    counts  what was read and what was left out, by reason
+    counts  number of sentences, and of those left out for each reason
     """
 
     def __init__(self):
         self.counts = Counter()
         self.abbreviations = frozenset(word for _, word in read_lines(CONF / "abbreviations.txt"))
         labels = LabelSet.read(CONF / "labels.txt")
-        # A point inside a sentence is none, so that it must not win over the comma of `the U.S., he said`.
+        # A period inside a sentence is not a label, so it must not win over the comma of `the U.S., he said`.
         weakest = [labels[labels.index(name)] for name in ("O", "PERIOD")]
         reader = TextReader(LabelSet((*weakest, *(label for label in labels if label not in weakest))))
         self._attach, self._memo = reader.attach, Memo(lambda token: (reader.token(token), ""))
 
     def sentences(self, line: str) -> Iterator[str]:
-        """The sentences of a line as texts; the empty text for what is left out, so that a gap is seen."""
+        """The sentences of a line as texts; an empty text marks a sentence that is left out."""
         for tokens in self.split(clean(line, self.counts).split()):
             yield self.read(tokens)
 
     def split(self, tokens: list[str]) -> Iterator[list[str]]:
-        """Blank-separated tokens by sentences."""
+        """Blank-separated tokens, split into sentences."""
         start = 0
         for i, token in enumerate(tokens[:-1], 1):
             if token[-1] in ".?!\"'”’)]»" and self._ends(token) and OPENING.match(tokens[i]):
@@ -106,7 +106,7 @@ class SentenceReader:
             yield tokens[start:]
 
     def _ends(self, token: str) -> bool:
-        """Whether a token ends a sentence, if what follows may begin one."""
+        """Whether a token ends a sentence if the next one may begin one."""
         ending = ENDING.search(token)
         if not ending or not ending[0].startswith(".") or ending[0].startswith(".."):
             return bool(ending)
@@ -114,7 +114,7 @@ class SentenceReader:
         return word not in self.abbreviations and not INITIALS.fullmatch(word + ".")
 
     def read(self, tokens: list[str]) -> str:
-        """A sentence as a text, empty where it is left out; see the module."""
+        """A sentence as a text; empty if it is left out."""
         piece = self._memo.read(tokens, self._attach, Counter())
         words, names = piece.words.split(), piece.labels.split()
         reason = self._reason(tokens, words)
@@ -127,7 +127,7 @@ class SentenceReader:
 
     @staticmethod
     def _reason(tokens: list[str], words: list[str]) -> str:
-        """Why a sentence is left out; empty where it is not."""
+        """Why a sentence is left out; empty if it is kept."""
         if not words:
             return "left out: no word"
         if len(words) > MAX_WORDS:
@@ -152,17 +152,17 @@ def is_question(text: str) -> bool:
 
 
 def key(text: str) -> bytes:
-    """What two texts have in common that are the same to a model: their words, every digit 0. 8 bytes of a digest."""
+    """8 bytes of a digest of the words with every digit 0: equal for texts that are the same to a model."""
     return blake2b(re.sub(r"\d", "0", " ".join(words_of(text))).encode(), digest_size=8).digest()
 
 
 def chance(seed: str, text: str) -> float:
-    """A number in [0, 1) that depends on both, evenly spread: so a choice does not depend on what else is read."""
+    """A number in [0, 1), uniformly distributed, that depends on seed and text only and not on other texts."""
     return int.from_bytes(blake2b(f"{seed} {text}".encode(), digest_size=7).digest(), "big") / 2 ** 56
 
 
 def read_documents(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Name and texts of each document that sentences.py wrote; an empty text is a gap."""
+    """The name and texts of each document that sentences.py wrote; an empty text is a gap."""
     name, texts = "", []
     with open_input(path) as file:
         for number, raw in enumerate(file, 1):

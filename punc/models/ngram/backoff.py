@@ -140,7 +140,7 @@ def _entries(block: bytes, names: Lookup, n: int, path: str | os.PathLike) -> tu
     try:
         if not ((counts == n) | (counts == n + 1)).all():
             raise ValueError
-        ids = np.stack([names.places(others.at(starts + i)) for i in range(n)], axis=1).astype(np.int64)
+        ids = np.stack([names.indices(others.at(starts + i)) for i in range(n)], axis=1).astype(np.int64)
         logs, backoffs = _numbers(first), np.zeros(len(counts), np.float32)
         has = counts == n + 1
         backoffs[has] = _numbers(others.at(starts[has] + n))

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
+from typing import ClassVar
 
 from punc.text.format import PrepareOptions
 from punc.text.passages import Memo, Passage
@@ -13,7 +14,7 @@ from punc.text.text_format import STREAM_OPTIONS, TextFormat
 class Format(TextFormat):
     """Reads prose as `TextReader` does; a line can be an utterance."""
 
-    takes = (*STREAM_OPTIONS, "lowercase", "clitics", "remove", "independent")
+    takes: ClassVar[tuple[str, ...]] = (*STREAM_OPTIONS, "lowercase", "clitics", "remove", "independent")
     lines_as_utterances = True
 
     def __init__(self, options: PrepareOptions):

@@ -35,7 +35,10 @@ class Format(TextFormat):
             yield self._passage(part.split(), repairs)._replace(stream=stream)
 
     def _passage(self, items: Sequence[str], repairs: Counter[str]) -> Passage:
-        words, labels, pauses, lead, lead_pause = [], [], [], "", None
+        words: list[str] = []
+        labels: list[str] = []
+        pauses: list[float] = []
+        lead, lead_pause = "", None
         for item in items:
             if silence := SILENCE.fullmatch(item):
                 pause = read_pause(silence[1], repairs)

@@ -84,7 +84,7 @@ def read_events(path: str | os.PathLike[str]) -> list[Event]:
     return events
 
 
-def seconds(event: Event, attribute: str, path: str | os.PathLike[str]) -> float:
+def event_time(event: Event, attribute: str, path: str | os.PathLike[str]) -> float:
     """A time of an element. Raises InputError if the element does not have it."""
     try:
         time = round(float(event.attributes[attribute]), 3)  # as `segments` has them
@@ -101,7 +101,7 @@ class Turn:
     """A turn that is being read: begin and end in seconds, and the texts from one `<Sync>` to the next."""
 
     def __init__(self, event: Event, path: str | os.PathLike[str]):
-        self.begin, self.end = seconds(event, "startTime", path), seconds(event, "endTime", path)
+        self.begin, self.end = event_time(event, "startTime", path), event_time(event, "endTime", path)
         if self.end <= self.begin:
             raise InputError(f"a turn from {self.begin:g} to {self.end:g} s", "fix startTime and endTime", path,
                              event.line)
@@ -154,7 +154,7 @@ def read_turns(path: str | os.PathLike[str], repairs: Counter[str]) -> Iterator[
             yield turn.parts(repairs)
             turn = None
         elif event.name == "Sync":
-            turn.sync(seconds(event, "time", path), repairs)
+            turn.sync(event_time(event, "time", path), repairs)
         elif event.name == "Who":
             turn.first_speaker = event.attributes.get("nb") == "1"
         elif event.name in IGNORED:

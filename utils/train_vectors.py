@@ -82,8 +82,8 @@ def train(sets: Sequence[DataDir], out: str, *, labels: str = "", dimensions: in
 
 
 def main(arguments: Sequence[str]) -> None:
-    parser = OptionParser("python local/train_vectors.py [options] DATA-DIR [DATA-DIR …] OUT", __doc__.split("\n\n")[1],
-                          "python local/train_vectors.py --words 2000000 data/train2012 data/vectors_2M.txt")
+    parser = OptionParser("train_vectors.py [options] DATA-DIR [DATA-DIR …] OUT", __doc__.split("\n\n")[1],
+                          "train_vectors.py --words 2000000 data/train2012 data/vectors_2M.txt")
     parser.add_signature(train)
     parser.add_argument("data", metavar="DATA-DIR", nargs="+", help="data directories with the text")
     parser.add_argument("out", metavar="OUT", help="file to write")

@@ -8,7 +8,7 @@ normalisation (NFKC, lower case) leaves nothing is `<unk>`, and so is what it ha
 import io
 import os
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,25 +17,32 @@ from punc.base.errors import InputError
 from punc.base.files import atomic_file, open_input
 from punc.base.lookup import Tokens, strings
 from punc.data.datadir import DataDir
-from punc.tokens.vocabulary import END, SPECIALS, UNK, Encoding, Vocabulary, count_words, most_frequent
+from punc.tokens.tokenizer import Encoding, Tokenizer
+from punc.tokens.vocabulary import END, SPECIALS, UNK, Vocabulary, count_words, most_frequent
 
 PIECES = "pieces.model"
 TYPES = 1 << 18  # different words that a model is trained on, the most frequent ones
 CACHE = 1 << 18  # words whose pieces are kept
 
 
-class SubwordTokenizer:
-    """The tokens of words that are pieces of words.
+class SubwordTokenizer(Tokenizer):
+    """One or more tokens a word.
 
-    model   the bytes of the model of pieces
+    model   the content of pieces.model
     """
 
     token_type = "subword"
-    vocab_size = 8000  # as make-store has it
-    ends_with_end = False
+    meaning = "a piece of a word"
+    vocab_size = 8000
     summary = "{words} words, {tokens} pieces in {streams} streams, {percent:.2f} % unknown"
 
     def __init__(self, model: bytes):
+        self.__setstate__(model)
+
+    def __getstate__(self) -> bytes:
+        return self._model
+
+    def __setstate__(self, model: bytes) -> None:
         from sentencepiece import SentencePieceProcessor
         self._model, self._processor = model, SentencePieceProcessor(model_proto=model)
         self.vocabulary = Vocabulary(map(self._processor.id_to_piece, range(self._processor.get_piece_size())))
@@ -45,12 +52,6 @@ class SubwordTokenizer:
         # Of each word met: its place in the arrays; there, where its pieces begin, and how many they are.
         self._places: dict[str | bytes, int] = {}
         self._ids, self._starts, self._lengths = array("i"), array("q"), array("q")  # int32, int64, int64
-
-    def __getstate__(self) -> bytes:
-        return self._model
-
-    def __setstate__(self, model: bytes) -> None:
-        self.__init__(model)
 
     @classmethod
     def read(cls, path: str | os.PathLike) -> "SubwordTokenizer":
@@ -90,15 +91,11 @@ class SubwordTokenizer:
         return cls(model.getvalue())
 
     def write(self, directory: Path) -> None:
-        """Write what `read_tokenizer` reads."""
         with atomic_file(directory / PIECES, "wb") as file:
             file.write(self._model)
-        self.vocabulary.write(directory / "vocab")
-        with atomic_file(directory / "token_type") as file:
-            file.write("subword\n")
+        super().write(directory)
 
     def encode(self, words: Sequence[str | bytes]) -> Encoding:
-        """The tokens of words, and after which of them each word's slot is."""
         if len(self._places) > CACHE:
             self._forget()
         new = [word for word in dict.fromkeys(words) if word not in self._places]
@@ -121,9 +118,8 @@ class SubwordTokenizer:
             self._ids.extend(ids or [UNK])
             self._lengths.append(max(len(ids), 1))
 
-    def text_encoder(self):
-        """`encode` for the tokens of a text, to be sent to other processes."""
-        return self.encode_text
+    def text_encoder(self) -> Callable[[Tokens], Encoding]:
+        return self._encode_text
 
-    def encode_text(self, tokens: Tokens) -> Encoding:
+    def _encode_text(self, tokens: Tokens) -> Encoding:
         return self.encode(strings(tokens))

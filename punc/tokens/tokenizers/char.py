@@ -23,12 +23,12 @@ from pathlib import Path
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_file
 from punc.base.lookup import Tokens, split_lines
 from punc.base.parallel import map_ordered
-from punc.data.block_reader import COUNT_BLOCK, Block, Irregular, blocks, explain, text_of
+from punc.data.block_reader import COUNT_BYTES, Irregular, LineBlock, explain, line_blocks, read_span
 from punc.data.datadir import DataDir
-from punc.tokens.vocabulary import SPECIALS, Encoding, Vocabulary, most_frequent
+from punc.tokens.tokenizer import Encoding, Tokenizer
+from punc.tokens.vocabulary import SPECIALS, Vocabulary, most_frequent
 
 SPACE, BLANK = len(SPECIALS), ord(" ")  # the token and the character
 POINTS = 0x110000  # of Unicode
@@ -40,15 +40,15 @@ EQUIVALENTS = {
     "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ħ": "h", "ı": "i"}
 
 
-class CharacterTokenizer:
-    """The tokens of words that are characters.
+class CharTokenizer(Tokenizer):
+    """One token a character, and one after each word.
 
-    Raises InputError for a vocabulary whose third token is not `<space>`.
+    Raises InputError if the vocabulary's third token is not `<space>`.
     """
 
     token_type = "char"
-    vocab_size = 100000  # as make-store has it
-    ends_with_end = True  # the last token of a stream is END
+    meaning = "a character, or the blank after a word"
+    ends_with_end = True
     summary = "{words} words, {tokens} characters with the blanks in {streams} streams, {lost} left out"
 
     def __init__(self, vocabulary: Vocabulary, path: str | os.PathLike | None = None):
@@ -62,28 +62,18 @@ class CharacterTokenizer:
         self._odd: dict[int, list[int]] = {}  # code point → tokens
 
     @classmethod
-    def read(cls, path: str | os.PathLike) -> "CharacterTokenizer":
-        """Those of a vocabulary's file."""
+    def read(cls, path: str | os.PathLike) -> "CharTokenizer":
         return cls(Vocabulary.read(path), path)
 
     @classmethod
-    def make(cls, sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> "CharacterTokenizer":
-        """The most frequent characters of data directories; ties in C order."""
+    def make(cls, sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> "CharTokenizer":
         counts = count_characters(sets, nj)
         return cls(Vocabulary([*SPECIALS, "<space>", *most_frequent(counts, size, min_count)]))
 
-    def write(self, directory: Path) -> None:
-        """Write what `punc.tokens.tokenizers.read_tokenizer` reads."""
-        self.vocabulary.write(directory / "vocab")
-        with atomic_file(directory / "token_type") as file:
-            file.write("char\n")
-
     def encode(self, words: Sequence[str]) -> Encoding:
-        """The tokens of words without blanks, and after which of them each word's slot is."""
         return self._encode("".join(f"{word} " for word in words))
 
     def text_encoder(self) -> Callable[[Tokens], Encoding]:
-        """`encode` for the tokens of a text, to be sent to other processes."""
         return self._encode_text
 
     def _encode_text(self, tokens: Tokens) -> Encoding:
@@ -158,20 +148,21 @@ def count_characters(sets: Sequence[DataDir], nj: int = 1) -> dict[bytes, int]:
     points = np.zeros(POINTS, np.int64)
     for data in sets:
         try:
-            for kinds, numbers in map_ordered(partial(_count, data.path), blocks(data, ["text"], COUNT_BLOCK), nj):
+            for kinds, numbers in map_ordered(partial(_count, data.path), line_blocks(data, ["text"], COUNT_BYTES), nj):
                 points[kinds] += numbers
         except Irregular:
             raise explain(data) from None
-    counts, points[BLANK] = Counter(), 0
+    counts: Counter[bytes] = Counter()
+    points[BLANK] = 0
     for point in np.flatnonzero(points).tolist():
         for character in normalised(chr(point)):
             counts[character.encode()] += int(points[point])
     return counts
 
 
-def _count(path: Path, block: Block) -> tuple[np.ndarray, np.ndarray]:
+def _count(path: Path, block: LineBlock) -> tuple[np.ndarray, np.ndarray]:
     """The code points of the words of a block, and how often each stands there."""
-    text = spaced(split_lines(text_of(path / "text", block.places["text"]))[1])
+    text = spaced(split_lines(read_span(path / "text", block.spans["text"]))[1])
     counts = np.bincount(np.frombuffer(text.decode().encode("utf-32-le"), np.uint32))
     kinds = np.flatnonzero(counts)
     return kinds, counts[kinds]

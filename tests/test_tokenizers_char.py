@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import punc.tokens.char_tokens
+import punc.tokens.tokenizers.char
 from punc.base.errors import InputError
 from punc.base.lookup import split_lines, strings
 from punc.data.datadir import DataDir, Utterance, write_data_dir
-from punc.tokens.char_tokens import SPACE, CharacterTokenizer, count_characters, equivalent, normalised, spaced
+from punc.tokens.tokenizers.char import SPACE, CharTokenizer, count_characters, equivalent, normalised, spaced
 from punc.tokens.vocabulary import Vocabulary
 
 SPECIALS = ["<unk>", "</s>", "<space>"]
 KNOWN = "abcdeéßiolst0'-.カ日👍\u0307א"
-CHARACTERS = CharacterTokenizer(Vocabulary([*SPECIALS, *KNOWN]))
+CHARACTERS = CharTokenizer(Vocabulary([*SPECIALS, *KNOWN]))
 # Emoji, control characters, right-to-left marks, combining accents, half-width kana, and any other.
 character = st.sampled_from("aBéÉe\u0301ßẞİıſ🙂👍🏽\u200d\ufe0f\x01\x1c\x7f\u200f\u202e\u0300ｶﾞ日٣½…“—ﬁ\u00a0\u3000א"
                             ) | st.characters(exclude_characters=" \t\n\r\0", exclude_categories=("Cs",))
@@ -102,14 +102,14 @@ def test_the_vocabulary_is_the_characters_of_the_words(tmp_path, monkeypatch):
     data = data_dir(tmp_path / "d", ["Ab b\x01a 17", "É b\u00a0İ"])
     expected = {"a": 2, "b": 3, "0": 2, "é": 1, "\u00a0": 1, "i": 1, "\u0307": 1}
     assert count_characters([data]) == {c.encode(): n for c, n in expected.items()}
-    made = CharacterTokenizer.make([data], 3)
+    made = CharTokenizer.make([data], 3)
     assert made.vocabulary.tokens == [*SPECIALS, "b", "0", "a"]
-    assert CharacterTokenizer.make([data], 9, min_count=3).vocabulary.tokens == [*SPECIALS, "b"]
-    monkeypatch.setattr(punc.tokens.char_tokens, "COUNT_BLOCK", 8)
+    assert CharTokenizer.make([data], 9, min_count=3).vocabulary.tokens == [*SPECIALS, "b"]
+    monkeypatch.setattr(punc.tokens.tokenizers.char, "COUNT_BYTES", 8)
     assert count_characters([data, data], nj=2) == {c: 2 * n for c, n in count_characters([data]).items()}
 
 
 def test_a_vocabulary_without_a_blank_is_refused(tmp_path):
     Vocabulary(["<unk>", "</s>", "a"]).write(tmp_path / "vocab")
     with pytest.raises(InputError, match=r"vocab:3: no '<space>' here; "):
-        CharacterTokenizer.read(tmp_path / "vocab")
+        CharTokenizer.read(tmp_path / "vocab")

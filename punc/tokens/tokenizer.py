@@ -1,0 +1,134 @@
+"""What every tokenizer is, and how one is found.
+
+A tokenizer makes tokens of words, and says after which token each word's slot is.
+It is one file in punc/tokens/tokenizers; nothing is registered. A store or a model's directory holds one, as the files
+
+    vocab          one token a line
+    token_type     the tokenizer's name; missing if that is `word`
+    pieces.model   only for subwords: the model that cuts words into pieces
+"""
+
+import importlib
+import os
+import pkgutil
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from punc.base.errors import InputError
+from punc.base.files import atomic_file, read_lines
+from punc.base.lookup import Tokens
+from punc.data.datadir import DataDir
+from punc.tokens import tokenizers
+from punc.tokens.vocabulary import END, Vocabulary
+
+DEFAULT = "word"  # the token type of a directory without a file token_type
+
+
+class Encoding(NamedTuple):
+    """The tokens of some words.
+
+    ids     int32 (N,)
+    slots   int64 (words,), ascending: the index of the token after which each word's slot is
+    lost    how many tokens are unknown, or how many characters were left out
+    """
+
+    ids: np.ndarray
+    slots: np.ndarray
+    lost: int
+
+
+class Tokenizer(ABC):
+    """Words to tokens. The tokens of two words never depend on each other.
+
+    token_type     the tokenizer's name: its file's name, and the value of `--token-type`
+    meaning        what a token is, for `--help`
+    vocab_size     default of `--vocab-size`
+    ends_with_end  whether the last token of a stream is END; if not, readers of a stream append END
+    summary        how `punc make-store` reports a set, a format of {words}, {tokens}, {streams}, {lost}, {percent}
+    vocabulary     the tokens
+    """
+
+    token_type: ClassVar[str]
+    meaning: ClassVar[str]
+    vocab_size: ClassVar[int] = 100000
+    ends_with_end: ClassVar[bool] = False
+    summary: ClassVar[str] = "{words} words in {streams} streams, {percent:.2f} % unknown"
+    vocabulary: Vocabulary
+
+    @classmethod
+    @abstractmethod
+    def read(cls, path: str | os.PathLike) -> "Tokenizer":
+        """The tokenizer of a vocabulary file. Raises InputError if that is not a vocabulary of this token type."""
+
+    @classmethod
+    @abstractmethod
+    def make(cls, sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> "Tokenizer":
+        """A new tokenizer for the words of data directories.
+
+        size        the largest number of tokens, without the special ones
+        min_count   rarer tokens are left out
+        nj          processes; the result does not depend on it
+        """
+
+    def write(self, directory: Path) -> None:
+        """Write the files that `read_tokenizer` reads."""
+        self.vocabulary.write(directory / "vocab")
+        if self.token_type != DEFAULT:
+            with atomic_file(directory / "token_type") as file:
+                file.write(f"{self.token_type}\n")
+
+    @abstractmethod
+    def encode(self, words: Sequence[str]) -> Encoding:
+        """The tokens of words."""
+
+    @abstractmethod
+    def text_encoder(self) -> Callable[[Tokens], Encoding]:
+        """A fast `encode` for the tokens of a text; it can be sent to other processes."""
+
+
+def _modules() -> dict[str, str]:
+    """The name of each tokenizer with its module."""
+    found = (module.name for module in pkgutil.iter_modules(tokenizers.__path__))
+    return {name.rstrip("_"): f"{tokenizers.__name__}.{name}" for name in sorted(found)}
+
+
+def token_types() -> list[str]:
+    """The names of all tokenizers."""
+    return [*_modules()]
+
+
+def tokenizer_class(token_type: str) -> type[Tokenizer]:
+    """The tokenizer of a name. Raises InputError if there is none."""
+    modules = _modules()
+    if token_type not in modules:
+        raise InputError(f"no token type '{token_type}'", f"choose from {', '.join(modules)}")
+    return getattr(importlib.import_module(modules[token_type]), f"{token_type.capitalize()}Tokenizer")
+
+
+def read_tokenizer(directory: str | os.PathLike) -> Tokenizer:
+    """The tokenizer of a store or a model's directory. Raises InputError if its files are missing or broken."""
+    path = Path(directory) / "token_type"
+    token_type = next((line for _, line in read_lines(path)), "") if path.is_file() else DEFAULT
+    try:
+        kind = tokenizer_class(token_type)
+    except InputError as error:
+        raise InputError(error.what, error.remedy, path) from None
+    return kind.read(Path(directory) / "vocab")
+
+
+def encode_streams(tokenizer: Tokenizer, words: Sequence[str], bounds: Sequence[int]) -> tuple[Encoding, np.ndarray]:
+    """The tokens of whole streams, and the bounds of the streams in them.
+
+    bounds   stream i has the words [bounds[i]:bounds[i + 1]]; no stream is empty
+
+    Returns an Encoding, and int64 offsets: stream i has the tokens [offsets[i]:offsets[i + 1]].
+    """
+    encoding = tokenizer.encode(words)
+    offsets = np.append(0, encoding.slots + 1)[bounds]
+    if tokenizer.ends_with_end:
+        encoding.ids[offsets[1:] - 1] = END
+    return encoding, offsets

@@ -1,0 +1,69 @@
+"""Words as tokens, but all Latin words are one token, and all numbers another one.
+
+For texts whose words are characters (`text.characters`).
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from punc.base.errors import InputError
+from punc.base.lookup import Lookup, Tokens, strings
+from punc.data.datadir import DataDir
+from punc.text.characters import CLASSES, class_of
+from punc.tokens.tokenizer import Encoding, Tokenizer
+from punc.tokens.tokenizers.word import one_each
+from punc.tokens.vocabulary import SPECIALS, UNK, Vocabulary, count_words, most_frequent
+
+
+class ClassTokenizer(Tokenizer):
+    """One token a word: its own, else its class, else UNK.
+
+    Raises InputError if the vocabulary does not have the classes after the special tokens.
+    """
+
+    token_type = "class"
+    meaning = "a word, but all Latin words are one token and all numbers another"
+
+    def __init__(self, vocabulary: Vocabulary, path: str | os.PathLike | None = None):
+        first = len(SPECIALS)
+        if tuple(vocabulary.tokens[first:first + len(CLASSES)]) != CLASSES:
+            raise InputError(f"no {' and '.join(CLASSES)} here",
+                             "make the store again: punc make-store --token-type=class", path, first + 1)
+        self.vocabulary = vocabulary
+
+    @classmethod
+    def read(cls, path: str | os.PathLike) -> "ClassTokenizer":
+        return cls(Vocabulary.read(path), path)
+
+    @classmethod
+    def make(cls, sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> "ClassTokenizer":
+        counts = {word: n for word, n in count_words(sets, size, nj).items() if not class_of(word.decode())}
+        return cls(Vocabulary([*SPECIALS, *CLASSES, *most_frequent(counts, size, min_count)]))
+
+    def encode(self, words: Sequence[str]) -> Encoding:
+        return _with_classes(self.vocabulary.ids(words), lambda unknown: [words[i] for i in unknown.tolist()])
+
+    def text_encoder(self) -> "ClassEncoder":
+        return ClassEncoder(Lookup(self.vocabulary.tokens, UNK))
+
+
+@dataclass(frozen=True)
+class ClassEncoder:
+    """What `ClassTokenizer.text_encoder` returns."""
+
+    lookup: Lookup
+
+    def __call__(self, tokens: Tokens) -> Encoding:
+        return _with_classes(self.lookup.indices(tokens),
+                             lambda unknown: list(map(bytes.decode, strings(tokens.at(unknown)))))
+
+
+def _with_classes(ids: np.ndarray, words_at: Callable[[np.ndarray], list[str]]) -> Encoding:
+    """The encoding of words with these ids; unknown words get the token of their class, if they have one."""
+    unknown = np.flatnonzero(ids == UNK)
+    known = dict(zip(CLASSES, range(len(SPECIALS), len(SPECIALS) + len(CLASSES))))
+    ids[unknown] = [known.get(class_of(word), UNK) for word in words_at(unknown)]
+    return one_each(ids)

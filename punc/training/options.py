@@ -1,0 +1,112 @@
+"""The options of training, and the conf that is saved with a model."""
+
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+
+from punc.base.errors import InputError, check_at_least, check_choice
+from punc.base.options import kebab
+from punc.data.labels import LabelSet
+from punc.training.optim import OPTIMIZERS
+
+BATCHINGS = ("auto", "stateful", "chunks")
+SCHEDULES = ("halving", "linear")
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """How a model is trained. Raises InputError for a value that is not allowed.
+
+    There are two ways of batching. `stateful`: all streams, end to end, are cut into as many long rows as a batch has;
+    a batch is the next steps of each row, and the model's state goes on from batch to batch. `chunks`: each stream is
+    cut into chunks; a batch is some chunks of similar length, and the model starts each chunk in a fresh state.
+
+    train_set        set of the store to train on; several, with commas between, for models not trained by gradient
+    dev_set          set of the store that decides on the learning rate and the best epoch
+    batching         stateful, chunks, or auto: chunks for models that read whole streams, stateful for others
+    batch_size       stateful: rows of a batch; chunks: chunks of a batch
+    bptt             stateful: steps of a batch, which back-propagation goes through
+    chunk_size       chunks: slots of a chunk
+    context          chunks: slots next to a chunk that are read but not scored
+    optimizer        adagrad, adam, adamw or sgd
+    learning_rate    at the start
+    epsilon          added to the denominators of AdaGrad and Adam
+    weight_decay     of dense weights
+    max_grad_norm    largest norm of the gradient; 0: no limit
+    class_weights    LABEL=WEIGHT[,LABEL=WEIGHT]: weights of labels in the loss; other labels have 1
+    bfloat16         compute matrix products in bfloat16, if the processor has it
+    epochs           maximum number of epochs; a linear schedule uses all of them
+    schedule         of the learning rate; halving: by the dev loss; linear: to 0 over all epochs
+    min_improvement  halving: relative fall of the dev loss below which the rate is halved
+    seed             of the initial weights and the order of batches
+    threads          of PyTorch; 0: one for each core
+    """
+
+    train_set: str = "train"
+    dev_set: str = "dev"
+    batching: str = "auto"
+    batch_size: int = 100
+    bptt: int = 5
+    chunk_size: int = 256
+    context: int = 32
+    optimizer: str = "adagrad"
+    learning_rate: float = 0.1
+    epsilon: float = 1e-10
+    weight_decay: float = 0.0
+    max_grad_norm: float = 0.0
+    class_weights: str = ""
+    bfloat16: bool = False
+    epochs: int = 20
+    schedule: str = "halving"
+    min_improvement: float = 0.003
+    seed: int = 1
+    threads: int = 0
+
+    def __post_init__(self) -> None:
+        for name, choices in (("batching", BATCHINGS), ("optimizer", OPTIMIZERS), ("schedule", SCHEDULES)):
+            check_choice(choices, **{kebab(name): getattr(self, name)})
+        for name in ("batch_size", "bptt", "chunk_size", "epochs"):
+            check_at_least(1, **{kebab(name): getattr(self, name)})
+        for name in ("context", "learning_rate", "epsilon", "weight_decay", "max_grad_norm", "min_improvement",
+                     "threads"):
+            check_at_least(0, **{kebab(name): getattr(self, name)})
+
+
+# The options that models use which are not trained by gradient.
+NON_GRADIENT = ("train_set", "dev_set", "seed", "threads")
+
+
+def check_non_gradient(model: str, options: TrainingOptions) -> None:
+    """Raise InputError for an option that only models trained by gradient have, if it is not at its default."""
+    defaults = asdict(TrainingOptions())
+    for name, value in asdict(options).items():
+        if name not in NON_GRADIENT and value != defaults[name]:
+            raise InputError(f"{kebab(name)}={value}, but {model} is not trained by gradient", "leave the option out")
+
+
+def run_conf(model: str, model_options: Mapping[str, Any], options: TrainingOptions,
+             store_dir: str | os.PathLike) -> dict[str, Any]:
+    """What a trained model depends on: the name of the model, its options, the options of training, and the store."""
+    return {"model": model, **model_options, **asdict(options), "store": os.fspath(store_dir)}
+
+
+def parse_weights(text: str, labels: LabelSet) -> torch.Tensor | None:
+    """`LABEL=WEIGHT,…` as one weight for each label, float32 (L,); None for an empty text.
+
+    Raises InputError for unknown labels and for weights that are negative or not finite.
+    """
+    weights = torch.ones(len(labels))
+    for item in text.split(",") if text else ():
+        name, _, value = item.partition("=")
+        try:
+            weight = weights[labels.index(name)] = float(value)
+            if not 0 <= weight < math.inf:
+                raise ValueError
+        except (KeyError, ValueError):
+            raise InputError(f"--class-weights: '{item}' is not LABEL=WEIGHT",
+                             f"labels are {' '.join(labels.names)}") from None
+    return weights if text else None
