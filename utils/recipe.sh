@@ -74,8 +74,9 @@ make_file() { "${@:2}" >"$1.new" && mv "$1.new" "$1"; }
 
 # two_at_a_time COMMAND ARGUMENT …: runs the command with each argument, two at the same time; stops if one fails.
 two_at_a_time() {
-  local first second=
+  local first second
   while [ $# -gt 1 ]; do
+    second=
     "$1" "$2" &
     first=$!
     if [ $# -gt 2 ]; then
@@ -138,7 +139,10 @@ plot_pauses() {
 conf_files() {
   local included
   echo "$1"
-  while read -r included; do conf_files "$(dirname "$1")/$included"; done < <(sed -n 's/^--config=//p' "$1")
+  while read -r included; do
+    case $included in /*) ;; *) included=$(dirname "$1")/$included ;; esac
+    conf_files "$included"
+  done < <(sed -nE 's/^--config(=|[[:space:]]+)([^[:space:]]+).*/\2/p' "$1")
 }
 
 # train_model MODEL-DIR STORE CONF [OPTION …]: punc train. Keeps a finished model that is newer than its store and conf;
