@@ -40,7 +40,7 @@ def test_page_data_sets_systems_and_empty_labels(data):
 def test_read_page_data_missing_table_raises(tmp_path, data):
     write_page_data(tmp_path, data)
     (tmp_path / "results/signatures.tsv").unlink()
-    with pytest.raises(InputError, match="signatures.tsv: no such file"):
+    with pytest.raises(InputError, match=r"signatures\.tsv: no such file"):
         read_page_data(tmp_path)
 
 
