@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import punc.tokens.batches
 from punc.tokens.batches import by_length, cut, gather, padding, stateful
-from punc.tokens.store import END, StoreSet
+from punc.tokens.store_set import StoreSet
+from punc.tokens.vocabulary import END
 
 LENGTHS = st.lists(st.integers(1, 30), min_size=1, max_size=8)
 CONTEXTS = st.integers(0, 9)

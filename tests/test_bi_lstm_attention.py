@@ -10,8 +10,8 @@ from punc.base.errors import InputError
 from punc.data.labels import Label, LabelSet
 from punc.decoding.decode import log_posteriors
 from punc.models import base
-from punc.tokens.store import END, StoreSet
-from punc.tokens.vocabulary import Vocabulary
+from punc.tokens.store_set import StoreSet
+from punc.tokens.vocabulary import END, Vocabulary
 
 torch.set_num_threads(1)
 VOCABULARY = Vocabulary(["<unk>", "</s>", *"abcdef"])

@@ -12,8 +12,8 @@ from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import Label, LabelSet
 from punc.decoding.decode import choose, decode, log_posteriors
 from punc.models import base
-from punc.tokens.store import END, UNK, StoreSet
-from punc.tokens.vocabulary import Vocabulary
+from punc.tokens.store_set import StoreSet
+from punc.tokens.vocabulary import END, UNK, Vocabulary
 
 torch.set_num_threads(1)
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))

@@ -6,7 +6,7 @@ import torch
 
 from punc.layers.lstm_stack import LSTMStack
 from punc.models.base import ContextModel
-from punc.tokens.store import END
+from punc.tokens.vocabulary import END
 
 torch.set_num_threads(1)
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from punc.data.labels import Label, LabelSet
 from punc.decoding.decode import STEPS, choose, log_posteriors, streaming_logits
 from punc.models.base import NeuralModel
-from punc.tokens.store import END, StoreSet
+from punc.tokens.store_set import StoreSet
+from punc.tokens.vocabulary import END
 
 torch.set_num_threads(1)
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))

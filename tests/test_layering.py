@@ -1,6 +1,8 @@
 """Imports run strictly downward between packages, without a cycle inside one; each module is small and documented."""
 
 import ast
+import importlib
+import re
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -70,3 +72,35 @@ def test_module_is_small_and_documented(module):
     source = FILES[module].read_text(encoding="utf-8")
     assert len(source.splitlines()) <= 300, f"{module}: one job, or two?"
     assert ast.get_docstring(ast.parse(source)), f"{module} has no docstring"
+
+
+LISTED = re.compile(r"^    (\w+)  +(.+(?:\n      +.+)*)", re.MULTILINE)  # a module, and what stands behind it
+
+
+def listed(package):
+    """The public names that a package's docstring lists, as (module, name)."""
+    found = set()
+    for module, text in LISTED.findall(ast.get_docstring(ast.parse((PACKAGE / package / "__init__.py").read_text()))):
+        found |= {(f"punc.{package}.{module}", name) for name in re.findall(r"\w+", text.partition(":")[0])}
+    return found
+
+
+@pytest.mark.parametrize("package", [name for name in PACKAGES if name not in ("models", "bin")])
+def test_public_names_exist(package):
+    assert listed(package)
+    for module, name in listed(package):
+        assert hasattr(importlib.import_module(module), name), f"punc/{package}/__init__.py lists {module}.{name}"
+
+
+@pytest.mark.parametrize("module", FILES)
+def test_names_of_another_package_are_public(module):
+    # Architectures, formats, tokenizers and metrics are found by their files' names.
+    by_name = ("punc.models.", "punc.text.formats.", "punc.tokens.tokenizers.", "punc.scoring.metrics.")
+    nodes = ast.walk(ast.parse(FILES[module].read_text(encoding="utf-8")))
+    for node in (node for node in nodes if isinstance(node, ast.ImportFrom) and node.module.startswith("punc.")):
+        if node.module.startswith(by_name):
+            continue
+        package = node.module.split(".")[1]
+        names = {(node.module, alias.name) for alias in node.names if f"{node.module}.{alias.name}" not in FILES}
+        if package not in ("models", "bin") and module.split(".")[1:2] != [package]:
+            assert names <= listed(package), f"{module} imports what punc/{package}/__init__.py does not list"

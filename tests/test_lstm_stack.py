@@ -6,7 +6,7 @@ import torch
 
 from punc.base.errors import InputError
 from punc.layers.lstm_stack import BidirectionalStack, LSTMStack, with_ends
-from punc.tokens.store import END
+from punc.tokens.vocabulary import END
 
 torch.set_num_threads(1)
 

@@ -20,8 +20,9 @@ from punc.decoding.decode import log_posteriors, streaming_logits
 from punc.layers.costs import squared_error
 from punc.models import base
 from punc.tokens.batches import cut, gather
-from punc.tokens.store import END, Store, StoreSet
-from punc.tokens.vocabulary import Vocabulary
+from punc.tokens.store import Store
+from punc.tokens.store_set import StoreSet
+from punc.tokens.vocabulary import END, Vocabulary
 from punc.training.options import TrainingOptions
 from punc.training.train import train
 

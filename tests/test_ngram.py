@@ -16,7 +16,9 @@ from punc.decoding.decode import log_posteriors
 from punc.decoding.streaming import punctuate_streaming
 from punc.models import base, ngram_dt
 from punc.models.ngram import model as ngram
-from punc.tokens.store import Store, StoreSet, Vocabulary, make_store
+from punc.tokens.store import Store, make_store
+from punc.tokens.store_set import StoreSet
+from punc.tokens.vocabulary import Vocabulary
 from punc.training.options import TrainingOptions
 from punc.training.train import train
 

@@ -10,7 +10,7 @@ import torch
 
 from punc.data.labels import LabelSet
 from punc.models.base import create, save
-from punc.tokens.store import Vocabulary
+from punc.tokens.vocabulary import Vocabulary
 
 ROOT = Path(__file__).parents[1]
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. . !\nQUESTION w? ?\n"

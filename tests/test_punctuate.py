@@ -26,8 +26,10 @@ from punc.decoding.options import DecodingOptions
 from punc.decoding.streaming import punctuate_streaming
 from punc.models.base import create, load, save
 from punc.timing.ctm import read_ctm
-from punc.tokens.store import StoreSet, Vocabulary, make_store
+from punc.tokens.store import make_store
+from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import read_tokenizer
+from punc.tokens.vocabulary import Vocabulary
 from punc.training.options import TrainingOptions
 from punc.training.train import train
 

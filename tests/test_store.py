@@ -12,7 +12,8 @@ import punc.tokens.store_set
 from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance, write_data_dir
-from punc.tokens.store import END, UNK, Store, make_store
+from punc.tokens.store import Store, make_store
+from punc.tokens.vocabulary import END, UNK
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\n"
 

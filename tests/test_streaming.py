@@ -19,8 +19,8 @@ from punc.data.labels import LabelSet
 from punc.decoding import streaming
 from punc.decoding.streaming import WordStream, punctuate_streaming
 from punc.models.base import NeuralModel, create, load, save
-from punc.tokens.store import END, Vocabulary
 from punc.tokens.tokenizers.char import CharTokenizer
+from punc.tokens.vocabulary import END, Vocabulary
 
 WORDS = [f"w{i}" for i in range(30)]
 PUNC = [sys.executable, "-c", "import sys; from punc.bin.main import main; sys.exit(main())", "punctuate"]

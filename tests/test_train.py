@@ -19,7 +19,8 @@ from punc.bin import main as command
 from punc.data.datadir import Utterance, write_data_dir
 from punc.decoding.decode import log_posteriors
 from punc.models.base import NeuralModel, load, read_checkpoint
-from punc.tokens.store import END, Store, make_store
+from punc.tokens.store import Store, make_store
+from punc.tokens.vocabulary import END
 from punc.training.evaluate import evaluate
 from punc.training.options import TrainingOptions
 from punc.training.train import train

@@ -13,7 +13,7 @@ from punc.data.labels import LabelSet
 from punc.decoding.options import DecodingOptions
 from punc.decoding.transcript import DECODING, join_transcripts, transcript
 from punc.models.base import create, save
-from punc.tokens.store import Vocabulary
+from punc.tokens.vocabulary import Vocabulary
 
 WORDS = [f"w{i}" for i in range(20)]
 SEGMENTS = [("a-1", "r1", 0.0, 5.0), ("a-2", "r1", 10.0, 15.0), ("b-1", "r1", 5.0, 10.0), ("b-2", "r2", 2.0, 9.0),

@@ -9,8 +9,8 @@ import torch
 from punc.base.errors import InputError
 from punc.layers.window import WindowInput, WordVectors
 from punc.tokens.batches import stateful
-from punc.tokens.store import END, StoreSet
-from punc.tokens.vocabulary import Vocabulary
+from punc.tokens.store_set import StoreSet
+from punc.tokens.vocabulary import END, Vocabulary
 from punc.training.optim import Optimizer
 
 VOCABULARY = Vocabulary(["<unk>", "</s>", *"abcdefgh"])

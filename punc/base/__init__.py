@@ -1,12 +1,17 @@
 """What every other package uses. Nothing here knows of punctuation.
 
-errors      InputError, a user's mistake in one line; checks of arguments
-files       reading with clear errors; writing whole or not at all
-options     command-line options and conf files; completion has the shell's side
-log         messages on standard error
-parallel    the process pool
-lookup      tokens in bytes to numbers, without a Python step per token
-idtable     numbers by id, for millions of ids
-memory      keeps freed memory with the process
-bfloat16    whether this machine computes in bfloat16
+What other packages and programs use:
+
+    errors      InputError, check_at_least, check_choice, check_probability: a user's mistake in one line; checks of
+                  arguments
+    files       atomic_dir, atomic_file, decode_line, open_input, read_lines: reading with clear errors; writing whole
+                  or not at all
+    options     OptionParser, boolean, kebab, keyword_arguments, nearest, with_options: command-line options and conf
+                  files
+    log         hide_progress: messages on standard error
+    parallel    map_ordered: the process pool
+    lookup      Lookup, Tokens, split_lines, strings: tokens in bytes to numbers, without a Python step per token
+    idtable     IdTable: numbers by id, for millions of ids
+    memory      keep_freed_memory: keeps freed memory with the process
+    bfloat16    has_bfloat16: whether this machine computes in bfloat16
 """

@@ -10,7 +10,8 @@ import torch
 from punc.decoding.options import BATCH_SIZE, CHUNK_SIZE, CONTEXT
 from punc.models.base import Model
 from punc.tokens.batches import Batch, by_length, cut, gather
-from punc.tokens.store import END, StoreSet
+from punc.tokens.store_set import StoreSet
+from punc.tokens.vocabulary import END
 
 STEPS = 32  # steps with a carried state that are computed together: what they hold fits the cache
 UNCUT = 1 << 40

@@ -20,8 +20,9 @@ from punc.base.errors import InputError
 from punc.decoding.decode import decode, streaming_logits
 from punc.models.base import Model
 from punc.text.prose_reader import written
-from punc.tokens.store import END, StoreSet
+from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import Tokenizer, encode_streams
+from punc.tokens.vocabulary import END
 
 logger = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from punc.base.errors import InputError
 from punc.decoding.decode import decode
 from punc.models.base import Model
 from punc.text.characters import CharacterReader
-from punc.tokens.store import StoreSet
+from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import encode_streams
 
 READ_SIZE = 1 << 20  # bytes: a few thousand lines, which fill batches

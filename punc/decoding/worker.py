@@ -14,7 +14,7 @@ from punc.base.errors import InputError
 from punc.data.labels import LabelSet
 from punc.decoding.options import DecodingOptions
 from punc.decoding.spans import Span, joined
-from punc.tokens.store import StoreSet
+from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import read_tokenizer
 
 if TYPE_CHECKING:  # it imports torch

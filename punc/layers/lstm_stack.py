@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from punc.base.errors import check_at_least
 from punc.layers.dropout import dropout
-from punc.tokens.store import END
+from punc.tokens.vocabulary import END
 
 State = tuple[Tensor, Tensor]  # h, c: (layers, B, H) each
 

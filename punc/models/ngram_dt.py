@@ -15,7 +15,8 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.models.base import NonGradientModel, submodel, whole_numbers
-from punc.tokens.store import Store, StoreSet
+from punc.tokens.store import Store
+from punc.tokens.store_set import StoreSet
 
 logger = logging.getLogger(__name__)
 

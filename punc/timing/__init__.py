@@ -1,10 +1,11 @@
 """Words and their times: files of timed words, alignment of words, and the pause in each slot.
 
-    ctm         CtmIndex, TimedWord, Timing, read_ctm, write_ctm: Kaldi's and NIST's CTM
-    fast_ctm    CtmFile: many lines of a CTM at once
-    stm         StmSegment, read_stm, write_stm: NIST's reference with times
-    textgrids   index_textgrids, read_textgrid: MFA's and Praat's TextGrid
+What other packages and programs use:
+
+    ctm         CtmIndex, TimedWord, Timing, write_ctm, MAX_OVERLAP: Kaldi's and NIST's CTM
+    fast_ctm    CtmFile, Run, TimedLines: many lines of a CTM at once
     decode_dir  find_ctm: the CTM of a Kaldi decode directory
-    align       align_words, project_labels: alignment by edit distance, and labels carried along it
-    pauses      stream_pauses, slot_pauses, word_times, write_pauses: times to pauses
+    align       align_words, project_labels, project_slots: alignment by edit distance, and labels carried along it
+    pauses      Sources, pauses_by_label, read_channels, slot_pauses, stream_pauses, times_of_stream, word_times,
+                  write_pauses, SEGMENT_SLACK: times to pauses
 """

@@ -1,5 +1,13 @@
 """Tokens: tokenizers, vocabularies, word vectors, stores of token ids, and batches of them.
 
-Public names: `tokenizer.Tokenizer`, `tokenizer.read_tokenizer`, `tokenizer.tokenizer_class`, `vocabulary.Vocabulary`,
-`store.make_store`, `store.Store`, `store_set.StoreSet`, `batches.Batch`, `word_vectors.read_word_vectors`.
+What other packages and programs use:
+
+    tokenizer     Encoding, Tokenizer, encode_streams, read_tokenizer, token_types, tokenizer_class: the tokenizers in
+                    tokenizers/, found by name
+    vocabulary    Vocabulary, END, SPECIALS, UNK: tokens and their numbers
+    store         Store, make_store: data directories as flat arrays of token ids
+    store_set     StoreSet: one data directory in a store
+    batches       Batch, Chunks, by_length, cut, gather, padding, stateful: streams as batches, for training and
+                    decoding
+    word_vectors  read_word_vectors: word vectors of a text file
 """

@@ -18,7 +18,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from punc.tokens.store import END, StoreSet
+from punc.tokens.store_set import StoreSet
+from punc.tokens.vocabulary import END
 
 BLOCK = 64  # batches of stateful training that are gathered at once
 Arrays = tuple[np.ndarray, np.ndarray | None, np.ndarray]  # tokens, pauses and labels as in a Batch

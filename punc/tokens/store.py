@@ -25,9 +25,6 @@ from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
 from punc.tokens.store_set import SET_FILES, StoreSet, read_set, write_set
 from punc.tokens.tokenizer import read_tokenizer, tokenizer_class
-from punc.tokens.vocabulary import END, UNK, Vocabulary
-
-__all__ = ["END", "UNK", "Store", "StoreSet", "Vocabulary", "make_store"]
 
 logger = logging.getLogger(__name__)
 FILES = ("vocab", "token_type", "pieces.model", "labels.txt", "conf")

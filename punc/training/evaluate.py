@@ -7,7 +7,8 @@ from punc.decoding.decode import log_posteriors
 from punc.models.base import Model
 from punc.scoring.counts import confusion
 from punc.scoring.metrics import compute_metrics
-from punc.tokens.store import Store, StoreSet
+from punc.tokens.store import Store
+from punc.tokens.store_set import StoreSet
 
 
 def evaluate(model: Model, data: StoreSet) -> tuple[float, float]:

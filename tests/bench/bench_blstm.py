@@ -24,7 +24,7 @@ from punc.data.labels import Label, LabelSet
 from punc.decoding.decode import decode
 from punc.models.base import create
 from punc.tokens.batches import by_length, cut, gather
-from punc.tokens.store import StoreSet
+from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import Vocabulary
 from punc.training.optim import Optimizer
 from punc.training.train import train_epoch

@@ -21,7 +21,8 @@ from punc.base.bfloat16 import has_bfloat16
 from punc.decoding.decode import streaming_logits
 from punc.models.base import model_class
 from punc.tokens.batches import by_length, cut, gather
-from punc.tokens.store import END, StoreSet
+from punc.tokens.store_set import StoreSet
+from punc.tokens.vocabulary import END
 from punc.training.optim import Optimizer
 from punc.training.train import train_epoch
 
@@ -76,7 +77,8 @@ def microseconds_live(model: torch.nn.Module, characters: int) -> float:
     rng, spent = np.random.default_rng(0), []
     for _ in range(3):
         begin = time.process_time()
-        for _ in streaming_logits(model.eval(), ((token, np.nan) for token in rng.integers(2, CHARACTERS, characters).tolist())):
+        tokens = rng.integers(2, CHARACTERS, characters).tolist()
+        for _ in streaming_logits(model.eval(), ((token, np.nan) for token in tokens)):
             pass
         spent.append(time.process_time() - begin)
     return 1e6 * min(spent) / (characters + model.lookahead)

@@ -28,7 +28,7 @@ from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
 from punc.decoding.decode import streaming_logits
 from punc.models.base import NeuralModel, create, load, save
-from punc.tokens.store import Vocabulary
+from punc.tokens.vocabulary import Vocabulary
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n"
 PUNC = [sys.executable, "-c", "import sys; from punc.bin.main import main; sys.exit(main())", "punctuate"]

@@ -28,7 +28,8 @@ from punc.decoding.decode import log_posteriors
 from punc.decoding.spans import GROUP
 from punc.decoding.transcript import DECODING
 from punc.models.base import create, load, save
-from punc.tokens.store import StoreSet, Vocabulary
+from punc.tokens.store_set import StoreSet
+from punc.tokens.vocabulary import Vocabulary
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n"
 SCRIPT = Path(__file__).parents[2] / "utils/punctuate_ctm.sh"

@@ -18,7 +18,8 @@ from machine import gflops
 
 from punc.models.t_lstm import Model
 from punc.tokens.batches import stateful
-from punc.tokens.store import Store, StoreSet
+from punc.tokens.store import Store
+from punc.tokens.store_set import StoreSet
 from punc.training.optim import Optimizer
 from punc.training.train import train_epoch
 

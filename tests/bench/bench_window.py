@@ -20,7 +20,7 @@ from machine import gflops
 from punc.base.memory import keep_freed_memory
 from punc.models.base import model_class
 from punc.tokens.batches import stateful
-from punc.tokens.store import StoreSet
+from punc.tokens.store_set import StoreSet
 from punc.training.optim import Optimizer
 from punc.training.train import train_epoch
 

@@ -11,7 +11,8 @@ import numpy as np
 from torch import Tensor, nn
 
 from punc.data.labels import LabelSet
-from punc.tokens.store import Store, StoreSet
+from punc.tokens.store import Store
+from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import Tokenizer
 from punc.tokens.vocabulary import Vocabulary
 

@@ -25,7 +25,9 @@ from punc.data.labels import LabelSet
 from punc.models.base import NonGradientModel
 from punc.models.ngram.backoff import Backoff, Order, read_arpa
 from punc.models.ngram.hidden_events import log_posteriors
-from punc.tokens.store import END, UNK, Store, StoreSet, Vocabulary
+from punc.tokens.store import Store
+from punc.tokens.store_set import StoreSet
+from punc.tokens.vocabulary import END, UNK, Vocabulary
 
 logger = logging.getLogger(__name__)
 

@@ -32,7 +32,8 @@ from punc.models.word_crf.clusters import read_clusters
 from punc.models.word_crf.crfsuite import import_crfsuite, make_trainer, weights_of
 from punc.models.word_crf.features import Finder, Template, Text
 from punc.models.word_crf.triggers import select
-from punc.tokens.store import Store, StoreSet
+from punc.tokens.store import Store
+from punc.tokens.store_set import StoreSet
 
 logger = logging.getLogger(__name__)
 
