@@ -130,8 +130,7 @@ def test_sbatch_arrays(place, slurm_pl, monkeypatch, call, asked):
 
 @pytest.mark.parametrize(("conf", "call", "message"), [
     (None, "--licence 1 a.log true", "--licence 1: the configuration has no option of sbatch for it; "),
-    ("command sbatch\noption gpu=0\n", "--gpu 2 a.log true",
-     "--gpu 2: the configuration has no option of sbatch for it"),
+    ("command sbatch\noption gpu=0\n", "--gpu 2 a.log true", "--gpu 2: the configuration has no option"),
     ("option gpu=0\n", "a.log true", "conf/slurm.conf: no line with the command"),
     ("command sbatch\n\noptions mem=0\n", "a.log true", "conf/slurm.conf:3: 'options mem=0' is not a line of a conf"),
     (None, "--config missing a.log true", "missing: cannot be read"),
