@@ -1,0 +1,55 @@
+"""README.md: its table has the figures of the recipes' RESULTS.tsv, and its links lead somewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from punc.scoring.tsv import read_tsv
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+# recipe: the metric of its row, the reference set, the ASR set if there is one
+ROWS = {"iwslt_ted": ("overall.F1", "test_ref", "test_asr"), "europarl_ted": ("marks.F1", "test2011", "test2011asr"),
+        "estonian_bn": ("Err", "test", None), "earnings": ("Err", "test_ref", "test_asr"),
+        "japanese_twitter": ("overall.F1", "test_multi", None), "news_smd": ("overall.F1", "test_matched", None)}
+
+
+def row(recipe):
+    line = next(line for line in README.splitlines() if line.startswith(f"| [{recipe}]"))
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def values(path):
+    """(system, set, metric) → value of a RESULTS.tsv."""
+    header = ("system", "set", "metric", "value", "low", "high")
+    return {(system, test, metric): value for system, test, metric, value, _, _ in read_tsv(path, header, header[3:])}
+
+
+@pytest.mark.parametrize("recipe", ROWS)
+def test_readme_table_is_of_results_tsv(recipe):
+    metric, reference, asr = ROWS[recipe]
+    _, _, system, *shown, _ = row(recipe)
+    found = values(ROOT / "egs" / recipe / "RESULTS.tsv")
+    name = "Err" if metric == "Err" else "F1"
+    assert shown == [f"{name} {found[system, test, metric]:.1f}" if test else "–" for test in (reference, asr)]
+
+
+def test_readme_table_has_every_published_recipe():
+    assert set(ROWS) == {path.parent.name for path in ROOT.glob("egs/*/RESULTS.tsv")} - {"mini"}
+
+
+def test_readme_engines_are_of_results_tsv():
+    found = values(ROOT / "egs/earnings/results/4-europarl/RESULTS.tsv")
+    better = {}
+    for engine in ("amazon", "google", "microsoft", "speechmatics"):
+        ours, theirs = (found[system, f"test_{engine}", "overall.F1"] for system in ("TA-LSTM-p-clean", engine))
+        better[engine] = ours - theirs
+    assert sum(gain > 1 for gain in better.values()) == 3
+    assert abs(better["speechmatics"]) < 0.2
+    assert re.search(r"\(58\.8 and 58\.7\)", README)
+
+
+@pytest.mark.parametrize("target", sorted(set(re.findall(r"\]\(([^)#:]+)\)", README))))
+def test_readme_links_exist(target):
+    assert (ROOT / target).exists()
