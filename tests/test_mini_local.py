@@ -33,9 +33,9 @@ def local():
     sys.path.insert(0, str(LOCAL))
     import hesitate
     import make_speech
-    import sphinx
+    import recognise
     import synthesise
-    yield {module.__name__: module for module in (hesitate, make_speech, sphinx, synthesise)}
+    yield {module.__name__: module for module in (hesitate, make_speech, recognise, synthesise)}
     sys.path.remove(str(LOCAL))
 
 
@@ -124,7 +124,7 @@ def test_quietest_sample(local):
 
 @given(lengths=st.lists(st.integers(0, 200_000), max_size=30))
 def test_chunks_cover_all_lines(local, lengths):
-    chunks, least = local["sphinx"].chunks(lengths, 16000), local["sphinx"].MIN_CHUNK * 16000
+    chunks, least = local["recognise"].chunks(lengths, 16000), local["recognise"].MIN_CHUNK * 16000
     assert [line for chunk in chunks for line in chunk] == list(range(len(lengths)))
     assert len(chunks) == 1 or all(sum(lengths[line] for line in chunk) >= least for chunk in chunks)
     for chunk in chunks[:-1]:  # none is longer than necessary
@@ -132,7 +132,7 @@ def test_chunks_cover_all_lines(local, lengths):
 
 
 def test_timed_words_as_ctm(local, tmp_path):
-    module = local["sphinx"]
+    module = local["recognise"]
     assert module.starts([16000, 8000, 160], 16000) == [0.0, 1.0, 1.5, 1.51]
     heard = [module.Heard("it", 3, 13, 0.98765), module.Heard("was", 20, 21, 1.0)]
     words = [*module.timed("a", 0.0, heard, True), *module.timed("a", 12.34, heard, False)]
@@ -159,7 +159,7 @@ def test_words_of_without_fillers_and_failures(local, capsys):
     said = local["hesitate"].Said
     line = [said("So", "so", "", 0.0), said("um", None, ",", 0.3), said("Long", "long", ".", 0.5)]
     samples = [np.zeros(10 * 16000, np.int16)] * 3
-    ref, asr, unaligned = local["make_speech"].words_of("a", [line] * 3, samples, Stub(local["sphinx"].Heard))
+    ref, asr, unaligned = local["make_speech"].words_of("a", [line] * 3, samples, Stub(local["recognise"].Heard))
     assert [(word.begin, word.word) for word in ref] == [(0.0, "so"), (0.2, "long"), (20.0, "so"), (20.2, "long")]
     assert [(word.begin, word.duration, word.confidence) for word in asr] == [(t, 0.5, 0.5) for t in (0, 10, 20)]
     assert unaligned == 2

@@ -15,7 +15,7 @@ from random import Random
 
 import numpy as np
 from hesitate import Said, say
-from sphinx import Sphinx, chunks, starts, timed
+from recognise import Sphinx, chunks, starts, timed
 from synthesise import RATE, flite_phones, setting, speak
 
 from punc.base.errors import InputError
