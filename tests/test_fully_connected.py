@@ -44,7 +44,7 @@ def test_shared_dropout_drops_same_units_in_batch(monkeypatch, centred):
     """The dropped units are fixed here; values and gradients are those of a network without them."""
     layer, inputs = FullyConnected((6, 4, 8, 3), 0.5, centred=centred).train(), torch.randn(5, 6)
     orders = {4: [2, 0, 1, 3], 8: [7, 6, 0, 3, 1, 2, 4, 5]}
-    monkeypatch.setattr(torch, "randperm", lambda size: torch.tensor(orders[size]))
+    monkeypatch.setattr(torch, "randperm", lambda size, device: torch.tensor(orders[size]))
     kept = [set(orders[4][:2]), set(orders[8][:4])]
     found = layer(inputs)
     for row, sample in zip(found, inputs):

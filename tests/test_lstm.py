@@ -45,6 +45,16 @@ def arrays(made):
     return [w.detach().numpy() for w in (made.input_weight, made.hidden_weight, made.peepholes)]
 
 
+def test_forward_and_backward_on_another_device():
+    made = layer(5, 4).to("meta")
+    inputs = torch.rand(7, 3, 5, device="meta", requires_grad=True)
+    outputs, (h, c) = made(inputs, made.initial_state(3))
+    outputs.sum().backward()
+    assert (outputs.shape, h.shape, c.shape) == ((7, 3, 4), (3, 4), (3, 4))
+    for tensor in (outputs, h, c, inputs.grad, *(weight.grad for weight in made.parameters())):
+        assert tensor.device.type == "meta"
+
+
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-10), (torch.float32, 1e-5)])
 @pytest.mark.parametrize(("steps", "batch", "input_dim", "size"), [(1, 1, 1, 1), (7, 3, 5, 4), (20, 2, 3, 11)])
 def test_forward_matches_equations(dtype, tolerance, steps, batch, input_dim, size):

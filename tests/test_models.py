@@ -11,6 +11,8 @@ from dataclasses import fields
 import numpy as np
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from punc.base.bfloat16 import has_bfloat16
 from punc.base.errors import InputError
@@ -238,6 +240,69 @@ def test_forward_in_bfloat16_is_nearly_the_same(name, inputs, text_model):
     torch.testing.assert_close(logits, exact, rtol=0.05, atol=0.15)
     model.loss(logits, torch.randint(0, 3, (4, 12))).backward()
     assert all(weight.grad.to_dense().isfinite().all() for weight in model.parameters() if weight.grad is not None)
+
+
+class OnlyOn(TorchDispatchMode):
+    """Fails at the first operation whose result is on another device."""
+
+    def __init__(self, device):
+        super().__init__()
+        self.device = device
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        found = {tensor.device.type for tensor in tree_leaves(result) if isinstance(tensor, torch.Tensor)}
+        assert found <= {self.device}, f"{function} made a tensor on {found}"
+        return result
+
+
+def everything(model, tokens, pauses):
+    """All that training and decoding compute with a model; returns logits, log-posteriors and labels."""
+    logits, state = model(tokens, pauses, model.initial_state(len(tokens)))
+    model(tokens, pauses, tuple(tensor.detach() for tensor in state))
+    results = [logits, model.log_posteriors(logits, tokens)]
+    return [*results, model.best_sequence(logits, tokens)] if model.sequential else results
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize(("name", "inputs"), PAUSES)
+def test_models_make_tensors_on_the_device_of_their_inputs(name, inputs, training, text_model):
+    """Whatever a model makes without naming a device would be on the default device, which is another one here."""
+    changes = {"dropout": 0.5, "embedding_dropout": 0.5, "cnn_dropout": 0.5, "unknown": 0.5}
+    model = make(name, text_model, **WITHOUT | changes | inputs).train(training)
+    tokens, labels = torch.randint(1, 10, (4, 6)), torch.randint(0, 3, (4, 6))
+    labels[1:, 0] = -1
+    for pauses in (torch.rand(4, 6), None):
+        with torch.set_grad_enabled(training), torch.device("meta"), OnlyOn("cpu"):
+            logits = everything(model, tokens, pauses)[0]
+            loss = model.loss(logits, labels)
+            if training:
+                loss.backward()
+    assert loss.isfinite()
+
+
+def test_only_on_sees_a_tensor_on_another_device():
+    with torch.device("meta"), OnlyOn("cpu"), pytest.raises(AssertionError, match=r"made a tensor on \{'meta'\}"):
+        torch.zeros(3)
+
+
+# The results of `unique` have sizes that depend on values, and tensors of meta have none. T-LSTM, TA-LSTM and the
+# characters of BLSTM-CRF read each different word once.
+UNIQUE = ("t_lstm", "ta_lstm")
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in UNIQUE])
+def test_models_have_the_same_shapes_on_another_device(name, training, text_model):
+    model = make(name, text_model, characters=False, dropout=0.5).train(training)
+    tokens = torch.randint(1, 10, (4, 6))
+    with torch.no_grad():
+        expected = everything(model, tokens, None)
+        model, tokens = model.to("meta"), tokens.to("meta")
+        assert model.device.type == "meta"
+        with OnlyOn("meta"):
+            found = everything(model, tokens, None)
+    assert [(result.shape, result.dtype) for result in found] == [(result.shape, result.dtype) for result in expected]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -70,4 +70,4 @@ class FullyConnected(nn.Module):
         count = max(1, round((1 - self.dropout) * size))
         if count > 256:
             count -= count % 16  # products of other sizes are a third slower
-        return torch.randperm(size)[:count].sort().values
+        return torch.randperm(size, device=next(self.parameters()).device)[:count].sort().values

@@ -59,6 +59,7 @@ class _Recurrence(torch.autograd.Function):
     """
 
     @staticmethod
+    @torch.amp.custom_fwd(device_type="cuda", cast_inputs=torch.float32)
     @torch.amp.custom_fwd(device_type="cpu", cast_inputs=torch.float32)
     def forward(ctx: Any, gate_inputs: Tensor, weight: Tensor, peepholes: Tensor, hidden: Tensor,
                 cell: Tensor) -> tuple[Tensor, Tensor]:
@@ -88,6 +89,7 @@ class _Recurrence(torch.autograd.Function):
         return hiddens[1:], cells[-1]
 
     @staticmethod
+    @torch.amp.custom_bwd(device_type="cuda")
     @torch.amp.custom_bwd(device_type="cpu")
     def backward(ctx: Any, grad_outputs: Tensor, grad_cell: Tensor) -> tuple[Tensor, ...]:
         gates, hiddens, cells, squashed, weight, peepholes = ctx.saved_tensors

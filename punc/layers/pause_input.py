@@ -18,7 +18,7 @@ class PauseInput:
 
     def __call__(self, pauses: Tensor | None, tokens: Tensor) -> Tensor:
         """Pauses (B, T) in seconds, NaN unknown, or None if all are unknown; tokens (B, T) → (T, B, size)."""
-        pauses = torch.full(tokens.shape, torch.nan) if pauses is None else pauses
+        pauses = torch.full(tokens.shape, torch.nan, device=tokens.device) if pauses is None else pauses
         columns = [pauses.nan_to_num(nan=0.0)] + [pauses.isnan().float()] * self.unknown_flag
         return torch.stack(columns, dim=2).transpose(0, 1)
 

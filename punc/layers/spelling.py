@@ -59,7 +59,8 @@ class Spelling(nn.Module):
         different, indices = words.unique(return_inverse=True)
         if self.training or torch.is_grad_enabled():
             return nn.functional.embedding(indices, self.read(different))
-        if self._kept is None or self._kept[0].is_inference() != torch.is_inference_mode_enabled():
+        if self._kept is None or self._kept[0].is_inference() != torch.is_inference_mode_enabled() \
+                or self._kept[0].device != self.table.device:
             self._kept = (self.embedding.weight.new_zeros(len(self.table), self.size),
                           torch.zeros(len(self.table), dtype=torch.bool, device=self.table.device))
         vectors, known = self._kept

@@ -58,7 +58,7 @@ class WindowInput(nn.Module):
 
     def initial_state(self, batch: int) -> tuple[Tensor]:
         """END before a stream, (batch, m − 1)."""
-        return (torch.full((batch, self.window - 1), END),)
+        return (torch.full((batch, self.window - 1), END, device=self.vectors.weight.device),)
 
     def forward(self, tokens: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, tuple[Tensor]]:
         """tokens (B, T), state (B, m − 1) → vectors (B, T, m, n) of the window that ends with each token, state."""

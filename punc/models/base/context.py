@@ -53,7 +53,8 @@ class ContextModel(LSTMModel):
         raise NotImplementedError
 
     def initial_state(self, batch: int) -> State:
-        return torch.full((batch, self.before), END), *self.lstms.initial_state(batch)
+        kept = torch.full((batch, self.before), END, device=self.device)
+        return kept, *self.lstms.initial_state(batch)
 
     def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
         kept, hidden_state, cell_state = state

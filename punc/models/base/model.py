@@ -8,6 +8,7 @@ model or a decision tree, finds its arrays itself and decodes whole streams.
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor, nn
 
 from punc.data.labels import LabelSet
@@ -50,6 +51,11 @@ class Model(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.submodels: dict[str, Model] = {}
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are, and where `forward` wants its inputs; the CPU for a model without weights."""
+        return next((weight.device for weight in self.parameters()), torch.device("cpu"))
 
     def initialize_from_vocabulary(self, vocabulary: Vocabulary) -> None:
         """Set what a new model takes from its vocabulary, such as word vectors. A loaded model has that already."""
