@@ -1,5 +1,6 @@
 """The optimiser: sparse equals dense, only rows of a batch change, limit of the norm and weight decay by hand."""
 
+import copy
 import math
 
 import pytest
@@ -40,6 +41,45 @@ def test_step_sparse_equals_dense(name, max_grad_norm):
     sparse, dense = (run(net, Optimizer(net, name, 0.1), max_grad_norm) for net in (Net(True), Net(False)))
     for a, b in zip(sparse, dense):
         torch.testing.assert_close(a, b, rtol=0, atol=1e-6)
+
+
+class Elsewhere(torch.Tensor):
+    """A tensor that says when it is copied to the CPU."""
+
+    def cpu(self):
+        return torch.full((2,), 7.0)
+
+
+def test_state_dict_is_on_the_cpu():
+    net = Net(True)
+    updates = Optimizer(net, "adagrad", 0.1)
+    for part in updates._parts:
+        for state in part.state.values():
+            state["sum"] = torch.zeros(2).as_subclass(Elsewhere)
+    live = [part.state_dict() for part in updates._parts]
+    for own, saved in zip(live, updates.state_dict()):
+        assert [state["sum"].tolist() for state in saved["state"].values()] == [[7.0, 7.0]] * len(own["state"])
+        assert all(isinstance(state["sum"], Elsewhere) for state in own["state"].values()), "the optimiser's own"
+        assert saved["param_groups"] == own["param_groups"]
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_load_state_dict_of_another_device(name):
+    """A GPU has optimizers that are not fused; whether they are is not restored with their state."""
+    one, two = Net(True), Net(True)
+    first, second = Optimizer(one, name, 0.1), Optimizer(two, name, 0.1)
+    run(one, first)
+    two.load_state_dict(one.state_dict())
+    states = copy.deepcopy(first.state_dict())
+    for state in states:
+        for group in state["param_groups"]:
+            if "fused" in group:
+                group["fused"] = None
+    fused = [part.param_groups[0].get("fused") for part in second._parts]
+    second.load_state_dict(states)
+    assert [part.param_groups[0].get("fused") for part in second._parts] == fused
+    assert True in fused
+    assert all(torch.equal(a, b) for a, b in zip(run(one, first), run(two, second)))
 
 
 @pytest.mark.parametrize("epsilon", [1e-10, 0.3])

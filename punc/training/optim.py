@@ -36,7 +36,9 @@ class Optimizer:
         if dense:
             dense_kind = {"adagrad": torch.optim.Adagrad, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW,
                           "sgd": torch.optim.SGD}[name]
-            self._parts.append(dense_kind(dense, lr=learning_rate, weight_decay=weight_decay, fused=True, **eps))
+            # Not every PyTorch that setup.py allows has AdaGrad fused on a GPU.
+            fused = name != "adagrad" or dense[0].device.type == "cpu"
+            self._parts.append(dense_kind(dense, lr=learning_rate, weight_decay=weight_decay, fused=fused, **eps))
         if sparse:
             sparse_kind = {"adagrad": torch.optim.Adagrad, "sgd": torch.optim.SGD}.get(name, torch.optim.SparseAdam)
             self._parts.append(sparse_kind(sparse, lr=learning_rate, **eps))
@@ -61,11 +63,23 @@ class Optimizer:
                 group["lr"] = learning_rate
 
     def state_dict(self) -> list[dict[str, Any]]:
-        return [part.state_dict() for part in self._parts]
+        """The state, with all tensors on the CPU."""
+        return [_on_cpu(part.state_dict()) for part in self._parts]
 
     def load_state_dict(self, states: list[dict[str, Any]]) -> None:
+        """Restore a state, of this device or of another one."""
         for part, state in zip(self._parts, states):
-            part.load_state_dict(state)
+            # Whether an optimizer is fused depends on the device, so it is not restored.
+            groups = [{name: own[name] if name == "fused" else value for name, value in group.items()}
+                      for own, group in zip(part.param_groups, state["param_groups"])]
+            part.load_state_dict({**state, "param_groups": groups})
+
+
+def _on_cpu(state: Any) -> Any:
+    """The same dictionary, with copies of the tensors that are not on the CPU."""
+    if isinstance(state, dict):
+        return {name: _on_cpu(value) for name, value in state.items()}
+    return state.cpu() if isinstance(state, torch.Tensor) else state
 
 
 def _scale_down(weights: Iterable[torch.Tensor], limit: float) -> None:

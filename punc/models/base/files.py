@@ -20,7 +20,15 @@ def save(model: Model, path: Path, **facts: Any) -> None:
     """Write weights, spec and `facts` (seed, …) to one file. Loading it runs no code."""
     with atomic_file(path, "wb") as file:
         torch.save({"format": FORMAT, "punc": punc.__version__, "torch": str(torch.__version__), **facts,
-                    "spec": model.spec, "weights": model.state_dict()}, file)
+                    "spec": model.spec, "weights": cpu_weights(model)}, file)
+
+
+def cpu_weights(model: Model) -> dict[str, Any]:
+    """The weights of a model, copied to the CPU if they are not there: a file must not need a GPU to be read."""
+    weights = model.state_dict()
+    for name in weights:
+        weights[name] = weights[name].cpu()
+    return weights
 
 
 def read_checkpoint(path: Path, file_format: str = FORMAT) -> dict[str, Any]:
