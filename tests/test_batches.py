@@ -36,6 +36,17 @@ def steps_of(data, stream, lookahead):
             for t in range(-lookahead, end - begin)]
 
 
+def test_batch_to_moves_all_tensors():
+    for pauses in (True, False):
+        batch = next(stateful(make([5, 3], pauses=pauses), 1, 2, 9))
+        moved = batch.to(torch.device("meta"))
+        assert {tensor.device.type for tensor in moved[:3] if tensor is not None} == {"meta"}
+        assert [tensor is None for tensor in moved[:3]] == [tensor is None for tensor in batch[:3]]
+        assert (moved.tokens.shape, moved.labels.dtype, moved.fresh) == (batch.tokens.shape, torch.int64, batch.fresh)
+        same_device = batch.to(torch.device("cpu"))
+        assert all(a is b for a, b in zip(same_device, batch)), "on the CPU nothing is copied"
+
+
 def same(batch, expected):
     """expected: rows of (token, pause, label)."""
     for found, kind, column in ((batch.tokens, torch.int64, 0), (batch.pauses, torch.float32, 1),

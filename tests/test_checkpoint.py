@@ -132,6 +132,16 @@ def test_finish_without_an_epoch_is_an_error(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_resume_and_finished_on_another_device(tmp_path):
+    """The device is no part of what a model is; its old conf may lack it, too."""
+    model, updates = make()
+    keep(tmp_path, model, updates, advance(Progress(0.1), 2.0, 0.003), CONF | {"device": "cuda:1"})
+    assert resume(tmp_path, model, updates, CONF | {"device": "cpu"})
+    assert resume(tmp_path, model, updates, CONF)
+    finish(tmp_path, model, CONF)
+    assert finished(tmp_path, CONF | {"device": "cuda"})
+
+
 @pytest.mark.parametrize("change", [{"seed": 2}, {"pauses": True}, {"new": 1}, {"model": "ta_lstm"}])
 def test_resume_and_finished_other_conf_is_an_error(tmp_path, change):
     model, updates = make()

@@ -160,6 +160,20 @@ def test_streaming_logits_model_of_whole_streams_is_an_error():
         next(streaming_logits(Whole(), [(2, np.nan)]))
 
 
+@pytest.mark.parametrize("lookahead", [1, None])
+def test_log_posteriors_batches_are_on_the_device_of_the_model(lookahead):
+    class OnMeta(type(model_of(lookahead))):
+        device = torch.device("meta")
+
+        def forward(self, tokens, pauses, state):
+            raise LookupError(tokens.device.type, pauses.device.type)
+
+    model = OnMeta(lookahead) if lookahead else OnMeta()
+    with pytest.raises(LookupError) as found:
+        log_posteriors(model, make([3, 4], True))
+    assert found.value.args == ("meta", "meta")
+
+
 def test_choose_ties_and_scale():
     posteriors = np.array([[.5, .3, .2], [.4, .4, .2], [.2, .4, .4], [.45, .25, .3]])
     log_probs = np.log(posteriors)

@@ -26,6 +26,12 @@ def test_decoding_options_too_small(name, least):
         DecodingOptions(**{name: least - 1})
 
 
+def test_decoding_options_device():
+    assert DecodingOptions().device == "auto"
+    with pytest.raises(InputError, match=r"^--device=gpu; choose auto, cpu, cuda, or one of several GPUs: "):
+        DecodingOptions(device="gpu")
+
+
 def test_decoding_options_factors():
     assert DecodingOptions().factors(LABELS) is None
     factors = DecodingOptions(scale="PERIOD=2,O=0.5").factors(LABELS)

@@ -316,7 +316,8 @@ def test_punctuate_case_rule_that_does_not_apply(learned, exp, data, tmp_path, c
 
 
 @pytest.mark.parametrize("option", ["--case-rule=true", "--viterbi=false", "--chunk-size=9", "--context=9", "--nj=1",
-                                    "--batch-size=9", "--posteriors=false", "--casing=x", "--clitics=x", "--ctm=x"])
+                                    "--batch-size=9", "--device=cpu", "--posteriors=false", "--casing=x",
+                                    "--clitics=x", "--ctm=x"])
 def test_punctuate_standard_input_with_an_option_of_data_directories(exp, capsys, option):
     assert run(option, exp, "-") == 1
     name = option.partition("=")[0]
@@ -409,6 +410,49 @@ def test_decoder_look_ahead_longer_than_a_chunk_is_an_error(exp, data, monkeypat
     group = next(spans.span_groups(DataDir(data), read_tokenizer(exp), 1, 0))
     with pytest.raises(InputError, match="reads 2 tokens past a slot, but --chunk-size=1; give that many"):
         decoder(worker.task_of(group))
+
+
+@pytest.mark.parametrize("command", ["punctuate", "transcript"])
+def test_punctuate_missing_gpu_is_one_line_and_writes_nothing(exp, data, tmp_path, capsys, monkeypatch, command):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert main([command, "--device=cuda:1", str(exp), str(data), str(tmp_path / "out")]) == 1
+    assert capsys.readouterr().err == (f"punc {command}: --device cuda:1: PyTorch sees no GPU; use --device cpu, or "
+                                       "install a CUDA build (docs/install.md)\n")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("name", "by_gradient", "found"), [
+    ("auto", True, "cuda"), ("cuda:1", True, "cuda:1"), ("cpu", True, "cpu"), ("auto", False, "cpu"),
+    ("cuda:1", False, "cpu")])
+def test_decoder_device(exp, monkeypatch, name, by_gradient, found):
+    """A model that is not trained by gradient stays on the CPU, also where there is a GPU."""
+    monkeypatch.setattr(worker, "find_device", lambda name: "cuda" if name == "auto" else name)
+    monkeypatch.setattr("punc.models.t_lstm.Model.trained_by_gradient", by_gradient)
+    assert worker.Decoder(exp, DecodingOptions(device=name)).device == found
+
+
+def test_decoder_model_without_gradients_needs_no_gpu(exp, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr("punc.models.t_lstm.Model.trained_by_gradient", False)
+    assert worker.Decoder(exp, DecodingOptions(device="cuda")).device == "cpu"
+
+
+def test_decoder_moves_the_model_to_its_device(exp, data, monkeypatch):
+    decoder = worker.Decoder(exp, DecodingOptions())
+    assert decoder._load().device.type == "cpu"
+    monkeypatch.setattr(decoder, "device", "meta")
+    assert decoder._load().device.type == "meta"
+
+
+@pytest.mark.parametrize(("device", "nj"), [("cpu", 3), ("cuda", 1)])
+def test_punctuate_one_process_decodes_on_a_gpu(exp, data, tmp_path, monkeypatch, device, nj):
+    asked = []
+    monkeypatch.setattr(worker, "_device", lambda directory, name: device)
+    monkeypatch.setattr(worker.Decoder, "_load", lambda decoder: load(decoder.directory))
+    monkeypatch.setattr("punc.decoding.punctuate.map_ordered",
+                        lambda function, tasks, nj: asked.append(nj) or map(function, tasks))
+    assert run("--nj=3", exp, data, tmp_path / "out") == 0
+    assert asked == [nj]
 
 
 def test_punctuate_parent_process_does_not_import_torch():

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -18,12 +19,14 @@ from punc.base.errors import InputError
 from punc.bin import main as command
 from punc.data.datadir import Utterance, write_data_dir
 from punc.decoding.decode import log_posteriors
-from punc.models.base import NeuralModel, load, read_checkpoint
+from punc.models.base import NeuralModel, NonGradientModel, load, read_checkpoint
+from punc.tokens.batches import Batch
 from punc.tokens.store import Store, make_store
 from punc.tokens.vocabulary import END
 from punc.training.evaluate import evaluate
+from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions
-from punc.training.train import train
+from punc.training.train import train, train_epoch
 
 torch.set_num_threads(1)
 SMALL = {"embedding_dim": 6, "hidden_dim": 8, "init_range": 0.1}
@@ -55,7 +58,8 @@ def both_ways(monkeypatch):
     """The model above as an architecture of the name `both_ways`."""
     module = importlib.import_module("punc.models.base.build")  # the package has a function of this name
     found = module.model_class
-    monkeypatch.setattr(module, "model_class", lambda name: BothWays if name == "both_ways" else found(name))
+    for place in (module, punc.training.train):
+        monkeypatch.setattr(place, "model_class", lambda name: BothWays if name == "both_ways" else found(name))
 
 
 # Ways of training: name: (model, its options, options of training).
@@ -124,7 +128,7 @@ def test_train_uses_every_option(name, change, toy_store, tmp_path, both_ways):
 
 
 def test_train_bfloat16_falls_back_to_float32(toy_store, tmp_path, both_ways, capsys, monkeypatch):
-    monkeypatch.setattr(punc.training.train, "has_bfloat16", lambda: False)
+    monkeypatch.setattr(punc.training.train, "has_bfloat16", lambda device: False)
     exact = run(toy_store, tmp_path / "float32", "stateful", epochs=1)
     assert "bfloat16" not in capsys.readouterr().err
     assert same(exact, run(toy_store, tmp_path / "bfloat16", "stateful", epochs=1, bfloat16=True))
@@ -252,6 +256,75 @@ def test_train_wrong_option_is_one_line_and_writes_nothing(toy_store, tmp_path, 
     assert text.startswith(f"punc train: {message.replace('STORE', str(toy_store))}")
     assert text.count("\n") == 1
     assert not (tmp_path / "exp").exists()
+
+
+def test_train_missing_gpu_is_one_line_and_writes_nothing(toy_store, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert command.main(arguments(toy_store, tmp_path / "exp", **SETTINGS, device="cuda")) == 1
+    assert capsys.readouterr().err == ("punc train: --device cuda: PyTorch sees no GPU; use --device cpu, or install a "
+                                       "CUDA build (docs/install.md)\n")
+    assert not (tmp_path / "exp").exists()
+
+
+def test_train_device_is_not_for_models_without_gradients(toy_store, tmp_path, monkeypatch):
+    """Such a model ignores the option: a recipe gives it to all systems."""
+    fitted = []
+
+    class Fitted(NonGradientModel):
+        def __init__(self, vocab: int, labels: int):
+            super().__init__()
+
+        def fit(self, store, train_sets, dev_set, seed=1):
+            fitted.append(str(self.device))
+
+        def log_posteriors_of(self, data):
+            return np.zeros((len(data.ids), 3), np.float32)
+
+    for place in (importlib.import_module("punc.models.base.build"), punc.training.train):
+        monkeypatch.setattr(place, "model_class", lambda name: Fitted)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    options = TrainingOptions(train_set="train_after", dev_set="dev_after", device="cuda")
+    train(toy_store, tmp_path, "fitted", {}, options)
+    assert fitted == ["cpu"]
+
+
+def test_train_goes_on_on_another_device(toy_store, tmp_path, both_ways, capsys):
+    """The device is no difference between runs of one directory."""
+    weights = run(toy_store, tmp_path, "stateful", epochs=1, device="auto")
+    assert same(run(toy_store, tmp_path, "stateful", epochs=1, device="cpu"), weights)
+    assert capsys.readouterr().err.endswith(f"punc train: {tmp_path}/final.pt is finished\n")
+
+
+def test_train_epoch_moves_batches_and_weights_to_the_device_of_the_model(monkeypatch):
+    asked = []
+
+    class Probe(NeuralModel):
+        lookahead = 0
+
+        def __init__(self):
+            super().__init__()
+            self.output = nn.Linear(1, 3)
+
+        def forward(self, tokens, pauses, state):
+            assert {tokens.device.type, pauses.device.type} == {"meta"}
+            return self.output(pauses.unsqueeze(2)), ()
+
+        def loss(self, logits, labels, weights=None):
+            assert {labels.device.type, weights.device.type} == {"meta"}
+            return super().loss(logits, labels, weights)
+
+    def autocast(device, dtype, enabled):
+        asked.append((device, dtype, enabled))
+        return nullcontext()
+
+    monkeypatch.setattr(torch, "autocast", autocast)  # it does not know of meta
+    net = Probe().to("meta")
+    batch = Batch(torch.zeros(2, 3, dtype=torch.int64), torch.zeros(2, 3), torch.zeros(2, 3, dtype=torch.int64))
+    updates = Optimizer(net, "adagrad", 0.1)
+    with pytest.raises(RuntimeError, match="meta tensors"):  # the mean loss has no value there
+        train_epoch(net, updates, iter([batch, batch]), torch.ones(3), 0.0, bfloat16=True)
+    assert asked == [("meta", torch.bfloat16, True)] * 2
+    assert batch.tokens.device.type == "cpu"
 
 
 def test_train_missing_store_is_an_error(tmp_path, capsys):

@@ -27,7 +27,8 @@ def test_training_options_cannot_be_changed():
     ({"epsilon": float("nan")}, "--epsilon=nan; it is 0 or more"),
     ({"batching": "rows"}, "--batching=rows; choose from auto, stateful, chunks"),
     ({"schedule": "cosine"}, "--schedule=cosine; choose from halving, linear"),
-    ({"optimizer": "adagard"}, "--optimizer=adagard; choose from adagrad, adam, adamw, sgd")])
+    ({"optimizer": "adagard"}, "--optimizer=adagard; choose from adagrad, adam, adamw, sgd"),
+    ({"device": "gpu"}, "--device=gpu; choose auto, cpu, cuda, or one of several GPUs: cuda:0, cuda:1, …")])
 def test_training_options_wrong_value_is_an_error(change, message):
     with pytest.raises(InputError) as caught:
         TrainingOptions(**change)
@@ -35,7 +36,7 @@ def test_training_options_wrong_value_is_an_error(change, message):
 
 
 def test_check_non_gradient_only_some_options_may_be_set():
-    check_non_gradient("ngram", TrainingOptions(train_set="a,b", dev_set="c", seed=2, threads=3))
+    check_non_gradient("ngram", TrainingOptions(train_set="a,b", dev_set="c", seed=2, threads=3, device="cuda"))
     with pytest.raises(InputError, match=r"^--epochs=3, but ngram is not trained by gradient; leave the option out$"):
         check_non_gradient("ngram", TrainingOptions(epochs=3))
 

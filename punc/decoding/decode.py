@@ -52,7 +52,7 @@ def decode(model: Model, data: StoreSet, scale: np.ndarray | None = None, *, vit
         return choose(found, scale), found if posteriors else None
     labels = np.empty(len(data.ids), np.int64)
     log_probs = np.empty((len(data.ids), len(model.labels)), np.float32) if posteriors else None
-    factors = torch.from_numpy(scaled(np.zeros(len(model.labels), np.float32), scale))
+    factors = torch.from_numpy(scaled(np.zeros(len(model.labels), np.float32), scale)).to(model.device)
     for batch, logits, write in _logits(model, data, chunk_size, context, batch_size):
         write(labels, model.best_sequence(logits + factors, batch.tokens))
         if log_probs is not None:
@@ -68,11 +68,12 @@ def _logits(model: Model, data: StoreSet, chunk_size: int, context: int,
         kept = [a[group].tolist() for a in chunks]
 
         def write(result: np.ndarray, values: torch.Tensor, kept: list[list[int]] = kept) -> None:
+            values = values.cpu()
             for row, (stream, first, _, begin, end) in enumerate(zip(*kept)):
                 offset = int(data.offsets[stream])
                 result[offset + begin:offset + end] = values[row, begin - first:end - first].numpy()
 
-        batch = gather(data, chunks, group, model.lookahead)
+        batch = gather(data, chunks, group, model.lookahead).to(model.device)
         yield batch, _forward(model, batch), write
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from punc.base.device import check_device
 from punc.base.errors import InputError
 from punc.base.options import kebab, nearest
 from punc.data.labels import LabelSet
@@ -26,9 +27,10 @@ class DecodingOptions:
     context     tokens read before each chunk (and after it, by a model that reads both ways)
     batch_size  chunks decoded together; changes the speed, not the labels
     viterbi     a CRF gives the most probable sequence of labels; false: the most probable label of each slot
+    device      auto, cpu, cuda or cuda:N; auto: a GPU if PyTorch sees one
     case_rule   a word after the end of a sentence, or at the start of a stream, gets a capital
 
-    Raises InputError if a number is too small.
+    Raises InputError if a number is too small, or the device has another name.
     """
 
     scale: str = ""
@@ -37,11 +39,13 @@ class DecodingOptions:
     batch_size: int = BATCH_SIZE
     viterbi: bool = True
     case_rule: bool = False
+    device: str = "auto"
 
     def __post_init__(self) -> None:
         for name, least in (("chunk_size", 0), ("context", 0), ("batch_size", 1)):
             if (value := getattr(self, name)) < least:
                 raise InputError(f"{kebab(name)}={value} is too small", f"give {least} or more")
+        check_device(self.device)
 
     @classmethod
     def parsed(cls, args: Namespace) -> "DecodingOptions":

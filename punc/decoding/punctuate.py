@@ -4,7 +4,7 @@ OUT-DIR has the tables of a data directory, with the labels as `punct`, the file
 
     ctm_punct   the words of a CTM with their marks, if there is a CTM
 
-Several processes decode. Memory holds a few groups of tokens (see `spans`).
+Several processes decode; on a GPU one does. Memory holds a few groups of tokens (see `spans`).
 """
 
 import logging
@@ -40,7 +40,7 @@ def punctuate(directory: Path, data: DataDir, out: Path, decoding: DecodingOptio
               nj: int = 2) -> None:
     """Punctuate a data directory with the model of a directory. `out` is replaced as a whole, or left as it was.
 
-    nj   number of processes
+    nj   processes that decode; on a GPU it is one
 
     Raises InputError if there is no model or no data directory, and for options that do not fit them.
     """
@@ -88,6 +88,6 @@ def _decoded(groups: Iterable[list[Span]], decoder: Decoder,
             yield task_of(group)
 
     with tqdm(desc="punctuating", unit="word", unit_scale=True, leave=False, delay=2, disable=hide_progress()) as bar:
-        for labels, posteriors in map_ordered(decoder, tasks(), nj):
+        for labels, posteriors in map_ordered(decoder, tasks(), nj if decoder.device == "cpu" else 1):
             yield waiting.popleft(), labels, posteriors
             bar.update(len(labels))

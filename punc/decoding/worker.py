@@ -2,7 +2,7 @@
 
 Importing torch takes a second, so it is imported only where something is decoded. The parent of several processes
 does without: it reads and writes while the processes load torch. Each process decodes with one thread, because
-batches are too small to be shared between threads.
+batches are too small to be shared between threads. On a GPU one process decodes: it has the GPU to itself.
 """
 
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from punc.base.device import find_device
 from punc.base.errors import InputError
 from punc.data.labels import LabelSet
 from punc.decoding.options import DecodingOptions
@@ -47,9 +48,10 @@ def task_of(spans: list[Span]) -> Task:
 class Decoder:
     """Maps a task to label numbers, int8 (S,), and posteriors, float32 (S, L), or None without `posteriors`.
 
-    It is sent to worker processes without the model. Each loads the model of `directory` at its first task.
+    It is sent to worker processes without the model. Each loads the model of `directory` at its first task, and moves
+    it to `device`.
 
-    Raises InputError for options that do not fit the model.
+    Raises InputError for options that do not fit the model, and for a device that is missing.
     """
 
     def __init__(self, directory: Path, options: DecodingOptions, posteriors: bool = False):
@@ -60,6 +62,7 @@ class Decoder:
             _check_case_rule(directory, labels)
         self.directory, self.options, self.posteriors = directory, options, posteriors
         self.scale = options.factors(labels)
+        self.device = _device(directory, options.device)
         self._model: Model | None = None
         self._uncased: np.ndarray | None = None  # bool (vocabulary,), the tokens without case, for case_rule
 
@@ -90,7 +93,7 @@ class Decoder:
         if chunk_size and ahead > max(chunk_size, self.options.context):
             raise InputError(f"the model reads {ahead} tokens past a slot, but --chunk-size={chunk_size}",
                              "give that many or more")
-        return model
+        return model.to(self.device)
 
     def _with_case_rule(self, model: "Model", log_probs: np.ndarray, task: Task) -> np.ndarray:
         """The labels whose marks and capitals agree; the first slot of a span that continues another is free."""
@@ -102,6 +105,17 @@ class Decoder:
         bounds = np.searchsorted(task.slots, task.offsets)
         free[bounds[:-1][(np.diff(bounds) > 0) & ~task.begins]] = True
         return constrained(scaled(log_probs, self.scale), bounds, *case_rules(model.labels), free)
+
+
+def _device(directory: Path, name: str) -> str:
+    """The device that the model decodes on: the CPU if it is not trained by gradient, else the one of this name."""
+    if name == "auto":
+        name = find_device(name)
+    if name == "cpu":
+        return name
+    from punc.models.base import model_class, read_checkpoint
+    model = model_class(read_checkpoint(directory / "final.pt")["spec"]["model"])
+    return find_device(name) if model.trained_by_gradient else "cpu"
 
 
 def _check_case_rule(directory: Path, labels: LabelSet) -> None:

@@ -39,6 +39,16 @@ class Batch(NamedTuple):
     labels: Tensor
     fresh: bool = True
 
+    def to(self, device: torch.device) -> "Batch":
+        """The batch on a device. It is copied to a GPU from pinned memory, and the CPU does not wait for the copy."""
+        def moved(tensor: Tensor) -> Tensor:
+            if device.type == "cuda":
+                tensor = tensor.contiguous().pin_memory()
+            return tensor.to(device, non_blocking=device.type == "cuda")
+
+        return Batch(moved(self.tokens), None if self.pauses is None else moved(self.pauses), moved(self.labels),
+                     self.fresh)
+
 
 class Chunks(NamedTuple):
     """K chunks of streams, int64 arrays (K,). A chunk reads steps [first, last); its slots [begin, end) are scored."""

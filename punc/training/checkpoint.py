@@ -16,11 +16,12 @@ import punc
 from punc.base.errors import InputError
 from punc.base.files import atomic_file
 from punc.base.options import kebab
-from punc.models.base import Model, option_defaults, read_checkpoint, save
+from punc.models.base import Model, cpu_weights, option_defaults, read_checkpoint, save
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions
 
 FORMAT = "punc progress 1"
+NOT_COMPARED = ("device",)  # a run may go on where the GPU is another one, or none
 
 
 class Progress(NamedTuple):
@@ -91,7 +92,7 @@ def keep(directory: Path, model: Model, updates: Optimizer, progress: Progress, 
     else:
         model.load_state_dict(read_checkpoint(directory / "best.pt")["weights"])
     with atomic_file(directory / "progress.pt", "wb") as file:
-        torch.save({"format": FORMAT, "conf": conf, "progress": tuple(progress), "weights": model.state_dict(),
+        torch.save({"format": FORMAT, "conf": conf, "progress": tuple(progress), "weights": cpu_weights(model),
                     "optimizer": updates.state_dict()}, file)
 
 
@@ -115,6 +116,6 @@ def _check_conf(saved: dict[str, Any], conf: dict[str, Any], directory: Path) ->
     defaults = {**option_defaults(conf["model"]), **asdict(TrainingOptions())}
     saved, conf = {**defaults, **saved}, {**defaults, **conf}
     for name in {**saved, **conf}:
-        if saved.get(name) != conf.get(name):
+        if saved.get(name) != conf.get(name) and name not in NOT_COMPARED:
             raise InputError(f"here is a model with {kebab(name)}={saved.get(name)}, not {conf.get(name)}",
                              "remove the directory, or name another one", directory)

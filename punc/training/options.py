@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from punc.base.device import check_device
 from punc.base.errors import InputError, check_at_least, check_choice
 from punc.base.options import kebab
 from punc.data.labels import LabelSet
@@ -44,6 +45,7 @@ class TrainingOptions:
     min_improvement  halving: relative fall of the dev loss below which the rate is halved
     seed             of the initial weights and the order of batches
     threads          of PyTorch; 0: one for each core
+    device           auto, cpu, cuda or cuda:N; auto: a GPU if PyTorch sees one
     """
 
     train_set: str = "train"
@@ -65,6 +67,7 @@ class TrainingOptions:
     min_improvement: float = 0.003
     seed: int = 1
     threads: int = 0
+    device: str = "auto"
 
     def __post_init__(self) -> None:
         for name, choices in (("batching", BATCHINGS), ("optimizer", OPTIMIZERS), ("schedule", SCHEDULES)):
@@ -74,10 +77,11 @@ class TrainingOptions:
         for name in ("context", "learning_rate", "epsilon", "weight_decay", "max_grad_norm", "min_improvement",
                      "threads"):
             check_at_least(0, **{kebab(name): getattr(self, name)})
+        check_device(self.device)
 
 
-# The options that models use which are not trained by gradient.
-NON_GRADIENT = ("train_set", "dev_set", "seed", "threads")
+# The options that may be set for models that are not trained by gradient. Such models stay on the CPU.
+NON_GRADIENT = ("train_set", "dev_set", "seed", "threads", "device")
 
 
 def check_non_gradient(model: str, options: TrainingOptions) -> None:

@@ -24,9 +24,10 @@ import torch
 from tqdm import tqdm
 
 from punc.base.bfloat16 import has_bfloat16
+from punc.base.device import find_device
 from punc.base.log import hide_progress
 from punc.base.memory import keep_freed_memory
-from punc.models.base import Model, State, create, save
+from punc.models.base import Model, State, create, model_class, save
 from punc.tokens.batches import Batch
 from punc.tokens.store import Store
 from punc.training import checkpoint
@@ -50,6 +51,7 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
     if checkpoint.finished(directory, conf):
         logger.info("punc train: %s is finished", directory / "final.pt")
         return
+    device = find_device(options.device) if model_class(model).trained_by_gradient else "cpu"
     store = Store(store_dir)
     torch.set_num_threads(options.threads or len(os.sched_getaffinity(0)))
     keep_freed_memory()
@@ -59,7 +61,7 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
         check_non_gradient(model, options)
         _fit(net, store, directory, options, conf)
     else:
-        _train_epochs(net, store, directory, options, conf)
+        _train_epochs(net.to(device), store, directory, options, conf)
     checkpoint.finish(directory, net, conf)
 
 
@@ -83,7 +85,7 @@ def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOp
     weights = parse_weights(options.class_weights, store.labels)
     updates = Optimizer(net, options.optimizer, options.learning_rate, options.epsilon, options.weight_decay)
     chunks = cut_streams(net, data, options)
-    bfloat16 = options.bfloat16 and has_bfloat16()
+    bfloat16 = options.bfloat16 and has_bfloat16(str(net.device))
     if bfloat16 != options.bfloat16:
         logger.warning("punc train: this processor has no bfloat16; float32 takes longer")
     linear = options.schedule == "linear"
@@ -116,19 +118,25 @@ def _counted(batches: Iterator[Batch], bar: tqdm) -> Iterator[Batch]:
 
 def train_epoch(model: Model, updates: Optimizer, batches: Iterator[Batch], weights: torch.Tensor | None,
                 max_grad_norm: float, bfloat16: bool = False) -> float:
-    """Train on batches; the state goes on from a batch to the one that follows it. Returns the mean loss of a batch.
+    """Train on batches, on the device of the model. The state goes on from a batch to the one that follows it.
+
+    Returns the mean loss of a batch.
 
     weights         (L,), of each label in the loss; None: all 1
     max_grad_norm   largest norm of the gradient; 0: no limit
     bfloat16        whether matrix products are in bfloat16
     """
     state: State = ()
-    total, count = torch.zeros(()), 0
+    device = model.device
+    weights = None if weights is None else weights.to(device)
+    total, count = torch.zeros((), device=device), 0
     for batch in batches:
+        has_slots = bool((batch.labels >= 0).any())
+        batch = batch.to(device)
         state = model.initial_state(len(batch.tokens)) if batch.fresh else tuple(s.detach() for s in state)
-        with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
+        with torch.autocast(device.type, torch.bfloat16, enabled=bfloat16):
             logits, state = model(batch.tokens, batch.pauses, state)
-        if (batch.labels < 0).all():  # no slot has a loss
+        if not has_slots:  # there is no loss
             continue
         loss = model.loss(logits.float(), batch.labels, weights)
         updates.zero_grad()
