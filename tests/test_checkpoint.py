@@ -14,6 +14,7 @@ from punc.training.optim import Optimizer
 
 torch.set_num_threads(1)
 CONF = {"model": "t_lstm", "seed": 1, "max_grad_norm": 0.5, "pauses": False, "class_weights": "", "store": "data/store"}
+STORE = {"vocab": 1, "train/ids.npy": 2}
 
 
 @pytest.mark.parametrize(("losses", "rates", "ended"), [
@@ -78,12 +79,12 @@ def same(a, b):
 
 def test_resume_restores_what_was_kept(tmp_path):
     model, updates = make()
-    assert resume(tmp_path, model, updates, CONF) is None
+    assert resume(tmp_path, model, updates, CONF, STORE) is None
     step(model, updates)
     progress = advance(Progress(0.1), 2.0, 0.003)
-    keep(tmp_path, model, updates, progress, CONF)
+    keep(tmp_path, model, updates, progress, CONF, STORE)
     other, others = make()
-    assert resume(tmp_path, other, others, CONF) == progress
+    assert resume(tmp_path, other, others, CONF, STORE) == progress
     assert same(weights(other), weights(model))
     for _ in range(2):  # the optimiser is restored too: the next steps are the same
         step(model, updates)
@@ -94,23 +95,23 @@ def test_resume_restores_what_was_kept(tmp_path):
 def test_keep_worse_epoch_restores_the_best(tmp_path):
     model, updates = make()
     first = advance(Progress(0.1), 2.0, 0.003)
-    keep(tmp_path, model, updates, first, CONF)
+    keep(tmp_path, model, updates, first, CONF, STORE)
     best = weights(model)
     step(model, updates)
     assert not same(weights(model), best)
     worse = advance(first, 3.0, 0.003)
-    keep(tmp_path, model, updates, worse, CONF)
+    keep(tmp_path, model, updates, worse, CONF, STORE)
     assert same(weights(model), best)
     assert same(read_checkpoint(tmp_path / "best.pt")["weights"], best)
     other, others = make()
-    assert resume(tmp_path, other, others, CONF) == worse
+    assert resume(tmp_path, other, others, CONF, STORE) == worse
     assert same(weights(other), best)
 
 
 def test_finish_writes_model_and_conf(tmp_path):
     model, updates = make()
     assert not finished(tmp_path, CONF)
-    keep(tmp_path, model, updates, advance(Progress(0.1), 2.0, 0.003), CONF)
+    keep(tmp_path, model, updates, advance(Progress(0.1), 2.0, 0.003), CONF, STORE)
     assert not finished(tmp_path, CONF)
     finish(tmp_path, model, CONF)
     assert finished(tmp_path, CONF)
@@ -135,13 +136,13 @@ def test_finish_without_an_epoch_is_an_error(tmp_path):
 @pytest.mark.parametrize("change", [{"seed": 2}, {"pauses": True}, {"new": 1}, {"model": "ta_lstm"}])
 def test_resume_and_finished_other_conf_is_an_error(tmp_path, change):
     model, updates = make()
-    keep(tmp_path, model, updates, advance(Progress(0.1), 2.0, 0.003), CONF)
+    keep(tmp_path, model, updates, advance(Progress(0.1), 2.0, 0.003), CONF, STORE)
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     name, value = next(iter(change.items()))
     message = f"{tmp_path}: here is a model with --{name}={CONF.get(name)}, not {value}; " \
         "remove the directory, or name another one"
     with pytest.raises(InputError) as error:
-        resume(tmp_path, model, updates, CONF | change)
+        resume(tmp_path, model, updates, CONF | change, STORE)
     assert str(error.value) == message
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
     finish(tmp_path, model, CONF)
@@ -150,28 +151,54 @@ def test_resume_and_finished_other_conf_is_an_error(tmp_path, change):
     assert str(error.value) == message
 
 
+def test_resume_and_finished_other_threads(tmp_path):
+    """Threads change the speed, and at most the last bits of the weights."""
+    model, updates = make()
+    progress = advance(Progress(0.1), 2.0, 0.003)
+    keep(tmp_path, model, updates, progress, CONF | {"threads": 1}, STORE)
+    assert resume(tmp_path, model, updates, CONF | {"threads": 2}, STORE) == progress
+    finish(tmp_path, model, CONF | {"threads": 2})
+    assert "--threads=2" in (tmp_path / "conf").read_text().splitlines()
+    assert finished(tmp_path, CONF | {"threads": 1})
+    assert finished(tmp_path, CONF)
+
+
+@pytest.mark.parametrize(("store", "name"), [
+    (STORE | {"train/ids.npy": 3}, "train/ids.npy"), (STORE | {"vocab": 2, "train/ids.npy": 3}, "vocab"),
+    (STORE | {"pieces.model": 1}, "pieces.model"), ({"vocab": 1}, "train/ids.npy")])
+def test_resume_changed_store_is_an_error(tmp_path, store, name):
+    model, updates = make()
+    keep(tmp_path, model, updates, advance(Progress(0.1), 2.0, 0.003), CONF, STORE)
+    before = weights(model)
+    with pytest.raises(InputError) as error:
+        resume(tmp_path, model, updates, CONF, store)
+    assert str(error.value) == f"data/store/{name}: changed since the training in {tmp_path} began; " \
+        "remove that directory to begin anew, or make the store as it was"
+    assert same(weights(model), before)
+
+
 @pytest.mark.parametrize("length", [0, 1, 100, -1])
 def test_resume_truncated_file_is_an_error(tmp_path, length):
     model, updates = make()
-    keep(tmp_path, model, updates, advance(Progress(0.1), 2.0, 0.003), CONF)
+    keep(tmp_path, model, updates, advance(Progress(0.1), 2.0, 0.003), CONF, STORE)
     path = tmp_path / "progress.pt"
     path.write_bytes(path.read_bytes()[:length])
     with pytest.raises(InputError) as error:
-        resume(tmp_path, model, updates, CONF)
+        resume(tmp_path, model, updates, CONF, STORE)
     assert str(error.value) == f"{path}: not a model file, or a truncated one; train the model again"
 
 
 def test_resume_model_instead_of_progress_is_an_error(tmp_path):
     model, updates = make()
-    keep(tmp_path, model, updates, advance(Progress(0.1), 2.0, 0.003), CONF)
+    keep(tmp_path, model, updates, advance(Progress(0.1), 2.0, 0.003), CONF, STORE)
     (tmp_path / "best.pt").rename(tmp_path / "progress.pt")
     with pytest.raises(InputError, match=r"progress\.pt: not a model file of punc; "):
-        resume(tmp_path, model, updates, CONF)
+        resume(tmp_path, model, updates, CONF, STORE)
 
 
 def test_resume_other_store_is_an_error(tmp_path):
     model, updates = make()
-    keep(tmp_path, model, updates, advance(Progress(0.1), 2.0, 0.003), CONF)
+    keep(tmp_path, model, updates, advance(Progress(0.1), 2.0, 0.003), CONF, STORE)
     larger = create("t_lstm", Vocabulary(["<unk>", "</s>", "a", "b"]), model.labels, model.spec["options"])
     with pytest.raises(InputError, match="this run was started on another store; remove the directory"):
-        resume(tmp_path, larger, Optimizer(larger, "adagrad", 0.1), CONF)
+        resume(tmp_path, larger, Optimizer(larger, "adagrad", 0.1), CONF, STORE)

@@ -73,6 +73,35 @@ def test_read_cost(tmp_path, text, cost):
         assert found[1:] == pytest.approx(cost[1:], abs=1e-3, nan_ok=True)
 
 
+def epoch(number, seconds):
+    return f"epoch {number}: rate 0.1, loss 0.4, dev loss 0.4, dev F1 39.12, 1,000 words/s, {seconds} s\n"
+
+
+@pytest.mark.parametrize(("logs", "cost"), [
+    # A run that was stopped after epoch 2 and went on: the rate is the same in all.
+    ({"train.1.log": epoch(1, 10.0) + epoch(2, 10.0), "train.log": epoch(3, 20.0)}, Cost("X", 3, 40, 1000)),
+    # It was stopped before epoch 2 was on disk: epoch 2 was trained twice, and counts once, as it was trained at last.
+    ({"train.1.log": epoch(1, 10.0) + epoch(2, 10.0), "train.log": epoch(2, 20.0)}, Cost("X", 2, 30, 1000)),
+    ({"train.1.log": epoch(1, 10.0), "train.log": epoch(1, 20.0)}, Cost("X", 1, 20, 1000)),
+    # The tenth part comes after the ninth; other logs are of other jobs.
+    ({"train.10.log": epoch(2, 20.0), "train.9.log": epoch(1, 10.0) + epoch(2, 50.0), "train.log": "",
+      "train.old.log": epoch(3, 1.0), "decode.1.log": epoch(4, 1.0)}, Cost("X", 2, 30, 1000)),
+    # A new training after an earlier, longer one.
+    ({"train.1.log": epoch(1, 10.0) + epoch(2, 10.0) + epoch(3, 10.0), "train.log": epoch(1, 20.0)},
+     Cost("X", 1, 20, 1000)),
+    # A later run found the model finished.
+    ({"train.1.log": LOG, "train.log": "punc train: exp/X/final.pt is finished\n"}, Cost("X", 2, 18, 240_000 / 18)),
+    # A later run was killed before its log began.
+    ({"train.1.log": LOG}, Cost("X", 2, 18, 240_000 / 18)),
+    ({"train.1.log": "dev loss 0.4, dev F1 42.30, 95.3 s\n", "train.log": "dev loss 0.4, dev F1 42.30, 9.0 s\n"},
+     Cost("X", np.nan, 9, np.nan)),
+])
+def test_read_cost_of_a_run_that_went_on(tmp_path, logs, cost):
+    for name, text in logs.items():
+        (tmp_path / name).write_text(text)
+    assert read_cost("X", tmp_path / "train.log")[1:] == pytest.approx(cost[1:], abs=1e-3, nan_ok=True)
+
+
 def test_collect_costs_of_systems_with_a_log(tmp_path):
     (tmp_path / "X/log").mkdir(parents=True)
     (tmp_path / "X/log/train.log").write_text(LOG)

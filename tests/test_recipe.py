@@ -9,12 +9,14 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from punc.data.datadir import DataDir
+from punc.scoring.collect import read_cost
 
 ROOT = Path(__file__).parents[1]
 UTILS = ROOT / "utils"
@@ -100,6 +102,61 @@ def test_train_model_keeps_model_newer_than_confs_and_store(tmp_path, newest, tr
     line = "exp/log/train.log punc train --config conf --batch-size 1 2 store exp"
     assert script(tmp_path, 'train_model exp store conf --batch-size "1 2"; echo done') == (
         [line] * trained + ["done"], "", 0)
+
+
+@pytest.fixture
+def training(tmp_path, toy_store):
+    """A script that trains in tmp_path/exp with train_model and run.pl."""
+    (tmp_path / "a.conf").write_text("\n".join([
+        "--model=t_lstm", "--embedding-dim=6", "--hidden-dim=8", "--train-set=train_before", "--dev-set=dev_before",
+        "--batch-size=20", "--epochs=12", "--schedule=linear", "--threads=1", ""]))
+    (tmp_path / "run.sh").write_text("\n".join([
+        "set -euo pipefail", 'cd "$(dirname "$0")"', "stage=0 stop_stage=7 systems=", "cmd=run.pl",
+        f"PATH={os.path.dirname(sys.executable)}:{UTILS}:$PATH", f". {UTILS}/recipe.sh",
+        f"train_model exp {toy_store} a.conf", ""]))
+    return ["bash", str(tmp_path / "run.sh")]
+
+
+def train_logs(directory):
+    return {path.name: path.read_text() for path in (directory / "exp/log").iterdir()}
+
+
+def test_train_model_log_of_a_killed_run_is_kept(tmp_path, training):
+    """After a kill and a second run, the logs have all epochs, and each one counts once."""
+    job = subprocess.Popen(training, start_new_session=True, stderr=subprocess.DEVNULL)
+    log = tmp_path / "exp/log/train.log"
+    while job.poll() is None and not (log.exists() and "\nepoch 3:" in log.read_text()):
+        time.sleep(0.005)
+    with contextlib.suppress(ProcessLookupError):
+        for group in groups_below(job.pid):
+            os.killpg(group, signal.SIGKILL)
+    assert job.wait() == -signal.SIGKILL
+    assert not (tmp_path / "exp/final.pt").exists()
+    subprocess.run(training, check=True, timeout=120)
+    logs = train_logs(tmp_path)
+    assert sorted(logs) == ["train.1.log", "train.log"]
+    assert "\nepoch 3:" in logs["train.1.log"]
+    assert "\nepoch 2:" not in logs["train.log"]
+    assert "\nepoch 12:" in logs["train.log"]
+    assert read_cost("X", log).epochs == 12
+    assert sorted(path.name for path in (tmp_path / "exp").iterdir()) == [
+        "conf", "final.pt", "labels.txt", "log", "vocab"]
+
+
+def test_train_model_newer_comment_in_a_conf_changes_nothing(tmp_path, training):
+    subprocess.run(training, check=True, timeout=120)
+    before, epochs = (tmp_path / "exp/final.pt").read_bytes(), train_logs(tmp_path)["train.log"]
+    for _ in range(2):
+        with open(tmp_path / "a.conf", "a") as conf:
+            conf.write("# a comment\n")
+        os.utime(tmp_path / "a.conf", (4e9, 4e9))
+        subprocess.run(training, check=True, timeout=120)
+        assert (tmp_path / "exp/final.pt").read_bytes() == before
+        logs = train_logs(tmp_path)
+        assert sorted(logs) == ["train.1.log", "train.log"]
+        assert logs["train.1.log"] == epochs
+        assert "punc train: exp/final.pt is finished\n" in logs["train.log"]
+    assert read_cost("X", tmp_path / "exp/log/train.log").epochs == 12
 
 
 def test_decode_and_score_skips_finished_work(tmp_path):

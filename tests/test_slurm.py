@@ -6,6 +6,7 @@ directory, on free ports, with its own key, and is stopped at the end.
 
 import contextlib
 import importlib.util
+import json
 import os
 import re
 import shlex
@@ -172,6 +173,17 @@ def test_wait_job_ended_by_slurm(tmp_path, slurm_pl, monkeypatch, answers, codes
     monkeypatch.setattr(slurm_pl, "states", states)
     monkeypatch.setattr(slurm_pl, "GRACE", 0.01)
     assert slurm_pl.wait("7", list(codes), tmp_path) == (codes, reasons)
+
+
+def test_run_job_started_again_appends_to_its_log(place):
+    (place / "done").mkdir()
+    what = {"command": "echo run", "log": "a.log", "name": None, "threads": 1, "done": str(place / "done")}
+    (place / "a.json").write_text(json.dumps(what))
+    for _ in range(2):
+        assert run(SLURM_PL, "--run-job", "a.json", "1", cwd=place, env={"SLURM_JOB_ID": "7"}).returncode == 0
+    lines = (place / "a.log").read_text().splitlines()
+    assert [line for line in lines if not line.startswith("#")] == ["run", "run"]
+    assert sum(line.startswith("# Ended (code 0)") for line in lines) == 2
 
 
 def test_wait_for_late_file(tmp_path, slurm_pl, monkeypatch):

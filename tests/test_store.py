@@ -2,6 +2,8 @@
 
 import os
 import string
+import tracemalloc
+import zlib
 
 import numpy as np
 import pytest
@@ -60,6 +62,32 @@ def test_make_store_by_hand(place):
     with pytest.raises(ValueError, match="read-only"):
         train.ids[0] = 1
     assert (place / "store/train/index").read_text() == "a 0 4\nb 4 2\n"
+
+
+def test_store_checksums_are_of_what_a_training_reads(place):
+    store = make(place)
+    sums = store.checksums(["train"])
+    assert sums == {name: zlib.crc32((store.path / name).read_bytes()) for name in (
+        "vocab", "labels.txt", "train/ids.npy", "train/labels.npy", "train/pauses.npy", "train/index")}
+    assert store.checksums({"test"}) == {name: zlib.crc32((store.path / name).read_bytes()) for name in (
+        "vocab", "labels.txt", "test/ids.npy", "test/index")}  # no labels, no pauses
+    os.utime(place / "train/text", (1e9, 1e9))  # an input has a new time: the store is made again, and is the same
+    conf = (store.path / "conf").read_bytes()
+    again = make(place)
+    assert (store.path / "conf").read_bytes() != conf
+    assert again.checksums(["train"]) == sums
+
+
+def test_store_checksums_memory_is_flat(place):
+    store = make(place)
+    with open(store.path / "train/ids.npy", "ab") as file:
+        file.truncate(64 << 20)
+    tracemalloc.start()
+    try:
+        store.checksums(["train"])
+        assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_make_store_with_a_given_vocabulary(place):

@@ -1,9 +1,12 @@
 """Training: it learns, is repeatable bit for bit, and continues after a kill to the same model."""
 
+import contextlib
 import importlib
 import os
 import re
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 
@@ -15,6 +18,7 @@ from torch import nn
 import punc.training.train
 from punc.base.bfloat16 import has_bfloat16
 from punc.base.errors import InputError
+from punc.base.lock import lock_directory
 from punc.bin import main as command
 from punc.data.datadir import Utterance, write_data_dir
 from punc.decoding.decode import log_posteriors
@@ -211,6 +215,109 @@ def test_train_finished_run_does_nothing(toy_store, tmp_path, capsys):
     assert command.main(line) == 0
     assert capsys.readouterr().err == f"punc train: {tmp_path}/final.pt is finished\n"
     assert {path.name: (path.stat().st_mtime_ns, path.stat().st_ino) for path in tmp_path.iterdir()} == before
+
+
+def test_train_comments_and_threads_are_no_other_options(toy_store, tmp_path, capsys):
+    lines = ["# one\n", *(f"{argument}\n" for argument in arguments("", "", **SETTINGS | {"epochs": 1})[1:-2])]
+    (tmp_path / "conf").write_text("".join(lines))
+    line = ["train", f"--config={tmp_path}/conf", str(toy_store), str(tmp_path / "exp")]
+    assert command.main(line) == 0
+    before = {path.name: path.read_bytes() for path in (tmp_path / "exp").iterdir()}
+    (tmp_path / "conf").write_text("".join(["# another one\n\n", *(f"{text[:-1]}  # why\n" for text in lines[1:])]))
+    for more in ([], ["--threads=2"]):
+        capsys.readouterr()
+        assert command.main([*line, *more]) == 0
+        assert capsys.readouterr().err == f"punc train: {tmp_path}/exp/final.pt is finished\n"
+        assert {path.name: path.read_bytes() for path in (tmp_path / "exp").iterdir()} == before
+
+
+def test_train_second_run_into_a_directory_is_refused(toy_store, tmp_path, capsys):
+    """While the first one lives, however little it does; when it is dead, the second goes on from its last epoch."""
+    whole = run(toy_store, tmp_path / "whole", "stateful", epochs=4, min_improvement=0.0)
+    exp = tmp_path / "exp"
+    line = arguments(toy_store, exp, **SETTINGS | {"epochs": 4, "min_improvement": 0.0})
+    code = "import sys; from punc.bin.main import main; sys.exit(main())"
+    with subprocess.Popen([sys.executable, "-c", code, *line], stderr=subprocess.PIPE, text=True) as first:
+        for text in first.stderr:
+            if text.startswith("epoch 2"):
+                first.send_signal(signal.SIGSTOP)
+                break
+        before = {path.name: path.read_bytes() for path in exp.iterdir()}
+        capsys.readouterr()
+        assert command.main(line) == 1
+        text = capsys.readouterr().err
+        assert text.startswith(f"punc train: {exp}: process {first.pid} on {socket.gethostname()} is writing here (")
+        assert text.endswith("); wait until it ends, or name another directory\n")
+        assert text.count("\n") == 1
+        assert {path.name: path.read_bytes() for path in exp.iterdir()} == before
+        first.kill()
+    assert command.main(line) == 0
+    assert "epoch 1:" not in capsys.readouterr().err
+    assert same(read_checkpoint(exp / "final.pt")["weights"], whole)
+    assert sorted(path.name for path in exp.iterdir()) == ["conf", "final.pt", "labels.txt", "vocab"]
+
+
+def test_train_finished_run_needs_no_lock(toy_store, tmp_path, capsys):
+    line = arguments(toy_store, tmp_path, **SETTINGS | {"epochs": 1})
+    assert command.main(line) == 0
+    capsys.readouterr()
+    with lock_directory(tmp_path):
+        assert command.main(line) == 0
+    assert capsys.readouterr().err == f"punc train: {tmp_path}/final.pt is finished\n"
+
+
+def test_train_run_that_another_process_has_just_finished(toy_store, tmp_path, capsys, monkeypatch):
+    """The other process ends between the first look at the directory and the lock."""
+    @contextlib.contextmanager
+    def late(directory):
+        monkeypatch.undo()
+        run(toy_store, directory, "stateful", epochs=1)
+        capsys.readouterr()
+        yield
+
+    monkeypatch.setattr(punc.training.train, "lock_directory", late)
+    run(toy_store, tmp_path, "stateful", epochs=1)
+    assert capsys.readouterr().err == f"punc train: {tmp_path}/final.pt is finished\n"
+
+
+def train_one_epoch(store, directory, monkeypatch):
+    """Train, and be killed after the first epoch of two."""
+    with monkeypatch.context() as patch:
+        count_and_kill(patch, 2)
+        with pytest.raises(Killed):
+            run(store, directory, "stateful", epochs=2)
+
+
+@pytest.mark.parametrize("name", ["vocab", "train_before/labels.npy", "train_before/index", "dev_before/ids.npy",
+                                  "dev_before/pauses.npy"])
+def test_train_changed_store_under_a_half_trained_model_is_an_error(toy_store, tmp_path, monkeypatch, capsys, name):
+    store, exp = tmp_path / "store", tmp_path / "exp"
+    shutil.copytree(toy_store, store)
+    train_one_epoch(store, exp, monkeypatch)
+    before = {path.name: path.read_bytes() for path in exp.iterdir()}
+    content = (store / name).read_bytes()
+    changed = {"vocab": content.replace(b"c\nd", b"d\nc"), "train_before/index": content.replace(b"s0000", b"r0000"),
+               "dev_before/pauses.npy": None}.get(name, content[:-4] + bytes(4))
+    assert changed != content
+    (store / name).write_bytes(changed) if changed else (store / name).unlink()
+    capsys.readouterr()
+    assert command.main(arguments(store, exp, **SETTINGS | {"epochs": 2})) == 1
+    assert capsys.readouterr().err == (f"punc train: {store}/{name}: changed since the training in {exp} began; "
+                                       "remove that directory to begin anew, or make the store as it was\n")
+    assert {path.name: path.read_bytes() for path in exp.iterdir()} == before
+
+
+def test_train_store_made_again_and_the_same_continues(toy_store, tmp_path, monkeypatch):
+    """Times do not count, nor do sets that the model does not read."""
+    whole = run(toy_store, tmp_path / "whole", "stateful", epochs=2)
+    shutil.copytree(toy_store, tmp_path / "store")
+    train_one_epoch(tmp_path / "store", tmp_path / "exp", monkeypatch)
+    for path in (tmp_path / "store").rglob("*"):
+        os.utime(path, (1e9, 1e9))
+    with open(tmp_path / "store/conf", "a") as file:
+        file.write("# /data/more/text 7 bytes 1\n")
+    shutil.rmtree(tmp_path / "store/train_after")
+    assert same(run(tmp_path / "store", tmp_path / "exp", "stateful", epochs=2), whole)
 
 
 def test_train_saved_conf_trains_the_same_model(toy_store, tmp_path):

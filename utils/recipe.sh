@@ -149,13 +149,23 @@ conf_files() {
   done < <(sed -nE 's/^--config(=|[[:space:]]+)([^[:space:]]+).*/\2/p' "$1")
 }
 
+# keep_log LOG: renames a log of training, NAME.log to NAME.1.log, NAME.2.log …, because $cmd begins a log anew. The log
+# of a run that found the model finished is not kept.
+keep_log() {
+  local number=1
+  if [ ! -s "$1" ] || grep -q ' is finished$' "$1"; then return 0; fi
+  while [ -e "${1%.log}.$number.log" ]; do number=$((number + 1)); done
+  mv "$1" "${1%.log}.$number.log"
+}
+
 # train_model MODEL-DIR STORE CONF [OPTION …]: punc train. Keeps a finished model that is newer than its store and conf;
-# a run that was stopped goes on where it was.
+# a run that was stopped goes on where it was, and the logs of its parts are train.1.log … train.log.
 train_model() {
   local model=$1 store=$2 conf=$3 files
   mapfile -t files < <(conf_files "$conf")
   # A run that was killed in its last moment has left its progress: punc train sees that it is finished, and removes it.
   newer "$model/final.pt" "$store/conf" "${files[@]}" && [ ! -e "$model/progress.pt" ] && return
+  keep_log "$model/log/train.log"
   $cmd "$model/log/train.log" punc train --config "$conf" "${@:4}" "$store" "$model"
 }
 

@@ -88,7 +88,7 @@ def run_one(description, number):
     name = what["name"]
     command, log = (what[key].replace(name, number) if name else what[key] for key in ("command", "log"))
     job = f"{os.environ['SLURM_ARRAY_JOB_ID']}_{number}" if name else os.environ["SLURM_JOB_ID"]
-    empty([log])  # Slurm may have started it before, on a node that was lost
+    # The log is not emptied here: Slurm may have started the job before, on a node that was lost, and training goes on.
     signal.signal(signal.SIGTERM, lambda *_: None)  # Slurm's; the command gets it too, and its end is still reported
     # Not in a process group of its own: Slurm must find all its processes.
     code = run_job(command, log, what["threads"], f"Running on {os.uname().nodename}, Slurm's job {job}")

@@ -6,6 +6,7 @@ What other packages and programs use:
                   arguments
     files       atomic_dir, atomic_file, decode_line, open_input, read_lines: reading with clear errors; writing whole
                   or not at all
+    lock        lock_directory: one writer at a time for an output directory
     options     OptionParser, boolean, kebab, keyword_arguments, nearest, with_options: command-line options and conf
                   files
     log         hide_progress: messages on standard error

@@ -90,25 +90,43 @@ def _tests(this: Score, other: Score, tested: Sequence[str]) -> list[PairedTest]
 
 
 def collect_costs(exp: str | os.PathLike, systems: Iterable[str]) -> dict[str, Cost]:
-    """The cost of training of each system that has a complete log, EXP-DIR/SYSTEM/log/train.log."""
+    """The cost of training of each system that has a complete log in EXP-DIR/SYSTEM/log.
+
+    The log is train.log; if the run was stopped and went on, it is train.1.log, train.2.log, … and train.log.
+    """
     costs = {system: read_cost(system, Path(exp) / system / "log" / "train.log") for system in systems}
     return {system: cost for system, cost in costs.items() if cost}
 
 
 def read_cost(system: str, log: Path) -> Cost | None:
-    """Read the cost of training from the messages of `punc train`; None if the first epoch is not there."""
-    if not log.is_file():
-        return None
-    with open_input(log) as file:
-        lines = [line.decode("utf-8", "replace").rstrip() for line in file]
-    epochs = {int(match[1]): (float(match[2].replace(",", "")), float(match[3]))
-              for match in map(EPOCH.search, lines) if match}
+    """Read the cost of training from the messages of `punc train`; None if the first epoch is not there.
+
+    An epoch that was trained again, because the run was stopped before it was on disk, counts once, as the model was
+    trained; a first epoch begins a new run.
+    """
+    lines = [line for part in _parts(log) for line in _lines(part)]
+    epochs: dict[int, tuple[float, float]] = {}
+    for match in filter(None, map(EPOCH.search, lines)):
+        epochs = {epoch: cost for epoch, cost in epochs.items() if epoch < int(match[1])}
+        epochs[int(match[1])] = (float(match[2].replace(",", "")), float(match[3]))
     fits = [float(match[1]) for match in map(FIT.search, lines) if match]
     if 1 in epochs:
         seconds = sum(elapsed for _, elapsed in epochs.values())
         tokens = sum(rate * elapsed for rate, elapsed in epochs.values())
         return Cost(system, float(len(epochs)), _rounded(seconds), _rounded(tokens / max(seconds, 1e-9)))
     return Cost(system, np.nan, _rounded(fits[-1]), np.nan) if fits and not epochs else None
+
+
+def _parts(log: Path) -> list[Path]:
+    """The logs of a run in their order: NAME.1.log, NAME.2.log, … and NAME.log."""
+    number = re.compile(re.escape(log.stem) + r"\.(\d+)\.log")
+    found = {int(match[1]): path for path in log.parent.glob("*.log") if (match := number.fullmatch(path.name))}
+    return [*(found[n] for n in sorted(found)), *([log] if log.is_file() else [])]
+
+
+def _lines(path: Path) -> list[str]:
+    with open_input(path) as file:
+        return [line.decode("utf-8", "replace").rstrip() for line in file]
 
 
 def _rounded(value: float) -> float:

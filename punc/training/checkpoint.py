@@ -1,11 +1,13 @@
 """The state of a training run on disk: a run continues from its last complete epoch; a finished run is not repeated.
 
 During training the directory has `best.pt`, the model with the lowest development loss, and `progress.pt`, all that the
-next epoch depends on. At the end it has `final.pt`, `conf`, `labels.txt` and the tokenizer's files.
+next epoch depends on, with checksums of the store. At the end it has `final.pt`, `conf`, `labels.txt` and the
+tokenizer's files.
 """
 
 import math
 import os
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +22,10 @@ from punc.models.base import Model, option_defaults, read_checkpoint, save
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions
 
-FORMAT = "punc progress 1"
+FORMAT = "punc progress 2"
+# With another thread count PyTorch adds up in another order, so the last bits of the weights may differ. It is the same
+# model all the same, and a run may go on where there are more cores, or fewer.
+NOT_COMPARED = ("threads",)
 
 
 class Progress(NamedTuple):
@@ -62,16 +67,24 @@ def finished(directory: Path, conf: dict[str, Any]) -> bool:
     return True
 
 
-def resume(directory: Path, model: Model, updates: Optimizer, conf: dict[str, Any]) -> Progress | None:
+def resume(directory: Path, model: Model, updates: Optimizer, conf: dict[str, Any],
+           store: Mapping[str, int]) -> Progress | None:
     """Restore the model and the optimiser of the last complete epoch; None if there is none.
 
-    Raises InputError if the run was started with another conf or on another store.
+    store   the checksums of the store's files, by their names
+
+    Raises InputError if the run was started with another conf or on another store, or if the store has changed since.
     """
     path = directory / "progress.pt"
     if not path.exists():
         return None
     content = read_checkpoint(path, FORMAT)
     _check_conf(content["conf"], conf, directory)
+    for name in {**content["store"], **store}:
+        if content["store"].get(name) != store.get(name):
+            raise InputError(f"changed since the training in {directory} began",
+                             "remove that directory to begin anew, or make the store as it was",
+                             Path(conf["store"]) / name)
     try:
         model.load_state_dict(content["weights"])
         updates.load_state_dict(content["optimizer"])
@@ -81,8 +94,11 @@ def resume(directory: Path, model: Model, updates: Optimizer, conf: dict[str, An
     return Progress(*content["progress"])
 
 
-def keep(directory: Path, model: Model, updates: Optimizer, progress: Progress, conf: dict[str, Any]) -> None:
+def keep(directory: Path, model: Model, updates: Optimizer, progress: Progress, conf: dict[str, Any],
+         store: Mapping[str, int]) -> None:
     """Write what the next epoch depends on, and the model if it is the best so far; if not, restore the best model.
+
+    store   the checksums of the store's files, by their names
 
     The model is written first: a run that is killed in between repeats its last epoch, with the same result.
     """
@@ -91,8 +107,8 @@ def keep(directory: Path, model: Model, updates: Optimizer, progress: Progress, 
     else:
         model.load_state_dict(read_checkpoint(directory / "best.pt")["weights"])
     with atomic_file(directory / "progress.pt", "wb") as file:
-        torch.save({"format": FORMAT, "conf": conf, "progress": tuple(progress), "weights": model.state_dict(),
-                    "optimizer": updates.state_dict()}, file)
+        torch.save({"format": FORMAT, "conf": conf, "store": dict(store), "progress": tuple(progress),
+                    "weights": model.state_dict(), "optimizer": updates.state_dict()}, file)
 
 
 def finish(directory: Path, model: Model, conf: dict[str, Any]) -> None:
@@ -115,6 +131,6 @@ def _check_conf(saved: dict[str, Any], conf: dict[str, Any], directory: Path) ->
     defaults = {**option_defaults(conf["model"]), **asdict(TrainingOptions())}
     saved, conf = {**defaults, **saved}, {**defaults, **conf}
     for name in {**saved, **conf}:
-        if saved.get(name) != conf.get(name):
+        if saved.get(name) != conf.get(name) and name not in NOT_COMPARED:
             raise InputError(f"here is a model with {kebab(name)}={saved.get(name)}, not {conf.get(name)}",
                              "remove the directory, or name another one", directory)

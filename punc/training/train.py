@@ -24,6 +24,7 @@ import torch
 from tqdm import tqdm
 
 from punc.base.bfloat16 import has_bfloat16
+from punc.base.lock import lock_directory
 from punc.base.log import hide_progress
 from punc.base.memory import keep_freed_memory
 from punc.models.base import Model, State, create, save
@@ -43,14 +44,28 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
           options: TrainingOptions) -> None:
     """Train a model on a store. Writes final.pt, conf, labels.txt and the tokenizer's files to the directory.
 
-    A finished run started again does nothing. Raises InputError if the store or the options do not fit, or if the
-    directory has a model that was trained with other options.
+    A finished run started again does nothing. Raises InputError if the store or the options do not fit, if the
+    directory has a model that was trained with other options, or if another process trains there.
     """
     directory, conf = Path(directory), run_conf(model, model_options, options, store_dir)
-    if checkpoint.finished(directory, conf):
-        logger.info("punc train: %s is finished", directory / "final.pt")
+    if _finished(directory, conf):  # without the lock: the directory may be read-only
         return
-    store = Store(store_dir)
+    with lock_directory(directory):
+        if not _finished(directory, conf):  # by the process that had the lock
+            _train(Store(store_dir), directory, model, model_options, options, conf)
+
+
+def _finished(directory: Path, conf: dict[str, Any]) -> bool:
+    """Whether the run is finished; says so."""
+    finished = checkpoint.finished(directory, conf)
+    if finished:
+        logger.info("punc train: %s is finished", directory / "final.pt")
+    return finished
+
+
+def _train(store: Store, directory: Path, model: str, model_options: Mapping[str, Any], options: TrainingOptions,
+           conf: dict[str, Any]) -> None:
+    """Train to the end, from where the run was stopped."""
     torch.set_num_threads(options.threads or len(os.sched_getaffinity(0)))
     keep_freed_memory()
     torch.manual_seed(options.seed)
@@ -88,7 +103,8 @@ def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOp
         logger.warning("punc train: this processor has no bfloat16; float32 takes longer")
     linear = options.schedule == "linear"
     slots, fall = (count_slots(data), options.learning_rate / options.epochs) if linear else (1, 0.0)
-    progress = checkpoint.resume(directory, net, updates, conf) or Progress(options.learning_rate)
+    sums = store.checksums({options.train_set, options.dev_set})
+    progress = checkpoint.resume(directory, net, updates, conf, sums) or Progress(options.learning_rate)
     what = "words" if net.token_type == "word" else "tokens"
     while not progress.ended and progress.epoch < options.epochs:
         begin = time.perf_counter()
@@ -104,7 +120,7 @@ def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOp
         logger.info("epoch %d: rate %g, loss %.5f, dev loss %.5f, dev F1 %.2f, %s %s/s, %.1f s", progress.epoch + 1,
                     progress.learning_rate, loss, dev_loss, dev_f1, f"{len(data.ids) / seconds:,.0f}", what, seconds)
         progress = advance(progress, dev_loss, options.min_improvement, fall)
-        checkpoint.keep(directory, net, updates, progress, conf)
+        checkpoint.keep(directory, net, updates, progress, conf, sums)
 
 
 def _counted(batches: Iterator[Batch], bar: tqdm) -> Iterator[Batch]:

@@ -1,0 +1,102 @@
+"""A lock on an output directory, so that it has one writer at a time.
+
+The lock is flock(2) on the file `.lock` in the directory. The system ends it with the process that holds it, however
+that ends, so a killed process blocks nobody, although the file stays. Its content, `HOST PID COMMAND`, only tells
+others who holds the lock. Programs that the process starts do not inherit the lock; forks without exec do.
+
+Over NFS the lock works as far as flock does. Linux asks the server for it, so machines see each other's locks, unless
+the file system is mounted with `nolock` or `local_lock`. If a machine crashes, the server keeps its locks until that
+machine is back or its lease ends.
+"""
+
+import contextlib
+import errno
+import fcntl
+import logging
+import os
+import shlex
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from punc.base.errors import InputError
+
+logger = logging.getLogger(__name__)
+NAME = ".lock"
+ATTEMPTS = 100  # to make the directory
+NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
+
+
+@contextlib.contextmanager
+def lock_directory(directory: str | os.PathLike) -> Iterator[None]:
+    """Hold the lock of a directory while the block runs; makes the directory if it is missing.
+
+    Afterwards the file `.lock` is removed, and so is a directory made here if the block has left nothing in it.
+
+    Raises InputError if another process holds the lock.
+    """
+    path = Path(directory) / NAME
+    made = [folder for folder in path.parents if not folder.exists()]  # the deepest first
+    try:
+        with _locked(path) as file:
+            try:
+                yield
+            finally:
+                if _is_at(file, path):  # not if someone has removed the directory, and another process is in a new one
+                    path.unlink()
+    finally:
+        for folder in made:
+            with contextlib.suppress(OSError):  # has files, or has been removed
+                folder.rmdir()
+
+
+def _locked(path: Path) -> IO[str]:
+    """The open and locked lock file, which names this process."""
+    attempts = 0
+    while True:
+        attempts += 1
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = open(path, "a+", encoding="utf-8", errors="surrogateescape")  # noqa: SIM115 (the caller closes it)
+        except (FileNotFoundError, FileExistsError):
+            if attempts == ATTEMPTS:  # a file is in the way
+                raise
+            continue  # another process has just removed the directory that it made
+        try:
+            _flock(file, path)
+            if _is_at(file, path):
+                file.truncate(0)
+                command = shlex.join([os.path.basename(sys.argv[0]), *sys.argv[1:]])
+                file.write(f"{socket.gethostname()} {os.getpid()} {command}\n")
+                file.flush()
+                return file
+        except BaseException:
+            file.close()
+            raise
+        file.close()  # its last holder has removed it: the lock is on a file that no other process finds
+
+
+def _flock(file: IO[str], path: Path) -> None:
+    """Lock an open file. Raises InputError, with the content of the file, if another process has locked it."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.seek(0)
+        host, _, rest = file.read().strip().partition(" ")
+        pid, _, command = rest.partition(" ")
+        who = f"process {pid} on {host} is writing here ({command})" if pid else "another process is writing here"
+        raise InputError(who, "wait until it ends, or name another directory", path.parent) from None
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise
+        logger.warning("%s: this file system has no locks; do not start a second process here", path.parent)
+
+
+def _is_at(file: IO[str], path: Path) -> bool:
+    """Whether an open file is the one at this path."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
+    except FileNotFoundError:
+        return False

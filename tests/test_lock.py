@@ -1,0 +1,166 @@
+"""The lock on an output directory: one holder, gone with its process, nothing left behind."""
+
+import contextlib
+import errno
+import fcntl
+import os
+import signal
+import socket
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from punc.base.errors import InputError
+from punc.base.lock import lock_directory
+
+HOLD = """
+import sys, time
+from punc.base.lock import lock_directory
+with lock_directory(sys.argv[1]):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def holder(tmp_path):
+    """Another process that holds the lock of tmp_path/exp."""
+    line = [sys.executable, "-c", HOLD, tmp_path / "exp", "two words"]
+    with subprocess.Popen(line, stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"held\n"
+        yield process
+        process.kill()
+
+
+def test_lock_second_holder_is_refused(tmp_path, holder):
+    message = f"{tmp_path}/exp: process {holder.pid} on {socket.gethostname()} is writing here " \
+        f"(-c {tmp_path}/exp 'two words'); wait until it ends, or name another directory"
+    before = (tmp_path / "exp/.lock").read_bytes()
+    with pytest.raises(InputError) as error, lock_directory(tmp_path / "exp"):
+        pass
+    assert str(error.value) == message
+    assert (tmp_path / "exp/.lock").read_bytes() == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_lock_of_killed_process_is_free(tmp_path, holder, number):
+    holder.send_signal(number)
+    holder.wait()
+    assert (tmp_path / "exp/.lock").exists()
+    with lock_directory(tmp_path / "exp"):
+        assert (tmp_path / "exp/.lock").read_text().startswith(f"{socket.gethostname()} {os.getpid()} ")
+        assert (tmp_path / "exp/.lock").read_text().count("\n") == 1
+    assert list((tmp_path / "exp").iterdir()) == []  # the directory was not made here
+
+
+def test_lock_of_unreaped_process_is_free(tmp_path, holder):
+    os.kill(holder.pid, signal.SIGKILL)
+    os.waitid(os.P_PID, holder.pid, os.WEXITED | os.WNOWAIT)  # it has ended and is a zombie
+    with lock_directory(tmp_path / "exp"):
+        pass
+
+
+def test_lock_does_not_pass_to_started_processes(tmp_path):
+    with lock_directory(tmp_path):
+        child = subprocess.Popen(["sleep", "60"])
+    try:
+        with lock_directory(tmp_path):
+            pass
+    finally:
+        child.kill()
+        child.wait()
+
+
+def test_lock_unwritten_directories_are_removed(tmp_path):
+    with lock_directory(tmp_path / "a/b/c"):
+        assert (tmp_path / "a/b/c/.lock").is_file()
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(KeyError), lock_directory(tmp_path / "a/b/c"):
+        raise KeyError
+    assert list(tmp_path.iterdir()) == []
+    with lock_directory(tmp_path / "a/b/c"):
+        (tmp_path / "a/b/file").touch()
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a", "b", "file"]
+
+
+def test_lock_written_directory_keeps_only_what_was_written(tmp_path):
+    with lock_directory(tmp_path / "exp"):
+        (tmp_path / "exp/final.pt").touch()
+    assert [path.name for path in (tmp_path / "exp").iterdir()] == ["final.pt"]
+
+
+def test_lock_before_its_content_is_written(tmp_path):
+    with open(tmp_path / ".lock", "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(InputError, match="another process is writing here; wait"), lock_directory(tmp_path):
+            pass
+
+
+def test_lock_file_removed_between_open_and_lock_is_not_a_lock(tmp_path, monkeypatch):
+    """The last holder removes the file after this process has opened it: the lock is then taken on a new file."""
+    flock, calls = fcntl.flock, []
+
+    def late(file, operation):
+        calls.append(file)
+        if len(calls) == 1:
+            (tmp_path / ".lock").unlink()
+        flock(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    with lock_directory(tmp_path):
+        assert len(calls) == 2
+        with pytest.raises(InputError, match=f"process {os.getpid()} on "), lock_directory(tmp_path):
+            pass
+
+
+def test_lock_of_removed_directory_leaves_the_next_ones(tmp_path):
+    """The directory is removed and made again by another holder; the first one's end does not free the second's."""
+    with lock_directory(tmp_path / "exp"):
+        os.rename(tmp_path / "exp", tmp_path / "old")
+        second = lock_directory(tmp_path / "exp")
+        second.__enter__()
+    with pytest.raises(InputError, match="is writing here"), lock_directory(tmp_path / "exp"):
+        pass
+    second.__exit__(None, None, None)
+
+
+def test_lock_has_one_holder_of_many(tmp_path):
+    """Threads take and leave the lock as fast as they can, directory and all; never two hold it."""
+    inside, most, taken = [], [], []
+
+    def work():
+        for _ in range(200):
+            with contextlib.suppress(InputError), lock_directory(tmp_path / "exp"):
+                inside.append(1)
+                most.append(len(inside))
+                taken.append(1)
+                inside.pop()
+
+    with ThreadPoolExecutor(4) as pool:
+        for result in [pool.submit(work) for _ in range(4)]:
+            result.result()
+    assert max(most) == 1
+    assert taken
+    assert not (tmp_path / "exp/.lock").exists()
+
+
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK])
+def test_lock_file_system_without_locks_is_a_warning(tmp_path, capsys, monkeypatch, number):
+    def flock(*_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with lock_directory(tmp_path):
+        pass
+    assert capsys.readouterr().err == \
+        f"{tmp_path}: this file system has no locks; do not start a second process here\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_lock_of_a_file_is_an_error(tmp_path):
+    (tmp_path / "exp").touch()
+    with pytest.raises(FileExistsError), lock_directory(tmp_path / "exp"):
+        pass
+    assert (tmp_path / "exp").is_file()
