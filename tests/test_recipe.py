@@ -181,6 +181,24 @@ def test_decode_and_score_skips_finished_work(tmp_path):
     assert script(tmp_path, body)[0] == [scored[0], decoded[1], scored[1]]
 
 
+def test_decode_in_jobs_joins_their_parts(tmp_path):
+    body = 'decode_options=(--nj 2)\ndecode exp/A data/test exp/A/decode_test --scale O=0.5; ls exp/A'
+    (tmp_path / "exp/A/decode_test.parts/9").mkdir(parents=True)  # of a run that was killed
+    job = "punc punctuate --nj 2 --scale O=0.5 --jobs 3 --job JOB exp/A data/test exp/A/decode_test.parts/JOB"
+    joined = " ".join(f"exp/A/decode_test.parts/{n}" for n in (1, 2, 3))
+    assert script(tmp_path, body, "--decode-jobs", "3") == ([
+        f"JOB=1:3 exp/A/log/decode_test.JOB.log {job}",
+        f"exp/A/log/decode_test.log punc join-punctuated exp/A/decode_test {joined}"], "", 0)
+    assert script(tmp_path, body + "; echo done", "--decode-jobs", "3")[0][-1] == "done"
+    assert script(tmp_path, "cmd=false; decode exp/A data/test exp/A/decode_test; echo done", "--decode-jobs", "3") == (
+        [], "", 1)
+
+
+def test_decode_jobs_that_are_no_number(tmp_path):
+    assert script(tmp_path, "", "--decode-jobs", "0") == (
+        [], f"{tmp_path.name}/run.sh: --decode-jobs 0 is not a number of jobs; give 1 or more\n", 1)
+
+
 # egs/mini
 
 

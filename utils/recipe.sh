@@ -12,6 +12,8 @@ fail() {
   exit 1
 }
 
+decode_jobs=1  # --decode-jobs: jobs of $cmd that share the streams of each set that is punctuated
+
 _arguments=("$@")
 _start_dir=${OLDPWD:-$PWD}  # run.sh has changed to its own directory
 . "$(dirname "${BASH_SOURCE[0]}")/parse_options.sh"
@@ -19,6 +21,8 @@ _start_dir=${OLDPWD:-$PWD}  # run.sh has changed to its own directory
 for _option in stage stop_stage; do
   [[ ${!_option-0} =~ ^-?[0-9]+$ ]] || fail "--${_option//_/-} '${!_option}' is not a number; stages are 0 to 7"
 done
+[[ $decode_jobs =~ ^[1-9][0-9]*$ ]] ||
+  fail "--decode-jobs $decode_jobs is not a number of jobs; give 1 or more"
 data=data exp=exp label_file=conf/labels.txt decode_options=() score_options=()
 
 # absolute OPTION …: makes an option that is a path absolute; the user's paths are relative to where the user is.
@@ -171,10 +175,20 @@ train() { train_model "$exp/$1" "$data/$2" "conf/$1.conf" "${@:3}"; }
 # train_asked SYSTEM STORE [OPTION …]: the same, if --systems has it.
 train_asked() { ! asked "$1" || train "$@"; }
 
-# decode MODEL-DIR DATA-DIR OUT-DIR [OPTION …]: punc punctuate, if OUT-DIR is older than the model or the data.
+# decode MODEL-DIR DATA-DIR OUT-DIR [OPTION …]: punc punctuate, if OUT-DIR is older than the model or the data; in
+# --decode-jobs jobs, whose parts are joined.
 decode() {
-  newer "$3/punct" "$1/final.pt" "$2/text" || $cmd "${3%/*}/log/${3##*/}.log" \
-    punc punctuate "${decode_options[@]}" "${@:4}" "$1" "$2" "$3"
+  local log=${3%/*}/log/${3##*/} parts=$3.parts job joined=()
+  ! newer "$3/punct" "$1/final.pt" "$2/text" || return 0
+  if [ "$decode_jobs" = 1 ]; then
+    $cmd "$log.log" punc punctuate "${decode_options[@]}" "${@:4}" "$1" "$2" "$3"
+    return
+  fi
+  for ((job = 1; job <= decode_jobs; job++)); do joined+=("$parts/$job"); done
+  rm -rf "$parts"  # left by a run that was killed
+  $cmd JOB=1:"$decode_jobs" "$log.JOB.log" \
+    punc punctuate "${decode_options[@]}" "${@:4}" --jobs "$decode_jobs" --job JOB "$1" "$2" "$parts/JOB" &&
+    $cmd "$log.log" punc join-punctuated "$3" "${joined[@]}" && rm -rf "$parts"
 }
 
 # score REFERENCE-DIR DECODED-DIR OUT-DIR [OPTION …]: punc score into OUT-DIR/score, if that is older than what is

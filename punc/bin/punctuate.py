@@ -14,7 +14,8 @@ from punc.decoding.punctuate import punctuate
 from punc.decoding.punctuated_text import OutputOptions
 
 # Options that apply to a data directory, not to standard input.
-DIRECTORY_ONLY = {*(field.name for field in (*fields(DecodingOptions), *fields(OutputOptions))), "nj"} - {"scale"}
+DIRECTORY_ONLY = {"nj", "jobs", "job",
+                  *(field.name for field in (*fields(DecodingOptions), *fields(OutputOptions)))} - {"scale"}
 
 
 def options() -> OptionParser:
@@ -23,7 +24,8 @@ def options() -> OptionParser:
         "Punctuates a data directory with a trained model. OUT-DIR is a data directory with the labels as punct. It "
         "also has text_punct (the punctuated text), post.ark and post.scp (the posteriors) and, if there is a CTM, "
         "ctm_punct. With - instead of DATA-DIR, punctuates words from standard input as they arrive; an empty line "
-        "ends a stream, other line ends mean nothing.",
+        "ends a stream, other line ends mean nothing. With --jobs, OUT-DIR is the part of one of several jobs; "
+        "punc join-punctuated joins the parts.",
         "punc punctuate --scale O=0.5 exp/T-LSTM data/test_asr exp/T-LSTM/decode_test_asr")
     parser.add_signature(DecodingOptions)
     parser.add_signature(OutputOptions)
@@ -51,7 +53,8 @@ def main(arguments: Sequence[str]) -> None:
     if args.characters:
         raise InputError("--characters with a DATA-DIR", "leave it out: the tokens of the model decide")
     output = OutputOptions(args.posteriors, args.casing, args.clitics, args.ctm)
-    punctuate(Path(args.directory), DataDir(args.data), Path(args.out), DecodingOptions.parsed(args), output, args.nj)
+    punctuate(Path(args.directory), DataDir(args.data), Path(args.out), DecodingOptions.parsed(args), output, args.nj,
+              args.jobs, args.job)
 
 
 def punctuate_standard_input(args: Namespace) -> None:

@@ -183,19 +183,27 @@ def write_tables(tmp: Path, path: Path, utterances: Iterable[Utterance], like: D
 
     This is `write_data_dir` for callers that write more files; they also remove stale tables.
     """
-    reorder = like is not None and like.has_segments
-    written = _write_tables(tmp, path, utterances, not reorder)
+    written = write_utterances(tmp, path, utterances, like is None or not like.has_segments)
     if like:
-        for name in ("utt2spk", "spk2utt", "segments", "wav.scp", "reco2file_and_channel"):
-            if (like.path / name).is_file():
-                shutil.copyfile(like.path / name, tmp / name)
-    for name in {"text", "punct", "pauses.scp"} & written if reorder else ():
-        sort_table(tmp / name)
+        complete_tables(tmp, like)
     return written
 
 
-def _write_tables(tmp: Path, path: Path, utterances: Iterable[Utterance], ordered: bool) -> set[str]:
-    """Write the tables of `path` into `tmp`; returns their names."""
+def complete_tables(tmp: Path, like: DataDir) -> None:
+    """Copy speakers and segments of `like` into `tmp`; sort the tables there, which are in the order of `like`."""
+    for name in ("utt2spk", "spk2utt", "segments", "wav.scp", "reco2file_and_channel"):
+        if (like.path / name).is_file():
+            shutil.copyfile(like.path / name, tmp / name)
+    for name in ("text", "punct", "pauses.scp") if like.has_segments else ():
+        if (tmp / name).is_file():
+            sort_table(tmp / name)
+
+
+def write_utterances(tmp: Path, path: Path, utterances: Iterable[Utterance], ordered: bool) -> set[str]:
+    """Write utterances to tables of the data directory `path`, in `tmp`; returns the tables' names.
+
+    ordered   require that utterances and streams are sorted and unique under LC_ALL=C
+    """
     last: Utterance | None = None
     with ExitStack() as stack:
         files: dict[str, IO[bytes]] = {}

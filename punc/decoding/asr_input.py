@@ -16,6 +16,7 @@ from punc.base.errors import InputError
 from punc.data.datadir import DataDir, Utterance
 from punc.decoding.ctm_entries import Entry, read_entries, read_tables
 from punc.decoding.options import CHUNK_SIZE
+from punc.decoding.shares import count_blanks, share
 from punc.decoding.spans import grouped
 from punc.timing.fast_ctm import CtmFile, TimedLines
 from punc.timing.pauses import SEGMENT_SLACK
@@ -54,16 +55,10 @@ def read_ctm(directory: Path, ctm: CtmFile, job: int = 1, nj: int = 1,
     """
     streams, shifted = read_entries(directory, ctm)
     sizes = [sum(run.lines for entry in stream for run in entry.runs) for stream in streams]
-    share = [stream for stream, of in zip(zip(streams, sizes), _shares(sizes, nj)) if of == job]
-    for group in grouped(share, lambda stream: stream[1], chunk_size):
+    # A stream counts as one word more, so that streams without words are shared, too.
+    own = share(zip(streams, sizes), lambda stream: stream[1] + 1, sum(sizes) + len(sizes), job, nj)
+    for group in grouped(own, lambda stream: stream[1], chunk_size):
         yield _timed([stream for stream, _ in group], ctm, shifted)
-
-
-def _shares(sizes: list[int], nj: int) -> list[int]:
-    """The job of each stream, from 1: streams stay in order, and jobs get about equally many words."""
-    total = sum(sizes) + len(sizes)
-    return [1 + min(nj - 1, int(nj * middle / total)) for middle in
-            (np.cumsum(sizes) - np.array(sizes) / 2 + np.arange(len(sizes)) + 0.5).tolist()]
 
 
 def _timed(streams: list[list[Entry]], ctm: CtmFile, shifted: bool) -> AsrOutput:
@@ -126,9 +121,13 @@ def read_text(directory: Path, job: int = 1, nj: int = 1, chunk_size: int = CHUN
     """
     data, tables = DataDir(directory), read_tables(directory)
     total = len(set(tables.speakers.values()) if tables.segments is None else {r for r, *_ in tables.segments.values()})
-    share = (stream for number, stream in enumerate(data.streams()) if 1 + number * nj // total == job)
-    for group in grouped(share, lambda stream: sum(len(utterance.words) for utterance in stream[1]), chunk_size):
+    own = share(data.streams(), lambda stream: _words(stream) + 1, count_blanks(data.path / "text") + total, job, nj)
+    for group in grouped(own, _words, chunk_size):
         yield _untimed(group, tables.speakers)
+
+
+def _words(stream: tuple[str, list[Utterance]]) -> int:
+    return sum(len(utterance.words) for utterance in stream[1])
 
 
 def _untimed(streams: list[tuple[str, list[Utterance]]], speakers: dict[str, str]) -> AsrOutput:

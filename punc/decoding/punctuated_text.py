@@ -1,13 +1,15 @@
-"""The files that `punc punctuate` writes besides the tables of a data directory.
+"""What `punc punctuate` writes: a data directory with the labels as `punct`, and
 
     text_punct           the words as the label set writes them, one utterance per line
     post.ark, post.scp   posteriors before any scaling: a Kaldi float matrix (words × labels) per utterance
+    ctm_punct            the words of a CTM with their marks, if there is a CTM
 """
 
+import logging
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -17,11 +19,20 @@ from typing import IO
 import numpy as np
 from kaldiio.matio import write_array
 
-from punc.data.datadir import Utterance
+from punc.base.errors import InputError
+from punc.base.files import atomic_dir
+from punc.data.datadir import DataDir, Utterance, complete_tables
 from punc.data.labels import LabelSet
+from punc.data.tables import sort_table
+from punc.decoding.marked_ctm import write_marked_ctm
 from punc.text.casing import read_casing
 from punc.text.prose_reader import Clitics, written
 from punc.text.prose_writer import ProseWriter
+
+logger = logging.getLogger(__name__)
+
+# Files that an earlier run with other options may have left in OUT-DIR.
+STALE = ("text_punct", "ctm_punct", "post.ark", "post.scp", "pauses.ark", "pauses.scp")
 
 
 @dataclass(frozen=True)
@@ -40,16 +51,63 @@ class OutputOptions:
     ctm: str = ""
 
 
-class PunctuatedText:
-    """Writes these files to the directory `tmp`, which will be renamed to `out`. A context manager.
+def check_out(out: Path, data: DataDir) -> None:
+    """Raise InputError if the directory to make is the one to punctuate."""
+    if out.exists() and os.path.samefile(out, data.path):
+        raise InputError("OUT-DIR is DATA-DIR", "name another OUT-DIR; the labels there would be lost", out)
 
-    counts   how often each label was chosen, by name
+
+def find_ctm(data: DataDir, options: OutputOptions) -> Path | None:
+    """The CTM to write with marks; None if there is none. Raises InputError if the one named is missing."""
+    if options.ctm and not Path(options.ctm).is_file():
+        raise InputError("no such file", "name a CTM, or leave --ctm out", options.ctm)
+    default = data.path / "ctm"
+    return Path(options.ctm) if options.ctm else default if default.is_file() else None
+
+
+@contextmanager
+def punctuated_dir(out: Path, data: DataDir, label_set: LabelSet,
+                   options: OutputOptions) -> Iterator[tuple[Path, Counter[str]]]:
+    """A directory to write the punctuated utterances of `data` to, in their order, and to count labels by name.
+
+    When the block ends, the directory gets its other files and replaces `out` as a whole; after an error, `out` is as
+    it was. Raises InputError if there are no words.
+    """
+    ctm, counts = find_ctm(data, options), Counter[str]()
+    with atomic_dir(out) as tmp:
+        yield tmp, counts
+        if not counts.total():
+            raise InputError("the file has no words", "punctuate a text that has words", data.path / "text")
+        complete_tables(tmp, data)
+        for name in ("text_punct", "post.scp") if data.has_segments else ():
+            if (tmp / name).is_file():
+                sort_table(tmp / name)
+        if ctm:
+            write_marked_ctm(tmp / "ctm_punct", ctm, DataDir(tmp), label_set)
+        made = {file.name for file in tmp.iterdir()}
+    for name in set(STALE) - made:
+        (out / name).unlink(missing_ok=True)
+    log_counts(out, label_set, counts)
+
+
+def log_counts(out: Path, label_set: LabelSet, counts: Counter[str]) -> None:
+    """Say how many words a directory has, and how often each label was chosen."""
+    numbers = " ".join(f"{label.name} {counts[label.name]}" for label in label_set)
+    logger.info("%s: %d words: %s", out, counts.total(), numbers)
+
+
+class PunctuatedText:
+    """Writes text_punct, and post.ark with its index, to `tmp`, which will be renamed to `out`. A context manager.
+
+    counts       how often each label was chosen, by name
+    utterances   how many utterances were written
 
     Raises InputError if the file of casing or clitics is bad.
     """
 
     def __init__(self, tmp: Path, out: Path, label_set: LabelSet, options: OutputOptions):
         self.counts: Counter[str] = Counter()
+        self.utterances = 0
         self._label_set = label_set
         self._prose: ProseWriter | None = None
         self._matrices: _Matrices | None = None
@@ -82,6 +140,7 @@ class PunctuatedText:
                 words = written(list(chain.from_iterable(u.words for u in utterances)), labels, self._label_set)
             counts = np.bincount(chosen, minlength=len(names)).tolist()
             self.counts.update(dict(zip(self._label_set.names, counts)))
+            self.utterances += len(utterances)
             begin = 0
             for utterance in utterances:
                 end = begin + len(utterance.words)

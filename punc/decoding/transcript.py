@@ -33,6 +33,7 @@ from punc.data.tables import sort_table
 from punc.decoding.asr_input import AsrOutput, read_ctm, read_text
 from punc.decoding.cues import make_cues, marks_after
 from punc.decoding.options import CHUNK_SIZE, DecodingOptions
+from punc.decoding.shares import check_job, concatenate
 from punc.decoding.subtitles import capitalized, cue_texts, paragraphs, srt, vtt
 from punc.decoding.worker import Decoder, Task
 from punc.text.prose_reader import written
@@ -57,8 +58,7 @@ def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions
 
     Raises InputError if there is no model, and for input or options that are broken or do not fit together.
     """
-    if not 1 <= job <= nj:
-        raise InputError(f"--job={job} is not one of --nj={nj} jobs", "give a number from 1 to --nj")
+    check_job(job, nj, "--nj")
     decoder = Decoder(directory, decoding)
     tokenizer, label_set = read_tokenizer(directory), LabelSet.read(directory / "labels.txt")
     counts: Counter[str] = Counter()
@@ -148,10 +148,7 @@ def join_transcripts(parts: Sequence[Path], out: Path) -> None:
     with atomic_dir(out) as tmp:
         for name in ("text", "ctm"):
             if (parts[0] / name).is_file():
-                with open(tmp / name, "wb") as file:
-                    for part in parts:
-                        with open(part / name, "rb") as source:
-                            shutil.copyfileobj(source, file)
+                concatenate([part / name for part in parts], tmp / name)
         sort_table(tmp / "text")
         for path in _made(parts):
             (tmp / path.parent.name).mkdir(exist_ok=True)

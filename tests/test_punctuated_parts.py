@@ -1,0 +1,257 @@
+"""Data directories punctuated in jobs: the bytes of one job, whatever their number; parts that are missing or wrong."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from punc.bin.main import main
+from punc.data.datadir import Utterance, write_data_dir
+from punc.data.labels import LabelSet
+from punc.decoding import spans
+from punc.models.base import create, save
+from punc.tokens.vocabulary import Vocabulary
+
+UTILS = Path(__file__).parents[1] / "utils"
+WORDS = [f"w{i}" for i in range(20)]
+GROUP = 60  # tokens decoded at a time: small, so that there is something to share
+OPTIONS = ["--nj=1", "--chunk-size=16", "--context=8"]
+# Utterances of each stream; c is longer than a group.
+LENGTHS = {"a": [7, 0, 30, 12], "b": [25], "c": [40] * 5, "d": [3] * 9, "e": [18, 22, 9], "f": [0, 50], "g": [33] * 3}
+# The punc command, with small groups; the file `kill` names a job that is killed while it decodes.
+PROGRAM = f"""
+import os, signal, sys
+from punc.bin.main import main
+from punc.decoding import decode, spans
+spans.GROUP, choose = {GROUP}, decode.choose
+if os.path.exists("kill") and open("kill").read() in sys.argv:
+    decode.choose = lambda *arguments: os.kill(os.getpid(), signal.SIGKILL)
+sys.exit(main())
+"""
+
+
+@pytest.fixture(scope="module", params=["words", "pauses"])
+def model(request, tmp_path_factory):
+    place = tmp_path_factory.mktemp("model")
+    (place / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n")
+    vocabulary, labels = Vocabulary(["<unk>", "</s>", *WORDS]), LabelSet.read(place / "labels.txt")
+    vocabulary.write(place / "vocab")
+    torch.manual_seed(2)
+    options = {"embedding_dim": 16, "hidden_dim": 24, "init_range": 1.0, "pauses": request.param == "pauses"}
+    save(create("t_lstm", vocabulary, labels, options), place / "final.pt")
+    return place
+
+
+def make_data(path, kind):
+    """A data directory: plain; with pauses and a CTM; or with segments that are not in the order of the lines."""
+    random = np.random.default_rng(3)
+    words = [*WORDS, "new"]
+    found = [Utterance(f"{stream}-{i:02}", stream, [words[k] for k in random.integers(0, 21, n)], None,
+                       random.random(n).astype(np.float32) if kind == "pauses" else None)
+             for stream, lengths in LENGTHS.items() for i, n in enumerate(lengths)]
+    write_data_dir(path, found)
+    if kind == "pauses":
+        with open(path / "ctm", "w") as ctm:
+            for u in found:
+                ctm.writelines(f"{u.id} 1 {i}.00 0.50 {word} 0.9\n" for i, word in enumerate(u.words) if i % 7 != 6)
+    if kind == "segments":
+        (path / "spk2utt").unlink()
+        (path / "segments").write_text("".join(
+            f"{u.id} r{'gfedcba'.index(u.stream)} {100 - i} {101 - i}\n" for i, u in enumerate(found)))
+    return path
+
+
+@pytest.fixture(params=["plain", "pauses", "segments"])
+def data(request, tmp_path, monkeypatch):
+    monkeypatch.setattr(spans, "GROUP", GROUP)
+    return make_data(tmp_path / "data", request.param)
+
+
+def run(command, *arguments):
+    return main([command, *map(str, arguments)])
+
+
+def content(path):
+    return {file.name: file.read_bytes() for file in path.iterdir()} if path.exists() else None
+
+
+def make_parts(model, data, place, jobs, *options):
+    parts = [place / str(job) for job in range(1, jobs + 1)]
+    for job, part in enumerate(parts, 1):
+        assert run("punctuate", *OPTIONS, *options, f"--jobs={jobs}", f"--job={job}", model, data, part) == 0
+    return parts
+
+
+def one_job(model, data, out, *options):
+    """The files of one job, which are removed."""
+    assert run("punctuate", *OPTIONS, *options, model, data, out) == 0
+    expected = content(out)
+    shutil.rmtree(out)
+    return expected
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 5, 50])
+def test_join_punctuated_is_the_output_of_one_job(model, data, tmp_path, jobs, capsys):
+    expected = one_job(model, data, tmp_path / "out")
+    said = capsys.readouterr().err
+    assert {"text", "punct", "text_punct", "post.ark", "post.scp"} < expected.keys()
+    assert ("ctm_punct" in expected) == ("pauses.ark" in expected) == (data / "ctm").exists()
+    parts = make_parts(model, data, tmp_path / "parts", jobs)
+    words = [len((part / "text").read_text().split()) if (part / "text").exists() else 0 for part in parts]
+    if jobs <= 2:
+        assert all(words)
+    assert not all(words) or jobs <= 5
+    capsys.readouterr()
+    assert run("join-punctuated", tmp_path / "out", *parts) == 0
+    assert content(tmp_path / "out") == expected
+    assert capsys.readouterr().err.replace(str(data), "DATA") == said.replace(str(data), "DATA")
+    assert not list((tmp_path / "parts").iterdir())
+
+
+def test_join_punctuated_prose_without_posteriors(model, data, tmp_path):
+    (tmp_path / "casing").write_text("W3 w3\n")
+    options = ["--posteriors=false", f"--casing={tmp_path / 'casing'}", "--scale=O=0.5"]
+    expected = one_job(model, data, tmp_path / "out", *options)
+    run("punctuate", *OPTIONS, model, data, tmp_path / "out")  # has posteriors, which must go
+    parts = make_parts(model, data, tmp_path / "parts", 3)
+    parts = make_parts(model, data, tmp_path / "parts", 3, *options)  # replaces parts with posteriors
+    assert run("join-punctuated", tmp_path / "out", *parts) == 0
+    assert content(tmp_path / "out") == expected
+
+
+@pytest.fixture
+def recipe(model, data, tmp_path):
+    """A script that calls the recipes' `decode`, with a punc whose groups are small."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/punc").write_text(f"#!{sys.executable}\n{PROGRAM}")
+    (tmp_path / "bin/punc").chmod(0o755)
+    (tmp_path / "run.sh").write_text("\n".join([
+        "set -euo pipefail", 'cd "$(dirname "$0")"', "stage=0 stop_stage=9 systems= nj=1", f"cmd={UTILS}/run.pl",
+        f". {UTILS}/recipe.sh", f"decode_options=({' '.join(OPTIONS)})", f"decode {model} {data} out/decode_test", ""]))
+    return tmp_path
+
+
+def decode(recipe, jobs):
+    return subprocess.run(["bash", recipe / "run.sh", "--decode-jobs", str(jobs)], text=True, capture_output=True,
+                          env={**os.environ, "PATH": f"{recipe / 'bin'}:{os.environ['PATH']}"}, timeout=120,
+                          check=False)
+
+
+@pytest.mark.parametrize("data", ["segments"], indirect=True)
+def test_decode_in_jobs_of_run_pl_one_killed(recipe):
+    assert decode(recipe, 1).returncode == 0
+    expected = content(recipe / "out/decode_test")
+    shutil.rmtree(recipe / "out")
+    (recipe / "kill").write_text("2")
+    failed = decode(recipe, 3)
+    assert failed.returncode == 1
+    assert failed.stderr == "run.pl: 1 / 3 failed, log is in out/log/decode_test.*.log\n"
+    assert not (recipe / "out/decode_test").exists()
+    (recipe / "kill").unlink()
+    done = decode(recipe, 3)
+    assert (done.stderr, done.returncode) == ("", 0)
+    assert content(recipe / "out/decode_test") == expected
+    assert sorted(path.name for path in (recipe / "out").iterdir()) == ["decode_test", "log"]
+    decode(recipe, 3)  # nothing to do
+    assert sorted(path.name for path in (recipe / "out/log").iterdir()) == [
+        "decode_test.1.log", "decode_test.2.log", "decode_test.3.log", "decode_test.log"]
+
+
+@pytest.mark.parametrize("data", ["plain"], indirect=True)
+def test_join_punctuated_after_a_job_was_killed(model, data, tmp_path, capsys):
+    expected = one_job(model, data, tmp_path / "out")
+    parts = make_parts(model, data, tmp_path / "parts", 3)
+    shutil.rmtree(parts[1])
+    job = [*OPTIONS, "--jobs=3", "--job=2", model, data, parts[1]]
+    (tmp_path / "kill").write_text("--job=2")
+    killed = subprocess.run([sys.executable, "-c", PROGRAM, "punctuate", *map(str, job)], cwd=tmp_path, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    capsys.readouterr()
+    assert run("join-punctuated", tmp_path / "out", *parts) == 1
+    assert capsys.readouterr().err == (
+        f"punc join-punctuated: {parts[1]}: no such part; run punc punctuate with --job=2 again\n")
+    assert not (tmp_path / "out").exists()
+    assert run("punctuate", *job) == 0
+    assert run("join-punctuated", tmp_path / "out", *parts) == 0
+    assert content(tmp_path / "out") == expected
+
+
+def change(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def append(path, line):
+    path.write_text(path.read_text() + line)
+
+
+@pytest.mark.parametrize("model", ["words"], indirect=True)
+@pytest.mark.parametrize("data", ["plain"], indirect=True)
+@pytest.mark.parametrize(("break_it", "said"), [
+    (lambda parts, data: change(parts[1] / "text", " w", " v"), "parts/2/text:1: not the words of {data}/text; run "
+     "punc punctuate with --job=2 again"),
+    (lambda parts, data: change(parts[0] / "punct", "b-00 ", "b-00 O "), "parts/1/punct:5: not a label for each word "
+     "of 'b-00'; run punc punctuate with --job=1 again"),
+    (lambda parts, data: [(parts[2] / name).write_text("".join((parts[2] / name).read_text().splitlines(True)[:-1]))
+                          for name in ("text", "punct")], "parts/3/text: 4 utterances, not 5; run "),
+    (lambda parts, data: [append(data / "text", "z w1\n"), append(data / "utt2spk", "z z\n")], "data/text: 'z' is in "
+     "no part; run all jobs again: the data has changed"),
+    (lambda parts, data: (parts[0] / "text").write_text(""), "parts/1/text: the file is empty; "),
+    (lambda parts, data: (parts[2] / "post.ark").unlink(), "parts/3/post.ark: no such file; "),
+    (lambda parts, data: (parts[2] / "share.json").write_text("{}"), "parts/3/share.json: not a share; run the job"),
+    (lambda parts, data: change(parts[2] / "share.json", '"scale": ""', '"scale": "O=2"'), "parts/3/share.json: scale "
+     "is O=2, but  in {parts}/1; run all jobs again, with one model and the same options"),
+    (lambda parts, data: parts.reverse(), "parts/3: the part of --job=3 --jobs=3, not of 1 of 3 jobs; name the parts"),
+    (lambda parts, data: parts.pop(), "parts/1: the part of --job=1 --jobs=3, not of 1 of 2 jobs; name the parts"),
+])
+def test_join_punctuated_mistake_is_one_line_and_leaves_the_output(model, data, tmp_path, capsys, break_it, said):
+    run("punctuate", *OPTIONS, "--scale=O=9", model, data, tmp_path / "out")
+    before = content(tmp_path / "out")
+    parts = make_parts(model, data, tmp_path / "parts", 3)
+    break_it(parts, data)
+    kept = [content(part) for part in parts]
+    capsys.readouterr()
+    assert run("join-punctuated", tmp_path / "out", *parts) == 1
+    error = capsys.readouterr().err
+    assert said.format(data=data, parts=tmp_path / "parts") in error
+    assert error.count("\n") == 1
+    assert content(tmp_path / "out") == before
+    assert [content(part) for part in parts] == kept
+
+
+@pytest.mark.parametrize("model", ["words"], indirect=True)
+@pytest.mark.parametrize("data", ["plain"], indirect=True)
+def test_join_punctuated_out_dir_that_would_be_lost(model, data, tmp_path, capsys):
+    parts = make_parts(model, data, tmp_path / "parts", 2)
+    capsys.readouterr()
+    assert run("join-punctuated", parts[0], *parts) == 1
+    assert capsys.readouterr().err.endswith(f"{parts[0]}: OUT-DIR is a PART-DIR; name another OUT-DIR\n")
+    assert run("join-punctuated", data, *parts) == 1
+    assert "OUT-DIR is DATA-DIR" in capsys.readouterr().err
+    before = content(data)
+    run("punctuate", *OPTIONS, model, data, tmp_path / "own")
+    assert run("punctuate", *OPTIONS, "--jobs=2", model, data, tmp_path / "own") == 1
+    assert "own: the directory is not a part; name a new directory for each job\n" in capsys.readouterr().err
+    assert content(data) == before
+
+
+@pytest.mark.parametrize("model", ["words"], indirect=True)
+@pytest.mark.parametrize("data", ["plain"], indirect=True)
+@pytest.mark.parametrize(("options", "said"), [
+    (["--jobs=3", "--job=4"], "--job=4 is not one of --jobs=3 jobs; give a number from 1 to --jobs"),
+    (["--jobs=3", "--job=0"], "--job=0 is not one of --jobs=3 jobs; give a number from 1 to --jobs"),
+    (["--job=2"], "--job=2 is not one of --jobs=0 jobs; give a number from 1 to --jobs"),
+    (["--jobs=-1"], "--job=1 is not one of --jobs=-1 jobs; give a number from 1 to --jobs"),
+    (["--jobs=2", "--ctm=none"], "none: no such file; name a CTM, or leave --ctm out"),
+])
+def test_punctuate_job_mistake_is_one_line(model, data, tmp_path, capsys, options, said):
+    assert run("punctuate", *options, model, data, tmp_path / "part") == 1
+    assert capsys.readouterr().err == f"punc punctuate: {said}\n"
+    assert not (tmp_path / "part").exists()
