@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_dir, atomic_file, decode_line, open_input, read_lines
+from punc.base.files import atomic_dir, atomic_file, decode_line, open_input, read_blocks, read_lines
 
 
 class Stop(Exception):
@@ -58,6 +58,15 @@ def test_decode_line():
         with pytest.raises(InputError) as error:
             decode_line(line, "f", 7)
         assert str(error.value).startswith(message)
+
+
+def test_read_blocks(tmp_path):
+    (tmp_path / "f").write_bytes(b"abcdefg")
+    assert list(read_blocks(tmp_path / "f", 3)) == [b"abc", b"def", b"g"]
+    (tmp_path / "f").write_bytes(b"")
+    assert list(read_blocks(tmp_path / "f")) == []
+    with pytest.raises(InputError, match="no such file"):
+        list(read_blocks(tmp_path / "none"))
 
 
 def test_read_lines(tmp_path):

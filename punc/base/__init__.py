@@ -4,8 +4,8 @@ What other packages and programs use:
 
     errors      InputError, check_at_least, check_choice, check_probability: a user's mistake in one line; checks of
                   arguments
-    files       atomic_dir, atomic_file, decode_line, open_input, read_lines: reading with clear errors; writing whole
-                  or not at all
+    files       atomic_dir, atomic_file, decode_line, open_input, read_blocks, read_lines: reading with clear errors;
+                  writing whole or not at all
     lock        lock_directory: one writer at a time for an output directory
     options     OptionParser, boolean, kebab, keyword_arguments, nearest, with_options: command-line options and conf
                   files

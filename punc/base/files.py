@@ -49,6 +49,13 @@ def read_lines(path: str | os.PathLike) -> Iterator[tuple[int, str]]:
                 yield number, line
 
 
+def read_blocks(path: str | os.PathLike, size: int = 1 << 20) -> Iterator[bytes]:
+    """A file in blocks of `size` bytes; the last may be shorter. Raises InputError if it is missing or not a file."""
+    with open_input(path) as file:
+        while block := file.read(size):
+            yield block
+
+
 def _tmp_path(path: str | os.PathLike) -> tuple[Path, Path]:
     """The absolute path, and a name in the same directory for the unfinished file; makes that directory.
 

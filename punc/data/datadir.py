@@ -18,7 +18,7 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_dir, decode_line, open_input
+from punc.base.files import atomic_dir, decode_line, open_input, read_blocks
 from punc.data.kaldi_io import VectorReader, write_vector
 from punc.data.labels import LabelSet
 from punc.data.tables import Row, fields, line_offsets, read_table, sort_table
@@ -262,9 +262,8 @@ def checksum(path: str | os.PathLike) -> str:
     data = DataDir(path)
     digest = hashlib.sha256()
     for name in ("text", "punct") if data.has_labels else ("text",):
-        with open_input(data.path / name) as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
+        for block in read_blocks(data.path / name):
+            digest.update(block)
     if data.has_pauses:
         with VectorReader(data.path / "pauses.scp") as vectors:
             for row in read_table(data.path / "pauses.scp"):

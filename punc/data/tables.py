@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_file, decode_line, open_input
+from punc.base.files import atomic_file, decode_line, open_input, read_blocks
 
 # Kaldi refuses these in a text as whole words, as `grep -w` sees words.
 FORBIDDEN = re.compile(r"(?<![A-Za-z0-9_])(?:</?s>|#0)(?![A-Za-z0-9_])")
@@ -76,10 +76,9 @@ def write_table(path: str | os.PathLike, rows: Iterable[tuple[str, str]]) -> Non
 def line_offsets(path: str | os.PathLike, block: int = 1 << 24) -> np.ndarray:
     """The byte offset at which each line of a file begins, int64 (lines,)."""
     ends, done = [np.zeros(1, np.int64)], 0
-    with open_input(path) as file:
-        while data := file.read(block):
-            ends.append(np.flatnonzero(np.frombuffer(data, np.uint8) == 10) + 1 + done)
-            done += len(data)
+    for data in read_blocks(path, block):
+        ends.append(np.flatnonzero(np.frombuffer(data, np.uint8) == 10) + 1 + done)
+        done += len(data)
     offsets = np.concatenate(ends)
     return offsets[:-1] if offsets[-1] == done else offsets
 

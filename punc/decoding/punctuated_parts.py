@@ -14,7 +14,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from punc.base.errors import InputError
-from punc.base.files import decode_line, open_input
+from punc.base.files import decode_line, open_input, read_blocks
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
 from punc.data.tables import Row, fields, read_table
@@ -58,9 +58,8 @@ class Part:
 def describe_run(directory: Path, data: DataDir, decoding: DecodingOptions, output: OutputOptions) -> dict[str, dict]:
     """The model and its checksum, the data, and the options of a run."""
     digest = hashlib.sha256()
-    with open_input(directory / "final.pt") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
+    for block in read_blocks(directory / "final.pt"):
+        digest.update(block)
     paths = {"model": os.path.abspath(directory), "checksum": digest.hexdigest()[:12],
              "data": os.path.abspath(data.path)}
     written = {name: os.path.abspath(value) if value and isinstance(value, str) else value

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_dir, atomic_file, open_input, read_lines
+from punc.base.files import atomic_dir, atomic_file, read_blocks, read_lines
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
 from punc.tokens.store_set import SET_FILES, StoreSet, read_set, write_set
@@ -75,9 +75,8 @@ class Store:
 def _checksum(path: Path) -> int:
     """The CRC-32 of a file."""
     total = 0
-    with open_input(path) as file:
-        while block := file.read(1 << 18):
-            total = zlib.crc32(block, total)
+    for block in read_blocks(path, 1 << 18):
+        total = zlib.crc32(block, total)
     return total
 
 
