@@ -45,6 +45,15 @@ def test_collect_scores_none_raises(tmp_path):
         collect_scores(tmp_path)
 
 
+def test_collect_scores_other_scores_are_columns(exp):
+    args = ["score", "--labels", "labels.txt", "--replicates", "10", "--merge", "O=O+COMMA", "ref", "good"]
+    assert main([*args, "exp/good/decode_test/score_ends"]) == 0
+    good = next(s for s in collect_scores("exp") if (s.system, s.set) == ("good", "test"))
+    assert {name for name in good.metrics if name.startswith("ends")} == {"ends.P", "ends.R", "ends.F1"}
+    assert good.metrics["ends.F1"].value == 0  # no PERIOD is found
+    assert good.metrics["COMMA.F1"].value == 100
+
+
 def test_paired_tests_on_every_common_set(exp):
     tests = paired_tests(collect_scores("exp"), [("good", "bad")], ["Err", "COMMA.F1"])
     assert [(test.set, test.metric, test.difference) for test in tests] == [

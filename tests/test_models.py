@@ -35,7 +35,7 @@ VOCABULARY = Vocabulary(["<unk>", "</s>", *"abcdefgh"])
 # The toy task has batches of 5 steps: a model with a larger look-ahead would see no slot.
 SMALL = {"embedding_dim": 8, "hidden_dim": 16, "init_range": 0.1, "filters": 8, "heights": 5,
          "delay": 2, "ngram": 4, "widths": 3, "pool": 2, "dilated_layers": 2,
-         "layers": 2, "dropout": 0.0, "embedding_dropout": 0.0, "cnn_dropout": 0.0}
+         "layers": 2, "dropout": 0.0, "embedding_std": 1.0, "embedding_dropout": 0.0, "cnn_dropout": 0.0}
 TRAINING = {"optimizer": "adam", "learning_rate": 0.03, "batch_size": 10, "bptt": 5, "epochs": 5, "chunk_size": 32,
             "context": 8, "threads": 1}
 WITHOUT = {"pauses": False}

@@ -25,6 +25,8 @@ def options() -> OptionParser:
                         help="use this vocabulary instead of a new one; for subwords, pieces.model is next to it")
     parser.add_argument("--train", metavar="NAMES",
                         help="make the vocabulary from these sets, with commas between (default: the first)")
+    parser.add_argument("--join", action="append", default=[], metavar="NAME=SET,SET,…",
+                        help="make one more set of sets end to end, to train on all of them; can be given again")
     parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="number of processes")
     parser.add_argument("store", metavar="STORE-DIR", help="store to make")
     parser.add_argument("data", metavar="DATA-DIR", nargs="+", help="data directories")
@@ -34,4 +36,4 @@ def options() -> OptionParser:
 def main(arguments: Sequence[str]) -> None:
     args = options().parse(arguments)
     make_store(args.store, args.data, args.labels, args.token_type, args.vocab_size, args.min_count, args.vocab,
-               args.train, args.nj)
+               args.train, args.nj, args.join)

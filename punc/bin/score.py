@@ -8,7 +8,7 @@ from punc.base.errors import InputError
 from punc.base.options import OptionParser
 from punc.data.datadir import DataDir, checksum
 from punc.data.labels import LabelSet
-from punc.scoring.collapse import parse_collapse
+from punc.scoring.collapse import merge, parse_collapse
 from punc.scoring.counts import count, read_counts
 from punc.scoring.metrics import compute_metrics
 from punc.scoring.report import score_table, signature, write_score
@@ -33,6 +33,8 @@ def parser() -> OptionParser:
                          help="what both directories must have in common; streams can be cut in any way")
     options.add_argument("--collapse", action="append", default=["2-class"], metavar="NAME:CLASS=LABEL+LABEL,…",
                          help="also score with labels taken together; NAME alone: all marks; can be given again")
+    options.add_argument("--merge", default="", metavar="CLASS=LABEL+LABEL,…",
+                         help="score classes of labels instead of labels, as marks without their words' capitals")
     options.add_argument("--replicates", type=int, default=2000, metavar="N",
                          help="resamplings for intervals and p; p is at least 1/(N+1)")
     options.add_argument("--seed", type=int, default=1, metavar="N", help="random seed of the resamplings")
@@ -50,11 +52,13 @@ def main(arguments: Sequence[str]) -> None:
         if getattr(options, name) < least:
             raise InputError(f"--{name}={getattr(options, name)} is too small", f"give {least} or more")
     labels = LabelSet.read(options.labels)
-    collapses = [parse_collapse(text, labels) for text in options.collapse]
-    measure = partial(compute_metrics, labels=labels, collapses=collapses)
-
     counts = count(DataDir(options.reference), DataDir(options.hypothesis), labels,
                    options.block, options.last_slot, options.match)
+    if options.merge:
+        confusion, labels = merge(counts.confusion, labels, options.merge)
+        counts = counts._replace(confusion=confusion)
+    collapses = [parse_collapse(text, labels) for text in options.collapse]
+    measure = partial(compute_metrics, labels=labels, collapses=collapses)
     comparison = None
     if options.against:
         other, _ = read_counts(options.against)

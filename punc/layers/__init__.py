@@ -14,6 +14,7 @@ What other packages and programs use:
     lstm_stack       BidirectionalStack, LSTMStack, with_ends: layers of LSTM, in one or both directions
     neighbours       concatenate_neighbours, max_over_neighbours, outside: vectors of neighbouring steps
     pause_input      PauseInput: the pause as an input
+    pause_vectors    PauseVectors, pause_class: the pause as a learned vector
     spelling         Spelling: a word's vector from its characters
     window           WindowInput, WordVectors: the word vectors of a window
 """

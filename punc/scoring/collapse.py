@@ -1,5 +1,6 @@
 """Labels scored together as one class: `NAME:CLASS=LABEL+LABEL,CLASS=…`."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -41,3 +42,18 @@ def parse_collapse(text: str, labels: LabelSet) -> Collapse:
         raise InputError(f"collapse '{text}': {wrong}", "write NAME:CLASS=LABEL+LABEL,… with labels of the set")
     classes = tuple(dict.fromkeys(class_of.get(label, label) for label in labels.names))
     return Collapse(name, classes, np.array([classes.index(class_of.get(label, label)) for label in labels.names]))
+
+
+def merge(counts: np.ndarray, labels: LabelSet, classes: str) -> tuple[np.ndarray, LabelSet]:
+    """Confusion counts (…, L, L) of classes of labels, and the classes as a label set.
+
+    classes   `CLASS=LABEL+LABEL,…`, as in a collapse; a class is written as its first label
+
+    Raises InputError as `parse_collapse` does.
+    """
+    collapse = parse_collapse(f"merge:{classes}", labels)
+    member = np.zeros((len(labels), len(collapse.classes)), np.int64)
+    member[np.arange(len(labels)), collapse.number] = 1
+    firsts = [labels[int(np.flatnonzero(collapse.number == i)[0])] for i in range(len(collapse.classes))]
+    merged = tuple(replace(label, name=name) for label, name in zip(firsts, collapse.classes))
+    return member.T @ counts @ member, LabelSet(merged)

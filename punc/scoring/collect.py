@@ -39,6 +39,8 @@ class Score(NamedTuple):
 def collect_scores(exp: str | os.PathLike, systems: Sequence[str] = (), sets: Sequence[str] = ()) -> list[Score]:
     """All scores EXP-DIR/SYSTEM/decode_SET/score, by set, then by system.
 
+    Where decode_SET also has score_NAME, another score of the same output, its overall P, R and F1 are NAME's.
+
     systems, sets   the order; names that are not in it follow in C order
 
     Raises InputError if there is none.
@@ -48,10 +50,20 @@ def collect_scores(exp: str | os.PathLike, systems: Sequence[str] = (), sets: Se
         rows = read_tsv(path, METRICS_HEADER, Interval._fields)
         signed = next((line for _, line in read_lines(path.with_name("signature"))), "")
         scores.append(Score(path.parts[-4], path.parts[-3].removeprefix("decode_"), path.parent,
-                            {name: Interval(*value) for name, *value in rows}, signed))
+                            {name: Interval(*value) for name, *value in rows} | _others(path.parents[1]), signed))
     if not scores:
         raise InputError("no scores", "punc score writes them to SYSTEM/decode_SET/score", exp)
     return sorted(scores, key=lambda score: (_rank(score.set, sets), _rank(score.system, systems)))
+
+
+def _others(decoded: Path) -> dict[str, Interval]:
+    """The overall figures of decoded/score_NAME as those of NAME."""
+    found = {}
+    for path in sorted(decoded.glob("score_*/metrics.tsv")):
+        name = path.parent.name.removeprefix("score_")
+        found |= {row.replace("overall", name): Interval(*value)
+                  for row, *value in read_tsv(path, METRICS_HEADER, Interval._fields) if row.startswith("overall.")}
+    return found
 
 
 def _rank(name: str, order: Sequence[str]) -> tuple[int, bytes]:

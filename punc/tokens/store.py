@@ -24,6 +24,7 @@ from punc.base.errors import InputError
 from punc.base.files import atomic_dir, atomic_file, read_blocks, read_lines
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
+from punc.tokens.joined import join_sets, parse_joins
 from punc.tokens.store_set import SET_FILES, StoreSet, read_set, write_set
 from punc.tokens.tokenizer import read_tokenizer, tokenizer_class
 
@@ -82,7 +83,8 @@ def _checksum(path: Path) -> int:
 
 def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], labels: str | os.PathLike,
                token_type: str = "word", vocab_size: int | None = None, min_count: int = 1,
-               vocab: str | os.PathLike | None = None, train: str | None = None, nj: int = 2) -> None:
+               vocab: str | os.PathLike | None = None, train: str | None = None, nj: int = 2,
+               joins: Sequence[str] = ()) -> None:
     """Make a store of data directories; each becomes a set of its name.
 
     labels      file of the label set
@@ -92,6 +94,7 @@ def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], 
     vocab       vocabulary file to use instead of making one; for subwords, pieces.model is next to it
     train       sets whose words make the vocabulary, with commas between; None: the first
     nj          processes; the store does not depend on it
+    joins       more sets, each NAME=SET,SET,…: those sets end to end
 
     Does nothing if the store is finished and neither the options nor the inputs (size and time of each table) have
     changed. Raises InputError for options that do not fit, and for errors in the data directories.
@@ -107,11 +110,12 @@ def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], 
             raise InputError(f"no data directory is named '{name}'", f"--train names some of {' '.join(sets)}")
     if path.exists() and (not path.is_dir() or (any(path.iterdir()) and not (path / "vocab").is_file())):
         raise InputError("this exists and is not a store", "name another STORE-DIR", path)
+    joined = parse_joins(joins, list(sets))
     label_set = LabelSet.read(labels)
     if len(label_set) > 127:
         raise InputError("more than 127 labels", "use fewer: a store keeps a label in one byte", labels)
     tokenizer = kind.read(vocab) if vocab else None
-    conf = _conf(token_type, vocab_size, min_count, vocab, train, labels, sets)
+    conf = _conf(token_type, vocab_size, min_count, vocab, train, labels, sets, joins)
     if (path / "conf").is_file() and (path / "conf").read_text(encoding="utf-8") == conf:
         logger.info("%s: finished, and its inputs have not changed", path)
         return
@@ -121,6 +125,7 @@ def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], 
         label_set.write(tmp / "labels.txt")
         for name, data in sets.items():
             write_set(tmp / name, data, tokenizer, label_set, nj)
+        join_sets(tmp, joined)
         _remove_stale(path, tmp)
     # conf comes last: a store without it is unfinished, and is not opened.
     with atomic_file(path / "conf") as file:
@@ -139,11 +144,11 @@ def _name_sets(data_dirs: Sequence[str | os.PathLike]) -> dict[str, DataDir]:
 
 
 def _conf(token_type: str, vocab_size: int, min_count: int, vocab: str | os.PathLike | None, train: str,
-          labels: str | os.PathLike, sets: dict[str, DataDir]) -> str:
+          labels: str | os.PathLike, sets: dict[str, DataDir], joins: Sequence[str]) -> str:
     """The options as a conf file, with the size and time of each input in comments."""
     given = [vocab] if vocab else []
     lines = [f"--token-type={token_type}", f"--vocab-size={vocab_size}", f"--min-count={min_count}", f"--train={train}",
-             *(f"--vocab={file}" for file in given)]
+             *(f"--vocab={file}" for file in given), *(f"--join={join}" for join in joins)]
     for file in (labels, *given, *(d.path / table for d in sets.values() for table in d.tables)):
         state = os.stat(file)
         lines.append(f"# {os.path.abspath(file)} {state.st_size} bytes {state.st_mtime_ns}")

@@ -19,11 +19,15 @@ BLOCK = 1 << 22  # labels that are counted at once
 def cut_streams(model: Model, data: StoreSet, options: TrainingOptions) -> Chunks | None:
     """The chunks that the training set is cut into; None if training is stateful, which cuts nothing.
 
-    Raises InputError if a model that reads whole streams is to be trained statefully.
+    Raises InputError if a model that reads whole streams is to be trained statefully, or if stateful training is to read
+    the set in parts.
     """
     if options.batching == "stateful" and model.lookahead is None:
         raise InputError("a model that reads whole streams cannot train statefully", "leave --batching out")
     if model.lookahead is not None and options.batching != "chunks":
+        if options.parts > 1:
+            raise InputError(f"--parts {options.parts}, but stateful training reads its set in one go",
+                             "set --batching=chunks, or leave --parts out")
         return None
     chunks = cut(data.offsets, model.lookahead, options.chunk_size, options.context)
     logger.info("%s: %s chunks, %.1f%% of the steps are padding", options.train_set, f"{len(chunks.stream):,}",
@@ -32,13 +36,19 @@ def cut_streams(model: Model, data: StoreSet, options: TrainingOptions) -> Chunk
 
 
 def epoch_batches(model: Model, data: StoreSet, chunks: Chunks | None, options: TrainingOptions,
-                  seed: int) -> Iterator[Batch]:
-    """The batches of one epoch; chunks come in an order that is drawn with `seed`."""
+                  epoch: int) -> Iterator[Batch]:
+    """The batches of epoch `epoch`, from 0. Chunks come in an order that is drawn anew for each reading of the set."""
     if chunks is None:
         assert model.lookahead is not None, "cut_streams refused it"
         return stateful(data, model.lookahead, options.batch_size, options.bptt)
-    return (gather(data, chunks, group, model.lookahead)
-            for group in by_length(chunks, options.batch_size, np.random.default_rng(seed)))
+    reading, part = divmod(epoch, options.parts)
+    groups = by_length(chunks, options.batch_size, np.random.default_rng(epoch_seed(options, reading)))
+    return (gather(data, chunks, group, model.lookahead) for group in groups[part::options.parts])
+
+
+def epoch_seed(options: TrainingOptions, epoch: int) -> int:
+    """The seed of an epoch: the same in a run that was stopped before it."""
+    return options.seed + 1000003 * (epoch + 1)
 
 
 def count_slots(data: StoreSet) -> int:
@@ -48,7 +58,7 @@ def count_slots(data: StoreSet) -> int:
     return max(sum(int(np.count_nonzero(block >= 0)) for block in blocks), 1)
 
 
-def at_rates(batches: Iterator[Batch], updates: Optimizer, rate: float, fall: float, slots: int) -> Iterator[Batch]:
+def at_rates(batches: Iterator[Batch], updates: Optimizer, rate: float, fall: float, slots: float) -> Iterator[Batch]:
     """The batches of an epoch of `slots` slots, during which the learning rate falls from `rate` by `fall`."""
     done = 0
     for batch in batches:

@@ -41,6 +41,8 @@ class TrainingOptions:
     class_weights    LABEL=WEIGHT[,LABEL=WEIGHT]: weights of labels in the loss; other labels have 1
     bfloat16         compute matrix products in bfloat16, if the processor has it
     epochs           maximum number of epochs; a linear schedule uses all of them
+    parts            epochs that one reading of the training set takes: an epoch reads one part of its chunks, at random
+    initial_model    directory of a trained model whose weights are the initial ones, if it has the same sizes
     schedule         of the learning rate; halving: by the dev loss; linear: to 0 over all epochs
     min_improvement  halving: relative fall of the dev loss below which the rate is halved
     seed             of the initial weights and the order of batches
@@ -63,6 +65,8 @@ class TrainingOptions:
     class_weights: str = ""
     bfloat16: bool = False
     epochs: int = 20
+    parts: int = 1
+    initial_model: str = ""
     schedule: str = "halving"
     min_improvement: float = 0.003
     seed: int = 1
@@ -72,7 +76,7 @@ class TrainingOptions:
     def __post_init__(self) -> None:
         for name, choices in (("batching", BATCHINGS), ("optimizer", OPTIMIZERS), ("schedule", SCHEDULES)):
             check_choice(choices, **{kebab(name): getattr(self, name)})
-        for name in ("batch_size", "bptt", "chunk_size", "epochs"):
+        for name in ("batch_size", "bptt", "chunk_size", "epochs", "parts"):
             check_at_least(1, **{kebab(name): getattr(self, name)})
         for name in ("context", "learning_rate", "epsilon", "weight_decay", "max_grad_norm", "min_improvement",
                      "threads"):

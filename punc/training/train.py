@@ -25,14 +25,15 @@ from tqdm import tqdm
 
 from punc.base.bfloat16 import has_bfloat16
 from punc.base.device import find_device
+from punc.base.errors import InputError
 from punc.base.lock import lock_directory
 from punc.base.log import hide_progress
 from punc.base.memory import keep_freed_memory
-from punc.models.base import Model, State, create, model_class, save
+from punc.models.base import Model, State, create, load, model_class, save
 from punc.tokens.batches import Batch
 from punc.tokens.store import Store
 from punc.training import checkpoint
-from punc.training.batching import at_rates, count_slots, cut_streams, epoch_batches
+from punc.training.batching import at_rates, count_slots, cut_streams, epoch_batches, epoch_seed
 from punc.training.checkpoint import Progress, advance
 from punc.training.evaluate import evaluate, labelled
 from punc.training.optim import Optimizer
@@ -77,8 +78,20 @@ def _train(store: Store, directory: Path, model: str, model_options: Mapping[str
         check_non_gradient(model, options)
         _fit(net, store, directory, options, conf)
     else:
+        if options.initial_model:
+            start_from(net, options.initial_model)
         _train_epochs(net.to(find_device(options.device)), store, directory, options, conf)
     checkpoint.finish(directory, net, conf)
+
+
+def start_from(net: Model, directory: str) -> None:
+    """Copy the weights of a trained model. Raises InputError if it has another vocabulary, label set or sizes."""
+    other = load(directory)
+    same = (other.vocabulary.tokens, other.labels) == (net.vocabulary.tokens, net.labels)
+    if not same or other.spec != net.spec:
+        raise InputError(f"--initial-model={directory} has other words, labels or sizes",
+                         f"make the store with --vocab {directory}/vocab, and give the options of its conf")
+    net.load_state_dict(other.state_dict())
 
 
 def _fit(net: Model, store: Store, directory: Path, options: TrainingOptions, conf: dict[str, Any]) -> None:
@@ -105,23 +118,22 @@ def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOp
     if bfloat16 != options.bfloat16:
         logger.warning("punc train: this processor has no bfloat16; float32 takes longer")
     linear = options.schedule == "linear"
-    slots, fall = (count_slots(data), options.learning_rate / options.epochs) if linear else (1, 0.0)
+    slots, fall = (count_slots(data) / options.parts, options.learning_rate / options.epochs) if linear else (1, 0.0)
     sums = store.checksums({options.train_set, options.dev_set})
     progress = checkpoint.resume(directory, net, updates, conf, sums) or Progress(options.learning_rate)
     what = "words" if net.token_type == "word" else "tokens"
     while not progress.ended and progress.epoch < options.epochs:
         begin = time.perf_counter()
-        seed = options.seed + 1000003 * (progress.epoch + 1)  # the same in a run that was stopped before this epoch
-        torch.manual_seed(seed)
-        batches = epoch_batches(net, data, chunks, options, seed)
+        torch.manual_seed(epoch_seed(options, progress.epoch))
+        batches = epoch_batches(net, data, chunks, options, progress.epoch)
         batches = at_rates(batches, updates, progress.learning_rate, fall, slots)
-        with tqdm(desc=f"epoch {progress.epoch + 1}", total=len(data.ids), unit="token", unit_scale=True, leave=False,
+        with tqdm(desc=f"epoch {progress.epoch + 1}", total=len(data.ids) // options.parts, unit="token", unit_scale=True, leave=False,
                   delay=2, disable=hide_progress()) as bar:
             loss = train_epoch(net.train(), updates, _counted(batches, bar), weights, options.max_grad_norm, bfloat16)
         seconds = time.perf_counter() - begin
         dev_loss, dev_f1 = evaluate(net.eval(), dev)
         logger.info("epoch %d: rate %g, loss %.5f, dev loss %.5f, dev F1 %.2f, %s %s/s, %.1f s", progress.epoch + 1,
-                    progress.learning_rate, loss, dev_loss, dev_f1, f"{len(data.ids) / seconds:,.0f}", what, seconds)
+                    progress.learning_rate, loss, dev_loss, dev_f1, f"{len(data.ids) / options.parts / seconds:,.0f}", what, seconds)
         progress = advance(progress, dev_loss, options.min_improvement, fall)
         checkpoint.keep(directory, net, updates, progress, conf, sums)
 

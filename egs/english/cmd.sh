@@ -1,0 +1,6 @@
+# How jobs are run. This line runs them on this machine; on a cluster, use one of the other two.
+# shellcheck shell=bash disable=SC2034
+
+cmd=run.pl
+# cmd="slurm.pl --mem 4G --num-threads 2 --time 24:00:00"   # Slurm; --mem is for each thread; see utils/slurm.pl
+# cmd="queue.pl --mem 4G --num-threads 2"                   # GridEngine; Kaldi's queue.pl must be on PATH

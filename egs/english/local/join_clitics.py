@@ -1,0 +1,40 @@
+"""usage: join_clitics.py FILE >OUT
+
+Joins the clitics of an IWSLT 2011 file (`word<TAB>LABEL` lines) to the word before: ASR systems and the texts of
+training write `it's`, the file has `it` and `'s`. The joined word has the label after the clitic. A clitic after a mark
+stays alone, so the file has as many marks as before. That is checked.
+"""
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+CLITICS = frozenset(("n't", "'s", "'m", "'re", "'ve", "'ll", "'d"))
+EMPTY = "O"
+
+
+def join(rows: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Words and labels with clitics joined to the word before."""
+    joined: list[tuple[str, str]] = []
+    for word, label in rows:
+        if word in CLITICS and joined and joined[-1][1] == EMPTY:
+            word = joined.pop()[0] + word
+        joined.append((word, label))
+    return joined
+
+
+def main(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8", errors="ignore").splitlines()
+    rows = [(word.strip(), label.strip()) for word, _, label in (line.rpartition("\t") for line in lines) if label]
+    joined = join(rows)
+    before, after = (Counter(label for _, label in part if label != EMPTY) for part in (rows, joined))
+    if before != after:
+        sys.exit(f"{sys.argv[0]}: {path}: {after} marks, there were {before}")
+    sys.stdout.writelines(f"{word}\t{label}\n" for word, label in joined)
+    print(f"{path.name}: {len(rows)} words, {len(joined)} joined, {dict(sorted(after.items()))}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main(Path(sys.argv[1]))

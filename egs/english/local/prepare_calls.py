@@ -1,0 +1,105 @@
+"""usage: prepare_calls.py CORPUS LABELS MARKS OUT
+
+Writes Earnings-22 and Earnings-21 with capitals as data directories in OUT, by the rules and the division of
+egs/earnings (its local/nlp.py, prepare_earnings21.py, prepare_earnings22.py):
+
+calls, dev_calls                calls of Earnings-22 with pauses
+calls_clean, dev_calls_clean    the same without fillers, as engines write calls
+calls_text                      the text of all calls that are not in dev, with fillers; no pauses
+earnings_ref                    the references of Earnings-21; no pauses yet
+kaldi_words, kaldi_ctm          the output of Rev's Kaldi system
+ENGINE, ENGINE_words            of each engine: its output with its own marks and pauses, and without the marks
+
+Earnings-22, which is trained on, is read with the label set LABELS. Earnings-21, the test, is read with the marks of
+MARKS, those of egs/earnings, so that the figures of the two recipes can be compared.
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from case import capitals, cased
+from nlp import Token, aligned, call_files, read_nlp, to_call, utterances, without_fillers
+from prepare_earnings21 import common, write_words
+from prepare_earnings22 import DEV_EVERY, MIN_ALIGNED
+from spoken import spoken
+
+from punc.base.errors import InputError
+from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.labels import LabelSet
+
+ENGINES = ("amazon", "google", "microsoft", "speechmatics")
+
+
+def earnings22(directory: Path, labels: LabelSet, out: Path) -> None:
+    """Write the sets of Earnings-22."""
+    files = call_files(directory / "transcripts" / "force_aligned_nlp_references", ".aligned.nlp")
+    calls = {call: read_nlp(path) for call, path in files.items()}
+    usable = [call for call, tokens in calls.items() if aligned(tokens) >= MIN_ALIGNED]
+    dev = usable[DEV_EVERY - 1::DEV_EVERY]
+    for name, chosen in (("calls", [call for call in usable if call not in dev]), ("dev_calls", dev)):
+        write(out / name, {call: calls[call] for call in chosen}, labels)
+        write(out / f"{name}_clean", {call: without_fillers(calls[call]) for call in chosen}, labels)
+    write(out / "calls_text", {call: tokens for call, tokens in calls.items() if call not in dev}, labels, False)
+
+
+def earnings21(directory: Path, labels: LabelSet, marks: LabelSet, out: Path) -> None:
+    """Write the sets of Earnings-21."""
+    references = call_files(directory / "transcripts" / "nlp_references")
+    kaldi = call_files(directory / "output" / "rev" / "kaldi" / "ctm", ".ctm")
+    calls = common(references, {"rev/kaldi": kaldi})
+    write(out / "earnings_ref", {call: read_nlp(references[call]) for call in calls}, labels, False, marks)
+    write_words(out, "kaldi", {call: kaldi[call] for call in calls})
+    for engine in ENGINES:
+        files = call_files(directory / "output" / engine)
+        if missing := [call for call in calls if call not in files]:
+            raise InputError(f"no transcript of {' '.join(missing)}", "get the engine's whole output",
+                             directory / "output" / engine)
+        write(out / engine, {call: percents(read_nlp(files[call])) for call in calls}, labels, marks=marks)
+        bare = (utterance._replace(labels=None) for utterance in DataDir(out / engine).utterances())
+        write_data_dir(out / f"{engine}_words", bare)
+
+
+def percents(tokens: list[Token]) -> list[Token]:
+    """The tokens of an engine; a `%` that it writes as a mark is a word."""
+    return [token._replace(token=token.token + "%" * ("%" in token.mark)) for token in tokens]
+
+
+def write(path: Path, calls: dict[str, list[Token]], labels: LabelSet, pauses: bool = True,
+          marks: LabelSet | None = None) -> None:
+    """Write calls in spoken words with capitals as a data directory, unless it is there. Prints its size.
+
+    marks   how marks are read; None: as `labels` reads them
+    """
+    if (path / "punct").is_file():
+        return
+    total = 0
+
+    def lines() -> Iterator[Utterance]:
+        nonlocal total
+        for call, tokens in calls.items():
+            done = to_call(tokens, marks or labels)
+            total += len(done.words)
+            names = cased(done.labels, capital_flags(tokens), labels)
+            yield from utterances(call, done.words, names, done.pauses if pauses else None)
+
+    write_data_dir(path, lines())
+    print(f"{path.name}: {len(calls)} calls, {total} words", file=sys.stderr)
+
+
+def capital_flags(tokens: list[Token]) -> list[bool]:
+    """Whether each spoken word of a call has a capital."""
+    said = spoken([token.token for token in tokens])
+    return [flag for token, words in zip(tokens, said) for flag in capitals(token.token, words)]
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 5:
+        sys.exit(__doc__)
+    try:
+        corpus, folder = Path(sys.argv[1]) / "earnings", Path(sys.argv[4])
+        label_set, mark_set = map(LabelSet.read, sys.argv[2:4])
+        earnings22(corpus / "earnings22", label_set, folder)
+        earnings21(corpus / "earnings21", label_set, mark_set, folder)
+    except InputError as error:
+        sys.exit(f"{sys.argv[0]}: {error}")

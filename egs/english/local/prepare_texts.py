@@ -1,0 +1,113 @@
+"""usage: prepare_texts.py CORPUS OUT
+
+Writes the text of podcasts and of Europarl as prose, a stream for each document (`#doc` lines):
+
+OUT/text.txt, OUT/text_more.txt             training: one document in five, and the others
+OUT/written.txt                             the documents of training that are written (see below), for the casing table
+OUT/{dev,test}_{podcasts,europarl}.txt      of each source, documents 50, 150, … are dev and 100, 200, … are test
+
+ASR systems differ in what they write. So every second document of training and dev is in spoken words, as egs/earnings
+makes them (spoken.py: numbers spelled out, compounds split); the others, and test, stay as they are written. A dash
+between words is a comma, and so is an ellipsis before a small letter. `#speaker` lines are dropped, and so is what
+Europarl has in parentheses, because nobody said it.
+"""
+
+import contextlib
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from case import with_capitals
+from prepare_text import CURRENCY, parts
+from spoken import spoken, words_of
+
+from punc.base.errors import InputError
+from punc.base.files import atomic_file, decode_line, open_input
+
+SOURCES = {"podcasts": ("podcasts/changelog.txt", "podcasts/bitcoin.txt"), "europarl": ("europarl/europarl.en.txt",)}
+EVERY, DEV = 100, 50
+MORE = 5
+DASH = re.compile(r"(?<=\S)\s+(?:-{1,3}|[–—])(?=\s)|\s*(?:--+|—)\s*(?=\w)|(?<=[^\W\d])–(?=\w)")
+ELLIPSIS = re.compile(r"(?:\.\s?\.\s?\.+|…)(?=[\"”’)]*\s+[a-z])")
+BRACKETS = re.compile(r"\([^()]*\)")
+
+
+class Spoken(dict):
+    """The spoken words of each written token with its capitals and marks, remembered because tokens recur."""
+
+    def __missing__(self, token: str) -> str:
+        core, ending = parts(token)
+        text = " ".join(with_capitals(core, words_of(core)[0])) + ending
+        if len(self) < 1 << 20:
+            self[token] = text
+        return text
+
+
+def speak(line: str, memo: Spoken) -> str:
+    """A line in spoken words, with its capitals and marks."""
+    tokens = line.split()
+    if not CURRENCY.search(line):
+        return " ".join(map(memo.__getitem__, tokens))
+    cores, endings = zip(*map(parts, tokens))
+    return " ".join(" ".join(with_capitals(core, words)) + ending
+                    for core, words, ending in zip(cores, spoken(cores), endings))
+
+
+def clean(line: str, brackets: bool) -> str:
+    """A line whose dashes and unfinished ellipses are commas, without text in parentheses if `brackets`."""
+    if brackets and "(" in line:
+        line = BRACKETS.sub(" ", line)
+    return ELLIPSIS.sub(",", DASH.sub(", ", line)).strip(" ,")
+
+
+def part(number: int, source: str) -> tuple[str, bool]:
+    """The set of a source's document `number`, from 1, and whether it is in spoken words."""
+    if number % EVERY in (0, DEV):
+        kind = "dev" if number % EVERY else "test"
+        return f"{kind}_{source}", kind == "dev" and number // EVERY % 2 == 1
+    return "text" if number % MORE == 1 else "text_more", number // MORE % 2 == 1
+
+
+def lines(source: str, paths: list[Path]) -> Iterator[tuple[int, str]]:
+    """The lines of a source, each with its document's number. Raises InputError for text before the first document."""
+    number = 0
+    for path in paths:
+        with open_input(path) as file:
+            for at, raw in enumerate(file, 1):
+                line = decode_line(raw, path, at)
+                number += line.startswith("#doc")
+                if not number:
+                    raise InputError("text before the first #doc line", "get the file again", path, at)
+                if not line.startswith("#speaker"):
+                    yield number, line
+
+
+def main(corpus: Path, out: Path) -> None:
+    """Write the files. Prints how many documents each has."""
+    names = ["text", "text_more", "written", *(f"{kind}_{source}" for source in SOURCES for kind in ("dev", "test"))]
+    counts: Counter[str] = Counter()
+    with contextlib.ExitStack() as stack:
+        files = {name: stack.enter_context(atomic_file(out / f"{name}.txt")) for name in names}
+        for source, paths in SOURCES.items():
+            memo = Spoken()
+            for number, line in lines(source, [corpus / path for path in paths]):
+                name, said = part(number, source)
+                document = line.startswith("#doc")
+                counts[name] += document
+                if not document:
+                    line = clean(line, source == "europarl")
+                files[name].write((speak(line, memo) if said and not document else line) + "\n")
+                if name.startswith("text") and not said:
+                    files["written"].write(line + "\n")
+    print(", ".join(f"{name}: {counts[name]} documents" for name in names if counts[name]), file=sys.stderr)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    try:
+        main(Path(sys.argv[1]), Path(sys.argv[2]))
+    except InputError as error:
+        sys.exit(f"{sys.argv[0]}: {error}")
