@@ -76,6 +76,8 @@ RUNS = {
     "whole-chunks": ("both_ways", {"size": 8, "dropout": 0.1}, SETTINGS | {
         "optimizer": "adamw", "learning_rate": 0.02, "weight_decay": 0.01, "max_grad_norm": 1.0, "chunk_size": 20,
         "context": 5, "class_weights": "COMMA=2"}),
+    "parts": ("t_lstm", SMALL, SETTINGS | {
+        "batching": "chunks", "chunk_size": 16, "context": 4, "batch_size": 2, "parts": 2, "learning_rate": 0.2}),
     "stateful-linear": ("t_lstm", SMALL, SETTINGS | {"schedule": "linear", "learning_rate": 0.2}),
     "whole-short": ("both_ways", {"size": 8, "dropout": 0.1}, SETTINGS | {
         "train_set": "train_short", "dev_set": "dev_short", "optimizer": "adam", "learning_rate": 0.02}),
@@ -123,7 +125,7 @@ def test_train_same_seed_gives_the_same_model(name, toy_store, tmp_path, both_wa
     pytest.param("stateful", {"bfloat16": True},
                  marks=pytest.mark.skipif(not has_bfloat16(), reason="no bfloat16 on this processor")),
     ("stateful", {"batching": "chunks"}), ("stateful", {"train_set": "train_after"}),
-    ("stateful-chunks", {"chunk_size": 15}), ("stateful-chunks", {"context": 3}),
+    ("stateful-chunks", {"chunk_size": 15}), ("stateful-chunks", {"context": 3}), ("stateful-chunks", {"parts": 2}),
     ("whole-chunks", {"chunk_size": 15}), ("whole-chunks", {"context": 3}),
 ])
 def test_train_uses_every_option(name, change, toy_store, tmp_path, both_ways):
@@ -147,6 +149,48 @@ def test_train_linear_schedule_falls_with_the_slots(toy_store, tmp_path, both_wa
     assert rates == pytest.approx(np.linspace(0.5, 0, len(rates), endpoint=False), abs=0.5 / len(rates))
     assert rates[0] == 0.5
     assert rates[len(rates) // 2] == pytest.approx(0.25)
+
+
+def test_train_parts_are_one_reading_of_the_set(toy_store, tmp_path, monkeypatch):
+    """Two epochs of two parts read each slot once, at rates that fall over both; the next two in another order."""
+    sums, rates, batches = [], [], punc.training.train.epoch_batches
+    monkeypatch.setattr(punc.training.train.Optimizer, "set_learning_rate", lambda _, rate: rates.append(rate))
+
+    def watched(*args):
+        for batch in batches(*args):
+            sums.append((args[-1], int((batch.labels >= 0).sum()), batch.tokens.numpy().tobytes()))
+            yield batch
+
+    monkeypatch.setattr(punc.training.train, "epoch_batches", watched)
+    run(toy_store, tmp_path, "parts", epochs=4, schedule="linear")
+    slots = len(Store(toy_store).set("train_before").ids)
+    for first in (0, 2):
+        assert sum(n for epoch, n, _ in sums if epoch in (first, first + 1)) == slots
+        assert sum(n for epoch, n, _ in sums if epoch == first) == pytest.approx(slots / 2, rel=0.05)
+    one, two = ({tokens for epoch, _, tokens in sums if epoch in part} for part in ((0, 1), (2, 3)))
+    assert one != two
+    assert rates == pytest.approx(np.linspace(0.2, 0, len(rates), endpoint=False), abs=0.4 / len(rates))
+
+
+def test_train_initial_model_goes_on_from_its_weights(toy_store, tmp_path):
+    first = run(toy_store, tmp_path / "1", "stateful", epochs=1)
+    same_weights = run(toy_store, tmp_path / "2", "stateful", epochs=1, learning_rate=0.0,
+                       initial_model=str(tmp_path / "1"))
+    assert same(first, same_weights)
+
+
+@pytest.mark.parametrize("options", [SMALL | {"hidden_dim": 9}, None])
+def test_train_initial_model_of_other_sizes_is_an_error(toy_store, tmp_path, both_ways, options):
+    run(toy_store, tmp_path / "1", "stateful", epochs=1)
+    settings = TrainingOptions(**SETTINGS, initial_model=str(tmp_path / "1"))
+    model = ("t_lstm", options) if options else ("both_ways", {})
+    with pytest.raises(InputError, match="--initial-model=.*has another architecture"):
+        train(toy_store, tmp_path / "2", *model, settings)
+
+
+def test_train_parts_statefully_is_an_error(toy_store, tmp_path):
+    with pytest.raises(InputError, match="--parts 2, but stateful"):
+        run(toy_store, tmp_path, "stateful", parts=2)
 
 
 class Killed(BaseException):

@@ -85,13 +85,16 @@ def _train(store: Store, directory: Path, model: str, model_options: Mapping[str
 
 
 def start_from(net: Model, directory: str) -> None:
-    """Copy the weights of a trained model. Raises InputError if it has another vocabulary, label set or sizes."""
+    """Copy the weights of a trained model. Raises InputError if it has another architecture, vocabulary or sizes."""
     other = load(directory)
-    same = (other.vocabulary.tokens, other.labels) == (net.vocabulary.tokens, net.labels)
-    if not same or other.spec != net.spec:
-        raise InputError(f"--initial-model={directory} has other words, labels or sizes",
-                         f"make the store with --vocab {directory}/vocab, and give the options of its conf")
-    net.load_state_dict(other.state_dict())
+    try:
+        if other.spec["model"] != net.spec["model"] or other.vocabulary.tokens != net.vocabulary.tokens \
+                or other.labels != net.labels:
+            raise ValueError
+        net.load_state_dict(other.state_dict())
+    except (RuntimeError, ValueError):
+        raise InputError(f"--initial-model={directory} has another architecture, other words, labels or sizes",
+                         f"make the store with --vocab {directory}/vocab, and give the options of its conf") from None
 
 
 def _fit(net: Model, store: Store, directory: Path, options: TrainingOptions, conf: dict[str, Any]) -> None:

@@ -4,7 +4,8 @@ Writes the text of podcasts and of Europarl as prose, a stream for each document
 
 OUT/text.txt, OUT/text_more.txt             training: one document in five, and the others
 OUT/written.txt                             the documents of training that are written (see below), for the casing table
-OUT/{dev,test}_{podcasts,europarl}.txt      of each source, documents 50, 150, … are dev and 100, 200, … are test
+OUT/dev_{podcasts,europarl}.txt             of each source, documents 50, 150, …
+OUT/{podcasts,europarl}.txt                 the test: documents 100, 200, …
 
 ASR systems differ in what they write. So every second document of training and dev is in spoken words, as egs/earnings
 makes them (spoken.py: numbers spelled out, compounds split); the others, and test, stay as they are written. A dash
@@ -65,8 +66,7 @@ def clean(line: str, brackets: bool) -> str:
 def part(number: int, source: str) -> tuple[str, bool]:
     """The set of a source's document `number`, from 1, and whether it is in spoken words."""
     if number % EVERY in (0, DEV):
-        kind = "dev" if number % EVERY else "test"
-        return f"{kind}_{source}", kind == "dev" and number // EVERY % 2 == 1
+        return (f"dev_{source}", number // EVERY % 2 == 1) if number % EVERY else (source, False)
     return "text" if number % MORE == 1 else "text_more", number // MORE % 2 == 1
 
 
@@ -86,7 +86,7 @@ def lines(source: str, paths: list[Path]) -> Iterator[tuple[int, str]]:
 
 def main(corpus: Path, out: Path) -> None:
     """Write the files. Prints how many documents each has."""
-    names = ["text", "text_more", "written", *(f"{kind}_{source}" for source in SOURCES for kind in ("dev", "test"))]
+    names = ["text", "text_more", "written", *(kind + source for source in SOURCES for kind in ("dev_", ""))]
     counts: Counter[str] = Counter()
     with contextlib.ExitStack() as stack:
         files = {name: stack.enter_context(atomic_file(out / f"{name}.txt")) for name in names}

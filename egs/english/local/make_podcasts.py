@@ -1,0 +1,80 @@
+"""usage: make_podcasts.py REPOSITORY >OUT
+
+Makes the prose of podcasts/*.txt from the Markdown files of a clone of github.com/thechangelog/transcripts (changelog.txt)
+or github.com/bitcointranscripts/bitcointranscripts (bitcoin.txt): a line for each paragraph, `#doc NAME` before each
+document, `#speaker NAME` where the speaker changes.
+
+- A speaker is a bold name with a colon at a paragraph's start (`**Name:**`), or a plain one (`Name:`).
+- Headings, lists, quotes, tables, code, front matter and addresses are left out. Links become their text. Bracketed notes
+  and times go: `[laughter]`, `\\[03:54\\]`.
+- A document is left out if it has fewer than 300 words, fewer than 6 or more than 35 marks in 100 words, or is a
+  translation (`NAME.zh.md`) or made by a machine, as its front matter says.
+
+The repositories grow, so a copy of today is larger than the one of RESULTS.md: stage 0 shows the difference.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+MIN_WORDS, MIN_MARKS, MAX_MARKS = 300, 0.06, 0.35
+TRANSLATION = re.compile(r"\.[a-z]{2}(?:-[a-z]{2})?$", re.IGNORECASE)
+MACHINE = re.compile(r"(?im)^(?:needs-review:\s*true|transcript_by:.*(?:tstbtc|whisper|otter\.ai|machine|automatic)).*$")
+FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+CODE = re.compile(r"^(```|~~~).*?^\1[^\n]*$", re.DOTALL | re.MULTILINE)
+LEFT_OUT = re.compile(r"\s*(?:#|[-*+]\s|\d+[.)]\s|>|\||!\[|<|---|\s{4})")
+BOLD_SPEAKER = re.compile(r"\*\*([^*]{1,60}?):?\*\*:?\s*")
+PLAIN_SPEAKER = re.compile(r"([A-Z][\w.’'-]*(?: [\w.’'()-]+){0,4}):\s+(?=\S)")
+LINK = re.compile(r"!?\[([^][]*)\]\([^()]*\)")
+NOTE = re.compile(r"\\?\[[^][]*\\?\]")
+ADDRESS = re.compile(r"<?https?://\S+>?")
+EMPHASIS = re.compile(r"(?<!\w)[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?!\w)|`|<[^<>]*>|\\(?=[^\w\s])")
+MARK = re.compile(r"[.,;:?!](?=\s|$)")
+
+
+def paragraphs(text: str) -> Iterator[str]:
+    """The paragraphs of a Markdown text that are speech, each with its speaker's line before it."""
+    text = CODE.sub("", FRONT.sub("", text))
+    for block in re.split(r"\n\s*\n", text):
+        if LEFT_OUT.match(block):
+            continue
+        line = " ".join(block.split())
+        if found := BOLD_SPEAKER.match(line) if ":**" in line[:70] or "**:" in line[:70] else PLAIN_SPEAKER.match(line):
+            yield f"#speaker {found[1].strip()}"
+            line = line[found.end():]
+        line = " ".join(EMPHASIS.sub("", ADDRESS.sub("", NOTE.sub("", LINK.sub(r"\1", line)))).split())
+        if re.search(r"\w", line):
+            yield line
+
+
+def is_speech(name: str, text: str, lines: list[str]) -> bool:
+    """Whether a document is kept."""
+    front = FRONT.match(text)
+    if TRANSLATION.search(name) or (front and MACHINE.search(front[0])):
+        return False
+    spoken = [line for line in lines if not line.startswith("#speaker")]
+    words = sum(len(line.split()) for line in spoken)
+    marks = sum(len(MARK.findall(line)) for line in spoken)
+    return words >= MIN_WORDS and MIN_MARKS * words <= marks <= MAX_MARKS * words
+
+
+def main(folder: Path) -> None:
+    documents = words = 0
+    for path in sorted(folder.rglob("*.md")):
+        name = path.relative_to(folder).with_suffix("").as_posix()
+        if path.name.upper() in ("README.MD", "CONTRIBUTING.MD") or path.name.startswith("_"):
+            continue
+        text = path.read_text(encoding="utf-8", errors="ignore").replace("\r\n", "\n")
+        lines = list(paragraphs(text))
+        if is_speech(name, text, lines):
+            sys.stdout.write("\n".join([f"#doc {name.replace('/', '-')}", *lines]) + "\n")
+            documents += 1
+            words += sum(len(line.split()) for line in lines if not line.startswith("#speaker"))
+    print(f"{folder}: {documents} documents, {words} words", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2 or not Path(sys.argv[1]).is_dir():
+        sys.exit(__doc__)
+    main(Path(sys.argv[1]))

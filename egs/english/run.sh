@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# shellcheck disable=SC2086  # lists of names
+#
+# English speech: the models that ship, `en` (reads both ways) and `en-live` (four words of look-ahead), from free text.
+#
+#   ./run.sh --corpus DIR            # DIR has podcasts/, europarl/, earnings/ and, as a test only, iwslt_ted/ (README.md)
+#   ./run.sh --corpus DIR --stage 6  # from stage 6 on; finished work is not repeated
+set -euo pipefail
+cd "$(dirname "$0")"
+
+stage=0
+stop_stage=100
+corpus=corpus         # where the corpora are
+systems=              # names with blanks between; all if empty
+threads=1             # of PyTorch; two models are trained at a time
+nj=2                  # processes for text
+help_message="usage: $0 --corpus DIR [--systems NAMES] [--stage N]"
+
+. ./cmd.sh
+. ./path.sh
+. recipe.sh
+
+absolute corpus
+export PYTHONPATH=$PWD/../earnings/local${PYTHONPATH:+:$PYTHONPATH}  # spoken.py and nlp.py: the rules for calls
+choose systems en en-live
+engines="amazon google microsoft speechmatics"
+tests="earnings_ref earnings_asr earnings_${engines// / earnings_} iwslt_ref iwslt_asr podcasts europarl"
+marks=O=O+CAP,COMMA=COMMA+CAP_COMMA,PERIOD=PERIOD+CAP_PERIOD,QUESTION=QUESTION+CAP_QUESTION
+case=O=O+COMMA+PERIOD+QUESTION,CAPITAL=CAP+CAP_COMMA+CAP_PERIOD+CAP_QUESTION
+decode_options=(--nj "$nj" --context 64 --posteriors false --casing data/casing.txt)
+
+# Stage 0: check that the corpora are those of README.md.
+if runs 0; then check_corpus.sh "$corpus" conf/corpus.txt; fi
+
+# Stage 1: make the data directories: text of podcasts and debates, calls with pauses, and the test sets.
+if runs 1; then local/prepare_data.sh "$corpus" $label_file "$nj"; fi
+
+# Stage 2: find the pauses of the test's references by the ASR system; project their labels onto the words of the ASR
+# system and of the engines. Learn how words are written that have capitals after the first letter.
+if runs 2; then
+  add_pauses earnings_ref --by-label true data/kaldi_ctm
+  add_pauses kaldi_words data/kaldi_ctm
+  project earnings_ref kaldi_words earnings_asr
+  for engine in $engines; do project earnings_ref ${engine}_words earnings_$engine; done
+  [ -s data/casing.txt ] || ../europarl_ted/local/learn_casing.py $label_file data/written data/casing.txt
+fi
+
+# Stage 3: make the vocabulary, and write all sets as numbers. A set that is joined is sets end to end, some twice or
+# three times; in `calls_text` the calls have no pauses, in `calls_clean` no fillers.
+if runs 3; then
+  punc make-store --labels $label_file --nj "$nj" --vocab-size 48000 --min-count 3 --train text,text_more,calls_text \
+    --join train=text,text_more,calls_text,calls,calls,calls_clean,calls_clean \
+    --join adapt=text,calls_text,calls,calls,calls,calls_clean,calls_clean,calls_clean \
+    --join dev=dev_podcasts,dev_europarl,dev_calls,dev_calls_clean \
+    data/store data/{text,text_more,calls_text,calls,calls_clean} data/dev_{podcasts,europarl,calls,calls_clean}
+fi
+
+# train_text SYSTEM: the first stage. adapt SYSTEM: the second, on fewer texts and more calls.
+train_text() { train_asked_as "$1" "$1-text" --train-set train; }
+adapt() { train_asked_as "$1" "$1" --train-set adapt --initial-model "exp/$1-text"; }
+train_asked_as() { ! asked "$1" || train "$2" store --threads "$threads" --dev-set dev "${@:3}"; }
+
+# Stage 4: train on all texts. Stage 5: go on with many calls, so that pauses count.
+if runs 4; then two_at_a_time train_text en en-live; fi
+if runs 5; then two_at_a_time adapt en en-live; fi
+
+# score_both REFERENCE DECODED OUT: the marks, whatever the case, and the capitals.
+score_both() {
+  score "$@" --match streams --merge $marks
+  newer "$3/score_case/metrics.tsv" "$1/punct" "$2/punct" run.sh || $cmd "${3%/*}/log/score_case_${3##*/decode_}.log" \
+    punc score --labels $label_file --match streams --merge $case "$1" "$2" "$3/score_case"
+}
+
+# Stage 6: punctuate the test sets and score them; score the engines' output. The scale is the best on dev.
+if runs 6; then
+  for system in $systems; do
+    newer exp/$system/scale exp/$system/final.pt || make_file exp/$system/scale \
+      python local/tune_scale.py exp/$system data/store dev_podcasts dev_europarl dev_calls dev_calls_clean
+    for set in $tests; do
+      decode exp/$system data/$set exp/$system/decode_$set --scale "$(cat exp/$system/scale)"
+      score_both data/$set exp/$system/decode_$set{,}
+    done
+  done
+  for engine in $engines; do score_both data/earnings_$engine data/$engine exp/$engine/decode_earnings_$engine; done
+fi
+
+# Stage 7: write the pages.
+if runs 7; then collect_results; fi
