@@ -184,7 +184,7 @@ def test_train_initial_model_of_other_sizes_is_an_error(toy_store, tmp_path, bot
     run(toy_store, tmp_path / "1", "stateful", epochs=1)
     settings = TrainingOptions(**SETTINGS, initial_model=str(tmp_path / "1"))
     model = ("t_lstm", options) if options else ("both_ways", {})
-    with pytest.raises(InputError, match="--initial-model=.*has another architecture"):
+    with pytest.raises(InputError, match=r"--initial-model=.*has another architecture"):
         train(toy_store, tmp_path / "2", *model, settings)
 
 

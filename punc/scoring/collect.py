@@ -58,7 +58,7 @@ def collect_scores(exp: str | os.PathLike, systems: Sequence[str] = (), sets: Se
 
 def _others(decoded: Path) -> dict[str, Interval]:
     """The overall figures of decoded/score_NAME as those of NAME."""
-    found = {}
+    found: dict[str, Interval] = {}
     for path in sorted(decoded.glob("score_*/metrics.tsv")):
         name = path.parent.name.removeprefix("score_")
         found |= {row.replace("overall", name): Interval(*value)

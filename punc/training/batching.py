@@ -19,8 +19,8 @@ BLOCK = 1 << 22  # labels that are counted at once
 def cut_streams(model: Model, data: StoreSet, options: TrainingOptions) -> Chunks | None:
     """The chunks that the training set is cut into; None if training is stateful, which cuts nothing.
 
-    Raises InputError if a model that reads whole streams is to be trained statefully, or if stateful training is to read
-    the set in parts.
+    Raises InputError if a model that reads whole streams is to be trained statefully, or if stateful training is to
+    read the set in parts.
     """
     if options.batching == "stateful" and model.lookahead is None:
         raise InputError("a model that reads whole streams cannot train statefully", "leave --batching out")

@@ -122,6 +122,7 @@ def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOp
         logger.warning("punc train: this processor has no bfloat16; float32 takes longer")
     linear = options.schedule == "linear"
     slots, fall = (count_slots(data) / options.parts, options.learning_rate / options.epochs) if linear else (1, 0.0)
+    tokens = len(data.ids) // options.parts  # of an epoch, about
     sums = store.checksums({options.train_set, options.dev_set})
     progress = checkpoint.resume(directory, net, updates, conf, sums) or Progress(options.learning_rate)
     what = "words" if net.token_type == "word" else "tokens"
@@ -130,13 +131,13 @@ def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOp
         torch.manual_seed(epoch_seed(options, progress.epoch))
         batches = epoch_batches(net, data, chunks, options, progress.epoch)
         batches = at_rates(batches, updates, progress.learning_rate, fall, slots)
-        with tqdm(desc=f"epoch {progress.epoch + 1}", total=len(data.ids) // options.parts, unit="token", unit_scale=True, leave=False,
+        with tqdm(desc=f"epoch {progress.epoch + 1}", total=tokens, unit="token", unit_scale=True, leave=False,
                   delay=2, disable=hide_progress()) as bar:
             loss = train_epoch(net.train(), updates, _counted(batches, bar), weights, options.max_grad_norm, bfloat16)
         seconds = time.perf_counter() - begin
         dev_loss, dev_f1 = evaluate(net.eval(), dev)
         logger.info("epoch %d: rate %g, loss %.5f, dev loss %.5f, dev F1 %.2f, %s %s/s, %.1f s", progress.epoch + 1,
-                    progress.learning_rate, loss, dev_loss, dev_f1, f"{len(data.ids) / options.parts / seconds:,.0f}", what, seconds)
+                    progress.learning_rate, loss, dev_loss, dev_f1, f"{tokens / seconds:,.0f}", what, seconds)
         progress = advance(progress, dev_loss, options.min_improvement, fall)
         checkpoint.keep(directory, net, updates, progress, conf, sums)
 

@@ -1,12 +1,12 @@
 """usage: make_podcasts.py REPOSITORY >OUT
 
-Makes the prose of podcasts/*.txt from the Markdown files of a clone of github.com/thechangelog/transcripts (changelog.txt)
-or github.com/bitcointranscripts/bitcointranscripts (bitcoin.txt): a line for each paragraph, `#doc NAME` before each
-document, `#speaker NAME` where the speaker changes.
+Makes the prose of podcasts/*.txt from the Markdown files of a clone of github.com/thechangelog/transcripts
+(changelog.txt) or github.com/bitcointranscripts/bitcointranscripts (bitcoin.txt): a line for each paragraph, `#doc NAME`
+before each document, `#speaker NAME` where the speaker changes.
 
 - A speaker is a bold name with a colon at a paragraph's start (`**Name:**`), or a plain one (`Name:`).
-- Headings, lists, quotes, tables, code, front matter and addresses are left out. Links become their text. Bracketed notes
-  and times go: `[laughter]`, `\\[03:54\\]`.
+- Headings, lists, quotes, tables, code, front matter and addresses are left out. Links become their text. Bracketed
+  notes and times go: `[laughter]`, `\\[03:54\\]`.
 - A document is left out if it has fewer than 300 words, fewer than 6 or more than 35 marks in 100 words, or is a
   translation (`NAME.zh.md`) or made by a machine, as its front matter says.
 
@@ -20,7 +20,7 @@ from pathlib import Path
 
 MIN_WORDS, MIN_MARKS, MAX_MARKS = 300, 0.06, 0.35
 TRANSLATION = re.compile(r"\.[a-z]{2}(?:-[a-z]{2})?$", re.IGNORECASE)
-MACHINE = re.compile(r"(?im)^(?:needs-review:\s*true|transcript_by:.*(?:tstbtc|whisper|otter\.ai|machine|automatic)).*$")
+MACHINE = re.compile(r"(?im)^(?:needs-review:\s*true|transcript_by:.*(?:tstbtc|whisper|otter\.ai|machine|automatic))")
 FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 CODE = re.compile(r"^(```|~~~).*?^\1[^\n]*$", re.DOTALL | re.MULTILINE)
 LEFT_OUT = re.compile(r"\s*(?:#|[-*+]\s|\d+[.)]\s|>|\||!\[|<|---|\s{4})")

@@ -12,7 +12,7 @@ prepare() {
   [ -f "data/$1/punct" ] ||
     punc prepare --format prose --document-prefix '#doc' --labels "$labels" --nj "$nj" "${@:2}" "data/raw/$1.txt" "data/$1"
 }
-for set in text text_more {dev_,}podcasts {dev_,}europarl; do prepare $set; done
+for set in text text_more {dev_,}podcasts {dev_,}europarl; do prepare "$set"; done
 prepare written --lowercase false # for the casing table
 python "$here/prepare_calls.py" "$corpus" "$labels" conf/marks.txt data
 for set in ref:test2011 asr:test2011asr; do

@@ -1,7 +1,7 @@
 """usage: tune_scale.py EXP-DIR STORE SET … >OUT
 
-Prints the `--scale` of the labels without a mark that gives the highest F1 of marks on development sets: the mean of the
-sets' F1, so that a large set counts as much as a small one. The posteriors are those of all labels; a mark counts
+Prints the `--scale` of the labels without a mark that gives the highest F1 of marks on development sets: the mean of
+the sets' F1, so that a large set counts as much as a small one. The posteriors are those of all labels; a mark counts
 whatever the case of its word. The grid is printed as a log.
 """
 

@@ -1,0 +1,162 @@
+"""The preparation of egs/english, on small texts made for it."""
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from punc.base.errors import InputError
+from punc.data.datadir import DataDir
+from punc.data.labels import LabelSet
+
+RECIPE = Path(__file__).parents[1] / "egs" / "english"
+FOLDERS = [str(RECIPE / "local"), str(RECIPE.parent / "earnings" / "local")]
+HEADER = "token|speaker|ts|endTs|punctuation|prepunctuation|case|tags|oldTs|oldEndTs|ali_comment"
+
+
+@pytest.fixture(scope="module")
+def local():
+    """The recipe's modules by name."""
+    sys.path[:0] = FOLDERS
+    import case
+    import join_clitics
+    import make_podcasts
+    import prepare_calls
+    import prepare_texts
+    import tune_scale
+    yield {module.__name__: module
+           for module in (case, join_clitics, make_podcasts, prepare_calls, prepare_texts, tune_scale)}
+    for folder in FOLDERS:
+        sys.path.remove(folder)
+
+
+@pytest.fixture
+def labels():
+    return LabelSet.read(RECIPE / "conf" / "labels.txt")
+
+
+@pytest.mark.parametrize(("token", "words", "capitals"), [
+    ("U.S.", ["u", "s"], [True, True]), ("Asia-pacific", ["asia", "pacific"], [True, False]),
+    ("Q3", ["q3"], [True]), ("$5.1", ["five", "point", "one"], [False] * 3), ("iPhone", ["iphone"], [False]),
+    ("İ", ["i"], [True])])
+def test_capitals_of_spoken_words(local, token, words, capitals):
+    assert local["case"].capitals(token, words) == capitals
+
+
+def test_cased_labels(local, labels):
+    assert local["case"].cased(["O", "PERIOD", "QUESTION"], [True, False, True], labels) == [
+        "CAP", "PERIOD", "CAP_QUESTION"]
+
+
+@pytest.mark.parametrize(("line", "expected"), [
+    ("Well - I mean, that -- you know...", "Well, I mean, that, you know..."),
+    ("A word—another... and so on", "A word, another, and so on"),
+    ("It ends... But not here", "It ends... But not here"),
+    ("From 2010–2015 a well-known pre- and post-war man", "From 2010–2015 a well-known pre- and post-war man"),
+    ("Thank you. (Applause)", "Thank you.")])
+def test_clean_dashes_and_ellipses(local, line, expected):
+    assert local["prepare_texts"].clean(line, brackets=True).split() == expected.split()
+
+
+def test_speak_keeps_capitals_and_marks(local):
+    texts = local["prepare_texts"]
+    said = texts.speak("In the U.S. we paid $2.45, not 20% more!", texts.Spoken())
+    assert said == "In the U S. we paid two dollars and forty five cents, not twenty percent more!"
+
+
+def test_texts_of_every_document_are_in_one_set(local, tmp_path, capsys):
+    corpus, out = tmp_path / "corpus", tmp_path / "out"
+    for folder, file in (("podcasts", "changelog"), ("podcasts", "bitcoin"), ("europarl", "europarl.en")):
+        (corpus / folder).mkdir(parents=True, exist_ok=True)
+        text = "".join(f"#doc d{i}\n#speaker A\nNumber {i} of {file}.\n" for i in range(100))
+        (corpus / folder / f"{file}.txt").write_text(text, encoding="utf-8")
+    out.mkdir()
+    local["prepare_texts"].main(corpus, out)
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in out.glob("*.txt")}
+    counts = {name: text.count("#doc") for name, text in texts.items()}
+    assert 0.4 < counts.pop("written") / 294 < 0.6
+    assert counts == {"text": 60, "text_more": 234, "dev_podcasts": 2, "podcasts": 2, "dev_europarl": 1, "europarl": 1}
+    assert "Number 99 of bitcoin." in texts["podcasts"]  # the test is as it was written
+    assert "#speaker" not in "".join(texts.values())
+    with pytest.raises(InputError, match="text before the first #doc line"):
+        list(local["prepare_texts"].lines("podcasts", [RECIPE / "README.md"]))
+
+
+def test_join_clitics_keeps_marks(local, tmp_path, capsys):
+    rows = [("it", "O"), ("'s", "COMMA"), ("is", "COMMA"), ("n't", "O"), ("do", "O"), ("n't", "PERIOD")]
+    joined = local["join_clitics"].join(rows)
+    assert joined == [("it's", "COMMA"), ("is", "COMMA"), ("n't", "O"), ("don't", "PERIOD")]
+    (tmp_path / "test").write_bytes(b"it\tO\r'm\tO\ra\tO\r")
+    local["join_clitics"].main(tmp_path / "test")
+    assert capsys.readouterr().out == "it'm\tO\na\tO\n"
+
+
+def test_calls_have_case_marks_and_pauses(local, labels, tmp_path):
+    def nlp(*rows):
+        path = tmp_path / "call.nlp"
+        lines = [f"{word}|0|{begin}|{end}|{mark}||LC|[]|||" for word, begin, end, mark in rows]
+        path.write_text("\n".join([HEADER, *lines]))
+        return local["prepare_calls"].read_nlp(path)
+
+    tokens = nlp(("Um", 0, 1, ","), ("Asia-Pacific", 1, 2, "…"), ("grew", 2.5, 3, "?"))
+    marks = LabelSet.read(RECIPE / "conf" / "marks.txt")
+    local["prepare_calls"].write(tmp_path / "calls", {"a": tokens}, labels)
+    local["prepare_calls"].write(tmp_path / "test", {"a": tokens}, labels, False, marks)
+    calls, test = (next(DataDir(tmp_path / name).utterances()) for name in ("calls", "test"))
+    assert calls.words == test.words == ["um", "asia", "pacific", "grew"]
+    assert calls.labels == ["CAP_COMMA", "CAP", "CAP_PERIOD", "QUESTION"]
+    assert test.labels == ["CAP_COMMA", "CAP", "CAP", "QUESTION"]  # Earnings-21 is read as in egs/earnings
+    np.testing.assert_allclose(calls.pauses, [0, 0, 0.5, np.nan])
+    assert test.pauses is None
+
+
+MARKDOWN = """---
+title: A talk
+transcript_by: Someone
+---
+# Heading
+
+**Ann Lee:** \\[01:46\\] So [laughter] we *met* at [the bar](http://x.y/z).
+
+Bob: Yes, `now`. https://a.b/c
+
+- a list
+> a quote
+
+| a | table |
+
+```
+code: x
+```
+
+    indented
+"""
+
+
+def test_podcasts_of_markdown(local):
+    found = list(local["make_podcasts"].paragraphs(MARKDOWN))
+    assert found == ["#speaker Ann Lee", "So we met at the bar.", "#speaker Bob", "Yes, now."]
+
+
+def test_podcasts_leave_out_what_is_no_speech(local, tmp_path, capsys):
+    talk = "\n\n".join(["We say this here, and that."] * 70)
+    for name, text in {"a/talk.md": talk, "a/talk.zh.md": talk, "short.md": "We say this, and that.", "README.md": talk,
+                       "list.md": "word " * 400, "made.md": f"---\nneeds-review: true\n---\n{talk}"}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    local["make_podcasts"].main(tmp_path)
+    captured = capsys.readouterr()
+    assert [line for line in captured.out.splitlines() if line.startswith("#")] == ["#doc a-talk"]
+    assert "1 documents, 420 words" in captured.err
+
+
+def test_tune_scale_f1(local):
+    counts = local["tune_scale"].f1(np.array([0, 1, 2, 1]), np.array([1, 1, 1, 0]))
+    assert counts == pytest.approx(100 * 2 * 1 / (3 + 3))
+
+
+def test_clitics_are_those_of_the_file(local):
+    assert Counter(local["join_clitics"].CLITICS) == Counter(
+        (RECIPE.parent / "europarl_ted/conf/clitics.txt").read_text(encoding="utf-8").split())
