@@ -6,6 +6,7 @@ The results of mini, a second run, and a run that is killed in every stage.
 import contextlib
 import gzip
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -30,10 +31,12 @@ STAGES = range(8)
 
 def script(tmp_path, body, *arguments, **variables):
     """Run a script that sources recipe.sh. Returns what it prints, and its errors with its status."""
-    settings = {"stage": 0, "stop_stage": 100, "systems": "", **variables}
+    settings = {"stage": 0, "stop_stage": 100, "systems": "", "nj": 2, **variables}
+    (tmp_path / "run.pl").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "run.pl").chmod(0o755)
     (tmp_path / "run.sh").write_text("\n".join([
         "set -euo pipefail", 'cd "$(dirname "$0")"', *(f"{name}='{value}'" for name, value in settings.items()),
-        "cmd=echo", f". {UTILS}/recipe.sh", body, ""]))
+        "cmd=./run.pl", f". {UTILS}/recipe.sh", body, ""]))
     done = subprocess.run(["bash", tmp_path.name + "/run.sh", *arguments], cwd=tmp_path.parent, text=True,
                           capture_output=True, timeout=60, check=False)
     return done.stdout.splitlines(), done.stderr, done.returncode
@@ -160,8 +163,8 @@ def test_train_model_newer_comment_in_a_conf_changes_nothing(tmp_path, training)
 
 
 def test_decode_and_score_skips_finished_work(tmp_path):
-    body = "decode_options=(--nj 2) score_options=(--match streams)\ndecode_and_score A test dev"
-    decoded = [f"exp/A/log/decode_{name}.log punc punctuate --nj 2 exp/A data/{name} exp/A/decode_{name}"
+    body = "decode_options=(--context 9) score_options=(--match streams)\ndecode_and_score A test dev"
+    decoded = [f"exp/A/log/decode_{name}.log punc punctuate --nj 2 --context 9 exp/A data/{name} exp/A/decode_{name}"
                for name in ("test", "dev")]
     scored = [f"exp/A/log/score_{name}.log punc score --labels conf/labels.txt --match streams data/{name} "
               f"exp/A/decode_{name} exp/A/decode_{name}/score" for name in ("test", "dev")]
@@ -181,22 +184,57 @@ def test_decode_and_score_skips_finished_work(tmp_path):
     assert script(tmp_path, body)[0] == [scored[0], decoded[1], scored[1]]
 
 
-def test_decode_in_jobs_joins_their_parts(tmp_path):
-    body = 'decode_options=(--nj 2)\ndecode exp/A data/test exp/A/decode_test --scale O=0.5; ls exp/A'
+def test_decode_and_score_in_jobs_join_their_parts(tmp_path):
+    body = "decode exp/A data/test exp/A/decode_test --scale O=0.5; score data/test exp/B exp/A/decode_test; ls exp/A"
     (tmp_path / "exp/A/decode_test.parts/9").mkdir(parents=True)  # of a run that was killed
-    job = "punc punctuate --nj 2 --scale O=0.5 --jobs 3 --job JOB exp/A data/test exp/A/decode_test.parts/JOB"
-    joined = " ".join(f"exp/A/decode_test.parts/{n}" for n in (1, 2, 3))
-    assert script(tmp_path, body, "--decode-jobs", "3") == ([
-        f"JOB=1:3 exp/A/log/decode_test.JOB.log {job}",
-        f"exp/A/log/decode_test.log punc join-punctuated exp/A/decode_test {joined}"], "", 0)
-    assert script(tmp_path, body + "; echo done", "--decode-jobs", "3")[0][-1] == "done"
-    assert script(tmp_path, "cmd=false; decode exp/A data/test exp/A/decode_test; echo done", "--decode-jobs", "3") == (
-        [], "", 1)
+    jobs = ["--cmd", "echo -q x", "--nj", "3"]
+    outs = "exp/A/decode_test", "exp/A/decode_test/score"
+    joined = [" ".join(f"{out}.parts/{n}" for n in (1, 2, 3)) for out in outs]
+    assert script(tmp_path, body, *jobs) == ([
+        "-q x JOB=1:3 exp/A/log/decode_test.JOB.log punc punctuate --jobs 3 --job JOB --nj 1 --scale O=0.5 exp/A "
+        "data/test exp/A/decode_test.parts/JOB",
+        f"-q x exp/A/log/decode_test.log punc join exp/A/decode_test {joined[0]}",
+        "-q x JOB=1:3 exp/A/log/score_test.JOB.log punc score --jobs 3 --job JOB --labels conf/labels.txt data/test "
+        "exp/B exp/A/decode_test/score.parts/JOB",
+        f"-q x exp/A/log/score_test.log punc join exp/A/decode_test/score {joined[1]}"], "", 0)
+    assert script(tmp_path, body + "; echo done", *jobs)[0][-1] == "done"
+    assert script(tmp_path, "decode exp/A data/test exp/A/decode_test; echo done", "--cmd", "false") == ([], "", 1)
 
 
-def test_decode_jobs_that_are_no_number(tmp_path):
-    assert script(tmp_path, "", "--decode-jobs", "0") == (
-        [], f"{tmp_path.name}/run.sh: --decode-jobs 0 is not a number of jobs; give 1 or more\n", 1)
+def test_nj_that_is_no_number(tmp_path):
+    assert script(tmp_path, "", "--nj", "0") == (
+        [], f"{tmp_path.name}/run.sh: --nj 0 is not a number of processes or jobs; give 1 or more\n", 1)
+
+
+def test_text_in_jobs_makes_the_same_files(tmp_path):
+    """prepare_set, make_store and score with a --cmd that is not run.pl, and with run.pl; arguments that bash reads."""
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf/labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\n")
+    (tmp_path / "a b.txt").write_text("".join(f"#doc {i}\nso, it (x y) is {i}.\n$HOME\n" for i in range(9)))
+    (tmp_path / "queue.pl").symlink_to(UTILS / "run.pl")
+    body = f"""
+PATH={os.path.dirname(sys.executable)}:$PATH
+prepare_set train --format prose --document-prefix '#doc' --remove '\\([^ ]* [^ ]*\\)' 'a b.txt'
+for i in 1 2; do make_store --min-count 2 data/store data/train; done  # the second finds it finished
+score data/train data/train exp/A/decode_train
+"""
+    found = []
+    for command in (f"{UTILS}/run.pl", "./queue.pl -l x"):
+        _, said, status = script(tmp_path, body, "--cmd", command)
+        assert status == 0, said
+        found.append({path.relative_to(tmp_path): path.read_bytes() for top in ("data", "exp")
+                      for path in sorted((tmp_path / top).rglob("*")) if path.is_file() and path.suffix != ".log"})
+        text = (tmp_path / "data/train/text").read_text()
+        kept = (tmp_path / "data").rename(tmp_path / f"data{len(found)}")
+        (tmp_path / "exp").rename(tmp_path / f"exp{len(found)}")
+    assert sorted(path.name for path in (kept / "log").iterdir()) == [
+        "prepare_train.1.log", "prepare_train.2.log", "prepare_train.log", "store.1.log", "store.2.log",
+        "store.count.1.log", "store.count.2.log", "store.count.log", "store.log"]
+    conf = Path("data/store/conf")
+    for files in found:
+        files[conf] = re.sub(rb"\d+\n", b"\n", files[conf])  # the times of its inputs
+    assert found[0] == found[1]
+    assert "so it is 0" in text
 
 
 # egs/mini
