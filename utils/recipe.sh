@@ -229,11 +229,13 @@ decode() {
 }
 
 # score REFERENCE-DIR DECODED-DIR OUT-DIR [OPTION …]: punc score into OUT-DIR/score, if that is older than what is
-# scored, or than run.sh, which has the options. OUT-DIR is ROW/decode_SET.
+# scored, or than run.sh, which has the options. OUT-DIR is ROW/decode_SET. With score_name=score_NAME set, the score is
+# another one of the same output, NAME.
 score() {
-  local log=${3%/*}/log/score_${3##*/decode_}
-  ! newer "$3/score/metrics.tsv" "$1/punct" "$2/punct" run.sh || return 0
-  set -- "$3/score" punc score --labels "$label_file" "${score_options[@]}" "${@:4}" "$1" "$2" "$3/score"
+  local name=${score_name-score} log
+  log=${3%/*}/log/${name}_${3##*/decode_}
+  ! newer "$3/$name/metrics.tsv" "$1/punct" "$2/punct" run.sh || return 0
+  set -- "$3/$name" punc score --labels "$label_file" "${score_options[@]}" "${@:4}" "$1" "$2" "$3/$name"
   if cluster; then in_jobs "$log" "$@"; else $cmd "$log.log" "${@:2}"; fi
 }
 

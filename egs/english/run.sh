@@ -13,7 +13,7 @@ stop_stage=100
 corpus=corpus         # where the corpora are
 systems=              # names with blanks between; all if empty
 threads=1             # of PyTorch; two models are trained at a time
-nj=2                  # processes for text
+nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
 help_message="usage: $0 --corpus DIR [--systems NAMES] [--stage N]"
 
 . ./cmd.sh
@@ -27,13 +27,13 @@ engines="amazon google microsoft speechmatics"
 tests="earnings_ref earnings_asr earnings_${engines// / earnings_} iwslt_ref iwslt_asr podcasts europarl"
 marks=O=O+CAP,COMMA=COMMA+CAP_COMMA,PERIOD=PERIOD+CAP_PERIOD,QUESTION=QUESTION+CAP_QUESTION
 case=O=O+COMMA+PERIOD+QUESTION,CAPITAL=CAP+CAP_COMMA+CAP_PERIOD+CAP_QUESTION
-decode_options=(--nj "$nj" --context 64 --posteriors false --casing data/casing.txt)
+decode_options=(--context 64 --posteriors false --casing data/casing.txt)
 
 # Stage 0: check that the corpora are those of README.md.
 if runs 0; then check_corpus.sh "$corpus" conf/corpus.txt; fi
 
 # Stage 1: make the data directories: text of podcasts and debates, calls with pauses, and the test sets.
-if runs 1; then local/prepare_data.sh "$corpus" $label_file "$nj"; fi
+if runs 1; then local/prepare_data.sh "$corpus" $label_file; fi
 
 # Stage 2: find the pauses of the test's references by the ASR system; project their labels onto the words of the ASR
 # system and of the engines. Learn how words are written that have capitals after the first letter.
@@ -48,7 +48,7 @@ fi
 # Stage 3: make the vocabulary, and write all sets as numbers. A set that is joined is sets end to end, some twice or
 # three times; in `calls_text` the calls have no pauses, in `calls_clean` no fillers.
 if runs 3; then
-  punc make-store --labels $label_file --nj "$nj" --vocab-size 48000 --min-count 3 --train text,text_more,calls_text \
+  make_store --vocab-size 48000 --min-count 3 --train text,text_more,calls_text \
     --join train=text,text_more,calls_text,calls,calls,calls_clean,calls_clean \
     --join adapt=text,calls_text,calls,calls,calls,calls_clean,calls_clean,calls_clean \
     --join dev=dev_podcasts,dev_europarl,dev_calls,dev_calls_clean \
@@ -67,8 +67,7 @@ if runs 5; then two_at_a_time adapt en en-live; fi
 # score_both REFERENCE DECODED OUT: the marks, whatever the case, and the capitals.
 score_both() {
   score "$@" --match streams --merge $marks
-  newer "$3/score_case/metrics.tsv" "$1/punct" "$2/punct" run.sh || $cmd "${3%/*}/log/score_case_${3##*/decode_}.log" \
-    punc score --labels $label_file --match streams --merge $case "$1" "$2" "$3/score_case"
+  score_name=score_case score "$@" --match streams --merge $case
 }
 
 # Stage 6: punctuate the test sets and score them; score the engines' output. The scale is the best on dev.

@@ -53,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
         if args.only or args.counted:
             raise InputError(f"--{'only count' if args.only else 'counted'} without --jobs", "give --jobs and --job")
         make_store(path, args.data, args.labels, args.token_type, args.vocab_size, args.min_count, args.vocab,
-                   args.train, args.nj)
+                   args.train, args.nj, args.join)
         return 0
     if bool(args.vocab) + bool(args.counted) + (args.only == "count") != 1:
         raise InputError("--jobs needs a vocabulary", "give --only count, or --counted with what was made of the "

@@ -1,7 +1,7 @@
 """usage: make_podcasts.py REPOSITORY >OUT
 
 Makes the prose of podcasts/*.txt from the Markdown files of a clone of github.com/thechangelog/transcripts
-(changelog.txt) or github.com/bitcointranscripts/bitcointranscripts (bitcoin.txt): a line for each paragraph, `#doc NAME`
+(changelog.txt) or github.com/bitcointranscripts/bitcointranscripts (bitcoin.txt): a line a paragraph, `#doc NAME`
 before each document, `#speaker NAME` where the speaker changes.
 
 - A speaker is a bold name with a colon at a paragraph's start (`**Name:**`), or a plain one (`Name:`).

@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
-# usage: local/prepare_data.sh CORPUS LABELS NJ
-# Makes the data directories in data, and validates them. What is finished is not made again. LABELS and NJ are options
-# of run.sh.
+# usage: local/prepare_data.sh CORPUS LABELS
+# Makes the data directories in data, and validates them. What is finished is not made again. share is a function of
+# recipe.sh.
+# shellcheck disable=SC2154  # recipe.sh exports processes
 set -euo pipefail
-corpus=$1 labels=$2 nj=$3
+corpus=$1 labels=$2
 here=$(dirname "$0")
 mkdir -p data/raw
 
 [ -f data/raw/europarl.txt ] || python "$here/prepare_texts.py" "$corpus" data/raw # the last file that it writes
 prepare() {
   [ -f "data/$1/punct" ] ||
-    punc prepare --format prose --document-prefix '#doc' --labels "$labels" --nj "$nj" "${@:2}" "data/raw/$1.txt" "data/$1"
+    share "data/log/prepare_$1" "data/$1" punc prepare --nj "$processes" --format prose --document-prefix '#doc' \
+      --labels "$labels" "${@:2}" "data/raw/$1.txt" "data/$1"
 }
 for set in text text_more {dev_,}podcasts {dev_,}europarl; do prepare "$set"; done
 prepare written --lowercase false # for the casing table
@@ -19,7 +21,7 @@ for set in ref:test2011 asr:test2011asr; do
   file=${set#*:} out=data/iwslt_${set%:*}
   [ ! -f "$out/punct" ] || continue
   python "$here/join_clitics.py" "$corpus/iwslt_ted/$file" >"data/raw/$file"
-  punc prepare --format lrec --labels conf/iwslt.txt --nj "$nj" "data/raw/$file" "$out"
+  punc prepare --format lrec --labels conf/iwslt.txt "data/raw/$file" "$out"
 done
 for set in text text_more {dev_,}{podcasts,europarl} {dev_,}calls{,_clean} calls_text earnings_ref iwslt_{ref,asr}; do
   punc validate --labels "$labels" "data/$set"
