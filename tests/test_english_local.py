@@ -101,7 +101,7 @@ def test_calls_have_case_marks_and_pauses(local, labels, tmp_path):
         return local["prepare_calls"].read_nlp(path)
 
     tokens = nlp(("Um", 0, 1, ","), ("Asia-Pacific", 1, 2, "…"), ("grew", 2.5, 3, "?"))
-    marks = LabelSet.read(RECIPE / "conf" / "marks.txt")
+    marks = LabelSet.read(RECIPE / "conf" / "labels-earnings.txt")
     local["prepare_calls"].write(tmp_path / "calls", {"a": tokens}, labels)
     local["prepare_calls"].write(tmp_path / "test", {"a": tokens}, labels, False, marks)
     calls, test = (next(DataDir(tmp_path / name).utterances()) for name in ("calls", "test"))

@@ -16,12 +16,12 @@ prepare() {
 }
 for set in text text_more {dev_,}podcasts {dev_,}europarl; do prepare "$set"; done
 prepare written --lowercase false # for the casing table
-python "$here/prepare_calls.py" "$corpus" "$labels" conf/marks.txt data
+python "$here/prepare_calls.py" "$corpus" "$labels" conf/labels-earnings.txt data
 for set in ref:test2011 asr:test2011asr; do
   file=${set#*:} out=data/iwslt_${set%:*}
   [ ! -f "$out/punct" ] || continue
   python "$here/join_clitics.py" "$corpus/iwslt_ted/$file" >"data/raw/$file"
-  punc prepare --format lrec --labels conf/iwslt.txt "data/raw/$file" "$out"
+  punc prepare --format lrec --labels conf/labels-iwslt.txt "data/raw/$file" "$out"
 done
 for set in text text_more {dev_,}{podcasts,europarl} {dev_,}calls{,_clean} calls_text earnings_ref iwslt_{ref,asr}; do
   punc validate --labels "$labels" "data/$set"
