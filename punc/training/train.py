@@ -37,6 +37,7 @@ from punc.training.checkpoint import Progress, advance
 from punc.training.evaluate import evaluate, labelled
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions, check_non_gradient, parse_weights, run_conf
+from punc.training.prefetch import prefetch
 
 logger = logging.getLogger(__name__)
 
@@ -113,7 +114,7 @@ def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOp
         begin = time.perf_counter()
         seed = options.seed + 1000003 * (progress.epoch + 1)  # the same in a run that was stopped before this epoch
         torch.manual_seed(seed)
-        batches = epoch_batches(net, data, chunks, options, seed)
+        batches = prefetch(epoch_batches(net, data, chunks, options, seed), net.device)
         batches = at_rates(batches, updates, progress.learning_rate, fall, slots)
         with tqdm(desc=f"epoch {progress.epoch + 1}", total=len(data.ids), unit="token", unit_scale=True, leave=False,
                   delay=2, disable=hide_progress()) as bar:
