@@ -29,8 +29,9 @@ def forward(gate_inputs: Tensor, weight: Tensor, peepholes: Tensor, hidden: Tens
     """As `lstm_loop.forward`."""
     made = empty_steps(gate_inputs, hidden, cell)
     grid, shape = _launch(*gate_inputs.shape)
-    _forward[grid](gate_inputs.contiguous(), weight.contiguous(), peepholes.contiguous(), *made, *gate_inputs.shape[:2],
-                   **shape)
+    with torch.cuda.device_of(gate_inputs):  # Triton launches on the current GPU
+        _forward[grid](gate_inputs.contiguous(), weight.contiguous(), peepholes.contiguous(), *made,
+                       *gate_inputs.shape[:2], **shape)
     return made
 
 
@@ -40,8 +41,9 @@ def backward(grad_outputs: Tensor, grad_cell: Tensor, made: Steps, weight: Tenso
     grads, grad_cell = torch.empty_like(made.gates), grad_cell.clone(memory_format=torch.contiguous_format)
     grad_hidden = torch.empty_like(grad_cell)
     grid, shape = _launch(*made.gates.shape)
-    _backward[grid](grad_outputs.contiguous(), weight.t().contiguous(), peepholes.contiguous(), made.gates, made.cells,
-                    made.squashed, grads, grad_hidden, grad_cell, *made.gates.shape[:2], **shape)
+    with torch.cuda.device_of(made.gates):
+        _backward[grid](grad_outputs.contiguous(), weight.t().contiguous(), peepholes.contiguous(), made.gates,
+                        made.cells, made.squashed, grads, grad_hidden, grad_cell, *made.gates.shape[:2], **shape)
     return grads, grad_hidden, grad_cell
 
 
