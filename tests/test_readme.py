@@ -10,7 +10,8 @@ from punc.scoring.tsv import read_tsv
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 # recipe: the metric of its row, the reference set, the ASR set if there is one
-ROWS = {"iwslt_ted": ("overall.F1", "test_ref", "test_asr"), "europarl_ted": ("marks.F1", "test2011", "test2011asr"),
+ROWS = {"english": ("overall.F1", "earnings_ref", "earnings_asr"), "iwslt_ted": ("overall.F1", "test_ref", "test_asr"),
+        "europarl_ted": ("marks.F1", "test2011", "test2011asr"),
         "estonian_bn": ("Err", "test", None), "earnings": ("Err", "test_ref", "test_asr"),
         "japanese_twitter": ("overall.F1", "test_multi", None), "news_smd": ("overall.F1", "test_matched", None)}
 
