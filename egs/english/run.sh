@@ -2,8 +2,7 @@
 # shellcheck disable=SC2086  # lists of names
 #
 # English speech: the models that ship, `en` (reads both ways) and `en-live` (four words of look-ahead), from free text.
-#
-#   ./run.sh --corpus DIR            # DIR has podcasts/, europarl/, earnings/ and, as a test only, iwslt_ted/ (README.md)
+#   ./run.sh --corpus DIR            # DIR has podcasts/, europarl/, earnings/, iwslt_ted/ (README.md)
 #   ./run.sh --corpus DIR --stage 6  # from stage 6 on; finished work is not repeated
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -22,14 +21,15 @@ help_message="usage: $0 --corpus DIR [--systems NAMES] [--stage N]"
 
 absolute corpus
 export PYTHONPATH=$PWD/../earnings/local${PYTHONPATH:+:$PYTHONPATH}  # spoken.py and nlp.py: the rules for calls
-choose systems en en-live
+choose systems en en-live en-TED
+[ -f "$corpus/iwslt_ted/train_extra" ] || leave_out "no text of TED (README.md)" en-TED
 engines="amazon google microsoft speechmatics"
 tests="earnings_ref earnings_asr earnings_${engines// / earnings_} iwslt_ref iwslt_asr podcasts europarl"
 marks=O=O+CAP,COMMA=COMMA+CAP_COMMA,PERIOD=PERIOD+CAP_PERIOD,QUESTION=QUESTION+CAP_QUESTION
 case=O=O+COMMA+PERIOD+QUESTION,CAPITAL=CAP+CAP_COMMA+CAP_PERIOD+CAP_QUESTION
 decode_options=(--context 64 --posteriors false --casing data/casing.txt)
 
-# Stage 0: check that the corpora are those of README.md.
+# Stage 0: check that the corpora are there.
 if runs 0; then check_corpus.sh "$corpus" conf/corpus.txt; fi
 
 # Stage 1: make the data directories: text of podcasts and debates, calls with pauses, and the test sets.
@@ -53,16 +53,21 @@ if runs 3; then
     --join adapt=text,calls_text,calls,calls,calls,calls_clean,calls_clean,calls_clean \
     --join dev=dev_podcasts,dev_europarl,dev_calls,dev_calls_clean \
     data/store data/{text,text_more,calls_text,calls,calls_clean} data/dev_{podcasts,europarl,calls,calls_clean}
+  ! asked en-TED ||
+    make_store --vocab data/store/vocab --join train=ted,ted_more data/store_ted data/{ted,ted_more,dev_ted}
 fi
 
 # train_text SYSTEM: the first stage. adapt SYSTEM: the second, on fewer texts and more calls.
-train_text() { train_asked_as "$1" "$1-text" --train-set train; }
-adapt() { train_asked_as "$1" "$1" --train-set adapt --initial-model "exp/$1-text"; }
-train_asked_as() { ! asked "$1" || train "$2" store --threads "$threads" --dev-set dev "${@:3}"; }
+train_stage() { ! asked "$1" || train "$2" store --threads "$threads" --dev-set dev "${@:3}"; }
+train_text() { train_stage "$1" "$1-text" --train-set train; }
+adapt() { train_stage "$1" "$1" --train-set adapt --initial-model "exp/$1-text"; }
 
-# Stage 4: train on all texts. Stage 5: go on with many calls, so that pauses count.
+# Stage 4: train on all texts. Stage 5: go on with many calls, so that pauses count; for a comparison, go on with TED.
 if runs 4; then two_at_a_time train_text en en-live; fi
-if runs 5; then two_at_a_time adapt en en-live; fi
+if runs 5; then
+  two_at_a_time adapt en en-live
+  train_asked en-TED store_ted --threads "$threads" --train-set train --dev-set dev_ted --initial-model exp/en
+fi
 
 # score_both REFERENCE DECODED OUT: the marks, whatever the case, and the capitals, which IWSLT 2011 has none of.
 score_both() {
@@ -73,9 +78,10 @@ score_both() {
 # Stage 6: punctuate the test sets and score them; score the engines' output. The scale is the best on dev.
 if runs 6; then
   for system in $systems; do
-    newer exp/$system/scale exp/$system/final.pt || make_file exp/$system/scale \
-      python local/tune_scale.py exp/$system data/store dev_podcasts dev_europarl dev_calls dev_calls_clean
-    for set in $tests; do
+    dev=(data/store dev_{podcasts,europarl,calls,calls_clean}) sets=$tests
+    [ $system != en-TED ] || dev=(data/store_ted dev_ted) sets="iwslt_ref iwslt_asr"
+    make_file exp/$system/scale python local/tune_scale.py exp/$system "${dev[@]}"
+    for set in $sets; do
       decode exp/$system data/$set exp/$system/decode_$set --scale "$(cat exp/$system/scale)"
       score_both data/$set exp/$system/decode_$set{,}
     done
@@ -86,9 +92,9 @@ fi
 # Stage 7: write the pages; pack the models in int8 with their cards, as they ship.
 if runs 7; then
   collect_results
-  for system in $systems; do
+  for system in ${systems/en-TED/}; do
     make_file exp/$system/card.md python local/make_card.py $system exp/RESULTS.tsv
-    punc pack --scale "$(cat exp/$system/scale)" --casing data/casing.txt --card exp/$system/card.md \
-      exp/$system exp/packed/$system
+    pack=(--scale "$(cat exp/$system/scale)" --casing data/casing.txt --card exp/$system/card.md)
+    punc pack "${pack[@]}" exp/$system exp/packed/$system
   done
 fi

@@ -17,9 +17,9 @@ prepare() {
 for set in text text_more {dev_,}podcasts {dev_,}europarl; do prepare "$set"; done
 prepare written --lowercase false # for the casing table
 python "$here/prepare_calls.py" "$corpus" "$labels" conf/labels-earnings.txt data
-for set in ref:test2011 asr:test2011asr; do
-  file=${set#*:} out=data/iwslt_${set%:*}
-  [ ! -f "$out/punct" ] || continue
+for set in iwslt_{ref:test2011,asr:test2011asr} {ted:train2012,ted_more:train_extra,dev_ted:dev2012}; do
+  file=${set#*:} out=data/${set%:*}
+  [ ! -f "$out/punct" ] && [ -f "$corpus/iwslt_ted/$file" ] || continue
   python "$here/join_clitics.py" "$corpus/iwslt_ted/$file" >"data/raw/$file"
   punc prepare --format lrec --labels conf/labels-iwslt.txt "data/raw/$file" "$out"
 done
