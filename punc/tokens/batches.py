@@ -33,12 +33,14 @@ class Batch(NamedTuple):
     pauses  (B, T) float32, of the slots; None if the data has none
     labels  (B, T) int64, of the slots; -1 where a step has no slot that is scored
     fresh   whether the model starts from a fresh state; if not, the steps follow those of the previous batch
+    counts  (L,) int64, how often each label occurs in the batch that this is a share of; None if it is the whole batch
     """
 
     tokens: Tensor
     pauses: Tensor | None
     labels: Tensor
     fresh: bool = True
+    counts: Tensor | None = None
 
     def to(self, device: torch.device) -> "Batch":
         """The batch on a device. It is copied to a GPU from pinned memory, and the CPU does not wait for the copy."""
@@ -48,7 +50,14 @@ class Batch(NamedTuple):
             return tensor.to(device, non_blocking=device.type == "cuda")
 
         return Batch(moved(self.tokens), None if self.pauses is None else moved(self.pauses), moved(self.labels),
-                     self.fresh)
+                     self.fresh, self.counts)
+
+    def share(self, number: int, of: int, labels: int) -> "Batch":
+        """Every `of`-th row, from row `number` on. There are `labels` labels."""
+        rows = slice(number, None, of)
+        return Batch(self.tokens[rows].contiguous(), None if self.pauses is None else self.pauses[rows].contiguous(),
+                     self.labels[rows].contiguous(), self.fresh,
+                     torch.bincount(self.labels[self.labels >= 0], minlength=labels))
 
 
 class Chunks(NamedTuple):
@@ -61,14 +70,18 @@ class Chunks(NamedTuple):
     end: np.ndarray
 
 
+def stateful_rows(offsets: np.ndarray, lookahead: int, batch_size: int, bptt: int) -> int:
+    """How many rows a batch of `stateful` has: `batch_size`, or fewer for a short text, but one."""
+    return max(1, min(batch_size, _first_step(offsets, len(offsets) - 1, lookahead) // bptt))
+
+
 def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int) -> Iterator[Batch]:
     """Batches of `batch_size` rows and `bptt` steps that go over all streams, end to end.
 
     Only some batches are in memory at a time. A short text has fewer rows: each has at least `bptt` steps.
     """
-    steps = _first_step(data.offsets, len(data.offsets) - 1, lookahead)
-    batch_size = max(1, min(batch_size, steps // bptt))
-    width = -(-steps // batch_size)
+    batch_size = stateful_rows(data.offsets, lookahead, batch_size, bptt)
+    width = -(-_first_step(data.offsets, len(data.offsets) - 1, lookahead) // batch_size)
     for block in range(0, width, BLOCK * bptt):
         size = min(BLOCK * bptt, width - block)
         arrays = _empty(data, batch_size, size)
