@@ -4,14 +4,13 @@ import heapq
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
 from operator import itemgetter
 from typing import IO
 
 import numpy as np
 
-LIMIT = 1 << 17  # different words that are counted in memory: about 25 MB
 READ = 1 << 13  # bytes of a run that are read at once
 
 
@@ -23,7 +22,7 @@ class SpilledCounts:
     Words are bytes without blanks and newlines. The file takes about 10 bytes for each word of a run.
     """
 
-    def __init__(self, limit: int = LIMIT):
+    def __init__(self, limit: int):
         self._limit = limit
         self._counts: Counter[bytes] = Counter()
         self._file: IO[bytes] | None = None
@@ -63,12 +62,12 @@ class SpilledCounts:
                 word, _, count = line.partition(b" ")
                 yield word, int(count)
 
-    def most_frequent(self, size: int) -> dict[bytes, int]:
-        """The `size` most frequent words with their counts; of words with the same count the first in C order."""
+    def most_frequent(self, size: int, wanted: Callable[[bytes], bool]) -> dict[bytes, int]:
+        """The `size` most frequent words that are wanted; of words with the same count the first in C order."""
         kept: dict[bytes, int] = {}
         floor = 0  # `size` words are known that occur so often or more often
         for word, count in self.items():
-            if count > floor:
+            if count > floor and wanted(word):
                 kept[word] = count
                 if len(kept) >= 2 * size:
                     kept, floor = _most_frequent(kept, size)

@@ -7,11 +7,14 @@ from dataclasses import fields
 from pathlib import Path
 
 from punc.base.errors import InputError
+from punc.base.jobs import Part, Share, add_job_options, new_part
 from punc.base.options import OptionParser, boolean, kebab
 from punc.data.datadir import DataDir
+from punc.data.labels import LabelSet
 from punc.decoding.options import DecodingOptions, parse_scale
-from punc.decoding.punctuate import punctuate
-from punc.decoding.punctuated_text import OutputOptions
+from punc.decoding.punctuate import punctuate, punctuate_share
+from punc.decoding.punctuated_parts import join_punctuated
+from punc.decoding.punctuated_text import OutputOptions, check_out, find_ctm, log_counts
 
 # Options that apply to a data directory, not to standard input.
 DIRECTORY_ONLY = {"nj", "jobs", "job",
@@ -24,12 +27,12 @@ def options() -> OptionParser:
         "Punctuates a data directory with a trained model. OUT-DIR is a data directory with the labels as punct. It "
         "also has text_punct (the punctuated text), post.ark and post.scp (the posteriors) and, if there is a CTM, "
         "ctm_punct. With - instead of DATA-DIR, punctuates words from standard input as they arrive; an empty line "
-        "ends a stream, other line ends mean nothing. With --jobs, OUT-DIR is the part of one of several jobs; "
-        "punc join-punctuated joins the parts.",
+        "ends a stream, other line ends mean nothing.",
         "punc punctuate --scale O=0.5 exp/T-LSTM data/test_asr exp/T-LSTM/decode_test_asr")
     parser.add_signature(DecodingOptions)
     parser.add_signature(OutputOptions)
     parser.add_signature(punctuate)
+    add_job_options(parser)
     parser.add_argument("--characters", type=boolean, default=False, metavar="BOOL",
                         help="only with -: each line is a text without blanks between words, as in Japanese; all but "
                              "its marks stays as it is")
@@ -52,9 +55,33 @@ def main(arguments: Sequence[str]) -> None:
         return
     if args.characters:
         raise InputError("--characters with a DATA-DIR", "leave it out: the tokens of the model decide")
-    output = OutputOptions(args.posteriors, args.casing, args.clitics, args.ctm)
-    punctuate(Path(args.directory), DataDir(args.data), Path(args.out), DecodingOptions.parsed(args), output, args.nj,
-              args.jobs, args.job)
+    if args.nj < 1:
+        raise InputError(f"--nj={args.nj} is too small", "give 1 or more")
+    directory, data, out, share = Path(args.directory), DataDir(args.data), Path(args.out), Share.parsed(args)
+    decoding, output = DecodingOptions.parsed(args), output_options(args)
+    if not share:
+        punctuate(directory, data, out, decoding, output, args.nj)
+        return
+    check_out(out, data)
+    ctm = find_ctm(data, output)
+    labels = LabelSet.read(directory / "labels.txt")
+    tables = [data.path / name for name in data.tables]
+    model = [directory / "final.pt", directory / "labels.txt", directory / "vocab"]
+    given = [file for file in (ctm, output.casing, output.clitics) if file]
+    with new_part(out, "punctuate", share, args, "out", [*model, *tables, *given]) as (part, result):
+        counts, result["utterances"] = punctuate_share(directory, data, part, decoding, output, args.nj, share)
+        result["counts"] = dict(counts)
+    log_counts(out, labels, counts)
+
+
+def output_options(args: Namespace) -> OutputOptions:
+    return OutputOptions(args.posteriors, args.casing, args.clitics, args.ctm)
+
+
+def join(parts: Sequence[Part], out: Path) -> None:
+    """Join punctuated parts, for `punc join`."""
+    args = parts[0].parsed()
+    join_punctuated(parts, out, Path(args.directory), DataDir(args.data), output_options(args))
 
 
 def punctuate_standard_input(args: Namespace) -> None:

@@ -1,11 +1,14 @@
 """`punc transcript`: ASR output to punctuated text and subtitles."""
 
+from argparse import Namespace
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
+from punc.base.jobs import Part, Share, add_job_options, new_part
 from punc.base.options import OptionParser
 from punc.decoding.options import DecodingOptions
-from punc.decoding.transcript import DECODING, transcript
+from punc.decoding.transcript import DECODING, join_transcripts, transcript
 
 
 def options() -> OptionParser:
@@ -18,7 +21,8 @@ def options() -> OptionParser:
         "punc transcript --ctm exp/tri3/decode_test/score_10/test.ctm exp/TA-LSTM-p data/test transcripts")
     parser.add_signature(DecodingOptions)
     parser.set_defaults(chunk_size=DECODING.chunk_size)
-    parser.add_signature(transcript, skip=("decoding",))
+    parser.add_signature(transcript, skip=("decoding", "share"))
+    add_job_options(parser)
     parser.add_argument("directory", metavar="EXP-DIR", help="directory of the model")
     parser.add_argument("data", metavar="DATA-DIR", help="Kaldi data directory")
     parser.add_argument("out", metavar="OUT-DIR", help="directory to make")
@@ -27,5 +31,25 @@ def options() -> OptionParser:
 
 def main(arguments: Sequence[str]) -> None:
     args = options().parse(arguments)
-    transcript(Path(args.directory), Path(args.data), Path(args.out), DecodingOptions.parsed(args), ctm=args.ctm,
-               lowercase=args.lowercase, job=args.job, nj=args.nj)
+    directory, data, out, share = Path(args.directory), Path(args.data), Path(args.out), Share.parsed(args)
+    run = partial(transcript, directory, data, decoding=DecodingOptions.parsed(args), ctm=args.ctm,
+                  lowercase=args.lowercase)
+    if not share:
+        run(out)
+        return
+    with new_part(out, "transcript", share, args, "out", files(args)) as (part, _):
+        run(part, share=share)
+
+
+def files(args: Namespace) -> list[Path]:
+    """The files that the transcripts are made from."""
+    directory, data, ctm = Path(args.directory), Path(args.data), Path(args.ctm)
+    names = ("text", "utt2spk", "segments", "reco2file_and_channel", "pauses.scp")
+    tables = [data / name for name in names if (data / name).is_file()]
+    ctms = sorted(ctm.glob("*.ctm")) if ctm.is_dir() else [ctm]
+    return [directory / "final.pt", directory / "labels.txt", directory / "vocab", *tables, *(ctms if args.ctm else [])]
+
+
+def join(parts: Sequence[Part], out: Path) -> None:
+    """Join parts of transcripts, for `punc join`."""
+    join_transcripts([part.path for part in parts], out)

@@ -4,8 +4,8 @@
 
 The text is drawn from a model with a seed, and written to a scratch directory (2.2 GB; with all that is made of it,
 9 GB), which is removed at the end. Word frequencies fall as 1 / rank up to rank 10,000 and as 1 / rank^1.8 after it
-(Ferrer i Cancho & Solé 2001), so new words go on coming: 0.25 million different ones in 10 million words, 1.9 million in
-386 million. Marks depend on the next word. Documents have 500 words. T-LSTM has the paper's size; it trains for U
+(Ferrer i Cancho & Solé 2001), so new words go on coming: 0.25 million different ones in 10 million words, 1.9 million
+in 386 million. Marks depend on the next word. Documents have 500 words. T-LSTM has the paper's size; it trains for U
 updates of 100 × 5 words, and then scores the development set and writes its model.
 
 Memory is what all processes of a command have together, shared pages counted once (PSS), at its highest of samples
