@@ -79,7 +79,7 @@ def write_text(path: Path, words: int, seed: int) -> None:
             file.write(b"#doc\n" + spell(ranks, draw_marks(rng, ranks)) + b"\n" * (len(ranks) % LINE > 0))
 
 
-def train(store: str, directory: str, updates: int) -> None:
+def train(store: str, directory: str, updates: int, threads: int) -> None:
     """`punc train`, but an epoch ends after some updates. Prints the number of words and the seconds they took."""
     from punc.training import train as training
     from punc.training.options import TrainingOptions
@@ -95,7 +95,7 @@ def train(store: str, directory: str, updates: int) -> None:
 
     training.epoch_batches = some
     options = TrainingOptions(train_set="train", dev_set="dev", epochs=1, optimizer="adagrad", learning_rate=0.1,
-                              batch_size=100, bptt=5)
+                              batch_size=100, bptt=5, threads=threads)
     training.train(store, directory, "t_lstm", {}, options)
     print(timed["words"], timed["seconds"], file=sys.stderr)
 
@@ -109,12 +109,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--words", type=int, default=WORDS)
     parser.add_argument("--updates", type=int, default=2000)
-    parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), help="processes; threads of training")
     parser.add_argument("--dir", type=Path, help="where the scratch directory is made")
     parser.add_argument("--train", nargs=2, metavar=("STORE", "DIR"), help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.train:
-        return train(*args.train, args.updates)
+        return train(*args.train, args.updates, args.nj)
     with tempfile.TemporaryDirectory(dir=args.dir) as place:
         place = Path(place).resolve()
         (place / "labels.txt").write_text(LABELS)
@@ -130,7 +130,7 @@ def main() -> None:
         report("prepare", args.words, usage.seconds, usage)
         usage = measure([*PUNC, "make-store", *options, place / "store", place / "train", place / "dev"], place)
         report("make-store", args.words + DEV_WORDS, usage.seconds, usage)
-        usage = measure([*TRAIN, place / "store", place / "exp", "--updates", args.updates], place)
+        usage = measure([*TRAIN, place / "store", place / "exp", "--updates", args.updates, "--nj", args.nj], place)
         words, seconds = map(float, usage.output.split()[-2:])
         report("training", words, seconds, usage)
         print(f"an epoch: {args.words * seconds / words / 3600:.1f} h")
