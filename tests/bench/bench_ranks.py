@@ -3,9 +3,10 @@
     python tests/bench/bench_ranks.py [--models NAME …] [--tokens N] [--rounds R]
 
 Processes train under torchrun, as `torchrun --nproc-per-node 2 --no-python punc train …` does. The settings take turns,
-R rounds; each trains on N tokens, after some that warm up. Prints the median tokens a second of each setting, its
-ratio to one thread, and how many processors a setting of two had: less than 2 says that others ran, too, and then the
-ratios are too low. Words have frequencies 1 / rank; texts of characters are lines of 80.
+R rounds; each trains on N tokens, after some that warm up. Prints the median tokens a second of each setting, the
+ratios to one thread, and how many processors each setting had. If others ran, too, that is less than 1 and 2, and the
+ratios say little. The last column is then a bound: the ratio that two ranks would have if neither ever waited, by the
+processor time of the first. Words have frequencies 1 / rank; texts of characters are lines of 80.
 """
 
 import argparse
@@ -83,7 +84,7 @@ def measure(name: str, tokens: int, threads: int, ranks: int) -> tuple[float, fl
     if ranks > 1:
         command += ["-m", "torch.distributed.run", "--nproc-per-node", str(ranks)]
     command += [__file__, "--worker", name, "--threads", str(threads), "--tokens", str(tokens)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stderr)
     slots, seconds, cpu = json.loads(done.stdout.splitlines()[-1])
@@ -100,7 +101,8 @@ def main() -> None:
     args = parser.parse_args()
     if args.worker:
         return worker(args.worker, args.tokens, args.threads)
-    print("| model | " + " | ".join(SETTINGS) + " | 2 threads / 1 | 2 ranks / 1 | processors |\n|---" + "|--:" * 6 + "|")
+    print("| model |", " | ".join(SETTINGS), "| 2 threads / 1 | 2 ranks / 1 | processors | bound |")
+    print("|---" + "|--:" * 7 + "|")
     for name in args.models:
         rounds = [{title: measure(name, args.tokens, *setting) for title, setting in SETTINGS.items()}
                   for _ in range(args.rounds)]
@@ -108,9 +110,10 @@ def main() -> None:
         ratios = [statistics.median(found[title][0] / found["1 thread"][0] for found in rounds)
                   for title in list(SETTINGS)[1:]]
         had = [statistics.median(found[title][1] for found in rounds) for title in SETTINGS]
+        bound = speeds[2] / had[2] / (speeds[0] / had[0])
         print(f"| {name} | " + " | ".join(f"{speed:,.0f}" for speed in speeds)
               + "".join(f" | {ratio:.2f}" for ratio in ratios)
-              + f" | {had[0]:.2f} {had[1]:.2f} {2 * had[2]:.2f} |", flush=True)
+              + f" | {had[0]:.2f} {had[1]:.2f} {2 * had[2]:.2f} | {bound:.2f} |", flush=True)
 
 
 if __name__ == "__main__":
