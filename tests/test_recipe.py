@@ -233,6 +233,29 @@ make_store --min-count 2 data/store data/train
     assert "so it is 0" in (tmp_path / "data/train/text").read_text()
 
 
+TRAIN = "train_model exp store conf"
+LINE = "exp/log/train.log {} punc train --config conf store exp"
+NODES = ("srun --kill-on-bad-exit=1 --cpus-per-task ${SLURM_CPUS_PER_TASK:-1} torchrun --nnodes 2 --nproc-per-node 4 "
+         "--rdzv-backend c10d --rdzv-id $SLURM_JOB_ID "
+         "--rdzv-endpoint $SLURMD_NODENAME:$((20000+SLURM_JOB_ID%10000)) --no-python")
+
+
+@pytest.mark.parametrize(("options", "launched"), [
+    ("--train-ranks 4", LINE.format("torchrun --standalone --nproc-per-node 4 --no-python")),
+    ("--train-ranks 4 --train-nodes 2", LINE.format(NODES)),
+])
+def test_train_model_in_several_processes(tmp_path, options, launched):
+    (tmp_path / "conf").touch()
+    assert script(tmp_path, TRAIN, *options.split()) == ([launched], "", 0)
+    body = "train_cmd='echo slurm.pl'; " + TRAIN
+    assert script(tmp_path, body, *options.split()) == ([f"slurm.pl {launched}"], "", 0)
+
+
+def test_train_ranks_that_are_no_number(tmp_path):
+    for option in ("--train-ranks", "--train-nodes"):
+        assert script(tmp_path, "", option, "0") == ([], f"{tmp_path.name}/run.sh: {option} 0; it is 1 or more\n", 1)
+
+
 # egs/mini
 
 

@@ -62,6 +62,8 @@ def _sum_sparse(weights: Sequence[Tensor], own: Sequence[Tensor | None], rows: S
     for weight, counts, (height, width) in zip(weights, rows, sizes):
         part = messages[:, first:first + height * width].view(ranks.size, height, width)
         first += height * width
-        lines = torch.cat([of_rank[:max(count - 1, 0)] for of_rank, count in zip(part, counts)])
-        weight.grad = torch.sparse_coo_tensor(lines[:, 0].long()[None], lines[:, 1:].contiguous().view(torch.float32),
+        lines = [of_rank[:max(count - 1, 0)] for of_rank, count in zip(part, counts)]
+        # Copies: PyTorch reads a single row of values with the stride of the whole line.
+        indices, values = torch.cat([line[:, 0] for line in lines]), torch.cat([line[:, 1:] for line in lines])
+        weight.grad = torch.sparse_coo_tensor(indices.long()[None], values.view(torch.float32),
                                               weight.shape) if any(counts) else None
