@@ -94,7 +94,7 @@ if runs 7; then
   collect_results
   for system in ${systems/en-TED/}; do
     make_file exp/$system/card.md python local/make_card.py $system exp/RESULTS.tsv
-    pack=(--scale "$(cat exp/$system/scale)" --casing data/casing.txt --card exp/$system/card.md)
+    pack=(--scale "$(cat exp/$system/scale)" --casing data/casing.txt --card "exp/$system/card.md")
     punc pack "${pack[@]}" exp/$system exp/packed/$system
   done
 fi
