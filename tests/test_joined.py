@@ -28,7 +28,7 @@ def test_join_sets_end_to_end(data):
     assert joined.ids.tolist() == [*text.ids, *timed.ids, *text.ids]
     assert joined.labels.tolist() == [1, 1, 0, 1, 1, 1]
     np.testing.assert_array_equal(joined.pauses, np.float32([np.nan, np.nan, 0.5, np.nan, np.nan, np.nan]))
-    assert (joined.streams, joined.offsets.tolist()) == (["b0", "b1", "a", "b0", "b1"], [0, 1, 2, 4, 5, 6])
+    assert (list(joined.streams), joined.offsets.tolist()) == (["b0", "b1", "a", "b0", "b1"], [0, 1, 2, 4, 5, 6])
 
 
 def test_join_sets_without_pauses_has_none(data):
