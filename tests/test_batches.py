@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import punc.tokens.batches
-from punc.tokens.batches import by_length, cut, gather, padding, stateful
+from punc.tokens.batches import gather, stateful
+from punc.tokens.chunks import by_length, cut, padding
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import END
 

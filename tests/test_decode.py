@@ -7,7 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from punc.data.labels import Label, LabelSet
-from punc.decoding.decode import STEPS, choose, log_posteriors, streaming_logits
+from punc.decoding.choose import choose
+from punc.decoding.decode import STEPS, log_posteriors
+from punc.decoding.stepwise import streaming_logits
 from punc.models.base import NeuralModel
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import END

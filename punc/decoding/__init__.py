@@ -2,7 +2,8 @@
 
 What other packages and programs use:
 
-    decode            decode, log_posteriors, streaming_logits: posteriors and labels of streams
+    decode            decode, log_posteriors: posteriors and labels of streams
+    dispatch          load_model: any model, to decode with
     options           DecodingOptions, parse_scale: the options of decoding
     punctuate         punctuate: `punc punctuate` on data directories
     punctuated_parts  join_punctuated: what several jobs punctuated, joined

@@ -15,7 +15,9 @@ from punc.data.labels import LabelSet
 # batch. The recipes measure what the cuts cost: `--chunk-size 0` decodes without any.
 CHUNK_SIZE = 1024  # tokens
 CONTEXT = 256  # tokens
+PACKED_CONTEXT = 64  # tokens, for a packed model; its labels differ from those with 256 in 1 of 10,000 slots or fewer
 BATCH_SIZE = 32  # chunks; with 128, BLSTM-CRF takes 1.5 times as long
+UNCUT = 1 << 40  # tokens of a chunk, where a stream is not cut
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class DecodingOptions:
 
     scale       multiply posteriors before labels are chosen: LABEL=FACTOR,…; O=0.8 gives more marks, O=1.2 fewer
     chunk_size  tokens of a stream decoded in one go; 0: the whole stream, however much memory that takes
-    context     tokens read before each chunk (and after it, by a model that reads both ways)
+    context     tokens read before each chunk (and after it, by a model that reads both ways); default: 256, packed 64
     batch_size  chunks decoded together; changes the speed, not the labels
     viterbi     a CRF gives the most probable sequence of labels; false: the most probable label of each slot
     device      auto, cpu, cuda or cuda:N; auto: a GPU if PyTorch sees one
@@ -35,7 +37,7 @@ class DecodingOptions:
 
     scale: str = ""
     chunk_size: int = CHUNK_SIZE
-    context: int = CONTEXT
+    context: int | None = None
     batch_size: int = BATCH_SIZE
     viterbi: bool = True
     case_rule: bool = False
@@ -43,7 +45,7 @@ class DecodingOptions:
 
     def __post_init__(self) -> None:
         for name, least in (("chunk_size", 0), ("context", 0), ("batch_size", 1)):
-            if (value := getattr(self, name)) < least:
+            if (value := getattr(self, name)) is not None and value < least:
                 raise InputError(f"{kebab(name)}={value} is too small", f"give {least} or more")
         check_device(self.device)
 
@@ -51,6 +53,10 @@ class DecodingOptions:
     def parsed(cls, args: Namespace) -> "DecodingOptions":
         """The options on a parsed command line."""
         return cls(**{field.name: getattr(args, field.name) for field in fields(cls)})
+
+    def context_of(self, packed: bool) -> int:
+        """The context, or the default one of a packed model or another one."""
+        return self.context if self.context is not None else PACKED_CONTEXT if packed else CONTEXT
 
     def factors(self, labels: LabelSet) -> np.ndarray | None:
         """The factor of each posterior, float32 (L,); None if all are 1. Raises InputError for a bad `scale`."""

@@ -25,6 +25,7 @@ from punc.decoding.punctuated_text import OutputOptions, PunctuatedText, check_o
 from punc.decoding.shares import check_job, count_blanks, share
 from punc.decoding.spans import Span, span_groups
 from punc.decoding.worker import Decoder, Task, task_of
+from punc.runtime.shipped import is_packed
 from punc.tokens.tokenizer import read_tokenizer
 
 Results = Iterator[tuple[list[Utterance], np.ndarray, np.ndarray | None]]
@@ -40,6 +41,7 @@ def punctuate(directory: Path, data: DataDir, out: Path, decoding: DecodingOptio
 
     Raises InputError if there is no model or no data directory, and for options that do not fit them.
     """
+    output = output.with_casing_of(directory)
     if nj < 1:
         raise InputError(f"--nj={nj} is too small", "give 1 or more")
     if jobs or job != 1:
@@ -47,7 +49,7 @@ def punctuate(directory: Path, data: DataDir, out: Path, decoding: DecodingOptio
     check_out(out, data)
     tokenizer, label_set = read_tokenizer(directory), LabelSet.read(directory / "labels.txt")
     decoder = Decoder(directory, decoding, output.posteriors)
-    groups = span_groups(data, tokenizer, decoding.chunk_size, decoding.context)
+    groups = span_groups(data, tokenizer, decoding.chunk_size, decoding.context_of(is_packed(directory)))
     if not jobs:
         with punctuated_dir(out, data, label_set, output) as (tmp, counts):
             counts.update(_write(tmp, out, data, _decoded(groups, decoder, nj), label_set, output).counts)

@@ -10,7 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
@@ -25,9 +25,10 @@ from punc.data.datadir import DataDir, Utterance, complete_tables
 from punc.data.labels import LabelSet
 from punc.data.tables import sort_table
 from punc.decoding.marked_ctm import write_marked_ctm
-from punc.text.casing import read_casing
-from punc.text.prose_reader import Clitics, written
-from punc.text.prose_writer import ProseWriter
+from punc.runtime.shipped import CASING
+from punc.text.casing import Casing, read_casing
+from punc.text.prose_reader import Clitics
+from punc.text.prose_writer import QUOTE, ProseWriter
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +41,7 @@ class OutputOptions:
     """What `punc punctuate` writes besides the labels.
 
     posteriors  write post.ark and post.scp
-    casing      a file of words with more capitals than the first letter (NATO); text_punct becomes prose
+    casing      a file of words with more capitals than the first letter (NATO); default: the model's, if it has one
     clitics     a file of clitics to join to their words (do n't → don't); text_punct becomes prose
     ctm         the CTM to write as ctm_punct; default: DATA-DIR/ctm, if there is one
     """
@@ -49,6 +50,11 @@ class OutputOptions:
     casing: str = ""
     clitics: str = ""
     ctm: str = ""
+
+    def with_casing_of(self, directory: Path) -> "OutputOptions":
+        """With the casing table of the model of a directory, if it has one and no other is given."""
+        path = directory / CASING
+        return replace(self, casing=str(path)) if path.is_file() and not self.casing else self
 
 
 def check_out(out: Path, data: DataDir) -> None:
@@ -113,8 +119,9 @@ class PunctuatedText:
         self._matrices: _Matrices | None = None
         with ExitStack() as stack:
             self._text = stack.enter_context(open(tmp / "text_punct", "wb"))
-            if options.casing or options.clitics:
-                self._prose = ProseWriter(self._text, label_set, read_casing(options.casing) if options.casing else {},
+            self._casing = Casing(label_set, read_casing(options.casing) if options.casing else {})
+            if options.clitics or (options.casing and any(QUOTE in label.mark for label in label_set)):
+                self._prose = ProseWriter(self._text, label_set, self._casing.table,
                                           Clitics(options.clitics).tokens if options.clitics else frozenset())
             if options.posteriors:
                 ark, index = (stack.enter_context(open(tmp / name, "wb")) for name in ("post.ark", "post.scp"))
@@ -137,7 +144,7 @@ class PunctuatedText:
         for utterances, chosen, posteriors in results:
             labels = names[chosen].tolist()
             if not self._prose:
-                words = written(list(chain.from_iterable(u.words for u in utterances)), labels, self._label_set)
+                words = self._casing.write(list(chain.from_iterable(u.words for u in utterances)), labels)
             counts = np.bincount(chosen, minlength=len(names)).tolist()
             self.counts.update(dict(zip(self._label_set.names, counts)))
             self.utterances += len(utterances)

@@ -11,12 +11,13 @@ label alone would write it, and its form:
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, read_lines
 from punc.data.datadir import DataDir
-from punc.data.labels import LabelSet, with_capital
+from punc.data.labels import Label, LabelSet, with_capital
+from punc.text.prose_reader import written
 
 
 def learn(sets: Iterable[DataDir], labels: LabelSet, min_count: int = 2) -> dict[str, str]:
@@ -69,3 +70,34 @@ def read_casing(path: str | os.PathLike) -> dict[str, str]:
             raise InputError("not a word and its form", "write, for example, Nato NATO", path, number)
         table[plain] = form
     return table
+
+
+class Casing:
+    """Writes words with their labels, and with the capitals of a table; fast for long lists.
+
+    table   word as its label writes it → its form
+    """
+
+    def __init__(self, labels: LabelSet, table: Mapping[str, str]):
+        self.table, self._label_set = table, labels
+        self._labels = {label.name: label for label in labels}
+        # The words that the table may change, as the input has them. All others take no Python step.
+        self._words = {form for plain in table for form in (plain, plain[:1].lower() + plain[1:])}
+
+    @classmethod
+    def read(cls, labels: LabelSet, path: str | os.PathLike) -> "Casing":
+        """With the table of a file; without one if there is no such file. Raises InputError for a bad table."""
+        return cls(labels, read_casing(path) if os.path.isfile(path) else {})
+
+    def write_word(self, word: str, label: Label) -> str:
+        """One word as it is written."""
+        form = self.table.get(first(word, label.capital)) if word in self._words else None
+        return label.write(word) if form is None else label.written.replace("W" if label.capital else "w", form, 1)
+
+    def write(self, words: Sequence[str], names: Sequence[str]) -> list[str]:
+        """Each word as it is written, given the names of the labels."""
+        texts = written(words, names, self._label_set)
+        known = self._words
+        for i in [i for i, word in enumerate(words) if word in known] if known else ():
+            texts[i] = self.write_word(words[i], self._labels[names[i]])
+        return texts

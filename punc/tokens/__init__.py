@@ -7,7 +7,7 @@ What other packages and programs use:
     vocabulary    Vocabulary, END, SPECIALS, UNK: tokens and their numbers
     store         Store, make_store: data directories as flat arrays of token ids
     store_set     StoreSet: one data directory in a store
-    batches       Batch, Chunks, by_length, cut, gather, padding, stateful: streams as batches, for training and
-                    decoding
+    chunks        Chunks, by_length, cut, gather_arrays, padding: streams in chunks
+    batches       Batch, gather, stateful: streams as batches, for training and decoding
     word_vectors  read_word_vectors: word vectors of a text file
 """

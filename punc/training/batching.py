@@ -7,7 +7,8 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.models.base import Model
-from punc.tokens.batches import Batch, Chunks, by_length, cut, gather, padding, stateful
+from punc.tokens.batches import Batch, gather, stateful
+from punc.tokens.chunks import Chunks, by_length, cut, padding
 from punc.tokens.store_set import StoreSet
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions

@@ -26,7 +26,7 @@ from machine import gflops
 
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
-from punc.decoding.decode import streaming_logits
+from punc.decoding.stepwise import streaming_logits
 from punc.models.base import NeuralModel, create, load, save
 from punc.tokens.vocabulary import Vocabulary
 
