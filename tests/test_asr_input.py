@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from punc.base.errors import InputError
-from punc.decoding.asr_input import read_ctm, read_text
+from punc.base.jobs import Share
+from punc.decoding.asr_input import ALL, read_ctm, read_text
 from punc.timing.fast_ctm import CtmFile
 
 SEGMENTS = "a-1 r1 0.5 2\na-2 r1 4 6\nb-1 r1 2 4\nb-2 r2 0 3\n"
@@ -22,10 +23,10 @@ def make(tmp_path, ctm, segments=SEGMENTS, speakers=SPEAKERS, **files):
     return data
 
 
-def read(tmp_path, ctm, job=1, nj=1, **files):
+def read(tmp_path, ctm, share=ALL, **files):
     data = make(tmp_path, ctm, **files)
     with CtmFile(tmp_path / "ctm") as file:
-        return list(read_ctm(data, file, job, nj))
+        return list(read_ctm(data, file, share))
 
 
 def one(tmp_path, ctm, **files):
@@ -82,7 +83,7 @@ def test_read_ctm_each_stream_falls_to_one_job(tmp_path):
     for nj in (1, 2, 3, 20, 50):
         lines, sizes = [], []
         for job in range(1, nj + 1):
-            groups = read(tmp_path, ctm, job, nj, segments="", speakers=speakers)
+            groups = read(tmp_path, ctm, Share(job, nj), segments="", speakers=speakers)
             lines += [id for group in groups for id, _ in group.lines]
             sizes.append(sum(len(group.words) for group in groups))
         assert lines == speakers.split()[::2], nj
@@ -99,7 +100,7 @@ def test_read_text_of_a_data_directory(tmp_path):
     assert (output.recordings, output.streams) == ([("r1", 4), ("r2", 4)], [4, 4])
     assert output.turns.tolist() == [False, True, True, True]
     assert output.pauses is None
-    assert [group.lines for job in (1, 2) for group in read_text(data, job, 2)] == [
+    assert [group.lines for job in (1, 2) for group in read_text(data, Share(job, 2))] == [
         [("a-1", 2), ("b-1", 3), ("a-2", 4)], [("b-2", 0)]]
 
 

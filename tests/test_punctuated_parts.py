@@ -97,7 +97,7 @@ def one_job(model, data, out, *options):
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 5, 50])
-def test_join_punctuated_is_the_output_of_one_job(model, data, tmp_path, jobs, capsys):
+def test_join_is_the_output_of_one_job(model, data, tmp_path, jobs, capsys):
     expected = one_job(model, data, tmp_path / "out")
     said = capsys.readouterr().err
     assert {"text", "punct", "text_punct", "post.ark", "post.scp"} < expected.keys()
@@ -108,20 +108,20 @@ def test_join_punctuated_is_the_output_of_one_job(model, data, tmp_path, jobs, c
         assert all(words)
     assert not all(words) or jobs <= 5
     capsys.readouterr()
-    assert run("join-punctuated", tmp_path / "out", *parts) == 0
+    assert run("join", tmp_path / "out", *parts) == 0
     assert content(tmp_path / "out") == expected
     assert capsys.readouterr().err.replace(str(data), "DATA") == said.replace(str(data), "DATA")
     assert not list((tmp_path / "parts").iterdir())
 
 
-def test_join_punctuated_prose_without_posteriors(model, data, tmp_path):
+def test_join_prose_without_posteriors(model, data, tmp_path):
     (tmp_path / "casing").write_text("W3 w3\n")
     options = ["--posteriors=false", f"--casing={tmp_path / 'casing'}", "--scale=O=0.5"]
     expected = one_job(model, data, tmp_path / "out", *options)
     run("punctuate", *OPTIONS, model, data, tmp_path / "out")  # has posteriors, which must go
     parts = make_parts(model, data, tmp_path / "parts", 3)
     parts = make_parts(model, data, tmp_path / "parts", 3, *options)  # replaces parts with posteriors
-    assert run("join-punctuated", tmp_path / "out", *parts) == 0
+    assert run("join", tmp_path / "out", *parts) == 0
     assert content(tmp_path / "out") == expected
 
 
@@ -164,7 +164,7 @@ def test_decode_in_jobs_of_run_pl_one_killed(recipe):
 
 
 @pytest.mark.parametrize("data", ["plain"], indirect=True)
-def test_join_punctuated_after_a_job_was_killed(model, data, tmp_path, capsys):
+def test_join_after_a_job_was_killed(model, data, tmp_path, capsys):
     expected = one_job(model, data, tmp_path / "out")
     parts = make_parts(model, data, tmp_path / "parts", 3)
     shutil.rmtree(parts[1])
@@ -173,12 +173,12 @@ def test_join_punctuated_after_a_job_was_killed(model, data, tmp_path, capsys):
     killed = subprocess.run([sys.executable, "-c", PROGRAM, "punctuate", *map(str, job)], cwd=tmp_path, check=False)
     assert killed.returncode == -signal.SIGKILL
     capsys.readouterr()
-    assert run("join-punctuated", tmp_path / "out", *parts) == 1
+    assert run("join", tmp_path / "out", *parts) == 1
     assert capsys.readouterr().err == (
-        f"punc join-punctuated: {parts[1]}: no such part; run punc punctuate with --job=2 again\n")
+        f"punc join: {parts[1]}: no such part; run the command with --job=2 again\n")
     assert not (tmp_path / "out").exists()
     assert run("punctuate", *job) == 0
-    assert run("join-punctuated", tmp_path / "out", *parts) == 0
+    assert run("join", tmp_path / "out", *parts) == 0
     assert content(tmp_path / "out") == expected
 
 
@@ -201,24 +201,24 @@ def append(path, line):
      "of 'b-00'; run punc punctuate with --job=1 again"),
     (lambda parts, data: [(parts[2] / name).write_text("".join((parts[2] / name).read_text().splitlines(True)[:-1]))
                           for name in ("text", "punct")], "parts/3/text: 4 utterances, not 5; run "),
-    (lambda parts, data: [append(data / "text", "z w1\n"), append(data / "utt2spk", "z z\n")], "data/text: 'z' is in "
-     "no part; run all jobs again: the data has changed"),
+    (lambda parts, data: [append(data / "text", "z w1\n"), append(data / "utt2spk", "z z\n")], "data/text: changed "
+     "since the parts were made; run all jobs again"),
     (lambda parts, data: (parts[0] / "text").write_text(""), "parts/1/text: the file is empty; "),
     (lambda parts, data: (parts[2] / "post.ark").unlink(), "parts/3/post.ark: no such file; "),
-    (lambda parts, data: (parts[2] / "share.json").write_text("{}"), "parts/3/share.json: not a share; run the job"),
-    (lambda parts, data: change(parts[2] / "share.json", '"scale": ""', '"scale": "O=2"'), "parts/3/share.json: scale "
-     "is O=2, but  in {parts}/1; run all jobs again, with one model and the same options"),
+    (lambda parts, data: (parts[2] / "part.json").write_text("{}"), "parts/3/part.json: not a part; run the job"),
+    (lambda parts, data: change(parts[2] / "part.json", '"scale": ""', '"scale": "O=2"'), "parts/3/part.json: scale "
+     "is O=2, but  in {parts}/1; run all jobs again, with the same options and inputs"),
     (lambda parts, data: parts.reverse(), "parts/3: the part of --job=3 --jobs=3, not of 1 of 3 jobs; name the parts"),
     (lambda parts, data: parts.pop(), "parts/1: the part of --job=1 --jobs=3, not of 1 of 2 jobs; name the parts"),
 ])
-def test_join_punctuated_mistake_is_one_line_and_leaves_the_output(model, data, tmp_path, capsys, break_it, said):
+def test_join_mistake_is_one_line_and_leaves_the_output(model, data, tmp_path, capsys, break_it, said):
     run("punctuate", *OPTIONS, "--scale=O=9", model, data, tmp_path / "out")
     before = content(tmp_path / "out")
     parts = make_parts(model, data, tmp_path / "parts", 3)
     break_it(parts, data)
     kept = [content(part) for part in parts]
     capsys.readouterr()
-    assert run("join-punctuated", tmp_path / "out", *parts) == 1
+    assert run("join", tmp_path / "out", *parts) == 1
     error = capsys.readouterr().err
     assert said.format(data=data, parts=tmp_path / "parts") in error
     assert error.count("\n") == 1
@@ -228,12 +228,12 @@ def test_join_punctuated_mistake_is_one_line_and_leaves_the_output(model, data, 
 
 @pytest.mark.parametrize("model", ["words"], indirect=True)
 @pytest.mark.parametrize("data", ["plain"], indirect=True)
-def test_join_punctuated_out_dir_that_would_be_lost(model, data, tmp_path, capsys):
+def test_join_out_dir_that_would_be_lost(model, data, tmp_path, capsys):
     parts = make_parts(model, data, tmp_path / "parts", 2)
     capsys.readouterr()
-    assert run("join-punctuated", parts[0], *parts) == 1
+    assert run("join", parts[0], *parts) == 1
     assert capsys.readouterr().err.endswith(f"{parts[0]}: OUT-DIR is a PART-DIR; name another OUT-DIR\n")
-    assert run("join-punctuated", data, *parts) == 1
+    assert run("join", data, *parts) == 1
     assert "OUT-DIR is DATA-DIR" in capsys.readouterr().err
     before = content(data)
     run("punctuate", *OPTIONS, model, data, tmp_path / "own")
@@ -245,10 +245,10 @@ def test_join_punctuated_out_dir_that_would_be_lost(model, data, tmp_path, capsy
 @pytest.mark.parametrize("model", ["words"], indirect=True)
 @pytest.mark.parametrize("data", ["plain"], indirect=True)
 @pytest.mark.parametrize(("options", "said"), [
-    (["--jobs=3", "--job=4"], "--job=4 is not one of --jobs=3 jobs; give a number from 1 to --jobs"),
-    (["--jobs=3", "--job=0"], "--job=0 is not one of --jobs=3 jobs; give a number from 1 to --jobs"),
-    (["--job=2"], "--job=2 is not one of --jobs=0 jobs; give a number from 1 to --jobs"),
-    (["--jobs=-1"], "--job=1 is not one of --jobs=-1 jobs; give a number from 1 to --jobs"),
+    (["--jobs=3", "--job=4"], "--job=4 is not one of --jobs=3 jobs; count from 1 to --jobs"),
+    (["--jobs=3", "--job=0"], "--job=0 is not one of --jobs=3 jobs; count from 1 to --jobs"),
+    (["--job=2"], "--job=2 is not one of --jobs=0 jobs; count from 1 to --jobs"),
+    (["--jobs=-1"], "--job=1 is not one of --jobs=-1 jobs; count from 1 to --jobs"),
     (["--jobs=2", "--ctm=none"], "none: no such file; name a CTM, or leave --ctm out"),
 ])
 def test_punctuate_job_mistake_is_one_line(model, data, tmp_path, capsys, options, said):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punc.base.errors import InputError
-from punc.data.tables import Row, fields, line_offsets, read_dict, read_table, sort_table, write_table
+from punc.data.tables import Row, count_blanks, fields, line_offsets, read_dict, read_table, sort_table, write_table
 
 
 @pytest.fixture
@@ -105,3 +105,8 @@ def test_sort_table(table):
     path = table("b 1\nab\na 2\nä 3\nB 4\n")
     sort_table(path)
     assert path.read_text() == "B 4\na 2\nab\nb 1\nä 3\n"
+
+
+def test_count_blanks_is_the_number_of_words(tmp_path):
+    (tmp_path / "text").write_text("a one two\nb\nc\tthree four\n")
+    assert count_blanks(tmp_path / "text") == 4

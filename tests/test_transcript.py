@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from punc.base.errors import InputError
+from punc.base.jobs import Share
 from punc.bin.main import main
 from punc.data.datadir import Utterance, write_data_dir
 from punc.data.labels import LabelSet
@@ -55,7 +56,7 @@ def data(tmp_path):
 def run(model, data, out, nj=1, scale="", **options):
     parts = [out.with_name(f"{out.name}.{job}") for job in range(1, nj + 1)]
     for job, part in enumerate(parts, 1):
-        transcript(model, data, part, replace(DECODING, scale=scale), job=job, nj=nj, **options)
+        transcript(model, data, part, replace(DECODING, scale=scale), share=Share(job, nj), **options)
     join_transcripts(parts, out)
     return {str(file.relative_to(out)): file.read_text() for file in out.rglob("*") if file.is_file()}
 
@@ -137,7 +138,6 @@ def test_transcript_labels_with_capitals_get_no_others(data, tmp_path):
 
 
 @pytest.mark.parametrize(("options", "said"), [
-    ({"job": 3, "nj": 2}, "--job=3 is not one of --nj=2 jobs; "),
     ({"decoding": DecodingOptions(scale="X=1")}, "--scale: no label 'X'; "),
     ({"ctm": "none"}, "none: no such file; "),
 ])
@@ -149,7 +149,7 @@ def test_transcript_wrong_options(model, data, tmp_path, options, said):
 
 
 def test_join_transcripts_missing_part(tmp_path):
-    with pytest.raises(InputError, match="parts/1/text: no such file; run all jobs first"):
+    with pytest.raises(InputError, match="parts/1/text: no such file; run its job again"):
         join_transcripts([tmp_path / "parts/1"], tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

@@ -1,5 +1,10 @@
 # Sourced by a recipe's run.sh after its default values, cmd.sh and path.sh. Reads the options of the command line (see
-# parse_options.sh), and has the functions that recipes share. They use run.sh's stage, stop_stage, systems, cmd, nj and
+# parse_options.sh), and has the functions that recipes share. They use run.sh's stage, stop_stage, systems, and
+#
+#   cmd, nj          the work on a data directory is shared: by nj processes on this machine if cmd is run.pl; by nj jobs of
+#                    cmd, each with one process, if it is slurm.pl or another one. Both make the same files
+#
+# and
 #
 #   data, exp        where the data and the systems are
 #   label_file       the label set
@@ -12,8 +17,6 @@ fail() {
   exit 1
 }
 
-decode_jobs=1  # --decode-jobs: jobs of $cmd that share the streams of each set that is punctuated
-
 _arguments=("$@")
 _start_dir=${OLDPWD:-$PWD}  # run.sh has changed to its own directory
 . "$(dirname "${BASH_SOURCE[0]}")/parse_options.sh"
@@ -21,8 +24,11 @@ _start_dir=${OLDPWD:-$PWD}  # run.sh has changed to its own directory
 for _option in stage stop_stage; do
   [[ ${!_option-0} =~ ^-?[0-9]+$ ]] || fail "--${_option//_/-} '${!_option}' is not a number; stages are 0 to 7"
 done
-[[ $decode_jobs =~ ^[1-9][0-9]*$ ]] ||
-  fail "--decode-jobs $decode_jobs is not a number of jobs; give 1 or more"
+[[ ${nj=1} =~ ^[1-9][0-9]*$ ]] || fail "--nj $nj is not a number of processes or jobs; give 1 or more"
+
+# cluster: whether $cmd takes jobs to other machines.
+cluster() { case ${cmd%% *} in run.pl | */run.pl) false ;; esac; }
+if cluster; then processes=1; else processes=$nj; fi  # of a command
 data=data exp=exp label_file=conf/labels.txt decode_options=() score_options=()
 
 # absolute OPTION …: makes an option that is a path absolute; the user's paths are relative to where the user is.
@@ -93,9 +99,46 @@ two_at_a_time() {
   done
 }
 
+# in_jobs LOG OUT-DIR punc COMMAND ARGUMENT …: runs a command, of which one argument is the directory OUT-DIR to make, in
+# --nj jobs of $cmd, and joins their parts. The logs are LOG.JOB.log and LOG.log.
+in_jobs() {
+  local log=$1 out=$2 parts=$2.parts job argument joined=() arguments=()
+  for argument in "${@:5}"; do
+    [ "$argument" != "$out" ] || argument=$parts/JOB
+    case $argument in *[[:space:]]*) ;; *) printf -v argument %q "$argument" ;; esac  # $cmd quotes blanks only, not #doc
+    arguments+=("$argument")
+  done
+  for ((job = 1; job <= nj; job++)); do joined+=("$parts/$job"); done
+  rm -rf "$parts"  # left by a run that was killed
+  $cmd JOB=1:"$nj" "$log.JOB.log" "$3" "$4" --jobs "$nj" --job JOB "${arguments[@]}" &&
+    $cmd "$log.log" punc join "$out" "${joined[@]}" && rm -rf "$parts"
+}
+
+# share LOG OUT-DIR punc COMMAND ARGUMENT …: in_jobs, if $cmd takes jobs to other machines; otherwise one command, here.
+share() { if cluster; then in_jobs "$@"; else "${@:3}"; fi; }
+export -f cluster in_jobs share  # for the scripts in local/, with --nj "$processes"
+export cmd nj processes
+
+# prepare OUT-DIR OPTION … FILE …: punc prepare with the label set, in --nj processes or jobs.
+prepare() {
+  share "${1%/*}/log/prepare_${1##*/}" "$1" punc prepare --nj "$processes" --labels "$label_file" "${@:2}" "$1"
+}
+
 # prepare_set SET [OPTION …] FILE …: the data directory of a set, if it is not there yet.
-prepare_set() {
-  [ -f "$data/$1/punct" ] || punc prepare --labels "$label_file" --nj "$nj" "${@:2}" "$data/$1"
+prepare_set() { [ -f "$data/$1/punct" ] || prepare "$data/$1" "${@:2}"; }
+
+# make_store [OPTION …] STORE-DIR DATA-DIR …: punc make-store with the label set, in --nj processes or jobs. Jobs first
+# count words, then one makes the vocabulary, and then jobs encode.
+make_store() {
+  local command=(punc make-store --nj "$processes" --labels "$label_file") log
+  while [[ $1 = --* ]]; do command+=("$1" "$2") && shift 2; done
+  log=${1%/*}/log/${1##*/}
+  ! cluster || ! "${command[@]}" --only check "$@" || return 0
+  if cluster && [[ " ${command[*]} " != *" --vocab "* ]]; then
+    in_jobs "$log.count" "$1.vocab" "${command[@]}" --only count "$1.vocab" "${@:2}" || return
+    command+=(--counted "$1.vocab")
+  fi
+  share "$log" "$1" "${command[@]}" "$@" && rm -rf "$1.vocab"
 }
 
 # prepare_lines [OPTION …]: prepares and checks a set of each data/raw/SET.txt, where each line is a stream of its own.
@@ -128,7 +171,8 @@ prepare_asr() {
   [ ! -f "$data/test_asr/punct" ] || return 0
   if [ -d "$1" ]; then cat "$1"/*.ctm; else cat "$1"; fi |
     awk 'NR == FNR { test[$1]; next } $1 in test' "$data/test_ref/spk2utt" - >"$data/test_asr.ctm"
-  punc prepare --format ctm "$data/test_asr.ctm" "$data/test_asr_words"
+  share "$data/log/prepare_test_asr" "$data/test_asr_words" \
+    punc prepare --format ctm "$data/test_asr.ctm" "$data/test_asr_words"
   project test_ref test_asr_words test_asr
 }
 
@@ -175,28 +219,22 @@ train() { train_model "$exp/$1" "$data/$2" "conf/$1.conf" "${@:3}"; }
 # train_asked SYSTEM STORE [OPTION …]: the same, if --systems has it.
 train_asked() { ! asked "$1" || train "$@"; }
 
-# decode MODEL-DIR DATA-DIR OUT-DIR [OPTION …]: punc punctuate, if OUT-DIR is older than the model or the data; in
-# --decode-jobs jobs, whose parts are joined.
+# decode MODEL-DIR DATA-DIR OUT-DIR [OPTION …]: punc punctuate, in --nj processes or jobs, if OUT-DIR is older than the
+# model or the data.
 decode() {
-  local log=${3%/*}/log/${3##*/} parts=$3.parts job joined=()
+  local log=${3%/*}/log/${3##*/}
   ! newer "$3/punct" "$1/final.pt" "$2/text" || return 0
-  if [ "$decode_jobs" = 1 ]; then
-    $cmd "$log.log" punc punctuate "${decode_options[@]}" "${@:4}" "$1" "$2" "$3"
-    return
-  fi
-  for ((job = 1; job <= decode_jobs; job++)); do joined+=("$parts/$job"); done
-  rm -rf "$parts"  # left by a run that was killed
-  $cmd JOB=1:"$decode_jobs" "$log.JOB.log" \
-    punc punctuate "${decode_options[@]}" "${@:4}" --jobs "$decode_jobs" --job JOB "$1" "$2" "$parts/JOB" &&
-    $cmd "$log.log" punc join-punctuated "$3" "${joined[@]}" && rm -rf "$parts"
+  set -- "$3" punc punctuate --nj "$processes" "${decode_options[@]}" "${@:4}" "$1" "$2" "$3"
+  if cluster; then in_jobs "$log" "$@"; else $cmd "$log.log" "${@:2}"; fi
 }
 
 # score REFERENCE-DIR DECODED-DIR OUT-DIR [OPTION …]: punc score into OUT-DIR/score, if that is older than what is
 # scored, or than run.sh, which has the options. OUT-DIR is ROW/decode_SET.
 score() {
-  newer "$3/score/metrics.tsv" "$1/punct" "$2/punct" run.sh ||
-    $cmd "${3%/*}/log/score_${3##*/decode_}.log" \
-      punc score --labels "$label_file" "${score_options[@]}" "${@:4}" "$1" "$2" "$3/score"
+  local log=${3%/*}/log/score_${3##*/decode_}
+  ! newer "$3/score/metrics.tsv" "$1/punct" "$2/punct" run.sh || return 0
+  set -- "$3/score" punc score --labels "$label_file" "${score_options[@]}" "${@:4}" "$1" "$2" "$3/score"
+  if cluster; then in_jobs "$log" "$@"; else $cmd "$log.log" "${@:2}"; fi
 }
 
 # decode_row ROW MODEL-DIR SETS [OPTION …]: punctuates sets with these options, and scores them: one row of the results.

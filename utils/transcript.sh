@@ -41,7 +41,7 @@ punctuate() {
   trap 'rm -rf "$parts"' EXIT
   [ -z "$scale" ] || set -- "$@" --scale "$scale"
   rm -f "$out"/log/punctuate.*.log
-  if ! "${command[@]}" JOB=1:"$nj" "$out/log/punctuate.JOB.log" "$punc" transcript --nj "$nj" --job JOB \
+  if ! "${command[@]}" JOB=1:"$nj" "$out/log/punctuate.JOB.log" "$punc" transcript --jobs "$nj" --job JOB \
       --lowercase "$lowercase" "$@" "$model" "$data" "$parts/JOB" 2>"$out/log/cmd.log"; then
     # An error that the user can fix is one line; the line of one job is enough.
     job=$(cat "$out"/log/punctuate.*.log 2>/dev/null | sed -n 's/^punc transcript: //p' | head -n 1)
@@ -53,5 +53,5 @@ punctuate() {
   cat "$out"/log/punctuate.*.log | grep '^warning: ' | head -n 1 >&2 || :
   set --
   for ((job = 1; job <= nj; job++)); do set -- "$@" "$parts/$job"; done
-  "$punc" join-transcripts "$out" "$@"
+  "$punc" join "$out" "$@"
 }

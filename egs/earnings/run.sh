@@ -19,7 +19,7 @@ repeat=6              # how often an epoch of the first stage reads the text of 
 systems=              # names with blanks between; all if empty
 min_count=5           # how often a word of the vocabulary occurs at least
 threads=1             # of PyTorch; two models are trained at a time
-nj=2                  # processes for text
+nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
 help_message="usage: $0 --corpus DIR [--labels 3|4] [--text 'europarl ted'] [--systems NAMES] [--stage N]"
 
 . ./cmd.sh
@@ -29,7 +29,7 @@ help_message="usage: $0 --corpus DIR [--labels 3|4] [--text 'europarl ted'] [--s
 absolute corpus
 variant=$labels-${text// /-}
 [ -f "conf/results-$variant.conf" ] || fail "--labels $labels --text '$text': there is no conf/results-$variant.conf"
-label_file=conf/labels$labels.txt data=data/$variant exp=exp/$variant decode_options=(--nj "$nj")
+label_file=conf/labels$labels.txt data=data/$variant exp=exp/$variant
 engines=$([ "$labels" = 3 ] || echo amazon google microsoft speechmatics)  # they write question marks
 choose systems 4-gram 4-gram+DT-p T-LSTM-p TA-LSTM TA-LSTM-p T-LSTM ${engines:+TA-LSTM-p-clean T-LSTM-europarl}
 tests="test_ref test_asr test_asr_libri" texts=text_${text// /,text_},text_earnings22
@@ -38,7 +38,7 @@ tests="test_ref test_asr test_asr_libri" texts=text_${text// /,text_},text_earni
 if runs 0; then local/check_corpus.sh "$corpus" "$text"; fi
 
 # Stage 1: make the data directories, all in spoken words: calls with pauses, text of the first stage, test calls.
-if runs 1; then local/prepare_data.sh "$corpus" "$data" "$label_file" "$repeat" "$nj" "$text" "$engines"; fi
+if runs 1; then local/prepare_data.sh "$corpus" "$data" "$label_file" "$repeat" "$text" "$engines"; fi
 
 # Stage 2: find the pauses, those of the references by the better ASR system; project the labels onto the ASR output.
 if runs 2; then
@@ -54,13 +54,12 @@ fi
 
 # Stage 3: make the vocabulary of the first stage, and write all sets as numbers; the calls also with their own words.
 if runs 3; then
-  store() { punc make-store --labels "$label_file" --nj "$nj" "$@"; }
-  store --min-count "$min_count" --train "$texts" "$data/store_sources" "$data"/text_*/ "$data/dev"
-  store --min-count "$min_count" --train train_pauses "$data/store_calls" "$data/train_pauses" "$data/dev"
+  make_store --min-count "$min_count" --train "$texts" "$data/store_sources" "$data"/text_*/ "$data/dev"
+  make_store --min-count "$min_count" --train train_pauses "$data/store_calls" "$data/train_pauses" "$data/dev"
   vocab=$data/store_sources/vocab
-  store --vocab "$vocab" "$data/store_text" "$data/train_text" "$data/dev"
-  store --vocab "$vocab" "$data/store_pauses" "$data/train_pauses" "$data/dev"
-  [ -z "$engines" ] || store --vocab "$vocab" "$data/store_clean" "$data/train_pauses_clean" "$data/dev_clean"
+  make_store --vocab "$vocab" "$data/store_text" "$data/train_text" "$data/dev"
+  make_store --vocab "$vocab" "$data/store_pauses" "$data/train_pauses" "$data/dev"
+  [ -z "$engines" ] || make_store --vocab "$vocab" "$data/store_clean" "$data/train_pauses_clean" "$data/dev_clean"
 fi
 
 # train_system SYSTEM: trains it on its sets, if it is asked for.

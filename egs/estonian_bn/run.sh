@@ -16,7 +16,7 @@ systems=              # names with blanks between; all if empty
 min_count=5           # how often a word of the first stage's vocabulary occurs at least; chosen on dev
 own_min_count=10      # the same for T-LSTM-p, which has no first stage
 threads=1             # of PyTorch; 1 is nearly as fast as 2, and is not slowed down by other jobs
-nj=2                  # processes for text
+nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
 help_message="usage: $0 --corpus DIR [--own DIR] [--lowercase true|false] [--systems NAMES] [--stage N]"
 
 . ./cmd.sh
@@ -54,9 +54,9 @@ fi
 
 # Stage 3: make the vocabulary of the first stage, and write all sets as numbers; those with pauses also with their own.
 if runs 3; then
-  punc make-store --labels $label_file --min-count "$min_count" --train text_train --nj "$nj" data/store_text \
+  make_store --min-count "$min_count" --train text_train data/store_text \
     data/text_train data/text_dev data/{bn,edt,estner,fiction} data/train data/dev
-  punc make-store --labels $label_file --min-count "$own_min_count" --train train --nj "$nj" data/store_pauses \
+  make_store --min-count "$own_min_count" --train train data/store_pauses \
     data/train data/dev
 fi
 

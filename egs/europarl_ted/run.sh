@@ -16,7 +16,7 @@ systems=              # names with blanks between; all if empty
 epochs=               # at most; as the conf says if empty
 min_count=2           # how often a word of the vocabulary occurs at least; not tuned
 threads=2             # of PyTorch
-nj=2                  # processes for text and decoding
+nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
 help_message="usage: $0 --corpus DIR [--europarl WORDS] [--vectors FILE] [--systems NAMES] [--epochs N] [--stage N]"
 
 . ./cmd.sh
@@ -29,21 +29,21 @@ choose systems BLSTM-CRF-1-layer BLSTM-CRF BLSTM-softmax BLSTM-CRF-{words,fixed,
 marks=marks:O=O+CAP+QUOTATION+CAP_QUOTATION,COMMAS=COMMA+CAP_COMMA,PERIODS=PERIOD+CAP_PERIOD
 marks+=,QUESTIONMARKS=QUESTIONMARK+CAP_QUESTIONMARK
 case=case:O=O+QUOTATION+COMMA+PERIOD+QUESTIONMARK,CAPITAL=CAP+CAP_QUOTATION+CAP_COMMA+CAP_PERIOD+CAP_QUESTIONMARK
-decode_options=(--nj "$nj" --context 64 --posteriors false --casing data/casing.txt --clitics conf/clitics.txt)
+decode_options=(--context 64 --posteriors false --casing data/casing.txt --clitics conf/clitics.txt)
 score_options=(--match streams --collapse "$marks" --collapse "$case")
 
 # Stage 0: check that the corpora are those of README.md.
 if runs 0; then check_corpus.sh "$corpus" conf/corpus.txt; fi
 
 # Stage 1: make the texts of all sets, and their data directories. A debate, a talk, an article is a stream.
-if runs 1; then local/prepare_texts.sh "$corpus" "$europarl" $label_file "$nj"; fi
+if runs 1; then local/prepare_texts.sh "$corpus" "$europarl" $label_file; fi
 
 # Stage 2: there is no audio to align. Learn how words are written that have capitals after the first letter.
 if runs 2; then [ -s data/casing.txt ] || local/learn_casing.py $label_file data/train_cased data/casing.txt; fi
 
 # Stage 3: make the vocabulary, and write all texts as numbers; learn word vectors from all of Europarl and more talks.
 if runs 3; then
-  store() { punc make-store --token-type word --labels $label_file --nj "$nj" "$@"; }
+  store() { make_store --token-type word "$@"; }
   store --min-count "$min_count" --train train data/store data/train data/dev
   for kind in sentences ted; do store --vocab data/store/vocab data/store_$kind data/{train,dev}_$kind; done
   [ ! -d data/train_more ] || store --vocab data/store/vocab data/store_more data/train_more data/dev_ted

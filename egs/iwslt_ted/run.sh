@@ -17,7 +17,7 @@ vectors=              # word vectors in GloVe's or word2vec's text format; data/
 europarl=             # more text for word vectors, besides the corpus's train_extra: Europarl in English
 systems=T-LSTM        # names with blanks between; all if empty
 min_count=5           # how often a word of the vocabulary occurs at least; chosen on dev2012
-nj=2                  # processes for text
+nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
 help_message="usage: $0 [--corpus DIR] [--vectors FILE] [--europarl FILE] [--systems NAMES] [--stage N]"
 
 . ./cmd.sh
@@ -59,7 +59,7 @@ fi
 # Stage 3: make the vocabulary, and write the texts as numbers: with the words that are not too rare to learn; with all
 # words for the CRF, which leaves out rare features by itself; with all words that have a vector for the window models.
 if runs 3; then
-  store() { punc make-store --token-type word --labels $label_file --nj "$nj" "$@" data/train2012 data/dev2012; }
+  store() { make_store --token-type word "$@" data/train2012 data/dev2012; }
   store --min-count "$min_count" --train train2012 data/store_word
   ! asked CRF || store data/store_all
   if $with_vectors; then

@@ -24,7 +24,7 @@ subwords=8000           # of the vocabulary of Subword-Bi-LSTM; not tuned
 epochs=               # at most; as the conf says if empty
 threads=0             # of PyTorch; 0: one for each core
 seed=1                # of the random split into sets
-nj=2                  # processes for text
+nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
 help_message="usage: $0 --posts FILE | --corpus DIR [--texts NAMES] [--systems NAMES] [--epochs N] [--stage N] [--nj N]"
 
 . ./cmd.sh
@@ -35,7 +35,7 @@ absolute corpus posts
 [ -n "$posts" ] || [ ! -f "$corpus/open2ch_posts.txt" ] || posts=$corpus/open2ch_posts.txt
 choose texts single multi
 choose systems FC-LSTM-w{1,2,4} Bi-LSTM Bi-LSTM-A Bi-LSTM-A{9,15,31,-sum} Subword-Bi-LSTM
-decode_options=(--posteriors false --nj "$nj")
+decode_options=(--posteriors false)
 sentences=()
 for name in tatoeba_manythings tanaka_small_parallel_enja; do
   [ ! -f "$corpus/$name.txt" ] || sentences+=("$corpus/$name.txt")
@@ -64,7 +64,7 @@ if runs 2 && asked Subword-Bi-LSTM; then local/make_subwords.sh "$cmd" "$subword
 
 # Stage 3: make the vocabulary of characters, with a token for Latin words and one for numbers; write texts as numbers.
 if runs 3; then
-  store() { punc make-store --token-type class --min-count "$min_count" --labels $label_file --nj "$nj" "$@"; }
+  store() { make_store --token-type class --min-count "$min_count" "$@"; }
   for kind in $texts; do
     store --vocab-size "$characters" "data/store_$kind" "data/train_$kind" "data/dev_$kind"
     ! asked Subword-Bi-LSTM || store --vocab-size "$subwords" \

@@ -15,7 +15,7 @@ from_audio=false      # true: make the word times and the ASR output, instead of
 systems=              # names with blanks between; all if empty
 min_count=2           # how often a word of the vocabulary occurs at least
 threads=1             # of PyTorch
-nj=2                  # processes for text
+nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
 help_message="usage: $0 [--stage N] [--stop-stage N] [--systems NAMES] [--from-audio true]"
 
 . ./cmd.sh
@@ -25,7 +25,6 @@ help_message="usage: $0 [--stage N] [--stop-stage N] [--systems NAMES] [--from-a
 choose systems T-LSTM TA-LSTM TA-LSTM-p 4-gram 4-gram+DT-p
 command -v lmplz >/dev/null || leave_out "no lmplz (utils/install_lmplz.sh builds it)" 4-gram 4-gram+DT-p
 sets="train rest tree dev test_ref"
-decode_options=(--nj "$nj")
 
 # Stage 0: get the word times of the texts and the ASR output; split the texts into sets.
 if runs 0; then
@@ -61,7 +60,7 @@ fi
 
 # Stage 3: make the vocabulary of the training set, and write all sets as numbers.
 if runs 3; then
-  punc make-store --labels $label_file --min-count "$min_count" --train train --nj "$nj" data/store \
+  make_store --min-count "$min_count" --train train data/store \
     data/{train,rest,tree,dev}
 fi
 

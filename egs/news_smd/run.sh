@@ -21,7 +21,7 @@ clusters=             # Brown clusters of words for the CRF, with paths like wcl
 text_model=           # a 4-gram for features of the CRF, trained on other text with the same vocabulary; none if empty
 min_count=2           # how often a word of the word models' vocabulary occurs at least; not tuned
 threads=1             # of PyTorch
-nj=2                  # processes for text
+nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
 help_message="usage: $0 --corpus DIR [--experiments '1 2 3 4'] [--systems NAMES] [--epochs N] [--stage N]"
 
 . ./cmd.sh
@@ -35,7 +35,7 @@ cnns="CNN-Feature CNN-Feature-440 CNN-Ngram CNN-Ngram-440 Dilated-CNN"
 choose experiments 1 2 3 4
 # shellcheck disable=SC2086
 choose systems $words $characters $cnns Bi-LSTM
-decode_options=(--posteriors false --nj "$nj")
+decode_options=(--posteriors false)
 
 systems_of=("" "$words Delay" Delay "$characters $cnns Bi-LSTM" "$characters Bi-LSTM")  # the systems of each experiment
 sets_of=("" mixture in_domain matched multi)                   # what they are trained on: train_… and dev_…
@@ -69,7 +69,7 @@ fi
 
 # Stage 3: make the vocabularies, and write all texts as numbers. The CRF needs all words; it leaves out rare features.
 if runs 3; then
-  store() { punc make-store --labels $label_file --train "train_$1" --nj "$nj" "${@:3}" data/{"$2",train,dev}_"$1"; }
+  store() { make_store --train "train_$1" "${@:3}" data/{"$2",train,dev}_"$1"; }
   for number in $experiments; do store "${sets_of[number]}" store_char --token-type char; done
   [[ $experiments != *1* ]] || {
     store mixture store_word --token-type word --min-count "$min_count"

@@ -4,16 +4,21 @@ import logging
 import os
 import re
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields
+from pathlib import Path
 
 from punc.base.errors import InputError
+from punc.base.jobs import Part, Share, add_job_options, new_part
 from punc.base.options import OptionParser, boolean, kebab
 from punc.data.labels import LabelSet
 from punc.text.format import Format, PrepareOptions, format_help, format_names, load_format
+from punc.text.prepared_parts import join_prepared
 from punc.text.prose_reader import Clitics
 
 logger = logging.getLogger(__name__)
+SIZES = ("streams", "utterances", "words")
 OPTIONS = tuple(field.name for field in fields(PrepareOptions))
 
 
@@ -40,6 +45,7 @@ def options() -> OptionParser:
                         help="name the stream of a file after the file, without its ending, not by a number")
     parser.add_argument("--prefix", default="", metavar="STRING", help="what stream names begin with")
     parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="processes")
+    add_job_options(parser)
     parser.add_argument("inputs", nargs="+", metavar="IN", help="input files")
     parser.add_argument("output", metavar="OUT-DIR", help="data directory to write")
     return parser
@@ -52,7 +58,7 @@ def describe(name: str) -> str:
     return f"  {name:<12}{format_help(name)}\n{'':14}{' '.join(names)}"
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> None:
     parser = options()
     args = parser.parse(arguments)
     kind = load_format(args.format)
@@ -63,12 +69,38 @@ def main(arguments: Sequence[str]) -> int:
     given = {name: getattr(args, name) for name in OPTIONS}
     given["labels"] = LabelSet.read(args.labels) if args.labels else None
     given["clitics"] = Clitics(args.clitics) if args.clitics else None
-    counts = kind(PrepareOptions(**given)).prepare(args.inputs, args.output)
-    sizes = [f"{counts.pop(what):,} {what}" for what in ("streams", "utterances", "words")]
-    logger.info("punc prepare: %s: %s", args.output, ", ".join(sizes))
-    for repair, count in sorted(counts.items()):
-        logger.info("punc prepare: repaired: %s %s", f"{count:,}", repair)
-    return 0
+    reader, share = kind(PrepareOptions(**given)), Share.parsed(args)
+    if not share:
+        log_counts(args.output, reader.prepare(args.inputs, args.output))
+        return
+    with new_part(Path(args.output), "prepare", share, args, "output", files(args)) as (part, result):
+        counts, result["numbers"] = reader.prepare_share(args.inputs, part, share)
+        result["counts"] = dict(counts)
+    log_counts(args.output, counts)
+
+
+def files(args: Namespace) -> list[str]:
+    """All files that the data directory is made from; of a directory of CTMs, those in it."""
+    given = [file for path in args.inputs
+             for file in (map(str, sorted(Path(path).glob("*.ctm"))) if Path(path).is_dir() else [path])]
+    return [*given, *filter(None, (args.labels, args.clitics))]
+
+
+def join(parts: Sequence[Part], out: Path) -> None:
+    """Join prepared parts, for `punc join`."""
+    args = parts[0].parsed()
+    archive = out / "pauses.ark"
+    if load_format(args.format).absolute_archive:
+        archive = Path(os.path.abspath(archive))
+    log_counts(str(out), join_prepared(parts, out, args.prefix, str(archive)))
+
+
+def log_counts(output: str, counts: Counter[str]) -> None:
+    """Say how much was prepared, and what was repaired."""
+    sizes = [f"{counts[what]:,} {what}" for what in SIZES]
+    logger.info("punc prepare: %s: %s", output, ", ".join(sizes))
+    for repair in sorted(counts.keys() - SIZES):
+        logger.info("punc prepare: repaired: %s %s", f"{counts[repair]:,}", repair)
 
 
 def check(args: Namespace, kind: type[Format]) -> None:

@@ -1,15 +1,17 @@
 """`punc score`: score a punctuated data directory against a reference."""
 
+from argparse import Namespace
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from punc.base.errors import InputError
+from punc.base.jobs import Part, Share, add_job_options, new_part
 from punc.base.options import OptionParser
 from punc.data.datadir import DataDir, checksum
 from punc.data.labels import LabelSet
 from punc.scoring.collapse import parse_collapse
-from punc.scoring.counts import count, read_counts
+from punc.scoring.counts import Counts, add_up, count, read_counts, write_counts
 from punc.scoring.metrics import compute_metrics
 from punc.scoring.report import score_table, signature, write_score
 from punc.scoring.significance import check_pair, compare, intervals
@@ -37,6 +39,7 @@ def parser() -> OptionParser:
                          help="resamplings for intervals and p; p is at least 1/(N+1)")
     options.add_argument("--seed", type=int, default=1, metavar="N", help="random seed of the resamplings")
     options.add_argument("--against", metavar="DIR", help="also test against another system's score directory")
+    add_job_options(options)
     options.add_argument("reference", metavar="REF-DIR", help="data directory with the reference labels")
     options.add_argument("hypothesis", metavar="HYP-DIR", help="data directory with a system's labels")
     options.add_argument("out", metavar="OUT-DIR", help="score directory to write")
@@ -50,11 +53,34 @@ def main(arguments: Sequence[str]) -> None:
         if getattr(options, name) < least:
             raise InputError(f"--{name}={getattr(options, name)} is too small", f"give {least} or more")
     labels = LabelSet.read(options.labels)
-    collapses = [parse_collapse(text, labels) for text in options.collapse]
-    measure = partial(compute_metrics, labels=labels, collapses=collapses)
+    for text in options.collapse:
+        parse_collapse(text, labels)  # before the work
+    reference, hypothesis, share = DataDir(options.reference), DataDir(options.hypothesis), Share.parsed(options)
+    settings = options.block, options.last_slot, options.match
+    if not share:
+        finish(options, labels, count(reference, hypothesis, labels, *settings), Path(options.out))
+        return
+    files = [Path(options.labels), *(data.path / name for data in (reference, hypothesis) for name in data.tables)]
+    files += [Path(options.against) / "counts.tsv"] if options.against else []
+    with new_part(Path(options.out), "score", share, options, "out", files) as (part, result):
+        counts = count(reference, hypothesis, labels, *settings, share=share)
+        write_counts(part / "counts.tsv", counts, labels)
+        labels.write(part / "labels.txt")
+        result.update(streams=counts.streams, aligned=counts.aligned)
 
-    counts = count(DataDir(options.reference), DataDir(options.hypothesis), labels,
-                   options.block, options.last_slot, options.match)
+
+def join(parts: Sequence[Part], out: Path) -> None:
+    """Join the counts of all jobs, and score them, for `punc join`."""
+    shares = [read_counts(part.path)[0]._replace(**part.result) for part in parts if part.result["streams"]]
+    options = parts[0].parsed()
+    labels = LabelSet.read(options.labels)
+    finish(options, labels, add_up(shares, options.reference), out)
+
+
+def finish(options: Namespace, labels: LabelSet, counts: Counts, out: Path) -> None:
+    """Print and write the metrics of all counts. Raises InputError if --against has counted other slots."""
+    measure = partial(compute_metrics, labels=labels,
+                      collapses=[parse_collapse(text, labels) for text in options.collapse])
     comparison = None
     if options.against:
         other, _ = read_counts(options.against)
@@ -63,5 +89,5 @@ def main(arguments: Sequence[str]) -> None:
     measured = intervals(counts.confusion, measure, options.replicates, options.seed)
     signed = signature(counts, labels, checksum(options.reference), options.block, options.last_slot,
                        options.replicates, options.seed)
-    write_score(Path(options.out), counts, labels, measured, signed, comparison)
+    write_score(out, counts, labels, measured, signed, comparison)
     print(score_table(measured, comparison), signed, sep="\n\n")

@@ -73,6 +73,11 @@ def write_table(path: str | os.PathLike, rows: Iterable[tuple[str, str]]) -> Non
             file.write(b"%b %b\n" % (this, value.encode()) if value else this + b"\n")
 
 
+def count_blanks(path: str | os.PathLike) -> int:
+    """The number of words in a `text`, fast: its blanks, because there is one before each word."""
+    return sum(block.count(b" ") + block.count(b"\t") for block in read_blocks(path))
+
+
 def line_offsets(path: str | os.PathLike, block: int = 1 << 24) -> np.ndarray:
     """The byte offset at which each line of a file begins, int64 (lines,)."""
     ends, done = [np.zeros(1, np.int64)], 0

@@ -13,13 +13,16 @@ from typing import NamedTuple
 import numpy as np
 
 from punc.base.errors import InputError
+from punc.base.jobs import Share
 from punc.data.datadir import DataDir, Utterance
+from punc.data.tables import count_blanks
 from punc.decoding.ctm_entries import Entry, read_entries, read_tables
 from punc.decoding.options import CHUNK_SIZE
-from punc.decoding.shares import count_blanks, share
 from punc.decoding.spans import grouped
 from punc.timing.fast_ctm import CtmFile, TimedLines
 from punc.timing.pauses import SEGMENT_SLACK
+
+ALL = Share(1, 1)
 
 
 class AsrOutput(NamedTuple):
@@ -43,11 +46,10 @@ class AsrOutput(NamedTuple):
     timed: TimedLines | None = None
 
 
-def read_ctm(directory: Path, ctm: CtmFile, job: int = 1, nj: int = 1,
-             chunk_size: int = CHUNK_SIZE) -> Iterator[AsrOutput]:
+def read_ctm(directory: Path, ctm: CtmFile, share: Share = ALL, chunk_size: int = CHUNK_SIZE) -> Iterator[AsrOutput]:
     """The words of a CTM for the utterances or recordings of a data directory, in groups of whole streams.
 
-    job, nj      take the `job`-th of `nj` shares of the streams
+    share        take this share of the streams
     chunk_size   long streams fill whole batches of such chunks (see `spans.grouped`)
 
     Utterances and recordings that are not in the CTM have no words. Raises InputError for broken files, and for an id
@@ -56,7 +58,7 @@ def read_ctm(directory: Path, ctm: CtmFile, job: int = 1, nj: int = 1,
     streams, shifted = read_entries(directory, ctm)
     sizes = [sum(run.lines for entry in stream for run in entry.runs) for stream in streams]
     # A stream counts as one word more, so that streams without words are shared, too.
-    own = share(zip(streams, sizes), lambda stream: stream[1] + 1, sum(sizes) + len(sizes), job, nj)
+    own = share.of(zip(streams, sizes), lambda stream: stream[1] + 1, sum(sizes) + len(sizes))
     for group in grouped(own, lambda stream: stream[1], chunk_size):
         yield _timed([stream for stream, _ in group], ctm, shifted)
 
@@ -113,7 +115,7 @@ def _turns(entries: list[Entry], timed: TimedLines, counts: np.ndarray) -> np.nd
     return np.append(by_word[1:] != by_word[:-1], np.zeros(min(len(by_word), 1), bool))
 
 
-def read_text(directory: Path, job: int = 1, nj: int = 1, chunk_size: int = CHUNK_SIZE) -> Iterator[AsrOutput]:
+def read_text(directory: Path, share: Share = ALL, chunk_size: int = CHUNK_SIZE) -> Iterator[AsrOutput]:
     """The words of a data directory's `text`, with its pauses if it has some, in groups of whole streams.
 
     Without `segments`, each stream is a recording. Arguments as those of `read_ctm`; raises InputError as
@@ -121,7 +123,7 @@ def read_text(directory: Path, job: int = 1, nj: int = 1, chunk_size: int = CHUN
     """
     data, tables = DataDir(directory), read_tables(directory)
     total = len(set(tables.speakers.values()) if tables.segments is None else {r for r, *_ in tables.segments.values()})
-    own = share(data.streams(), lambda stream: _words(stream) + 1, count_blanks(data.path / "text") + total, job, nj)
+    own = share.of(data.streams(), lambda stream: _words(stream) + 1, count_blanks(data.path / "text") + total)
     for group in grouped(own, _words, chunk_size):
         yield _untimed(group, tables.speakers)
 

@@ -5,7 +5,7 @@ each decode some of the groups that one job would decode, so what they write tog
 (`punctuated_parts`).
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -13,55 +13,53 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
-from punc.base.errors import InputError
-from punc.base.files import atomic_dir
+from punc.base.jobs import Share
 from punc.base.log import hide_progress
 from punc.base.parallel import map_ordered
 from punc.data.datadir import DataDir, Utterance, write_utterances
 from punc.data.labels import LabelSet
+from punc.data.tables import count_blanks
 from punc.decoding.options import DecodingOptions
-from punc.decoding.punctuated_parts import Part, describe_run, remove_part
-from punc.decoding.punctuated_text import OutputOptions, PunctuatedText, check_out, find_ctm, log_counts, punctuated_dir
-from punc.decoding.shares import check_job, count_blanks, share
+from punc.decoding.punctuated_text import OutputOptions, PunctuatedText, check_out, punctuated_dir
 from punc.decoding.spans import Span, span_groups
 from punc.decoding.worker import Decoder, Task, task_of
-from punc.runtime.shipped import is_packed
 from punc.tokens.tokenizer import read_tokenizer
 
 Results = Iterator[tuple[list[Utterance], np.ndarray, np.ndarray | None]]
 
 
 def punctuate(directory: Path, data: DataDir, out: Path, decoding: DecodingOptions, output: OutputOptions,
-              nj: int = 2, jobs: int = 0, job: int = 1) -> None:
+              nj: int = 2) -> None:
     """Punctuate a data directory with the model of a directory. `out` is replaced as a whole, or left as it was.
 
-    nj    number of processes on this machine that decode; on a GPU it is one
-    jobs  number of jobs, on any machines, that each punctuate a share of the streams; OUT-DIR is then this job's part
-    job   which of these jobs this is, from 1
+    nj   number of processes on this machine that decode; on a GPU it is one
 
     Raises InputError if there is no model or no data directory, and for options that do not fit them.
     """
-    output = output.with_casing_of(directory)
-    if nj < 1:
-        raise InputError(f"--nj={nj} is too small", "give 1 or more")
-    if jobs or job != 1:
-        check_job(job, jobs, "--jobs")
     check_out(out, data)
+    label_set, decoder, groups = _start(directory, data, decoding, output)
+    with punctuated_dir(out, data, label_set, output) as (tmp, counts):
+        counts.update(_write(tmp, out, data, _decoded(groups, decoder, nj), label_set, output).counts)
+
+
+def punctuate_share(directory: Path, data: DataDir, part: Path, decoding: DecodingOptions, output: OutputOptions,
+                    nj: int, share: Share) -> tuple[Counter[str], int]:
+    """Punctuate a share of the streams into the directory `part`, for `join_punctuated`.
+
+    Other arguments as those of `punctuate`. Returns how often each label was chosen, and the number of utterances.
+    """
+    label_set, decoder, groups = _start(directory, data, decoding, output)
+    own = share.of(groups, _words, count_blanks(data.path / "text"), _streams)
+    text = _write(part, part, data, _decoded(own, decoder, nj), label_set, output)
+    return text.counts, text.utterances
+
+
+def _start(directory: Path, data: DataDir, decoding: DecodingOptions,
+           output: OutputOptions) -> tuple[LabelSet, Decoder, Iterator[list[Span]]]:
+    """The label set, a decoder, and the groups of tokens to decode."""
     tokenizer, label_set = read_tokenizer(directory), LabelSet.read(directory / "labels.txt")
     decoder = Decoder(directory, decoding, output.posteriors)
-    groups = span_groups(data, tokenizer, decoding.chunk_size, decoding.context_of(is_packed(directory)))
-    if not jobs:
-        with punctuated_dir(out, data, label_set, output) as (tmp, counts):
-            counts.update(_write(tmp, out, data, _decoded(groups, decoder, nj), label_set, output).counts)
-        return
-    find_ctm(data, output)
-    run = describe_run(directory, data, decoding, output)
-    own = share(groups, _words, count_blanks(data.path / "text"), job, jobs, _streams)
-    remove_part(out)
-    with atomic_dir(out) as tmp:
-        text = _write(tmp, out, data, _decoded(own, decoder, nj), label_set, output)
-        Part(job, jobs, text.utterances, dict(text.counts), run).write(tmp)
-    log_counts(out, label_set, text.counts)
+    return label_set, decoder, span_groups(data, tokenizer, decoding.chunk_size, decoder.context)
 
 
 def _write(tmp: Path, out: Path, data: DataDir, results: Results, label_set: LabelSet,

@@ -9,12 +9,11 @@ OUT-DIR gets
     txt/<recording>.txt       paragraphs
 
 and, without a CTM, only `text` and `txt`. If the labels write no capitals, sentences in subtitles and paragraphs get
-one. Jobs may share the work: each makes a directory, and `join_transcripts` makes one of them.
+one.
 """
 
 import logging
 import os
-import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -26,14 +25,14 @@ from tqdm import tqdm
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir
+from punc.base.jobs import Share, concatenate
 from punc.base.log import hide_progress
 from punc.data.block_reader import at_slots
 from punc.data.labels import LabelSet
 from punc.data.tables import sort_table
-from punc.decoding.asr_input import AsrOutput, read_ctm, read_text
+from punc.decoding.asr_input import ALL, AsrOutput, read_ctm, read_text
 from punc.decoding.cues import make_cues, marks_after
 from punc.decoding.options import CHUNK_SIZE, DecodingOptions
-from punc.decoding.shares import check_job, concatenate
 from punc.decoding.subtitles import capitalized, cue_texts, paragraphs, srt, vtt
 from punc.decoding.worker import Decoder, Task
 from punc.runtime.shipped import CASING
@@ -49,24 +48,22 @@ UNKNOWN = 0.3  # a warning follows if a larger share of the words is unknown
 
 
 def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions = DECODING, *, ctm: str = "",
-               lowercase: bool = False, job: int = 1, nj: int = 1) -> None:
+               lowercase: bool = False, share: Share = ALL) -> None:
     """Punctuate ASR output with the model of a directory. `out` is replaced as a whole, or left as it was.
 
     ctm        take the words and their times from this CTM; default: the words of DATA-DIR/text
     lowercase  write all words in lower case first, for ASR output in capitals
-    job        which share of the recordings to punctuate, from 1
-    nj         number of shares
+    share      punctuate this share of the recordings
 
     Raises InputError if there is no model, and for input or options that are broken or do not fit together.
     """
-    check_job(job, nj, "--nj")
     decoder = Decoder(directory, decoding)
     tokenizer, label_set = read_tokenizer(directory), LabelSet.read(directory / "labels.txt")
     counts: Counter[str] = Counter()
     with ExitStack() as stack:
         file = stack.enter_context(CtmFile(ctm)) if ctm else None
-        groups = read_ctm(data, file, job, nj, decoding.chunk_size) if file else \
-            read_text(data, job, nj, decoding.chunk_size)
+        groups = read_ctm(data, file, share, decoding.chunk_size) if file else \
+            read_text(data, share, decoding.chunk_size)
         tmp = stack.enter_context(atomic_dir(out))
         files = [stack.enter_context(open(tmp / name, "wb")) for name in ("text", "ctm")[:1 + bool(ctm)]]
         writer = _Writer(tmp, Casing.read(label_set, directory / CASING), label_set, *files)
@@ -141,13 +138,13 @@ class _Writer:
 
 
 def join_transcripts(parts: Sequence[Path], out: Path) -> None:
-    """Move the transcripts of several jobs into one, in place of an older one in `out`; removes the parts.
+    """Move the transcripts of several jobs into one, in place of an older one in `out`.
 
-    Raises InputError if a part is missing.
+    Raises InputError if a part has no transcripts; `out` is then as it was.
     """
     for part in parts:
         if not (part / "text").is_file():
-            raise InputError("no such file", "run all jobs first", part / "text")
+            raise InputError("no such file", "run its job again", part / "text")
     with atomic_dir(out) as tmp:
         for name in ("text", "ctm"):
             if (parts[0] / name).is_file():
@@ -157,8 +154,6 @@ def join_transcripts(parts: Sequence[Path], out: Path) -> None:
             (tmp / path.parent.name).mkdir(exist_ok=True)
             os.replace(path, tmp / path.parent.name / path.name)
         made = {path.relative_to(tmp) for path in tmp.rglob("*")}
-    for part in parts:
-        shutil.rmtree(part)
     for stale in {Path("ctm"), *(path.relative_to(out) for path in _made([out]))} - made:
         (out / stale).unlink(missing_ok=True)
     logger.info("%s: %s", out, " ".join(sorted({path.parts[0] for path in made})))

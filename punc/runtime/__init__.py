@@ -4,5 +4,5 @@ What other packages and programs use:
 
     model    PackedModel, load_packed: a packed model, ready to punctuate
     pack     pack: a trained model, packed
-    shipped  CASING, DEFAULT_LIVE, find_model, is_packed: models by name or directory
+    shipped  CASING, DEFAULT_LIVE, find_model, is_packed, model_files: models by name or directory
 """

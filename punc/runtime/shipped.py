@@ -30,6 +30,12 @@ def find_model(name: str) -> Path:
     return path
 
 
+def model_files(directory: Path) -> list[Path]:
+    """The files that decide what a model says."""
+    weights = directory / (SPEC if is_packed(directory) else "final.pt")  # SPEC has the checksums of the others
+    return [weights, directory / "labels.txt", directory / "vocab"]
+
+
 def is_packed(directory: Path) -> bool:
     """Whether the model of a directory is packed."""
     return (directory / SPEC).is_file()

@@ -2,7 +2,7 @@
 
 What other packages and programs use:
 
-    counts        confusion, count, read_counts: slots by reference and hypothesis label
+    counts        Counts, add_up, confusion, count, read_counts, write_counts: slots by reference and hypothesis label
     collapse      parse_collapse: labels scored together as one class
     metrics       compute_metrics: one file per metric, found by its name
     ratios        PARTS: what the metrics share

@@ -12,7 +12,7 @@ mark that after projection shares its slot with a stronger one is gone from both
 import itertools
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,8 +20,10 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, decode_line, open_input
+from punc.base.jobs import Share
 from punc.data.datadir import DataDir, Utterance, label_numbers
 from punc.data.labels import LabelSet
+from punc.data.tables import count_blanks
 from punc.timing.align import align_words, project_labels
 
 
@@ -41,20 +43,25 @@ class Counts(NamedTuple):
 
 
 def count(reference: DataDir, hypothesis: DataDir, labels: LabelSet, block: int = 0, last_slot: str = "true",
-          match: str = "utterances") -> Counts:
+          match: str = "utterances", share: Share | None = None) -> Counts:
     """Count slots by reference and hypothesis label, one stream at a time.
 
     block       slots per unit; 0: a unit is an utterance of the hypothesis. A block does not cross streams
     last_slot   the slot at a stream's end: "true" counts it, "false" leaves it out, "only" counts nothing else
     match       what both must have: the same "utterances", or only the same "streams", cut in any way
+    share       count this share of the streams only
 
-    Raises InputError if ids differ, if labels are missing or not in the set, or if no slot is left.
+    Raises InputError if ids differ, if labels are missing or not in the set, or if no slot is left of the whole.
     """
     for data in (reference, hypothesis):
         if not data.has_labels:
             raise InputError("no labels to score", "the data directory needs a file punct", data.path)
-    units, tables, streams, aligned = [], [], 0, 0
-    for stream, ref, hyp in _streams_of_both(reference, hypothesis, match):
+    units, streams, aligned = [], 0, 0
+    tables = [np.zeros((0, len(labels), len(labels)), np.int64)]
+    both = _streams_of_both(reference, hypothesis, match)
+    if share:
+        both = share.of(both, _words, count_blanks(reference.path / "text"))
+    for stream, ref, hyp in both:
         ref_words, hyp_words = ([word for utterance in side for word in utterance.words] for side in (ref, hyp))
         ref_slots = label_numbers(ref, labels, reference.path)
         hyp_slots = label_numbers(hyp, labels, hypothesis.path)
@@ -72,10 +79,22 @@ def count(reference: DataDir, hypothesis: DataDir, labels: LabelSet, block: int 
         tables.append(confusion(ref_slots[part], hyp_slots[part], unit[part], len(names), len(labels)))
         streams += 1
     counts = Counts(units, np.concatenate(tables), streams, aligned)
-    if not counts.confusion.any():
+    return counts if share else add_up([counts], reference.path)
+
+
+def add_up(shares: Sequence[Counts], reference: str | os.PathLike) -> Counts:
+    """The counts of all shares, in their order, as one. Raises InputError about `reference` if they have no slot."""
+    if not any(counts.confusion.any() for counts in shares):
         raise InputError("no slot to score", "the data directories have no words, or --last-slot leaves them all out",
-                         reference.path)
-    return counts
+                         reference)
+    return Counts([unit for counts in shares for unit in counts.units],
+                  np.concatenate([counts.confusion for counts in shares]),
+                  sum(counts.streams for counts in shares), sum(counts.aligned for counts in shares))
+
+
+def _words(stream: tuple[str, list[Utterance], list[Utterance]]) -> int:
+    """The words of the reference in a stream."""
+    return sum(len(utterance.words) for utterance in stream[1])
 
 
 def _streams_of_both(reference: DataDir, hypothesis: DataDir,

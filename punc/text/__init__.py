@@ -5,6 +5,7 @@ What other packages and programs use:
     format        Format, PrepareOptions, format_help, format_names, load_format: the formats in formats/, found by
                     name
     file_parts    decode: files in parts, and their bytes as text
+    prepared_parts  join_prepared: what several jobs prepared, joined
     passages      Memo: stretches of text with labels
     cutter        file_name, sorted_streams: passages to utterances
     prose_reader  Clitics, TextReader, written, PLAIN: prose to words and labels, and back

@@ -17,7 +17,8 @@ import contextlib
 import logging
 import os
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from punc.base.errors import InputError
@@ -25,7 +26,7 @@ from punc.base.files import atomic_dir, atomic_file, read_blocks, read_lines
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
 from punc.tokens.store_set import SET_FILES, StoreSet, read_set, write_set
-from punc.tokens.tokenizer import read_tokenizer, tokenizer_class
+from punc.tokens.tokenizer import Tokenizer, read_tokenizer, tokenizer_class
 
 logger = logging.getLogger(__name__)
 FILES = ("vocab", "token_type", "pieces.model", "labels.txt", "conf")
@@ -80,6 +81,56 @@ def _checksum(path: Path) -> int:
     return total
 
 
+@dataclass(frozen=True)
+class StorePlan:
+    """A store to make, with options that have been checked.
+
+    sets        the data directories by name
+    kind        the tokenizer's class
+    vocab_size, min_count   as in `make_store`
+    tokenizer   that of the vocabulary to use; None: a new one is made
+    train       the sets whose words make the vocabulary
+    label_set   the label set
+    conf        the content of the store's conf; it depends on all options and inputs
+    """
+
+    sets: dict[str, DataDir]
+    kind: type[Tokenizer]
+    vocab_size: int
+    min_count: int
+    tokenizer: Tokenizer | None
+    train: list[DataDir]
+    label_set: LabelSet
+    conf: str
+
+    def finished(self, path: Path) -> bool:
+        """Whether the directory is this store, with the same options and inputs."""
+        return (path / "conf").is_file() and (path / "conf").read_text(encoding="utf-8") == self.conf
+
+
+def plan_store(path: Path | None, data_dirs: Sequence[str | os.PathLike], labels: str | os.PathLike,
+               token_type: str = "word", vocab_size: int | None = None, min_count: int = 1,
+               vocab: str | os.PathLike | None = None, train: str | None = None, nj: int = 2) -> StorePlan:
+    """Check the arguments of `make_store`; `path` None: of a part. Raises InputError for options that do not fit."""
+    sets, kind = _name_sets(data_dirs), tokenizer_class(token_type)
+    vocab_size = kind.vocab_size if vocab_size is None else vocab_size
+    if min(vocab_size, min_count, nj) < 1:
+        raise InputError(f"--vocab-size={vocab_size} --min-count={min_count} --nj={nj}", "give positive numbers")
+    train = train or next(iter(sets))
+    for name in train.split(","):
+        if name not in sets:
+            raise InputError(f"no data directory is named '{name}'", f"--train names some of {' '.join(sets)}")
+    if path and path.exists() and (not path.is_dir() or (any(path.iterdir()) and not (path / "vocab").is_file())):
+        raise InputError("this exists and is not a store", "name another STORE-DIR", path)
+    label_set = LabelSet.read(labels)
+    if len(label_set) > 127:
+        raise InputError("more than 127 labels", "use fewer: a store keeps a label in one byte", labels)
+    tokenizer = kind.read(vocab) if vocab else None
+    conf = _conf(token_type, vocab_size, min_count, vocab, train, labels, sets)
+    return StorePlan(sets, kind, vocab_size, min_count, tokenizer, [sets[name] for name in train.split(",")], label_set,
+                     conf)
+
+
 def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], labels: str | os.PathLike,
                token_type: str = "word", vocab_size: int | None = None, min_count: int = 1,
                vocab: str | os.PathLike | None = None, train: str | None = None, nj: int = 2) -> None:
@@ -96,35 +147,28 @@ def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], 
     Does nothing if the store is finished and neither the options nor the inputs (size and time of each table) have
     changed. Raises InputError for options that do not fit, and for errors in the data directories.
     """
-    path, sets = Path(path), _name_sets(data_dirs)
-    kind = tokenizer_class(token_type)
-    vocab_size = kind.vocab_size if vocab_size is None else vocab_size
-    if min(vocab_size, min_count, nj) < 1:
-        raise InputError(f"--vocab-size={vocab_size} --min-count={min_count} --nj={nj}", "give positive numbers")
-    train = train or next(iter(sets))
-    for name in train.split(","):
-        if name not in sets:
-            raise InputError(f"no data directory is named '{name}'", f"--train names some of {' '.join(sets)}")
-    if path.exists() and (not path.is_dir() or (any(path.iterdir()) and not (path / "vocab").is_file())):
-        raise InputError("this exists and is not a store", "name another STORE-DIR", path)
-    label_set = LabelSet.read(labels)
-    if len(label_set) > 127:
-        raise InputError("more than 127 labels", "use fewer: a store keeps a label in one byte", labels)
-    tokenizer = kind.read(vocab) if vocab else None
-    conf = _conf(token_type, vocab_size, min_count, vocab, train, labels, sets)
-    if (path / "conf").is_file() and (path / "conf").read_text(encoding="utf-8") == conf:
+    path = Path(path)
+    plan = plan_store(path, data_dirs, labels, token_type, vocab_size, min_count, vocab, train, nj)
+    if plan.finished(path):
         logger.info("%s: finished, and its inputs have not changed", path)
         return
-    tokenizer = tokenizer or kind.make([sets[name] for name in train.split(",")], vocab_size, min_count, nj)
+    tokenizer = plan.tokenizer or plan.kind.make(plan.train, plan.vocab_size, min_count, nj)
+    with new_store(path, plan, tokenizer) as tmp:
+        for name, data in plan.sets.items():
+            write_set(tmp / name, data, tokenizer, plan.label_set, nj)
+
+
+@contextlib.contextmanager
+def new_store(path: Path, plan: StorePlan, tokenizer: Tokenizer) -> Iterator[Path]:
+    """A directory to write the sets of a store to. When the block ends, they replace those of an older store."""
     with atomic_dir(path) as tmp:
         tokenizer.write(tmp)
-        label_set.write(tmp / "labels.txt")
-        for name, data in sets.items():
-            write_set(tmp / name, data, tokenizer, label_set, nj)
+        plan.label_set.write(tmp / "labels.txt")
+        yield tmp
         _remove_stale(path, tmp)
     # conf comes last: a store without it is unfinished, and is not opened.
     with atomic_file(path / "conf") as file:
-        file.write(conf)
+        file.write(plan.conf)
 
 
 def _name_sets(data_dirs: Sequence[str | os.PathLike]) -> dict[str, DataDir]:

@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import os
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -11,11 +12,13 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import open_input
+from punc.base.jobs import Share
 from punc.base.lookup import Lookup
 from punc.base.parallel import map_ordered
 from punc.data.block_reader import ENCODE_BYTES, Encoded, Irregular, encode_block, encode_by_time, explain, line_blocks
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
+from punc.data.tables import count_blanks
 from punc.tokens.tokenizer import Tokenizer
 from punc.tokens.vocabulary import END
 
@@ -38,6 +41,17 @@ class StoreSet(NamedTuple):
     pauses: np.ndarray | None
     streams: list[str]
     offsets: np.ndarray
+
+
+class SetCounts(NamedTuple):
+    """What was written of a set: numbers of words, tokens, lost tokens and streams; the first and last utterance."""
+
+    words: int
+    tokens: int
+    lost: int
+    streams: int
+    first: str
+    last: str
 
 
 def read_set(folder: Path) -> StoreSet:
@@ -85,23 +99,40 @@ def write_set(folder: Path, data: DataDir, tokenizer: Tokenizer, labels: LabelSe
     Raises InputError for errors in the data directory, and if it has no words.
     """
     folder.mkdir()
+    finish_set(folder, data, tokenizer, write_share(folder, data, tokenizer, labels, nj))
+
+
+def finish_set(folder: Path, data: DataDir, tokenizer: Tokenizer, counts: SetCounts) -> None:
+    """End the streams of a set that has been written, and say what it has. Raises InputError if it has no words."""
+    if not counts.words:
+        raise InputError("not one word", "a set of a store has at least one", data.path / "text")
+    if tokenizer.ends_with_end:
+        _end_streams(folder)
+    percent = 100 * counts.lost / counts.tokens
+    logger.info("%s: %s", folder.name, tokenizer.summary.format(**counts._asdict(), percent=percent))
+
+
+def write_share(folder: Path, data: DataDir, tokenizer: Tokenizer, labels: LabelSet, nj: int = 1,
+                share: Share | None = None) -> SetCounts:
+    """Write the utterances of a share, or all, to the files of a set; streams do not end yet.
+
+    Raises InputError for errors in the data directory.
+    """
     code, classes = tokenizer.text_encoder(), Lookup(labels.names, -1)
     names = [name for name in ("text", "utt2spk", "punct", "pauses.scp") if (data.path / name).is_file()]
     if data.has_segments:
         parts = encode_by_time(data, code, classes)
+        if share:
+            parts = share.of(parts, lambda part: part.words, count_blanks(data.path / "text"))
     else:
-        function = partial(encode_block, data.path, code, classes)
-        parts = map_ordered(function, line_blocks(data, names, ENCODE_BYTES), nj)
+        blocks = line_blocks(data, names, ENCODE_BYTES)
+        if share:
+            blocks = share.of(blocks, lambda block: block.spans["text"][1], os.path.getsize(data.path / "text"))
+        parts = map_ordered(partial(encode_block, data.path, code, classes), blocks, nj)
     try:
-        counts = _write_parts(folder, parts, data)
+        return _write_parts(folder, parts, data)
     except Irregular:
         raise explain(data, labels) from None
-    if not counts["words"]:
-        raise InputError("not one word", "a set of a store has at least one", data.path / "text")
-    if tokenizer.ends_with_end:
-        _end_streams(folder)
-    percent = 100 * counts["lost"] / counts["tokens"]
-    logger.info("%s: %s", folder.name, tokenizer.summary.format(**counts, percent=percent))
 
 
 def _end_streams(folder: Path) -> None:
@@ -112,10 +143,10 @@ def _end_streams(folder: Path) -> None:
     ids.flush()
 
 
-def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> dict[str, int]:
-    """Append encoded parts to the files of a set. Returns the numbers of words, tokens, lost tokens and streams."""
+def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> SetCounts:
+    """Append encoded parts to the files of a set."""
     total = words = lost = streams = start = 0
-    stream, key = None, ""
+    stream, first, key = None, "", ""
     with contextlib.ExitStack() as stack:
         ids = stack.enter_context(flat_file(folder / "ids.npy", np.int32))
         labels = stack.enter_context(flat_file(folder / "labels.npy", np.int8)) if data.has_labels else None
@@ -124,7 +155,7 @@ def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> dict[
         for part in parts:
             if not data.has_segments and (part.first <= key or part.streams[0][0] < (stream or "")):
                 raise Irregular
-            key = part.last
+            first, key = first or part.first, part.last
             for file, array in (ids, part.ids), (labels, part.labels), (pauses, part.pauses):
                 if file:
                     assert array is not None, "the table exists"
@@ -136,8 +167,9 @@ def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> dict[
                 if name != stream:
                     stream, start, streams = name, total, streams + 1
                 total += tokens
-        index.write(f"{stream} {start} {total - start}\n")
-    return {"words": words, "tokens": total, "lost": lost, "streams": streams}
+        if stream is not None:
+            index.write(f"{stream} {start} {total - start}\n")
+    return SetCounts(words, total, lost, streams, first, key)
 
 
 @contextlib.contextmanager

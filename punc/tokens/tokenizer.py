@@ -20,10 +20,12 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, read_lines
+from punc.base.jobs import Share
 from punc.base.lookup import Tokens
 from punc.data.datadir import DataDir
 from punc.tokens import tokenizers
-from punc.tokens.vocabulary import END, Vocabulary
+from punc.tokens.vocabulary import END, Vocabulary, count_words
+from punc.tokens.word_counts import read_word_counts, write_word_counts
 
 DEFAULT = "word"  # the token type of a directory without a file token_type
 
@@ -65,7 +67,6 @@ class Tokenizer(ABC):
         """The tokenizer of a vocabulary file. Raises InputError if that is not a vocabulary of this token type."""
 
     @classmethod
-    @abstractmethod
     def make(cls, sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> "Tokenizer":
         """A new tokenizer for the words of data directories.
 
@@ -73,6 +74,27 @@ class Tokenizer(ABC):
         min_count   rarer tokens are left out
         nj          processes; the result does not depend on it
         """
+        return cls.learn(cls.count(sets, size, nj), size, min_count)
+
+    @classmethod
+    @abstractmethod
+    def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "Tokenizer":
+        """A new tokenizer, by how often each word occurs; arguments as those of `make`."""
+
+    @classmethod
+    def count(cls, sets: Sequence[DataDir], size: int, nj: int = 1) -> dict[bytes, int]:
+        """What `learn` needs to know of data directories."""
+        return count_words(sets, size, nj)
+
+    @classmethod
+    def write_counts(cls, directory: Path, sets: Sequence[DataDir], nj: int, share: Share) -> None:
+        """Count a share of data directories, and write the counts to files."""
+        write_word_counts(directory, sets, nj, share)
+
+    @classmethod
+    def read_counts(cls, directories: Sequence[Path], size: int) -> dict[bytes, int]:
+        """What `count` returns, from the files of all shares. Raises InputError for a broken file."""
+        return read_word_counts(directories, size)
 
     def write(self, directory: Path) -> None:
         """Write the files that `read_tokenizer` reads."""

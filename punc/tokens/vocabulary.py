@@ -3,17 +3,18 @@
 import logging
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import islice, repeat
+from itertools import groupby, islice, repeat
 
 import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, decode_line, open_input
+from punc.base.jobs import Share
 from punc.base.lookup import Lookup
 from punc.base.parallel import map_ordered
-from punc.data.block_reader import COUNT_BYTES, Irregular, count_block, explain, line_blocks
+from punc.data.block_reader import COUNT_BYTES, Irregular, LineBlock, count_block, explain, line_blocks
 from punc.data.datadir import DataDir
 
 logger = logging.getLogger(__name__)
@@ -77,35 +78,69 @@ def count_words(sets: Sequence[DataDir], size: int, nj: int = 1) -> dict[bytes, 
 
     size   the caller wants the `size` most frequent words
 
+    Memory is bounded: see `add_up`.
+    """
+    common = first_counts(sets)
+    return add_up(common, count_blocks(sets, common, nj), size)
+
+
+def first_counts(sets: Sequence[DataDir]) -> dict[bytes, int]:
+    """The counts of the first block's words, the most frequent ones first."""
+    for data, block in islice(_blocks(sets), 1):
+        try:
+            return dict(count_block(data.path, Lookup([], -1), block)[1].most_common())
+        except Irregular:
+            raise explain(data) from None
+    return {}
+
+
+def count_blocks(sets: Sequence[DataDir], common: Iterable[bytes], nj: int = 1,
+                 share: Share | None = None) -> Iterator[tuple[np.ndarray, Counter[bytes]]]:
+    """For each block but the first, the counts of the `common` words, int64 (words,), and of its other words.
+
+    Most words of any block occur in the first one; these are counted in an array.
+
+    share   only the blocks of this share
+    """
+    blocks: Iterable[tuple[DataDir, LineBlock]] = islice(_blocks(sets), 1, None)
+    if share:
+        blocks = share.of(blocks, lambda block: block[1].spans["text"][1],
+                          sum(os.path.getsize(data.path / "text") for data in sets))
+    known = Lookup(list(common), -1)
+    for path, of_set in groupby(blocks, lambda block: block[0].path):
+        try:
+            yield from map_ordered(partial(count_block, path, known), (block for _, block in of_set), nj)
+        except Irregular:
+            raise explain(DataDir(path)) from None
+
+
+def _blocks(sets: Sequence[DataDir]) -> Iterator[tuple[DataDir, LineBlock]]:
+    return ((data, block) for data in sets for block in line_blocks(data, ["text"], COUNT_BYTES))
+
+
+def add_up(common: dict[bytes, int], blocks: Iterable[tuple[np.ndarray, Counter[bytes]]],
+           size: int) -> dict[bytes, int]:
+    """The sum of the counts of the first block and of all others, in their order; without special tokens.
+
     Memory is bounded: when more than MOST_TYPES different words have been counted, the rarer half is dropped (as in
     lossy counting, Manku & Motwani 2002, section 4.2). A count is too low by at most the sum of the largest counts that
     were dropped each time; that sum is logged.
     """
     rare: Counter[bytes] = Counter()
     dropped, most = 0, max(MOST_TYPES, 4 * size)
-    common: dict[bytes, int] = {}
-    numbers = np.zeros(0, np.int64)
-    for data in sets:
-        parts = line_blocks(data, ["text"], COUNT_BYTES)
-        try:
-            if not common:  # most words of any block occur in the first one; these are counted in an array
-                first = [count_block(data.path, Lookup([], -1), block)[1] for block in islice(parts, 1)]
-                common = dict(first[0].most_common()) if first else {}
-                numbers = np.fromiter(common.values(), np.int64, len(common))
-            for known, others in map_ordered(partial(count_block, data.path, Lookup(list(common), -1)), parts, nj):
-                numbers += known
-                rare.update(others)
-                if len(rare) > most:
-                    floor = int(np.partition(np.fromiter(rare.values(), np.int64, len(rare)), -most // 2)[-most // 2])
-                    rare = Counter({word: n for word, n in rare.items() if n > floor})
-                    dropped += floor
-        except Irregular:
-            raise explain(data) from None
+    numbers = np.fromiter(common.values(), np.int64, len(common))
+    for known, others in blocks:
+        numbers += known
+        rare.update(others)
+        if len(rare) > most:
+            floor = int(np.partition(np.fromiter(rare.values(), np.int64, len(rare)), -most // 2)[-most // 2])
+            rare = Counter({word: n for word, n in rare.items() if n > floor})
+            dropped += floor
     counts = {**dict(zip(common, numbers.tolist())), **rare}
     for special in SPECIALS:
         counts.pop(special.encode(), None)
     if dropped:
-        logger.warning("%s: counts of words are up to %d too low, to save memory", sets[0].path, dropped)
+        logger.warning("counts of words are up to %d too low, to save memory", dropped)
     return counts
 
 

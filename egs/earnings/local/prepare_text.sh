@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# usage: local/prepare_text.sh CORPUS DATA LABELS REPEAT NJ SOURCE …
+# usage: local/prepare_text.sh CORPUS DATA LABELS REPEAT SOURCE …
 # Makes the data directories of the first stage: DATA/text_SOURCE, spoken words of each source (europarl, ted);
 # DATA/text_earnings22; and DATA/train_text, all of them, with the text of calls without pauses REPEAT times. Finished
-# parts are kept. data/text has the spoken words of each source, for all variants.
+# parts are kept. data/text has the spoken words of each source, for all variants. share is a function of recipe.sh.
 set -eu
-corpus=$1 data=$2 labels=$3 repeat=$4 nj=$5
-shift 5
+corpus=$1 data=$2 labels=$3 repeat=$4
+shift 4
 mkdir -p data/text
 
 files=()
@@ -22,7 +22,9 @@ for source; do
 done
 
 prepare() {
-  [ -f "${*: -1}/punct" ] || punc prepare --format prose --document-prefix '#doc' --labels "$labels" --nj "$nj" "$@"
+  local set=${*: -1}
+  [ -f "$set/punct" ] || share "$data/log/prepare_${set##*/}" "$set" \
+    punc prepare --format prose --document-prefix '#doc' --labels "$labels" --nj "$processes" "$@"
 }
 files+=("$data/earnings22.txt")
 for file in "${files[@]}"; do prepare "$file" "$data/text_$(basename "$file" .txt)"; done

@@ -1,22 +1,23 @@
 #!/usr/bin/env bash
-# usage: local/prepare_texts.sh CORPUS EUROPARL LABELS NJ
+# usage: local/prepare_texts.sh CORPUS EUROPARL LABELS
 # Makes the texts of all sets, data/raw, and their data directories; validates them and counts their labels. Finished parts
-# are kept. EUROPARL and NJ are options of run.sh.
+# are kept. EUROPARL is an option of run.sh, share a function of recipe.sh.
 set -euo pipefail
-corpus=$1 europarl=$2 labels=$3 nj=$4
+corpus=$1 europarl=$2 labels=$3
 here=$(dirname "$0")
 
 # prepare TEXT SET [option …]
 prepare() {
   [ -f "data/$2/text" ] ||
-    punc prepare --format prose --document-prefix '#doc' --clitics conf/clitics.txt --labels "$labels" --nj "$nj" \
-      "${@:3}" "$1" "data/$2"
+    share "data/log/prepare_$2" "data/$2" punc prepare --nj "$processes" --format prose --document-prefix '#doc' \
+      --clitics conf/clitics.txt --labels "$labels" "${@:3}" "$1" "data/$2"
 }
 # prepare_marks FILE SET: a set with marks and no case; does nothing if the corpus has no such file
 prepare_marks() {
   [ ! -f "data/$2/punct" ] && [ -f "$corpus/$1" ] || return 0
   LC_ALL=C sed 's/QUESTION/QUESTIONMARK/' "$corpus/$1" >"data/raw/$2"
-  punc prepare --format lrec --labels "$labels" --nj "$nj" "data/raw/$2" "data/$2"
+  share "data/log/prepare_$2" "data/$2" \
+    punc prepare --nj "$processes" --format lrec --labels "$labels" "data/raw/$2" "data/$2"
 }
 
 [ -f data/raw/test_conll.txt ] || "$here"/texts.py "$corpus" data/raw # the last file that it writes
@@ -40,7 +41,7 @@ prepare data/raw/test_conll.txt test_conll
 prepare data/raw/test_ted.txt test_ref
 # ASR output; scoring projects the labels of test_ref onto it.
 [ -f data/test_asr/text ] || {
-  punc prepare --format mteval --clitics conf/clitics.txt --labels "$labels" --nj "$nj" \
+  punc prepare --format mteval --clitics conf/clitics.txt --labels "$labels" --nj "$processes" \
     "$corpus/iwslt_ted/IWSLT12.TED.SLT.tst2011.en-fr.en.system0.comma.xml" data/test_asr.new
   rm data/test_asr.new/punct
   mv data/test_asr.new data/test_asr

@@ -6,16 +6,18 @@ directory gets a copy of the CTM, so that its words can later be written with ma
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir
+from punc.base.jobs import Share
 from punc.data.datadir import Utterance, write_tables
 from punc.text.cutter import sorted_streams, utterance_id
 from punc.text.format import Format as BaseFormat
+from punc.text.format import write_share
 from punc.text.prose_reader import legal
 from punc.timing.ctm import CtmIndex, TimedWord, write_ctm
 from punc.timing.pauses import slot_pauses
@@ -25,36 +27,54 @@ class Format(BaseFormat):
     """Reads one CTM; with `lowercase`, the copy in the data directory keeps its case."""
 
     takes = ("lowercase", "utt_words")
+    absolute_archive = True  # it is found from anywhere
 
     def prepare(self, inputs: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str]) -> Counter[str]:
         """Write the data directory, as `Format.prepare` says; repairs are those of `timing.ctm`. Memory: one stream.
 
         An id whose lines are all silences is left out.
         """
-        if len(inputs) > 1:
-            raise InputError(f"{len(inputs)} inputs", "give one CTM, or a directory of CTMs")
         counts, repairs = Counter[str](), Counter[str]()
-        index = CtmIndex(inputs[0], repairs=repairs)
-
-        def utterances() -> Iterator[Utterance]:
-            for id, words, end in timings(index):
-                counts.update(streams=1, words=len(words))
-                for utterance in cut(id, words, end, self.options.lowercase, self.options.utt_words):
-                    counts["utterances"] += 1
-                    yield utterance
-
-        output = Path(os.path.abspath(output))  # pauses.scp names its archive by a path that holds anywhere
+        index = self._index(inputs, repairs)
+        output = Path(os.path.abspath(output))
         with atomic_dir(output) as tmp:
-            write_tables(tmp, output, utterances())
+            write_tables(tmp, output, self._utterances(index, sorted_streams(index), counts))
             counts += repairs  # before the words are read again
-            write_ctm(tmp / "ctm", (word for _, words, _ in timings(index) for word in words))
+            write_ctm(tmp / "ctm", (word for _, words, _ in timings(index, sorted_streams(index)) for word in words))
         (output / "punct").unlink(missing_ok=True)  # of an older text
         return counts
 
+    def prepare_share(self, inputs: Sequence[str | os.PathLike[str]], part: Path,
+                      share: Share) -> tuple[Counter[str], int]:
+        """Write a share of the ids, as `Format.prepare_share` says; they keep their names."""
+        counts, repairs = Counter[str](), Counter[str]()
+        index = self._index(inputs, repairs)
+        if share.job > 1:
+            repairs.clear()  # of all ids: the first job counts them
+        streams = sorted_streams(index)
+        own = list(share.of(streams, index.size, sum(map(index.size, streams))))
+        write_share(part, self._utterances(index, own, counts))
+        counts += repairs
+        if counts["utterances"]:
+            write_ctm(part / "ctm", (word for _, words, _ in timings(index, own) for word in words))
+        return counts, 0
 
-def timings(index: CtmIndex) -> Iterator[tuple[str, list[TimedWord], float | None]]:
-    """Each id of a CTM that has words, with its words and the recording's end in seconds, in C order."""
-    for id in sorted_streams(index):
+    def _index(self, inputs: Sequence[str | os.PathLike[str]], repairs: Counter[str]) -> CtmIndex:
+        if len(inputs) > 1:
+            raise InputError(f"{len(inputs)} inputs", "give one CTM, or a directory of CTMs")
+        return CtmIndex(inputs[0], repairs=repairs)
+
+    def _utterances(self, index: CtmIndex, ids: Iterable[str], counts: Counter[str]) -> Iterator[Utterance]:
+        for id, words, end in timings(index, ids):
+            counts.update(streams=1, words=len(words))
+            for utterance in cut(id, words, end, self.options.lowercase, self.options.utt_words):
+                counts["utterances"] += 1
+                yield utterance
+
+
+def timings(index: CtmIndex, ids: Iterable[str]) -> Iterator[tuple[str, list[TimedWord], float | None]]:
+    """Each of some ids of a CTM that has words, with its words and the recording's end in seconds."""
+    for id in ids:
         timing = index[id]()
         if timing.words:
             yield id, timing.words, timing.end

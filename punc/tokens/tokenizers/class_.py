@@ -11,11 +11,10 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.lookup import Lookup, Tokens, strings
-from punc.data.datadir import DataDir
 from punc.text.characters import CLASSES, class_of
 from punc.tokens.tokenizer import Encoding, Tokenizer
 from punc.tokens.tokenizers.word import one_each
-from punc.tokens.vocabulary import SPECIALS, UNK, Vocabulary, count_words, most_frequent
+from punc.tokens.vocabulary import SPECIALS, UNK, Vocabulary, most_frequent
 
 
 class ClassTokenizer(Tokenizer):
@@ -39,8 +38,8 @@ class ClassTokenizer(Tokenizer):
         return cls(Vocabulary.read(path), path)
 
     @classmethod
-    def make(cls, sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> "ClassTokenizer":
-        counts = {word: n for word, n in count_words(sets, size, nj).items() if not class_of(word.decode())}
+    def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "ClassTokenizer":
+        counts = {word: n for word, n in counts.items() if not class_of(word.decode())}
         return cls(Vocabulary([*SPECIALS, *CLASSES, *most_frequent(counts, size, min_count)]))
 
     def encode(self, words: Sequence[str]) -> Encoding:

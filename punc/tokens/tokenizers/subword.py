@@ -20,7 +20,7 @@ from punc.base.files import atomic_file, open_input
 from punc.base.lookup import Tokens, strings
 from punc.data.datadir import DataDir
 from punc.tokens.tokenizer import Encoding, Tokenizer
-from punc.tokens.vocabulary import END, SPECIALS, UNK, Vocabulary, count_words, most_frequent
+from punc.tokens.vocabulary import END, SPECIALS, UNK, Vocabulary, most_frequent
 
 PIECES = "pieces.model"
 TYPES = 1 << 18  # a model is trained on this many of the most frequent words
@@ -72,14 +72,21 @@ class SubwordTokenizer(Tokenizer):
         return found
 
     @classmethod
-    def make(cls, sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> "SubwordTokenizer":
+    def count(cls, sets: Sequence[DataDir], size: int, nj: int = 1) -> dict[bytes, int]:
+        return super().count(sets, TYPES, nj)
+
+    @classmethod
+    def read_counts(cls, directories: Sequence[Path], size: int) -> dict[bytes, int]:
+        return super().read_counts(directories, TYPES)
+
+    @classmethod
+    def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "SubwordTokenizer":
         """A new model of at most `size` pieces, trained on the words that occur at least `min_count` times.
 
         The model depends only on the counts of words, so time and memory do not grow with the text. Raises InputError
         if the words have more different characters than `size`.
         """
         from sentencepiece import SentencePieceTrainer
-        counts = count_words(sets, TYPES, nj)
         model = io.BytesIO()
         words = (f"{word}\t{counts[word.encode()]}" for word in most_frequent(counts, TYPES, min_count))
         try:
@@ -90,7 +97,7 @@ class SubwordTokenizer(Tokenizer):
         except RuntimeError as error:
             reason = str(error).rpartition("] ")[2].partition(". ")[0]
             raise InputError(f"no pieces for --vocab-size={size}: {reason}",
-                             "give a larger --vocab-size, or a text of more words", sets[0].path / "text") from None
+                             "give a larger --vocab-size, or a text of more words") from None
         return cls(model.getvalue())
 
     def write(self, directory: Path) -> None:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from punc.base.lookup import Lookup, Tokens
-from punc.data.datadir import DataDir
 from punc.tokens.tokenizer import Encoding, Tokenizer
-from punc.tokens.vocabulary import UNK, Vocabulary, count_vocabulary
+from punc.tokens.vocabulary import SPECIALS, UNK, Vocabulary, most_frequent
 
 
 class WordTokenizer(Tokenizer):
@@ -26,8 +25,8 @@ class WordTokenizer(Tokenizer):
         return cls(Vocabulary.read(path))
 
     @classmethod
-    def make(cls, sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> "WordTokenizer":
-        return cls(count_vocabulary(sets, size, min_count, nj))
+    def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "WordTokenizer":
+        return cls(Vocabulary([*SPECIALS, *most_frequent(counts, size, min_count)]))
 
     def encode(self, words: Sequence[str]) -> Encoding:
         return one_each(self.vocabulary.ids(words))

@@ -17,7 +17,7 @@ asr=@ASR@
 systems=              # names with blanks between; all if empty
 min_count=2           # EDIT: how often a word of the vocabulary occurs at least
 threads=1             # of PyTorch
-nj=2                  # processes for text
+nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
 help_message="usage: $0 [--text DIR] [--times CTM-OR-DIR] [--asr CTM-OR-DIR] [--systems NAMES] [--stage N]"
 
 . ./cmd.sh
@@ -29,7 +29,6 @@ choose systems T-LSTM TA-LSTM TA-LSTM-p 4-gram 4-gram+DT-p  # EDIT: a system is 
 [ -n "$times" ] || leave_out "no word times" TA-LSTM-p 4-gram+DT-p
 command -v lmplz >/dev/null || leave_out "no lmplz (utils/install_lmplz.sh builds it)" 4-gram 4-gram+DT-p
 sets="train rest tree dev test_ref"
-decode_options=(--nj "$nj")
 
 # Stage 0: check the texts, the word times and the ASR output. Split the texts into sets by their names: of every ten, the
 # first is for the test and the second for development. EDIT: if the corpus has sets, write data/split/* yourself.
@@ -55,7 +54,7 @@ fi
 
 # Stage 3: make the vocabulary of the training set, and write all sets as numbers.
 if runs 3; then
-  punc make-store --labels $label_file --min-count "$min_count" --train train --nj "$nj" data/store \
+  make_store --min-count "$min_count" --train train data/store \
     data/{train,rest,tree,dev}
 fi
 

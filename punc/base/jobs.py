@@ -1,0 +1,200 @@
+"""Jobs that share the work of a command, on any machines: `--jobs N --job J`, then `punc join`.
+
+Each job takes a share of the work, in order, and makes a *part*: a directory with what it has made, and part.json,
+which says whose part it is. `punc join` calls `join(parts, out)` of the command's module in punc/bin. It makes of all
+parts what one job makes, byte for byte.
+"""
+
+import json
+import os
+import shutil
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from punc.base.errors import InputError
+from punc.base.files import atomic_dir, open_input
+from punc.base.options import OptionParser
+
+T = TypeVar("T")
+FILE = "part.json"
+# What may differ between the jobs of one command.
+OWN = {"job", "jobs", "nj", "config", "quiet", "verbose"}
+
+
+def add_job_options(parser: OptionParser) -> None:
+    """Add `--jobs` and `--job` to a command that jobs can share."""
+    parser.add_argument("--jobs", type=int, default=0, metavar="N",
+                        help="number of jobs, on any machines, that share the work; the directory to make is then this "
+                             "job's part, and punc join joins the parts; 0: the work is not shared")
+    parser.add_argument("--job", type=int, default=1, metavar="J", help="which of these jobs this is, from 1")
+
+
+class Share(NamedTuple):
+    """A share of the work: that of the job `job`, counted from 1, out of `jobs`."""
+
+    job: int
+    jobs: int
+
+    @classmethod
+    def parsed(cls, args: Namespace) -> "Share | None":
+        """The share on a parsed command line; None without `--jobs`. Raises InputError if `--job` is none of them."""
+        if not args.jobs and args.job == 1:
+            return None
+        if not 1 <= args.job <= args.jobs:
+            raise InputError(f"--job={args.job} is not one of --jobs={args.jobs} jobs", "count from 1 to --jobs")
+        return cls(args.job, args.jobs)
+
+    def of(self, items: Iterable[T], size: Callable[[T], int], total: int,
+           streams: Callable[[T], tuple[str, str]] | None = None) -> Iterator[T]:
+        """The items of this share; arguments as those of `owners`."""
+        for job, item in owners(items, size, total, self.jobs, streams):
+            if job > self.job:
+                return
+            if job == self.job:
+                yield item
+
+
+def owners(items: Iterable[T], size: Callable[[T], int], total: int, jobs: int,
+           streams: Callable[[T], tuple[str, str]] | None = None) -> Iterator[tuple[int, T]]:
+    """Each item with the job that has it: jobs take items in order, about equally much each.
+
+    size     item → its size, as words or bytes
+    total    the sum of all sizes; if that is not exact, the shares are less equal
+    streams  item → its first and its last stream; an item that continues a stream has the job of the item before
+    """
+    before, job, last = 0, 1, None
+    for item in items:
+        much = size(item)
+        first, end = streams(item) if streams else (None, None)
+        if first is None or first != last:
+            job = 1 + min(jobs - 1, int(jobs * (before + much / 2) / max(total, 1)))
+        yield job, item
+        before, last = before + much, end
+
+
+class Part(NamedTuple):
+    """A part.
+
+    path     its directory
+    command  the command that made it, as `prepare`
+    share    whose part it is
+    options  the options and arguments of the command; they are the same in all parts of a run
+    inputs   file → [size in bytes, time of its last change in ns]; the same in all parts, and when they are joined
+    result   what the job says of its part
+    """
+
+    path: Path
+    command: str
+    share: Share
+    options: dict[str, Any]
+    inputs: dict[str, list[int]]
+    result: dict[str, Any]
+
+    @property
+    def again(self) -> str:
+        """What to do about a broken part."""
+        return f"run punc {self.command} with --job={self.share.job} again"
+
+    def parsed(self) -> Namespace:
+        """The command line."""
+        return Namespace(**self.options)
+
+
+def state_of(path: str | os.PathLike) -> list[int]:
+    """The size of a file in bytes, and the time of its last change in ns. Raises InputError if it is missing."""
+    with open_input(path) as file:
+        state = os.fstat(file.fileno())
+    return [state.st_size, state.st_mtime_ns]
+
+
+@contextmanager
+def new_part(path: Path, command: str, share: Share, args: Namespace, out: str,
+             inputs: Iterable[str | os.PathLike]) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """A directory to write a part to, and a dictionary for its `result`; the part replaces an older one.
+
+    args    the command line, of which `out` is the argument for the directory to make
+    inputs  the files that the part depends on; the command itself has an error for one that is missing
+
+    Raises InputError if the directory has something else.
+    """
+    states = {os.fspath(file): state_of(file) for file in inputs if os.path.isfile(file)}
+    remove_part(path)
+    options = {name: value for name, value in vars(args).items() if name not in OWN | {out}}
+    with atomic_dir(path) as tmp:
+        part = Part(path, command, share, options, states, {})
+        yield tmp, part.result
+        content = {"command": command, "job": share.job, "jobs": share.jobs, "options": options, "inputs": states,
+                   "result": part.result}
+        (tmp / FILE).write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def read_part(path: Path) -> Part:
+    """Raises InputError if the directory is not a part."""
+    with open_input(path / FILE) as file:
+        try:
+            content = json.loads(file.read())
+            return Part(path, content["command"], Share(content["job"], content["jobs"]), content["options"],
+                        content["inputs"], content["result"])
+        except (ValueError, TypeError, KeyError):
+            raise InputError("not a part", "run the job again", path / FILE) from None
+
+
+def read_parts(paths: Sequence[Path]) -> list[Part]:
+    """The parts of all jobs of one command line, in order.
+
+    Raises InputError if one is missing, is of other jobs or was made with other options or inputs, or if an input has
+    changed since.
+    """
+    parts: list[Part] = []
+    for number, path in enumerate(paths, 1):
+        if not (path / FILE).is_file():
+            raise InputError("no such part", f"run the command with --job={number} again", path)
+        part = read_part(path)
+        if part.share != (number, len(paths)):
+            raise InputError(f"the part of --job={part.share.job} --jobs={part.share.jobs}, not of {number} of "
+                             f"{len(paths)} jobs", "name the parts of all jobs, in order", path)
+        parts.append(part)
+        _check_alike(parts[0], part)
+    for file, state in parts[0].inputs.items():
+        if state_of(file) != state:
+            raise InputError("changed since the parts were made", "run all jobs again", file)
+    return parts
+
+
+def _check_alike(first: Part, part: Part) -> None:
+    """Raise InputError unless two parts were made by the same command line from the same files."""
+    remedy = "run all jobs again, with the same options and inputs"
+    if part.command != first.command:
+        raise InputError(f"made by punc {part.command}, but {first.path} by punc {first.command}", remedy, part.path)
+    for name in [*first.options, *part.options]:
+        value, other = part.options.get(name), first.options.get(name)
+        if value != other:
+            raise InputError(f"{name} is {value}, but {other} in {first.path}", remedy, part.path / FILE)
+    for name in [*first.inputs, *part.inputs]:
+        if part.inputs.get(name) != first.inputs.get(name):
+            raise InputError(f"{name} was another file than in {first.path}", remedy, part.path / FILE)
+
+
+def remove_part(path: Path) -> None:
+    """Remove a part, if there is one. Raises InputError if the directory has something else."""
+    files = list(path.iterdir()) if path.is_dir() else []
+    if files and not (path / FILE).is_file():
+        raise InputError("the directory is not a part", "name a new directory for each job", path)
+    for file in sorted(files, key=lambda file: file.name == FILE):  # a part to the last, if this is killed
+        if file.is_dir():
+            shutil.rmtree(file)
+        else:
+            file.unlink()
+    if path.is_dir():
+        path.rmdir()
+
+
+def concatenate(paths: Iterable[Path], out: Path) -> None:
+    """Write files one after another to the file `out`. Raises InputError if one is missing."""
+    with open(out, "wb") as file:
+        for path in paths:
+            with open_input(path) as source:
+                shutil.copyfileobj(source, file, 1 << 20)

@@ -1,0 +1,33 @@
+"""`punc join`: join what several jobs of a command have made."""
+
+import importlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from punc.base.errors import InputError
+from punc.base.jobs import FILE, read_parts, remove_part
+from punc.base.options import OptionParser
+
+
+def main(arguments: Sequence[str]) -> None:
+    parser = OptionParser(
+        "punc join OUT-DIR PART-DIR …",
+        "Joins the parts that a command with --jobs N --job 1, --job 2, … made: OUT-DIR is then what the command makes "
+        "without --jobs, byte for byte. Removes the parts. The commands are prepare, make-store, punctuate, transcript "
+        "and score.",
+        "punc join exp/T-LSTM/decode_test parts/1 parts/2")
+    parser.add_argument("out", metavar="OUT-DIR", help="directory to make")
+    parser.add_argument("parts", metavar="PART-DIR", nargs="+", help="the directory that each job made, in order")
+    args = parser.parse(arguments)
+    out, paths = Path(args.out), [Path(part) for part in args.parts]
+    if out.resolve() in {path.resolve() for path in paths}:
+        raise InputError("OUT-DIR is a PART-DIR", "name another OUT-DIR", out)
+    parts = read_parts(paths)
+    try:
+        command = importlib.import_module(f"punc.bin.{parts[0].command.replace('-', '_')}").join
+    except (ImportError, AttributeError):
+        raise InputError(f"'{parts[0].command}' is no command that jobs share", "run all jobs again",
+                         paths[0] / FILE) from None
+    command(parts, out)
+    for path in paths:
+        remove_part(path)

@@ -1,0 +1,91 @@
+"""The parts of a data directory, each prepared by one job, and the directory that is joined from them.
+
+Each stream is whole in one part. A job numbers its streams from 1, because it does not know how many there are in the
+parts before: the numbers grow when the parts are joined. Memory: a block of lines.
+"""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from punc.base.errors import InputError
+from punc.base.files import atomic_dir, decode_line, open_input, read_blocks
+from punc.base.jobs import FILE, Part
+
+BLOCK = 1 << 20  # bytes
+EVERY_FIELD = ("utt2spk", "spk2utt")  # each field is an id, not only the first one
+
+
+def join_prepared(parts: Sequence[Part], out: Path, prefix: str, archive: str) -> Counter[str]:
+    """Join the parts to the data directory `out`, which is written whole or not at all; returns the sums of the counts.
+
+    prefix   what the names of streams begin with, before their numbers
+    archive  the path of pauses.ark that pauses.scp has
+
+    Raises InputError if there are no utterances, or if a file of a part is missing.
+    """
+    numbered, before = [], 0
+    counts: Counter[str] = Counter()
+    for part in parts:
+        if part.result["counts"].get("utterances"):
+            numbered.append((part, before))
+        before += part.result["numbers"]
+        counts.update(part.result["counts"])
+    if not numbered:
+        raise InputError("no utterance to write", "check the input: it has no words", out)
+    names = {file.name for file in numbered[0][0].path.iterdir()} - {FILE}
+    with atomic_dir(out) as tmp:
+        for name in sorted(names - {"pauses.scp", "pauses.ark"}):
+            with open(tmp / name, "wb") as file:
+                for part, more in numbered:
+                    file.writelines(renumbered(part.path / name, prefix, more, name in EVERY_FIELD))
+        if "pauses.scp" in names:
+            _join_pauses(numbered, tmp, prefix, archive)
+    for stale in {"punct", "pauses.scp", "pauses.ark"} - names:
+        (out / stale).unlink(missing_ok=True)
+    if "segments" in names:  # of other recordings
+        (out / "reco2file_and_channel").unlink(missing_ok=True)
+    return counts
+
+
+def renumbered(path: Path, prefix: str, more: int, every_field: bool = False) -> Iterator[bytes]:
+    """A table in blocks, with `more` added to the number after `prefix` in each line's id, or in every field."""
+    if not more:
+        yield from read_blocks(path, BLOCK)
+        return
+    begin = rb"(?:^|(?<= ))" if every_field else rb"^"
+    number = re.compile(begin + re.escape(prefix.encode()) + rb"(\d+)", re.MULTILINE)
+    with open_input(path) as file:
+        while lines := file.readlines(BLOCK):
+            yield number.sub(lambda id: b"%b%08d" % (prefix.encode(), int(id[1]) + more), b"".join(lines))
+
+
+def _join_pauses(numbered: Sequence[tuple[Part, int]], tmp: Path, prefix: str, archive: str) -> None:
+    """Join the archives of pauses, which have the ids too, and write their index."""
+    with open(tmp / "pauses.ark", "wb") as ark, open(tmp / "pauses.scp", "wb") as index:
+        for part, more in numbered:
+            with open_input(part.path / "pauses.ark") as source:
+                for key, begin, end in _vectors(part.path / "pauses.scp", os.fstat(source.fileno()).st_size):
+                    name = key
+                    if more:
+                        name = f"{prefix}{int(key[len(prefix):][:8]) + more:08d}{key[len(prefix) + 8:]}"
+                    source.seek(begin)
+                    ark.write(f"{name} ".encode())
+                    index.write(f"{name} {archive}:{ark.tell()}\n".encode())
+                    ark.write(source.read(end - begin))
+
+
+def _vectors(index: Path, size: int) -> Iterator[tuple[str, int, int]]:
+    """The id of each vector of an archive of `size` bytes, and where it begins and ends there."""
+    last, begin = None, 0
+    with open_input(index) as file:
+        for number, line in enumerate(file, 1):
+            key, _, place = decode_line(line, index, number).partition(" ")
+            next_begin = int(place.rpartition(":")[2])
+            if last is not None:
+                yield last, begin, next_begin - len(key.encode()) - 1
+            last, begin = key, next_begin
+    if last is not None:
+        yield last, begin, size
