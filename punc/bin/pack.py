@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from punc.base.options import OptionParser
+from punc.data.labels import LabelSet
+from punc.decoding.options import parse_scale
 
 
 def options() -> OptionParser:
@@ -15,7 +17,9 @@ def options() -> OptionParser:
         "model in NumPy. The same model gives the same bytes. The model's own casing is applied to all text that they "
         "write.",
         "punc pack --casing data/casing.txt --card conf/en.md exp/en models/en")
-    parser.add_signature(pack)
+    parser.add_signature(pack, skip=("factors",))
+    parser.add_argument("--scale", default="", metavar="STR",
+                        help="multiply posteriors: LABEL=FACTOR,…, as in punc punctuate; they become part of the model")
     parser.add_argument("directory", metavar="EXP-DIR", help="directory of the model")
     parser.add_argument("out", metavar="OUT-DIR", help="directory to make")
     return parser
@@ -24,4 +28,6 @@ def options() -> OptionParser:
 def main(arguments: Sequence[str]) -> None:
     from punc.runtime.pack import pack
     args = options().parse(arguments)
-    pack(Path(args.directory), Path(args.out), casing=args.casing, card=args.card)
+    directory = Path(args.directory)
+    factors = parse_scale(args.scale, LabelSet.read(directory / "labels.txt"))
+    pack(directory, Path(args.out), factors=factors, casing=args.casing, card=args.card)

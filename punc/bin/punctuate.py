@@ -11,10 +11,7 @@ from punc.base.jobs import Part, Share, add_job_options, new_part
 from punc.base.options import OptionParser, boolean, kebab
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
-from punc.decoding.options import DecodingOptions, parse_scale
-from punc.decoding.punctuate import punctuate, punctuate_share
-from punc.decoding.punctuated_parts import join_punctuated
-from punc.decoding.punctuated_text import OutputOptions, check_out, find_ctm, log_counts
+from punc.decoding.options import DecodingOptions, OutputOptions, parse_scale
 from punc.runtime.shipped import CASING, DEFAULT_LIVE, find_model, model_files
 from punc.text.casing import Casing
 
@@ -27,13 +24,15 @@ def options() -> OptionParser:
     parser = OptionParser(
         "punc punctuate [options] MODEL DATA-DIR OUT-DIR | punc punctuate [--scale …] [--characters …] [MODEL] -",
         "Punctuates a data directory with a model, named by its directory, or by its name if it ships with punc (en, "
-        "en-live). OUT-DIR is a data directory with the labels as punct. It also has text_punct (the punctuated text), post.ark and post.scp (the posteriors) and, if there is a CTM, "
-        "ctm_punct. With - instead of DATA-DIR, punctuates words from standard input as they arrive; an empty line "
-        f"ends a stream, other line ends mean nothing; the default MODEL is then {DEFAULT_LIVE}.",
+        "en-live). OUT-DIR is a data directory with the labels as punct. It also has text_punct (the punctuated text), "
+        "post.ark and post.scp (the posteriors) and, if there is a CTM, ctm_punct. With - instead of DATA-DIR, "
+        "punctuates words from standard input as they arrive; an empty line ends a stream, other line ends mean "
+        f"nothing; the default MODEL is then {DEFAULT_LIVE}.",
         "punc punctuate --scale O=0.5 exp/T-LSTM data/test_asr exp/T-LSTM/decode_test_asr")
     parser.add_signature(DecodingOptions)
     parser.add_signature(OutputOptions)
-    parser.add_signature(punctuate)
+    parser.add_argument("--nj", type=int, default=2, metavar="INT",
+                        help="number of processes on this machine that decode; on a GPU it is one")
     add_job_options(parser)
     parser.add_argument("--characters", type=boolean, default=False, metavar="BOOL",
                         help="only with -: each line is a text without blanks between words, as in Japanese; all but "
@@ -64,6 +63,14 @@ def main(arguments: Sequence[str]) -> None:
         raise InputError("--characters with a DATA-DIR", "leave it out: the tokens of the model decide")
     if args.nj < 1:
         raise InputError(f"--nj={args.nj} is too small", "give 1 or more")
+    punctuate_directory(args)
+
+
+def punctuate_directory(args: Namespace) -> None:
+    """Punctuate a data directory, or a share of it."""
+    # Imported here: for standard input, this would take a third of the time to the first word.
+    from punc.decoding.punctuate import punctuate, punctuate_share
+    from punc.decoding.punctuated_text import check_out, find_ctm, log_counts
     directory, data, out, share = Path(args.directory), DataDir(args.data), Path(args.out), Share.parsed(args)
     decoding, output = DecodingOptions.parsed(args), output_options(args)
     if not share:
@@ -86,6 +93,7 @@ def output_options(args: Namespace) -> OutputOptions:
 
 def join(parts: Sequence[Part], out: Path) -> None:
     """Join punctuated parts, for `punc join`."""
+    from punc.decoding.punctuated_parts import join_punctuated
     args = parts[0].parsed()
     join_punctuated(parts, out, Path(args.directory), DataDir(args.data), output_options(args))
 

@@ -15,11 +15,11 @@ from punc.runtime.shipped import find_model, model_files
 def options() -> OptionParser:
     parser = OptionParser(
         "punc transcript [options] MODEL DATA-DIR OUT-DIR",
-        "Punctuates ASR output with a model, named by its directory, or by its name if it ships with punc (en, en-live). "
-        "DATA-DIR is the Kaldi data directory that was decoded, --ctm what decoding wrote. "
-        "OUT-DIR gets text, ctm, txt/<recording>.txt in paragraphs, and subtitles as srt/<recording>.srt and "
-        "vtt/<recording>.vtt. Without --ctm, DATA-DIR/text is punctuated, and OUT-DIR gets text and txt. The scripts "
-        "utils/punctuate_*.sh run this in parallel.",
+        "Punctuates ASR output with a model, named by its directory, or by its name if it ships with punc (en, "
+        "en-live). DATA-DIR is the Kaldi data directory that was decoded, --ctm what decoding wrote. OUT-DIR gets "
+        "text, ctm, txt/<recording>.txt in paragraphs, and subtitles as srt/<recording>.srt and vtt/<recording>.vtt. "
+        "Without --ctm, DATA-DIR/text is punctuated, and OUT-DIR gets text and txt. The scripts utils/punctuate_*.sh "
+        "run this in parallel.",
         "punc transcript --ctm exp/tri3/decode_test/score_10/test.ctm exp/TA-LSTM-p data/test transcripts")
     parser.add_signature(DecodingOptions)
     parser.set_defaults(chunk_size=DECODING.chunk_size)

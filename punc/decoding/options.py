@@ -1,7 +1,8 @@
-"""The options of decoding, which `punc punctuate` and `punc transcript` share."""
+"""The options of `punc punctuate`: of decoding, which `punc transcript` shares, and of the output."""
 
 from argparse import Namespace
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from punc.base.device import check_device
 from punc.base.errors import InputError
 from punc.base.options import kebab, nearest
 from punc.data.labels import LabelSet
+from punc.runtime.shipped import CASING
 
 # The chunks of a long stream are decoded side by side. Some tokens of context before each (and after it, for a model
 # that reads both ways) bring the model into its state. Where a stream is cut is fixed, so labels do not depend on the
@@ -61,6 +63,27 @@ class DecodingOptions:
     def factors(self, labels: LabelSet) -> np.ndarray | None:
         """The factor of each posterior, float32 (L,); None if all are 1. Raises InputError for a bad `scale`."""
         return parse_scale(self.scale, labels)
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """What `punc punctuate` writes besides the labels.
+
+    posteriors  write post.ark and post.scp
+    casing      a file of words with more capitals than the first letter (NATO); default: the model's, if it has one
+    clitics     a file of clitics to join to their words (do n't → don't); text_punct becomes prose
+    ctm         the CTM to write as ctm_punct; default: DATA-DIR/ctm, if there is one
+    """
+
+    posteriors: bool = True
+    casing: str = ""
+    clitics: str = ""
+    ctm: str = ""
+
+    def with_casing_of(self, directory: Path) -> "OutputOptions":
+        """With the casing table of the model of a directory, if it has one and no other is given."""
+        path = directory / CASING
+        return replace(self, casing=str(path)) if path.is_file() and not self.casing else self
 
 
 def parse_scale(text: str, labels: LabelSet) -> np.ndarray | None:

@@ -19,8 +19,8 @@ from punc.base.parallel import map_ordered
 from punc.data.datadir import DataDir, Utterance, write_utterances
 from punc.data.labels import LabelSet
 from punc.data.tables import count_blanks
-from punc.decoding.options import DecodingOptions
-from punc.decoding.punctuated_text import OutputOptions, PunctuatedText, check_out, punctuated_dir
+from punc.decoding.options import DecodingOptions, OutputOptions
+from punc.decoding.punctuated_text import PunctuatedText, check_out, punctuated_dir
 from punc.decoding.spans import Span, span_groups
 from punc.decoding.worker import Decoder, Task, task_of
 from punc.tokens.tokenizer import read_tokenizer

@@ -10,7 +10,6 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
@@ -25,7 +24,7 @@ from punc.data.datadir import DataDir, Utterance, complete_tables
 from punc.data.labels import LabelSet
 from punc.data.tables import sort_table
 from punc.decoding.marked_ctm import write_marked_ctm
-from punc.runtime.shipped import CASING
+from punc.decoding.options import OutputOptions
 from punc.text.casing import Casing, read_casing
 from punc.text.prose_reader import Clitics
 from punc.text.prose_writer import QUOTE, ProseWriter
@@ -34,27 +33,6 @@ logger = logging.getLogger(__name__)
 
 # Files that an earlier run with other options may have left in OUT-DIR.
 STALE = ("text_punct", "ctm_punct", "post.ark", "post.scp", "pauses.ark", "pauses.scp")
-
-
-@dataclass(frozen=True)
-class OutputOptions:
-    """What `punc punctuate` writes besides the labels.
-
-    posteriors  write post.ark and post.scp
-    casing      a file of words with more capitals than the first letter (NATO); default: the model's, if it has one
-    clitics     a file of clitics to join to their words (do n't → don't); text_punct becomes prose
-    ctm         the CTM to write as ctm_punct; default: DATA-DIR/ctm, if there is one
-    """
-
-    posteriors: bool = True
-    casing: str = ""
-    clitics: str = ""
-    ctm: str = ""
-
-    def with_casing_of(self, directory: Path) -> "OutputOptions":
-        """With the casing table of the model of a directory, if it has one and no other is given."""
-        path = directory / CASING
-        return replace(self, casing=str(path)) if path.is_file() and not self.casing else self
 
 
 def check_out(out: Path, data: DataDir) -> None:

@@ -12,6 +12,7 @@ import os
 import re
 from collections import deque
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import IO
 
 import numpy as np
@@ -27,6 +28,7 @@ from punc.tokens.vocabulary import END
 logger = logging.getLogger(__name__)
 
 READ_SIZE = 1 << 16  # bytes
+CACHED = 1 << 13  # words whose tokens are kept
 STREAM_END = re.compile(r"\n[ \t\r\v\f]*\n")
 BLANK = re.compile(r"[ \t\n\r\v\f]+")
 
@@ -55,7 +57,7 @@ def punctuate_streaming(model: AnyModel, source: int, sink: IO[bytes], scale: np
 
 
 def _one_by_one(model: AnyModel, words: Iterator[str], scale: np.ndarray | None, casing: Casing) -> Iterator[str]:
-    log_factors = np.zeros(len(model.labels), np.float32) if scale is None else np.log(scale)
+    log_factors = None if scale is None else np.log(scale)
     waiting: deque[str | None] = deque()
     labels, write = list(model.labels), casing.write_word
 
@@ -67,7 +69,8 @@ def _one_by_one(model: AnyModel, words: Iterator[str], scale: np.ndarray | None,
     for logits in streaming_logits(model, tokens()):
         word = waiting.popleft()
         if word is not None:
-            yield write(word, labels[int((logits + log_factors).argmax())])
+            best = (logits if log_factors is None else logits + log_factors).argmax()
+            yield write(word, labels[best])
 
 
 def _tokens(tokenizer: Tokenizer, words: Iterator[str]) -> Iterator[tuple[int, str | None]]:
@@ -76,10 +79,11 @@ def _tokens(tokenizer: Tokenizer, words: Iterator[str]) -> Iterator[tuple[int, s
     If the tokenizer replaces the last token of a stream by END, the last token of each word waits for the next word.
     """
     last = None
+    encode = lru_cache(CACHED)(lambda word: tokenizer.encode((word,)).ids.tolist())
     for word in words:
         if last:
             yield last
-        *ids, final = tokenizer.encode((word,)).ids.tolist()
+        *ids, final = encode(word)
         yield from ((token, None) for token in ids)
         last = (final, word)
         if not tokenizer.ends_with_end:

@@ -124,18 +124,18 @@ def _step(layer: Weights, states: np.ndarray, number: int) -> Callable[[np.ndarr
     i, f, o, g = (gates[k * size:(k + 1) * size] for k in range(4))
     sigmoids = gates[:3 * size]
     cell, squashed = np.zeros(size, np.float32), np.empty(size, np.float32)
-    one, half = np.float32(1.0), np.float32(0.5)
+    ones, halves = np.ones(3 * size, np.float32), np.full(size, 0.5, np.float32)  # faster than scalars
     dot, add, multiply, tanh = np.dot, np.add, np.multiply, np.tanh
 
     def step(inputs: np.ndarray) -> None:
         dot(line, weight, gates)
         add(gates, bias if number else inputs, gates)
         tanh(gates, gates)
-        add(sigmoids, one, sigmoids)
+        add(sigmoids, ones, sigmoids)
         multiply(i, g, i)
         multiply(f, cell, f)
         add(i, f, cell)
-        multiply(cell, half, cell)
+        multiply(cell, halves, cell)
         tanh(cell, squashed)
         multiply(o, squashed, state)
 

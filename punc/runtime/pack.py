@@ -18,11 +18,12 @@ from punc.text.casing import read_casing
 logger = logging.getLogger(__name__)
 
 
-def pack(directory: Path, out: Path, *, casing: str = "", card: str = "") -> None:
+def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casing: str = "", card: str = "") -> None:
     """Write the trained model of a directory as a packed one. `out` is replaced file by file, or left as it was.
 
-    casing  a file of words with more capitals than the first letter (NATO), which the output then has
-    card    the model card, a Markdown file: what it was trained on, under which licence, how good it is
+    factors  (L,) of the posteriors, which the packed model then has in it; None: all 1
+    casing   a file of words with more capitals than the first letter (NATO), which the output then has
+    card     the model card, a Markdown file: what it was trained on, under which licence, how good it is
 
     Raises InputError if there is no model, or it is not one of MODELS.
     """
@@ -34,6 +35,8 @@ def pack(directory: Path, out: Path, *, casing: str = "", card: str = "") -> Non
     buffers = dict(model.named_buffers())
     if "pause_input.bounds" in buffers:  # part of the code of the layer, so not of the weights
         arrays["pause_bounds"] = buffers["pause_input.bounds"].numpy()
+    if factors is not None:
+        arrays["output.bias"] = arrays["output.bias"] + np.log(factors)
     layers = 1 + max(int(digits) for key in arrays if (digits := _layer(key, name)))
     with atomic_dir(out) as tmp:
         model.tokenizer.write(tmp)
@@ -41,8 +44,9 @@ def pack(directory: Path, out: Path, *, casing: str = "", card: str = "") -> Non
         write_arrays(tmp / WEIGHTS, arrays)
         if casing:
             read_casing(casing)
-        for source, target in ((directory / "conf", "conf"), (casing, CASING), (card, "README.md")):
-            if source and Path(source).is_file():
+        conf = directory / "conf"
+        for source, target in ((conf if conf.is_file() else "", "conf"), (casing, CASING), (card, "README.md")):
+            if source:
                 (tmp / target).write_bytes(b"".join(read_blocks(source)))
         sums = {path.name: checksum(path) for path in sorted(tmp.iterdir()) if path.name != "README.md"}
         spec = {"format": FORMAT, "punc": punc.__version__, "model": name, "layers": layers,

@@ -91,7 +91,9 @@ class Casing:
 
     def write_word(self, word: str, label: Label) -> str:
         """One word as it is written."""
-        form = self.table.get(first(word, label.capital)) if word in self._words else None
+        if word not in self._words:
+            return label.write(word)
+        form = self.table.get(first(word, label.capital), self.table.get(word))  # iPhone also where it has a capital
         return label.write(word) if form is None else label.written.replace("W" if label.capital else "w", form, 1)
 
     def write(self, words: Sequence[str], names: Sequence[str]) -> list[str]:

@@ -1,0 +1,53 @@
+"""Models by name or directory."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from punc.base.errors import InputError
+from punc.runtime import shipped
+from punc.runtime.shipped import find_model, is_packed, model_files
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder of models that ship: `en`; `draft` is not one."""
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path / "pretrained")
+    (tmp_path / "pretrained/en").mkdir(parents=True)
+    (tmp_path / "pretrained/draft").mkdir()
+    (tmp_path / "pretrained/en/model.json").write_text("{}")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "pretrained"
+
+
+def test_find_model_name_wins_over_a_directory(folder):
+    Path("en").mkdir()
+    Path("exp").mkdir()
+    assert find_model("en") == folder / "en"
+    assert find_model("./en") == Path("en")
+    assert find_model("exp") == Path("exp")
+
+
+def test_find_model_unknown_name_is_an_error_that_lists_the_names(folder):
+    with pytest.raises(InputError, match=r"draft: no such model; .* one that ships: en$"):
+        find_model("draft")
+
+
+def test_find_model_without_models_that_ship(tmp_path, monkeypatch):
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path / "pretrained")
+    with pytest.raises(InputError, match=r"name the directory of a trained model$"):
+        find_model("en")
+
+
+def test_model_files_of_both_kinds(folder):
+    assert is_packed(folder / "en")
+    assert not is_packed(folder / "draft")
+    assert [path.name for path in model_files(folder / "en")] == ["model.json", "labels.txt", "vocab"]
+    assert [path.name for path in model_files(folder / "draft")] == ["final.pt", "labels.txt", "vocab"]
+
+
+def test_shipped_does_not_import_numpy():
+    code = "import sys, punc.runtime.shipped; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
