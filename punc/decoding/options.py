@@ -17,8 +17,8 @@ from punc.runtime.shipped import CASING
 # batch. The recipes measure what the cuts cost: `--chunk-size 0` decodes without any.
 CHUNK_SIZE = 1024  # tokens
 CONTEXT = 256  # tokens
-PACKED_CONTEXT = 64  # tokens, for a packed model; its labels differ from those with 256 in 1 of 10,000 slots or fewer
 BATCH_SIZE = 32  # chunks; with 128, BLSTM-CRF takes 1.5 times as long
+PACKED_CONTEXT, PACKED_BATCH_SIZE = 64, 64  # for packed models
 UNCUT = 1 << 40  # tokens of a chunk, where a stream is not cut
 
 
@@ -29,7 +29,7 @@ class DecodingOptions:
     scale       multiply posteriors before labels are chosen: LABEL=FACTOR,…; O=0.8 gives more marks, O=1.2 fewer
     chunk_size  tokens of a stream decoded in one go; 0: the whole stream, however much memory that takes
     context     tokens read before each chunk (and after it, by a model that reads both ways); default: 256, packed 64
-    batch_size  chunks decoded together; changes the speed, not the labels
+    batch_size  chunks decoded together; changes the speed, not the labels; default: 32, packed 64
     viterbi     a CRF gives the most probable sequence of labels; false: the most probable label of each slot
     device      auto, cpu, cuda or cuda:N; auto: a GPU if PyTorch sees one
     case_rule   a word after the end of a sentence, or at the start of a stream, gets a capital
@@ -40,7 +40,7 @@ class DecodingOptions:
     scale: str = ""
     chunk_size: int = CHUNK_SIZE
     context: int | None = None
-    batch_size: int = BATCH_SIZE
+    batch_size: int | None = None
     viterbi: bool = True
     case_rule: bool = False
     device: str = "auto"
@@ -56,9 +56,10 @@ class DecodingOptions:
         """The options on a parsed command line."""
         return cls(**{field.name: getattr(args, field.name) for field in fields(cls)})
 
-    def context_of(self, packed: bool) -> int:
-        """The context, or the default one of a packed model or another one."""
-        return self.context if self.context is not None else PACKED_CONTEXT if packed else CONTEXT
+    def sizes(self, packed: bool) -> tuple[int, int]:
+        """The context and the batch size; where they are not given, the default of packed models or that of others."""
+        context, batch_size = (PACKED_CONTEXT, PACKED_BATCH_SIZE) if packed else (CONTEXT, BATCH_SIZE)
+        return context if self.context is None else self.context, self.batch_size or batch_size
 
     def factors(self, labels: LabelSet) -> np.ndarray | None:
         """The factor of each posterior, float32 (L,); None if all are 1. Raises InputError for a bad `scale`."""

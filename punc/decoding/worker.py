@@ -63,7 +63,7 @@ class Decoder:
             _check_case_rule(directory, labels)
         self.directory, self.options, self.posteriors = directory, options, posteriors
         self.scale = options.factors(labels)
-        self.context = options.context_of(self.packed)
+        self.context, self.batch_size = options.sizes(self.packed)
         self.device = _device(directory, options.device)
         self._model: AnyModel | None = None
         self._uncased: np.ndarray | None = None  # bool (vocabulary,), the tokens without case, for case_rule
@@ -75,7 +75,7 @@ class Decoder:
         options, case_rule = self.options, self.options.case_rule
         chosen, log_probs = decode(self._model, streams, self.scale, viterbi=options.viterbi and not case_rule,
                                    posteriors=self.posteriors or case_rule, chunk_size=options.chunk_size,
-                                   context=self.context, batch_size=options.batch_size)
+                                   context=self.context, batch_size=self.batch_size)
         if len(task.slots) < len(chosen):
             chosen, log_probs = chosen[task.slots], None if log_probs is None else log_probs[task.slots]
         if case_rule and log_probs is not None:

@@ -53,7 +53,7 @@ class PackedModel:
             self.pause_input, self.pause_output = arrays["pause_input.weight"], arrays["pause_output.weight"]
         names = ("lstms.forwards.{}.{}_l0", "lstms.backwards.{}.{}_l0") if spec["model"] in TWO_WAYS \
             else ("lstms.lstm.{1}_l{0}",)
-        self.layers = [[Weights([arrays[name.format(number, gate)] for gate in GATES], number > 0) for name in names]
+        self.layers = [[Weights([arrays[name.format(number, gate)] for gate in GATES]) for name in names]
                        for number in range(int(spec["layers"]))]
 
     @cached_property
@@ -84,7 +84,7 @@ class PackedModel:
                 run_layer(layer[1], values[::-1], outputs[::-1, size:], starts)
             values = outputs
         weight, bias = self.output
-        logits = np.matmul(weight * np.float32(0.5), values[:tokens.shape[1]]).transpose(2, 0, 1) + bias  # (B, T, L)
+        logits = np.matmul(weight, values[:tokens.shape[1]]).transpose(2, 0, 1) + bias  # (B, T, L)
         if self.pause_bounds is not None:
             logits += self.pause_output[0] if classes is None else self.pause_output[classes.T]
         return logits
