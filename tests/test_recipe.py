@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from punc.bin.main import main
 from punc.data.datadir import DataDir
 from punc.scoring.collect import read_cost
 
@@ -30,12 +31,14 @@ STAGES = range(8)
 
 def script(tmp_path, body, *arguments, **variables):
     """Run a script that sources recipe.sh. Returns what it prints, and its errors with its status."""
-    settings = {"stage": 0, "stop_stage": 100, "systems": "", **variables}
+    settings = {"stage": 0, "stop_stage": 100, "systems": "", "nj": 2, **variables}
+    (tmp_path / "run.pl").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "run.pl").chmod(0o755)
     (tmp_path / "run.sh").write_text("\n".join([
         "set -euo pipefail", 'cd "$(dirname "$0")"', *(f"{name}='{value}'" for name, value in settings.items()),
-        "cmd=echo", f". {UTILS}/recipe.sh", body, ""]))
+        "cmd=./run.pl", f". {UTILS}/recipe.sh", body, ""]))
     done = subprocess.run(["bash", tmp_path.name + "/run.sh", *arguments], cwd=tmp_path.parent, text=True,
-                          capture_output=True, timeout=60, check=False)
+                          capture_output=True, timeout=120, check=False)
     return done.stdout.splitlines(), done.stderr, done.returncode
 
 
@@ -160,8 +163,8 @@ def test_train_model_newer_comment_in_a_conf_changes_nothing(tmp_path, training)
 
 
 def test_decode_and_score_skips_finished_work(tmp_path):
-    body = "decode_options=(--nj 2) score_options=(--match streams)\ndecode_and_score A test dev"
-    decoded = [f"exp/A/log/decode_{name}.log punc punctuate --nj 2 exp/A data/{name} exp/A/decode_{name}"
+    body = "decode_options=(--context 9) score_options=(--match streams)\ndecode_and_score A test dev"
+    decoded = [f"exp/A/log/decode_{name}.log punc punctuate --nj 2 --context 9 exp/A data/{name} exp/A/decode_{name}"
                for name in ("test", "dev")]
     scored = [f"exp/A/log/score_{name}.log punc score --labels conf/labels.txt --match streams data/{name} "
               f"exp/A/decode_{name} exp/A/decode_{name}/score" for name in ("test", "dev")]
@@ -181,22 +184,76 @@ def test_decode_and_score_skips_finished_work(tmp_path):
     assert script(tmp_path, body)[0] == [scored[0], decoded[1], scored[1]]
 
 
-def test_decode_in_jobs_joins_their_parts(tmp_path):
-    body = 'decode_options=(--nj 2)\ndecode exp/A data/test exp/A/decode_test --scale O=0.5; ls exp/A'
+def test_decode_and_score_in_jobs_join_their_parts(tmp_path):
+    body = "decode exp/A data/test exp/A/decode_test --scale O=0.5; score data/test exp/B exp/A/decode_test; ls exp/A"
     (tmp_path / "exp/A/decode_test.parts/9").mkdir(parents=True)  # of a run that was killed
-    job = "punc punctuate --nj 2 --scale O=0.5 --jobs 3 --job JOB exp/A data/test exp/A/decode_test.parts/JOB"
-    joined = " ".join(f"exp/A/decode_test.parts/{n}" for n in (1, 2, 3))
-    assert script(tmp_path, body, "--decode-jobs", "3") == ([
-        f"JOB=1:3 exp/A/log/decode_test.JOB.log {job}",
-        f"exp/A/log/decode_test.log punc join-punctuated exp/A/decode_test {joined}"], "", 0)
-    assert script(tmp_path, body + "; echo done", "--decode-jobs", "3")[0][-1] == "done"
-    assert script(tmp_path, "cmd=false; decode exp/A data/test exp/A/decode_test; echo done", "--decode-jobs", "3") == (
-        [], "", 1)
+    jobs = ["--cmd", "echo -q x", "--nj", "3"]
+    outs = "exp/A/decode_test", "exp/A/decode_test/score"
+    joined = [" ".join(f"{out}.parts/{n}" for n in (1, 2, 3)) for out in outs]
+    assert script(tmp_path, body, *jobs) == ([
+        "-q x JOB=1:3 exp/A/log/decode_test.JOB.log punc punctuate --jobs 3 --job JOB --nj 1 --scale O=0.5 exp/A "
+        "data/test exp/A/decode_test.parts/JOB",
+        f"-q x exp/A/log/decode_test.log punc join exp/A/decode_test {joined[0]}",
+        "-q x JOB=1:3 exp/A/log/score_test.JOB.log punc score --jobs 3 --job JOB --labels conf/labels.txt data/test "
+        "exp/B exp/A/decode_test/score.parts/JOB",
+        f"-q x exp/A/log/score_test.log punc join exp/A/decode_test/score {joined[1]}"], "", 0)
+    assert script(tmp_path, body + "; echo done", *jobs)[0][-1] == "done"
+    assert script(tmp_path, "decode exp/A data/test exp/A/decode_test; echo done", "--cmd", "false") == ([], "", 1)
 
 
-def test_decode_jobs_that_are_no_number(tmp_path):
-    assert script(tmp_path, "", "--decode-jobs", "0") == (
-        [], f"{tmp_path.name}/run.sh: --decode-jobs 0 is not a number of jobs; give 1 or more\n", 1)
+def test_nj_that_is_no_number(tmp_path):
+    assert script(tmp_path, "", "--nj", "0") == (
+        [], f"{tmp_path.name}/run.sh: --nj 0 is not a number of processes or jobs; give 1 or more\n", 1)
+
+
+def test_text_in_jobs_makes_the_files_of_one_job(tmp_path, monkeypatch):
+    """prepare_set and make_store with a --cmd that is not run.pl, and arguments that bash would read."""
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf/labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\n")
+    (tmp_path / "a b.txt").write_text("".join(f"#doc {i}\nso, it (x y) is {i}.\n$HOME\n" for i in range(9)))
+    (tmp_path / "queue.pl").symlink_to(UTILS / "run.pl")
+    body = f"""
+PATH={os.path.dirname(sys.executable)}:$PATH
+prepare_set train --format prose --document-prefix '#doc' --remove '\\([^ ]* [^ ]*\\)' 'a b.txt'
+make_store --min-count 2 data/store data/train
+"""
+    _, said, status = script(tmp_path, body, "--cmd", "./queue.pl -l x")
+    assert (said, status) == ("", 0)
+    made = {path: path.read_bytes() for path in sorted((tmp_path / "data").rglob("*")) if path.is_file()}
+    logs = [path.name for path in made if path.suffix == ".log"]
+    assert logs == ["prepare_train.1.log", "prepare_train.2.log", "prepare_train.log", "store.1.log", "store.2.log",
+                    "store.count.1.log", "store.count.2.log", "store.count.log", "store.log"]
+    monkeypatch.chdir(tmp_path)
+    shutil.rmtree(tmp_path / "data/store")
+    assert main(["make-store", "--nj=1", "--labels=conf/labels.txt", "--min-count=2", "data/store", "data/train"]) == 0
+    shutil.rmtree(tmp_path / "data/train")
+    assert main(["prepare", "--nj=1", "--labels=conf/labels.txt", "--format=prose", "--document-prefix=#doc",
+                 r"--remove=\([^ ]* [^ ]*\)", "a b.txt", "data/train"]) == 0
+    assert {path: path.read_bytes() for path in sorted((tmp_path / "data").rglob("*")) if path.is_file()} == made
+    assert "so it is 0" in (tmp_path / "data/train/text").read_text()
+
+
+TRAIN = "train_model exp store conf"
+LINE = "exp/log/train.log {} punc train --config conf store exp"
+NODES = ("srun --kill-on-bad-exit=1 --cpus-per-task ${SLURM_CPUS_PER_TASK:-1} torchrun --nnodes 2 --nproc-per-node 4 "
+         "--rdzv-backend c10d --rdzv-id $SLURM_JOB_ID "
+         "--rdzv-endpoint $SLURMD_NODENAME:$((20000+SLURM_JOB_ID%10000)) --no-python")
+
+
+@pytest.mark.parametrize(("options", "launched"), [
+    ("--train-ranks 4", LINE.format("torchrun --standalone --nproc-per-node 4 --no-python")),
+    ("--train-ranks 4 --train-nodes 2", LINE.format(NODES)),
+])
+def test_train_model_in_several_processes(tmp_path, options, launched):
+    (tmp_path / "conf").touch()
+    assert script(tmp_path, TRAIN, *options.split()) == ([launched], "", 0)
+    body = "train_cmd='echo slurm.pl'; " + TRAIN
+    assert script(tmp_path, body, *options.split()) == ([f"slurm.pl {launched}"], "", 0)
+
+
+def test_train_ranks_that_are_no_number(tmp_path):
+    for option in ("--train-ranks", "--train-nodes"):
+        assert script(tmp_path, "", option, "0") == ([], f"{tmp_path.name}/run.sh: {option} 0; it is 1 or more\n", 1)
 
 
 # egs/mini

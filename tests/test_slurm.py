@@ -31,7 +31,7 @@ SEARCH = os.environ["PATH"] + ":/usr/sbin:/sbin"
 
 def run(*command, cwd, env=None):
     return subprocess.run([str(c) for c in command], cwd=cwd, env={**os.environ, **(env or {})}, text=True,
-                          capture_output=True, timeout=60)
+                          capture_output=True, timeout=200)
 
 
 # Calls of sbatch: a stand-in records its arguments, and runs the script of a single job.
@@ -398,6 +398,23 @@ def test_slurm_runs_punc(submit, tmp_path):
     result = submit(*VALIDATE)
     assert (result.stderr, result.returncode) == ("slurm.pl: job failed, log is in log/validate.log\n", 1)
     assert "punct:1:" in (tmp_path / "log/validate.log").read_text()
+
+
+def test_slurm_trains_by_two_tasks(slurm, toy_store, tmp_path):
+    """Two tasks of a job are the nodes of a training, as `train_model` starts it with --train-nodes 2."""
+    (tmp_path / "slurm.conf").write_text("command sbatch --export=ALL\noption nodes=* --ntasks $0\n")
+    conf = ["--model=t_lstm", "--embedding-dim=6", "--hidden-dim=8", "--train-set=train_short", "--dev-set=dev_short",
+            "--epochs=1", "--threads=1", "--device=cpu", ""]
+    (tmp_path / "run.sh").write_text("\n".join([
+        "set -euo pipefail", "stage=0 stop_stage=7 systems=", "train_cmd='slurm.pl --config slurm.conf --nodes 2'",
+        f". {ROOT}/utils/recipe.sh", f"train_model exp {shlex.quote(str(toy_store))} a.conf", ""]))
+    path = f"{os.path.dirname(sys.executable)}:{ROOT}/utils:{os.environ['PATH']}"
+    for rows, code, line in ((1, 1, "punc train: 2 ranks, but a batch has 1 rows; start at"), (20, 0, "epoch 1: ")):
+        (tmp_path / "a.conf").write_text("\n".join([f"--batch-size={rows}", *conf]))
+        result = run("bash", "run.sh", "--train-nodes", "2", cwd=tmp_path, env={"PATH": path, "PYTHONPATH": str(ROOT)})
+        log = (tmp_path / "exp/log/train.log").read_text()
+        assert (result.returncode, len(re.findall(f"^{line}", log, re.M))) == (code, 1), result.stderr + log
+        assert (tmp_path / "exp/final.pt").exists() == (code == 0)
 
 
 @pytest.mark.skipif(not os.environ.get("KALDI_ROOT"), reason="no Kaldi: KALDI_ROOT is not set")

@@ -1,18 +1,16 @@
 """ASR output punctuated: the labels of punc punctuate, whatever the number of jobs."""
 
 import shutil
-from dataclasses import replace
 
 import pytest
 import torch
 
 from punc.base.errors import InputError
-from punc.base.jobs import Share
 from punc.bin.main import main
 from punc.data.datadir import Utterance, write_data_dir
 from punc.data.labels import LabelSet
 from punc.decoding.options import DecodingOptions
-from punc.decoding.transcript import DECODING, join_transcripts, transcript
+from punc.decoding.transcript import join_transcripts, transcript
 from punc.models.base import create, save
 from punc.tokens.vocabulary import Vocabulary
 
@@ -55,9 +53,11 @@ def data(tmp_path):
 
 def run(model, data, out, nj=1, scale="", **options):
     parts = [out.with_name(f"{out.name}.{job}") for job in range(1, nj + 1)]
+    given = [f"--{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in options.items()]
     for job, part in enumerate(parts, 1):
-        transcript(model, data, part, replace(DECODING, scale=scale), share=Share(job, nj), **options)
-    join_transcripts(parts, out)
+        assert main(["transcript", f"--scale={scale}", *given, f"--jobs={nj}", f"--job={job}",
+                     *map(str, (model, data, part))]) == 0
+    assert main(["join", *map(str, (out, *parts))]) == 0
     return {str(file.relative_to(out)): file.read_text() for file in out.rglob("*") if file.is_file()}
 
 

@@ -17,6 +17,10 @@ fail() {
   exit 1
 }
 
+train_ranks=1  # --train-ranks: processes on a machine that train a model together
+train_nodes=1  # --train-nodes: machines of a Slurm job that train a model together, each by --train-ranks processes
+train_cmd=${train_cmd-}  # $cmd of trainings, if they need other resources
+
 _arguments=("$@")
 _start_dir=${OLDPWD:-$PWD}  # run.sh has changed to its own directory
 . "$(dirname "${BASH_SOURCE[0]}")/parse_options.sh"
@@ -25,10 +29,14 @@ for _option in stage stop_stage; do
   [[ ${!_option-0} =~ ^-?[0-9]+$ ]] || fail "--${_option//_/-} '${!_option}' is not a number; stages are 0 to 7"
 done
 [[ ${nj=1} =~ ^[1-9][0-9]*$ ]] || fail "--nj $nj is not a number of processes or jobs; give 1 or more"
+for _option in train_ranks train_nodes; do
+  [[ ${!_option} =~ ^[1-9][0-9]*$ ]] || fail "--${_option//_/-} ${!_option}; it is 1 or more"
+done
 
 # cluster: whether $cmd takes jobs to other machines.
 cluster() { case ${cmd%% *} in run.pl | */run.pl) false ;; esac; }
 if cluster; then processes=1; else processes=$nj; fi  # of a command
+
 data=data exp=exp label_file=conf/labels.txt decode_options=() score_options=()
 
 # absolute OPTION …: makes an option that is a path absolute; the user's paths are relative to where the user is.
@@ -202,6 +210,18 @@ keep_log() {
   mv "$1" "${1%.log}.$number.log"
 }
 
+# launch: prints what starts a training in several processes. The job expands Slurm's variables.
+launch() {
+  if [ "$train_nodes" -gt 1 ]; then
+    # shellcheck disable=SC2016
+    echo 'srun --kill-on-bad-exit=1 --cpus-per-task ${SLURM_CPUS_PER_TASK:-1}' \
+      "torchrun --nnodes $train_nodes --nproc-per-node $train_ranks" --rdzv-backend c10d --rdzv-id '$SLURM_JOB_ID' \
+      --rdzv-endpoint '$SLURMD_NODENAME:$((20000+SLURM_JOB_ID%10000))' --no-python
+  elif [ "$train_ranks" -gt 1 ]; then
+    echo "torchrun --standalone --nproc-per-node $train_ranks --no-python"
+  fi
+}
+
 # train_model MODEL-DIR STORE CONF [OPTION …]: punc train. Keeps a finished model that is newer than its store and conf;
 # a run that was stopped goes on where it was, and the logs of its parts are train.1.log … train.log.
 train_model() {
@@ -210,7 +230,8 @@ train_model() {
   # A run that was killed in its last moment has left its progress: punc train sees that it is finished, and removes it.
   newer "$model/final.pt" "$store/conf" "${files[@]}" && [ ! -e "$model/progress.pt" ] && return
   keep_log "$model/log/train.log"
-  $cmd "$model/log/train.log" punc train --config "$conf" "${@:4}" "$store" "$model"
+  # shellcheck disable=SC2046
+  ${train_cmd:-$cmd} "$model/log/train.log" $(launch) punc train --config "$conf" "${@:4}" "$store" "$model"
 }
 
 # train SYSTEM STORE [OPTION …]: trains conf/SYSTEM.conf.

@@ -9,6 +9,7 @@ from jobs import Call, fail
 DEFAULTS = """
 command sbatch
 option time=* --time $0
+option nodes=* --nodes $0 --ntasks-per-node 1
 option mem=* --mem-per-cpu $0
 option mem=0
 option num_threads=* --cpus-per-task $0

@@ -123,7 +123,7 @@ def write_counts(path: str | os.PathLike, counts: Counts, labels: LabelSet) -> N
     """Write counts as a table: one line per unit, one column REFERENCE>HYPOTHESIS per pair of labels."""
     with atomic_file(path) as file:
         file.write("\t".join(["unit", *(f"{r}>{h}" for r in labels.names for h in labels.names)]) + "\n")
-        for unit, row in zip(counts.units, counts.confusion.reshape(len(counts.units), -1).tolist()):
+        for unit, row in zip(counts.units, counts.confusion.reshape(len(counts.units), len(labels) ** 2).tolist()):
             file.write(unit + "\t" + "\t".join(map(str, row)) + "\n")
 
 

@@ -31,12 +31,14 @@ class Batch(NamedTuple):
     pauses  (B, T) float32, of the slots; None if the data has none
     labels  (B, T) int64, of the slots; -1 where a step has no slot that is scored
     fresh   whether the model starts from a fresh state; if not, the steps follow those of the previous batch
+    counts  (L,) int64, how often each label occurs in the batch that this is a share of; None if it is the whole batch
     """
 
     tokens: Tensor
     pauses: Tensor | None
     labels: Tensor
     fresh: bool = True
+    counts: Tensor | None = None
 
     def to(self, device: torch.device) -> "Batch":
         """The batch on a device. It is copied to a GPU from pinned memory, and the CPU does not wait for the copy."""
@@ -46,7 +48,20 @@ class Batch(NamedTuple):
             return tensor.to(device, non_blocking=device.type == "cuda")
 
         return Batch(moved(self.tokens), None if self.pauses is None else moved(self.pauses), moved(self.labels),
-                     self.fresh)
+                     self.fresh, self.counts)
+
+    def share(self, number: int, of: int, labels: int) -> "Batch":
+        """Every `of`-th row, from row `number` on. There are `labels` labels."""
+        rows = slice(number, None, of)
+        return Batch(self.tokens[rows].contiguous(), None if self.pauses is None else self.pauses[rows].contiguous(),
+                     self.labels[rows].contiguous(), self.fresh,
+                     torch.bincount(self.labels[self.labels >= 0], minlength=labels))
+
+
+def stateful_rows(offsets: np.ndarray, lookahead: int, batch_size: int, bptt: int) -> int:
+    """How many rows a batch of `stateful` has: `batch_size`, or fewer for a short text, but one."""
+    steps = int(offsets[-1] - offsets[0]) + lookahead * (len(offsets) - 1)
+    return max(1, min(batch_size, steps // bptt))
 
 
 def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int) -> Iterator[Batch]:
@@ -56,7 +71,7 @@ def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int) -> Iter
     """
     lengths = np.diff(data.offsets) + lookahead
     firsts = np.concatenate([[0], np.cumsum(lengths)])  # the first step of each stream, in the line of all streams
-    batch_size = max(1, min(batch_size, int(firsts[-1]) // bptt))
+    batch_size = stateful_rows(data.offsets, lookahead, batch_size, bptt)
     width = -(-int(firsts[-1]) // batch_size)
     for block in range(0, width, BLOCK * bptt):
         size = min(BLOCK * bptt, width - block)

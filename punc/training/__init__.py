@@ -1,8 +1,9 @@
-"""Training: the loop, its options, batches, optimiser and checkpoints, and the evaluation of a model.
+"""Training: the loop, its options, batches, optimiser, checkpoints and ranks, and the evaluation of a model.
 
 What other packages and programs use:
 
     train       train, train_epoch: the training loop
     options     TrainingOptions: the options of training
+    ranks       Ranks, find_ranks: the processes that train one model together
     optim       Optimizer: PyTorch's optimisers for dense and sparse weights
 """

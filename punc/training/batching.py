@@ -1,45 +1,84 @@
-"""The batches of an epoch of training, in order, each at its learning rate."""
+"""The batches of an epoch of training, in order, each at its learning rate, and this rank's share of each."""
 
 import logging
 from collections.abc import Iterator
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from punc.base.errors import InputError
 from punc.models.base import Model
-from punc.tokens.batches import Batch, gather, stateful
+from punc.tokens.batches import Batch, gather, stateful, stateful_rows
 from punc.tokens.chunks import Chunks, by_length, cut, padding
 from punc.tokens.store_set import StoreSet
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions
+from punc.training.ranks import ALONE, Ranks
 
 logger = logging.getLogger(__name__)
 BLOCK = 1 << 22  # labels that are counted at once
 
 
-def cut_streams(model: Model, data: StoreSet, options: TrainingOptions) -> Chunks | None:
+def cut_streams(model: Model, data: StoreSet, options: TrainingOptions, ranks: Ranks = ALONE) -> Chunks | None:
     """The chunks that the training set is cut into; None if training is stateful, which cuts nothing.
 
-    Raises InputError if a model that reads whole streams is to be trained statefully.
+    Raises InputError if a model that reads whole streams is to be trained statefully, or if a batch has fewer rows than
+    there are ranks.
     """
     if options.batching == "stateful" and model.lookahead is None:
         raise InputError("a model that reads whole streams cannot train statefully", "leave --batching out")
     if model.lookahead is not None and options.batching != "chunks":
+        _check_rows(stateful_rows(data.offsets, model.lookahead, options.batch_size, options.bptt), "rows", ranks)
         return None
     chunks = cut(data.offsets, model.lookahead, options.chunk_size, options.context)
+    _check_rows(min(options.batch_size, len(chunks.stream)), "chunks", ranks)
     logger.info("%s: %s chunks, %.1f%% of the steps are padding", options.train_set, f"{len(chunks.stream):,}",
                 100 * padding(chunks, options.batch_size))
     return chunks
 
 
-def epoch_batches(model: Model, data: StoreSet, chunks: Chunks | None, options: TrainingOptions,
-                  seed: int) -> Iterator[Batch]:
-    """The batches of one epoch; chunks come in an order that is drawn with `seed`."""
+def _check_rows(rows: int, what: str, ranks: Ranks) -> None:
+    """Raise InputError if a batch cannot be shared by all ranks."""
+    if ranks.size > rows:
+        raise InputError(f"{ranks.size} ranks, but a batch has {rows} {what}",
+                         f"start at most {rows}, or raise --batch-size if the training set is large enough")
+
+
+def epoch_batches(model: Model, data: StoreSet, chunks: Chunks | None, options: TrainingOptions, seed: int,
+                  ranks: Ranks = ALONE) -> Iterator[Batch]:
+    """This rank's share of the batches of one epoch; chunks come in an order that is drawn with `seed`.
+
+    Of each batch a rank has every `ranks.size`-th row, so chunks of similar length. In a small batch of the end it may
+    have none.
+    """
     if chunks is None:
         assert model.lookahead is not None, "cut_streams refused it"
-        return stateful(data, model.lookahead, options.batch_size, options.bptt)
-    return (gather(data, chunks, group, model.lookahead)
-            for group in by_length(chunks, options.batch_size, np.random.default_rng(seed)))
+        batches = stateful(data, model.lookahead, options.batch_size, options.bptt)
+    else:
+        batches = (gather(data, chunks, group, model.lookahead)
+                   for group in by_length(chunks, options.batch_size, np.random.default_rng(seed)))
+    if ranks.size == 1:
+        return batches
+    return (batch.share(ranks.rank, ranks.size, len(model.labels)) for batch in batches)
+
+
+def slots_of(batch: Batch) -> int:
+    """How many slots the batch has, if it is a share the whole batch."""
+    return int((batch.labels >= 0).sum() if batch.counts is None else batch.counts.sum())
+
+
+def loss_share(batch: Batch, weights: Tensor | None) -> float:
+    """The share that the mean loss of a batch has in that of the whole batch; 1 if it is the whole batch.
+
+    weights   (L,) of each label in the loss, on the CPU; None: all 1
+    """
+    if batch.counts is None:
+        return 1.0
+    own = torch.bincount(batch.labels[batch.labels >= 0], minlength=len(batch.counts))
+    part, whole = (float(counts.sum() if weights is None else counts.double() @ weights.double())
+                   for counts in (own, batch.counts))
+    return part / whole if whole else 0.0
 
 
 def count_slots(data: StoreSet) -> int:
@@ -55,4 +94,4 @@ def at_rates(batches: Iterator[Batch], updates: Optimizer, rate: float, fall: fl
     for batch in batches:
         updates.set_learning_rate(rate - fall * done / slots)
         yield batch
-        done += int((batch.labels >= 0).sum())
+        done += slots_of(batch)

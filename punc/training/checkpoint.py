@@ -126,6 +126,11 @@ def finish(directory: Path, model: Model, conf: dict[str, Any]) -> None:
     (directory / "progress.pt").unlink(missing_ok=True)
 
 
+def compared(conf: dict[str, Any]) -> dict[str, Any]:
+    """The options that a model depends on, by their names on the command line; the store's path is none of them."""
+    return {kebab(name): value for name, value in conf.items() if name not in (*NOT_COMPARED, "store")}
+
+
 def _check_conf(saved: dict[str, Any], conf: dict[str, Any], directory: Path) -> None:
     """Raise InputError if the saved conf differs from this one."""
     # The saved conf lacks options that are newer than the model; it was trained as their defaults say.

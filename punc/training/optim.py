@@ -19,6 +19,8 @@ class Optimizer:
     epsilon        added to the denominators of AdaGrad and Adam; gradients are those of a batch's mean loss
     weight_decay   of dense weights only; for an embedding it would change every row at every step
 
+    The weights that are trained are `dense` and `sparse`; the latter have sparse gradients.
+
     Raises InputError for another name.
     """
 
@@ -28,8 +30,8 @@ class Optimizer:
             raise InputError(f"no optimizer '{name}'", f"choose from {', '.join(OPTIMIZERS)}")
         sparse_ids = {id(m.weight) for m in model.modules() if isinstance(m, nn.Embedding) and m.sparse}
         self.weights = [w for w in model.parameters() if w.requires_grad]
-        sparse = [w for w in self.weights if id(w) in sparse_ids]
-        dense = [w for w in self.weights if id(w) not in sparse_ids]
+        self.sparse = sparse = [w for w in self.weights if id(w) in sparse_ids]
+        self.dense = dense = [w for w in self.weights if id(w) not in sparse_ids]
         torch.sparse.check_sparse_tensor_invariants.disable()  # the default; set, so that PyTorch does not warn
         self._parts: list[torch.optim.Optimizer] = []
         eps: dict[str, Any] = {} if name == "sgd" else {"eps": epsilon}

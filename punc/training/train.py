@@ -10,9 +10,14 @@ an epoch that did not lower the loss, training continues from that model; the pa
 A stopped run continues from its last complete epoch, and ends with the same model as an unbroken run: an epoch depends
 only on the weights, the state of the optimiser, the seed and the epoch's number.
 
-A model that is not trained by gradient has no epochs. It is fitted; a stopped run starts again.
+Several processes, the ranks, can train one model (`ranks`). Each has a share of the rows of every batch, and the sum of
+their gradients is the gradient of the whole batch, so they make the same updates as one process, up to rounding and
+dropout. The first rank scores the development set and writes the files; an epoch then begins with its weights.
+
+A model that is not trained by gradient has no epochs. It is fitted, by one process; a stopped run starts again.
 """
 
+import contextlib
 import logging
 import os
 import time
@@ -24,7 +29,6 @@ import torch
 from tqdm import tqdm
 
 from punc.base.bfloat16 import has_bfloat16
-from punc.base.device import find_device
 from punc.base.lock import lock_directory
 from punc.base.log import hide_progress
 from punc.base.memory import keep_freed_memory
@@ -32,11 +36,13 @@ from punc.models.base import Model, State, create, model_class, save
 from punc.tokens.batches import Batch
 from punc.tokens.store import Store
 from punc.training import checkpoint
-from punc.training.batching import at_rates, count_slots, cut_streams, epoch_batches
+from punc.training.batching import at_rates, count_slots, cut_streams, epoch_batches, loss_share, slots_of
 from punc.training.checkpoint import Progress, advance
 from punc.training.evaluate import evaluate, labelled
+from punc.training.gradients import sum_gradients
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions, check_non_gradient, parse_weights, run_conf
+from punc.training.ranks import ALONE, Ranks, find_ranks
 
 logger = logging.getLogger(__name__)
 
@@ -45,17 +51,30 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
           options: TrainingOptions) -> None:
     """Train a model on a store. Writes final.pt, conf, labels.txt and the tokenizer's files to the directory.
 
-    A finished run started again does nothing. Raises InputError if the store or the options do not fit, if the
-    directory has a model that was trained with other options, or if another process trains there.
+    A finished run started again does nothing. If torchrun has started several processes, they train together.
+
+    Raises InputError if the store or the options do not fit, if the directory has a model that was trained with other
+    options, or if another process trains there. Where another rank has such an error, raises SystemExit.
     """
     directory, conf = Path(directory), run_conf(model, model_options, options, store_dir)
-    if _finished(directory, conf):  # without the lock: the directory may be read-only
-        return
-    if model_class(model).trained_by_gradient:
-        find_device(options.device)  # a GPU that is missing is an error before anything is made
-    with lock_directory(directory):
-        if not _finished(directory, conf):  # by the process that had the lock
-            _train(Store(store_dir), directory, model, model_options, options, conf)
+    ranks, by_gradient = find_ranks(), model_class(model).trained_by_gradient
+    if not by_gradient:
+        if not ranks.first:
+            return
+        ranks = ALONE
+    with ranks.join(), contextlib.ExitStack() as stack:
+        with ranks.agree():
+            finished = ranks.first and _finished(directory, conf)  # without the lock: the directory may be read-only
+        if ranks.from_first(finished):
+            return
+        with ranks.agree():
+            # A GPU that is missing is an error before anything is made.
+            device = ranks.device(options.device) if by_gradient else "cpu"
+            if ranks.first:
+                stack.enter_context(lock_directory(directory))
+                finished = _finished(directory, conf)  # by the process that had the lock
+        if not ranks.from_first(finished):
+            _train(store_dir, directory, model, model_options, options, conf, device, ranks)
 
 
 def _finished(directory: Path, conf: dict[str, Any]) -> bool:
@@ -66,19 +85,23 @@ def _finished(directory: Path, conf: dict[str, Any]) -> bool:
     return finished
 
 
-def _train(store: Store, directory: Path, model: str, model_options: Mapping[str, Any], options: TrainingOptions,
-           conf: dict[str, Any]) -> None:
+def _train(store_dir: str | os.PathLike, directory: Path, model: str, model_options: Mapping[str, Any],
+           options: TrainingOptions, conf: dict[str, Any], device: str, ranks: Ranks) -> None:
     """Train to the end, from where the run was stopped."""
-    torch.set_num_threads(options.threads or len(os.sched_getaffinity(0)))
+    torch.set_num_threads(options.threads or ranks.threads())
     keep_freed_memory()
     torch.manual_seed(options.seed)
-    net = create(model, store.vocabulary, store.labels, dict(model_options), store.tokenizer)
+    with ranks.agree():
+        store = Store(store_dir)
+        net = create(model, store.vocabulary, store.labels, dict(model_options), store.tokenizer)
     if not net.trained_by_gradient:
         check_non_gradient(model, options)
         _fit(net, store, directory, options, conf)
     else:
-        _train_epochs(net.to(find_device(options.device)), store, directory, options, conf)
-    checkpoint.finish(directory, net, conf)
+        _train_epochs(net.to(device), store, directory, options, conf, ranks)
+    with ranks.agree():
+        if ranks.first:
+            checkpoint.finish(directory, net, conf)
 
 
 def _fit(net: Model, store: Store, directory: Path, options: TrainingOptions, conf: dict[str, Any]) -> None:
@@ -95,46 +118,75 @@ def _fit(net: Model, store: Store, directory: Path, options: TrainingOptions, co
     save(net, directory / "best.pt", conf=conf, dev_loss=dev_loss)
 
 
-def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOptions, conf: dict[str, Any]) -> None:
+def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOptions, conf: dict[str, Any],
+                  ranks: Ranks) -> None:
     """Train a model epoch by epoch, from the last one that is on disk."""
-    data, dev = labelled(store, options.train_set), labelled(store, options.dev_set)
-    weights = parse_weights(options.class_weights, store.labels)
-    updates = Optimizer(net, options.optimizer, options.learning_rate, options.epsilon, options.weight_decay)
-    chunks = cut_streams(net, data, options)
+    with ranks.agree():
+        data, dev = labelled(store, options.train_set), labelled(store, options.dev_set)
+        weights = parse_weights(options.class_weights, store.labels)
+        if weights is not None:  # some losses cannot have them
+            net.loss(torch.zeros(1, 1, len(weights), device=net.device), torch.zeros(1, 1, dtype=torch.int64,
+                                                                                    device=net.device), weights)
+        updates = Optimizer(net, options.optimizer, options.learning_rate, options.epsilon, options.weight_decay)
+        chunks = cut_streams(net, data, options, ranks)
+        sums = store.checksums({options.train_set, options.dev_set})
+    ranks.check_same({**checkpoint.compared(conf), **{f"{name} (CRC-32)": value for name, value in sums.items()},
+                      "--device": net.device.type},
+                     "start all ranks with the same options, on the same store")
     bfloat16 = options.bfloat16 and has_bfloat16(str(net.device))
     if bfloat16 != options.bfloat16:
         logger.warning("punc train: this processor has no bfloat16; float32 takes longer")
     linear = options.schedule == "linear"
     slots, fall = (count_slots(data), options.learning_rate / options.epochs) if linear else (1, 0.0)
-    sums = store.checksums({options.train_set, options.dev_set})
-    progress = checkpoint.resume(directory, net, updates, conf, sums) or Progress(options.learning_rate)
+    progress = _resume(net, updates, directory, conf, sums, ranks) or Progress(options.learning_rate)
     what = "words" if net.token_type == "word" else "tokens"
     while not progress.ended and progress.epoch < options.epochs:
         begin = time.perf_counter()
         seed = options.seed + 1000003 * (progress.epoch + 1)  # the same in a run that was stopped before this epoch
-        torch.manual_seed(seed)
-        batches = epoch_batches(net, data, chunks, options, seed)
+        torch.manual_seed(seed + ranks.rank)
+        ranks.copy_weights(net)
+        batches = epoch_batches(net, data, chunks, options, seed, ranks)
         batches = at_rates(batches, updates, progress.learning_rate, fall, slots)
         with tqdm(desc=f"epoch {progress.epoch + 1}", total=len(data.ids), unit="token", unit_scale=True, leave=False,
                   delay=2, disable=hide_progress()) as bar:
-            loss = train_epoch(net.train(), updates, _counted(batches, bar), weights, options.max_grad_norm, bfloat16)
+            loss = train_epoch(net.train(), updates, _counted(batches, bar, ranks), weights, options.max_grad_norm,
+                               bfloat16, ranks)
         seconds = time.perf_counter() - begin
-        dev_loss, dev_f1 = evaluate(net.eval(), dev)
-        logger.info("epoch %d: rate %g, loss %.5f, dev loss %.5f, dev F1 %.2f, %s %s/s, %.1f s", progress.epoch + 1,
-                    progress.learning_rate, loss, dev_loss, dev_f1, f"{len(data.ids) / seconds:,.0f}", what, seconds)
-        progress = advance(progress, dev_loss, options.min_improvement, fall)
-        checkpoint.keep(directory, net, updates, progress, conf, sums)
+        with ranks.agree():
+            if ranks.first:
+                dev_loss, dev_f1 = evaluate(net.eval(), dev)
+                logger.info("epoch %d: rate %g, loss %.5f, dev loss %.5f, dev F1 %.2f, %s %s/s, %.1f s",
+                            progress.epoch + 1, progress.learning_rate, loss, dev_loss, dev_f1,
+                            f"{len(data.ids) / seconds:,.0f}", what, seconds)
+                progress = advance(progress, dev_loss, options.min_improvement, fall)
+                checkpoint.keep(directory, net, updates, progress, conf, sums)
+        progress = ranks.from_first(progress)
 
 
-def _counted(batches: Iterator[Batch], bar: tqdm) -> Iterator[Batch]:
-    """The batches; their tokens, padding included, advance the progress bar."""
+def _resume(net: Model, updates: Optimizer, directory: Path, conf: dict[str, Any], sums: Mapping[str, int],
+            ranks: Ranks) -> Progress | None:
+    """The progress that is on disk, and for each rank the model and the optimiser of then; None if there is none."""
+    progress = None
+    with ranks.agree():
+        if ranks.first:
+            progress = checkpoint.resume(directory, net, updates, conf, sums)
+    progress = ranks.from_first(progress)
+    if progress and ranks.size > 1:  # the weights follow when the epoch begins
+        state = ranks.from_first(updates.state_dict())
+        if not ranks.first:
+            updates.load_state_dict(state)
+    return progress
+
+
+def _counted(batches: Iterator[Batch], bar: tqdm, ranks: Ranks) -> Iterator[Batch]:
+    """The batches; their tokens, padding and the other ranks' included, advance the progress bar."""
     for batch in batches:
         yield batch
-        bar.update(batch.tokens.numel())
+        bar.update(batch.tokens.numel() * ranks.size)
 
 
 def train_epoch(model: Model, updates: Optimizer, batches: Iterator[Batch], weights: torch.Tensor | None,
-                max_grad_norm: float, bfloat16: bool = False) -> float:
+                max_grad_norm: float, bfloat16: bool = False, ranks: Ranks = ALONE) -> float:
     """Train on batches, on the device of the model. The state goes on from a batch to the one that follows it.
 
     Returns the mean loss of a batch.
@@ -142,23 +194,29 @@ def train_epoch(model: Model, updates: Optimizer, batches: Iterator[Batch], weig
     weights         (L,), of each label in the loss; None: all 1
     max_grad_norm   largest norm of the gradient; 0: no limit
     bfloat16        whether matrix products are in bfloat16
+    ranks           share the batches; updates and loss are those of the whole batches
     """
     state: State = ()
     device = model.device
-    weights = None if weights is None else weights.to(device)
+    device_weights = None if weights is None else weights.to(device)
     total, count = torch.zeros((), device=device), 0
     for batch in batches:
-        has_slots = bool((batch.labels >= 0).any())
+        share, has_loss = loss_share(batch, weights), slots_of(batch) > 0
         batch = batch.to(device)
-        state = model.initial_state(len(batch.tokens)) if batch.fresh else tuple(s.detach() for s in state)
-        with torch.autocast(device.type, torch.bfloat16, enabled=bfloat16):
-            logits, state = model(batch.tokens, batch.pauses, state)
-        if not has_slots:  # there is no loss
+        if len(batch.tokens):  # a rank may have no row of a small batch
+            state = model.initial_state(len(batch.tokens)) if batch.fresh else tuple(s.detach() for s in state)
+            with torch.autocast(device.type, torch.bfloat16, enabled=bfloat16):
+                logits, state = model(batch.tokens, batch.pauses, state)
+        if not has_loss:
             continue
-        loss = model.loss(logits.float(), batch.labels, weights)
         updates.zero_grad()
-        loss.backward()
+        if share:
+            loss = model.loss(logits.float(), batch.labels, device_weights)
+            if ranks.size > 1:
+                loss = loss * share
+            loss.backward()
+            total += loss.detach()
+        sum_gradients(updates.dense, updates.sparse, ranks)
         updates.step(max_grad_norm)
-        total += loss.detach()
         count += 1
-    return float(total) / max(count, 1)
+    return float(ranks.add(total)) / max(count, 1)

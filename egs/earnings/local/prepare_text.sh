@@ -3,6 +3,7 @@
 # Makes the data directories of the first stage: DATA/text_SOURCE, spoken words of each source (europarl, ted);
 # DATA/text_earnings22; and DATA/train_text, all of them, with the text of calls without pauses REPEAT times. Finished
 # parts are kept. data/text has the spoken words of each source, for all variants. share is a function of recipe.sh.
+# shellcheck disable=SC2154  # recipe.sh exports processes
 set -eu
 corpus=$1 data=$2 labels=$3 repeat=$4
 shift 4

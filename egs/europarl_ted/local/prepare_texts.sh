@@ -2,6 +2,7 @@
 # usage: local/prepare_texts.sh CORPUS EUROPARL LABELS
 # Makes the texts of all sets, data/raw, and their data directories; validates them and counts their labels. Finished parts
 # are kept. EUROPARL is an option of run.sh, share a function of recipe.sh.
+# shellcheck disable=SC2154  # recipe.sh exports processes
 set -euo pipefail
 corpus=$1 europarl=$2 labels=$3
 here=$(dirname "$0")

@@ -1,0 +1,191 @@
+"""The processes that train one model together, as `torchrun` starts them. One process alone sends nothing.
+
+Each process is a *rank*: it has all weights, and a share of each batch. The first rank, 0, writes files and log.
+`torchrun` tells a process its place in the environment: RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and
+MASTER_PORT. Ranks talk through torch.distributed: by gloo on the CPU, by NCCL between GPUs.
+"""
+
+import contextlib
+import datetime
+import logging
+import os
+import socket
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+import torch
+
+from punc.base import log
+from punc.base.device import find_device
+from punc.base.errors import InputError
+
+Value = TypeVar("Value")
+TIMEOUT = datetime.timedelta(minutes=30)  # for ranks that hang; the others wait while the first scores the dev set
+LAST_WORDS = datetime.timedelta(seconds=5)  # for the rank with an error to print it
+LAUNCH = "start all ranks by torchrun, or unset WORLD_SIZE to train in one process"
+
+
+class Ranks:
+    """All ranks, of which this process is `rank`, from 0, of `size`; on its machine it is `local_rank` of `local_size`.
+
+    Every rank calls the same methods in the same order, because they wait for the other ranks. They raise InputError if
+    another rank has ended.
+    """
+
+    def __init__(self, rank: int = 0, size: int = 1, local_rank: int = 0, local_size: int = 1):
+        self.rank, self.size, self.local_rank, self.local_size = rank, size, local_rank, local_size
+        self.first = rank == 0
+        self._end_agreed = False
+
+    @contextlib.contextmanager
+    def join(self) -> Iterator[None]:
+        """Connect to the other ranks while the block runs. Only the first rank logs in it."""
+        if self.size == 1:
+            yield
+            return
+        gpus = torch.cuda.is_available() and torch.distributed.is_nccl_available()
+        try:
+            torch.distributed.init_process_group("cpu:gloo,cuda:nccl" if gpus else "gloo", timeout=TIMEOUT)
+        except (RuntimeError, ValueError) as error:
+            raise InputError(f"rank {self.rank} of {self.size} does not reach the others ({error})", LAUNCH) from None
+        level = log.LOGGER.level
+        log.LOGGER.setLevel(level if self.first else logging.ERROR)
+        try:
+            yield
+            torch.distributed.destroy_process_group()
+        except (InputError, OSError, SystemExit) as error:
+            if self._end_agreed:
+                self._end(isinstance(error, SystemExit))
+            raise
+        finally:
+            log.LOGGER.setLevel(level)
+
+    def _end(self, silent: bool) -> None:
+        """After an error of one rank: all leave their blocks, such as a lock; then it prints; then the others end.
+
+        torchrun kills all ranks soon after the first one has ended.
+        """
+        with contextlib.suppress(InputError, RuntimeError):
+            self.gather(None)
+            if silent:  # until the rank with the error has gone
+                torch.distributed.all_reduce(torch.zeros(1), async_op=True).wait(LAST_WORDS)
+
+    @contextlib.contextmanager
+    def agree(self) -> Iterator[None]:
+        """If the block raises an InputError or OSError in some ranks, all end, and the error is printed once.
+
+        The first of these ranks raises its error, and all others raise SystemExit.
+        """
+        if self.size == 1:
+            yield
+            return
+        own: InputError | OSError | None = None
+        try:
+            yield
+        except (InputError, OSError) as error:
+            own = error
+        failed = [rank for rank, bad in enumerate(self.gather(own is not None)) if bad]
+        if not failed:
+            return
+        self._end_agreed = True
+        if own is None or self.rank != failed[0]:
+            raise SystemExit(1)
+        if isinstance(own, InputError) and not self.first:
+            place = f"rank {self.rank}, on {socket.gethostname()}"
+            own = InputError(f"{own.what} ({place})", own.remedy, own.file, own.line)
+        raise own
+
+    def check_same(self, facts: Mapping[str, Any], remedy: str) -> None:
+        """Raise InputError in the first rank, SystemExit in the others, unless all ranks have the same facts."""
+        with self.agree():
+            for rank, theirs in enumerate(self.gather(facts)):
+                for name in {**facts, **theirs} if self.first else ():
+                    if facts.get(name) != theirs.get(name):
+                        raise InputError(f"rank {rank} has {name}={theirs.get(name)}, rank 0 has {facts.get(name)}",
+                                         remedy)
+
+    def gather(self, value: Value) -> list[Value]:
+        """A small value of each rank, by rank."""
+        values: list[Any] = [value] * self.size
+        if self.size > 1:
+            with self._others():
+                torch.distributed.all_gather_object(values, value)
+        return values
+
+    def from_first(self, value: Value) -> Value:
+        """The value of the first rank; those of other ranks do not count."""
+        values = [value]
+        if self.size > 1:
+            with self._others():
+                torch.distributed.broadcast_object_list(values, device=torch.device("cpu"))
+        return values[0]
+
+    def add(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The sum of a tensor over the ranks, in place. All ranks get the same bits."""
+        if self.size > 1:
+            with self._others():
+                torch.distributed.all_reduce(tensor)
+        return tensor
+
+    def stack(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The tensors (N,) of all ranks, by rank: (size, N)."""
+        result = tensor.new_empty(self.size, *tensor.shape)
+        with self._others():
+            torch.distributed.all_gather(list(result), tensor)
+        return result
+
+    def copy_weights(self, model: torch.nn.Module) -> None:
+        """Give all ranks the weights of the first one."""
+        for weight in model.state_dict().values() if self.size > 1 else ():
+            with self._others():
+                torch.distributed.broadcast(weight, 0)
+
+    @contextlib.contextmanager
+    def _others(self) -> Iterator[None]:
+        """What PyTorch raises if another rank has ended, as an InputError."""
+        try:
+            yield
+        except RuntimeError as error:
+            raise InputError(f"rank {self.rank} of {self.size} has lost the others ({error})",
+                             "see the error of the rank that ended first") from error
+
+    def device(self, name: str) -> str:
+        """The device of this rank. Each rank of a machine has its own GPU; `name` is auto, cpu, cuda or cuda:N.
+
+        Raises InputError if the machine has too few GPUs.
+        """
+        found = find_device(name)
+        if self.size == 1 or found == "cpu":
+            return found
+        if ":" in name and self.local_size > 1:
+            raise InputError(f"--device {name}, but {self.local_size} ranks on one machine",
+                             "give --device cuda: each rank takes a GPU of its own")
+        if self.local_size > (gpus := torch.cuda.device_count()):
+            raise InputError(f"{self.local_size} ranks on one machine, but PyTorch sees {gpus} GPU{'s' * (gpus > 1)}",
+                             "start one rank for each GPU (torchrun --nproc-per-node), or use --device cpu")
+        found = found if ":" in name else f"cuda:{self.local_rank}"
+        torch.cuda.set_device(found)
+        return found
+
+    def threads(self) -> int:
+        """The cores of this machine for each of its ranks."""
+        return max(1, len(os.sched_getaffinity(0)) // self.local_size)
+
+
+ALONE = Ranks()
+
+
+def find_ranks() -> Ranks:
+    """The place of this process, by the environment. Raises InputError if that is not what torchrun sets."""
+    if os.environ.get("WORLD_SIZE", "1") == "1":
+        return ALONE
+    try:
+        rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+        local_rank, local_size = (int(os.environ[name]) for name in ("LOCAL_RANK", "LOCAL_WORLD_SIZE"))
+        if not (0 <= rank < size and os.environ["MASTER_ADDR"] and os.environ["MASTER_PORT"]):
+            raise ValueError(f"RANK={rank} WORLD_SIZE={size}")
+    except KeyError as error:
+        raise InputError(f"WORLD_SIZE={os.environ['WORLD_SIZE']} is set, but no {error.args[0]}", LAUNCH) from None
+    except ValueError as error:
+        raise InputError(f"the environment has ranks that cannot be ({error})", LAUNCH) from None
+    return Ranks(rank, size, local_rank, local_size)
