@@ -51,3 +51,17 @@ def test_model_files_of_both_kinds(folder):
 def test_shipped_does_not_import_numpy():
     code = "import sys, punc.runtime.shipped; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", shipped.shipped())
+def test_shipped_model_is_whole_small_and_punctuates(name):
+    directory = find_model(name)
+    assert sum(path.stat().st_size for path in directory.iterdir()) <= 8_000_000
+    assert "CC BY-SA 4.0" in (directory / "README.md").read_text(encoding="utf-8")
+    text = "good morning everyone my name is john smith do you have any questions yes we do thank you"
+    result = subprocess.run([sys.executable, "-c", "from punc.bin.main import main; main()", "punctuate", name, "-"],
+                            input=text, stdout=subprocess.PIPE, text=True, check=True)
+    assert result.stdout.lower().replace(",", "").replace(".", "").replace("?", "").split() == text.split()
+    assert "John Smith" in result.stdout
+    assert result.stdout.count("?") == 1
+    assert result.stdout.count(".") >= 2

@@ -12,7 +12,7 @@ from punc.base.options import OptionParser, boolean, kebab
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
 from punc.decoding.options import DecodingOptions, OutputOptions, parse_scale
-from punc.runtime.shipped import CASING, DEFAULT_LIVE, find_model, model_files
+from punc.runtime.shipped import CASING, DEFAULT_LIVE, find_model, is_packed, model_files
 from punc.text.casing import Casing
 
 # Options that apply to a data directory, not to standard input.
@@ -88,7 +88,8 @@ def punctuate_directory(args: Namespace) -> None:
 
 
 def output_options(args: Namespace) -> OutputOptions:
-    return OutputOptions(args.posteriors, args.casing, args.clitics, args.ctm).with_casing_of(Path(args.directory))
+    options = OutputOptions(args.posteriors, args.casing, args.clitics, args.ctm, args.sentence_case)
+    return options.with_casing_of(Path(args.directory))
 
 
 def join(parts: Sequence[Part], out: Path) -> None:
@@ -109,4 +110,5 @@ def punctuate_standard_input(args: Namespace) -> None:
     if args.characters:
         punctuate_lines(model, source, sink, scale)
     else:
-        punctuate_streaming(model, source, sink, scale, Casing.read(model.labels, directory / CASING))
+        casing = Casing.read(model.labels, directory / CASING, is_packed(directory))
+        punctuate_streaming(model, source, sink, scale, casing)

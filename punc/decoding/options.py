@@ -10,7 +10,7 @@ from punc.base.device import check_device
 from punc.base.errors import InputError
 from punc.base.options import kebab, nearest
 from punc.data.labels import LabelSet
-from punc.runtime.shipped import CASING
+from punc.runtime.shipped import CASING, is_packed
 
 # The chunks of a long stream are decoded side by side. Some tokens of context before each (and after it, for a model
 # that reads both ways) bring the model into its state. Where a stream is cut is fixed, so labels do not depend on the
@@ -71,20 +71,24 @@ class OutputOptions:
     """What `punc punctuate` writes besides the labels.
 
     posteriors  write post.ark and post.scp
-    casing      a file of words with more capitals than the first letter (NATO); default: the model's, if it has one
+    casing      a file of words with more capitals than the first letter (NATO); default: that of the packed model
     clitics     a file of clitics to join to their words (do n't → don't); text_punct becomes prose
     ctm         the CTM to write as ctm_punct; default: DATA-DIR/ctm, if there is one
+    sentence_case  text_punct has a capital after the end of a sentence, whatever the labels; always with a packed model
     """
 
     posteriors: bool = True
     casing: str = ""
     clitics: str = ""
     ctm: str = ""
+    sentence_case: bool = False
 
     def with_casing_of(self, directory: Path) -> "OutputOptions":
-        """With the casing table of the model of a directory, if it has one and no other is given."""
+        """With the casing of the packed model of a directory, where no other is given; as it is for another model."""
+        if not is_packed(directory):
+            return self
         path = directory / CASING
-        return replace(self, casing=str(path)) if path.is_file() and not self.casing else self
+        return replace(self, casing=self.casing or str(path) * path.is_file(), sentence_case=True)
 
 
 def parse_scale(text: str, labels: LabelSet) -> np.ndarray | None:

@@ -8,7 +8,7 @@
 import logging
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import chain
 from pathlib import Path
@@ -97,9 +97,10 @@ class PunctuatedText:
         self._matrices: _Matrices | None = None
         with ExitStack() as stack:
             self._text = stack.enter_context(open(tmp / "text_punct", "wb"))
-            self._casing = Casing(label_set, read_casing(options.casing) if options.casing else {})
+            table = read_casing(options.casing) if options.casing else {}
+            self._casing, self._stream = Casing(label_set, table, options.sentence_case), ""
             if options.clitics or (options.casing and any(QUOTE in label.mark for label in label_set)):
-                self._prose = ProseWriter(self._text, label_set, self._casing.table,
+                self._prose = ProseWriter(self._text, label_set, table,
                                           Clitics(options.clitics).tokens if options.clitics else frozenset())
             if options.posteriors:
                 ark, index = (stack.enter_context(open(tmp / name, "wb")) for name in ("post.ark", "post.scp"))
@@ -122,7 +123,8 @@ class PunctuatedText:
         for utterances, chosen, posteriors in results:
             labels = names[chosen].tolist()
             if not self._prose:
-                words = self._casing.write(list(chain.from_iterable(u.words for u in utterances)), labels)
+                words = self._casing.write(list(chain.from_iterable(u.words for u in utterances)), labels,
+                                           self._starts(utterances))
             counts = np.bincount(chosen, minlength=len(names)).tolist()
             self.counts.update(dict(zip(self._label_set.names, counts)))
             self.utterances += len(utterances)
@@ -139,6 +141,16 @@ class PunctuatedText:
                 begin = end
         if self._prose:
             self._prose.close()
+
+    def _starts(self, utterances: Sequence[Utterance]) -> list[int]:
+        """The words that begin a stream."""
+        starts, begin = [], 0
+        for utterance in utterances:
+            if utterance.words and utterance.stream != self._stream:
+                starts.append(begin)
+                self._stream = utterance.stream
+            begin += len(utterance.words)
+        return starts
 
 
 class _Matrices:

@@ -45,6 +45,7 @@ def punctuate_streaming(model: AnyModel, source: int, sink: IO[bytes], scale: np
     words, empty, casing = WordStream(source, sink), True, casing or Casing(model.labels, {})
     for stream in words.streams():
         empty = False
+        casing.start_stream()
         punctuate = _whole if model.lookahead is None else _one_by_one
         for number, word in enumerate(punctuate(model, stream, scale, casing)):
             sink.write((b" " if number else b"") + word.encode())
