@@ -68,6 +68,24 @@ def test_forward_matches_equations(dtype, tolerance, steps, batch, input_dim, si
         np.testing.assert_allclose(found.detach().numpy(), array, rtol=0, atol=tolerance)
 
 
+def test_recurrence_is_in_float32_under_autocast():
+    """The product with the inputs is in bfloat16; everything after it is float32's, to the last bit."""
+    made, inputs = layer(3, 4), torch.randn(6, 2, 3)
+    state = torch.randn(2, 4), torch.randn(2, 4)
+    with torch.autocast("cpu", torch.bfloat16):
+        gate_inputs = inputs @ made.input_weight
+        outputs, (h, c) = made.recur(gate_inputs, state)
+    outputs.sum().backward()
+    found = made.hidden_weight.grad.clone()
+    made.zero_grad()
+    assert gate_inputs.dtype == torch.bfloat16
+    expected, end = made.recur(gate_inputs.detach().float(), state)
+    expected.sum().backward()
+    for a, b in zip((outputs, h, c, found), (expected, *end, made.hidden_weight.grad)):
+        assert a.dtype == torch.float32
+        assert torch.equal(a, b)
+
+
 def test_lstm_has_only_weights_of_the_equations():
     size, input_dim = 6, 4
     assert sum(w.numel() for w in layer(input_dim, size).parameters()) == 4 * size * (input_dim + size) + 3 * size

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from punc.base.errors import InputError
-from punc.training.optim import OPTIMIZERS, Optimizer
+from punc.training.optim import OPTIMIZERS, Optimizer, _factor
 
 torch.set_num_threads(1)
 BATCHES = [[0, 1, 1, 3], [3, 4], [1, 0, 2, 2], [5]]
@@ -125,6 +125,24 @@ def test_step_max_grad_norm_by_hand(sparse, max_grad_norm):
     Optimizer(net, "sgd", 1.0).step(max_grad_norm)
     for old, new, grad in zip(before, net.parameters(), grads):
         torch.testing.assert_close(old - new.detach(), grad * min(1.0, max_grad_norm / norm), rtol=1e-4, atol=1e-7)
+
+
+@pytest.mark.parametrize(("norm", "factor"), [(0.0, 1.0), (0.3, 1.0), (0.7, 0.3 / 0.7), (math.inf, 0.0),
+                                              (math.nan, 1.0)])
+def test_factor_of_a_norm(norm, factor):
+    assert float(_factor(torch.tensor(norm, dtype=torch.float64), 0.3)) == pytest.approx(factor, rel=1e-15)
+
+
+def test_step_asks_a_device_for_no_number():
+    """On a GPU, that would wait until it has computed the number. `meta` has none, and raises an error."""
+    net = Net(False).to("meta")
+    updates = Optimizer(net, "adagrad", 0.1)
+    for _ in range(2):
+        updates.zero_grad()
+        (net.output(net.embedding.weight).tanh().square()).sum().backward()
+        updates.step(max_grad_norm=0.05)
+    with pytest.raises(RuntimeError, match="meta"):
+        bool(net.output.weight.grad.norm() > 0.05)
 
 
 def test_step_weight_decay_of_dense_weights_only():

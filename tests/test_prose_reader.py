@@ -134,6 +134,14 @@ def test_token_any_text_gives_words_and_a_label_each(text):
         assert (parts.words == "") == (parts.labels == "")
 
 
+@given(st.text(st.sampled_from("abÉßǅİʼ’́ 日.,:;?!-…0"), min_size=1, max_size=4).filter(lambda text: " " not in text),
+       st.sampled_from([CHE, CASED]), st.booleans())
+def test_token_of_letters_and_a_mark_is_read_as_any_other(token, labels, lowercase):
+    """With a quote before it, which is dropped, no token is one of letters and a mark."""
+    reader = TextReader(labels, lowercase)
+    assert reader.token(token)[1:] == reader.token("“" + token)[1:]
+
+
 WORDS = st.lists(st.from_regex(r"[a-z]{1,8}('[a-z]|-[a-z]{2})?", fullmatch=True), min_size=1, max_size=8)
 
 

@@ -54,7 +54,8 @@ def test_make_store_by_hand(place):
     assert train.ids.tolist() == [2, 3, 2, 4, 2, 5]
     assert train.labels.tolist() == [0, 1, 2, 2, 0, 0]
     np.testing.assert_array_equal(train.pauses, np.float32([0.5, np.nan, 0.25, 0.5, np.nan, 0.25]))
-    assert train.streams == ["a", "b"]
+    assert list(train.streams) == ["a", "b"]
+    assert (len(train.streams), train.streams[1]) == (2, "b")
     assert train.offsets.tolist() == [0, 4, 6]
     assert test.ids.tolist() == [5, 0, 2]
     assert test.labels is None
@@ -110,7 +111,7 @@ def test_make_store_segments_give_the_order_of_time(place):
     assert words == ["x", "ä", "z", "x", "y", "x"]
     assert store.set("train").labels.tolist() == [0, 0, 2, 0, 1, 2]
     assert store.set("train").pauses[2] == 0.5
-    assert store.set("train").streams == ["rec1", "rec2"]
+    assert list(store.set("train").streams) == ["rec1", "rec2"]
     assert store.set("train").offsets.tolist() == [0, 2, 6]
 
 
@@ -127,7 +128,7 @@ def test_make_store_char_by_hand(place, capsys):
     nan = np.nan
     np.testing.assert_array_equal(train.pauses, np.float32(
         [nan, .5, nan, nan, nan, nan, nan, .25, nan, nan, .5, nan, nan, nan, nan, .25]))
-    assert (train.streams, train.offsets.tolist()) == (["a", "b"], [0, 11, 16])
+    assert (list(train.streams), train.offsets.tolist()) == (["a", "b"], [0, 11, 16])
     assert [tokens[i] for i in test.ids] == ["ä", "<space>", "<space>", "x", "</s>"]  # new has no character left
     assert test.labels is None
     assert "train: 6 words, 16 characters with the blanks in 2 streams, 1 left out\n" in capsys.readouterr().err
@@ -213,7 +214,7 @@ def test_make_store_equals_the_data_directory(tmp_path_factory, utterances, bloc
     streams = {u.stream: 0 for u in expected}
     for u in expected:
         streams[u.stream] += len(u.words)
-    assert found.streams == list(streams)
+    assert list(found.streams) == list(streams)
     assert np.diff(found.offsets).tolist() == list(streams.values())
 
 

@@ -8,14 +8,20 @@
     h(t) = o(t) tanh(c(t))
 
 torch.nn.LSTM has no peepholes. At 100 units, a loop of autograd operations spends more time on bookkeeping than on
-arithmetic. So the recurrence is one autograd function with a gradient of its own.
+arithmetic. So the recurrence is one autograd function with a gradient of its own. It has two forms: a loop of PyTorch
+operations (layers.lstm_loop), and Triton kernels (layers.lstm_triton) for a GPU.
 """
 
+from functools import cache
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+
+from punc.layers import lstm_loop
 
 State = tuple[Tensor, Tensor]  # h, c: (B, H) each
 
@@ -53,77 +59,46 @@ class PeepholeLSTM(nn.Module):
 
 
 class _Recurrence(torch.autograd.Function):
-    """The recurrence over T steps. Only what depends on the previous step is computed step by step.
-
-    tanh(a) is computed as 2σ(2a) − 1: PyTorch's vectorized σ takes a tenth of the time of its tanh.
-    """
+    """The recurrence over T steps, in float32 under autocast too."""
 
     @staticmethod
     @torch.amp.custom_fwd(device_type="cuda", cast_inputs=torch.float32)
     @torch.amp.custom_fwd(device_type="cpu", cast_inputs=torch.float32)
     def forward(ctx: Any, gate_inputs: Tensor, weight: Tensor, peepholes: Tensor, hidden: Tensor,
                 cell: Tensor) -> tuple[Tensor, Tensor]:
-        steps, batch, width = gate_inputs.shape
-        size = width // 4
-        gates = gate_inputs.new_empty(steps, batch, width)  # i, f, g, o after σ and tanh
-        hiddens = gate_inputs.new_empty(steps + 1, batch, size)
-        cells = gate_inputs.new_empty(steps + 1, batch, size)
-        squashed = gate_inputs.new_empty(steps, batch, size)  # tanh(c)
-        hiddens[0], cells[0] = hidden, cell
-        twice = gate_inputs.new_ones(width)
-        twice[2 * size:3 * size] = 2.0
-        weight2 = weight * twice
-        inputs2 = gate_inputs * twice
-        in_forget, out = peepholes[:2], peepholes[2]
-        for t, (gate, before, after, squash) in enumerate(zip(gates, cells, cells[1:], squashed)):
-            i, f, g, o = gate.split(size, dim=1)
-            torch.addmm(inputs2[t], hiddens[t], weight2, out=gate)
-            gate[:, :2 * size].view(batch, 2, size).addcmul_(before.unsqueeze(1), in_forget)
-            gate[:, :3 * size].sigmoid_()
-            g.mul_(2).sub_(1)
-            torch.mul(f, before, out=after).addcmul_(i, g)
-            o.addcmul_(after, out).sigmoid_()
-            torch.mul(after, 2, out=squash).sigmoid_().mul_(2).sub_(1)
-            torch.mul(o, squash, out=hiddens[t + 1])
-        ctx.save_for_backward(gates, hiddens, cells, squashed, weight, peepholes)
-        return hiddens[1:], cells[-1]
+        ctx.form = _fastest_form(gate_inputs)
+        made = ctx.form.forward(gate_inputs, weight, peepholes, hidden, cell)
+        ctx.save_for_backward(*made, weight, peepholes)
+        return made.hiddens[1:], made.cells[-1]
 
     @staticmethod
     @torch.amp.custom_bwd(device_type="cuda")
     @torch.amp.custom_bwd(device_type="cpu")
     def backward(ctx: Any, grad_outputs: Tensor, grad_cell: Tensor) -> tuple[Tensor, ...]:
-        gates, hiddens, cells, squashed, weight, peepholes = ctx.saved_tensors
-        steps, _, width = gates.shape
-        size = width // 4
-        grads = torch.empty_like(gates)  # of the gates before σ and tanh
-        grad_hidden, grad_cell = grad_outputs[-1].clone(), grad_cell.clone()
-        scratch, transposed = torch.empty_like(grad_cell), weight.t()
-        in_peephole, forget_peephole, out_peephole = peepholes
-        sigmoid_backward, tanh_backward = torch.ops.aten.sigmoid_backward, torch.ops.aten.tanh_backward
-        for t in range(steps - 1, -1, -1):
-            i, f, g, o = gates[t].split(size, dim=1)
-            grad_i, grad_f, grad_g, grad_o = grads[t].split(size, dim=1)
-            torch.mul(grad_hidden, squashed[t], out=scratch)
-            sigmoid_backward(scratch, o, grad_input=grad_o)
-            grad_hidden.mul_(o)
-            tanh_backward(grad_hidden, squashed[t], grad_input=scratch)
-            grad_cell.add_(scratch).addcmul_(grad_o, out_peephole)
-            torch.mul(grad_cell, g, out=scratch)
-            sigmoid_backward(scratch, i, grad_input=grad_i)
-            torch.mul(grad_cell, cells[t], out=scratch)
-            sigmoid_backward(scratch, f, grad_input=grad_f)
-            torch.mul(grad_cell, i, out=scratch)
-            tanh_backward(scratch, g, grad_input=grad_g)
-            grad_cell.mul_(f).addcmul_(grad_i, in_peephole).addcmul_(grad_f, forget_peephole)
-            if t:
-                torch.addmm(grad_outputs[t - 1], grads[t], transposed, out=grad_hidden)
-            else:
-                torch.mm(grads[t], transposed, out=grad_hidden)
+        *made, weight, peepholes = ctx.saved_tensors
+        _, hiddens, cells, _ = made = lstm_loop.Steps(*made)
+        size = len(weight)
+        grads, grad_hidden, grad_cell = ctx.form.backward(grad_outputs, grad_cell, made, weight, peepholes)
         flat = grads.flatten(0, 1)
         grad_weight = hiddens[:-1].flatten(0, 1).t() @ flat
         in_forget = (grads[..., :2 * size].unflatten(-1, (2, size)) * cells[:-1].unsqueeze(2)).sum((0, 1))
         grad_peepholes = torch.cat([in_forget, (grads[..., 3 * size:] * cells[1:]).sum((0, 1))[None]])
         return grads, grad_weight, grad_peepholes, grad_hidden, grad_cell
+
+
+def _fastest_form(gate_inputs: Tensor) -> ModuleType:
+    """The module that computes the recurrence of these inputs (T, B, 4H)."""
+    if gate_inputs.device.type == "cuda" and _has_triton():
+        from punc.layers import lstm_triton
+        if lstm_triton.fits(gate_inputs):
+            return lstm_triton
+    return lstm_loop
+
+
+@cache
+def _has_triton() -> bool:
+    """Whether Triton is installed. PyTorch's CUDA builds for Linux bring it."""
+    return find_spec("triton") is not None
 
 
 class Stepper:

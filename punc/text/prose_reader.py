@@ -29,6 +29,8 @@ PLAIN = str.maketrans(dict.fromkeys("’ʼ＇", "'") | dict.fromkeys("‐‑", "
 # A token's shape: w a letter or symbol, d a digit, p a character outside words; what can stand inside words is itself.
 WORD = re.compile(r"(?:(?<![wd])\.(?=d))?[wd]+(?:(?:-'|['\-/_.]|(?<=d)[,:–](?=d))[wd]+)*")
 GLUED_HYPHEN = re.compile(r"(?<!-)-(?!-)")
+END_MARKS = frozenset(".,:;?!")  # what a token of letters mostly ends with, if not with a letter
+MOST_GAPS = 10_000  # gaps between words, as marks, whose labels are remembered
 
 
 class Parts(NamedTuple):
@@ -113,10 +115,15 @@ class TextReader:
         marks = sorted(labels.marks, key=len, reverse=True)
         self._marks = re.compile("|".join(map(re.escape, marks)) or "(?!)")
         self._attached: dict[tuple[str, str], str] = {}
+        self._gap_labels: dict[tuple[str, bool], str] = {}
 
     def token(self, token: str) -> Parts:
         """What one token says; for the rules see the module."""
-        if token.isalpha() and "ʼ" not in token:  # a letter in Unicode, but one of PLAIN
+        letters = token[:-1] if token[-1:] in END_MARKS else token
+        plain = letters.isalpha() and "ʼ" not in letters  # a letter in Unicode, but one of PLAIN
+        if plain and self.lowercase and not self.clitics:  # most tokens; the rules below say the same, more slowly
+            return Parts("", letters.lower(), self._gap_label(token[len(letters):], letters[0].isupper()))
+        if plain and letters is token:
             return self._parts("", [(token, "")])
         token = token.translate(PLAIN)
         if self.clitics and token.lower() in self.clitics.tokens:
@@ -142,12 +149,20 @@ class TextReader:
             elif self.labels.cased:
                 split = [split[0][:1].lower() + split[0][1:], *split[1:]]
             texts += map(legal, split)
-            marks = self._marks.findall(GLUED_HYPHEN.sub("", gap))
             for i in range(len(split)):
-                last = i == len(split) - 1
-                labels.append(self.labels.reading(marks if last else (), capital and i == 0))
+                labels.append(self._gap_label(gap if i == len(split) - 1 else "", capital and i == 0))
         marks = self._marks.findall(GLUED_HYPHEN.sub("", lead) if words else lead)
         return Parts(self.labels.reading(marks) if marks else "", " ".join(texts), " ".join(labels))
+
+    def _gap_label(self, gap: str, capital: bool) -> str:
+        """The label of a word before a gap."""
+        label = self._gap_labels.get((gap, capital))
+        if label is None:
+            if len(self._gap_labels) > MOST_GAPS:
+                self._gap_labels.clear()
+            label = self.labels.reading(self._marks.findall(GLUED_HYPHEN.sub("", gap)), capital)
+            self._gap_labels[gap, capital] = label
+        return label
 
     def attach(self, label: str, lead: str) -> str:
         """The label of a word with `label` after `lead` is found behind it; the word keeps its capital."""

@@ -11,6 +11,7 @@ n slots has the steps −lookahead … n − 1. Streams are cut in one of two wa
   longer than a chunk is one chunk), and for decoding the parts of a long stream in parallel.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -60,8 +61,7 @@ class Batch(NamedTuple):
 
 def stateful_rows(offsets: np.ndarray, lookahead: int, batch_size: int, bptt: int) -> int:
     """How many rows a batch of `stateful` has: `batch_size`, or fewer for a short text, but one."""
-    steps = int(offsets[-1] - offsets[0]) + lookahead * (len(offsets) - 1)
-    return max(1, min(batch_size, steps // bptt))
+    return max(1, min(batch_size, _first_step(offsets, len(offsets) - 1, lookahead) // bptt))
 
 
 def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int) -> Iterator[Batch]:
@@ -69,16 +69,14 @@ def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int) -> Iter
 
     Only some batches are in memory at a time. A short text has fewer rows: each has at least `bptt` steps.
     """
-    lengths = np.diff(data.offsets) + lookahead
-    firsts = np.concatenate([[0], np.cumsum(lengths)])  # the first step of each stream, in the line of all streams
     batch_size = stateful_rows(data.offsets, lookahead, batch_size, bptt)
-    width = -(-int(firsts[-1]) // batch_size)
+    width = -(-_first_step(data.offsets, len(data.offsets) - 1, lookahead) // batch_size)
     for block in range(0, width, BLOCK * bptt):
         size = min(BLOCK * bptt, width - block)
         arrays = empty_arrays(data, batch_size, size)
         for row in range(batch_size):
             start = row * width + block
-            _fill_row(data, lookahead, firsts, start, min(start + size, (row + 1) * width), row, arrays)
+            _fill_row(data, lookahead, start, min(start + size, (row + 1) * width), row, arrays)
         for step in range(0, size, bptt):
             yield _batch(arrays, slice(step, step + bptt), block == step == 0)
 
@@ -90,13 +88,18 @@ def _batch(arrays: Arrays, steps: slice = slice(None), fresh: bool = True) -> Ba
                  torch.from_numpy(labels[:, steps]), fresh)
 
 
-def _fill_row(data: StoreSet, lookahead: int, firsts: np.ndarray, start: int, stop: int, row: int,
-              arrays: Arrays) -> None:
+def _first_step(offsets: np.ndarray, stream: int, lookahead: int) -> int:
+    """The first step of a stream in the line of all streams."""
+    return int(offsets[stream] - offsets[0]) + stream * lookahead
+
+
+def _fill_row(data: StoreSet, lookahead: int, start: int, stop: int, row: int, arrays: Arrays) -> None:
     """Fill a row with the steps [start, stop) of the line of all streams."""
     tokens, pauses, labels = arrays
-    stream = int(np.searchsorted(firsts, start, "right")) - 1
-    while stream < len(firsts) - 1 and firsts[stream] < stop:
-        first, offset = int(firsts[stream]), int(data.offsets[stream])
+    streams = range(len(data.offsets) - 1)
+    stream = bisect_right(streams, start, key=lambda i: _first_step(data.offsets, i, lookahead)) - 1
+    while stream < len(streams) and (first := _first_step(data.offsets, stream, lookahead)) < stop:
+        offset = int(data.offsets[stream])
         length = int(data.offsets[stream + 1]) - offset
         for source, target, delay in ((data.ids, tokens, 0), (data.pauses, pauses, lookahead),
                                       (data.labels, labels, lookahead)):

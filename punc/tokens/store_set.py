@@ -3,10 +3,11 @@
 import contextlib
 import logging
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -39,8 +40,25 @@ class StoreSet(NamedTuple):
     ids: np.ndarray
     labels: np.ndarray | None
     pauses: np.ndarray | None
-    streams: list[str]
+    streams: Sequence[str]
     offsets: np.ndarray
+
+
+class StreamNames(Sequence):
+    """The names of the streams of a set. They are read from its index when asked for, as they can be millions."""
+
+    def __init__(self, index: Path, size: int):
+        self._index, self._size = index, size
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, i: Any) -> Any:
+        return list(self)[i]
+
+    def __iter__(self) -> Iterator[str]:
+        for block in _index_blocks(self._index):
+            yield from map(bytes.decode, block[0])
 
 
 class SetCounts(NamedTuple):
@@ -59,23 +77,33 @@ def read_set(folder: Path) -> StoreSet:
     ids = _open_array(folder / "ids.npy", np.int32)
     labels, pauses = (_open_array(folder / f, kind) if (folder / f).exists() else None
                       for f, kind in (("labels.npy", np.int8), ("pauses.npy", np.float32)))
-    streams, starts, lengths = _read_index(folder / "index")
+    starts, lengths = _read_index(folder / "index")
     offsets = np.append(starts, len(ids))
     fit = all(len(array) == len(ids) for array in (labels, pauses) if array is not None)
     if not fit or not len(starts) or starts[0] or not np.array_equal(np.diff(offsets), lengths):
         raise InputError("its files do not fit together", "make the store again: punc make-store", folder)
-    return StoreSet(ids, labels, pauses, streams, offsets)
+    return StoreSet(ids, labels, pauses, StreamNames(folder / "index", len(starts)), offsets)
 
 
-def _read_index(path: Path) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """The names, offsets and lengths of the streams."""
+def _read_index(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """The offsets and lengths of the streams, int64 (streams,). Raises InputError for a broken index."""
+    try:
+        numbers = [np.array(block[1:], np.int64) for block in _index_blocks(path)]
+        starts, lengths = np.concatenate([np.zeros((2, 0), np.int64), *numbers], axis=1)
+        return starts, lengths
+    except ValueError:
+        raise InputError("not STREAM OFFSET LENGTH lines", "make the store again: punc make-store", path) from None
+
+
+def _index_blocks(path: Path, size: int = 1 << 12) -> Iterator[list[tuple[bytes, ...]]]:
+    """The columns of some lines of an index at a time. Raises ValueError for lines that do not have three."""
     with open_input(path) as file:
-        try:
-            rows = [line.split(" ") for line in file.read().decode().split("\n")[:-1]]
-            streams, starts, lengths = zip(*rows, strict=True) if rows else ((), (), ())
-            return list(streams), np.array(starts, np.int64), np.array(lengths, np.int64)
-        except ValueError:
-            raise InputError("not STREAM OFFSET LENGTH lines", "make the store again: punc make-store", path) from None
+        while lines := list(islice(file, size)):
+            block = list(zip(*(line.removesuffix(b"\n").split(b" ") for line in lines), strict=True))
+            if len(block) != 3:
+                raise ValueError
+            b"".join(block[0]).decode()  # or it is no index
+            yield block
 
 
 def _open_array(path: Path, kind: type) -> np.ndarray:
@@ -137,7 +165,7 @@ def write_share(folder: Path, data: DataDir, tokenizer: Tokenizer, labels: Label
 
 def _end_streams(folder: Path) -> None:
     """Replace the last token of each stream of a set by END."""
-    _, starts, lengths = _read_index(folder / "index")
+    starts, lengths = _read_index(folder / "index")
     ids = np.load(folder / "ids.npy", mmap_mode="r+")
     ids[(starts + lengths - 1)[lengths > 0]] = END
     ids.flush()

@@ -82,9 +82,14 @@ class Tokenizer(ABC):
         """A new tokenizer, by how often each word occurs; arguments as those of `make`."""
 
     @classmethod
+    def is_token(cls, word: bytes) -> bool:
+        """Whether a word can be a token of its own, if it is frequent enough."""
+        return True
+
+    @classmethod
     def count(cls, sets: Sequence[DataDir], size: int, nj: int = 1) -> dict[bytes, int]:
         """What `learn` needs to know of data directories."""
-        return count_words(sets, size, nj)
+        return count_words(sets, size, nj, cls.is_token)
 
     @classmethod
     def write_counts(cls, directory: Path, sets: Sequence[DataDir], nj: int, share: Share) -> None:
@@ -94,7 +99,7 @@ class Tokenizer(ABC):
     @classmethod
     def read_counts(cls, directories: Sequence[Path], size: int) -> dict[bytes, int]:
         """What `count` returns, from the files of all shares. Raises InputError for a broken file."""
-        return read_word_counts(directories, size)
+        return read_word_counts(directories, size, cls.is_token)
 
     def write(self, directory: Path) -> None:
         """Write the files that `read_tokenizer` reads."""

@@ -2,11 +2,10 @@
 
 import contextlib
 import io
-import logging
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby, islice, repeat
 
@@ -17,14 +16,14 @@ from punc.base.files import atomic_file, decode_line, open_input
 from punc.base.jobs import Share
 from punc.base.lookup import Lookup
 from punc.base.parallel import map_ordered
+from punc.base.spilled_counts import SpilledCounts
 from punc.data.block_reader import COUNT_BYTES, Irregular, LineBlock, count_block, explain, line_blocks
 from punc.data.datadir import DataDir
 
-logger = logging.getLogger(__name__)
 UNK, END = 0, 1  # ids of the unknown token and the end of a stream
 SPECIALS = ("<unk>", "</s>")
 UNUSUAL = re.compile(rb"\A\n|\n\n|[^\n]\Z|[ \t\r\0]")  # in a vocabulary file: errors, or no line end at its end
-MOST_TYPES = 1 << 21  # different words that are counted at once: about 300 MB
+MOST_TYPES = 1 << 17  # different words that are counted in memory: about 25 MB
 
 
 class Vocabulary:
@@ -84,15 +83,17 @@ def count_vocabulary(sets: Sequence[DataDir], size: int, min_count: int = 1, nj:
     return Vocabulary([*SPECIALS, *most_frequent(count_words(sets, size, nj), size, min_count)])
 
 
-def count_words(sets: Sequence[DataDir], size: int, nj: int = 1) -> dict[bytes, int]:
-    """How often the words of data directories occur, without special tokens, as UTF-8.
+def count_words(sets: Sequence[DataDir], size: int, nj: int = 1,
+                is_token: Callable[[bytes], bool] = bool) -> dict[bytes, int]:
+    """How often the `size` most frequent words of data directories occur, without special tokens, as UTF-8.
 
-    size   the caller wants the `size` most frequent words
+    is_token   whether a word counts; by default, all do
 
-    Memory is bounded: see `add_up`.
+    Of words that occur equally often, the first in C order are taken. Counts are exact; memory does not grow with the
+    number of different words, as MOST_TYPES at a time are in memory, and others in a temporary file.
     """
     common = first_counts(sets)
-    return add_up(common, count_blocks(sets, common, nj), size)
+    return add_up(common, count_blocks(sets, common, nj), size, is_token)
 
 
 def first_counts(sets: Sequence[DataDir]) -> dict[bytes, int]:
@@ -129,30 +130,17 @@ def _blocks(sets: Sequence[DataDir]) -> Iterator[tuple[DataDir, LineBlock]]:
     return ((data, block) for data in sets for block in line_blocks(data, ["text"], COUNT_BYTES))
 
 
-def add_up(common: dict[bytes, int], blocks: Iterable[tuple[np.ndarray, Counter[bytes]]],
-           size: int) -> dict[bytes, int]:
-    """The sum of the counts of the first block and of all others, in their order; without special tokens.
-
-    Memory is bounded: when more than MOST_TYPES different words have been counted, the rarer half is dropped (as in
-    lossy counting, Manku & Motwani 2002, section 4.2). A count is too low by at most the sum of the largest counts that
-    were dropped each time; that sum is logged.
-    """
-    rare: Counter[bytes] = Counter()
-    dropped, most = 0, max(MOST_TYPES, 4 * size)
+def add_up(common: dict[bytes, int], blocks: Iterable[tuple[np.ndarray, Counter[bytes]]], size: int,
+           is_token: Callable[[bytes], bool]) -> dict[bytes, int]:
+    """The sum of the counts of the first block and of all others; arguments and result as in `count_words`."""
+    rare = SpilledCounts(MOST_TYPES)
     numbers = np.fromiter(common.values(), np.int64, len(common))
     for known, others in blocks:
         numbers += known
-        rare.update(others)
-        if len(rare) > most:
-            floor = int(np.partition(np.fromiter(rare.values(), np.int64, len(rare)), -most // 2)[-most // 2])
-            rare = Counter({word: n for word, n in rare.items() if n > floor})
-            dropped += floor
-    counts = {**dict(zip(common, numbers.tolist())), **rare}
-    for special in SPECIALS:
-        counts.pop(special.encode(), None)
-    if dropped:
-        logger.warning("counts of words are up to %d too low, to save memory", dropped)
-    return counts
+        rare.add(others)
+    rare.add(dict(zip(common, numbers.tolist())))
+    specials = set(map(str.encode, SPECIALS))
+    return rare.most_frequent(size, lambda word: word not in specials and is_token(word))
 
 
 def most_frequent(counts: dict[bytes, int], size: int, min_count: int) -> list[str]:

@@ -4,11 +4,11 @@
     COUNTS/known   how often each of these occurs in the other blocks of the job's share
     COUNTS/others  the other words of each block with their counts, one a line; an empty line ends a block
 
-The blocks are those of one job, in its order, so what is forgotten to save memory is the same, too.
+The blocks are those of one job.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -35,8 +35,9 @@ def write_word_counts(directory: Path, sets: Sequence[DataDir], nj: int, share: 
     (directory / "known").write_text("".join(f"{number}\n" for number in numbers.tolist()))
 
 
-def read_word_counts(directories: Sequence[Path], size: int) -> dict[bytes, int]:
-    """The counts of the words of all shares; `size` as in `count_words`. Raises InputError for a broken file."""
+def read_word_counts(directories: Sequence[Path], size: int,
+                     is_token: Callable[[bytes], bool]) -> dict[bytes, int]:
+    """The counts of the words of all shares, as `count_words` returns them. Raises InputError for a broken file."""
     first = dict(read_pairs(directories[0] / "first"))
 
     def blocks() -> Iterator[tuple[np.ndarray, Counter[bytes]]]:
@@ -51,7 +52,7 @@ def read_word_counts(directories: Sequence[Path], size: int) -> dict[bytes, int]
                     yield np.zeros_like(numbers), others
                     others = Counter()
 
-    return add_up(first, blocks(), size)
+    return add_up(first, blocks(), size, is_token)
 
 
 def write_pairs(file: IO[bytes], counts: dict[bytes, int]) -> None:

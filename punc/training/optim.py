@@ -95,6 +95,12 @@ def _scale_down(weights: Iterable[torch.Tensor], limit: float) -> None:
             grad = weight.grad = grad.coalesce()
         values.append(grad._values() if grad.is_sparse else grad)
     norm = torch.stack([value.norm() for value in values]).norm()
-    if norm > limit:
+    if norm.device.type != "cpu" or norm > limit:  # to ask a GPU whether it is above the limit would wait for it
+        factor = _factor(norm, limit)
         for value in values:
-            value.mul_(limit / norm)
+            value.mul_(factor)
+
+
+def _factor(norm: torch.Tensor, limit: float) -> torch.Tensor:
+    """By how much a gradient of this norm is multiplied; 1 if the norm is at most the limit."""
+    return torch.where(norm > limit, limit / norm, 1.0)

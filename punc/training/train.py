@@ -42,6 +42,7 @@ from punc.training.evaluate import evaluate, labelled
 from punc.training.gradients import sum_gradients
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions, check_non_gradient, parse_weights, run_conf
+from punc.training.prefetch import prefetch
 from punc.training.ranks import ALONE, Ranks, find_ranks
 
 logger = logging.getLogger(__name__)
@@ -145,7 +146,7 @@ def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOp
         seed = options.seed + 1000003 * (progress.epoch + 1)  # the same in a run that was stopped before this epoch
         torch.manual_seed(seed + ranks.rank)
         ranks.copy_weights(net)
-        batches = epoch_batches(net, data, chunks, options, seed, ranks)
+        batches = prefetch(epoch_batches(net, data, chunks, options, seed, ranks), net.device)
         batches = at_rates(batches, updates, progress.learning_rate, fall, slots)
         with tqdm(desc=f"epoch {progress.epoch + 1}", total=len(data.ids), unit="token", unit_scale=True, leave=False,
                   delay=2, disable=hide_progress()) as bar:

@@ -39,8 +39,11 @@ class ClassTokenizer(Tokenizer):
 
     @classmethod
     def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "ClassTokenizer":
-        counts = {word: n for word, n in counts.items() if not class_of(word.decode())}
         return cls(Vocabulary([*SPECIALS, *CLASSES, *most_frequent(counts, size, min_count)]))
+
+    @classmethod
+    def is_token(cls, word: bytes) -> bool:
+        return not class_of(word.decode())
 
     def encode(self, words: Sequence[str]) -> Encoding:
         return _with_classes(self.vocabulary.ids(words), lambda unknown: [words[i] for i in unknown.tolist()])

@@ -1,0 +1,241 @@
+"""What a GPU does for training: its matrix rate, the forms of the recurrence, the papers' models, and that CPU agrees.
+
+    python tests/bench/bench_gpu.py [--device cuda] [--parts matrix recurrence speed agreement] [--size S]
+
+It prints tables for a page. It needs punc's requirements and nothing else: no corpus, no trained model. With
+--device cpu the same runs on the CPU, without what only a GPU has. A part that fails says so, and the next one runs.
+
+recurrence  microseconds forward, and forward and backward, of T steps of B rows of H units, and the largest difference
+            from the loop in float64 on the CPU
+speed       words or characters a second in training, batches prepared by `prefetch`; the operations a second that this
+            is, all weights of matrix products counted three times, as a share of the measured matrix rate of the same
+            type; and how many operations of a step wait for the GPU
+agreement   the mean loss of the first batches, the largest difference of a posterior after them, and the share of
+            slots with the same label, of the GPU against the CPU
+"""
+
+import argparse
+import copy
+import statistics
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from functools import partial
+from itertools import islice
+
+import numpy as np
+import torch
+from bench_blstm import LABELS, data_of, vocabulary
+from bench_char import data_of as characters_of
+from recurrence_forms import forms
+from torch import Tensor
+
+from punc.base.bfloat16 import has_bfloat16
+from punc.base.device import find_device
+from punc.layers import lstm_loop
+from punc.models.base import create, model_class, option_names
+from punc.tokens.batches import Batch, by_length, cut, gather, stateful
+from punc.training.optim import Optimizer
+from punc.training.prefetch import prefetch
+from punc.training.train import train_epoch
+
+SHAPES = ((5, 100, 100), (32, 256, 100), (80, 100, 100), (32, 1024, 128))  # T, B, H
+EXACT = {"dropout": 0.0, "embedding_dropout": 0.0, "unknown": 0.0}  # devices draw other random numbers
+
+
+def wait(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def seconds(run: Callable[[], object], device: torch.device, least: float = 0.3) -> float:
+    """The median time of a call, of as many as take `least` seconds, after some that warm up."""
+    for _ in range(3):
+        run()
+    spent: list[float] = []
+    while sum(spent) < least or len(spent) < 5:
+        wait(device)
+        begin = time.perf_counter()
+        run()
+        wait(device)
+        spent.append(time.perf_counter() - begin)
+    return statistics.median(spent)
+
+
+def matrix_rate(device: torch.device, kind: torch.dtype) -> float:
+    """Operations a second of a product of two large matrices of random numbers."""
+    size = 8192 if device.type == "cuda" else 1024
+    a, b = (torch.randn(size, size, device=device).to(kind) for _ in range(2))
+    return 2 * size**3 / seconds(lambda: torch.mm(a, b), device)
+
+
+def print_matrix_rates(device: torch.device, rates: dict[torch.dtype, float]) -> None:
+    for kind, rate in rates.items():
+        print(f"| {str(kind).removeprefix('torch.')} | {rate / 1e12:.2f} TFLOP/s |")
+
+
+def print_recurrence(device: torch.device) -> None:
+    print("| T, B, H | form | forward, µs | both, µs | µs a step | difference |\n|---|---|--:|--:|--:|--:|")
+    for steps, batch, size in SHAPES:
+        torch.manual_seed(1)
+        given = [torch.randn(steps, batch, 4 * size), torch.randn(size, 4 * size) / size**0.5, torch.randn(3, size),
+                 torch.randn(batch, size), torch.randn(batch, size)]
+        grads = [torch.randn(steps, batch, size), torch.randn(batch, size)]
+        exact = lstm_loop.forward(*(t.double() for t in given))
+        expected = (*exact, *lstm_loop.backward(*(t.double() for t in grads), exact, *(t.double() for t in given[1:3])))
+        ours, own_grads = [t.to(device) for t in given], [t.to(device) for t in grads]
+        for name, maker in forms(device.type):
+            try:
+                row = measure_form(maker(ours, own_grads), ours, own_grads, expected, device)
+            except Exception as error:
+                traceback.print_exc()
+                row = f"failed: {type(error).__name__} | | |"
+            print(f"| {steps}, {batch}, {size} | {name} | {row} |", flush=True)
+
+
+def measure_form(form: object, given: list[Tensor], grads: list[Tensor], expected: tuple[Tensor, ...],
+                 device: torch.device) -> str:
+    def both() -> tuple[Tensor, ...]:
+        made = form.forward(*given)
+        return (*made, *form.backward(*grads, made, *given[1:3]))
+
+    difference = max(float((a.cpu().double() - b).abs().max()) for a, b in zip(both(), expected))
+    forward, whole = (1e6 * seconds(run, device) for run in (partial(form.forward, *given), both))
+    return f"{forward:,.0f} | {whole:,.0f} | {whole / len(given[0]):.1f} | {difference:.1e}"
+
+
+def models(exact: bool) -> dict[str, Callable[[], torch.nn.Module]]:
+    """The models at their papers' sizes, new; `exact`: without anything random."""
+    words = vocabulary()
+
+    def options(name: str) -> dict[str, float]:
+        return {option: value for option, value in EXACT.items() if exact and option in option_names(name)}
+
+    def second_stage() -> torch.nn.Module:
+        text_model = create("t_lstm", words, LABELS, {}).spec
+        return model_class("ta_lstm")(len(words.tokens), len(LABELS), text_model=text_model)
+
+    made = {"T-LSTM": lambda: create("t_lstm", words, LABELS, {}), "TA-LSTM-p": second_stage,
+            "BLSTM-CRF": lambda: create("blstm_crf", words, LABELS, options("blstm_crf"))}
+    for title, name in (("Bi-LSTM, characters", "bi_lstm"), ("CNN-Feature", "cnn_feature")):
+        made[title] = lambda name=name: model_class(name)(50, 4, **options(name))
+    return made
+
+
+def batches_of(title: str, size: float) -> tuple[Callable[[], "object"], int]:
+    """A function that begins the batches of a training set for this model, and the set's tokens."""
+    if title in ("T-LSTM", "TA-LSTM-p"):
+        data = data_of(int(400000 * size))
+        data = data._replace(pauses=np.random.default_rng(1).exponential(0.2, len(data.ids)).astype(np.float32))
+        return partial(stateful, data, 1, 100, 5), len(data.ids)
+    if title == "BLSTM-CRF":
+        data, lookahead, rows, chunk, context = data_of(int(200000 * size)), None, 16, 128, 16
+    else:
+        data, lookahead, rows, chunk, context = characters_of(int(20000 * size), 80), None, 100, 1 << 20, 0
+        lookahead = None if title.startswith("Bi") else 3
+    chunks = cut(data.offsets, lookahead, chunk, context)
+    groups = by_length(chunks, rows)
+    return lambda: (gather(data, chunks, group, lookahead) for group in groups), len(data.ids)
+
+
+def optimizer_of(model: torch.nn.Module, title: str) -> Optimizer:
+    return Optimizer(model, "adagrad", 0.1) if "T" in title[:2] else Optimizer(model, "adam", 0.001)
+
+
+def operations(model: torch.nn.Module) -> int:
+    """Of a token in training: six for each weight of a matrix product that is trained."""
+    return 6 * sum(w.numel() for name, w in model.named_parameters()
+                   if w.dim() > 1 and w.requires_grad and not name.startswith(("embedding", "vectors", "spelling")))
+
+
+def waits(run: Callable[[], object], device: torch.device) -> int:
+    """How many operations wait for the GPU."""
+    if device.type != "cuda":
+        return 0
+    torch.cuda.set_sync_debug_mode("warn")
+    try:
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            run()
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    return sum("synchroniz" in str(warning.message) for warning in found)
+
+
+def print_speed(device: torch.device, rates: dict[torch.dtype, float], size: float) -> None:
+    print("| model | type | tokens/s | of the matrix rate | waits a step |\n|---|---|--:|--:|--:|")
+    for title, make in models(exact=False).items():
+        begin_batches, tokens = batches_of(title, size)
+        for kind in rates:
+            torch.manual_seed(1)
+            model = make().to(device).train()
+            epoch = partial(train_epoch, model, optimizer_of(model, title), weights=None, max_grad_norm=5.0,
+                            bfloat16=kind == torch.bfloat16)
+            try:
+                some = list(islice(begin_batches(), 20))
+                epoch(batches=iter(some))
+                count = waits(lambda epoch=epoch, some=some: epoch(batches=iter(some)), device) / len(some)
+                begin = time.perf_counter()
+                epoch(batches=prefetch(begin_batches(), device))
+                speed = tokens / (time.perf_counter() - begin)
+                row = f"{speed:,.0f} | {speed * operations(model) / rates[kind]:.2%} | {count:.1f}"
+            except Exception as error:
+                traceback.print_exc()
+                row = f"failed: {type(error).__name__} | |"
+            print(f"| {title} | {str(kind).removeprefix('torch.')} | {row} |", flush=True)
+
+
+def after_training(model: torch.nn.Module, title: str, batches: list[Batch]) -> tuple[float, Tensor]:
+    """Train on the batches. The mean loss, and the log-posteriors (N, L) of the batches' slots after that."""
+    loss = train_epoch(model.train(), optimizer_of(model, title), iter(batches), None, 5.0)
+    found, state = [], ()
+    with torch.inference_mode():
+        for batch in batches:
+            on = batch.to(model.device)
+            state = model.initial_state(len(on.tokens)) if batch.fresh else state
+            logits, state = model.eval()(on.tokens, on.pauses, state)
+            found.append(model.log_posteriors(logits, on.tokens).cpu()[batch.labels >= 0])
+    return loss, torch.cat(found)
+
+
+def print_agreement(device: torch.device) -> None:
+    print("| model | loss, CPU | loss, GPU | largest difference | same labels |\n|---|--:|--:|--:|--:|")
+    for title, make in models(exact=True).items():
+        torch.manual_seed(1)
+        model = make()
+        batches = list(islice(batches_of(title, 0.05)[0](), 10))
+        other = copy.deepcopy(model).to(device)
+        try:
+            (loss, own), (loss2, found) = after_training(model, title, batches), after_training(other, title, batches)
+            difference = float((own.exp() - found.exp()).abs().max())
+            same = float((own.argmax(1) == found.argmax(1)).double().mean())
+            row = f"{loss:.6f} | {loss2:.6f} | {difference:.1e} | {same:.4%}"
+        except Exception as error:
+            traceback.print_exc()
+            row = f"failed: {type(error).__name__} | | |"
+        print(f"| {title} | {row} |", flush=True)
+
+
+def main() -> None:
+    parts = ("matrix", "recurrence", "speed", "agreement")
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--parts", nargs="*", default=parts, choices=parts)
+    parser.add_argument("--size", type=float, default=1.0, help="share of the text that speed is measured on")
+    args = parser.parse_args()
+    device = torch.device(find_device(args.device))
+    name = torch.cuda.get_device_name(device) if device.type == "cuda" else f"CPU, {torch.get_num_threads()} threads"
+    print(f"{name}, PyTorch {torch.__version__}", flush=True)
+    kinds = (torch.float32, torch.bfloat16)[:1 + has_bfloat16(str(device))]
+    rates = {kind: matrix_rate(device, kind) for kind in kinds}
+    runs = {"matrix": partial(print_matrix_rates, device, rates), "recurrence": partial(print_recurrence, device),
+            "speed": partial(print_speed, device, rates, args.size), "agreement": partial(print_agreement, device)}
+    for part in args.parts:
+        begin = time.perf_counter()
+        runs[part]()
+        print(f"{part}: {time.perf_counter() - begin:.0f} s\n", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""How fast models of the papers' sizes train with one thread, with two, and as two processes of one thread each.
+
+    python tests/bench/bench_ranks.py [--models NAME …] [--tokens N] [--rounds R]
+
+Processes train under torchrun, as `torchrun --nproc-per-node 2 --no-python punc train …` does. The settings take turns,
+R rounds; each trains on N tokens, after some that warm up. Prints the median tokens a second of each setting, the
+ratios to one thread, and how many processors each setting had. If others ran, too, that is less than 1 and 2, and the
+ratios say little. The last column is then a bound: the ratio that two ranks would have if neither ever waited, by the
+processor time of the first. Words have frequencies 1 / rank; texts of characters are lines of 80.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import time
+from itertools import islice
+
+import numpy as np
+import torch
+from bench_blstm import LABELS, vocabulary
+from bench_blstm import data_of as words_of
+from bench_char import CHARACTERS
+from bench_char import data_of as characters_of
+
+from punc.base.memory import keep_freed_memory
+from punc.models.base import create, model_class
+from punc.tokens.batches import by_length, cut, gather, stateful
+from punc.training.optim import Optimizer
+from punc.training.ranks import find_ranks
+from punc.training.train import train_epoch
+
+MODELS = "T-LSTM", "TA-LSTM-p", "BLSTM-CRF", "Bi-LSTM", "CNN-Feature"
+SETTINGS = {"1 thread": (1, 1), "2 threads": (2, 1), "2 ranks": (1, 2)}  # threads, ranks
+
+
+def model_and_batches(name, tokens):
+    """A new model and the batches of about so many tokens."""
+    if name in ("Bi-LSTM", "CNN-Feature"):
+        model = model_class(name.lower().replace("-", "_"))(CHARACTERS, 4)
+        data, size, batch_size, context = characters_of(max(tokens // 80, 100), 80), 1 << 20, 100, 0
+    else:
+        words = vocabulary()
+        model = create("blstm_crf" if name == "BLSTM-CRF" else "t_lstm", words, LABELS, {})
+        data, size, batch_size, context = words_of(tokens), 128, 32, 16
+        if name == "TA-LSTM-p":
+            model = model_class("ta_lstm")(len(words), len(LABELS), text_model=model.spec)
+            data = data._replace(pauses=np.random.default_rng(1).exponential(0.2, len(data.ids)).astype(np.float32))
+    if name.startswith("T"):
+        return model, lambda: stateful(data, 1, 100, 5)
+    chunks = cut(data.offsets, model.lookahead, size, context)
+    groups = by_length(chunks, batch_size)
+    return model, lambda: (gather(data, chunks, group, model.lookahead) for group in groups)
+
+
+def worker(name: str, tokens: int, threads: int) -> None:
+    """Train, in this process or with the other ranks. The first rank prints tokens and seconds."""
+    torch.set_num_threads(threads)
+    torch.manual_seed(1)
+    keep_freed_memory()  # as training does
+    ranks = find_ranks()
+    with ranks.join():
+        model, all_batches = model_and_batches(name, tokens)
+        labels = len(LABELS) if not name.startswith(("Bi", "CNN")) else 4
+        updates = Optimizer(model, "adagrad" if name.startswith("T") else "adam", 0.001)
+
+        def run(count: int | None) -> None:
+            batches = islice(all_batches(), count)
+            shares = batches if ranks.size == 1 else (b.share(ranks.rank, ranks.size, labels) for b in batches)
+            train_epoch(model.train(), updates, shares, None, 1.0, ranks=ranks)
+
+        run(3)
+        done = sum(int((batch.labels >= 0).sum()) for batch in all_batches()) if ranks.first else 0
+        begin, cpu = time.perf_counter(), time.process_time()
+        run(None)
+        if ranks.first:
+            print(json.dumps([done, time.perf_counter() - begin, time.process_time() - cpu]))
+
+
+def measure(name: str, tokens: int, threads: int, ranks: int) -> tuple[float, float]:
+    """Slots a second in a new process, or in ranks; and the processors that each rank's process had."""
+    command = [sys.executable]
+    if ranks > 1:
+        command += ["-m", "torch.distributed.run", "--nproc-per-node", str(ranks)]
+    command += [__file__, "--worker", name, "--threads", str(threads), "--tokens", str(tokens)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stderr)
+    slots, seconds, cpu = json.loads(done.stdout.splitlines()[-1])
+    return slots / seconds, cpu / seconds
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=MODELS)
+    parser.add_argument("--tokens", type=int, default=100_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
+    parser.add_argument("--threads", type=int, default=1, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.worker:
+        return worker(args.worker, args.tokens, args.threads)
+    print("| model |", " | ".join(SETTINGS), "| 2 threads / 1 | 2 ranks / 1 | processors | bound |")
+    print("|---" + "|--:" * 7 + "|")
+    for name in args.models:
+        rounds = [{title: measure(name, args.tokens, *setting) for title, setting in SETTINGS.items()}
+                  for _ in range(args.rounds)]
+        speeds = [statistics.median(found[title][0] for found in rounds) for title in SETTINGS]
+        ratios = [statistics.median(found[title][0] / found["1 thread"][0] for found in rounds)
+                  for title in list(SETTINGS)[1:]]
+        had = [statistics.median(found[title][1] for found in rounds) for title in SETTINGS]
+        bound = speeds[2] / had[2] / (speeds[0] / had[0])
+        print(f"| {name} | " + " | ".join(f"{speed:,.0f}" for speed in speeds)
+              + "".join(f" | {ratio:.2f}" for ratio in ratios)
+              + f" | {had[0]:.2f} {had[1]:.2f} {2 * had[2]:.2f} | {bound:.2f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
