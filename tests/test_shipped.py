@@ -1,5 +1,6 @@
 """Models by name or directory."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -51,6 +52,14 @@ def test_model_files_of_both_kinds(folder):
 def test_shipped_does_not_import_numpy():
     code = "import sys, punc.runtime.shipped; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_page_prints_what_it_says():
+    page = (Path(__file__).parents[1] / "docs/punctuate-now.md").read_text(encoding="utf-8")
+    words, expected = re.search(r'echo "(.*)" \| punc punctuate -\n```\n\n```\n(.*)\n', page).groups()
+    result = subprocess.run([sys.executable, "-c", "from punc.bin.main import main; main()", "punctuate", "-"],
+                            input=words, stdout=subprocess.PIPE, text=True, check=True)
+    assert result.stdout == expected + "\n"
 
 
 @pytest.mark.parametrize("name", shipped.shipped())
