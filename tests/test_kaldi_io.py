@@ -1,13 +1,18 @@
 """Kaldi float vectors: round trips, kaldiio as the other reader, and what is refused."""
 
+import io
+import os
 import pickle
 
 import kaldiio
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
 
 from punc.base.errors import InputError
-from punc.data.kaldi_io import VectorReader, write_vector
+from punc.data.kaldi_io import VectorReader, read_archive, read_array, write_vector
 
 VECTORS = {"a": [0.5, np.nan, 0.0], "bé": [], "c": [1e-3]}
 
@@ -84,3 +89,70 @@ def test_reader_refuses_matrices_and_integers(tmp_path):
         kaldiio.save_ark(ark, {"m": np.zeros(2, np.int32)})
     with pytest.raises(InputError, match="no float vector"):
         VectorReader(tmp_path / "x.scp").read("x.ark:2", 1)
+
+
+class Planted:
+    """A pickle that makes a file when it is read."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.path),)
+
+
+def test_archive_runs_no_code(tmp_path):
+    """kaldiio unpickles what follows PKL."""
+    content = b"utt PKL" + pickle.dumps(Planted(tmp_path / "ran"))
+    (tmp_path / "x.ark").write_bytes(content)
+    with pytest.raises(InputError, match=r"'utt' at byte .* is no float vector or matrix"):
+        list(read_archive(tmp_path / "x.ark"))
+    assert not (tmp_path / "ran").exists()
+
+
+@given(arrays(np.float32, array_shapes(max_dims=2, max_side=4), elements=st.floats(width=32)), st.booleans())
+def test_archive_of_kaldiio_round_trip(array, text):
+    content = io.BytesIO()
+    for key in ("a", "bé"):
+        content.write(f"{key} ".encode())
+        if text:
+            begin, rows = (" [\n", array) if array.ndim == 2 else (" [", [array])
+            content.write((begin + "\n".join(" ".join(map(repr, row.tolist())) for row in rows) + " ]\n").encode())
+        else:
+            kaldiio.matio.write_array(content, array)
+    content.seek(0)
+    for key in ("a", "bé"):
+        assert content.read(len(key.encode()) + 1).decode().strip() == key
+        np.testing.assert_array_equal(read_array(content, len(content.getvalue())), array)
+
+
+def test_archive_of_double_matrices(tmp_path):
+    kaldiio.save_ark(str(tmp_path / "x.ark"), {"m": np.eye(2), "n": np.arange(3.0)})
+    found = dict(read_archive(tmp_path / "x.ark"))
+    np.testing.assert_array_equal(found["m"], np.eye(2, dtype=np.float32))
+    np.testing.assert_array_equal(found["n"], np.arange(3, dtype=np.float32))
+
+
+@pytest.mark.parametrize(("text", "values"), [
+    ("[ 0 0.5 1 ]", [0, 0.5, 1]), ("[ ]", []), ("[ nan -1e-3 inf ]", [np.nan, -1e-3, np.inf])])
+def test_reader_text_vector(tmp_path, text, values):
+    (tmp_path / "x.ark").write_text(f"a  {text}\n")
+    vector = VectorReader(tmp_path / "x.scp").read(f"{tmp_path}/x.ark:2", 1)
+    np.testing.assert_array_equal(vector, np.array(values, np.float32))
+
+
+@pytest.mark.parametrize("content", [
+    b"\0BFV \x04\xff\xff\xff\x7f", b"\0BFV \x04\xff\xff\xff\xff", b"\0BFM \x04\xff\xff\xff\x7f\x04\xff\xff\xff\x7f",
+    b"\0BFV \x08\x01\0\0\0\0\0\0\0", b"\0BCM \0\0\0\0", b"\0BFV", b"", b" [ 1 2", b" [ 1_0 ]", b" [ 1 x ]",
+    b" [\n 1 2\n 3 ]\n", b" [ 1\n 2 ]\n", b"1 2 3\n"])
+def test_array_refuses(content):
+    with pytest.raises(ValueError, match=r"."):
+        read_array(io.BytesIO(content), len(content))
+
+
+def test_readers_do_not_wait_for_a_pipe(tmp_path):
+    os.mkfifo(tmp_path / "x.ark")
+    with pytest.raises(InputError, match="cannot read the archive"):
+        VectorReader(tmp_path / "x.scp").read(f"{tmp_path}/x.ark:0", 1)
+    with pytest.raises(InputError, match="cannot be read"):
+        list(read_archive(tmp_path / "x.ark"))

@@ -3,7 +3,7 @@
 What other packages and programs use:
 
     tables        Row, count_blanks, fields, read_table, sort_table, write_table, FORBIDDEN: Kaldi text tables
-    kaldi_io      write_vector: Kaldi float vectors
+    kaldi_io      read_archive, write_vector: Kaldi float vectors and matrices
     labels        Label, LabelSet, with_capital: label sets, labels.txt
     datadir       DataDir, Utterance, checksum, complete_tables, label_numbers, segment, speaker, write_data_dir,
                     write_tables, write_utterances: a data directory as streams of utterances

@@ -1,14 +1,23 @@
-"""Kaldi float vectors: archives (`.ark`) and their index (`.scp`), as `copy-vector` reads and writes them."""
+"""Kaldi float vectors and matrices: archives (`.ark`) and their index (`.scp`), as Kaldi's tools read and write them.
+
+What is read is data that others may have made. Only Kaldi's own binary and text forms of float vectors and matrices are
+read: kaldiio would also unpickle Python objects, that is, run their code, and believe any size in a header.
+"""
 
 import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
 import kaldiio
 import numpy as np
-from kaldiio.matio import read_kaldi
 
 from punc.base.errors import InputError
+
+KINDS = {b"FV ": (1, "<f4"), b"DV ": (1, "<f8"), b"FM ": (2, "<f4"), b"DM ": (2, "<f8")}  # dimensions, type
+LONGEST_KEY = 4096  # bytes
+NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?|[+-]?nan", re.IGNORECASE)
 
 
 def write_vector(ark: IO[bytes], key: str, values: np.ndarray) -> int:
@@ -16,6 +25,85 @@ def write_vector(ark: IO[bytes], key: str, values: np.ndarray) -> int:
     offset = ark.tell() + len(key.encode()) + 1
     kaldiio.save_ark(ark, {key: np.asarray(values, dtype=np.float32)})
     return offset
+
+
+def read_archive(path: str | os.PathLike) -> Iterator[tuple[str, np.ndarray]]:
+    """The keys of an archive, each with its vector (N,) or matrix (R, C), float32.
+
+    Raises InputError if the file cannot be read, or has anything else.
+    """
+    try:
+        if not Path(path).is_file():  # to open a pipe would wait for its writer
+            raise FileNotFoundError(2, "no such file")
+        with open(path, "rb") as ark:
+            size = os.fstat(ark.fileno()).st_size
+            while key := _read_key(ark):
+                try:
+                    yield key.decode(), read_array(ark, size)
+                except (ValueError, MemoryError):
+                    name = key[:60].decode("utf-8", "replace")
+                    raise InputError(f"'{name}' at byte {ark.tell()} is no float vector or matrix",
+                                     "make the archive again: it is broken or something else", path) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", "make the archive again", path) from None
+
+
+def _read_key(ark: IO[bytes]) -> bytes:
+    """The key that follows, without its blank; empty at the end of the file."""
+    key = b""
+    while (byte := ark.read(1)) not in (b"", b" ") and len(key) < LONGEST_KEY:
+        key += byte
+    return key.lstrip(b"\n")
+
+
+def read_array(file: IO[bytes], size: int) -> np.ndarray:
+    """The float vector (N,) or matrix (R, C) that follows in a file of `size` bytes, float32.
+
+    Raises ValueError if something else follows.
+    """
+    begin = file.read(2)
+    if begin == b"\0B":
+        return _read_binary(file, size)
+    file.seek(-len(begin), os.SEEK_CUR)
+    return _read_text(file)
+
+
+def _read_binary(file: IO[bytes], size: int) -> np.ndarray:
+    dimensions, kind = KINDS.get(file.read(3), (0, ""))
+    if not dimensions:
+        raise ValueError("not a float vector or matrix")
+    shape = [_read_int(file) for _ in range(dimensions)]
+    count = int(np.prod(shape, dtype=object)) * np.dtype(kind).itemsize
+    if min(shape) < 0 or count > size - file.tell():
+        raise ValueError("it ends before its header says")
+    return np.frombuffer(file.read(count), kind).astype(np.float32).reshape(shape)
+
+
+def _read_int(file: IO[bytes]) -> int:
+    """An int32 as Kaldi writes it, after its size."""
+    content = file.read(5)
+    if len(content) < 5 or content[0] != 4:
+        raise ValueError("no int32")
+    return int.from_bytes(content[1:], "little", signed=True)
+
+
+def _read_text(file: IO[bytes]) -> np.ndarray:
+    """` [ 0 0.5 1 ]`, or a matrix with a line for each row; an empty matrix is an empty vector."""
+    lines = [file.readline()]
+    if not lines[0].lstrip().startswith(b"["):
+        raise ValueError("not Kaldi's text form")
+    while not lines[-1].rstrip().endswith(b"]"):
+        lines.append(file.readline())
+        if not lines[-1]:
+            raise ValueError("no ']'")
+    is_matrix = not lines[0].strip(b" \t\r\n[]") and len(lines) > 1
+    rows = [line.split() for line in b"".join(lines).strip(b" \t\r\n[]").split(b"\n")]
+    if not all(NUMBER.fullmatch(number) for row in rows for number in row) or len({len(row) for row in rows}) > 1:
+        raise ValueError("not numbers in rows of one length")
+    array = np.array(rows, dtype="S").astype(np.float64).astype(np.float32)
+    if not is_matrix and len(rows) > 1:
+        raise ValueError("a vector of several lines")
+    return array if is_matrix else array[0]
 
 
 class VectorReader:
@@ -39,24 +127,24 @@ class VectorReader:
         try:
             ark = self._open(name)
             ark.seek(int(offset))
-            flag = ark.read(2)
-            ark.seek(int(offset))
-            # kaldiio also reads pickles and sound; only Kaldi's own binary and text forms are vectors.
-            vector = read_kaldi(ark) if flag == b"\0B" or flag[:1] in (b" ", b"[") else None
+            vector = read_array(ark, os.fstat(ark.fileno()).st_size)
         except OSError:
             raise InputError(f"cannot read the archive {name}", "make the index again", self.index, line) from None
-        except (ValueError, AssertionError, IndexError, RuntimeError):
+        except (ValueError, MemoryError):
             vector = None
-        if vector is None or vector.ndim != 1 or vector.dtype.kind != "f":
+        if vector is None or vector.ndim != 1:
             raise InputError(f"no float vector at {location}", "make the archive again: it is broken or something else",
                              self.index, line)
-        return vector.astype(np.float32, copy=False)
+        return vector
 
     def _open(self, name: str) -> IO[bytes]:
         if self._ark is None or name != self._name:
             self.close()
             local = self.index.parent / Path(name).name
-            self._ark, self._name = open(local if local.is_file() else name, "rb"), name  # noqa: SIM115
+            path = local if local.is_file() else Path(name)
+            if not path.is_file():  # to open a pipe would wait for its writer
+                raise FileNotFoundError(name)
+            self._ark, self._name = open(path, "rb"), name  # noqa: SIM115
         return self._ark
 
     def close(self) -> None:
