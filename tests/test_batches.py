@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import punc.tokens.batches
-from punc.tokens.batches import by_length, cut, gather, padding, stateful
+from punc.tokens.batches import gather, stateful
+from punc.tokens.chunks import by_length, cut
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import END
 
@@ -142,23 +143,6 @@ def test_gather_has_every_slot_once(lengths, lookahead, size, context, batch_siz
     assert sorted(found) == data.pauses.tolist()
 
 
-@pytest.mark.parametrize("lookahead", [None, 0, 2])
-def test_cut_text_not_longer_than_a_chunk_is_one_chunk(lookahead):
-    data = make([3, 5, 4])
-    chunks = cut(data.offsets, lookahead, 5, 2)
-    assert chunks.begin.tolist() == [0, 0, 0]
-    assert chunks.end.tolist() == [3, 5, 4]
-    assert chunks.first.tolist() == [-(lookahead or 0)] * 3
-
-
-@pytest.mark.parametrize("lookahead", [None, 1])
-def test_cut_depends_only_on_the_length_of_a_stream(lookahead):
-    """So decoding a recording alone gives the same labels as decoding it with others."""
-    alone = [a.tolist() for a in cut(make([23]).offsets, lookahead, 5, 2)][1:]
-    among = cut(make([9, 23, 1]).offsets, lookahead, 5, 2)
-    assert [a[among.stream == 1].tolist() for a in among][1:] == alone
-
-
 @pytest.mark.parametrize("lookahead", [None, 1])
 def test_batches_without_labels_and_pauses(lookahead):
     data = make([3, 2], labels=False, pauses=False)
@@ -166,24 +150,3 @@ def test_batches_without_labels_and_pauses(lookahead):
     batches = [gather(data, chunks, group, lookahead) for group in by_length(chunks, 2)]
     batches += stateful(data, lookahead or 0, 2, 2)
     assert all(b.pauses is None and bool((b.labels == -1).all()) for b in batches)
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.lists(st.integers(1, 200), min_size=1, max_size=40), st.integers(1, 9), st.none() | st.integers(0, 99))
-def test_by_length_groups_have_similar_lengths(lengths, batch_size, seed):
-    """All chunks once. They are sorted by length, so the differences of all lengths bound the padding."""
-    chunks = cut(make(lengths).offsets, 0, 1000, 0)
-    groups = by_length(chunks, batch_size, None if seed is None else np.random.default_rng(seed))
-    assert sorted(k for group in groups for k in group.tolist()) == list(range(len(lengths)))
-    assert all(1 <= len(group) <= batch_size for group in groups)
-    read = chunks.last - chunks.first
-    padded = sum(int((read[group].max() - read[group]).sum()) for group in groups)
-    assert padded <= (batch_size - 1) * (max(lengths) - min(lengths))
-    assert padding(chunks, batch_size) == pytest.approx(padded / (padded + int(read.sum())))
-
-
-def test_by_length_order_is_random_and_depends_on_the_seed():
-    chunks = cut(make([5] * 40).offsets, 0, 1000, 0)
-    orders = [np.concatenate(by_length(chunks, 4, np.random.default_rng(seed))).tolist() for seed in (1, 1, 2)]
-    assert orders[0] == orders[1] != orders[2]
-    assert np.concatenate(by_length(chunks, 4)).tolist() == list(range(40))

@@ -10,7 +10,8 @@ from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import Label, LabelSet
-from punc.decoding.decode import choose, decode, log_posteriors
+from punc.decoding.choose import choose
+from punc.decoding.decode import decode, log_posteriors
 from punc.models import base
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import END, UNK, Vocabulary

@@ -5,7 +5,7 @@ import pytest
 from punc.base.errors import InputError
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import Label, LabelSet
-from punc.text.casing import learn, read_casing, write_casing
+from punc.text.casing import Casing, learn, read_casing, write_casing
 from punc.text.prose_reader import TextReader
 
 LABELS = LabelSet((Label("O", "w"), Label("CAP", "W"), Label("PERIOD", "w.", (".",)),
@@ -54,3 +54,34 @@ def test_learn_needs_labels_of_the_set(tmp_path):
     for name, what in (("none", "no labels"), ("other", "'NO'")):
         with pytest.raises(InputError, match=what):
             learn([DataDir(tmp_path / name)], LABELS)
+
+
+@pytest.mark.parametrize(("word", "name", "text"), [
+    ("nato", "CAP", "NATO"), ("nato", "CAP_PERIOD", "NATO."), ("nato", "O", "nato"),
+    ("us", "O", "us"), ("us", "CAP", "US"),
+    ("iphone", "O", "iPhone"), ("iphone", "PERIOD", "iPhone."), ("iphone", "CAP_PERIOD", "iPhone."),  # of no label
+    ("other", "CAP", "Other"), ("IPHONE", "O", "IPHONE")])
+def test_casing_writes_words_with_the_capitals_of_the_table(word, name, text):
+    casing = Casing(LABELS, {"Nato": "NATO", "Us": "US", "iphone": "iPhone"})
+    assert casing.write_word(word, LABELS[LABELS.index(name)]) == text
+    assert casing.write(["a", word, "b"], ["CAP", name, "PERIOD"]) == ["A", text, "b."]
+
+
+def test_casing_sentences_begin_with_a_capital():
+    words = ["so", "it", "ends", "iphone", "users", "the", "end"]
+    names = ["O", "O", "PERIOD", "O", "PERIOD", "CAP", "O"]
+    expected = ["So", "it", "ends.", "iPhone", "users.", "The", "end"]
+    casing, labels = Casing(LABELS, {"iphone": "iPhone"}, sentences=True), {label.name: label for label in LABELS}
+    assert [casing.write_word(word, labels[name]) for word, name in zip(words, names)] == expected
+    casing.start_stream()
+    assert casing.write(words[:3], names[:3]) + casing.write(words[3:], names[3:]) == expected
+    assert casing.write(["a", "b"], ["O", "PERIOD"]) == ["a", "b."], "the stream goes on"
+    assert casing.write(["a", "b", "c"], ["O", "O", "PERIOD"], [0, 2]) == ["A", "b", "C."]
+    assert Casing(LABELS, {}).write(["a", "b"], ["PERIOD", "O"]) == ["a.", "b"], "without sentences, as the labels say"
+
+
+def test_casing_without_a_table_writes_the_labels(tmp_path):
+    casing = Casing.read(LABELS, tmp_path / "none")
+    assert casing.write(["nato", "met"], ["CAP", "PERIOD"]) == ["Nato", "met."]
+    (tmp_path / "casing").write_text("Nato NATO\n")
+    assert Casing.read(LABELS, tmp_path / "casing").write(["nato"], ["CAP"]) == ["NATO"]

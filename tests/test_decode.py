@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from punc.data.labels import Label, LabelSet
-from punc.decoding.decode import STEPS, choose, log_posteriors, streaming_logits
+from punc.decoding.decode import STEPS, log_posteriors
+from punc.decoding.stepwise import streaming_logits
 from punc.models.base import NeuralModel
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import END
@@ -172,13 +173,3 @@ def test_log_posteriors_batches_are_on_the_device_of_the_model(lookahead):
     with pytest.raises(LookupError) as found:
         log_posteriors(model, make([3, 4], True))
     assert found.value.args == ("meta", "meta")
-
-
-def test_choose_ties_and_scale():
-    posteriors = np.array([[.5, .3, .2], [.4, .4, .2], [.2, .4, .4], [.45, .25, .3]])
-    log_probs = np.log(posteriors)
-    assert choose(log_probs).tolist() == [0, 0, 1, 0]  # ties go to the weaker label
-    for scale in ([1, 1, 1], [.5, 1, 1], [.5, 1, 2], [1, 1, 10], [3, 1, 1]):
-        expected = [max(range(3), key=lambda k: row[k] * scale[k]) for row in posteriors]
-        assert choose(log_probs, np.array(scale)).tolist() == expected
-    assert choose(log_probs, np.array([.5, 1, 1])).tolist() == [1, 1, 1, 2]

@@ -18,10 +18,12 @@ from punc.base.bfloat16 import has_bfloat16
 from punc.base.errors import InputError
 from punc.base.options import description
 from punc.data.labels import Label, LabelSet
-from punc.decoding.decode import log_posteriors, streaming_logits
+from punc.decoding.decode import log_posteriors
+from punc.decoding.stepwise import streaming_logits
 from punc.layers.costs import squared_error
 from punc.models import base
-from punc.tokens.batches import cut, gather
+from punc.tokens.batches import gather
+from punc.tokens.chunks import cut
 from punc.tokens.store import Store
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import END, Vocabulary

@@ -20,8 +20,9 @@ from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
 from punc.decoding import spans, worker
+from punc.decoding.choose import choose
 from punc.decoding.constraints import case_rules, constrained
-from punc.decoding.decode import choose, log_posteriors
+from punc.decoding.decode import log_posteriors
 from punc.decoding.options import DecodingOptions
 from punc.decoding.streaming import punctuate_streaming
 from punc.models.base import create, load, save

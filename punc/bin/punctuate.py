@@ -11,10 +11,9 @@ from punc.base.jobs import Part, Share, add_job_options, new_part
 from punc.base.options import OptionParser, boolean, kebab
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
-from punc.decoding.options import DecodingOptions, parse_scale
-from punc.decoding.punctuate import punctuate, punctuate_share
-from punc.decoding.punctuated_parts import join_punctuated
-from punc.decoding.punctuated_text import OutputOptions, check_out, find_ctm, log_counts
+from punc.decoding.options import DecodingOptions, OutputOptions, parse_scale
+from punc.runtime.shipped import CASING, DEFAULT_LIVE, find_model, is_packed, model_files
+from punc.text.casing import Casing
 
 # Options that apply to a data directory, not to standard input.
 DIRECTORY_ONLY = {"nj", "jobs", "job",
@@ -23,21 +22,23 @@ DIRECTORY_ONLY = {"nj", "jobs", "job",
 
 def options() -> OptionParser:
     parser = OptionParser(
-        "punc punctuate [options] EXP-DIR DATA-DIR OUT-DIR | punc punctuate [--scale …] [--characters …] EXP-DIR -",
-        "Punctuates a data directory with a trained model. OUT-DIR is a data directory with the labels as punct. It "
-        "also has text_punct (the punctuated text), post.ark and post.scp (the posteriors) and, if there is a CTM, "
-        "ctm_punct. With - instead of DATA-DIR, punctuates words from standard input as they arrive; an empty line "
-        "ends a stream, other line ends mean nothing.",
+        "punc punctuate [options] MODEL DATA-DIR OUT-DIR | punc punctuate [--scale …] [--characters …] [MODEL] -",
+        "Punctuates a data directory with a model, named by its directory, or by its name if it ships with punc (en, "
+        "en-live). OUT-DIR is a data directory with the labels as punct. It also has text_punct (the punctuated text), "
+        "post.ark and post.scp (the posteriors) and, if there is a CTM, ctm_punct. With - instead of DATA-DIR, "
+        "punctuates words from standard input as they arrive; an empty line ends a stream, other line ends mean "
+        f"nothing; the default MODEL is then {DEFAULT_LIVE}.",
         "punc punctuate --scale O=0.5 exp/T-LSTM data/test_asr exp/T-LSTM/decode_test_asr")
     parser.add_signature(DecodingOptions)
     parser.add_signature(OutputOptions)
-    parser.add_signature(punctuate)
+    parser.add_argument("--nj", type=int, default=2, metavar="INT",
+                        help="number of processes on this machine that decode; on a GPU it is one")
     add_job_options(parser)
     parser.add_argument("--characters", type=boolean, default=False, metavar="BOOL",
                         help="only with -: each line is a text without blanks between words, as in Japanese; all but "
                              "its marks stays as it is")
-    parser.add_argument("directory", metavar="EXP-DIR", help="directory of the model")
-    parser.add_argument("data", metavar="DATA-DIR", help="data directory, or - for standard input")
+    parser.add_argument("directory", metavar="MODEL", help="directory of a model, or the name of one that ships")
+    parser.add_argument("data", metavar="DATA-DIR", nargs="?", help="data directory, or - for standard input")
     parser.add_argument("out", metavar="OUT-DIR", nargs="?", help="data directory to make")
     return parser
 
@@ -45,6 +46,11 @@ def options() -> OptionParser:
 def main(arguments: Sequence[str]) -> None:
     parser = options()
     args = parser.parse(arguments)
+    if (args.directory, args.data) == ("-", None):
+        args.directory, args.data = DEFAULT_LIVE, "-"
+    if args.data is None:
+        raise InputError("missing: DATA-DIR", "see punc punctuate --help")
+    args.directory = str(find_model(args.directory))
     if (args.data == "-") != (args.out is None):
         raise InputError("give OUT-DIR with a DATA-DIR, and not with -", "see punc punctuate --help")
     if args.out is None:
@@ -57,6 +63,14 @@ def main(arguments: Sequence[str]) -> None:
         raise InputError("--characters with a DATA-DIR", "leave it out: the tokens of the model decide")
     if args.nj < 1:
         raise InputError(f"--nj={args.nj} is too small", "give 1 or more")
+    punctuate_directory(args)
+
+
+def punctuate_directory(args: Namespace) -> None:
+    """Punctuate a data directory, or a share of it."""
+    # Imported here: for standard input, this would take a third of the time to the first word.
+    from punc.decoding.punctuate import punctuate, punctuate_share
+    from punc.decoding.punctuated_text import check_out, find_ctm, log_counts
     directory, data, out, share = Path(args.directory), DataDir(args.data), Path(args.out), Share.parsed(args)
     decoding, output = DecodingOptions.parsed(args), output_options(args)
     if not share:
@@ -66,32 +80,35 @@ def main(arguments: Sequence[str]) -> None:
     ctm = find_ctm(data, output)
     labels = LabelSet.read(directory / "labels.txt")
     tables = [data.path / name for name in data.tables]
-    model = [directory / "final.pt", directory / "labels.txt", directory / "vocab"]
     given = [file for file in (ctm, output.casing, output.clitics) if file]
-    with new_part(out, "punctuate", share, args, "out", [*model, *tables, *given]) as (part, result):
+    with new_part(out, "punctuate", share, args, "out", [*model_files(directory), *tables, *given]) as (part, result):
         counts, result["utterances"] = punctuate_share(directory, data, part, decoding, output, args.nj, share)
         result["counts"] = dict(counts)
     log_counts(out, labels, counts)
 
 
 def output_options(args: Namespace) -> OutputOptions:
-    return OutputOptions(args.posteriors, args.casing, args.clitics, args.ctm)
+    options = OutputOptions(args.posteriors, args.casing, args.clitics, args.ctm, args.sentence_case)
+    return options.with_casing_of(Path(args.directory))
 
 
 def join(parts: Sequence[Part], out: Path) -> None:
     """Join punctuated parts, for `punc join`."""
+    from punc.decoding.punctuated_parts import join_punctuated
     args = parts[0].parsed()
     join_punctuated(parts, out, Path(args.directory), DataDir(args.data), output_options(args))
 
 
 def punctuate_standard_input(args: Namespace) -> None:
     """Write the words of standard input with their marks to standard output."""
-    import torch  # slow to load: not for --help, nor in a parent that only reads and writes
-
+    from punc.decoding.dispatch import load_model
     from punc.decoding.streaming import punctuate_streaming
     from punc.decoding.streaming_chars import punctuate_lines
-    from punc.models.base import load
-    torch.set_num_threads(1)
-    model = load(args.directory)
-    run = punctuate_lines if args.characters else punctuate_streaming
-    run(model, sys.stdin.fileno(), sys.stdout.buffer, parse_scale(args.scale, model.labels))
+    directory = Path(args.directory)
+    model = load_model(directory)
+    source, sink, scale = sys.stdin.fileno(), sys.stdout.buffer, parse_scale(args.scale, model.labels)
+    if args.characters:
+        punctuate_lines(model, source, sink, scale)
+    else:
+        casing = Casing.read(model.labels, directory / CASING, is_packed(directory))
+        punctuate_streaming(model, source, sink, scale, casing)

@@ -9,21 +9,23 @@ from punc.base.jobs import Part, Share, add_job_options, new_part
 from punc.base.options import OptionParser
 from punc.decoding.options import DecodingOptions
 from punc.decoding.transcript import DECODING, join_transcripts, transcript
+from punc.runtime.shipped import find_model, model_files
 
 
 def options() -> OptionParser:
     parser = OptionParser(
-        "punc transcript [options] EXP-DIR DATA-DIR OUT-DIR",
-        "Punctuates ASR output. DATA-DIR is the Kaldi data directory that was decoded, --ctm what decoding wrote. "
-        "OUT-DIR gets text, ctm, txt/<recording>.txt in paragraphs, and subtitles as srt/<recording>.srt and "
-        "vtt/<recording>.vtt. Without --ctm, DATA-DIR/text is punctuated, and OUT-DIR gets text and txt. The scripts "
-        "utils/punctuate_*.sh run this in parallel.",
+        "punc transcript [options] MODEL DATA-DIR OUT-DIR",
+        "Punctuates ASR output with a model, named by its directory, or by its name if it ships with punc (en, "
+        "en-live). DATA-DIR is the Kaldi data directory that was decoded, --ctm what decoding wrote. OUT-DIR gets "
+        "text, ctm, txt/<recording>.txt in paragraphs, and subtitles as srt/<recording>.srt and vtt/<recording>.vtt. "
+        "Without --ctm, DATA-DIR/text is punctuated, and OUT-DIR gets text and txt. The scripts utils/punctuate_*.sh "
+        "run this in parallel.",
         "punc transcript --ctm exp/tri3/decode_test/score_10/test.ctm exp/TA-LSTM-p data/test transcripts")
     parser.add_signature(DecodingOptions)
     parser.set_defaults(chunk_size=DECODING.chunk_size)
     parser.add_signature(transcript, skip=("decoding", "share"))
     add_job_options(parser)
-    parser.add_argument("directory", metavar="EXP-DIR", help="directory of the model")
+    parser.add_argument("directory", metavar="MODEL", help="directory of a model, or the name of one that ships")
     parser.add_argument("data", metavar="DATA-DIR", help="Kaldi data directory")
     parser.add_argument("out", metavar="OUT-DIR", help="directory to make")
     return parser
@@ -31,6 +33,7 @@ def options() -> OptionParser:
 
 def main(arguments: Sequence[str]) -> None:
     args = options().parse(arguments)
+    args.directory = str(find_model(args.directory))
     directory, data, out, share = Path(args.directory), Path(args.data), Path(args.out), Share.parsed(args)
     run = partial(transcript, directory, data, decoding=DecodingOptions.parsed(args), ctm=args.ctm,
                   lowercase=args.lowercase)
@@ -47,7 +50,7 @@ def files(args: Namespace) -> list[Path]:
     names = ("text", "utt2spk", "segments", "reco2file_and_channel", "pauses.scp")
     tables = [data / name for name in names if (data / name).is_file()]
     ctms = sorted(ctm.glob("*.ctm")) if ctm.is_dir() else [ctm]
-    return [directory / "final.pt", directory / "labels.txt", directory / "vocab", *tables, *(ctms if args.ctm else [])]
+    return [*model_files(directory), *tables, *(ctms if args.ctm else [])]
 
 
 def join(parts: Sequence[Part], out: Path) -> None:

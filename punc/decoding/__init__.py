@@ -2,11 +2,12 @@
 
 What other packages and programs use:
 
-    decode            decode, log_posteriors, streaming_logits: posteriors and labels of streams
-    options           DecodingOptions, parse_scale: the options of decoding
+    decode            decode, log_posteriors: posteriors and labels of streams
+    dispatch          load_model: any model, to decode with
+    options           DecodingOptions, OutputOptions, parse_scale: the options of decoding, and of the output
     punctuate         punctuate, punctuate_share: `punc punctuate` on data directories
     punctuated_parts  join_punctuated: what several jobs punctuated, joined
-    punctuated_text   OutputOptions, check_out, find_ctm, log_counts: how the output is written
+    punctuated_text   check_out, find_ctm, log_counts: how the output is written
     spans             GROUP: long streams in spans
     streaming         punctuate_streaming: words punctuated as they come
     streaming_chars   punctuate_lines: lines of text without blanks, as they come

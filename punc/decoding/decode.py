@@ -1,20 +1,18 @@
-"""Posteriors and labels: of whole streams, of long streams in overlapping chunks, and of streams still arriving."""
+"""Posteriors and labels of streams; a long stream is decoded in overlapping chunks."""
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, repeat
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
 
-from punc.decoding.options import BATCH_SIZE, CHUNK_SIZE, CONTEXT
+from punc.decoding.choose import choose, scaled
+from punc.decoding.options import BATCH_SIZE, CHUNK_SIZE, CONTEXT, UNCUT
 from punc.models.base import Model
-from punc.tokens.batches import Batch, by_length, cut, gather
+from punc.tokens.batches import Batch, gather
+from punc.tokens.chunks import by_length, cut
 from punc.tokens.store_set import StoreSet
-from punc.tokens.vocabulary import END
 
 STEPS = 32  # steps with a carried state that are computed together: what they hold fits the cache
-UNCUT = 1 << 40
 
 
 @torch.inference_mode()
@@ -89,37 +87,3 @@ def _forward(model: Model, batch: Batch) -> torch.Tensor:
         out, state = model(batch.tokens[:, steps], pauses, state)
         logits.append(out)
     return torch.cat(logits, dim=1)
-
-
-def choose(log_probs: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray:
-    """The most probable label of each slot, (N,), given log-posteriors (N, L); of equal ones, the weaker label.
-
-    scale   (L,) factors of the posteriors before the choice (Che et al. 2016, section 3.4: O halved); None: all 1
-    """
-    return scaled(log_probs, scale).argmax(axis=1)
-
-
-def scaled(log_probs: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
-    """Log-posteriors (N, L) after multiplying the posteriors by factors (L,); None: all 1."""
-    return log_probs if scale is None else log_probs + np.log(scale)
-
-
-def streaming_logits(model: Model, tokens: Iterable[tuple[int, float]]) -> Iterator[np.ndarray]:
-    """The logits (L,) of each slot of a stream, as soon as the model's look-ahead allows.
-
-    tokens   the id of each token and the pause *before* it in seconds (NaN unknown)
-
-    Raises ValueError if the model reads whole streams.
-    """
-    if model.lookahead is None:
-        raise ValueError("this model reads whole streams")
-    ahead = model.lookahead
-    stepper, slot = model.stepper(), -ahead
-    # The pause before the newest token is in the slot one back; the slot decided now is `ahead` back.
-    pauses = deque([np.nan] * max(ahead, 1), maxlen=max(ahead, 1))
-    for token, pause in chain(tokens, repeat((END, np.nan), ahead)):
-        pauses.append(pause)
-        logits = stepper.step(token, pauses[0] if ahead else np.nan)
-        if slot >= 0:
-            yield logits
-        slot += 1

@@ -1,7 +1,8 @@
-"""The options of decoding, which `punc punctuate` and `punc transcript` share."""
+"""The options of `punc punctuate`: of decoding, which `punc transcript` shares, and of the output."""
 
 from argparse import Namespace
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from punc.base.device import check_device
 from punc.base.errors import InputError
 from punc.base.options import kebab, nearest
 from punc.data.labels import LabelSet
+from punc.runtime.shipped import CASING, is_packed
 
 # The chunks of a long stream are decoded side by side. Some tokens of context before each (and after it, for a model
 # that reads both ways) bring the model into its state. Where a stream is cut is fixed, so labels do not depend on the
@@ -16,6 +18,8 @@ from punc.data.labels import LabelSet
 CHUNK_SIZE = 1024  # tokens
 CONTEXT = 256  # tokens
 BATCH_SIZE = 32  # chunks; with 128, BLSTM-CRF takes 1.5 times as long
+PACKED_CONTEXT, PACKED_BATCH_SIZE = 32, 64  # for packed models: 1 label in 3000 differs from those with 256
+UNCUT = 1 << 40  # tokens of a chunk, where a stream is not cut
 
 
 @dataclass(frozen=True)
@@ -24,8 +28,8 @@ class DecodingOptions:
 
     scale       multiply posteriors before labels are chosen: LABEL=FACTOR,…; O=0.8 gives more marks, O=1.2 fewer
     chunk_size  tokens of a stream decoded in one go; 0: the whole stream, however much memory that takes
-    context     tokens read before each chunk (and after it, by a model that reads both ways)
-    batch_size  chunks decoded together; changes the speed, not the labels
+    context     tokens read before each chunk (and after it, by a model that reads both ways); default: 256, packed 32
+    batch_size  chunks decoded together; changes the speed, not the labels; default: 32, packed 64
     viterbi     a CRF gives the most probable sequence of labels; false: the most probable label of each slot
     device      auto, cpu, cuda or cuda:N; auto: a GPU if PyTorch sees one
     case_rule   a word after the end of a sentence, or at the start of a stream, gets a capital
@@ -35,15 +39,15 @@ class DecodingOptions:
 
     scale: str = ""
     chunk_size: int = CHUNK_SIZE
-    context: int = CONTEXT
-    batch_size: int = BATCH_SIZE
+    context: int | None = None
+    batch_size: int | None = None
     viterbi: bool = True
     case_rule: bool = False
     device: str = "auto"
 
     def __post_init__(self) -> None:
         for name, least in (("chunk_size", 0), ("context", 0), ("batch_size", 1)):
-            if (value := getattr(self, name)) < least:
+            if (value := getattr(self, name)) is not None and value < least:
                 raise InputError(f"{kebab(name)}={value} is too small", f"give {least} or more")
         check_device(self.device)
 
@@ -52,9 +56,39 @@ class DecodingOptions:
         """The options on a parsed command line."""
         return cls(**{field.name: getattr(args, field.name) for field in fields(cls)})
 
+    def sizes(self, packed: bool) -> tuple[int, int]:
+        """The context and the batch size; where they are not given, the default of packed models or that of others."""
+        context, batch_size = (PACKED_CONTEXT, PACKED_BATCH_SIZE) if packed else (CONTEXT, BATCH_SIZE)
+        return context if self.context is None else self.context, self.batch_size or batch_size
+
     def factors(self, labels: LabelSet) -> np.ndarray | None:
         """The factor of each posterior, float32 (L,); None if all are 1. Raises InputError for a bad `scale`."""
         return parse_scale(self.scale, labels)
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """What `punc punctuate` writes besides the labels.
+
+    posteriors  write post.ark and post.scp
+    casing      a file of words with more capitals than the first letter (NATO); default: that of the packed model
+    clitics     a file of clitics to join to their words (do n't → don't); text_punct becomes prose
+    ctm         the CTM to write as ctm_punct; default: DATA-DIR/ctm, if there is one
+    sentence_case  text_punct has a capital after the end of a sentence, whatever the labels; always with a packed model
+    """
+
+    posteriors: bool = True
+    casing: str = ""
+    clitics: str = ""
+    ctm: str = ""
+    sentence_case: bool = False
+
+    def with_casing_of(self, directory: Path) -> "OutputOptions":
+        """With the casing of the packed model of a directory, where no other is given; as it is for another model."""
+        if not is_packed(directory):
+            return self
+        path = directory / CASING
+        return replace(self, casing=self.casing or str(path) * path.is_file(), sentence_case=True)
 
 
 def parse_scale(text: str, labels: LabelSet) -> np.ndarray | None:

@@ -19,8 +19,8 @@ from punc.base.parallel import map_ordered
 from punc.data.datadir import DataDir, Utterance, write_utterances
 from punc.data.labels import LabelSet
 from punc.data.tables import count_blanks
-from punc.decoding.options import DecodingOptions
-from punc.decoding.punctuated_text import OutputOptions, PunctuatedText, check_out, punctuated_dir
+from punc.decoding.options import DecodingOptions, OutputOptions
+from punc.decoding.punctuated_text import PunctuatedText, check_out, punctuated_dir
 from punc.decoding.spans import Span, span_groups
 from punc.decoding.worker import Decoder, Task, task_of
 from punc.tokens.tokenizer import read_tokenizer
@@ -59,7 +59,7 @@ def _start(directory: Path, data: DataDir, decoding: DecodingOptions,
     """The label set, a decoder, and the groups of tokens to decode."""
     tokenizer, label_set = read_tokenizer(directory), LabelSet.read(directory / "labels.txt")
     decoder = Decoder(directory, decoding, output.posteriors)
-    return label_set, decoder, span_groups(data, tokenizer, decoding.chunk_size, decoding.context)
+    return label_set, decoder, span_groups(data, tokenizer, decoding.chunk_size, decoder.context)
 
 
 def _write(tmp: Path, out: Path, data: DataDir, results: Results, label_set: LabelSet,

@@ -16,7 +16,8 @@ from punc.base.jobs import FILE, Part, concatenate
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
 from punc.data.tables import Row, fields, read_table
-from punc.decoding.punctuated_text import OutputOptions, check_out, punctuated_dir
+from punc.decoding.options import OutputOptions
+from punc.decoding.punctuated_text import check_out, punctuated_dir
 
 
 def join_punctuated(parts: Sequence[Part], out: Path, directory: Path, data: DataDir, output: OutputOptions) -> None:

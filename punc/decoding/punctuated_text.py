@@ -8,9 +8,8 @@
 import logging
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
@@ -25,30 +24,15 @@ from punc.data.datadir import DataDir, Utterance, complete_tables
 from punc.data.labels import LabelSet
 from punc.data.tables import sort_table
 from punc.decoding.marked_ctm import write_marked_ctm
-from punc.text.casing import read_casing
-from punc.text.prose_reader import Clitics, written
-from punc.text.prose_writer import ProseWriter
+from punc.decoding.options import OutputOptions
+from punc.text.casing import Casing, read_casing
+from punc.text.prose_reader import Clitics
+from punc.text.prose_writer import QUOTE, ProseWriter
 
 logger = logging.getLogger(__name__)
 
 # Files that an earlier run with other options may have left in OUT-DIR.
 STALE = ("text_punct", "ctm_punct", "post.ark", "post.scp", "pauses.ark", "pauses.scp")
-
-
-@dataclass(frozen=True)
-class OutputOptions:
-    """What `punc punctuate` writes besides the labels.
-
-    posteriors  write post.ark and post.scp
-    casing      a file of words with more capitals than the first letter (NATO); text_punct becomes prose
-    clitics     a file of clitics to join to their words (do n't → don't); text_punct becomes prose
-    ctm         the CTM to write as ctm_punct; default: DATA-DIR/ctm, if there is one
-    """
-
-    posteriors: bool = True
-    casing: str = ""
-    clitics: str = ""
-    ctm: str = ""
 
 
 def check_out(out: Path, data: DataDir) -> None:
@@ -113,8 +97,10 @@ class PunctuatedText:
         self._matrices: _Matrices | None = None
         with ExitStack() as stack:
             self._text = stack.enter_context(open(tmp / "text_punct", "wb"))
-            if options.casing or options.clitics:
-                self._prose = ProseWriter(self._text, label_set, read_casing(options.casing) if options.casing else {},
+            table = read_casing(options.casing) if options.casing else {}
+            self._casing, self._stream = Casing(label_set, table, options.sentence_case), ""
+            if options.clitics or (options.casing and any(QUOTE in label.mark for label in label_set)):
+                self._prose = ProseWriter(self._text, label_set, table,
                                           Clitics(options.clitics).tokens if options.clitics else frozenset())
             if options.posteriors:
                 ark, index = (stack.enter_context(open(tmp / name, "wb")) for name in ("post.ark", "post.scp"))
@@ -137,7 +123,8 @@ class PunctuatedText:
         for utterances, chosen, posteriors in results:
             labels = names[chosen].tolist()
             if not self._prose:
-                words = written(list(chain.from_iterable(u.words for u in utterances)), labels, self._label_set)
+                words = self._casing.write(list(chain.from_iterable(u.words for u in utterances)), labels,
+                                           self._starts(utterances))
             counts = np.bincount(chosen, minlength=len(names)).tolist()
             self.counts.update(dict(zip(self._label_set.names, counts)))
             self.utterances += len(utterances)
@@ -154,6 +141,16 @@ class PunctuatedText:
                 begin = end
         if self._prose:
             self._prose.close()
+
+    def _starts(self, utterances: Sequence[Utterance]) -> list[int]:
+        """The words that begin a stream."""
+        starts, begin = [], 0
+        for utterance in utterances:
+            if utterance.words and utterance.stream != self._stream:
+                starts.append(begin)
+                self._stream = utterance.stream
+            begin += len(utterance.words)
+        return starts
 
 
 class _Matrices:

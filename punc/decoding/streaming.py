@@ -12,14 +12,15 @@ import os
 import re
 from collections import deque
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import IO
 
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.decoding.decode import decode, streaming_logits
-from punc.models.base import Model
-from punc.text.prose_reader import written
+from punc.decoding.dispatch import AnyModel, decode
+from punc.decoding.stepwise import streaming_logits
+from punc.text.casing import Casing
 from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import Tokenizer, encode_streams
 from punc.tokens.vocabulary import END
@@ -27,22 +28,26 @@ from punc.tokens.vocabulary import END
 logger = logging.getLogger(__name__)
 
 READ_SIZE = 1 << 16  # bytes
+CACHED = 1 << 13  # words whose tokens are kept
 STREAM_END = re.compile(r"\n[ \t\r\v\f]*\n")
 BLANK = re.compile(r"[ \t\n\r\v\f]+")
 
 
-def punctuate_streaming(model: Model, source: int, sink: IO[bytes], scale: np.ndarray | None = None) -> None:
+def punctuate_streaming(model: AnyModel, source: int, sink: IO[bytes], scale: np.ndarray | None = None,
+                        casing: Casing | None = None) -> None:
     """Punctuate words from the file descriptor `source`; `sink` is flushed before each wait for input.
 
     scale   (L,) factors of the posteriors before labels are chosen; None: all 1
+    casing  writes the words with their labels; None: without a table
 
     A model that reads whole streams writes at the end of each stream. Raises InputError if there is no word.
     """
-    words, empty = WordStream(source, sink), True
+    words, empty, casing = WordStream(source, sink), True, casing or Casing(model.labels, {})
     for stream in words.streams():
         empty = False
+        casing.start_stream()
         punctuate = _whole if model.lookahead is None else _one_by_one
-        for number, word in enumerate(punctuate(model, stream, scale)):
+        for number, word in enumerate(punctuate(model, stream, scale, casing)):
             sink.write((b" " if number else b"") + word.encode())
         sink.write(b"\n")
     sink.flush()
@@ -52,10 +57,10 @@ def punctuate_streaming(model: Model, source: int, sink: IO[bytes], scale: np.nd
         raise InputError("standard input has no words", "pipe words into it")
 
 
-def _one_by_one(model: Model, words: Iterator[str], scale: np.ndarray | None) -> Iterator[str]:
-    log_factors = np.zeros(len(model.labels), np.float32) if scale is None else np.log(scale)
+def _one_by_one(model: AnyModel, words: Iterator[str], scale: np.ndarray | None, casing: Casing) -> Iterator[str]:
+    log_factors = None if scale is None else np.log(scale)
     waiting: deque[str | None] = deque()
-    forms = [label.write for label in model.labels]
+    labels, write = list(model.labels), casing.write_word
 
     def tokens() -> Iterator[tuple[int, float]]:
         for token, word in _tokens(model.tokenizer, words):
@@ -65,7 +70,8 @@ def _one_by_one(model: Model, words: Iterator[str], scale: np.ndarray | None) ->
     for logits in streaming_logits(model, tokens()):
         word = waiting.popleft()
         if word is not None:
-            yield forms[int((logits + log_factors).argmax())](word)
+            best = (logits if log_factors is None else logits + log_factors).argmax()
+            yield write(word, labels[best])
 
 
 def _tokens(tokenizer: Tokenizer, words: Iterator[str]) -> Iterator[tuple[int, str | None]]:
@@ -74,10 +80,11 @@ def _tokens(tokenizer: Tokenizer, words: Iterator[str]) -> Iterator[tuple[int, s
     If the tokenizer replaces the last token of a stream by END, the last token of each word waits for the next word.
     """
     last = None
+    encode = lru_cache(CACHED)(lambda word: tokenizer.encode((word,)).ids.tolist())
     for word in words:
         if last:
             yield last
-        *ids, final = tokenizer.encode((word,)).ids.tolist()
+        *ids, final = encode(word)
         yield from ((token, None) for token in ids)
         last = (final, word)
         if not tokenizer.ends_with_end:
@@ -87,11 +94,11 @@ def _tokens(tokenizer: Tokenizer, words: Iterator[str]) -> Iterator[tuple[int, s
         yield END, last[1]
 
 
-def _whole(model: Model, stream: Iterator[str], scale: np.ndarray | None) -> list[str]:
+def _whole(model: AnyModel, stream: Iterator[str], scale: np.ndarray | None, casing: Casing) -> list[str]:
     words = list(stream)
     (ids, slots, _), offsets = encode_streams(model.tokenizer, words, [0, len(words)])
     chosen = decode(model, StoreSet(ids, None, None, [""], offsets), scale)[0][slots]
-    return written(words, np.array(model.labels.names, object)[chosen].tolist(), model.labels)
+    return casing.write(words, np.array(model.labels.names, object)[chosen].tolist())
 
 
 class WordStream:

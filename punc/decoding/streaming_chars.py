@@ -12,8 +12,7 @@ from typing import IO
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.decoding.decode import decode
-from punc.models.base import Model
+from punc.decoding.dispatch import AnyModel, decode
 from punc.text.characters import CharacterReader
 from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import encode_streams
@@ -21,7 +20,7 @@ from punc.tokens.tokenizer import encode_streams
 READ_SIZE = 1 << 20  # bytes: a few thousand lines, which fill batches
 
 
-def punctuate_lines(model: Model, source: int, sink: IO[bytes], scale: np.ndarray | None = None) -> None:
+def punctuate_lines(model: AnyModel, source: int, sink: IO[bytes], scale: np.ndarray | None = None) -> None:
     """Punctuate lines from the file descriptor `source`.
 
     scale   (L,) factors of the posteriors before labels are chosen; None: all 1
@@ -53,7 +52,7 @@ def _whole_lines(source: int) -> Iterator[bytes]:
     yield b"".join(rest)
 
 
-def _labels(model: Model, texts: Sequence[list[str]], scale: np.ndarray | None) -> Iterator[list[str]]:
+def _labels(model: AnyModel, texts: Sequence[list[str]], scale: np.ndarray | None) -> Iterator[list[str]]:
     """The label names of each text that has tokens."""
     texts = [text for text in texts if text]
     if not texts:

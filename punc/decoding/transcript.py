@@ -35,7 +35,8 @@ from punc.decoding.cues import make_cues, marks_after
 from punc.decoding.options import CHUNK_SIZE, DecodingOptions
 from punc.decoding.subtitles import capitalized, cue_texts, paragraphs, srt, vtt
 from punc.decoding.worker import Decoder, Task
-from punc.text.prose_reader import written
+from punc.runtime.shipped import CASING, is_packed
+from punc.text.casing import Casing
 from punc.timing.fast_ctm import CtmFile
 from punc.tokens.tokenizer import Encoding, encode_streams, read_tokenizer
 
@@ -65,7 +66,7 @@ def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions
             read_text(data, share, decoding.chunk_size)
         tmp = stack.enter_context(atomic_dir(out))
         files = [stack.enter_context(open(tmp / name, "wb")) for name in ("text", "ctm")[:1 + bool(ctm)]]
-        writer = _Writer(tmp, label_set, *files)
+        writer = _Writer(tmp, Casing.read(label_set, directory / CASING, is_packed(directory)), label_set, *files)
         bar = stack.enter_context(tqdm(desc="punctuating", unit="word", unit_scale=True, leave=False, delay=2,
                                        disable=hide_progress()))
         for group in groups:
@@ -93,13 +94,16 @@ def _labels(decoder: Decoder, encoding: Encoding, offsets: np.ndarray, pauses: n
 class _Writer:
     """Writes punctuated ASR output to a directory, group by group; without a CTM, `ctm` is None."""
 
-    def __init__(self, directory: Path, label_set: LabelSet, text: IO[bytes], ctm: IO[bytes] | None = None):
+    def __init__(self, directory: Path, casing: Casing, label_set: LabelSet, text: IO[bytes],
+                 ctm: IO[bytes] | None = None):
+        self._casing = casing
         self._directory, self._label_set, self._text, self._ctm = directory, label_set, text, ctm
         for kind in KINDS if ctm else KINDS[:1]:
             (directory / kind).mkdir()
 
     def write(self, output: AsrOutput, labels: np.ndarray) -> None:
-        words = written(output.words, np.array(self._label_set.names, object)[labels].tolist(), self._label_set)
+        names = np.array(self._label_set.names, object)[labels].tolist()
+        words = self._casing.write(output.words, names, [0, *output.streams[:-1]])
         begin = 0
         for id, end in output.lines:
             self._text.write(" ".join((id, *words[begin:end])).encode() + b"\n")

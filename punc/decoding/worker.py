@@ -1,25 +1,25 @@
 """The decoder as worker processes run it: it receives token arrays and returns label numbers and posteriors.
 
-Importing torch takes a second, so it is imported only where something is decoded. The parent of several processes
-does without: it reads and writes while the processes load torch. Each process decodes with one thread, because
-batches are too small to be shared between threads. On a GPU one process decodes: it has the GPU to itself.
+Importing torch takes a second, so it is imported only where a model decodes that is not packed. The parent of several
+processes does without: it reads and writes while the processes load torch. Each process decodes with one thread,
+because batches are too small to be shared between threads. On a GPU one process decodes: it has the GPU to itself.
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from punc.base.device import find_device
 from punc.base.errors import InputError
 from punc.data.labels import LabelSet
+from punc.decoding.choose import scaled
+from punc.decoding.dispatch import AnyModel, decode, load_model
 from punc.decoding.options import DecodingOptions
 from punc.decoding.spans import Span, joined
+from punc.runtime.shipped import is_packed
 from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import read_tokenizer
-
-if TYPE_CHECKING:  # it imports torch
-    from punc.models.base import Model
 
 
 class Task(NamedTuple):
@@ -56,51 +56,45 @@ class Decoder:
 
     def __init__(self, directory: Path, options: DecodingOptions, posteriors: bool = False):
         labels = LabelSet.read(directory / "labels.txt")
-        if not (directory / "final.pt").is_file():
+        self.packed = is_packed(directory)
+        if not self.packed and not (directory / "final.pt").is_file():
             raise InputError("no such file", "train the model, or name another directory", directory / "final.pt")
         if options.case_rule:
             _check_case_rule(directory, labels)
         self.directory, self.options, self.posteriors = directory, options, posteriors
         self.scale = options.factors(labels)
+        self.context, self.batch_size = options.sizes(self.packed)
         self.device = _device(directory, options.device)
-        self._model: Model | None = None
+        self._model: AnyModel | None = None
         self._uncased: np.ndarray | None = None  # bool (vocabulary,), the tokens without case, for case_rule
 
     def __call__(self, task: Task) -> tuple[np.ndarray, np.ndarray | None]:
-        from punc.decoding.decode import decode
         if self._model is None:
             self._model = self._load()
         streams = StoreSet(task.ids, None, task.pauses, [""] * (len(task.offsets) - 1), task.offsets)
         options, case_rule = self.options, self.options.case_rule
         chosen, log_probs = decode(self._model, streams, self.scale, viterbi=options.viterbi and not case_rule,
                                    posteriors=self.posteriors or case_rule, chunk_size=options.chunk_size,
-                                   context=options.context, batch_size=options.batch_size)
+                                   context=self.context, batch_size=self.batch_size)
         if len(task.slots) < len(chosen):
             chosen, log_probs = chosen[task.slots], None if log_probs is None else log_probs[task.slots]
         if case_rule and log_probs is not None:
             chosen = self._with_case_rule(self._model, log_probs, task)
         return chosen.astype(np.int8), np.exp(log_probs) if self.posteriors and log_probs is not None else None
 
-    def _load(self) -> "Model":
-        import torch
-
-        from punc.base.memory import keep_freed_memory
-        from punc.models.base import load
-        torch.set_num_threads(1)
-        keep_freed_memory()
-        model = load(self.directory)
+    def _load(self) -> AnyModel:
+        model = load_model(self.directory, self.device)
         chunk_size, ahead = self.options.chunk_size, model.lookahead or 0
-        if chunk_size and ahead > max(chunk_size, self.options.context):
+        if chunk_size and ahead > max(chunk_size, self.context):
             raise InputError(f"the model reads {ahead} tokens past a slot, but --chunk-size={chunk_size}",
                              "give that many or more")
-        return model.to(self.device)
+        return model
 
-    def _with_case_rule(self, model: "Model", log_probs: np.ndarray, task: Task) -> np.ndarray:
+    def _with_case_rule(self, model: AnyModel, log_probs: np.ndarray, task: Task) -> np.ndarray:
         """The labels whose marks and capitals agree; the first slot of a span that continues another is free."""
         from punc.decoding.constraints import case_rules, constrained, has_case
-        from punc.decoding.decode import scaled
         if self._uncased is None:
-            self._uncased = ~has_case(model.vocabulary.tokens)
+            self._uncased = ~has_case(model.tokenizer.vocabulary.tokens)
         free = self._uncased[task.ids[task.slots]]
         bounds = np.searchsorted(task.slots, task.offsets)
         free[bounds[:-1][(np.diff(bounds) > 0) & ~task.begins]] = True
@@ -108,7 +102,14 @@ class Decoder:
 
 
 def _device(directory: Path, name: str) -> str:
-    """The device that the model decodes on: the CPU if it is not trained by gradient, else the one of this name."""
+    """The device that the model decodes on: the CPU if it is packed or not trained by gradient, else that of this name.
+
+    Raises InputError for a packed model if the name is that of a GPU.
+    """
+    if is_packed(directory):
+        if name not in ("auto", "cpu"):
+            raise InputError(f"--device={name} with a packed model", "use --device cpu: NumPy decodes it")
+        return "cpu"
     if name == "auto":
         name = find_device(name)
     if name == "cpu":

@@ -11,12 +11,13 @@ label alone would write it, and its form:
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, read_lines
 from punc.data.datadir import DataDir
-from punc.data.labels import LabelSet, with_capital
+from punc.data.labels import Label, LabelSet, with_capital
+from punc.text.prose_reader import written
 
 
 def learn(sets: Iterable[DataDir], labels: LabelSet, min_count: int = 2) -> dict[str, str]:
@@ -69,3 +70,63 @@ def read_casing(path: str | os.PathLike) -> dict[str, str]:
             raise InputError("not a word and its form", "write, for example, Nato NATO", path, number)
         table[plain] = form
     return table
+
+
+class Casing:
+    """Writes words with their labels, and with the capitals of a table; fast for long lists.
+
+    table      word as its label writes it → its form
+    sentences  also write a capital at the start of a stream and after the end of a sentence, whatever the label
+    """
+
+    def __init__(self, labels: LabelSet, table: Mapping[str, str], sentences: bool = False):
+        self.table, self.sentences, self._label_set = table, sentences, labels
+        self._labels = {label.name: label for label in labels}
+        self._ends = labels.sentence_ends
+        # The words that the table may change, as the input has them. All others take no Python step.
+        self._words = {form for plain in table for form in (plain, plain[:1].lower() + plain[1:])}
+        self._begins = True  # whether the next word begins a sentence
+
+    @classmethod
+    def read(cls, labels: LabelSet, path: str | os.PathLike, sentences: bool = False) -> "Casing":
+        """With the table of a file; without one if there is no such file. Raises InputError for a bad table."""
+        return cls(labels, read_casing(path) if os.path.isfile(path) else {}, sentences)
+
+    def start_stream(self) -> None:
+        """The next word is the first one of a stream."""
+        self._begins = True
+
+    def write_word(self, word: str, label: Label) -> str:
+        """The next word of a stream as it is written."""
+        text = self._write(word, label)
+        if self.sentences:
+            text = _capital(text) if self._begins else text
+            self._begins = label.name in self._ends
+        return text
+
+    def _write(self, word: str, label: Label) -> str:
+        if word not in self._words:
+            return label.write(word)
+        form = self.table.get(first(word, label.capital), self.table.get(word))  # iPhone also where it has a capital
+        return label.write(word) if form is None else label.written.replace("W" if label.capital else "w", form, 1)
+
+    def write(self, words: Sequence[str], names: Sequence[str], starts: Iterable[int] = ()) -> list[str]:
+        """Each word as it is written, given the names of the labels.
+
+        starts   the words that begin a stream; the first word continues the stream of the call before if it is not one
+        """
+        texts = written(words, names, self._label_set)
+        known = self._words
+        for i in [i for i, word in enumerate(words) if word in known] if known else ():
+            texts[i] = self._write(words[i], self._labels[names[i]])
+        if self.sentences and texts:
+            begins = [i for i, name in enumerate(names, 1) if name in self._ends]
+            for i in {*begins, *starts, *([0] if self._begins else ())} - {len(texts)}:
+                texts[i] = _capital(texts[i])
+            self._begins = names[-1] in self._ends
+        return texts
+
+
+def _capital(text: str) -> str:
+    """The text with a capital first; as it is if it has capitals, as iPhone."""
+    return with_capital(text) if text == text.lower() else text

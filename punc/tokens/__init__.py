@@ -8,7 +8,7 @@ What other packages and programs use:
     store         Store, StorePlan, make_store, plan_store: data directories as flat arrays of token ids
     store_parts   join_counts, join_store, read_counted, write_store_share: stores that jobs make
     store_set     StoreSet: one data directory in a store
-    batches       Batch, Chunks, by_length, cut, gather, padding, stateful, stateful_rows: streams as batches, for
-                    training and decoding
+    chunks        Chunks, by_length, cut, gather_arrays, padding: streams in chunks
+    batches       Batch, gather, stateful, stateful_rows: streams as batches, for training and decoding
     word_vectors  read_word_vectors: word vectors of a text file
 """

@@ -19,11 +19,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from punc.tokens.chunks import Arrays, Chunks, empty_arrays, gather_arrays
 from punc.tokens.store_set import StoreSet
-from punc.tokens.vocabulary import END
 
 BLOCK = 64  # batches of stateful training that are gathered at once
-Arrays = tuple[np.ndarray, np.ndarray | None, np.ndarray]  # tokens, pauses and labels as in a Batch
 
 
 class Batch(NamedTuple):
@@ -60,16 +59,6 @@ class Batch(NamedTuple):
                      torch.bincount(self.labels[self.labels >= 0], minlength=labels))
 
 
-class Chunks(NamedTuple):
-    """K chunks of streams, int64 arrays (K,). A chunk reads steps [first, last); its slots [begin, end) are scored."""
-
-    stream: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
-    begin: np.ndarray
-    end: np.ndarray
-
-
 def stateful_rows(offsets: np.ndarray, lookahead: int, batch_size: int, bptt: int) -> int:
     """How many rows a batch of `stateful` has: `batch_size`, or fewer for a short text, but one."""
     return max(1, min(batch_size, _first_step(offsets, len(offsets) - 1, lookahead) // bptt))
@@ -84,18 +73,12 @@ def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int) -> Iter
     width = -(-_first_step(data.offsets, len(data.offsets) - 1, lookahead) // batch_size)
     for block in range(0, width, BLOCK * bptt):
         size = min(BLOCK * bptt, width - block)
-        arrays = _empty(data, batch_size, size)
+        arrays = empty_arrays(data, batch_size, size)
         for row in range(batch_size):
             start = row * width + block
             _fill_row(data, lookahead, start, min(start + size, (row + 1) * width), row, arrays)
         for step in range(0, size, bptt):
             yield _batch(arrays, slice(step, step + bptt), block == step == 0)
-
-
-def _empty(data: StoreSet, batch_size: int, size: int) -> Arrays:
-    """Arrays (batch_size, size) of steps after a stream's end."""
-    pauses = None if data.pauses is None else np.full((batch_size, size), np.nan, np.float32)
-    return np.full((batch_size, size), END, np.int64), pauses, np.full((batch_size, size), -1, np.int64)
 
 
 def _batch(arrays: Arrays, steps: slice = slice(None), fresh: bool = True) -> Batch:
@@ -128,55 +111,6 @@ def _fill_row(data: StoreSet, lookahead: int, start: int, stop: int, row: int, a
         stream += 1
 
 
-def cut(offsets: np.ndarray, lookahead: int | None, size: int, context: int) -> Chunks:
-    """Cut streams [offsets[i], offsets[i + 1]) into chunks of `size` slots, read with `context` slots around them.
-
-    If the model has a look-ahead, the context is only the slots before the chunk, and the steps before the first slot.
-    How a stream is cut depends only on its length.
-    """
-    lengths = np.diff(offsets)
-    counts = -(-lengths // size)
-    stream = np.repeat(np.arange(len(lengths)), counts)
-    begin = (np.arange(len(stream)) - np.repeat(np.cumsum(counts) - counts, counts)) * size
-    end = np.minimum(begin + size, lengths[stream])
-    if lookahead is None:
-        return Chunks(stream, np.maximum(begin - context, 0), np.minimum(end + context, lengths[stream]), begin, end)
-    return Chunks(stream, np.maximum(begin - context, 0) - lookahead, end, begin, end)
-
-
-def by_length(chunks: Chunks, batch_size: int, rng: np.random.Generator | None = None) -> list[np.ndarray]:
-    """Groups of at most `batch_size` chunks of similar length, so that there is little padding; indices int64.
-
-    rng   puts the groups, and chunks of equal length, in random order; None: the longest come first
-    """
-    lengths = chunks.last - chunks.first
-    if rng is None:
-        order = np.argsort(-lengths, kind="stable")
-        return np.split(order, range(batch_size, len(lengths), batch_size)) if len(lengths) else []
-    order = rng.permutation(len(lengths))
-    order = order[np.argsort(-lengths[order], kind="stable")]
-    groups = np.split(order, range(batch_size, len(lengths), batch_size))
-    return [groups[i] for i in rng.permutation(len(groups))]
-
-
-def padding(chunks: Chunks, batch_size: int) -> float:
-    """The fraction of the steps in all groups of `by_length` that is padding."""
-    lengths = np.sort(chunks.last - chunks.first)[::-1]
-    sizes = np.diff(np.append(np.arange(0, len(lengths), batch_size), len(lengths)))
-    return 1.0 - float(lengths.sum()) / max(float(lengths[::batch_size] @ sizes), 1.0)
-
-
 def gather(data: StoreSet, chunks: Chunks, group: np.ndarray, lookahead: int | None) -> Batch:
     """The chunks with the indices `group` as one batch, padded at the end of its rows."""
-    arrays = tokens, pauses, labels = _empty(data, len(group), int((chunks.last - chunks.first)[group].max()))
-    ahead = lookahead or 0
-    for row, (stream, first, last, begin, end) in enumerate(zip(*(a[group].tolist() for a in chunks))):
-        offset, length = int(data.offsets[stream]), int(data.offsets[stream + 1] - data.offsets[stream])
-        known = min(last + ahead, length) - (first + ahead)
-        tokens[row, :known] = data.ids[offset + first + ahead:offset + first + ahead + known]
-        if data.pauses is not None and pauses is not None:
-            slot = max(first, 0)
-            pauses[row, slot - first:last - first] = data.pauses[offset + slot:offset + last]
-        if data.labels is not None:
-            labels[row, begin - first:end - first] = data.labels[offset + begin:offset + end]
-    return _batch(arrays)
+    return _batch(gather_arrays(data, chunks, group, lookahead))

@@ -1,6 +1,9 @@
 """Vocabularies: the tokens that a model knows. A file has one token a line; the line's number, from 0, is its id."""
 
+import contextlib
+import io
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -19,6 +22,7 @@ from punc.data.datadir import DataDir
 
 UNK, END = 0, 1  # ids of the unknown token and the end of a stream
 SPECIALS = ("<unk>", "</s>")
+UNUSUAL = re.compile(rb"\A\n|\n\n|[^\n]\Z|[ \t\r\0]")  # in a vocabulary file: errors, or no line end at its end
 MOST_TYPES = 1 << 17  # different words that are counted in memory: about 25 MB
 
 
@@ -33,17 +37,24 @@ class Vocabulary:
         for i, special in enumerate(SPECIALS):
             if self.tokens[i:i + 1] != [special]:
                 raise InputError(f"no '{special}' here", "a vocabulary begins <unk>, </s>", file, i + 1)
-        self._ids: dict[str, int] = {}
-        for i, token in enumerate(self.tokens):
-            if self._ids.setdefault(token, i) != i:
-                raise InputError(f"'{token}' occurs twice", "keep one line for each token", file, i + 1)
+        self._ids = dict(zip(self.tokens, range(len(self.tokens))))
+        if len(self._ids) < len(self.tokens):
+            seen: set[str] = set()
+            for i, token in enumerate(self.tokens):
+                if token in seen:
+                    raise InputError(f"'{token}' occurs twice", "keep one line for each token", file, i + 1)
+                seen.add(token)
 
     @classmethod
     def read(cls, path: str | os.PathLike) -> "Vocabulary":
         """Read a vocabulary file. Raises InputError also for empty lines and for blanks in a token."""
         tokens = []
         with open_input(path) as file:
-            for number, line in enumerate(file, 1):
+            content = file.read()
+            if not UNUSUAL.search(content):  # then no line needs a look: this takes most of the time to load a model
+                with contextlib.suppress(UnicodeDecodeError):
+                    return cls(content.decode().split("\n")[:-1], path)
+            for number, line in enumerate(io.BytesIO(content), 1):
                 token = decode_line(line, path, number)
                 if not token or " " in token or "\t" in token:
                     raise InputError("not one token", "write one token a line, without blanks", path, number)

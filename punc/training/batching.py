@@ -9,7 +9,8 @@ from torch import Tensor
 
 from punc.base.errors import InputError
 from punc.models.base import Model
-from punc.tokens.batches import Batch, Chunks, by_length, cut, gather, padding, stateful, stateful_rows
+from punc.tokens.batches import Batch, gather, stateful, stateful_rows
+from punc.tokens.chunks import Chunks, by_length, cut, padding
 from punc.tokens.store_set import StoreSet
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions

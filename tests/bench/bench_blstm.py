@@ -23,7 +23,8 @@ from punc.base.bfloat16 import has_bfloat16
 from punc.data.labels import Label, LabelSet
 from punc.decoding.decode import decode
 from punc.models.base import create
-from punc.tokens.batches import by_length, cut, gather
+from punc.tokens.batches import gather
+from punc.tokens.chunks import by_length, cut
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import Vocabulary
 from punc.training.optim import Optimizer

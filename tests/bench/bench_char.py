@@ -18,9 +18,10 @@ import numpy as np
 import torch
 
 from punc.base.bfloat16 import has_bfloat16
-from punc.decoding.decode import streaming_logits
+from punc.decoding.stepwise import streaming_logits
 from punc.models.base import model_class
-from punc.tokens.batches import by_length, cut, gather
+from punc.tokens.batches import gather
+from punc.tokens.chunks import by_length, cut
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import END
 from punc.training.optim import Optimizer

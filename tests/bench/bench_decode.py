@@ -26,7 +26,7 @@ from machine import gflops
 
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
-from punc.decoding.decode import streaming_logits
+from punc.decoding.stepwise import streaming_logits
 from punc.models.base import NeuralModel, create, load, save
 from punc.tokens.vocabulary import Vocabulary
 
@@ -64,10 +64,10 @@ def _words(source: Path | None, n_words: int) -> Iterator[str]:
     return cycle([f"word{i}" for i in drawn.tolist()])
 
 
-def whole(exp: Path, data: Path, out: Path, nj: int) -> tuple[float, float]:
+def whole(exp: Path, data: Path, out: Path, nj: int, *options: str) -> tuple[float, float]:
     """Seconds of one `punc punctuate`, and the processor seconds of all its processes."""
     begin, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([*PUNC, f"--nj={nj}", exp, data, out], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run([*PUNC, f"--nj={nj}", *options, exp, data, out], check=True, stderr=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.perf_counter() - begin, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

@@ -1,0 +1,33 @@
+"""`punc pack`: make a trained model small, to be decoded without PyTorch."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from punc.base.options import OptionParser
+from punc.data.labels import LabelSet
+from punc.decoding.options import parse_scale
+
+
+def options() -> OptionParser:
+    from punc.runtime.pack import pack
+    parser = OptionParser(
+        "punc pack [options] EXP-DIR OUT-DIR",
+        "Packs a trained model of LSTM layers: weights as int8 with a scale for each row, next to the labels, the "
+        "vocabulary, the conf, the casing table and the model card. punc punctuate and punc transcript decode a packed "
+        "model in NumPy. The same model gives the same bytes. The model's own casing is applied to all text that they "
+        "write.",
+        "punc pack --casing data/casing.txt --card conf/en.md exp/en models/en")
+    parser.add_signature(pack, skip=("factors",))
+    parser.add_argument("--scale", default="", metavar="STR",
+                        help="multiply posteriors: LABEL=FACTOR,…, as in punc punctuate; they become part of the model")
+    parser.add_argument("directory", metavar="EXP-DIR", help="directory of the model")
+    parser.add_argument("out", metavar="OUT-DIR", help="directory to make")
+    return parser
+
+
+def main(arguments: Sequence[str]) -> None:
+    from punc.runtime.pack import pack
+    args = options().parse(arguments)
+    directory = Path(args.directory)
+    factors = parse_scale(args.scale, LabelSet.read(directory / "labels.txt"))
+    pack(directory, Path(args.out), factors=factors, casing=args.casing, card=args.card)

@@ -1,0 +1,157 @@
+"""A packed model in NumPy: what the models `bi_lstm`, `delay`, `pause_bi_lstm` and `pause_delay` compute.
+
+A packed model is a directory with
+
+    model.json    the format, what the model is, and the checksum of every other file
+    weights.npz   the weights by their names in PyTorch, matrices as int8 with a scale for each row
+    labels.txt, vocab, conf, and perhaps casing.txt and README.md (the model card)
+
+Labels are those of the PyTorch model with the same weights; posteriors differ by rounding.
+"""
+
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from punc.base.errors import InputError
+from punc.base.files import open_input
+from punc.data.labels import LabelSet
+from punc.runtime.archive import checksum, read_arrays
+from punc.runtime.lstm import Stepper, Weights, run_layer
+from punc.runtime.shipped import SPEC
+from punc.tokens.tokenizer import Tokenizer, read_tokenizer
+from punc.tokens.vocabulary import END
+
+FORMAT = "punc packed model 1"
+WEIGHTS = "weights.npz"
+TWO_WAYS = ("bi_lstm", "pause_bi_lstm")  # models that read whole texts
+MODELS = (*TWO_WAYS, "delay", "pause_delay")
+GATES = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+
+
+class PackedModel:
+    """A packed model, ready to punctuate.
+
+    spec        the content of model.json
+    arrays      float32 arrays by their names in PyTorch; with pauses also `pause_bounds`, the bounds of their classes
+    labels      the label set
+    tokenizer   makes tokens of words
+    lookahead   how many tokens past a slot the model reads; None: the whole stream
+
+    Raises KeyError if an array is missing.
+    """
+
+    def __init__(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], labels: LabelSet, tokenizer: Tokenizer):
+        self.spec, self.labels, self.tokenizer, self.lookahead = spec, labels, tokenizer, spec["lookahead"]
+        self.embedding = arrays["embedding.weight"]
+        self.output = arrays["output.weight"], arrays["output.bias"]
+        self.pause_bounds = arrays.get("pause_bounds")
+        if self.pause_bounds is not None:
+            self.pause_input, self.pause_output = arrays["pause_input.weight"], arrays["pause_output.weight"]
+        names = ("lstms.forwards.{}.{}_l0", "lstms.backwards.{}.{}_l0") if spec["model"] in TWO_WAYS \
+            else ("lstms.lstm.{1}_l{0}",)
+        self.layers = [[Weights([arrays[name.format(number, gate)] for gate in GATES]) for name in names]
+                       for number in range(int(spec["layers"]))]
+
+    @cached_property
+    def _fused(self) -> list[list[np.ndarray]]:
+        return [[weights.fused for weights in layer] for layer in self.layers]
+
+    def logits(self, tokens: np.ndarray, pauses: np.ndarray | None) -> np.ndarray:
+        """tokens (B, T), pauses (B, T) seconds (NaN unknown) or None → logits (B, T, L), from a fresh state.
+
+        Rows are as `tokens.chunks.gather_arrays` makes them: at step t a model that reads left to right gets the token
+        `lookahead` positions past slot t; texts that are read both ways end with END, which may be missing in a row
+        without padding.
+        """
+        line = tokens.T  # (T, B)
+        classes = self._classes(pauses)
+        starts: dict[int, np.ndarray] = {}
+        if self.lookahead is None:
+            line = np.vstack([line, np.full((1, line.shape[1]), END)])
+            lengths = ((line != END) * np.arange(1, len(line) + 1)[:, None]).max(axis=0)
+            begins = len(line) - 1 - lengths  # the steps at which the backward direction meets each text's END
+            starts = {int(step): np.flatnonzero(begins == step) for step in np.unique(begins) if step}
+        values = self._inputs(line, classes)
+        for layer in self._fused:
+            size = len(layer[0]) // 4
+            outputs = np.empty((len(line), len(layer) * size, line.shape[1]), np.float32)
+            run_layer(layer[0], values, outputs[:, :size])
+            if len(layer) > 1:
+                run_layer(layer[1], values[::-1], outputs[::-1, size:], starts)
+            values = outputs
+        weight, bias = self.output
+        logits = np.matmul(weight, values[:tokens.shape[1]]).transpose(2, 0, 1) + bias  # (B, T, L)
+        if self.pause_bounds is not None:
+            logits += self.pause_output[0] if classes is None else self.pause_output[classes.T]
+        return logits
+
+    def _classes(self, pauses: np.ndarray | None) -> np.ndarray | None:
+        """The class of each pause, (T, B); 0 unknown; None if all are, or the model reads none."""
+        if self.pause_bounds is None or pauses is None:
+            return None
+        found = np.searchsorted(self.pause_bounds, pauses.T, "right") + 1
+        found[np.isnan(pauses.T)] = 0
+        return found
+
+    def _inputs(self, line: np.ndarray, classes: np.ndarray | None) -> np.ndarray:
+        """The inputs of the first layer, (T, E, B), given tokens (T, B)."""
+        values = self.embedding[line]  # (T, B, E)
+        if self.pause_bounds is not None:
+            values += self.pause_input[0]
+            if classes is not None:  # END after a text has the class of an unknown pause
+                values[:len(classes)] += (self.pause_input - self.pause_input[0])[classes]
+        return np.ascontiguousarray(values.transpose(0, 2, 1))
+
+    def stepper(self) -> "PausedStepper":
+        """The model for one stream, one token at a time."""
+        return PausedStepper(self)
+
+
+class PausedStepper:
+    """A model that reads left to right, one token at a time, with the pause of each slot."""
+
+    def __init__(self, model: PackedModel):
+        layers = [weights for weights, in model.layers]
+        weight, bias = model.output
+        shift = np.zeros(len(layers[0].bias), np.float32)
+        self.bounds = model.pause_bounds
+        if self.bounds is not None:
+            # A pause that is not known, the most frequent one, is part of what is kept for a word, and of the bias.
+            unknown, bias = model.pause_input[0], bias + model.pause_output[0]
+            shift = unknown @ layers[0].inputs.T
+            self.inputs = (model.pause_input - unknown) @ layers[0].inputs.T
+            self.outputs = model.pause_output - model.pause_output[0]
+        self.stepper = Stepper(layers, (weight, bias), model.embedding, shift)
+
+    def step(self, token: int, pause: float) -> np.ndarray:
+        """The next token, and the pause of the slot that is decided now → the logits (L,) of that slot."""
+        inputs = self.stepper.project(token)
+        if self.bounds is None or pause != pause:
+            return self.stepper.step(inputs)
+        number = int(np.searchsorted(self.bounds, np.float32(pause), "right")) + 1
+        return self.stepper.step(inputs + self.inputs[number]) + self.outputs[number]
+
+
+def load_packed(directory: Path) -> PackedModel:
+    """The packed model of a directory. Raises InputError if a file is missing, was changed, or does not fit."""
+    path, again = directory / SPEC, "pack the model again: punc pack"
+    with open_input(path) as file:
+        try:
+            spec = json.loads(file.read())
+            found, sums = spec["format"], spec["sha256"]
+        except (ValueError, KeyError, TypeError):
+            raise InputError("not the description of a packed model", again, path) from None
+    if found != FORMAT:
+        raise InputError(f"'{found}', but this version reads '{FORMAT}'", again, path)
+    for name, expected in sums.items():
+        if checksum(directory / name) != expected:
+            raise InputError("the file was changed after the model was packed", again, directory / name)
+    arrays = read_arrays(directory / WEIGHTS)
+    try:
+        return PackedModel(spec, arrays, LabelSet.read(directory / "labels.txt"), read_tokenizer(directory))
+    except (KeyError, ValueError, TypeError):
+        raise InputError("its weights are not those of its model", again, directory / WEIGHTS) from None

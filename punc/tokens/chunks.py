@@ -1,0 +1,83 @@
+"""Streams cut into chunks, and the steps of some chunks as arrays. This module does not import torch.
+
+A chunk is some slots of a stream. It is read with some context around it that is not scored, from a fresh state.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from punc.tokens.store_set import StoreSet
+from punc.tokens.vocabulary import END
+
+Arrays = tuple[np.ndarray, np.ndarray | None, np.ndarray]  # tokens, pauses and labels as in a Batch
+
+
+class Chunks(NamedTuple):
+    """K chunks of streams, int64 arrays (K,). A chunk reads steps [first, last); its slots [begin, end) are scored."""
+
+    stream: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+    begin: np.ndarray
+    end: np.ndarray
+
+
+def cut(offsets: np.ndarray, lookahead: int | None, size: int, context: int) -> Chunks:
+    """Cut streams [offsets[i], offsets[i + 1]) into chunks of `size` slots, read with `context` slots around them.
+
+    If the model has a look-ahead, the context is only the slots before the chunk, and the steps before the first slot.
+    How a stream is cut depends only on its length.
+    """
+    lengths = np.diff(offsets)
+    counts = -(-lengths // size)
+    stream = np.repeat(np.arange(len(lengths)), counts)
+    begin = (np.arange(len(stream)) - np.repeat(np.cumsum(counts) - counts, counts)) * size
+    end = np.minimum(begin + size, lengths[stream])
+    if lookahead is None:
+        return Chunks(stream, np.maximum(begin - context, 0), np.minimum(end + context, lengths[stream]), begin, end)
+    return Chunks(stream, np.maximum(begin - context, 0) - lookahead, end, begin, end)
+
+
+def by_length(chunks: Chunks, batch_size: int, rng: np.random.Generator | None = None) -> list[np.ndarray]:
+    """Groups of at most `batch_size` chunks of similar length, so that there is little padding; indices int64.
+
+    rng   puts the groups, and chunks of equal length, in random order; None: the longest come first
+    """
+    lengths = chunks.last - chunks.first
+    if rng is None:
+        order = np.argsort(-lengths, kind="stable")
+        return np.split(order, range(batch_size, len(lengths), batch_size)) if len(lengths) else []
+    order = rng.permutation(len(lengths))
+    order = order[np.argsort(-lengths[order], kind="stable")]
+    groups = np.split(order, range(batch_size, len(lengths), batch_size))
+    return [groups[i] for i in rng.permutation(len(groups))]
+
+
+def padding(chunks: Chunks, batch_size: int) -> float:
+    """The fraction of the steps in all groups of `by_length` that is padding."""
+    lengths = np.sort(chunks.last - chunks.first)[::-1]
+    sizes = np.diff(np.append(np.arange(0, len(lengths), batch_size), len(lengths)))
+    return 1.0 - float(lengths.sum()) / max(float(lengths[::batch_size] @ sizes), 1.0)
+
+
+def gather_arrays(data: StoreSet, chunks: Chunks, group: np.ndarray, lookahead: int | None) -> Arrays:
+    """The chunks with the indices `group` as the arrays of one batch, padded at the end of its rows."""
+    arrays = tokens, pauses, labels = empty_arrays(data, len(group), int((chunks.last - chunks.first)[group].max()))
+    ahead = lookahead or 0
+    for row, (stream, first, last, begin, end) in enumerate(zip(*(a[group].tolist() for a in chunks))):
+        offset, length = int(data.offsets[stream]), int(data.offsets[stream + 1] - data.offsets[stream])
+        known = min(last + ahead, length) - (first + ahead)
+        tokens[row, :known] = data.ids[offset + first + ahead:offset + first + ahead + known]
+        if data.pauses is not None and pauses is not None:
+            slot = max(first, 0)
+            pauses[row, slot - first:last - first] = data.pauses[offset + slot:offset + last]
+        if data.labels is not None:
+            labels[row, begin - first:end - first] = data.labels[offset + begin:offset + end]
+    return arrays
+
+
+def empty_arrays(data: StoreSet, batch_size: int, size: int) -> Arrays:
+    """Arrays (batch_size, size) of steps after a stream's end."""
+    pauses = None if data.pauses is None else np.full((batch_size, size), np.nan, np.float32)
+    return np.full((batch_size, size), END, np.int64), pauses, np.full((batch_size, size), -1, np.int64)

@@ -1,0 +1,141 @@
+"""Speed and memory of packed models, next to the machine's rate of matrix products in the same run.
+
+    python tests/bench/bench_packed.py [--model MODEL] [--live MODEL] [--data DATA-DIR] [--words N] [--runs N]
+
+- Start-up: from the start of `punc punctuate LIVE -` to its first word, which stands before the end of a sentence.
+- Memory: the largest resident size of that process after all words.
+- Whole files: `punc punctuate --nj 2 MODEL DATA-DIR OUT-DIR` as a process, text in to text out, without posteriors.
+- Word by word: the words go one by one through LIVE in this process, with one thread; the latency of a word is the time
+  that it takes, from its text to the text of a word.
+
+MODEL and LIVE are names or directories of packed models (default: en, en-live). The words are those of --data,
+repeated, or drawn with Zipf frequencies from MODEL's vocabulary. Medians of the runs.
+"""
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import cycle, islice
+from pathlib import Path
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is imported
+
+import numpy as np
+from bench_decode import PUNC, make_data, whole
+from machine import gflops
+
+from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.decoding.stepwise import streaming_logits
+from punc.runtime.model import PackedModel, load_packed
+from punc.runtime.shipped import find_model
+from punc.text.casing import Casing
+
+LIVE_WORDS = 100_000
+# Writes the process's largest resident size to standard error; getrusage would count that of this process, too.
+CODE = "import sys; from punc.bin.main import main; main(); " \
+    "sys.stderr.write(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')))"
+MEASURED = [sys.executable, "-c", CODE, "punctuate"]
+
+
+def words_of(source: Path | None, model: PackedModel) -> list[str]:
+    """The words of a data directory, or a million drawn words."""
+    if source:
+        return [word for utterance in DataDir(source).utterances() for word in utterance.words]
+    known = model.tokenizer.vocabulary.tokens[2:]
+    chances = 1 / np.arange(1, len(known) + 1)
+    return [known[i] for i in np.random.default_rng(0).choice(len(known), 1_000_000, p=chances / chances.sum())]
+
+
+def first_word(model: Path, words: list[str]) -> float:
+    """Seconds from the start of the process to the first byte that it writes."""
+    begin = time.perf_counter()
+    with subprocess.Popen([*PUNC, model, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdin.write((" ".join(words[:20]) + "\n").encode())
+        process.stdin.flush()
+        process.stdout.read(1)
+        seconds = time.perf_counter() - begin
+        process.stdin.close()
+        process.stdout.read()
+    return seconds
+
+
+def piped(model: Path, words: list[str]) -> tuple[float, float]:
+    """Words/s through a pipe, with start-up, and the largest resident size of the process in MiB."""
+    with tempfile.TemporaryFile() as file:
+        file.write(" ".join(words).encode())
+        file.seek(0)
+        begin = time.perf_counter()
+        result = subprocess.run([*MEASURED, model, "-"], stdin=file, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                check=True)
+        return len(words) / (time.perf_counter() - begin), int(result.stderr.split()[1]) / 1024
+
+
+def word_by_word(model: PackedModel, casing: Casing, words: list[str]) -> np.ndarray:
+    """Seconds for each word of one stream: look-up, model, choice, writing."""
+    labels, times = list(model.labels), np.empty(len(words) + 1)
+    encode = lru_cache(1 << 13)(lambda word: int(model.tokenizer.encode((word,)).ids[0]))  # as in streaming
+
+    def tokens() -> Iterator[tuple[int, float]]:
+        for i, word in enumerate(words):
+            times[i] = time.perf_counter()
+            yield encode(word), np.nan
+        times[-1] = time.perf_counter()
+
+    for word, logits in zip(words, streaming_logits(model, tokens())):
+        casing.write_word(word, labels[int(logits.argmax())])
+    return np.diff(times)
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description="Speed and memory of packed models.")
+    options.add_argument("--model", default="en")
+    options.add_argument("--live", default="en-live")
+    options.add_argument("--data", type=Path)
+    options.add_argument("--words", type=int, default=1_000_000)
+    options.add_argument("--runs", type=int, default=3)
+    args = options.parse_args()
+    both, live = find_model(args.model), find_model(args.live)
+    rows = [(f"matrix product, {n} thread{'s' * (n > 1)}", f"{gflops(n):8.0f} GFLOP/s") for n in (1, 2)]
+    model = load_packed(live)
+    words = words_of(args.data, model)
+    stream, casing = list(islice(cycle(words), LIVE_WORDS)), Casing.read(model.labels, live / "casing.txt")
+    starts = [first_word(live, words) for _ in range(5)]
+    rows.append(("start-up to the first word", f"{statistics.median(starts):8.2f} s"))
+    speeds, sizes = zip(*(piped(live, stream) for _ in range(args.runs)))
+    rows += [("through a pipe, with start-up", f"{statistics.median(speeds):8,.0f} words/s"),
+             ("resident memory there", f"{max(sizes):8.0f} MiB")]
+    with tempfile.TemporaryDirectory() as place:
+        source = make_source(Path(place) / "source", words) if not args.data else args.data
+        data, little = (make_data(Path(place) / f"data{n}", n, source) for n in (args.words, 1000))
+        start, seconds = [], []
+        for run in range(args.runs):
+            for found, directory in ((start, little), (seconds, data)):
+                found.append(whole(both, directory, Path(place) / f"{directory.name}_{run}", 2, "--posteriors=false"))
+    (total, busy), (first, _) = (map(statistics.median, zip(*measured)) for measured in (seconds, start))
+    rows += [("whole file, --nj 2, with start-up", f"{args.words / total:8,.0f} words/s"),
+             ("whole file, --nj 2, without", f"{args.words / (total - first):8,.0f} words/s"),
+             ("whole file, start-up", f"{first:8.2f} s"),
+             ("whole file, processor time", f"{1e6 * busy / args.words:8.2f} µs a word, with start-up")]
+    latencies = [word_by_word(model, casing, stream) for _ in range(args.runs)]
+    rows.append(("word by word", f"{statistics.median(len(t) / t.sum() for t in latencies):8,.0f} words/s"))
+    for name, part in (("median", 50), ("99th percentile", 99), ("slowest", 100)):
+        seconds = statistics.median(np.percentile(t, part) for t in latencies)
+        rows.append((f"latency, {name}", f"{1e6 * seconds:8,.0f} µs"))
+    for name, value in rows:
+        print(f"{name:<36}{value}")
+
+
+def make_source(path: Path, words: list[str]) -> Path:
+    """A data directory of words, one utterance."""
+    write_data_dir(path, [Utterance("a", "a", words)])
+    return path
+
+
+if __name__ == "__main__":
+    main()
