@@ -120,10 +120,11 @@ def test_prefetch_for_a_gpu_pins_each_tensor(monkeypatch):
     labels = torch.arange(6).view(2, 3).t()
     for pauses in (None, torch.zeros(3, 2)):
         pinned.clear()
-        given = Batch(torch.ones(3, 2), pauses, labels, False)
+        given = Batch(torch.ones(3, 2), pauses, labels, False, torch.tensor([2, 1]))
         found, = prefetch(iter([given]), torch.device("cuda:1"))
         assert [id(tensor) for tensor in found[:3] if tensor is not None] == [id(tensor) for tensor in pinned]
         assert not found.fresh
+        assert found.counts is given.counts
         assert found.pauses is pauses
         assert torch.equal(found.labels, labels)
     assert module.AHEAD > 1

@@ -71,5 +71,6 @@ def _pinned(batch: Batch, device: torch.device) -> Batch:
         return tensor.contiguous().pin_memory()
 
     with torch.cuda.device(device):  # a thread begins on the first GPU, and pinning would begin to use that one
-        return batch._replace(tokens=pinned(batch.tokens), labels=pinned(batch.labels),
-                              pauses=None if batch.pauses is None else pinned(batch.pauses))
+        return batch._replace(tokens=pinned(batch.tokens),
+                              pauses=None if batch.pauses is None else pinned(batch.pauses),
+                              labels=pinned(batch.labels))
