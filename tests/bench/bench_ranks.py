@@ -26,7 +26,8 @@ from bench_char import data_of as characters_of
 
 from punc.base.memory import keep_freed_memory
 from punc.models.base import create, model_class
-from punc.tokens.batches import by_length, cut, gather, stateful
+from punc.tokens.batches import gather, stateful
+from punc.tokens.chunks import by_length, cut
 from punc.training.optim import Optimizer
 from punc.training.ranks import find_ranks
 from punc.training.train import train_epoch
