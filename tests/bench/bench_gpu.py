@@ -35,7 +35,8 @@ from punc.base.bfloat16 import has_bfloat16
 from punc.base.device import find_device
 from punc.layers import lstm_loop
 from punc.models.base import create, model_class, option_names
-from punc.tokens.batches import Batch, by_length, cut, gather, stateful
+from punc.tokens.batches import Batch, gather, stateful
+from punc.tokens.chunks import by_length, cut
 from punc.training.optim import Optimizer
 from punc.training.prefetch import prefetch
 from punc.training.train import train_epoch
