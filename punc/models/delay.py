@@ -8,14 +8,11 @@ The paper pads a text with one <EOT> and n − 1 <PAD> tokens. Here all of them 
 text of characters. With words as tokens and a delay of 1, this is the Word Delay-RNN of section 3.3.1.
 """
 
-from functools import lru_cache
-
-import numpy as np
 from torch import Tensor, nn
 
 from punc.base.errors import check_at_least
 from punc.layers.lstm_stack import LSTMStack
-from punc.models.base import LinearStepper, LSTMModel, State
+from punc.models.base import EmbeddingStepper, LSTMModel, State
 
 
 class Model(LSTMModel):
@@ -39,18 +36,5 @@ class Model(LSTMModel):
         hidden, state = self.lstms(self.embedding(tokens), state)  # (B, T, H)
         return self.output(hidden), state
 
-    def stepper(self) -> "Stepper":
-        return Stepper(self)
-
-
-class Stepper(LinearStepper):
-    """The model one token at a time. It keeps the first layer's projections of the tokens that it has met."""
-
-    def __init__(self, model: Model):
-        super().__init__(model.output)
-        self.lstms = model.lstms.stepper()
-        embedding = model.embedding.weight.detach().numpy()
-        self.project = lru_cache(1 << 14)(lambda token: self.lstms.project(embedding[token]))
-
-    def hidden(self, token: int, pause: float) -> np.ndarray:
-        return self.lstms.step(self.project(token))
+    def stepper(self) -> EmbeddingStepper:
+        return EmbeddingStepper(self.embedding, self.lstms, self.output)

@@ -9,15 +9,13 @@ a and c are tables over classes of durations (layers.pause_vectors); an unknown 
 after the slot come with their pauses, but the model reads the slot's own pause only, when it decides the slot.
 """
 
-from functools import lru_cache
-
 import numpy as np
 from torch import Tensor, nn
 
 from punc.base.errors import check_at_least
 from punc.layers.lstm_stack import LSTMStack
 from punc.layers.pause_vectors import PauseVectors, pause_class
-from punc.models.base import LinearStepper, LSTMModel, State
+from punc.models.base import EmbeddingStepper, LSTMModel, State
 
 
 class Model(LSTMModel):
@@ -54,17 +52,15 @@ class Model(LSTMModel):
         return Stepper(self)
 
 
-class Stepper(LinearStepper):
-    """The model one token at a time. It keeps the first layer's projections of the tokens that it has met."""
+class Stepper(EmbeddingStepper):
+    """The model one token at a time, with the pauses."""
 
     def __init__(self, model: Model):
-        super().__init__(model.output)
-        self.lstms = model.lstms.stepper()
-        embedding = model.embedding.weight.detach().numpy()
-        self.project = lru_cache(1 << 14)(lambda token: self.lstms.project(embedding[token]))
+        super().__init__(model.embedding, model.lstms, model.output)
         self.pause_inputs = self.pause_outputs = None
         if model.pause_input and model.pause_output:
-            nothing = self.lstms.project(np.zeros(embedding.shape[1], np.float32))  # the biases, counted once
+            no_word = np.zeros(model.embedding.embedding_dim, np.float32)
+            nothing = self.lstms.project(no_word)  # the biases, counted once
             self.pause_inputs = self.lstms.project(model.pause_input.weight.detach().numpy()) - nothing
             self.pause_outputs = model.pause_output.weight.detach().numpy()
 

@@ -1,13 +1,14 @@
 """The contract of a model, and how models are made, saved and loaded. Files next to this package are architectures."""
 
 from punc.models.base.build import create, model_class, names, option_defaults, option_names
-from punc.models.base.context import ContextModel, LSTMModel
+from punc.models.base.context import ContextModel, EmbeddingStepper, LSTMModel
 from punc.models.base.files import FORMAT, cpu_weights, load, read_checkpoint, save, submodel
 from punc.models.base.model import Model, State
 from punc.models.base.neural import LinearStepper, NeuralModel, Stepper, initialize
 from punc.models.base.non_gradient import NonGradientModel, whole_numbers
 from punc.models.base.window import WindowModel
 
-__all__ = ["FORMAT", "ContextModel", "LSTMModel", "LinearStepper", "Model", "NeuralModel", "NonGradientModel", "State",
-           "Stepper", "WindowModel", "cpu_weights", "create", "initialize", "load", "model_class", "names",
-           "option_defaults", "option_names", "read_checkpoint", "save", "submodel", "whole_numbers"]
+__all__ = ["FORMAT", "ContextModel", "EmbeddingStepper", "LSTMModel", "LinearStepper", "Model", "NeuralModel",
+           "NonGradientModel", "State", "Stepper", "WindowModel", "cpu_weights", "create", "initialize", "load",
+           "model_class", "names", "option_defaults", "option_names", "read_checkpoint", "save", "submodel",
+           "whole_numbers"]

@@ -7,6 +7,7 @@ the first token of the text, as if the whole text were there at once.
 """
 
 from collections import deque
+from functools import lru_cache
 from itertools import repeat
 
 import numpy as np
@@ -36,6 +37,22 @@ class LSTMModel(NeuralModel):
 
     def initial_state(self, batch: int) -> State:
         return self.lstms.initial_state(batch)
+
+
+class EmbeddingStepper(LinearStepper):
+    """Layers of LSTM that read the tokens' embeddings, for one stream, one token at a time.
+
+    It keeps the first layer's projections of the tokens that it has met.
+    """
+
+    def __init__(self, embedding: nn.Embedding, lstms: LSTMStack, output: nn.Linear):
+        super().__init__(output)
+        self.lstms = lstms.stepper()
+        vectors = embedding.weight.detach().numpy()
+        self.project = lru_cache(1 << 14)(lambda token: self.lstms.project(vectors[token]))
+
+    def hidden(self, token: int, pause: float) -> np.ndarray:
+        return self.lstms.step(self.project(token))
 
 
 class ContextModel(LSTMModel):
