@@ -10,7 +10,7 @@ Labels are those of the PyTorch model with the same weights; posteriors differ b
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -30,8 +30,8 @@ FORMAT = "punc packed model 1"
 WEIGHTS = "weights.npz"
 TWO_WAYS = ("bi_lstm", "pause_bi_lstm")  # models that read whole texts
 MODELS = (*TWO_WAYS, "delay", "pause_delay")
-# Words whose part of the gates is kept while a stream is read: the most frequent ones, and others that it has. Each 1000
-# take 3 MB and 2 ms with 192 units.
+# Words whose part of the gates is kept for streams: the most frequent ones, and others that there were. Each thousand
+# takes 3 MB and 2 ms with 192 units.
 FREQUENT, CACHED = 1 << 12, 1 << 12
 GATES = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
@@ -113,9 +113,24 @@ class PackedModel:
         tokens, classes = np.divmod(pairs, len(self.pause_input))
         return self.embedding[tokens] + self.pause_input[classes], indices.reshape(line.shape)
 
+    @cached_property
+    def _stream_layers(self) -> list[Weights]:
+        """The weights of each layer, for one stream."""
+        return [Weights(arrays, 1.0) for arrays, in self._arrays]
+
+    @cached_property
+    def _word_gates(self) -> Callable[[int], np.ndarray]:
+        """Maps a token, whose slot has an unknown pause, to its part of the first layer's gates (4H,)."""
+        first = self._stream_layers[0]
+        inputs = np.ascontiguousarray(first.inputs.T)
+        shift = first.bias[:, 0] if self.pause_bounds is None else first.bias[:, 0] + self.pause_input[0] @ inputs
+        frequent = list(self.embedding[:FREQUENT] @ inputs + shift)  # vocabularies begin with the most frequent words
+        other = lru_cache(CACHED)(lambda token: self.embedding[token] @ inputs + shift)
+        return lambda token: frequent[token] if token < FREQUENT else other(token)
+
     def stepper(self) -> "PausedStepper":
         """The model for one stream, one token at a time."""
-        return PausedStepper(self, [Weights(arrays, 1.0) for arrays, in self._arrays])
+        return PausedStepper(self, self._stream_layers, self._word_gates)
 
 
 def _run(products: Iterable[Gathered | Multiplied], layer: Sequence[Weights], shape: tuple[int, ...],
@@ -131,24 +146,19 @@ def _run(products: Iterable[Gathered | Multiplied], layer: Sequence[Weights], sh
 class PausedStepper:
     """A model that reads left to right, one token at a time, with the pause of each slot."""
 
-    def __init__(self, model: PackedModel, layers: Sequence[Weights]):
-        first, vectors = layers[0], model.embedding
+    def __init__(self, model: PackedModel, layers: Sequence[Weights], word_gates: Callable[[int], np.ndarray]):
         weight, bias = model.output
-        self.bounds, shift = model.pause_bounds, first.bias[:, 0]
-        inputs = np.ascontiguousarray(first.inputs.T)
+        self.bounds, self.word_gates = model.pause_bounds, word_gates
         if self.bounds is not None:
             # A pause that is not known, the most frequent one, is part of what is kept for a word, and of the bias.
-            unknown, bias = model.pause_input[0], bias + model.pause_output[0]
-            shift = shift + unknown @ inputs
-            self.inputs = (model.pause_input - unknown) @ inputs
+            bias = bias + model.pause_output[0]
+            self.inputs = (model.pause_input - model.pause_input[0]) @ layers[0].inputs.T
             self.outputs = model.pause_output - model.pause_output[0]
-        self.frequent = list(vectors[:FREQUENT] @ inputs + shift)  # vocabularies begin with the most frequent words
-        self.other = lru_cache(CACHED)(lambda token: vectors[token] @ inputs + shift)
         self.stepper = Stepper(layers, (weight, bias))
 
     def step(self, token: int, pause: float) -> np.ndarray:
         """The next token, and the pause of the slot that is decided now → the logits (L,) of that slot."""
-        inputs = self.frequent[token] if token < FREQUENT else self.other(token)
+        inputs = self.word_gates(token)
         if self.bounds is None or pause != pause:
             return self.stepper.step(inputs)
         number = int(np.searchsorted(self.bounds, np.float32(pause), "right")) + 1
