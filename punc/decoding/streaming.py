@@ -12,7 +12,6 @@ import os
 import re
 from collections import deque
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import IO
 
 import numpy as np
@@ -28,7 +27,6 @@ from punc.tokens.vocabulary import END
 logger = logging.getLogger(__name__)
 
 READ_SIZE = 1 << 16  # bytes
-CACHED = 1 << 13  # words whose tokens are kept
 STREAM_END = re.compile(r"\n[ \t\r\v\f]*\n")
 BLANK = re.compile(r"[ \t\n\r\v\f]+")
 
@@ -80,12 +78,13 @@ def _tokens(tokenizer: Tokenizer, words: Iterator[str]) -> Iterator[tuple[int, s
     If the tokenizer replaces the last token of a stream by END, the last token of each word waits for the next word.
     """
     last = None
-    encode = lru_cache(CACHED)(lambda word: tokenizer.encode((word,)).ids.tolist())
+    encode = tokenizer.word_encoder()
     for word in words:
         if last:
             yield last
         *ids, final = encode(word)
-        yield from ((token, None) for token in ids)
+        for token in ids:
+            yield token, None
         last = (final, word)
         if not tokenizer.ends_with_end:
             yield last
