@@ -2,8 +2,8 @@
 
 What other packages and programs use:
 
-    errors      InputError, check_at_least, check_choice, check_probability: a user's mistake in one line; checks of
-                  arguments
+    errors      InputError, check_at_least, check_choice, check_probability, one_line: a user's mistake in one line;
+                  checks of arguments
     files       atomic_dir, atomic_file, decode_line, open_input, read_blocks, read_lines: reading with clear errors;
                   writing whole or not at all
     jobs        Part, Share, add_job_options, concatenate, new_part, owners, read_parts, remove_part, FILE: work that
