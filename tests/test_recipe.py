@@ -409,7 +409,10 @@ def groups_below(pid):
 
 
 def states(recipe):
+    """Times of the files and directories of a recipe, but for the lock, which a run takes before it does anything."""
     for path in recipe.rglob("*"):
+        if path in (recipe / "exp", recipe / "exp/.run.lock"):
+            continue
         with contextlib.suppress(FileNotFoundError):  # has been renamed
             yield path, path.stat().st_mtime_ns
 
