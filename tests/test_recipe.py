@@ -174,6 +174,9 @@ def test_decode_and_score_skips_finished_work(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (1e9 + number, 1e9 + number))
+    # punct alone is of a run that was killed: text comes last.
+    assert script(tmp_path, body)[0] == [decoded[0], scored[0], decoded[1], scored[1]]
+    (tmp_path / "exp/A/decode_test/text").touch()
     assert script(tmp_path, body)[0] == [scored[0], decoded[1], scored[1]]
     (tmp_path / "exp/A/decode_test/score").mkdir()
     metrics = tmp_path / "exp/A/decode_test/score/metrics.tsv"
