@@ -233,7 +233,10 @@ def _turn(place: Path, area: Path, version: str) -> None:
 
 
 def state(out: Path, read: Callable[[Path], object]) -> str:
-    """What a reader finds: `refused`, or a hash of the files that are not hidden; of an experiment, of its results."""
+    """What a reader finds: `refused`, or a hash of the files that are not hidden; of an experiment, of its results.
+
+    progress.pt next to a finished model does not count: the next training removes it.
+    """
     try:
         with contextlib.redirect_stderr(io.StringIO()):
             read(out)
@@ -243,7 +246,7 @@ def state(out: Path, read: Callable[[Path], object]) -> str:
     files = [*out.glob("RESULTS.*"), *out.glob("results/*")] if out.name == "exp" else out.rglob("*")
     for file in sorted(files):
         inside = file.relative_to(out)
-        if file.is_file() and not any(part.startswith(".") for part in inside.parts):
+        if file.is_file() and file.name != "progress.pt" and not any(part.startswith(".") for part in inside.parts):
             digest.update(f"{inside}\n".encode() + _content(file))
     return digest.hexdigest()[:16]
 
