@@ -174,6 +174,9 @@ def test_decode_and_score_skips_finished_work(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (1e9 + number, 1e9 + number))
+    # punct alone is of a run that was killed: text comes last.
+    assert script(tmp_path, body)[0] == [decoded[0], scored[0], decoded[1], scored[1]]
+    (tmp_path / "exp/A/decode_test/text").touch()
     assert script(tmp_path, body)[0] == [scored[0], decoded[1], scored[1]]
     (tmp_path / "exp/A/decode_test/score").mkdir()
     metrics = tmp_path / "exp/A/decode_test/score/metrics.tsv"
@@ -409,7 +412,10 @@ def groups_below(pid):
 
 
 def states(recipe):
+    """Times of the files and directories of a recipe, but for the lock, which a run takes before it does anything."""
     for path in recipe.rglob("*"):
+        if path in (recipe / "exp", recipe / "exp/.run.lock"):
+            continue
         with contextlib.suppress(FileNotFoundError):  # has been renamed
             yield path, path.stat().st_mtime_ns
 

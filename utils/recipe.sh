@@ -33,6 +33,10 @@ for _option in train_ranks train_nodes; do
   [[ ${!_option} =~ ^[1-9][0-9]*$ ]] || fail "--${_option//_/-} ${!_option}; it is 1 or more"
 done
 
+# One run at a time: a second one would write the same files.
+. "$(dirname "${BASH_SOURCE[0]}")/lock.sh"
+lock_directory exp "$0" "${_arguments[@]}"
+
 # cluster: whether $cmd takes jobs to other machines.
 cluster() { case ${cmd%% *} in run.pl | */run.pl) false ;; esac; }
 if cluster; then processes=1; else processes=$nj; fi  # of a command
@@ -133,7 +137,7 @@ prepare() {
 }
 
 # prepare_set SET [OPTION …] FILE …: the data directory of a set, if it is not there yet.
-prepare_set() { [ -f "$data/$1/punct" ] || prepare "$data/$1" "${@:2}"; }
+prepare_set() { [ -f "$data/$1/text" ] || prepare "$data/$1" "${@:2}"; }
 
 # make_store [OPTION …] STORE-DIR DATA-DIR …: punc make-store with the label set, in --nj processes or jobs. Jobs first
 # count words, then one makes the vocabulary, and then jobs encode.
@@ -170,13 +174,13 @@ validate() {
 
 # project REFERENCE-SET ASR-SET OUT-SET: the ASR output with the labels of the reference, if it is not there yet.
 project() {
-  [ -f "$data/$3/punct" ] ||
+  [ -f "$data/$3/text" ] ||
     punc project --labels "$label_file" "$data/$1" "$data/$2" "$data/$3" 2>&1 | tee "$data/$3.wer" >&2
 }
 
 # prepare_asr CTM-OR-DIR: the set test_asr, the ASR output for the recordings of test_ref with the labels of test_ref.
 prepare_asr() {
-  [ ! -f "$data/test_asr/punct" ] || return 0
+  [ ! -f "$data/test_asr/text" ] || return 0
   if [ -d "$1" ]; then cat "$1"/*.ctm; else cat "$1"; fi |
     awk 'NR == FNR { test[$1]; next } $1 in test' "$data/test_ref/spk2utt" - >"$data/test_asr.ctm"
   share "$data/log/prepare_test_asr" "$data/test_asr_words" \
@@ -244,7 +248,7 @@ train_asked() { ! asked "$1" || train "$@"; }
 # model or the data.
 decode() {
   local log=${3%/*}/log/${3##*/}
-  ! newer "$3/punct" "$1/final.pt" "$2/text" || return 0
+  ! newer "$3/text" "$1/final.pt" "$2/text" || return 0
   set -- "$3" punc punctuate --nj "$processes" "${decode_options[@]}" "${@:4}" "$1" "$2" "$3"
   if cluster; then in_jobs "$log" "$@"; else $cmd "$log.log" "${@:2}"; fi
 }

@@ -16,6 +16,8 @@ fail() {
   echo "$0: $*" >&2
   exit 1
 }
+# shellcheck source=utils/lock.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lock.sh"
 
 # check_usage COUNT ARGUMENT …: check --nj and the number of arguments
 check_usage() {
@@ -35,10 +37,11 @@ punctuate() {
   local data=$1 model=$2 out=$3 job
   shift 3
   [ ! "$out" -ef "$data" ] || fail "$out: the output is the data directory; name another one"
+  lock_directory "$out" "$0" "$@"
   mkdir -p "$out/log" || exit 1
   rm -rf "$out"/.parts.*  # left by a run that was killed
   parts=$out/.parts.$$
-  trap 'rm -rf "$parts"' EXIT
+  trap 'rm -rf "$parts"; unlock_directory' EXIT
   [ -z "$scale" ] || set -- "$@" --scale "$scale"
   rm -f "$out"/log/punctuate.*.log
   if ! "${command[@]}" JOB=1:"$nj" "$out/log/punctuate.JOB.log" "$punc" transcript --jobs "$nj" --job JOB \

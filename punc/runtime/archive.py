@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_file, read_blocks
+from punc.base.files import atomic_file, open_input, read_blocks
 
 SMALL = 4096  # numbers; a matrix that has fewer is not quantized
 SCALE = ".scale"  # the suffix of the array of a matrix's scales
@@ -45,11 +45,13 @@ def quantize(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def read_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
     """The arrays that `write_arrays` wrote, as float32. Raises InputError if the file is missing or broken."""
+    if not os.path.exists(path):
+        raise InputError("no such file", "pack the model again: punc pack", path)
+    with open_input(path):  # a file that cannot be read is not a broken one
+        pass
     try:
         with np.load(path, allow_pickle=False) as archive:
             stored = {name: archive[name] for name in archive.files}
-    except FileNotFoundError:
-        raise InputError("no such file", "pack the model again: punc pack", path) from None
     except (ValueError, OSError, EOFError, zipfile.BadZipFile):
         raise InputError("not an archive of arrays, or a truncated one", "pack the model again: punc pack",
                          path) from None

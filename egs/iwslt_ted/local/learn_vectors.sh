@@ -5,6 +5,6 @@
 set -eu
 cmd=$1 labels=$2 file=$3
 texts=()
-for set in train2012 train_extra europarl; do [ ! -f data/$set/punct ] || texts+=("data/$set"); done
+for set in train2012 train_extra europarl; do [ ! -f data/$set/text ] || texts+=("data/$set"); done
 [ -s "$file" ] || $cmd "data/log/$(basename "$file" .txt).log" \
   train_vectors.py --labels "$labels" --window 1 "${@:4}" "${texts[@]}" "$file"

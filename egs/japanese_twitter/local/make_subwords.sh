@@ -9,6 +9,6 @@ for kind in "${@:3}"; do
   [ -s "$model" ] || $cmd "data/log/subwords_$kind.log" local/subwords.py train "data/train_$kind" "$model" "$size"
   for set in "train_$kind" "dev_$kind" test_single test_multi; do
     out=data/${set}_subwords_$kind
-    [ -f "$out/punct" ] || local/subwords.py tokenize "$model" "data/$set" "$out"
+    [ -f "$out/text" ] || local/subwords.py tokenize "$model" "data/$set" "$out"
   done
 done

@@ -7,7 +7,7 @@ import torch
 
 import punc
 from punc.base.errors import InputError
-from punc.base.files import atomic_file
+from punc.base.files import atomic_file, open_input
 from punc.data.labels import LabelSet
 from punc.models.base.build import build
 from punc.models.base.model import Model
@@ -33,10 +33,14 @@ def cpu_weights(model: Model) -> dict[str, Any]:
 
 def read_checkpoint(path: Path, file_format: str = FORMAT) -> dict[str, Any]:
     """The content of a file of ours. Raises InputError if it is missing, truncated, or something else."""
+    if not path.exists():
+        raise InputError("no such file", "train the model, or name another directory", path)
+    with open_input(path):  # a file that cannot be read is not a broken one
+        pass
     try:
         content = torch.load(path, weights_only=True, mmap=True, map_location="cpu")
-    except FileNotFoundError:
-        raise InputError("no such file", "train the model, or name another directory", path) from None
+    except MemoryError:
+        raise
     except Exception:  # torch.load raises different exceptions, depending on where the file is broken
         raise InputError("not a model file, or a truncated one", "train the model again", path) from None
     if not isinstance(content, dict) or not str(content.get("format")).startswith(file_format.rpartition(" ")[0]):
