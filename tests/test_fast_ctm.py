@@ -72,6 +72,12 @@ def test_read_last_silence_and_groups_without_words(tmp_path):
     np.testing.assert_array_equal(timed.closes, [1.0, 1.5, np.nan])
 
 
+def test_batches_of_runs_have_about_as_many_lines(monkeypatch):
+    monkeypatch.setattr(fast_ctm, "BATCH_LINES", 4)
+    runs = [(number, fast_ctm.Run("a", "1", 0, 0, 1, lines)) for number, lines in enumerate([1, 3, 2, 1, 9, 1])]
+    assert [[number for number, _ in batch] for batch in fast_ctm._batches(runs)] == [[0, 1], [2, 3, 4], [5]]
+
+
 def test_runs_are_stretches_of_lines(tmp_path, monkeypatch):
     text = "".join(f"{id} 1 {i} 1 w\n" for i, id in enumerate("aaaaabbbaccccccccccccccccccccccccccccccccccccdä"))
     (tmp_path / "ctm").write_text(text)
