@@ -45,7 +45,7 @@ def test_columns_of_kaldis_form_are_read_at_once(tail):
 
 
 @pytest.mark.parametrize("text", [
-    "a 1 0 1 one 0.9 lex\na 1 1 1 two\n",    # as many columns in all as two lines of six
+    "a 1 0 1 one 0.9 lex\na 1 1 1 7\n",    # as many columns in all as two lines of six
     "a 1 0 1 one 0.9\na 1 1 1 two\nb 1 0 1 x 0.9 lex\n",
     "a 1 0 1\na 1 1 1\n", "a 1 0 1 one 0.9 2 3 4 5\n", "a 1 0 1 one x\n", "a 1 0 -1 one\n", "a 1 -1 1 one\n"])
 def test_columns_of_other_lines_are_left_to_ctm(text):

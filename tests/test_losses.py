@@ -16,7 +16,7 @@ def added(losses, epoch=3):
     return result
 
 
-@pytest.mark.parametrize(("losses", "mean"), [([], 0.0), ([2.0, 4.0], 3.0), ([2.0, None], 1.0),
+@pytest.mark.parametrize(("losses", "mean"), [([], 0.0), ([2.0], 2.0), ([2.0, 4.0], 3.0), ([2.0, None], 1.0),
                                               ([1.0] * (INTERVAL + 5), 1.0)])
 def test_mean_is_over_all_steps(losses, mean):
     assert added(losses).mean() == mean
