@@ -35,13 +35,13 @@ class Projection(NamedTuple):
     lost             gone because no hypothesis word comes before them
     """
 
-    streams: int = 0
-    words: int = 0
-    errors: int = 0
-    marks: int = 0
-    moved: int = 0
-    merged: int = 0
-    lost: int = 0
+    streams: int
+    words: int
+    errors: int
+    marks: int
+    moved: int
+    merged: int
+    lost: int
 
     @property
     def wer(self) -> float:

@@ -1,5 +1,6 @@
 """Models on disk: `final.pt` with the weights and the spec, next to the vocabulary and the labels."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,9 @@ def load(directory: str | Path) -> Model:
         model.load_state_dict(content["weights"])
     except (KeyError, TypeError, RuntimeError, ValueError):  # other content, options or sizes
         raise InputError("its weights are not those of its model", "train it again", directory / "final.pt") from None
+    if name := not_finite(content["weights"]):
+        raise InputError(f"{name} has weights that are NaN or infinite",
+                         "train the model again, with a lower --learning-rate", directory / "final.pt")
     for file, found, size in (("vocab", len(tokenizer.vocabulary), content["spec"]["vocabulary"]),
                               ("labels.txt", len(labels), content["spec"]["labels"])):
         if found != size:
@@ -71,6 +75,15 @@ def load(directory: str | Path) -> Model:
                          "copy vocab, token_type and pieces.model from the model's own directory", directory)
     model.vocabulary, model.tokenizer, model.labels = tokenizer.vocabulary, tokenizer, labels
     return model.eval()
+
+
+def not_finite(weights: Mapping[str, torch.Tensor]) -> str | None:
+    """The name of the first tensor in which a number is NaN or infinite; None if there is none."""
+    for name, weight in weights.items():
+        # A sum is several times as fast to compute as to look at each number, but may itself be infinite.
+        if weight.is_floating_point() and not weight.sum().isfinite() and not weight.isfinite().all():
+            return name
+    return None
 
 
 def submodel(option: str, spec: str | dict[str, Any], architecture: str) -> Model:
