@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-import kaldiio
 import numpy as np
 
 from punc.base.errors import InputError
@@ -23,6 +22,7 @@ NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?|[+-]?
 def write_vector(ark: IO[bytes], key: str, values: np.ndarray) -> int:
     """Append a vector to an archive as float32. Returns its offset, for the index."""
     offset = ark.tell() + len(key.encode()) + 1
+    import kaldiio  # not to read: this takes a part of the time to the first word of `punc punctuate -`
     kaldiio.save_ark(ark, {key: np.asarray(values, dtype=np.float32)})
     return offset
 

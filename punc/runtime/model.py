@@ -10,7 +10,8 @@ Labels are those of the PyTorch model with the same weights; posteriors differ b
 """
 
 import json
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from punc.base.errors import InputError
 from punc.base.files import open_input
 from punc.data.labels import LabelSet
 from punc.runtime.archive import checksum, read_arrays
-from punc.runtime.lstm import Stepper, Weights, run_layer
+from punc.runtime.lstm import Gathered, Multiplied, Stepper, Weights, run_layer
 from punc.runtime.shipped import SPEC
 from punc.tokens.tokenizer import Tokenizer, read_tokenizer
 from punc.tokens.vocabulary import END
@@ -29,6 +30,7 @@ FORMAT = "punc packed model 1"
 WEIGHTS = "weights.npz"
 TWO_WAYS = ("bi_lstm", "pause_bi_lstm")  # models that read whole texts
 MODELS = (*TWO_WAYS, "delay", "pause_delay")
+CACHED = 1 << 13  # words whose part of the gates is kept while a stream is read: 25 MB with 192 units
 GATES = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
@@ -53,12 +55,13 @@ class PackedModel:
             self.pause_input, self.pause_output = arrays["pause_input.weight"], arrays["pause_output.weight"]
         names = ("lstms.forwards.{}.{}_l0", "lstms.backwards.{}.{}_l0") if spec["model"] in TWO_WAYS \
             else ("lstms.lstm.{1}_l{0}",)
-        self.layers = [[Weights([arrays[name.format(number, gate)] for gate in GATES]) for name in names]
-                       for number in range(int(spec["layers"]))]
+        self._arrays = [[[arrays[name.format(number, gate)] for gate in GATES] for name in names]
+                        for number in range(int(spec["layers"]))]
 
     @cached_property
-    def _fused(self) -> list[list[np.ndarray]]:
-        return [[weights.fused for weights in layer] for layer in self.layers]
+    def _layers(self) -> list[list[Weights]]:
+        """The weights of each layer in each direction, for many texts."""
+        return [[Weights(arrays, -2.0) for arrays in layer] for layer in self._arrays]
 
     def logits(self, tokens: np.ndarray, pauses: np.ndarray | None) -> np.ndarray:
         """tokens (B, T), pauses (B, T) seconds (NaN unknown) or None → logits (B, T, L), from a fresh state.
@@ -75,14 +78,13 @@ class PackedModel:
             lengths = ((line != END) * np.arange(1, len(line) + 1)[:, None]).max(axis=0)
             begins = len(line) - 1 - lengths  # the steps at which the backward direction meets each text's END
             starts = {int(step): np.flatnonzero(begins == step) for step in np.unique(begins) if step}
-        values = self._inputs(line, classes)
-        for layer in self._fused:
-            size = len(layer[0]) // 4
-            outputs = np.empty((len(line), len(layer) * size, line.shape[1]), np.float32)
-            run_layer(layer[0], values, outputs[:, :size])
-            if len(layer) > 1:
-                run_layer(layer[1], values[::-1], outputs[::-1, size:], starts)
-            values = outputs
+        vectors, words = self._different(line, classes)
+        first, *above = self._layers
+        products = (Gathered(weights, vectors, side) for weights, side in zip(first, (words, words[::-1])))
+        values = _run(products, first, line.shape, starts)
+        for layer in above:
+            products = (Multiplied(weights, side) for weights, side in zip(layer, (values, values[::-1])))
+            values = _run(products, layer, line.shape, starts)
         weight, bias = self.output
         logits = np.matmul(weight, values[:tokens.shape[1]]).transpose(2, 0, 1) + bias  # (B, T, L)
         if self.pause_bounds is not None:
@@ -97,39 +99,53 @@ class PackedModel:
         found[np.isnan(pauses.T)] = 0
         return found
 
-    def _inputs(self, line: np.ndarray, classes: np.ndarray | None) -> np.ndarray:
-        """The inputs of the first layer, (T, E, B), given tokens (T, B)."""
-        values = self.embedding[line]  # (T, B, E)
-        if self.pause_bounds is not None:
-            values += self.pause_input[0]
-            if classes is not None:  # END after a text has the class of an unknown pause
-                values[:len(classes)] += (self.pause_input - self.pause_input[0])[classes]
-        return np.ascontiguousarray(values.transpose(0, 2, 1))
+    def _different(self, line: np.ndarray, classes: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """The different inputs of the first layer, (U, E), and which of them each step has, (T, B); tokens (T, B)."""
+        if self.pause_bounds is None:
+            tokens, indices = np.unique(line, return_inverse=True)
+            return self.embedding[tokens], indices.reshape(line.shape)
+        pairs = line * len(self.pause_input)
+        if classes is not None:  # END after a text has the class of an unknown pause
+            pairs[:len(classes)] += classes
+        pairs, indices = np.unique(pairs, return_inverse=True)
+        tokens, classes = np.divmod(pairs, len(self.pause_input))
+        return self.embedding[tokens] + self.pause_input[classes], indices.reshape(line.shape)
 
     def stepper(self) -> "PausedStepper":
         """The model for one stream, one token at a time."""
-        return PausedStepper(self)
+        return PausedStepper(self, [Weights(arrays, 1.0) for arrays, in self._arrays])
+
+
+def _run(products: Iterable[Gathered | Multiplied], layer: Sequence[Weights], shape: tuple[int, ...],
+         starts: Mapping[int, np.ndarray]) -> np.ndarray:
+    """One layer over texts of the shape (T, B), in one direction or in both: the states (T, H or 2H, B)."""
+    size, (steps, batch) = layer[0].size, shape
+    outputs = np.empty((steps, len(layer) * size, batch), np.float32)
+    for product, side, begins in zip(products, (outputs[:, :size], outputs[::-1, size:]), ({}, starts)):
+        run_layer(product, side, begins)
+    return outputs
 
 
 class PausedStepper:
     """A model that reads left to right, one token at a time, with the pause of each slot."""
 
-    def __init__(self, model: PackedModel):
-        layers = [weights for weights, in model.layers]
+    def __init__(self, model: PackedModel, layers: Sequence[Weights]):
+        first, vectors = layers[0], model.embedding
         weight, bias = model.output
-        shift = np.zeros(len(layers[0].bias), np.float32)
-        self.bounds = model.pause_bounds
+        self.bounds, shift = model.pause_bounds, first.bias[:, 0]
+        inputs = np.ascontiguousarray(first.inputs.T)
         if self.bounds is not None:
             # A pause that is not known, the most frequent one, is part of what is kept for a word, and of the bias.
             unknown, bias = model.pause_input[0], bias + model.pause_output[0]
-            shift = unknown @ layers[0].inputs.T
-            self.inputs = (model.pause_input - unknown) @ layers[0].inputs.T
+            shift = shift + unknown @ inputs
+            self.inputs = (model.pause_input - unknown) @ inputs
             self.outputs = model.pause_output - model.pause_output[0]
-        self.stepper = Stepper(layers, (weight, bias), model.embedding, shift)
+        self.project = lru_cache(CACHED)(lambda token: vectors[token] @ inputs + shift)
+        self.stepper = Stepper(layers, (weight, bias))
 
     def step(self, token: int, pause: float) -> np.ndarray:
         """The next token, and the pause of the slot that is decided now → the logits (L,) of that slot."""
-        inputs = self.stepper.project(token)
+        inputs = self.project(token)
         if self.bounds is None or pause != pause:
             return self.stepper.step(inputs)
         number = int(np.searchsorted(self.bounds, np.float32(pause), "right")) + 1
