@@ -15,8 +15,8 @@ from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 
 PAGE = Path(__file__).parents[1] / "docs/python.md"
-WORDS = ["so", "it", "begins", "as", "it", "must", "does", "it", "end", "i", "met", "john", "smith", "in", "new", "york",
-         "what", "did", "he", "say", "he", "said", "no"]
+WORDS = ["so", "it", "begins", "as", "it", "must", "does", "it", "end", "i", "met", "john", "smith", "in", "new",
+         "york", "what", "did", "he", "say", "he", "said", "no"]
 PAUSES = np.random.default_rng(1).exponential(0.3, len(WORDS)).astype(np.float32)
 
 
