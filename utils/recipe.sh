@@ -34,9 +34,10 @@ for _option in train_ranks train_nodes; do
   [[ ${!_option} =~ ^[1-9][0-9]*$ ]] || fail "--${_option//_/-} ${!_option}; it is 1 or more"
 done
 
-# One run at a time: a second one would write the same files.
+# One run at a time: a second one would write the same files. Only runs of stage 4 alone can stand side by side, to train
+# several systems at once: punc train locks the directory of its system.
 . "$(dirname "${BASH_SOURCE[0]}")/lock.sh"
-lock_directory exp "$0" "${_arguments[@]}"
+[ "${stage-0} ${stop_stage-}" = "4 4" ] || lock_directory exp "$0" "${_arguments[@]}"
 
 # cluster: whether $cmd takes jobs to other machines.
 cluster() { case ${cmd%% *} in run.pl | */run.pl) false ;; esac; }

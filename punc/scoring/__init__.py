@@ -14,5 +14,6 @@ What other packages and programs use:
     findings      unknown_figures: checks the figures that a text quotes
     publish       new_pages, publish, write_pages: pages put into place
     project       project: labels projected onto the words of another data directory
+    texts         ENGLISH, score_texts: plain texts against each other
     plots         available, plot_pauses, plot_posteriors, posteriors, slots: pictures of pauses
 """
