@@ -124,3 +124,9 @@ def test_read_error_names_line(tmp_path, text, said):
         read(tmp_path, text)
     assert said in str(error.value)
     assert str(error.value).startswith(str(tmp_path / "ctm"))
+
+
+@pytest.mark.parametrize("text", ["a\x0bb 1 0 1 x\n", "a 1 0 1 x\x01\n", "a 1 1e9 1 x\n"])
+def test_read_refuses_what_ctm_refuses(tmp_path, text):
+    with pytest.raises(InputError, match="ctm:1: "):
+        read(tmp_path, text)

@@ -30,7 +30,7 @@ from punc.base.log import hide_progress
 from punc.data.block_reader import at_slots
 from punc.data.labels import LabelSet
 from punc.data.tables import sort_table
-from punc.decoding.asr_input import ALL, AsrOutput, read_ctm, read_text
+from punc.decoding.asr_input import ALL, AsrOutput, file_name, read_ctm, read_text
 from punc.decoding.cues import make_cues, marks_after
 from punc.decoding.options import CHUNK_SIZE, DecodingOptions
 from punc.decoding.subtitles import capitalized, cue_texts, paragraphs, srt, vtt
@@ -132,7 +132,7 @@ class _Writer:
                 own = shown[cut[number]:cut[number + 1]]
                 texts |= {"srt": srt(own), "vtt": vtt(own)}
             for kind, text in texts.items():
-                path = f"{self._directory}/{kind}/{name.replace('/', '_')}.{kind}"
+                path = f"{self._directory}/{kind}/{file_name(name)}.{kind}"
                 with open(path, "w", encoding="utf-8", newline="\n") as file:
                     file.write(text)
             begin = end

@@ -16,13 +16,14 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import decode_line, open_input
+from punc.data.datadir import LATEST
 from punc.data.tables import fields
-from punc.timing.ctm import CTM_SILENCE, MAX_OVERLAP, ROUNDING, ctm_rows
+from punc.timing.ctm import CONTROLS, CTM_SILENCE, MAX_OVERLAP, ROUNDING, ctm_rows
 
 SCAN_BYTES = 1 << 20  # bytes to scan at a time for the lines of each id
 BATCH_LINES = 1 << 14  # lines to split into columns at a time: few enough for the processor's cache
 LINE_START = re.compile(rb"[^\s;]\S* +\S+ ")  # id and channel
-STRANGE = b"\0", b"\r", b"\x0b", b"\x0c", b";;", b"<ALT"  # if lines have one of these, `ctm` reads them
+STRANGE = b";;", b"<ALT"  # if lines have one of these, or a control character, `ctm` reads them
 
 
 class Run(NamedTuple):
@@ -217,7 +218,7 @@ def _same(lines: list[bytes], first: int) -> int:
 
 def _columns(text: bytes) -> Columns | None:
     """The columns of lines that all have the same number of columns; None if `ctm` must read them."""
-    if any(strange in text for strange in STRANGE):
+    if any(strange in text for strange in STRANGE) or len(text.translate(None, CONTROLS)) < len(text):
         return None
     count = text.count(b"\n")
     tokens = text.replace(b"\n", b" \0 ").split()  # a token for each line end keeps lines apart
@@ -229,7 +230,7 @@ def _columns(text: bytes) -> Columns | None:
     begins, durations = _numbers(columns[2]), _numbers(columns[3])
     if begins is None or durations is None or _numbers(confidences) is None:
         return None
-    if (begins < 0).any() or (durations < 0).any():
+    if (begins < 0).any() or (durations < 0).any() or (begins >= LATEST).any() or (durations >= LATEST).any():
         return None
     try:
         words = b" ".join(columns[4]).decode().split(" ")
