@@ -102,7 +102,7 @@ def parse_scale(text: str, labels: LabelSet) -> np.ndarray | None:
             factor = float(number)
         except ValueError:
             factor = 0.0
-        if not 1e-30 < factor < 1e30:  # what float32 can multiply by
+        if not 1e-37 < factor < 3e38:  # what float32 can hold
             raise InputError(f"--scale: '{number}' is not a factor for {name}", "give a number above 0, as in O=0.5")
         factors[labels.index(name)] = factor
     return factors if text else None

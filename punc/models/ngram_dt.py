@@ -62,9 +62,9 @@ class Model(NonGradientModel):
 
     def prepare(self) -> None:
         counts = self.arrays["counts"]
-        sizes = {len(self.arrays[name]) for name in ("left", "right", "feature", "threshold", "counts")}
-        kinds = [self.arrays[name].dtype.kind for name in ("left", "right", "feature", "threshold")]
-        if len(sizes) != 1 or counts.shape[1:] != (self.n_labels,) or kinds != ["i", "i", "i", "f"]:
+        nodes = [self.arrays[name] for name in ("left", "right", "feature", "threshold")]
+        shapes, kinds = {array.shape for array in nodes}, [array.dtype.kind for array in nodes]
+        if shapes != {(len(counts),)} or counts.shape[1:] != (self.n_labels,) or kinds != ["i", "i", "i", "f"]:
             raise ValueError("arrays of different sizes, or of other types")
 
     def check(self) -> None:

@@ -66,7 +66,8 @@ class PackedModel:
         pairs: list[tuple[np.ndarray, tuple[int, ...]]] = [(self.embedding, (len(self.tokenizer.vocabulary), size))]
         if self.pause_bounds is not None:
             classes = len(self.pause_bounds) + 2  # one of unknown pauses, and those below, between and above the bounds
-            pairs += [(self.pause_input, (classes, size)), (self.pause_output, (classes, labels))]
+            pairs += [(self.pause_bounds, (classes - 2,)), (self.pause_input, (classes, size)),
+                      (self.pause_output, (classes, labels))]
         for layer in self.layers:
             hidden = layer[0].size
             for weights in layer:

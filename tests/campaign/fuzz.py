@@ -121,6 +121,8 @@ class Runner:
 
 def work(names: list[str], numbers: range, seed: int, out: Path, shared: object, job: int) -> None:
     """A worker process: it says in `shared` at which input it is and since when, and writes its counts at the end."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops the workers
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     logging.disable()
     warnings.simplefilter("error", RuntimeWarning)  # numbers that overflow become infinite in silence
@@ -134,6 +136,8 @@ def work(names: list[str], numbers: range, seed: int, out: Path, shared: object,
             if time.monotonic() > saved + 5:
                 saved = time.monotonic()
                 save(runner, out, job)
+                if os.getppid() == 1:  # the parent was killed
+                    return
         save(runner, out, job)
     shared[2 * job] = -1
 
@@ -158,21 +162,29 @@ def watch(names: list[str], args: argparse.Namespace) -> Counter[tuple[str, str]
                                                           shared, job))
         workers[job].start()
 
-    for job in range(args.jobs):
-        start(job, args.first + job)
-    while workers:
-        time.sleep(0.2)
-        for job, worker in list(workers.items()):
-            number, since = int(shared[2 * job]), shared[2 * job + 1]
-            if not worker.is_alive() and number < 0:
-                del workers[job]
-            elif not worker.is_alive() or time.monotonic() - since > KILL_SECONDS:
-                fault = "hang" if worker.is_alive() else "traceback"
-                worker.kill()
-                worker.join()
-                hangs[kinds[number % len(kinds)], fault] += 1
-                print(f"input {number}, {kinds[number % len(kinds)]}: {fault}, and the process is gone", flush=True)
-                start(job, number + args.jobs)
+    def look(job: int) -> None:
+        worker, number, since = workers[job], int(shared[2 * job]), shared[2 * job + 1]
+        if not worker.is_alive() and number < 0:
+            del workers[job]
+        elif not worker.is_alive() or time.monotonic() - since > KILL_SECONDS:
+            fault = "hang" if worker.is_alive() else "traceback"
+            worker.kill()
+            worker.join()
+            hangs[kinds[number % len(kinds)], fault] += 1
+            print(f"input {number}, {kinds[number % len(kinds)]}: {fault}, and the process is gone", flush=True)
+            start(job, number + args.jobs)
+
+    try:
+        for job in range(args.jobs):
+            start(job, args.first + job)
+        while workers:
+            time.sleep(0.2)
+            for job in list(workers):
+                look(job)
+    except KeyboardInterrupt:  # the counts so far are printed
+        for worker in workers.values():
+            worker.kill()
+            worker.join()
     return hangs
 
 
@@ -215,6 +227,7 @@ def main() -> int:
     args.out.mkdir(parents=True, exist_ok=True)
     for path in args.out.glob("counts.*"):
         path.unlink()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     start = time.monotonic()
     hangs = watch(args.kind, args)
     return 1 if report(args.out, hangs, time.monotonic() - start) else 0
