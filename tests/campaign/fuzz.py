@@ -119,8 +119,8 @@ class Runner:
                                                    *why)), encoding="utf-8", errors="replace")
 
 
-def work(names: list[str], numbers: range, seed: int, out: Path, shared: object, job: int) -> None:
-    """A worker process: it says in `shared` at which input it is and since when, and writes its counts at the end."""
+def work(names: list[str], numbers: range, args: argparse.Namespace, place: Path, shared: object, job: int) -> None:
+    """A worker process: it says in `shared` at which input it is and since when, and writes its counts to files."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops the workers
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
@@ -128,17 +128,18 @@ def work(names: list[str], numbers: range, seed: int, out: Path, shared: object,
     warnings.simplefilter("error", RuntimeWarning)  # numbers that overflow become infinite in silence
     sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     kinds = [kind for kind in all_kinds() if not names or kind.name in names]
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as place:
-        runner, saved = Runner(kinds, seed, out, Path(place)), 0.0
-        for number in numbers:
-            shared[2 * job], shared[2 * job + 1] = number, time.monotonic()
-            runner.run(number)
-            if time.monotonic() > saved + 5:
-                saved = time.monotonic()
-                save(runner, out, job)
-                if os.getppid() == 1:  # the parent was killed
-                    return
-        save(runner, out, job)
+    folder = place / str(os.getpid())
+    folder.mkdir()
+    runner, saved = Runner(kinds, args.seed, args.out, folder), 0.0
+    for number in numbers:
+        shared[2 * job], shared[2 * job + 1] = number, time.monotonic()
+        runner.run(number)
+        if time.monotonic() > saved + 5:
+            saved = time.monotonic()
+            save(runner, args.out, job)
+            if os.getppid() == 1:  # the parent was killed
+                return
+    save(runner, args.out, job)
     shared[2 * job] = -1
 
 
@@ -148,7 +149,7 @@ def save(runner: Runner, out: Path, job: int) -> None:
     os.replace(out / f"counts.{job}.tmp", out / f"counts.{job}.{os.getpid()}.json")
 
 
-def watch(names: list[str], args: argparse.Namespace) -> Counter[tuple[str, str]]:
+def watch(names: list[str], args: argparse.Namespace, place: Path) -> Counter[tuple[str, str]]:
     """Run the workers; one that does not come back from an input is killed, and another goes on behind that input."""
     context = multiprocessing.get_context("fork")
     shared, hangs = context.Array("d", 2 * args.jobs, lock=False), Counter[tuple[str, str]]()
@@ -158,8 +159,8 @@ def watch(names: list[str], args: argparse.Namespace) -> Counter[tuple[str, str]
 
     def start(job: int, first: int) -> None:
         shared[2 * job], shared[2 * job + 1] = first, time.monotonic()
-        workers[job] = context.Process(target=work, args=(names, range(first, last, args.jobs), args.seed, args.out,
-                                                          shared, job))
+        workers[job] = context.Process(target=work, args=(names, range(first, last, args.jobs), args, place, shared,
+                                                          job))
         workers[job].start()
 
     def look(job: int) -> None:
@@ -229,7 +230,8 @@ def main() -> int:
         path.unlink()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     start = time.monotonic()
-    hangs = watch(args.kind, args)
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as place:
+        hangs = watch(args.kind, args, Path(place))
     return 1 if report(args.out, hangs, time.monotonic() - start) else 0
 
 
