@@ -68,7 +68,8 @@ def test_valid_inputs_are_read(name, place):
     kind = KINDS[name]
     for seed in (1, 2):
         folder = make(kind, place, seed)
-        data = b"".join((folder / file).read_bytes() for file in kind.mutated) if kind.visible else b""
+        files = [folder / file for file in kind.mutated if (folder / file).is_file()]
+        data = b"".join(file.read_bytes() for file in files) if kind.visible else b""
         read = kind.read(folder, random.Random(seed))
         assert not read or lost(kind, data, read) <= 0
 

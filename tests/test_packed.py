@@ -139,11 +139,13 @@ def test_load_packed_broken_file_is_an_error(directory, tmp_path, file, change, 
         load_packed(tmp_path)
 
 
-def test_load_packed_weights_of_another_model_are_an_error(directory, tmp_path):
+@pytest.mark.parametrize("change", [{"layers": 3}, {"layers": 10**9}, {"lookahead": None}, {"lookahead": 1.5},
+                                    {"lookahead": 10**9}, {"model": "bi_lstm"}])
+def test_load_packed_weights_of_another_model_are_an_error(directory, tmp_path, change):
     for path in directory.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     spec = json.loads((directory / "model.json").read_text())
-    (tmp_path / "model.json").write_text(json.dumps({**spec, "layers": 3}))
+    (tmp_path / "model.json").write_text(json.dumps({**spec, **change}))
     with pytest.raises(InputError, match="weights are not those"):
         load_packed(tmp_path)
 

@@ -76,6 +76,8 @@ def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions
             encoding, offsets = encode_streams(tokenizer, words, bounds.tolist())
             counts.update(tokens=len(encoding.ids), unknown=encoding.lost)
             writer.write(group._replace(words=words), _labels(decoder, encoding, offsets, group.pauses))
+    for what, number in (file.repairs if file else Counter[str]()).items():
+        logger.warning("%s: %d %s", ctm, number, what)
     if counts["unknown"] > UNKNOWN * counts["tokens"]:
         what = "words" if tokenizer.token_type == "word" else "tokens"
         logger.warning("warning: %d of %d %s are not in %s; if only their case differs, use --lowercase true",

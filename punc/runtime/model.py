@@ -78,7 +78,8 @@ class PackedModel:
         if not self.layers or any(array.shape != shape for array, shape in pairs):
             raise ValueError("arrays of other sizes")
         ahead = self.lookahead
-        if (ahead is None) != (self.spec["model"] in TWO_WAYS) or not (ahead is None or 0 <= int(ahead) <= MOST_AHEAD):
+        fine = ahead is None if self.spec["model"] in TWO_WAYS else isinstance(ahead, int) and 0 <= ahead <= MOST_AHEAD
+        if not fine:
             raise ValueError("not the look-ahead of this model")
 
     @cached_property

@@ -7,7 +7,7 @@ form (comments, alternatives, different numbers of columns), or that fail a chec
 
 import os
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress, repeat
 from typing import NamedTuple
@@ -69,10 +69,10 @@ class TimedLines(NamedTuple):
 
 
 class CtmFile:
-    """A CTM that is open for reading. Raises InputError if it is missing."""
+    """A CTM that is open for reading; `repairs` counts what `ctm` does. Raises InputError if it is missing."""
 
     def __init__(self, path: str | os.PathLike[str]):
-        self.path = path
+        self.path, self.repairs = path, Counter[str]()
         with open_input(path):
             self._file = open(path, "rb")  # noqa: SIM115 (closed by close)
 
@@ -151,7 +151,7 @@ class CtmFile:
         numbers, counts = [], []
         for run, text in zip(runs, texts):
             lines, before = text.splitlines(keepends=True), len(rows)
-            for number, row in ctm_rows(enumerate(lines, run.line), self.path):
+            for number, row in ctm_rows(enumerate(lines, run.line), self.path, self.repairs):
                 columns = fields(decode_line(lines[number - run.line], self.path, number))
                 tail = "".join(f" {column}" for column in columns[5:])
                 rows.append((" ".join(columns[:4]).encode(), row.word, tail.encode(), row.begin, row.duration))

@@ -169,8 +169,8 @@ def read_packed(folder: Path, rng: random.Random) -> None:
     read_model(folder, rng)
     model = load_packed(folder)
     if model.lookahead is not None:
-        step = model.stepper().step
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):  # weights may be infinite
+            step = model.stepper().step
             for _ in range(3):
                 step(rng.randrange(len(model.tokenizer.vocabulary)), rng.choice((0.0, 0.5, float("nan"))))
 

@@ -28,7 +28,7 @@ def kinds() -> Iterator[Kind]:
     yield Kind("times TextGrid", make_textgrid, read_times, ("a.TextGrid",), textgrid_words)
     yield Kind("stm", make_stm, read_stm_file, ("stm",), after_fifth_column)
     yield Kind("transcript", make_transcript, read_transcript,
-               ("ctm", "data/utt2spk", "data/segments", "data/reco2file_and_channel"))
+               ("ctm", "data/utt2spk", "data/segments", "data/reco2file_and_channel"), fifth_column)
     yield Kind("decode dir", make_decode, read_decode, ("decode/scoring_kaldi/best_wer",))
 
 
@@ -112,12 +112,12 @@ def make_transcript(folder: Path, rng: random.Random) -> None:
     (folder / "ctm").write_text("".join(lines))
 
 
-def read_transcript(folder: Path, rng: random.Random) -> None:
+def read_transcript(folder: Path, rng: random.Random) -> Read:
+    found: list[str] = []
     with CtmFile(folder / "ctm") as file:
         lines = sum(run.lines for run in file.runs())
-        total = 0
         for part in read_asr_ctm(folder / "data", file):
-            total += len(part.words)
+            found += part.words
             marks = np.array([rng.randrange(3) for _ in part.words], np.int8)
             bounds = np.unique([0, *(end for _, end in part.recordings)])
             cues = make_cues(part.words, marks, part.timed.begins, part.timed.ends, part.turns, bounds[1:])
@@ -126,8 +126,9 @@ def read_transcript(folder: Path, rng: random.Random) -> None:
             if shown.split(" ") != " ".join(part.words).split(" ") and part.words:
                 raise AssertionError("subtitles of other words")
             srt(texts), vtt(texts), paragraphs(part.words, marks, part.pauses, part.turns)
-        if total > lines:
+        if len(found) > lines:
             raise AssertionError("more words than lines")
+    return Read(" ".join(found).encode(), named(file.repairs))
 
 
 def make_decode(folder: Path, rng: random.Random) -> None:
