@@ -242,10 +242,9 @@ def _columns(text: bytes) -> Columns | None:
 
 
 def _numbers(column: list[bytes]) -> np.ndarray | None:
-    """The numbers; None if one is not a finite number."""
+    """The numbers; None if one is not a finite number, or is written as 1_000, which only Python reads."""
     try:
         numbers = np.fromiter(map(float, column), float, len(column))
     except ValueError:
         return None
-    # Only Python reads 1_000 as a number.
     return numbers if np.isfinite(numbers).all() and b"_" not in b"".join(column) else None
