@@ -75,3 +75,12 @@ def test_read_arrays_runs_no_code_and_names_a_missing_file(tmp_path):
         read_arrays(tmp_path / "a.npz")
     with pytest.raises(InputError, match="no such file"):
         read_arrays(tmp_path / "b.npz")
+
+
+def test_read_arrays_that_are_compressed_or_no_weights(tmp_path):
+    """Compressed zeros may be a thousand times as large as the file."""
+    np.savez_compressed(tmp_path / "bomb.npz", x=np.zeros(1 << 20, np.float32))
+    np.savez(tmp_path / "text.npz", x=np.array(["a"]))
+    for name in ("bomb", "text"):
+        with pytest.raises(InputError, match="not an archive of arrays, or a truncated one"):
+            read_arrays(tmp_path / f"{name}.npz")

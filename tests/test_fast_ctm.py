@@ -147,3 +147,17 @@ def test_read_error_names_line(tmp_path, text, said):
         read(tmp_path, text)
     assert said in str(error.value)
     assert str(error.value).startswith(str(tmp_path / "ctm"))
+
+
+@pytest.mark.parametrize("text", ["a\x0bb 1 0 1 x\n", "a 1 0 1 x\x01\n", "a 1 1e9 1 x\n"])
+def test_read_refuses_what_ctm_refuses(tmp_path, text):
+    with pytest.raises(InputError, match="ctm:1: "):
+        read(tmp_path, text)
+
+
+def test_read_counts_later_alternatives(tmp_path):
+    lines = ["* * <ALT_BEGIN>", "0 1 one", "* * <ALT>", "0 1 two", "* * <ALT_END>", "2 1 three"]
+    (tmp_path / "ctm").write_text("".join(f"a 1 {line}\n" for line in lines))
+    with CtmFile(tmp_path / "ctm") as ctm:
+        assert ctm.read([[run] for run in ctm.runs()]).words == ["one", "three"]
+        assert ctm.repairs == {"words of later alternatives, left out": 1}

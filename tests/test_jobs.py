@@ -127,3 +127,10 @@ def test_new_part_of_a_job_that_fails_is_none(parts):
         raise ZeroDivisionError
     with pytest.raises(InputError, match="no such part"):
         read_parts(parts)
+
+
+def test_read_part_whose_result_was_changed(parts):
+    path = parts[0] / "part.json"
+    path.write_text(path.read_text().replace('"words": 1', '"words": "x"'))
+    with pytest.raises(InputError, match=r"part\.json: not a part; run the job again"):
+        read_parts(parts)

@@ -153,3 +153,14 @@ def test_model_class_unknown_name():
     for name, meant in (("t_lstn", "t_lstm"), ("base", "pause_delay"), ("../t_lstm", "t_lstm"), ("", "")):
         with pytest.raises(InputError, match=f"^no model '{name}'; did you mean {meant}"):
             base.model_class(name)
+
+
+@pytest.mark.parametrize("change", [lambda c: c["spec"].update(vocabulary=10**12), lambda c: c.pop("spec"),
+                                    lambda c: c["spec"]["options"].update(hidden_dim=10**12),
+                                    lambda c: c.update(weights=[]), lambda c: c.update(spec="t_lstm"),
+                                    lambda c: c["weights"].update({"output.weight": "x"})])
+def test_load_content_of_other_types_or_too_large(directory, change):
+    content = torch.load(directory / "final.pt", weights_only=True)
+    change(content)
+    torch.save(content, directory / "final.pt")
+    assert refused(directory) == "DIR/final.pt: its weights are not those of its model; train it again"

@@ -5,6 +5,7 @@ which says whose part it is. `punc join` calls `join(parts, out)` of the command
 parts what one job makes, byte for byte.
 """
 
+import hashlib
 import json
 import os
 import shutil
@@ -133,8 +134,13 @@ def new_part(path: Path, command: str, share: Share, args: Namespace, out: str,
         part = Part(path, command, share, options, states, {})
         yield tmp, part.result
         content = {"command": command, "job": share.job, "jobs": share.jobs, "options": options, "inputs": states,
-                   "result": part.result}
+                   "result": part.result, "sha256": _checksum(part.result)}
         (tmp / FILE).write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _checksum(result: dict[str, Any]) -> str:
+    """The SHA-256 of what a job says of its part: whatever a command puts there, joining can rely on it."""
+    return hashlib.sha256(json.dumps(result, sort_keys=True).encode()).hexdigest()
 
 
 def read_part(path: Path) -> Part:
@@ -142,9 +148,14 @@ def read_part(path: Path) -> Part:
     with open_input(path / FILE) as file:
         try:
             content = json.loads(file.read())
-            return Part(path, content["command"], Share(content["job"], content["jobs"]), content["options"],
+            part = Part(path, content["command"], Share(content["job"], content["jobs"]), content["options"],
                         content["inputs"], content["result"])
-        except (ValueError, TypeError, KeyError):
+            if content["sha256"] != _checksum(part.result) or not isinstance(part.command, str):
+                raise ValueError
+            if not isinstance(part.options, dict) or not isinstance(part.inputs, dict):
+                raise TypeError
+            return part
+        except (ValueError, TypeError, KeyError, RecursionError):
             raise InputError("not a part", "run the job again", path / FILE) from None
 
 

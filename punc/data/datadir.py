@@ -24,6 +24,8 @@ from punc.data.kaldi_io import VectorReader, write_vector
 from punc.data.labels import LabelSet
 from punc.data.tables import Row, fields, line_offsets, read_table, sort_table
 
+LATEST = 1e9  # s, 30 years: what is later is no time in a recording
+
 
 class Utterance(NamedTuple):
     """An utterance: its words, and what is known of the slot after each.
@@ -157,7 +159,7 @@ def segment(row: Row, path: str | os.PathLike) -> tuple[str, float, float]:
     try:
         recording, begin, end = fields(row.value)
         times = float(begin), float(end)
-        if not 0 <= times[0] < times[1] < float("inf"):
+        if not 0 <= times[0] < times[1] < LATEST:
             raise ValueError
     except ValueError:
         raise InputError("not a segment", "write UTTERANCE RECORDING BEGIN END, with 0 ≤ BEGIN < END in seconds",

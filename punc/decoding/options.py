@@ -99,9 +99,10 @@ def parse_scale(text: str, labels: LabelSet) -> np.ndarray | None:
         if name not in labels.names:
             raise InputError(f"--scale: no label '{name}'", nearest(name, labels.names))
         try:
-            factors[labels.index(name)] = factor = float(number)
+            factor = float(number)
         except ValueError:
             factor = 0.0
-        if not 0 < factor < float("inf"):
+        if not 1e-37 < factor < 3e38:  # what float32 can hold
             raise InputError(f"--scale: '{number}' is not a factor for {name}", "give a number above 0, as in O=0.5")
+        factors[labels.index(name)] = factor
     return factors if text else None

@@ -15,6 +15,7 @@ from punc.base.files import decode_line, open_input
 from punc.base.jobs import Part, concatenate
 from punc.data.archive_path import archive_path
 from punc.data.datadir import DataDir
+from punc.data.kaldi_io import parse_location
 from punc.data.labels import LabelSet
 from punc.data.tables import Row, fields, read_table
 from punc.decoding.options import OutputOptions
@@ -77,5 +78,5 @@ def _join_index(parts: Sequence[Path], tmp: Path, name: str, archive: str) -> No
             with open_input(index) as file:
                 for number, line in enumerate(file, 1):
                     key, _, place = decode_line(line, index, number).partition(" ")
-                    out.write(f"{key} {archive}:{begin + int(place.rpartition(':')[2])}\n".encode())
+                    out.write(f"{key} {archive}:{begin + parse_location(place, index, number)[1]}\n".encode())
             begin += (part / f"{name}.ark").stat().st_size

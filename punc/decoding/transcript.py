@@ -31,7 +31,7 @@ from punc.base.log import hide_progress
 from punc.data.block_reader import at_slots
 from punc.data.labels import LabelSet
 from punc.data.tables import sort_table
-from punc.decoding.asr_input import ALL, AsrOutput, read_ctm, read_text
+from punc.decoding.asr_input import ALL, AsrOutput, file_name, read_ctm, read_text
 from punc.decoding.cues import make_cues, marks_after
 from punc.decoding.options import CHUNK_SIZE, DecodingOptions
 from punc.decoding.subtitles import capitalized, cue_texts, paragraphs, srt, vtt
@@ -78,6 +78,8 @@ def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions
             encoding, offsets = encode_streams(tokenizer, words, bounds.tolist())
             counts.update(tokens=len(encoding.ids), unknown=encoding.lost)
             writer.write(group._replace(words=words), _labels(decoder, encoding, offsets, group.pauses))
+    for what, number in (file.repairs if file else Counter[str]()).items():
+        logger.warning("%s: %d %s", ctm, number, what)
     if counts["unknown"] > UNKNOWN * counts["tokens"]:
         what = "words" if tokenizer.token_type == "word" else "tokens"
         logger.warning("warning: %d of %d %s are not in %s; if only their case differs, use --lowercase true",
@@ -134,7 +136,7 @@ class _Writer:
                 own = shown[cut[number]:cut[number + 1]]
                 texts |= {"srt": srt(own), "vtt": vtt(own)}
             for kind, text in texts.items():
-                path = f"{self._directory}/{kind}/{name.replace('/', '_')}.{kind}"
+                path = f"{self._directory}/{kind}/{file_name(name)}.{kind}"
                 with open(path, "w", encoding="utf-8", newline="\n") as file:
                     file.write(text)
             begin = end

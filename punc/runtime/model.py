@@ -33,6 +33,7 @@ MODELS = (*TWO_WAYS, "delay", "pause_delay")
 # Words whose part of the gates is kept for streams: the most frequent ones, and others that there were. Each thousand
 # takes 3 MB and 2 ms with 192 units.
 FREQUENT, CACHED = 1 << 12, 1 << 12
+MOST_AHEAD = 1 << 16
 GATES = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
@@ -45,7 +46,7 @@ class PackedModel:
     tokenizer   makes tokens of words
     lookahead   how many tokens past a slot the model reads; None: the whole stream
 
-    Raises KeyError if an array is missing.
+    Raises KeyError if an array is missing, and ValueError if the arrays do not fit.
     """
 
     def __init__(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], labels: LabelSet, tokenizer: Tokenizer):
@@ -57,8 +58,32 @@ class PackedModel:
             self.pause_input, self.pause_output = arrays["pause_input.weight"], arrays["pause_output.weight"]
         names = ("lstms.forwards.{}.{}_l0", "lstms.backwards.{}.{}_l0") if spec["model"] in TWO_WAYS \
             else ("lstms.lstm.{1}_l{0}",)
+        if int(spec["layers"]) > len(arrays):
+            raise KeyError("layers")
         self._arrays = [[[arrays[name.format(number, gate)] for gate in GATES] for name in names]
                         for number in range(int(spec["layers"]))]
+        self._check_sizes()
+
+    def _check_sizes(self) -> None:
+        """Raise ValueError if the arrays do not fit together, or are of another vocabulary or label set."""
+        size, labels = self.embedding.shape[1], len(self.labels)
+        pairs: list[tuple[np.ndarray, tuple[int, ...]]] = [(self.embedding, (len(self.tokenizer.vocabulary), size))]
+        if self.pause_bounds is not None:
+            classes = len(self.pause_bounds) + 2  # one of unknown pauses, and those below, between and above the bounds
+            pairs += [(self.pause_bounds, (classes - 2,)), (self.pause_input, (classes, size)),
+                      (self.pause_output, (classes, labels))]
+        for layer in self._arrays:
+            hidden = layer[0][1].shape[-1]
+            shapes = (4 * hidden, size), (4 * hidden, hidden), (4 * hidden,), (4 * hidden,)
+            pairs += [pair for arrays in layer for pair in zip(arrays, shapes)]
+            size = hidden * len(layer)
+        pairs += [(self.output[0], (labels, size)), (self.output[1], (labels,))]
+        if not self._arrays or any(array.shape != shape for array, shape in pairs):
+            raise ValueError("arrays of other sizes")
+        ahead = self.lookahead
+        fine = ahead is None if self.spec["model"] in TWO_WAYS else isinstance(ahead, int) and 0 <= ahead <= MOST_AHEAD
+        if not fine:
+            raise ValueError("not the look-ahead of this model")
 
     @cached_property
     def _layers(self) -> list[list[Weights]]:
@@ -171,8 +196,8 @@ def load_packed(directory: Path) -> PackedModel:
     with open_input(path) as file:
         try:
             spec = json.loads(file.read())
-            found, sums = spec["format"], spec["sha256"]
-        except (ValueError, KeyError, TypeError):
+            found, sums = spec["format"], {str(name): expected for name, expected in spec["sha256"].items()}
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise InputError("not the description of a packed model", again, path) from None
     if found != FORMAT:
         raise InputError(f"'{found}', but this version reads '{FORMAT}'", again, path)
@@ -180,7 +205,8 @@ def load_packed(directory: Path) -> PackedModel:
         if checksum(directory / name) != expected:
             raise InputError("the file was changed after the model was packed", again, directory / name)
     arrays = read_arrays(directory / WEIGHTS)
+    labels, tokenizer = LabelSet.read(directory / "labels.txt"), read_tokenizer(directory)
     try:
-        return PackedModel(spec, arrays, LabelSet.read(directory / "labels.txt"), read_tokenizer(directory))
-    except (KeyError, ValueError, TypeError):
+        return PackedModel(spec, arrays, labels, tokenizer)
+    except Exception:  # a wrong array, number or type anywhere; each fails in its own way
         raise InputError("its weights are not those of its model", again, directory / WEIGHTS) from None

@@ -52,14 +52,21 @@ def word_times(path: str | os.PathLike[str], form: str = "auto", tier: str = "wo
 
 
 def read_channels(path: str | os.PathLike[str]) -> dict[str, tuple[str, str]]:
-    """Recording → file and channel, from `reco2file_and_channel`. Raises InputError for a line of another form."""
-    channels = {}
+    """Recording → file and channel, from `reco2file_and_channel`.
+
+    Raises InputError for a line of another form, and for two recordings with the same file and channel.
+    """
+    channels: dict[str, tuple[str, str]] = {}
+    recordings: dict[tuple[str, str], str] = {}
     for row in read_table(path):
         parts = fields(row.value)
         if len(parts) != 2:
             raise InputError(f"'{row.key}' does not have a file and a channel", "write: RECORDING FILE CHANNEL",
                              path, row.line)
         channels[row.key] = parts[0], parts[1]
+        if (other := recordings.setdefault(channels[row.key], row.key)) != row.key:
+            raise InputError(f"'{other}' and '{row.key}' have the same file and channel", "give each its own: times of "
+                             "words could belong to either", path, row.line)
     return channels
 
 

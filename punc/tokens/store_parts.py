@@ -20,6 +20,7 @@ from punc.data.datadir import DataDir
 from punc.tokens.store import StorePlan, new_store
 from punc.tokens.store_set import SetCounts, finish_set, flat_file, write_share
 from punc.tokens.tokenizer import Tokenizer
+from punc.tokens.word_counts import is_count
 
 HEADER = 128  # bytes of an npy file before its items
 ARRAYS = {"ids.npy": np.int32, "labels.npy": np.int8, "pauses.npy": np.float32}
@@ -93,7 +94,7 @@ def _join_index(folder: Path, parts: Sequence[tuple[Part, SetCounts]], data: Dat
     """Write the index of a set; a stream that ends in a later part is one. Returns the number of streams."""
     stream, start, length, streams = None, 0, 0, 0
     with open(folder / "index", "w", encoding="utf-8", newline="\n") as index:
-        for name, tokens in _indices(folder.name, parts):
+        for name, tokens in _indices(folder.name, parts, not data.has_segments):
             if name == stream:
                 length += tokens
                 continue
@@ -107,13 +108,16 @@ def _join_index(folder: Path, parts: Sequence[tuple[Part, SetCounts]], data: Dat
     return streams
 
 
-def _indices(name: str, parts: Sequence[tuple[Part, SetCounts]]) -> Iterator[tuple[str, int]]:
-    """The streams of all parts with their lengths."""
+def _indices(name: str, parts: Sequence[tuple[Part, SetCounts]], in_order: bool) -> Iterator[tuple[str, int]]:
+    """The streams of all parts with their lengths; `in_order`: those of a part are sorted."""
     for part, _ in parts:
-        path = part.path / name / "index"
+        path, last = part.path / name / "index", None
         with open_input(path) as file:
             for number, line in enumerate(file, 1):
                 stream, *numbers = decode_line(line, path, number).split(" ")
-                if len(numbers) != 2 or not all(map(str.isdigit, numbers)):
+                if len(numbers) != 2 or not all(is_count(text.encode()) for text in numbers):
                     raise InputError("not STREAM OFFSET LENGTH", part.again, path, number)
+                if last is not None and stream < last and in_order:
+                    raise InputError(f"'{stream}' comes after '{last}'", part.again, path, number)
+                last = stream
                 yield stream, int(numbers[1])

@@ -15,6 +15,7 @@ from punc.models.base.model import Model
 from punc.tokens.tokenizer import read_tokenizer
 
 FORMAT = "punc model 1"
+MOST = 10**6  # of anything that an option of a model counts
 
 
 def save(model: Model, path: Path, **facts: Any) -> None:
@@ -58,15 +59,20 @@ def load(directory: str | Path) -> Model:
     content = read_checkpoint(directory / "final.pt")
     tokenizer, labels = read_tokenizer(directory), LabelSet.read(directory / "labels.txt")
     try:
-        model = build(content["spec"])
+        spec, most = content["spec"], max(MOST, 2 * len(tokenizer.vocabulary))
+        if any(isinstance(number, int) and number > most for number in [*spec.values(), *spec["options"].values()]):
+            raise ValueError("it would take all memory")
+        model = build(spec)
         model.load_state_dict(content["weights"])
-    except (KeyError, TypeError, RuntimeError, ValueError):  # other content, options or sizes
+    except InputError as error:
+        raise InputError(error.what, error.remedy, error.file or directory / "final.pt", error.line) from None
+    except Exception:  # other content, options, sizes or types; each layer and model fails in its own way
         raise InputError("its weights are not those of its model", "train it again", directory / "final.pt") from None
     if name := not_finite(content["weights"]):
         raise InputError(f"{name} has weights that are NaN or infinite",
                          "train the model again, with a lower --learning-rate", directory / "final.pt")
-    for file, found, size in (("vocab", len(tokenizer.vocabulary), content["spec"]["vocabulary"]),
-                              ("labels.txt", len(labels), content["spec"]["labels"])):
+    for file, found, size in (("vocab", len(tokenizer.vocabulary), spec["vocabulary"]),
+                              ("labels.txt", len(labels), spec["labels"])):
         if found != size:
             raise InputError(f"{found} lines, but the model has {size}", "copy the one it was trained with",
                              directory / file)
