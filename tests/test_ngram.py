@@ -76,6 +76,14 @@ def test_ngram_learns_and_loads(task, toy_store, arpa, tmp_path):
     np.testing.assert_allclose(log_posteriors(model, alone), found[200:400], atol=1e-5)
 
 
+@pytest.mark.parametrize(("files", "weights"), [(["after"], [1.0]), (["before", "after"], [0.0, 1.0])])
+def test_ngram_weights_are_estimated_only_for_several_models(files, weights, toy_store, arpa, tmp_path, capsys):
+    options = {"arpa": ",".join(str(arpa / name) for name in files)}
+    train(toy_store, tmp_path, "ngram", options, TrainingOptions(train_set="train_after", dev_set="dev_after"))
+    np.testing.assert_allclose(base.load(tmp_path).arrays["weights"], weights, atol=0.1)
+    assert ("weights: " in capsys.readouterr().err) == (len(files) > 1)
+
+
 @needs_lmplz
 def test_ngram_estimates_prunes_and_interpolates(toy_store, tmp_path, capfd):
     data, sizes = Store(toy_store).set("dev_after"), []

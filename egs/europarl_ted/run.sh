@@ -49,7 +49,7 @@ if runs 3; then
   [ ! -d data/train_more ] || store --vocab data/store/vocab data/store_more data/train_more data/dev_ted
   texts=(data/train_all)
   [ ! -d data/train_extra ] || texts+=(data/train_extra)
-  [ -n "$own_vectors" ] || [ -s "$vectors" ] || $cmd data/log/vectors.log \
+  [ -n "$own_vectors" ] || [ -s "$vectors" ] || one_job data/log/vectors.log \
     train_vectors.py --dimensions 300 --window 1 "${texts[@]}" "$vectors"
 fi
 [ "$stop_stage" -lt 4 ] || [ -d data/store_more ] || leave_out "no more text of TED (README.md)" BLSTM-CRF-TED-more

@@ -1,14 +1,13 @@
 """One pool of worker processes for work that falls into independent tasks."""
 
 import os
-import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from punc.base import log
+from punc.base import log, stop
 from punc.base.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,7 +24,8 @@ def map_ordered(function: Callable[[Task], Result], tasks: Iterable[Task], nj: i
     Each process receives `function` once, so it may be large. At most 2 `nj` + 1 tasks and results are in memory.
     With `nj` = 1, or a single task, no process is started: that takes longer than a task does.
 
-    Raises what `function` raises, and InputError if a process is killed.
+    Raises what `function` raises, and InputError if a process is killed. After an error, or if the caller stops early,
+    the processes are killed, whatever they do: Ctrl-C must not wait for a task.
     """
     tasks = iter(tasks)
     first = list(islice(tasks, 2))
@@ -41,13 +41,19 @@ def map_ordered(function: Callable[[Task], Result], tasks: Iterable[Task], nj: i
     pool = ProcessPoolExecutor(nj, multiprocessing.get_context("spawn"), _start_worker, (function, log.LOGGER.level))
     try:
         for task in chain(first, tasks):
-            waiting.append(pool.submit(_run, task))
+            with stop.signals_wait():  # it may start a process
+                future = pool.submit(_run, task)
+            waiting.append(future)
             if len(waiting) > 2 * nj:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
     except BrokenProcessPool:
         raise InputError("a worker process was killed", "free some memory, or use fewer processes") from None
+    except BaseException:
+        for process in list((pool._processes or {}).values()):
+            process.kill()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -62,7 +68,7 @@ def _start_worker(function: Callable, level: int) -> None:
     import multiprocessing
     log.configure()
     log.LOGGER.setLevel(level)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    stop.let_through()
     threading.Thread(target=_end_with, args=(multiprocessing.parent_process(),), daemon=True).start()
 
 

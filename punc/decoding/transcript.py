@@ -14,6 +14,7 @@ one.
 
 import logging
 import os
+import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -44,6 +45,7 @@ logger = logging.getLogger(__name__)
 
 DECODING = DecodingOptions(chunk_size=2 * CHUNK_SIZE)  # cuts streams less often; a group still fills a batch
 KINDS = ("txt", "srt", "vtt")
+STALE = ("ctm", *(f"{kind}/*.{kind}" for kind in KINDS))  # files of an older transcript
 UNKNOWN = 0.3  # a warning follows if a larger share of the words is unknown
 
 
@@ -64,7 +66,7 @@ def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions
         file = stack.enter_context(CtmFile(ctm)) if ctm else None
         groups = read_ctm(data, file, share, decoding.chunk_size) if file else \
             read_text(data, share, decoding.chunk_size)
-        tmp = stack.enter_context(atomic_dir(out))
+        tmp = stack.enter_context(atomic_dir(out, "text", STALE))
         files = [stack.enter_context(open(tmp / name, "wb")) for name in ("text", "ctm")[:1 + bool(ctm)]]
         writer = _Writer(tmp, Casing.read(label_set, directory / CASING, is_packed(directory)), label_set, *files)
         bar = stack.enter_context(tqdm(desc="punctuating", unit="word", unit_scale=True, leave=False, delay=2,
@@ -139,25 +141,31 @@ class _Writer:
 
 
 def join_transcripts(parts: Sequence[Path], out: Path) -> None:
-    """Move the transcripts of several jobs into one, in place of an older one in `out`.
+    """Join the transcripts of several jobs to one, in place of an older one in `out`.
 
     Raises InputError if a part has no transcripts; `out` is then as it was.
     """
     for part in parts:
         if not (part / "text").is_file():
             raise InputError("no such file", "run its job again", part / "text")
-    with atomic_dir(out) as tmp:
+    with atomic_dir(out, "text", STALE) as tmp:
         for name in ("text", "ctm"):
             if (parts[0] / name).is_file():
                 concatenate([part / name for part in parts], tmp / name)
         sort_table(tmp / "text")
         for path in _made(parts):
             (tmp / path.parent.name).mkdir(exist_ok=True)
-            os.replace(path, tmp / path.parent.name / path.name)
-        made = {path.relative_to(tmp) for path in tmp.rglob("*")}
-    for stale in {Path("ctm"), *(path.relative_to(out) for path in _made([out]))} - made:
-        (out / stale).unlink(missing_ok=True)
-    logger.info("%s: %s", out, " ".join(sorted({path.parts[0] for path in made})))
+            _link(path, tmp / path.parent.name / path.name)
+        made = sorted(path.name for path in tmp.iterdir())
+    logger.info("%s: %s", out, " ".join(made))
+
+
+def _link(path: Path, target: Path) -> None:
+    """A second name for a file, because a killed join is run again; a copy where the file system has no such names."""
+    try:
+        os.link(path, target)
+    except OSError:
+        shutil.copyfile(path, target)
 
 
 def _made(directories: Sequence[Path]) -> Iterator[Path]:

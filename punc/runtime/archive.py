@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_file, read_blocks
+from punc.base.files import atomic_file, open_input, read_blocks
 
 SMALL = 4096  # numbers; a matrix that has fewer is not quantized
 SCALE = ".scale"  # the suffix of the array of a matrix's scales
@@ -44,15 +44,23 @@ def quantize(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def read_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
-    """The arrays that `write_arrays` wrote, as float32. Raises InputError if the file is missing or broken."""
+    """The arrays that `write_arrays` wrote, as float32.
+
+    Raises InputError if the file is missing or broken, or if a number in it is NaN or infinite.
+    """
+    if not os.path.exists(path):
+        raise InputError("no such file", "pack the model again: punc pack", path)
+    with open_input(path):  # a file that cannot be read is not a broken one
+        pass
     try:
         with np.load(path, allow_pickle=False) as archive:
             stored = {name: archive[name] for name in archive.files}
-    except FileNotFoundError:
-        raise InputError("no such file", "pack the model again: punc pack", path) from None
     except (ValueError, OSError, EOFError, zipfile.BadZipFile):
         raise InputError("not an archive of arrays, or a truncated one", "pack the model again: punc pack",
                          path) from None
+    for name, array in stored.items():
+        if array.dtype.kind == "f" and not np.isfinite(array).all():  # of a matrix, only the scales are floats
+            raise InputError(f"{name} has weights that are NaN or infinite", "pack the model again: punc pack", path)
     return {name: stored[name] * stored[name + SCALE][:, None] if name + SCALE in stored else stored[name]
             for name in stored if not name.endswith(SCALE)}
 

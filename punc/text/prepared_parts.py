@@ -11,8 +11,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_dir, decode_line, open_input, read_blocks
-from punc.base.jobs import FILE, Part
+from punc.base.files import decode_line, open_input, read_blocks
+from punc.base.jobs import Part
+from punc.data.archive_path import archive_path
+from punc.data.datadir import new_data_dir
 
 BLOCK = 1 << 20  # bytes
 EVERY_FIELD = ("utt2spk", "spk2utt")  # each field is an id, not only the first one
@@ -35,18 +37,15 @@ def join_prepared(parts: Sequence[Part], out: Path, prefix: str, archive: str) -
         counts.update(part.result["counts"])
     if not numbered:
         raise InputError("no utterance to write", "check the input: it has no words", out)
-    names = {file.name for file in numbered[0][0].path.iterdir()} - {FILE}
-    with atomic_dir(out) as tmp:
+    names = set(numbered[0][0].files())
+    of_other_recordings = ["reco2file_and_channel"] if "segments" in names else []
+    with new_data_dir(out, "punct", "pauses.scp", "pauses.ark", *of_other_recordings) as tmp:
         for name in sorted(names - {"pauses.scp", "pauses.ark"}):
             with open(tmp / name, "wb") as file:
                 for part, more in numbered:
                     file.writelines(renumbered(part.path / name, prefix, more, name in EVERY_FIELD))
         if "pauses.scp" in names:
             _join_pauses(numbered, tmp, prefix, archive)
-    for stale in {"punct", "pauses.scp", "pauses.ark"} - names:
-        (out / stale).unlink(missing_ok=True)
-    if "segments" in names:  # of other recordings
-        (out / "reco2file_and_channel").unlink(missing_ok=True)
     return counts
 
 
@@ -64,6 +63,7 @@ def renumbered(path: Path, prefix: str, more: int, every_field: bool = False) ->
 
 def _join_pauses(numbered: Sequence[tuple[Part, int]], tmp: Path, prefix: str, archive: str) -> None:
     """Join the archives of pauses, which have the ids too, and write their index."""
+    archive = archive_path(archive)
     with open(tmp / "pauses.ark", "wb") as ark, open(tmp / "pauses.scp", "wb") as index:
         for part, more in numbered:
             with open_input(part.path / "pauses.ark") as source:

@@ -21,8 +21,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from punc.base.errors import InputError
-from punc.base.files import atomic_dir, atomic_file, read_blocks, read_lines
+from punc.base.errors import InputError, one_line
+from punc.base.files import atomic_dir, is_unfinished, read_blocks, read_lines, unchanged
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
 from punc.tokens.joined import join_sets, parse_joins
@@ -31,6 +31,8 @@ from punc.tokens.tokenizer import Tokenizer, read_tokenizer, tokenizer_class
 
 logger = logging.getLogger(__name__)
 FILES = ("vocab", "token_type", "pieces.model", "labels.txt", "conf")
+LONGEST_PATH = 10_000  # characters
+STALE = ("token_type", "pieces.model", *(f"*/{name}" for name in SET_FILES))  # files of an older store
 
 
 class Store:
@@ -124,7 +126,7 @@ def plan_store(path: Path | None, data_dirs: Sequence[str | os.PathLike], labels
     for name in train.split(","):
         if name not in sets:
             raise InputError(f"no data directory is named '{name}'", f"--train names some of {' '.join(sets)}")
-    if path and path.exists() and (not path.is_dir() or (any(path.iterdir()) and not (path / "vocab").is_file())):
+    if path and not (path / "vocab").is_file() and not is_unfinished(path):
         raise InputError("this exists and is not a store", "name another STORE-DIR", path)
     label_set = LabelSet.read(labels)
     if len(label_set) > 127:
@@ -159,24 +161,23 @@ def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], 
     if plan.finished(path):
         logger.info("%s: finished, and its inputs have not changed", path)
         return
-    tokenizer = plan.tokenizer or plan.kind.make(plan.train, plan.vocab_size, min_count, nj)
-    with new_store(path, plan, tokenizer) as tmp:
+    with new_store(path, plan) as tmp:
+        tokenizer = plan.tokenizer or plan.kind.make(plan.train, plan.vocab_size, min_count, nj)
+        tokenizer.write(tmp)
         for name, data in plan.sets.items():
-            write_set(tmp / name, data, tokenizer, plan.label_set, nj)
+            with unchanged(data.path / "text"):
+                write_set(tmp / name, data, tokenizer, plan.label_set, nj)
 
 
 @contextlib.contextmanager
-def new_store(path: Path, plan: StorePlan, tokenizer: Tokenizer) -> Iterator[Path]:
-    """A directory to write the sets of a store to. When the block ends, they replace those of an older store."""
-    with atomic_dir(path) as tmp:
-        tokenizer.write(tmp)
-        plan.label_set.write(tmp / "labels.txt")
+def new_store(path: Path, plan: StorePlan) -> Iterator[Path]:
+    """A directory to write the tokenizer and the sets of a store to. When the block ends, they replace an older store.
+    """
+    with atomic_dir(path, "conf", STALE) as tmp:
         yield tmp
         join_sets(tmp, plan.joined)
-        _remove_stale(path, tmp)
-    # conf comes last: a store without it is unfinished, and is not opened.
-    with atomic_file(path / "conf") as file:
-        file.write(plan.conf)
+        plan.label_set.write(tmp / "labels.txt")
+        (tmp / "conf").write_text(plan.conf, encoding="utf-8")
 
 
 def _name_sets(data_dirs: Sequence[str | os.PathLike]) -> dict[str, DataDir]:
@@ -198,18 +199,7 @@ def _conf(token_type: str, vocab_size: int, min_count: int, vocab: str | os.Path
              *(f"--vocab={file}" for file in given), *(f"--join={join}" for join in joins)]
     for file in (labels, *given, *(d.path / table for d in sets.values() for table in d.tables)):
         state = os.stat(file)
-        lines.append(f"# {os.path.abspath(file)} {state.st_size} bytes {state.st_mtime_ns}")
+        lines.append(f"# {one_line(os.path.abspath(file), LONGEST_PATH)} {state.st_size} bytes {state.st_mtime_ns}")
+    if wrong := next((line for line in lines if "\n" in line), None):
+        raise InputError(f"a line end in {wrong}", "rename the file or the set")
     return "\n".join(lines) + "\n"
-
-
-def _remove_stale(path: Path, tmp: Path) -> None:
-    """Remove the files of an earlier store at `path` that the new one does not have."""
-    for name in ("conf", "token_type", "pieces.model"):
-        if not (tmp / name).exists():
-            (path / name).unlink(missing_ok=True)
-    for index in path.glob("*/index"):
-        for file in SET_FILES:
-            if not (tmp / index.parent.name / file).exists():
-                (index.parent / file).unlink(missing_ok=True)
-        with contextlib.suppress(OSError):  # files of the user stay
-            index.parent.rmdir()

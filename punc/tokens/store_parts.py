@@ -28,8 +28,8 @@ ARRAYS = {"ids.npy": np.int32, "labels.npy": np.int8, "pauses.npy": np.float32}
 def join_counts(plan: StorePlan, parts: Sequence[Path], out: Path) -> None:
     """Make the vocabulary of a store from the counts of all jobs: the directory `out` is the store without its sets."""
     counts = plan.kind.read_counts(parts, plan.vocab_size)
-    with new_store(out, plan, plan.kind.learn(counts, plan.vocab_size, plan.min_count)):
-        pass
+    with new_store(out, plan) as tmp:
+        plan.kind.learn(counts, plan.vocab_size, plan.min_count).write(tmp)
 
 
 def read_counted(plan: StorePlan, path: Path) -> Tokenizer:
@@ -57,7 +57,8 @@ def join_store(plan: StorePlan, parts: Sequence[Part], out: Path) -> None:
     Raises InputError if a file of a part is broken, and for utterances that are not in order.
     """
     tokenizer = plan.kind.read(parts[0].path / "vocab")
-    with new_store(out, plan, tokenizer) as tmp:
+    with new_store(out, plan) as tmp:
+        tokenizer.write(tmp)
         for name, data in plan.sets.items():
             (tmp / name).mkdir()
             finish_set(tmp / name, data, tokenizer, _join_set(tmp / name, parts, data))

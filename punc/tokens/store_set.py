@@ -108,12 +108,14 @@ def _index_blocks(path: Path, size: int = 1 << 12) -> Iterator[list[tuple[bytes,
 
 def _open_array(path: Path, kind: type) -> np.ndarray:
     """A flat array of a type, memory-mapped."""
+    if not path.exists():
+        raise InputError("no such file", "make the store again: punc make-store", path)
+    with open_input(path):  # a file that cannot be read is not a broken one
+        pass
     try:
         array = np.load(path, mmap_mode="r")
         if array.dtype == kind and array.ndim == 1:
             return array
-    except FileNotFoundError:
-        raise InputError("no such file", "make the store again: punc make-store", path) from None
     except (ValueError, EOFError, OSError):
         pass
     raise InputError(f"not a flat {np.dtype(kind)} array, or truncated", "make the store again: punc make-store", path)

@@ -19,6 +19,7 @@ from punc.base.errors import InputError
 from punc.base.files import atomic_file
 from punc.base.options import kebab
 from punc.models.base import Model, cpu_weights, option_defaults, read_checkpoint, save
+from punc.training.losses import diverged
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions
 
@@ -49,7 +50,7 @@ def advance(progress: Progress, dev_loss: float, min_improvement: float, fall: f
     Raises InputError if the loss is not finite.
     """
     if not math.isfinite(dev_loss):
-        raise InputError("the development loss is not finite", "lower --learning-rate, or set --max-grad-norm")
+        raise diverged(progress.epoch + 1, f"the development loss is {dev_loss}")
     if fall:
         return Progress(progress.learning_rate - fall, progress.epoch + 1, False, dev_loss,
                         min(dev_loss, progress.best_loss))
