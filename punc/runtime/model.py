@@ -107,7 +107,8 @@ class PackedModel:
             starts = {int(step): np.flatnonzero(begins == step) for step in np.unique(begins) if step}
         vectors, words = self._different(line, classes)
         first, *above = self._layers
-        products = (Gathered(weights, vectors, side) for weights, side in zip(first, (words, words[::-1])))
+        products: Iterable[Gathered | Multiplied] = (
+            Gathered(weights, vectors, side) for weights, side in zip(first, (words, words[::-1])))
         values = _run(products, first, line.shape, starts)
         for layer in above:
             products = (Multiplied(weights, side) for weights, side in zip(layer, (values, values[::-1])))
