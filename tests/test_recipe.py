@@ -265,7 +265,8 @@ def made(tmp_path, *names):
 def test_seeds_train_decode_and_score_each(tmp_path):
     (tmp_path / "conf").write_text("--config=base.conf\n--model=ta_lstm\n")
     (tmp_path / "base.conf").write_text("--text-model=exp/A  # the first stage\n")
-    made(tmp_path, "exp/A.seed2/final.pt", "exp/L/final.pt", "exp/B.seed2/final.pt", "exp/R.seed2/decode_x/punct", "store/conf")
+    made(tmp_path, "exp/A.seed2/final.pt", "exp/L/final.pt", "exp/B.seed2/final.pt", "exp/R.seed2/decode_x/punct",
+         "store/conf")
     os.utime(tmp_path / "store/conf", (4e9, 4e9))
     body = ("train_model exp/B store conf --lm-model exp/L; decode exp/B data/x exp/R/decode_x --nj 1;"
             "score data/x exp/R/decode_x exp/R/decode_x; score data/x data/engine exp/engine/decode_x")

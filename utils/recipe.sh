@@ -244,7 +244,7 @@ options_of_seed() {
   done
 }
 
-# fitted CONF: whether its model is not trained by gradient; then all seeds make the same one.
+# fitted CONF: whether its model is not trained by gradient. It has no random weights, so it is trained with one seed.
 fitted() { conf_files "$1" | xargs -d '\n' grep -qhE '^--model=(ngram|ngram_dt|word_crf)([[:space:]]|$)'; }
 
 # train_model MODEL-DIR STORE CONF [OPTION …]: punc train, once for each of --seeds. Keeps a finished model that is newer
