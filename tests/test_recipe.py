@@ -298,7 +298,7 @@ def test_tune_takes_the_lowest_dev_loss(tmp_path):
         (tmp_path / f"exp/tune/{choice}/log/train.log").write_text(
             "".join(f"epoch 1: rate 1, loss 0.01, dev loss {loss}, dev F1 1\n" for loss in losses.split()))
     body = ("cmd=true; tune exp store conf 'c1=1,c2=0.1 c1=2,c2=0.1 c1=3,c2=1' --epochs 1; cat exp/tuned.conf;"
-            "cmd=./run.pl; train_tuned exp store conf")
+            "cmd=./run.pl; train_model exp store conf $(tuned exp)")
     assert script(tmp_path, body) == ([
         "# dev loss 0.25000 c1=1,c2=0.1", "# dev loss 0.09000 c1=2,c2=0.1", "# dev loss 0.26000 c1=3,c2=1", "--c1=2",
         "--c2=0.1", "exp/log/train.log punc train --config conf --c1=2 --c2=0.1 store exp"], "", 0)

@@ -284,12 +284,8 @@ tune() {
   make_file "$model/tuned.conf" printf '%s\n' "${losses[@]/#/# }" "${options[@]}"
 }
 
-# train_tuned MODEL-DIR STORE CONF [OPTION …]: train_model with the options that tune found.
-train_tuned() {
-  local found
-  mapfile -t found < <(grep '^--' "$1/tuned.conf")
-  train_model "$@" "${found[@]}"
-}
+# tuned MODEL-DIR: the options that tune found.
+tuned() { grep '^--' "$1/tuned.conf"; }
 
 # train SYSTEM STORE [OPTION …]: trains conf/SYSTEM.conf.
 train() { train_model "$exp/$1" "$data/$2" "conf/$1.conf" "${@:3}"; }
