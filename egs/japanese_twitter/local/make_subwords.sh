@@ -7,7 +7,8 @@ cmd=$1 size=$2
 for kind in "${@:3}"; do
   model=data/subwords_$kind.model
   [ -s "$model" ] || $cmd "data/log/subwords_$kind.log" local/subwords.py train "data/train_$kind" "$model" "$size"
-  for set in "train_$kind" "dev_$kind" test_single test_multi; do
+  for text in data/raw/{train,dev}_"$kind".txt data/raw/test_*.txt; do
+    set=$(basename "$text" .txt)
     out=data/${set}_subwords_$kind
     [ -f "$out/punct" ] || local/subwords.py tokenize "$model" "data/$set" "$out"
   done
