@@ -1,15 +1,17 @@
 """The scripts of egs/japanese_twitter on made-up text."""
 
-import importlib.util
+import importlib
 import os
 import random
 import subprocess
 import sys
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 
 from punc.base.errors import InputError
+from punc.bin.train import options as train_options
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
 
@@ -18,10 +20,11 @@ LABELS = RECIPE / "conf/labels.txt"
 
 
 def load(name):
-    spec = importlib.util.spec_from_file_location(name, RECIPE / "local" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    sys.path.insert(0, str(RECIPE / "local"))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(str(RECIPE / "local"))
 
 
 TEXTS, SUBWORDS = load("make_texts"), load("subwords")
@@ -66,12 +69,50 @@ def test_divide_no_sentence_in_two_sets():
     word = ["".join(rng.choices("あいうえおかきくけこ", k=3)) for _ in range(2000)]  # some are the same
     lines = [TEXTS.Line([TEXTS.Sentence(f"{w}。", w)], False) for w in word]
     runs = [lines[i:i + TEXTS.RUN] for i in range(0, 2000, TEXTS.RUN)]
-    sets = TEXTS.divide(runs, {"test": 300, "dev": 200}, rng)
-    keys = {name: [s.key for line in found for s in line.sentences] for name, found in sets.items()}
+    posts = [[TEXTS.Line([TEXTS.Sentence(f"{w}。", w) for w in word[:40]], True)]] * 2
+    sets = TEXTS.divide({"sentences": runs, "posts": posts}, {"test": 300, "dev": 200})
+    assert [len(line.sentences) for line in sets["test"]["posts"]][1:] == []  # all are in the test sentences, or once
+    keys = {name: [s.key for found in kinds.values() for line in found for s in line.sentences]
+            for name, kinds in sets.items()}
     together = [key for found in keys.values() for key in found]
     assert len(together) == len(set(together)) == len(set(word)) < 2000
-    assert 300 <= len(keys["test"]) < 300 + TEXTS.RUN
+    assert 300 <= len(keys["test"]) < 340 + TEXTS.RUN
     assert 200 <= len(keys["dev"]) < 200 + TEXTS.RUN
+
+
+def books(path, works):
+    """A file of works, each with one sentence a paragraph, but for the second paragraph, which has no end."""
+    path.write_text("".join(f"#doc {name}\n{name}あ{n}。\nおわらない\n" if n == 0 else f"{name}あ{'い' * n}。\n"
+                            for name, size in works.items() for n in range(size)))
+    return TEXTS.read_books(str(path), TEXTS.SentenceReader(LabelSet.read(LABELS), "stop"))
+
+
+def test_read_books_order_is_of_their_names(tmp_path):
+    runs = books(tmp_path / "books", {"う": 3, "え": 2, "お": 1, "か": 4})
+    fewer = books(tmp_path / "books", {"か": 4, "え": 2, "う": 3})
+    first = [run[0].sentences[0].key[0] for run in runs]
+    assert sorted(first) == ["う", "え", "お", "か"]
+    assert [run[0].sentences[0].key[0] for run in fewer] == [name for name in first if name != "お"]
+    assert [len(run) for run in runs] == [1] * 4
+    assert {name: len(run[0].sentences) for name, run in zip(first, runs)} == {"う": 3, "え": 2, "お": 1, "か": 4}
+    assert all(run[0].together for run in runs)
+
+
+def test_read_books_text_before_the_first_name_is_an_error(tmp_path):
+    (tmp_path / "books").write_text("あ。\n#doc x\n")
+    with pytest.raises(InputError, match="books:1: no #doc line before the first text"):
+        TEXTS.read_books(str(tmp_path / "books"), TEXTS.SentenceReader(LabelSet.read(LABELS), "stop"))
+
+
+def test_divide_held_out_books_are_whole(tmp_path, monkeypatch):
+    monkeypatch.setattr(TEXTS, "HELD_OUT", 3)
+    runs = books(tmp_path / "books", dict.fromkeys("さしすせそたちつ", 5))
+    sets = TEXTS.divide({"books": runs}, {"test": 6, "dev": 4})
+    names = {name: [line.sentences[0].key[0] for line in found["books"]] for name, found in sets.items()}
+    assert [len(names[name]) for name in ("test", "dev", "train")] == [2, 2, 4]
+    assert len({*names["test"], *names["dev"], *names["train"]}) == 8
+    assert {len(line.sentences) for line in sets["test"]["books"] + sets["dev"]["books"]} == {3}
+    assert {len(line.sentences) for line in sets["train"]["books"]} == {5}
 
 
 def test_together_sentences_in_order():
@@ -95,24 +136,27 @@ def raw(tmp_path_factory):
     posts = [" __BR__ ".join(make() + rng.choice(["", "！", "？"]) for _ in range(rng.randint(1, 4)))
              for _ in range(900)]
     (folder / "posts.txt").write_text("\n".join(posts) + "\n", encoding="utf-8")
+    (folder / "books.txt").write_text("".join(
+        f"#doc {n}\n" + "".join(f"{make()}、{make()}。\n" for _ in range(12)) for n in range(60)), encoding="utf-8")
     (folder / "other.txt").write_text("".join(f"{make()}、{make()}。\n" for _ in range(600)), encoding="utf-8")
     command = [sys.executable, RECIPE / "local/make_texts.py", "--labels", LABELS, "--posts", folder / "posts.txt",
-               "--test=200", "--dev=100", folder / "raw", folder / "other.txt"]
+               "--books", folder / "books.txt", "--test=200", "--dev=100", folder / "raw", folder / "other.txt"]
     done = subprocess.run(command, capture_output=True, env={**os.environ, "LC_ALL": "C", "PYTHONHASHSEED": "7"})
     assert done.returncode == 0, done.stderr
     return folder
 
 
 def test_make_texts_repeatable(raw, tmp_path, capsys):
-    TEXTS.main(["--labels", str(LABELS), "--posts", str(raw / "posts.txt"), "--test=200", "--dev=100",
-                str(tmp_path), str(raw / "other.txt")])
+    TEXTS.main(["--labels", str(LABELS), "--posts", str(raw / "posts.txt"), "--books", str(raw / "books.txt"),
+                "--test=200", "--dev=100", str(tmp_path), str(raw / "other.txt")])
     names = sorted(path.name for path in tmp_path.iterdir())
-    assert names == sorted(f"{name}_{kind}.txt" for name in ("train", "dev", "test") for kind in ("single", "multi"))
+    tests = ["test_books", "test_posts", "test_sentences"]
+    assert names == sorted(f"{name}_{kind}.txt" for name in ("train", "dev", *tests) for kind in ("single", "multi"))
     for name in names:
         assert (tmp_path / name).read_bytes() == (raw / "raw" / name).read_bytes()
     singles = [(tmp_path / f"{name}_single.txt").read_text(encoding="utf-8").split("\n") for name in
-               ("train", "dev", "test")]
-    assert not set.intersection(*map(set, singles)) - {""}
+               ("train", "dev", *tests)]
+    assert all(not (set(one) & set(other)) - {""} for one, other in combinations(singles, 2))
     assert all(line == "" or line[-1] in "。！？" for lines in singles for line in lines)
 
 
@@ -176,3 +220,25 @@ def test_outputs_same_in_any_locale(raw, tmp_path):
         made.add(b"".join((tmp_path / locale / name).read_bytes() for name in ("text", "punct"))
                  + (tmp_path / f"{locale}.model").read_bytes())
     assert len(made) == 1
+
+
+ROWS = sorted(path for path in (RECIPE / "conf").glob("*/*.conf") if path.name != "sets.conf")
+
+
+@pytest.mark.parametrize("path", ROWS, ids=[f"{path.parent.name}-{path.stem}" for path in ROWS])
+def test_row_confs_are_read_by_punc_train(path):
+    arguments = ["--config", str(path), "store", "exp"]
+    options = train_options(train_options().value(arguments, "--model")).parse(arguments)
+    kind = path.parent.name + (f"_subwords_{path.parent.name}" if path.stem.startswith("Subword") else "")
+    assert (options.train_set, options.dev_set) == (f"train_{kind}", f"dev_{kind}")
+    base = train_options("bi_lstm").parse(["--config", str(RECIPE / "conf/Bi-LSTM.conf"), "store", "exp"])
+    for name in ("epochs", "batch_size", "schedule", "optimizer", "learning_rate"):
+        assert getattr(options, name) == getattr(base, name), "one table, one training"
+
+
+def test_run_has_every_row():
+    run = (RECIPE / "run.sh").read_text().splitlines()
+    command = next(line for line in run if line.startswith("choose systems")).replace("choose systems", "echo")
+    listed = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True).stdout.split()
+    for kind in ("single", "multi"):
+        assert {path.stem for path in ROWS if path.parent.name == kind} == set(listed)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from punc.bin.main import main
+from punc.bin.train import options as train_options
 from punc.data.datadir import DataDir
 
 RECIPE = Path(__file__).parents[1] / "egs/news_smd"
@@ -156,7 +157,7 @@ def test_informal_statements():
 
 def corpus(place):
     """Made-up corpora of all kinds, in the layout that the recipe reads."""
-    for name in ("news_smd", "europarl", "iwslt_ted"):
+    for name in ("news_smd", "europarl", "iwslt_ted", "podcasts"):
         (place / name).mkdir(parents=True)
     colours = [a + b for a in ("red", "blue", "green", "grey", "pink") for b in "abcdefghij"]
     news = "".join(f"#doc {i} TRAIN\nShares <BA> of {c} Co rose 3.5 pct, it said. It {c} fell.\n"
@@ -169,6 +170,10 @@ def corpus(place):
                     for c in colours)
     for part in ("train2012", "dev2012"):
         (place / f"iwslt_ted/TED.{part}.cased.xml").write_text(talks)
+    for name in ("changelog", "bitcoin"):
+        (place / f"podcasts/{name}.txt").write_text("".join(
+            f"#doc {name}{c}\n#speaker A\nSo, {c} {name}. Yeah.\n#speaker B\nReally {c} {name}? It {c} {name}s.\n"
+            for c in colours))
     (place / "iwslt_ted/train_extra").write_text("i\tO\ndo\tO\nn't\tO\nknow\tCOMMA\nnew\tQUESTION\n")
     messages = "".join(f"{i // 2}\tSG\t1\tno\tx\tWhat is the time in {i + 10}? Ok la\n"
                        f"{i}\tSG\t1\tno\tx\tI like {i + 10}.\n" for i in range(40))
@@ -182,6 +187,9 @@ def test_sentences_sources(tmp_path):
         "#doc 0 TRAIN", "shares of reda co rose 3.5 pct, it said.", "it reda fell."]
     assert (tmp_path / "ted.txt").read_text().splitlines()[-2:] == ["#doc extra0000", "i don't know, new?"]
     assert "president" not in (tmp_path / "europarl.txt").read_text()
+    assert (tmp_path / "podcasts.txt").read_text().splitlines()[:7] == [
+        "#doc changelogreda", "", "so, reda changelog.", "yeah.", "", "really reda changelog?", "it reda changelogs."]
+    assert "changelog" not in (tmp_path / "words.txt").read_text()
     documents = dict(TEXTS.read_documents(tmp_path / "messages.txt"))
     assert documents["0"] == ["what is the time in 10?", ""]
     assert documents["0.2"] == ["i like 10."]
@@ -227,24 +235,45 @@ def test_mixture_questions_and_messages(tmp_path, monkeypatch):
     SENTENCES.main(corpus(tmp_path / "corpus"), tmp_path)
     (tmp_path / "messages").write_text("7\tit reda fell.\n9\twhere?\n9.2\tnow?\n11\tsoon.\n12\tlate.\n13\tok.\n")
     for out in ("one", "two"):
-        MIXTURE.main(tmp_path, tmp_path / "messages", tmp_path / out, 0, 0)
+        MIXTURE.main(tmp_path, tmp_path / "messages", tmp_path / out, 0, 0, 0)
     sets = {path.stem: path.read_text().splitlines() for path in (tmp_path / "one").iterdir()}
     assert sets["test_messages"] == ["it reda fell.", "now?"]
     mixture = sets["train_mixture"] + sets["dev_mixture"]
     assert sum(map(TEXTS.is_question, mixture)) / len(mixture) == pytest.approx(MIXTURE.QUESTIONS, abs=0.01)
     assert len(set(map(TEXTS.key, mixture))) == len(mixture)
     assert "it reda fell." not in mixture
+    assert 100 * MIXTURE.QUESTIONS < sum("really" in text for text in mixture) <= 100
     added = set(sets["train_in_domain"]) - set(sets["train_mixture"])
-    assert len(added) == round(0.03 * len(sets["train_mixture"]))
+    assert len(added) == min(round(0.03 * len(sets["train_mixture"])), 4)
     assert added <= {"where?", "soon.", "late.", "ok."}
     for path in (tmp_path / "one").iterdir():
         assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
 
 
+def test_mixture_text_of_the_language_model_is_of_other_documents(tmp_path):
+    SENTENCES.main(corpus(tmp_path / "corpus"), tmp_path)
+    path, seen = tmp_path / "europarl.txt", set()
+    for_lm = set(MIXTURE.other(path, seen))
+    assert 0.5 < len(for_lm) / 200 < 1
+    colours = {text.split()[-1].rstrip("?") for text in for_lm if text.startswith("what is")}
+    made = [text for _, _, text in MIXTURE.synthetic([path], seen)]
+    assert made
+    assert not any(colour in text.split() for text in made for colour in colours)
+    assert not list(MIXTURE.other(path, seen | set(map(TEXTS.key, for_lm))))
+
+
+def test_mixture_conversation_has_its_share_of_questions(tmp_path):
+    words = [a + b for a in "abcdefghijklmnopqrst" for b in "abcdefghijklmnopqrst"]
+    (tmp_path / "podcasts.txt").write_text("#doc a\n" + "".join(f"it {word}.\nwhy {word}?\n" for word in words))
+    found = MIXTURE.conversation(tmp_path / "podcasts.txt", 200, set())
+    assert len(found) == pytest.approx(200, abs=5)
+    assert sum(TEXTS.is_question(text) for _, text in found) == round(200 * MIXTURE.QUESTIONS)
+
+
 def test_mixture_missing_message(tmp_path):
     (tmp_path / "messages").write_text("1\tok.\n")
     run = subprocess.run([sys.executable, LOCAL / "mixture.py", tmp_path, tmp_path / "messages", tmp_path / "out",
-                          "0", "0"], capture_output=True, text=True, check=False)
+                          "0", "0", "0"], capture_output=True, text=True, check=False)
     assert run.returncode == 1
     assert run.stderr.count("\n") == 1
     assert "conf/sms_test_ids:1: message" in run.stderr
@@ -272,3 +301,24 @@ def test_published_systems_have_confs():
             if not line.startswith(("#", "system\t"))}
     confs = {path.stem for path in (RECIPE / "conf").glob("*.conf")}
     assert {row.removesuffix("+in-domain") for row in rows} <= confs
+
+
+ROWS = sorted(path for path in (RECIPE / "conf").glob("*/*.conf") if path.name != "sets.conf")
+
+
+@pytest.mark.parametrize("path", ROWS, ids=[f"{path.parent.name}-{path.stem}" for path in ROWS])
+def test_row_confs_are_read_by_punc_train(path):
+    arguments = ["--config", str(path), "store", "exp"]
+    options = train_options(train_options().value(arguments, "--model")).parse(arguments)
+    sets = path.parent.name
+    assert options.dev_set == f"dev_{sets}"
+    assert options.train_set == ("europarl" if path.stem == "4-gram" else f"train_{sets}")
+    if options.model not in ("ngram", "word_crf"):
+        assert (options.epochs, options.batch_size, options.schedule) == (2, 32, "linear"), "one table, one training"
+
+
+def test_run_has_every_row():
+    run = (RECIPE / "run.sh").read_text()
+    command = run[run.index("choose systems"):run.index("decode_options=")].replace("choose systems", "echo")
+    listed = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True).stdout.split()
+    assert {path.stem for path in ROWS} - {"4-gram"} == set(listed)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from punc.scoring.seeds import join_seeds
+from punc.scoring.significance import Interval
 from punc.scoring.tsv import read_tsv
 
 ROOT = Path(__file__).parents[1]
@@ -22,9 +24,12 @@ def row(recipe):
 
 
 def values(path):
-    """(system, set, metric) → value of a RESULTS.tsv."""
+    """(system, set, metric) → value of a RESULTS.tsv; of several seeds, the mean."""
     header = ("system", "set", "metric", "value", "low", "high")
-    return {(system, test, metric): value for system, test, metric, value, _, _ in read_tsv(path, header, header[3:])}
+    metrics = {}
+    for system, test, metric, *value in read_tsv(path, header, header[3:]):
+        metrics.setdefault((system, test), {})[metric] = Interval(*value)
+    return {(*row, metric): one.value for row, found in join_seeds(metrics).items() for metric, one in found.items()}
 
 
 @pytest.mark.parametrize("recipe", ROWS)

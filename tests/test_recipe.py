@@ -259,6 +259,54 @@ def test_train_ranks_that_are_no_number(tmp_path):
         assert script(tmp_path, "", option, "0") == ([], f"{tmp_path.name}/run.sh: {option} 0; it is 1 or more\n", 1)
 
 
+def made(tmp_path, *names):
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+
+
+def test_seeds_train_decode_and_score_each(tmp_path):
+    (tmp_path / "conf").write_text("--config=base.conf\n--model=ta_lstm\n")
+    (tmp_path / "base.conf").write_text("--text-model=exp/A  # the first stage\n")
+    made(tmp_path, "exp/A.seed2/final.pt", "exp/L/final.pt", "exp/B.seed2/final.pt", "exp/R.seed2/decode_x/punct",
+         "store/conf")
+    os.utime(tmp_path / "store/conf", (4e9, 4e9))
+    body = ("train_model exp/B store conf --lm-model exp/L; decode exp/B data/x exp/R/decode_x --nj 1;"
+            "score data/x exp/R/decode_x exp/R/decode_x; score data/x data/engine exp/engine/decode_x")
+    train = "exp/B{0}/log/train.log punc train --config conf --lm-model exp/L {1}store exp/B{0}"
+    decoded = "exp/R{0}/log/decode_x.log punc punctuate --nj 2 --nj 1 exp/B{0} data/x exp/R{0}/decode_x"
+    scored = "exp/{0}/log/score_x.log punc score --labels conf/labels.txt data/x {1} exp/{0}/decode_x/score"
+    assert script(tmp_path, body, "--seeds", "1 2 3") == ([
+        train.format("", ""), train.format(".seed2", "--seed 2 --text-model exp/A.seed2 "),
+        train.format(".seed3", "--seed 3 "), decoded.format(""), decoded.format(".seed2"),
+        scored.format("R", "exp/R/decode_x"), scored.format("R.seed2", "exp/R.seed2/decode_x"),
+        scored.format("engine", "data/engine")], "", 0)
+
+
+def test_seeds_of_a_fitted_model_are_one(tmp_path):
+    (tmp_path / "conf").write_text("--model=ngram\n")
+    assert script(tmp_path, TRAIN, "--seeds", "1 2") == ([LINE.format("").replace("log  ", "log ")], "", 0)
+
+
+def test_seeds_that_are_no_numbers(tmp_path):
+    said = "write whole numbers, as --seeds '1 2 3'"
+    for seeds in ("", "1,2", "0"):
+        assert script(tmp_path, "", "--seeds", seeds) == ([], f"{tmp_path.name}/run.sh: --seeds '{seeds}'; {said}\n", 1)
+
+
+def test_tune_takes_the_lowest_dev_loss(tmp_path):
+    (tmp_path / "conf").touch()
+    for choice, losses in (("c1=1,c2=0.1", "0.30000 0.25000"), ("c1=2,c2=0.1", "0.09000"), ("c1=3,c2=1", "0.26000")):
+        made(tmp_path, f"exp/tune/{choice}/log/train.log")
+        (tmp_path / f"exp/tune/{choice}/log/train.log").write_text(
+            "".join(f"epoch 1: rate 1, loss 0.01, dev loss {loss}, dev F1 1\n" for loss in losses.split()))
+    body = ("cmd=true; tune exp store conf 'c1=1,c2=0.1 c1=2,c2=0.1 c1=3,c2=1' --epochs 1; cat exp/tuned.conf;"
+            "cmd=./run.pl; train_model exp store conf $(tuned exp)")
+    assert script(tmp_path, body) == ([
+        "# dev loss 0.25000 c1=1,c2=0.1", "# dev loss 0.09000 c1=2,c2=0.1", "# dev loss 0.26000 c1=3,c2=1", "--c1=2",
+        "--c2=0.1", "exp/log/train.log punc train --config conf --c1=2 --c2=0.1 store exp"], "", 0)
+
+
 # egs/mini
 
 

@@ -27,6 +27,7 @@ def test_training_options_cannot_be_changed():
     ({"epsilon": float("nan")}, "--epsilon=nan; it is 0 or more"),
     ({"batching": "rows"}, "--batching=rows; choose from auto, stateful, chunks"),
     ({"schedule": "cosine"}, "--schedule=cosine; choose from halving, linear"),
+    ({"loss_on": "words"}, "--loss-on=words; choose from slots, tokens"),
     ({"optimizer": "adagard"}, "--optimizer=adagard; choose from adagrad, adam, adamw, sgd"),
     ({"device": "gpu"}, "--device=gpu; choose auto, cpu, cuda, or one of several GPUs: cuda:0, cuda:1, …")])
 def test_training_options_wrong_value_is_an_error(change, message):

@@ -16,8 +16,8 @@ from punc.models.word_crf.features import (
     shape_table,
     suffix_table,
     templates,
-    word_shape,
 )
+from punc.tokens.tokenizers.form import forms, word_shape
 
 WORDS = ["<unk>", "</s>", "what", "is", "mp3", "n't", "McDonald", "1990s"]
 V = len(WORDS)
@@ -50,6 +50,15 @@ def test_suffix_table_only_longer_words():
     table = suffix_table([*WORDS, "that", "at"], 2)
     assert (table[WHAT] == table[V], table[V + 1], table[IS], table[0]) == (True, -1, -1, -1)
     assert len({table[WHAT], table[MP3], table[5], table[6], table[7]}) == 5  # at, p3, 't, ld, 0s
+
+
+@pytest.mark.parametrize("word", ["blogging", "10:30", "a", "ok", "abc", "Abcd", "x:y", "n't"])
+def test_tables_of_a_form_are_those_of_its_words(word):
+    """A new word, as its form, has the shape and the suffixes that it has as a word of the vocabulary."""
+    for table in (shape_table, lambda words: suffix_table(words, 1), lambda words: suffix_table(words, 3)):
+        own, form = table(["<unk>", "</s>", word, next(forms(word))])[2:]
+        assert own == form
+    assert suffix_table(["<unk>", "</s>", word, "<form:0:a:>"], 1)[3] == -1
 
 
 def test_cluster_table_by_prefixes():

@@ -20,6 +20,7 @@ fail() {
 train_ranks=1  # --train-ranks: processes on a machine that train a model together
 train_nodes=1  # --train-nodes: machines of a Slurm job that train a model together, each by --train-ranks processes
 train_cmd=${train_cmd-}  # $cmd of trainings, if they need other resources
+seeds=1  # --seeds "1 2 3": a system is trained with each, and is exp/SYSTEM, exp/SYSTEM.seed2, exp/SYSTEM.seed3
 
 _arguments=("$@")
 _start_dir=${OLDPWD:-$PWD}  # run.sh has changed to its own directory
@@ -33,6 +34,8 @@ done
 for _option in train_ranks train_nodes; do
   [[ ${!_option} =~ ^[1-9][0-9]*$ ]] || fail "--${_option//_/-} ${!_option}; it is 1 or more"
 done
+
+[[ $seeds =~ ^[1-9][0-9]*(\ [1-9][0-9]*)*$ ]] || fail "--seeds '$seeds'; write whole numbers, as --seeds '1 2 3'"
 
 # One run at a time: a second one would write the same files. Only runs of stage 4 alone can stand side by side, to train
 # several systems at once: punc train locks the directory of its system.
@@ -234,18 +237,67 @@ launch() {
   fi
 }
 
-# train_model MODEL-DIR STORE CONF [OPTION …]: punc train. Keeps a finished model that is newer than its store and conf;
-# a run that was stopped goes on where it was, and the logs of its parts are train.1.log … train.log.
-train_model() {
-  local model=$1 store=$2 conf=$3 files quoted
-  mapfile -t files < <(conf_files "$conf")
-  # A run that was killed in its last moment has left its progress: punc train sees that it is finished, and removes it.
-  newer "$model/final.pt" "$store/conf" "${files[@]}" && [ ! -e "$model/progress.pt" ] && return
-  keep_log "$model/log/train.log"
-  quote punc train --config "$conf" "${@:4}" "$store" "$model"
-  # shellcheck disable=SC2046
-  ${train_cmd:-$cmd} "$model/log/train.log" $(launch) "${quoted[@]}"
+# dir_of_seed SEED DIR: the directory of a model, or of a row of the results, for a seed: DIR for seed 1.
+dir_of_seed() { if [ "$1" = 1 ]; then echo "$2"; else echo "$2.seed$1"; fi; }
+
+# options_of_seed SEED CONF [OPTION …]: the options that train a model with another seed than 1. A model on which it is
+# built, by an option --…-model, is that of the same seed, if there is one.
+options_of_seed() {
+  local argument option='' model
+  echo "--seed $1"
+  {
+    conf_files "$2" | xargs -d '\n' sed -nE 's/^(--[a-z-]+-model)=([^[:space:]]+).*/\1 \2/p'
+    for argument in "${@:3}"; do
+      case $option in --*-model) echo "$option $argument" ;; esac
+      option=$argument
+    done
+  } | while read -r option model; do
+    [ ! -f "$model.seed$1/final.pt" ] || echo "$option $model.seed$1"
+  done
 }
+
+# fitted CONF: whether its model is not trained by gradient. It has no random weights, so it is trained with one seed.
+fitted() { conf_files "$1" | xargs -d '\n' grep -qhE '^--model=(ngram|ngram_dt|word_crf)([[:space:]]|$)'; }
+
+# train_model MODEL-DIR STORE CONF [OPTION …]: punc train, once for each of --seeds. Keeps a finished model that is newer
+# than its store and conf; a run that was stopped goes on where it was, and the logs of its parts are train.1.log …
+# train.log.
+train_model() {
+  local model store=$2 conf=$3 files seed of_seed quoted
+  for seed in $seeds; do
+    model=$(dir_of_seed "$seed" "$1") of_seed=()
+    if [ "$seed" != 1 ]; then
+      ! fitted "$conf" || continue
+      mapfile -t of_seed < <(options_of_seed "$seed" "${@:3}" | tr ' ' '\n')
+    fi
+    mapfile -t files < <(conf_files "$conf")
+    # A run that was killed in its last moment has left its progress: punc train sees that it is finished, and removes it.
+    newer "$model/final.pt" "$store/conf" "${files[@]}" && [ ! -e "$model/progress.pt" ] && continue
+    keep_log "$model/log/train.log"
+    quote punc train --config "$conf" "${@:4}" "${of_seed[@]}" "$store" "$model"
+    # shellcheck disable=SC2046
+    ${train_cmd:-$cmd} "$model/log/train.log" $(launch) "${quoted[@]}" || return
+  done
+}
+
+# tune MODEL-DIR STORE CONF 'CHOICE …' [OPTION …]: trains a model with each choice, such as learning-rate=0.001 or
+# c1=1,c2=0.1, with seed 1, and writes the choice with the lowest dev loss to MODEL-DIR/tuned.conf, and all losses.
+tune() {
+  local model=$1 choice options loss losses=() seeds=1
+  for choice in $4; do
+    read -ra options <<<"--${choice//,/ --}"
+    train_model "$model/tune/$choice" "$2" "$3" "${@:5}" "${options[@]}" || return
+    loss=$(cat "$model/tune/$choice"/log/train*.log | grep -o 'dev loss [0-9.e-]*' | sort -g -k 3 | head -n 1) || return
+    losses+=("$loss $choice")
+  done
+  choice=$(printf '%s\n' "${losses[@]}" | sort -g -k 3 | head -n 1)
+  choice=${choice##* }
+  read -ra options <<<"--${choice//,/ --}"
+  make_file "$model/tuned.conf" printf '%s\n' "${losses[@]/#/# }" "${options[@]}"
+}
+
+# tuned MODEL-DIR: the options that tune found.
+tuned() { grep '^--' "$1/tuned.conf"; }
 
 # train SYSTEM STORE [OPTION …]: trains conf/SYSTEM.conf.
 train() { train_model "$exp/$1" "$data/$2" "conf/$1.conf" "${@:3}"; }
@@ -254,8 +306,17 @@ train() { train_model "$exp/$1" "$data/$2" "conf/$1.conf" "${@:3}"; }
 train_asked() { ! asked "$1" || train "$@"; }
 
 # decode MODEL-DIR DATA-DIR OUT-DIR [OPTION …]: punc punctuate, in --nj processes or jobs, if OUT-DIR is older than the
-# model or the data.
+# model or the data. OUT-DIR is ROW/NAME; the model of another seed than 1 makes ROW.seedN/NAME.
 decode() {
+  local seed model
+  for seed in $seeds; do
+    model=$(dir_of_seed "$seed" "$1")
+    [ "$seed" = 1 ] || [ -f "$model/final.pt" ] || continue  # models that are fitted have one seed
+    _decode "$model" "$2" "$(dir_of_seed "$seed" "${3%/*}")/${3##*/}" "${@:4}" || return
+  done
+}
+
+_decode() {
   local log=${3%/*}/log/${3##*/}
   ! newer "$3/text" "$1/final.pt" "$2/text" || return 0
   set -- "$3" punc punctuate --nj "$processes" "${decode_options[@]}" "${@:4}" "$1" "$2" "$3"
@@ -263,9 +324,18 @@ decode() {
 }
 
 # score REFERENCE-DIR DECODED-DIR OUT-DIR [OPTION …]: punc score into OUT-DIR/score, if that is older than what is
-# scored, or than run.sh, which has the options. OUT-DIR is ROW/decode_SET. With score_name=score_NAME set, the score is
-# another one of the same output, NAME.
+# scored, or than run.sh, which has the options. OUT-DIR is ROW/decode_SET, for another seed than 1 ROW.seedN/decode_SET,
+# and so is DECODED-DIR. With score_name=score_NAME set, the score is another one of the same output, NAME.
 score() {
+  local seed decoded
+  for seed in $seeds; do
+    decoded=$(dir_of_seed "$seed" "${2%/*}")/${2##*/}
+    [ "$seed" = 1 ] || [ -f "$decoded/punct" ] || continue
+    _score "$1" "$decoded" "$(dir_of_seed "$seed" "${3%/*}")/${3##*/}" "${@:4}" || return
+  done
+}
+
+_score() {
   local name=${score_name-score} log
   log=${3%/*}/log/${name}_${3##*/decode_}
   ! newer "$3/$name/metrics.tsv" "$1/punct" "$2/punct" run.sh || return 0

@@ -3,8 +3,8 @@
 # on subwords of several characters; trained on single sentences and on texts of several sentences.
 #
 #   ./run.sh --posts FILE                  # your own posts, one a line
-#   ./run.sh --corpus DIR                  # DIR has posts and sentences, or one of the two (README.md)
-#   ./run.sh --corpus DIR --systems "Bi-LSTM Bi-LSTM-A" --texts multi
+#   ./run.sh --corpus DIR                  # DIR has books, posts and sentences, or some of them (README.md)
+#   ./run.sh --corpus DIR --systems "Bi-LSTM Bi-LSTM-A" --texts multi --seeds "1 2 3"
 #   ./run.sh --corpus DIR --stage 6        # from stage 6 on; finished work is not repeated
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -13,35 +13,33 @@ stage=0
 stop_stage=100
 corpus=               # where the corpora are
 posts=                # posts, one a line; those of the corpus if empty
+books=                # books, a paragraph a line, `#doc NAME` before each; those of the corpus if empty
 line_breaks=stop      # what __BR__ is in a post: stop, the end of a sentence, or drop, nothing
-test=10000            # sentences of the test set
-dev=5000              # sentences of the development set
+test=10000            # sentences of each kind, books, posts and others, in its test set, as in the paper
+dev=3000              # sentences of each kind in the development set
 texts="single multi"  # what systems are trained on: single sentences, texts of 2 to 5
 systems=              # names with blanks between; all if empty
 characters=6797       # of the vocabulary, at most (section 3.1 of the paper)
 min_count=2           # how often a character of the vocabulary occurs at least; not tuned
 subwords=8000           # of the vocabulary of Subword-Bi-LSTM; not tuned
-epochs=               # at most; as the conf says if empty
 threads=2             # of PyTorch
-seed=1                # of the random split into sets
+split_seed=1          # of the random split into sets
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
-help_message="usage: $0 --posts FILE | --corpus DIR [--texts NAMES] [--systems NAMES] [--epochs N] [--stage N] [--nj N]"
+help_message="usage: $0 --corpus DIR [--texts NAMES] [--systems NAMES] [--seeds '1 2 3'] [--stage N] [--nj N]"
 
 . ./cmd.sh
 . ./path.sh
 . recipe.sh
 
-absolute corpus posts
+absolute corpus posts books
 [ -n "$posts" ] || [ ! -f "$corpus/open2ch_posts.txt" ] || posts=$corpus/open2ch_posts.txt
+[ -n "$books" ] || [ ! -f "$corpus/aozora.txt" ] || books=$corpus/aozora.txt
 choose texts single multi
 choose systems FC-LSTM-w{1,2,4} Bi-LSTM Bi-LSTM-A Bi-LSTM-A{9,15,31,-sum} Subword-Bi-LSTM
 decode_options=(--posteriors false)
-sentences=()
-for name in tatoeba_manythings tanaka_small_parallel_enja; do
-  [ ! -f "$corpus/$name.txt" ] || sentences+=("$corpus/$name.txt")
-done
+mapfile -t sentences < <(compgen -G "$corpus/ta[tn]*.txt" | sort -r)  # of Tatoeba and Tanaka
 
-# each COMMAND: runs it with SYSTEM TEXTS ROW for each system that is asked for, on each kind of text.
+# each COMMAND: runs it with SYSTEM TEXTS ROW for each row, conf/TEXTS/SYSTEM.conf, that is asked for.
 each() {
   local kind system
   for kind in $texts; do
@@ -50,11 +48,11 @@ each() {
 }
 
 # Stage 0: check that there is some text.
-if runs 0; then [ -n "$posts${sentences[*]}" ] || fail "no text; give --posts FILE or --corpus DIR"; fi
+if runs 0; then [ -n "$books$posts${sentences[*]}" ] || fail "no text; give --corpus DIR, or --books or --posts FILE"; fi
 
 # Stage 1: make sentences and texts, no sentence in two sets. In the data, a character is a word, and a text a stream.
 if runs 1; then
-  local/prepare_texts.sh $label_file "$posts" "$line_breaks" "$test" "$dev" "$seed" "${sentences[@]}"
+  local/prepare_texts.sh $label_file "$books" "$posts" "$line_breaks" "$test" "$dev" "$split_seed" "${sentences[@]}"
   prepare_lines --format characters
 fi
 
@@ -74,25 +72,27 @@ fi
 
 # Stage 4: train. There is no stage 5, because these texts have no pauses.
 train_system() {
-  local store=store_$2 suffix=
-  case $1 in Subword-*) store=store_subwords_$2 suffix=_subwords_$2 ;; esac
-  train_model "exp/$3" "data/$store" "conf/$1.conf" ${epochs:+--epochs "$epochs"} --threads "$threads" \
-    --train-set "train_$2$suffix" --dev-set "dev_$2$suffix"
+  local store=data/store_$2
+  case $1 in Subword-*) store=data/store_subwords_$2 ;; esac
+  train_model "exp/$3" "$store" "conf/$2/$1.conf" --threads "$threads"
 }
 if runs 4; then each train_system; fi
 
 # Stage 6: punctuate the test sets and score them; texts of several sentences also without the slot at their end.
 decode_system() {
-  local set out=exp/$3/decode
-  for set in test_single test_multi; do
+  local text set seed out=exp/$3/decode
+  for text in data/raw/test_*.txt; do
+    set=$(basename "$text" .txt)
     case $1 in
       Subword-*) decode "exp/$3" "data/${set}_subwords_$2" "exp/$3/subwords_$set"
-        local/subwords.py detokenize "data/$set" "exp/$3/subwords_$set" "${out}_$set" ;;
+        for seed in $seeds; do
+          local/subwords.py detokenize "data/$set" "$(dir_of_seed "$seed" "exp/$3")"/{subwords,decode}"_$set"
+        done ;;
       *) decode "exp/$3" "data/$set" "${out}_$set" ;;
     esac
     score "data/$set" "${out}_$set" "${out}_$set"
+    case $set in *_multi) score "data/$set" "${out}_$set" "${out}_${set}_mid" --last-slot false ;; esac
   done
-  score data/test_multi "${out}_test_multi" "${out}_test_multi_mid" --last-slot false
 }
 if runs 6; then each decode_system; fi
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Newswire and short messages: character-level models for punctuation, and word-level ones (Gale & Parthasarathy 2017).
 #
-#   ./run.sh --corpus DIR                                      # DIR has news_smd/, europarl/ and iwslt_ted/ (README.md)
-#   ./run.sh --corpus DIR --experiments "1 2"                  # of the paper's tables; 4 is tables 4 and 5
-#   ./run.sh --corpus DIR --systems "Delay Bi-LSTM" --epochs 2 --stage 4   # from stage 4 on
+#   ./run.sh --corpus DIR                        # DIR has news_smd/, europarl/, iwslt_ted/ and podcasts/ (README.md)
+#   ./run.sh --corpus DIR --experiments "1 2"    # of the paper's tables; 4 is tables 4 and 5
+#   ./run.sh --corpus DIR --systems "Delay Bi-LSTM" --seeds "1 2 3" --stage 4     # from stage 4 on
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -12,44 +12,39 @@ stop_stage=100
 corpus=corpus         # where the corpora are
 experiments="1 2 3 4" # 1 news and synthetic texts, 2 with in-domain data, 3 matched sentences, 4 matched longer texts
 systems=              # names with blanks between; all if empty
-epochs=               # this many, with a learning rate that falls to 0; as the conf says if empty
 news=0                # sentences of news in the mixture; 0: all
-synthetic=0           # informal texts in the mixture; 0: as many as make 18.9 % of the mixture questions
-train=100000          # matched sentences to train on, at most; the questions set the limit
-held_out=10000        # matched sentences of dev, and of test
-clusters=             # Brown clusters of words for the CRF, with paths like wcluster's; made of the mixture if empty
-text_model=           # a 4-gram for features of the CRF, trained on other text with the same vocabulary; none if empty
-min_count=2           # how often a word of the word models' vocabulary occurs at least; not tuned
+synthetic=0           # informal texts in the mixture; 0: as many as make 18.9 % of news and these questions
+conversation=0        # sentences of podcasts in the mixture, 18.9 % questions; 0: as many as there are questions for
+train=400000          # matched sentences to train on, at most; the questions set the limit
+held_out=20000        # matched sentences of dev, and of test, as in the paper
+rates="0.0005 0.001 0.002 0.004"  # learning rates that each neural system tries, on dev
+trial=20              # a trial reads one part of this many of the training set
+penalties="c1=0.5,c2=0.01 c1=2,c2=0.01 c1=0,c2=0.3 c1=0,c2=1 c1=0,c2=3"  # of weights, that Word-CRF tries, on dev
+min_count=2           # how often a word of the neural word models occurs at least; not tuned
 threads=1             # of PyTorch
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
-help_message="usage: $0 --corpus DIR [--experiments '1 2 3 4'] [--systems NAMES] [--epochs N] [--stage N]"
+help_message="usage: $0 --corpus DIR [--experiments '1 2 3 4'] [--systems NAMES] [--seeds '1 2 3'] [--stage N]"
 
 . ./cmd.sh
 . ./path.sh
 . recipe.sh
 
-absolute corpus clusters text_model
-clusters=${clusters:-data/clusters.txt}
-words="Word-CRF Word-CRF-no-triggers Word-Delay Word-N-gram" characters="Delay N-gram"
-cnns="CNN-Feature CNN-Feature-440 CNN-Ngram CNN-Ngram-440 Dilated-CNN"
+absolute corpus
 choose experiments 1 2 3 4
-# shellcheck disable=SC2086
-choose systems $words $characters $cnns Bi-LSTM
+choose systems Word-CRF Word-CRF-no-{triggers,LM} Word-Delay Word-N-gram Delay Delay-tags N-gram CNN-Feature{,-440} \
+  CNN-Ngram{,-440} Dilated-CNN Bi-LSTM
 decode_options=(--posteriors false)
 
-systems_of=("" "$words Delay" Delay "$characters $cnns Bi-LSTM" "$characters Bi-LSTM")  # the systems of each experiment
-sets_of=("" mixture in_domain matched multi)                   # what they are trained on: train_… and dev_…
+sets_of=("" mixture in_domain matched multi)  # of each experiment; its rows are conf/SETS/SYSTEM.conf
 test_of=("" test_messages test_messages test_matched test_multi)
 
-# each COMMAND: runs it with SYSTEM SETS TEST ROW for each system of each experiment, if they are asked for.
+# each COMMAND: runs it with SYSTEM SETS TEST ROW for each row of each experiment, if its system is asked for.
 each() {
   local number system
-  for number in $experiments; do
-    for system in ${systems_of[number]}; do
-      ! asked "$system" || "$1" "$system" "${sets_of[number]}" "${test_of[number]}" \
+  for number in $experiments; do for system in $systems; do
+      [ ! -f "conf/${sets_of[number]}/$system.conf" ] || "$1" "$system" "${sets_of[number]}" "${test_of[number]}" \
         "$system$([ "$number" != 2 ] || echo +in-domain)"
-    done
-  done
+  done; done
 }
 
 # Stage 0: check that the corpora are those of README.md.
@@ -57,36 +52,41 @@ if runs 0; then check_corpus.sh "$corpus" conf/corpus.txt; fi
 
 # Stage 1: make the texts of all sets, and their data directories; each text is a stream of its own.
 if runs 1; then
-  local/prepare_texts.sh "$corpus" "$news" "$synthetic" "$train" "$held_out"
+  local/prepare_texts.sh "$corpus" "$news" "$synthetic" "$conversation" "$train" "$held_out"
   prepare_lines --format prose
 fi
 
 # Stage 2: there is no audio to align; count what is in the sets.
 if runs 2; then
-  local/count_sets.py data/{train,dev}_{mixture,in_domain} data/test_messages data/{train,dev,test}_{matched,multi} |
-    tee data/counts.md
+  local/count_sets.py data/{train,dev}_{mixture,in_domain} data/{test_messages,europarl} \
+    data/{train,dev,test}_{matched,multi} | tee data/counts.md
 fi
 
 # Stage 3: make the vocabularies, and write all texts as numbers. The CRF needs all words; it leaves out rare features.
 if runs 3; then
-  store() { make_store --train "train_$1" "${@:3}" data/{"$2",train,dev}_"$1"; }
+  store() { make_store --train "train_$1" "${@:3}" "data/$2_$1" data/{train,dev}_"$1"; }
   for number in $experiments; do store "${sets_of[number]}" store_char --token-type char; done
-  [[ $experiments != *1* ]] || {
+  if [[ $experiments = *1* ]]; then
     store mixture store_word --token-type word --min-count "$min_count"
-    store mixture store_all_words --token-type word; }
+    make_store --token-type form --vocab-size 1000000 data/store_form_mixture data/{train,dev}_mixture data/europarl
+  fi
 fi
 
-# Stage 4: train; the CRF reads clusters of words. There is no stage 5, because these texts have no pauses.
+# Stage 4: choose the learning rate or the penalties on dev, and train. There is no stage 5: these texts have no pauses.
+# shellcheck disable=SC2046
 train_system() {
-  local store=store_char options=(--threads "$threads" ${epochs:+--epochs "$epochs" --schedule linear})
+  local tuned=exp/$2/$1 store=data/store_char_$2 conf=conf/$2/$1.conf
   case $1 in
-    Word-CRF*) store=store_all_words options=(--clusters "$clusters" ${text_model:+--text-model "$text_model"})
-      [ -s "$clusters" ] || one_job data/log/clusters.log local/train_clusters.py "data/train_$2" "$clusters" ;;
-    Word-*) store=store_word ;;
+    Word-CRF*) tuned=exp/$2/Word-CRF store=data/store_form_$2  # without some features, the penalties are those of all
+      [ -s data/clusters.txt ] || one_job data/log/clusters.log local/train_clusters.py "data/train_$2" data/clusters.txt
+      train_model "exp/$2/4-gram" "$store" "conf/$2/4-gram.conf"
+      tune "$tuned" "$store" "conf/$2/Word-CRF.conf" "$penalties" ;;
+    *) [ "${1#Word-}" = "$1" ] || store=data/store_word_$2
+      tune "$tuned" "$store" "$conf" "learning-rate=${rates// / learning-rate=}" --epochs 1 --parts "$trial" ;;
   esac
-  train_model "exp/$2/$1" "data/${store}_$2" "conf/$1.conf" "${options[@]}" --train-set "train_$2" --dev-set "dev_$2"
+  train_model "exp/$2/$1" "$store" "$conf" --threads "$threads" $(tuned "$tuned")
 }
-if runs 4; then each train_system; fi
+if runs 4; then need_lmplz Word-CRF Word-CRF-no-triggers; each train_system; fi
 
 # Stage 6: punctuate the test sets and score them; texts of several sentences also without the slot at their end.
 decode_system() {

@@ -155,4 +155,5 @@ def decode_words(model: AnyModel, words: Sequence[str], pauses: np.ndarray | Non
     (ids, slots, _), offsets = encode_streams(model.tokenizer, words, [0, len(words)])
     data = StoreSet(ids, None, at_slots(pauses, slots, len(ids), np.nan), [""], offsets)
     labels, posteriors = decode(model, data, scale, posteriors=True)
+    assert posteriors is not None, "they were asked for"
     return labels[slots], posteriors[slots]

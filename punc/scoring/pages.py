@@ -1,6 +1,6 @@
 """Result pages in Markdown: RESULTS.md, one screen, and results/SET.md with all rows, paired tests and signatures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,10 +9,13 @@ from punc.base.errors import InputError
 from punc.scoring.markdown import duration, table
 from punc.scoring.metrics import columns, lower_is_better, rows_of
 from punc.scoring.page_data import Cost, PageData, Published
+from punc.scoring.seeds import Metrics, Spread, join_seeds, without_seed
 from punc.scoring.significance import Interval
 
 MOST_ROWS, MOST_COLUMNS = 10, 7  # of the table of RESULTS.md
 UNKNOWN = Interval(np.nan, np.nan, np.nan)
+ONE_RUN = "Each row is one run"
+SEEDS = "±: mean and standard deviation of the trainings with {} seeds; any other row is one run"
 
 
 @dataclass
@@ -52,7 +55,7 @@ def _main_page(data: PageData, settings: Settings) -> str:
         parts.append(f"Made by\n\n```sh\n{data.command}\n```")
     rows = _main_table(data, settings)
     parts.append(table(rows))
-    legend = ("In percent, with the 95 % confidence interval; **bold**: the best of our rows. Each row is one run, "
+    legend = (f"In percent, with the 95 % confidence interval; **bold**: the best of our rows. {_runs(data)}, "
               "so the interval is of the test set, not of the training.")
     if "published" in rows[0]:
         legend += " Published figures are the system's own; the pages below name their sources."
@@ -67,19 +70,27 @@ def _main_page(data: PageData, settings: Settings) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def _runs(data: PageData) -> str:
+    """What a row is."""
+    runs = {one.runs for row in join_seeds(data.metrics).values() for one in row.values() if isinstance(one, Spread)}
+    return SEEDS.format(" or ".join(map(str, sorted(runs)))) if runs else ONE_RUN
+
+
 def _main_table(data: PageData, settings: Settings) -> list[list[str]]:
     """The table of RESULTS.md: a column per metric and set, the published figures next to it, and the training."""
     figures = [_split(column) for column in settings.main_columns] or [("overall.F1", name) for name in data.sets]
     figures = [figure for figure in figures if any(figure[0] in metrics for (_, name), metrics in data.metrics.items()
                                                    if name == figure[1])]
     theirs = {(row.system, row.set, row.metric): row.value for row in settings.published}
-    systems = [system for system in settings.main or data.systems[:MOST_ROWS]
-               if any((system, name) in data.metrics or (system, name, metric) in theirs for metric, name in figures)]
+    rows = join_seeds(data.metrics)
+    known = list(dict.fromkeys(system for system, _ in rows))
+    systems = [system for system in settings.main or known[:MOST_ROWS]
+               if any((system, name) in rows or (system, name, metric) in theirs for metric, name in figures)]
     if not systems:
-        systems = data.systems[:MOST_ROWS]
+        systems = known[:MOST_ROWS]
     cells = [["system", *systems]]
     for metric, name in figures:
-        ours = [data.metrics.get((system, name), {}).get(metric) for system in systems]
+        ours = [rows.get((system, name), {}).get(metric) for system in systems]
         cells.append([f"{metric.replace('.', ' ')}, {name}", *_bold_best(ours, lower_is_better(metric))])
         published = [theirs.get((system, name, metric)) for system in systems]
         if any(value is not None for value in published):
@@ -100,7 +111,7 @@ def _split(column: str) -> tuple[str, str]:
     return metric, name
 
 
-def _bold_best(values: Sequence[Interval | None], lowest: bool) -> list[str]:
+def _bold_best(values: Sequence[Interval | Spread | None], lowest: bool) -> list[str]:
     """`value (low–high)` of each, empty for None; the best value is bold, and those that look the same."""
     known = [one.value for one in values if one and not np.isnan(one.value)]
     best = _number((min if lowest else max)(known)) if known else ""
@@ -112,7 +123,9 @@ def _number(value: float) -> str:
     return "–" if np.isnan(value) else f"{value:.1f}"
 
 
-def _bounds(value: Interval) -> str:
+def _bounds(value: Interval | Spread) -> str:
+    if isinstance(value, Spread):
+        return f" ± {_number(value.deviation)}"
     return "" if np.isnan(value.low) else f" ({value.low:.1f}–{value.high:.1f})"
 
 
@@ -129,19 +142,20 @@ def _set_page(name: str, data: PageData, settings: Settings) -> str:
     if settings.about:
         parts.append(settings.about)
     parts.append("All figures in percent, P / R / F1 where there are three; in brackets the 95 % confidence interval "
-                 "(of F1 where there are three). –: undefined, as nothing was predicted or expected. Each row is one "
-                 "run. [Back to the main page](../RESULTS.md)")
+                 "(of F1 where there are three). –: undefined, as nothing was predicted or expected. "
+                 f"{_runs(data)}. [Back to the main page](../RESULTS.md)")
     parts.append(table(_set_table(name, data, settings, sources)))
     if tests := _test_table(name, data):
+        first = "" if _runs(data) == ONE_RUN else " Of a system with several seeds, the first run is tested."
         parts.append("## Paired tests\n\np is two-sided, by approximate randomisation; the 95 % interval of the "
-                     f"difference is by the paired bootstrap.\n\n{table(tests)}")
+                     f"difference is by the paired bootstrap.{first}\n\n{table(tests)}")
     if sources:
         parts.append("## Sources of the published figures\n\n" +
                      "\n".join(f"{i}. {source}" for i, source in enumerate(sources, 1)))
-    systems_of: dict[str, list[str]] = {}
+    systems_of: dict[str, dict[str, None]] = {}
     for (system, other), signed in data.signatures.items():
         if other == name:
-            systems_of.setdefault(signed, []).append(system)
+            systems_of.setdefault(signed, {})[without_seed(system)] = None
     parts.append("## Signatures\n\n" + "\n".join(f"- {', '.join(systems)}: `{signed}`"
                                                  for signed, systems in systems_of.items()))
     return "\n\n".join(parts) + "\n"
@@ -153,7 +167,7 @@ def _set_table(name: str, data: PageData, settings: Settings, sources: Sequence[
     for column in settings.columns:
         if column not in known:
             raise InputError(f"no score has a column '{column}'", f"there are {' '.join(known)}")
-    ours = {system: metrics for (system, other), metrics in data.metrics.items() if other == name}
+    ours = {system: metrics for (system, other), metrics in join_seeds(data.metrics).items() if other == name}
     shown = list(settings.columns) or [column for column in columns(metric for one in ours.values() for metric in one)
                                        if column not in data.empty_labels()]
     theirs: dict[str, list[Published]] = {}
@@ -171,7 +185,7 @@ def _set_table(name: str, data: PageData, settings: Settings, sources: Sequence[
     return rows
 
 
-def _cell(measured: Mapping[str, Interval], column: str) -> str:
+def _cell(measured: Metrics, column: str) -> str:
     """A column's figures, `P / R / F1 (low–high)` or `value (low–high)`; empty if there are none."""
     names = rows_of(column)
     if not any(name in measured for name in names):

@@ -20,6 +20,29 @@ logger = logging.getLogger(__name__)
 BLOCK = 1 << 22  # labels that are counted at once
 
 
+class EveryToken:
+    """The labels of a set (N,), read lazily, with the first label where there is no slot.
+
+    So each token counts in the loss, as each character does in Gale & Parthasarathy 2017, section 2.1.
+    """
+
+    def __init__(self, labels: np.ndarray):
+        self.labels = labels
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __getitem__(self, tokens: slice) -> np.ndarray:
+        return np.maximum(self.labels[tokens], 0)
+
+
+def training_set(data: StoreSet, options: TrainingOptions) -> StoreSet:
+    """The set as the loss counts it."""
+    if options.loss_on == "slots" or data.labels is None:
+        return data
+    return data._replace(labels=EveryToken(data.labels))  # type: ignore[arg-type]
+
+
 def cut_streams(model: Model, data: StoreSet, options: TrainingOptions, ranks: Ranks = ALONE) -> Chunks | None:
     """The chunks that the training set is cut into; None if training is stateful, which cuts nothing.
 

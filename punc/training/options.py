@@ -16,6 +16,7 @@ from punc.training.optim import OPTIMIZERS
 
 BATCHINGS = ("auto", "stateful", "chunks")
 SCHEDULES = ("halving", "linear")
+LOSSES = ("slots", "tokens")
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class TrainingOptions:
     epsilon          added to the denominators of AdaGrad and Adam
     weight_decay     of dense weights
     max_grad_norm    largest norm of the gradient; 0: no limit
+    loss_on          slots, or tokens: a token without a slot, such as a character inside a word, has the first label
     class_weights    LABEL=WEIGHT[,LABEL=WEIGHT]: weights of labels in the loss; other labels have 1
     bfloat16         compute matrix products in bfloat16, if the processor has it
     epochs           maximum number of epochs; a linear schedule uses all of them
@@ -62,6 +64,7 @@ class TrainingOptions:
     epsilon: float = 1e-10
     weight_decay: float = 0.0
     max_grad_norm: float = 0.0
+    loss_on: str = "slots"
     class_weights: str = ""
     bfloat16: bool = False
     epochs: int = 20
@@ -74,7 +77,8 @@ class TrainingOptions:
     device: str = "auto"
 
     def __post_init__(self) -> None:
-        for name, choices in (("batching", BATCHINGS), ("optimizer", OPTIMIZERS), ("schedule", SCHEDULES)):
+        for name, choices in (("batching", BATCHINGS), ("optimizer", OPTIMIZERS), ("schedule", SCHEDULES),
+                              ("loss_on", LOSSES)):
             check_choice(choices, **{kebab(name): getattr(self, name)})
         for name in ("batch_size", "bptt", "chunk_size", "epochs", "parts"):
             check_at_least(1, **{kebab(name): getattr(self, name)})

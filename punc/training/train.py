@@ -37,7 +37,16 @@ from punc.models.base import Model, State, create, load, model_class, not_finite
 from punc.tokens.batches import Batch
 from punc.tokens.store import Store
 from punc.training import checkpoint
-from punc.training.batching import at_rates, count_slots, cut_streams, epoch_batches, epoch_seed, loss_share, slots_of
+from punc.training.batching import (
+    at_rates,
+    count_slots,
+    cut_streams,
+    epoch_batches,
+    epoch_seed,
+    loss_share,
+    slots_of,
+    training_set,
+)
 from punc.training.checkpoint import Progress, advance
 from punc.training.evaluate import evaluate, labelled
 from punc.training.gradients import sum_gradients
@@ -142,7 +151,7 @@ def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOp
                   ranks: Ranks) -> None:
     """Train a model epoch by epoch, from the last one that is on disk."""
     with ranks.agree():
-        data, dev = labelled(store, options.train_set), labelled(store, options.dev_set)
+        data, dev = training_set(labelled(store, options.train_set), options), labelled(store, options.dev_set)
         weights = parse_weights(options.class_weights, store.labels)
         if weights is not None:  # some losses cannot have them
             net.loss(torch.zeros(1, 1, len(weights), device=net.device), torch.zeros(1, 1, dtype=torch.int64,

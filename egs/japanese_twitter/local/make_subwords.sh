@@ -7,7 +7,8 @@ size=$1
 for kind in "${@:2}"; do
   model=data/subwords_$kind.model
   [ -s "$model" ] || one_job "data/log/subwords_$kind.log" local/subwords.py train "data/train_$kind" "$model" "$size"
-  for set in "train_$kind" "dev_$kind" test_single test_multi; do
+  for text in data/raw/{train,dev}_"$kind".txt data/raw/test_*.txt; do
+    set=$(basename "$text" .txt)
     out=data/${set}_subwords_$kind
     [ -f "$out/text" ] || local/subwords.py tokenize "$model" "data/$set" "$out"
   done

@@ -1,132 +1,42 @@
 #!/usr/bin/env python3
-"""Makes the texts of all sets, OUT-DIR/{train,dev,test}_*.txt, of posts and of files with a sentence or more a line.
+"""Makes the texts of all sets, OUT-DIR/*.txt, of books, of posts, and of files with a sentence or more a line.
 
     *_single   single sentences
-    *_multi    the same sentences in texts of 2 to 5: the sentences of one post in their order; all others at random,
-               posts with posts and other lines with other lines
+    *_multi    the same sentences in texts of 2 to 5: those of one book or post in their order; all others at random
 
-Each run of RUN lines of a file is in one set, so that neighbours, which may be translations of one sentence, are not in
-training and test. Sentences that differ in their marks only count once: in test, else in dev.
+train_* and dev_* have the texts of all kinds; test_books_*, test_posts_* and test_sentences_* those of one kind.
+
+Held-out books are whole works: in the order of a hash of their names, so that the choice depends on nothing else, the
+first ones are test, and the next dev. A held-out work gives its first HELD_OUT sentences; the others are in no set. Of
+other files, each run of RUN lines is in one set, drawn at random, so that neighbours, which may be translations of one
+sentence, are not in training and test. Sentences that differ in their marks only count once: in test, else in dev.
 """
 
 import random
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+
+from split_sentences import BREAK, Line, Sentence, SentenceReader
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, open_input
 from punc.base.options import OptionParser
 from punc.data.labels import LabelSet
-from punc.text.characters import CharacterReader, Split
 from punc.text.file_parts import decode
 
 RUN = 50  # lines
+HELD_OUT = 500  # sentences of a held-out book, at most
 SENTENCES = (2, 3, 4, 5)  # of a text
-ENDS = {"P", "Q", "E"}
-BREAK = "__BR__"
-OPENING, CLOSING = "「『（(【《〈“", "」』）)】》〉”"
-
-
-class Sentence(NamedTuple):
-    """A sentence as written, and its key, the tokens without marks."""
-
-    text: str
-    key: str
-
-
-class Line(NamedTuple):
-    """The sentences of a line, and whether the line is a post."""
-
-    sentences: list[Sentence]
-    post: bool
-
-
-class SentenceReader:
-    """Splits lines into sentences.
-
-    A sentence ends after 。, ？ or ！ outside of brackets. It also ends after brackets that close behind such a mark,
-    at the end of a line or before another bracket. Text at the end of a line without such a mark is dropped.
-
-    line_breaks  what BREAK is in a post. "stop": it ends a sentence, as the end of the post does; 。 is added if there
-                 is no mark. "drop": nothing
-    """
-
-    def __init__(self, labels: LabelSet, line_breaks: str):
-        self.reader, self.stop = CharacterReader(labels), line_breaks == "stop"
-        self.counts = Counter()
-
-    def line(self, line: str, post: bool) -> Line:
-        """The sentences of a line."""
-        if post and self.stop:
-            parts = [self._stopped(self.reader.split(part)) for part in line.split(BREAK)]
-            found = [sentence for part in joined(parts) for sentence in self._sentences(part)]
-        else:
-            found = list(self._sentences(self.reader.split(line.replace(BREAK, " ") if post else line)))
-        return Line(found, post)
-
-    def _stopped(self, split: Split) -> Split:
-        """The split with 。 at its end, if there is no mark."""
-        if split.tokens and split.labels[-1] == "N" and not ended(split):
-            split.labels[-1] = "P"
-            self.counts["lines of posts that got a full stop"] += 1
-        return split
-
-    def _sentences(self, split: Split) -> Iterator[Sentence]:
-        begin, depth, marked = 0, 0, False  # marked: a mark, then only closing brackets
-        for i, (token, label) in enumerate(zip(split.tokens, split.labels)):
-            depth = max(0, depth + (token in OPENING) - (token in CLOSING))
-            marked = label in ENDS or (marked and token in CLOSING)
-            after = split.tokens[i + 1] if i + 1 < len(split.tokens) else OPENING[0]
-            quoted = label not in ENDS and after not in OPENING  # 「はい。」と言った。 goes on
-            if marked and not depth and after not in CLOSING and not quoted:
-                yield self._sentence(split, begin, i + 1)
-                begin, marked = i + 1, False
-        if depth and marked:  # a bracket that is not closed
-            yield self._sentence(split, begin, len(split.tokens))
-        elif begin < len(split.tokens):
-            self.counts["ends of lines without a mark, dropped"] += 1
-
-    def _sentence(self, split: Split, begin: int, end: int) -> Sentence:
-        tokens = split.tokens[begin:end]
-        part = Split(tokens, [], ["", *split.rests[begin + 1:end], ""], [])
-        return Sentence(self.reader.write(part, split.labels[begin:end]), "".join(tokens))
-
-
-def ended(split: Split) -> bool:
-    """Whether the tokens end with a mark, or with a mark and closing brackets."""
-    for token, label in zip(reversed(split.tokens), reversed(split.labels)):
-        if label in ENDS:
-            return True
-        if token not in CLOSING:
-            return False
-    return False
-
-
-def joined(parts: Iterable[Split]) -> Iterator[Split]:
-    """The lines of a post; a line that ends with a comma is joined to the next."""
-    before = Split([], [], [""], [])
-    for part in parts:
-        before = Split(before.tokens + part.tokens, before.labels + part.labels,
-                       before.rests + part.rests[1:], [])
-        if before.labels and before.labels[-1] != "C":
-            yield before
-            before = Split([], [], [""], [])
-    if before.tokens:
-        yield before
+DOCUMENT = "#doc "
 
 
 def read(path: str, reader: SentenceReader, post: bool) -> list[list[Line]]:
     """The lines of a file in runs of RUN. Raises InputError if the file has no line."""
-    repairs = Counter()
-    with open_input(path) as file:
-        lines = decode(file.read(), repairs).split("\n")
-    lines = [line for line in lines if line.strip()]
-    if not lines:
-        raise InputError("no lines", "name a file of posts or sentences, one a line", path)
-    reader.counts.update(repairs)
+    lines = lines_of(path, reader)
     read_lines = [reader.line(line, post) for line in lines]
     kind = "posts" if post else "other lines"
     reader.counts[kind] += len(lines)
@@ -134,23 +44,61 @@ def read(path: str, reader: SentenceReader, post: bool) -> list[list[Line]]:
     return [read_lines[i:i + RUN] for i in range(0, len(read_lines), RUN)]
 
 
-def divide(runs: list[list[Line]], sizes: dict[str, int], rng: random.Random) -> dict[str, list[Line]]:
-    """Runs at random in sets of `sizes` sentences or a few more, the rest in train. No sentence is there twice."""
-    rng.shuffle(runs)
-    seen, sets, left = set(), {}, iter(runs)
+def read_books(path: str, reader: SentenceReader) -> list[list[Line]]:
+    """The works of a file as runs, in the order of their hashes. Raises InputError if a text is before any #doc."""
+    works: dict[str, list[Sentence]] = {}
+    name = ""
+    for line in lines_of(path, reader):
+        if line.startswith(DOCUMENT):
+            name = line.removeprefix(DOCUMENT)
+        elif not name:
+            raise InputError("no #doc line before the first text", "write `#doc NAME` before each book", path, 1)
+        else:
+            works.setdefault(name, []).extend(reader.line(line, False).sentences)
+    reader.counts["books"] += len(works)
+    return [[Line(works[name], True)] for name in sorted(works, key=lambda name: blake2b(name.encode()).digest())]
+
+
+def lines_of(path: str, reader: SentenceReader) -> list[str]:
+    """The lines of a file that are not empty. Raises InputError if there is none."""
+    repairs = Counter()
+    with open_input(path) as file:
+        lines = decode(file.read(), repairs).split("\n")
+    lines = [line for line in lines if line.strip()]
+    if not lines:
+        raise InputError("no lines", "name a file of books, posts or sentences", path)
+    reader.counts.update(repairs)
+    return lines
+
+
+def divide(kinds: dict[str, list[list[Line]]], sizes: dict[str, int]) -> dict[str, dict[str, list[Line]]]:
+    """The lines of each set and kind: of each kind, runs in their order, in sets of `sizes` sentences or a few more.
+
+    The rest is in train. No sentence is there twice.
+    """
+    seen: set[str] = set()
+    left = {kind: iter(runs) for kind, runs in kinds.items()}
+    sets: dict[str, dict[str, list[Line]]] = {}
     for name, size in [*sizes.items(), ("train", sys.maxsize)]:
-        sets[name], count = [], 0
-        while count < size and (run := next(left, None)) is not None:
-            for line in run:
-                new = []
-                for sentence in line.sentences:
-                    if sentence.key not in seen:
-                        seen.add(sentence.key)
-                        new.append(sentence)
-                count += len(new)
-                if new:
-                    sets[name].append(Line(new, line.post))
+        most = sys.maxsize if name == "train" else HELD_OUT
+        sets[name] = {kind: take(runs, size, most, seen) for kind, runs in left.items()}
     return sets
+
+
+def take(runs: Iterator[list[Line]], size: int, most: int, seen: set[str]) -> list[Line]:
+    """The lines of the next runs with at least `size` new sentences together, at most `most` of a line."""
+    lines, count = [], 0
+    while count < size and (run := next(runs, None)) is not None:
+        for line in run:
+            new = []
+            for sentence in line.sentences:
+                if sentence.key not in seen and len(new) < most:
+                    seen.add(sentence.key)
+                    new.append(sentence)
+            count += len(new)
+            if new:
+                lines.append(Line(new, line.together))
+    return lines
 
 
 def together(lines: Sequence[Line], rng: random.Random) -> list[list[Sentence]]:
@@ -158,11 +106,11 @@ def together(lines: Sequence[Line], rng: random.Random) -> list[list[Sentence]]:
     texts, alone = [], {True: [], False: []}
     for line in lines:
         rest = line.sentences
-        while line.post and len(rest) > 1:
+        while line.together and len(rest) > 1:
             size = min(rng.choice(SENTENCES), len(rest))
             texts.append(rest[:size])
             rest = rest[size:]
-        alone[line.post] += rest
+        alone[line.together] += rest
     for pool in alone.values():
         rng.shuffle(pool)
         while len(pool) > 1:
@@ -185,10 +133,11 @@ def options() -> OptionParser:
                           "local/make_texts.py --labels conf/labels.txt --posts posts.txt data/raw")
     parser.add_argument("--labels", required=True, metavar="FILE", help="the label set")
     parser.add_argument("--posts", default="", metavar="FILE", help="posts, one a line")
+    parser.add_argument("--books", default="", metavar="FILE", help="books, a paragraph a line, #doc NAME before each")
     parser.add_argument("--line-breaks", choices=("stop", "drop"), default="stop",
                         help=f"whether {BREAK} in a post ends a sentence or is dropped")
-    parser.add_argument("--test", type=int, default=10000, metavar="N", help="sentences of test")
-    parser.add_argument("--dev", type=int, default=5000, metavar="N", help="sentences of dev")
+    parser.add_argument("--test", type=int, default=10000, metavar="N", help="sentences of each kind in test")
+    parser.add_argument("--dev", type=int, default=3000, metavar="N", help="sentences of each kind in dev")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the random split and order")
     parser.add_argument("out", metavar="OUT-DIR")
     parser.add_argument("sentences", nargs="*", metavar="SENTENCES", help="files of sentences, one or more a line")
@@ -196,22 +145,28 @@ def options() -> OptionParser:
 
 
 def main(arguments: Sequence[str]) -> None:
-    args, out = options().parse(arguments), None
+    args = options().parse(arguments)
     reader, rng = SentenceReader(LabelSet.read(args.labels), args.line_breaks), random.Random(args.seed)
-    files = [(path, False) for path in args.sentences] + [(args.posts, True)] * bool(args.posts)
-    if not files:
+    kinds = {"sentences": [run for path in args.sentences for run in read(path, reader, False)],
+             "posts": read(args.posts, reader, True) if args.posts else []}
+    for runs in kinds.values():
+        rng.shuffle(runs)
+    kinds["books"] = read_books(args.books, reader) if args.books else []
+    kinds = {kind: runs for kind, runs in kinds.items() if runs}
+    if not kinds:
         raise InputError("no file to read", "name posts: --posts FILE")
-    runs = [run for path, post in files for run in read(path, reader, post)]
-    sets = divide(runs, {"test": args.test, "dev": args.dev}, rng)
-    if not all(sets.values()):
+    sets = divide(kinds, {"test": args.test, "dev": args.dev})
+    if not all(lines for found in sets.values() for lines in found.values()):
         raise InputError("too few sentences for three sets", "give more sentences, or smaller --test and --dev")
     out = Path(args.out)
-    for name, lines in sets.items():
-        single = [[sentence] for line in lines for sentence in line.sentences]
-        multi = together(lines, rng)
-        write(out / f"{name}_single.txt", single, rng)
-        write(out / f"{name}_multi.txt", multi, rng)
-        print(f"{name}: {len(single)} sentences, {len(multi)} texts of several")
+    for name, found in sets.items():
+        parts = {f"test_{kind}": [kind] for kind in found} if name == "test" else {name: list(found)}
+        for part, of in parts.items():
+            single = [[sentence] for kind in of for line in found[kind] for sentence in line.sentences]
+            multi = list(chain.from_iterable(together(found[kind], rng) for kind in of))
+            write(out / f"{part}_single.txt", single, rng)
+            write(out / f"{part}_multi.txt", multi, rng)
+            print(f"{part}: {len(single)} sentences, {len(multi)} texts of several")
     for what, count in reader.counts.items():
         print(f"{count} {what}")
 

@@ -33,7 +33,7 @@ from punc.text.characters import CLASSES, class_of
 # Private characters that stand for a Latin word, a number, and a character of several code points.
 LATIN, NUMBER, CLUSTER = "\ue000\ue001\ue002"
 STANDS_FOR = {CLASSES[0]: LATIN, CLASSES[1]: NUMBER}
-MAX_TEXTS = 1_000_000  # that a model is trained on
+MAX_TEXTS = 200_000  # that a model is trained on
 BATCH = 10_000  # utterances that are tokenized at once
 
 

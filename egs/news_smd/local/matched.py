@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """usage: local/matched.py SENTENCES-DIR OUT-DIR TRAIN HELD-OUT
 
-Writes the sets of experiments 3 to 5, one text a line, made of sentences of messages, ted and europarl. A document is
-in one set, and no sentence is there twice. Half of the sentences of each source in a set are questions.
+Writes the sets of experiments 3 to 5, one text a line, made of sentences of messages, ted, europarl and podcasts. A
+document is in one set, and no sentence is there twice. Half of the sentences of each source in a set are questions.
 
     {train,dev,test}_matched  single sentences, TRAIN in train, HELD-OUT each in dev and test; fewer if there are not
                               enough questions
@@ -22,7 +22,7 @@ from texts import chance, is_question, key, read_documents
 
 from punc.base.errors import InputError
 
-SOURCES = ("messages", "ted", "europarl")
+SOURCES = ("messages", "ted", "europarl", "podcasts")
 SETS = ("test", "dev", "train")  # a sentence in documents of two sets is in the first
 PARTS = 10  # dev and test are one of this many parts of all documents each
 MAX_TEXT = 150  # characters, as in the paper (section 4)

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""usage: local/mixture.py SENTENCES-DIR MESSAGES OUT-DIR NEWS SYNTHETIC
+"""usage: local/mixture.py SENTENCES-DIR MESSAGES OUT-DIR NEWS SYNTHETIC CONVERSATION
 
 Writes the sets of experiments 1 and 2, one text a line:
 
-    train_mixture, dev_mixture        NEWS sentences of news (0: all), and SYNTHETIC texts that informal.py makes of ted
-                                      and europarl (0: as many as give 18.9 % questions, as in the paper). Half of the
-                                      latter are questions, made of questions first, then of statements. One document
-                                      in DEV is dev.
-    train_in_domain, dev_in_domain    the same, plus 0.3 % messages
+    train_mixture, dev_mixture        NEWS sentences of news (0: all); SYNTHETIC texts that informal.py makes of ted and
+                                      europarl (0: as many as make 18.9 % of them and the news questions, as in the
+                                      paper), half of them questions, made of questions first, then of statements; and
+                                      CONVERSATION sentences of podcasts (0: all that there are questions for), 18.9 %
+                                      questions. One document in DEV is dev.
+    train_in_domain, dev_in_domain    the same, plus messages: 0.3 %, or as many as there are
     test_messages                     the messages with ids in conf/sms_test_ids, half of all; those of the sets above
                                       are from the other half
+    europarl                          other text, for a language model: the sentences of europarl's documents of which
+                                      no informal text is made, three of four
 
 No text is there twice or is also a message. Texts are shuffled.
 """
@@ -25,8 +28,9 @@ from punc.base.errors import InputError
 from punc.base.files import atomic_file, decode_line, open_input, read_lines
 
 QUESTIONS = 0.189  # of the mixture (paper, section 3.1.1)
-IN_DOMAIN = 0.003  # fraction of messages that is added (section 3.3.2)
+IN_DOMAIN = 0.003  # fraction of messages that is added, at most (section 3.3.2)
 DEV = 25  # one document in this many
+FOR_TEXTS = 4  # informal texts are made of one document of europarl in this many; others are for the language model
 FROM_STATEMENT = 2  # one statement in this many becomes a question
 
 
@@ -72,12 +76,35 @@ def synthetic(paths: list[Path], seen: set[bytes]) -> Iterator[tuple[bool, bool,
     informal = Informal()
     for path in paths:
         for document, texts in read_documents(path):
-            for text in filter(None, texts):
+            for text in filter(None, () if is_other(path, document) else texts):
                 real = is_question(text)
                 made = informal.make(text, real or chance("role", text) * FROM_STATEMENT < 1)
                 if made and (digest := key(made)) not in seen:
                     seen.add(digest)
                     yield held_out(document), real, made
+
+
+def is_other(path: Path, document: str) -> bool:
+    """Whether a document is text for a language model, of which no other text is made."""
+    return path.stem == "europarl" and chance("for texts", document) * FOR_TEXTS >= 1
+
+
+def other(path: Path, seen: set[bytes]) -> Iterator[str]:
+    """The sentences of the documents for a language model, but for those that are a text of another set."""
+    for document, texts in read_documents(path):
+        if is_other(path, document):
+            yield from (text for text in texts if text and key(text) not in seen)
+
+
+def conversation(path: Path, number: int, seen: set[bytes]) -> list[tuple[bool, str]]:
+    """At most `number` sentences of podcasts, QUESTIONS of them questions; whether each is dev, and the text."""
+    found = list(news(path, seen))
+    questions = [item for item in found if is_question(item[1])]
+    statements = [item for item in found if not is_question(item[1])]
+    size = min(len(questions) / QUESTIONS, len(statements) / (1 - QUESTIONS), number or len(found))
+    asked, stated = round(QUESTIONS * size), round((1 - QUESTIONS) * size)
+    print(f"mixture: {asked} of {len(questions)} questions and {stated} of {len(statements)} statements of podcasts")
+    return choose(questions, asked) + choose(statements, stated)
 
 
 def choose(items: list, number: int) -> list:
@@ -103,27 +130,31 @@ def mixture(sentences: Path, number_news: int, number: int, seen: set[bytes]) ->
     return chosen + [(dev, text) for dev, _, text in asked + stated]
 
 
-def write(path: Path, texts: list[str]) -> None:
+def write(path: Path, texts: Iterable[str]) -> None:
     """Write texts, one a line."""
     with atomic_file(path) as file:
         file.writelines(text + "\n" for text in texts)
 
 
-def main(sentences: Path, messages: Path, out: Path, number_news: int, number_synthetic: int) -> None:
+def main(sentences: Path, messages: Path, out: Path, number_news: int, number_synthetic: int,
+         number_conversation: int) -> None:
     test, others = halves(read_kept_messages(messages))
     seen = set(map(key, test + others))
     chosen = mixture(sentences, number_news, number_synthetic, seen)
+    chosen += conversation(sentences / "podcasts.txt", number_conversation, seen)
+    write(out / "europarl.txt", other(sentences / "europarl.txt", seen))
+    to_dev = len(others) // DEV
     write(out / "test_messages.txt", test)
     for name, dev in (("train", False), ("dev", True)):
         texts = [text for held, text in chosen if held == dev]
-        share = round(len(texts) * IN_DOMAIN)
+        share = min(round(len(texts) * IN_DOMAIN), len(others) - to_dev * (not dev))
         added, others = others[:share], others[share:]
         write(out / f"{name}_mixture.txt", shuffled(texts))
         write(out / f"{name}_in_domain.txt", shuffled(texts + added))
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 6 or not all(number.isdecimal() for number in sys.argv[4:]):
+    if len(sys.argv) != 7 or not all(number.isdecimal() for number in sys.argv[4:]):
         sys.exit(__doc__)
     try:
         main(*map(Path, sys.argv[1:4]), *map(int, sys.argv[4:]))

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """usage: local/sentences.py CORPUS-DIR OUT-DIR
 
-Writes the sentences of the corpora, OUT-DIR/{news,europarl,ted,messages}.txt: one a line (texts.py says in which form),
-with a `#doc` line before each document and an empty line where something was left out; and OUT-DIR/words.txt, the words
-of news, europarl and ted with their counts.
+Writes the sentences of the corpora, OUT-DIR/{news,europarl,ted,podcasts,messages}.txt: one a line (texts.py says in
+which form), with a `#doc` line before each document and an empty line where something was left out; and
+OUT-DIR/words.txt, the words of news, europarl and ted with their counts.
 
 - news: Reuters-21578 without ticker symbols such as <BA>; a company in <…> is kept.
 - europarl: without speakers.
 - ted: the talks of train2012 and dev2012 from the cased XML, without text in parentheses such as (Laughter); and
   train_extra, more talks in LREC format, whose boundaries are not marked: every 1,000 sentences are a document. Clitics
   are joined (do n't).
+- podcasts: without speakers. A change of speaker is a gap, as in europarl.
 - messages: each is a document. Every `.`, `?` or `!` before a blank ends a sentence, whatever follows. Some messages
   lack the beginning in the corpus, up to an apostrophe (`m walking`); their first sentence is left out.
 """
@@ -44,7 +45,18 @@ def news(corpus: Path, reader: SentenceReader) -> Iterator[str]:
 
 def europarl(corpus: Path, reader: SentenceReader) -> Iterator[str]:
     """The lines of europarl.txt."""
-    for line in read_text(corpus / "europarl/europarl.en.txt"):
+    yield from speeches(corpus / "europarl/europarl.en.txt", reader)
+
+
+def podcasts(corpus: Path, reader: SentenceReader) -> Iterator[str]:
+    """The lines of podcasts.txt."""
+    for name in ("changelog", "bitcoin"):
+        yield from speeches(corpus / f"podcasts/{name}.txt", reader)
+
+
+def speeches(path: Path, reader: SentenceReader) -> Iterator[str]:
+    """The sentences of a file with #doc and #speaker lines."""
+    for line in read_text(path):
         if line.startswith("#speaker"):
             yield ""
         else:
@@ -96,12 +108,12 @@ def read_messages(corpus: Path) -> Iterator[tuple[str, str]]:
 
 def main(corpus: Path, out: Path) -> None:
     vocabulary = Counter()
-    for source in (news, europarl, ted, messages):
+    for source in (news, europarl, ted, podcasts, messages):
         reader, start = SentenceReader(), time.time()
         with atomic_file(out / f"{source.__name__}.txt") as file:
             for line in source(corpus, reader):
                 file.write(line + "\n")
-                if source is not messages and not line.startswith(DOCUMENT):
+                if source in (news, europarl, ted) and not line.startswith(DOCUMENT):
                     vocabulary.update(words_of(line))
         listed = ", ".join(f"{count} {what}" for what, count in sorted(reader.counts.items()))
         print(f"{source.__name__}: {listed} ({time.time() - start:.0f} s)")

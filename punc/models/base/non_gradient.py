@@ -17,7 +17,7 @@ class NonGradientModel(Model):
     """
 
     trained_by_gradient = False
-    token_types = ("word",)
+    token_types = ("word", "form")
 
     def __init__(self) -> None:
         super().__init__()

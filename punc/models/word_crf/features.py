@@ -10,16 +10,17 @@ number. A slot has at most one key of a template, except for triggers: a window 
     lm[l]          the posterior of label l by another model, as log-odds in steps of LM_STEP
     trigger[n]     a trigger of n words in the window
 
-The unknown word and END have no shape, suffix or cluster.
+The unknown word and END have no shape, suffix or cluster. The form of a new word has shape and suffix, and no cluster
+(`tokens.tokenizers.form`).
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from punc.models.word_crf.triggers import find, firing
+from punc.tokens.tokenizers.form import parse_form, word_shape
 from punc.tokens.vocabulary import END
 
 SHAPED = 0, 1  # the words whose shape and suffixes are features
@@ -59,20 +60,23 @@ class Text(NamedTuple):
     log_probs: np.ndarray | None
 
 
-def word_shape(word: str) -> str:
-    """The pattern of letters and digits: `n't` is a'a, `McDonald` AaAa, `1990s` 0a."""
-    kinds = "".join("0" if c.isdigit() else ("A" if c.isupper() else "a") if c.isalpha() else c for c in word)
-    return re.sub(r"(.)\1+", r"\1", kinds, flags=re.DOTALL)
-
-
 def shape_table(words: Sequence[str]) -> np.ndarray:
-    """A number for the shape of each word of a vocabulary, int32 (V,); −1 for the special tokens."""
-    return _numbered([None if i <= END else word_shape(word) for i, word in enumerate(words)])
+    """A number for the shape of each word or form of a vocabulary, int32 (V,); −1 for the special tokens."""
+    return _numbered([None if i <= END else form[0] if (form := parse_form(word)) else word_shape(word)
+                      for i, word in enumerate(words)])
 
 
 def suffix_table(words: Sequence[str], length: int) -> np.ndarray:
     """A number for the last `length` characters of each word, int32 (V,); −1 for special tokens and shorter words."""
-    return _numbered([None if i <= END or len(word) <= length else word[-length:] for i, word in enumerate(words)])
+    return _numbered([None if i <= END else _suffix(word, length) for i, word in enumerate(words)])
+
+
+def _suffix(word: str, length: int) -> str | None:
+    """The last characters of a word or form; None if it has no more than that."""
+    form = parse_form(word)
+    if form:
+        return form[1][-length:] if len(form[1]) >= length else None
+    return word[-length:] if len(word) > length else None
 
 
 def cluster_table(words: Sequence[str], clusters: dict[str, str], bits: int) -> np.ndarray:

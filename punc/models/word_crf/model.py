@@ -10,10 +10,12 @@ plain arrays: the features with a weight, and the weights. Posteriors are the ma
 decoding does not need CRFsuite. Long streams are trained in chunks of TRAINING_CHUNK slots, whose features see past the
 cut, and decoded in overlapping chunks.
 
-A model reads ids. A word outside the vocabulary is `<unk>`, without shape or suffix, in training and later. So make the
-store with all words (--min-count 1); `min_count` leaves out rare features here.
+A model reads ids. In a store of words, a word outside the vocabulary is `<unk>`, without shape or suffix. A store with
+--token-type form keeps them: there a new word is its form (`tokens.tokenizers.form`). Make the store with all words
+(--min-count 1); `min_count` leaves out rare features here.
 
-    punc train --model word_crf --train-set train --dev-set dev data/store_all exp/CRF
+    punc make-store --token-type form --labels conf/labels.txt data/store_form data/train data/dev
+    punc train --model word_crf --train-set train --dev-set dev data/store_form exp/CRF
 """
 
 import logging

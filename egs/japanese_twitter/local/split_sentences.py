@@ -1,0 +1,100 @@
+"""Lines of Japanese text, split into sentences."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from punc.data.labels import LabelSet
+from punc.text.characters import CharacterReader, Split
+
+ENDS = {"P", "Q", "E"}
+BREAK = "__BR__"
+OPENING, CLOSING = "「『（(【《〈“", "」』）)】》〉”"
+
+
+class Sentence(NamedTuple):
+    """A sentence as written, and its key, the tokens without marks."""
+
+    text: str
+    key: str
+
+
+class Line(NamedTuple):
+    """The sentences of a line, and whether they belong together: those of a post, or of a whole book."""
+
+    sentences: list[Sentence]
+    together: bool
+
+
+class SentenceReader:
+    """Splits lines into sentences.
+
+    A sentence ends after 。, ？ or ！ outside of brackets. It also ends after brackets that close behind such a mark,
+    at the end of a line or before another bracket. Text at the end of a line without such a mark is dropped.
+
+    line_breaks  what BREAK is in a post. "stop": it ends a sentence, as the end of the post does; 。 is added if there
+                 is no mark. "drop": nothing
+    """
+
+    def __init__(self, labels: LabelSet, line_breaks: str):
+        self.reader, self.stop = CharacterReader(labels), line_breaks == "stop"
+        self.counts = Counter()
+
+    def line(self, line: str, post: bool) -> Line:
+        """The sentences of a line."""
+        if post and self.stop:
+            parts = [self._stopped(self.reader.split(part)) for part in line.split(BREAK)]
+            found = [sentence for part in joined(parts) for sentence in self._sentences(part)]
+        else:
+            found = list(self._sentences(self.reader.split(line.replace(BREAK, " ") if post else line)))
+        return Line(found, post)
+
+    def _stopped(self, split: Split) -> Split:
+        """The split with 。 at its end, if there is no mark."""
+        if split.tokens and split.labels[-1] == "N" and not ended(split):
+            split.labels[-1] = "P"
+            self.counts["lines of posts that got a full stop"] += 1
+        return split
+
+    def _sentences(self, split: Split) -> Iterator[Sentence]:
+        begin, depth, marked = 0, 0, False  # marked: a mark, then only closing brackets
+        for i, (token, label) in enumerate(zip(split.tokens, split.labels)):
+            depth = max(0, depth + (token in OPENING) - (token in CLOSING))
+            marked = label in ENDS or (marked and token in CLOSING)
+            after = split.tokens[i + 1] if i + 1 < len(split.tokens) else OPENING[0]
+            quoted = label not in ENDS and after not in OPENING  # 「はい。」と言った。 goes on
+            if marked and not depth and after not in CLOSING and not quoted:
+                yield self._sentence(split, begin, i + 1)
+                begin, marked = i + 1, False
+        if depth and marked:  # a bracket that is not closed
+            yield self._sentence(split, begin, len(split.tokens))
+        elif begin < len(split.tokens):
+            self.counts["ends of lines without a mark, dropped"] += 1
+
+    def _sentence(self, split: Split, begin: int, end: int) -> Sentence:
+        tokens = split.tokens[begin:end]
+        part = Split(tokens, [], ["", *split.rests[begin + 1:end], ""], [])
+        return Sentence(self.reader.write(part, split.labels[begin:end]), "".join(tokens))
+
+
+def ended(split: Split) -> bool:
+    """Whether the tokens end with a mark, or with a mark and closing brackets."""
+    for token, label in zip(reversed(split.tokens), reversed(split.labels)):
+        if label in ENDS:
+            return True
+        if token not in CLOSING:
+            return False
+    return False
+
+
+def joined(parts: Iterable[Split]) -> Iterator[Split]:
+    """The lines of a post; a line that ends with a comma is joined to the next."""
+    before = Split([], [], [""], [])
+    for part in parts:
+        before = Split(before.tokens + part.tokens, before.labels + part.labels,
+                       before.rests + part.rests[1:], [])
+        if before.labels and before.labels[-1] != "C":
+            yield before
+            before = Split([], [], [""], [])
+    if before.tokens:
+        yield before

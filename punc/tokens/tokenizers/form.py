@@ -1,0 +1,104 @@
+"""Words as tokens, and the form of a word that the vocabulary does not have.
+
+The form of a word is its shape, runs of letters as a or A and runs of digits as 0, and its last letters with their
+number: `blogging` has the form `<form:3:a:ing>`. The forms of all words that a vocabulary is made of are in it. A new
+word becomes its form, or the one with fewer last letters, `<form:2:a:ng>`, `<form:1:a:g>`, `<form:0:a:>`. So a model
+that reads shapes and suffixes knows those of new words (`models.word_crf`). Words of the vocabulary are their own
+tokens.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from punc.base.errors import InputError
+from punc.base.lookup import Lookup, Tokens, strings
+from punc.tokens.tokenizer import Encoding, Tokenizer
+from punc.tokens.tokenizers.word import one_each
+from punc.tokens.vocabulary import SPECIALS, UNK, Vocabulary, most_frequent
+
+PREFIX = "<form:"
+SUFFIX = 3  # last letters of a form, at most
+
+
+class FormTokenizer(Tokenizer):
+    """One token a word: its own, else that of its form, else UNK.
+
+    Raises InputError if the vocabulary has no forms after the special tokens.
+    """
+
+    token_type = "form"
+    meaning = "a word, or the shape and last letters of a word that is not in the vocabulary"
+
+    def __init__(self, vocabulary: Vocabulary, path: str | os.PathLike | None = None):
+        first = len(SPECIALS)
+        if not vocabulary.tokens[first:] or not vocabulary.tokens[first].startswith(PREFIX):
+            raise InputError(f"no {PREFIX}…> here", "make the store again: punc make-store --token-type=form", path,
+                             first + 1)
+        self.vocabulary = vocabulary
+
+    @classmethod
+    def read(cls, path: str | os.PathLike) -> "FormTokenizer":
+        return cls(Vocabulary.read(path), path)
+
+    @classmethod
+    def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "FormTokenizer":
+        found = {form for word in counts for form in forms(word.decode())}
+        return cls(Vocabulary([*SPECIALS, *sorted(found), *most_frequent(counts, size, min_count)]))
+
+    @classmethod
+    def is_token(cls, word: bytes) -> bool:
+        return not word.startswith(PREFIX.encode())
+
+    def encode(self, words: Sequence[str]) -> Encoding:
+        return _with_forms(self.vocabulary.ids(words), lambda unknown: [words[i] for i in unknown.tolist()],
+                           self.vocabulary)
+
+    def text_encoder(self) -> "FormEncoder":
+        return FormEncoder(Lookup(self.vocabulary.tokens, UNK), self.vocabulary)
+
+
+@dataclass(frozen=True)
+class FormEncoder:
+    """What `FormTokenizer.text_encoder` returns."""
+
+    lookup: Lookup
+    vocabulary: Vocabulary
+
+    def __call__(self, tokens: Tokens) -> Encoding:
+        return _with_forms(self.lookup.indices(tokens),
+                           lambda unknown: list(map(bytes.decode, strings(tokens.at(unknown)))), self.vocabulary)
+
+
+def _with_forms(ids: np.ndarray, words_at: Callable[[np.ndarray], list[str]], vocabulary: Vocabulary) -> Encoding:
+    """The encoding of words with these ids; unknown words get the token of the longest form that is known."""
+    unknown = np.flatnonzero(ids == UNK)
+    for index, word in zip(unknown.tolist(), words_at(unknown)):
+        known = vocabulary.ids(list(forms(word)))
+        ids[index] = next((form for form in known.tolist() if form != UNK), UNK)
+    return one_each(ids)
+
+
+def forms(word: str) -> Iterator[str]:
+    """The tokens of a word's form, the one with the most letters first. A word ends with fewer letters than it has."""
+    shape = word_shape(word)
+    for length in range(min(SUFFIX, len(word) - 1), -1, -1):
+        yield f"{PREFIX}{length}:{shape}:{word[len(word) - length:]}>"
+
+
+def parse_form(token: str) -> tuple[str, str] | None:
+    """Shape and last letters of a form; None for another token."""
+    if not token.startswith(PREFIX):
+        return None
+    end = len(token) - 1
+    length = int(token[len(PREFIX)])  # both parts may have colons
+    return token[len(PREFIX) + 2:end - length - 1], token[end - length:end]
+
+
+def word_shape(word: str) -> str:
+    """The pattern of letters and digits: `n't` is a'a, `McDonald` AaAa, `1990s` 0a."""
+    kinds = "".join("0" if c.isdigit() else ("A" if c.isupper() else "a") if c.isalpha() else c for c in word)
+    return re.sub(r"(.)\1+", r"\1", kinds, flags=re.DOTALL)

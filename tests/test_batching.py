@@ -1,0 +1,33 @@
+"""The batches of an epoch: which tokens count in the loss."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from punc.tokens.store_set import StoreSet
+from punc.training.batching import count_slots, cut_streams, epoch_batches, training_set
+from punc.training.options import TrainingOptions
+
+# Two streams of characters, "ab c" and "abcde", with a slot after each word.
+DATA = StoreSet(np.arange(2, 11, dtype=np.int32), np.array([-1, 1, -1, 2, -1, -1, -1, -1, 0], np.int8), None,
+                ["a", "b"], np.array([0, 4, 9]))
+
+
+@pytest.mark.parametrize(("batching", "lookahead"), [("chunks", 2), ("chunks", None), ("stateful", 2)])
+def test_loss_on_tokens_gives_each_token_a_label(batching, lookahead):
+    labels = {}
+    for loss_on in ("slots", "tokens"):
+        options = TrainingOptions(batching=batching, batch_size=2, bptt=3, chunk_size=3, context=1, loss_on=loss_on)
+        model = SimpleNamespace(lookahead=lookahead, labels=["O", "COMMA", "PERIOD"])
+        data = training_set(DATA, options)
+        batches = [*epoch_batches(model, data, cut_streams(model, data, options), options, 0)]
+        labels[loss_on] = np.concatenate([batch.labels.flatten().numpy() for batch in batches])
+        assert count_slots(data) == (labels[loss_on] >= 0).sum() == (3 if loss_on == "slots" else 9)
+    slots, tokens = labels["slots"], labels["tokens"]
+    assert (tokens[slots >= 0] == slots[slots >= 0]).all()
+    assert sorted(tokens[(slots < 0) & (tokens >= 0)]) == [0] * 6
+
+
+def test_loss_on_slots_is_the_set_itself():
+    assert training_set(DATA, TrainingOptions()) is DATA

@@ -1,0 +1,62 @@
+"""Words and forms of words: the longest known form of a new word; the same from a text's bytes."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punc.base.errors import InputError
+from punc.base.lookup import split_lines
+from punc.tokens.tokenizers.form import FormTokenizer, forms, parse_form, word_shape
+from punc.tokens.vocabulary import UNK, Vocabulary
+
+COUNTS = {b"running": 3, b"10:30": 2, b"McDonald": 1, b"it": 9, b"<form:x": 1}
+TOKENIZER = FormTokenizer.learn({word: n for word, n in COUNTS.items() if FormTokenizer.is_token(word)}, 3)
+
+
+def tokens(*words):
+    return [TOKENIZER.vocabulary.tokens[i] for i in TOKENIZER.encode(words).ids]
+
+
+def test_forms_by_hand():
+    assert list(forms("blogging")) == ["<form:3:a:ing>", "<form:2:a:ng>", "<form:1:a:g>", "<form:0:a:>"]
+    assert list(forms("7:30")) == ["<form:3:0:0::30>", "<form:2:0:0:30>", "<form:1:0:0:0>", "<form:0:0:0:>"]
+    assert list(forms("I")) == ["<form:0:A:>"]
+
+
+@given(st.text(st.characters(exclude_characters=" \n"), min_size=1, max_size=6))
+def test_parse_form_gives_shape_and_letters(word):
+    for length, form in zip(range(min(3, len(word) - 1), -1, -1), forms(word), strict=True):
+        assert parse_form(form) == (word_shape(word), word[len(word) - length:])
+    assert parse_form("x" + word) is None
+
+
+def test_known_words_are_words_and_new_ones_their_longest_form():
+    assert tokens("running", "it", "blogging", "ending", "strong", "bag", "ox") == [
+        "running", "it", "<form:3:a:ing>", "<form:3:a:ing>", "<form:2:a:ng>", "<form:1:a:g>", "<form:0:a:>"]
+    assert tokens("9:30", "McRonald", "'") == ["<form:3:0:0::30>", "<form:3:AaAa:ald>", "<unk>"]
+
+
+def test_rare_words_leave_their_forms():
+    """Three of the four words are in the vocabulary; the forms are those of all four."""
+    assert TOKENIZER.vocabulary.tokens[-3:] == ["it", "running", "10:30"]
+    assert tokens("McDonald") == ["<form:3:AaAa:ald>"]
+    assert len(TOKENIZER.vocabulary) == 2 + 13 + 3
+
+
+def test_unknown_is_counted():
+    encoding = TOKENIZER.encode(["'", "it", "ox"])
+    assert (encoding.ids[0], encoding.lost) == (UNK, 1)
+
+
+def test_text_encoder_is_encode():
+    words = ["running", "blogging", "9:30", "'", "it", "ünd"]
+    _, found, _ = split_lines(f"u {' '.join(words)}\n".encode())
+    one, other = TOKENIZER.text_encoder()(found), TOKENIZER.encode(words)
+    np.testing.assert_array_equal(one.ids, other.ids)
+    assert one.lost == other.lost
+
+
+def test_vocabulary_without_forms_is_an_error():
+    with pytest.raises(InputError, match="no <form:"):
+        FormTokenizer(Vocabulary(["<unk>", "</s>", "it"]))
