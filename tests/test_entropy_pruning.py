@@ -39,7 +39,7 @@ def weights_of(probs):
 def prob(probs, weights, context, word):
     """P(word | context) by definition."""
     if (*context, word) in probs:
-        return probs[*context, word]
+        return probs[(*context, word)]
     return weights.get(context, 1.0) * prob(probs, weights, context[1:], word)
 
 
@@ -57,7 +57,7 @@ def pruned_by_hand(probs, weights, order, threshold):
         for gram in [gram for gram in probs if len(gram) == n]:
             context = gram[:-1]
             without = {other: p for other, p in probs.items() if other != gram}
-            less = {**weights, context: weights_of({other: p for other, p in without.items()})[context]} \
+            less = {**weights, context: weights_of(without)[context]} \
                 if any(other[:-1] == context and len(other) == n for other in without) else {**weights, context: 1.0}
             distance = sum(prob(probs, weights, context, w) * np.log(prob(probs, weights, context, w)
                                                                      / prob(without, less, context, w)) for w in EVERY)

@@ -1,15 +1,15 @@
 """Pruning of a back-off n-gram model by relative entropy (Stolcke 1998, "Entropy-based Pruning of Backoff Language
 Models"), as `ngram -prune` of SRILM does it.
 
-Without its n-gram h w, a model p becomes p', where w after h is backed off to, and α(h) is α'(h). Equations (3), (8):
+Without its n-gram h w, a model p becomes p', where w after h is backed off to, and α(h) is α'(h) (section 3):
 
     D(p || p') = −P(h) { p(w | h) [log p(w | h') + log α'(h) − log p(w | h)]
                          + [log α'(h) − log α(h)] (1 − Σ_{v: h v explicit} p(v | h)) }
 
-h' is h without its first word. An n-gram is left out if the perplexity on the training text, as the model sees it, rises
-by a smaller share than a threshold: exp(D) − 1 < θ. From the highest order down, each n-gram is judged by the original
-model; one that begins a longer n-gram is kept. At the end, all back-off weights are computed anew. P(h) is that of the
-model itself, that of `<s>` is P(</s>).
+h' is h without its first word. An n-gram is left out if the perplexity on the training text, as the model sees it,
+rises by a smaller share than a threshold: exp(D) − 1 < θ. From the highest order down, each n-gram is judged by the
+original model; one that begins a longer n-gram is kept. At the end, all back-off weights are computed anew. P(h) is
+that of the model itself, that of `<s>` is P(</s>).
 """
 
 import numpy as np
