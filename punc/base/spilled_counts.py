@@ -11,7 +11,8 @@ from typing import IO
 
 import numpy as np
 
-READ = 1 << 13  # bytes of a run that are read at once
+READ = 1 << 12  # bytes of a run that are read at once
+SPARE = 1000  # words more than wanted, at least, that are kept while the most frequent ones are found
 
 
 class SpilledCounts:
@@ -69,7 +70,7 @@ class SpilledCounts:
         for word, count in self.items():
             if count > floor and wanted(word):
                 kept[word] = count
-                if len(kept) >= 2 * size:
+                if len(kept) >= size + size // 8 + SPARE:  # seldom: it takes time; and not many: it takes memory
                     kept, floor = _most_frequent(kept, size)
         return _most_frequent(kept, size)[0]
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from punc.text.prose_reader import Parts
 
-MEMORY = 200_000  # distinct lines or words to remember: about 60 MB, whatever the size of the corpus
+MEMORY = 150_000  # distinct lines or words to remember: about 45 MB, whatever the size of the corpus
 
 
 class Unreadable(Exception):

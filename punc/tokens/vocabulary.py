@@ -23,7 +23,7 @@ from punc.data.datadir import DataDir
 UNK, END = 0, 1  # ids of the unknown token and the end of a stream
 SPECIALS = ("<unk>", "</s>")
 UNUSUAL = re.compile(rb"\A\n|\n\n|[^\n]\Z|[ \t\r\0]")  # in a vocabulary file: errors, or no line end at its end
-MOST_TYPES = 1 << 17  # different words that are counted in memory: about 25 MB
+MOST_TYPES = 1 << 16  # different words that are counted in memory: about 12 MB
 
 
 class Vocabulary:
