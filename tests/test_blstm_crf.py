@@ -230,3 +230,25 @@ def test_hidden_word_of_a_spelled_store_keeps_its_characters():
     tokens = torch.tensor([[2, 3, 4]])
     first, second = (spelled.train()(tokens[:, order], None, ())[0].detach() for order in ([0, 1, 2], [1, 0, 2]))
     assert not torch.allclose(first, second)
+
+
+def test_spelled_words_from_store_to_text(tmp_path):
+    """Words that end with y have a capital. No word of dev is in training; the characters tell what to do."""
+    rng = np.random.default_rng(3)
+    (tmp_path / "labels.txt").write_text("O w\nPERIOD w. .\nCAP W\nCAP_PERIOD W. .\n")
+    for name, count, letters in (("train", 30, "abcd"), ("dev", 5, "bca")):
+        words = ["".join(rng.choice([*letters], 4)) + rng.choice(["x", "y"]) for _ in range(count * 10)]
+        labels = ["CAP" if word.endswith("y") else "O" for word in words]
+        write_data_dir(tmp_path / name, [Utterance(f"{i:03}", f"{i:03}", words[i * 10:i * 10 + 10],
+                                                   labels[i * 10:i * 10 + 10]) for i in range(count)])
+    store, exp = str(tmp_path / "store"), str(tmp_path / "exp")
+    assert main(["make-store", "--nj=1", "--token-type=spelled", "--vocab-size=20", "--train=train", "--labels",
+                 str(tmp_path / "labels.txt"), store, str(tmp_path / "train"), str(tmp_path / "dev")]) == 0
+    sizes = ["--embedding-dim=4", "--character-dim=6", "--character-hidden-dim=8", "--layers=1", "--hidden-dim=8"]
+    assert main(["train", "--model=blstm_crf", *sizes, "--dropout=0", "--optimizer=adam", "--learning-rate=0.03",
+                 "--batch-size=10", "--chunk-size=100", "--context=8", "--epochs=4", "--threads=1", store, exp]) == 0
+    out = str(tmp_path / "out")
+    assert main(["punctuate", "--nj=1", "--case-rule=true", exp, str(tmp_path / "dev"), out]) == 0
+    found, expected = ([label for utterance in DataDir(path).utterances() for label in utterance.labels]
+                       for path in (out, tmp_path / "dev"))
+    assert np.mean([a == b for a, b in zip(found, expected)]) > 0.85  # the rule: a stream begins with a capital
