@@ -1,3 +1,41 @@
-"""punc restores punctuation (and capitals) in speech transcripts."""
+"""punc restores punctuation (and capitals) in speech transcripts.
+
+    import punc
+    model = punc.load("en")
+    model.punctuate("so it begins as it must does it end")
+
+Importing it takes no PyTorch; a model that was trained and not packed does.
+"""
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from punc.data.labels import LabelSet
+    from punc.decoding.punctuator import Punctuator
 
 __version__ = "0.1.0"
+
+
+def load(model: str | os.PathLike[str] = "en", *, scale: str = "", device: str = "cpu") -> "Punctuator":
+    """A model, ready to punctuate: see `punc.decoding.punctuator.Punctuator`.
+
+    model    a directory, or the name of a model that ships with punc
+    scale    multiply posteriors before labels are chosen: "LABEL=FACTOR,…"
+    device   where a trained model computes: auto, cpu, cuda or cuda:N
+
+    Raises punc.base.errors.InputError if there is no such model, or it is broken.
+    """
+    from punc.decoding.punctuator import Punctuator
+    return Punctuator(model, scale=scale, device=device)
+
+
+def score(reference: str, hypothesis: str, labels: "LabelSet | None" = None) -> dict[str, float]:
+    """The metrics of a punctuated text against a reference, in percent: see `punc.scoring.texts.score_texts`.
+
+    labels   which marks are read as which label; by default the commas, full stops and question marks of English
+
+    Raises punc.base.errors.InputError for a text without words.
+    """
+    from punc.scoring.texts import ENGLISH, score_texts
+    return score_texts(reference, hypothesis, labels or ENGLISH)

@@ -193,6 +193,29 @@ def test_align_words_texts_without_anchors(make, margin, monkeypatch, small_part
     assert cut.distance <= align_words(ref, hyp).distance * margin
 
 
+@pytest.mark.parametrize(("n_ref", "n_hyp"), [(6000, 2400), (2400, 6000), (4000, 4000)])
+def test_windows_keep_the_proportion_of_the_texts(n_ref, n_hyp, small_parts):
+    """Texts with nothing in common are cut at the ends of windows, so at the same share of both."""
+    cuts = align._windows(np.arange(n_ref), np.arange(n_hyp) + n_ref)
+    r, h = np.diff([(0, 0), *cuts], axis=0).T
+    assert len(cuts) > 5
+    assert (r * h >= align.WINDOW ** 2 - 1).all()
+    assert (r * h <= align.WINDOW ** 2 + r + h).all()  # each side is rounded up, by 1 at most
+    assert (np.abs(r * n_hyp - h * n_ref) <= n_hyp + n_ref).all()
+    left = (n_ref - cuts[-1][0]) * (n_hyp - cuts[-1][1])
+    assert 0 < left <= align.EXACT < (n_ref - cuts[-2][0]) * (n_hyp - cuts[-2][1])
+
+
+def test_windows_are_cut_in_equal_words_of_their_third_quarter(small_parts):
+    a, b = align._word_ids(*two_words(np.random.default_rng(6)))
+    cuts = align._windows(a, b)
+    assert len(cuts) > 5
+    for (r0, h0), (r1, h1) in pairwise([(0, 0), *cuts]):
+        window = align.WINDOW * ((len(a) - r0) / (len(b) - h0)) ** 0.5  # its side in the reference
+        assert window // 2 <= r1 - r0 < window * 3 / 4 + 20
+        assert a[r1] == b[h1]
+
+
 def test_align_words_one_word_repeated():
     a = align_words(["a"] * 100_000, ["a"] * 90_000)
     assert (a.correct, a.deletions, a.distance) == (90_000, 10_000, 10_000)

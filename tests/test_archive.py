@@ -56,9 +56,31 @@ def test_read_arrays_broken_file_is_an_error(tmp_path, content):
         read_arrays(tmp_path / "a.npz")
 
 
+@pytest.mark.parametrize(("shape", "name"), [((7,), "a"), ((100, 100), "a.scale")])
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_read_arrays_numbers_that_are_none_are_an_error(tmp_path, shape, name, number):
+    array = np.ones(shape)
+    write_arrays(tmp_path / "a.npz", {"a": array, "b": array})
+    read_arrays(tmp_path / "a.npz")
+    array.flat[3] = number
+    with np.errstate(invalid="ignore"):
+        write_arrays(tmp_path / "a.npz", {"a": array, "b": np.ones(5)})
+    with pytest.raises(InputError, match=f"a.npz: {name} has weights that are NaN or infinite; pack the model again"):
+        read_arrays(tmp_path / "a.npz")
+
+
 def test_read_arrays_runs_no_code_and_names_a_missing_file(tmp_path):
     np.savez(tmp_path / "a.npz", a=np.array([{}], object))  # a pickle
     with pytest.raises(InputError, match="not an archive"):
         read_arrays(tmp_path / "a.npz")
     with pytest.raises(InputError, match="no such file"):
         read_arrays(tmp_path / "b.npz")
+
+
+def test_read_arrays_that_are_compressed_or_no_weights(tmp_path):
+    """Compressed zeros may be a thousand times as large as the file."""
+    np.savez_compressed(tmp_path / "bomb.npz", x=np.zeros(1 << 20, np.float32))
+    np.savez(tmp_path / "text.npz", x=np.array(["a"]))
+    for name in ("bomb", "text"):
+        with pytest.raises(InputError, match="not an archive of arrays, or a truncated one"):
+            read_arrays(tmp_path / f"{name}.npz")

@@ -126,3 +126,26 @@ def test_read_ctm_no_data_directory(tmp_path):
     (tmp_path / "ctm").write_text("a 1 0 1 x\n")
     with CtmFile(tmp_path / "ctm") as ctm, pytest.raises(InputError, match="no such data directory; name the one"):
         next(read_ctm(tmp_path / "none", ctm))
+
+
+def test_two_recordings_with_the_same_files(tmp_path):
+    """The subtitles of `a/b` and of `a_b` would have one name."""
+    said = r"recordings 'a/b' and 'a_b' would have the same files: a_b\.txt; rename one of them"
+    with pytest.raises(InputError, match=said):
+        read(tmp_path, "a/b 1 0 1 x\n", segments="", speakers="a/b a/b\na_b a_b\n")
+    (tmp_path / "data/text").write_text("a/b x\na_b y\n")
+    with pytest.raises(InputError, match=said):
+        list(read_text(tmp_path / "data"))
+    with pytest.raises(InputError, match=said):
+        read(tmp_path, "u-1 1 0 1 x\n", segments="u-1 a/b 0 1\nu-2 a_b 0 1\n", speakers="u-1 u\nu-2 u\n")
+
+
+def test_two_recordings_with_one_file_and_channel(tmp_path):
+    with pytest.raises(InputError, match="channel:2: 'r1' and 'r2' have the same file and channel; give each its own"):
+        read(tmp_path, "f A 0 1 x\n", reco2file_and_channel="r1 f A\nr2 f A\n")
+
+
+def test_speaker_in_two_places(tmp_path):
+    """Without segments a speaker is one stream: its words would be there twice."""
+    with pytest.raises(InputError, match="utt2spk:3: speaker 'x' comes after 'y'; make speaker ids prefixes of"):
+        read(tmp_path, "x 1 0 1 w\n", segments="", speakers="a x\nb y\nc x\n")

@@ -129,3 +129,12 @@ def test_read_arpa_invalid_files(old, new, message, tmp_path):
     with pytest.raises(InputError) as error:
         read_arpa(tmp_path / "arpa", TOKENS)
     assert str(error.value) == f"{tmp_path / 'arpa'}: {message}"
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ("ngram 1=", "ngram 1=" + "9" * 5000), ("-1.5\ta", "-1." + "5" * 200 + "\ta")])
+def test_read_arpa_numbers_of_very_many_digits(tmp_path, old, new):
+    text = "\\data\\\nngram 1=3\n\n\\1-grams:\n-1.5\ta\n-1.5\t</s>\n-1.5\t<unk>\n\n\\end\\\n"
+    (tmp_path / "arpa").write_text(text.replace(old, new))
+    with pytest.raises(InputError, match="estimate it again"):
+        read_arpa(tmp_path / "arpa", ["a", "</s>"])

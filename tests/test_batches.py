@@ -87,6 +87,19 @@ def test_stateful_has_every_slot_once(lengths, lookahead, batch_size, bptt):
     assert tokens == data.ids.tolist()
 
 
+@pytest.mark.parametrize("pauses", [True, False])
+def test_share_has_its_rows_and_counts_the_labels_of_all(pauses):
+    batch = next(stateful(make([7, 4, 9], pauses=pauses), 1, 3, 9))
+    for number in (0, 1):
+        share = batch.share(number, 2, 30)
+        for part, whole in zip(share[:3], batch[:3]):
+            assert (part is None) == (whole is None)
+            assert part is None or (part.is_contiguous() and np.array_equal(part, whole[number::2], equal_nan=True))
+        assert share.fresh == batch.fresh
+        assert share.counts.tolist() == [int((batch.labels == label).sum()) for label in range(30)]
+    assert share.counts[0] == 1
+
+
 def test_stateful_by_hand():
     """Two streams of two tokens, look-ahead 1, two rows: each row has three steps."""
     data = StoreSet(np.array([5, 6, 7, 8], np.int32), np.array([0, 1, 2, -1], np.int8),

@@ -51,7 +51,8 @@ def test_advance_linear():
 
 @pytest.mark.parametrize("loss", [math.nan, math.inf])
 def test_advance_loss_not_finite_is_an_error(loss):
-    message = r"^the development loss is not finite; lower --learning-rate, or set --max-grad-norm$"
+    message = (f"^epoch 2: the development loss is {loss}; lower --learning-rate, or set --max-grad-norm, and name "
+               r"another directory; epoch 1 is kept$")
     with pytest.raises(InputError, match=message):
         advance(Progress(0.1, 1, False, 1.0, 1.0), loss, 0.003)
 

@@ -46,6 +46,16 @@ def test_by_length_groups_have_similar_lengths(lengths, batch_size, seed):
     assert padding(chunks, batch_size) == pytest.approx(padded / (padded + int(read.sum())))
 
 
+@pytest.mark.parametrize(("lookahead", "context"), [(None, 2), (0, 3), (2, 1)])
+@pytest.mark.parametrize("batch_size", [1, 3, 100])
+def test_padding_of_chunks_with_context(lookahead, context, batch_size):
+    chunks = cut(offsets([23, 4, 11]), lookahead, 5, context)
+    read = (chunks.last - chunks.first).tolist()
+    rows = [[read[k] for k in group] for group in by_length(chunks, batch_size)]
+    steps = sum(len(row) * max(row) for row in rows)
+    assert padding(chunks, batch_size) == pytest.approx(1 - sum(read) / steps)
+
+
 def test_by_length_order_is_random_and_depends_on_the_seed():
     chunks = cut(offsets([5] * 40), 0, 1000, 0)
     orders = [np.concatenate(by_length(chunks, 4, np.random.default_rng(seed))).tolist() for seed in (1, 1, 2)]

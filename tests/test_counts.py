@@ -185,3 +185,11 @@ def test_score_in_jobs_without_a_slot(tmp_path, capsys):
     assert main(["score", f"--labels={tmp_path / 'labels.txt'}", "--jobs=1", ref, ref, part]) == 0
     assert main(["join", str(tmp_path / "score"), part]) == 1
     assert "ref: no slot to score; " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", ["9" * 30, "-1", "1.5"])
+def test_read_counts_that_are_none(tmp_path, number):
+    (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\n")
+    (tmp_path / "counts.tsv").write_text(f"unit\ta\tb\tc\td\nu\t1\t2\t3\t{number}\n")
+    with pytest.raises(InputError, match=r"counts\.tsv:2: not the counts of a unit; score again"):
+        read_counts(tmp_path)

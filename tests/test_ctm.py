@@ -1,5 +1,6 @@
 """CTM: the formats of Kaldi and NIST, round trips, and every kind of mistake."""
 
+import os
 from collections import Counter
 
 import pytest
@@ -190,3 +191,44 @@ def test_write_ctm_failure_leaves_old_file(tmp_path):
         write_ctm(tmp_path / "ctm", words())
     assert (tmp_path / "ctm").read_text() == "old\n"
     assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("text", ["a\x0bb 1 0 1 x\n", "a 1 0 1 x\x0cy\n", "a 1 0 1 x\x01\n", "\x0b\na 1 0 1 x\n"])
+def test_ctm_control_character_is_an_error(tmp_path, text):
+    (tmp_path / "ctm").write_text(text)
+    with pytest.raises(InputError, match="ctm:1: a control character"):
+        list(read_ctm(tmp_path / "ctm"))
+    with pytest.raises(InputError, match="ctm:1: a control character"):
+        [index() for index in CtmIndex(tmp_path / "ctm").values()]
+
+
+ALTERNATIVES = ("a 1 * * <ALT_BEGIN>\na 1 0 1 one\na 1 * * <ALT>\na 1 0 1 two\na 1 1 1 three\na 1 * * <ALT_END>\n"
+                "a 1 2 1 four\n")
+
+
+def test_ctm_later_alternatives_are_counted(tmp_path):
+    (tmp_path / "ctm").write_text(ALTERNATIVES)
+    for read in (lambda repairs: next(read_ctm(tmp_path / "ctm", repairs=repairs))[2],
+                 lambda repairs: CtmIndex(tmp_path / "ctm", repairs=repairs)["a"]()):
+        repairs = Counter()
+        assert [row.word for row in read(repairs).words] == ["one", "four"]
+        assert repairs["words of later alternatives, left out"] == 2
+
+
+def test_ctm_alternatives_without_an_end(tmp_path):
+    (tmp_path / "ctm").write_text("a 1 0 1 x\n" + ALTERNATIVES.replace("a 1 * * <ALT_END>\n", ""))
+    with pytest.raises(InputError, match="ctm:2: alternatives without an end; write a line <ALT_END>"):
+        CtmIndex(tmp_path / "ctm")["a"]()
+
+
+def test_ctm_index_of_a_pipe(tmp_path):
+    os.mkfifo(tmp_path / "ctm")
+    with pytest.raises(InputError, match="ctm: not a file; write the CTM to a file: it is read twice"):
+        CtmIndex(tmp_path / "ctm")
+
+
+@pytest.mark.parametrize("value", ["1e9", "1e308", "9" * 5000])
+def test_ctm_time_that_is_none(tmp_path, value):
+    (tmp_path / "ctm").write_text(f"a 1 {value} 1 x\n")
+    with pytest.raises(InputError, match=r"ctm:1: the begin .* is no"):
+        list(read_ctm(tmp_path / "ctm"))

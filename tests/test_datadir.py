@@ -1,5 +1,7 @@
 """Data directories: round trips, stream order, the invariant, and every table that does not fit."""
 
+import hashlib
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -170,6 +172,13 @@ def test_checksum_of_words_labels_and_pauses(data, tmp_path):
         write_data_dir(tmp_path / "copy", [UTTERANCES[0]._replace(**{field: value}), *UTTERANCES[1:]])
         sums.add(checksum(tmp_path / "copy"))
     assert len(sums) == 4
+
+
+def test_checksum_is_of_the_files_and_the_pauses(data):
+    digest = hashlib.sha256((data / "text").read_bytes() + (data / "punct").read_bytes())
+    for utterance in UTTERANCES:
+        digest.update(utterance.id.encode() + utterance.pauses.tobytes())
+    assert checksum(data) == digest.hexdigest()[:12]
 
 
 def test_label_numbers_of_utterances(tmp_path):

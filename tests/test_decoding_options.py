@@ -39,3 +39,9 @@ def test_decoding_options_factors():
     assert factors.tolist() == [0.5, 1, 2]
     with pytest.raises(InputError, match=r"--scale: no label 'COMA'; did you mean COMMA\?"):
         DecodingOptions(scale="COMA=1").factors(LABELS)
+
+
+@pytest.mark.parametrize("number", ["1e308", "1e39", "1e-46", "9" * 400])
+def test_scale_that_float32_cannot_hold(number):
+    with pytest.raises(InputError, match="is not a factor for O; give a number above 0"):
+        DecodingOptions(scale=f"O={number}").factors(LABELS)

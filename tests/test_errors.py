@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from punc.base.errors import InputError, check_at_least, check_choice, check_probability
+from punc.base.errors import InputError, check_at_least, check_choice, check_probability, one_line
 
 
 @pytest.mark.parametrize(("place", "message"), [
@@ -21,6 +21,25 @@ def test_input_error_message(place, message):
 
 def test_input_error_message_is_one_line():
     assert "\n" not in str(InputError("a\nb", "c\nd", "e\nf"))
+
+
+def test_input_error_message_has_no_control_characters():
+    assert str(InputError("a\x1b[31m\tb\x9b\u202e", "c\0d", "e\rf", 1)) == r"e\rf:1: a\x1b[31m\tb\x9b\u202e; c\x00d"
+    assert str(InputError("ä 漢 \u0301 \u200d", "ö")) == "ä 漢 \u0301 \u200d; ö"
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_input_error_message_is_bounded(place):
+    parts = ["wrong", "fix it", "file"]
+    parts[place] += "x" * 5000
+    error = InputError(*parts, 7)
+    assert len(str(error)) <= 1000
+    assert str(error).startswith("file")
+    if place != 1:
+        assert str(error).endswith("; fix it")
+    assert error.what == parts[0]
+    assert one_line("y" * 1000) == "y" * 1000
+    assert len(one_line("y" * 1001)) <= 1000
 
 
 def test_input_error_pickled():

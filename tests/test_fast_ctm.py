@@ -35,6 +35,23 @@ def test_read_columns(tmp_path):
     assert np.isnan(timed.closes).all()
 
 
+@pytest.mark.parametrize("tail", ["", " 0.9", " 0.9 lex", " 0.9 lex spk"])
+def test_columns_of_kaldis_form_are_read_at_once(tail):
+    columns = fast_ctm._columns(f"a 1 0.00 0.50 one{tail}\nä 2 0.50 0.25 zwei{tail}\n".encode())
+    assert columns is not None  # what it does not read, `ctm` reads, many times slower
+    assert columns.heads == [b"a 1 0.00 0.50", "ä 2 0.50 0.25".encode()]
+    assert (columns.words, columns.tails) == (["one", "zwei"], [tail.encode()] * 2)
+    assert (columns.begins.tolist(), columns.durations.tolist()) == ([0, 0.5], [0.5, 0.25])
+
+
+@pytest.mark.parametrize("text", [
+    "a 1 0 1 one 0.9 lex\na 1 1 1 7\n",    # as many columns in all as two lines of six
+    "a 1 0 1 one 0.9\na 1 1 1 two\nb 1 0 1 x 0.9 lex\n",
+    "a 1 0 1\na 1 1 1\n", "a 1 0 1 one 0.9 2 3 4 5\n", "a 1 0 1 one x\n", "a 1 0 -1 one\n", "a 1 -1 1 one\n"])
+def test_columns_of_other_lines_are_left_to_ctm(text):
+    assert fast_ctm._columns(text.encode()) is None
+
+
 @pytest.mark.parametrize("text", [
     "a 1 0 0.5 one \na 1 0.5 0.5 two \n",                    # get_train_ctm.sh: a blank at the end, no confidence
     "a\t1  0 0.5 one\na 1 0.5 0.5 two",                      # no newline at the end
@@ -53,6 +70,12 @@ def test_read_last_silence_and_groups_without_words(tmp_path):
     _, timed = read(tmp_path, "a 1 0 1 <sil>\nb 1 0 1 x\nb 1 1 0.5 <eps>\nc 1 0 1 y\n")
     assert timed.bounds.tolist() == [0, 0, 1, 2]
     np.testing.assert_array_equal(timed.closes, [1.0, 1.5, np.nan])
+
+
+def test_batches_of_runs_have_about_as_many_lines(monkeypatch):
+    monkeypatch.setattr(fast_ctm, "BATCH_LINES", 4)
+    runs = [(number, fast_ctm.Run("a", "1", 0, 0, 1, lines)) for number, lines in enumerate([1, 3, 2, 1, 9, 1])]
+    assert [[number for number, _ in batch] for batch in fast_ctm._batches(runs)] == [[0, 1], [2, 3, 4], [5]]
 
 
 def test_runs_are_stretches_of_lines(tmp_path, monkeypatch):
@@ -124,3 +147,17 @@ def test_read_error_names_line(tmp_path, text, said):
         read(tmp_path, text)
     assert said in str(error.value)
     assert str(error.value).startswith(str(tmp_path / "ctm"))
+
+
+@pytest.mark.parametrize("text", ["a\x0bb 1 0 1 x\n", "a 1 0 1 x\x01\n", "a 1 1e9 1 x\n"])
+def test_read_refuses_what_ctm_refuses(tmp_path, text):
+    with pytest.raises(InputError, match="ctm:1: "):
+        read(tmp_path, text)
+
+
+def test_read_counts_later_alternatives(tmp_path):
+    lines = ["* * <ALT_BEGIN>", "0 1 one", "* * <ALT>", "0 1 two", "* * <ALT_END>", "2 1 three"]
+    (tmp_path / "ctm").write_text("".join(f"a 1 {line}\n" for line in lines))
+    with CtmFile(tmp_path / "ctm") as ctm:
+        assert ctm.read([[run] for run in ctm.runs()]).words == ["one", "three"]
+        assert ctm.repairs == {"words of later alternatives, left out": 1}

@@ -1,17 +1,26 @@
 """Files: errors a user can act on; written whole or not at all."""
 
+import errno
+import fcntl
 import os
-import socket
 import stat
 import subprocess
 import sys
-import time
-from pathlib import Path
+from functools import partial
 
 import pytest
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_dir, atomic_file, decode_line, open_input, read_blocks, read_lines
+from punc.base.files import (
+    atomic_dir,
+    atomic_file,
+    decode_line,
+    is_unfinished,
+    open_input,
+    read_blocks,
+    read_lines,
+    unchanged,
+)
 
 
 class Stop(Exception):
@@ -104,65 +113,252 @@ def test_atomic_file_current_directory(tmp_path, monkeypatch):
 
 def test_atomic_dir(tmp_path):
     path = tmp_path / "new/d"
-    with atomic_dir(path) as tmp:
+    with atomic_dir(path, "a") as tmp:
         (tmp / "a").write_text("1")
         (tmp / "sub").mkdir()
         (tmp / "sub/b").write_text("1")
-        assert not path.exists()
+        (tmp / "empty").mkdir()
+        assert not (path / "a").exists()
     assert listing(tmp_path) == {"new/d/a": "1", "new/d/sub/b": "1"}
+    assert (path / "empty").is_dir()
     (path / "mine").write_text("kept")
-    with atomic_dir(path) as tmp:
+    with atomic_dir(path, "a") as tmp:
         (tmp / "a").write_text("2")
-    with pytest.raises(Stop), atomic_dir(path) as tmp:
+    with pytest.raises(Stop), atomic_dir(path, "a") as tmp:
         interrupted((tmp / "a").write_text)
     assert listing(tmp_path) == {"new/d/a": "2", "new/d/sub/b": "1", "new/d/mine": "kept"}
     assert [p.name for p in path.parent.iterdir()] == ["d"]
+
+
+def test_atomic_dir_removes_stale_files_and_their_directories(tmp_path):
+    for name in ("key", "old", "mine", "x/s", "y/s", "y/mine"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("1")
+    with atomic_dir(tmp_path, "key", ["old", "*/s", "none"]) as tmp:
+        (tmp / "key").write_text("2")
+    assert listing(tmp_path) == {"key": "2", "mine": "1", "y/mine": "1"}
+    assert not (tmp_path / "x").exists()
+
+
+def test_atomic_dir_after_an_error_removes_what_it_has_made(tmp_path):
+    with pytest.raises(Stop), atomic_dir(tmp_path / "a/b", "key"):
+        raise Stop
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_atomic_dir_in_a_link_to_another_place(tmp_path):
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "d").symlink_to("disk")
+    with atomic_dir(tmp_path / "d", "key") as tmp:
+        (tmp / "key").write_text("1")
+    assert (tmp_path / "d").is_symlink()
+    assert listing(tmp_path / "disk") == {"key": "1"}
+
+
+def test_atomic_dir_has_one_writer(tmp_path):
+    with atomic_dir(tmp_path, "key") as tmp:
+        (tmp / "key").write_text("1")
+        with pytest.raises(InputError, match=f"process {os.getpid()} on "), atomic_dir(tmp_path, "key"):
+            pass
+    assert listing(tmp_path) == {"key": "1"}
+
+
+def test_atomic_dir_directory_in_the_place_of_a_file(tmp_path):
+    (tmp_path / "b").mkdir()
+    (tmp_path / "key").write_text("1")
+    writing = atomic_dir(tmp_path, "key")
+    tmp = writing.__enter__()
+    (tmp / "b").touch()
+    (tmp / "key").write_text("2")
+    with pytest.raises(InputError, match="b: this is a directory, in the place of a file"):
+        writing.__exit__(None, None, None)
+    assert listing(tmp_path) == {"key": "1"}
+
+
+def test_atomic_dir_error_while_files_move_leaves_an_unfinished_directory(tmp_path, monkeypatch):
+    """As after a kill: no key, and what is left is known to be ours."""
+    (tmp_path / "key").write_text("1")
+    (tmp_path / "mine").write_text("kept")
+    writing = atomic_dir(tmp_path, "key")
+    (writing.__enter__() / "key").write_text("2")
+
+    def replace(*_):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "replace", replace)
+    with pytest.raises(OSError, match="Input/output error"):
+        writing.__exit__(None, None, None)
+    monkeypatch.undo()
+    assert not (tmp_path / "key").exists()
+    assert is_unfinished(tmp_path)
+    with atomic_dir(tmp_path, "key") as tmp:
+        (tmp / "key").write_text("3")
+    assert listing(tmp_path) == {"key": "3", "mine": "kept"}
+
+
+CHANGES = ("replace", "rename", "unlink", "rmdir", "mkdir")
+NAMES = ("key", "a", "b", "sub/c", "old")
+
+
+class Killed(BaseException):
+    """Ends a process at a call that changes a directory: no code of the program runs after it."""
+
+
+def test_atomic_dir_killed_at_any_change_is_old_or_new_or_has_no_key(tmp_path, monkeypatch):
+    """After a kill, files of two generations are never together, and only a whole directory has the key."""
+    at, seen = 0, set()
+    calls = {name: getattr(os, name) for name in CHANGES}
+    while True:
+        path, left = tmp_path / str(at), at
+        for name in NAMES:
+            (path / name).parent.mkdir(exist_ok=True, parents=True)
+            (path / name).write_text("old")
+
+        def change(*arguments, call, **options):
+            nonlocal left
+            left -= 1
+            if left < 0:  # also every change that a handler would make: it does not run after a kill
+                raise Killed
+            return call(*arguments, **options)
+
+        for name, call in calls.items():
+            monkeypatch.setattr(os, name, partial(change, call=call))
+        try:
+            with atomic_dir(path, "key", ["old"]) as tmp:
+                for name in NAMES[:-1]:
+                    (tmp / name).parent.mkdir(exist_ok=True)
+                    (tmp / name).write_text("new")
+        except Killed:
+            pass
+        monkeypatch.undo()
+        found = {name: content for name, content in listing(path).items() if name in NAMES}
+        assert len(set(found.values())) <= 1, (at, found)
+        if "key" in found:
+            assert found in (dict.fromkeys(NAMES, "old"), dict.fromkeys(NAMES[:-1], "new")), (at, found)
+        seen.add((found.get("key"), len(found)))
+        if left >= 0:
+            break
+        at += 1
+    assert {("old", 5), (None, 0), (None, 3), ("new", 4)} <= seen
+    assert at > 10
+
+
+def test_unchanged(tmp_path):
+    key = tmp_path / "key"
+    key.write_text("1")
+    with unchanged(key):
+        key.read_text()
+    for change in (key.unlink, lambda: key.write_text("2"), lambda: (key.unlink(), key.write_text("2"))):
+        with pytest.raises(InputError, match="key: another process has replaced it meanwhile; run the command again"), \
+                unchanged(key):
+            change()
+
+
+def test_is_unfinished(tmp_path):
+    assert is_unfinished(tmp_path / "none")
+    assert is_unfinished(tmp_path)
+    (tmp_path / ".lock").touch()
+    assert is_unfinished(tmp_path)
+    (tmp_path / "file").touch()
+    assert not is_unfinished(tmp_path)
+    (tmp_path / ".new").mkdir()
+    assert is_unfinished(tmp_path)
+    assert not is_unfinished(tmp_path / "file")
 
 
 def test_atomic_dir_current_directory(tmp_path, monkeypatch):
     (tmp_path / "d").mkdir()
     monkeypatch.chdir(tmp_path / "d")
     for here in (".", "../d/"):
-        with atomic_dir(here) as tmp:
+        with atomic_dir(here, "a") as tmp:
             (tmp / "a").write_text(here)
         assert listing(tmp_path) == {"d/a": here}
 
 
 def test_atomic_dir_over_a_file(tmp_path):
     (tmp_path / "f").write_text("mine")
-    with pytest.raises(InputError, match="this is a file; name a directory"), atomic_dir(tmp_path / "f"):
+    with pytest.raises(InputError, match="this is a file; name a directory"), atomic_dir(tmp_path / "f", "a"):
         pass
     assert listing(tmp_path) == {"f": "mine"}
 
 
-def test_atomic_removes_leftovers_of_killed_processes(tmp_path):
-    dead = subprocess.Popen([sys.executable, "-c", ""])
-    dead.wait()
-    host = socket.gethostname()
-    file, folder = tmp_path / f".f.{dead.pid}@{host}.tmp", tmp_path / f".d.{dead.pid}@{host}.tmp"
-    kept = [tmp_path / f".f.{os.getppid()}@{host}.tmp", tmp_path / f".f.{dead.pid}@elsewhere.tmp",
-            tmp_path / f".other.{dead.pid}@{host}.tmp"]
-    for path in (file, *kept):
-        path.write_text("half")
-    (folder / "inside").mkdir(parents=True)
-    with atomic_file(tmp_path / "f") as out:
-        out.write("whole")
-    with atomic_dir(tmp_path / "d"):
-        pass
-    assert sorted(tmp_path.iterdir()) == sorted([tmp_path / "d", tmp_path / "f", *kept])
+WRITE = """
+import sys, time
+from punc.base.files import atomic_dir, atomic_file
+with atomic_file(sys.argv[1] + "/f") as file, atomic_dir(sys.argv[1] + "/d", "a") as tmp:
+    file.write("half")
+    file.flush()
+    (tmp / "b").touch()
+    print("half", flush=True)
+    time.sleep(60)
+"""
 
 
-def test_atomic_removes_leftovers_of_zombies(tmp_path):
-    child = subprocess.Popen(["sleep", "60"])
-    left = tmp_path / f".f.{child.pid}@{socket.gethostname()}.tmp"
-    left.touch()
-    with atomic_file(tmp_path / "f"):
-        pass
-    assert left.exists()  # it is still at work
-    child.kill()
-    while Path(f"/proc/{child.pid}/stat").exists() and b") Z" not in Path(f"/proc/{child.pid}/stat").read_bytes():
-        time.sleep(0.01)
-    with atomic_file(tmp_path / "f"):
-        pass
-    assert not left.exists() or not Path("/proc/self/stat").exists()
-    child.wait()
+def test_atomic_removes_leftovers_of_killed_processes_only(tmp_path):
+    """A leftover is known by its lock, so it makes no difference on which machine its process runs."""
+    with subprocess.Popen([sys.executable, "-c", WRITE, tmp_path], stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"half\n"
+        names = {str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*") if file.is_file()}
+        assert {"d/.lock", "d/.new/b"} < names
+        with atomic_file(tmp_path / "f") as file:  # the other is at work: its file stays
+            file.write("whole")
+        assert len(list(tmp_path.glob(".f.*.tmp"))) == 1
+        process.kill()
+        process.wait()
+    (tmp_path / ".other.12345678.tmp").touch()  # of another file
+    (tmp_path / ".f.12345678.tmp").touch()
+    with atomic_file(tmp_path / "f") as file:
+        file.write("again")
+    with atomic_dir(tmp_path / "d", "a") as tmp:
+        (tmp / "a").write_text("1")
+    assert listing(tmp_path) == {"f": "again", "d/a": "1", ".other.12345678.tmp": ""}
+
+
+def test_atomic_file_leftover_that_goes_meanwhile(tmp_path, monkeypatch):
+    (tmp_path / ".f.12345678.tmp").touch()
+    flock = fcntl.flock
+
+    def other_is_faster(file, operation):
+        (tmp_path / ".f.12345678.tmp").unlink(missing_ok=True)
+        flock(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", other_is_faster)
+    with atomic_file(tmp_path / "f") as file:
+        file.write("whole")
+    assert listing(tmp_path) == {"f": "whole"}
+
+
+def test_atomic_file_removed_before_it_is_locked(tmp_path, monkeypatch):
+    """Another process takes the new file for a leftover: this one makes another."""
+    flock, removed = fcntl.flock, []
+
+    def other_is_faster(file, operation):
+        if not removed:
+            removed.append([path.unlink() for path in tmp_path.glob(".f.*.tmp")])
+        flock(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", other_is_faster)
+    with atomic_file(tmp_path / "f") as file:
+        file.write("whole")
+    assert listing(tmp_path) == {"f": "whole"}
+    assert removed == [[None]]
+
+
+def fails(error):
+    """As torch.save, which writes on when a write has failed, and then makes another error."""
+    try:
+        raise OSError(errno.ENOSPC, "No space left on device")
+    except OSError:
+        if error:
+            raise error  # noqa: B904
+        raise
+
+
+@pytest.mark.parametrize("error", [None, RuntimeError("unexpected pos 704 vs 598")])
+def test_full_disk_is_named(tmp_path, error):
+    for write in (atomic_file(tmp_path / "f"), atomic_dir(tmp_path / "f", "a")):
+        with pytest.raises(OSError, match="No space left") as raised, write:
+            fails(error)
+        assert raised.value.filename == f"{tmp_path}/f"
+    with pytest.raises(RuntimeError, match="other"), atomic_file(tmp_path / "f"):
+        raise RuntimeError("other")

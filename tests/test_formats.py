@@ -165,3 +165,29 @@ def test_memo_forgets_above_limit(monkeypatch):
         expected = reader("prose").read(text.encode())
         assert prose.read(text.encode()) == expected
         assert len(prose._memo) <= 3
+
+
+def test_sil_words_that_look_like_marks():
+    """Only the names of marks are marks; so is what the label set names."""
+    (passage,), repairs = reader("sil").read(b"so 'CAUSE $MILLION .COMPANY ,COMMA x ;SEMICOLON ?QUESTION")
+    assert (passage.words, passage.labels) == ("so 'cause $million .company x", "O O O COMMA QUESTION")
+    assert repairs == {"marks that the label set does not read, dropped": 1}
+
+
+@pytest.mark.parametrize("value", ["1e308", "1e9", "9" * 5000])
+def test_sil_pause_that_is_none(value):
+    with pytest.raises(InputError, match="is not a pause"):
+        read("sil", f"so <sil={value}>")
+
+
+@pytest.mark.parametrize(("text", "words", "outside"), [
+    ("<doc><title>two words</title><seg>so</seg>more</doc>", "so", 3),
+    ("one</seg> two <seg>so</seg></seg>", "so", 2),
+    ("<seg>5 < 6 and 7 > 3</seg>", "5 6 and 7 3", 0),
+    ("<seg>so <b>much</b> <![CDATA[a b]]></seg>", "so much a b", 0),
+    ("<doc so <seg>much</seg>", "much", 2),
+])
+def test_mteval_words_outside_of_segments_are_counted(text, words, outside):
+    passages, repairs = read("mteval", text)
+    assert " ".join(passage[0] for passage in passages) == words
+    assert repairs == {"words outside a <seg>, left out": outside}

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from argparse import Namespace
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punc.base.errors import InputError
-from punc.base.jobs import Share, concatenate, new_part, owners, read_parts, remove_part
+from punc.base.jobs import Share, concatenate, new_part, owners, read_parts
 
 
 def shares(sizes, jobs, total=None, streams=None):
@@ -90,7 +91,7 @@ def test_read_parts(parts):
 
 
 @pytest.mark.parametrize(("break_it", "said"), [
-    (lambda parts: remove_part(parts[1]), "2: no such part; run the command with --job=2 again"),
+    (lambda parts: shutil.rmtree(parts[1]), "2: no such part; run the command with --job=2 again"),
     (lambda parts: parts.pop(), "1: the part of --job=1 --jobs=3, not of 1 of 2 jobs; name the parts of all jobs, in"),
     (lambda parts: parts.reverse(), "3: the part of --job=3 --jobs=3, not of 1 of 3 jobs; name the parts of all jobs"),
     (lambda parts: make_part(parts, 2, jobs=4), "2: the part of --job=2 --jobs=4, not of 2 of 3 jobs; name the parts"),
@@ -125,4 +126,11 @@ def test_new_part_of_a_job_that_fails_is_none(parts):
     with pytest.raises(ZeroDivisionError), new_part(parts[1], "prepare", Share(2, 3), Namespace(), "out", []):
         raise ZeroDivisionError
     with pytest.raises(InputError, match="no such part"):
+        read_parts(parts)
+
+
+def test_read_part_whose_result_was_changed(parts):
+    path = parts[0] / "part.json"
+    path.write_text(path.read_text().replace('"words": 1', '"words": "x"'))
+    with pytest.raises(InputError, match=r"part\.json: not a part; run the job again"):
         read_parts(parts)

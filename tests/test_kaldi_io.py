@@ -144,6 +144,7 @@ def test_reader_text_vector(tmp_path, text, values):
 @pytest.mark.parametrize("content", [
     b"\0BFV \x04\xff\xff\xff\x7f", b"\0BFV \x04\xff\xff\xff\xff", b"\0BFM \x04\xff\xff\xff\x7f\x04\xff\xff\xff\x7f",
     b"\0BFV \x08\x01\0\0\0\0\0\0\0", b"\0BCM \0\0\0\0", b"\0BFV", b"", b" [ 1 2", b" [ 1_0 ]", b" [ 1 x ]",
+    b" [ 1e39 ]", b"\0BDV \x04\x01\0\0\0" + np.array([1e39]).tobytes(), b" [ 0." + b"0" * 99 + b" ]",
     b" [\n 1 2\n 3 ]\n", b" [ 1\n 2 ]\n", b"1 2 3\n"])
 def test_array_refuses(content):
     with pytest.raises(ValueError, match=r"."):
@@ -156,3 +157,12 @@ def test_readers_do_not_wait_for_a_pipe(tmp_path):
         VectorReader(tmp_path / "x.scp").read(f"{tmp_path}/x.ark:0", 1)
     with pytest.raises(InputError, match="cannot be read"):
         list(read_archive(tmp_path / "x.ark"))
+
+
+@pytest.mark.parametrize("offset", ["9" * 30, "9" * 5000, "²", "-1", "1_0"])
+def test_reader_offset_that_is_none(tmp_path, offset):
+    index = write(tmp_path)
+    with pytest.raises(InputError) as error:
+        VectorReader(index).read(f"{tmp_path}/x.ark:{offset}", 7)
+    assert str(error.value).startswith(f"{index}:7: '{tmp_path}/x.ark:")
+    assert len(str(error.value)) < 400 + len(str(index))

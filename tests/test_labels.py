@@ -130,3 +130,12 @@ def test_write_and_read_back(tmp_path_factory, names, data):
     assert LabelSet.read(path) == labels
     for label in labels:
         assert labels.reading(label.marks, label.capital) == label.name
+
+
+def test_label_set_of_more_labels_than_a_byte_holds(tmp_path):
+    lines = ["O w", *(f"L{i} w{chr(200 + i)}" for i in range(127))]
+    (tmp_path / "labels.txt").write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(InputError, match=r"labels\.txt: more than 127 labels; use fewer"):
+        LabelSet.read(tmp_path / "labels.txt")
+    (tmp_path / "labels.txt").write_text("\n".join(lines[:-1]), encoding="utf-8")
+    assert len(LabelSet.read(tmp_path / "labels.txt")) == 127

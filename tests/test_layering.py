@@ -21,8 +21,8 @@ def modules():
 
 
 def level(module):
-    """The place of a module's package in PACKAGES; punc itself, which holds the version, is below all."""
-    return PACKAGES.index(module.split(".")[1]) if "." in module else -1
+    """The place of a module's package in PACKAGES; punc itself, the interface for programs, is above all."""
+    return PACKAGES.index(module.split(".")[1]) if "." in module else len(PACKAGES)
 
 
 def imports(path, names):

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from punc.base import lock
 from punc.base.errors import InputError
 from punc.base.lock import lock_directory
 
@@ -156,6 +157,20 @@ def test_lock_file_system_without_locks_is_a_warning(tmp_path, capsys, monkeypat
         pass
     assert capsys.readouterr().err == \
         f"{tmp_path}: this file system has no locks; do not start a second process here\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS])
+def test_lock_directory_that_cannot_be_written_is_an_input_error(tmp_path, monkeypatch, number):
+    """As root, who may write everywhere, no directory is like this."""
+    def refuse(*_, **__):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(lock, "open", refuse, raising=False)
+    with pytest.raises(InputError) as error, lock_directory(tmp_path / "exp"):
+        pass
+    assert str(error.value) == (f"{tmp_path}/exp: cannot be written: {os.strerror(number)}; "
+                                "change its permissions, or name another directory")
     assert list(tmp_path.iterdir()) == []
 
 

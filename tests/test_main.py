@@ -4,28 +4,32 @@ import ast
 import os
 import subprocess
 import sys
+import tempfile
+import threading
 from pathlib import Path
 
 import pytest
 
 from punc import __version__
+from punc.base import stop
 from punc.base.errors import InputError
+from punc.bin import _subcommands
 from punc.bin import main as punc
 
-COMMANDS = punc.commands()
+COMMANDS = _subcommands.commands()
 
 
 def fails_with(monkeypatch, error):
     def run(command, arguments):
         raise error
-    monkeypatch.setattr(punc, "run", run)
+    monkeypatch.setattr(_subcommands, "run", run)
 
 
 def test_usage_describes_main_subcommands_and_names_the_others(capsys):
     assert punc.main(["--help"]) == 0
     out = capsys.readouterr().out
     described = [line.split()[0] for line in out.splitlines() if line.startswith("  ")]
-    assert described == [name for name in punc.DESCRIBED if name in COMMANDS]
+    assert described == [name for name in _subcommands.DESCRIBED if name in COMMANDS]
     assert all(len(line.split()) > 2 and not line.endswith(".") for line in out.splitlines() if line.startswith("  "))
     assert "\nScripts also use: find-ctm.\n" in out
     assert punc.main([]) == 1
@@ -35,7 +39,8 @@ def test_usage_describes_main_subcommands_and_names_the_others(capsys):
 
 def test_usage_imports_no_subcommand():
     program = ("import sys; from punc.bin.main import main; main(['--help']); "
-               "sys.exit([m for m in sys.modules if m.startswith('punc.bin.') and m != 'punc.bin.main'] != [])")
+               "sys.exit([m for m in sys.modules if m.startswith('punc.bin.') and m not in "
+               "('punc.bin.main', 'punc.bin._subcommands')] != [])")
     assert subprocess.run([sys.executable, "-c", program], stdout=subprocess.DEVNULL, check=False).returncode == 0
 
 
@@ -77,9 +82,12 @@ def test_mistake_is_one_line(capsys, arguments, message):
 
 @pytest.mark.parametrize(("error", "status", "message"), [
     (InputError("mark ' :' is wrong", "fix it", "f", 2), 1, "punc score: f:2: mark ' :' is wrong; fix it\n"),
-    (PermissionError(13, "Permission denied", "/x"), 1, "punc score: /x: Permission denied; check the path, "),
-    (OSError(28, "No space left on device"), 1, "punc score: No space left on device; check the path, "),
-    (KeyboardInterrupt(), 130, ""),
+    (PermissionError(13, "Permission denied", "/x"), 1, "punc score: /x: permission denied; change its permissions, "),
+    (OSError(28, "No space left on device"), 1, "punc score: no space left on the disk; free some, "),
+    (OSError(5, "Input/output error", "/x"), 1, "punc score: /x: Input/output error; check the path, "),
+    (MemoryError(), 1, "punc score: not enough memory; use fewer processes (--nj), "),
+    (RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried"), 1,
+     "punc score: not enough memory; use fewer "),
 ])
 def test_error_is_one_line(monkeypatch, capsys, error, status, message):
     fails_with(monkeypatch, error)
@@ -89,10 +97,70 @@ def test_error_is_one_line(monkeypatch, capsys, error, status, message):
     assert err.count("\n") == (1 if message else 0)
 
 
-def test_program_error_keeps_its_traceback(monkeypatch):
+@pytest.mark.parametrize("error", [ZeroDivisionError("by\x1b[31m\n" + "0" * 5000), KeyError("x"), RecursionError()])
+def test_program_error_is_one_line_and_its_traceback_in_a_file(monkeypatch, capsys, tmp_path, error):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    fails_with(monkeypatch, error)
+    assert punc.main(["score"]) == 1
+    err = capsys.readouterr().err
+    assert err.startswith(f"punc score: an error of the program, {type(error).__name__}")
+    assert err.endswith(".log\n")
+    assert (err.count("\n"), "\x1b" in err, len(err) < 600) == (1, False, True)
+    log, = tmp_path.glob("punc-score-*.log")
+    assert " in test_main.py:" in err
+    assert err.rstrip().endswith(str(log))
+    text = log.read_text(encoding="utf-8")
+    assert text.startswith("# 'punc score'")
+    assert "Traceback (most recent call last):" in text
+    assert "in run\n    raise error" in text
+
+
+def test_program_error_without_a_place_for_its_file(monkeypatch, capsys):
+    monkeypatch.setattr(tempfile, "tempdir", "/no/such/place")
     fails_with(monkeypatch, ZeroDivisionError())
-    with pytest.raises(ZeroDivisionError):
-        punc.main(["score"])
+    assert punc.main(["score"]) == 1
+    assert "its traceback could not be written" in capsys.readouterr().err
+
+
+def test_ctrl_c_is_one_line(monkeypatch, capfd):
+    monkeypatch.setattr(stop, "_said", threading.Lock())
+    fails_with(monkeypatch, KeyboardInterrupt())
+    assert punc.main(["score"]) == 130
+    assert capfd.readouterr() == ("", "punc score: interrupted\n")
+
+
+def shell(line, **options):
+    """Run a line of bash with the PYTHON of the tests."""
+    return subprocess.run(["bash", "-c", line], env=os.environ | {"PYTHON": sys.executable}, timeout=60,
+                          capture_output=True, text=True, check=False, **options)
+
+
+PUNC = '"$PYTHON" -c "import sys; from punc.bin.main import main; sys.exit(main())"'
+
+
+@pytest.mark.parametrize(("line", "status", "message"), [
+    (f"{PUNC} --version >&-", 1, "punc: standard output is closed; leave it open, or redirect it to a file\n"),
+    (f"{PUNC} punctuate - <&-", 1, "punc punctuate: standard input is closed; leave it open, or redirect it to a f"),
+    (f"{PUNC} --version >/dev/full", 1, "punc: no space left on the disk; free some, or write to another disk\n"),
+    (f"{PUNC} --version 2>&-", 0, ""),
+    (f"{PUNC} trian 2>&-", 1, ""),
+    (f"{PUNC} trian 2>/dev/full", 1, ""),
+    (f"{PUNC} --help | true; exit ${{PIPESTATUS[0]}}", 0, ""),
+])
+def test_closed_or_full_streams(line, status, message):
+    done = shell(line)
+    assert done.stderr.startswith(message)
+    assert (done.returncode, done.stderr.count("\n")) == (status, 1 if message else 0)
+
+
+def test_closed_input_is_no_error_where_none_is_read():
+    assert shell(f"{PUNC} --version <&-").stdout == f"punc {__version__}\n"
+
+
+def test_long_or_odd_arguments_make_a_short_line(capsys):
+    assert punc.main(["score", "--labels", "l", "x\x1b[31m" * 1000, "y", "z"]) == 1
+    err = capsys.readouterr().err
+    assert (err.count("\n"), "\x1b" in err, len(err) < 1100) == (1, False, True)
 
 
 def test_usage_closed_reader_is_no_error():

@@ -176,7 +176,8 @@ def test_make_speech_missing_tools(tmp_path):
     (tmp_path / "bin").mkdir()
     for tool in ("bash", "grep", "dirname"):
         (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
-    (tmp_path / "bin" / "parse_options.sh").symlink_to(MINI.parents[1] / "utils" / "parse_options.sh")
+    for name in ("quote.sh", "parse_options.sh"):
+        (tmp_path / "bin" / name).symlink_to(MINI.parents[1] / "utils" / name)
     done = run(tmp_path, tmp_path / "work", tmp_path / "out", PATH=str(tmp_path / "bin"))
     assert done.returncode == 1
     assert done.stderr.endswith("no flite sox; on Debian and Ubuntu: apt-get install flite sox\n")

@@ -84,7 +84,8 @@ def test_load_other_file(directory, kind):
     else:
         content = {"format": base.FORMAT, "spec": Malicious(witness)}
         torch.save(content, path, _use_new_zipfile_serialization=kind == "torch")
-    assert refused(directory) == BROKEN
+    # A file that cannot be read is not a broken one: to train again would not help.
+    assert refused(directory) == ("DIR/final.pt: this is a directory; name a file" if kind == "directory" else BROKEN)
     assert not witness.exists()
 
 
@@ -112,6 +113,21 @@ def test_load_weights_that_do_not_fit(directory, change):
     assert refused(directory) == "DIR/final.pt: its weights are not those of its model; train it again"
 
 
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
+def test_load_weights_that_are_no_numbers(directory, number):
+    content = torch.load(directory / "final.pt", weights_only=True)
+    content["weights"]["output.weight"][1, 2] = number
+    torch.save(content, directory / "final.pt")
+    assert refused(directory) == ("DIR/final.pt: output.weight has weights that are NaN or infinite; train the model "
+                                  "again, with a lower --learning-rate")
+
+
+def test_not_finite_looks_at_each_number_of_floats():
+    large = torch.full((4,), 3e38)  # their sum is infinite, they are not
+    assert base.not_finite({"large": large, "ids": torch.tensor([1, 2])}) is None
+    assert base.not_finite({"large": large, "own": torch.tensor([[1.0], [-torch.inf]])}) == "own"
+
+
 @pytest.mark.parametrize(("file", "text", "message"), [
     ("vocab", "<unk>\n</s>\na\n", "DIR/vocab: 3 lines, but the model has 10; copy the one it was trained with"),
     ("labels.txt", "O w\nCOMMA w, ,\n",
@@ -137,3 +153,14 @@ def test_model_class_unknown_name():
     for name, meant in (("t_lstn", "t_lstm"), ("base", "pause_delay"), ("../t_lstm", "t_lstm"), ("", "")):
         with pytest.raises(InputError, match=f"^no model '{name}'; did you mean {meant}"):
             base.model_class(name)
+
+
+@pytest.mark.parametrize("change", [lambda c: c["spec"].update(vocabulary=10**12), lambda c: c.pop("spec"),
+                                    lambda c: c["spec"]["options"].update(hidden_dim=10**12),
+                                    lambda c: c.update(weights=[]), lambda c: c.update(spec="t_lstm"),
+                                    lambda c: c["weights"].update({"output.weight": "x"})])
+def test_load_content_of_other_types_or_too_large(directory, change):
+    content = torch.load(directory / "final.pt", weights_only=True)
+    change(content)
+    torch.save(content, directory / "final.pt")
+    assert refused(directory) == "DIR/final.pt: its weights are not those of its model; train it again"

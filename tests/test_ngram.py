@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import torch
 
 from punc.base.errors import InputError
 from punc.data.datadir import Utterance, write_data_dir
@@ -16,6 +17,7 @@ from punc.decoding.decode import log_posteriors
 from punc.decoding.streaming import punctuate_streaming
 from punc.models import base, ngram_dt
 from punc.models.ngram import model as ngram
+from punc.models.ngram.hidden_events import count_histories, label_histories
 from punc.tokens.store import Store, make_store
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import Vocabulary
@@ -74,6 +76,14 @@ def test_ngram_learns_and_loads(task, toy_store, arpa, tmp_path):
     # Streams are independent.
     alone = StoreSet(data.ids[200:400], None, None, ["1"], np.array([0, 200]))
     np.testing.assert_allclose(log_posteriors(model, alone), found[200:400], atol=1e-5)
+
+
+@pytest.mark.parametrize(("files", "weights"), [(["after"], [1.0]), (["before", "after"], [0.0, 1.0])])
+def test_ngram_weights_are_estimated_only_for_several_models(files, weights, toy_store, arpa, tmp_path, capsys):
+    options = {"arpa": ",".join(str(arpa / name) for name in files)}
+    train(toy_store, tmp_path, "ngram", options, TrainingOptions(train_set="train_after", dev_set="dev_after"))
+    np.testing.assert_allclose(base.load(tmp_path).arrays["weights"], weights, atol=0.1)
+    assert ("weights: " in capsys.readouterr().err) == (len(files) > 1)
 
 
 @needs_lmplz
@@ -285,3 +295,56 @@ def test_load_arrays_that_do_not_fit(name, exp, tmp_path):
     torch.save(content, tmp_path / "exp" / "final.pt")
     with pytest.raises(InputError, match="its weights are not those of its model; train it again"):
         base.load(tmp_path / "exp")
+
+
+TREE = {"left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, -2, -2], "threshold": [0.5, -2, -2],
+        "counts": [[2, 2, 0], [2, 0, 0], [0, 2, 0]]}
+
+
+@pytest.mark.parametrize("change", [
+    {"left": [0, -1, -1]}, {"right": [0, -1, -1]}, {"left": [3, -1, -1]}, {"left": [1, 0, -1], "right": [2, 0, -1]},
+    {"feature": [4, -2, -2]}, {"feature": [-1, -2, -2]}, {"counts": [[-2, 2, 0], [2, 0, 0], [0, 2, 0]]},
+    {name: values[:0] for name, values in TREE.items()}])
+def test_tree_that_is_none_is_refused(change, exp):
+    """A node that is its own child would never be left; a feature or a node out of range is a traceback."""
+    lm = {f"lm_model.{name}": array for name, array in base.load(exp).state_dict().items()}
+
+    def load(tree):
+        model = base.model_class("ngram_dt")(10, 3, lm_model=base.load(exp).spec)
+        kinds = {"threshold": np.float64, "counts": np.float64}
+        arrays = {name: np.array(values, kinds.get(name, np.int64)) for name, values in tree.items()}
+        arrays["counts"] = arrays["counts"].reshape(-1, 3)
+        model.load_state_dict(lm | {name: torch.from_numpy(array) for name, array in arrays.items()})
+
+    load(TREE)
+    with pytest.raises(ValueError, match=r"not a tree|features that there are not|not counts"):
+        load(TREE | change)
+
+
+@pytest.mark.parametrize(("name", "array"), [
+    ("0.1.backoffs", torch.zeros(3)), ("0.2.log_probs", torch.zeros(2)), ("0.2.backoffs", torch.zeros(2)),
+    ("0.2.keys", torch.zeros(2)), ("weights", torch.zeros(0)), ("weights", torch.tensor(1.0))])
+def test_load_orders_with_arrays_of_other_sizes(name, array, exp, tmp_path):
+    shutil.copytree(exp, tmp_path / "exp")
+    content = torch.load(exp / "final.pt", weights_only=True)
+    content["weights"][name] = array
+    torch.save(content, tmp_path / "exp" / "final.pt")
+    with pytest.raises(InputError, match="its weights are not those of its model; train it again"):
+        base.load(tmp_path / "exp")
+
+
+def test_load_more_orders_than_can_be_decoded(exp, tmp_path):
+    """The label histories of 40 tokens would fill the memory."""
+    shutil.copytree(exp, tmp_path / "exp")
+    content = torch.load(exp / "final.pt", weights_only=True)
+    for order in range(3, 41):
+        content["weights"] |= {f"0.{order}.{field}": content["weights"][f"0.2.{field}"]
+                               for field in ("keys", "log_probs", "backoffs")}
+    torch.save(content, tmp_path / "exp" / "final.pt")
+    with pytest.raises(InputError, match="its weights are not those of its model"):
+        base.load(tmp_path / "exp")
+
+
+@pytest.mark.parametrize(("tokens", "labels"), [(1, 3), (2, 3), (4, 3), (4, 5), (6, 2)])
+def test_count_histories_is_their_number(tokens, labels):
+    assert count_histories(tokens, labels) == len(label_histories(tokens, labels))

@@ -13,7 +13,7 @@ from punc.data.labels import LabelSet
 from punc.decoding import decode, packed
 from punc.decoding.stepwise import streaming_logits
 from punc.models.base import create, load, names, save
-from punc.runtime.archive import read_arrays
+from punc.runtime.archive import checksum, read_arrays, write_arrays
 from punc.runtime.model import MODELS, load_packed
 from punc.runtime.pack import pack
 from punc.tokens.store_set import StoreSet
@@ -139,10 +139,27 @@ def test_load_packed_broken_file_is_an_error(directory, tmp_path, file, change, 
         load_packed(tmp_path)
 
 
-def test_load_packed_weights_of_another_model_are_an_error(directory, tmp_path):
+@pytest.mark.parametrize("change", [{"layers": 3}, {"layers": 10**9}, {"lookahead": None}, {"lookahead": 1.5},
+                                    {"lookahead": 10**9}, {"model": "bi_lstm"}])
+def test_load_packed_weights_of_another_model_are_an_error(directory, tmp_path, change):
     for path in directory.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     spec = json.loads((directory / "model.json").read_text())
-    (tmp_path / "model.json").write_text(json.dumps({**spec, "layers": 3}))
+    (tmp_path / "model.json").write_text(json.dumps({**spec, **change}))
+    with pytest.raises(InputError, match="weights are not those"):
+        load_packed(tmp_path)
+
+
+@pytest.mark.parametrize(("name", "change"), [
+    ("embedding.weight", lambda array: array[:-1]), ("output.bias", lambda array: array[:-1]),
+    ("output.weight", lambda array: array[:, :-1]), ("lstms.lstm.weight_hh_l0", lambda array: array[:-4]),
+    ("lstms.lstm.weight_ih_l1", lambda array: array[:, 1:]), ("lstms.lstm.bias_ih_l0", lambda array: array[:, None])])
+def test_load_packed_arrays_of_other_sizes_are_an_error(directory, tmp_path, name, change):
+    for path in directory.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    arrays, spec = read_arrays(directory / "weights.npz"), json.loads((directory / "model.json").read_text())
+    write_arrays(tmp_path / "weights.npz", {**arrays, name: change(arrays[name])})
+    spec["sha256"]["weights.npz"] = checksum(tmp_path / "weights.npz")
+    (tmp_path / "model.json").write_text(json.dumps(spec))
     with pytest.raises(InputError, match="weights are not those"):
         load_packed(tmp_path)

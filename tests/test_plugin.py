@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -173,6 +174,22 @@ def test_plugin_text_with_the_run_pl_of_the_recipe(recipe):
         1, "punc/punctuate_text.sh: --cmd 'no.pl': no such program; give run.pl, for example\n")
 
 
+def test_plugin_names_that_a_shell_reads(recipe):
+    """Paths as $cmd gets them, with what bash, run.pl and punc's options would read as something else."""
+    name = """b c'"&(;|\\JOB$(touch ran)`touch ran`~*é"""
+    data, ctm, model, out = f"data/{name}", f"-{name}", f"~{name}", f"-o {name}"
+    (recipe / "data/test").rename(recipe / data)
+    (recipe / "exp/ali/ctm").rename(recipe / ctm)
+    (recipe / model).symlink_to("../model")
+    paths = [shlex.quote(path) for path in (data, ctm, model, out)]
+    result = line(recipe, f"punc/punctuate_ctm.sh --cmd \"$decode_cmd\" --nj 2 {' '.join(paths)}")
+    assert (result.returncode, result.stderr) == (0, f"{out}: ctm srt text txt vtt\n")
+    assert (recipe / out / "ctm").read_text().count("\n") == 29
+    assert sorted(path.name for path in (recipe / out / "log").iterdir()) == ["cmd.log", "punctuate.1.log",
+                                                                               "punctuate.2.log"]
+    assert not list(recipe.rglob("ran"))
+
+
 def swap(path):
     rows = path.read_text().splitlines(keepends=True)
     path.write_text("".join([*rows[:3], rows[4], rows[3], *rows[5:]]))
@@ -186,6 +203,8 @@ def change(path, old, new):
     (lambda r: "--nj 0", "--nj 0 is not a number of jobs; give 1 or more"),
     (lambda r: "--stage 0", "unknown option --stage; see "),
     (lambda r: "x", "5 arguments, not 4; usage: "),
+    (lambda r: "$'a\\nb'", r"$'a\nb': a path with control characters; rename it"),
+    (lambda r: "--cmd ../queue.pl w x y '$(touch z)' #", "$(touch z): ../queue.pl cannot write its logs there; name"),
     (lambda r: (r / "model/final.pt").unlink(), "model/final.pt: no such file; train the model, or name another"),
     (lambda r: (r / "ctm").unlink(), "ctm: no such file; make it, or name another one"),
     (lambda r: (r / "ctm").write_text(""), "ctm: the file has no timed words; make it again"),
@@ -202,6 +221,7 @@ def test_plugin_mistake_is_one_line_and_leaves_the_output(recipe, model, break_i
         (recipe / "model" / file.name).write_bytes(file.read_bytes())
     (recipe / "out").mkdir()
     (recipe / "out/text").write_text("what was there\n")
+    (recipe.parent / "queue.pl").symlink_to("/bin/true")
     options = break_it(recipe)
     options = options if isinstance(options, str) else ""
     result = line(recipe, f"punc/punctuate_ctm.sh --nj 2 {options} data/test ctm model out")

@@ -1,5 +1,8 @@
 """`punc prepare`: whole files, parts and processes, streams, and errors that leave the output as it was."""
 
+import os
+import threading
+
 import numpy as np
 import pytest
 
@@ -218,3 +221,22 @@ def test_prepare_missing_input(labels, tmp_path, capsys):
     assert main(["prepare", "--format=prose", f"--labels={labels}", str(tmp_path / "gone"), str(tmp_path / "out")]) == 1
     assert "gone: no such file; " in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_prepare_sil_from_a_pipe_keeps_the_pauses(labels, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=("so <sil=0.5> much <sil=0.25> .PERIOD",))
+    writer.start()
+    status = main(["prepare", "--format=sil", f"--labels={labels}", "--nj=1", str(tmp_path / "pipe"),
+                   str(tmp_path / "out")])
+    writer.join()
+    assert status == 0
+    [utterance] = DataDir(tmp_path / "out").utterances()
+    np.testing.assert_array_equal(utterance.pauses, np.array([0.5, 0.25], np.float32))
+
+
+def test_prepare_pipe_that_jobs_would_share(labels, tmp_path, capsys):
+    os.mkfifo(tmp_path / "pipe")
+    assert main(["prepare", "--format=prose", f"--labels={labels}", "--jobs=2", str(tmp_path / "pipe"),
+                 str(tmp_path / "out")]) == 1
+    assert "pipe: not a file; write the text to a file: each job reads it" in capsys.readouterr().err

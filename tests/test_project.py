@@ -7,7 +7,7 @@ from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
-from punc.scoring.project import Projection, project
+from punc.scoring.project import Projection, project, project_stream
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n"
 NAMES = {"": "O", ",": "COMMA", ".": "PERIOD", "?": "QUESTION"}
@@ -70,6 +70,27 @@ def test_project_copies_files_except_those_of_other_labels(directories, labels):
     result = list(DataDir(out).utterances())
     assert result[0].labels == ["O", "O"]
     assert result[0].pauses.tolist() == [0.5, 0.5]
+
+
+def test_project_removes_files_about_the_labels_before(directories, labels):
+    out = directories[2]
+    out.mkdir()
+    for name in ("text_punct", "ctm_punct", "post.scp"):
+        (out / name).write_text("of other labels\n")
+    project(*directories, labels)
+    assert sorted(file.name for file in out.iterdir()) == ["punct", "spk2utt", "text", "utt2spk"]
+
+
+@pytest.mark.parametrize(("ref", "hyp", "projected", "counts"), [
+    ("so um, went.", "so went", [1, 2], (1, 3, 1, 2, 1, 0, 0)),  # moved to the first slot
+    ("um, so went.", "so went", [0, 2], (1, 3, 1, 2, 0, 0, 1)),
+    ("so, um. went", "so went", [2, 0], (1, 3, 1, 2, 1, 1, 0)),
+    ("so? went.", "", [], (1, 2, 2, 2, 0, 0, 2)),
+    ("", "so went", [0, 0], (1, 0, 2, 0, 0, 0, 0)),
+])
+def test_project_stream_counts_each_mark(labels, ref, hyp, projected, counts):
+    found = project_stream([utterance("a-1", ref)], [utterance("a-1", hyp, False)], labels, "ref")
+    assert (found[0].tolist(), found[1]) == (projected, counts)
 
 
 def test_project_recordings_in_time_order(tmp_path, labels):

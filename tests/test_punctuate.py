@@ -4,7 +4,6 @@ import io
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -396,14 +395,18 @@ spans.GROUP, choose = 2000, decode.choose
 decode.choose = lambda *arguments: time.sleep(0.1) or choose(*arguments)  # so that it does not end before it is killed
 sys.exit(main())"""
     process = subprocess.Popen([sys.executable, "-c", code, "punctuate", "--nj=1", exp, data, tmp_path / "out"])
-    hidden = tmp_path / f".out.{process.pid}@{socket.gethostname()}.tmp" / "post.ark"
+    hidden = tmp_path / "out/.new/post.ark"
     while not (hidden.exists() and hidden.stat().st_size):
         assert process.poll() is None, "it must be killed while it writes"
         time.sleep(0.01)
     os.kill(process.pid, sign)
     assert process.wait() == (130 if sign == signal.SIGINT else -sign)
-    assert not (tmp_path / "out").exists()
-    assert sign == signal.SIGKILL or not hidden.parent.exists()
+    if sign == signal.SIGINT:
+        assert not (tmp_path / "out").exists()
+    else:
+        assert {file.name for file in (tmp_path / "out").iterdir()} == {".lock", ".new"}
+        assert main(["punctuate", str(exp), str(data), str(tmp_path / "out")]) == 0
+        assert not [file.name for file in (tmp_path / "out").iterdir() if file.name.startswith(".")]
 
 
 def test_decoder_look_ahead_longer_than_a_chunk_is_an_error(exp, data, monkeypatch):

@@ -120,6 +120,8 @@ def in_rank(place, rank, ports):
     for name in RUNS:
         with ranks():
             torch.save(run(place, f"two/{name}", name), place / f"losses-{name}.{rank}")
+        threads = [path.read_text() for path in Path("/proc/self/task").glob("*/comm")]
+        (place / f"threads-{name}.{rank}").write_text("".join(name for name in threads if "gloo" in name))
     with ranks():
         run(place, "one-two", "stateful")  # one process has made the first epoch
     for name, (*changes, _, _) in REFUSED.items():
@@ -197,6 +199,11 @@ def test_ranks_write_and_log_once(pair, capsys):
     assert (pair / "said-all.1").read_text() == ""
     assert sorted(os.listdir(pair / "two/stateful")) == sorted(os.listdir(pair / "once"))
     assert (pair / "two/stateful/conf").read_text() == (pair / "once/conf").read_text()
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_ranks_leave_no_thread_that_could_abort_the_process_as_it_ends(pair, name):
+    assert [(pair / f"threads-{name}.{rank}").read_text() for rank in range(2)] == ["", ""]
 
 
 def test_run_goes_on_with_more_and_with_fewer_ranks(pair):

@@ -103,7 +103,7 @@ def test_train_model_keeps_model_newer_than_confs_and_store(tmp_path, newest, tr
         (tmp_path / name).touch()
         time_ = 1e9 + (2 if name == newest else name == "exp/final.pt")
         os.utime(tmp_path / name, (time_, time_))
-    line = "exp/log/train.log punc train --config conf --batch-size 1 2 store exp"
+    line = r"exp/log/train.log punc train --config conf --batch-size 1$'\x20'2 store exp"
     assert script(tmp_path, 'train_model exp store conf --batch-size "1 2"; echo done') == (
         [line] * trained + ["done"], "", 0)
 
@@ -175,6 +175,9 @@ def test_decode_and_score_skips_finished_work(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (1e9 + number, 1e9 + number))
+    # punct alone is of a run that was killed: text comes last.
+    assert script(tmp_path, body)[0] == [decoded[0], scored[0], decoded[1], scored[1]]
+    (tmp_path / "exp/A/decode_test/text").touch()
     assert script(tmp_path, body)[0] == [scored[0], decoded[1], scored[1]]
     (tmp_path / "exp/A/decode_test/score").mkdir()
     metrics = tmp_path / "exp/A/decode_test/score/metrics.tsv"
@@ -211,11 +214,11 @@ def test_text_in_jobs_makes_the_files_of_one_job(tmp_path, monkeypatch):
     """prepare_set and make_store with a --cmd that is not run.pl, and arguments that bash would read."""
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf/labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\n")
-    (tmp_path / "a b.txt").write_text("".join(f"#doc {i}\nso, it (x y) is {i}.\n$HOME\n" for i in range(9)))
+    (tmp_path / "a $(touch ran).txt").write_text("".join(f"#doc {i}\nso, it (x y) is {i}.\n$HOME\n" for i in range(9)))
     (tmp_path / "queue.pl").symlink_to(UTILS / "run.pl")
     body = f"""
 PATH={os.path.dirname(sys.executable)}:$PATH
-prepare_set train --format prose --document-prefix '#doc' --remove '\\([^ ]* [^ ]*\\)' 'a b.txt'
+prepare_set train --format prose --document-prefix '#doc' --remove '\\([^ ]* [^ ]*\\)' 'a $(touch ran).txt'
 make_store --min-count 2 data/store data/train
 """
     _, said, status = script(tmp_path, body, "--cmd", "./queue.pl -l x")
@@ -229,7 +232,7 @@ make_store --min-count 2 data/store data/train
     assert main(["make-store", "--nj=1", "--labels=conf/labels.txt", "--min-count=2", "data/store", "data/train"]) == 0
     shutil.rmtree(tmp_path / "data/train")
     assert main(["prepare", "--nj=1", "--labels=conf/labels.txt", "--format=prose", "--document-prefix=#doc",
-                 r"--remove=\([^ ]* [^ ]*\)", "a b.txt", "data/train"]) == 0
+                 r"--remove=\([^ ]* [^ ]*\)", "a $(touch ran).txt", "data/train"]) == 0
     assert {path: path.read_bytes() for path in sorted((tmp_path / "data").rglob("*")) if path.is_file()} == made
     assert "so it is 0" in (tmp_path / "data/train/text").read_text()
 
@@ -410,7 +413,10 @@ def groups_below(pid):
 
 
 def states(recipe):
+    """Times of the files and directories of a recipe, but for the lock, which a run takes before it does anything."""
     for path in recipe.rglob("*"):
+        if path in (recipe / "exp", recipe / "exp/.run.lock"):
+            continue
         with contextlib.suppress(FileNotFoundError):  # has been renamed
             yield path, path.stat().st_mtime_ns
 

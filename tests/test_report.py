@@ -82,7 +82,7 @@ def test_score_against_other_system(work, capsys):
 
 
 @pytest.mark.parametrize(("options", "message"), [
-    (["--against", "none"], "none/labels.txt: no such file"),
+    (["--against", "none"], "none/metrics.tsv: no such file"),
     (["--block", "-1"], "--block=-1 is too small"),
     (["--replicates", "0"], "--replicates=0 is too small"),
     (["--last-slot", "yes"], "invalid choice: 'yes'"),

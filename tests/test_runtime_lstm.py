@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from punc.runtime.lstm import Stepper, Weights, run_layer
+from punc.runtime.lstm import Gathered, Multiplied, Stepper, Weights, run_layer
 
 SIZE, DEPTH, STEPS, BATCH = 11, 7, 30, 5
 
@@ -14,7 +14,7 @@ def layers_of(number, seed=0):
     lstm = torch.nn.LSTM(DEPTH, SIZE, number)
     for weight in lstm.parameters():
         torch.nn.init.normal_(weight, std=3.0 if weight.ndim == 1 else 1.0)
-    return lstm, [Weights([w.detach().numpy() for w in layer]) for layer in lstm.all_weights]
+    return lstm, [[w.detach().numpy() for w in layer] for layer in lstm.all_weights]
 
 
 def run(layers, inputs, starts=None):
@@ -22,7 +22,7 @@ def run(layers, inputs, starts=None):
     values = np.ascontiguousarray(inputs.transpose(0, 2, 1))
     for layer in layers:
         outputs = np.empty((len(values), SIZE, values.shape[2]), np.float32)
-        run_layer(layer.fused, values, outputs, starts)
+        run_layer(Multiplied(Weights(layer, -2.0), values), outputs, starts)
         values = outputs
     return values.transpose(0, 2, 1)
 
@@ -44,23 +44,60 @@ def test_run_layer_texts_that_begin_later_forget_what_was_before():
     np.testing.assert_allclose(found[:, :1], run(layers, inputs[:, :1]), rtol=0, atol=1e-6)
 
 
+def test_gathered_equals_multiplied():
+    rng = np.random.default_rng(3)
+    weights = Weights(layers_of(1)[1][0], -2.0)
+    vectors, indices = rng.normal(size=(9, DEPTH)).astype(np.float32), rng.integers(0, 9, (STEPS, BATCH))
+    starts = {4: np.array([1, 2])}
+    for order in (slice(None), slice(None, None, -1)):
+        expected = run([layers_of(1)[1][0]], vectors[indices[order]], starts)
+        found = np.empty((STEPS, SIZE, BATCH), np.float32)
+        run_layer(Gathered(weights, vectors, indices[order]), found, starts)
+        np.testing.assert_allclose(found.transpose(0, 2, 1), expected, rtol=0, atol=5e-6)
+
+
+@pytest.mark.parametrize("size", [1e3, 1e30])
+def test_run_layer_and_stepper_large_inputs_saturate(size):
+    _, layers = layers_of(1)
+    inputs = np.random.default_rng(4).choice([-size, size], (STEPS, BATCH, DEPTH)).astype(np.float32)
+    assert np.abs(run(layers, inputs)).max() <= 1
+    stepper = stepper_of(layers)
+    assert np.isfinite([stepper.step(x) for x in projected(layers, inputs[:, 0])]).all()
+
+
+def stepper_of(layers):
+    """A stepper whose logits are the states of the last layer."""
+    return Stepper([Weights(layer, 1.0) for layer in layers], (np.eye(SIZE, dtype=np.float32), np.zeros(SIZE, "f4")))
+
+
+def projected(layers, inputs):
+    """Inputs (T, D) → what a stepper takes."""
+    first = Weights(layers[0], 1.0)
+    return inputs @ first.inputs.T + first.bias[:, 0]
+
+
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_stepper_equals_run_layer(number):
-    rng = np.random.default_rng(2)
     _, layers = layers_of(number)
-    embedding, shift = rng.normal(size=(9, DEPTH)).astype(np.float32), np.zeros(4 * SIZE, np.float32)
+    inputs = np.random.default_rng(2).normal(size=(STEPS, DEPTH)).astype(np.float32)
+    stepper = stepper_of(layers)
+    found = np.array([stepper.step(x) for x in projected(layers, inputs)])
+    np.testing.assert_allclose(found, run(layers, inputs[:, None])[:, 0], rtol=0, atol=2e-6)
+
+
+def test_stepper_adds_the_output_layer():
+    rng = np.random.default_rng(5)
+    _, layers = layers_of(2)
     weight, bias = rng.normal(size=(4, SIZE)).astype(np.float32), np.arange(4, dtype=np.float32)
-    stepper, tokens = Stepper(layers, (weight, bias), embedding, shift), rng.integers(0, 9, STEPS)
-    found = np.array([stepper.step(stepper.project(int(token))) for token in tokens])
-    expected = run(layers, embedding[tokens][:, None])[:, 0] @ weight.T + bias
-    np.testing.assert_allclose(found, expected, rtol=0, atol=2e-5)
+    plain, stepper = stepper_of(layers), Stepper([Weights(layer, 1.0) for layer in layers], (weight, bias))
+    for x in projected(layers, rng.normal(size=(STEPS, DEPTH)).astype(np.float32)):
+        np.testing.assert_allclose(stepper.step(x), weight @ plain.step(x) + bias, rtol=0, atol=1e-5)
 
 
 def test_steppers_of_one_model_have_states_of_their_own():
     _, layers = layers_of(1)
-    embedding, shift = np.eye(3, DEPTH, dtype=np.float32), np.zeros(4 * SIZE, np.float32)
-    output = np.ones((2, SIZE), np.float32), np.zeros(2, np.float32)
-    one, two = (Stepper(layers, output, embedding, shift) for _ in range(2))
-    first = one.step(one.project(1)).copy()
-    one.step(one.project(2))
-    np.testing.assert_array_equal(two.step(two.project(1)), first)
+    one, two = stepper_of(layers), stepper_of(layers)
+    a, b = projected(layers, np.eye(2, DEPTH, dtype=np.float32))
+    first = one.step(a).copy()
+    one.step(b)
+    np.testing.assert_array_equal(two.step(a), first)

@@ -152,6 +152,15 @@ def test_sbatch_wrong_call_is_one_line(place, conf, call, message):
     assert result.stderr.startswith("slurm.pl: " + message)
 
 
+def test_sbatch_newline_in_a_name_runs_nothing(place):
+    log = "a\ntouch ran\n%j/log/a.log"
+    result = run(SLURM_PL, log, "echo", "x\ny", cwd=place)
+    assert (result.stderr, result.returncode) == ("", 0)
+    assert Path(log).read_text().startswith('# echo "x\n#   y"\n# Started at ')
+    assert not Path("ran").exists()
+    assert "\n%%j/q/a.log\n" in Path("asked").read_text()  # sbatch replaces %j in --output
+
+
 @pytest.mark.parametrize(("answers", "codes", "reasons"), [
     ([{1: "PENDING", 2: "PENDING"}, {1: "RUNNING", 2: "TIMEOUT"}], {1: 0, 2: 1}, {2: "TIMEOUT"}),
     ([{1: "COMPLETED"}] * 99, {1: 0, 2: 1}, {2: "no longer known, without an exit status"}),
@@ -318,6 +327,19 @@ def test_slurm_array(submit, tmp_path):
             rf"two  blAnks {n}\n# Accounting: time=\d+ threads=1\n"
             rf"# Ended \(code 0\) at {DATE}, elapsed time \d+ seconds\n", (tmp_path / f"log/a.{n}.log").read_text())
     assert sorted(os.listdir(tmp_path / "q")) == ["a.json", "a.log", "a.sh"]
+
+
+def test_slurm_names_that_a_shell_reads(submit, tmp_path):
+    name = """a b'"&$(touch ran)%j\\;`touch ran`"""
+    words = ["$(touch ran)", "a b", "JOB", "'", "~"]
+    script = '. "$0"/quote.sh; quote "$@"; printf "%s\\n" "${quoted[@]}"'
+    quoted = run("bash", "-c", script, ROOT / "utils", *words, cwd=tmp_path).stdout.splitlines()
+    result = submit("JOB=1:1", f"{name}/log/a.JOB.log", "printf", "%s\\\\n", *quoted, "JOB")
+    assert (result.stdout, result.stderr, result.returncode) == ("", "", 0)
+    lines = (tmp_path / name / "log/a.1.log").read_text().splitlines()
+    assert [line for line in lines if not line.startswith("#")] == [*words, "1"]
+    assert sorted(os.listdir(tmp_path)) == [name]
+    assert sorted(os.listdir(tmp_path / name / "q")) == ["a.json", "a.log", "a.sh"]
 
 
 def test_slurm_failed_and_cancelled_jobs(submit, tmp_path):

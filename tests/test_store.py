@@ -1,6 +1,7 @@
 """Stores: the arrays hold what the data directories have; bad input leaves nothing half written."""
 
 import os
+import shutil
 import string
 import tracemalloc
 import zlib
@@ -370,10 +371,44 @@ def cut(path):
     ("index", lambda path: path.write_text("a 0 4\n")), ("index", lambda path: path.write_text("a 0 4\nb 4\n")),
     ("index", lambda path: path.write_text("a 1 3\nb 4 2\n")),
     ("index", lambda path: path.write_text("a 0 4\nb x 2\n")),
-    ("index", lambda path: path.write_bytes(b"a 0 4\n\xff 4 2\n")), ("index", lambda path: path.write_text(""))])
+    ("index", lambda path: path.write_bytes(b"a 0 4\n\xff 4 2\n")), ("index", lambda path: path.write_text("")),
+    ("index", lambda path: path.write_text("a 0 7\nb 7 -1\n")),
+    ("index", lambda path: path.write_text(f"a 0 {'9' * 30}\nb 4 2\n")),
+    ("ids.npy", lambda path: np.save(path, np.array([1, 2, 3, 9999, 2, 2], "i4"))),
+    ("ids.npy", lambda path: np.save(path, np.array([1, 2, 3, -1, 2, 2], "i4"))),
+    ("labels.npy", lambda path: np.save(path, np.array([0, 0, 0, 3, 0, 0], np.int8))),
+    ("labels.npy", lambda path: np.save(path, np.array([0, 0, 0, -2, 0, 0], np.int8))),
+    ("ids.npy", lambda path: np.savez(path.open("wb"), np.zeros(6, "i4"))),
+    ("ids.npy", lambda path: np.save(path, np.zeros(6, object))),
+    ("ids.npy", lambda path: path.write_bytes(path.read_bytes().replace(b"(6,)", b"(6,]")))])
 def test_store_broken_set_is_an_error(place, file, change):
     store = make(place)
     change(place / "store/train" / file)
     with pytest.raises(InputError, match=r"store/train[^;]*; make .*again") as caught:
         store.set("train")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("conf", "said"), [
+    ("--unit=word\n", "conf: no --token-type: an early version made this store; make the store again: punc make-store"),
+    ("# a comment\n", "conf: no --token-type"), ("--token-type\n", "conf:1: not --name=value; make the store again"),
+])
+def test_store_of_an_early_version(place, conf, said):
+    make(place)
+    (place / "store/conf").write_text(conf)
+    with pytest.raises(InputError) as caught:
+        Store(place / "store")
+    assert said in str(caught.value)
+
+
+def test_make_store_again_over_a_conf_that_is_not_text(place):
+    make(place)
+    (place / "store/conf").write_bytes(b"\xff\n")
+    assert make(place).token_type == "word"
+
+
+def test_make_store_of_a_directory_whose_name_is_not_text(place):
+    path = place / os.fsdecode(b"a\xff")
+    shutil.copytree(place / "train", path)
+    make_store(place / "store", [path], place / "labels.txt", nj=1)
+    assert Store(place / "store").sets == [path.name]

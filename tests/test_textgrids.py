@@ -172,3 +172,18 @@ def test_read_textgrid_bad_file(grid, content, message):
 
 def test_textgrid_silence_is_that_of_aligners():
     assert {"", "sil", "sp", "SIL", "SP", "<eps>"} == TEXTGRID_SILENCE
+
+
+def test_read_word_of_no_length(tmp_path):
+    """The library leaves it out."""
+    (tmp_path / "x.TextGrid").write_text(short(("words", [(0, 1, "a"), (1, 1, "b")])))
+    with pytest.raises(InputError, match="an interval from 1 to 1 s; fix it"):
+        read_textgrid(tmp_path / "x.TextGrid")
+
+
+def test_read_size_that_is_too_small(tmp_path):
+    """The library leaves out the intervals behind it."""
+    begin, _, end = LONG.rpartition("intervals: size = ")  # of the last tier: others would be out of step
+    (tmp_path / "x.TextGrid").write_text(f"{begin}intervals: size = 0\n" + end.partition("\n")[2])
+    with pytest.raises(InputError, match="intervals, but the sizes of the tiers say"):
+        read_textgrid(tmp_path / "x.TextGrid")

@@ -119,6 +119,8 @@ def test_encode_gives_every_word_a_slot_in_list_and_text(token_type, made):
     assert len(encoding.slots) == len(words)
     assert (np.diff(encoding.slots) > 0).all()
     assert encoding.slots[-1] == len(encoding.ids) - 1
+    encode = made[token_type].word_encoder()
+    assert [id for word in words for id in encode(word)] == encoding.ids.tolist()
     same(encoding, made[token_type].text_encoder()(split_lines(("utt " + " ".join(words) + "\n").encode())[1]))
 
 

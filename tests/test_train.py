@@ -27,6 +27,7 @@ from punc.models.base import NeuralModel, NonGradientModel, load, read_checkpoin
 from punc.tokens.batches import Batch
 from punc.tokens.store import Store, make_store
 from punc.tokens.vocabulary import END
+from punc.training import checkpoint
 from punc.training.evaluate import evaluate
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions
@@ -490,9 +491,37 @@ def test_train_whole_streams_statefully_is_an_error(toy_store, tmp_path, both_wa
 
 def test_train_loss_not_finite_is_an_error(toy_store, tmp_path, both_ways, monkeypatch):
     monkeypatch.setattr(BothWays, "loss", lambda model, logits, labels, weights: logits.sum() * torch.inf)
-    with pytest.raises(InputError, match="the development loss is not finite; lower --learning-rate"):
+    with pytest.raises(InputError, match=r"^epoch 1: the loss of step 1 is -?inf; lower --learning-rate, or set "):
         run(toy_store, tmp_path, "whole-chunks")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("poison", "said"), [
+    ("loss", "the loss of step 7 is nan"), ("gradient", "the loss of step 8 is nan"),
+    ("last gradient", r"\S+ has weights that are NaN or infinite")])
+def test_train_that_diverges_keeps_the_last_good_epoch(toy_store, tmp_path, monkeypatch, poison, said):
+    """The loss or a gradient becomes NaN in the second epoch; without that, the run goes on from the first one."""
+    whole = run(toy_store, tmp_path / "whole", "stateful")
+    loss, steps = NeuralModel.loss, 0
+
+    def counted(model, logits, labels, weights=None):
+        nonlocal steps
+        steps += 1
+        at = poisoned == steps
+        if at and poison == "loss":
+            logits = logits * torch.nan
+        elif at:
+            logits.register_hook(lambda gradient: gradient * torch.nan)
+        return loss(model, logits, labels, weights)
+    poisoned = 0
+    monkeypatch.setattr(NeuralModel, "loss", counted)
+    run(toy_store, tmp_path / "first", "stateful", epochs=1)
+    poisoned, steps = steps + (steps if poison == "last gradient" else 7), 0
+    with pytest.raises(InputError, match=f"^epoch 2: {said}; lower .*; epoch 1 is kept$"):
+        run(toy_store, tmp_path / "exp", "stateful")
+    assert read_checkpoint(tmp_path / "exp/progress.pt", checkpoint.FORMAT)["progress"][1] == 1
+    poisoned = 0
+    assert same(run(toy_store, tmp_path / "exp", "stateful"), whole)
 
 
 def test_train_larger_class_weight_chooses_the_label_more_often(toy_store, tmp_path):

@@ -1,14 +1,18 @@
 """Transcriber's files: turns, times, overlapping speech, notes, and what cannot be read."""
 
+import os
+import time
 from collections import Counter
 
 import numpy as np
 import pytest
 
+from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import DataDir
-from punc.data.labels import LabelSet
+from punc.data.labels import Label, LabelSet
 from punc.data.validate import validate
+from punc.text.format import PrepareOptions, load_format
 from punc.text.formats.trs import read_turns
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. . ; ? !\n"
@@ -150,3 +154,45 @@ def test_trs_options_of_other_formats_and_no_words(tmp_path, capsys):
     assert "--document-prefix does not apply to --format trs; leave it out" in capsys.readouterr().err
     assert run(tmp_path, trs('<Turn startTime="0" endTime="4"><Sync time="0"/></Turn>'))[0] == 1
     assert "no utterance to write" in capsys.readouterr().err
+
+
+def test_trs_text_outside_of_turns_is_counted(tmp_path, capsys):
+    run(tmp_path, trs("two words", TURN, "one"))
+    assert "3 words outside a turn, left out" in capsys.readouterr().err
+
+
+def test_trs_turn_inside_another_one(tmp_path, capsys):
+    assert run(tmp_path, trs(TURN.replace("begins.", TURN)))[0] == 1
+    assert "rec0.trs:10: a turn inside another one; end the first with </Turn>" in capsys.readouterr().err
+
+
+def test_trs_long_text_and_names_of_characters(tmp_path):
+    """expat gives a long text in pieces, and skips what only a DTD declares."""
+    words = ["caf\xe9", "x"] + ["word"] * 5000
+    text = " ".join(words).replace("\xe9", "&eacute;")
+    _, out = run(tmp_path, trs(f'<Turn startTime="0" endTime="4"><Sync time="0"/>{text}</Turn>'))
+    assert " ".join(found for *_, found, _ in content(out)) == " ".join(words)
+
+
+@pytest.mark.parametrize("value", ["1e9", "1e308", "1e999", "nan", "9" * 5000])
+def test_trs_time_that_is_none(tmp_path, capsys, value):
+    assert run(tmp_path, trs(TURN.replace('endTime="4"', f'endTime="{value}"')))[0] == 1
+    assert "is not a time; write <Turn endTime=" in capsys.readouterr().err
+
+
+def test_trs_many_syncs_take_linear_time(tmp_path):
+    syncs = "".join(f'<Sync time="{i / 100}"/>a' for i in range(20_000))
+    (tmp_path / "x.trs").write_text(trs(f'<Turn startTime="0" endTime="900">{syncs}</Turn>'))
+    start = time.process_time()
+    [turn] = read_turns(tmp_path / "x.trs", Counter())
+    assert len(turn) == 20_000
+    assert time.process_time() - start < 5  # 0.1 s; it was a minute
+
+
+@pytest.mark.parametrize("name", [b"a\xff.trs", b"a\nb.trs"])
+def test_trs_name_that_wav_scp_cannot_have(tmp_path, name):
+    path = tmp_path / os.fsdecode(name)
+    path.write_text(trs(TURN))
+    reader = load_format("trs")(PrepareOptions(LabelSet((Label("O", "w"), Label("COMMA", "w,")))))
+    with pytest.raises(InputError, match=r"no line of wav\.scp can have this name; rename the file"):
+        reader.prepare([path], tmp_path / "out")

@@ -45,6 +45,7 @@ def test_ids_are_indices():
     ids = vocabulary.ids(["b", "no", "a", "</s>", "<unk>"])
     assert ids.dtype == np.int32
     assert ids.tolist() == [3, UNK, 2, END, UNK]
+    assert [vocabulary.id(word) for word in ("b", "no")] == [3, UNK]
     assert vocabulary.ids([]).shape == (0,)
     assert len(vocabulary) == 4
 

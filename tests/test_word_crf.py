@@ -123,6 +123,20 @@ def test_fit_twice_gives_same_arrays(toy_store, tmp_path):
     assert all(np.array_equal(one.arrays[name], two.arrays[name]) for name in one.arrays | two.arrays)
 
 
+def test_triggers_of_several_sets_keep_streams_apart(toy_store, monkeypatch):
+    store = Store(toy_store)
+    sets = [store.set(name) for name in ("train_short", "dev_short", "dev_after")]
+    model = base.create("word_crf", store.vocabulary, store.labels, FEW)
+    monkeypatch.setattr(word_crf, "select", lambda *arguments: arguments)
+    ids, labels, offsets, *_ = model._triggers(sets)
+    streams = [(data, k) for data in sets for k in range(len(data.offsets) - 1)]
+    assert len(offsets) == len(streams) + 1
+    for (data, k), begin, end in zip(streams, offsets[:-1], offsets[1:]):
+        own = slice(data.offsets[k], data.offsets[k + 1])
+        assert np.array_equal(ids[begin:end], data.ids[own])
+        assert np.array_equal(labels[begin:end], data.labels[own])
+
+
 @needs_crfsuite
 def test_fit_has_every_kind_of_feature(toy_store, tmp_path):
     path = tmp_path / "paths"

@@ -144,3 +144,10 @@ def test_read_memory_does_not_grow_with_the_file(tmp_path):
     finally:
         tracemalloc.stop()
     assert peak < 2e6 < (tmp_path / "vectors.txt").stat().st_size
+
+
+@pytest.mark.parametrize("header", ["9" * 5000 + " 2", "3 " + "9" * 5000])
+def test_read_header_of_very_many_digits(tmp_path, header):
+    (tmp_path / "vectors").write_text(f"{header}\na 1 2\n")
+    with pytest.raises(InputError, match=r"vectors:1: "):
+        read_word_vectors(tmp_path / "vectors", ["a"], 2)

@@ -5,7 +5,7 @@ Checks the data of a recipe: at least MIN_TEXTS files *.txt in TEXT-DIR, and wor
 Their ids are the names of the files without .txt. Prints how many texts have them, and names ids that belong to no
 text. utils/new_recipe.sh and stage 0 of its recipes call it.
 
-With --split, DIR gets a file for each set, with the path of one text a line, unless DIR exists. In the order of the
+With --split, DIR gets a file for each set, with the path of one text a line, unless DIR has some. In the order of the
 names, of every ten texts the first goes to test_ref, the second to dev, and the others to train. Of train, every fifth
 text goes to tree and the others to rest.
 """
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_dir
+from punc.base.files import atomic_dir, is_unfinished
 from punc.base.options import OptionParser
 from punc.text.cutter import file_name, sorted_streams
 from punc.timing.ctm import CtmIndex
@@ -49,7 +49,7 @@ def split(names: Sequence[str]) -> dict[str, list[str]]:
 
 def write_split(folder: Path, files: dict[str, Path]) -> None:
     """Write the files of the sets, all or none."""
-    with atomic_dir(folder) as tmp:
+    with atomic_dir(folder, "train") as tmp:
         for name, members in split(list(files)).items():
             lines = "".join(f"{files[member].absolute()}\n" for member in members)
             (tmp / name).write_text(lines, encoding="utf-8")
@@ -85,7 +85,7 @@ def main(arguments: Sequence[str]) -> None:
         compare("word times", args.times, set(word_times(args.times)), names)
     if args.asr:
         compare("ASR output", args.asr, set(CtmIndex(args.asr)), names)
-    if args.split and not Path(args.split).exists():
+    if args.split and is_unfinished(Path(args.split)):
         write_split(Path(args.split), files)
 
 

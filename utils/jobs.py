@@ -89,7 +89,7 @@ def _job_range(text: str) -> tuple[str, range]:
 
 def quote(argument: str) -> str:
     """An argument for bash: in quotes if it has blanks, otherwise as it is, so that an escaped | or > works."""
-    if re.fullmatch(r"\S+", argument):
+    if re.fullmatch(r"\S+", argument, re.ASCII):  # other blanks of Unicode are letters to bash
         return argument
     return f"'{argument}'" if '"' in argument else f'"{argument}"'
 
@@ -124,7 +124,8 @@ def run_job(command: str, log: str, threads: int = 1, note: str = "", running: s
     running   holds the job's process while it runs; with it, the process leads a process group of its own
     """
     start = time.time()
-    head = [f"# {command}", f"# Started at {_now()}", *([f"# {note}"] if note else []), "#\n"]
+    shown = command.replace("\n", "\n#   ")  # every line of the head is a comment
+    head = [f"# {shown}", f"# Started at {_now()}", *([f"# {note}"] if note else []), "#\n"]
     with open(log, "ab", buffering=0) as output:
         output.write(os.fsencode("\n".join(head)))
         # By stdin, because one argument of exec cannot be longer than 128 KB.

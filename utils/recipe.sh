@@ -23,6 +23,7 @@ train_cmd=${train_cmd-}  # $cmd of trainings, if they need other resources
 
 _arguments=("$@")
 _start_dir=${OLDPWD:-$PWD}  # run.sh has changed to its own directory
+. "$(dirname "${BASH_SOURCE[0]}")/quote.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/parse_options.sh"
 [ $# = 0 ] || fail "'$1' is not an option; see $0 --help"
 for _option in stage stop_stage; do
@@ -32,6 +33,11 @@ done
 for _option in train_ranks train_nodes; do
   [[ ${!_option} =~ ^[1-9][0-9]*$ ]] || fail "--${_option//_/-} ${!_option}; it is 1 or more"
 done
+
+# One run at a time: a second one would write the same files. Only runs of stage 4 alone can stand side by side, to train
+# several systems at once: punc train locks the directory of its system.
+. "$(dirname "${BASH_SOURCE[0]}")/lock.sh"
+[ "${stage-0} ${stop_stage-}" = "4 4" ] || lock_directory exp "$0" "${_arguments[@]}"
 
 # cluster: whether $cmd takes jobs to other machines.
 cluster() { case ${cmd%% *} in run.pl | */run.pl) false ;; esac; }
@@ -107,24 +113,30 @@ two_at_a_time() {
   done
 }
 
+# one_job LOG COMMAND ARGUMENT …: runs a command by $cmd, with these very arguments.
+one_job() {
+  local quoted
+  quote "${@:2}"
+  $cmd "$1" "${quoted[@]}"
+}
+
 # in_jobs LOG OUT-DIR punc COMMAND ARGUMENT …: runs a command, of which one argument is the directory OUT-DIR to make, in
 # --nj jobs of $cmd, and joins their parts. The logs are LOG.JOB.log and LOG.log.
 in_jobs() {
-  local log=$1 out=$2 parts=$2.parts job argument joined=() arguments=()
+  local log=$1 out=$2 parts=$2.parts job argument joined=() arguments=() quoted
   for argument in "${@:5}"; do
-    [ "$argument" != "$out" ] || argument=$parts/JOB
-    case $argument in *[[:space:]]*) ;; *) printf -v argument %q "$argument" ;; esac  # $cmd quotes blanks only, not #doc
-    arguments+=("$argument")
+    if [ "$argument" = "$out" ]; then quote "$parts/" && quoted+=JOB; else quote "$argument"; fi
+    arguments+=("${quoted[@]}")
   done
   for ((job = 1; job <= nj; job++)); do joined+=("$parts/$job"); done
   rm -rf "$parts"  # left by a run that was killed
   $cmd JOB=1:"$nj" "$log.JOB.log" "$3" "$4" --jobs "$nj" --job JOB "${arguments[@]}" &&
-    $cmd "$log.log" punc join "$out" "${joined[@]}" && rm -rf "$parts"
+    one_job "$log.log" punc join "$out" "${joined[@]}" && rm -rf "$parts"
 }
 
 # share LOG OUT-DIR punc COMMAND ARGUMENT …: in_jobs, if $cmd takes jobs to other machines; otherwise one command, here.
 share() { if cluster; then in_jobs "$@"; else "${@:3}"; fi; }
-export -f cluster in_jobs share  # for the scripts in local/, with --nj "$processes"
+export -f cluster quote one_job in_jobs share  # for the scripts in local/, with --nj "$processes"
 export cmd nj processes
 
 # prepare OUT-DIR OPTION … FILE …: punc prepare with the label set, in --nj processes or jobs.
@@ -133,7 +145,7 @@ prepare() {
 }
 
 # prepare_set SET [OPTION …] FILE …: the data directory of a set, if it is not there yet.
-prepare_set() { [ -f "$data/$1/punct" ] || prepare "$data/$1" "${@:2}"; }
+prepare_set() { [ -f "$data/$1/text" ] || prepare "$data/$1" "${@:2}"; }
 
 # make_store [OPTION …] STORE-DIR DATA-DIR …: punc make-store with the label set, in --nj processes or jobs. Jobs first
 # count words, then one makes the vocabulary, and then jobs encode.
@@ -170,13 +182,13 @@ validate() {
 
 # project REFERENCE-SET ASR-SET OUT-SET: the ASR output with the labels of the reference, if it is not there yet.
 project() {
-  [ -f "$data/$3/punct" ] ||
+  [ -f "$data/$3/text" ] ||
     punc project --labels "$label_file" "$data/$1" "$data/$2" "$data/$3" 2>&1 | tee "$data/$3.wer" >&2
 }
 
 # prepare_asr CTM-OR-DIR: the set test_asr, the ASR output for the recordings of test_ref with the labels of test_ref.
 prepare_asr() {
-  [ ! -f "$data/test_asr/punct" ] || return 0
+  [ ! -f "$data/test_asr/text" ] || return 0
   if [ -d "$1" ]; then cat "$1"/*.ctm; else cat "$1"; fi |
     awk 'NR == FNR { test[$1]; next } $1 in test' "$data/test_ref/spk2utt" - >"$data/test_asr.ctm"
   share "$data/log/prepare_test_asr" "$data/test_asr_words" \
@@ -225,13 +237,14 @@ launch() {
 # train_model MODEL-DIR STORE CONF [OPTION …]: punc train. Keeps a finished model that is newer than its store and conf;
 # a run that was stopped goes on where it was, and the logs of its parts are train.1.log … train.log.
 train_model() {
-  local model=$1 store=$2 conf=$3 files
+  local model=$1 store=$2 conf=$3 files quoted
   mapfile -t files < <(conf_files "$conf")
   # A run that was killed in its last moment has left its progress: punc train sees that it is finished, and removes it.
   newer "$model/final.pt" "$store/conf" "${files[@]}" && [ ! -e "$model/progress.pt" ] && return
   keep_log "$model/log/train.log"
+  quote punc train --config "$conf" "${@:4}" "$store" "$model"
   # shellcheck disable=SC2046
-  ${train_cmd:-$cmd} "$model/log/train.log" $(launch) punc train --config "$conf" "${@:4}" "$store" "$model"
+  ${train_cmd:-$cmd} "$model/log/train.log" $(launch) "${quoted[@]}"
 }
 
 # train SYSTEM STORE [OPTION …]: trains conf/SYSTEM.conf.
@@ -244,9 +257,9 @@ train_asked() { ! asked "$1" || train "$@"; }
 # model or the data.
 decode() {
   local log=${3%/*}/log/${3##*/}
-  ! newer "$3/punct" "$1/final.pt" "$2/text" || return 0
+  ! newer "$3/text" "$1/final.pt" "$2/text" || return 0
   set -- "$3" punc punctuate --nj "$processes" "${decode_options[@]}" "${@:4}" "$1" "$2" "$3"
-  if cluster; then in_jobs "$log" "$@"; else $cmd "$log.log" "${@:2}"; fi
+  if cluster; then in_jobs "$log" "$@"; else one_job "$log.log" "${@:2}"; fi
 }
 
 # score REFERENCE-DIR DECODED-DIR OUT-DIR [OPTION …]: punc score into OUT-DIR/score, if that is older than what is
@@ -257,7 +270,7 @@ score() {
   log=${3%/*}/log/${name}_${3##*/decode_}
   ! newer "$3/$name/metrics.tsv" "$1/punct" "$2/punct" run.sh || return 0
   set -- "$3/$name" punc score --labels "$label_file" "${score_options[@]}" "${@:4}" "$1" "$2" "$3/$name"
-  if cluster; then in_jobs "$log" "$@"; else $cmd "$log.log" "${@:2}"; fi
+  if cluster; then in_jobs "$log" "$@"; else one_job "$log.log" "${@:2}"; fi
 }
 
 # decode_row ROW MODEL-DIR SETS [OPTION …]: punctuates sets with these options, and scores them: one row of the results.

@@ -75,10 +75,20 @@ def write_script(call, submit, threads, queue, name):
             json.dump({"command": call.command, "log": call.log, "name": call.name, "threads": threads, "done": done},
                       file, indent=1)
         with open(script, "w") as file:
-            file.write(JOB_SCRIPT.format(submit=shlex.join(submit), directory=shlex.quote(os.getcwd()),
+            file.write(JOB_SCRIPT.format(submit=one_line(shlex.join(submit)), directory=shlex.quote(os.getcwd()),
                                          program=shlex.quote(os.path.realpath(__file__)),
                                          description=shlex.quote(description)))
     return script, done
+
+
+def as_pattern(path):
+    """A path for --output, which stands for itself: %j is a job's number there, unless a backslash is in the path."""
+    return path.replace("\\", "\\\\") if "\\" in path else path.replace("%", "%%")
+
+
+def one_line(text):
+    """A text for a comment: without line ends, which would end the comment."""
+    return re.sub(r"[\x00-\x1f\x7f]", "?", text)
 
 
 def run_one(description, number):
@@ -176,7 +186,7 @@ def main(arguments):
     command, threads = sbatch_options(call)
     queue, name = queue_place(call)
     queue_log = os.path.join(queue, f"{name}.log")
-    command += ["--open-mode=append", f"--job-name={name}", f"--output={os.path.abspath(queue_log)}"]
+    command += ["--open-mode=append", f"--job-name={name}", f"--output={as_pattern(os.path.abspath(queue_log))}"]
     if call.name:
         limit = f"%{call.at_once}" if call.at_once else ""
         command.append(f"--array={call.numbers[0]}-{call.numbers[-1]}{limit}")

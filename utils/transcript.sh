@@ -11,16 +11,27 @@ lowercase=false  # write all words in lower case first
 
 # shellcheck source=utils/parse_options.sh
 . "$(dirname "${BASH_SOURCE[0]}")/parse_options.sh"
+# shellcheck source=utils/quote.sh
+. "$(dirname "${BASH_SOURCE[0]}")/quote.sh"
 
 fail() {
   echo "$0: $*" >&2
   exit 1
 }
+# shellcheck source=utils/lock.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lock.sh"
 
 # check_usage COUNT ARGUMENT …: check --nj and the number of arguments
 check_usage() {
   [ $(($# - 1)) -eq "$1" ] || fail "$(($# - 1)) arguments, not $1; ${help_message%%\\n*}"
   [[ $nj =~ ^[1-9][0-9]*$ ]] || fail "--nj $nj is not a number of jobs; give 1 or more"
+}
+
+# is_ours: whether $cmd is run.pl or slurm.pl of punc. They take any name of a log; Kaldi's leave it to a shell.
+is_ours() {
+  local name
+  for name in run.pl slurm.pl; do [ ! "${command[0]}" -ef "$PUNC_ROOT/utils/$name" ] || return 0; done
+  return 1
 }
 
 read -ra command <<<"$cmd"
@@ -30,19 +41,35 @@ program=$(command -v -- "${command[0]-}") || program=
 punc=$PUNC_ROOT/.venv/bin/punc
 command[0]=${program:-$(command -v -- "${command[0]-}")} || fail "--cmd '$cmd': no such program; give run.pl, for example"
 
+# A path that begins with a dash is not an option. (-h and --… in the place of a path are options.)
+for path; do
+  shift
+  case $path in
+    -*) path=./$path ;;
+    *[[:cntrl:]]*) fail "$(printf %q "$path"): a path with control characters; rename it" ;;
+  esac
+  set -- "$@" "$path"
+done
+
 # punctuate DATA-DIR MODEL-DIR OUT-DIR [OPTION …]: run punc transcript with these options, in jobs
 punctuate() {
-  local data=$1 model=$2 out=$3 job
+  local data=$1 model=$2 out=$3 number=JOB job quoted
   shift 3
+  is_ours || [[ $out != *[!A-Za-z0-9_./:=@%+,-]* ]] ||
+    fail "$out: ${command[0]} cannot write its logs there; name it with letters, digits and . _ / : = @ % + , -"
+  while [[ $out = *$number* ]]; do number+=_; done  # what stands for the number of the job, also in the names of logs
   [ ! "$out" -ef "$data" ] || fail "$out: the output is the data directory; name another one"
+  lock_directory "$out" "$0" "$@"
   mkdir -p "$out/log" || exit 1
   rm -rf "$out"/.parts.*  # left by a run that was killed
   parts=$out/.parts.$$
-  trap 'rm -rf "$parts"' EXIT
+  trap 'rm -rf "$parts"; unlock_directory' EXIT
   [ -z "$scale" ] || set -- "$@" --scale "$scale"
   rm -f "$out"/log/punctuate.*.log
-  if ! "${command[@]}" JOB=1:"$nj" "$out/log/punctuate.JOB.log" "$punc" transcript --jobs "$nj" --job JOB \
-      --lowercase "$lowercase" "$@" "$model" "$data" "$parts/JOB" 2>"$out/log/cmd.log"; then
+  quote "$punc" transcript --jobs "$nj" --lowercase "$lowercase" "$@" "$model" "$data" "$parts/"
+  quoted[${#quoted[@]}-1]+=$number
+  if ! "${command[@]}" "$number=1:$nj" "$out/log/punctuate.$number.log" "${quoted[@]}" --job "$number" \
+      2>"$out/log/cmd.log"; then
     # An error that the user can fix is one line; the line of one job is enough.
     job=$(cat "$out"/log/punctuate.*.log 2>/dev/null | sed -n 's/^punc transcript: //p' | head -n 1)
     [ -z "$job" ] || fail "$job"

@@ -39,7 +39,7 @@ if runs 1; then
   for set in train dev test; do
     if [ -z "$own" ]; then
       prepare_set $set --format sil --document-prefix '#doc' --lowercase "$lowercase" "data/raw/pauses.$set.txt"
-    elif [ ! -f "data/$set/punct" ]; then
+    elif [ ! -f "data/$set/text" ]; then
       local/own_data.py --labels $label_file --lowercase "$lowercase" "$own/$set" "data/$set"
     fi
   done

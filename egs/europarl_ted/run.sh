@@ -50,7 +50,7 @@ if runs 3; then
   spelled store_quotes train_quotes dev_quotes
   texts=(data/train_all)
   [ ! -d data/train_extra ] || texts+=(data/train_extra)
-  [ -n "$own_vectors" ] || [ -s "$vectors" ] || $cmd data/log/vectors.log \
+  [ -n "$own_vectors" ] || [ -s "$vectors" ] || one_job data/log/vectors.log \
     train_vectors.py --dimensions 300 --window 1 "${texts[@]}" "$vectors"
 fi
 [ "$stop_stage" -lt 4 ] || [ -d data/store_more ] || leave_out "no more text of TED (README.md)" BLSTM-CRF-TED-more

@@ -63,9 +63,9 @@ if runs 3; then
   store --min-count "$min_count" --train train2012 data/store_word
   ! asked CRF || store data/store_all
   if $with_vectors; then
-    [ -n "$own_vectors" ] || local/learn_vectors.sh "$cmd" $label_file "$vectors"
+    [ -n "$own_vectors" ] || local/learn_vectors.sh $label_file "$vectors"
     for n in 2 7; do
-      ! asked DNN-256-${n}M || local/learn_vectors.sh "$cmd" $label_file data/vectors_${n}M.txt --words ${n}000000
+      ! asked DNN-256-${n}M || local/learn_vectors.sh $label_file data/vectors_${n}M.txt --words ${n}000000
     done
     local/vectors_vocab.sh "$vectors" data/train2012/text data/vocab_vectors
     store --vocab data/vocab_vectors data/store_vectors
@@ -81,7 +81,7 @@ if runs 4; then
       *-[27]M) options=(store_vectors) ;;  # their confs name their vectors
       *) options=(store_vectors --vectors "$vectors") ;;
     esac
-    train "$system" "${options[@]}" --train-set train2012 --dev-set dev2012
+    train "$system" "${options[@]}" --threads 2 --train-set train2012 --dev-set dev2012
   done
 fi
 

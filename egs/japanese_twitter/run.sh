@@ -22,7 +22,7 @@ characters=6797       # of the vocabulary, at most (section 3.1 of the paper)
 min_count=2           # how often a character of the vocabulary occurs at least; not tuned
 subwords=8000           # of the vocabulary of Subword-Bi-LSTM; not tuned
 epochs=               # at most; as the conf says if empty
-threads=0             # of PyTorch; 0: one for each core
+threads=2             # of PyTorch
 seed=1                # of the random split into sets
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
 help_message="usage: $0 --posts FILE | --corpus DIR [--texts NAMES] [--systems NAMES] [--epochs N] [--stage N] [--nj N]"
@@ -60,7 +60,7 @@ fi
 
 # Stage 2: there is no audio to align. Cut the texts into subwords, and count the marks inside them.
 # shellcheck disable=SC2086
-if runs 2 && asked Subword-Bi-LSTM; then local/make_subwords.sh "$cmd" "$subwords" $texts; fi
+if runs 2 && asked Subword-Bi-LSTM; then local/make_subwords.sh "$subwords" $texts; fi
 
 # Stage 3: make the vocabulary of characters, with a token for Latin words and one for numbers; write texts as numbers.
 if runs 3; then

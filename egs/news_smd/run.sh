@@ -81,7 +81,7 @@ train_system() {
   local store=store_char options=(--threads "$threads" ${epochs:+--epochs "$epochs" --schedule linear})
   case $1 in
     Word-CRF*) store=store_all_words options=(--clusters "$clusters" ${text_model:+--text-model "$text_model"})
-      [ -s "$clusters" ] || $cmd data/log/clusters.log local/train_clusters.py "data/train_$2" "$clusters" ;;
+      [ -s "$clusters" ] || one_job data/log/clusters.log local/train_clusters.py "data/train_$2" "$clusters" ;;
     Word-*) store=store_word ;;
   esac
   train_model "exp/$2/$1" "data/${store}_$2" "conf/$1.conf" "${options[@]}" --train-set "train_$2" --dev-set "dev_$2"

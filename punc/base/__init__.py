@@ -2,16 +2,16 @@
 
 What other packages and programs use:
 
-    errors      InputError, check_at_least, check_choice, check_probability: a user's mistake in one line; checks of
-                  arguments
-    files       atomic_dir, atomic_file, decode_line, open_input, read_blocks, read_lines: reading with clear errors;
-                  writing whole or not at all
-    jobs        Part, Share, add_job_options, concatenate, new_part, owners, read_parts, remove_part, FILE: work that
-                  jobs share
+    errors      InputError, check_at_least, check_choice, check_probability, one_line: a user's mistake in one line;
+                  checks of arguments
+    files       atomic_dir, atomic_file, decode_line, is_unfinished, open_input, read_blocks, read_lines, unchanged:
+                  reading with clear errors; writing whole or not at all
+    jobs        Part, Share, add_job_options, concatenate, joining, new_part, owners, FILE: work that jobs share
     lock        lock_directory: one writer at a time for an output directory
     options     OptionParser, boolean, kebab, keyword_arguments, nearest, with_options: command-line options and conf
                   files
     log         hide_progress: messages on standard error
+    stop        Stopped, received, say, watch: Ctrl-C and SIGTERM
     parallel    map_ordered: the process pool
     lookup      Lookup, Tokens, split_lines, strings: tokens in bytes to numbers, without a Python step per token
     idtable     IdTable: numbers by id, for millions of ids

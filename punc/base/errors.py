@@ -1,14 +1,28 @@
 """The one kind of error that a user can cause, and checks of arguments that raise it."""
 
 import os
+import re
 from collections.abc import Iterable
+
+LONGEST = 1000  # characters of a message
+# Control characters would move the cursor or colour a terminal; the others change the direction of writing.
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def one_line(text: str, longest: int = LONGEST) -> str:
+    """A text as one line for a terminal: control characters escaped, and without the middle of a text that is too long.
+
+    What is wrong is at the beginning, and what to do at the end.
+    """
+    text = CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text.replace("\n", " "))
+    return text if len(text) <= longest else f"{text[:longest * 2 // 3 - 3]} … {text[-(longest // 3):]}"
 
 
 class InputError(Exception):
     """Something in the input or the options is wrong, and the user can fix it.
 
-    `str()` is one line, `FILE:LINE: what is wrong; what to do`. The command line prints it after the program's name,
-    without a traceback.
+    `str()` is one line of at most LONGEST characters, `FILE:LINE: what is wrong; what to do`. The command line prints
+    it after the program's name, without a traceback.
 
     what     what is wrong
     remedy   what the user can do
@@ -18,7 +32,7 @@ class InputError(Exception):
 
     def __init__(self, what: str, remedy: str, file: str | os.PathLike | None = None, line: int | None = None):
         place = "" if file is None else f"{os.fspath(file)}: " if line is None else f"{os.fspath(file)}:{line}: "
-        super().__init__(f"{place}{what}; {remedy}".replace("\n", " "))
+        super().__init__(one_line(f"{place}{what}; {remedy}"))
         self.what, self.remedy, self.file, self.line = what, remedy, file, line
 
     def __reduce__(self) -> tuple:

@@ -1,15 +1,22 @@
 """Files: read with errors that a user can act on; written under another name, then renamed: whole or not at all."""
 
 import contextlib
+import errno
+import fcntl
 import glob
 import os
+import secrets
 import shutil
-import socket
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
 from punc.base.errors import InputError
+from punc.base.lock import lock_directory
+from punc.base.stop import held
+
+NEW = ".new"  # in a directory: the files that will replace it, or what a killed process has left of them
+FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextlib.contextmanager
@@ -56,75 +63,141 @@ def read_blocks(path: str | os.PathLike, size: int = 1 << 20) -> Iterator[bytes]
             yield block
 
 
-def _tmp_path(path: str | os.PathLike) -> tuple[Path, Path]:
-    """The absolute path, and a name in the same directory for the unfinished file; makes that directory.
+def _remove_leftovers(path: Path) -> None:
+    """Remove the unfinished files that killed processes have left for `path`.
 
-    Removes what killed processes left under such names.
+    The process that writes such a file holds a lock on it, wherever it runs, so one that can be locked is left over.
     """
-    path = Path(os.path.abspath(path))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    host = socket.gethostname()
-    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*@{glob.escape(host)}.tmp"):
-        pid = leftover.name.removesuffix(f"@{host}.tmp").rpartition(".")[2]
-        if pid.isdecimal() and not _runs(int(pid)):
-            shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink(missing_ok=True)
-    return path, path.with_name(f".{path.name}.{os.getpid()}@{host}.tmp")
+    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+        with contextlib.suppress(OSError), open(leftover, "rb+") as file:  # it has gone, or another's; or no locks
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            leftover.unlink()
 
 
-def _runs(pid: int) -> bool:
-    """Whether a process runs on this machine. A killed one does not, even if its parent has not noticed yet (`Z`)."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    try:
-        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
-    except OSError:  # not Linux
-        return True
+def _new_file(path: Path) -> tuple[int, Path]:
+    """A new file next to `path`, open for writing and locked, and its name."""
+    while True:
+        tmp = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+        file = os.open(tmp, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+        with contextlib.suppress(OSError):  # no locks here: then no process removes leftovers
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if tmp.exists():  # not removed by another process before it was locked
+            return file, tmp
+        os.close(file)
 
 
 @contextlib.contextmanager
 def atomic_file(path: str | os.PathLike, mode: str = "w") -> Iterator[IO]:
-    """Open a file that replaces `path` when the block ends without an error.
+    """Open a file that replaces `path` when the block ends without an error; makes its directory.
 
     Text is written as UTF-8 with "\\n" line ends, whatever the locale. After an error or a kill, `path` is as before.
     """
-    path, tmp = _tmp_path(path)
+    path = Path(os.path.abspath(path))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _remove_leftovers(path)
     encoding, newline = (None, None) if "b" in mode else ("utf-8", "\n")
+    file, tmp = _new_file(path)
     try:
-        with open(tmp, mode, encoding=encoding, newline=newline) as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(tmp, path)
+        with name_full_disk(path), open(file, mode, encoding=encoding, newline=newline) as opened:
+            yield opened
+            opened.flush()
+            os.fsync(file)
+            os.replace(tmp, path)
     finally:
         tmp.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
-def atomic_dir(path: str | os.PathLike) -> Iterator[Path]:
-    """Make a directory next to `path`; its files move into `path` when the block ends without an error.
+def unchanged(key: str | os.PathLike) -> Iterator[None]:
+    """Raise InputError if another process replaces a directory while the block reads it; `key` as in `atomic_dir`."""
+    before = _identity(key)
+    yield
+    if _identity(key) != before:
+        raise InputError("another process has replaced it meanwhile", "run the command again", key)
 
-    Older files in `path` that are not written again stay, so that a user's own files in a data directory are not lost.
 
-    Raises InputError if `path` is a file.
+def _identity(path: str | os.PathLike) -> tuple[int, int, int] | None:
+    try:
+        state = os.stat(path)
+        return state.st_dev, state.st_ino, state.st_mtime_ns
+    except OSError:
+        return None
+
+
+@contextlib.contextmanager
+def name_full_disk(path: str | os.PathLike) -> Iterator[None]:
+    """Give the error of a disk that is full the name of what is written: a failed write does not know it."""
+    try:
+        yield
+    except (OSError, RuntimeError) as error:
+        cause = error if isinstance(error, OSError) else error.__context__  # torch.save makes another error of it
+        if not isinstance(cause, OSError) or cause.errno not in FULL_DISK:
+            raise
+        cause.filename = cause.filename or os.fspath(path)
+        raise cause from None
+
+
+@contextlib.contextmanager
+def atomic_dir(path: str | os.PathLike, key: str, stale: Iterable[str] = ()) -> Iterator[Path]:
+    """Make a directory in `path`; its files move into `path` when the block ends without an error.
+
+    This process has the lock of `path` meanwhile. Older files in `path` that are not written again stay, so that a
+    user's own files in a data directory are not lost.
+
+    key     a file among those written, without which no program reads the directory. It is removed before any other
+            file is touched, and comes last: a directory that is half replaced when the process is killed has no key.
+            First all old files go, then the new ones come, so there are never some of both.
+    stale   patterns of older files that do not belong to the new ones, and are removed with the others
+
+    Raises InputError if `path` is a file, or if another process writes there.
     """
-    path, tmp = _tmp_path(path)
+    path = Path(os.path.abspath(path))
     if path.exists() and not path.is_dir():
         raise InputError("this is a file", "name a directory, or one that can be made", path)
-    shutil.rmtree(tmp, ignore_errors=True)
-    tmp.mkdir()
-    try:
-        yield tmp
-        if not path.exists():
-            os.replace(tmp, path)
-            return
-        for file in sorted(tmp.rglob("*")):
-            if file.is_file():
-                target = path / file.relative_to(tmp)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                os.replace(file, target)
-    finally:
+    with lock_directory(path), name_full_disk(path):
+        tmp = path / NEW
+        shutil.rmtree(tmp, ignore_errors=True)  # of a process that was killed
+        tmp.mkdir()
+        try:
+            yield tmp
+            _check_replaceable(path, tmp, key)
+        except BaseException:
+            shutil.rmtree(tmp, ignore_errors=True)
+            raise
+        with held():
+            _replace(path, tmp, key, stale)  # after an error in this, `tmp` says that the rest of the files are ours
         shutil.rmtree(tmp, ignore_errors=True)
+
+
+def is_unfinished(path: Path) -> bool:
+    """Whether a directory is missing or empty, or `atomic_dir` had begun to write it when its process was killed."""
+    return not path.exists() or (path / NEW).is_dir() or (
+        path.is_dir() and all(file.name[0] == "." for file in path.iterdir()))
+
+
+def _check_replaceable(path: Path, tmp: Path, key: str) -> None:
+    """Raise InputError if a directory of the user is in the place of a file."""
+    assert (tmp / key).is_file(), f"the key {key} is written"
+    for file in tmp.rglob("*"):
+        place = path / file.relative_to(tmp)
+        if place.is_dir() and not file.is_dir():
+            raise InputError("this is a directory, in the place of a file", "remove it", place)
+
+
+def _replace(path: Path, tmp: Path, key: str, stale: Iterable[str]) -> None:
+    """Move the files of `tmp` into `path`, as `atomic_dir` says."""
+    made = [file.relative_to(tmp) for file in sorted(tmp.rglob("*"))]
+    files = sorted((file for file in made if not (tmp / file).is_dir()), key=lambda file: file == Path(key))
+    old = {file.relative_to(path) for pattern in stale for file in path.glob(pattern)
+           if not file.is_dir() and not file.is_relative_to(tmp)}
+    for file in (Path(key), *sorted(old.union(files) - {Path(key)})):
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            (path / file).unlink()
+    for file in made:
+        if (tmp / file).is_dir():
+            (path / file).mkdir(exist_ok=True)
+    for file in files:
+        os.replace(tmp / file, path / file)
+    for folder in {file.parent for file in old} - {Path()}:
+        with contextlib.suppress(OSError):  # it has other files
+            (path / folder).rmdir()

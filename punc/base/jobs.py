@@ -5,17 +5,19 @@ which says whose part it is. `punc join` calls `join(parts, out)` of the command
 parts what one job makes, byte for byte.
 """
 
+import hashlib
 import json
 import os
 import shutil
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_dir, open_input
+from punc.base.files import NEW, atomic_dir, is_unfinished, open_input
+from punc.base.lock import lock_directory
 from punc.base.options import OptionParser
 
 T = TypeVar("T")
@@ -93,6 +95,10 @@ class Part(NamedTuple):
     inputs: dict[str, list[int]]
     result: dict[str, Any]
 
+    def files(self) -> list[str]:
+        """The names of its files, without part.json, in C order."""
+        return sorted({file.name for file in self.path.iterdir() if file.name[0] != "."} - {FILE})
+
     @property
     def again(self) -> str:
         """What to do about a broken part."""
@@ -118,17 +124,23 @@ def new_part(path: Path, command: str, share: Share, args: Namespace, out: str,
     args    the command line, of which `out` is the argument for the directory to make
     inputs  the files that the part depends on; the command itself has an error for one that is missing
 
-    Raises InputError if the directory has something else.
+    Raises InputError if the directory has something else, or if another job writes there.
     """
     states = {os.fspath(file): state_of(file) for file in inputs if os.path.isfile(file)}
-    remove_part(path)
     options = {name: value for name, value in vars(args).items() if name not in OWN | {out}}
-    with atomic_dir(path) as tmp:
+    _check_is_part(path)
+    with atomic_dir(path, FILE) as tmp:
+        _clear(path)
         part = Part(path, command, share, options, states, {})
         yield tmp, part.result
         content = {"command": command, "job": share.job, "jobs": share.jobs, "options": options, "inputs": states,
-                   "result": part.result}
+                   "result": part.result, "sha256": _checksum(part.result)}
         (tmp / FILE).write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _checksum(result: dict[str, Any]) -> str:
+    """The SHA-256 of what a job says of its part: whatever a command puts there, joining can rely on it."""
+    return hashlib.sha256(json.dumps(result, sort_keys=True).encode()).hexdigest()
 
 
 def read_part(path: Path) -> Part:
@@ -136,9 +148,14 @@ def read_part(path: Path) -> Part:
     with open_input(path / FILE) as file:
         try:
             content = json.loads(file.read())
-            return Part(path, content["command"], Share(content["job"], content["jobs"]), content["options"],
+            part = Part(path, content["command"], Share(content["job"], content["jobs"]), content["options"],
                         content["inputs"], content["result"])
-        except (ValueError, TypeError, KeyError):
+            if content["sha256"] != _checksum(part.result) or not isinstance(part.command, str):
+                raise ValueError
+            if not isinstance(part.options, dict) or not isinstance(part.inputs, dict):
+                raise TypeError
+            return part
+        except (ValueError, TypeError, KeyError, RecursionError):
             raise InputError("not a part", "run the job again", path / FILE) from None
 
 
@@ -178,18 +195,41 @@ def _check_alike(first: Part, part: Part) -> None:
             raise InputError(f"{name} was another file than in {first.path}", remedy, part.path / FILE)
 
 
-def remove_part(path: Path) -> None:
-    """Remove a part, if there is one. Raises InputError if the directory has something else."""
-    files = list(path.iterdir()) if path.is_dir() else []
-    if files and not (path / FILE).is_file():
+@contextmanager
+def joining(paths: Sequence[Path]) -> Iterator[list[Part]]:
+    """The parts of all jobs of one command line, in order; they are removed when the block ends without an error.
+
+    Raises InputError as `read_parts` does, and if a job writes one.
+    """
+    read_parts(paths)  # before a lock makes a directory that is missing
+    with ExitStack() as stack:
+        for path in paths:
+            stack.enter_context(lock_directory(path))
+        yield read_parts(paths)
+        for path in paths:
+            _clear(path)
+            (path / NEW).rmdir()
+    for path in paths:
+        with suppress(OSError):  # a user's hidden file
+            path.rmdir()
+
+
+def _check_is_part(path: Path) -> None:
+    """Raise InputError unless the directory is missing or empty, or a part, or one that a killed job has begun."""
+    if path.is_dir() and not (path / FILE).is_file() and not is_unfinished(path):
         raise InputError("the directory is not a part", "name a new directory for each job", path)
-    for file in sorted(files, key=lambda file: file.name == FILE):  # a part to the last, if this is killed
-        if file.is_dir():
-            shutil.rmtree(file)
-        else:
-            file.unlink()
-    if path.is_dir():
-        path.rmdir()
+
+
+def _clear(path: Path) -> None:
+    """Remove a part from its directory; part.json goes first, and the directory `NEW` says that the rest was a part."""
+    (path / NEW).mkdir(exist_ok=True)
+    (path / FILE).unlink(missing_ok=True)
+    for file in sorted(path.iterdir()):
+        if file.name[0] != ".":
+            if file.is_dir():
+                shutil.rmtree(file)
+            else:
+                file.unlink(missing_ok=True)
 
 
 def concatenate(paths: Iterable[Path], out: Path) -> None:

@@ -26,6 +26,7 @@ from punc.base.errors import InputError
 logger = logging.getLogger(__name__)
 NAME = ".lock"
 ATTEMPTS = 100  # to make the directory
+NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
 
 
@@ -64,6 +65,11 @@ def _locked(path: Path) -> IO[str]:
             if attempts == ATTEMPTS:  # a file is in the way
                 raise
             continue  # another process has just removed the directory that it made
+        except OSError as error:
+            if error.errno not in NOT_WRITABLE:
+                raise
+            raise InputError(f"cannot be written: {error.strerror}",
+                             "change its permissions, or name another directory", path.parent) from None
         try:
             _flock(file, path)
             if _is_at(file, path):

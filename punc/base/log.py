@@ -3,7 +3,10 @@
 import logging
 import sys
 
+from punc.base.errors import one_line
+
 LOGGER = logging.getLogger("punc")
+LONGEST = 2500  # characters of a message, which may have a number for each of 127 labels
 
 
 class _Stderr(logging.Handler):
@@ -11,7 +14,7 @@ class _Stderr(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
-            line = self.format(record)
+            line = one_line(self.format(record), LONGEST)
             if tqdm := sys.modules.get("tqdm"):  # slow to import; without it there is no progress bar to write above
                 tqdm.tqdm.write(line, file=sys.stderr)
             else:

@@ -1,19 +1,18 @@
 """One pool of worker processes for work that falls into independent tasks."""
 
-import multiprocessing
-import multiprocessing.process
 import os
-import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from punc.base import log
+from punc.base import log, stop
 from punc.base.errors import InputError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+    from multiprocessing.process import BaseProcess
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -25,25 +24,36 @@ def map_ordered(function: Callable[[Task], Result], tasks: Iterable[Task], nj: i
     Each process receives `function` once, so it may be large. At most 2 `nj` + 1 tasks and results are in memory.
     With `nj` = 1, or a single task, no process is started: that takes longer than a task does.
 
-    Raises what `function` raises, and InputError if a process is killed.
+    Raises what `function` raises, and InputError if a process is killed. After an error, or if the caller stops early,
+    the processes are killed, whatever they do: Ctrl-C must not wait for a task.
     """
     tasks = iter(tasks)
-    waiting: deque[Future[Result]] = deque()
     first = list(islice(tasks, 2))
     if nj == 1 or len(first) < 2:
         yield from map(function, chain(first, tasks))
         return
+    # Imported here: `punc punctuate -` needs no pool, and these take a part of its time to the first word.
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+    waiting: deque[Future[Result]] = deque()
     # Spawned, not forked: a fork is not safe if the caller has threads.
     pool = ProcessPoolExecutor(nj, multiprocessing.get_context("spawn"), _start_worker, (function, log.LOGGER.level))
     try:
         for task in chain(first, tasks):
-            waiting.append(pool.submit(_run, task))
+            with stop.signals_wait():  # it may start a process
+                future = pool.submit(_run, task)
+            waiting.append(future)
             if len(waiting) > 2 * nj:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
     except BrokenProcessPool:
         raise InputError("a worker process was killed", "free some memory, or use fewer processes") from None
+    except BaseException:
+        for process in list((pool._processes or {}).values()):
+            process.kill()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -55,13 +65,14 @@ def _start_worker(function: Callable, level: int) -> None:
     """Keep the function; log as the parent does; leave Ctrl-C to the parent and end with it, even if it is killed."""
     global _function
     _function = function
+    import multiprocessing
     log.configure()
     log.LOGGER.setLevel(level)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    stop.let_through()
     threading.Thread(target=_end_with, args=(multiprocessing.parent_process(),), daemon=True).start()
 
 
-def _end_with(parent: multiprocessing.process.BaseProcess) -> None:
+def _end_with(parent: "BaseProcess") -> None:
     parent.join()
     os._exit(1)
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from punc.base.errors import InputError
-from punc.base.jobs import FILE, read_parts, remove_part
+from punc.base.jobs import FILE, joining
 from punc.base.options import OptionParser
 
 
@@ -22,12 +22,10 @@ def main(arguments: Sequence[str]) -> None:
     out, paths = Path(args.out), [Path(part) for part in args.parts]
     if out.resolve() in {path.resolve() for path in paths}:
         raise InputError("OUT-DIR is a PART-DIR", "name another OUT-DIR", out)
-    parts = read_parts(paths)
-    try:
-        command = importlib.import_module(f"punc.bin.{parts[0].command.replace('-', '_')}").join
-    except (ImportError, AttributeError):
-        raise InputError(f"'{parts[0].command}' is no command that jobs share", "run all jobs again",
-                         paths[0] / FILE) from None
-    command(parts, out)
-    for path in paths:
-        remove_part(path)
+    with joining(paths) as parts:
+        try:
+            command = importlib.import_module(f"punc.bin.{parts[0].command.replace('-', '_')}").join
+        except (ImportError, AttributeError):
+            raise InputError(f"'{parts[0].command}' is no command that jobs share", "run all jobs again",
+                             paths[0] / FILE) from None
+        command(parts, out)

@@ -1,102 +1,73 @@
-"""The `punc` command: finds the subcommand by its file name, runs it, and prints a user's mistake as one line."""
+"""The `punc` command. This is the one place where an error becomes a line on standard error and an exit status.
 
-import argparse
-import importlib
+All else is imported where KeyboardInterrupt is caught: whoever stops the program in its first moment gets a line, too.
+"""
+
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-
-from punc import __version__
-from punc.base import completion, log
-from punc.base.errors import InputError
-from punc.base.options import nearest, with_options
-
-# The subcommands that `punc --help` describes, in this order. Others, which scripts call, are only named.
-DESCRIBED = ("prepare", "pauses", "make-store", "train", "pack", "punctuate", "transcript", "score", "join",
-             "results", "publish", "validate", "project", "plot-pauses")
-FOLDER = Path(__file__).parent
-
-
-def commands() -> list[str]:
-    """The subcommands: the modules next to this one, as `make-store` for make_store.py."""
-    found = {path.stem.replace("_", "-") for path in FOLDER.glob("[!_]*.py")} - {"main"}
-    return [*(name for name in DESCRIBED if name in found), *sorted(found.difference(DESCRIBED))]
-
-
-def summary(command: str) -> str:
-    """What a subcommand does, by the first line of its file: "`punc train`: train a model." gives "train a model"."""
-    with open(FOLDER / f"{command.replace('-', '_')}.py", encoding="utf-8") as file:  # an import would be slow
-        return file.readline().partition(": ")[2].strip('".\n')
-
-
-def usage() -> str:
-    lines = [f"  {name:<13}{summary(name)}" for name in commands() if name in DESCRIBED]
-    plumbing = ", ".join(name for name in commands() if name not in DESCRIBED)
-    return "\n".join(["usage: punc SUBCOMMAND [options] …", "", *lines, "", f"Scripts also use: {plumbing}.",
-                      "punc SUBCOMMAND --help describes one; punc --version prints the version."])
-
-
-def run(command: str, arguments: Sequence[str]) -> int:
-    """Run `main(arguments)` of a subcommand's module, which is imported only now: torch is slow to load."""
-    if command not in commands():
-        raise InputError(f"no subcommand '{command}'", nearest(command, commands()))
-    if command in ("punctuate", "transcript"):
-        # NumPy's products in decoding are small, so threads would wait for each other. OpenBLAS reads this when NumPy
-        # is imported, here and in worker processes.
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    return importlib.import_module(f"punc.bin.{command.replace('-', '_')}").main(arguments) or 0
-
-
-def dispatch(arguments: Sequence[str]) -> int:
-    """Print the usage or the version, or run a subcommand; all output is written when this returns."""
-    try:
-        if not arguments:
-            print(usage(), file=sys.stderr)
-            return 1
-        if arguments[0] in ("-h", "--help", "help"):
-            print(usage())
-        elif arguments[0] == "--version":
-            print(f"punc {__version__}")
-        else:
-            return run(arguments[0], arguments[1:])
-        return 0
-    finally:
-        sys.stdout.flush()
-
-
-def complete() -> None:
-    """Answer the shell, which asks how a command line can go on; only the line's subcommand is imported."""
-    words = completion.words()[1:]
-    if words and words[0] in commands():
-        completion.leave_out_first_word()
-        run(words[0], words[1:])
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("subcommand", choices=commands())
-    parser.add_argument("--help", action="store_true")
-    parser.add_argument("--version", action="store_true")
-    completion.complete(parser)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point. Returns the exit status: 0, 1 after a user's mistake, 130 after Ctrl-C."""
-    arguments = sys.argv[1:] if arguments is None else list(arguments)
-    log.configure()
-    name = f"punc {arguments[0]}" if arguments and arguments[0] in commands() else "punc"
+    """Entry point, with the arguments of the process or others.
+
+    Returns the exit status: 0; 1 after an error; 130 after Ctrl-C and 143 after SIGTERM.
+    """
+    closed: list[str] = []
+    name = "punc"
     try:
-        if completion.asked():
-            complete()
+        from punc.base import stop
+        if arguments is None:
+            arguments = sys.argv[1:]
+            name = " ".join(["punc", *(word for word in arguments[:1] if word.replace("-", "").isalpha())])
+            closed = _open_closed()
+            stop.watch(name)
+        from punc.base import log
+        from punc.bin._subcommands import commands, dispatch
+        name = " ".join(["punc", *(word for word in arguments[:1] if word in commands())])
+        log.configure()
         return dispatch(arguments)
-    except InputError as error:
-        print(f"{name}: {with_options(error)}", file=sys.stderr)
-        return 1
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # nobody reads the output any more, as with `| head`
+        _drop_output()
         return 0
-    except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        print(f"{name}: {place}{error.strerror or error}; check the path, its permissions and the free space",
-              file=sys.stderr)
+    except KeyboardInterrupt as error:
+        return _stopped(name, error)
+    except Exception as error:
+        if stopped := stop.received():  # a library has made another error of it
+            return _stopped(name, stopped)
+        from punc.bin._explain import explain, say
+        _drop_output()
+        say(f"{name}: {explain(error, name, closed)}")
         return 1
-    except KeyboardInterrupt:
-        return 130
+
+
+def _stopped(name: str, error: KeyboardInterrupt) -> int:
+    from punc.base import stop
+    error = error if isinstance(error, stop.Stopped) else stop.Stopped(2)
+    _drop_output()
+    stop.say(name, error)
+    return error.status
+
+
+def _open_closed() -> list[str]:
+    """Open the standard streams that the caller has closed, or other files would get their numbers. Returns which.
+
+    To read the input, or to write the output, is then an error; messages are lost.
+    """
+    closed = []
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDONLY if name == "stdout" else os.O_WRONLY)
+            setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115
+            closed.append(name)
+    return closed
+
+
+def _drop_output() -> None:
+    """Write what waits for standard output, if that can be; if not, Python would fail again when it ends."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from punc.base.errors import InputError
-from punc.base.files import decode_line, open_input
+from punc.base.files import atomic_dir, decode_line, open_input
 from punc.base.options import OptionParser, boolean
 from punc.scoring.collect import collect_costs, collect_scores, paired_tests
 from punc.scoring.findings import unknown_figures
 from punc.scoring.page_data import PageData, pictures, read_page_data, read_published, write_page_data
 from punc.scoring.pages import Settings, render
-from punc.scoring.publish import write_pages
+from punc.scoring.publish import new_pages, write_pages
 
 logger = logging.getLogger(__name__)
 
@@ -66,10 +66,14 @@ def main(arguments: Sequence[str]) -> None:
         settings.findings = ""
     pages = render(data, settings)
     if options.render:
-        write_pages(options.exp, pages)
+        # Pages without RESULTS.md are not published. The tables stay, so a killed run can be started again.
+        with atomic_dir(options.exp, "RESULTS.md", ["results/*.md"]) as tmp:
+            write_pages(tmp, pages)
         return
-    write_page_data(options.exp, data)
-    write_pages(options.exp, pages)
+    tables = ("results/*.md", "results/tests.tsv", "results/costs.tsv", "results/command.txt")
+    with new_pages(options.exp, *tables) as tmp:
+        write_page_data(tmp, data)
+        write_pages(tmp, pages)
     logger.info("punc results: %d scores in %s/RESULTS.tsv and %s/RESULTS.md", len(data.metrics), options.exp,
                 options.exp)
 

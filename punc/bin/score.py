@@ -15,7 +15,7 @@ from punc.data.labels import LabelSet
 from punc.scoring.collapse import merge, parse_collapse
 from punc.scoring.counts import Counts, add_up, count, read_counts, write_counts
 from punc.scoring.metrics import compute_metrics
-from punc.scoring.report import score_table, signature, write_score
+from punc.scoring.report import METRICS, new_score, score_table, signature, write_score
 from punc.scoring.significance import check_pair, compare, intervals
 
 
@@ -61,7 +61,8 @@ def main(arguments: Sequence[str]) -> None:
     reference, hypothesis, share = DataDir(options.reference), DataDir(options.hypothesis), Share.parsed(options)
     settings = options.block, options.last_slot, options.match
     if not share:
-        finish(options, labels, count(reference, hypothesis, labels, *settings), Path(options.out))
+        with new_score(options.out) as out:
+            finish(options, labels, count(reference, hypothesis, labels, *settings), out)
         return
     files = [Path(options.labels), *(data.path / name for data in (reference, hypothesis) for name in data.tables)]
     files += [Path(options.against) / "counts.tsv"] if options.against else []
@@ -77,7 +78,8 @@ def join(parts: Sequence[Part], out: Path) -> None:
     shares = [read_counts(part.path)[0]._replace(**part.result) for part in parts if part.result["streams"]]
     options = parts[0].parsed()
     labels = LabelSet.read(options.labels)
-    finish(options, labels, add_up(shares, options.reference), out)
+    with new_score(out) as tmp:
+        finish(options, labels, add_up(shares, options.reference), tmp)
 
 
 def check_classes(options: Namespace, labels: LabelSet) -> None:
@@ -97,6 +99,9 @@ def finish(options: Namespace, labels: LabelSet, counts: Counts, out: Path) -> N
                       collapses=[parse_collapse(text, labels) for text in options.collapse])
     comparison = None
     if options.against:
+        if not Path(options.against, METRICS).is_file():
+            raise InputError("no such file", "name a score directory: punc score writes it",
+                             Path(options.against, METRICS))
         other, _ = read_counts(options.against)
         check_pair(other, counts, options.against)
         comparison = compare(counts.confusion, other.confusion, measure, options.replicates, options.seed)

@@ -219,4 +219,4 @@ def explain(data: DataDir, labels: LabelSet | None = None) -> InputError:
             if name not in names:
                 return InputError(f"label '{name}' is not in the label set", f"it has {' '.join(names)}",
                                   data.path / "punct", row["punct"].line)
-    raise RuntimeError(f"{data.path} changed while it was read")
+    return InputError("changed while it was read", "run the command again", data.path)

@@ -10,7 +10,7 @@ import os
 import shutil
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from itertools import chain, groupby, zip_longest
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -18,10 +18,13 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_dir, decode_line, open_input, read_blocks
+from punc.base.files import atomic_dir, decode_line, open_input, read_blocks, unchanged
+from punc.data.archive_path import archive_path
 from punc.data.kaldi_io import VectorReader, write_vector
 from punc.data.labels import LabelSet
 from punc.data.tables import Row, fields, line_offsets, read_table, sort_table
+
+LATEST = 1e9  # s, 30 years: what is later is no time in a recording
 
 
 class Utterance(NamedTuple):
@@ -70,7 +73,7 @@ class DataDir:
         Raises InputError for unsorted tables, ids or counts that differ between files, wrong order, bad bytes.
         """
         rows = self._rows_by_time() if self.has_segments else self.rows()
-        with VectorReader(self.path / "pauses.scp") as vectors:
+        with unchanged(self.path / "text"), VectorReader(self.path / "pauses.scp") as vectors:
             last = ""
             for row in rows:
                 utterance = self.utterance(row, vectors)
@@ -156,7 +159,7 @@ def segment(row: Row, path: str | os.PathLike) -> tuple[str, float, float]:
     try:
         recording, begin, end = fields(row.value)
         times = float(begin), float(end)
-        if not 0 <= times[0] < times[1] < float("inf"):
+        if not 0 <= times[0] < times[1] < LATEST:
             raise ValueError
     except ValueError:
         raise InputError("not a segment", "write UTTERANCE RECORDING BEGIN END, with 0 ≤ BEGIN < END in seconds",
@@ -171,22 +174,26 @@ def write_data_dir(path: str | os.PathLike, utterances: Iterable[Utterance], lik
     utterances are those of `like` in its order, and speakers and segments are copied from it. All utterances have
     labels, or none; the same holds for pauses. Raises ValueError otherwise, and InputError if there is no utterance.
     """
-    path = Path(path)
-    with atomic_dir(path) as tmp:
-        written = write_tables(tmp, path, utterances, like)
-    for stale in {"punct", "pauses.scp", "pauses.ark"} - written:
-        (path / stale).unlink(missing_ok=True)
+    with new_data_dir(path, "punct", "pauses.scp", "pauses.ark") as tmp:
+        write_tables(tmp, Path(path), utterances, like)
 
 
-def write_tables(tmp: Path, path: Path, utterances: Iterable[Utterance], like: DataDir | None = None) -> set[str]:
-    """Write the files of the data directory `path` into `tmp`, which will replace it; returns the tables' names.
+def new_data_dir(path: str | os.PathLike, *stale: str) -> AbstractContextManager[Path]:
+    """A directory that replaces the data directory `path` when the block ends; `stale` as in `atomic_dir`.
 
-    This is `write_data_dir` for callers that write more files; they also remove stale tables.
+    No program reads a data directory without `text`, so `text` goes first and comes last.
     """
-    written = write_utterances(tmp, path, utterances, like is None or not like.has_segments)
+    return atomic_dir(path, "text", stale)
+
+
+def write_tables(tmp: Path, path: Path, utterances: Iterable[Utterance], like: DataDir | None = None) -> None:
+    """Write the files of the data directory `path` into `tmp`, which will replace it.
+
+    This is `write_data_dir` for callers that write more files; they also name stale tables.
+    """
+    write_utterances(tmp, path, utterances, like is None or not like.has_segments)
     if like:
         complete_tables(tmp, like)
-    return written
 
 
 def complete_tables(tmp: Path, like: DataDir) -> None:
@@ -199,8 +206,8 @@ def complete_tables(tmp: Path, like: DataDir) -> None:
             sort_table(tmp / name)
 
 
-def write_utterances(tmp: Path, path: Path, utterances: Iterable[Utterance], ordered: bool) -> set[str]:
-    """Write utterances to tables of the data directory `path`, in `tmp`; returns the tables' names.
+def write_utterances(tmp: Path, path: Path, utterances: Iterable[Utterance], ordered: bool) -> None:
+    """Write utterances to tables of the data directory `path`, in `tmp`.
 
     ordered   require that utterances and streams are sorted and unique under LC_ALL=C
     """
@@ -211,6 +218,7 @@ def write_utterances(tmp: Path, path: Path, utterances: Iterable[Utterance], ord
             if last is None:
                 names = ["text", "utt2spk", "spk2utt", *(["punct"] if this.labels is not None else []),
                          *(["pauses.scp", "pauses.ark"] if this.pauses is not None else [])]
+                archive = archive_path(path / "pauses.ark") if this.pauses is not None else ""
                 files = {name: stack.enter_context(open(tmp / name, "wb")) for name in names}
             _check_next(last, this, "punct" in files, "pauses.scp" in files, ordered)
             key, stream = this.id.encode(), this.stream.encode()
@@ -223,12 +231,11 @@ def write_utterances(tmp: Path, path: Path, utterances: Iterable[Utterance], ord
                 files["punct"].write(" ".join((this.id, *this.labels)).encode() + b"\n")
             if this.pauses is not None:
                 offset = write_vector(files["pauses.ark"], this.id, this.pauses)
-                files["pauses.scp"].write(f"{this.id} {path / 'pauses.ark'}:{offset}\n".encode())
+                files["pauses.scp"].write(f"{this.id} {archive}:{offset}\n".encode())
             last = this
         if last is None:
             raise InputError("no utterance to write", "check the input: it has no words", path)
         files["spk2utt"].write(b"\n")
-    return set(files)
 
 
 def _check_next(last: Utterance | None, this: Utterance, labels: bool, pauses: bool, ordered: bool) -> None:

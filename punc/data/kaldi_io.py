@@ -10,19 +10,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-import kaldiio
 import numpy as np
 
 from punc.base.errors import InputError
 
 KINDS = {b"FV ": (1, "<f4"), b"DV ": (1, "<f8"), b"FM ": (2, "<f4"), b"DM ": (2, "<f8")}  # dimensions, type
-LONGEST_KEY = 4096  # bytes
+LONGEST_KEY, LONGEST_NUMBER = 4096, 64  # bytes
+LOCATION = re.compile(r"([^|]+):(\d{1,18})", re.ASCII)
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?|[+-]?nan", re.IGNORECASE)
 
 
 def write_vector(ark: IO[bytes], key: str, values: np.ndarray) -> int:
     """Append a vector to an archive as float32. Returns its offset, for the index."""
     offset = ark.tell() + len(key.encode()) + 1
+    import kaldiio  # not to read: this takes a part of the time to the first word of `punc punctuate -`
     kaldiio.save_ark(ark, {key: np.asarray(values, dtype=np.float32)})
     return offset
 
@@ -76,7 +77,16 @@ def _read_binary(file: IO[bytes], size: int) -> np.ndarray:
     count = int(np.prod(shape, dtype=object)) * np.dtype(kind).itemsize
     if min(shape) < 0 or count > size - file.tell():
         raise ValueError("it ends before its header says")
-    return np.frombuffer(file.read(count), kind).astype(np.float32).reshape(shape)
+    return _single(np.frombuffer(file.read(count), kind)).reshape(shape)
+
+
+def _single(array: np.ndarray) -> np.ndarray:
+    """The array as float32. Raises ValueError for a number that is too large for that."""
+    with np.errstate(over="ignore"):
+        single = array.astype(np.float32)
+    if (np.isinf(single) & ~np.isinf(array)).any():
+        raise ValueError("a number beyond float32")
+    return single
 
 
 def _read_int(file: IO[bytes]) -> int:
@@ -98,12 +108,23 @@ def _read_text(file: IO[bytes]) -> np.ndarray:
             raise ValueError("no ']'")
     is_matrix = not lines[0].strip(b" \t\r\n[]") and len(lines) > 1
     rows = [line.split() for line in b"".join(lines).strip(b" \t\r\n[]").split(b"\n")]
-    if not all(NUMBER.fullmatch(number) for row in rows for number in row) or len({len(row) for row in rows}) > 1:
-        raise ValueError("not numbers in rows of one length")
-    array = np.array(rows, dtype="S").astype(np.float64).astype(np.float32)
+    numbers = [number for row in rows for number in row]
+    if not all(map(NUMBER.fullmatch, numbers)) or max(map(len, numbers), default=0) > LONGEST_NUMBER:
+        raise ValueError("not numbers")
+    if len({len(row) for row in rows}) > 1:
+        raise ValueError("rows of different lengths")
+    array = _single(np.array(rows, dtype="S").astype(np.float64))
     if not is_matrix and len(rows) > 1:
         raise ValueError("a vector of several lines")
     return array if is_matrix else array[0]
+
+
+def parse_location(location: str, index: str | os.PathLike, line: int) -> tuple[str, int]:
+    """The name and the offset of `ARCHIVE:OFFSET`. Raises InputError, which names this line of the index."""
+    if found := LOCATION.fullmatch(location.strip()):
+        return found[1], int(found[2])
+    raise InputError(f"'{location[:200]}' is not ARCHIVE:OFFSET", "make it with copy-vector or punc pauses", index,
+                     line)
 
 
 class VectorReader:
@@ -120,13 +141,10 @@ class VectorReader:
 
     def read(self, location: str, line: int) -> np.ndarray:
         """The vector at `ARCHIVE:OFFSET`, float32. Raises InputError, which names this line of the index."""
-        name, colon, offset = location.strip().rpartition(":")
-        if not colon or not offset.isascii() or not offset.isdigit() or "|" in name:
-            raise InputError(f"'{location}' is not ARCHIVE:OFFSET", "make it with copy-vector or punc pauses",
-                             self.index, line)
+        name, offset = parse_location(location, self.index, line)
         try:
             ark = self._open(name)
-            ark.seek(int(offset))
+            ark.seek(offset)
             vector = read_array(ark, os.fstat(ark.fileno()).st_size)
         except OSError:
             raise InputError(f"cannot read the archive {name}", "make the index again", self.index, line) from None

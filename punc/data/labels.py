@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, read_lines
 
+MOST = 127  # labels in a set
 # Characters of a mark that ends a sentence: Unicode's Sentence_Terminal, most of it, and the ellipsis.
 SENTENCE_ENDS = frozenset(".!?…‼⁇⁈⁉։؟۔।॥။።፧。！．？｡")
 
@@ -71,6 +72,8 @@ class LabelSet:
         object.__setattr__(self, "_reading", {})
         if self.labels and self.labels[0].written != "w":
             raise InputError(f"the first label, {self.labels[0].name}, writes something", "begin with one written w")
+        if len(self.labels) > MOST:
+            raise InputError(f"more than {MOST} labels", "use fewer: a store keeps a label in one byte")
         if len(self._index) < len(self.labels):
             raise InputError("a label name occurs twice in the label set", "give each label one line")
         for i, label in enumerate(self.labels):

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.files import open_input
+from punc.base.files import open_input, unchanged
 from punc.data.datadir import DataDir, Utterance, segment, speaker
 from punc.data.kaldi_io import VectorReader
 from punc.data.labels import LabelSet
@@ -37,7 +37,7 @@ def validate(path: str | os.PathLike, labels: LabelSet | None = None) -> Counter
         check_end(data.path / name)
     last = ""
     recordings: set[str] = set()
-    with VectorReader(data.path / "pauses.scp") as vectors:
+    with unchanged(data.path / "text"), VectorReader(data.path / "pauses.scp") as vectors:
         for rows in data.rows():
             utterance = data.utterance(rows, vectors)
             check_words(utterance, rows["text"], data.path / "text")

@@ -5,7 +5,7 @@ count from one start; without `segments`, each utterance or speaker is a recordi
 per utterance, and the words of one group (see `spans`) or stream.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -56,6 +56,7 @@ def read_ctm(directory: Path, ctm: CtmFile, share: Share = ALL, chunk_size: int 
     of the CTM that the data directory does not have, or that is of another kind than those before.
     """
     streams, shifted = read_entries(directory, ctm)
+    check_file_names({entry.recording for stream in streams for entry in stream}, directory)
     sizes = [sum(run.lines for entry in stream for run in entry.runs) for stream in streams]
     # A stream counts as one word more, so that streams without words are shared, too.
     own = share.of(zip(streams, sizes), lambda stream: stream[1] + 1, sum(sizes) + len(sizes))
@@ -122,10 +123,25 @@ def read_text(directory: Path, share: Share = ALL, chunk_size: int = CHUNK_SIZE)
     `DataDir.utterances`.
     """
     data, tables = DataDir(directory), read_tables(directory)
-    total = len(set(tables.speakers.values()) if tables.segments is None else {r for r, *_ in tables.segments.values()})
-    own = share.of(data.streams(), lambda stream: _words(stream) + 1, count_blanks(data.path / "text") + total)
+    names = set(tables.speakers.values()) if tables.segments is None else {r for r, *_ in tables.segments.values()}
+    check_file_names(names, directory)
+    own = share.of(data.streams(), lambda stream: _words(stream) + 1, count_blanks(data.path / "text") + len(names))
     for group in grouped(own, _words, chunk_size):
         yield _untimed(group, tables.speakers)
+
+
+def file_name(recording: str) -> str:
+    """The name of a recording's files, without ending."""
+    return recording.replace("/", "_")
+
+
+def check_file_names(recordings: Iterable[str], directory: Path) -> None:
+    """Raise InputError if two recordings would have the same files."""
+    names: dict[str, str] = {}
+    for recording in sorted(recordings):
+        if (other := names.setdefault(file_name(recording), recording)) != recording:
+            raise InputError(f"recordings '{other}' and '{recording}' would have the same files: "
+                             f"{file_name(recording)}.txt", "rename one of them", directory)
 
 
 def _words(stream: tuple[str, list[Utterance]]) -> int:

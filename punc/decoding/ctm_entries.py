@@ -8,7 +8,7 @@ All ids of a CTM are of one kind:
 """
 
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,6 +61,8 @@ def read_tables(directory: Path) -> Tables:
         raise InputError("no such data directory", "name the one that was decoded", directory)
     file, table, segments, channels = directory / "utt2spk", directory / "segments", None, {}
     speakers = {row.key: speaker(row, file) for row in read_table(file)}
+    if not table.is_file():
+        _check_speakers(speakers, file)
     if table.is_file():
         segments = {row.key: segment(row, table) for row in read_table(table)}
         for path, ids, other, other_ids in (table, segments, file, speakers), (file, speakers, table, segments):
@@ -71,6 +73,14 @@ def read_tables(directory: Path) -> Tables:
         of_recording = read_channels(directory / "reco2file_and_channel")
         channels = {file_and_channel: recording for recording, file_and_channel in of_recording.items()}
     return Tables(speakers, segments, channels)
+
+
+def _check_speakers(speakers: dict[str, str], file: Path) -> None:
+    """Raise InputError unless the utterances of each speaker are together: a speaker is one stream."""
+    for number, (this, other) in enumerate(pairwise(speakers.values()), 2):
+        if other.encode() < this.encode():
+            raise InputError(f"speaker '{other}' comes after '{this}'",
+                             "make speaker ids prefixes of utterance ids, and sort", file, number)
 
 
 def read_entries(directory: Path, ctm: CtmFile) -> tuple[list[list[Entry]], bool]:

@@ -15,16 +15,20 @@ if TYPE_CHECKING:  # it imports torch
 AnyModel = Union["Model", PackedModel]
 
 
-def load_model(directory: Path, device: str = "cpu") -> AnyModel:
-    """The model of a directory, ready to punctuate with one thread. Raises InputError if it is missing or broken."""
+def load_model(directory: Path, device: str = "cpu", threads: int | None = 1) -> AnyModel:
+    """The model of a directory, ready to punctuate. Raises InputError if it is missing or broken.
+
+    threads   how many threads PyTorch computes with from now on; None leaves that as it is
+    """
     if is_packed(directory):
         return load_packed(directory)
     import torch
 
     from punc.base.memory import keep_freed_memory
     from punc.models.base import load
-    torch.set_num_threads(1)
-    keep_freed_memory()
+    if threads:
+        torch.set_num_threads(threads)
+        keep_freed_memory()
     return load(directory).to(device)
 
 

@@ -18,7 +18,7 @@ from punc.runtime.shipped import CASING, is_packed
 CHUNK_SIZE = 1024  # tokens
 CONTEXT = 256  # tokens
 BATCH_SIZE = 32  # chunks; with 128, BLSTM-CRF takes 1.5 times as long
-PACKED_CONTEXT, PACKED_BATCH_SIZE = 32, 64  # for packed models: 1 label in 3000 differs from those with 256
+PACKED_CONTEXT, PACKED_BATCH_SIZE = 32, 96  # for packed models: 1 label in 3000 differs from those with 256
 UNCUT = 1 << 40  # tokens of a chunk, where a stream is not cut
 
 
@@ -29,7 +29,7 @@ class DecodingOptions:
     scale       multiply posteriors before labels are chosen: LABEL=FACTOR,…; O=0.8 gives more marks, O=1.2 fewer
     chunk_size  tokens of a stream decoded in one go; 0: the whole stream, however much memory that takes
     context     tokens read before each chunk (and after it, by a model that reads both ways); default: 256, packed 32
-    batch_size  chunks decoded together; changes the speed, not the labels; default: 32, packed 64
+    batch_size  chunks decoded together; changes the speed, not the labels; at most; default: 32, packed 96
     viterbi     a CRF gives the most probable sequence of labels; false: the most probable label of each slot
     device      auto, cpu, cuda or cuda:N; auto: a GPU if PyTorch sees one
     case_rule   a word after the end of a sentence, or at the start of a stream, gets a capital
@@ -99,9 +99,10 @@ def parse_scale(text: str, labels: LabelSet) -> np.ndarray | None:
         if name not in labels.names:
             raise InputError(f"--scale: no label '{name}'", nearest(name, labels.names))
         try:
-            factors[labels.index(name)] = factor = float(number)
+            factor = float(number)
         except ValueError:
             factor = 0.0
-        if not 0 < factor < float("inf"):
+        if not 1e-37 < factor < 3e38:  # what float32 can hold
             raise InputError(f"--scale: '{number}' is not a factor for {name}", "give a number above 0, as in O=0.5")
+        factors[labels.index(name)] = factor
     return factors if text else None

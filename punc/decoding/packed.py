@@ -18,7 +18,9 @@ def decode(model: PackedModel, data: StoreSet, scale: np.ndarray | None = None, 
     """
     logits = np.empty((len(data.ids), len(model.labels)), np.float32)
     chunks = cut(data.offsets, model.lookahead, chunk_size or UNCUT, context)
-    for group in by_length(chunks, batch_size):
+    count = len(chunks.stream)
+    batches = max(1, -(-count // batch_size))  # of equal size: a small one at the end would take as long as a large one
+    for group in by_length(chunks, -(-count // batches)):
         tokens, pauses, _ = gather_arrays(data, chunks, group, model.lookahead)
         values = model.logits(tokens, pauses)
         for row, (stream, first, _, begin, end) in enumerate(zip(*(a[group].tolist() for a in chunks))):

@@ -12,8 +12,10 @@ from pathlib import Path
 
 from punc.base.errors import InputError
 from punc.base.files import decode_line, open_input
-from punc.base.jobs import FILE, Part, concatenate
+from punc.base.jobs import Part, concatenate
+from punc.data.archive_path import archive_path
 from punc.data.datadir import DataDir
+from punc.data.kaldi_io import parse_location
 from punc.data.labels import LabelSet
 from punc.data.tables import Row, fields, read_table
 from punc.decoding.options import OutputOptions
@@ -30,15 +32,16 @@ def join_punctuated(parts: Sequence[Part], out: Path, directory: Path, data: Dat
     label_set = LabelSet.read(directory / "labels.txt")
     check_out(out, data)
     _check_words(parts, data)
-    full = [part.path for part in parts if part.result["utterances"]]
+    full = [part for part in parts if part.result["utterances"]]
+    paths = [part.path for part in full]
     with punctuated_dir(out, data, label_set, output) as (tmp, counts):
         counts.update(sum((Counter(part.result["counts"]) for part in parts), Counter()))
-        for name in sorted(file.name for file in full[0].iterdir()) if full else ():
-            if not name.endswith(".scp") and name != FILE:
-                concatenate([path / name for path in full], tmp / name)
+        for name in full[0].files() if full else ():
+            if not name.endswith(".scp"):
+                concatenate([path / name for path in paths], tmp / name)
         # As punc punctuate and write_tables write the paths of archives.
-        _join_index(full, tmp, "post", os.path.abspath(out / "post.ark"))
-        _join_index(full, tmp, "pauses", str(out / "pauses.ark"))
+        _join_index(paths, tmp, "post", os.path.abspath(out / "post.ark"))
+        _join_index(paths, tmp, "pauses", str(out / "pauses.ark"))
 
 
 def _check_words(parts: Sequence[Part], data: DataDir) -> None:
@@ -68,12 +71,12 @@ def _join_index(parts: Sequence[Path], tmp: Path, name: str, archive: str) -> No
     """Join the indices NAME.scp of the parts into one of `archive`, in which their archives follow one another."""
     if not parts or not (parts[0] / f"{name}.scp").is_file():
         return
-    begin = 0
+    begin, archive = 0, archive_path(archive)
     with open(tmp / f"{name}.scp", "wb") as out:
         for part in parts:
             index = part / f"{name}.scp"
             with open_input(index) as file:
                 for number, line in enumerate(file, 1):
                     key, _, place = decode_line(line, index, number).partition(" ")
-                    out.write(f"{key} {archive}:{begin + int(place.rpartition(':')[2])}\n".encode())
+                    out.write(f"{key} {archive}:{begin + parse_location(place, index, number)[1]}\n".encode())
             begin += (part / f"{name}.ark").stat().st_size

@@ -19,8 +19,8 @@ import numpy as np
 from kaldiio.matio import write_array
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_dir
-from punc.data.datadir import DataDir, Utterance, complete_tables
+from punc.data.archive_path import archive_path
+from punc.data.datadir import DataDir, Utterance, complete_tables, new_data_dir
 from punc.data.labels import LabelSet
 from punc.data.tables import sort_table
 from punc.decoding.marked_ctm import write_marked_ctm
@@ -58,7 +58,7 @@ def punctuated_dir(out: Path, data: DataDir, label_set: LabelSet,
     it was. Raises InputError if there are no words.
     """
     ctm, counts = find_ctm(data, options), Counter[str]()
-    with atomic_dir(out) as tmp:
+    with new_data_dir(out, *STALE) as tmp:
         yield tmp, counts
         if not counts.total():
             raise InputError("the file has no words", "punctuate a text that has words", data.path / "text")
@@ -68,9 +68,6 @@ def punctuated_dir(out: Path, data: DataDir, label_set: LabelSet,
                 sort_table(tmp / name)
         if ctm:
             write_marked_ctm(tmp / "ctm_punct", ctm, DataDir(tmp), label_set)
-        made = {file.name for file in tmp.iterdir()}
-    for name in set(STALE) - made:
-        (out / name).unlink(missing_ok=True)
     log_counts(out, label_set, counts)
 
 
@@ -104,7 +101,7 @@ class PunctuatedText:
                                           Clitics(options.clitics).tokens if options.clitics else frozenset())
             if options.posteriors:
                 ark, index = (stack.enter_context(open(tmp / name, "wb")) for name in ("post.ark", "post.scp"))
-                self._matrices = _Matrices(ark, index, os.path.abspath(out / "post.ark"))
+                self._matrices = _Matrices(ark, index, archive_path(os.path.abspath(out / "post.ark")))
             self._files = stack.pop_all()
 
     def __enter__(self) -> "PunctuatedText":

@@ -17,7 +17,7 @@ from punc.tokens.vocabulary import END
 
 T = TypeVar("T")
 
-GROUP = 1 << 18  # tokens decoded at a time: whole batches, for the default sizes of chunks and batches
+GROUP = 1 << 17  # tokens decoded at a time: whole batches, for the default sizes of chunks and batches
 
 
 class Span(NamedTuple):

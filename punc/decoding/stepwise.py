@@ -2,7 +2,6 @@
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from itertools import chain, repeat
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,6 +17,33 @@ class Steps(Protocol):
     def stepper(self) -> Any: ...
 
 
+class SlotStream:
+    """A stream whose tokens come one by one. Raises ValueError if the model reads whole streams."""
+
+    def __init__(self, model: "Steps"):
+        if model.lookahead is None:
+            raise ValueError("this model reads whole streams")
+        self._ahead, self._slot = model.lookahead, -model.lookahead
+        self._step = model.stepper().step
+        # The pause before the newest token is in the slot one back; the slot decided now is `lookahead` back.
+        self._pauses = deque([np.nan] * max(self._ahead, 1), maxlen=max(self._ahead, 1))
+
+    def push(self, token: int, pause: float) -> np.ndarray | None:
+        """The next token, and the pause *before* it in seconds (NaN unknown) → the logits (L,) of the slot that they
+        decide, which is `lookahead` tokens back; None while there is none."""
+        self._pauses.append(pause)
+        logits = self._step(token, self._pauses[0] if self._ahead else np.nan)
+        self._slot += 1
+        return logits if self._slot > 0 else None
+
+    def close(self) -> Iterator[np.ndarray]:
+        """The logits of the slots that the end of the stream decides."""
+        for _ in range(self._ahead):
+            logits = self.push(END, np.nan)
+            if logits is not None:
+                yield logits
+
+
 def streaming_logits(model: "Steps", tokens: Iterable[tuple[int, float]]) -> Iterator[np.ndarray]:
     """The logits (L,) of each slot of a stream, as soon as the model's look-ahead allows.
 
@@ -25,15 +51,9 @@ def streaming_logits(model: "Steps", tokens: Iterable[tuple[int, float]]) -> Ite
 
     Raises ValueError if the model reads whole streams.
     """
-    if model.lookahead is None:
-        raise ValueError("this model reads whole streams")
-    ahead = model.lookahead
-    stepper, slot = model.stepper(), -ahead
-    # The pause before the newest token is in the slot one back; the slot decided now is `ahead` back.
-    pauses = deque([np.nan] * max(ahead, 1), maxlen=max(ahead, 1))
-    for token, pause in chain(tokens, repeat((END, np.nan), ahead)):
-        pauses.append(pause)
-        logits = stepper.step(token, pauses[0] if ahead else np.nan)
-        if slot >= 0:
+    stream = SlotStream(model)
+    for token, pause in tokens:
+        logits = stream.push(token, pause)
+        if logits is not None:
             yield logits
-        slot += 1
+    yield from stream.close()

@@ -10,25 +10,19 @@ import codecs
 import logging
 import os
 import re
-from collections import deque
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import IO
 
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.decoding.dispatch import AnyModel, decode
-from punc.decoding.stepwise import streaming_logits
+from punc.decoding.dispatch import AnyModel
+from punc.decoding.live import mark, open_stream
 from punc.text.casing import Casing
-from punc.tokens.store_set import StoreSet
-from punc.tokens.tokenizer import Tokenizer, encode_streams
-from punc.tokens.vocabulary import END
 
 logger = logging.getLogger(__name__)
 
 READ_SIZE = 1 << 16  # bytes
-CACHED = 1 << 13  # words whose tokens are kept
 STREAM_END = re.compile(r"\n[ \t\r\v\f]*\n")
 BLANK = re.compile(r"[ \t\n\r\v\f]+")
 
@@ -44,61 +38,16 @@ def punctuate_streaming(model: AnyModel, source: int, sink: IO[bytes], scale: np
     """
     words, empty, casing = WordStream(source, sink), True, casing or Casing(model.labels, {})
     for stream in words.streams():
-        empty = False
-        casing.start_stream()
-        punctuate = _whole if model.lookahead is None else _one_by_one
-        for number, word in enumerate(punctuate(model, stream, scale, casing)):
-            sink.write((b" " if number else b"") + word.encode())
+        empty, blank = False, b""
+        for marked in mark(open_stream(model, casing, scale), stream):
+            sink.write(blank + marked.text.encode())
+            blank = b" "
         sink.write(b"\n")
     sink.flush()
     if words.replaced:
         logger.warning("standard input: %d bytes or characters are not text; U+FFFD stands for each", words.replaced)
     if empty:
         raise InputError("standard input has no words", "pipe words into it")
-
-
-def _one_by_one(model: AnyModel, words: Iterator[str], scale: np.ndarray | None, casing: Casing) -> Iterator[str]:
-    log_factors = None if scale is None else np.log(scale)
-    waiting: deque[str | None] = deque()
-    labels, write = list(model.labels), casing.write_word
-
-    def tokens() -> Iterator[tuple[int, float]]:
-        for token, word in _tokens(model.tokenizer, words):
-            waiting.append(word)
-            yield token, np.nan
-
-    for logits in streaming_logits(model, tokens()):
-        word = waiting.popleft()
-        if word is not None:
-            best = (logits if log_factors is None else logits + log_factors).argmax()
-            yield write(word, labels[best])
-
-
-def _tokens(tokenizer: Tokenizer, words: Iterator[str]) -> Iterator[tuple[int, str | None]]:
-    """The tokens of a stream, each with the word whose slot follows it, or None.
-
-    If the tokenizer replaces the last token of a stream by END, the last token of each word waits for the next word.
-    """
-    last = None
-    encode = lru_cache(CACHED)(lambda word: tokenizer.encode((word,)).ids.tolist())
-    for word in words:
-        if last:
-            yield last
-        *ids, final = encode(word)
-        yield from ((token, None) for token in ids)
-        last = (final, word)
-        if not tokenizer.ends_with_end:
-            yield last
-            last = None
-    if last:
-        yield END, last[1]
-
-
-def _whole(model: AnyModel, stream: Iterator[str], scale: np.ndarray | None, casing: Casing) -> list[str]:
-    words = list(stream)
-    (ids, slots, _), offsets = encode_streams(model.tokenizer, words, [0, len(words)])
-    chosen = decode(model, StoreSet(ids, None, None, [""], offsets), scale)[0][slots]
-    return casing.write(words, np.array(model.labels.names, object)[chosen].tolist())
 
 
 class WordStream:

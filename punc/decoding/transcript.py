@@ -14,6 +14,7 @@ one.
 
 import logging
 import os
+import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -30,7 +31,7 @@ from punc.base.log import hide_progress
 from punc.data.block_reader import at_slots
 from punc.data.labels import LabelSet
 from punc.data.tables import sort_table
-from punc.decoding.asr_input import ALL, AsrOutput, read_ctm, read_text
+from punc.decoding.asr_input import ALL, AsrOutput, file_name, read_ctm, read_text
 from punc.decoding.cues import make_cues, marks_after
 from punc.decoding.options import CHUNK_SIZE, DecodingOptions
 from punc.decoding.subtitles import capitalized, cue_texts, paragraphs, srt, vtt
@@ -44,6 +45,7 @@ logger = logging.getLogger(__name__)
 
 DECODING = DecodingOptions(chunk_size=2 * CHUNK_SIZE)  # cuts streams less often; a group still fills a batch
 KINDS = ("txt", "srt", "vtt")
+STALE = ("ctm", *(f"{kind}/*.{kind}" for kind in KINDS))  # files of an older transcript
 UNKNOWN = 0.3  # a warning follows if a larger share of the words is unknown
 
 
@@ -64,7 +66,7 @@ def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions
         file = stack.enter_context(CtmFile(ctm)) if ctm else None
         groups = read_ctm(data, file, share, decoding.chunk_size) if file else \
             read_text(data, share, decoding.chunk_size)
-        tmp = stack.enter_context(atomic_dir(out))
+        tmp = stack.enter_context(atomic_dir(out, "text", STALE))
         files = [stack.enter_context(open(tmp / name, "wb")) for name in ("text", "ctm")[:1 + bool(ctm)]]
         writer = _Writer(tmp, Casing.read(label_set, directory / CASING, is_packed(directory)), label_set, *files)
         bar = stack.enter_context(tqdm(desc="punctuating", unit="word", unit_scale=True, leave=False, delay=2,
@@ -76,6 +78,8 @@ def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions
             encoding, offsets = encode_streams(tokenizer, words, bounds.tolist())
             counts.update(tokens=len(encoding.ids), unknown=encoding.lost)
             writer.write(group._replace(words=words), _labels(decoder, encoding, offsets, group.pauses))
+    for what, number in (file.repairs if file else Counter[str]()).items():
+        logger.warning("%s: %d %s", ctm, number, what)
     if counts["unknown"] > UNKNOWN * counts["tokens"]:
         what = "words" if tokenizer.token_type == "word" else "tokens"
         logger.warning("warning: %d of %d %s are not in %s; if only their case differs, use --lowercase true",
@@ -132,32 +136,38 @@ class _Writer:
                 own = shown[cut[number]:cut[number + 1]]
                 texts |= {"srt": srt(own), "vtt": vtt(own)}
             for kind, text in texts.items():
-                path = f"{self._directory}/{kind}/{name.replace('/', '_')}.{kind}"
+                path = f"{self._directory}/{kind}/{file_name(name)}.{kind}"
                 with open(path, "w", encoding="utf-8", newline="\n") as file:
                     file.write(text)
             begin = end
 
 
 def join_transcripts(parts: Sequence[Path], out: Path) -> None:
-    """Move the transcripts of several jobs into one, in place of an older one in `out`.
+    """Join the transcripts of several jobs to one, in place of an older one in `out`.
 
     Raises InputError if a part has no transcripts; `out` is then as it was.
     """
     for part in parts:
         if not (part / "text").is_file():
             raise InputError("no such file", "run its job again", part / "text")
-    with atomic_dir(out) as tmp:
+    with atomic_dir(out, "text", STALE) as tmp:
         for name in ("text", "ctm"):
             if (parts[0] / name).is_file():
                 concatenate([part / name for part in parts], tmp / name)
         sort_table(tmp / "text")
         for path in _made(parts):
             (tmp / path.parent.name).mkdir(exist_ok=True)
-            os.replace(path, tmp / path.parent.name / path.name)
-        made = {path.relative_to(tmp) for path in tmp.rglob("*")}
-    for stale in {Path("ctm"), *(path.relative_to(out) for path in _made([out]))} - made:
-        (out / stale).unlink(missing_ok=True)
-    logger.info("%s: %s", out, " ".join(sorted({path.parts[0] for path in made})))
+            _link(path, tmp / path.parent.name / path.name)
+        made = sorted(path.name for path in tmp.iterdir())
+    logger.info("%s: %s", out, " ".join(made))
+
+
+def _link(path: Path, target: Path) -> None:
+    """A second name for a file, because a killed join is run again; a copy where the file system has no such names."""
+    try:
+        os.link(path, target)
+    except OSError:
+        shutil.copyfile(path, target)
 
 
 def _made(directories: Sequence[Path]) -> Iterator[Path]:

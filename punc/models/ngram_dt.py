@@ -62,9 +62,22 @@ class Model(NonGradientModel):
 
     def prepare(self) -> None:
         counts = self.arrays["counts"]
-        sizes = {len(self.arrays[name]) for name in ("left", "right", "feature", "threshold", "counts")}
-        if len(sizes) != 1 or counts.shape[1:] != (self.n_labels,):
-            raise ValueError("arrays of different sizes")
+        nodes = [self.arrays[name] for name in ("left", "right", "feature", "threshold")]
+        shapes, kinds = {array.shape for array in nodes}, [array.dtype.kind for array in nodes]
+        if shapes != {(len(counts),)} or counts.shape[1:] != (self.n_labels,) or kinds != ["i", "i", "i", "f"]:
+            raise ValueError("arrays of different sizes, or of other types")
+
+    def check(self) -> None:
+        left, right, feature = (self.arrays[name] for name in ("left", "right", "feature"))
+        inner = np.flatnonzero(left >= 0)
+        children = np.concatenate([left[inner], right[inner]])
+        # A node comes before its children, so that no node is below itself.
+        if not len(left) or (children <= np.concatenate([inner, inner])).any() or (children >= len(left)).any():
+            raise ValueError("not a tree")
+        if (feature[inner] < 0).any() or (feature[inner] > self.lm.n_labels).any():
+            raise ValueError("features that there are not")
+        if not np.isfinite(self.arrays["counts"]).all() or (self.arrays["counts"] < 0).any():
+            raise ValueError("not counts")
 
     def log_posteriors_of(self, data: StoreSet) -> np.ndarray:
         found = leaves(self.arrays, self.features(data))

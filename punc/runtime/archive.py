@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_file, read_blocks
+from punc.base.files import atomic_file, open_input, read_blocks
 
 SMALL = 4096  # numbers; a matrix that has fewer is not quantized
 SCALE = ".scale"  # the suffix of the array of a matrix's scales
@@ -44,17 +44,31 @@ def quantize(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def read_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
-    """The arrays that `write_arrays` wrote, as float32. Raises InputError if the file is missing or broken."""
+    """The arrays that `write_arrays` wrote, as float32.
+
+    Raises InputError if the file is missing or broken, or if a number in it is NaN or infinite.
+    """
+    again = "pack the model again: punc pack"
+    if not os.path.exists(path):
+        raise InputError("no such file", again, path)
+    with open_input(path) as content:  # says what is wrong if it cannot be read
+        size = os.fstat(content.fileno()).st_size
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            stored = {name: archive[name] for name in archive.files}
-    except FileNotFoundError:
-        raise InputError("no such file", "pack the model again: punc pack", path) from None
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile):
-        raise InputError("not an archive of arrays, or a truncated one", "pack the model again: punc pack",
-                         path) from None
-    return {name: stored[name] * stored[name + SCALE][:, None] if name + SCALE in stored else stored[name]
-            for name in stored if not name.endswith(SCALE)}
+        with zipfile.ZipFile(path) as archive:  # nothing is compressed, so nothing is larger than the file
+            if any(file.compress_type != zipfile.ZIP_STORED or file.file_size > size for file in archive.filelist):
+                raise ValueError("not what write_arrays writes")
+        with np.load(path, allow_pickle=False) as arrays:
+            stored = {name: arrays[name] for name in arrays.files}
+        found = {name: stored[name] * stored[name + SCALE][:, None] if name + SCALE in stored else stored[name]
+                 for name in stored if not name.endswith(SCALE)}
+        if any(array.dtype != np.float32 for array in found.values()):
+            raise ValueError("not weights")
+    except Exception:  # zipfile and np.load raise all kinds of them, depending on where the file is broken
+        raise InputError("not an archive of arrays, or a truncated one", again, path) from None
+    for name, array in stored.items():
+        if array.dtype.kind == "f" and not np.isfinite(array).all():  # of a matrix, only the scales are floats
+            raise InputError(f"{name} has weights that are NaN or infinite", again, path)
+    return found
 
 
 def checksum(path: str | os.PathLike) -> str:

@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 
 def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casing: str = "", card: str = "") -> None:
-    """Write the trained model of a directory as a packed one. `out` is replaced file by file, or left as it was.
+    """Write the trained model of a directory as a packed one. `out` is replaced as a whole, or left as it was.
 
     factors  (L,) of the posteriors, which the packed model then has in it; None: all 1
     casing   a file of words with more capitals than the first letter (NATO), which the output then has
@@ -38,7 +38,9 @@ def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casin
     if factors is not None:
         arrays["output.bias"] = arrays["output.bias"] + np.log(factors)
     layers = 1 + max(int(digits) for key in arrays if (digits := _layer(key, name)))
-    with atomic_dir(out) as tmp:
+    if (out / "final.pt").is_file():
+        raise InputError("OUT-DIR has a trained model", "name another OUT-DIR; that model would be lost", out)
+    with atomic_dir(out, SPEC, [CASING, "conf", "README.md", "token_type", "pieces.model"]) as tmp:
         model.tokenizer.write(tmp)
         model.labels.write(tmp / "labels.txt")
         write_arrays(tmp / WEIGHTS, arrays)

@@ -7,12 +7,13 @@ What other packages and programs use:
     metrics       compute_metrics: one file per metric, found by its name
     ratios        PARTS: what the metrics share
     significance  check_pair, compare, intervals: bootstrap intervals and paired tests
-    report        score_table, signature, write_score: a score directory
+    report        new_score, score_table, signature, write_score, METRICS: a score directory
     collect       collect_costs, collect_scores, paired_tests: the data of result pages, from an experiment
     page_data     PageData, pictures, read_page_data, read_published, write_page_data: the same as tables
     pages         Settings, render: page data as Markdown
     findings      unknown_figures: checks the figures that a text quotes
-    publish       publish, write_pages: pages put into place
+    publish       new_pages, publish, write_pages: pages put into place
     project       project: labels projected onto the words of another data directory
+    texts         ENGLISH, score_texts: plain texts against each other
     plots         available, plot_pauses, plot_posteriors, posteriors, slots: pictures of pauses
 """

@@ -22,8 +22,9 @@ from punc.scoring.tsv import read_tsv
 logger = logging.getLogger(__name__)
 
 # What `punc train` says after an epoch, and after fitting a model that is not trained by gradient.
-EPOCH = re.compile(r"epoch (\d+): .*?([\d,]+) (?:words|tokens)/s, ([\d.]+) s$")
-FIT = re.compile(r"dev loss \S+, dev F1 \S+, ([\d.]+) s$")
+SECONDS = r"(\d{1,18}(?:\.\d*)?) s$"
+EPOCH = re.compile(rf"epoch (\d{{1,9}}): .*?(\d[\d,]{{0,24}}) (?:words|tokens)/s, {SECONDS}", re.ASCII)
+FIT = re.compile(rf"dev loss \S+, dev F1 \S+, {SECONDS}", re.ASCII)
 
 
 class Score(NamedTuple):

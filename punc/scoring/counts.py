@@ -141,7 +141,9 @@ def read_counts(path: str | os.PathLike) -> tuple[Counts, LabelSet]:
                 if number > 1:
                     rows.append(np.array(row, np.int64))
                     units.append(unit)
-            except ValueError:
+                    if rows[-1].min() < 0:
+                        raise ValueError
+            except (ValueError, OverflowError):
                 raise InputError("not the counts of a unit", "score again", table, number) from None
     if not units:
         raise InputError("no counts", "score again", table)

@@ -113,7 +113,7 @@ def read_page_data(directory: str | os.PathLike) -> PageData:
         metrics, signatures,
         [PairedTest(*row) for row in _read_if_there(tests, PairedTest._fields, PairedTest._fields[4:])],
         {row[0]: Cost(*row) for row in _read_if_there(costs, Cost._fields, Cost._fields[1:])},
-        command.read_text(encoding="utf-8").rstrip("\n") if command.is_file() else "",
+        command.read_text(encoding="utf-8", errors="replace").rstrip("\n") if command.is_file() else "",
         pictures(directory))
 
 

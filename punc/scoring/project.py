@@ -15,8 +15,7 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_dir
-from punc.data.datadir import DataDir, Utterance, label_numbers
+from punc.data.datadir import DataDir, Utterance, label_numbers, new_data_dir
 from punc.data.labels import LabelSet
 from punc.data.tables import read_table, write_table
 from punc.timing.align import align_words, project_labels, project_slots
@@ -36,13 +35,13 @@ class Projection(NamedTuple):
     lost             gone because no hypothesis word comes before them
     """
 
-    streams: int = 0
-    words: int = 0
-    errors: int = 0
-    marks: int = 0
-    moved: int = 0
-    merged: int = 0
-    lost: int = 0
+    streams: int
+    words: int
+    errors: int
+    marks: int
+    moved: int
+    merged: int
+    lost: int
 
     @property
     def wer(self) -> float:
@@ -65,7 +64,7 @@ def project(ref_dir: str | os.PathLike, hyp_dir: str | os.PathLike, out_dir: str
         raise InputError("no such file", "the reference needs labels: make it with punc prepare", ref.path / "punct")
     sums = np.zeros(len(Projection._fields), np.int64)
     # Utterances come by recording and time, but a table is in the order of ids: labels wait in a file.
-    with tempfile.TemporaryFile() as waiting, atomic_dir(out_dir) as tmp:
+    with tempfile.TemporaryFile() as waiting, new_data_dir(out_dir, *PUNCTUATED) as tmp:
         places = {}
         for ref_utterances, hyp_utterances in paired_streams(ref, hyp):
             projected, counts = project_stream(ref_utterances, hyp_utterances, labels, ref.path)
@@ -76,11 +75,9 @@ def project(ref_dir: str | os.PathLike, hyp_dir: str | os.PathLike, out_dir: str
                 places[utterance.id] = start, len(utterance.words)
                 start += len(utterance.words)
         for file in hyp.path.iterdir():
-            if file.is_file() and file.name not in PUNCTUATED and file.suffix != ".ark":
+            if file.is_file() and file.name not in PUNCTUATED and file.suffix != ".ark" and file.name[0] != ".":
                 shutil.copyfile(file, tmp / file.name)
         write_table(tmp / "punct", _rows(hyp.path, places, waiting, labels))
-    for stale in PUNCTUATED[1:]:
-        (Path(out_dir) / stale).unlink(missing_ok=True)
     return Projection(*sums.tolist())
 
 

@@ -3,6 +3,7 @@
 import os
 import platform
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from importlib.metadata import version
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from punc.scoring.ratios import PARTS
 from punc.scoring.significance import Comparison, Interval
 from punc.scoring.tsv import write_tsv
 
+METRICS = "metrics.tsv"
 METRICS_HEADER = ("metric", *Interval._fields)
 
 
@@ -44,20 +46,24 @@ def signature(counts: Counts, labels: LabelSet, checksum: str, block: int, last_
     return "|".join(f"{name}:{value}" for name, value in parts.items())
 
 
-def write_score(path: str | os.PathLike, counts: Counts, labels: LabelSet, measured: Mapping[str, Interval],
+def new_score(path: str | os.PathLike) -> AbstractContextManager[Path]:
+    """A directory that replaces the score directory `path` when the block ends.
+
+    No program reads a score without metrics.tsv. The comparison of an older run does not belong to new counts.
+    """
+    return atomic_dir(path, METRICS, ["against.tsv"])
+
+
+def write_score(directory: Path, counts: Counts, labels: LabelSet, measured: Mapping[str, Interval],
                 signed: str, comparison: Mapping[str, Comparison] | None = None) -> None:
-    """Write a score directory: counts.tsv, labels.txt, metrics.tsv, signature and, after a comparison, against.tsv."""
-    with atomic_dir(path) as directory:
-        write_counts(directory / "counts.tsv", counts, labels)
-        labels.write(directory / "labels.txt")
-        (directory / "signature").write_text(signed + "\n", encoding="utf-8")
-        write_tsv(directory / "metrics.tsv", METRICS_HEADER,
-                  ((name, *interval) for name, interval in measured.items()))
-        if comparison is not None:
-            write_tsv(directory / "against.tsv", ("metric", *Comparison._fields),
-                      ((name, *compared) for name, compared in comparison.items()))
-    if comparison is None:  # that of an older run does not belong to these counts
-        (Path(path) / "against.tsv").unlink(missing_ok=True)
+    """Write the files of a score: counts.tsv, labels.txt, metrics.tsv, signature; after a comparison, against.tsv."""
+    write_counts(directory / "counts.tsv", counts, labels)
+    labels.write(directory / "labels.txt")
+    (directory / "signature").write_text(signed + "\n", encoding="utf-8")
+    write_tsv(directory / METRICS, METRICS_HEADER, ((name, *interval) for name, interval in measured.items()))
+    if comparison is not None:
+        write_tsv(directory / "against.tsv", ("metric", *Comparison._fields),
+                  ((name, *compared) for name, compared in comparison.items()))
 
 
 def score_table(measured: Mapping[str, Interval], comparison: Mapping[str, Comparison] | None = None) -> str:

@@ -11,8 +11,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_dir, decode_line, open_input, read_blocks
-from punc.base.jobs import FILE, Part
+from punc.base.files import decode_line, open_input, read_blocks
+from punc.base.jobs import Part
+from punc.data.archive_path import archive_path
+from punc.data.datadir import new_data_dir
+from punc.data.kaldi_io import parse_location
 
 BLOCK = 1 << 20  # bytes
 EVERY_FIELD = ("utt2spk", "spk2utt")  # each field is an id, not only the first one
@@ -35,18 +38,15 @@ def join_prepared(parts: Sequence[Part], out: Path, prefix: str, archive: str) -
         counts.update(part.result["counts"])
     if not numbered:
         raise InputError("no utterance to write", "check the input: it has no words", out)
-    names = {file.name for file in numbered[0][0].path.iterdir()} - {FILE}
-    with atomic_dir(out) as tmp:
+    names = set(numbered[0][0].files())
+    of_other_recordings = ["reco2file_and_channel"] if "segments" in names else []
+    with new_data_dir(out, "punct", "pauses.scp", "pauses.ark", *of_other_recordings) as tmp:
         for name in sorted(names - {"pauses.scp", "pauses.ark"}):
             with open(tmp / name, "wb") as file:
                 for part, more in numbered:
                     file.writelines(renumbered(part.path / name, prefix, more, name in EVERY_FIELD))
         if "pauses.scp" in names:
             _join_pauses(numbered, tmp, prefix, archive)
-    for stale in {"punct", "pauses.scp", "pauses.ark"} - names:
-        (out / stale).unlink(missing_ok=True)
-    if "segments" in names:  # of other recordings
-        (out / "reco2file_and_channel").unlink(missing_ok=True)
     return counts
 
 
@@ -55,25 +55,29 @@ def renumbered(path: Path, prefix: str, more: int, every_field: bool = False) ->
     if not more:
         yield from read_blocks(path, BLOCK)
         return
-    begin = rb"(?:^|(?<= ))" if every_field else rb"^"
-    number = re.compile(begin + re.escape(prefix.encode()) + rb"(\d+)", re.MULTILINE)
     with open_input(path) as file:
         while lines := file.readlines(BLOCK):
-            yield number.sub(lambda id: b"%b%08d" % (prefix.encode(), int(id[1]) + more), b"".join(lines))
+            yield _renumber(b"".join(lines), prefix, more, every_field)
+
+
+def _renumber(lines: bytes, prefix: str, more: int, every_field: bool = False) -> bytes:
+    """The lines with `more` added to the number after `prefix` in each line's id, or in every field."""
+    begin = rb"(?:^|(?<= ))" if every_field else rb"^"
+    number = re.compile(begin + re.escape(prefix.encode()) + rb"(\d{8,18})", re.MULTILINE)
+    return number.sub(lambda id: b"%b%08d" % (prefix.encode(), int(id[1]) + more), lines)
 
 
 def _join_pauses(numbered: Sequence[tuple[Part, int]], tmp: Path, prefix: str, archive: str) -> None:
     """Join the archives of pauses, which have the ids too, and write their index."""
+    archive = archive_path(archive)
     with open(tmp / "pauses.ark", "wb") as ark, open(tmp / "pauses.scp", "wb") as index:
         for part, more in numbered:
             with open_input(part.path / "pauses.ark") as source:
                 for key, begin, end in _vectors(part.path / "pauses.scp", os.fstat(source.fileno()).st_size):
-                    name = key
-                    if more:
-                        name = f"{prefix}{int(key[len(prefix):][:8]) + more:08d}{key[len(prefix) + 8:]}"
+                    name = _renumber(key.encode(), prefix, more) if more else key.encode()
                     source.seek(begin)
-                    ark.write(f"{name} ".encode())
-                    index.write(f"{name} {archive}:{ark.tell()}\n".encode())
+                    ark.write(name + b" ")
+                    index.write(b"%b %b:%d\n" % (name, archive.encode(), ark.tell()))
                     ark.write(source.read(end - begin))
 
 
@@ -83,7 +87,10 @@ def _vectors(index: Path, size: int) -> Iterator[tuple[str, int, int]]:
     with open_input(index) as file:
         for number, line in enumerate(file, 1):
             key, _, place = decode_line(line, index, number).partition(" ")
-            next_begin = int(place.rpartition(":")[2])
+            next_begin = parse_location(place, index, number)[1]
+            if next_begin > size or (last is not None and next_begin - len(key.encode()) - 1 < begin):
+                raise InputError(f"'{key}' is not in the archive after the one above", "run its job again", index,
+                                 number)
             if last is not None:
                 yield last, begin, next_begin - len(key.encode()) - 1
             last, begin = key, next_begin

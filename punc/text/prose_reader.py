@@ -77,8 +77,10 @@ class Clitics:
         self.ends: list[str] = []
         self.beginnings: list[str] = []
         self.words: dict[str, list[str]] = {}
-        for _, line in read_lines(path):
-            rule, *parts = line.lower().translate(PLAIN).split()
+        for number, line in read_lines(path):
+            rule, *parts = line.lower().translate(PLAIN).split() or [""]
+            if not rule:
+                raise InputError("a line of characters that are not seen", "remove it", path, number)
             if parts:
                 self.words[rule] = parts
             else:

@@ -105,6 +105,8 @@ class TextFormat(Format):
         try:
             passages, repairs = self.read(part.data, part.line_start)
         except InputError as error:
+            if not os.path.isfile(part.path):  # a pipe cannot be read again to count the lines before
+                raise InputError(error.what, error.remedy, part.path) from None
             with open_input(part.path) as file:
                 before = count_lines(file, part.offset)
             raise InputError(error.what, error.remedy, part.path, before + (error.line or 1)) from None
@@ -136,6 +138,9 @@ class TextFormat(Format):
         The parts are those that one job reads, so their passages are the same.
         """
         counts, repairs = Counter[str](), Counter[str]()
+        for path in inputs:
+            if os.path.exists(path) and not os.path.isfile(path):
+                raise InputError("not a file", "write the text to a file: each job reads it", path)
         inputs, cutter = self._in_order(inputs), self._cutter(inputs)
         parts = owners(file_parts(inputs, self.delimiter), lambda part: len(part.data),
                        sum(map(os.path.getsize, inputs)), share.jobs)

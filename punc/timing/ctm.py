@@ -2,18 +2,18 @@
 
 A CTM has a word on each line: `id channel begin duration word [confidence [type [speaker]]]`, in seconds. Kaldi writes
 no confidence (get_train_ctm.sh) or one (lattice-to-ctm-conf). The id is an utterance, and the times count from its
-start, or the id is a recording. NIST's CTMs also have `;;` comments, `NA` for no confidence, and alternatives, of which
-the first is used.
+start, or the id is a recording. NIST's CTMs also have `;;` comments, `NA` for no confidence, and alternatives.
 
-Repairs, each counted: lines of an id that are not in time order are sorted. Words that overlap by at most `max_overlap`
-seconds stay as they are, and the pause between them is 0 (ASR systems that join parts of a recording write such words).
-A longer overlap, as of two speakers under one id and channel, is an InputError.
+Repairs, each counted: lines of an id that are not in time order are sorted. Of alternatives the first is used. Words
+that overlap by at most `max_overlap` seconds stay as they are, and the pause between them is 0 (ASR systems that join
+parts of a recording write such words). A longer overlap, as of two speakers under one id and channel, is an InputError.
 """
 
 import functools
 import itertools
 import math
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -24,11 +24,14 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, decode_line, open_input
 from punc.base.idtable import IdTable
+from punc.data.datadir import LATEST
 from punc.data.tables import fields
 
 CTM_SILENCE = frozenset(("<eps>", "<sil>", "<SIL>", "!SIL"))
 MAX_OVERLAP = 1.0  # s; in a real CTM of 34 calls, 300 of 270,000 words overlap, by 0.6 s at most
 ROUNDING = 1e-6  # s; times that differ by less are the same
+CONTROLS = bytes({*range(32), 127}.difference(b"\t\n"))  # characters that have no place in a CTM
+KEY = re.compile(rb"[ \t]*([^ \t\n]+)")
 
 
 class TimedWord(NamedTuple):
@@ -72,6 +75,9 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
         self._files = sorted(Path(path).glob("*.ctm")) if Path(path).is_dir() else [Path(path)]
         if not self._files:
             raise InputError("no *.ctm in this directory", "name a CTM, or a directory with some", path)
+        for file in self._files:
+            if file.exists() and not file.is_file():
+                raise InputError("not a file", "write the CTM to a file: it is read twice", file)
         self._silence, self._max_overlap = silence, max_overlap
         self._repairs: Counter[str] = Counter() if repairs is None else repairs
         self._stretches = IdTable(4)
@@ -110,7 +116,8 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
             with open_input(path) as file:
                 file.seek(begin)
                 lines = file.read(end - begin).splitlines(keepends=True)
-            rows += [(number, row) for number, row in ctm_rows(enumerate(lines, line), path) if row.id == id]
+            found = ctm_rows(enumerate(lines, line), path, self._repairs)
+            rows += [(number, row) for number, row in found if row.id == id]
         channels = {row.channel for _, row in rows}
         if len(channels) > 1:
             first = rows[0][0]
@@ -131,32 +138,43 @@ def read_ctm(path: str | os.PathLike[str], silence: frozenset[str] = CTM_SILENCE
     """
     repairs = Counter[str]() if repairs is None else repairs
     with open_input(path) as file:
-        rows = ctm_rows(enumerate(file, 1), path)
+        rows = ctm_rows(enumerate(file, 1), path, repairs)
         for (id, channel), group in itertools.groupby(rows, key=lambda row: row[1][:2]):
             yield id, channel, _timing(list(group), path, silence, max_overlap, repairs)
 
 
 def _stretches(path: Path) -> Iterator[tuple[str, int, int, int]]:
     """Each id of a CTM with a stretch of its lines: first byte, end byte, and number of the first line."""
-    key, begin, first, position = b"", 0, 1, 0
+    id, key, begin, first, position = "", b"", 0, 1, 0
     with open_input(path) as file:
         for number, line in enumerate(file, 1):
-            this = line.split(None, 1)[0] if not line.isspace() and not line.startswith(b";;") else key
+            found = KEY.match(line)
+            this = found[1] if found and not found[1].startswith(b";;") else key
             if this != key:
                 if key:
-                    yield decode_line(key, path, first), begin, position, first
-                key, begin, first = this, position, number
+                    yield id, begin, position, first
+                id, key, begin, first = _text(this, path, number), this, position, number
             position += len(line)
     if not key:
         raise InputError("the file has no timed words", "make it again", path)
-    yield decode_line(key, path, first), begin, position, first
+    yield id, begin, position, first
 
 
-def ctm_rows(lines: Iterable[tuple[int, bytes]], path: str | os.PathLike[str]) -> Iterator[tuple[int, TimedWord]]:
-    """The words of a CTM's lines with their line numbers, silences included; of NIST's alternatives only the first."""
-    later, number = False, 0
+def _text(line: bytes, path: str | os.PathLike[str], number: int) -> str:
+    """A line, or part of one, as text. Raises InputError for control characters and bytes that are not UTF-8."""
+    text = decode_line(line, path, number)
+    if len(line.translate(None, CONTROLS)) < len(line):
+        raise InputError("a control character", "remove it: the file is not text, or is broken", path, number)
+    return text
+
+
+def ctm_rows(lines: Iterable[tuple[int, bytes]], path: str | os.PathLike[str],
+             repairs: Counter[str] | None = None) -> Iterator[tuple[int, TimedWord]]:
+    """The words of a CTM's lines with their line numbers, silences included; counts later alternatives in `repairs`."""
+    repairs = Counter[str]() if repairs is None else repairs
+    begun, later, number = 0, False, 0  # the line where alternatives begin, 0 outside; whether these are later ones
     for number, line in lines:
-        columns = fields(decode_line(line, path, number))
+        columns = fields(_text(line, path, number))
         if not columns or columns[0].startswith(";;"):
             continue
         if not 5 <= len(columns) <= 8:
@@ -164,13 +182,16 @@ def ctm_rows(lines: Iterable[tuple[int, bytes]], path: str | os.PathLike[str]) -
                              path, number)
         id, channel, begin, duration, word = columns[:5]
         if word in ("<ALT_BEGIN>", "<ALT>", "<ALT_END>"):
-            later = word == "<ALT>"
+            begun, later = 0 if word == "<ALT_END>" else begun or number, word == "<ALT>"
             continue
         if later:
+            repairs["words of later alternatives, left out"] += 1
             continue
         confidence = None if len(columns) < 6 or columns[5] == "NA" else _number(columns[5], "confidence", path, number)
         yield number, TimedWord(id, channel, seconds(begin, "begin", path, number),
                                 seconds(duration, "duration", path, number), word, confidence)
+    if begun:
+        raise InputError("alternatives without an end", "write a line <ALT_END> after them", path, begun)
     if not number:
         raise InputError("the file is empty", "make it again", path)
 
@@ -186,8 +207,10 @@ def _number(text: str, what: str, path: str | os.PathLike[str], line: int) -> fl
 
 
 def seconds(text: str, what: str, path: str | os.PathLike[str], line: int) -> float:
-    """A time as written in a file. Raises InputError if it is not a number, or negative."""
+    """A time as written in a file. Raises InputError if it is not a number, negative, or later than LATEST."""
     time = _number(text, what, path, line)
+    if time >= LATEST:
+        raise InputError(f"the {what} {text[:20]} is no time of a recording", "write seconds", path, line)
     if time < 0:
         raise InputError(f"the {what} {text[:20]} is negative", "count from the start of the recording", path, line)
     return time

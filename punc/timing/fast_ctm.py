@@ -7,7 +7,7 @@ form (comments, alternatives, different numbers of columns), or that fail a chec
 
 import os
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress, repeat
 from typing import NamedTuple
@@ -16,13 +16,14 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import decode_line, open_input
+from punc.data.datadir import LATEST
 from punc.data.tables import fields
-from punc.timing.ctm import CTM_SILENCE, MAX_OVERLAP, ROUNDING, ctm_rows
+from punc.timing.ctm import CONTROLS, CTM_SILENCE, MAX_OVERLAP, ROUNDING, ctm_rows
 
 SCAN_BYTES = 1 << 20  # bytes to scan at a time for the lines of each id
 BATCH_LINES = 1 << 14  # lines to split into columns at a time: few enough for the processor's cache
 LINE_START = re.compile(rb"[^\s;]\S* +\S+ ")  # id and channel
-STRANGE = b"\0", b"\r", b"\x0b", b"\x0c", b";;", b"<ALT"  # if lines have one of these, `ctm` reads them
+STRANGE = b";;", b"<ALT"  # if lines have one of these, or a control character, `ctm` reads them
 
 
 class Run(NamedTuple):
@@ -68,10 +69,10 @@ class TimedLines(NamedTuple):
 
 
 class CtmFile:
-    """A CTM that is open for reading. Raises InputError if it is missing."""
+    """A CTM that is open for reading; `repairs` counts what `ctm` does. Raises InputError if it is missing."""
 
     def __init__(self, path: str | os.PathLike[str]):
-        self.path = path
+        self.path, self.repairs = path, Counter[str]()
         with open_input(path):
             self._file = open(path, "rb")  # noqa: SIM115 (closed by close)
 
@@ -150,7 +151,7 @@ class CtmFile:
         numbers, counts = [], []
         for run, text in zip(runs, texts):
             lines, before = text.splitlines(keepends=True), len(rows)
-            for number, row in ctm_rows(enumerate(lines, run.line), self.path):
+            for number, row in ctm_rows(enumerate(lines, run.line), self.path, self.repairs):
                 columns = fields(decode_line(lines[number - run.line], self.path, number))
                 tail = "".join(f" {column}" for column in columns[5:])
                 rows.append((" ".join(columns[:4]).encode(), row.word, tail.encode(), row.begin, row.duration))
@@ -217,7 +218,7 @@ def _same(lines: list[bytes], first: int) -> int:
 
 def _columns(text: bytes) -> Columns | None:
     """The columns of lines that all have the same number of columns; None if `ctm` must read them."""
-    if any(strange in text for strange in STRANGE):
+    if any(strange in text for strange in STRANGE) or len(text.translate(None, CONTROLS)) < len(text):
         return None
     count = text.count(b"\n")
     tokens = text.replace(b"\n", b" \0 ").split()  # a token for each line end keeps lines apart
@@ -229,7 +230,7 @@ def _columns(text: bytes) -> Columns | None:
     begins, durations = _numbers(columns[2]), _numbers(columns[3])
     if begins is None or durations is None or _numbers(confidences) is None:
         return None
-    if (begins < 0).any() or (durations < 0).any():
+    if (begins < 0).any() or (durations < 0).any() or (begins >= LATEST).any() or (durations >= LATEST).any():
         return None
     try:
         words = b" ".join(columns[4]).decode().split(" ")
@@ -241,10 +242,9 @@ def _columns(text: bytes) -> Columns | None:
 
 
 def _numbers(column: list[bytes]) -> np.ndarray | None:
-    """The numbers; None if one is not a finite number."""
+    """The numbers; None if one is not a finite number, or is written as 1_000, which only Python reads."""
     try:
         numbers = np.fromiter(map(float, column), float, len(column))
     except ValueError:
         return None
-    # Only Python reads 1_000 as a number.
     return numbers if np.isfinite(numbers).all() and b"_" not in b"".join(column) else None

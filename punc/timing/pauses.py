@@ -23,8 +23,9 @@ from typing import NamedTuple
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_file
+from punc.base.files import atomic_dir
 from punc.base.idtable import IdTable
+from punc.data.archive_path import archive_path
 from punc.data.kaldi_io import write_vector
 from punc.data.tables import fields, read_table
 from punc.timing.align import align_words
@@ -51,14 +52,21 @@ def word_times(path: str | os.PathLike[str], form: str = "auto", tier: str = "wo
 
 
 def read_channels(path: str | os.PathLike[str]) -> dict[str, tuple[str, str]]:
-    """Recording → file and channel, from `reco2file_and_channel`. Raises InputError for a line of another form."""
-    channels = {}
+    """Recording → file and channel, from `reco2file_and_channel`.
+
+    Raises InputError for a line of another form, and for two recordings with the same file and channel.
+    """
+    channels: dict[str, tuple[str, str]] = {}
+    recordings: dict[tuple[str, str], str] = {}
     for row in read_table(path):
         parts = fields(row.value)
         if len(parts) != 2:
             raise InputError(f"'{row.key}' does not have a file and a channel", "write: RECORDING FILE CHANNEL",
                              path, row.line)
         channels[row.key] = parts[0], parts[1]
+        if (other := recordings.setdefault(channels[row.key], row.key)) != row.key:
+            raise InputError(f"'{other}' and '{row.key}' have the same file and channel", "give each its own: times of "
+                             "words could belong to either", path, row.line)
     return channels
 
 
@@ -174,16 +182,16 @@ def write_pauses(directory: str | os.PathLike[str], pauses: Iterable[tuple[str, 
     pauses.
     """
     directory = Path(os.path.abspath(directory))
-    offsets = IdTable(1)
-    # The archive is put in place first: an index without its archive would look finished.
-    with atomic_file(directory / "pauses.scp") as index, atomic_file(directory / "pauses.ark", "wb") as ark:
+    offsets, archive = IdTable(1), archive_path(directory / "pauses.ark")
+    with (atomic_dir(directory, "pauses.scp") as tmp, open(tmp / "pauses.ark", "wb") as ark,
+          open(tmp / "pauses.scp", "w", encoding="utf-8", newline="\n") as index):
         for id, vector in pauses:
             offsets.add(id, write_vector(ark, id, vector))
         for row in read_table(directory / "text"):
             offset = offsets.rows(row.key)
             if not len(offset):
                 raise ValueError(f"no pauses for '{row.key}'")
-            index.write(f"{row.key} {directory / 'pauses.ark'}:{int(offset[0, 0])}\n")
+            index.write(f"{row.key} {archive}:{int(offset[0, 0])}\n")
 
 
 class PauseStatistics(NamedTuple):

@@ -14,6 +14,7 @@ import textgrid
 
 from punc.base.errors import InputError
 from punc.base.files import decode_line, open_input
+from punc.data.datadir import LATEST
 from punc.timing.ctm import TimedWord, Timing
 
 TEXTGRID_SILENCE = frozenset(("", "sil", "sp", "SIL", "SP", "<eps>"))
@@ -54,13 +55,16 @@ def read_textgrid(path: str | os.PathLike[str], tier: str = "words", silence: fr
     interval.
     """
     grid = textgrid.TextGrid()
-    encoding = _check_textgrid(path)
+    encoding, intervals = _check_textgrid(path)
     try:
         grid.read(os.fspath(path), encoding=encoding)
     except Exception as error:  # the library raises a dozen kinds of errors for a broken file, most of them by accident
         raise InputError(f"a broken TextGrid, or cut short ({type(error).__name__})",
                          "make it again, or save it in Praat's long form", path) from None
-    tiers = [one for one in grid.tiers if isinstance(one, textgrid.IntervalTier)]
+    tiers = [one for one in grid.tiers if isinstance(one, textgrid.IntervalTier) and isinstance(one.name, str)]
+    if len(tiers) == len(grid.tiers) and (read := sum(map(len, tiers))) < intervals:
+        raise InputError(f"{intervals} intervals, but the sizes of the tiers say {read}", "make it again, or fix the "
+                         "sizes", path)
     chosen = [one for one in tiers if one.name == tier] or [one for one in tiers if one.name.endswith(f" - {tier}")]
     if len(chosen) > 1 and channel:
         chosen = [one for one in chosen if one.name == f"{channel} - {tier}"] or chosen
@@ -73,14 +77,20 @@ def read_textgrid(path: str | os.PathLike[str], tier: str = "words", silence: fr
             word = interval.mark.strip()
             if len(word.split()) > 1:
                 raise InputError(f"'{word[:30]}' is more than one word", "name the tier of the words with --tier", path)
+            if not 0 <= interval.minTime <= interval.maxTime < LATEST:
+                raise InputError(f"an interval from {interval.minTime:g} to {interval.maxTime:g} s",
+                                 "fix it: 0 ≤ begin ≤ end", path)
             if word not in silence:
                 words.append(TimedWord(Path(path).stem, speaker, interval.minTime,
                                        interval.maxTime - interval.minTime, word))
     return Timing(sorted(words, key=lambda word: word.begin), grid.maxTime, path)
 
 
-def _check_textgrid(path: str | os.PathLike[str]) -> str:
-    """The encoding of a TextGrid. Raises InputError for bad bytes, and for bad times that the library accepts."""
+def _check_textgrid(path: str | os.PathLike[str]) -> tuple[str, int]:
+    """The encoding of a TextGrid, and how many intervals with a length it has.
+
+    Raises InputError for bad bytes, and for bad times that the library accepts.
+    """
     with open_input(path) as file:
         raw = file.read()
     if not raw.strip():
@@ -93,9 +103,12 @@ def _check_textgrid(path: str | os.PathLike[str]) -> str:
             raise InputError("not UTF-16, though it begins so", "save it as UTF-8", path) from None
     else:
         text = "\n".join(decode_line(line.rstrip(b"\r\n"), path, n) for n, line in enumerate(raw.split(b"\n"), 1))
+    count = 0
     for interval in INTERVAL.finditer(text):
         begin, end = float(interval[1]), float(interval[2])
-        if begin < 0 or end < begin:
-            raise InputError(f"an interval from {begin:g} to {end:g} s", "fix it: begin ≥ 0, end ≥ begin",
-                             path, text.count("\n", 0, interval.start(1)) + 1)
-    return encoding
+        # The library leaves out what has no length.
+        if begin < 0 or end < begin or (end == begin and text[interval.end():interval.end() + 1] != '"'):
+            raise InputError(f"an interval from {begin:g} to {end:g} s", "fix it: begin ≥ 0, end ≥ begin, and a word "
+                             "has a length", path, text.count("\n", 0, interval.start(1)) + 1)
+        count += end > begin
+    return encoding, count

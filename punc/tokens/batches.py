@@ -76,7 +76,7 @@ def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int) -> Iter
         arrays = empty_arrays(data, batch_size, size)
         for row in range(batch_size):
             start = row * width + block
-            _fill_row(data, lookahead, start, min(start + size, (row + 1) * width), row, arrays)
+            _fill_row(data, lookahead, start, start + size, row, arrays)
         for step in range(0, size, bptt):
             yield _batch(arrays, slice(step, step + bptt), block == step == 0)
 

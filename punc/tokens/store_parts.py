@@ -20,6 +20,7 @@ from punc.data.datadir import DataDir
 from punc.tokens.store import StorePlan, new_store
 from punc.tokens.store_set import SetCounts, finish_set, flat_file, write_share
 from punc.tokens.tokenizer import Tokenizer
+from punc.tokens.word_counts import is_count
 
 HEADER = 128  # bytes of an npy file before its items
 ARRAYS = {"ids.npy": np.int32, "labels.npy": np.int8, "pauses.npy": np.float32}
@@ -28,8 +29,8 @@ ARRAYS = {"ids.npy": np.int32, "labels.npy": np.int8, "pauses.npy": np.float32}
 def join_counts(plan: StorePlan, parts: Sequence[Path], out: Path) -> None:
     """Make the vocabulary of a store from the counts of all jobs: the directory `out` is the store without its sets."""
     counts = plan.kind.read_counts(parts, plan.vocab_size)
-    with new_store(out, plan, plan.kind.learn(counts, plan.vocab_size, plan.min_count)):
-        pass
+    with new_store(out, plan) as tmp:
+        plan.kind.learn(counts, plan.vocab_size, plan.min_count).write(tmp)
 
 
 def read_counted(plan: StorePlan, path: Path) -> Tokenizer:
@@ -57,7 +58,8 @@ def join_store(plan: StorePlan, parts: Sequence[Part], out: Path) -> None:
     Raises InputError if a file of a part is broken, and for utterances that are not in order.
     """
     tokenizer = plan.kind.read(parts[0].path / "vocab")
-    with new_store(out, plan, tokenizer) as tmp:
+    with new_store(out, plan) as tmp:
+        tokenizer.write(tmp)
         for name, data in plan.sets.items():
             (tmp / name).mkdir()
             finish_set(tmp / name, data, tokenizer, _join_set(tmp / name, parts, data))
@@ -92,7 +94,7 @@ def _join_index(folder: Path, parts: Sequence[tuple[Part, SetCounts]], data: Dat
     """Write the index of a set; a stream that ends in a later part is one. Returns the number of streams."""
     stream, start, length, streams = None, 0, 0, 0
     with open(folder / "index", "w", encoding="utf-8", newline="\n") as index:
-        for name, tokens in _indices(folder.name, parts):
+        for name, tokens in _indices(folder.name, parts, not data.has_segments):
             if name == stream:
                 length += tokens
                 continue
@@ -106,13 +108,16 @@ def _join_index(folder: Path, parts: Sequence[tuple[Part, SetCounts]], data: Dat
     return streams
 
 
-def _indices(name: str, parts: Sequence[tuple[Part, SetCounts]]) -> Iterator[tuple[str, int]]:
-    """The streams of all parts with their lengths."""
+def _indices(name: str, parts: Sequence[tuple[Part, SetCounts]], in_order: bool) -> Iterator[tuple[str, int]]:
+    """The streams of all parts with their lengths; `in_order`: those of a part are sorted."""
     for part, _ in parts:
-        path = part.path / name / "index"
+        path, last = part.path / name / "index", None
         with open_input(path) as file:
             for number, line in enumerate(file, 1):
                 stream, *numbers = decode_line(line, path, number).split(" ")
-                if len(numbers) != 2 or not all(map(str.isdigit, numbers)):
+                if len(numbers) != 2 or not all(is_count(text.encode()) for text in numbers):
                     raise InputError("not STREAM OFFSET LENGTH", part.again, path, number)
+                if last is not None and stream < last and in_order:
+                    raise InputError(f"'{stream}' comes after '{last}'", part.again, path, number)
+                last = stream
                 yield stream, int(numbers[1])

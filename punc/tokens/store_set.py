@@ -24,6 +24,7 @@ from punc.tokens.tokenizer import Tokenizer
 from punc.tokens.vocabulary import END
 
 logger = logging.getLogger(__name__)
+CHECKED = 1 << 18  # numbers that are checked at once
 SET_FILES = ("ids.npy", "labels.npy", "pauses.npy", "index")
 
 
@@ -80,7 +81,7 @@ def read_set(folder: Path) -> StoreSet:
     starts, lengths = _read_index(folder / "index")
     offsets = np.append(starts, len(ids))
     fit = all(len(array) == len(ids) for array in (labels, pauses) if array is not None)
-    if not fit or not len(starts) or starts[0] or not np.array_equal(np.diff(offsets), lengths):
+    if not fit or not len(starts) or starts[0] or not np.array_equal(np.diff(offsets), lengths) or lengths.min() < 0:
         raise InputError("its files do not fit together", "make the store again: punc make-store", folder)
     return StoreSet(ids, labels, pauses, StreamNames(folder / "index", len(starts)), offsets)
 
@@ -91,7 +92,7 @@ def _read_index(path: Path) -> tuple[np.ndarray, np.ndarray]:
         numbers = [np.array(block[1:], np.int64) for block in _index_blocks(path)]
         starts, lengths = np.concatenate([np.zeros((2, 0), np.int64), *numbers], axis=1)
         return starts, lengths
-    except ValueError:
+    except (ValueError, OverflowError):
         raise InputError("not STREAM OFFSET LENGTH lines", "make the store again: punc make-store", path) from None
 
 
@@ -106,17 +107,32 @@ def _index_blocks(path: Path, size: int = 1 << 12) -> Iterator[list[tuple[bytes,
             yield block
 
 
-def _open_array(path: Path, kind: type) -> np.ndarray:
+def _open_array(path: Path, kind: type) -> np.memmap:
     """A flat array of a type, memory-mapped."""
-    try:
-        array = np.load(path, mmap_mode="r")
-        if array.dtype == kind and array.ndim == 1:
-            return array
-    except FileNotFoundError:
-        raise InputError("no such file", "make the store again: punc make-store", path) from None
-    except (ValueError, EOFError, OSError):
+    again = "make the store again: punc make-store"
+    if not path.exists():
+        raise InputError("no such file", again, path)
+    with open_input(path):  # says what is wrong if it cannot be read
         pass
-    raise InputError(f"not a flat {np.dtype(kind)} array, or truncated", "make the store again: punc make-store", path)
+    with contextlib.suppress(Exception):  # np.load raises all kinds of them, depending on where the file is broken
+        array = np.load(path, mmap_mode="r")
+        if isinstance(array, np.memmap) and array.dtype == kind and array.ndim == 1:
+            return array
+    raise InputError(f"not a flat {np.dtype(kind)} array, or truncated", again, path)
+
+
+def check_numbers(folder: Path, vocabulary: int, labels: int) -> None:
+    """Raise InputError if a set has a token or a label that is none of so many. Reads the files by blocks."""
+    for name, kind, least, most in (("ids.npy", np.int32, 0, vocabulary), ("labels.npy", np.int8, -1, labels)):
+        if (folder / name).exists():
+            array = _open_array(folder / name, kind)
+            with open_input(folder / name) as file:  # pages of the mapped array would count as this process's memory
+                file.seek(array.offset)
+                for begin in range(0, len(array), CHECKED):
+                    block = np.fromfile(file, kind, min(CHECKED, len(array) - begin))
+                    if block.min() < least or block.max() >= most:
+                        raise InputError(f"a number that is not from {least} to {most - 1}",
+                                         "make the store again: punc make-store", folder / name)
 
 
 def write_set(folder: Path, data: DataDir, tokenizer: Tokenizer, labels: LabelSet, nj: int = 1) -> None:

@@ -13,6 +13,7 @@ import os
 import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -27,6 +28,7 @@ from punc.tokens import tokenizers
 from punc.tokens.vocabulary import END, Vocabulary, count_words
 from punc.tokens.word_counts import read_word_counts, write_word_counts
 
+CACHED = 1 << 13  # words whose tokens a `word_encoder` remembers
 DEFAULT = "word"  # the token type of a directory without a file token_type
 
 
@@ -111,6 +113,10 @@ class Tokenizer(ABC):
     @abstractmethod
     def encode(self, words: Sequence[str]) -> Encoding:
         """The tokens of words."""
+
+    def word_encoder(self) -> Callable[[str], Sequence[int]]:
+        """A fast `encode` for words that come one by one: the ids of a word. It remembers some words."""
+        return lru_cache(CACHED)(lambda word: self.encode((word,)).ids.tolist())
 
     @abstractmethod
     def text_encoder(self) -> Callable[[Tokens], Encoding]:

@@ -69,6 +69,10 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self.tokens)
 
+    def id(self, word: str) -> int:
+        """The id of a word; UNK for a word that is not in the vocabulary."""
+        return self._ids.get(word, UNK)
+
     def ids(self, words: Sequence[str]) -> np.ndarray:
         """The ids of words, int32 (len(words),); UNK for a word that is not in the vocabulary."""
         return np.fromiter(map(self._ids.get, words, repeat(UNK)), np.int32, len(words))

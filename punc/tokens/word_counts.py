@@ -65,7 +65,7 @@ def read_pairs(path: Path) -> Iterator[tuple[bytes, int]]:
     with open_input(path) as file:
         for number, line in enumerate(file, 1):
             word, _, count = line.rstrip(b"\n").partition(b" ")
-            if line != b"\n" and not count.isdigit():
+            if line != b"\n" and not is_count(count):
                 raise _broken(path, number)
             yield word, int(count or 0)
 
@@ -74,9 +74,14 @@ def _numbers(path: Path, size: int) -> np.ndarray:
     """The numbers of a file, int64 (size,)."""
     with open_input(path) as file:
         lines = file.read().split()
-    if len(lines) != size or not all(map(bytes.isdigit, lines)):
+    if len(lines) != size or not all(map(is_count, lines)):
         raise _broken(path)
     return np.array(lines, np.int64)
+
+
+def is_count(text: bytes) -> bool:
+    """Whether a text is a whole number that fits an array."""
+    return text.isdigit() and len(text) < 19
 
 
 def _broken(path: Path, line: int | None = None) -> InputError:

@@ -125,7 +125,7 @@ def _lines(path: str | os.PathLike, dimensions: int) -> Iterator[tuple[int, byte
 
 
 def _is_header(word: bytes, numbers: bytes) -> bool:
-    return word.isdigit() and numbers.isdigit()
+    return word.isdigit() and numbers.isdigit() and max(len(word), len(numbers)) < 19
 
 
 def _misfit(word: bytes, text: bytes, dimensions: int, path: str | os.PathLike, line: int,

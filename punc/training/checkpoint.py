@@ -19,6 +19,7 @@ from punc.base.errors import InputError
 from punc.base.files import atomic_file
 from punc.base.options import kebab
 from punc.models.base import Model, cpu_weights, option_defaults, read_checkpoint, save
+from punc.training.losses import diverged
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions
 
@@ -49,7 +50,7 @@ def advance(progress: Progress, dev_loss: float, min_improvement: float, fall: f
     Raises InputError if the loss is not finite.
     """
     if not math.isfinite(dev_loss):
-        raise InputError("the development loss is not finite", "lower --learning-rate, or set --max-grad-norm")
+        raise diverged(progress.epoch + 1, f"the development loss is {dev_loss}")
     if fall:
         return Progress(progress.learning_rate - fall, progress.epoch + 1, False, dev_loss,
                         min(dev_loss, progress.best_loss))
@@ -63,7 +64,7 @@ def finished(directory: Path, conf: dict[str, Any]) -> bool:
     """Whether the directory has a finished model of this conf. Raises InputError if its model has another conf."""
     if not (directory / "final.pt").exists():
         return False
-    _check_conf(read_checkpoint(directory / "final.pt")["conf"], conf, directory)
+    _check_conf(_saved_conf(read_checkpoint(directory / "final.pt"), directory / "final.pt"), conf, directory)
     (directory / "progress.pt").unlink(missing_ok=True)  # left by a run that was killed at its very end
     return True
 
@@ -80,7 +81,9 @@ def resume(directory: Path, model: Model, updates: Optimizer, conf: dict[str, An
     if not path.exists():
         return None
     content = read_checkpoint(path, FORMAT)
-    _check_conf(content["conf"], conf, directory)
+    _check_conf(_saved_conf(content, path), conf, directory)
+    if not {"store", "progress", "weights", "optimizer"} <= set(content) or not isinstance(content["store"], dict):
+        raise InputError("not the progress of a training", "remove it to train from the beginning", path)
     for name in {**content["store"], **store}:
         if content["store"].get(name) != store.get(name):
             raise InputError(f"changed since the training in {directory} began",
@@ -89,10 +92,13 @@ def resume(directory: Path, model: Model, updates: Optimizer, conf: dict[str, An
     try:
         model.load_state_dict(content["weights"])
         updates.load_state_dict(content["optimizer"])
-    except (RuntimeError, ValueError):
+        progress = Progress(*content["progress"])
+        if not all(isinstance(number, int | float) for number in progress):
+            raise TypeError
+    except Exception:  # other names, sizes or types; each part of a model and an optimiser fails in its own way
         raise InputError("this run was started on another store", "remove the directory, or name another one",
                          directory) from None
-    return Progress(*content["progress"])
+    return progress
 
 
 def keep(directory: Path, model: Model, updates: Optimizer, progress: Progress, conf: dict[str, Any],
@@ -129,6 +135,13 @@ def finish(directory: Path, model: Model, conf: dict[str, Any]) -> None:
 def compared(conf: dict[str, Any]) -> dict[str, Any]:
     """The options that a model depends on, by their names on the command line; the store's path is none of them."""
     return {kebab(name): value for name, value in conf.items() if name not in (*NOT_COMPARED, "store")}
+
+
+def _saved_conf(content: dict[str, Any], path: Path) -> dict[str, Any]:
+    """The conf in a file of a training. Raises InputError if it has none."""
+    if not isinstance(conf := content.get("conf"), dict):
+        raise InputError("not a file of a training: it has no conf", "remove it, or name another directory", path)
+    return conf
 
 
 def _check_conf(saved: dict[str, Any], conf: dict[str, Any], directory: Path) -> None:

@@ -46,7 +46,7 @@ class TrainingOptions:
     schedule         of the learning rate; halving: by the dev loss; linear: to 0 over all epochs
     min_improvement  halving: relative fall of the dev loss below which the rate is halved
     seed             of the initial weights and the order of batches
-    threads          of PyTorch; 0: one for each core
+    threads          of PyTorch; another number gives slightly other weights; 0: one for each core
     device           auto, cpu, cuda or cuda:N; auto: a GPU if PyTorch sees one
     """
 
@@ -70,7 +70,7 @@ class TrainingOptions:
     schedule: str = "halving"
     min_improvement: float = 0.003
     seed: int = 1
-    threads: int = 0
+    threads: int = 1
     device: str = "auto"
 
     def __post_init__(self) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 import torch
+import torch.distributed.nn  # before there is a group: see `Ranks.join`
 
 from punc.base import log
 from punc.base.device import find_device
@@ -39,7 +40,13 @@ class Ranks:
 
     @contextlib.contextmanager
     def join(self) -> Iterator[None]:
-        """Connect to the other ranks while the block runs. Only the first rank logs in it."""
+        """Connect to the other ranks while the block runs. Only the first rank logs in it.
+
+        At the end of the block, gloo's threads end, too: one that still lived when the interpreter ends could abort the
+        process (`terminate called without an active exception`), as it drops a tensor and needs the interpreter for it.
+        They live as long as anything has the group. What an optimizer imports from PyTorch brings torch.distributed.nn,
+        whose functions take the group that there is then as their default; hence its import above.
+        """
         if self.size == 1:
             yield
             return

@@ -33,7 +33,7 @@ from punc.base.errors import InputError
 from punc.base.lock import lock_directory
 from punc.base.log import hide_progress
 from punc.base.memory import keep_freed_memory
-from punc.models.base import Model, State, create, load, model_class, save
+from punc.models.base import Model, State, create, load, model_class, not_finite, save
 from punc.tokens.batches import Batch
 from punc.tokens.store import Store
 from punc.training import checkpoint
@@ -41,6 +41,7 @@ from punc.training.batching import at_rates, count_slots, cut_streams, epoch_bat
 from punc.training.checkpoint import Progress, advance
 from punc.training.evaluate import evaluate, labelled
 from punc.training.gradients import sum_gradients
+from punc.training.losses import EpochLoss, check_weights
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions, check_non_gradient, parse_weights, run_conf
 from punc.training.prefetch import prefetch
@@ -129,6 +130,8 @@ def _fit(net: Model, store: Store, directory: Path, options: TrainingOptions, co
     for name in sets:
         labelled(store, name)
     net.fit(store, sets, options.dev_set, options.seed)
+    if bad := not_finite(net.state_dict()):
+        raise InputError(f"{bad} has numbers that are NaN or infinite", "change the model's options, or its text")
     dev_loss, dev_f1 = evaluate(net, dev)
     logger.info("dev loss %.5f, dev F1 %.2f, %.1f s", dev_loss, dev_f1, time.perf_counter() - begin)
     directory.mkdir(parents=True, exist_ok=True)
@@ -167,10 +170,11 @@ def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOp
         with tqdm(desc=f"epoch {progress.epoch + 1}", total=tokens, unit="token", unit_scale=True, leave=False,
                   delay=2, disable=hide_progress()) as bar:
             loss = train_epoch(net.train(), updates, _counted(batches, bar, ranks), weights, options.max_grad_norm,
-                               bfloat16, ranks)
+                               bfloat16, ranks, progress.epoch + 1)
         seconds = time.perf_counter() - begin
         with ranks.agree():
             if ranks.first:
+                check_weights(net, progress.epoch + 1)
                 dev_loss, dev_f1 = evaluate(net.eval(), dev)
                 logger.info("epoch %d: rate %g, loss %.5f, dev loss %.5f, dev F1 %.2f, %s %s/s, %.1f s",
                             progress.epoch + 1, progress.learning_rate, loss, dev_loss, dev_f1,
@@ -203,20 +207,22 @@ def _counted(batches: Iterator[Batch], bar: tqdm, ranks: Ranks) -> Iterator[Batc
 
 
 def train_epoch(model: Model, updates: Optimizer, batches: Iterator[Batch], weights: torch.Tensor | None,
-                max_grad_norm: float, bfloat16: bool = False, ranks: Ranks = ALONE) -> float:
+                max_grad_norm: float, bfloat16: bool = False, ranks: Ranks = ALONE,
+                epoch: int = 1) -> float:
     """Train on batches, on the device of the model. The state goes on from a batch to the one that follows it.
 
-    Returns the mean loss of a batch.
+    Returns the mean loss of a batch. Raises InputError if a loss is NaN or infinite.
 
     weights         (L,), of each label in the loss; None: all 1
     max_grad_norm   largest norm of the gradient; 0: no limit
     bfloat16        whether matrix products are in bfloat16
     ranks           share the batches; updates and loss are those of the whole batches
+    epoch           its number, from 1, for errors
     """
     state: State = ()
     device = model.device
+    losses = EpochLoss(epoch, device, ranks)
     device_weights = None if weights is None else weights.to(device)
-    total, count = torch.zeros((), device=device), 0
     for batch in batches:
         share, has_loss = loss_share(batch, weights), slots_of(batch) > 0
         batch = batch.to(device)
@@ -227,13 +233,14 @@ def train_epoch(model: Model, updates: Optimizer, batches: Iterator[Batch], weig
         if not has_loss:
             continue
         updates.zero_grad()
+        loss = None
         if share:
             loss = model.loss(logits.float(), batch.labels, device_weights)
             if ranks.size > 1:
                 loss = loss * share
             loss.backward()
-            total += loss.detach()
+            loss = loss.detach()
         sum_gradients(updates.dense, updates.sparse, ranks)
         updates.step(max_grad_norm)
-        count += 1
-    return float(ranks.add(total)) / max(count, 1)
+        losses.add(loss)
+    return losses.mean()

@@ -20,7 +20,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import cycle, islice
 from pathlib import Path
 
@@ -79,12 +78,12 @@ def piped(model: Path, words: list[str]) -> tuple[float, float]:
 def word_by_word(model: PackedModel, casing: Casing, words: list[str]) -> np.ndarray:
     """Seconds for each word of one stream: look-up, model, choice, writing."""
     labels, times = list(model.labels), np.empty(len(words) + 1)
-    encode = lru_cache(1 << 13)(lambda word: int(model.tokenizer.encode((word,)).ids[0]))  # as in streaming
+    encode = model.tokenizer.word_encoder()  # as in streaming
 
     def tokens() -> Iterator[tuple[int, float]]:
         for i, word in enumerate(words):
             times[i] = time.perf_counter()
-            yield encode(word), np.nan
+            yield encode(word)[0], np.nan
         times[-1] = time.perf_counter()
 
     for word, logits in zip(words, streaming_logits(model, tokens())):

@@ -13,5 +13,5 @@ here=$(dirname "$0")
 [ -f "$data/test_asr_libri_words/text" ] || python "$here/prepare_earnings21.py" "$corpus/earnings/earnings21" \
   "$labels" "$data" test_asr=rev/kaldi test_asr_libri=kaldi_org/librispeech
 # shellcheck disable=SC2086
-[ -z "$engines" ] || [ -d "$data/speechmatics_words" ] ||
+[ -z "$engines" ] || [ -f "$data/speechmatics_words/text" ] ||
   python "$here/prepare_engines.py" "$corpus/earnings/earnings21" "$data/test_ref" "$labels" "$data" $engines

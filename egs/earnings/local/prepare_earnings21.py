@@ -58,7 +58,7 @@ def common(references: dict[str, Path], ctms: dict[str, dict[str, Path]]) -> lis
 def write_words(out: Path, name: str, files: dict[str, Path]) -> None:
     """Write ASR output in spoken words as OUT/NAME_words, and as one CTM for each call in OUT/NAME_ctm."""
     def lines():
-        with atomic_dir(out / f"{name}_ctm") as tmp:
+        with atomic_dir(out / f"{name}_ctm", f"{max(files)}.ctm", ["*.ctm"]) as tmp:
             for call, path in files.items():
                 words = []
                 with open(tmp / f"{call}.ctm", "w", encoding="utf-8") as ctm:

@@ -23,7 +23,7 @@ done
 
 prepare() {
   local set=${*: -1}
-  [ -f "$set/punct" ] || share "$data/log/prepare_${set##*/}" "$set" \
+  [ -f "$set/text" ] || share "$data/log/prepare_${set##*/}" "$set" \
     punc prepare --format prose --document-prefix '#doc' --labels "$labels" --nj "$processes" "$@"
 }
 for source in $others; do prepare "data/text/$source.txt" "$data/text_$source"; done

@@ -10,7 +10,7 @@ mkdir -p data/raw
 
 [ -f data/raw/europarl.txt ] || python "$here/prepare_texts.py" "$corpus" data/raw # the last file that it writes
 prepare() {
-  [ -f "data/$1/punct" ] ||
+  [ -f "data/$1/text" ] ||
     share "data/log/prepare_$1" "data/$1" punc prepare --nj "$processes" --format prose --document-prefix '#doc' \
       --labels "$labels" "${@:2}" "data/raw/$1.txt" "data/$1"
 }
@@ -19,7 +19,7 @@ prepare written --lowercase false # for the casing table
 python "$here/prepare_calls.py" "$corpus" "$labels" conf/labels-earnings.txt data
 for set in iwslt_{ref:test2011,asr:test2011asr} {ted:train2012,ted_more:train_extra,dev_ted:dev2012}; do
   file=${set#*:} out=data/${set%:*}
-  [ ! -f "$out/punct" ] && [ -f "$corpus/iwslt_ted/$file" ] || continue
+  [ ! -f "$out/text" ] && [ -f "$corpus/iwslt_ted/$file" ] || continue
   python "$here/join_clitics.py" "$corpus/iwslt_ted/$file" >"data/raw/$file"
   punc prepare --format lrec --labels conf/labels-iwslt.txt "data/raw/$file" "$out"
 done

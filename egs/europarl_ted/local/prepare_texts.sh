@@ -15,7 +15,7 @@ prepare() {
 }
 # prepare_marks FILE SET: a set with marks and no case; does nothing if the corpus has no such file
 prepare_marks() {
-  [ ! -f "data/$2/punct" ] && [ -f "$corpus/$1" ] || return 0
+  [ ! -f "data/$2/text" ] && [ -f "$corpus/$1" ] || return 0
   LC_ALL=C sed 's/QUESTION/QUESTIONMARK/' "$corpus/$1" >"data/raw/$2"
   share "data/log/prepare_$2" "data/$2" \
     punc prepare --nj "$processes" --format lrec --labels "$labels" "data/raw/$2" "data/$2"
@@ -63,10 +63,10 @@ prepare_marks ted_asr/train.asr.lrec.txt train_asr
 prepare_marks ted_asr/dev2012.asr.lrec.txt dev_asr
 more=()
 for set in train_extra train_asr; do [ ! -d data/$set ] || more+=("data/$set"); done
-[ -f data/train_more/punct ] || [ ${#more[@]} = 0 ] ||
+[ -f data/train_more/text ] || [ ${#more[@]} = 0 ] ||
   "$here"/guess_case.py "$labels" data/train_ted data/train_more "${more[@]}"
 for set in train dev test_mix; do
-  [ -f data/${set}_sentences/punct ] || "$here"/sentences.py "$labels" data/$set data/${set}_sentences
+  [ -f data/${set}_sentences/text ] || "$here"/sentences.py "$labels" data/$set data/${set}_sentences
 done
 sets=(train_all train train_1m dev train_ted dev_ted {train,dev}_quotes test_mix test_europarl test_conll)
 sets+=(test_mix_quotes test_conll_quotes test_ref test2011 test2011asr)

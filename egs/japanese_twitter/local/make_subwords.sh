@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# usage: local/make_subwords.sh CMD SIZE TEXTS …
+# usage: local/make_subwords.sh SIZE TEXTS …
 # For each kind of TEXTS (single, multi): learns at most SIZE subwords from data/train_TEXTS, and cuts the sets into them,
-# data/SET_subwords_TEXTS. Finished work is not repeated. CMD is run.sh's $cmd.
+# data/SET_subwords_TEXTS. Finished work is not repeated. one_job is a function of recipe.sh.
 set -euo pipefail
-cmd=$1 size=$2
-for kind in "${@:3}"; do
+size=$1
+for kind in "${@:2}"; do
   model=data/subwords_$kind.model
-  [ -s "$model" ] || $cmd "data/log/subwords_$kind.log" local/subwords.py train "data/train_$kind" "$model" "$size"
+  [ -s "$model" ] || one_job "data/log/subwords_$kind.log" local/subwords.py train "data/train_$kind" "$model" "$size"
   for set in "train_$kind" "dev_$kind" test_single test_multi; do
     out=data/${set}_subwords_$kind
-    [ -f "$out/punct" ] || local/subwords.py tokenize "$model" "data/$set" "$out"
+    [ -f "$out/text" ] || local/subwords.py tokenize "$model" "data/$set" "$out"
   done
 done

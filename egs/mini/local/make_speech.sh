@@ -22,6 +22,7 @@ nj=1        # number of processes
 cmd=run.pl
 help_message="usage: $0 [--nj N] [--cmd run.pl] TEXT-DIR WORK-DIR OUT-DIR"
 
+. quote.sh
 . parse_options.sh
 
 if [ $# != 3 ]; then
@@ -47,8 +48,9 @@ python -c 'import pocketsphinx' 2>/dev/null ||
 names=$(cd "$texts" 2>/dev/null && find . -maxdepth 1 -name '*.txt' | sed 's/^..//; s/\.txt$//' | sort)
 [ -n "$names" ] || fail "no *.txt in $texts"
 
+quote "$here/make_speech.py" "$texts" "$work"
 # shellcheck disable=SC2086
-$cmd JOB=1:"$nj" "$work/log/speech.JOB.log" python "$here/make_speech.py" JOB "$nj" "$texts" "$work"
+$cmd JOB=1:"$nj" "$work/log/speech.JOB.log" python "${quoted[0]}" JOB "$nj" "${quoted[@]:1}"
 
 # WORK-DIR may still have files of texts that were removed; they are left out.
 mkdir -p "$out"

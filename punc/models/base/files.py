@@ -1,5 +1,6 @@
 """Models on disk: `final.pt` with the weights and the spec, next to the vocabulary and the labels."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -7,13 +8,14 @@ import torch
 
 import punc
 from punc.base.errors import InputError
-from punc.base.files import atomic_file
+from punc.base.files import atomic_file, open_input
 from punc.data.labels import LabelSet
 from punc.models.base.build import build
 from punc.models.base.model import Model
 from punc.tokens.tokenizer import read_tokenizer
 
 FORMAT = "punc model 1"
+MOST = 10**6  # of anything that an option of a model counts
 
 
 def save(model: Model, path: Path, **facts: Any) -> None:
@@ -33,10 +35,14 @@ def cpu_weights(model: Model) -> dict[str, Any]:
 
 def read_checkpoint(path: Path, file_format: str = FORMAT) -> dict[str, Any]:
     """The content of a file of ours. Raises InputError if it is missing, truncated, or something else."""
+    if not path.exists():
+        raise InputError("no such file", "train the model, or name another directory", path)
+    with open_input(path):  # a file that cannot be read is not a broken one
+        pass
     try:
         content = torch.load(path, weights_only=True, mmap=True, map_location="cpu")
-    except FileNotFoundError:
-        raise InputError("no such file", "train the model, or name another directory", path) from None
+    except MemoryError:
+        raise
     except Exception:  # torch.load raises different exceptions, depending on where the file is broken
         raise InputError("not a model file, or a truncated one", "train the model again", path) from None
     if not isinstance(content, dict) or not str(content.get("format")).startswith(file_format.rpartition(" ")[0]):
@@ -53,12 +59,20 @@ def load(directory: str | Path) -> Model:
     content = read_checkpoint(directory / "final.pt")
     tokenizer, labels = read_tokenizer(directory), LabelSet.read(directory / "labels.txt")
     try:
-        model = build(content["spec"])
+        spec, most = content["spec"], max(MOST, 2 * len(tokenizer.vocabulary))
+        if any(isinstance(number, int) and number > most for number in [*spec.values(), *spec["options"].values()]):
+            raise ValueError("it would take all memory")
+        model = build(spec)
         model.load_state_dict(content["weights"])
-    except (KeyError, TypeError, RuntimeError, ValueError):  # other content, options or sizes
+    except InputError as error:
+        raise InputError(error.what, error.remedy, error.file or directory / "final.pt", error.line) from None
+    except Exception:  # other content, options, sizes or types; each layer and model fails in its own way
         raise InputError("its weights are not those of its model", "train it again", directory / "final.pt") from None
-    for file, found, size in (("vocab", len(tokenizer.vocabulary), content["spec"]["vocabulary"]),
-                              ("labels.txt", len(labels), content["spec"]["labels"])):
+    if name := not_finite(content["weights"]):
+        raise InputError(f"{name} has weights that are NaN or infinite",
+                         "train the model again, with a lower --learning-rate", directory / "final.pt")
+    for file, found, size in (("vocab", len(tokenizer.vocabulary), spec["vocabulary"]),
+                              ("labels.txt", len(labels), spec["labels"])):
         if found != size:
             raise InputError(f"{found} lines, but the model has {size}", "copy the one it was trained with",
                              directory / file)
@@ -67,6 +81,15 @@ def load(directory: str | Path) -> Model:
                          "copy vocab, token_type and pieces.model from the model's own directory", directory)
     model.vocabulary, model.tokenizer, model.labels = tokenizer.vocabulary, tokenizer, labels
     return model.eval()
+
+
+def not_finite(weights: Mapping[str, torch.Tensor]) -> str | None:
+    """The name of the first tensor in which a number is NaN or infinite; None if there is none."""
+    for name, weight in weights.items():
+        # A sum is several times as fast to compute as to look at each number, but may itself be infinite.
+        if weight.is_floating_point() and not weight.sum().isfinite() and not weight.isfinite().all():
+            return name
+    return None
 
 
 def submodel(option: str, spec: str | dict[str, Any], architecture: str) -> Model:

@@ -26,6 +26,9 @@ class NonGradientModel(Model):
     def prepare(self) -> None:
         """Compute from new arrays what decoding needs. Raises KeyError or ValueError if the arrays do not fit."""
 
+    def check(self) -> None:
+        """Raise ValueError if arrays that were read have indices that decoding cannot follow."""
+
     def state_dict(self) -> dict[str, Tensor]:  # type: ignore[override]
         own = {name: torch.from_numpy(array) for name, array in self.arrays.items()}
         return own | {f"{option}.{name}": array for option, model in self.submodels.items()
@@ -38,6 +41,7 @@ class NonGradientModel(Model):
         prefixes = tuple(f"{option}." for option in self.submodels)
         self.arrays = {name: array.numpy() for name, array in arrays.items() if not name.startswith(prefixes)}
         self.prepare()
+        self.check()
 
 
 def whole_numbers(**arguments: str) -> list[int]:

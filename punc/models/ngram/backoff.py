@@ -16,6 +16,7 @@ from punc.base.files import open_input
 from punc.base.lookup import Lookup, Tokens, split_lines, strings
 
 READ_SIZE = 1 << 24  # bytes of an ARPA file at once
+LONGEST_NUMBER = 64  # bytes
 NEVER = -99.0  # the logarithm, base 10, that ARPA files have for a probability of 0
 LN10 = np.log(10)
 
@@ -40,6 +41,13 @@ class Backoff:
 
     def __init__(self, size: int, orders: Sequence[Order]):
         self.size, self.orders = size, list(orders)
+
+    def check(self) -> None:
+        """Raise ValueError if an order has arrays of different sizes or types."""
+        for order in self.orders:
+            kinds = [array.dtype.kind for array in order]
+            if kinds != ["i", "f", "f"] or {array.shape for array in order} != {(len(order.keys),)}:
+                raise ValueError("not the arrays of an order")
 
     def contexts(self, history: np.ndarray) -> list[np.ndarray]:
         """The indices of the last 1, 2, … tokens of histories (M, H) int64, each (M,); −1 if they were not seen.
@@ -100,7 +108,7 @@ def _header(file: IO[bytes], path: str | os.PathLike) -> list[int]:
     for line in file:
         number = line.partition(b"=")[2].strip()
         if line.startswith(b"ngram "):
-            if not number.isdigit():
+            if not number.isdigit() or len(number) > 18:
                 break
             counts.append(int(number))
         elif counts:
@@ -151,6 +159,8 @@ def _entries(block: bytes, names: Lookup, n: int, path: str | os.PathLike) -> tu
 
 
 def _numbers(tokens: Tokens) -> np.ndarray:
+    if len(tokens.lengths) and tokens.lengths.max() > LONGEST_NUMBER:
+        raise ValueError
     numbers = np.array(strings(tokens), "S").astype(np.float64)
     if np.isnan(numbers).any():
         raise ValueError

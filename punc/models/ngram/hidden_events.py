@@ -29,6 +29,14 @@ def label_histories(tokens: int, labels: int) -> list[LabelHistory]:
     return fill(tokens - 1)
 
 
+def count_histories(tokens: int, labels: int) -> int:
+    """How many there are, without making them; at some point simply very many."""
+    before, count = 1, 1
+    for _ in range(min(tokens - 1, 100)):
+        before, count = count, count + (labels - 1) * before
+    return count
+
+
 def visible(labels: LabelHistory, tokens: int) -> LabelHistory:
     """Those of the labels before a word, the nearest first, that are among the last `tokens` tokens up to it."""
     left, result = tokens - 1, []

@@ -27,7 +27,7 @@ from punc.data.labels import LabelSet
 from punc.models.base import NonGradientModel
 from punc.models.ngram import entropy_pruning
 from punc.models.ngram.backoff import Backoff, Order, read_arpa
-from punc.models.ngram.hidden_events import log_posteriors
+from punc.models.ngram.hidden_events import count_histories, log_posteriors
 from punc.tokens.store import Store
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import END, UNK, Vocabulary
@@ -37,6 +37,7 @@ logger = logging.getLogger(__name__)
 WRITE_SIZE = 1 << 20  # tokens written at once
 RESERVED = "<s>", "</s>", "<unk>", "<UNK>"  # tokens of language models that are not words of a text
 UNKNOWN = "<UNK>"  # a word like others; `<unk>` is what the estimation has for words that it never saw
+MOST_STATES = 10_000  # label histories of a model whose posteriors can be computed
 EM_ROUNDS, EM_TOLERANCE = 100, 1e-5
 
 
@@ -102,6 +103,12 @@ class Model(NonGradientModel):
             if not orders or len(orders[0].log_probs) != self.vocab + self.n_labels + 1:
                 raise ValueError("not the unigrams of this vocabulary")
         self.seen = max(len(model.orders) for model in self.models)
+
+    def check(self) -> None:
+        for model in self.models:
+            model.check()
+        if not self.models or count_histories(max(self.seen - 1, 1), self.n_labels) > MOST_STATES:
+            raise ValueError("no models, or of too high an order")
 
     def log_posteriors_of(self, data: StoreSet) -> np.ndarray:
         return log_posteriors(np.asarray(data.ids), np.asarray(data.offsets), self.n_labels, self.seen, self.log_probs,

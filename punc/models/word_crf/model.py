@@ -130,6 +130,14 @@ class Model(NonGradientModel):
             raise ValueError("not the labels of this model")
         self.finder = self._finder()
 
+    def check(self) -> None:
+        integers = [*self.keys, *self.finder.triggers, *self.finder.tables.values()]
+        numbers = [*self.weights, self.arrays["transitions"], self.arrays["bias"]]
+        if any(array.ndim != 1 or array.dtype.kind != "i" for array in integers):
+            raise ValueError("not keys")
+        if any(array.dtype.kind != "f" for array in numbers):
+            raise ValueError("not weights")
+
     def log_posteriors_of(self, data: StoreSet) -> np.ndarray:
         text, scores = self._text(data), np.empty((len(data.ids), self.n_labels), np.float32)
         for start in range(0, len(scores), BATCH_SLOTS):

@@ -1,4 +1,7 @@
-"""XML of machine translation: `<doc docid="…">` is a stream, `<seg>` an utterance of prose."""
+"""XML of machine translation: `<doc docid="…">` is a stream, `<seg>` an utterance of prose.
+
+Text outside of segments, as in `<title>`, is left out, and its words are counted.
+"""
 
 import html
 import re
@@ -8,7 +11,9 @@ from collections.abc import Iterator
 from punc.text.formats import prose
 from punc.text.passages import Passage, Unreadable
 
-TAG = re.compile(r"<doc\b([^>]*)>|<seg\b[^>]*>([^<]*(?:<(?!/?seg\b)[^<]*)*)</seg\s*>", re.IGNORECASE)
+TAG = re.compile(r"<doc\b([^<>]*)>|<seg\b[^>]*>([^<]*(?:<(?!/?seg\b)[^<]*)*)</seg\s*>", re.IGNORECASE)
+MARKUP = re.compile(r"<[A-Za-z/!?][^<>]*>")  # `a < b` has none
+OUTSIDE = "words outside a <seg>, left out"
 DOCID = re.compile(r"""docid\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", re.IGNORECASE)
 
 
@@ -24,15 +29,22 @@ class Format(prose.Format):
         return True
 
     def passages(self, text: str, line_start: bool, repairs: Counter[str]) -> Iterator[Passage]:
-        stream, matches = None, list(TAG.finditer(text))
+        stream, matches, end = None, list(TAG.finditer(text)), 0
         check_segments(text, [match.start() for match in matches if match[2] is not None])
         for match in matches:
+            repairs[OUTSIDE] += len(plain(text[end:match.start()]).split())
+            end = match.end()
             if match[2] is None:
                 stream = document_name(match)
                 continue
-            part = self.without_removed(html.unescape(re.sub(r"<[^<>]*>", " ", match[2])))
-            yield self.passage(part, repairs)._replace(stream=stream, end=True)
+            yield self.passage(self.without_removed(plain(match[2])), repairs)._replace(stream=stream, end=True)
             stream = None
+        repairs[OUTSIDE] += len(plain(text[end:]).split())
+
+
+def plain(text: str) -> str:
+    """Text without markup."""
+    return html.unescape(MARKUP.sub(" ", text.replace("<![CDATA[", " ").replace("]]>", " ")))
 
 
 def document_name(match: re.Match[str]) -> str:

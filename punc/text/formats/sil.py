@@ -1,5 +1,9 @@
 """Words, pauses and marks, separated by blanks: `word <sil=0.123> ,COMMA word .PERIOD`.
 
+A mark is spelt as itself and its name, one of NAMES or a label's; `'CAUSE` and `$MILLION` are words. Files without
+pauses give a data directory without them. A pipe cannot be searched for pauses before it is read, so it counts as
+having some.
+
 Repairs, each counted:
 
 - A negative pause, and negative zero, is 0.
@@ -13,13 +17,15 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from punc.data.datadir import LATEST
 from punc.text.file_parts import contains
 from punc.text.passages import Passage, Unreadable
 from punc.text.prose_reader import legal
 from punc.text.text_format import STREAM_OPTIONS, TextFormat
 
 SILENCE = re.compile(r"<sil=([^>]*)>")
-SPELT_MARK = re.compile(r"([^\w\s<]+)[A-Z]{4,}")
+SPELT_MARK = re.compile(r"([^\w\s<]+)([A-Z]{4,})")
+NAMES = frozenset(("COMMA", "PERIOD", "QUESTIONMARK", "EXCLAMATIONMARK", "COLON", "SEMICOLON", "DASH"))
 
 
 class Format(TextFormat):
@@ -28,7 +34,7 @@ class Format(TextFormat):
     takes = (*STREAM_OPTIONS, "lowercase")
 
     def has_pauses(self, inputs: Sequence[str | os.PathLike[str]]) -> bool:
-        return any(contains(path, b"<sil=") for path in inputs)
+        return any(not os.path.isfile(path) or contains(path, b"<sil=") for path in inputs)
 
     def passages(self, text: str, line_start: bool, repairs: Counter[str]) -> Iterator[Passage]:
         for stream, part in self.streams(text, line_start):
@@ -38,7 +44,7 @@ class Format(TextFormat):
         words: list[str] = []
         labels: list[str] = []
         pauses: list[float] = []
-        lead, lead_pause = "", None
+        lead, lead_pause, names = "", None, NAMES.union(self.reader.labels.names)
         for item in items:
             if silence := SILENCE.fullmatch(item):
                 pause = read_pause(silence[1], repairs)
@@ -46,7 +52,7 @@ class Format(TextFormat):
                     pauses[-1] = pause
                 else:
                     lead_pause = pause
-            elif mark := SPELT_MARK.fullmatch(item):
+            elif (mark := SPELT_MARK.fullmatch(item)) and mark[2] in names:
                 label = self.reader.labels.reading([mark[1]])
                 if mark[1] not in self.reader.labels.marks:
                     repairs["marks that the label set does not read, dropped"] += 1
@@ -65,7 +71,7 @@ def read_pause(value: str, repairs: Counter[str]) -> float:
     """A pause in seconds. Raises Unreadable if `value` is not one."""
     try:
         pause = float(value)
-        if not pause < float("inf"):
+        if not pause < LATEST:
             raise ValueError
     except ValueError:
         raise Unreadable(f"'{value}' is not a pause", "write <sil=SECONDS>", f"<sil={value}>") from None

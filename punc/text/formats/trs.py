@@ -12,8 +12,10 @@ Repairs, each counted:
   are kept.
 - The speaker of a turn with words and no speaker is `unknown`.
 - A mark before a turn's first word is dropped.
+- Text outside of turns has no time, and is left out.
 """
 
+import html
 import os
 import re
 from collections import Counter
@@ -23,8 +25,8 @@ from typing import NamedTuple
 from xml.parsers import expat
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_dir, open_input
-from punc.data.datadir import Utterance, write_tables
+from punc.base.files import open_input
+from punc.data.datadir import LATEST, Utterance, new_data_dir, write_tables
 from punc.text.format import Format as BaseFormat
 from punc.text.prose_reader import TextReader
 
@@ -46,7 +48,7 @@ class Format(BaseFormat):
 
 
 class Event(NamedTuple):
-    """Part of a file: the beginning of an element (`Turn`), its end (`/Turn`), or text (no name)."""
+    """Part of a file: the beginning of an element (`Turn`), its end (`/Turn`), or the text before it (no name)."""
 
     name: str
     attributes: dict[str, str]
@@ -65,13 +67,22 @@ class TurnPart(NamedTuple):
 
 def read_events(path: str | os.PathLike[str]) -> list[Event]:
     """The elements and texts of a file. Raises InputError if it is not XML, or not Transcriber's."""
-    events = []
+    events: list[Event] = []
+    texts: list[str] = []  # since the last element; expat gives a long text in pieces, which may end inside words
+
+    def element(name: str, attributes: dict[str, str] | None = None) -> None:
+        if texts:
+            events.append(Event("", {}, "".join(texts), parser.CurrentLineNumber))
+            texts.clear()
+        events.append(Event(name, attributes or {}, "", parser.CurrentLineNumber))
+
     parser = expat.ParserCreate()
     parser.buffer_text = True
-    parser.StartElementHandler = lambda name, attributes: events.append(
-        Event(name, attributes, "", parser.CurrentLineNumber))
-    parser.EndElementHandler = lambda name: events.append(Event(f"/{name}", {}, "", parser.CurrentLineNumber))
-    parser.CharacterDataHandler = lambda text: events.append(Event("", {}, text, parser.CurrentLineNumber))
+    parser.StartElementHandler = element
+    parser.EndElementHandler = lambda name: element(f"/{name}")
+    parser.CharacterDataHandler = texts.append
+    # expat skips what only the DTD declares, which is not read: names of HTML are known, others stay as they are.
+    parser.SkippedEntityHandler = lambda name, of_dtd: texts.extend([] if of_dtd else [html.unescape(f"&{name};")])
     with open_input(path) as file:
         try:
             parser.ParseFile(file)
@@ -88,7 +99,7 @@ def event_time(event: Event, attribute: str, path: str | os.PathLike[str]) -> fl
     """A time of an element. Raises InputError if the element does not have it."""
     try:
         time = round(float(event.attributes[attribute]), 3)  # as `segments` has them
-        if not 0 <= time < float("inf"):
+        if not 0 <= time < LATEST:
             raise ValueError
     except (KeyError, ValueError):
         value = event.attributes.get(attribute)
@@ -111,7 +122,7 @@ class Turn:
 
     def sync(self, time: float, repairs: Counter[str]) -> None:
         """Begin a text at `time`, in seconds."""
-        last = max([self.begin, *(begin for begin, _ in self.texts)])
+        last = self.texts[-1][0] if self.texts else self.begin
         if time >= self.end or time < last or (time == last and self.texts):
             repairs["syncs that jump back or past their turn's end, joined to the one before"] += 1
         else:
@@ -141,15 +152,17 @@ class Turn:
 def read_turns(path: str | os.PathLike[str], repairs: Counter[str]) -> Iterator[list[TurnPart]]:
     """The parts with text of each turn of a file.
 
-    Raises InputError if the file is not Transcriber's, for a turn or `<Sync>` without its time, and for a turn that
-    ends before it begins.
+    Raises InputError if the file is not Transcriber's, for a turn or `<Sync>` without its time, for a turn that ends
+    before it begins, and for one inside another.
     """
     turn: Turn | None = None
     for event in read_events(path):
         if event.name == "Turn":
+            if turn:
+                raise InputError("a turn inside another one", "end the first with </Turn>", path, event.line)
             turn = Turn(event, path)
         elif turn is None:
-            continue
+            repairs["words outside a turn, left out"] += len(event.text.split())
         elif event.name == "/Turn":
             yield turn.parts(repairs)
             turn = None
@@ -202,6 +215,8 @@ def prepare_trs(paths: Iterable[str | os.PathLike[str]], output: str | os.PathLi
         recording = legal_id(Path(path).stem)
         if recording in files:
             raise InputError(f"a second file is called '{recording}'", "rename it", path)
+        if not os.path.abspath(path).isprintable():  # nor is what is not UTF-8
+            raise InputError("no line of wav.scp can have this name", "rename the file or its directory", path)
         files[recording] = path
         for utterance, part in utterances(path, reader, remove, repairs):
             if utterance.id in found:
@@ -216,11 +231,9 @@ def prepare_trs(paths: Iterable[str | os.PathLike[str]], output: str | os.PathLi
 def write_found(output: Path, found: Mapping[str, tuple[Utterance, str]],
                 files: Mapping[str, str | os.PathLike[str]]) -> None:
     """Write the data directory of utterances, with `segments`, and with `wav.scp` of the recordings `files`."""
-    with atomic_dir(output) as tmp:
+    with new_data_dir(output, "pauses.scp", "pauses.ark", "reco2file_and_channel") as tmp:
         ids = sorted(found, key=str.encode)
         write_tables(tmp, output, (found[id][0] for id in ids))
         (tmp / "segments").write_text("".join(f"{id} {found[id][1]}\n" for id in ids), encoding="utf-8")
         (tmp / "wav.scp").write_text("".join(f"{name} {Path(file).absolute().with_suffix('.wav')}\n"
                                              for name, file in files.items()), encoding="utf-8")
-    for stale in ("pauses.scp", "pauses.ark", "reco2file_and_channel"):
-        (output / stale).unlink(missing_ok=True)

@@ -1,7 +1,7 @@
 """Words as tokens: each word is one token, or `<unk>` if it is not in the vocabulary."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +30,9 @@ class WordTokenizer(Tokenizer):
 
     def encode(self, words: Sequence[str]) -> Encoding:
         return one_each(self.vocabulary.ids(words))
+
+    def word_encoder(self) -> Callable[[str], tuple[int]]:
+        return lambda word: (self.vocabulary.id(word),)
 
     def text_encoder(self) -> "WordEncoder":
         return WordEncoder(Lookup(self.vocabulary.tokens, UNK))

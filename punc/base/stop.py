@@ -1,0 +1,113 @@
+"""Ctrl-C and SIGTERM: the program cleans up and ends within two seconds, and says so in one line."""
+
+import contextlib
+import functools
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any
+
+SIGNALS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+GRACE = 1.5  # s to clean up in; after that, the next command that writes there removes what is left
+
+_received = 0  # the signal that ends the program
+_held = 0  # blocks that must not be broken off
+_said = threading.Lock()  # taken by the one that says so
+
+
+class Stopped(KeyboardInterrupt):
+    """Raised in the main thread by the first signal; `str()` says which one."""
+
+    def __init__(self, number: int):
+        super().__init__(SIGNALS[signal.Signals(number)])
+        self.status = 128 + number
+
+
+def watch(name: str) -> None:
+    """From now on, the first Ctrl-C or SIGTERM raises Stopped, and others do nothing.
+
+    A thread ends the process, with the program's name in its line, if it still runs GRACE later: a library may not let
+    the exception through, or compute for long. Signals that the caller has ignored, as nohup does, stay so.
+    """
+    for number in SIGNALS:
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _raise)
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    threading.Thread(target=_end_late, args=(reader, name), daemon=True).start()
+    sys.unraisablehook = functools.partial(_unraisable, sys.unraisablehook)
+
+
+def _unraisable(otherwise: Callable[[Any], None], unraisable: Any) -> None:
+    """Raise Stopped again, soon, if it came where Python lets no exception through, as in a callback of an import."""
+    global _received
+    if isinstance(unraisable.exc_value, Stopped):
+        number, _received = _received, 0
+        threading.Timer(0.01, signal.raise_signal, [number]).start()
+    else:
+        otherwise(unraisable)
+
+
+def _raise(number: int, frame: FrameType | None) -> None:
+    global _received
+    if not _received:
+        _received = number
+        if not _held:
+            raise Stopped(number)
+
+
+@contextlib.contextmanager
+def held() -> Iterator[None]:
+    """A signal in the block, which is short, raises Stopped when the block ends."""
+    global _held
+    before = _received
+    _held += 1
+    try:
+        yield
+    finally:
+        _held -= 1
+    if _received and not before and not _held:
+        raise Stopped(_received)
+
+
+def _end_late(reader: int, name: str) -> None:
+    while (number := os.read(reader, 1)[0]) not in SIGNALS:
+        pass
+    time.sleep(GRACE)
+    say(name, Stopped(number))
+    os._exit(Stopped(number).status)
+
+
+def received() -> Stopped | None:
+    """What ends the program, even if a library has made another error of it; None if no signal has come."""
+    return Stopped(_received) if _received else None
+
+
+def say(name: str, stopped: Stopped) -> None:
+    """Print that the program ends, once; not if torchrun ends a rank because another has failed, which has its line."""
+    if stopped.status == 128 + signal.SIGTERM and os.environ.get("WORLD_SIZE", "1") != "1":
+        return
+    if _said.acquire(blocking=False):
+        with contextlib.suppress(OSError):
+            os.write(2, f"{name}: {stopped}\n".encode())
+
+
+@contextlib.contextmanager
+def signals_wait() -> Iterator[None]:
+    """No signal comes in the block, nor in a process that it starts, until `let_through` is called there."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def let_through() -> None:
+    """In a worker process: leave Ctrl-C to the parent, and let SIGTERM through."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)

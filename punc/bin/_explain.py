@@ -1,0 +1,80 @@
+"""Any error as one line: what is wrong, and what to do."""
+
+import contextlib
+import errno
+import os
+import platform
+import shlex
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+
+from punc import __version__
+from punc.base.errors import InputError, one_line
+from punc.base.options import with_options
+
+ERRNO = {
+    errno.ENOSPC: ("no space left on the disk", "free some, or write to another disk"),
+    errno.EDQUOT: ("your quota on the disk is used up", "remove some files, or write to another disk"),
+    errno.EFBIG: ("the file gets larger than is allowed", "raise the limit: ulimit -f unlimited"),
+    errno.EMFILE: ("too many open files", "raise the limit: ulimit -n 4096"),
+    errno.ENOMEM: ("not enough memory", "use fewer processes (--nj), or another machine"),
+    errno.EACCES: ("permission denied", "change its permissions, or name another file"),
+    errno.EPERM: ("not permitted", "change its owner or permissions, or name another file"),
+    errno.EROFS: ("the file system is read-only", "name a file on another one"),
+}
+OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "cannot allocate memory")
+STREAMS = {"stdin": "input", "stdout": "output"}
+
+
+def explain(error: Exception, name: str, closed: Sequence[str] = ()) -> str:
+    """The line for an error of the program `name`; `closed` are the standard streams that the caller has closed.
+
+    An error that no user can have caused is one of the program: the line then names a file with the traceback.
+    """
+    if isinstance(error, InputError):
+        return with_options(error)
+    if _is_memory(error):
+        return "not enough memory; use fewer processes (--nj), smaller batches (--batch-size), or another machine"
+    if isinstance(error, OSError):
+        return one_line(_explain_os(error, closed))
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" in {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
+    what = one_line(f"{type(error).__name__}: {error}", 300).rstrip(": ")
+    return one_line(f"an error of the program, {what}{place}; report it with {_write_log(error, name)}")
+
+
+def say(line: str) -> None:
+    """Print a line to standard error, if that can be."""
+    with contextlib.suppress(OSError):
+        print(line, file=sys.stderr, flush=True)
+
+
+def _is_memory(error: Exception) -> bool:
+    """Whether memory was not enough, for Python, NumPy, or PyTorch on any device."""
+    return isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError) and any(text in str(error).lower() for text in OUT_OF_MEMORY))
+
+
+def _explain_os(error: OSError, closed: Sequence[str]) -> str:
+    if error.errno == errno.EBADF and set(closed) & STREAMS.keys():
+        which = " and ".join(f"standard {STREAMS[stream]}" for stream in closed if stream in STREAMS)
+        return f"{which} is closed; leave it open, or redirect it to a file"
+    place = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, (str, bytes, os.PathLike)) else ""
+    known = ERRNO.get(error.errno or 0)
+    what, remedy = known or (error.strerror or str(error), "check the path, its permissions and the free space")
+    return f"{place}{what}; {remedy}"
+
+
+def _write_log(error: Exception, name: str) -> str:
+    """Write the traceback to a new file for temporary files. Returns the file's name."""
+    lines = [f"# {shlex.join([name, *sys.argv[2:]])}\n",
+             f"# punc {__version__}, Python {platform.python_version()}, {platform.platform()}\n",
+             *traceback.format_exception(error)]
+    with contextlib.suppress(OSError):
+        file, path = tempfile.mkstemp(".log", f"{name.replace(' ', '-')}-", text=True)
+        with open(file, "w", encoding="utf-8", errors="backslashreplace") as log:
+            log.writelines(lines)
+        return path
+    return "the output of the same command: its traceback could not be written to a file"

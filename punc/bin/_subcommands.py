@@ -1,0 +1,80 @@
+"""The subcommands of `punc`, found by their file names; the usage; the completion of command lines."""
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from punc import __version__
+from punc.base import completion
+from punc.base.errors import InputError
+from punc.base.options import nearest
+
+# The subcommands that `punc --help` describes, in this order. Others, which scripts call, are only named.
+DESCRIBED = ("prepare", "pauses", "make-store", "train", "pack", "punctuate", "transcript", "score", "join",
+             "results", "publish", "validate", "project", "plot-pauses")
+FOLDER = Path(__file__).parent
+
+
+def commands() -> list[str]:
+    """The subcommands: the modules next to this one, as `make-store` for make_store.py."""
+    found = {path.stem.replace("_", "-") for path in FOLDER.glob("[!_]*.py")} - {"main"}
+    return [*(name for name in DESCRIBED if name in found), *sorted(found.difference(DESCRIBED))]
+
+
+def summary(command: str) -> str:
+    """What a subcommand does, by the first line of its file: "`punc train`: train a model." gives "train a model"."""
+    with open(FOLDER / f"{command.replace('-', '_')}.py", encoding="utf-8") as file:  # an import would be slow
+        return file.readline().partition(": ")[2].strip('".\n')
+
+
+def usage() -> str:
+    lines = [f"  {name:<13}{summary(name)}" for name in commands() if name in DESCRIBED]
+    plumbing = ", ".join(name for name in commands() if name not in DESCRIBED)
+    return "\n".join(["usage: punc SUBCOMMAND [options] …", "", *lines, "", f"Scripts also use: {plumbing}.",
+                      "punc SUBCOMMAND --help describes one; punc --version prints the version."])
+
+
+def run(command: str, arguments: Sequence[str]) -> int:
+    """Run `main(arguments)` of a subcommand's module, which is imported only now: torch is slow to load."""
+    if command not in commands():
+        raise InputError(f"no subcommand '{command}'", nearest(command, commands()))
+    if command in ("punctuate", "transcript"):
+        # NumPy's products in decoding are small, so threads would wait for each other. OpenBLAS reads this when NumPy
+        # is imported, here and in worker processes.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    return importlib.import_module(f"punc.bin.{command.replace('-', '_')}").main(arguments) or 0
+
+
+def dispatch(arguments: Sequence[str]) -> int:
+    """Print the usage or the version, or run a subcommand; all output is written when this returns."""
+    if completion.asked():
+        complete()
+    try:
+        if not arguments:
+            print(usage(), file=sys.stderr)
+            return 1
+        if arguments[0] in ("-h", "--help", "help"):
+            print(usage())
+        elif arguments[0] == "--version":
+            print(f"punc {__version__}")
+        else:
+            return run(arguments[0], arguments[1:])
+        return 0
+    finally:
+        sys.stdout.flush()
+
+
+def complete() -> None:
+    """Answer the shell, which asks how a command line can go on; only the line's subcommand is imported."""
+    words = completion.words()[1:]
+    if words and words[0] in commands():
+        completion.leave_out_first_word()
+        run(words[0], words[1:])
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("subcommand", choices=commands())
+    parser.add_argument("--help", action="store_true")
+    parser.add_argument("--version", action="store_true")
+    completion.complete(parser)

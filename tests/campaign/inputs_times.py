@@ -1,0 +1,143 @@
+"""Times of words: CTM by both readers, STM, TextGrids; and the tables of a data directory that a CTM belongs to."""
+
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from inputs_text import ctm, fifth_column, without_comments
+from kind import Kind, Read, named, word, words
+
+from punc.decoding.asr_input import read_ctm as read_asr_ctm
+from punc.decoding.cues import make_cues
+from punc.decoding.subtitles import cue_texts, paragraphs, srt, vtt
+from punc.timing.decode_dir import find_ctm
+from punc.timing.fast_ctm import CtmFile
+from punc.timing.pauses import stream_pauses, word_times
+from punc.timing.stm import read_stm
+
+SECONDS = r"(\d+(?:\.\d+)?) *\n"
+WHOLE = re.compile(rf'^ *(?:xmin = )?{SECONDS} *(?:xmax = )?{SECONDS} *(?:text = )?"([^"\s]*)" *$',
+                   re.MULTILINE | re.ASCII)
+
+
+def kinds() -> Iterator[Kind]:
+    yield Kind("times ctm", make_ctm, read_times, ("ctm",), fifth_column)
+    yield Kind("times TextGrid", make_textgrid, read_times, ("a.TextGrid",), textgrid_words)
+    yield Kind("stm", make_stm, read_stm_file, ("stm",), after_fifth_column)
+    yield Kind("transcript", make_transcript, read_transcript,
+               ("ctm", "data/utt2spk", "data/segments", "data/reco2file_and_channel"), fifth_column)
+    yield Kind("decode dir", make_decode, read_decode, ("decode/scoring_kaldi/best_wer",))
+
+
+def after_fifth_column(data: bytes) -> bytes:
+    """The words of an STM."""
+    lines = without_comments(data).replace(b"\t", b" ").split(b"\n")
+    return b" ".join(b" ".join(line.split()[5:]) for line in lines)
+
+
+def make_ctm(folder: Path, rng: random.Random) -> None:
+    (folder / "ctm").write_text(ctm(rng))
+
+
+def make_textgrid(folder: Path, rng: random.Random) -> None:
+    text, intervals, time = words(rng, rng.randrange(1, 10)), [], 0.0
+    for i, one in enumerate(text, 1):
+        end = time + rng.random() + 0.01
+        mark = rng.choice((one, one, one, "", "sil"))
+        intervals.append((i, time, end, mark))
+        time = end
+    if rng.randrange(2):
+        rows = "".join(f'        intervals [{i}]:\n            xmin = {a}\n            xmax = {b}\n'
+                       f'            text = "{mark}"\n' for i, a, b, mark in intervals)
+        content = (f'File type = "ooTextFile"\nObject class = "TextGrid"\n\nxmin = 0\nxmax = {time}\ntiers? <exists>\n'
+                   f'size = 1\nitem []:\n    item [1]:\n        class = "IntervalTier"\n        name = "words"\n'
+                   f'        xmin = 0\n        xmax = {time}\n        intervals: size = {len(text)}\n{rows}')
+    else:
+        rows = "".join(f'{a}\n{b}\n"{mark}"\n' for _, a, b, mark in intervals)
+        content = (f'File type = "ooTextFile"\nObject class = "TextGrid"\n\n0\n{time}\n<exists>\n1\n"IntervalTier"\n'
+                   f'"words"\n0\n{time}\n{len(text)}\n{rows}')
+    (folder / "a.TextGrid").write_text(content, encoding=rng.choice(("utf-8", "utf-16")))
+
+
+def textgrid_words(data: bytes) -> bytes:
+    """What the intervals that are whole and have a length have between their quotes."""
+    text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8", "ignore")
+    return " ".join(found[3] for found in WHOLE.finditer(text) if float(found[1]) < float(found[2])).encode()
+
+
+def read_times(folder: Path, rng: random.Random) -> Read:
+    repairs: Counter[str] = Counter()
+    sources = word_times(next(folder.iterdir()), repairs=repairs)
+    found = []
+    for id in sources:
+        timing = sources[id]()
+        found += [row.word for row in timing.words]
+        text = [row.word for row in timing.words] + ["more"]
+        pauses = stream_pauses(id, [("u", text)], sources)
+        if any(map(len, pauses)) and (np.isinf(pauses[0]).any() or (pauses[0] < 0).any()):
+            raise AssertionError("a pause that is none")
+    return Read(" ".join([*found, *sources]).encode(), named(repairs))
+
+
+def make_stm(folder: Path, rng: random.Random) -> None:
+    lines = [f"rec 1 spk {i} {i + 0.5} {rng.choice(('', '<o,f0,male> '))}{' '.join(words(rng, 4))}\n"
+             for i in range(rng.randrange(1, 6))]
+    lines += [";; comment\n", "rec 1 spk 99 100 ignore_time_segment_in_scoring\n"]
+    (folder / "stm").write_text("".join(lines))
+
+
+def read_stm_file(folder: Path, rng: random.Random) -> Read:
+    repairs: Counter[str] = Counter()
+    rows = list(read_stm(folder / "stm", repairs))
+    return Read(" ".join(" ".join((*row[:3], row.label or "", *row.words)) for row in rows).encode(), named(repairs))
+
+
+def make_transcript(folder: Path, rng: random.Random) -> None:
+    data, kind = folder / "data", rng.randrange(3)
+    data.mkdir()
+    utts = [(f"spk{i}-{j}", f"spk{i}", f"rec{i}", j * 20.0, j * 20 + 19.5) for i in range(3) for j in range(2)]
+    (data / "utt2spk").write_text("".join(f"{utt} {spk}\n" for utt, spk, *_ in utts))
+    (data / "text").write_text("".join(f"{utt} x\n" for utt, *_ in utts))
+    if kind:
+        (data / "segments").write_text("".join(f"{utt} {rec} {a} {b}\n" for utt, _, rec, a, b in utts))
+        (data / "reco2file_and_channel").write_text("".join(f"rec{i} file{i} A\n" for i in range(3)))
+    ids = [f"file{i} A" for i in range(3)] if kind == 1 else [f"{utt} 1" for utt, *_ in utts]
+    lines = []
+    for id in ids:
+        for i, text in enumerate(words(rng, 5)):
+            lines.append(f"{id} {i * 0.5} 0.4 {text}\n")
+    (folder / "ctm").write_text("".join(lines))
+
+
+def read_transcript(folder: Path, rng: random.Random) -> Read:
+    found: list[str] = []
+    with CtmFile(folder / "ctm") as file:
+        lines = sum(run.lines for run in file.runs())
+        for part in read_asr_ctm(folder / "data", file):
+            found += part.words
+            marks = np.array([rng.randrange(3) for _ in part.words], np.int8)
+            bounds = np.unique([0, *(end for _, end in part.recordings)])
+            cues = make_cues(part.words, marks, part.timed.begins, part.timed.ends, part.turns, bounds[1:])
+            texts = list(cue_texts(part.words, cues))
+            shown = " ".join(cue.text.replace("\n", " ") for cue in texts)
+            if shown.split(" ") != " ".join(part.words).split(" ") and part.words:
+                raise AssertionError("subtitles of other words")
+            srt(texts), vtt(texts), paragraphs(part.words, marks, part.pauses, part.turns)
+        if len(found) > lines:
+            raise AssertionError("more words than lines")
+    return Read(" ".join(found).encode(), named(file.repairs))
+
+
+def make_decode(folder: Path, rng: random.Random) -> None:
+    for name in ("score_9_0.0", "score_10_0.5"):
+        (folder / "decode" / name).mkdir(parents=True)
+        (folder / "decode" / name / "test.ctm").write_text(f"a 1 0 1 {word(rng)}\n")
+    (folder / "decode/scoring_kaldi").mkdir()
+    (folder / "decode/scoring_kaldi/best_wer").write_text("%WER 12.34 [ 1 / 8, 0 ins ] exp/decode/wer_10_0.5\n")
+
+
+def read_decode(folder: Path, rng: random.Random) -> None:
+    find_ctm(folder / "decode", "test")

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""usage: kills.py [--kills N] [--commands NAME,…] [--seed N]
+
+Kills every command of punc that writes a directory, before each call that changes one (replace, rename, link, unlink,
+rmdir, mkdir), and after the last. Then a reader looks at what is left: it finds the old directory or the new one, or
+refuses what it finds. Then the command runs again, to the bytes of a run that was not killed.
+
+--kills N: N kills in all, drawn from these; 0: each once. The counts are printed; the status is 1 if one is not 0.
+"""
+
+import argparse
+import functools
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from world import COMMANDS, Command, make_area, make_inputs, run, state
+
+CHANGES = ("replace", "rename", "link", "unlink", "remove", "rmdir", "mkdir")
+
+
+def in_child(work: Callable[[], object]) -> int:
+    """Do something in a process of its own; returns its status, -9 if it was killed."""
+    sys.stdout.flush()
+    child = os.fork()
+    if not child:
+        status = 99
+        try:
+            status = int(work() or 0)
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def killed_at(line: list[str], area: Path, at: int, counter: Path | None = None) -> int:
+    """Run a command that is killed before its change number `at`. `counter` gets the number of its changes."""
+    made = 0
+
+    def change(*arguments, call, **options):
+        nonlocal made
+        if made == at:
+            os.kill(os.getpid(), signal.SIGKILL)
+        made += 1
+        return call(*arguments, **options)
+
+    def work() -> int:
+        os.chdir(area)
+        for name in CHANGES:
+            setattr(os, name, functools.partial(change, call=getattr(os, name)))
+        status = run(line)
+        if counter:
+            counter.write_text(str(made))
+        return status
+
+    return in_child(work)
+
+
+def kill_command(place: Path, name: str, command: Command, draws: Callable[[int], list[int]]) -> Counter[str]:
+    """Kill a command at the changes that `draws` takes of their number. Returns counts."""
+    counts: Counter[str] = Counter()
+    area, work = place / name, place / f"{name}.work"
+    old, new = make_area(place, area, command)
+    shutil.copytree(area, work, symlinks=True)
+    assert killed_at(command.line, work, -1, place / "changes") == 0
+    for at in draws(int((place / "changes").read_text())):
+        shutil.rmtree(work)
+        shutil.copytree(area, work, symlinks=True)
+        status = killed_at(command.line, work, at)
+        counts["kills"] += status == -9
+        found = looked(work, command, place)
+        without_pauses = name == "pauses" and found not in (old, new) and not (work / "data/pauses.scp").exists()
+        kind = "old" if found == old else "new" if found == new else "refused" if found in ("refused", "") \
+            else "without pauses" if without_pauses else "MIXTURES"
+        counts[kind] += 1
+        if kind == "MIXTURES" or not found:
+            counts["reader errors"] += not found
+            print(f"{name}, change {at}: {kind} {sorted(map(str, work.rglob('*')))}")
+        again = in_child(lambda: (os.chdir(work), run(command.line))[1])
+        if looked(work, command, place) != new or (again and command.line[0] != "join"):
+            counts["runs after it that did not mend it"] += 1
+            print(f"{name}, change {at}: status {again} when run again")
+    return counts
+
+
+def looked(work: Path, command: Command, place: Path) -> str:
+    """The state of what a command writes, by a process of its own; empty if the reader failed."""
+    (place / "found").write_text("")
+    in_child(lambda: (place / "found").write_text(state(work / command.out, command.read)) and 0)
+    return (place / "found").read_text()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kills", type=int, default=0)
+    parser.add_argument("--commands", default=",".join(COMMANDS))
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    names, draw = options.commands.split(","), random.Random(options.seed)
+    each = -(-options.kills // len(names))
+
+    def draws(changes: int) -> list[int]:
+        return list(range(changes + 1)) if not each else [draw.randrange(changes + 1) for _ in range(each)]
+
+    total: Counter[str] = Counter(kills=0, MIXTURES=0)
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        make_inputs(place)
+        for name in names:
+            begin = time.monotonic()
+            counts = kill_command(place, name, COMMANDS[name], draws)
+            print(f"{name:16} {dict(counts)} {time.monotonic() - begin:.1f} s", flush=True)
+            total += counts
+    bad = total["MIXTURES"] + total["reader errors"] + total["runs after it that did not mend it"]
+    print(f"kills {total['kills']}, mixtures {total['MIXTURES']}, {dict(total)}")
+    return int(bad > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""What the campaign knows of a kind of input: how valid ones are made, how the program reads them, and its words.
+
+A word that counts is `qz`, three letters and `q`. It comes through every reader as it is, and nothing else looks so.
+"""
+
+import importlib.util
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+WORD = re.compile(rb"qz[a-p]{3}q")
+LABELS = "O w\nCOMMA w, ,\nPERIOD w. . !\nQUESTIONMARK w? ?\n"
+NAMES = ("O", "COMMA", "PERIOD", "QUESTIONMARK")
+
+
+@dataclass
+class Read:
+    """What came of reading: the bytes of the words, and how many words the messages say are left out."""
+
+    words: bytes = b""
+    named: int = 0
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of input.
+
+    name     as it is printed
+    make     writes valid files into a folder; the random numbers vary them
+    read     reads them as the program does; None: it has no words to count
+    mutated  names of the files that are mutated
+    visible  the part of a file that has words; None: words are not counted
+    alter    changes the structure of the files in a folder; None: only bytes, lines and fields are mutated
+    share    how often it comes, compared with others
+    """
+
+    name: str
+    make: Callable[[Path, random.Random], None]
+    read: Callable[[Path, random.Random], Read | None]
+    mutated: tuple[str, ...]
+    visible: Callable[[bytes], bytes] | None = None
+    alter: Callable[[Path, random.Random], None] | None = None
+    share: int = 8
+
+
+def word(rng: random.Random) -> str:
+    return "qz" + "".join(rng.choices("abcdefghijklmnop", k=3)) + "q"
+
+
+def words(rng: random.Random, number: int) -> list[str]:
+    """Words that count, and others."""
+    return [rng.choice(("a", "the", "é", "3.5", "it's", word(rng), word(rng))) for _ in range(number)]
+
+
+def counted(text: bytes) -> Counter[bytes]:
+    """The words that count; of several without a blank between them, the first."""
+    return Counter(match[0] for match in map(WORD.search, text.split()) if match)
+
+
+def found(text: bytes) -> Counter[bytes]:
+    return Counter(WORD.findall(text))
+
+
+def named(counts: Counter[str]) -> int:
+    """The words that messages name."""
+    return sum(number for what, number in counts.items() if re.search(r"left out|removed|dropped", what))
+
+
+def all_kinds() -> Iterator[Kind]:
+    """The kinds of all files inputs_*.py next to this one."""
+    for path in sorted(Path(__file__).parent.glob("inputs_*.py")):
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec
+        assert spec.loader
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        yield from module.kinds()

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""usage: stream.py [--words N] [--streams N]
+
+Punctuates a live stream, in two ways, and watches the memory: the words through `punc punctuate en-live -`, and the
+words with a pause before each through the model as a program would call it (`streaming_logits`). Prints the smallest
+and the largest resident memory, from a tenth of the words on. The status is 1 if the largest is more than 5 % above the
+smallest, or if words have gone.
+
+--words N: 10 million by default, what people say in about two days without a break. --streams N: empty lines that end a
+stream, spread over the words; 0 by default.
+"""
+
+import argparse
+import math
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as the program does
+FLAT = 0.05  # of the smallest memory
+PLACES = 200
+PUNC = [sys.executable, "-c", "import sys; sys.argv[0] = 'punc'\nfrom punc.bin.main import main; sys.exit(main())"]
+
+
+def words(count: int, seed: int) -> Iterator[tuple[str, float]]:
+    """Words of the model's vocabulary by frequency, as 1 / rank, some that it does not know, and pauses in seconds."""
+    from punc.runtime.shipped import FOLDER
+    known = [word for word in (FOLDER / "en-live/vocab").read_text(encoding="utf-8").split("\n")[2:] if word]
+    draw = random.Random(seed)
+    for number in range(count):
+        rank = int(math.exp(draw.random() * math.log(len(known)))) - 1
+        yield known[rank] if number % 50 else f"new{number}", draw.choice((0.0, 0.1, 0.4, 1.2, math.nan))
+
+
+def resident(process: int) -> int:
+    """The resident memory of a process in KiB."""
+    return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024
+
+
+def report(name: str, count: int, seconds: float, memory: list[int]) -> bool:
+    """Print what was measured; returns whether the memory is flat."""
+    kept = memory[len(memory) // 10:]
+    flat = max(kept) <= (1 + FLAT) * min(kept)
+    print(f"{name}: {count} words, {count / seconds:,.0f} a second, memory {min(kept) / 1024:.1f} to "
+          f"{max(kept) / 1024:.1f} MiB ({100 * (max(kept) / min(kept) - 1):.1f} %): {'flat' if flat else 'NOT FLAT'}",
+          flush=True)
+    return flat
+
+
+def through_the_command(count: int, streams: int) -> bool:
+    """Words through a pipe; returns whether all came back, and memory was flat."""
+    every = count // streams if streams else count + 1
+    line = [*PUNC, "punctuate", "en-live", "-"]
+    with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        came, memory = [0], []
+
+        def read() -> None:
+            rest = b""
+            while block := os.read(process.stdout.fileno(), 1 << 16):
+                text = rest + block
+                came[0] += len(text.split()) - (0 if text[-1:].isspace() else 1)
+                rest = b"" if text[-1:].isspace() else text.split()[-1]
+            came[0] += bool(rest)
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        begin = time.monotonic()
+        for number, (word, _) in enumerate(words(count, 1), 1):
+            process.stdin.write(word.encode() + (b"\n\n" if number % every == 0 else b" "))
+            if number % max(1, count // PLACES) == 0:
+                process.stdin.flush()
+                if came[0]:  # it has loaded the model
+                    memory.append(resident(process.pid))
+        process.stdin.close()
+        reader.join()
+    whole = came[0] == count and process.returncode == 0
+    if not whole:
+        print(f"{came[0]} of {count} words came back, status {process.returncode}")
+    return report("punc punctuate en-live -", count, time.monotonic() - begin, memory) and whole
+
+
+def with_pauses(count: int) -> bool:
+    """Words and pauses through the model."""
+    import numpy as np
+
+    from punc.decoding.stepwise import streaming_logits
+    from punc.runtime.model import load_packed
+    from punc.runtime.shipped import FOLDER
+    model, memory, slots = load_packed(FOLDER / "en-live"), [], 0
+    encode, begin = model.tokenizer.encode, time.monotonic()
+    tokens = ((token, pause) for word, pause in words(count, 2) for token in encode((word,)).ids.tolist())
+    for logits in streaming_logits(model, tokens):
+        assert np.isfinite(logits).all()
+        slots += 1
+        if slots % max(1, count // PLACES) == 0:
+            memory.append(resident(os.getpid()))
+    if slots != count:
+        print(f"{slots} of {count} slots came back")
+    return report("with pauses", count, time.monotonic() - begin, memory) and slots == count
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--words", type=int, default=10_000_000)
+    parser.add_argument("--streams", type=int, default=0)
+    options = parser.parse_args()
+    return int(not all([through_the_command(options.words, options.streams), with_pauses(options.words)]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

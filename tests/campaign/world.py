@@ -1,0 +1,261 @@
+"""What the campaign runs on: two generations of small inputs, `a` and `b`, and the commands that write directories.
+
+A command reads `in/` and writes below the current directory. Where `in` is a link to the inputs of a, it makes other
+words, labels and posteriors than from b, so files of both together are noticed.
+"""
+
+import contextlib
+import hashlib
+import io
+import os
+import random
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy: processes are forked
+
+import torch
+
+from punc.base.errors import InputError
+from punc.base.jobs import read_parts
+from punc.bin.main import main
+from punc.data.datadir import DataDir
+from punc.data.labels import LabelSet
+from punc.data.validate import validate
+from punc.models.base import create, load, save
+from punc.runtime.model import load_packed
+from punc.scoring.collect import collect_scores
+from punc.scoring.page_data import read_page_data
+from punc.scoring.publish import publish
+from punc.tokens.store import Store
+from punc.tokens.vocabulary import Vocabulary
+
+LABELS = "O w\nCOMMA w, ,\nPERIOD w. . ! ?\n"
+LENGTHS = {"a": (70, 30, 41), "b": (33, 64, 52, 20)}  # words of each recording
+
+
+class Command(NamedTuple):
+    """A command line of punc.
+
+    line     its arguments; the current directory has `in`
+    out      the directory that it writes
+    read     reads `out` as the programs do that use it; raises InputError if it refuses
+    before   command lines that make what it needs
+    fresh    there is no older directory: it would not be replaced
+    """
+
+    line: list[str]
+    out: str
+    read: Callable[[Path], object]
+    before: Sequence[list[str]] = ()
+    fresh: bool = False
+
+
+def run(line: list[str], expected: str = "") -> int:
+    """Run a command line in this process, without its output; of errors, only those that are not expected are printed.
+    """
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as errors:
+        status = main(line)
+    if status and not (expected and expected in errors.getvalue()):
+        print(line, errors.getvalue(), file=sys.stderr)
+    return status
+
+
+def read_data(path: Path) -> None:
+    validate(path)
+    list(DataDir(path).utterances())
+
+
+def read_store(path: Path) -> None:
+    store = Store(path)
+    for name in store.sets:
+        store.set(name)
+
+
+def read_text(path: Path) -> None:
+    if not (path / "text").is_file():
+        raise InputError("no such file", "make it again", path / "text")
+
+
+def read_scores(path: Path) -> None:
+    collect_scores(path.parents[2])
+
+
+def read_target(path: Path) -> None:
+    publish(path, path.parent / "copy")
+
+
+DECODE = ["punctuate", "--nj", "1", "--posteriors", "true", "in/packed", "in/data"]
+PREPARE = ["prepare", "--format", "prose", "--labels", "in/labels.txt", "--keep-names", "true", "--nj", "1",
+           "in/r1.txt", "in/r2.txt", "in/r3.txt"]
+STORE = ["make-store", "--nj", "1", "--labels", "in/labels.txt"]
+SCORE = ["score", "--labels", "in/labels.txt", "--replicates", "5"]
+TRANSCRIPT = ["transcript", "--ctm", "in/asr.ctm", "in/packed", "in/asr"]
+TRAIN = ["train", "--model", "t_lstm", "--embedding-dim", "3", "--hidden-dim", "3", "--epochs", "2", "--threads", "1",
+         "--batch-size", "4", "--train-set", "data", "--dev-set", "data"]
+
+
+def shared(line: list[str], out: str, read: Callable[[Path], object], inputs: Sequence[str] = ()) -> Command:
+    """`punc join` of the parts of two jobs of a command."""
+    jobs = [[*line[:1], "--jobs", "2", "--job", str(job), *line[1:], *([f"parts/{job}", *inputs])] for job in (1, 2)]
+    return Command(["join", out, "parts/1", "parts/2"], out, read, jobs)
+
+
+COMMANDS = {
+    "prepare": Command([*PREPARE, "out"], "out", read_data),
+    "prepare-ctm": Command(["prepare", "--format", "ctm", "in/asr.ctm", "out"], "out", read_data),
+    "pauses": Command(["pauses", "data", "times.ctm"], "data", read_data),
+    "make-store": Command([*STORE, "out", "in/data"], "out", read_store),
+    "punctuate": Command([*DECODE, "out"], "out", read_data),
+    "transcript": Command([*TRANSCRIPT, "out"], "out", read_text),
+    "project": Command(["project", "--labels", "in/labels.txt", "in/data", "in/hyp", "out"], "out", read_data),
+    "score": Command([*SCORE, "in/data", "in/hyp", "scored/S/decode_t/score"], "scored/S/decode_t/score",
+                     read_scores),
+    "part": Command([*DECODE[:1], "--jobs", "1", "--job", "1", *DECODE[1:], "out"], "out",
+                    lambda path: read_parts([path])),
+    "join-prepare": shared(PREPARE, "out", read_data),
+    "join-make-store": shared([*STORE, "--vocab", "in/packed/vocab"], "out", read_store, ["in/data"]),
+    "join-punctuate": shared(DECODE, "out", read_data),
+    "join-transcript": shared(TRANSCRIPT, "out", read_text),
+    "join-score": shared([*SCORE, "in/data", "in/hyp"], "scored/S/decode_t/score", read_scores),
+    "results": Command(["results", "exp"], "exp", read_page_data),
+    "render": Command(["results", "--config", "in/results.conf", "--render", "true", "exp"], "exp", read_target,
+                      [["results", "exp"]]),
+    "publish": Command(["publish", "in/exp", "out"], "out", read_target),
+    "pack": Command(["pack", "in/model", "out"], "out", load_packed),
+    "train": Command([*TRAIN, "in/store", "out"], "out", load, fresh=True),
+}
+
+
+def make_inputs(place: Path) -> None:
+    """Make the directories in_a and in_b."""
+    for version, lengths in LENGTHS.items():
+        folder = place / f"in_{version}"
+        folder.mkdir(parents=True)
+        _write_texts(folder, lengths, random.Random(version))
+        _write_model(folder / "model", "delay", {"embedding_dim": 4, "hidden_dim": 5, "layers": 1, "delay": 2}, version)
+        os.symlink(folder.name, place / "in")
+        (folder / "results.conf").write_text(f"--title={version}\n")
+        with _inside(place):
+            for line in ([*PREPARE, "in/data"], ["pauses", "in/data", "in/times.ctm"],
+                         ["pack", "in/model", "in/packed"],
+                         ["prepare", "--format", "ctm", "in/asr.ctm", "in/asr"], [*STORE, "in/store", "in/data"],
+                         [*DECODE, "in/hyp"], [*SCORE, "in/data", "in/hyp", "in/exp/S/decode_t/score"],
+                         ["results", "in/exp"]):
+                assert run(line) == 0, line
+        os.remove(place / "in")
+
+
+@contextlib.contextmanager
+def _inside(place: Path) -> Iterator[None]:
+    before = os.getcwd()
+    os.chdir(place)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+def _write_texts(folder: Path, lengths: Sequence[int], draw: random.Random) -> None:
+    """Texts, the times of their words, and ASR output with some other words; the words say whose they are."""
+    (folder / "labels.txt").write_text(LABELS)
+    times, asr = [], []
+    for number, length in enumerate(lengths, 1):
+        said, at = [], 0.0
+        for i in range(length):
+            word = f"{folder.name[-1]}{draw.randrange(30)}"
+            mark = draw.choice(["", "", "", ",", "."])
+            said.append(word + mark)
+            pause = 0.4 * bool(mark) + draw.random() / 10
+            times.append(f"r{number} 1 {at:.2f} 0.20 {word}\n")
+            if i % 9:
+                asr.append(f"r{number} 1 {at:.2f} 0.20 {word if i % 7 else 'other'}\n")
+            at += 0.2 + pause
+        (folder / f"r{number}.txt").write_text(" ".join(said) + "\n")
+    (folder / "times.ctm").write_text("".join(times))
+    (folder / "asr.ctm").write_text("".join(asr))
+
+
+def _write_model(folder: Path, name: str, options: dict, version: str) -> None:
+    """A model of random weights that chooses every label sometimes."""
+    folder.mkdir()
+    (folder / "labels.txt").write_text(LABELS)
+    vocabulary = Vocabulary(["<unk>", "</s>", *(f"{version}{i}" for i in range(30))])
+    vocabulary.write(folder / "vocab")
+    torch.manual_seed(ord(version))
+    net = create(name, vocabulary, LabelSet.read(folder / "labels.txt"), options)
+    with torch.no_grad():
+        for weight in net.parameters():
+            weight.normal_(std=0.7)
+    save(net, folder / "final.pt")
+
+
+def make_area(place: Path, area: Path, command: Command) -> tuple[str, str]:
+    """A directory with `out` as it is made from a, ready to make it from b. Returns its states before and after."""
+    area.mkdir()
+    for folder in ("data", "exp"):
+        shutil.copytree(place / "in_a" / folder, area / folder)
+    _turn(place, area, "a")
+    run_in(area, *command.before, command.line)
+    _turn(place, area, "b")
+    if command.fresh:
+        shutil.rmtree(area / command.out)
+    run_in(area, *command.before)
+    done = area.with_name(area.name + ".done")
+    shutil.copytree(area, done, symlinks=True)
+    run_in(done, command.line)
+    states = state(area / command.out, command.read), state(done / command.out, command.read)
+    shutil.rmtree(done)
+    assert len({*states, "refused"}) == 3 or states[0] == "refused", (command.line, states)
+    return states
+
+
+def run_in(area: Path, *lines: list[str]) -> None:
+    """Run command lines in a directory, to their end."""
+    with _inside(area):
+        for line in lines:
+            assert run(line) == 0, line
+
+
+def _turn(place: Path, area: Path, version: str) -> None:
+    """Set the inputs in an area to those of a version. For `data`, which keeps its words, the times change."""
+    (area / "in").unlink(missing_ok=True)
+    (area / "in").symlink_to(place / f"in_{version}")
+    shutil.rmtree(area / "exp/S")
+    shutil.copytree(place / f"in_{version}/exp/S", area / "exp/S")
+    times = [line.split(" ") for line in (place / "in_a/times.ctm").read_text().splitlines()]
+    slower = 1 + (version == "b")
+    (area / "times.ctm").write_text("".join(
+        f"{id} 1 {float(begin) * slower:.2f} {length} {word}\n" for id, _, begin, length, word in times))
+
+
+def state(out: Path, read: Callable[[Path], object]) -> str:
+    """What a reader finds: `refused`, or a hash of the files that are not hidden; of an experiment, of its results.
+
+    progress.pt next to a finished model does not count: the next training removes it.
+    """
+    try:
+        with contextlib.redirect_stderr(io.StringIO()):
+            read(out)
+    except InputError:
+        return "refused"
+    digest = hashlib.sha256()
+    files = [*out.glob("RESULTS.*"), *out.glob("results/*")] if out.name == "exp" else out.rglob("*")
+    for file in sorted(files):
+        inside = file.relative_to(out)
+        if file.is_file() and file.name != "progress.pt" and not any(part.startswith(".") for part in inside.parts):
+            digest.update(f"{inside}\n".encode() + _content(file))
+    return digest.hexdigest()[:16]
+
+
+def _content(file: Path) -> bytes:
+    """The bytes of a file, without what is different each time: the paths and times of inputs."""
+    content = file.read_bytes()
+    if file.name in ("conf", "part.json"):
+        return b"".join(line for line in content.splitlines() if not line.startswith((b"# ", b"  ")))
+    if file.suffix == ".scp":
+        return b"".join(line.rpartition(b":")[2] for line in content.splitlines())
+    return content if file.suffix != ".pt" else b"model"

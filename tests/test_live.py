@@ -1,0 +1,79 @@
+"""Streams: words pushed one by one have the labels of the whole stream, with pauses, as soon as the model allows."""
+
+import numpy as np
+import pytest
+import torch
+
+from punc.data.labels import LabelSet
+from punc.decoding.live import decode_words, mark, open_stream
+from punc.models.base import create
+from punc.text.casing import Casing
+from punc.tokens.tokenizers.char import CharTokenizer
+from punc.tokens.vocabulary import Vocabulary
+
+LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n"
+WORDS = [f"w{i}" for i in np.random.default_rng(3).integers(0, 30, 60)]
+PAUSES = np.random.default_rng(4).choice([0, 0.1, 0.4, 2.0, np.nan], len(WORDS)).astype(np.float32)
+PAUSES[-1] = np.nan  # a stream ends without a pause
+
+
+@pytest.fixture(params=[("pause_delay", {"delay": 3, "embedding_dim": 8, "hidden_dim": 8}),
+                        ("pause_bi_lstm", {"embedding_dim": 8, "hidden_dim": 8}),
+                        ("t_lstm", {"embedding_dim": 8, "hidden_dim": 8, "init_range": 2.0})], ids=str)
+def model(request, tmp_path):
+    (tmp_path / "labels.txt").write_text(LABELS)
+    torch.manual_seed(1)
+    vocabulary = Vocabulary(["<unk>", "</s>", *(f"w{i}" for i in range(30))])
+    name, options = request.param
+    made = create(name, vocabulary, LabelSet.read(tmp_path / "labels.txt"), options)
+    with torch.no_grad():
+        for weight in made.parameters():
+            weight.normal_(std=0.6)
+    return made.eval()
+
+
+def casing(model):
+    return Casing(model.labels, {})
+
+
+@pytest.mark.parametrize("pauses", [None, PAUSES])
+@pytest.mark.parametrize("scale", [None, np.array([0.3, 1, 1, 1])])
+def test_labels_are_those_of_the_whole_stream(model, pauses, scale):
+    numbers, posteriors = decode_words(model, WORDS, pauses, scale)
+    stream = open_stream(model, casing(model), scale)
+    before = [np.nan, *(PAUSES[:-1] if pauses is not None else [np.nan] * (len(WORDS) - 1))]
+    found = [marked for word, pause in zip(WORDS, before) for marked in stream.push(word, pause)] + stream.close()
+    assert [marked.word for marked in found] == WORDS
+    assert [marked.number for marked in found] == numbers.tolist()
+    expected = np.exp(posteriors[np.arange(len(WORDS)), [marked.number for marked in found]])
+    assert np.allclose([marked.probability for marked in found], expected, atol=1e-5)
+
+
+def test_words_are_out_as_soon_as_the_model_allows(model):
+    stream, out = open_stream(model, casing(model)), 0
+    for number, word in enumerate(WORDS, 1):
+        out += len(stream.push(word))
+        assert out == (0 if model.lookahead is None else max(0, number - model.lookahead))
+    assert out + len(stream.close()) == len(WORDS)
+
+
+def test_streams_do_not_know_of_each_other(model):
+    alone = [marked.number for marked in mark(open_stream(model, casing(model)), WORDS)]
+    first, second = (open_stream(model, casing(model)) for _ in range(2))
+    found = []
+    for word in WORDS:
+        found += first.push(word)
+        second.push("w1")
+    assert [marked.number for marked in found + first.close()] == alone
+
+
+def test_tokens_of_words_that_wait_for_the_next(tmp_path):
+    (tmp_path / "labels.txt").write_text(LABELS)
+    torch.manual_seed(2)
+    tokenizer = CharTokenizer.learn({b"abc": 3, b"b": 2}, 20)
+    model = create("delay", tokenizer.vocabulary, LabelSet.read(tmp_path / "labels.txt"),
+                   {"delay": 2, "hidden_dim": 8}, tokenizer)
+    words = ["abc", "b", "cab", "a"]
+    found = list(mark(open_stream(model.eval(), casing(model)), words))
+    assert [marked.word for marked in found] == words
+    assert [marked.number for marked in found] == decode_words(model, words, None)[0].tolist()

@@ -1,0 +1,26 @@
+# Sourced by scripts that run jobs: quotes words for the command line of run.pl, slurm.pl and queue.pl.
+#
+# These programs make one line for bash of their arguments. An argument without blanks goes there as it is, and one with
+# blanks in double quotes, so bash runs a $(…) in it. Kaldi's queue.pl and slurm.pl also write the line to a here-document,
+# where bash runs $(…) even in single quotes. And JOB becomes the number of the job wherever it is.
+# shellcheck shell=bash disable=SC2034
+
+# quote WORD …: sets the array `quoted` to words that get through unchanged. All bytes but some harmless ones become
+# $'\xHH', which has no blank, and means nothing in a here-document; JOB becomes J$'\x4f'B.
+quote() {
+  local LC_ALL=C safe='[A-Za-z0-9_./:=@%+,-]' word char code result i
+  quoted=()
+  for word; do
+    result=
+    for ((i = 0; i < ${#word}; i++)); do
+      char=${word:i:1}
+      # shellcheck disable=SC2254
+      case $char in
+        $safe) ;;
+        *) printf -v code %d "'$char" && printf -v char "\$'\\\\x%02x'" $((code & 255)) ;;
+      esac
+      result+=$char
+    done
+    quoted+=("${result//JOB/"J\$'\\x4f'B"}")
+  done
+}
