@@ -14,6 +14,9 @@ from punc.decoding.choose import choose
 from punc.decoding.decode import decode, log_posteriors
 from punc.models import base
 from punc.tokens.store_set import StoreSet
+from punc.tokens.tokenizer import encode_streams
+from punc.tokens.tokenizers.spelled import SpelledTokenizer
+from punc.tokens.tokenizers.word import WordTokenizer
 from punc.tokens.vocabulary import END, UNK, Vocabulary
 
 torch.set_num_threads(1)
@@ -154,3 +157,98 @@ def test_unknown_hides_words_in_training_only():
     assert (model.train()(tokens, None, ())[0] - unknown).abs().mean() < (in_use - unknown).abs().mean() / 5
     with pytest.raises(InputError, match="unknown=1"):
         make(unknown=1)
+
+
+def spelled_twins(**options):
+    """A model that gets the characters of words outside its vocabulary, and one that has these words in its own.
+
+    The second gives them the vector of `<unk>`. Both have the same weights.
+    """
+    words, rare = ["<unk>", "</s>", "a", "to", "the"], ["tot", "ahead", "h"]
+    characters = ["<char>", *(f"<char>{character}" for character in "atohed")]
+    sizes = {"embedding_dim": 4, "character_dim": 3, "character_hidden_dim": 2, "hidden_dim": 5, "layers": 2}
+    made = []
+    for vocabulary in (Vocabulary([*words, *characters]), Vocabulary([*words, *rare])):
+        torch.manual_seed(4)
+        tokenizer = SpelledTokenizer(vocabulary) if not made else WordTokenizer(vocabulary)
+        made.append(base.create("blstm_crf", vocabulary, LABELS, sizes | options, tokenizer).eval())
+    spelled, plain = made
+    numbers = {token.removeprefix("<char>"): spelled.spelling.table[i, 0].item()
+               for i, token in enumerate(spelled.vocabulary.tokens) if i >= len(words)}
+    weights = spelled.state_dict()
+    for weight in weights.values():
+        if weight.is_floating_point():
+            torch.nn.init.uniform_(weight, -0.9, 0.9)
+    for name in ("output.weight", "vectors.weight", "spelling.embedding.weight"):
+        torch.nn.init.uniform_(weights[name], -4, 4)
+    torch.nn.init.zeros_(weights["output.bias"])
+    weights["vectors.weight"] = torch.cat([weights["vectors.weight"][:5], weights["vectors.weight"][:1].expand(3, -1)])
+    table = weights["spelling.table"][:5]
+    rows = [[numbers[character] for character in word] for word in rare]
+    weights["spelling.table"] = torch.cat([table, torch.tensor([row + [0] * (32 - len(row)) for row in rows])])
+    plain.load_state_dict(weights)
+    return spelled, plain
+
+
+@pytest.mark.parametrize("options", [{}, {"crf": False}])
+@pytest.mark.parametrize("batch_size", [1, 4])
+def test_spelled_words_are_read_as_words_of_the_vocabulary(options, batch_size):
+    models, words = spelled_twins(**options), ["tot", "a", "ahead", "h", "the", "to", "the", "h", "a", "h"]
+    bounds = [0, 4, 5, 10]
+    found = []
+    for model in models:
+        (ids, slots, _), offsets = encode_streams(model.tokenizer, words, bounds)
+        data = StoreSet(ids, None, None, [*"xyz"], offsets)
+        labels, log_probs = decode(model, data, posteriors=True, batch_size=batch_size)
+        found.append((labels[slots].tolist(), log_probs[slots]))
+    np.testing.assert_allclose(found[0][1], found[1][1], rtol=0, atol=1e-5)
+    assert found[0][0] == found[1][0]
+    assert np.ptp(found[0][1], axis=0).max() > 1
+
+
+@pytest.mark.parametrize("options", [{}, {"crf": False}])
+def test_spelled_words_have_the_loss_and_gradients_of_words(options):
+    """Slots in the middle of a text alone count, as in a chunk with context."""
+    words, names = ["tot", "a", "ahead", "h", "the", "to"], [-1, 0, 1, 2, 1, -1]
+    losses, grads = [], []
+    for model in spelled_twins(unknown=0.0, dropout=0.0, **options):
+        ids, slots, _ = model.tokenizer.encode(words)
+        labels = torch.full((1, len(ids)), -1)
+        labels[0, slots] = torch.tensor(names)
+        tokens = torch.from_numpy(ids).long().unsqueeze(0)
+        loss = model.train().loss(model(tokens, None, ())[0], labels)
+        loss.backward()
+        losses.append(loss.detach())
+        grads.append({name: weight.grad for name, weight in model.named_parameters() if name != "vectors.weight"})
+    torch.testing.assert_close(*losses)
+    for name, grad in grads[0].items():
+        torch.testing.assert_close(grad, grads[1][name])
+
+
+def test_hidden_word_of_a_spelled_store_keeps_its_characters():
+    spelled, _ = spelled_twins(unknown=0.9999, dropout=0.0)
+    tokens = torch.tensor([[2, 3, 4]])
+    first, second = (spelled.train()(tokens[:, order], None, ())[0].detach() for order in ([0, 1, 2], [1, 0, 2]))
+    assert not torch.allclose(first, second)
+
+
+def test_spelled_words_from_store_to_text(tmp_path):
+    """Words that end with y have a capital. No word of dev is in training; the characters tell what to do."""
+    rng = np.random.default_rng(3)
+    (tmp_path / "labels.txt").write_text("O w\nPERIOD w. .\nCAP W\nCAP_PERIOD W. .\n")
+    for name, count, letters in (("train", 30, "abcd"), ("dev", 5, "bca")):
+        words = ["".join(rng.choice([*letters], 4)) + rng.choice(["x", "y"]) for _ in range(count * 10)]
+        labels = ["CAP" if word.endswith("y") else "O" for word in words]
+        write_data_dir(tmp_path / name, [Utterance(f"{i:03}", f"{i:03}", words[i * 10:i * 10 + 10],
+                                                   labels[i * 10:i * 10 + 10]) for i in range(count)])
+    store, exp = str(tmp_path / "store"), str(tmp_path / "exp")
+    assert main(["make-store", "--nj=1", "--token-type=spelled", "--vocab-size=20", "--train=train", "--labels",
+                 str(tmp_path / "labels.txt"), store, str(tmp_path / "train"), str(tmp_path / "dev")]) == 0
+    sizes = ["--embedding-dim=4", "--character-dim=6", "--character-hidden-dim=8", "--layers=1", "--hidden-dim=8"]
+    assert main(["train", "--model=blstm_crf", *sizes, "--dropout=0", "--optimizer=adam", "--learning-rate=0.03",
+                 "--batch-size=10", "--chunk-size=100", "--context=8", "--epochs=4", "--threads=1", store, exp]) == 0
+    out = str(tmp_path / "out")
+    assert main(["punctuate", "--nj=1", "--case-rule=true", exp, str(tmp_path / "dev"), out]) == 0
+    found, expected = ([label for utterance in DataDir(path).utterances() for label in utterance.labels]
+                       for path in (out, tmp_path / "dev"))
+    assert np.mean([a == b for a, b in zip(found, expected)]) > 0.85  # the rule: a stream begins with a capital

@@ -1,6 +1,8 @@
 """The scripts of egs/europarl_ted on made-up text."""
 
 import importlib.util
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -97,6 +99,17 @@ def prepared(tmp_path, text, *options):
 ])
 def test_prepare_ten_labels(text, expected, tmp_path):
     assert prepared(tmp_path, text) == expected
+
+
+def test_quotes_that_are_words(tmp_path):
+    """As the recipe writes them, the word before a quotation mark has its label, and the mark can have another one."""
+    sed = re.search(r"sed -E '([^']+)'", (RECIPE / "local/prepare_texts.sh").read_text(encoding="utf-8"))[1]
+    text = subprocess.run(["sed", "-E", sed], input='#doc "a"\nThe “why” guy said, "No" , he.\n', check=True, text=True,
+                          capture_output=True, env={"LC_ALL": "C", "PATH": os.environ["PATH"]}).stdout
+    assert text.startswith('#doc "a"\n')
+    assert prepared(tmp_path, text.partition("\n")[2]) == [
+        ("the", "CAP_QUOTATION"), ("ʺ", "O"), ("why", "QUOTATION"), ("ʺ", "O"), ("guy", "O"), ("said", "COMMA"),
+        ("ʺ", "O"), ("no", "CAP_QUOTATION"), ("ʺ", "COMMA"), ("he", "PERIOD")]
 
 
 def test_sentences_are_streams(tmp_path):

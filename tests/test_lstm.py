@@ -91,6 +91,25 @@ def test_lstm_has_only_weights_of_the_equations():
     assert sum(w.numel() for w in layer(input_dim, size).parameters()) == 4 * size * (input_dim + size) + 3 * size
 
 
+@pytest.mark.parametrize("step_by_step", [False, True])
+def test_biases_are_weights_of_an_input_that_is_one(step_by_step):
+    made = layer(3, 4, scale=0.8)
+    with_biases = PeepholeLSTM(2, 4, biases=True)
+    assert set(dict(with_biases.named_parameters())) - set(dict(layer(2, 4).named_parameters())) == {"bias"}
+    with torch.no_grad():
+        for own, other in ((with_biases.input_weight, made.input_weight[:2]), (with_biases.bias, made.input_weight[2]),
+                           (with_biases.hidden_weight, made.hidden_weight), (with_biases.peepholes, made.peepholes)):
+            own.copy_(other)
+    inputs = torch.randn(6, 1, 2)
+    expected = made(torch.cat([inputs, torch.ones(6, 1, 1)], dim=2), made.initial_state(1))[0]
+    found = with_biases(inputs, with_biases.initial_state(1))[0]
+    if step_by_step:
+        stepper = with_biases.stepper()
+        steps = [stepper.step(stepper.project(x[0].numpy())).copy() for x in inputs]
+        found = torch.from_numpy(np.stack(steps))[:, None]
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-6)
+
+
 def test_initial_state_is_zeros():
     made = layer(2, 3, torch.float64)
     assert [(s.shape, s.dtype, float(s.abs().sum())) for s in made.initial_state(5)] == [((5, 3), torch.float64, 0)] * 2

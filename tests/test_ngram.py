@@ -125,6 +125,17 @@ def test_interpolation_maximizes_probability():
     np.testing.assert_allclose(ngram.interpolation(log_probs), [best, 1 - best], atol=2e-3)
 
 
+def test_entropy_prune_leaves_out_ngrams(toy_store, arpa, tmp_path):
+    data, sizes = Store(toy_store).set("dev_after"), []
+    for share in (0.0, 1e-4):
+        train(toy_store, tmp_path / str(share), "ngram", {"arpa": str(arpa / "after"), "entropy_prune": share},
+              TrainingOptions(train_set="train_after", dev_set="dev_after"))
+        model = base.load(tmp_path / str(share))
+        assert np.mean(log_posteriors(model, data).argmax(axis=1) == data.labels) > 0.95
+        sizes.append(len(model.models[0].orders[1].keys))
+    assert 0 < sizes[1] < sizes[0]
+
+
 def test_log_probs_interpolated_are_weighted_sum(toy_store, arpa, tmp_path):
     train(toy_store, tmp_path, "ngram", {"arpa": f"{arpa / 'after'},{arpa / 'before'}"},
           TrainingOptions(train_set="train_after", dev_set="dev_before"))
@@ -212,6 +223,7 @@ def test_tree_learns_from_pauses_and_saves_language_model(exp, toy_store, tmp_pa
 
 @pytest.mark.parametrize(("options", "message"), [
     ({"order": 0}, "order=0; it is 1 or more"),
+    ({"entropy_prune": -1.0}, "entropy_prune=-1.0; it is 0 or more"),
     ({"prune": "1"}, "prune=1; write counts that start with 0 and do not decrease: 0,0,1,1"),
     ({"prune": "0,2,1"}, "prune=0,2,1; write counts that start with 0 and do not decrease: 0,0,1,1"),
     ({"prune": "0 0"}, "prune=0 0; write counts that start with 0 and do not decrease: 0,0,1,1"),

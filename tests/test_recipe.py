@@ -57,6 +57,7 @@ def test_absolute_is_relative_to_the_users_directory(tmp_path):
 
 def test_choose_empty_is_all(tmp_path):
     assert script(tmp_path, 'choose systems A B+C; echo "$systems"') == (["A B+C"], "", 0)
+    assert script(tmp_path, 'choose systems A B+C; echo "$systems"', "--systems", "all") == (["A B+C"], "", 0)
     assert script(tmp_path, 'choose systems A B+C; echo "$systems"', "--systems", "B+C") == (["B+C"], "", 0)
 
 

@@ -45,6 +45,32 @@ def test_spell_rare_characters_share_a_number():
     assert spell(WORDS[:2], 3) == [[1] + [PADDING] * (MAX_LENGTH - 1), [2] + [PADDING] * (MAX_LENGTH - 1)]
 
 
+def test_characters_are_spelled_by_themselves():
+    spelling = Spelling(6, 9, 5, 4)
+    spelling.initialize_from_vocabulary(Vocabulary(["<unk>", "</s>", "aab", "<char>", "<char>a", "<char>c"]), 3)
+    a, c = spelling.table[2, 0].item(), spelling.table[5, 0].item()
+    assert [line[:2] for line in spelling.table[3:].tolist()] == [[PADDING, PADDING], [a, PADDING], [c, PADDING]]
+    assert len({a, c, spelling.table[2, 2].item()}) == 3
+
+
+@pytest.mark.parametrize("mode", [True, False])
+def test_read_spelled_is_what_a_word_of_the_vocabulary_has(mode):
+    words = ["<unk>", "</s>", "aab", "b", "abcd" * 8, "<char>", "<char>a", "<char>b", "<char>c", "<char>d"]
+    spelling = Spelling(len(words), 2, 5, 4).train(mode)  # c and d share a vector
+    spelling.initialize_from_vocabulary(Vocabulary(words), 5)
+    a, b, c, d = 6, 7, 8, 9
+    tokens = torch.tensor([[a, a, b, 0, b, 0, 2, c, d], [a, b, c, d] * 2 + [0]])
+    rows, columns = torch.tensor([0, 0, 1]), torch.tensor([3, 5, 8])
+    with torch.set_grad_enabled(mode):
+        found = spelling.read_spelled(tokens, rows, columns, 5)
+        torch.testing.assert_close(found[:2], spelling(torch.tensor([2, 3])))
+        line = torch.tensor([[a, b, c, d] * 8 + [0]])
+        whole = spelling.read_spelled(line, torch.tensor([0]), torch.tensor([32]), 5)
+        torch.testing.assert_close(whole, spelling(torch.tensor([4])))
+        nothing = spelling.read_spelled(torch.tensor([[2, 0]]), torch.tensor([0]), torch.tensor([1]), 5)
+        torch.testing.assert_close(nothing, spelling(torch.tensor([0])))
+
+
 def by_hand(spelling, word):
     characters = [number for number in spelling.table[word].tolist() if number != PADDING]
     lines = [spelling.embedding(torch.tensor([line])) for line in (characters, characters[::-1])]

@@ -36,7 +36,7 @@ def same(one, other):
 
 
 def test_token_types_are_the_files():
-    assert token_types() == ["char", "class", "form", "subword", "word"]
+    assert token_types() == ["char", "class", "form", "spelled", "subword", "word"]
 
 
 @pytest.mark.parametrize("token_type", token_types())
@@ -49,7 +49,8 @@ def test_tokenizer_class_has_what_all_have(token_type):
 
 
 def test_tokenizer_class_unknown_name_is_an_error():
-    with pytest.raises(InputError, match=r"^no token type 'syllable'; choose from char, class, form, subword, word$"):
+    message = "no token type 'syllable'; choose from char, class, form, spelled, subword, word"
+    with pytest.raises(InputError, match=f"^{message}$"):
         tokenizer_class("syllable")
 
 
@@ -162,4 +163,4 @@ def test_read_tokenizer_unknown_token_type_is_one_line(tmp_path, content):
     with pytest.raises(InputError) as caught:
         read_tokenizer(tmp_path)
     assert str(caught.value) == (f"{tmp_path}/token_type: no token type '{content.strip()}'; "
-                                 "choose from char, class, form, subword, word")
+                                 "choose from char, class, form, spelled, subword, word")

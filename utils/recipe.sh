@@ -56,10 +56,10 @@ absolute() {
   done
 }
 
-# choose OPTION NAME …: checks that the option has only these names, with blanks between; if it is empty, it has all.
+# choose OPTION NAME …: checks that the option has only these names, with blanks between; empty or `all` is all of them.
 choose() {
   local name
-  [ -n "${!1}" ] || printf -v "$1" %s "${*:2}"
+  case ${!1} in '' | all) printf -v "$1" %s "${*:2}" ;; esac
   for name in ${!1}; do
     case " ${*:2} " in *" $name "*) ;; *) fail "--${1//_/-}: there is no '$name'; choose from ${*:2}" ;; esac
   done

@@ -1,12 +1,10 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2086  # lists of names
-#
 # Earnings calls: two-stage training with real pauses (Tilk & Alumäe 2015), on references and on real Kaldi output.
 #
 #   ./run.sh --corpus DIR                        # DIR has earnings/ and europarl/ (README.md)
 #   ./run.sh --corpus DIR --labels 4             # the question mark is a label of its own; four commercial engines
 #   ./run.sh --corpus DIR --text "europarl ted"  # more text for the first stage
-#   ./run.sh --corpus DIR --stage 6              # from stage 6 on; finished work is not repeated
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -16,7 +14,7 @@ corpus=corpus         # where the corpora are
 labels=3              # 3 or 4: conf/labels3.txt, conf/labels4.txt
 text=europarl         # text of the first stage besides that of Earnings-22: europarl, ted, or "europarl ted"
 repeat=6              # how often an epoch of the first stage reads the text of the calls that have no pauses
-systems=              # names with blanks between; all if empty
+systems=              # names with blanks between; all of them if empty or `all`
 min_count=5           # how often a word of the vocabulary occurs at least
 threads=1             # of PyTorch; two models are trained at a time
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
@@ -31,57 +29,61 @@ variant=$labels-${text// /-}
 [ -f "conf/results-$variant.conf" ] || fail "--labels $labels --text '$text': there is no conf/results-$variant.conf"
 label_file=conf/labels$labels.txt data=data/$variant exp=exp/$variant
 engines=$([ "$labels" = 3 ] || echo amazon google microsoft speechmatics)  # they write question marks
-choose systems 4-gram 4-gram+DT-p T-LSTM-p TA-LSTM TA-LSTM-p T-LSTM ${engines:+TA-LSTM-p-clean T-LSTM-europarl}
+rows=" $(sed -n 's/^--systems=//p' "conf/results-$variant.conf")" && rows=${rows% amazon*}  # without the engines
+choose systems $rows
 tests="test_ref test_asr test_asr_libri" texts=text_${text// /,text_},text_earnings22
+podcasts=$(case $rows in *-podcasts*) echo podcasts ;; esac)  # a second first stage
+[ -d "$data/text_podcasts" ] || [ -f "$corpus/podcasts/changelog.txt" ] ||
+  { podcasts= && leave_out "no podcasts (README.md)" {T-LSTM,TA-LSTM,TA-LSTM-p}-podcasts; }
 
 # Stage 0: check that the corpora are those of RESULTS.md.
 if runs 0; then local/check_corpus.sh "$corpus" "$text"; fi
 
 # Stage 1: make the data directories, all in spoken words: calls with pauses, text of the first stage, test calls.
-if runs 1; then local/prepare_data.sh "$corpus" "$data" "$label_file" "$repeat" "$text" "$engines"; fi
+if runs 1; then local/prepare_data.sh "$corpus" "$data" "$label_file" "$repeat" "$text" "$engines" "$podcasts"; fi
 
 # Stage 2: find the pauses, those of the references by the better ASR system; project the labels onto the ASR output.
 if runs 2; then
   add_pauses test_ref --by-label true "$data/test_asr_ctm"
-  for set in test_asr test_asr_libri; do
-    add_pauses ${set}_words "$data/${set}_ctm"
-    project test_ref ${set}_words $set
-  done
+  for set in test_asr{,_libri}; do add_pauses ${set}_words "$data/${set}_ctm"; project test_ref ${set}_words $set; done
   for engine in $engines; do project test_ref "${engine}_words" "test_$engine"; done
   validate train_pauses dev $tests
   plot_pauses "Earnings-21: pauses by label" test_ref
 fi
 
-# Stage 3: make the vocabulary of the first stage, and write all sets as numbers; the calls also with their own words.
+# Stage 3: make the vocabulary of a first stage, and write its sets as numbers; the calls also with their own words.
 if runs 3; then
-  make_store --min-count "$min_count" --train "$texts" "$data/store_sources" "$data"/text_*/ "$data/dev"
+  sources=$data/${texts//,/ $data/} clean=${engines:+$data/train_pauses_clean $data/dev_clean}
+  make_store --min-count "$min_count" --train "$texts" "$data/store_sources" $sources "$data/dev"
   make_store --min-count "$min_count" --train train_pauses "$data/store_calls" "$data/train_pauses" "$data/dev"
-  vocab=$data/store_sources/vocab
-  make_store --vocab "$vocab" "$data/store_text" "$data/train_text" "$data/dev"
-  make_store --vocab "$vocab" "$data/store_pauses" "$data/train_pauses" "$data/dev"
-  [ -z "$engines" ] || make_store --vocab "$vocab" "$data/store_clean" "$data/train_pauses_clean" "$data/dev_clean"
+  make_store --vocab "$data/store_sources/vocab" "$data/store_text" "$data"/{train_text,train_pauses,dev} $clean
+  [ -z "$podcasts" ] || make_store --min-count "$min_count" --train "$texts,text_podcasts" \
+    --join train_podcasts=train_text,text_podcasts "$data/store_podcasts" $sources \
+    "$data"/{text_podcasts,train_text,train_pauses,dev}
 fi
 
-# train_system SYSTEM: trains it on its sets, if it is asked for.
+# train_system SYSTEM: trains it, if it is asked for, on the store that has its sets, on top of the model that it needs.
 train_system() {
-  local store train dev=dev options=()
+  local store=text base=()
   case $1 in
-    T-LSTM) store=text train=train_text ;;
-    T-LSTM-europarl) store=sources train=text_europarl ;;
-    T-LSTM-p) store=calls train=train_pauses ;;
-    4-gram) store=sources train=$texts ;;
-    4-gram+DT-p) store=pauses train=train_pauses options=(--lm-model "$exp/4-gram") ;;
-    *-clean) store=clean train=train_pauses_clean dev=dev_clean options=(--text-model "$exp/T-LSTM") ;;
-    *) store=pauses train=train_pauses options=(--text-model "$exp/T-LSTM") ;;
+    4-gram) store=sources base=(--train-set "$texts") ;;
+    4-gram+DT-p) base=(--lm-model "$exp/4-gram") ;;
+    T-LSTM-europarl) store=sources ;;
+    T-LSTM-podcasts) store=podcasts ;;
+    T-LSTM-p | Pause-Window) store=calls ;;
+    T-LSTM-adapted) base=(--initial-model "$exp/T-LSTM") ;;
+    TA-*-podcasts) store=podcasts base=(--text-model "$exp/T-LSTM-podcasts") ;;
+    TA-*-biases) base=(--text-model "$exp/T-LSTM-biases") ;;
+    TA-*) base=(--text-model "$exp/T-LSTM") ;;
   esac
-  train_asked "$1" store_$store --threads "$threads" --train-set "$train" --dev-set $dev "${options[@]}"
+  train_asked "$1" store_$store --threads "$threads" "${base[@]}"
 }
 
-# Stage 4: train the first stage, and the 4-gram.
-if runs 4; then need_lmplz 4-gram; two_at_a_time train_system T-LSTM 4-gram; fi
+# Stage 4: train the first stages, and the 4-gram.
+if runs 4; then need_lmplz 4-gram; two_at_a_time train_system T-LSTM 4-gram T-LSTM-{podcasts,biases,europarl}; fi
 
-# Stage 5: train on the calls: the second stage without and with pauses, pauses alone, and the decision tree.
-if runs 5; then two_at_a_time train_system TA-LSTM TA-LSTM-p T-LSTM-p 4-gram+DT-p TA-LSTM-p-clean T-LSTM-europarl; fi
+# Stage 5: train on the calls: second stages, models that read the calls alone, and the decision tree.
+if runs 5; then two_at_a_time train_system $systems; fi  # those of stage 4 are finished
 
 # Stage 6: punctuate references and ASR output, and score them; score the engines' output. The scale is the best on dev.
 if runs 6; then
@@ -93,7 +95,4 @@ if runs 6; then
 fi
 
 # Stage 7: plot what TA-LSTM-p makes of a pause, and write the pages of this variant.
-if runs 7; then
-  plot_posteriors TA-LSTM-p test_ref
-  collect_results "conf/results-$variant.conf"
-fi
+if runs 7; then plot_posteriors TA-LSTM-p test_ref; collect_results "conf/results-$variant.conf"; fi

@@ -12,7 +12,7 @@ stop_stage=100
 corpus=corpus         # where the corpus is
 own=                  # directories train, dev and test with your own transcripts and word times; replaces the corpus's
 lowercase=true        # false: case is kept
-systems=              # names with blanks between; all if empty
+systems=              # names with blanks between; all of them if empty or `all`
 min_count=5           # how often a word of the first stage's vocabulary occurs at least; chosen on dev
 own_min_count=10      # the same for T-LSTM-p, which has no first stage
 threads=1             # of PyTorch; 1 is nearly as fast as 2, and is not slowed down by other jobs
@@ -24,7 +24,7 @@ help_message="usage: $0 --corpus DIR [--own DIR] [--lowercase true|false] [--sys
 . recipe.sh
 
 absolute corpus own
-choose systems 4-gram-text 4-gram 4-gram+DT-p T-LSTM T-LSTM-p TA-LSTM TA-LSTM-p
+choose systems 4-gram-text 4-gram 4-gram+DT-p Pause-Window T-LSTM{,-biases,-adapted,-p} TA-LSTM{,-p,-p-biases}
 prose=(--format prose --document-prefix '#doc' --lowercase "$lowercase")
 
 # Stage 0: cut the corpus into documents and news items, and hold out some of them for development.
@@ -62,15 +62,15 @@ fi
 
 # Stage 4: train the models of text.
 if runs 4; then
-  train_asked T-LSTM store_text --threads "$threads"
+  for system in T-LSTM T-LSTM-biases; do train_asked "$system" store_text --threads "$threads"; done
   need_lmplz 4-gram-text 4-gram
   for system in 4-gram-text 4-gram; do train_asked $system store_text; done
 fi
 
-# Stage 5: train the model of pauses alone, and adapt the others to the set that has pauses.
+# Stage 5: train on the set that has pauses: models of its own, and second stages on the models of text.
 if runs 5; then
-  train_asked T-LSTM-p store_pauses --threads "$threads"
-  for system in TA-LSTM TA-LSTM-p; do train_asked $system store_text --threads "$threads"; done
+  for system in Pause-Window T-LSTM-p; do train_asked $system store_pauses --threads "$threads"; done
+  for system in T-LSTM-adapted TA-LSTM{,-p,-p-biases}; do train_asked "$system" store_text --threads "$threads"; done
   train_asked 4-gram+DT-p store_text
 fi
 

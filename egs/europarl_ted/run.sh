@@ -3,21 +3,18 @@
 #
 #   ./run.sh --corpus DIR                  # DIR has europarl/, iwslt_ted/ and conll2003/ (README.md)
 #   ./run.sh --corpus DIR --vectors FILE   # GloVe's 300 numbers or others; without them word2vec learns vectors: gensim
-#   ./run.sh --corpus DIR --stage 6        # from stage 6 on; finished work is not repeated
 set -euo pipefail
 cd "$(dirname "$0")"
 
 stage=0
 stop_stage=100
 corpus=corpus         # where the corpora are
-europarl=2000000      # words of Europarl in the training text, the latest ones; 0: all, 15.6 million
 vectors=              # word vectors in GloVe's or word2vec's text format; data/vectors.txt, made in stage 3, if empty
-systems=              # names with blanks between; all if empty
-epochs=               # at most; as the conf says if empty
+systems=              # names with blanks between; all of them if empty or `all`
 min_count=2           # how often a word of the vocabulary occurs at least; not tuned
 threads=2             # of PyTorch
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
-help_message="usage: $0 --corpus DIR [--europarl WORDS] [--vectors FILE] [--systems NAMES] [--epochs N] [--stage N]"
+help_message="usage: $0 --corpus DIR [--vectors FILE] [--systems NAMES] [--stage N]"
 
 . ./cmd.sh
 . ./path.sh
@@ -25,7 +22,7 @@ help_message="usage: $0 --corpus DIR [--europarl WORDS] [--vectors FILE] [--syst
 
 absolute corpus vectors
 own_vectors=$vectors vectors=${vectors:-data/vectors.txt}
-choose systems BLSTM-CRF-1-layer BLSTM-CRF BLSTM-softmax BLSTM-CRF-{words,fixed,sentences,TED,TED-more}
+choose systems BLSTM-{CRF,softmax}{,-all} BLSTM-CRF-{1-layer,words,fixed,sentences,TED,TED-more,spelled,1M,4M,quotes}
 marks=marks:O=O+CAP+QUOTATION+CAP_QUOTATION,COMMAS=COMMA+CAP_COMMA,PERIODS=PERIOD+CAP_PERIOD
 marks+=,QUESTIONMARKS=QUESTIONMARK+CAP_QUESTIONMARK
 case=case:O=O+QUOTATION+COMMA+PERIOD+QUESTIONMARK,CAPITAL=CAP+CAP_QUOTATION+CAP_COMMA+CAP_PERIOD+CAP_QUESTIONMARK
@@ -36,17 +33,21 @@ score_options=(--match streams --collapse "$marks" --collapse "$case")
 if runs 0; then check_corpus.sh "$corpus" conf/corpus.txt; fi
 
 # Stage 1: make the texts of all sets, and their data directories. A debate, a talk, an article is a stream.
-if runs 1; then local/prepare_texts.sh "$corpus" "$europarl" $label_file; fi
+if runs 1; then local/prepare_texts.sh "$corpus" $label_file; fi
 
 # Stage 2: there is no audio to align. Learn how words are written that have capitals after the first letter.
 if runs 2; then [ -s data/casing.txt ] || local/learn_casing.py $label_file data/train_cased data/casing.txt; fi
 
-# Stage 3: make the vocabulary, and write all texts as numbers; learn word vectors from all of Europarl and more talks.
+# Stage 3: make vocabularies, and write all texts as numbers, also with the characters of words that are not in the
+# vocabulary (spelled); learn word vectors from all of Europarl and more talks.
 if runs 3; then
-  store() { make_store --token-type word "$@"; }
-  store --min-count "$min_count" --train train data/store data/train data/dev
-  for kind in sentences ted; do store --vocab data/store/vocab data/store_$kind data/{train,dev}_$kind; done
-  [ ! -d data/train_more ] || store --vocab data/store/vocab data/store_more data/train_more data/dev_ted
+  make_store --min-count "$min_count" --train train data/store data/train data/dev
+  for kind in sentences ted; do make_store --vocab data/store/vocab data/store_$kind data/{train,dev}_$kind; done
+  [ ! -d data/train_more ] || make_store --vocab data/store/vocab data/store_more data/train_more data/dev_ted
+  spelled() { make_store --token-type spelled --min-count "$min_count" --train "$2" "data/$1" "data/$2" "data/$3"; }
+  for kind in 1m all; do spelled store_$kind train_$kind dev; done
+  spelled store_spelled train dev
+  spelled store_quotes train_quotes dev_quotes
   texts=(data/train_all)
   [ ! -d data/train_extra ] || texts+=(data/train_extra)
   [ -n "$own_vectors" ] || [ -s "$vectors" ] || one_job data/log/vectors.log \
@@ -57,10 +58,9 @@ fi
 # Stage 4: train the models. There is no stage 5, because these texts have no pauses.
 if runs 4; then
   for system in $systems; do
-    kind=  # of text: the sets train<kind> and dev<kind>
-    case $system in *-TED) kind=_ted ;; *-more) kind=_more ;; *-sentences) kind=_sentences ;; esac
-    train "$system" "store$kind" --vectors "$vectors" --threads "$threads" \
-      --train-set "train$kind" --dev-set "dev${kind/more/ted}" ${epochs:+--epochs "$epochs"}
+    kind=${system##*-} store=store  # the one that has its sets
+    case $kind in TED | more | sentences | spelled | 1M | all | quotes) store+=_${kind,,} ;; 4M) store+=_spelled ;; esac
+    train "$system" "$store" --vectors "$vectors" --threads "$threads"
   done
 fi
 
@@ -70,6 +70,7 @@ decode_sets() {
   case $1$2 in
     BLSTM-CRF) sets="test_mix_sentences $sets" ;;
     *-sentences) sets=test_mix_sentences ;;
+    *-quotes) sets="test_mix_quotes test_conll_quotes" ;;
     *+*) sets=${sets% test_europarl test_conll} ;;
   esac
   for set in $sets; do
@@ -86,7 +87,7 @@ if runs 6; then
   half=O=0.5,CAP=0.5,QUOTATION=0.5,CAP_QUOTATION=0.5
   for system in $systems; do
     decode_sets "$system" ""
-    case $system in BLSTM-CRF | BLSTM-softmax | BLSTM-CRF-TED) decode_sets "$system" +case --case-rule true ;; esac
+    case $system in BLSTM-CRF | BLSTM-softmax | *-all | *-TED) decode_sets "$system" +case --case-rule true ;; esac
     case $system in BLSTM-CRF | BLSTM-CRF-TED) decode_sets "$system" +slots --viterbi false ;; esac
     case $system in *-TED*) decode_sets "$system" +half --scale $half ;; esac
   done

@@ -120,9 +120,9 @@ def _device(directory: Path, name: str) -> str:
 
 
 def _check_case_rule(directory: Path, labels: LabelSet) -> None:
-    """Raise InputError if the model's tokens are not words, or no label writes a capital."""
+    """Raise InputError if slots do not follow tokens that are words, or no label writes a capital."""
     token_type = read_tokenizer(directory).token_type
-    if token_type != "word":
+    if token_type not in ("word", "spelled"):
         raise InputError(f"--case-rule with a model that reads {token_type} tokens", "leave it out")
     if not labels.cased:
         raise InputError("--case-rule with labels that write no capitals", "leave it out", directory / "labels.txt")

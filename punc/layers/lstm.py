@@ -1,4 +1,4 @@
-"""The LSTM with forget gates and peepholes of Sak, Senior & Beaufays 2014, equations (1)-(6), without biases.
+"""The LSTM with forget gates and peepholes of Sak, Senior & Beaufays 2014, equations (1)-(6).
 
     i(t) = σ(W_ix x(t) + W_ih h(t−1) + p_i c(t−1))
     f(t) = σ(W_fx x(t) + W_fh h(t−1) + p_f c(t−1))
@@ -6,6 +6,9 @@
     c(t) = f(t) c(t−1) + i(t) g(t)
     o(t) = σ(W_ox x(t) + W_oh h(t−1) + p_o c(t))
     h(t) = o(t) tanh(c(t))
+
+Tilk & Alumäe 2015 omit the paper's biases b_i, b_f, b_g and b_o, because they "brought no noticeable improvement". Here
+they are an option.
 
 torch.nn.LSTM has no peepholes. At 100 units, a loop of autograd operations spends more time on bookkeeping than on
 arithmetic. So the recurrence is one autograd function with a gradient of its own. It has two forms: a loop of PyTorch
@@ -30,14 +33,17 @@ class PeepholeLSTM(nn.Module):
     """A layer of `hidden_dim` peephole LSTM blocks.
 
     The columns of the weights are the gates, in the order i, f, g, o.
+
+    biases   add a learned bias to each gate
     """
 
-    def __init__(self, input_dim: int, hidden_dim: int):
+    def __init__(self, input_dim: int, hidden_dim: int, biases: bool = False):
         super().__init__()
         self.hidden_dim = hidden_dim
         self.input_weight = nn.Parameter(torch.empty(input_dim, 4 * hidden_dim))
         self.hidden_weight = nn.Parameter(torch.empty(hidden_dim, 4 * hidden_dim))
         self.peepholes = nn.Parameter(torch.empty(3, hidden_dim))  # of i, f, o
+        self.bias = nn.Parameter(torch.zeros(4 * hidden_dim)) if biases else None
 
     def initial_state(self, batch: int) -> State:
         """Zeros, (batch, H) twice."""
@@ -50,6 +56,8 @@ class PeepholeLSTM(nn.Module):
 
     def recur(self, gate_inputs: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, State]:
         """As `forward`, for inputs (T, B, 4H) that are already multiplied by `input_weight`."""
+        if self.bias is not None:
+            gate_inputs = gate_inputs + self.bias
         outputs, cell = _Recurrence.apply(gate_inputs, self.hidden_weight, self.peepholes, *state)
         return outputs, (outputs[-1], cell)
 
@@ -116,6 +124,7 @@ class Stepper:
         self.hidden_weight = layer.hidden_weight.detach().numpy() * halves
         peepholes = 0.5 * layer.peepholes.detach().numpy()
         self.in_forget, self.out = peepholes[:2].reshape(-1), peepholes[2]
+        self.bias = None if layer.bias is None else layer.bias.detach().numpy() * halves
         self.reset()
 
     def reset(self) -> None:
@@ -132,6 +141,8 @@ class Stepper:
         size = self.size
         gates = np.dot(self.hidden, self.hidden_weight)
         gates += gate_inputs
+        if self.bias is not None:
+            gates += self.bias
         self.twice_cell[:size] = self.twice_cell[size:] = self.cell
         gates[:2 * size] += self.in_forget * self.twice_cell
         squashed = np.tanh(gates[:3 * size])

@@ -1,10 +1,10 @@
 """Word vectors from characters: final states of an LSTM in each direction (Lample et al. 2016, section 4.1).
 
 Bansal 2019 appends them to each word's own vector ("Word Embeddings", w_chars). A model gets words as numbers, so it
-keeps a table with the spelling of each word of its vocabulary.
+keeps a table with the spelling of each word of its vocabulary. The characters of other words can come as tokens of
+their own, before `<unk>` (tokens.tokenizers.spelled).
 """
 
-import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -13,9 +13,9 @@ import torch
 from torch import Tensor, nn
 
 from punc.base.errors import check_at_least
+from punc.tokens.tokenizers.spelled import CHARACTER, MAX_LENGTH, spelling_of
 from punc.tokens.vocabulary import SPECIALS, Vocabulary
 
-MAX_LENGTH = 32  # characters that are read of a word; of a longer word, the first 16 and the last 16
 PADDING, OTHER = 0, 3  # character numbers: no character, and any without its own vector; 1 and 2: special tokens
 BATCH_SIZE = 256  # words of similar length that are read side by side
 
@@ -42,9 +42,14 @@ class Spelling(nn.Module):
         self.backwards = nn.LSTM(character_dim, character_hidden_dim, batch_first=True)
         self._kept: tuple[Tensor, Tensor] | None = None
 
-    def initialize_from_vocabulary(self, vocabulary: Vocabulary) -> None:
-        """Set the spelling of each word."""
-        self.table.copy_(torch.tensor(spell(vocabulary.tokens, self.alphabet), dtype=torch.int32))
+    def initialize_from_vocabulary(self, vocabulary: Vocabulary, characters_from: int | None = None) -> None:
+        """Set the spelling of each word.
+
+        characters_from   the first token that is a character (tokens.tokenizers.spelled): its number is its spelling
+        """
+        tokens = [token if characters_from is None or i < characters_from else token.removeprefix(CHARACTER)
+                  for i, token in enumerate(vocabulary.tokens)]
+        self.table.copy_(torch.tensor(spell(tokens, self.alphabet), dtype=torch.int32))
 
     def train(self, mode: bool = True) -> "Spelling":
         self._kept = None  # computed with other weights
@@ -71,11 +76,33 @@ class Spelling(nn.Module):
 
     def read(self, words: Tensor) -> Tensor:
         """Words (N,) → vectors (N, size). Words of similar length are read together."""
-        characters = self.table[words]
+        return self.read_characters(self.table[words])
+
+    def read_characters(self, characters: Tensor) -> Tensor:
+        """Characters (N, MAX_LENGTH), PADDING at the end → vectors (N, size)."""
         lengths = (characters != PADDING).sum(1)
         order = lengths.argsort(stable=True)
         found = [self._read(characters[group], lengths[group]) for group in order.split(BATCH_SIZE)]
         return torch.cat(found)[order.argsort()] if found else self.embedding.weight.new_zeros(0, self.size)
+
+    def read_spelled(self, tokens: Tensor, rows: Tensor, columns: Tensor, characters_from: int) -> Tensor:
+        """Vectors (N, size) of N words that are spelled in tokens (B, T): the characters before [rows, columns].
+
+        A word without characters there, as at the begin of a chunk, has the vector of its token.
+        """
+        before = columns.unsqueeze(1) - torch.arange(MAX_LENGTH, 0, -1, device=tokens.device)
+        found = tokens[rows.unsqueeze(1), before.clamp_min(0)]
+        is_character = (found >= characters_from) & (before >= 0)
+        is_character = is_character.flip(1).long().cumprod(1).flip(1) > 0  # the last run
+        lengths = is_character.sum(1, keepdim=True)
+        numbers = self.table[found][..., 0]
+        numbers = torch.where(numbers == PADDING, OTHER, numbers).masked_fill(~is_character, PADDING)
+        steps = torch.arange(MAX_LENGTH, device=tokens.device)
+        shifted = numbers.gather(1, (MAX_LENGTH - lengths + steps).clamp_max(MAX_LENGTH - 1))
+        spelled = shifted.masked_fill(steps >= lengths, PADDING)
+        spelled = torch.where(lengths > 0, spelled, self.table[tokens[rows, columns]])
+        different, indices = spelled.unique(dim=0, return_inverse=True)
+        return nn.functional.embedding(indices, self.read_characters(different))
 
     def _read(self, characters: Tensor, lengths: Tensor) -> Tensor:
         longest = int(lengths[-1])
@@ -93,9 +120,7 @@ def spell(tokens: Sequence[str], alphabet: int) -> list[list[int]]:
 
     Combining accents are composed with their letter (NFC). The middle of a longer token is left out.
     """
-    words = [unicodedata.normalize("NFC", token) for token in tokens]
-    half = MAX_LENGTH // 2
-    words = [word if len(word) <= MAX_LENGTH else word[:half] + word[-half:] for word in words]
+    words = [spelling_of(token) for token in tokens]
     counts = Counter("".join(words[len(SPECIALS):]))
     common = sorted(counts, key=lambda character: (-counts[character], character))[:alphabet]
     numbers = {character: number for number, character in enumerate(common, OTHER + 1)}

@@ -24,6 +24,7 @@ from punc.layers.lstm_stack import BidirectionalStack, with_ends
 from punc.layers.spelling import Spelling
 from punc.layers.window import WordVectors
 from punc.models.base import NeuralModel, State
+from punc.tokens.tokenizers.spelled import SpelledTokenizer
 from punc.tokens.vocabulary import END, UNK, Vocabulary
 
 
@@ -45,10 +46,12 @@ class Model(NeuralModel):
 
     `forward` returns the scores of labels, which include the CRF's scores of the first and the last label of a text.
 
-    A word outside the vocabulary is `<unk>`. The model gets its number only, not its characters. It learns what `<unk>`
-    means from the words that `unknown` hides and from those too rare for the vocabulary. The vocabulary can have words
-    that the training text lacks, such as all words of a file of vectors (`punc make-store --vocab`): these have a
-    vector and characters.
+    A word outside the vocabulary has the vector of `<unk>`. The model learns it from the words that `unknown` hides and
+    from those too rare for the vocabulary. In a store of `--token-type spelled`, such words have characters too: they
+    come as tokens before `<unk>`. The network and the CRF see words alone, and characters have no slot. In a store of
+    words, the characters of a word outside the vocabulary are not known. The vocabulary can have words that
+    the training text lacks, such as all words of a file of vectors (`punc make-store --vocab`): these have a vector and
+    characters.
     """
 
     def __init__(self, vocab: int, labels: int, vectors: str = "", train_vectors: bool = True, embedding_dim: int = 300,
@@ -69,29 +72,61 @@ class Model(NeuralModel):
     def initialize_from_vocabulary(self, vocabulary: Vocabulary) -> None:
         self.vectors.initialize_from_vocabulary(vocabulary)
         if self.spelling:
-            self.spelling.initialize_from_vocabulary(vocabulary)
+            self.spelling.initialize_from_vocabulary(vocabulary, self.characters_from)
+
+    @property
+    def characters_from(self) -> int | None:
+        """The first token that is a character; None if all tokens are words."""
+        if self.token_type != SpelledTokenizer.token_type:
+            return None
+        assert isinstance(self.tokenizer, SpelledTokenizer)
+        return self.tokenizer.first_character
 
     def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        line, lengths = with_ends(tokens)  # words, (B,)
+        if self.characters_from is None:
+            return self._scores(tokens, None), ()
+        indices = word_indices(tokens, self.characters_from)
+        scores = self._scores(words_at(tokens, indices, self.characters_from), tokens, indices)
+        return scores.new_zeros(*tokens.shape, scores.shape[2]).scatter(1, expanded(indices, scores), scores), ()
+
+    def _scores(self, words: Tensor, tokens: Tensor | None, indices: Tensor | None = None) -> Tensor:
+        """The scores (B, T, L) of the labels of words (B, T); their indices in tokens that are characters too."""
+        line, lengths = with_ends(words)  # words, (B,)
+        shown = line
         if self.training and self.unknown:
             hidden = (torch.rand(line.shape, device=line.device) < self.unknown) & (line != END)
             line = line.masked_fill(hidden, UNK)
         inputs = self.vectors(line)
-        if self.spelling:
+        if self.spelling and tokens is not None and indices is not None and self.characters_from is not None:
+            spelled = self.spelling(shown)  # a hidden word has its characters
+            rows, columns = (words == UNK).nonzero(as_tuple=True)
+            if len(rows):
+                vectors = self.spelling.read_spelled(tokens, rows, indices[rows, columns], self.characters_from)
+                spelled = spelled.index_put((rows, columns), vectors.to(spelled.dtype))
+            inputs = torch.cat([inputs, spelled], dim=2)
+        elif self.spelling:
             inputs = torch.cat([inputs, self.spelling(line)], dim=2)
         scores = self.output(self.lstms(inputs, lengths + 1)[:, :-1])  # (B, T, L)
-        if self.chain:
-            scores = self.chain.scores(scores, lengths)
-        return scores, ()
+        return self.chain.scores(scores, lengths) if self.chain else scores
 
     def log_posteriors(self, logits: Tensor, tokens: Tensor) -> Tensor:
         if not self.chain:
             return super().log_posteriors(logits, tokens)
-        return self.chain.log_marginals(logits, with_ends(tokens)[1])
+        if self.characters_from is None:
+            return self.chain.log_marginals(logits, with_ends(tokens)[1])
+        indices = word_indices(tokens, self.characters_from)
+        found = self.chain.log_marginals(logits.gather(1, expanded(indices, logits)),
+                                         with_ends(words_at(tokens, indices, self.characters_from))[1])
+        return logits.log_softmax(2).scatter(1, expanded(indices, logits), found)
 
     def best_sequence(self, logits: Tensor, tokens: Tensor) -> Tensor:
         assert self.chain, "not sequential"
-        return self.chain.viterbi(logits, with_ends(tokens)[1])
+        if self.characters_from is None:
+            return self.chain.viterbi(logits, with_ends(tokens)[1])
+        indices = word_indices(tokens, self.characters_from)
+        found = self.chain.viterbi(logits.gather(1, expanded(indices, logits)),
+                                   with_ends(words_at(tokens, indices, self.characters_from))[1])
+        return torch.zeros_like(tokens).scatter(1, indices, found.clamp_min(0))
 
     def loss(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
         """−log P of the labels of all texts, per slot.
@@ -103,4 +138,25 @@ class Model(NeuralModel):
         if weights is not None:
             raise InputError("class weights with a CRF, whose loss is that of whole label sequences",
                              "leave out the weights or the CRF")
+        if self.characters_from is not None:  # between slots there can be characters, which the chain does not have
+            indices = (labels < 0).long().argsort(dim=1, stable=True)
+            logits, labels = logits.gather(1, expanded(indices, logits)), labels.gather(1, indices)
         return self.chain.loss(logits, labels)
+
+
+def word_indices(tokens: Tensor, characters_from: int) -> Tensor:
+    """Where the words of tokens (B, T) are: (B, W) for the longest row of W words; other rows go on with characters."""
+    is_character = tokens >= characters_from
+    words = int((~is_character).sum(1).max()) if tokens.numel() else 0
+    return is_character.long().argsort(dim=1, stable=True)[:, :words]
+
+
+def words_at(tokens: Tensor, indices: Tensor, characters_from: int) -> Tensor:
+    """The words (B, W) of tokens (B, T) at the result of `word_indices`, with END after the last one of a row."""
+    words = tokens.gather(1, indices)
+    return words.masked_fill(words >= characters_from, END)
+
+
+def expanded(indices: Tensor, values: Tensor) -> Tensor:
+    """Indices (B, W) for all labels of values (B, T, L), (B, W, L)."""
+    return indices.unsqueeze(2).expand(-1, -1, values.shape[2])

@@ -6,7 +6,8 @@ Section 2.3; x0(t) is the one-hot word after slot t:
     y1(t) = LSTM(y0(t))             [y0(t), p(t)] with the pause: T-LSTM-p (section 3)
     y2(t) = softmax(W2 y1(t))
 
-The LSTM has forget gates and peepholes; there are no biases.
+The LSTM has forget gates and peepholes. The paper omits its biases, as they "brought no noticeable improvement"; they
+are an option.
 """
 
 from functools import lru_cache
@@ -27,16 +28,18 @@ class Model(NeuralModel):
     pauses          read the pause of the slot
     unknown_flag    one more input tells an unknown pause from one of 0 s (the paper has none)
     init_range      initial weights are uniform over ± this
+    biases          the LSTM has biases (the paper omits them)
     """
 
     lookahead = 1
 
     def __init__(self, vocab: int, labels: int, embedding_dim: int = 100, hidden_dim: int = 100,
-                 pauses: bool = False, unknown_flag: bool = False, init_range: float = 0.005):
+                 pauses: bool = False, unknown_flag: bool = False, init_range: float = 0.005,
+                 biases: bool = False):
         super().__init__()
         self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True)  # W0
         self.pauses = PauseInput(unknown_flag) if pauses else None
-        self.lstm = PeepholeLSTM(embedding_dim + (self.pauses.size if self.pauses else 0), hidden_dim)
+        self.lstm = PeepholeLSTM(embedding_dim + (self.pauses.size if self.pauses else 0), hidden_dim, biases)
         self.output = nn.Linear(hidden_dim, labels, bias=False)  # W2
         initialize(self, init_range)
 

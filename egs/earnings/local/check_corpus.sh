@@ -32,6 +32,10 @@ files 125 'earnings/earnings22/transcripts/force_aligned_nlp_references/*.aligne
 files 33 'earnings/earnings21/transcripts/nlp_references/*.nlp'
 files 34 'earnings/earnings21/output/rev/kaldi/ctm/*.ctm'
 files 33 'earnings/earnings21/output/kaldi_org/librispeech/ctm/*.ctm'
+if [ -d "$dir/podcasts" ]; then
+  bytes 116620593 podcasts/changelog.txt
+  bytes 27124503 podcasts/bitcoin.txt
+fi
 for text in $texts; do
   case $text in
     europarl) bytes 99261423 europarl/europarl.en.txt ;;

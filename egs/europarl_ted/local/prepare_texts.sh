@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# usage: local/prepare_texts.sh CORPUS EUROPARL LABELS
+# usage: local/prepare_texts.sh CORPUS LABELS
 # Makes the texts of all sets, data/raw, and their data directories; validates them and counts their labels. Finished parts
-# are kept. EUROPARL is an option of run.sh, share a function of recipe.sh.
+# are kept. share is a function of recipe.sh.
 # shellcheck disable=SC2154  # recipe.sh exports processes
 set -euo pipefail
-corpus=$1 europarl=$2 labels=$3
+corpus=$1 labels=$2
 here=$(dirname "$0")
 
 # prepare TEXT SET [option …]
@@ -22,19 +22,26 @@ prepare_marks() {
 }
 
 [ -f data/raw/test_conll.txt ] || "$here"/texts.py "$corpus" data/raw # the last file that it writes
-if [ ! -f data/raw/.europarl ]; then
+if [ ! -f data/raw/test_conll_quotes.txt ]; then # the last file that is made here
   for part in train_all dev test; do cat "data/raw/${part%_all}"_{europarl,ted,conll}.txt >"data/raw/$part.txt"; done
-  "$here"/last_documents.sh "$europarl" data/raw/train_europarl.txt | cat - data/raw/train_{ted,conll}.txt >data/raw/train.txt
-  echo "$europarl" >data/raw/.europarl
-elif [ "$(cat data/raw/.europarl)" != "$europarl" ]; then
-  echo "$0: data was made with --europarl $(cat data/raw/.europarl); give that, or remove data and exp" >&2
-  exit 1
+  # Smaller training texts, of the latest documents: 4.2 and 1.05 million words.
+  last() { "$here"/last_documents.sh "$1" "data/raw/train_$2.txt"; }
+  last 2000000 europarl | cat - data/raw/train_{ted,conll}.txt >data/raw/train.txt
+  { last 500000 europarl; last 500000 ted; last 50000 conll; } >data/raw/train_1m.txt
+  # Texts in which each quotation mark is a word too: the letter U+02BA.
+  for part in train dev test test_conll; do
+    LC_ALL=C sed -E '/^#doc/! s/(“|”|„|")/" ʺ /g' "data/raw/$part.txt" >"data/raw/${part}_quotes.new"
+    mv "data/raw/${part}_quotes.new" "data/raw/${part}_quotes.txt"
+  done
 fi
 prepare data/raw/train_all.txt train_all
 prepare data/raw/train_all.txt train_cased --lowercase false # for the casing table
 prepare data/raw/train.txt train
+prepare data/raw/train_1m.txt train_1m
 prepare data/raw/dev.txt dev
 prepare data/raw/test.txt test_mix
+for set in train dev test_conll; do prepare data/raw/${set}_quotes.txt ${set}_quotes; done
+prepare data/raw/test_quotes.txt test_mix_quotes
 prepare data/raw/train_ted.txt train_ted
 prepare data/raw/dev_ted.txt dev_ted
 prepare data/raw/test_europarl.txt test_europarl
@@ -61,7 +68,8 @@ for set in train_extra train_asr; do [ ! -d data/$set ] || more+=("data/$set"); 
 for set in train dev test_mix; do
   [ -f data/${set}_sentences/text ] || "$here"/sentences.py "$labels" data/$set data/${set}_sentences
 done
-sets=(train_all train dev train_ted dev_ted test_mix test_europarl test_conll test_ref test2011 test2011asr)
+sets=(train_all train train_1m dev train_ted dev_ted {train,dev}_quotes test_mix test_europarl test_conll)
+sets+=(test_mix_quotes test_conll_quotes test_ref test2011 test2011asr)
 for set in "${sets[@]}" test_mix_sentences; do punc validate --labels "$labels" "data/$set"; done
 punc validate data/test_asr
 "$here"/count_labels.sh "$labels" "${sets[@]/#/data/}" ${more[@]+"${more[@]}"}

@@ -10,6 +10,8 @@ outside the vocabulary is `<UNK>`. The posterior of a label in a slot is a sum o
     punc train --model ngram --train-set text1,text2 --dev-set dev data/store_word exp/4-gram
 
 KenLM's `lmplz` (built by utils/install_lmplz.sh) or SRILM's `ngram-count` estimates the models; decoding needs neither.
+Tilk & Alumäe prune "n-gram probabilities accounting for less than 10⁻⁷ training set perplexity improvement", as SRILM's
+`ngram -prune` does. `entropy_pruning` does the same without SRILM, to each model before the interpolation.
 """
 
 import logging
@@ -23,6 +25,7 @@ import numpy as np
 from punc.base.errors import InputError, check_at_least
 from punc.data.labels import LabelSet
 from punc.models.base import NonGradientModel
+from punc.models.ngram import entropy_pruning
 from punc.models.ngram.backoff import Backoff, Order, read_arpa
 from punc.models.ngram.hidden_events import count_histories, log_posteriors
 from punc.tokens.store import Store
@@ -41,16 +44,18 @@ EM_ROUNDS, EM_TOLERANCE = 100, 1e-5
 class Model(NonGradientModel):
     """Interpolated n-gram models over words and punctuation.
 
-    order    length of the longest n-grams, in tokens
-    prune    leave out n-grams with at most this count: a count for each order, the last for all above, as in lmplz
-    arpa     ARPA files, separated by commas, instead of models estimated on the training sets
-    memory   how much memory lmplz uses
+    order           length of the longest n-grams, in tokens
+    prune           leave out n-grams with at most this count: for each order, the last for all above, as in lmplz
+    entropy_prune   then leave out n-grams that raise the perplexity by a smaller share than this, as 1e-7; 0: none
+    arpa            ARPA files, separated by commas, instead of models estimated on the training sets
+    memory          how much memory lmplz uses
     """
 
-    def __init__(self, vocab: int, labels: int, order: int = 4, prune: str = "0,0,1,1", arpa: str = "",
-                 memory: str = "1G"):
+    def __init__(self, vocab: int, labels: int, order: int = 4, prune: str = "0,0,1,1",
+                 entropy_prune: float = 0.0, arpa: str = "", memory: str = "1G"):
         super().__init__()
         check_at_least(1, order=order)
+        check_at_least(0, entropy_prune=entropy_prune)
         try:
             thresholds = [int(count) for count in prune.split(",")][:order]
             if thresholds[0] != 0 or thresholds != sorted(thresholds):
@@ -58,6 +63,7 @@ class Model(NonGradientModel):
         except ValueError:
             raise InputError(f"prune={prune}", "write counts that start with 0 and do not decrease: 0,0,1,1") from None
         self.order, self.thresholds, self.arpa, self.memory = order, thresholds, arpa, memory
+        self.entropy_prune = entropy_prune
         self.vocab, self.n_labels = vocab, labels  # tokens: words, labels (the first is not used), <s>
         self.models: list[Backoff] = []
 
@@ -72,6 +78,8 @@ class Model(NonGradientModel):
                     write_text(text, store.set(name), tokens, self.vocab)
                     estimate(text, path, self.order, self.thresholds, self.memory)
                 model = read_arpa(path, tokens, self.order)
+                if self.entropy_prune:
+                    model = entropy_pruning.prune(model, self.entropy_prune, self.vocab + self.n_labels, END)
                 for n, order in enumerate(model.orders, 1):
                     self.arrays |= {f"{number}.{n}.{field}": array for field, array in order._asdict().items()}
                 logger.info("%s: %s n-grams of 1 to %d tokens", name, " ".join(str(len(o.keys)) for o in model.orders),

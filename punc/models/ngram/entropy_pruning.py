@@ -1,0 +1,104 @@
+"""Pruning of a back-off n-gram model by relative entropy (Stolcke 1998, "Entropy-based Pruning of Backoff Language
+Models"), as `ngram -prune` of SRILM does it.
+
+Without its n-gram h w, a model p becomes p', where w after h is backed off to, and α(h) is α'(h) (section 3):
+
+    D(p || p') = −P(h) { p(w | h) [log p(w | h') + log α'(h) − log p(w | h)]
+                         + [log α'(h) − log α(h)] (1 − Σ_{v: h v explicit} p(v | h)) }
+
+h' is h without its first word. An n-gram is left out if the perplexity on the training text, as the model sees it,
+rises by a smaller share than a threshold: exp(D) − 1 < θ. From the highest order down, each n-gram is judged by the
+original model; one that begins a longer n-gram is kept. At the end, all back-off weights are computed anew. P(h) is
+that of the model itself, that of `<s>` is P(</s>).
+"""
+
+import numpy as np
+
+from punc.models.ngram.backoff import Backoff, Order
+
+BLOCK = 1 << 20  # n-grams at once
+LEAST = 1e-7  # a context whose explicit probabilities leave less than that to others keeps its n-grams and its weight
+
+
+def prune(model: Backoff, threshold: float, begin: int, end: int) -> Backoff:
+    """A model without the n-grams that raise the perplexity by a share below `threshold`; unigrams are kept.
+
+    begin, end   the tokens before and after a text
+    """
+    grams, prefixes = _grams(model), [order.keys // model.size for order in model.orders]
+    context_log_probs = _context_log_probs(model, prefixes, begin, end)
+    kept = [np.ones(len(order.keys), bool) for order in model.orders]
+    for n in range(len(model.orders), 1, -1):
+        change = _perplexity_change(model, n, grams[n - 1], prefixes[n - 1], context_log_probs[n - 2])
+        kept[n - 1] = change >= threshold
+        if n < len(model.orders):
+            kept[n - 1][prefixes[n][kept[n]]] = True
+    orders = []
+    for order, prefix, keep, below in zip(model.orders, prefixes, kept, [None, *kept]):
+        keys = order.keys[keep]
+        if below is not None:
+            keys = (np.cumsum(below) - 1)[prefix[keep]] * model.size + keys % model.size
+        orders.append(Order(keys, order.log_probs[keep], order.backoffs[keep]))
+    return _with_new_weights(model.size, orders)
+
+
+def _grams(model: Backoff) -> list[np.ndarray]:
+    """The tokens of the n-grams of each order, int32 (M, n)."""
+    grams = [np.arange(model.size, dtype=np.int32)[:, None]]
+    for order in model.orders[1:]:
+        last = (order.keys % model.size).astype(np.int32)
+        grams.append(np.column_stack([grams[-1][order.keys // model.size], last]))
+    return grams
+
+
+def _context_log_probs(model: Backoff, prefixes: list[np.ndarray], begin: int, end: int) -> list[np.ndarray]:
+    """log P of the n-grams of each order as the beginning of a text at any place, float64 (M,)."""
+    first = model.orders[0].log_probs.astype(np.float64)
+    first[begin] = first[end]  # `<s>` is never predicted
+    found = [first]
+    for order, prefix in zip(model.orders[1:], prefixes[1:]):
+        found.append(found[-1][prefix] + order.log_probs)
+    return found
+
+
+def _shorter_log_probs(model: Backoff, grams: np.ndarray) -> np.ndarray:
+    """log p(w | h') of n-grams h w, int32 (M, n), whatever explicit probability h w has; float64 (M,)."""
+    result = np.empty(len(grams))
+    for start in range(0, len(grams), BLOCK):
+        block = grams[start:start + BLOCK].astype(np.int64)
+        result[start:start + BLOCK] = model.log_probs(model.contexts(block[:, 1:-1]), block[:, -1])
+    return result
+
+
+def _left_over(contexts: int, prefix: np.ndarray, log_probs: np.ndarray) -> np.ndarray:
+    """1 − Σ p of the explicit n-grams of each context, float64 (contexts,)."""
+    return 1.0 - np.bincount(prefix, np.exp(log_probs, dtype=np.float64), contexts)
+
+
+def _perplexity_change(model: Backoff, n: int, grams: np.ndarray, prefix: np.ndarray,
+                       context_log_probs: np.ndarray) -> np.ndarray:
+    """exp(D) − 1 for each n-gram of order n; infinite where a context leaves nothing to back off to."""
+    own, shorter = model.orders[n - 1].log_probs.astype(np.float64), _shorter_log_probs(model, grams)
+    weights = model.orders[n - 2].backoffs.astype(np.float64)
+    left, shorter_left = (_left_over(len(weights), prefix, log_probs) for log_probs in (own, shorter))
+    usable = ((left > LEAST) & (shorter_left > LEAST))[prefix]
+    left, shorter_left = left.clip(LEAST)[prefix], shorter_left.clip(LEAST)[prefix]
+    new_weight = np.log(left + np.exp(own)) - np.log(shorter_left + np.exp(shorter))
+    distance = -np.exp(context_log_probs)[prefix] * (np.exp(own) * (shorter + new_weight - own)
+                                                     + (new_weight - weights[prefix]) * left)
+    return np.where(usable, np.expm1(distance), np.inf)
+
+
+def _with_new_weights(size: int, orders: list[Order]) -> Backoff:
+    """The model with back-off weights under which the probabilities after each context sum to 1."""
+    model = Backoff(size, orders)
+    grams = _grams(model)
+    for n in range(1, len(orders)):  # the lower orders, which longer n-grams back off to, have their new weights
+        longer, contexts = model.orders[n], model.orders[n - 1]
+        prefix = longer.keys // size
+        left = _left_over(len(contexts.keys), prefix, longer.log_probs)
+        shorter_left = _left_over(len(contexts.keys), prefix, _shorter_log_probs(model, grams[n]))
+        usable = (left > LEAST) & (shorter_left > LEAST)
+        weights = np.where(usable, np.log(left.clip(LEAST) / shorter_left.clip(LEAST)), contexts.backoffs)
+        model.orders[n - 1] = contexts._replace(backoffs=weights.astype(np.float32))
+    return model

@@ -1,0 +1,117 @@
+"""Words as tokens; a word outside the vocabulary is its characters and then `<unk>`, which its slot follows.
+
+So a model can read the characters of words that it has never seen (`layers.spelling`). Of a long word, only the first
+and the last characters are tokens. The characters are at the end of the vocabulary, as `<char>a`; `<char>` is any
+character that is not there. A text's word that looks like one of them is unknown.
+
+Hybrids of words and characters go back to Luong & Manning 2016, "Achieving Open Vocabulary Neural Machine Translation
+with Hybrid Word-Character Models".
+"""
+
+import os
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from punc.base.errors import InputError
+from punc.base.lookup import Lookup, Tokens, strings
+from punc.tokens.tokenizer import Encoding, Tokenizer
+from punc.tokens.vocabulary import SPECIALS, UNK, Vocabulary, most_frequent
+
+CHARACTER = "<char>"  # begins the token of a character
+CHARACTERS = 256  # that have their own token, the most frequent ones
+MAX_LENGTH = 32  # characters that are read of a word; of a longer word, the first 16 and the last 16
+
+
+class SpelledTokenizer(Tokenizer):
+    """One token a word of the vocabulary, several for another word.
+
+    Raises InputError if the vocabulary does not end with characters.
+    """
+
+    token_type = "spelled"
+    meaning = "a word, or a character of a word that is not in the vocabulary"
+    summary = "{words} words, {tokens} tokens in {streams} streams, {lost} words spelled"
+
+    def __init__(self, vocabulary: Vocabulary, path: str | os.PathLike | None = None):
+        self.vocabulary = vocabulary
+        tokens = vocabulary.tokens
+        first = self.first_character = tokens.index(CHARACTER) if CHARACTER in tokens else len(tokens)
+        if first == len(tokens) or any(len(token) != len(CHARACTER) + 1 or not token.startswith(CHARACTER)
+                                       for token in tokens[first + 1:]):
+            raise InputError(f"it does not end with '{CHARACTER}' and characters",
+                             "make the store again: punc make-store --token-type=spelled", path)
+        self._spell = Speller({token[len(CHARACTER):]: i for i, token in enumerate(tokens[first:], first)}, first)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike) -> "SpelledTokenizer":
+        return cls(Vocabulary.read(path), path)
+
+    @classmethod
+    def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "SpelledTokenizer":
+        characters: Counter[str] = Counter()
+        for word, count in counts.items():
+            for character in spelling_of(word.decode()):
+                characters[character] += count
+        common = sorted(characters, key=lambda character: (-characters[character], character))[:CHARACTERS]
+        return cls(Vocabulary([*SPECIALS, *most_frequent(counts, size, min_count), CHARACTER,
+                               *(CHARACTER + character for character in common)]))
+
+    @classmethod
+    def is_token(cls, word: bytes) -> bool:
+        return not word.startswith(CHARACTER.encode())
+
+    def encode(self, words: Sequence[str]) -> Encoding:
+        return self._spell(self.vocabulary.ids(words), lambda unknown: [words[i] for i in unknown.tolist()])
+
+    def text_encoder(self) -> "SpelledEncoder":
+        return SpelledEncoder(Lookup(self.vocabulary.tokens, UNK), self._spell)
+
+
+@dataclass(frozen=True)
+class SpelledEncoder:
+    """What `SpelledTokenizer.text_encoder` returns."""
+
+    lookup: Lookup
+    spell: "Speller"
+
+    def __call__(self, tokens: Tokens) -> Encoding:
+        return self.spell(self.lookup.indices(tokens), lambda unknown: [
+            word.decode(errors="replace") for word in strings(tokens.at(unknown))])
+
+
+@dataclass(frozen=True)
+class Speller:
+    """Puts the characters of unknown words before them.
+
+    characters   the token of each character; that of "" is for any other
+    first        the first of these tokens
+    """
+
+    characters: dict[str, int]
+    first: int
+
+    def __call__(self, ids: np.ndarray, words: Callable[[np.ndarray], list[str]]) -> Encoding:
+        """The tokens of words with these ids, int32 (words,); `words` gives the texts of some, by their indices."""
+        unknown = np.flatnonzero((ids == UNK) | (ids >= self.first))
+        other = self.characters[""]
+        spellings = [[self.characters.get(character, other) for character in spelling_of(word)]
+                     for word in words(unknown)]
+        lengths = np.ones(len(ids), np.int64)
+        lengths[unknown] += np.fromiter(map(len, spellings), np.int64, len(spellings))
+        slots = np.cumsum(lengths) - 1
+        tokens = np.full(int(lengths.sum()), -1, np.int32)
+        tokens[slots] = ids
+        tokens[slots[unknown]] = UNK
+        tokens[tokens < 0] = [token for spelling in spellings for token in spelling]
+        return Encoding(tokens, slots, len(unknown))
+
+
+def spelling_of(word: str) -> str:
+    """The characters that are read of a word. Combining accents are composed with their letter (NFC)."""
+    word = unicodedata.normalize("NFC", word)
+    half = MAX_LENGTH // 2
+    return word if len(word) <= MAX_LENGTH else word[:half] + word[-half:]
