@@ -408,7 +408,7 @@ def test_make_store_again_over_a_conf_that_is_not_text(place):
 
 
 def test_make_store_of_a_directory_whose_name_is_not_text(place, caplog):
-    caplog.set_level("ERROR")  # pytest-xdist cannot send the name from its process
+    caplog.set_level("ERROR", logger="punc")  # pytest-xdist cannot send the name from its process
     path = place / os.fsdecode(b"a\xff")
     shutil.copytree(place / "train", path)
     make_store(place / "store", [path], place / "labels.txt", nj=1)
