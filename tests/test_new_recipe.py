@@ -105,7 +105,7 @@ def test_new_recipe_leaves_out_systems_without_data(corpus):
     (corpus / "bin").mkdir()
     path = (recipe / "path.sh").read_text()
     (recipe / "path.sh").write_text(f'{path}PATH={corpus / "bin"}:$(dirname "$(command -v bash)")\n')
-    for tool in ("check_texts.py", "parse_options.sh", "recipe.sh"):
+    for tool in ("check_texts.py", "lock.sh", "parse_options.sh", "quote.sh", "recipe.sh"):
         shutil.copy(ROOT / "utils" / tool, corpus / "bin" / tool)
     if not (Path(shutil.which("bash")).parent / "lmplz").exists():
         left = run(recipe / "run.sh", "--stage", "9", "--times", corpus / "times.ctm", cwd=recipe)

@@ -13,7 +13,7 @@ import numpy as np
 from kind import LABELS, NAMES, Kind, Read, word, words
 
 from punc.base.errors import InputError
-from punc.bin.main import run
+from punc.bin._subcommands import run
 from punc.data.datadir import DataDir, Utterance, checksum, write_data_dir
 from punc.data.kaldi_io import read_archive
 from punc.data.labels import LabelSet
