@@ -1,5 +1,7 @@
 """Fixtures that several test files share."""
 
+import signal
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,8 @@ from punc.base import log
 from punc.data.datadir import Utterance, write_data_dir
 from punc.tokens.store import make_store
 
+# A shell starts a job in the background with Ctrl-C ignored, and all programs of a test would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 log.configure()  # tests see messages on standard error, as users do
 
 WORDS = [*"abcdefgh"]
