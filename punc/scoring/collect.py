@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.files import open_input, read_lines
+from punc.base.files import open_input, read_lines, unchanged
 from punc.scoring.counts import read_counts
 from punc.scoring.metrics import compute_metrics, is_summary
 from punc.scoring.page_data import Cost, PairedTest
@@ -48,8 +48,9 @@ def collect_scores(exp: str | os.PathLike, systems: Sequence[str] = (), sets: Se
     """
     scores = []
     for path in Path(exp).glob("*/decode_*/score/metrics.tsv"):
-        rows = read_tsv(path, METRICS_HEADER, Interval._fields)
-        signed = next((line for _, line in read_lines(path.with_name("signature"))), "")
+        with unchanged(path):
+            rows = read_tsv(path, METRICS_HEADER, Interval._fields)
+            signed = next((line for _, line in read_lines(path.with_name("signature"))), "")
         scores.append(Score(path.parts[-4], path.parts[-3].removeprefix("decode_"), path.parent,
                             {name: Interval(*value) for name, *value in rows} | _others(path.parents[1]), signed))
     if not scores:

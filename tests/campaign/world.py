@@ -10,6 +10,7 @@ import io
 import os
 import random
 import shutil
+import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -235,20 +236,36 @@ def _turn(place: Path, area: Path, version: str) -> None:
 def state(out: Path, read: Callable[[Path], object]) -> str:
     """What a reader finds: `refused`, or a hash of the files that are not hidden; of an experiment, of its results.
 
-    progress.pt next to a finished model does not count: the next training removes it.
+    progress.pt next to a finished model does not count: the next training removes it. If files are replaced while they
+    are hashed here, which is no reader's work, all is read again.
     """
-    try:
-        with contextlib.redirect_stderr(io.StringIO()):
-            read(out)
-    except InputError:
-        return "refused"
-    digest = hashlib.sha256()
-    files = [*out.glob("RESULTS.*"), *out.glob("results/*")] if out.name == "exp" else out.rglob("*")
-    for file in sorted(files):
-        inside = file.relative_to(out)
-        if file.is_file() and file.name != "progress.pt" and not any(part.startswith(".") for part in inside.parts):
-            digest.update(f"{inside}\n".encode() + _content(file))
-    return digest.hexdigest()[:16]
+    while True:
+        before = _files(out)
+        try:
+            with contextlib.redirect_stderr(io.StringIO()):
+                read(out)
+            digest = hashlib.sha256()
+            for file in before:
+                digest.update(f"{file.relative_to(out)}\n".encode() + _content(file))
+        except InputError:
+            return "refused"
+        except FileNotFoundError:
+            if before == _files(out):
+                raise
+        if before == _files(out):
+            return digest.hexdigest()[:16]
+
+
+def _files(out: Path) -> dict[Path, tuple[int, int]]:
+    """The files of a directory that are not hidden, each with what changes when it is replaced."""
+    found = {}
+    for file in sorted([*out.glob("RESULTS.*"), *out.glob("results/*")] if out.name == "exp" else out.rglob("*")):
+        hidden = any(part.startswith(".") for part in file.relative_to(out).parts)
+        with contextlib.suppress(FileNotFoundError):
+            state = file.stat()
+            if not hidden and stat.S_ISREG(state.st_mode) and file.name != "progress.pt":
+                found[file] = state.st_ino, state.st_mtime_ns
+    return found
 
 
 def _content(file: Path) -> bytes:
