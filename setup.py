@@ -47,6 +47,7 @@ setup(
         "clusters": ["brown-clustering>=0.1.6"],  # their Brown clusters
         "vectors": ["gensim>=4.3"],               # word vectors of one's own text
         "speech": ["pocketsphinx>=5.0.4"],        # egs/mini/run.sh --from-audio true
+        "accessibility": ["axe-core-python>=0.1"],  # axe-core, for the test of the page of punc report
         "completion": ["argcomplete>=3.5"],       # completion of punc in bash and zsh
     },
     entry_points={"console_scripts": ["punc=punc.bin.main:main"]},

@@ -47,3 +47,10 @@ def toy_store(tmp_path_factory):
             write_data_dir(sets[-1], toy_utterances("before" if task == "short" else task, lengths, rng))
     make_store(place / "store", sets, place / "labels.txt", vocab=place / "vocab", nj=1)
     return place / "store"
+
+
+@pytest.fixture(scope="session")
+def experiment(tmp_path_factory):
+    """EXP-DIR of a small experiment with scores; see experiment.py."""
+    from experiment import make_experiment
+    return make_experiment(tmp_path_factory.mktemp("experiment"))

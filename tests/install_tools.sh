@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what some tests need and set-up does not install: Slurm, sclite, flite and sox (as root on Debian or Ubuntu),
-# the extras of setup.py, and KenLM's lmplz. If something cannot be installed, it says so, and those tests are skipped.
+# Installs what some tests need and set-up does not install: Slurm, sclite, flite, sox and Chromium (as root on Debian or
+# Ubuntu), the extras of setup.py, and KenLM's lmplz. If something cannot be installed, it says so, and those tests are skipped.
 set -u
 cd "$(CDPATH='' cd -- "$(dirname "$0")/.." && pwd -P)" || exit 1
 
@@ -8,11 +8,11 @@ lacking() {
   echo "tests/install_tools.sh: $*; the tests that need it are skipped" >&2
 }
 
-read -ra packages <<<"slurm-wlm munge sctk flite sox $(bash utils/install_lmplz.sh --packages)"
+read -ra packages <<<"slurm-wlm munge sctk flite sox chromium $(bash utils/install_lmplz.sh --packages)"
 if dpkg --status "${packages[@]}" >/dev/null 2>&1; then
   :
 elif [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-  lacking "not root with apt-get, so no ${packages[*]:0:5}"
+  lacking "not root with apt-get, so no ${packages[*]:0:6}"
 else
   export DEBIAN_FRONTEND=noninteractive
   { timeout 200 apt-get install -qq -y --no-install-recommends "${packages[@]}" ||
@@ -21,8 +21,8 @@ else
 fi
 
 bash utils/setup.sh || exit 1
-modules="pycrfsuite brown_clustering gensim pocketsphinx argcomplete"
+modules="pycrfsuite brown_clustering gensim pocketsphinx axe_core_python argcomplete"
 .venv/bin/python -c "from importlib.util import find_spec; assert all(map(find_spec, '$modules'.split()))" 2>/dev/null ||
-  timeout 300 .venv/bin/python -m pip install -qq --constraint constraints.txt --editable '.[crf,clusters,vectors,speech,completion]' ||
-  lacking "pip could not install the extras crf, clusters, vectors, speech and completion"
+  timeout 300 .venv/bin/python -m pip install -qq --constraint constraints.txt --editable '.[crf,clusters,vectors,speech,accessibility,completion]' ||
+  lacking "pip could not install the extras crf, clusters, vectors, speech, accessibility and completion"
 timeout 400 bash utils/install_lmplz.sh || lacking "no lmplz"

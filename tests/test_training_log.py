@@ -1,0 +1,19 @@
+"""Training curves from logs."""
+
+from experiment import LOG
+
+from punc.report.training_log import Epoch, read_training
+
+
+def test_read_training(tmp_path):
+    assert read_training(tmp_path) == []
+    (tmp_path / "log").mkdir()
+    (tmp_path / "log" / "train.log").write_text(LOG)
+    assert read_training(tmp_path) == [Epoch(1, 0.1, 0.5, 0.6, 50), Epoch(2, 0.05, 0.4, 0.55, 52.5)]
+
+
+def test_read_training_run_that_was_stopped(tmp_path):
+    (tmp_path / "log").mkdir()
+    (tmp_path / "log" / "train.1.log").write_text(LOG)
+    (tmp_path / "log" / "train.log").write_text(LOG.splitlines()[2].replace("0.55", "0.53") + "\nnot an epoch 3: rate\n")
+    assert [epoch.dev_loss for epoch in read_training(tmp_path)] == [0.6, 0.53]
