@@ -8,8 +8,16 @@ import pytest
 
 from punc.report.breakdowns import Breakdown
 from punc.report.curves import PrecisionRecall, Reliability
-from punc.report.figures import (CURVES, TEXT, inline, plot_breakdown, plot_precision_recall, plot_reliability,
-                                 plot_training, styles)
+from punc.report.figures import (
+    CURVES,
+    TEXT,
+    inline,
+    plot_breakdown,
+    plot_precision_recall,
+    plot_reliability,
+    plot_training,
+    styles,
+)
 from punc.report.training_log import Epoch
 
 pytest.importorskip("matplotlib")
@@ -21,8 +29,8 @@ ONE, TWO = np.array([1.0, 50.0]), np.array([60.0, 40.0])
     (lambda style: plot_precision_recall({"COMMA": {"<A>": PrecisionRecall(ONE, TWO, 50, (1.0, np.nan))}}, style, "p"),
      ["<A>", "COMMA", "recall [%]"]),
     (lambda style: plot_reliability({"<A>": Reliability(ONE, TWO, ONE, 1.0)}, style, "r"), ["<A>"]),
-    (lambda style: plot_breakdown(Breakdown("t", ["none", "from 1"], [1, 2], [1, 2], {"<A>": [50.0, np.nan]}), style, "b"),
-     ["<A>", "from 1"])])
+    (lambda style: plot_breakdown(Breakdown("t", ["none", "from 1"], [1, 2], [1, 2], {"<A>": [50.0, np.nan]}), style,
+                                  "b"), ["<A>", "from 1"])])
 def test_plot_is_svg_with_its_texts(draw, texts):
     svg = draw(styles(["<A>"]))
     found = {element.text for element in ET.fromstring(svg).iter() if element.tag.endswith("text")}

@@ -54,7 +54,7 @@ def shrink(recipe):
 
 def written(recipe):
     """Each file in data and exp with its time, without the pages of results."""
-    pages = {"results", "RESULTS.md", "RESULTS.tsv"}
+    pages = {"results", "RESULTS.md", "RESULTS.tsv", "report.html"}
     return {path: path.stat().st_mtime_ns for top in ("data", "exp") for path in (recipe / top).rglob("*")
             if path.is_file() and (path.suffix == ".png" or not pages & {*path.parts})}
 

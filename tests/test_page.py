@@ -89,7 +89,8 @@ def test_page_hostile_text_is_text(made):
     passage = json.loads(data)["sets"][0]["passages"][0]
     assert HOSTILE in passage["words"]
     assert "use strict" in script
-    assert [attributes.get("type") for tag, attributes in made.read.tags if tag == "script"] == ["application/json", None]
+    kinds = [attributes.get("type") for tag, attributes in made.read.tags if tag == "script"]
+    assert kinds == ["application/json", None]
 
 
 def test_page_order_and_sample(experiment, tmp_path):
@@ -103,7 +104,7 @@ def test_page_order_and_sample(experiment, tmp_path):
     for passage in sets[1]["passages"]:
         slots[passage["stream"]] = slots.get(passage["stream"], 0) + len(passage["ref"])
     assert slots["rec01"] == 80
-    links = [attributes["href"] for tag, attributes in found.read.tags if tag == "a" and "recording" in attributes["href"]]
+    links = [attributes["href"] for tag, attributes in found.read.tags if tag == "a"]
     assert "#errors?set=test_ref&recording=rec01" in links
 
 

@@ -383,6 +383,7 @@ def test_run_writes_metrics_of_each_system_and_set(finished):
     assert "TA-LSTM-p" in page
     assert f"./run.sh --nj 1 --systems '{SYSTEMS}'\n" in page
     assert (finished / "exp/results/test_asr.md").is_file()
+    assert "<h1>The mini corpus</h1>" in (finished / "exp/report.html").read_text()
     transcript = next((finished / "exp/transcripts/txt").glob("*.txt")).read_text()
     assert len(transcript.split()) > 250
 
@@ -390,10 +391,12 @@ def test_run_writes_metrics_of_each_system_and_set(finished):
 def test_run_again_changes_nothing(finished):
     def state():
         return {name: path.stat().st_mtime_ns for name, path in files(finished).items()
-                if name.suffix == ".png" or not {"transcripts", "results", "RESULTS.md", "RESULTS.tsv"} & {*name.parts}}
+                if name.suffix == ".png" or not {"transcripts", "results", "RESULTS.md", "RESULTS.tsv",
+                                                   "report.html"} & {*name.parts}}
 
     def pages():
-        return {name: path.read_bytes() for name, path in files(finished).items() if "RESULTS" in name.name
+        return {name: path.read_bytes() for name, path in files(finished).items()
+                if "RESULTS" in name.name or name.name == "report.html"
                 or (name.parent.name == "results" and name.suffix != ".png")}
     before, results = state(), pages()
     printed = run(finished).stdout

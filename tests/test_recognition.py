@@ -7,8 +7,8 @@ from punc.report.recognition import nearest, recognise
 
 
 def test_recognise_substituted_inserted_missing():
-    spoken = ["a b c d e f".split(), "g h".split()]
-    words = "a X c e f more g h".split()  # b heard as X, d left out, more inserted; the second stream is right
+    spoken = [[*"abcdef"], [*"gh"]]
+    words = ["a", "X", "c", "e", "f", "more", "g", "h"]  # b heard as X, d left out, more inserted
     found = recognise(spoken, words, np.array([0, 6, 8]))
     assert found.wrong.tolist() == [False, True, False, False, False, True, False, False]
     assert found.spoken == {1: "b"}
@@ -19,7 +19,7 @@ def test_recognise_substituted_inserted_missing():
 
 
 def test_recognise_missing_before_first_word():
-    found = recognise(["a b c".split()], ["c"], np.array([0, 1]))
+    found = recognise([[*"abc"]], ["c"], np.array([0, 1]))
     assert found.missing == {0: "a b"}
     assert not found.wrong.any()
 

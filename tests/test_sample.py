@@ -1,5 +1,7 @@
 """What the error browser shows, and how it is written."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from punc.data.labels import Label, LabelSet
@@ -22,7 +24,7 @@ def test_choose_large_set_stays_in_streams_and_under_the_limit():
         for begin, end in ranges:
             stream = np.searchsorted(begins, begin, side="right") - 1
             assert begin < end <= begins[stream + 1]
-        assert all(one[1] <= other[0] for one, other in zip(ranges, ranges[1:]))
+        assert all(one[1] <= other[0] for one, other in pairwise(ranges))
         assert ranges == choose(begins, 10_000)
 
 
@@ -36,13 +38,14 @@ def table(slots):
     words = [f"w{i}" for i in number]
     return SlotTable(LabelSet((Label("O", "w"), Label("COMMA", "w,", (",",)))), words, ["s"], np.array([0, slots]),
                      (number % 2).astype(np.int8), np.where(number == 1, np.nan, number / 10).astype(np.float32),
-                     np.ones(slots, bool), {"A": Hypothesis(np.zeros(slots, np.int8), np.full((slots, 2), 0.5, np.float32)),
-                                            "B": Hypothesis(np.ones(slots, np.int8))})
+                     np.ones(slots, bool), {
+                         "A": Hypothesis(np.zeros(slots, np.int8), np.full((slots, 2), 0.5, np.float32)),
+                         "B": Hypothesis(np.ones(slots, np.int8))})
 
 
 def test_encode_strings_have_the_slots():
     found = table(4)
-    found.recognition = recognise(["w0 x w2 gone w3".split()], found.words, found.begins)
+    found.recognition = recognise([["w0", "x", "w2", "gone", "w3"]], found.words, found.begins)
     assert encode(found, [(1, 4)]) == [{
         "stream": "s", "at": 2, "words": "w1 w2 w3", "ref": "101", "pause": "--0k0u", "hyp": ["000", "111"],
         "post": ["505050", ""], "wrong": {0: "x"}, "missing": {1: "gone"}}]

@@ -50,7 +50,7 @@ def test_read_slot_table_reference_with_other_words(copied):
     score(["--labels", str(copied / "B/labels.txt"), "--replicates", "2", str(copied.parent / "data/test_ref"),
            str(decoded), str(decoded / "score")])
     log = copied / "B/log/score_test_asr.log"
-    log.write_text("# punc score --labels exp/B/labels.txt data/test_ref exp/B/decode_test_asr exp/B/decode_test_asr/score\n")
+    log.write_text("# punc score --labels exp/B/labels.txt data/test_ref exp/B/decode_test_asr X/score\n")
     table = read_slot_table(scores_of(copied, "test_asr"), copied.parent / "data")
     assert table.words[5] == "wrong"
     assert table.recognition.missing[38]

@@ -15,5 +15,6 @@ def test_read_training(tmp_path):
 def test_read_training_run_that_was_stopped(tmp_path):
     (tmp_path / "log").mkdir()
     (tmp_path / "log" / "train.1.log").write_text(LOG)
-    (tmp_path / "log" / "train.log").write_text(LOG.splitlines()[2].replace("0.55", "0.53") + "\nnot an epoch 3: rate\n")
+    again = LOG.splitlines()[2].replace("0.55", "0.53")
+    (tmp_path / "log" / "train.log").write_text(f"{again}\nnot an epoch 3: rate\n")
     assert [epoch.dev_loss for epoch in read_training(tmp_path)] == [0.6, 0.53]

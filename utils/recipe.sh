@@ -377,7 +377,10 @@ command_line() {
 }
 
 # collect_results [CONF]: writes the pages of all systems that have been scored, and prints the first, RESULTS.md.
+# report.html shows the same scores with plots and with the errors in the text.
 collect_results() {
-  punc results --config "${1-conf/results.conf}" --command "$(command_line)" "$exp"
+  local conf=${1-conf/results.conf}
+  punc results --config "$conf" --command "$(command_line)" "$exp"
+  punc report --title "$(sed -n 's/^--title=//p' "$conf")" --data "$data" "$exp" "$exp/report.html"
   cat "$exp/RESULTS.md"
 }

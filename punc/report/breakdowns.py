@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -41,7 +42,7 @@ def breakdown(table: SlotTable, title: str, groups: Sequence[str], group: np.nda
     slots, marks = one.sum((1, 2)), one[:, 1:].sum((1, 2))
     kept = np.flatnonzero(slots)
     f1 = {system: compute_metrics(count[kept], table.labels)["overall.F1"].tolist() for system, count in counts.items()}
-    return Breakdown(title, [groups[i] for i in kept], slots[kept].tolist(), marks[kept].tolist(), f1)
+    return Breakdown(title, [groups[i] for i in kept.tolist()], slots[kept].tolist(), marks[kept].tolist(), f1)
 
 
 def breakdowns(table: SlotTable) -> list[Breakdown]:
@@ -50,7 +51,8 @@ def breakdowns(table: SlotTable) -> list[Breakdown]:
     if np.isfinite(table.pauses).any():
         known = np.where(np.isnan(table.pauses), np.inf, table.pauses)
         group = np.where(np.isinf(known), len(PAUSES) + 1, np.digitize(known, PAUSES))
-        found.append(breakdown(table, "F1 by length of pause, in seconds", [*_ranges(PAUSES, "none"), "unknown"], group))
+        names = [*_ranges(PAUSES, "none"), "unknown"]
+        found.append(breakdown(table, "F1 by length of pause, in seconds", names, group))
     if table.recognition is not None:
         distance = table.recognition.distance
         group = np.where(distance < 0, len(DISTANCES) + 1, np.digitize(distance, DISTANCES))
@@ -58,14 +60,15 @@ def breakdowns(table: SlotTable) -> list[Breakdown]:
         found.append(breakdown(table, "F1 by words to the nearest recognition error", names, group))
     position = np.arange(len(table.words)) - np.repeat(table.begins[:-1], np.diff(table.begins)) + 1
     names = _whole((1, *(edge + 1 for edge in POSITIONS)))
-    found.append(breakdown(table, "F1 by position in the stream, in slots", names, np.digitize(position, POSITIONS, True)))
+    group = np.digitize(position, POSITIONS, right=True)
+    found.append(breakdown(table, "F1 by position in the stream, in slots", names, group))
     return found
 
 
 def by_stream(table: SlotTable) -> Breakdown:
     """F1 of each recording or speaker, the worst first: by the mean over systems, undefined last."""
     whole = breakdown(table, "F1 by recording or speaker", table.streams, table.stream_of)
-    mean = np.mean([values for values in whole.f1.values()], axis=0)
+    mean = np.mean(list(whole.f1.values()), axis=0)
     order: Callable[[list], list] = partial(_take, np.argsort(mean, kind="stable").tolist())
     return Breakdown(whole.title, order(whole.groups), order(whole.slots), order(whole.marks),
                      {system: order(values) for system, values in whole.f1.items()})
@@ -77,11 +80,11 @@ def _take(order: Sequence[int], values: Sequence) -> list:
 
 def _ranges(edges: Sequence[float], first: str) -> list[str]:
     """The names of the groups between edges: the first, `0.01–0.1`, …, `from 1`."""
-    inner = [f"{low:g}–{high:g}" for low, high in zip(edges, edges[1:])]
+    inner = [f"{low:g}–{high:g}" for low, high in pairwise(edges)]
     return [first, *inner, f"from {edges[-1]:g}"]
 
 
 def _whole(firsts: Sequence[int]) -> list[str]:
     """The names of groups of whole numbers, by the first of each: `1`, `2–3`, …, `from 16`."""
-    inner = [str(low) if low == high - 1 else f"{low}–{high - 1}" for low, high in zip(firsts, firsts[1:])]
+    inner = [str(low) if low == high - 1 else f"{low}–{high - 1}" for low, high in pairwise(firsts)]
     return [*inner, f"from {firsts[-1]}"]

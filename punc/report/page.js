@@ -1,6 +1,6 @@
 "use strict";
-// Sorts tables by a column, and shows the text of a set with its errors: filters, keys, links. The page's data is in the
-// element #data; punc/report/sample.py says what its strings hold.
+// Sorts tables by a column, and shows the text of a set with its errors: filters, keys, links. The page's data is in
+// the element #data; punc/report/sample.py says what its strings hold.
 
 const element = (tag, properties = {}, ...children) => {
   const made = Object.assign(document.createElement(tag), properties);
@@ -20,7 +20,8 @@ function sortBy(table, column, header) {
   for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
   header.setAttribute("aria-sort", ascending ? "ascending" : "descending");
   const direction = ascending ? 1 : -1;
-  const rows = [...table.tBodies[0].rows].map((row) => [row, valueOf(row.cells[column]), row.cells[column].textContent]);
+  const rows = [...table.tBodies[0].rows].map((row) =>
+    [row, valueOf(row.cells[column]), row.cells[column].textContent]);
   rows.sort(([, a, aText], [, b, bText]) => {
     if (a === null && b === null) return direction * aText.localeCompare(bText);
     if (a === null || b === null) return a === null ? 1 : -1;  // undefined figures last
@@ -41,7 +42,8 @@ for (const table of document.querySelectorAll("table.sortable")) {
 
 const KINDS = { any: "any slot", error: "all errors", insertion: "insertions", deletion: "deletions",
   substitution: "substitutions", right: "right marks" };
-const PAIRS = { any: "any", aright: "A right, B wrong", bright: "A wrong, B right", both: "both wrong", differ: "they differ" };
+const PAIRS = { any: "any", aright: "A right, B wrong", bright: "A wrong, B right", both: "both wrong",
+  differ: "they differ" };
 const SURE = { any: "any", low: "below 0.5", middle: "0.5 to 0.89", high: "0.9 and above", unknown: "not known" };
 const fields = {};
 let set, slots, hits, current;  // of the set that is shown: slots are in the order of the text
@@ -95,7 +97,9 @@ function column(passage, name, system, slotsHere) {
     text.append(span);
     if (system === null && passage.wrong) {
       const spoken = [passage.wrong[at], passage.missing[at]].filter(Boolean).join(" ");
-      if (spoken || at in passage.wrong) text.append(element("span", { className: "spoken" }, ` [${spoken || "nothing"}]`));
+      if (spoken || at in passage.wrong) {
+        text.append(element("span", { className: "spoken" }, ` [${spoken || "nothing"}]`));
+      }
     }
     text.append(" ");
   });
@@ -190,8 +194,9 @@ function go(slot, scroll = true) {
   detail.replaceChildren(
     element("p", {}, element("strong", {}, `${words.slice(Math.max(0, at - 3), at + 1).join(" ")} _ ` +
       words.slice(at + 1, at + 4).join(" ")), `  ${passage.stream}, slot ${passage.at + at}`),
-    element("p", {}, `reference: ${set.labels[reference].name}; pause: ${pause === null ? "not known" : `${pause.toFixed(2)} s`}` +
-      spoken + (hits.includes(slot) ? `; ${hits.indexOf(slot) + 1} of ${hits.length} found` : "")),
+    element("p", {}, `reference: ${set.labels[reference].name}; pause: ` +
+      (pause === null ? "not known" : `${pause.toFixed(2)} s`) + spoken + 
+      (hits.includes(slot) ? `; ${hits.indexOf(slot) + 1} of ${hits.length} found` : "")),
     element("p", {}, lines.join(" · ")));
 }
 
@@ -230,12 +235,15 @@ function chooseSet(name) {
 function follow() {
   if (!location.hash.startsWith("#errors?")) return;
   const asked = new URLSearchParams(location.hash.slice(8));
-  for (const name of ["kind", "pair", "sure", "search"]) fields[name].value = asked.get(name) ?? (name === "search" ? "" : "any");
+  for (const name of ["kind", "pair", "sure"]) fields[name].value = asked.get(name) ?? "any";
+  fields.search.value = asked.get("search") ?? "";
   chooseSet(asked.get("set"));
   for (const name of ["a", "b"]) if (asked.has(name)) fields[name].value = set.systems.indexOf(asked.get(name));
   if (asked.has("label")) fields.label.value = set.labels.findIndex((label) => label.name === asked.get("label"));
   if (asked.has("recording")) fields.recording.value = asked.get("recording");
-  for (const name of ["kind", "pair", "sure", "a", "label", "recording"]) if (fields[name].selectedIndex < 0) fields[name].selectedIndex = 0;
+  for (const name of ["kind", "pair", "sure", "a", "b", "label", "recording"]) {
+    if (fields[name].selectedIndex < 0) fields[name].selectedIndex = 0;
+  }
   show();
   document.getElementById("browser").scrollIntoView();
 }
@@ -254,7 +262,8 @@ function select(name, text, entries, changed) {
 
 function build() {
   const form = element("form", {},
-    select("set", "set", Object.fromEntries(data.sets.map((one) => [one.name, one.name])), () => chooseSet(fields.set.value)),
+    select("set", "set", Object.fromEntries(data.sets.map((one) => [one.name, one.name])),
+      () => chooseSet(fields.set.value)),
     select("a", "system A", {}, show), select("b", "system B", {}, show), select("pair", "A and B", PAIRS, filter),
     select("kind", "errors of A", KINDS, filter), select("label", "label", {}, filter),
     select("sure", "posterior of A's label", SURE, filter), select("recording", "recording or speaker", {}, filter),
@@ -265,8 +274,8 @@ function build() {
   const legend = element("ul", { className: "legend" }, ...[["right", ",", "right"], ["insertion", "+,", "insertion"],
     ["deletion", "−,", "deletion"], ["substitution", ".→,", "substitution"]].map(([how, text, name]) =>
     element("li", {}, element("span", { className: `mark ${how}` }, text), ` ${name}`)),
-    element("li", {}, element("span", { className: "wrong" }, "word"), element("span", { className: "spoken" }, " [spoken]"),
-      " recognition error"));
+    element("li", {}, element("span", { className: "wrong" }, "word"),
+      element("span", { className: "spoken" }, " [spoken]"), " recognition error"));
   const root = document.getElementById("errors");
   root.append(element("p", { id: "sample" }), form, legend,
     element("p", {}, element("span", { id: "hits", role: "status" }), " ", key("n"), " next, ", key("p"), " previous, ",

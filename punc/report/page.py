@@ -18,10 +18,8 @@ from punc.report.set_view import view
 from punc.report.slot_table import SlotTable, read_slot_table
 from punc.report.systems_table import systems_table
 from punc.report.training_log import read_training
-from punc.scoring.collect import Score, collect_scores
-from punc.scoring.page_data import RESULTS_HEADER
-from punc.scoring.significance import Interval
-from punc.scoring.tsv import read_tsv
+from punc.scoring.collect import collect_scores
+from punc.scoring.page_data import PageData, read_page_data
 
 logger = logging.getLogger(__name__)
 
@@ -105,10 +103,8 @@ def _text(name: str) -> str:
 
 def _order(exp: Path, settings: Settings) -> tuple[Sequence[str], Sequence[str]]:
     """The order of systems and sets: as asked for, else as RESULTS.tsv has them."""
-    results = exp / "RESULTS.tsv"
-    rows = read_tsv(results, RESULTS_HEADER, Interval._fields) if results.is_file() else []
-    return (settings.systems or list(dict.fromkeys(row[0] for row in rows)),
-            settings.sets or list(dict.fromkeys(row[1] for row in rows)))
+    results = read_page_data(exp) if (exp / "RESULTS.tsv").is_file() else PageData({}, {})
+    return settings.systems or results.systems, settings.sets or results.sets
 
 
 def _spoken(name: str, settings: Settings) -> str:

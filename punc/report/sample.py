@@ -44,8 +44,9 @@ def encode(table: SlotTable, ranges: Sequence[tuple[int, int]]) -> list[dict[str
     """The slots of ranges as passages of up to PASSAGE slots, for the page's script.
 
     A passage has stream, at (the number of its first slot in the stream, from 1), words, and strings with a fixed
-    number of characters a slot: ref and hyp (one character: 48 + the number of the label), post (two digits: the posterior of the
-    system's label in percent, at most 99) and pause (two digits of base 36: hundredths of a second, at most 12.95 s).
+    number of characters a slot: ref and hyp (one character: 48 + the number of the label), post (two digits: the
+    posterior of the system's label in percent, at most 99) and pause (two digits of base 36: hundredths of a second, at
+    most 12.95 s).
     `--` is not known. `wrong` and `missing` are the recognition errors, by slot.
     """
     passages = []

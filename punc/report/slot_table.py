@@ -105,9 +105,10 @@ def _directories(score: Score, data: Path) -> tuple[Path, Path]:
     log = exp / score.system / "log" / f"score_{score.set}.log"
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
     for command in (line.split() for line in lines if line.startswith("# punc score ")):
-        named = [exp.resolve().parent / path for path in command[-3:-1]]
-        if all((path / "punct").is_file() for path in named):
-            return named[0], named[1]
+        for place in exp.resolve().parents:  # where the recipe ran: EXP-DIR can be exp or exp/VARIANT
+            reference, decoded = (place / path for path in command[-3:-1])
+            if (reference / "punct").is_file() and (decoded / "punct").is_file():
+                return reference, decoded
     return data / score.set, score.path.parent
 
 
@@ -144,9 +145,9 @@ def _begin(reference: Path, decoded: Path, labels: LabelSet, classes: Mapping[st
     table = SlotTable(labels, [], [], np.zeros(1, np.int64), np.zeros(0, np.int8), np.zeros(0, np.float32),
                       np.zeros(0, bool))
     spoken, slots, pauses, counted, aligned = [], [], [], [], False
-    for ref, hyp in zip_longest(sides[0].streams(), sides[1].streams(), fillvalue=("", [])):
-        if ref[0] != hyp[0]:
-            raise InputError(f"streams '{ref[0]}' and '{hyp[0]}' differ", "score again", decoded)
+    for ref, hyp in zip_longest(sides[0].streams(), sides[1].streams()):
+        if ref is None or hyp is None or ref[0] != hyp[0]:
+            raise InputError(f"other streams than {reference} has", "score again", decoded)
         said, words = ([word for u in side for word in u.words] for side in (ref[1], hyp[1]))
         numbers = _numbers(ref[1], classes, reference)
         if said != words:
@@ -194,11 +195,12 @@ def _posteriors(table: SlotTable, decoded: Path, classes: Mapping[str, int],
     if not archive.is_file() or not model.is_file():
         return None
     columns = [classes[name] for name in LabelSet.read(model).names]
+    merged = np.eye(len(table.labels), dtype=np.float32)[columns]  # a matrix of labels times this is one of classes
     found, slots = np.zeros((len(table.words), len(table.labels)), np.float32), 0
     for id, matrix in read_archive(archive):
         begin, end = places.get(id, (0, 0))
         if matrix.shape != (end - begin, len(columns)):
             raise InputError(f"the posteriors of '{id}' are of other slots", "punctuate again", archive)
-        np.add.at(found[begin:end].T, columns, matrix.T)
+        found[begin:end] = matrix @ merged
         slots += end - begin
     return found if slots == len(found) else None

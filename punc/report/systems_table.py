@@ -9,14 +9,13 @@ from punc.base.errors import InputError
 from punc.data.labels import LabelSet
 from punc.scoring.collect import Score, paired_tests
 from punc.scoring.metrics import is_summary
-from punc.scoring.significance import Interval
 
 MAIN = "overall.F1"
 ALPHA = 0.05
 
 
 def systems_table(scores: Sequence[Score]) -> dict[str, Any]:
-    """Rows and columns of the scores of one set; a figure is an Interval or None.
+    """Rows and columns of the scores of one set; a figure is a value with interval, or None.
 
     best   the system with the highest overall F1
     test   of each row: a paired test of overall F1 against the best system, in words
@@ -25,16 +24,12 @@ def systems_table(scores: Sequence[Score]) -> dict[str, Any]:
     names = [name for name in dict.fromkeys(name for score in scores for name in score.metrics)
              if is_summary(name) and name != f"{empty}.F1"]
     names.sort(key=lambda name: name != MAIN)
-    known = [score for score in scores if not np.isnan(score.metrics.get(MAIN, _undefined()).value)]
+    known = [score for score in scores if MAIN in score.metrics and not np.isnan(score.metrics[MAIN].value)]
     best = max(known, key=lambda score: score.metrics[MAIN].value, default=None)
     rows = [{"system": score.system, "cells": [score.metrics.get(name) for name in names],
              "test": "best" if score is best else _against(best, score) if best else ""} for score in scores]
     return {"columns": [name.replace(".", " ") for name in names], "rows": rows,
             "best": best.system if best else ""}
-
-
-def _undefined() -> Interval:
-    return Interval(np.nan, np.nan, np.nan)
 
 
 def _against(best: Score, score: Score) -> str:

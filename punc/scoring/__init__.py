@@ -4,7 +4,7 @@ What other packages and programs use:
 
     counts        Counts, add_up, confusion, count, read_counts, write_counts: slots by reference and hypothesis label
     collapse      merge, parse_collapse: labels scored together as one class
-    metrics       compute_metrics: one file per metric, found by its name
+    metrics       compute_metrics, is_summary: one file per metric, found by its name
     ratios        PARTS: what the metrics share
     significance  check_pair, compare, intervals: bootstrap intervals and paired tests
     report        new_score, score_table, signature, write_score, METRICS: a score directory
