@@ -46,13 +46,14 @@ def test_score_writes_directory_and_table(work, capsys):
     assert re.search(r"^COMMA +74\.1 \S+ +100\.0 100\.0–100\.0 +85\.1 ", printed, re.M)
     signed = (work / "out/signature").read_text().strip()
     assert printed.endswith(signed + "\n")
-    assert re.fullmatch(r"labels:O\+COMMA\+PERIOD\|words:same\|last-slot:true\|slots:80\|marks:40\|units:20 utterances"
+    assert re.fullmatch(r"labels:O\+COMMA\+PERIOD\|words:same\|last-slot:true\|slots:80\|marks:40\|units:20 streams"
                         r"\|bootstrap:200\|seed:1\|reference:[0-9a-f]+\|punc:[\d.]+\|python:3\.\d+\|numpy:\S+", signed)
 
 
 def test_signature_differs_with_options_and_words(work):
     seen = set()
-    variants = [(), ("--last-slot", "false"), ("--block", "2"), ("--seed", "2"), ("--replicates", "100")]
+    variants = [(), ("--last-slot", "false"), ("--resample", "blocks"), ("--resample", "blocks", "--block", "2"),
+                ("--seed", "2"), ("--replicates", "100")]
     for options in variants:
         score(*options)
         seen.add((work / "out/signature").read_text())
@@ -83,7 +84,7 @@ def test_score_against_other_system(work, capsys):
 
 @pytest.mark.parametrize(("options", "message"), [
     (["--against", "none"], "none/metrics.tsv: no such file"),
-    (["--block", "-1"], "--block=-1 is too small"),
+    (["--block", "0"], "--block=0 is too small"),
     (["--replicates", "0"], "--replicates=0 is too small"),
     (["--last-slot", "yes"], "invalid choice: 'yes'"),
     (["--labels", "none"], "none: no such file"),
@@ -104,7 +105,7 @@ def test_score_wrong_option_is_one_line_and_keeps_output(work, capsys, options, 
 
 
 def test_score_against_other_units_raises(work, capsys):
-    score("--block", "2", out="one")
+    score("--resample", "blocks", out="one")
     assert score("--against", "one", out="two") == 1
     assert "one: other units" in capsys.readouterr().err
     assert not (work / "two").exists()

@@ -13,10 +13,10 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.base.files import open_input, read_lines, unchanged
 from punc.scoring.counts import read_counts
-from punc.scoring.metrics import compute_metrics, is_summary
+from punc.scoring.metrics import compute_flat, is_summary
 from punc.scoring.page_data import Cost, PairedTest
 from punc.scoring.report import METRICS_HEADER
-from punc.scoring.significance import Interval, check_pair, compare
+from punc.scoring.significance import Interval, both_flat, check_pair, compare
 from punc.scoring.tsv import read_tsv
 
 logger = logging.getLogger(__name__)
@@ -94,7 +94,7 @@ def paired_tests(scores: Sequence[Score], pairs: Iterable[tuple[str, str]],
 def _tests(this: Score, other: Score, tested: Sequence[str]) -> list[PairedTest]:
     (counts, labels), (others, _) = read_counts(this.path), read_counts(other.path)
     check_pair(counts, others, os.fspath(other.path))
-    result = compare(counts.confusion, others.confusion, partial(compute_metrics, labels=labels))
+    result = compare(*both_flat(counts, others), partial(compute_flat, labels=labels))
     found = {name: c for name, c in result.items() if is_summary(name) and name != f"{labels.names[0]}.F1"}
     for name in tested:
         if name not in found:
