@@ -32,6 +32,7 @@ def exp(tmp_path, monkeypatch):
     for system, set in [("good", "test"), ("bad", "test"), ("always", "test"), ("bad", "asr")]:
         assert main(["score", "--labels", "labels.txt", "--replicates", "100", "ref", system,
                      f"exp/{system}/decode_{set}/score"]) == 0
+        (tmp_path / "exp" / system / "conf").write_text("# punc 0, store data/store\n--model=m\n--train-set=train\n")
     return tmp_path
 
 

@@ -15,6 +15,7 @@ What other packages and programs use:
                    score directory, and tables
     collect        collect_costs, collect_scores, paired_tests: the data of result pages, from an experiment
     page_data      PageData, pictures, read_page_data, read_published, write_page_data: the same as tables
+    trainings      collect_trainings: what systems were trained on
     seeds          join_seeds: the runs of a system with several seeds as one row, with mean and standard deviation
     pages          Settings, render: page data as Markdown
     findings       unknown_figures: checks the figures that a text quotes
