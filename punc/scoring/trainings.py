@@ -30,7 +30,7 @@ def collect_trainings(exp: Path, systems: Iterable[str]) -> dict[str, Training]:
     found = {}
     for system in systems:
         conf = _read_conf(_model_of(exp / system))
-        data = _data_of(exp, exp / system, 0)
+        data = _data_of(exp, _model_of(exp / system), ())
         found[system] = Training(system, conf.get("model", system), " + ".join(sorted(data)) or UNKNOWN)
     return found
 
@@ -55,16 +55,16 @@ def _model_of(directory: Path) -> Path:
     return directory
 
 
-def _data_of(exp: Path, directory: Path, depth: int) -> set[str]:
-    """The sets of a model and of those below it."""
-    conf = _read_conf(_model_of(directory))
-    if not conf or depth > 9:  # a model below itself is a mistake of a conf file
-        return set()
+def _data_of(exp: Path, directory: Path, above: tuple[Path, ...]) -> set[str]:
+    """The sets of a model and of those below it; the name of a model that is not in EXP-DIR."""
+    conf = _read_conf(directory)
+    if not conf:
+        return {directory.name} if above else set()
     store = Path(conf.get("store", "")).name
     sets = {f"{store}/{name}" for name in conf.get("train-set", "").split(",") if name}
-    for option in BASES:
-        if conf.get(option):
-            sets |= _data_of(exp, exp / Path(conf[option]).name, depth + 1) or {Path(conf[option]).name}
+    for base in (exp / Path(conf[option]).name for option in BASES if conf.get(option)):
+        if base not in (*above, directory):  # a model below itself is a mistake of a conf file
+            sets |= _data_of(exp, base, (*above, directory))
     return sets
 
 
