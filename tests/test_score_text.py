@@ -3,6 +3,7 @@
 import json
 import random
 import re
+from pathlib import Path
 
 import pytest
 
@@ -63,7 +64,10 @@ def test_score_text_written_score_is_a_row_of_results(work, capsys):
     for name in ("good", "bad"):
         assert text("--labels", "labels.txt", "--out", f"exp/{name}/decode_t/score", "data/ref", f"{name}.txt") == 0
     assert main(["results", "--compare", "good,bad", "exp"]) == 0
-    assert "| good | bad | overall.F1 |" in (work / "exp/results/t.md").read_text()
+    page = (work / "exp/results/t.md").read_text()
+    assert "| good | bad \\* | overall.F1 |" in page  # what they were trained on is not known
+    main(["score", "--labels", "labels.txt", "--replicates", "100", "data/ref", "data/good", "score"])
+    assert (work / "score/signature").read_text() == (work / "exp/good/decode_t/score/signature").read_text()
 
 
 def test_score_text_several_systems_are_tested_against_the_first(work, capsys):
@@ -123,3 +127,14 @@ def test_export_text_without_labels_or_with_others_raises(work, capsys):
     assert main(["export-text", "--labels", "few.txt", "data/ref", "out.txt"]) == 1
     assert "data/ref/punct: label 'PERIOD', which is not in the label set" in capsys.readouterr().err
     assert not (work / "out.txt").exists()
+
+
+def test_docs_example(tmp_path, monkeypatch, capsys):
+    """The first commands of docs/score-another-system.md print what the page shows."""
+    page = (Path(__file__).parents[1] / "docs/score-another-system.md").read_text(encoding="utf-8")
+    commands, printed = re.findall(r"```(?:sh)?\n(.*?)```", page, re.S)[:2]
+    monkeypatch.chdir(tmp_path)
+    for content, name in re.findall(r"^printf '(.*)' >(\S+)$", commands, re.M):
+        Path(name).write_text(content.replace("\\n", "\n"))
+    assert main(commands.splitlines()[-1].split()[1:]) == 0
+    assert capsys.readouterr().out.partition("\n\n")[0] == printed.rstrip("\n")

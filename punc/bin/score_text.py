@@ -9,6 +9,7 @@ from pathlib import Path
 from punc.base.errors import InputError
 from punc.base.options import OptionParser, boolean
 from punc.bin.score import add_resampling, check_resampling
+from punc.data.datadir import checksum
 from punc.data.labels import LabelSet
 from punc.scoring.collapse import parse_collapse
 from punc.scoring.counts import Counts, join_blocks
@@ -60,7 +61,8 @@ def main(arguments: Sequence[str]) -> None:
     collapses = [parse_collapse(text, labels) for text in options.collapse]
     measure = partial(compute_flat, labels=labels, collapses=collapses)
     reference, counted = count_all(options, labels)
-    signed = {name: signature(counts, labels, reference.checksum, "true", options.replicates, options.seed)
+    known = checksum(reference.path) if reference.named else reference.checksum
+    signed = {name: signature(counts, labels, known, "true", options.replicates, options.seed)
               for name, counts in counted.items()}
     measured = {name: intervals(counts.flat, measure, options.replicates, options.seed)
                 for name, counts in counted.items()}

@@ -11,7 +11,7 @@ ONE_RUN = "Each row is one run"
 STREAMS = "Intervals and tests resample streams: recordings, or texts{}"
 BLOCKS = ("Intervals and tests resample blocks of {} words{}, as there are fewer than ten recordings: they are of "
           "other passages of these recordings, not of other recordings")
-UNEQUAL = "\\*: A and B were not trained on the same data."
+UNEQUAL = "\\*: A and B were not trained on the same data, as far as is known."
 SEEDS = "±: mean and standard deviation of the trainings with {} seeds; any other row is one run"
 
 
