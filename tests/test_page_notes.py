@@ -42,7 +42,8 @@ def test_resampled_of_sets_that_differ_names_them():
 def test_unequal_training_is_marked_and_said():
     other = data(trained=("store/a", "store/b"))
     assert is_unequal(other, "A", "B")
-    assert unequal("ref", other) == r" \*: A and B were not trained on the same data, as far as is known. A: store/a; B: store/b."
+    assert unequal("ref", other) == (r" \*: A and B were not trained on the same data, as far as is known. "
+                                     "A: store/a; B: store/b.")
     page = render(other, Settings())["results/ref.md"]
     assert "| A | B \\* | overall.F1 |" in page
     assert unequal("ref", other) in page
