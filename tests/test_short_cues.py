@@ -1,5 +1,7 @@
 """Short cues: who gets their words, and their times; closed forms, and what holds for any timed words."""
 
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given, settings
 from test_cues import CUTS, SPOKEN, cut, spoken_words, texts
@@ -72,7 +74,7 @@ def test_short_cues_have_no_neighbour_to_join(spoken, cuts):
     bounds[recordings - 1] = True
     cues = list(zip(found.first.tolist(), found.last.tolist()))
     short = (until[found.last - 1] - begins[found.first] < LEAST).tolist()
-    for one, other, is_short in zip(cues, cues[1:], map(any, zip(short, short[1:]))):
+    for (one, other), is_short in zip(pairwise(cues), map(any, pairwise(short))):
         assert not is_short or bounds[one[1] - 1] or not two_lines_hold(words[one[0]:other[1]])
 
 

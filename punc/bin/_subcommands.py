@@ -14,7 +14,7 @@ from punc.base.options import nearest
 
 # The subcommands that `punc --help` describes, in this order. Others, which scripts call, are only named.
 DESCRIBED = ("prepare", "pauses", "make-store", "train", "pack", "punctuate", "transcript", "score", "join",
-             "results", "publish", "validate", "project", "plot-pauses")
+             "results", "publish", "validate", "project", "plot-pauses", "kaldi-scripts")
 FOLDER = Path(__file__).parent
 
 

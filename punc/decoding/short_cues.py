@@ -82,7 +82,8 @@ class ShortCues:
         """How good the best place to cut these words into two cues is, and where; minus infinity if there is none."""
         at = np.arange(first + 1, last)
         left, right = np.full_like(at, first), np.full_like(at, last)
-        good = (self._until[at - 1] - self._begins[first] >= LEAST) & (self._until[last - 1] - self._begins[at] >= LEAST)
+        good = self._until[at - 1] - self._begins[first] >= LEAST
+        good &= self._until[last - 1] - self._begins[at] >= LEAST
         good &= (self._reach(left, at) == at) & (self._reach(at, right) == right)
         unequal = np.abs(self._length(left, at) - self._length(at, right))
         scores = np.where(good, self._rank[at - 1] * MARK_WORTH - unequal, -np.inf)
