@@ -12,7 +12,7 @@ def main(arguments: Sequence[str]) -> None:
         "punc export [options] MODEL OUT-DIR",
         "Writes a neural model as OUT-DIR/model.onnx, with the vocabulary and the labels next to it, and checks that "
         "ONNX Runtime gives the labels that punc gives. MODEL is a directory that punc train or punc pack made, or the "
-        "name of a model that ships with punc (en, en-live). It needs the extra onnx: pip install 'punc-toolkit[onnx]'.",
+        "name of a model that ships with punc (en, en-live). It needs: pip install 'punc-toolkit[onnx]'.",
         "punc export en-live en-live-onnx")
     parser.add_argument("--format", choices=("onnx",), default="onnx", metavar="NAME", help="format of the output")
     parser.add_argument("directory", metavar="MODEL", help="directory of a model, or the name of one that ships")
