@@ -44,6 +44,8 @@ def test_marks_after_an_initial_or_inside_a_number_end_no_sentence(text, ends):
     ("mister E. G. Wakefield", "mister E._G._Wakefield"),
     ("on April 14 we sold 10 million of it", "on April_14_we sold 10_million of it"),
     ("in 2020, Intel grew", "in 2020, Intel grew"),
+    ("one hundred and five, and twenty one million", "one_hundred_and_five, and twenty_one_million"),
+    ("Two thousand and we and two", "Two_thousand and we and two"),
     ("он видел Анну Каренину", "он видел Анну_Каренину"),
 ])
 def test_tied_words_of_names_and_numbers(text, expected):

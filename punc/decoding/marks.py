@@ -1,14 +1,17 @@
 """What is written after words, for subtitles and paragraphs: where sentences end, and which words belong together.
 
 Written words tell what they are: a name's words begin with capitals, a number has digits, an initial is one capital
-with a point. So the rules hold for any language, and say nothing of numbers that are spelled out.
+with a point. So the rules hold for any language. The words of which numbers are spelled out are in number_words.txt.
 """
 
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 
-from punc.data.labels import LabelSet
+from punc.base.files import read_lines
+from punc.data.labels import LabelSet, with_capital
 
 NO_MARK, MARK, SENTENCE_END = 0, 1, 2  # what is written after a word
 
@@ -39,7 +42,7 @@ def tied(words: Sequence[str], marks: np.ndarray) -> np.ndarray:
     """Whether a name or a number goes on after each word, bool (N,): a line should not end there.
 
     A name goes on from a capital to a capital or a digit, without a mark between: Ada Lovelace, April 14. A number goes
-    on after a digit: 10 million.
+    on after a digit, 10 million, and between the words of which it is spelled, two hundred and one.
 
     words, marks   as in `marks_after`
     """
@@ -47,4 +50,20 @@ def tied(words: Sequence[str], marks: np.ndarray) -> np.ndarray:
     capitals = np.fromiter(map(str.isupper, begins), bool, len(words))
     digits = np.fromiter(map(str.isdigit, begins), bool, len(words))
     numbers = np.fromiter((word[-1].isdigit() for word in words), bool, len(words))
-    return (marks == NO_MARK) & (numbers | (capitals & np.append((capitals | digits)[1:], False)))
+    bare = [word.rstrip(".,?!;:") for word in words]  # a word with a mark can be a number's last one
+    spelled, between = (np.fromiter(map(known.__contains__, bare), bool, len(words)) for known in number_words())
+    following = np.append(spelled[1:], False)
+    # `hundred` before `and one`
+    joined = (marks == NO_MARK) & spelled & np.append((between & following)[1:], False)
+    joined |= np.append(False, joined[:-1])  # and `and` before `one`
+    inside = numbers | (capitals & np.append((capitals | digits)[1:], False)) | (spelled & following) | joined
+    return (marks == NO_MARK) & inside
+
+
+@cache
+def number_words() -> tuple[frozenset[str], frozenset[str]]:
+    """The words of which numbers are spelled, and those that stand between two of them; also with a capital."""
+    lines = [line.split() for _, line in read_lines(Path(__file__).with_name("number_words.txt"))]
+    groups = [line[0] for line in lines if len(line) == 1], [line[1] for line in lines if len(line) == 2]
+    spelled, between = (frozenset(form for word in group for form in (word, with_capital(word))) for group in groups)
+    return spelled, between
