@@ -16,7 +16,8 @@ from punc.tokens.store import Store
 RULES = "# how the text was split\nwon't will not\nl'\nn't\n's\n"
 CASED = "O w\nCAP W\nCOMMA w, ,\nCAP_COMMA W, ,\nPERIOD w. .\n"
 PLAIN = "O w\nCOMMA w, ,\nPERIOD w. . !\n"
-SPLIT = ["so", "it", "is", "n't", "here", "it", "'s", "there", "he", "will", "not", "go", "l'", "eau", "is", "it", "so", "is"]
+SPLIT = ["so", "it", "is", "n't", "here", "it", "'s", "there", "he", "will", "not", "go", "l'", "eau", "is", "it", "so",
+         "is"]
 WHOLE = ["so", "it", "isn't", "here", "it's", "there", "he", "won't", "go", "l'eau", "is", "it", "so", "is"]
 LASTS = [0, 1, 3, 4, 6, 7, 8, 10, 11, 13, 14, 15, 16, 17]  # of WHOLE in SPLIT
 FIRSTS = [0, 1, 2, 4, 5, 7, 8, 9, 11, 12, 14, 15, 16, 17]

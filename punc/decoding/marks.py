@@ -50,12 +50,15 @@ def tied(words: Sequence[str], marks: np.ndarray) -> np.ndarray:
     capitals = np.fromiter(map(str.isupper, begins), bool, len(words))
     digits = np.fromiter(map(str.isdigit, begins), bool, len(words))
     numbers = np.fromiter((word[-1].isdigit() for word in words), bool, len(words))
-    bare = [word.rstrip(".,?!;:") for word in words]  # a word with a mark can be a number's last one
-    spelled, between = (np.fromiter(map(known.__contains__, bare), bool, len(words)) for known in number_words())
-    following = np.append(spelled[1:], False)
-    # `hundred` before `and one`
-    joined = (marks == NO_MARK) & spelled & np.append((between & following)[1:], False)
-    joined |= np.append(False, joined[:-1])  # and `and` before `one`
+    known, joining = number_words()
+    spelled = np.fromiter(map(known.__contains__, words), bool, len(words))
+    between = np.fromiter(map(joining.__contains__, words), bool, len(words))
+    following = np.zeros(len(words), bool)
+    at = np.flatnonzero((spelled | between)[:-1])
+    following[at] = [words[i + 1].rstrip(".,?!;:") in known for i in at.tolist()]  # the last one may have a mark
+    # `hundred` before `and one`, and `and` before `one`
+    joined = spelled & np.append((between & following)[1:], False)
+    joined |= np.append(False, joined[:-1])
     inside = numbers | (capitals & np.append((capitals | digits)[1:], False)) | (spelled & following) | joined
     return (marks == NO_MARK) & inside
 
