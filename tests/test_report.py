@@ -1,12 +1,13 @@
 """The score directory, its signature and the table, through the command."""
 
+import json
 import re
 
 import pytest
 
 from punc.bin.main import main
 from punc.data.datadir import Utterance, write_data_dir
-from punc.scoring.report import score_table
+from punc.scoring.report import score_json, score_table
 from punc.scoring.significance import Comparison, Interval
 from punc.scoring.tsv import read_tsv
 
@@ -109,6 +110,14 @@ def test_score_against_other_units_raises(work, capsys):
     assert score("--against", "one", out="two") == 1
     assert "one: other units" in capsys.readouterr().err
     assert not (work / "two").exists()
+
+
+def test_score_json_undefined_is_null():
+    found = json.loads(score_json({"COMMA.P": Interval(NAN, NAN, NAN), "Err": Interval(5, NAN, 6)}, "signed",
+                                  {"Err": Comparison(5, 6, -1, -2, 0, NAN)}))
+    assert found == {"signature": "signed", "metrics": {"COMMA.P": {"value": None, "low": None, "high": None},
+                                                        "Err": {"value": 5, "low": None, "high": 6}},
+                     "against": {"Err": {"this": 5, "other": 6, "difference": -1, "low": -2, "high": 0, "p": None}}}
 
 
 def test_score_table_undefined_is_dash():

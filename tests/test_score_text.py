@@ -99,6 +99,19 @@ def test_score_text_other_words_are_aligned(work, capsys):
     assert "units:2 blocks of 100 words in 1 streams" in said.out
 
 
+def test_results_compare_a_system_that_changed_words(work, capsys):
+    """Its slots are others, but the streams are those of the same reference."""
+    (work / "uh.txt").write_text((work / "bad.txt").read_text().replace("\n", " uh.\n"))
+    for name in ("good", "uh"):
+        assert text("--labels", "labels.txt", "--out", f"exp/{name}/decode_t/score", "data/ref", f"{name}.txt") == 0
+    assert main(["results", "--compare", "good,uh", "exp"]) == 0
+    assert "| good | uh \\* | overall.F1 |" in (work / "exp/results/t.md").read_text()
+    write_data_dir("data/other", [Utterance(f"s{i:02}", f"s{i:02}", ["so"], ["PERIOD"]) for i in range(12)])
+    assert text("--labels", "labels.txt", "--out", "exp/uh/decode_t/score", "data/other", "uh.txt") == 0
+    assert main(["results", "--compare", "good,uh", "exp"]) == 1
+    assert "other reference labels than in the score it is compared with" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("arguments", "message"), [
     (["none.txt", "good.txt"], "none.txt: no such file"),
     (["ref.txt", "good.txt", "bad.txt", "--out", "x"], "--out with several HYP; score one at a time"),

@@ -94,7 +94,7 @@ def paired_tests(scores: Sequence[Score], pairs: Iterable[tuple[str, str]],
 
 def _tests(this: Score, other: Score, tested: Sequence[str], shown: Sequence[str]) -> list[PairedTest]:
     (counts, labels), (others, _) = read_counts(this.path), read_counts(other.path)
-    check_pair(counts, others, os.fspath(other.path))
+    check_pair(counts, others, os.fspath(other.path), not _is_aligned(this, other))
     result = compare(*both_flat(counts, others), partial(compute_flat, labels=labels))
     found = {name: c for name, c in result.items() if is_summary(name) and name != f"{labels.names[0]}.F1"}
     for name in tested:
@@ -102,6 +102,13 @@ def _tests(this: Score, other: Score, tested: Sequence[str], shown: Sequence[str
             raise InputError(f"there is no test of '{name}'", f"there are {' '.join(found)}")
     return [PairedTest(this.system, other.system, this.set, name, *map(_rounded, (c.difference, c.low, c.high, c.p)))
             for name, c in found.items() if (name in tested if tested else name in shown or not shown)]
+
+
+def _is_aligned(*scores: Score) -> bool:
+    """Whether a system changed words of a reference that all have in common: then slots differ, and units do not."""
+    signed = [dict(part.partition(":")[::2] for part in score.signature.split("|")) for score in scores]
+    return len({parts.get("reference") for parts in signed}) == 1 and any(
+        parts.get("words", "").startswith("aligned") for parts in signed)
 
 
 def collect_costs(exp: str | os.PathLike, systems: Iterable[str]) -> dict[str, Cost]:

@@ -79,13 +79,17 @@ def both_flat(this: Counts, other: Counts) -> tuple[np.ndarray, np.ndarray]:
     return this.flat, other.flat
 
 
-def check_pair(this: Counts, other: Counts, where: str) -> None:
-    """Raise InputError about `where` unless both count the same slots: the same units and reference labels."""
+def check_pair(this: Counts, other: Counts, where: str, same_words: bool = True) -> None:
+    """Raise InputError about `where` unless both count the same: the same units and, with the same words, slots.
+
+    same_words   whether both have the same words, so that the reference labels of their slots are the same
+    """
     if this.units != other.units:
         unit = next((a for a, b in zip(this.units, other.units) if a != b), "the last one")
         raise InputError(f"other units than the score it is compared with, from {unit} on",
                          "score both systems on the same data with the same options", where)
-    if this.confusion.shape != other.confusion.shape or (this.confusion.sum(2) != other.confusion.sum(2)).any():
+    if this.confusion.shape != other.confusion.shape or (
+            same_words and (this.confusion.sum(2) != other.confusion.sum(2)).any()):
         raise InputError("other reference labels than in the score it is compared with",
                          "score both systems on the same words with the same options", where)
 
