@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from punc.scoring import stream_counts
 from punc.scoring.stream_counts import Words, count_streams, counted_slots
 
 MARKS = ("", ",", ".")
@@ -56,6 +57,27 @@ def test_count_streams_forms():
     assert count_streams([(ref, hyp)], ("", ".", ".")).words[0, 2].tolist() == [2, 1, 0, 0]  # B, not the mark
     found = count_streams([(ref._replace(cased=None), hyp)], MARKS)
     assert found.words[0].tolist() == [[3, 0, 0, 0], [0, 0, 0, 0], [2, 1, 0, 0]]
+
+
+def test_count_streams_long_ones_are_cut_without_cost(monkeypatch):
+    """Streams of 3,000 words with errors, aligned again in parts and as a whole: the same word errors."""
+    rng = np.random.default_rng(1)
+
+    def side(words):
+        cased = [word.upper() if rng.random() < 0.1 else word for word in words]
+        return Words(words, rng.integers(0, 3, len(words)), cased)
+
+    pairs = []
+    for _ in range(2):
+        ref = [f"w{i}" for i in rng.zipf(1.3, 3000) % 500]
+        hyp = [word for word in ref for _ in range(int(rng.choice(3, p=[0.05, 0.9, 0.05])))]
+        pairs.append((side(ref), side(hyp)))
+    parts = count_streams(pairs, MARKS, 100)
+    monkeypatch.setattr(stream_counts, "CUT", 10**6)
+    whole = count_streams(pairs, MARKS, 100)
+    assert parts.words[:, :, 1:].sum() > 1000
+    errors = [found.words[:, :, 1:].sum((0, 2)) for found in (parts, whole)]
+    np.testing.assert_array_equal(*errors)
 
 
 @pytest.mark.parametrize(("last_slot", "expected"), [("true", [1, 1, 1]), ("false", [1, 0, 0]), ("only", [0, 1, 1])])

@@ -19,6 +19,7 @@ from punc.timing.align import Alignment, align_streams, project_labels, project_
 
 FORMS = 3  # of a word: plain, cased, cased and with its mark
 OUTCOMES = 4  # of a word: correct, substituted, deleted, inserted
+CUT, RUN = 1000, 8  # words between cuts of a stream that is aligned again, and equal words around a cut
 
 
 class Words(NamedTuple):
@@ -70,11 +71,11 @@ def count_streams(streams: Sequence[tuple[Words, Words]], marks: Sequence[Hashab
     forms = plain
     if all(side.cased is not None for side in chain(*sides)):
         forms = _numbers([side.cased or () for side in sides[0]], [side.cased or () for side in sides[1]])
-        words[:, 1] = layout.outcomes(*forms, layout.align(*forms))
+        words[:, 1] = layout.outcomes(*forms, layout.align_again(*forms, alignment))
     distinct = list(dict.fromkeys(marks))
     mark = np.array([distinct.index(one) for one in marks])
     written = forms[0] * len(marks) + mark[ref_slots], forms[1] * len(marks) + mark[hyp_slots]
-    words[:, 2] = layout.outcomes(*written, layout.align(*written))
+    words[:, 2] = layout.outcomes(*written, layout.align_again(*written, alignment))
     expected = project_labels(alignment, np.where(layout.has_slot(alignment), ref_slots, 0))
     counted = counted_slots([len(hyp.plain) for _, hyp in streams], last_slot)
     slots = confusion(expected[counted], hyp_slots[counted], layout.unit_of_hyp(alignment)[counted], layout.total,
@@ -117,6 +118,26 @@ class _Layout:
 
     def align(self, ref: np.ndarray, hyp: np.ndarray) -> Alignment:
         return align_streams(ref, hyp, self.ref_ends.tolist(), self.hyp_ends.tolist())
+
+    def align_again(self, ref: np.ndarray, hyp: np.ndarray, plain: Alignment) -> Alignment:
+        """Align another form of words that are aligned as plain ones.
+
+        Long streams are cut about every CUT words, in the middle of RUN words that are paired and equal in this form,
+        which costs nothing unless the words repeat themselves there.
+        """
+        pairs = plain.ref_to_hyp
+        equal = pairs >= 0
+        equal[equal] = ref[equal] == hyp[pairs[equal]]
+        equal[1:] &= pairs[1:] == pairs[:-1] + 1
+        equal[self.ref_begins[self.ref_begins < self.ref_ends]] = False
+        sums = np.append(0, np.cumsum(equal))
+        middle = np.flatnonzero(sums[RUN:] - sums[:-RUN] == RUN) + RUN // 2
+        within = middle - self.ref_begins[self.ref_stream[middle]]
+        key = self.ref_stream[middle] * (len(ref) + 1) + within // CUT
+        cuts = middle[np.unique(key, return_index=True)[1]]
+        cuts = cuts[cuts - self.ref_begins[self.ref_stream[cuts]] >= CUT]
+        return align_streams(ref, hyp, np.sort(np.append(cuts, self.ref_ends)).tolist(),
+                             np.sort(np.append(pairs[cuts], self.hyp_ends)).tolist())
 
     def different(self, ref: np.ndarray, hyp: np.ndarray) -> int:
         """How many streams have different words on both sides."""
