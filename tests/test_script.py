@@ -1,5 +1,6 @@
 """Scripts of recipes: command lines by the signature of `main`, and how scripts end."""
 
+import ast
 import os
 import signal
 import subprocess
@@ -11,6 +12,9 @@ import pytest
 
 from punc.bin.script import bind
 
+ROOT = Path(__file__).parents[1]
+SCRIPTS = [path for path in sorted([*ROOT.glob("egs/*/local/*.py"), *ROOT.glob("utils/*.py")])
+           if "__main__" in path.read_text(encoding="utf-8")]
 SCRIPT = '''"""usage: script.py WHAT NUMBER"""
 import os, signal, sys, time
 from punc.base.errors import InputError
@@ -107,3 +111,14 @@ def test_run_script_closed_reader_and_full_disk(run):
     with open("/dev/full", "w") as full:
         status, _, errors = run("do 9", capture_output=False, stdout=full, stderr=subprocess.PIPE)
     assert (status, errors) == (1, "SCRIPT: no space left on the disk; free some, or write to another disk\n")
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_scripts_end_in_run_script(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert ast.unparse(tree.body[-1]).startswith("if __name__ == '__main__':\n    run_script(main, __doc__")
+    assert len(tree.body[-1].body) == 1
+    main, = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "main")
+    kinds = [ast.unparse(argument.annotation) for argument in (*main.args.args, *[main.args.vararg] * bool(
+        main.args.vararg))]
+    assert kinds == ["Sequence[str]"] or {*kinds} <= {"str", "Path", "int"}

@@ -1,5 +1,4 @@
-"""The `punc` command, and what it shares with scripts: the one place where an error becomes a line on standard error
-and an exit status.
+"""The `punc` command. `run_program` is the one place where an error becomes a line on standard error and a status.
 
 All else is imported where KeyboardInterrupt is caught: whoever stops the program in its first moment gets a line, too.
 """

@@ -1,4 +1,10 @@
-"""Scripts of recipes: the signature of `main` is the command line; errors and signals end them as they end `punc`."""
+"""Scripts of recipes: the signature of `main` is the command line; errors and signals end them as they end `punc`.
+
+    def main(corpus: Path, out: Path) -> None: ...
+
+    if __name__ == "__main__":
+        run_script(main, __doc__)
+"""
 
 import inspect
 import sys
