@@ -42,9 +42,9 @@ def run_script(main: Callable[..., None], usage: str, name: str = "") -> NoRetur
 def bind(main: Callable, arguments: Sequence[str]) -> list[Any] | None:
     """A command line as arguments of `main`; None if it does not fit, or asks for help.
 
-    Each parameter takes one argument and is a str, a Path, or an int, which has digits alone. `*names: str` takes all
-    that are left, at least one. A single parameter of type Sequence[str] takes the whole line, for a script with an
-    OptionParser of its own, or with usages of its own.
+    Each parameter takes one argument and is a str, a Path, or an int, which has digits alone. One with a default may be
+    left out. `*names: str` takes all that are left, at least one. A single parameter of type Sequence[str] takes the
+    whole line, for a script with an OptionParser of its own, or with usages of its own.
     """
     parameters = list(inspect.signature(main, eval_str=True).parameters.values())
     if [parameter.annotation for parameter in parameters] == [Sequence[str]]:
@@ -53,7 +53,8 @@ def bind(main: Callable, arguments: Sequence[str]) -> list[Any] | None:
         parameters += parameters[-1:] * (len(arguments) - len(parameters))
     kinds = [parameter.annotation for parameter in parameters]
     assert {*kinds} <= {str, Path, int}, f"{main} has other types"
-    if arguments in HELP or len(arguments) != len(kinds) or not all(
+    least = sum(parameter.default is parameter.empty for parameter in parameters)
+    if arguments in HELP or not least <= len(arguments) <= len(kinds) or not all(
             kind is not int or argument.isdecimal() for kind, argument in zip(kinds, arguments)):
         return None
     return [kind(argument) for kind, argument in zip(kinds, arguments)]

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""usage: local/learn_casing.py LABELS-FILE CASED-DATA-DIR OUT
+"""usage: local/learn_casing.py LABELS-FILE CASED-DATA-DIR OUT [TABLE]
 
-Learns from a cased text how words with more capitals than the first letter's are written (punc.text.casing).
+Learns from a cased text how words with more capitals than the first letter's are written (punc.text.casing), and adds
+the lines of a table.
 """
 
 import sys
@@ -10,13 +11,13 @@ from pathlib import Path
 from punc.bin.script import run_script
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
-from punc.text.casing import learn, write_casing
+from punc.text.casing import learn, read_casing, write_casing
 
 
-def main(labels: Path, cased: Path, out: Path) -> None:
-    table = learn([DataDir(cased)], LabelSet.read(labels))
-    write_casing(out, table)
-    print(f"{out}: {len(table)} words", file=sys.stderr)
+def main(labels: Path, cased: Path, out: Path, table: str = "") -> None:
+    learned = learn([DataDir(cased)], LabelSet.read(labels)) | (read_casing(table) if table else {})
+    write_casing(out, learned)
+    print(f"{out}: {len(learned)} words", file=sys.stderr)
 
 
 if __name__ == "__main__":
