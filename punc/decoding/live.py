@@ -81,8 +81,11 @@ class LiveStream:
 
     def push(self, word: str, pause: float = np.nan) -> list[Marked]:
         """As `Stream.push`."""
-        decided = self._release()
-        *ids, last = self._encode(word)
+        ids = self._encode(word)
+        if len(ids) == 1 and not self._holds:  # words as tokens: most models, and the fastest
+            return self._push(ids[0], pause, word)
+        decided = self._push(*self._held) if self._held else []
+        *ids, last = ids
         for token in ids:
             decided += self._push(token, pause, None)
             pause = np.nan
@@ -98,10 +101,6 @@ class LiveStream:
             decided += self._push(END, *self._held[1:])
             self._held = None
         return decided + [marked for logits in self._slots.close() for marked in self._decide(logits)]
-
-    def _release(self) -> list[Marked]:
-        """Push the token that was held back."""
-        return self._push(*self._held) if self._held else []
 
     def _push(self, token: int, pause: float, word: str | None) -> list[Marked]:
         self._waiting.append(word)
