@@ -39,7 +39,8 @@ def casing(model):
 @pytest.mark.parametrize("pauses", [None, PAUSES])
 @pytest.mark.parametrize("scale", [None, np.array([0.3, 1, 1, 1])])
 def test_labels_are_those_of_the_whole_stream(model, pauses, scale):
-    numbers, posteriors = decode_words(model, WORDS, pauses, scale)
+    numbers, posteriors = decode_words(model, WORDS, pauses, scale, posteriors=True)
+    assert decode_words(model, WORDS, pauses, scale)[0].tolist() == numbers.tolist()
     stream = open_stream(model, casing(model), scale)
     before = [np.nan, *(PAUSES[:-1] if pauses is not None else [np.nan] * (len(WORDS) - 1))]
     found = [marked for word, pause in zip(WORDS, before) for marked in stream.push(word, pause)] + stream.close()
@@ -77,3 +78,9 @@ def test_tokens_of_words_that_wait_for_the_next(tmp_path):
     found = list(mark(open_stream(model.eval(), casing(model)), words))
     assert [marked.word for marked in found] == words
     assert [marked.number for marked in found] == decode_words(model, words, None)[0].tolist()
+
+
+def test_labels_without_posteriors_are_the_same(model):
+    found, labels = ([marked._replace(logits=None) for marked in mark(open_stream(model, casing(model), None, posteriors),
+                                                                      WORDS)] for posteriors in (True, False))
+    assert found == labels

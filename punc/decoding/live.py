@@ -24,7 +24,7 @@ class Marked(NamedTuple):
     word     the word as it came in
     text     the word as it is written with its label
     label    the name of its label
-    logits   float32 (L,), of all labels
+    logits   float32 (L,), of all labels; (0,) if posteriors were not asked for
     number   the label's number
     """
 
@@ -50,14 +50,17 @@ class Stream(Protocol):
         """The end of the stream → all other words. Nothing can be pushed after it."""
 
 
-def open_stream(model: AnyModel, casing: Casing, scale: np.ndarray | None = None) -> Stream:
+def open_stream(model: AnyModel, casing: Casing, scale: np.ndarray | None = None, posteriors: bool = True) -> Stream:
     """A new stream. Streams of one model do not know of each other.
 
-    casing   writes the words; one for each stream
-    scale    (L,) factors of the posteriors before labels are chosen; None: all 1
+    casing       writes the words; one for each stream
+    scale        (L,) factors of the posteriors before labels are chosen; None: all 1
+    posteriors   false: `Marked.probability` is not needed, which saves a model of whole streams time
     """
     casing.start_stream()
-    return (WholeStream if model.lookahead is None else LiveStream)(model, casing, scale)
+    if model.lookahead is None:
+        return WholeStream(model, casing, scale, posteriors)
+    return LiveStream(model, casing, scale)
 
 
 def mark(stream: Stream, words: Iterable[str]) -> Iterator[Marked]:
@@ -119,8 +122,8 @@ class LiveStream:
 class WholeStream:
     """A stream for a model that reads whole streams; arguments as those of `open_stream`."""
 
-    def __init__(self, model: AnyModel, casing: Casing, scale: np.ndarray | None = None):
-        self._model, self._casing, self._scale = model, casing, scale
+    def __init__(self, model: AnyModel, casing: Casing, scale: np.ndarray | None = None, posteriors: bool = True):
+        self._model, self._casing, self._scale, self._posteriors = model, casing, scale, posteriors
         self._words: list[str] = []
         self._pauses: list[float] = []
 
@@ -137,22 +140,25 @@ class WholeStream:
         if not words:
             return []
         after = np.append(self._pauses[1:], np.nan).astype(np.float32)
-        numbers, rows = decode_words(self._model, words, None if np.isnan(after).all() else after, self._scale)
+        numbers, rows = decode_words(self._model, words, None if np.isnan(after).all() else after, self._scale,
+                                     self._posteriors)
+        if not self._posteriors:
+            rows = np.zeros((len(words), 0), np.float32)
         texts = self._casing.write(words, [labels[number].name for number in numbers.tolist()], [0])
         return [Marked(word, text, labels[number].name, row, number)
                 for word, text, row, number in zip(words, texts, rows, numbers.tolist())]
 
 
 def decode_words(model: AnyModel, words: Sequence[str], pauses: np.ndarray | None,
-                 scale: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """The labels of a stream of words, int64 (N,), and the log-posteriors, float32 (N, L).
+                 scale: np.ndarray | None = None, posteriors: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """The labels of a stream of words, int64 (N,), and, with `posteriors`, log-posteriors, float32 (N, L); else (0, L).
 
     pauses   float32 (N,), seconds after each word, NaN unknown; None if there are none
     """
+    nothing = np.zeros((0, len(model.labels)), np.float32)
     if not words:
-        return np.zeros(0, np.int64), np.zeros((0, len(model.labels)), np.float32)
+        return np.zeros(0, np.int64), nothing
     (ids, slots, _), offsets = encode_streams(model.tokenizer, words, [0, len(words)])
     data = StoreSet(ids, None, at_slots(pauses, slots, len(ids), np.nan), [""], offsets)
-    labels, posteriors = decode(model, data, scale, posteriors=True)
-    assert posteriors is not None, "they were asked for"
-    return labels[slots], posteriors[slots]
+    labels, rows = decode(model, data, scale, posteriors=posteriors)
+    return labels[slots], nothing if rows is None else rows[slots]

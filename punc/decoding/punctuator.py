@@ -63,7 +63,8 @@ class Punctuator:
 
         Raises InputError if a word is empty or has a blank, or the numbers of words and pauses differ.
         """
-        numbers, posteriors = self._decode(words, pauses)
+        _check_words(words)
+        numbers, posteriors = self._decode(words, pauses, posteriors=True)
         return Labels(np.array(self.label_names)[numbers], np.exp(posteriors))
 
     def punctuate(self, words: str | Sequence[str], pauses: npt.ArrayLike | None = None) -> str:
@@ -71,7 +72,10 @@ class Punctuator:
 
         words    a text whose words have blanks between them, or a list of words; else as in `labels`
         """
-        words = words.split() if isinstance(words, str) else words
+        if isinstance(words, str):
+            words = words.split()
+        else:
+            _check_words(words)
         numbers, _ = self._decode(words, pauses)
         names = np.array(self.label_names, object)[numbers].tolist()
         return " ".join(self._casing().write(words, names, [0]))
@@ -80,14 +84,19 @@ class Punctuator:
         """A new stream: `push` words as they come, and `close` it at its end."""
         return open_stream(self._model, self._casing(), self._scale)
 
-    def _decode(self, words: Sequence[str], pauses: npt.ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
-        for word in words:
-            if word.split() != [word]:
-                raise InputError(f"word {word!r} is empty or has a blank", "give one word in each place")
+    def _decode(self, words: Sequence[str], pauses: npt.ArrayLike | None,
+                posteriors: bool = False) -> tuple[np.ndarray, np.ndarray]:
         after = None if pauses is None else np.asarray(pauses, np.float32)
         if after is not None and after.shape != (len(words),):
             raise InputError(f"{len(words)} words, but pauses of shape {after.shape}", "give one pause for each word")
-        return decode_words(self._model, words, after, self._scale)
+        return decode_words(self._model, words, after, self._scale, posteriors)
 
     def _casing(self) -> Casing:
         return Casing(self._model.labels, self._table, self._sentences)
+
+
+def _check_words(words: Sequence[str]) -> None:
+    """Raise InputError if a word is empty or has a blank."""
+    for word in words:
+        if word.split() != [word]:
+            raise InputError(f"word {word!r} is empty or has a blank", "give one word in each place")

@@ -39,7 +39,7 @@ def punctuate_streaming(model: AnyModel, source: int, sink: IO[bytes], scale: np
     words, empty, casing = WordStream(source, sink), True, casing or Casing(model.labels, {})
     for stream in words.streams():
         empty, blank = False, b""
-        for marked in mark(open_stream(model, casing, scale), stream):
+        for marked in mark(open_stream(model, casing, scale, posteriors=False), stream):
             sink.write(blank + marked.text.encode())
             blank = b" "
         sink.write(b"\n")
