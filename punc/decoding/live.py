@@ -1,10 +1,12 @@
 """Words that come one by one, and go out with their labels as soon as the model allows.
 
-A label that is out is never taken back. A model that reads whole streams gives all labels at the stream's end.
+A label that is out is never taken back. When the speaker falls silent, a stream can decide the words that wait for
+others. A model that reads whole streams gives all labels at the stream's end.
 """
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -46,6 +48,14 @@ class Stream(Protocol):
     def push(self, word: str, pause: float = np.nan) -> list[Marked]:
         """The next word, and the silence before it in seconds (NaN unknown) → the words that are decided by it."""
 
+    def decide(self, pause: float = np.nan) -> list[Marked]:
+        """All words that wait for others, as if the stream ended here; it goes on.
+
+        pause   how long the speaker has been silent, in seconds
+
+        Of a model that reads whole streams, none.
+        """
+
     def close(self) -> list[Marked]:
         """The end of the stream → all other words. Nothing can be pushed after it."""
 
@@ -75,12 +85,13 @@ class LiveStream:
 
     def __init__(self, model: AnyModel, casing: Casing, scale: np.ndarray | None = None):
         self._slots, self._encode = SlotStream(model), model.tokenizer.word_encoder()
-        self._labels, self._write = list(model.labels), casing.write_word
+        self._labels, self._casing, self._write = list(model.labels), casing, casing.write_word
         self._scale = None if scale is None else np.log(scale)
-        self._waiting: deque[str | None] = deque()  # the word of each token that waits for its slot
+        # The word of each token that waits for its slot; None if that token has no slot, or its word is out.
+        self._waiting: deque[str | None] = deque()
         # A tokenizer that ends a stream by END puts it in place of the last token, which waits for the next word.
         self._holds = model.tokenizer.ends_with_end
-        self._held: tuple[int, float, str] | None = None
+        self._held: tuple[int, float, str | None] | None = None
 
     def push(self, word: str, pause: float = np.nan) -> list[Marked]:
         """As `Stream.push`."""
@@ -97,13 +108,34 @@ class LiveStream:
             return decided
         return decided + self._push(last, pause, word)
 
+    def decide(self, pause: float = np.nan) -> list[Marked]:
+        """As `Stream.decide`. A copy of the stream ends, and this one remembers what is out."""
+        if not any(word is not None for word in (*self._waiting, self._held and self._held[2])):
+            return []
+        ended = self.copy()
+        ended._write = self._write  # which word begins a sentence depends on what is out
+        decided = ended._end(pause)
+        self._waiting = deque([None] * len(self._waiting))
+        self._held = self._held and (*self._held[:2], None)
+        return decided
+
     def close(self) -> list[Marked]:
         """As `Stream.close`."""
+        return self._end(np.nan)
+
+    def copy(self) -> "LiveStream":
+        """Another stream in the same state, with the same weights; what is pushed to one is not in the other."""
+        other = copy(self)
+        other._slots, other._waiting, other._casing = self._slots.copy(), self._waiting.copy(), copy(self._casing)
+        other._write = other._casing.write_word
+        return other
+
+    def _end(self, pause: float) -> list[Marked]:
         decided = []
         if self._held:
             decided += self._push(END, *self._held[1:])
             self._held = None
-        return decided + [marked for logits in self._slots.close() for marked in self._decide(logits)]
+        return decided + [marked for logits in self._slots.close(pause) for marked in self._decide(logits)]
 
     def _push(self, token: int, pause: float, word: str | None) -> list[Marked]:
         self._waiting.append(word)
@@ -131,6 +163,10 @@ class WholeStream:
         """As `Stream.push`: none is decided yet."""
         self._words.append(word)
         self._pauses.append(pause)
+        return []
+
+    def decide(self, pause: float = np.nan) -> list[Marked]:
+        """As `Stream.decide`."""
         return []
 
     def close(self) -> list[Marked]:
