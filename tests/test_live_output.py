@@ -15,35 +15,33 @@ HELLO = Decided(LiveWord("hello", 0.5, 1.0, {"conf": 0.9}), Marked("hello", "Hel
 YOU = Decided(LiveWord("yöu"), Marked("yöu", "yöu.", "PERIOD", LOGITS, 0))
 
 
-def lines(text):
-    assert text.endswith("\n")
-    return [json.loads(line) for line in text.splitlines()]
 
 
 def test_text_has_a_line_for_each_stream():
     written = writer("text")
-    assert [written.write(decided) for decided in ([], [HELLO], [YOU, None, HELLO], [None])] == [
-        "", "Hello,", " yöu.\nHello,", "\n"]
-    assert written.partial([Partial("a")], [HELLO.word]) == ""
+    assert [written.messages(decided, [Partial("a")], []) for decided in ([], [HELLO], [YOU, None, HELLO], [None])] == [
+        [], ["Hello,"], [" yöu.\nHello,"], ["\n"]]
+    assert written.line_end == ""
 
 
-def test_json_has_a_line_for_each_word():
-    text = writer("json").write([HELLO, YOU, None])
-    assert "yöu" in text
-    assert lines(text) == [
+def test_json_has_an_object_for_each_word():
+    messages = writer("json").messages([HELLO, YOU, None], [Partial("a")], [])
+    assert "yöu" in messages[1]
+    assert [*map(json.loads, messages)] == [
         {"word": "hello", "text": "Hello,", "label": "CAP_COMMA", "probability": 0.75, "start": 0.5, "end": 1.0,
          "conf": 0.9},
         {"word": "yöu", "text": "yöu.", "label": "PERIOD", "probability": 0.25}, {"eof": 1}]
-    assert writer("json").partial([Partial("a")], []) == ""
 
 
 def test_vosk_has_a_result_for_words_that_are_decided_together():
     written = writer("vosk")
-    result, = lines(written.write([HELLO, YOU, None]))
+    message, = written.messages([HELLO, YOU, None], [], [])
+    result = json.loads(message)
     assert result["text"] == "Hello, yöu."
     assert [(word["word"], word.get("conf"), word.get("start"), word.get("end")) for word in result["result"]] == [
         ("Hello,", 0.9, 0.5, 1.0), ("yöu.", None, None, None)]
-    assert written.write([None]) == written.write([]) == ""
+    assert written.messages([], [], [YOU.word]) == []
+    assert written.messages([None], [], []) == ['{"text": ""}']
 
 
 def test_vosk_partial_begins_with_the_words_that_wait():
@@ -51,11 +49,11 @@ def test_vosk_partial_begins_with_the_words_that_wait():
     for items, waiting, expected in (
             ([Partial("a b")], [], "a b"), ([Partial("x"), Partial("a")], [HELLO.word], "hello a"),
             ([Partial("")], [HELLO.word, YOU.word], "hello yöu"), ([Partial("")], [], "")):
-        assert lines(written.partial(items, waiting)) == [{"partial": expected}]
-    assert written.partial([HELLO.word], [HELLO.word]) == ""
+        assert [*map(json.loads, written.messages([], items, waiting))] == [{"partial": expected}]
+    assert len(written.messages([HELLO], [Partial("a")], [])) == 2
 
 
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_what_cannot_be_encoded_is_replaced(output):
     bad = Decided(HELLO.word._replace(fields={"id": "\ud800"}), HELLO.marked)
-    assert writer(output).write([bad]).encode()
+    assert writer(output).messages([bad], [], [])[0].encode()

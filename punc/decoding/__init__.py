@@ -11,6 +11,7 @@ What other packages and programs use:
     punctuated_parts  join_punctuated: what several jobs punctuated, joined
     punctuated_text   check_out, find_ctm, log_counts: how the output is written
     punctuator        Punctuator: a model for programs in Python
+    server            Server, ServerOptions, run_server: live input of many clients
     spans             GROUP: long streams in spans
     streaming         LiveFormat, punctuate_streaming: live input punctuated as it comes
     streaming_chars   punctuate_lines: lines of text without blanks, as they come

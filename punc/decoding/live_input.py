@@ -121,6 +121,10 @@ class CtmReader:
                                       {**fields, "id": row.id, "channel": row.channel}))
         return items
 
+    def end(self, source: str) -> list[Item]:
+        """Nothing: a line is whole."""
+        return []
+
 
 class JsonReader:
     """Reads the lines of JSON as they come: an object a line, or one over several lines, as Vosk writes it.

@@ -19,13 +19,21 @@ OUTPUTS = ("text", "json", "vosk")
 
 
 class Writer(Protocol):
-    """Writes the output of a session."""
+    """Writes the output of a session.
 
-    def write(self, decided: Sequence[Decided | None]) -> str:
-        """Words that are decided together, None where a stream ends → text to send now, maybe empty."""
+    line_end   stands after each message where they are written to a file
+    """
 
-    def partial(self, items: Iterable[Item], waiting: Iterable[LiveWord]) -> str:
-        """The input of which `decided` came, and the words that still wait → what follows the text of `write`."""
+    line_end: str
+
+    def messages(self, decided: Sequence[Decided | None], items: Iterable[Item],
+                 waiting: Iterable[LiveWord]) -> list[str]:
+        """What to send now.
+
+        decided   words that are decided together, None where a stream ends
+        items     the input by which they are
+        waiting   the words that still wait
+        """
 
 
 def writer(output: str) -> Writer:
@@ -37,11 +45,14 @@ def writer(output: str) -> Writer:
 class TextWriter:
     """A text; a line end stands only after a stream."""
 
+    line_end = ""
+
     def __init__(self) -> None:
         self._blank = ""
 
-    def write(self, decided: Sequence[Decided | None]) -> str:
-        """As `Writer.write`."""
+    def messages(self, decided: Sequence[Decided | None], items: Iterable[Item],
+                 waiting: Iterable[LiveWord]) -> list[str]:
+        """As `Writer.messages`."""
         parts = []
         for one in decided:
             if one is None:
@@ -50,42 +61,38 @@ class TextWriter:
             else:
                 parts += self._blank, one.marked.text
                 self._blank = " "
-        return "".join(parts)
-
-    def partial(self, items: Iterable[Item], waiting: Iterable[LiveWord]) -> str:
-        """Nothing."""
-        return ""
+        return ["".join(parts)] if parts else []
 
 
 class JsonWriter:
-    """An object a line."""
+    """An object for each word."""
 
-    def write(self, decided: Sequence[Decided | None]) -> str:
-        """As `Writer.write`."""
-        return "".join(_line({"eof": 1} if one is None else _word(one)) for one in decided)
+    line_end = "\n"
 
-    def partial(self, items: Iterable[Item], waiting: Iterable[LiveWord]) -> str:
-        """Nothing."""
-        return ""
+    def messages(self, decided: Sequence[Decided | None], items: Iterable[Item],
+                 waiting: Iterable[LiveWord]) -> list[str]:
+        """As `Writer.messages`."""
+        return [_json({"eof": 1} if one is None else _word(one)) for one in decided]
 
 
 class VoskWriter:
     """Vosk's results."""
 
-    def write(self, decided: Sequence[Decided | None]) -> str:
-        """As `Writer.write`."""
-        words = [one for one in decided if one]
-        if not words:
-            return ""
-        text = " ".join(one.marked.text for one in words)
-        return _line({"result": [{**_word(one), "word": one.marked.text} for one in words], "text": text})
+    line_end = "\n"
 
-    def partial(self, items: Iterable[Item], waiting: Iterable[LiveWord]) -> str:
-        """The last partial result of the input, after the words that wait."""
-        texts = [item.text for item in items if isinstance(item, Partial)]
-        if not texts:
-            return ""
-        return _line({"partial": " ".join([*(word.word for word in waiting), *filter(None, texts[-1:])])})
+    def messages(self, decided: Sequence[Decided | None], items: Iterable[Item],
+                 waiting: Iterable[LiveWord]) -> list[str]:
+        """As `Writer.messages`. At the end of a stream there is a result, which may be empty, as Vosk has it."""
+        found, words = [], [one for one in decided if one]
+        if words:
+            text = " ".join(one.marked.text for one in words)
+            found.append({"result": [{**_word(one), "word": one.marked.text} for one in words], "text": text})
+        elif decided:
+            found.append({"text": ""})
+        partial = [item.text for item in items if isinstance(item, Partial)][-1:]
+        if partial:
+            found.append({"partial": " ".join([*(word.word for word in waiting), *filter(None, partial)])})
+        return [*map(_json, found)]
 
 
 def _word(decided: Decided) -> dict[str, Any]:
@@ -95,6 +102,6 @@ def _word(decided: Decided) -> dict[str, Any]:
             "probability": round(marked.probability, 4), **times}
 
 
-def _line(message: dict[str, Any]) -> str:
-    line = json.dumps(message, ensure_ascii=False) + "\n"
+def _json(message: dict[str, Any]) -> str:
+    line = json.dumps(message, ensure_ascii=False)
     return line if line.isascii() else line.encode("utf-8", "replace").decode()  # a half surrogate in another field

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from punc.decoding.dispatch import load_model
 from punc.decoding.live import Stream, decode_words, open_stream
 from punc.decoding.options import parse_scale
 from punc.runtime.shipped import CASING, find_model, is_packed
-from punc.text.casing import Casing, read_casing
+from punc.text.casing import Casing
 
 
 class Labels(NamedTuple):
@@ -41,8 +42,7 @@ class Punctuator:
         directory = find_model(os.fspath(model))
         packed = is_packed(directory)
         self._model = load_model(directory, "cpu" if packed else find_device(device), threads=None)
-        self._table = read_casing(directory / CASING) if (directory / CASING).is_file() else {}
-        self._sentences = packed
+        self._start = Casing.read(self._model.labels, directory / CASING, packed)
         self._scale = parse_scale(scale, self._model.labels)
 
     @property
@@ -92,7 +92,8 @@ class Punctuator:
         return decode_words(self._model, words, after, self._scale, posteriors)
 
     def _casing(self) -> Casing:
-        return Casing(self._model.labels, self._table, self._sentences)
+        """At the start of a text; all share the table."""
+        return copy(self._start)
 
 
 def _check_words(words: Sequence[str]) -> None:

@@ -20,9 +20,10 @@ from punc.base import stop
 from punc.base.errors import InputError, check_choice
 from punc.decoding.dispatch import AnyModel
 from punc.decoding.live import open_stream
-from punc.decoding.live_input import BLANKS, INPUTS, CtmReader, End, Item, JsonReader, LiveWord, kind_of, read_words
+from punc.decoding.live_input import INPUTS, End, Item, LiveWord
 from punc.decoding.live_output import OUTPUTS, writer
-from punc.decoding.live_session import LiveOptions, Session, speaks
+from punc.decoding.live_reader import ItemReader
+from punc.decoding.live_session import Decided, LiveOptions, Session, speaks
 from punc.text.casing import Casing
 
 logger = logging.getLogger(__name__)
@@ -69,15 +70,18 @@ def punctuate_streaming(model: AnyModel, source: int, sink: IO[bytes], scale: np
     session = Session(lambda: open_stream(model, casing, scale, posteriors), options)
     reader, written, empty = LiveReader(form.input), writer(form.output), True
 
+    def write(decided: list[Decided | None], items: list[Item]) -> None:
+        messages = written.messages(decided, items, session.waiting)
+        sink.write("".join(message + written.line_end for message in messages).encode())
+        sink.flush()
+
     def handle(items: list[Item]) -> None:
         nonlocal empty
         empty = empty and not any(isinstance(item, LiveWord) for item in items)
-        sink.write((written.write(session.feed(items)) + written.partial(items, session.waiting)).encode())
-        sink.flush()
+        write(session.feed(items), items)
 
     def silence() -> None:
-        sink.write(written.write(session.silence()).encode())
-        sink.flush()
+        write(session.silence(), [])
 
     try:
         _read(source, reader, handle, silence, options.max_delay)
@@ -111,7 +115,7 @@ def _read(source: int, reader: "LiveReader", handle: Callable[[list[Item]], None
 
 
 class LiveReader:
-    """Live input in pieces of any size: bytes to items.
+    """Live input in pieces of any size: bytes to items. Names what it leaves out.
 
     kind   what the input is (`live_input.INPUTS`), or auto
 
@@ -123,9 +127,7 @@ class LiveReader:
         self.replaced = self.bad = 0
         codecs.register_error("punc-count", self._replace)
         self._decoder = codecs.getincrementaldecoder("utf-8")("punc-count")
-        self._kind, self._ctm, self._json = None if kind == "auto" else kind, CtmReader(), JsonReader()
-        self._rest: list[str] = []  # the begin of a word or a line
-        self._first, self._number, self._in_line = True, 0, False
+        self._items, self._first = ItemReader(SOURCE, None if kind == "auto" else kind), True
 
     def _replace(self, error: UnicodeError) -> tuple[str, int]:
         assert isinstance(error, UnicodeDecodeError)
@@ -134,71 +136,26 @@ class LiveReader:
 
     def feed(self, read: bytes) -> list[Item]:
         """The items that are whole with the next bytes: words by the blank after them, else lines."""
-        return self._items(self._decoder.decode(read))
+        return self._checked(self._items.feed(self._decode(read)))
 
     def end(self) -> list[Item]:
         """All other items; the input ends."""
-        items = self._items(self._decoder.decode(b"", final=True), whole=True)
-        if self._rest:
-            rest = "".join(self._rest)
-            self._rest = []
-            items += read_words([rest]) if self._kind == "words" else self._line(rest)
-        try:
-            items += self._json.end(SOURCE)
-        except InputError as error:
-            self._leave_out(error)
-        return [*items, End.STREAM]
+        items = self._items.feed(self._decode(b"", final=True))
+        return [*self._checked(items + self._items.end()), End.STREAM]
 
-    def _items(self, text: str, whole: bool = False) -> list[Item]:
+    def _decode(self, read: bytes, final: bool = False) -> str:
+        text = self._decoder.decode(read, final)
         self.replaced += text.count("\0")
-        text = text.replace("\0", "\ufffd")
         if self._first and text:
             text, self._first = text.removeprefix("\ufeff"), False  # a byte-order mark
-        if self._kind is None:
-            text = "".join([*self._rest, text])
-            self._rest, self._kind = [text], kind_of(text, whole) if text.strip(BLANKS) else None
-            if self._kind is None:
-                return []
-            self._rest = []
-        return self._words(text) if self._kind == "words" else self._lines(text)
+        return text.replace("\0", "\ufffd")
 
-    def _cut(self, text: str, ends: str) -> str:
-        """All up to the last of some characters; the rest is kept, and comes first the next time."""
-        cut = max(map(text.rfind, ends)) + 1
-        if not cut:
-            self._rest.append(text)
-            return ""
-        whole = "".join([*self._rest, text[:cut]])
-        self._rest = [text[cut:]] if cut < len(text) else []
-        return whole
-
-    def _words(self, text: str) -> list[Item]:
-        items: list[Item] = []
-        *lines, last = self._cut(text, BLANKS).split("\n")
-        for line in lines:
-            of_line = read_words([line])
-            # Without a word since the last line end, the line is empty.
-            items += [*of_line[:-1], End.UTTERANCE if self._in_line else of_line[-1]]
-            self._in_line = False
-        of_line = read_words([last])[:-1]
-        self._in_line = self._in_line or bool(of_line)
-        return items + of_line
-
-    def _lines(self, text: str) -> list[Item]:
-        return [item for line in self._cut(text, "\n").split("\n")[:-1] for item in self._line(line)]
-
-    def _line(self, line: str) -> list[Item]:
-        self._number += 1
-        try:
-            return (self._json if self._kind == "json" else self._ctm).read(line, self._number, SOURCE)
-        except InputError as error:
-            self._leave_out(error)
-            return []
-
-    def _leave_out(self, error: InputError) -> None:
-        self.bad += 1
-        if self.bad <= MOST_WARNINGS:
-            logger.warning("%s; it is left out", error)
+    def _checked(self, items: list[Item]) -> list[Item]:
+        for error in self._items.take_errors():
+            self.bad += 1
+            if self.bad <= MOST_WARNINGS:
+                logger.warning("%s; it is left out", error)
+        return items
 
     def report(self) -> None:
         """Say how many bytes were replaced and how many lines were left out, if any."""
