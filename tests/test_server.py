@@ -3,10 +3,12 @@
 import asyncio
 import contextlib
 import json
+import re
 import signal
 import subprocess
 import sys
 import urllib.request
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,6 +27,7 @@ from websockets.asyncio.client import connect
 from websockets.asyncio.server import serve
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+PAGE = Path(__file__).parents[1] / "docs/live.md"
 EN_LIVE = find_model("en-live")
 TEXT = "good morning everyone my name is john smith do you have any questions yes we do thank you"
 MARKED = "Good morning, everyone. My name is John Smith. Do you have any questions? Yes, we do. Thank you."
@@ -187,6 +190,18 @@ def test_server_between_a_vosk_server_and_its_client(model):
     assert [(word["start"], word["conf"]) for part in found for word in part.get("result", ())] == [
         (i, 1.0) for i in range(18)]
     assert unreachable == [{"error": "the recogniser cannot be reached"}]
+
+
+def test_client_of_the_page(model, capsys):
+    code = re.search(r"```python\n(.+?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1]
+
+    async def talk(url, server):
+        await asyncio.to_thread(exec, code.replace("ws://127.0.0.1:2701", url), {})
+
+    run(model, talk)
+    *words, end = map(json.loads, capsys.readouterr().out.splitlines())
+    assert [word["text"] for word in words] == ["How", "are", "you?", "I", "am", "fine."]
+    assert end == {"eof": 1}
 
 
 def test_model_of_whole_streams_is_an_error(capsys):

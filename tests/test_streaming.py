@@ -3,10 +3,12 @@
 import io
 import json
 import os
+import re
 import select
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -219,6 +221,7 @@ def test_a_long_word_takes_no_time(exp):
     assert [len(item.word) for item in items] == [200 << 16, 1]
 
 
+PAGE = Path(__file__).parents[1] / "docs/live.md"
 WORDS_LIVE = [b"how", b"are", b"you", b"i", b"am", b"fine"]  # en-live reads four words past a slot, without torch
 LIVE = [*PUNC, "en-live", "-"]
 
@@ -303,3 +306,12 @@ def test_output_of_a_ctm_has_labels_and_times(exp):
         ("w1", 0.5, 0.75, 0.9, "a"), ("w2", 1.0, 1.5, None, "a"), (None,) * 5, ("w3", 0.1, 0.3, None, "b"), (None,) * 5]
     assert all(set(line) >= {"text", "label", "probability"} for line in lines if "word" in line)
     assert lines[2] == lines[4] == {"eof": 1}
+
+
+def test_output_of_the_page():
+    block = re.search(r"```sh\n(echo .+?)\n```\n\n```\n(.+?)\n```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    words = re.search(r'"(.+?)"', block[1])[1]
+    found = subprocess.run([*LIVE, "--output=json"], input=words.encode(), capture_output=True, check=True)
+    begin, end = block[2].split("…\n")
+    assert found.stdout.decode().startswith(begin)
+    assert found.stdout.decode().endswith(end + "\n")
