@@ -147,3 +147,21 @@ def test_capital_after_a_full_stop_that_silence_decided(model):
     found = [marked.text for word in WORDS[:5] for marked in stream.push(word)] + [m.text for m in stream.decide()]
     found += [marked.text for word in WORDS[5:9] for marked in stream.push(word)] + [m.text for m in stream.close()]
     assert found == [f"W{word[1:]}." for word in WORDS[:9]]
+
+
+@pytest.mark.parametrize("every", [1, 2, 3, 5])
+def test_decide_again_and_again_gives_each_word_once(model, every):
+    if model.lookahead is None:
+        return
+    stream, found, early = open_stream(model, casing(model)), [], 0
+    for number, word in enumerate(WORDS, 1):
+        found += stream.push(word)
+        if number % every == 0:
+            decided = stream.decide()
+            assert len(found) + len(decided) == number, "no word waits"
+            ends = decode_words(model, WORDS[:number], None)[0].tolist()
+            assert [marked.number for marked in decided] == ends[len(found):]
+            found, early = found + decided, early + len(decided)
+    found += stream.close()
+    assert [marked.word for marked in found] == WORDS
+    assert early >= len(WORDS) // every

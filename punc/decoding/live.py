@@ -87,11 +87,11 @@ class LiveStream:
         self._slots, self._encode = SlotStream(model), model.tokenizer.word_encoder()
         self._labels, self._casing, self._write = list(model.labels), casing, casing.write_word
         self._scale = None if scale is None else np.log(scale)
-        # The word of each token that waits for its slot; None if that token has no slot, or its word is out.
-        self._waiting: deque[str | None] = deque()
+        self._waiting: deque[str | None] = deque()  # the word of each token that waits for its slot
+        self._out = 0  # how many of these words, the first ones, were decided early
         # A tokenizer that ends a stream by END puts it in place of the last token, which waits for the next word.
         self._holds = model.tokenizer.ends_with_end
-        self._held: tuple[int, float, str | None] | None = None
+        self._held: tuple[int, float, str] | None = None
 
     def push(self, word: str, pause: float = np.nan) -> list[Marked]:
         """As `Stream.push`."""
@@ -110,14 +110,13 @@ class LiveStream:
 
     def decide(self, pause: float = np.nan) -> list[Marked]:
         """As `Stream.decide`. A copy of the stream ends, and this one remembers what is out."""
-        if not any(word is not None for word in (*self._waiting, self._held and self._held[2])):
+        words = len(self._waiting) - self._waiting.count(None) + (self._held is not None)
+        if words == self._out:
             return []
         ended = self.copy()
         ended._write = self._write  # which word begins a sentence depends on what is out
-        decided = ended._end(pause)
-        self._waiting = deque([None] * len(self._waiting))
-        self._held = self._held and (*self._held[:2], None)
-        return decided
+        self._out = words
+        return ended._end(pause)
 
     def close(self) -> list[Marked]:
         """As `Stream.close`."""
@@ -145,6 +144,9 @@ class LiveStream:
     def _decide(self, logits: np.ndarray) -> list[Marked]:
         word = self._waiting.popleft()
         if word is None:
+            return []
+        if self._out:
+            self._out -= 1
             return []
         number = int((logits if self._scale is None else logits + self._scale).argmax())
         label = self._labels[number]
