@@ -110,17 +110,19 @@ class Connection:
             some = [self._items.popleft() for _ in range(min(SLICE, len(self._items)))]
             self._decided += self._session.feed(some)
             if self._items:
+                await asyncio.sleep(0)  # others have their turn
                 await self._pace(len(some))
         if End.STREAM in items and None not in self._decided:
             self._decided.append(None)  # a client that asks for the end gets an answer, also if no word came before
         await self._send(items)
 
     async def _pace(self, words: int) -> None:
-        """Let others have their turn, and wait while there are more words than allowed."""
+        """Wait while there are more words than allowed."""
         now = time.monotonic()
         self._allowed = min(self._allowed + (now - self._since) * self._rate, self._rate * BURST) - words
         self._since = now
-        await asyncio.sleep(max(0.0, -self._allowed / self._rate))
+        if self._allowed < 0:
+            await asyncio.sleep(-self._allowed / self._rate)
 
     async def _send(self, items: list[Item]) -> None:
         """Write and send what is decided by some items. What is not sent yet is kept, should this be broken off."""
