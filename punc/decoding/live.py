@@ -97,7 +97,9 @@ class LiveStream:
         """As `Stream.push`."""
         ids = self._encode(word)
         if len(ids) == 1 and not self._holds:  # words as tokens: most models, and the fastest
-            return self._push(ids[0], pause, word)
+            self._waiting.append(word)
+            logits = self._slots.push(ids[0], pause)
+            return [] if logits is None else self._decide(logits)
         decided = self._push(*self._held) if self._held else []
         *ids, last = ids
         for token in ids:

@@ -53,14 +53,15 @@ class TextWriter:
     def messages(self, decided: Sequence[Decided | None], items: Iterable[Item],
                  waiting: Iterable[LiveWord]) -> list[str]:
         """As `Writer.messages`."""
-        parts = []
+        parts, blank = [], self._blank
         for one in decided:
             if one is None:
                 parts.append("\n")
-                self._blank = ""
+                blank = ""
             else:
-                parts += self._blank, one.marked.text
-                self._blank = " "
+                parts.append(blank + one.marked.text)
+                blank = " "
+        self._blank = blank
         return ["".join(parts)] if parts else []
 
 

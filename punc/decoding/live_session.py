@@ -70,9 +70,16 @@ class Session:
     def feed(self, items: Iterable[Item]) -> list[Decided | None]:
         """The next items → the words that are decided by them, and None where a stream ends."""
         decided: list[Decided | None] = []
+        waiting = self._waiting
         for item in items:
             if isinstance(item, LiveWord):
-                self._push(item, decided)
+                stream = self._stream or self._start()
+                # NaN is not equal to itself: words without times, the most frequent ones, are fastest.
+                pause = self._pause(item, decided) if item.begin == item.begin else math.nan
+                self._last = item
+                waiting.append(item)
+                for marked in stream.push(item.word, pause):
+                    decided.append(Decided(waiting.popleft(), marked))
             elif item is End.STREAM or (item is End.UTTERANCE and self._ends):
                 self._end(decided)
             elif item is End.UTTERANCE and self._decides and self._stream:
@@ -89,15 +96,18 @@ class Session:
         """The end of the input, or its interruption → all other words."""
         return self.feed([End.STREAM])
 
-    def _push(self, word: LiveWord, decided: list[Decided | None]) -> None:
-        if self._stream is None:
-            self._stream = self._open()
-        pause = math.nan if self._last is None else _pause(self._last, word)
-        if self._max_delay is not None and pause > self._max_delay:
+    def _start(self) -> Stream:
+        self._stream = self._open()
+        return self._stream
+
+    def _pause(self, word: LiveWord, decided: list[Decided | None]) -> float:
+        """The silence before a word in seconds, NaN if it is not known; decides what waits if it is too long."""
+        if self._last is None or word.begin < self._last.begin:
+            return math.nan
+        pause = max(word.begin - self._last.end, 0.0)
+        if self._stream and self._max_delay is not None and pause > self._max_delay:
             decided += self._with_words(self._stream.decide(self._max_delay))
-        self._last = word
-        self._waiting.append(word)
-        decided += self._with_words(self._stream.push(word.word, pause))
+        return pause
 
     def _end(self, decided: list[Decided | None]) -> None:
         if self._stream is not None:
@@ -107,11 +117,6 @@ class Session:
 
     def _with_words(self, marked: Iterable[Marked]) -> list[Decided]:
         return [Decided(self._waiting.popleft(), one) for one in marked]
-
-
-def _pause(before: LiveWord, word: LiveWord) -> float:
-    """The silence between two words in seconds, NaN if it is not known."""
-    return math.nan if word.begin < before.begin else max(word.begin - before.end, 0.0)
 
 
 def speaks(items: Iterable[Item]) -> bool:
