@@ -13,6 +13,7 @@ import numpy as np
 
 from punc.data.block_reader import at_slots
 from punc.decoding.dispatch import AnyModel, decode
+from punc.decoding.part_labels import LivePartLabels, first_parts, joins_parts, of_words
 from punc.decoding.stepwise import SlotStream
 from punc.text.casing import Casing
 from punc.tokens.store_set import StoreSet
@@ -84,9 +85,10 @@ class LiveStream:
     """A stream for a model that reads left to right; arguments as those of `open_stream`."""
 
     def __init__(self, model: AnyModel, casing: Casing, scale: np.ndarray | None = None):
-        self._slots, self._encode = SlotStream(model), model.tokenizer.word_encoder()
+        self._slots, self._encode = SlotStream(model), model.tokenizer.input_encoder()
         self._labels, self._casing, self._write = list(model.labels), casing, casing.write_word
         self._scale = None if scale is None else np.log(scale)
+        self._parts = LivePartLabels(model)
         self._waiting: deque[str | None] = deque()  # the word of each token that waits for its slot
         self._out = 0  # how many of these words, the first ones, were decided early
         # A tokenizer that ends a stream by END puts it in place of the last token, which waits for the next word.
@@ -128,7 +130,7 @@ class LiveStream:
         """Another stream in the same state, with the same weights; what is pushed to one is not in the other."""
         other = copy(self)
         other._slots, other._waiting, other._casing = self._slots.copy(), self._waiting.copy(), copy(self._casing)
-        other._write = other._casing.write_word
+        other._parts, other._write = copy(self._parts), other._casing.write_word
         return other
 
     def _end(self, pause: float) -> list[Marked]:
@@ -145,6 +147,7 @@ class LiveStream:
 
     def _decide(self, logits: np.ndarray) -> list[Marked]:
         word = self._waiting.popleft()
+        logits = self._parts.push(logits, word is not None)
         if word is None:
             return []
         if self._out:
@@ -200,5 +203,8 @@ def decode_words(model: AnyModel, words: Sequence[str], pauses: np.ndarray | Non
         return np.zeros(0, np.int64), nothing
     (ids, slots, _), offsets = encode_streams(model.tokenizer, words, [0, len(words)])
     data = StoreSet(ids, None, at_slots(pauses, slots, len(ids), np.nan), [""], offsets)
-    labels, rows = decode(model, data, scale, posteriors=posteriors)
-    return labels[slots], nothing if rows is None else rows[slots]
+    joins = joins_parts(model)  # whose labels are products of posteriors
+    labels, rows = decode(model, data, scale, posteriors=posteriors or joins)
+    firsts = first_parts(slots, np.array([0, len(ids)]), np.ones(1, bool)) if joins else slots
+    numbers, rows = of_words(model, labels, rows, slots, firsts, scale)
+    return numbers, nothing if rows is None or not posteriors else rows
