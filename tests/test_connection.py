@@ -112,6 +112,20 @@ def test_bad_messages_are_answered_and_harm_nothing(fresh, message, said):
     assert [sent["text"] for sent in found if "text" in sent] == ["How", "are", "you?", "I", "am", "fine."]
 
 
+def test_many_lines_and_many_errors_are_cut(fresh):
+    said = [json.loads(sent) for sent in served(fresh, ["{\n" * 500, "\n" * 5000, '{"eof": 1}']).sent]
+    assert len(said) == 12
+    assert {tuple(message) for message in said[:-1]} == {("error",)}
+    assert said[-2]["error"] == "message: more than 1000 lines; send fewer at a time"
+
+
+def test_client_of_words_says_its_end_in_json_and_one_of_json_says_no_words(fresh):
+    assert "".join(served(fresh, [TEXT, '{"eof": 1}'], "text").sent) == "How are you? I am fine.\n"
+    client = served(fresh, ['{"word": "how"}', "garbage"], "text")
+    assert json.loads(client.sent[0])["error"].startswith("message:1: not JSON")
+    assert client.sent[1].startswith("How")
+
+
 def test_silence_decides(fresh):
     client = served(fresh, [TEXT], stays=True, seconds=0.3, max_delay=0.05)
     assert client.sent[-1] == "\n", "finish has nothing else to say"

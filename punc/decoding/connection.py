@@ -23,6 +23,7 @@ SLICE = 16  # words that are decided before other connections have their turn: h
 BURST = 10.0  # s; words that may come at once, in seconds of the limit
 SOURCE = "message"  # in errors
 LONGEST_WORD = 256  # characters
+MOST_LINES, MOST_ERRORS = 1000, 10  # of a message
 
 
 class Socket(Protocol):
@@ -49,7 +50,8 @@ class Connection:
         self._source, self._sink, self._session, self._max_delay = source, sink, session, max_delay
         self._writer: Writer | None = None if output == "auto" else writer(output)
         self._rate, self._allowed, self._since = max_rate, max_rate * BURST, time.monotonic()
-        self._words, self._json, self._count = ItemReader(SOURCE), False, count
+        self._json: bool | None = None  # whether the first message was JSON
+        self._words, self._count = ItemReader(SOURCE), count
         self._items: deque[Item] = deque()  # what came and is not decided
         self._decided: list[Decided | None] = []  # what is decided and not written
         self._written: deque[str] = deque()  # what is written and not sent
@@ -69,7 +71,7 @@ class Connection:
             items, errors = self._read(message)
             self._items += items
             await self._answer(items)
-            for error in errors:
+            for error in errors[:MOST_ERRORS]:
                 await self._sink.send(json.dumps({"error": str(error)}, ensure_ascii=False))
             if self._max_delay is not None and speaks(items):
                 due = time.monotonic() + self._max_delay
@@ -84,11 +86,13 @@ class Connection:
         """The items of a message, and what is wrong with it."""
         if isinstance(message, bytes):
             return [], [InputError(f"{SOURCE}: bytes", "send text: words, or JSON in UTF-8")]
+        if message.count("\n") > MOST_LINES:
+            return [], [InputError(f"{SOURCE}: more than {MOST_LINES} lines", "send fewer at a time")]
         message = message.replace("\0", "\ufffd")
-        # Of a client that began with JSON, all else is a mistake.
         is_json = self._json or message.lstrip(BLANKS).startswith("{")
         items, errors = read_objects(message) if is_json else self._read_text(message)
-        self._json = self._json or (is_json and self._writer is None and bool(items))
+        if self._json is None and items:
+            self._json = is_json  # of a client that began with JSON, all else is a mistake
         if self._writer is None and items:
             recogniser = any(isinstance(item, Partial) or item is End.UTTERANCE for item in items)
             self._writer = writer("text" if not is_json else "vosk" if recogniser else "json")
