@@ -185,8 +185,8 @@ class Server:
     async def _relay(self, socket: "ws_server.ServerConnection") -> None:
         """Send what a client says to a Vosk server, and what that answers, with marks, to the client."""
         try:
-            upstream = await ws_client.connect(self.options.upstream, compression=None, logger=SILENT,
-                                               max_size=self.options.max_message, open_timeout=HANDSHAKE)
+            upstream = await ws_client.connect(self.options.upstream, compression=None, open_timeout=HANDSHAKE,
+                                               logger=SILENT)
         except (OSError, InvalidHandshake, InvalidURI, asyncio.TimeoutError):
             logger.warning("%s: no Vosk server there", self.options.upstream)
             await socket.send(json.dumps({"error": "the recogniser cannot be reached"}))
