@@ -2,7 +2,7 @@
 
 What other packages and programs use:
 
-    ctm         CtmIndex, TimedWord, Timing, write_ctm, MAX_OVERLAP: Kaldi's and NIST's CTM
+    ctm         CtmIndex, TimedWord, Timing, ctm_rows, write_ctm, CTM_SILENCE, MAX_OVERLAP: Kaldi's and NIST's CTM
     fast_ctm    CtmFile, Run, TimedLines: many lines of a CTM at once
     decode_dir  find_ctm: the CTM of a Kaldi decode directory
     align       Alignment, align_streams, align_words, project_labels, project_slots: alignment by edit
