@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what some tests need and set-up does not install: Slurm, sclite, flite, sox and Chromium (as root on Debian or
-# Ubuntu), the extras of setup.py, and KenLM's lmplz. If something cannot be installed, it says so, and those tests are skipped.
+# Ubuntu), the extras of setup.py, and KenLM's lmplz. If something cannot be installed, it says so, and those tests are
+# skipped.
 set -u
 cd "$(CDPATH='' cd -- "$(dirname "$0")/.." && pwd -P)" || exit 1
 
@@ -21,8 +22,8 @@ else
 fi
 
 bash utils/setup.sh || exit 1
-modules="pycrfsuite brown_clustering gensim pocketsphinx axe_core_python argcomplete"
+modules="pycrfsuite brown_clustering gensim pocketsphinx axe_core_python argcomplete onnx onnxruntime websockets"
 .venv/bin/python -c "from importlib.util import find_spec; assert all(map(find_spec, '$modules'.split()))" 2>/dev/null ||
-  timeout 300 .venv/bin/python -m pip install -qq --constraint constraints.txt --editable '.[crf,clusters,vectors,speech,accessibility,completion]' ||
-  lacking "pip could not install the extras crf, clusters, vectors, speech, accessibility and completion"
+  timeout 300 .venv/bin/python -m pip install -qq --constraint constraints.txt --editable '.[crf,clusters,vectors,speech,accessibility,completion,onnx,serve]' ||
+  lacking "pip could not install the extras crf, clusters, vectors, speech, accessibility, completion, onnx and serve"
 timeout 400 bash utils/install_lmplz.sh || lacking "no lmplz"

@@ -13,14 +13,15 @@ from punc.base.errors import InputError
 from punc.base.options import nearest
 
 # The subcommands that `punc --help` describes, in this order. Others, which scripts call, are only named.
-DESCRIBED = ("prepare", "pauses", "make-store", "train", "pack", "punctuate", "transcript", "score", "join",
-             "results", "report", "publish", "validate", "project", "plot-pauses")
+DESCRIBED = ("prepare", "pauses", "make-store", "train", "pack", "punctuate", "transcript", "serve", "score",
+             "score-text", "join", "results", "report", "publish", "validate", "project", "export-text", "plot-pauses",
+             "export", "kaldi-scripts")
 FOLDER = Path(__file__).parent
 
 
 def commands() -> list[str]:
-    """The subcommands: the modules next to this one, as `make-store` for make_store.py."""
-    found = {path.stem.replace("_", "-") for path in FOLDER.glob("[!_]*.py")} - {"main"}
+    """The subcommands: the other modules next to this one, as `make-store` for make_store.py."""
+    found = {path.stem.replace("_", "-") for path in FOLDER.glob("[!_]*.py")} - {"main", "script"}
     return [*(name for name in DESCRIBED if name in found), *sorted(found.difference(DESCRIBED))]
 
 
@@ -31,7 +32,7 @@ def summary(command: str) -> str:
 
 
 def usage() -> str:
-    lines = [f"  {name:<13}{summary(name)}" for name in commands() if name in DESCRIBED]
+    lines = [f"  {name:<14}{summary(name)}" for name in commands() if name in DESCRIBED]
     plumbing = ", ".join(name for name in commands() if name not in DESCRIBED)
     return "\n".join(["usage: punc SUBCOMMAND [options] …", "", *lines, "", f"Scripts also use: {plumbing}.",
                       "punc SUBCOMMAND --help describes one; punc --version prints the version."])
@@ -41,7 +42,7 @@ def run(command: str, arguments: Sequence[str]) -> int:
     """Run `main(arguments)` of a subcommand's module, which is imported only now: torch is slow to load."""
     if command not in commands():
         raise InputError(f"no subcommand '{command}'", nearest(command, commands()))
-    if command in ("punctuate", "transcript"):
+    if command in ("punctuate", "transcript", "serve"):
         # NumPy's products in decoding are small, so threads would wait for each other. OpenBLAS reads this when NumPy
         # is imported, here and in worker processes.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -49,22 +50,19 @@ def run(command: str, arguments: Sequence[str]) -> int:
 
 
 def dispatch(arguments: Sequence[str]) -> int:
-    """Print the usage or the version, or run a subcommand; all output is written when this returns."""
+    """Print the usage or the version, or run a subcommand. Returns the exit status."""
     if completion.asked():
         complete()
-    try:
-        if not arguments:
-            print(usage(), file=sys.stderr)
-            return 1
-        if arguments[0] in ("-h", "--help", "help"):
-            print(usage())
-        elif arguments[0] == "--version":
-            print(f"punc {__version__}")
-        else:
-            return run(arguments[0], arguments[1:])
-        return 0
-    finally:
-        sys.stdout.flush()
+    if not arguments:
+        print(usage(), file=sys.stderr)
+        return 1
+    if arguments[0] in ("-h", "--help", "help"):
+        print(usage())
+    elif arguments[0] == "--version":
+        print(f"punc {__version__}")
+    else:
+        return run(arguments[0], arguments[1:])
+    return 0
 
 
 def complete() -> None:

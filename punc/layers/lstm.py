@@ -15,6 +15,7 @@ arithmetic. So the recurrence is one autograd function with a gradient of its ow
 operations (layers.lstm_loop), and Triton kernels (layers.lstm_triton) for a GPU.
 """
 
+from copy import copy
 from functools import cache
 from importlib.util import find_spec
 from types import ModuleType
@@ -60,6 +61,18 @@ class PeepholeLSTM(nn.Module):
             gate_inputs = gate_inputs + self.bias
         outputs, cell = _Recurrence.apply(gate_inputs, self.hidden_weight, self.peepholes, *state)
         return outputs, (outputs[-1], cell)
+
+    def one_step(self, gate_inputs: Tensor, state: tuple[Tensor, ...]) -> State:
+        """One step in plain operations, for exporters: gate inputs (B, 4H), (h, c) → (h, c)."""
+        hidden, cell = state
+        i, f, g, o = (gate_inputs + hidden @ self.hidden_weight).chunk(4, dim=1)
+        if self.bias is not None:
+            bias_i, bias_f, bias_g, bias_o = self.bias.chunk(4)
+            i, f, g, o = i + bias_i, f + bias_f, g + bias_g, o + bias_o
+        in_peephole, forget_peephole, out_peephole = self.peepholes
+        i, f = torch.sigmoid(i + in_peephole * cell), torch.sigmoid(f + forget_peephole * cell)
+        cell = f * cell + i * g.tanh()
+        return torch.sigmoid(o + out_peephole * cell) * cell.tanh(), cell
 
     def stepper(self) -> "Stepper":
         """The layer for one stream, one step at a time."""
@@ -131,6 +144,12 @@ class Stepper:
         """Start a stream: set the state to zeros."""
         self.hidden, self.cell = np.zeros(self.size, np.float32), np.zeros(self.size, np.float32)
         self.twice_cell = np.zeros(2 * self.size, np.float32)
+
+    def copy(self) -> "Stepper":
+        """Another stream in the same state; a step of one does not change the other."""
+        other = copy(self)
+        other.hidden, other.cell, other.twice_cell = self.hidden.copy(), self.cell.copy(), self.twice_cell.copy()
+        return other
 
     def project(self, inputs: np.ndarray) -> np.ndarray:
         """Inputs (D,) → (4H,), the argument of `step`."""

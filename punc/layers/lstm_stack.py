@@ -9,6 +9,8 @@ from layer to layer and out of the last layer, not to what goes from step to ste
 peepholes; oneDNN computes a whole layer.
 """
 
+from copy import copy
+
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -76,6 +78,12 @@ class Stepper:
             self.layers.append((np.ascontiguousarray((inputs * halves).T), np.ascontiguousarray((hidden * halves).T),
                                 (bias1 + bias2) * halves[:, 0], np.zeros(size, np.float32), np.zeros(size, np.float32)))
 
+    def copy(self) -> "Stepper":
+        """Another stream in the same state; a step of one does not change the other."""
+        other = copy(self)
+        other.layers = [(*weights, hidden.copy(), cell.copy()) for *weights, hidden, cell in self.layers]
+        return other
+
     def project(self, inputs: np.ndarray) -> np.ndarray:
         """Inputs (D,) of the first layer → (4H,), the argument of `step`."""
         weight, _, bias, _, _ = self.layers[0]
@@ -129,7 +137,7 @@ class BidirectionalStack(nn.Module):
         steps = torch.arange(inputs.shape[1], device=inputs.device)
         ends = lengths.unsqueeze(1)
         reversed_steps = torch.where(steps < ends, ends - 1 - steps, steps)  # (B, T), its own inverse
-        rows = torch.arange(len(inputs), device=inputs.device).unsqueeze(1)
+        rows = torch.arange(inputs.shape[0], device=inputs.device).unsqueeze(1)
         for ahead, back in zip(self.forwards, self.backwards):
             inputs = self.dropout(inputs)
             inputs = torch.cat([ahead(inputs)[0], back(inputs[rows, reversed_steps])[0][rows, reversed_steps]], dim=2)

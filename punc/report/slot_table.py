@@ -18,7 +18,8 @@ from punc.data.kaldi_io import read_archive
 from punc.data.labels import LabelSet
 from punc.report.recognition import Recognition, recognise
 from punc.scoring.collect import Score
-from punc.scoring.counts import confusion, read_counts
+from punc.scoring.counts import read_counts
+from punc.scoring.stream_counts import confusion, counted_slots
 from punc.timing.align import align_words, project_labels
 
 
@@ -144,7 +145,7 @@ def _begin(reference: Path, decoded: Path, labels: LabelSet, classes: Mapping[st
             raise InputError("no labels", "a report needs the directory that was scored", side.path / "punct")
     table = SlotTable(labels, [], [], np.zeros(1, np.int64), np.zeros(0, np.int8), np.zeros(0, np.float32),
                       np.zeros(0, bool))
-    spoken, slots, pauses, counted, aligned = [], [], [], [], False
+    spoken, slots, pauses, aligned = [], [], [], False
     for ref, hyp in zip_longest(sides[0].streams(), sides[1].streams()):
         if ref is None or hyp is None or ref[0] != hyp[0]:
             raise InputError(f"other streams than {reference} has", "score again", decoded)
@@ -157,11 +158,9 @@ def _begin(reference: Path, decoded: Path, labels: LabelSet, classes: Mapping[st
         spoken.append(said)
         slots.append(numbers)
         pauses += [np.full(len(u.words), np.nan, np.float32) if u.pauses is None else u.pauses for u in hyp[1]]
-        used = np.full(len(words), last_slot != "only")
-        used[-1:] = last_slot != "false"
-        counted.append(used)
     table.begins = np.cumsum([0, *map(len, slots)])
-    table.reference, table.pauses, table.counted = map(np.concatenate, (slots, pauses, counted))
+    table.reference, table.pauses = np.concatenate(slots), np.concatenate(pauses)
+    table.counted = counted_slots([len(one) for one in slots], last_slot)
     if aligned:
         table.recognition = recognise(spoken, table.words, table.begins)
     return table

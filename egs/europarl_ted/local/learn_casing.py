@@ -1,22 +1,24 @@
 #!/usr/bin/env python3
-"""usage: local/learn_casing.py LABELS-FILE CASED-DATA-DIR OUT
+"""usage: local/learn_casing.py LABELS-FILE CASED-DATA-DIR OUT [TABLE]
 
-Learns from a cased text how words with more capitals than the first letter's are written (punc.text.casing).
+Learns from a cased text how words with more capitals than the first letter's are written (punc.text.casing), and adds
+the lines of a table.
 """
 
 import sys
+from pathlib import Path
 
-from punc.base.errors import InputError
+from punc.bin.script import run_script
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
-from punc.text.casing import learn, write_casing
+from punc.text.casing import learn, read_casing, write_casing
+
+
+def main(labels: Path, cased: Path, out: Path, table: str = "") -> None:
+    learned = learn([DataDir(cased)], LabelSet.read(labels)) | (read_casing(table) if table else {})
+    write_casing(out, learned)
+    print(f"{out}: {len(learned)} words", file=sys.stderr)
+
 
 if __name__ == "__main__":
-    if len(sys.argv) != 4:
-        sys.exit(__doc__)
-    try:
-        table = learn([DataDir(sys.argv[2])], LabelSet.read(sys.argv[1]))
-        write_casing(sys.argv[3], table)
-        print(f"{sys.argv[3]}: {len(table)} words", file=sys.stderr)
-    except InputError as error:
-        sys.exit(f"{sys.argv[0]}: {error}")
+    run_script(main, __doc__)

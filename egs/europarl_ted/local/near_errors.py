@@ -7,17 +7,16 @@ the word before or after it is wrong, or if a word is missing there. COLLAPSE is
 printed.
 """
 
-import sys
-
 import numpy as np
 
 from punc.base.errors import InputError
+from punc.bin.script import run_script
 from punc.data.datadir import DataDir, label_numbers
 from punc.data.labels import LabelSet
 from punc.scoring.collapse import parse_collapse
-from punc.scoring.counts import confusion
 from punc.scoring.metrics import compute_metrics
 from punc.scoring.ratios import PARTS
+from punc.scoring.stream_counts import confusion
 from punc.timing.align import align_words
 
 
@@ -53,9 +52,4 @@ def main(labels_file: str, collapse: str, reference: str, recognized: str, punct
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 6:
-        sys.exit(__doc__)
-    try:
-        main(*sys.argv[1:])
-    except InputError as error:
-        sys.exit(f"{sys.argv[0]}: {error}")
+    run_script(main, __doc__)
