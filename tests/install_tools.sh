@@ -9,18 +9,22 @@ lacking() {
   echo "tests/install_tools.sh: $*; the tests that need it are skipped" >&2
 }
 
-read -ra packages <<<"slurm-wlm munge sctk flite sox chromium $(bash utils/install_lmplz.sh --packages)"
-if dpkg --status "${packages[@]}" >/dev/null 2>&1; then
-  :
-elif [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-  lacking "not root with apt-get, so no ${packages[*]:0:6}"
-else
+# install PACKAGE …: install Debian packages that are not there.
+install() {
+  if dpkg --status "$@" >/dev/null 2>&1; then return; fi
+  if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+    lacking "not root with apt-get, so no $*"
+    return
+  fi
   export DEBIAN_FRONTEND=noninteractive
-  { timeout 200 apt-get install -qq -y --no-install-recommends "${packages[@]}" ||
-    { timeout 100 apt-get update -qq && timeout 200 apt-get install -qq -y --no-install-recommends "${packages[@]}"; }
-  } >/dev/null 2>&1 || lacking "apt-get could not install ${packages[*]}"
-fi
+  { timeout 200 apt-get install -qq -y --no-install-recommends "$@" ||
+    { timeout 100 apt-get update -qq && timeout 200 apt-get install -qq -y --no-install-recommends "$@"; }
+  } >/dev/null 2>&1 || lacking "apt-get could not install $*"
+}
 
+read -ra for_lmplz <<<"$(bash utils/install_lmplz.sh --packages)"
+install slurm-wlm munge sctk flite sox "${for_lmplz[@]}"
+install chromium
 bash utils/setup.sh || exit 1
 modules="pycrfsuite brown_clustering gensim pocketsphinx axe_core_python argcomplete onnx onnxruntime websockets"
 .venv/bin/python -c "from importlib.util import find_spec; assert all(map(find_spec, '$modules'.split()))" 2>/dev/null ||
