@@ -1,0 +1,1 @@
+"""Files of recognisers: words with their times and places, and how a word is written with its label."""
