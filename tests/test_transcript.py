@@ -1,5 +1,6 @@
 """ASR output punctuated: the labels of punc punctuate, whatever the number of jobs."""
 
+import re
 import shutil
 
 import pytest
@@ -100,9 +101,12 @@ def test_transcript_ids_of_recordings_and_utterances_give_the_same_subtitles(mod
     for name in shown:
         assert by_utterance[name] == by_recording[name]
     assert by_recording["vtt/r3.vtt"] == "WEBVTT\n"
-    # Speakers a, b, a: at least three paragraphs.
+    # Speakers a, b, a: at least three paragraphs, with their names.
     assert by_recording["txt/r1.txt"].count("\n\n") >= 2
-    assert by_recording["txt/r1.txt"].startswith("W")
+    assert by_recording["txt/r1.txt"].startswith("a: W")
+    assert re.findall("^(.): W", by_recording["txt/r1.txt"], re.M) == ["a", "b", "a"]
+    assert set(re.findall("<v (.)>W", by_recording["vtt/r1.vtt"])) == {"a", "b"}
+    assert ":" not in by_recording["txt/r2.txt"]
 
 
 def test_transcript_without_segments_utterances_or_speakers_are_recordings(model, data, tmp_path):

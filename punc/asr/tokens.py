@@ -116,6 +116,11 @@ def _ends(marks: str) -> bool:
     return not SENTENCE_ENDS.isdisjoint(marks)
 
 
+def is_hidden(token: Token) -> bool:
+    """Whether people need not see it: a silence, or a tag for programs, as `<unk>` and `<noise>`."""
+    return token.kind == SILENCE or (token.kind == TAG and (token.core[0] in "<{!" or token.core.lower() in UNKNOWN))
+
+
 @lru_cache(1)
 def abbreviations() -> frozenset[str]:
     """The words of the file `abbreviations`."""

@@ -32,9 +32,9 @@ class Words(NamedTuple):
     streams: np.ndarray
     turns: np.ndarray
 
-    def of(self, values: Sequence) -> np.ndarray:
+    def of(self, values: Sequence[int]) -> np.ndarray:
         """A value of each word, given one for each token."""
-        return np.array(values)[self.codes]
+        return np.array(values)[self.codes] if len(values) else np.zeros(0, bool)
 
     def read(self) -> list[str]:
         """What a model reads, word after word."""
@@ -44,17 +44,23 @@ class Words(NamedTuple):
 def take_apart(document: Document, reader: TokenReader) -> Words:
     """The words of a document."""
     first, last = word_bounds(document.joined)
-    texts = word_texts(document.pieces, first, last)
+    texts, streams, speaker = word_texts(document.pieces, first, last), document.streams[first], document.speaker[first]
+    turns = np.append(False, (speaker[1:] != speaker[:-1]) & (streams[1:] == streams[:-1]))[:len(first)]
+    return of_texts(texts, reader, streams, turns, document.segments[first])._replace(first=first, last=last)
+
+
+def of_texts(texts: Sequence[str], reader: TokenReader, streams: np.ndarray, turns: np.ndarray,
+             segments: np.ndarray) -> Words:
+    """W words that are one piece each; the other arguments are those of `Words` and `tagged`."""
     codes: dict[str, int] = {}
     numbers = np.fromiter((codes.setdefault(text, len(codes)) for text in texts), np.int64, len(texts))
     tokens = [reader.token(text) for text in codes]
-    for i in np.flatnonzero(tagged(texts, document.segments[first])).tolist():  # few
+    for i in np.flatnonzero(tagged(texts, segments)).tolist():  # few
         tokens.append(Token(TAG, "", texts[i], "", "", "", (), False))
         numbers[i] = len(tokens) - 1
-    streams, speaker = document.streams[first], document.speaker[first]
-    turns = np.append(False, (speaker[1:] != speaker[:-1]) & (streams[1:] == streams[:-1]))[:len(first)]
     counts = np.array([len(token.words) for token in tokens], np.int64)[numbers] if tokens else numbers
-    return Words(tokens, numbers, first, last, counts, streams, turns)
+    pieces = np.arange(len(texts))
+    return Words(tokens, numbers, pieces, pieces + 1, counts, streams, turns)
 
 
 class MarkedWords:
@@ -62,11 +68,15 @@ class MarkedWords:
 
     casing      writes words with capitals after the first letter
     keep_marks  a word that has marks stays as it is
-    sentences   a word that begins a stream, a sentence or a turn gets a capital, whatever its label
+    sentences   a word that begins a stream or a sentence gets a capital, whatever its label
+    any_case    words are written as their labels say, and keep only capitals that no label explains; else all letters
+                stay as they are, but for those that a label or the casing makes capitals
     """
 
-    def __init__(self, label_set: LabelSet, casing: Casing, keep_marks: bool = False, sentences: bool = False):
+    def __init__(self, label_set: LabelSet, casing: Casing, keep_marks: bool = False, sentences: bool = False,
+                 any_case: bool = True):
         self.label_set, self._casing, self._keep, self._sentences = label_set, casing, keep_marks, sentences
+        self._any_case = any_case
         self._bare = Label("", "w"), Label("", "W")
 
     def write(self, words: Words, labels: np.ndarray) -> tuple[list[str], np.ndarray]:
@@ -92,8 +102,8 @@ class MarkedWords:
         capital = np.zeros((2, len(labels)), bool)
         for row, after in zip(capital, (ended, ends)):
             row[read] = begins | np.append(True, after[read][:-1])[:len(read)]
-        starts = (capital[0] | words.turns) & self._sentences
-        cased = self._kept_case(words, kinds, read, ~capital[1])
+        starts = (capital[0] | (words.turns & self._any_case)) & self._sentences
+        cased = self._kept_case(words, kinds, ~capital[1]) if self._any_case else np.zeros(len(labels), bool)
         return self._texts(words, labels, np.stack([cased, starts, alone])), labels
 
     def _move(self, labels: np.ndarray, read: np.ndarray, begins: np.ndarray, tags: np.ndarray,
@@ -113,7 +123,7 @@ class MarkedWords:
             marks, capital = words.tokens[words.codes[i]].marks, self.label_set[int(labels[i])].capital
             labels[i] = self.label_set.index(self.label_set.reading(marks, capital))
 
-    def _kept_case(self, words: Words, kinds: np.ndarray, read: np.ndarray, inside: np.ndarray) -> np.ndarray:
+    def _kept_case(self, words: Words, kinds: np.ndarray, inside: np.ndarray) -> np.ndarray:
         """Which words keep their case, bool (W,): those with capitals that no beginning of a sentence explains."""
         if self._keep or not self.label_set.cased:
             return np.ones(len(kinds), bool)
@@ -162,7 +172,7 @@ class MarkedWords:
 
     def _core(self, core: str, capital: bool, cased: bool, start: bool) -> str:
         if not cased:
-            bare = core.removesuffix(".").lower()
+            bare = core.removesuffix(".").lower() if self._any_case else core.removesuffix(".")
             core = self._casing.write_word(bare, self._bare[capital]) + core[len(bare):]
         elif capital and core == core.lower():
             core = with_capital(core)
