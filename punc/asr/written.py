@@ -85,10 +85,10 @@ class MarkedWords:
         labels  int64 (W,), 0 for a word that no model reads
         """
         labels = labels.copy()
-        read = np.flatnonzero(words.counts)
-        begins = np.append(True, words.streams[read][1:] != words.streams[read][:-1])[:len(read)]
         kinds, had = words.of([token.kind for token in words.tokens]), words.of([t.marks != "" for t in words.tokens])
-        self._move(labels, read, begins, kinds == TAG, had)
+        self._move(words, labels, kinds == TAG, had)
+        read = np.flatnonzero((words.counts > 0) & (kinds != TAG))
+        begins = np.append(True, words.streams[read][1:] != words.streams[read][:-1])[:len(read)]
         alone = np.zeros(len(labels), bool)  # a mark that stands alone follows
         following = 1 + np.flatnonzero((kinds[1:] == MARK) & (words.streams[1:] == words.streams[:-1]))
         before = following - 1
@@ -106,16 +106,17 @@ class MarkedWords:
         cased = self._kept_case(words, kinds, ~capital[1]) if self._any_case else np.zeros(len(labels), bool)
         return self._texts(words, labels, np.stack([cased, starts, alone])), labels
 
-    def _move(self, labels: np.ndarray, read: np.ndarray, begins: np.ndarray, tags: np.ndarray,
-              had: np.ndarray) -> None:
-        """The mark of a tag that stands for a word goes to the word before, if that has none."""
-        marks = np.array([label.mark != "" for label in self.label_set])
-        for i in np.flatnonzero(tags[read] & marks[labels[read]]).tolist():
-            at, label = int(read[i]), self.label_set[int(labels[read[i]])]
-            labels[at] = 0
-            if not begins[i] and not had[at] and not marks[labels[read[i - 1]]] and not tags[read[i - 1]]:
-                capital = self.label_set[int(labels[read[i - 1]])].capital
-                labels[read[i - 1]] = self.label_set.index(self.label_set.reading(label.marks or (label.mark,), capital))
+    def _move(self, words: Words, labels: np.ndarray, tags: np.ndarray, had: np.ndarray) -> None:
+        """The mark of a tag that stands for a word goes to the word before, which then has the stronger of two."""
+        read = np.flatnonzero(words.counts)
+        marked = np.array([label.mark != "" for label in self.label_set])
+        for i in np.flatnonzero(tags[read] & marked[labels[read]])[::-1].tolist():
+            at, before = int(read[i]), int(read[i - 1]) if i else -1
+            label, labels[at] = self.label_set[int(labels[at])], 0
+            if before >= 0 and words.streams[before] == words.streams[at] and not had[at]:
+                own = self.label_set[int(labels[before])]
+                marks = (*(own.marks if own.mark else ()), *label.marks)
+                labels[before] = self.label_set.index(self.label_set.reading(marks, own.capital))
 
     def _keep_marks(self, words: Words, labels: np.ndarray, kept: np.ndarray) -> None:
         """The labels of words that keep their marks."""
