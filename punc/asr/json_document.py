@@ -11,10 +11,9 @@ from punc.asr.document import Document, Places, Source, decoded, no_places, text
 from punc.asr.json_words import JsonWords, Keys, WordList
 from punc.asr.matching import matched
 from punc.asr.places import WordPlaces, no_words, word_places
-from punc.data.datadir import LATEST
 
 ESCAPED_BLANK = re.compile(rb"\\[nrt]|\\u00[02][09ad0]")
-NON_ASCII = re.compile(rb"[\x80-\xff]")
+BLANK = ord(" ")
 
 
 def read_json(source: Source, name: str, keys: Keys) -> Document:
@@ -33,16 +32,21 @@ def read_json(source: Source, name: str, keys: Keys) -> Document:
 def _of_words(source: Source, name: str, words: WordList, found: JsonWords) -> Document:
     """A document whose pieces are the words of lists."""
     starts, stops = np.array(words.starts, np.int64), np.array(words.stops, np.int64)
-    raw = texts_at(source.data, starts, stops)
     field = stops + 1  # after the quote
-    blank = np.fromiter((text[:1] == b" " for text in raw), bool, len(raw))
-    starts = starts + np.fromiter((len(text) - len(text.lstrip(b" ")) for text in raw), np.int64, len(raw))
-    stops = stops - np.fromiter((len(text) - len(text.rstrip(b" ")) for text in raw), np.int64, len(raw))
-    stops = np.maximum(starts, stops)
+    array = np.frombuffer(source.data, np.uint8)
+    blank = (array[starts] == BLANK) & (starts < stops)
+    while (more := (array[starts] == BLANK) & (starts < stops)).any():
+        starts = starts + more
+    while (more := (array[stops - 1] == BLANK) & (starts < stops)).any():
+        stops = stops - more
     segments = np.array(words.segments, np.int64)
     # Whisper's words begin with a blank, if there is one in the text: ` state`, `-of`, `-the`, `-art`.
     joined = ~blank & (blank.any() & np.append(False, segments[1:] == segments[:-1]))
-    begins, ends = _times(source, words.begins, "start", starts), _times(source, words.ends, "end", starts)
+    begins, ends, confidences = words.numbers()
+    if words.wrong:
+        at, value = words.wrong
+        raise source.error(f"{value[:40]} is not a number of seconds", "let the recogniser write it again",
+                           int(starts[at]))
     first = np.flatnonzero(np.append(True, segments[1:] != segments[:-1]))
     last = np.append(first[1:], len(segments)) - 1
     if found.segments and words is found.words:
@@ -50,7 +54,7 @@ def _of_words(source: Source, name: str, words: WordList, found: JsonWords) -> D
         _fill(begins, first, [found.segments[i].begin for i in number])
         _fill(ends, last, [found.segments[i].end for i in number])
     return _document(source, name, starts, stops, joined, begins, ends, segments, words.speakers,
-                     _times(source, words.confidences, "confidence", starts))._replace(field=field)
+                     confidences)._replace(field=field)
 
 
 def _of_texts(source: Source, name: str, found: JsonWords) -> Document:
@@ -73,10 +77,11 @@ def _document(source: Source, name: str, starts: np.ndarray, stops: np.ndarray, 
               begins: np.ndarray, ends: np.ndarray, segments: np.ndarray, speakers: Sequence[Any],
               confidences: np.ndarray) -> Document:
     numbers: dict[str, int] = {}
-    speaker = np.fromiter((-1 if one is None or one == "" else numbers.setdefault(str(one), len(numbers))
-                           for one in speakers), np.int64, len(starts))
+    speaker = np.full(len(starts), -1)
+    if len(known := {*speakers} - {None, ""}) > 0:
+        speaker[:] = [-1 if one not in known else numbers.setdefault(str(one), len(numbers)) for one in speakers]
     zeros = np.zeros(len(starts), np.int64)
-    encode = _escaped if NON_ASCII.search(source.data) else _escaped_ascii
+    encode = _escaped_ascii if source.data.isascii() else _escaped
     return Document(source.data, json_strings(texts_at(source.data, starts, stops)), starts, stops, joined, begins,
                     ends, segments, zeros, [""], zeros, [_utf8(number) for number in numbers], speaker, confidences,
                     no_places(), encode, None, name, source.encoding, source.bom)
@@ -93,22 +98,15 @@ def _copies(source: Source, document: Document, texts: list[list[tuple[int, int]
 
 def _words_of(data: bytes, spans: list[tuple[int, int]]) -> WordPlaces:
     """The words of strings."""
-    if b"\\" in data:
-        data = ESCAPED_BLANK.sub(lambda found: b" " * len(found[0]), data)
-    begins, ends = np.array(sorted(spans), np.int64).T
-    return word_places(data, begins, ends)
-
-
-def _times(source: Source, values: Sequence[Any], key: str, starts: np.ndarray) -> np.ndarray:
-    """Numbers of JSON, float64 (N,), NaN where there is none. Raises InputError for what is no time."""
-    try:
-        numbers = np.array([np.nan if value is None else value for value in values], float)
-        numbers[~(np.abs(numbers) < LATEST)] = np.nan
-        return numbers
-    except (TypeError, ValueError):
-        wrong = next(i for i, value in enumerate(values) if not isinstance(value, int | float | None))
-        raise source.error(f'the "{key}" of a word is no number: {json.dumps(values[wrong])[:40]}',
-                           "let the recogniser write it again", int(starts[wrong])) from None
+    spans = sorted(spans)
+    begins, ends = np.array(spans, np.int64).T
+    texts = b"".join([data[begin:end] for begin, end in spans])  # a small part of the file
+    if b"\\" in texts:
+        texts = ESCAPED_BLANK.sub(lambda found: b" " * len(found[0]), texts)
+    stops = np.cumsum(ends - begins)
+    places = word_places(texts, stops - (ends - begins), stops)
+    moved = (ends - stops)[places.ranges]
+    return places._replace(starts=places.starts + moved, stops=places.stops + moved)
 
 
 def _fill(times: np.ndarray, at: np.ndarray, values: Sequence[Any]) -> None:
@@ -124,11 +122,16 @@ def json_strings(raw: Sequence[bytes]) -> list[str]:
 
 
 def _escaped(texts: Sequence[str]) -> list[bytes]:
-    return [json.dumps(text, ensure_ascii=False)[1:-1].encode() for text in texts]
+    return _dumped(texts, False)
 
 
 def _escaped_ascii(texts: Sequence[str]) -> list[bytes]:
-    return [json.dumps(text)[1:-1].encode() for text in texts]
+    return _dumped(texts, True)
+
+
+def _dumped(texts: Sequence[str], ascii_only: bool) -> list[bytes]:
+    """Texts as JSON strings without quotes, all at once; in a string, a backslash stands before each quote."""
+    return json.dumps(texts, ensure_ascii=ascii_only).encode()[2:-2].split(b'", "') if texts else []
 
 
 def _utf8(text: str) -> str:

@@ -3,14 +3,18 @@
 import re
 from collections.abc import Sequence
 from itertools import repeat
-from operator import eq, methodcaller
+from operator import itemgetter
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from punc.asr.document import Source
 from punc.asr.json_walk import JsonWalk
+from punc.data.datadir import LATEST
 
 STRING = rb'"([^"\\]*(?:\\.[^"\\]*)*)"'
 WORD, TEXT = re.compile(rb'"word"\s*:\s*' + STRING), re.compile(rb'"text"\s*:\s*' + STRING)
+BATCH = 1 << 14  # words whose values are kept as objects
 ONE_STRING = re.compile(STRING)
 
 
@@ -28,33 +32,60 @@ class Keys(NamedTuple):
 
 
 class WordList:
-    """Words one after another: lists with a value for each.
+    """Words one after another.
 
-    starts, stops                        the bytes of their strings, without quotes
-    begins, ends, confidences, speakers  as JSON has them, None where they are missing
-    segments                             the segment of each
+    starts, stops  the bytes of their strings, without quotes
+    segments       the segment of each
+    speakers       as JSON has them, None where they are missing
     """
 
     def __init__(self, confidence: str) -> None:
-        self._confidence = confidence
+        self._keys = ("start", "end", confidence)
+        self._values = itemgetter(*self._keys)
         self.starts: list[int] = []
         self.stops: list[int] = []
-        self.begins: list[Any] = []
-        self.ends: list[Any] = []
-        self.confidences: list[Any] = []
-        self.speakers: list[Any] = []
         self.segments: list[int] = []
+        self.speakers: list[Any] = []
+        self._rows: list[tuple[Any, ...]] = []
+        self._columns: list[np.ndarray] = []
+        self.wrong: tuple[int, str] | None = None  # the first word with a value that is no number, and the value
 
     def add(self, words: Sequence[dict[str, Any]], spans: Sequence[tuple[int, int]], segment: int,
             speaker: Any = None) -> None:
         """Add words and the spans of their strings; `speaker` is that of the segment."""
+        try:
+            self._rows += map(self._values, words)
+        except KeyError:  # some were added
+            del self._rows[len(self.starts) - self._done:]
+            self._rows += [tuple(map(word.get, self._keys)) for word in words]
         self.starts += [start for start, _ in spans]
         self.stops += [stop for _, stop in spans]
-        self.begins += map(methodcaller("get", "start"), words)
-        self.ends += map(methodcaller("get", "end"), words)
-        self.confidences += map(methodcaller("get", self._confidence), words)
-        self.speakers += map(methodcaller("get", "speaker", speaker), words)
-        self.segments += repeat(segment, len(words))
+        self.segments += [segment] * len(words)
+        self.speakers += [word.get("speaker", speaker) for word in words]
+        if len(self._rows) > BATCH:
+            self._pack()
+
+    @property
+    def _done(self) -> int:
+        return sum(len(column) for column in self._columns)
+
+    def numbers(self) -> np.ndarray:
+        """Begins, ends and confidences, float64 (3, N), NaN where they are missing."""
+        self._pack()
+        return np.concatenate(self._columns).T if self._columns else np.zeros((3, 0))
+
+    def _pack(self) -> None:
+        """Make an array of the rows: it takes less memory."""
+        try:
+            numbers = np.array(self._rows, float).reshape(-1, 3)
+        except (TypeError, ValueError):
+            bad = [[number is not None and type(number) not in (int, float) for number in row] for row in self._rows]
+            at = next(i for i, row in enumerate(bad) if any(row))
+            self.wrong = self.wrong or (self._done + at, repr(self._rows[at][bad[at].index(True)]))
+            numbers = np.full((len(self._rows), 3), np.nan)
+        numbers[~(np.abs(numbers) < LATEST)] = np.nan
+        self._columns.append(numbers)
+        self._rows.clear()
 
 
 class JsonSegment(NamedTuple):
@@ -82,7 +113,7 @@ class JsonWords:
         self.words, self.copied = WordList(keys.confidence), WordList(keys.confidence)
         self.segments: list[JsonSegment] = []
         self.texts: list[tuple[int, int]] = []
-        self._segmented = re.search(rb'"segments"\s*:\s*\[', source.data) is not None
+        self._segmented = b'"segments"' in source.data
         self._walk.documents(self._document)
 
     def _document(self, at: int) -> int:
@@ -112,13 +143,12 @@ class JsonWords:
         else:
             self._walk.members(at, {self._keys.words: lambda at: self._walk.elements(
                 at, lambda at: self._word(at, self.words, speaker))})
-        found = TEXT.findall(data, at, end)
-        text: list[tuple[int, int]] = []
-        if len(found) == 1 and isinstance(segment.get("text"), str):
-            text = [match.span(1) for match in TEXT.finditer(data, at, end)]
-        elif isinstance(segment.get("text"), str):
+        text = [found.span(1) for found in TEXT.finditer(data, at, end)]
+        if len(text) != 1 and isinstance(segment.get("text"), str):
+            text.clear()
             self._walk.members(at, {"text": lambda at: self._string(at, text)})
-        self.segments.append(JsonSegment(segment.get("start"), segment.get("end"), speaker, text[-1] if text else None))
+        self.segments.append(JsonSegment(segment.get("start"), segment.get("end"), speaker,
+                                        text[-1] if text and isinstance(segment.get("text"), str) else None))
         return end
 
     def _are_words(self, words: Any, spans: list[tuple[int, int]]) -> bool:
@@ -128,7 +158,7 @@ class JsonWords:
         text = self._walk.text
         shown = [text[start:stop] for start, stop in spans]
         # A string with escapes differs from its value; then only the number of strings is compared.
-        return all(map(eq, shown, map(methodcaller("get", "word"), words))) or any("\\" in one for one in shown)
+        return [word.get("word") for word in words] == shown or any("\\" in one for one in shown)
 
     def _alternatives(self, at: int) -> int:
         """Read the first of an utterance's alternatives; the others stay as they are."""

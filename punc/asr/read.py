@@ -1,8 +1,11 @@
 """Finds the format of a file by its content, and reads it."""
 
+import gc
 import importlib
 import os
 import pkgutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from graphlib import TopologicalSorter
 from types import ModuleType
@@ -21,6 +24,18 @@ def format_modules() -> dict[str, ModuleType]:
     return {name: found[name] for name in order}
 
 
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Without garbage collection: it would look at millions of objects again and again, and find no cycle."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 def read_document(path: str | os.PathLike[str]) -> Document:
     """Read a file of a recogniser. Raises InputError for a broken one, and for one of no format that is known."""
     source = read_source(path)
@@ -28,5 +43,6 @@ def read_document(path: str | os.PathLike[str]) -> Document:
         raise InputError("the file is empty", "let the recogniser write it again", path)
     for module in format_modules().values():
         if module.recognises(source.data):
-            return module.read(source)
+            with _no_collection():
+                return module.read(source)
     raise InputError("not a format that punc reads", f"give one of {', '.join(format_modules())}", path, 1)

@@ -12,6 +12,7 @@ from punc.asr.json_words import Keys
 
 AFTER = ()
 KEYS = Keys("result", (), "conf")
+ITS_OWN = b'"result"', b'"partial"', b'"alternatives"'
 OBJECT = re.compile(rb'\s*\[?\s*\{\s*"(?:result|partial|partial_result|alternatives|text|spk|spk_frames)"\s*:')
 
 
@@ -19,7 +20,7 @@ def recognises(data: bytes) -> bool:
     """Whether it is an object, or a list of objects, with a result."""
     if not OBJECT.match(data) or b'"segments"' in data:
         return False
-    return bool(re.search(rb'"(?:result|partial|alternatives)"\s*:', data)) or len(data.split(b"\n{", 1)) > 1
+    return any(member in data for member in ITS_OWN) or b"\n{" in data
 
 
 def read(source: Source) -> Document:

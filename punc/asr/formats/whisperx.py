@@ -13,7 +13,7 @@ from punc.asr.json_words import Keys
 
 AFTER = ("vosk",)
 KEYS = Keys("words", ("word_segments", "words"), "score")
-ITS_OWN = re.compile(rb'"(?:word_segments|score|speaker)"\s*:')
+ITS_OWN = b'"word_segments"', b'"score"', b'"speaker"'
 LIST = re.compile(rb'\s*\[\s*(?:\{|\]\s*\Z)')
 SEGMENT = re.compile(rb'\s*\{[^{}\[\]]*"(?:start|end|seek|id)"\s*:')  # a segment a line
 
@@ -22,10 +22,10 @@ def recognises(data: bytes) -> bool:
     """Whether it is a list of segments, one segment a line, or an object with members that only whisperX writes."""
     if data.lstrip()[:1] not in (b"{", b"["):
         return False
-    return bool(LIST.match(data) or SEGMENT.match(data) or (b'"segments"' in data and ITS_OWN.search(data)))
+    return bool(LIST.match(data) or SEGMENT.match(data) or (b'"segments"' in data and any(member in data for member in ITS_OWN)))
 
 
 def read(source: Source) -> Document:
     """Read a file. Raises InputError for broken JSON."""
-    keys = KEYS if re.search(rb'"score"\s*:', source.data) else KEYS._replace(confidence="probability")
+    keys = KEYS if b'"score"' in source.data else KEYS._replace(confidence="probability")
     return read_json(source, "whisperx", keys)
