@@ -34,7 +34,7 @@ setup(
         "Topic :: Text Processing :: Linguistic",
     ],
     packages=find_packages(include=["punc", "punc.*"]),
-    package_data={"punc": ["py.typed", "pretrained/*/*"]},
+    package_data={"punc": ["py.typed", "asr/abbreviations", "pretrained/*/*"]},
     python_requires=">=3.10",
     install_requires=["torch>=2.6", "numpy>=1.26", "kaldiio>=2.18", "sentencepiece>=0.2", "textgrid>=1.5",
                       "rapidfuzz>=3.9", "tqdm>=4.66"],

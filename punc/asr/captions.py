@@ -8,15 +8,14 @@ import numpy as np
 
 from punc.asr.document import Source
 from punc.asr.segments import Segment
-from punc.base.errors import InputError
 
 CLOCK = rb"((?:\d+:)?\d\d?:\d\d[,.]\d{1,3})"
 TIMES = re.compile(rb"^[ \t]*" + CLOCK + rb"[ \t]*-->[ \t]*" + CLOCK + rb"[^\n]*(?:\n|\Z)", re.M)
 NUMBER = re.compile(rb"(?:\A|\n)[ \t]*\d+[ \t]*\r?\n[ \t\r\n]*\Z")
 BLANK_LINE = re.compile(rb"^[ \t]*\r?(?:\n|\Z)", re.M)
 # A name that begins a line: `John Smith:`, `SPEAKER_00:`, `[SPEAKER_00]:`
-SPEAKER = re.compile(rb"^[ \t]*(?:(?:-|>>)[ \t]*)?(\[?[A-Z\xc3][\w\x80-\xff.'-]*(?: [A-Z\xc3][\w\x80-\xff.'-]*){0,2}\]?):"
-                     rb"(?=[ \t\r\n]|\Z)", re.M)
+NAME = rb"[A-Z\xc3][\w\x80-\xff.'-]*"
+SPEAKER = re.compile(rb"^[ \t]*(?:(?:-|>>)[ \t]*)?(\[?" + NAME + rb"(?: " + NAME + rb"){0,2}\]?):(?=\s|\Z)", re.M)
 
 
 class Cue(NamedTuple):
@@ -37,8 +36,7 @@ def cues(source: Source, to_blank_line: bool) -> Iterator[Cue]:
     """
     data = source.data
     found = list(TIMES.finditer(data))
-    arrows = data.count(b"-->")
-    if arrows > len(found):
+    if data.count(b"-->") > len(found):
         _check_arrows(source)
     for match, after in zip(found, [*found[1:], None]):
         begin, end = seconds(match[1]), seconds(match[2])
@@ -55,10 +53,9 @@ def cues(source: Source, to_blank_line: bool) -> Iterator[Cue]:
 
 def _check_arrows(source: Source) -> None:
     """Raise InputError for a line that begins as times do, but are none."""
-    for match in re.finditer(rb"^[ \t]*[\d:.,-]*[ \t]*-->[^\n]*", source.data, re.M):
+    for match in re.finditer(rb"^[ \t]*\d*[^\s\w]?[^\s]*[ \t]*-->[^\n]*", source.data, re.M):
         if not TIMES.match(source.data, match.start()):
-            line: InputError = source.error("no times of a cue", "write: 00:00:01,500 --> 00:00:02,750", match.start())
-            raise line
+            raise source.error("no times of a cue", "write: 00:00:01,500 --> 00:00:02,750", match.start())
 
 
 def seconds(clock: bytes) -> float:

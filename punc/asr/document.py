@@ -29,7 +29,9 @@ class Places(NamedTuple):
 
 
 class Document(NamedTuple):
-    """N pieces of words in the order of reading, stream after stream. A word is a piece, or several that nothing separates.
+    """N pieces of words in the order of reading, stream after stream.
+
+    A word is a piece, or several with no blank between them.
 
     data          the file as UTF-8, without a byte-order mark
     pieces        the text of each piece

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from punc.asr.document import Document, Places, Source, decoded, no_places, texts_at
-from punc.asr.json_words import JsonWords, Keys, WordList
+from punc.asr.json_words import JsonSegment, JsonWords, Keys, WordList
 from punc.asr.matching import matched
 from punc.asr.places import WordPlaces, no_words, word_places
 
@@ -59,16 +59,16 @@ def _of_words(source: Source, name: str, words: WordList, found: JsonWords) -> D
 
 def _of_texts(source: Source, name: str, found: JsonWords) -> Document:
     """A document whose pieces are the words of the segments' texts, or of a text without segments."""
-    spans = [(segment.text, segment) for segment in found.segments if segment.text]
-    spans = spans or [(text, None) for text in found.texts]
+    spans = [(one.text, one) for one in found.segments if one.text] or \
+        [(text, JsonSegment(None, None, None, text)) for text in found.texts]
     starts, stops, joined, ranges = _words_of(source.data, [span for span, _ in spans]) if spans else no_words()
     times = np.full((2, len(starts)), np.nan)
     first = np.flatnonzero(np.append(True, ranges[1:] != ranges[:-1])) if len(ranges) else np.zeros(0, np.int64)
     last = np.append(first[1:], len(ranges))[:len(first)] - 1
     own = [spans[i][1] for i in ranges[first].tolist()]
-    _fill(times[0], first, [segment and segment.begin for segment in own])
-    _fill(times[1], last, [segment and segment.end for segment in own])
-    speakers = [spans[i][1] and spans[i][1].speaker for i in ranges.tolist()]
+    _fill(times[0], first, [segment.begin for segment in own])
+    _fill(times[1], last, [segment.end for segment in own])
+    speakers = [spans[i][1].speaker for i in ranges.tolist()]
     return _document(source, name, starts, stops, joined, times[0], times[1], ranges, speakers,
                      np.full(len(starts), np.nan))
 

@@ -22,7 +22,7 @@ class JsonWalk:
 
     def __init__(self, source: Source):
         self.source, self.text = source, source.data.decode("latin-1")
-        self._scan = json.JSONDecoder().scan_once
+        self._scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
     def documents(self, handler: Handler) -> None:
         """Call `handler` for each document. Raises InputError for what is no JSON."""
@@ -75,7 +75,7 @@ class JsonWalk:
     def broken(self, at: int) -> InputError:
         """The error of a byte that JSON does not allow."""
         what = "the JSON is cut short" if at >= len(self.text) else "not JSON"
-        return self.source.error(what, "let the recogniser write it again", at)
+        return self.source.error(f"{what} at byte {at + 1}", "let the recogniser write it again", at)
 
     def _next(self, at: int) -> int:
         """The byte after blanks."""

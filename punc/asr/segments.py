@@ -45,8 +45,8 @@ def segments_document(source: Source, name: str, segments: Sequence[Segment],
     left_out        bytes that are no words, as markup
     encode, decode  how the format writes and reads characters, if not as they are
     """
-    places = word_places(source.data, *(np.array([segment[i] for segment in segments], np.int64) for i in (0, 1)),
-                         left_out)
+    begins, ends = (np.array([segment[i] for segment in segments], np.int64) for i in (0, 1))
+    places = word_places(source.data, begins, ends, left_out)
     columns = np.array([(segment.stream, segment.begin) for segment in segments], float).reshape(-1, 2)
     order = np.arange(len(segments))
     if len(set(columns[:, 0].tolist())) > 1:

@@ -1,10 +1,10 @@
 """What a word of a recogniser is: what stands before it, its core, and the marks and quotes after it.
 
-- A mark is one of MARKS at the end of a word. Quotes and brackets stay where they are, a new mark takes the place of the
-  old one: `"hello,"` → `"hello."`. A hyphen at the end (`wh-`) belongs to the word. A mark that stands alone stays.
-- A number keeps all that it has. A point at its end stays, since it may be an ordinal, and no mark follows it: `42.`
-- An abbreviation keeps its point: letters with points inside (`U.S.`), a single letter (`E.`), and the words of the file
-  `abbreviations`. A label's point is not written after it, other marks are (`in the U.S., we`).
+- A mark is one of MARKS at the end of a word. Quotes and brackets stay where they are, a new mark takes the place of
+  the old one: `"hello,"` → `"hello."`. A hyphen at the end (`wh-`) belongs to the word. A mark that stands alone stays.
+- A number keeps all that it has. A point at its end may be that of an ordinal: it stays, and no mark follows: `42.`
+- An abbreviation keeps its point: letters with points inside (`U.S.`), a single letter (`E.`), and the words of the
+  file `abbreviations`. A label's point is not written after it, other marks are (`in the U.S., we`).
 - URLs, addresses and numbers never change case.
 - A tag is `[Music]`, `<unk>`, `(laughs)`, `{noise}`, or words in square brackets (`[soft music]`). No model reads tags,
   but that of an unknown word, which stands for a word. A tag gets no mark.
@@ -95,7 +95,7 @@ class TokenReader:
             kind, trail = URL, text[start + len(core):]
             parts = [core]
         elif trail[:1] == "." and trail[:2] != ".." and (
-                LETTERS.fullmatch(core) and core != "I" or f"{core.lower()}." in abbreviations()):
+                (LETTERS.fullmatch(core) and core != "I") or f"{core.lower()}." in abbreviations()):
             core, trail = core + ".", trail[1:]
         before, marks, after = TRAIL.fullmatch(trail).groups()  # type: ignore[union-attr]
         after = after.translate(NO_MARKS)

@@ -162,9 +162,10 @@ class MarkedWords:
         lead, core, before, marks, after = token[1:6]
         if token.kind not in (WORD, NUMBER, URL):
             return lead + core + before + marks + after
+        stays = self._keep and (marks != "" or core[-1] == ".")
         if token.kind == WORD:
-            core = self._core(core, label.capital, cased, start)
-        if self._keep and (marks or core[-1] == "."):
+            core = self._core(core, label.capital and not stays, cased, start)
+        if stays:
             return lead + core + before + marks + after
         prefix, mark = label.written.partition("W" if label.capital else "w")[0], label.mark
         if core[-1] == ".":

@@ -102,9 +102,9 @@ def _timed(streams: list[list[Entry]], ctm: CtmFile, shifted: bool) -> AsrOutput
     last = timed.bounds[1:][counts > 0] - 1
     pauses[last] = np.where(np.isnan(closes[counts > 0]), pauses[last], closes[counts > 0] - timed.ends[last])
     lasts = [ends[i - 1] for i in np.cumsum([len(stream) for stream in streams]).tolist()]
-    turns, *speakers = _turns(entries, timed, counts)
+    turns, speaker, speakers = _turns(entries, timed, counts)
     return AsrOutput(timed.words, np.maximum(np.round(pauses, 6), 0).astype(np.float32), lasts, lines, recordings,
-                     turns, *speakers, timed)
+                     turns, speaker, speakers, timed)
 
 
 def _shift(timed: TimedLines, entries: list[Entry], counts: np.ndarray, ctm: CtmFile) -> TimedLines:

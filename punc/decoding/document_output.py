@@ -40,9 +40,9 @@ def _subtitles(document: Document, punctuated: Punctuated, form: str) -> str:
 
 
 def to_text(document: Document, punctuated: Punctuated) -> str:
-    """A line for each turn of a speaker, `NAME: …`, and each text; of several recordings, after the recording's name."""
+    """A line for each turn of a speaker, `NAME: …`, and each text; of several recordings, each line begins with one."""
     shown = shown_words(document, punctuated)
-    streams = punctuated.words.streams[shown.index]
+    streams = punctuated.words.streams[shown.numbers]
     ends = shown.turns | np.append(streams[1:] != streams[:-1], True)[:len(streams)]
     ends[shown.recordings - 1] = True
     words, lines = _with_names(document, shown, np.append(0, np.flatnonzero(ends) + 1)), []
@@ -71,7 +71,7 @@ def _with_names(document: Document, shown: ShownWords, starts: np.ndarray) -> li
 def to_ctm(document: Document, punctuated: Punctuated) -> str:
     """As CTM, words in time order with the recogniser's confidence. Raises InputError without times."""
     shown = timed(shown_words(document, punctuated, tags=True), "ctm")
-    confidences = document.confidences[punctuated.words.first[shown.index]].tolist()
+    confidences = document.confidences[punctuated.words.first[shown.numbers]].tolist()
     names = [name.replace(" ", "_") or "1" for name in shown.names]
     recording = np.searchsorted(shown.recordings, np.arange(len(shown.texts)), "right").tolist()
     lines = []
@@ -85,9 +85,9 @@ def to_ctm(document: Document, punctuated: Punctuated) -> str:
 def to_json(document: Document, punctuated: Punctuated) -> str:
     """As JSON in Whisper's form, a segment for each sentence or turn; what is not known is left out."""
     shown = shown_words(document, punctuated, tags=True)
-    own = punctuated.words.first[shown.index]
+    own = punctuated.words.first[shown.numbers]
     columns = {"start": shown.begins, "end": shown.ends, "probability": document.confidences[own],
-               "label_probability": np.round(punctuated.probabilities[shown.index], 4)}
+               "label_probability": np.round(punctuated.probabilities[shown.numbers], 4)}
     if np.isnan(document.begins[own]).all():
         del columns["start"], columns["end"]
     values = {key: np.round(column, 6).tolist() for key, column in columns.items()}

@@ -18,7 +18,7 @@ class ShownWords(NamedTuple):
     """N words, recording after recording, each in time order.
 
     texts        as they are written
-    index        int64 (N,), which word of the document it is
+    numbers      int64 (N,), which word of the document it is
     marks        int8 (N,): NO_MARK, MARK or SENTENCE_END
     begins, ends float64 (N,) seconds; NaN if the document has no times
     pauses       float64 (N,) seconds after each word, NaN unknown
@@ -29,7 +29,7 @@ class ShownWords(NamedTuple):
     """
 
     texts: list[str]
-    index: np.ndarray
+    numbers: np.ndarray
     marks: np.ndarray
     begins: np.ndarray
     ends: np.ndarray

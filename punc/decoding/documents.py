@@ -1,7 +1,7 @@
 """Labels of the words of a document: what a recogniser wrote, read by a model."""
 
-from collections import deque
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from punc.data.datadir import Utterance
 from punc.data.labels import LabelSet
 from punc.decoding.options import DecodingOptions
 from punc.decoding.spans import Span, grouped, spans
-from punc.decoding.worker import Decoder, Task, task_of
+from punc.decoding.worker import Decoder, task_of
 from punc.runtime.shipped import CASING, is_packed
 from punc.text.casing import Casing
 from punc.tokens.tokenizer import Tokenizer, read_tokenizer
@@ -82,7 +82,7 @@ def punctuate_document(directory: Path, document: Document, decoding: DecodingOp
 
 
 def word_pauses(document: Document, words: Words) -> np.ndarray:
-    """The silence after each word up to the next that a model reads, float64 (W,); NaN unknown, or at a stream's end."""
+    """The silence after each word up to the next one that a model reads, float64 (W,); NaN unknown, or at an end."""
     pauses, read = np.full(len(words.codes), np.nan), np.flatnonzero(words.counts)
     begins, ends = document.begins[words.first[read]], document.ends[words.last[read] - 1]
     gaps = np.maximum(np.round(begins[1:] - ends[:-1], 6), 0)
@@ -95,14 +95,9 @@ def _decoded(words: Words, pauses: np.ndarray, tokenizer: Tokenizer, decoder: De
     """The label of each word that is read, and the probability of that label."""
     labels, probabilities = [np.zeros(0, np.int64)], [np.zeros(0)]
     with tqdm(desc="punctuating", unit="word", unit_scale=True, leave=False, delay=2, disable=hide_progress()) as bar:
-        slots: deque[np.ndarray] = deque()
-
-        def tasks() -> Iterator[Task]:
-            for group in grouped(_spans(words, pauses, tokenizer, decoder), lambda span: len(span.ids),
-                                 decoder.options.chunk_size):
-                yield task_of(group)
-
-        for chosen, posteriors in map_ordered(decoder, tasks(), nj if decoder.device == "cpu" else 1):
+        groups = grouped(_spans(words, pauses, tokenizer, decoder), lambda span: len(span.ids),
+                         decoder.options.chunk_size)
+        for chosen, posteriors in map_ordered(decoder, map(task_of, groups), nj if decoder.device == "cpu" else 1):
             assert posteriors is not None, "they were asked for"
             labels.append(chosen.astype(np.int64))
             probabilities.append(posteriors[np.arange(len(chosen)), chosen].astype(float))
@@ -122,7 +117,7 @@ def _spans(words: Words, pauses: np.ndarray, tokenizer: Tokenizer, decoder: Deco
     texts = words.read()
     known = np.isfinite(after[bounds[1:] - 1]).any()
     cuts = [0, *(np.flatnonzero(streams[1:] != streams[:-1]) + 1).tolist(), len(read)] if len(read) else []
-    for begin, end in zip(cuts, cuts[1:]):
+    for begin, end in pairwise(cuts):
 
         def utterances(begin: int = begin, end: int = end) -> Iterator[Utterance]:
             for low in range(begin, end, UTTERANCE):

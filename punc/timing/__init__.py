@@ -2,7 +2,9 @@
 
 What other packages and programs use:
 
-    ctm         CtmIndex, TimedWord, Timing, write_ctm, MAX_OVERLAP: Kaldi's and NIST's CTM
+    ctm         CtmIndex, TimedWord, Timing, ctm_rows, decimals, seconds, write_ctm, MAX_OVERLAP: Kaldi's and NIST's CTM
+    stm         LABEL: NIST's STM
+    textgrids   TEXTGRID_SILENCE: Praat's TextGrid
     fast_ctm    CtmFile, Run, TimedLines: many lines of a CTM at once
     decode_dir  find_ctm: the CTM of a Kaldi decode directory
     align       align_words, project_labels, project_slots: alignment by edit distance, and labels carried along it

@@ -52,7 +52,7 @@ def write(path: Path, form: str, model: str, count: int) -> None:
             file.writelines(f"talk 1 {begin:.2f} {end - begin:.2f} {word} {conf:.2f}\n"
                             for segment in found for word, begin, end, conf in segment)
         elif form == "srt":
-            file.writelines(f"{n}\n{clock(rows[0][1])} --> {clock(rows[-1][2])}\n{' '.join(row[0] for row in rows)}\n\n"
+            file.writelines(f"{n}\n{clock(rows[0][1])} --> {clock(rows[-1][2])}\n{' '.join(r[0] for r in rows)}\n\n"
                             for n, rows in enumerate(found, 1))
         elif form == "vosk":
             for rows in found:

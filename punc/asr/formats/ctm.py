@@ -16,8 +16,10 @@ from punc.timing.ctm import ctm_rows
 
 AFTER = ("vosk", "whisper", "whisperx", "srt", "webvtt", "textgrid")
 NUMBER = rb"-?\d*\.?\d+(?:[eE][-+]?\d+)?"
-FIRST = re.compile(rb"(?:[ \t]*(?:;;[^\n]*)?\r?\n)*[ \t]*[^\s;]\S*[ \t]+\S+[ \t]+(?:" + NUMBER + rb"[ \t]+" + NUMBER
-                   + rb"[ \t]+\S+(?:[ \t]+(?:NA|" + NUMBER + rb")(?:[ \t]+\S+){0,2})?|\S+[ \t]+\S+[ \t]+<ALT_BEGIN>[^\n]*)"
+COMMENTS = rb"(?:[ \t]*(?:;;[^\n]*)?\r?\n)*"
+CONFIDENCE = rb"(?:[ \t]+(?:NA|" + NUMBER + rb")(?:[ \t]+\S+){0,2})?"
+WORD = NUMBER + rb"[ \t]+" + NUMBER + rb"[ \t]+\S+" + CONFIDENCE
+FIRST = re.compile(COMMENTS + rb"[ \t]*[^\s;]\S*[ \t]+\S+[ \t]+(?:" + WORD + rb"|\S+[ \t]+\S+[ \t]+<ALT_BEGIN>[^\n]*)"
                    rb"[ \t]*(?:\r?\n|\Z)")
 ALTERNATIVES = "<ALT_BEGIN>", "<ALT>", "<ALT_END>"
 
@@ -35,9 +37,11 @@ def read(source: Source) -> Document:
     begins, durations = (_numbers(source, starts, stops, first[kept] + i) for i in (2, 3))
     first, counts, place = first[kept], counts[kept], place[kept]
     keys, ids, channels = texts_at(source.data, starts[first], stops[first + 1]), Names(), Names()
-    streams: dict[bytes, int] = {}
-    stream = np.fromiter((streams.setdefault(key, len(streams)) for key in keys), np.int64, len(keys))
-    parts = [key.decode().split() for key in streams]
+    written: dict[bytes, int] = {}  # ids and channels with the blanks between them
+    of_line = np.fromiter((written.setdefault(key, len(written)) for key in keys), np.int64, len(keys))
+    streams = Names()
+    stream = np.array([streams[" ".join(key.decode().split())] for key in written], np.int64)[of_line]
+    parts = [key.split() for key in streams]
     recording = np.array([ids[id] for id, _ in parts], np.int64)[stream]
     several = len(parts) > len(ids)  # an id has two channels, which then are its speakers
     speaker = np.array([channels[channel] if several else -1 for _, channel in parts], np.int64)[stream]

@@ -1,6 +1,6 @@
 """SubRip (SRT): numbered cues with `00:00:01,500 --> 00:00:02,750` and text.
 
-Source: there is no standard; www.matroska.org/technical/subtitles.html says what programs read. Tags (`<i>`, `<font …>`,
+Source: there is no standard; www.matroska.org/technical/subtitles.html says what programs read. Tags (`<i>`,
 `{\\an8}`) are left as they are, and so is a speaker's name at the start of a line (`JOHN:`). Words have no times; the
 first word of a cue begins with it, and the last one ends with it.
 """

@@ -4,6 +4,7 @@ A name that begins a line (`John Smith:`, `SPEAKER_00:`) is a speaker, and stays
 """
 
 import re
+from itertools import pairwise
 
 from punc.asr.captions import by_speaker
 from punc.asr.document import Document, Source
@@ -21,6 +22,6 @@ def recognises(data: bytes) -> bool:
 def read(source: Source) -> Document:
     """Read a file."""
     cuts = [0, *(match.end() for match in EMPTY_LINE.finditer(source.data)), len(source.data)]
-    texts = [Segment(start, stop, stream=number) for number, (start, stop) in enumerate(zip(cuts, cuts[1:]))]
+    texts = [Segment(start, stop, stream=number) for number, (start, stop) in enumerate(pairwise(cuts))]
     segments, names = by_speaker(source.data, texts)
     return segments_document(source, "text", segments, names)

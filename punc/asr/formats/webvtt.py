@@ -36,9 +36,9 @@ def read(source: Source) -> Document:
             segments.append(Segment(low, high, begin if number == 0 else np.nan,
                                     end if number == len(parts) - 1 else np.nan, speaker=name))
     named = any(segment.speaker for segment in segments)
-    segments, names = by_speaker(data, segments, keep=not named)
+    segments, labels = by_speaker(data, segments, keep=not named)
     markup = list(MARKUP.finditer(data))
-    document = segments_document(source, "webvtt", segments, [*(match.span() for match in markup), *names], escaped,
+    document = segments_document(source, "webvtt", segments, [*(match.span() for match in markup), *labels], escaped,
                                  unescape)
     for match in (match for match in markup if match[1]):
         at = int(np.searchsorted(document.starts, match.end()))

@@ -1,8 +1,8 @@
 """JSON of openai-whisper: `segments[].words[]` with `word`, `start`, `end`, `probability`.
 
 Source: github.com/openai/whisper, `whisper/utils.py` (WriteJSON) and `whisper/timing.py` (add_word_timestamps). Words
-begin with a blank, unless they go on the word before (` state`, `-of`, `-the`, `-art`). Without `--word_timestamps True`
-segments have only `text`, whose words then are read.
+begin with a blank, unless they go on the word before (` state`, `-of`, `-the`, `-art`). Without
+`--word_timestamps True` segments have only `text`, whose words then are read.
 """
 
 import re

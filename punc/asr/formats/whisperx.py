@@ -22,7 +22,9 @@ def recognises(data: bytes) -> bool:
     """Whether it is a list of segments, one segment a line, or an object with members that only whisperX writes."""
     if data.lstrip()[:1] not in (b"{", b"["):
         return False
-    return bool(LIST.match(data) or SEGMENT.match(data) or (b'"segments"' in data and any(member in data for member in ITS_OWN)))
+    if LIST.match(data) or SEGMENT.match(data):
+        return True
+    return b'"segments"' in data and any(member in data for member in ITS_OWN)
 
 
 def read(source: Source) -> Document:
