@@ -143,7 +143,8 @@ def test_random_documents_words_and_times_come_back(name, rows, data):
 
 def test_whisper_words_that_go_on_the_word_before():
     """`tests/test_timing.py` and the output of large-v3: ` state`, `-of`, `-the`, `-art.`"""
-    words = [{"word": word, "start": n, "end": n + 1} for n, word in enumerate((" A", " state", "-of", "-the", "-art."))]
+    said = " A", " state", "-of", "-the", "-art."
+    words = [{"word": word, "start": n, "end": n + 1} for n, word in enumerate(said)]
     found = document(json.dumps({"text": " A state-of-the-art.", "segments": [
         {"id": 0, "start": 0, "end": 5, "text": " A state-of-the-art.", "words": words}]}))
     assert found.pieces == ["A", "state", "-of", "-the", "-art."]

@@ -20,12 +20,16 @@ BATCH = 1 << 16  # places that are written at a time
 
 
 class Places(NamedTuple):
-    """Places in the bytes of a file, int64 (P,) each: bytes [start, stop) show the pieces [first, last)."""
+    """Places in the bytes of a file, int64 (P,) each: bytes [start, stop) show the pieces [first, last).
+
+    other   bool (P,): a place has other marks or letter case than its pieces, and always gets theirs
+    """
 
     starts: np.ndarray
     stops: np.ndarray
     first: np.ndarray
     last: np.ndarray
+    other: np.ndarray
 
 
 class Document(NamedTuple):
@@ -109,7 +113,7 @@ def read_source(path: str | os.PathLike[str]) -> Source:
 
 def no_places() -> Places:
     """No places."""
-    return Places(*np.zeros((4, 0), np.int64))
+    return Places(*np.zeros((4, 0), np.int64), np.zeros(0, bool))
 
 
 def texts_at(data: bytes, starts: np.ndarray, stops: np.ndarray) -> list[bytes]:
@@ -132,7 +136,7 @@ def write_document(file: IO[bytes], document: Document, texts: Sequence[str],
     copies, count = document.copies, len(texts)
     changed = np.fromiter((new != old for new, old in zip(texts, document.pieces)), bool, count)
     before = np.append(0, np.cumsum(changed))
-    used = np.flatnonzero(before[copies.last] > before[copies.first])
+    used = np.flatnonzero((before[copies.last] > before[copies.first]) | copies.other)
     own, starts, stops = np.flatnonzero(changed), [], []
     new = document.encode([texts[i] for i in own.tolist()])
     starts, stops = [document.starts[own]], [document.stops[own]]

@@ -32,11 +32,12 @@ def matched(texts: Sequence[str], starts: np.ndarray, stops: np.ndarray, documen
     first, last = word_bounds(document.joined)
     words = word_texts(document.pieces, first, last)
     if list(texts) == words:
-        return Places(starts, stops, first, last)
+        return Places(starts, stops, first, last, np.zeros(len(first), bool))
     if list(texts) == document.pieces:  # a list of the same pieces
         pieces = np.arange(len(texts))
-        return Places(starts, stops, pieces, pieces + 1)
+        return Places(starts, stops, pieces, pieces + 1, np.zeros(len(pieces), bool))
     ref, hyp = ([word.strip(MARKS).casefold() for word in column] for column in (texts, words))
     number = align_words(ref, hyp).ref_to_hyp
     same = np.fromiter((at >= 0 and ref[i] == hyp[at] for i, at in enumerate(number.tolist())), bool, len(number))
-    return Places(starts[same], stops[same], first[number[same]], last[number[same]])
+    other = np.fromiter((texts[i] != words[number[i]] for i in np.flatnonzero(same).tolist()), bool, int(same.sum()))
+    return Places(starts[same], stops[same], first[number[same]], last[number[same]], other)

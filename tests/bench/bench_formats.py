@@ -84,7 +84,8 @@ def main() -> None:
             source, out = Path(place) / f"in.{form}", Path(place) / f"out.{form}"
             write(source, form, args.model, args.words)
             seconds, peak = measure([*COMMAND, "--nj", str(args.nj), args.model, str(source), str(out)])
-            print(f"{form:<10}{source.stat().st_size >> 20:6} MiB {seconds:8.1f} s {args.words / seconds:12,.0f} words/s"
+            size, rate = source.stat().st_size >> 20, args.words / seconds
+            print(f"{form:<10}{size:6} MiB {seconds:8.1f} s {rate:12,.0f} words/s"
                   f"{peak >> 20:8,} MiB at most; load {os.getloadavg()[0]:.1f}", flush=True)
             source.unlink()
 
