@@ -18,7 +18,6 @@ from punc.asr.tokens import (
     is_hidden,
     tagged,
 )
-from punc.text.prose_reader import Clitics
 
 READER = TokenReader()
 
@@ -74,10 +73,8 @@ def test_token_parts_are_the_text(text):
     assert token.kind in (WORD, NUMBER, URL, TAG) or not token.words
 
 
-def test_token_case_and_clitics(tmp_path):
+def test_token_keeps_case_for_models_that_read_it():
     assert TokenReader(lowercase=False).token("Hello,").words == ("Hello",)
-    (tmp_path / "clitics").write_text("n't\n")
-    assert TokenReader(clitics=Clitics(tmp_path / "clitics")).token("Isn’t,").words == ("is", "n't")
 
 
 def test_tagged_words_in_square_brackets_of_one_segment():

@@ -4,7 +4,7 @@
   the old one: `"hello,"` → `"hello."`. A hyphen at the end (`wh-`) belongs to the word. A mark that stands alone stays.
 - A number keeps all that it has. A point at its end may be that of an ordinal: it stays, and no mark follows: `42.`
 - An abbreviation keeps its point: letters with points inside (`U.S.`), a single letter (`E.`), and the words of the
-  file `abbreviations`. A label's point is not written after it, other marks are (`in the U.S., we`).
+  file `abbreviations.txt`. A label's point is not written after it, other marks are (`in the U.S., we`).
 - URLs, addresses and numbers never change case.
 - A tag is `[Music]`, `<unk>`, `(laughs)`, `{noise}`, or words in square brackets (`[soft music]`). No model reads tags,
   but that of an unknown word, which stands for a word. A tag gets no mark.
@@ -20,7 +20,7 @@ import numpy as np
 
 from punc.base.files import read_lines
 from punc.data.labels import SENTENCE_ENDS
-from punc.text.prose_reader import PLAIN, TOKEN_SHAPE, Clitics, legal
+from punc.text.prose_reader import PLAIN, TOKEN_SHAPE, legal
 from punc.text.prose_reader import WORD as SHAPED
 
 WORD, NUMBER, URL, TAG, SILENCE, SYMBOL, MARK = range(7)  # the kinds of tokens
@@ -59,11 +59,10 @@ class TokenReader:
     """Takes words apart.
 
     lowercase  models read lower case
-    clitics    rules that split words for the model; None leaves them whole
     """
 
-    def __init__(self, lowercase: bool = True, clitics: Clitics | None = None):
-        self._lowercase, self._clitics = lowercase, clitics
+    def __init__(self, lowercase: bool = True):
+        self._lowercase = lowercase
 
     def token(self, text: str) -> Token:
         """Take one word apart."""
@@ -103,10 +102,7 @@ class TokenReader:
                      _ends(marks) or (kind == NUMBER and core[-1] == "."))
 
     def _words(self, parts: list[str]) -> list[str]:
-        parts = [(part.lower() if self._lowercase else part).translate(PLAIN) for part in parts]
-        if self._clitics:
-            parts = [word for part in parts for word in self._clitics.split(part)]
-        return list(map(legal, parts))
+        return [legal((part.lower() if self._lowercase else part).translate(PLAIN)) for part in parts]
 
 
 NO_MARKS = str.maketrans(dict.fromkeys(MARKS, ""))
@@ -123,8 +119,8 @@ def is_hidden(token: Token) -> bool:
 
 @lru_cache(1)
 def abbreviations() -> frozenset[str]:
-    """The words of the file `abbreviations`."""
-    return frozenset(line for _, line in read_lines(Path(__file__).parent / "abbreviations"))
+    """The words of the file `abbreviations.txt`."""
+    return frozenset(line for _, line in read_lines(Path(__file__).parent / "abbreviations.txt"))
 
 
 def tagged(words: Sequence[str], segments: np.ndarray) -> np.ndarray:

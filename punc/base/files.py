@@ -20,12 +20,17 @@ FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextlib.contextmanager
-def open_input(path: str | os.PathLike) -> Iterator[IO[bytes]]:
-    """Open a user's file to read its bytes. Raises InputError if it is missing, unreadable or a directory."""
+def open_input(path: str | os.PathLike, remedy: str = "make it, or name another one") -> Iterator[IO[bytes]]:
+    """Open a user's file to read its bytes.
+
+    remedy   what to do if it is missing
+
+    Raises InputError if it is missing, unreadable or a directory.
+    """
     try:
         file = open(path, "rb")  # noqa: SIM115 (closed below; errors in the caller's block are not caught)
     except FileNotFoundError:
-        raise InputError("no such file", "make it, or name another one", path) from None
+        raise InputError("no such file", remedy, path) from None
     except IsADirectoryError:
         raise InputError("this is a directory", "name a file", path) from None
     except (OSError, ValueError) as error:

@@ -125,11 +125,26 @@ def read_span(path: Path, span: tuple[int, int]) -> bytes:
 
 
 def count_block(path: Path, known: Lookup, block: LineBlock) -> tuple[np.ndarray, Counter[bytes]]:
-    """How often each word occurs in a block: for `known` words int64 (len(known),), for others word → count."""
-    words = split_lines(read_span(path / "text", block.spans["text"]))[1]
-    indices = known.indices(words)
-    others = words.at(np.flatnonzero(indices < 0))
-    return np.bincount(indices + 1, minlength=len(known) + 1)[1:], Counter(strings(others))
+    """How often each word occurs in a block: for `known` words int64 (len(known),), for others word → count.
+
+    The arrays of a whole block's tokens would take 15 times its size, so a part of it is split at a time.
+    """
+    numbers, others = np.zeros(len(known), np.int64), Counter[bytes]()
+    for part in _parts(read_span(path / "text", block.spans["text"])):
+        words = split_lines(part)[1]
+        indices = known.indices(words)
+        numbers += np.bincount(indices + 1, minlength=len(known) + 1)[1:]
+        others.update(strings(words.at(np.flatnonzero(indices < 0))))
+    return numbers, others
+
+
+def _parts(lines: bytes) -> Iterator[bytes]:
+    """The lines in parts of ENCODE_BYTES and the rest of a line."""
+    begin = 0
+    while begin < len(lines):
+        end = lines.find(b"\n", begin + ENCODE_BYTES) + 1 or len(lines)
+        yield lines[begin:end]
+        begin = end
 
 
 def encode_block(path: Path, encoder: Callable[[Tokens], Any], labels: Lookup, block: LineBlock) -> Encoded:

@@ -8,8 +8,7 @@ import numpy as np
 from punc.asr.document import Document
 from punc.asr.tokens import MARK, SILENCE, SYMBOL, is_hidden
 from punc.base.errors import InputError
-from punc.decoding.cues import MARK as SOME_MARK
-from punc.decoding.cues import NO_MARK, SENTENCE_END
+from punc.decoding.marks import NO_MARK, SENTENCE_END, marks_after
 from punc.decoding.documents import Punctuated
 from punc.decoding.subtitles import capitalized
 
@@ -68,10 +67,7 @@ def shown_words(document: Document, punctuated: Punctuated, tags: bool = False) 
 
 def marks_of(punctuated: Punctuated) -> np.ndarray:
     """What stands after each word: NO_MARK, MARK or SENTENCE_END, int8 (W,)."""
-    ends = punctuated.label_set.sentence_ends
-    kinds = np.array([SENTENCE_END if label.name in ends else SOME_MARK if label.mark else NO_MARK
-                      for label in punctuated.label_set], np.int8)
-    marks, words = kinds[punctuated.labels], punctuated.words
+    words, marks = punctuated.words, marks_after(punctuated.texts, punctuated.labels, punctuated.label_set)
     symbols = np.flatnonzero(words.of([token.kind in (MARK, SYMBOL) for token in words.tokens]))
     for i in symbols.tolist():  # a mark that stands alone is that of the word before
         if i and words.tokens[words.codes[i]].ends:
@@ -117,5 +113,4 @@ def timed(shown: ShownWords, form: str) -> ShownWords:
 
 def capitals(shown: ShownWords) -> Sequence[str]:
     """The words with a capital where a recording, a sentence or a turn begins."""
-    starts = np.union1d(shown.starts, np.flatnonzero(shown.turns) + 1)
-    return capitalized(shown.texts, shown.marks, starts)
+    return capitalized(shown.texts, shown.marks, shown.starts, shown.turns)

@@ -8,8 +8,8 @@ OUT-DIR gets
     vtt/<recording>.vtt       subtitles
     txt/<recording>.txt       paragraphs
 
-and, without a CTM, only `text` and `txt`. If the labels write no capitals, sentences in subtitles and paragraphs get
-one.
+and, without a CTM, only `text` and `txt`. In subtitles and paragraphs, sentences and turns of a speaker begin with a
+capital, whatever the labels.
 """
 
 import logging
@@ -35,7 +35,8 @@ from punc.data.block_reader import at_slots
 from punc.data.labels import LabelSet
 from punc.data.tables import read_table, sort_table
 from punc.decoding.asr_input import ALL, AsrOutput, file_name, read_ctm, read_text, without
-from punc.decoding.cues import make_cues, marks_after
+from punc.decoding.cues import make_cues
+from punc.decoding.marks import marks_after
 from punc.decoding.options import CHUNK_SIZE, DecodingOptions
 from punc.decoding.subtitles import capitalized, cue_texts, paragraphs, srt, vtt, with_speakers
 from punc.decoding.worker import Decoder, Task
@@ -144,8 +145,8 @@ class _Writer:
             heads, tails = output.timed.heads, output.timed.tails
             encoded = "\n".join(words).encode().split(b"\n")
             self._ctm.write(b"".join(map(b"%b %b%b\n".__mod__, zip(heads, encoded, tails))))
+        marks = marks_after(words, labels, self._marked.label_set)
         hidden = read.of([is_hidden(token) for token in read.tokens]) if words else np.zeros(0, bool)
-        marks = marks_after(labels, self._marked.label_set)
         if hidden.any():
             words, marks = list(compress(words, ~hidden)), marks[~hidden]
             output = without(output, hidden)
@@ -154,8 +155,7 @@ class _Writer:
     def _write_recordings(self, words: list[str], marks: np.ndarray, output: AsrOutput) -> None:
         """Write the paragraphs and subtitles of each recording."""
         bounds = np.unique([0, *(end for _, end in output.recordings)])
-        if not self._marked.label_set.cased:
-            words = capitalized(words, marks, bounds[:-1])
+        words = capitalized(words, marks, bounds[:-1], output.turns)
         names, paragraph_words = self._speakers(words, output, bounds)
         first, shown, voices, begin = np.zeros(0, np.int64), [], [], 0
         if output.timed:

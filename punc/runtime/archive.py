@@ -49,9 +49,7 @@ def read_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
     Raises InputError if the file is missing or broken, or if a number in it is NaN or infinite.
     """
     again = "pack the model again: punc pack"
-    if not os.path.exists(path):
-        raise InputError("no such file", again, path)
-    with open_input(path) as content:  # says what is wrong if it cannot be read
+    with open_input(path, again) as content:  # says what is wrong if it cannot be read
         size = os.fstat(content.fileno()).st_size
     try:
         with zipfile.ZipFile(path) as archive:  # nothing is compressed, so nothing is larger than the file

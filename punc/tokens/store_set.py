@@ -110,9 +110,7 @@ def _index_blocks(path: Path, size: int = 1 << 12) -> Iterator[list[tuple[bytes,
 def _open_array(path: Path, kind: type) -> np.memmap:
     """A flat array of a type, memory-mapped."""
     again = "make the store again: punc make-store"
-    if not path.exists():
-        raise InputError("no such file", again, path)
-    with open_input(path):  # says what is wrong if it cannot be read
+    with open_input(path, again):  # says what is wrong if it cannot be read
         pass
     with contextlib.suppress(Exception):  # np.load raises all kinds of them, depending on where the file is broken
         array = np.load(path, mmap_mode="r")

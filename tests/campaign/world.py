@@ -259,13 +259,19 @@ def state(out: Path, read: Callable[[Path], object]) -> str:
 def _files(out: Path) -> dict[Path, tuple[int, int]]:
     """The files of a directory that are not hidden, each with what changes when it is replaced."""
     found = {}
-    for file in sorted([*out.glob("RESULTS.*"), *out.glob("results/*")] if out.name == "exp" else out.rglob("*")):
-        hidden = any(part.startswith(".") for part in file.relative_to(out).parts)
+    for file in sorted([*out.glob("RESULTS.*"), *out.glob("results/*")] if out.name == "exp" else _visible(out)):
         with contextlib.suppress(FileNotFoundError):
             state = file.stat()
-            if not hidden and stat.S_ISREG(state.st_mode) and file.name != "progress.pt":
+            if stat.S_ISREG(state.st_mode) and not file.name.startswith(".") and file.name != "progress.pt":
                 found[file] = state.st_ino, state.st_mtime_ns
     return found
+
+
+def _visible(out: Path) -> Iterator[Path]:
+    """The files below a directory, but for hidden directories: what commands make there comes and goes."""
+    for folder, inner, names in os.walk(out):
+        inner[:] = [name for name in inner if not name.startswith(".")]
+        yield from (Path(folder, name) for name in names)
 
 
 def _content(file: Path) -> bytes:

@@ -35,9 +35,7 @@ def cpu_weights(model: Model) -> dict[str, Any]:
 
 def read_checkpoint(path: Path, file_format: str = FORMAT) -> dict[str, Any]:
     """The content of a file of ours. Raises InputError if it is missing, truncated, or something else."""
-    if not path.exists():
-        raise InputError("no such file", "train the model, or name another directory", path)
-    with open_input(path):  # a file that cannot be read is not a broken one
+    with open_input(path, "train the model, or name another directory"):  # one that cannot be read is not broken
         pass
     try:
         content = torch.load(path, weights_only=True, mmap=True, map_location="cpu")

@@ -4,20 +4,18 @@ For texts whose words are characters (`text.characters`).
 """
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.lookup import Lookup, Tokens, strings
 from punc.text.characters import CLASSES, class_of
-from punc.tokens.tokenizer import Encoding, Tokenizer
-from punc.tokens.tokenizers.word import one_each
+from punc.tokens.lookup_tokenizer import LookupTokenizer, one_each
+from punc.tokens.tokenizer import Encoding
 from punc.tokens.vocabulary import SPECIALS, UNK, Vocabulary, most_frequent
 
 
-class ClassTokenizer(Tokenizer):
+class ClassTokenizer(LookupTokenizer):
     """One token a word: its own, else its class, else UNK.
 
     Raises InputError if the vocabulary does not have the classes after the special tokens.
@@ -31,11 +29,8 @@ class ClassTokenizer(Tokenizer):
         if tuple(vocabulary.tokens[first:first + len(CLASSES)]) != CLASSES:
             raise InputError(f"no {' and '.join(CLASSES)} here",
                              "make the store again: punc make-store --token-type=class", path, first + 1)
-        self.vocabulary = vocabulary
-
-    @classmethod
-    def read(cls, path: str | os.PathLike) -> "ClassTokenizer":
-        return cls(Vocabulary.read(path), path)
+        super().__init__(vocabulary, path)
+        self.complete = _with_classes
 
     @classmethod
     def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "ClassTokenizer":
@@ -44,23 +39,6 @@ class ClassTokenizer(Tokenizer):
     @classmethod
     def is_token(cls, word: bytes) -> bool:
         return not class_of(word.decode())
-
-    def encode(self, words: Sequence[str]) -> Encoding:
-        return _with_classes(self.vocabulary.ids(words), lambda unknown: [words[i] for i in unknown.tolist()])
-
-    def text_encoder(self) -> "ClassEncoder":
-        return ClassEncoder(Lookup(self.vocabulary.tokens, UNK))
-
-
-@dataclass(frozen=True)
-class ClassEncoder:
-    """What `ClassTokenizer.text_encoder` returns."""
-
-    lookup: Lookup
-
-    def __call__(self, tokens: Tokens) -> Encoding:
-        return _with_classes(self.lookup.indices(tokens),
-                             lambda unknown: list(map(bytes.decode, strings(tokens.at(unknown)))))
 
 
 def _with_classes(ids: np.ndarray, words_at: Callable[[np.ndarray], list[str]]) -> Encoding:

@@ -9,22 +9,21 @@ tokens.
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.lookup import Lookup, Tokens, strings
-from punc.tokens.tokenizer import Encoding, Tokenizer
-from punc.tokens.tokenizers.word import one_each
+from punc.tokens.lookup_tokenizer import LookupTokenizer, one_each
+from punc.tokens.tokenizer import Encoding
 from punc.tokens.vocabulary import SPECIALS, UNK, Vocabulary, most_frequent
 
 PREFIX = "<form:"
 SUFFIX = 3  # last letters of a form, at most
 
 
-class FormTokenizer(Tokenizer):
+class FormTokenizer(LookupTokenizer):
     """One token a word: its own, else that of its form, else UNK.
 
     Raises InputError if the vocabulary has no forms after the special tokens.
@@ -38,11 +37,8 @@ class FormTokenizer(Tokenizer):
         if not vocabulary.tokens[first:] or not vocabulary.tokens[first].startswith(PREFIX):
             raise InputError(f"no {PREFIX}…> here", "make the store again: punc make-store --token-type=form", path,
                              first + 1)
-        self.vocabulary = vocabulary
-
-    @classmethod
-    def read(cls, path: str | os.PathLike) -> "FormTokenizer":
-        return cls(Vocabulary.read(path), path)
+        super().__init__(vocabulary, path)
+        self.complete = partial(_with_forms, vocabulary)
 
     @classmethod
     def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "FormTokenizer":
@@ -53,27 +49,8 @@ class FormTokenizer(Tokenizer):
     def is_token(cls, word: bytes) -> bool:
         return not word.startswith(PREFIX.encode())
 
-    def encode(self, words: Sequence[str]) -> Encoding:
-        return _with_forms(self.vocabulary.ids(words), lambda unknown: [words[i] for i in unknown.tolist()],
-                           self.vocabulary)
 
-    def text_encoder(self) -> "FormEncoder":
-        return FormEncoder(Lookup(self.vocabulary.tokens, UNK), self.vocabulary)
-
-
-@dataclass(frozen=True)
-class FormEncoder:
-    """What `FormTokenizer.text_encoder` returns."""
-
-    lookup: Lookup
-    vocabulary: Vocabulary
-
-    def __call__(self, tokens: Tokens) -> Encoding:
-        return _with_forms(self.lookup.indices(tokens),
-                           lambda unknown: list(map(bytes.decode, strings(tokens.at(unknown)))), self.vocabulary)
-
-
-def _with_forms(ids: np.ndarray, words_at: Callable[[np.ndarray], list[str]], vocabulary: Vocabulary) -> Encoding:
+def _with_forms(vocabulary: Vocabulary, ids: np.ndarray, words_at: Callable[[np.ndarray], list[str]]) -> Encoding:
     """The encoding of words with these ids; unknown words get the token of the longest form that is known."""
     unknown = np.flatnonzero(ids == UNK)
     for index, word in zip(unknown.tolist(), words_at(unknown)):

@@ -11,14 +11,14 @@ with Hybrid Word-Character Models".
 import os
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.lookup import Lookup, Tokens, strings
-from punc.tokens.tokenizer import Encoding, Tokenizer
+from punc.tokens.lookup_tokenizer import LookupTokenizer
+from punc.tokens.tokenizer import Encoding
 from punc.tokens.vocabulary import SPECIALS, UNK, Vocabulary, most_frequent
 
 CHARACTER = "<char>"  # begins the token of a character
@@ -26,7 +26,7 @@ CHARACTERS = 256  # that have their own token, the most frequent ones
 MAX_LENGTH = 32  # characters that are read of a word; of a longer word, the first 16 and the last 16
 
 
-class SpelledTokenizer(Tokenizer):
+class SpelledTokenizer(LookupTokenizer):
     """One token a word of the vocabulary, several for another word.
 
     Raises InputError if the vocabulary does not end with characters.
@@ -37,18 +37,14 @@ class SpelledTokenizer(Tokenizer):
     summary = "{words} words, {tokens} tokens in {streams} streams, {lost} words spelled"
 
     def __init__(self, vocabulary: Vocabulary, path: str | os.PathLike | None = None):
-        self.vocabulary = vocabulary
+        super().__init__(vocabulary, path)
         tokens = vocabulary.tokens
         first = self.first_character = tokens.index(CHARACTER) if CHARACTER in tokens else len(tokens)
         if first == len(tokens) or any(len(token) != len(CHARACTER) + 1 or not token.startswith(CHARACTER)
                                        for token in tokens[first + 1:]):
             raise InputError(f"it does not end with '{CHARACTER}' and characters",
                              "make the store again: punc make-store --token-type=spelled", path)
-        self._spell = Speller({token[len(CHARACTER):]: i for i, token in enumerate(tokens[first:], first)}, first)
-
-    @classmethod
-    def read(cls, path: str | os.PathLike) -> "SpelledTokenizer":
-        return cls(Vocabulary.read(path), path)
+        self.complete = Speller({token[len(CHARACTER):]: i for i, token in enumerate(tokens[first:], first)}, first)
 
     @classmethod
     def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "SpelledTokenizer":
@@ -63,24 +59,6 @@ class SpelledTokenizer(Tokenizer):
     @classmethod
     def is_token(cls, word: bytes) -> bool:
         return not word.startswith(CHARACTER.encode())
-
-    def encode(self, words: Sequence[str]) -> Encoding:
-        return self._spell(self.vocabulary.ids(words), lambda unknown: [words[i] for i in unknown.tolist()])
-
-    def text_encoder(self) -> "SpelledEncoder":
-        return SpelledEncoder(Lookup(self.vocabulary.tokens, UNK), self._spell)
-
-
-@dataclass(frozen=True)
-class SpelledEncoder:
-    """What `SpelledTokenizer.text_encoder` returns."""
-
-    lookup: Lookup
-    spell: "Speller"
-
-    def __call__(self, tokens: Tokens) -> Encoding:
-        return self.spell(self.lookup.indices(tokens), lambda unknown: [
-            word.decode(errors="replace") for word in strings(tokens.at(unknown))])
 
 
 @dataclass(frozen=True)
