@@ -31,15 +31,16 @@ def test_words_with_and_without_other_members_of_the_name(segments, slow):
         starts, stops = np.array(one.starts, np.int64), np.array(one.stops, np.int64)
         raw = texts_at(data, starts, stops)
         assert [json.loads(b'"%b"' % text) for text in raw] == [word["word"] for word in said]
-        expected = [[np.nan if word.get(key) is None else word[key] for word in said] for key in ("start", "end", "score")]
-        np.testing.assert_array_equal(one.numbers(), np.array(expected, float).reshape(3, -1))
+        values = [[word.get(key) for word in said] for key in ("start", "end", "score")]
+        np.testing.assert_array_equal(one.numbers(), np.array(values, float).reshape(3, -1))
         assert one.speakers == [word.get("speaker") for word in said]
     assert found.words.segments == [n for n, words in enumerate(segments) for _ in words]
     assert [data[slice(*segment.text)] for segment in found.segments] == [b"t"] * len(segments)
 
 
 @pytest.mark.parametrize(("value", "said"), [
-    ({"segments": [1]}, "file:1: not a segment"), ({"segments": [{"words": [1]}]}, 'file:1: not a word: no member "word"'),
+    ({"segments": [1]}, "file:1: not a segment"),
+    ({"segments": [{"words": [1]}]}, 'file:1: not a word: no member "word"'),
     ({"segments": [{"words": [{"start": 1}]}]}, 'file:1: not a word: no member "word"'), (3, "file:1: neither a list")])
 def test_words_that_are_none(value, said):
     with pytest.raises(InputError) as error:

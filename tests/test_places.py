@@ -1,6 +1,7 @@
 """Words in bytes: what blanks separate, in ranges, without markup."""
 
 import re
+from itertools import pairwise
 
 import numpy as np
 from hypothesis import given
@@ -18,8 +19,9 @@ def words(data, ranges, left_out=()):
 @given(st.text("ab \t\r\n", min_size=1, max_size=30), st.data())
 def test_words_are_those_of_split_in_each_range(text, data):
     cuts = sorted(data.draw(st.sets(st.integers(0, len(text)), min_size=2, max_size=6)))
-    ranges = list(zip(cuts, cuts[1:]))[data.draw(st.integers(0, 1)):] or [(0, len(text))]
-    expected = [(word.encode(), number) for number, (begin, end) in enumerate(ranges) for word in text[begin:end].split()]
+    ranges = list(pairwise(cuts))[data.draw(st.integers(0, 1)):] or [(0, len(text))]
+    expected = [(word.encode(), number) for number, (begin, end) in enumerate(ranges)
+                for word in text[begin:end].split()]
     assert [(word, number) for word, _, number in words(text.encode(), ranges)] == expected
 
 

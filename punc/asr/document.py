@@ -113,7 +113,8 @@ def read_source(path: str | os.PathLike[str]) -> Source:
 
 def no_places() -> Places:
     """No places."""
-    return Places(*np.zeros((4, 0), np.int64), np.zeros(0, bool))
+    none = np.zeros(0, np.int64)
+    return Places(none, none, none, none, np.zeros(0, bool))
 
 
 def texts_at(data: bytes, starts: np.ndarray, stops: np.ndarray) -> list[bytes]:

@@ -8,9 +8,11 @@ import numpy as np
 from punc.asr.document import Document
 from punc.asr.tokens import MARK, SILENCE, SYMBOL, is_hidden
 from punc.base.errors import InputError
-from punc.decoding.marks import NO_MARK, SENTENCE_END, marks_after
 from punc.decoding.documents import Punctuated
+from punc.decoding.marks import NO_MARK, SENTENCE_END, marks_after
 from punc.decoding.subtitles import capitalized
+
+LONGEST = 1.0  # s; speakers take turns at silences that are longer, also within a sentence
 
 
 class ShownWords(NamedTuple):
@@ -55,7 +57,8 @@ def shown_words(document: Document, punctuated: Punctuated, tags: bool = False) 
     begins, ends = filled_times(document, words.first, words.last)
     marks = marks_of(punctuated)
     recording = document.recording[words.first]
-    order = shown[_in_time(recording[shown], words.streams[shown], begins[shown], marks[shown], words.turns[shown])]
+    breaks = np.append(True, (marks[:-1] == SENTENCE_END) | (begins[1:] - ends[:-1] > LONGEST))[:len(marks)]
+    order = shown[_in_time(recording[shown], words.streams[shown], begins[shown], (breaks | words.turns)[shown])]
     recording, speakers = recording[order], document.speaker[words.first[order]]
     ends_here = np.append(recording[1:] != recording[:-1], True)[:len(order)]
     turns = np.append((speakers[1:] != speakers[:-1]) & ~ends_here[:-1], False)[:len(order)]
@@ -94,10 +97,9 @@ def filled_times(document: Document, first: np.ndarray, last: np.ndarray) -> tup
     return times[:, 0], np.maximum(times[:, 0], times[:, 1])
 
 
-def _in_time(recording: np.ndarray, streams: np.ndarray, begins: np.ndarray, marks: np.ndarray,
-             turns: np.ndarray) -> np.ndarray:
-    """The order of words: recordings; in these, sentences of all streams by their begin."""
-    breaks = np.append(True, (streams[1:] != streams[:-1]) | (marks[:-1] == SENTENCE_END))[:len(streams)] | turns
+def _in_time(recording: np.ndarray, streams: np.ndarray, begins: np.ndarray, breaks: np.ndarray) -> np.ndarray:
+    """The order of words: recordings; in these, the parts of all streams between `breaks`, by their begin."""
+    breaks = breaks | np.append(True, streams[1:] != streams[:-1])[:len(streams)]
     group = np.cumsum(breaks) - 1
     start = begins[np.flatnonzero(breaks)][group] if len(group) else begins
     several = len(np.unique(streams)) > len(np.unique(recording))
