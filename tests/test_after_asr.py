@@ -18,7 +18,8 @@ def test_commands_show_what_the_page_shows(number, tmp_path):
     for name in ("docs", "egs"):
         (tmp_path / name).symlink_to(ROOT / name)
     code = "import sys; from punc.bin.main import main; sys.exit(main())"
-    script = f"""set -eu; punc() {{ PYTHONPATH='{ROOT}' '{sys.executable}' -c '{code}' "$@" --quiet true; }}; {commands}"""
+    punc = f"""PYTHONPATH='{ROOT}' '{sys.executable}' -c '{code}' "$@" --quiet true"""
+    script = f"set -eu; punc() {{ {punc}; }}; {commands}"
     result = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert result.stdout == expected
 

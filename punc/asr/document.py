@@ -7,7 +7,6 @@ byte: other fields, order, times, line ends.
 import codecs
 import os
 from collections.abc import Callable, Sequence
-from itertools import repeat
 from typing import IO, NamedTuple
 
 import numpy as np
@@ -160,13 +159,13 @@ def _put(file: IO[bytes], document: Document, starts: np.ndarray, stops: np.ndar
     bounds = np.append(0, last[:-1])
     if document.bom:
         file.write(next(bom for bom, name in BOMS if name == document.encoding))
-    data, recode = memoryview(document.data), document.encoding != "utf-8"
-    tail = int(last[-1]) if len(last) else 0
+    recode, tail = document.encoding != "utf-8", int(last[-1]) if len(last) else 0
     for low in range(0, len(order), BATCH):
         part = slice(low, low + BATCH)
-        kept = map(data.__getitem__, map(slice, bounds[part].tolist(), first[part].tolist(), repeat(None)))
-        chosen = map(new.__getitem__, order[part].tolist())
-        block = b"".join([piece for pair in zip(kept, chosen) for piece in pair])
+        pieces = [b""] * (2 * len(order[part]))
+        pieces[::2] = texts_at(document.data, bounds[part], first[part])
+        pieces[1::2] = map(new.__getitem__, order[part].tolist())
+        block = b"".join(pieces)
         file.write(block.decode().encode(document.encoding) if recode else block)
     rest = document.data[tail:]
     file.write(rest.decode().encode(document.encoding) if recode else rest)

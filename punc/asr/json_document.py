@@ -19,9 +19,9 @@ BLANK = ord(" ")
 def read_json(source: Source, name: str, keys: Keys) -> Document:
     """The document of a JSON file. Raises InputError for broken files, and for times that are no numbers."""
     found = JsonWords(source, keys)
-    words = found.words if found.words.starts else found.copied
+    words = found.words if len(found.words) else found.copied
     own = [segment.text for segment in found.segments if segment.text]
-    if words.starts:
+    if len(words):
         lists = [found.copied] if words is found.words else []
         document = _of_words(source, name, words, found)
         return document._replace(copies=_copies(source, document, [own, found.texts], lists))
@@ -31,7 +31,7 @@ def read_json(source: Source, name: str, keys: Keys) -> Document:
 
 def _of_words(source: Source, name: str, words: WordList, found: JsonWords) -> Document:
     """A document whose pieces are the words of lists."""
-    starts, stops = np.array(words.starts, np.int64), np.array(words.stops, np.int64)
+    starts, stops = words.spans()
     field = stops + 1  # after the quote
     array = np.frombuffer(source.data, np.uint8)
     blank = (array[starts] == BLANK) & (starts < stops)
@@ -39,7 +39,7 @@ def _of_words(source: Source, name: str, words: WordList, found: JsonWords) -> D
         starts = starts + more
     while (more := (array[stops - 1] == BLANK) & (starts < stops)).any():
         stops = stops - more
-    segments = np.array(words.segments, np.int64)
+    segments = words.segments()
     # Whisper's words begin with a blank, if there is one in the text: ` state`, `-of`, `-the`, `-art`.
     joined = ~blank & (blank.any() & np.append(False, segments[1:] == segments[:-1]))
     begins, ends, confidences = words.numbers()
@@ -91,7 +91,7 @@ def _copies(source: Source, document: Document, texts: list[list[tuple[int, int]
             lists: list[WordList]) -> Places:
     """The places of texts and lists that repeat the words."""
     places = [_words_of(source.data, spans)[:2] for spans in texts if spans]
-    places += [(np.array(words.starts, np.int64), np.array(words.stops, np.int64)) for words in lists if words.starts]
+    places += [words.spans() for words in lists if len(words)]
     found = [matched(json_strings(texts_at(source.data, *place)), *place, document) for place in places]
     return Places(*map(np.concatenate, zip(*found))) if found else no_places()
 

@@ -1,8 +1,9 @@
 """Words in the JSON of recognisers: lists of words in segments, and texts and lists that repeat them."""
 
 import re
+from array import array
 from collections.abc import Sequence
-from itertools import repeat
+from itertools import chain, repeat
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -34,40 +35,49 @@ class Keys(NamedTuple):
 class WordList:
     """Words one after another.
 
-    starts, stops  the bytes of their strings, without quotes
-    segments       the segment of each
-    speakers       as JSON has them, None where they are missing
+    bounds    the bytes of their strings, without quotes: begin and end of each in turn
+    counts    for each call of `add`, the segment and how many words it has
+    speakers  as JSON has them, None where they are missing; empty if the file names none
+    wrong     the first word with a value that is no number, and the value
     """
 
-    def __init__(self, confidence: str) -> None:
+    def __init__(self, confidence: str, speakers: bool) -> None:
         self._keys = ("start", "end", confidence)
-        self._values = itemgetter(*self._keys)
-        self.starts: list[int] = []
-        self.stops: list[int] = []
-        self.segments: list[int] = []
+        self._values, self._has_speakers = itemgetter(*self._keys), speakers
+        self.bounds = array("q")
+        self.counts: list[tuple[int, int]] = []
         self.speakers: list[Any] = []
+        self.wrong: tuple[int, str] | None = None
         self._rows: list[tuple[Any, ...]] = []
         self._columns: list[np.ndarray] = []
-        self.wrong: tuple[int, str] | None = None  # the first word with a value that is no number, and the value
+
+    def __len__(self) -> int:
+        return len(self.bounds) // 2
 
     def add(self, words: Sequence[dict[str, Any]], spans: Sequence[tuple[int, int]], segment: int,
             speaker: Any = None) -> None:
         """Add words and the spans of their strings; `speaker` is that of the segment."""
+        before = len(self._rows)
         try:
             self._rows += map(self._values, words)
         except KeyError:  # some were added
-            del self._rows[len(self.starts) - self._done:]
-            self._rows += [tuple(map(word.get, self._keys)) for word in words]
-        self.starts += [start for start, _ in spans]
-        self.stops += [stop for _, stop in spans]
-        self.segments += [segment] * len(words)
-        self.speakers += [word.get("speaker", speaker) for word in words]
+            self._rows[before:] = [tuple(map(word.get, self._keys)) for word in words]
+        self.bounds.extend(chain.from_iterable(spans))
+        self.counts.append((segment, len(words)))
+        if self._has_speakers:
+            self.speakers += [word.get("speaker", speaker) for word in words]
         if len(self._rows) > BATCH:
             self._pack()
 
-    @property
-    def _done(self) -> int:
-        return sum(len(column) for column in self._columns)
+    def spans(self) -> tuple[np.ndarray, np.ndarray]:
+        """The begins and the ends of the strings, int64 (N,)."""
+        bounds = np.array(self.bounds, np.int64)
+        return bounds[::2], bounds[1::2]
+
+    def segments(self) -> np.ndarray:
+        """The segment of each word, int64 (N,)."""
+        numbers, counts = np.array(self.counts, np.int64).reshape(-1, 2).T
+        return np.repeat(numbers, counts)
 
     def numbers(self) -> np.ndarray:
         """Begins, ends and confidences, float64 (3, N), NaN where they are missing."""
@@ -81,7 +91,8 @@ class WordList:
         except (TypeError, ValueError):
             bad = [[number is not None and type(number) not in (int, float) for number in row] for row in self._rows]
             at = next(i for i, row in enumerate(bad) if any(row))
-            self.wrong = self.wrong or (self._done + at, repr(self._rows[at][bad[at].index(True)]))
+            done = sum(map(len, self._columns))
+            self.wrong = self.wrong or (done + at, repr(self._rows[at][bad[at].index(True)]))
             numbers = np.full((len(self._rows), 3), np.nan)
         numbers[~(np.abs(numbers) < LATEST)] = np.nan
         self._columns.append(numbers)
@@ -110,7 +121,8 @@ class JsonWords:
 
     def __init__(self, source: Source, keys: Keys):
         self.source, self._keys, self._walk = source, keys, JsonWalk(source)
-        self.words, self.copied = WordList(keys.confidence), WordList(keys.confidence)
+        speakers = b'"speaker"' in source.data
+        self.words, self.copied = WordList(keys.confidence, speakers), WordList(keys.confidence, speakers)
         self.segments: list[JsonSegment] = []
         self.texts: list[tuple[int, int]] = []
         self._segmented = b'"segments"' in source.data

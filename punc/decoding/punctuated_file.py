@@ -2,6 +2,7 @@
 
 import logging
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,13 +11,16 @@ from punc.asr.document import Document, write_document
 from punc.asr.read import read_document
 from punc.base.errors import InputError
 from punc.base.files import atomic_file
+from punc.base.memory import give_back_freed_memory
 from punc.base.options import nearest
 from punc.decoding.document_output import WRITERS
 from punc.decoding.documents import punctuate_document
 from punc.decoding.options import DecodingOptions
+from punc.decoding.transcript import DECODING
 
 logger = logging.getLogger(__name__)
 
+CHUNK_SIZE, BATCH_SIZE = 512, 32  # a process then takes a third of the memory, and as much time
 ENDINGS = {".srt": "srt", ".vtt": "vtt", ".ctm": "ctm", ".json": "json", ".txt": "text"}  # what OUT's name says
 SAME = {"srt": ("srt",), "vtt": ("webvtt",), "ctm": ("ctm",), "json": ("whisper", "whisperx", "vosk"), "text": ()}
 
@@ -39,7 +43,10 @@ else IN's format
         raise InputError(f"--nj={nj} is too small", "give 1 or more")
     if out.exists() and os.path.samefile(out, path):
         raise InputError("OUT is IN", "name another OUT", out)
+    if decoding.chunk_size == DECODING.chunk_size:  # nobody asked for another one
+        decoding = replace(decoding, chunk_size=CHUNK_SIZE, batch_size=decoding.batch_size or BATCH_SIZE)
     document = read_document(path)
+    give_back_freed_memory()  # of JSON's values
     if not to and out.suffix.lower() != path.suffix.lower():
         to = ENDINGS.get(out.suffix.lower(), "")
         to = "" if document.format in SAME.get(to, ()) else to
