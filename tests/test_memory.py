@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from punc.base.memory import give_back_freed_memory, keep_freed_memory
+from punc.base.memory import keep_freed_memory
 
 # Of bytes, not of NumPy, which asks for huge pages where it can.
 TAKE = """
