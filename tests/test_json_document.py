@@ -39,6 +39,12 @@ def test_words_beside_segments_without_words():
     assert json.loads(written(found, ["Hi", "you!"]))["segments"][0]["text"] == " Hi you!"
 
 
+def test_speakers_that_are_no_names():
+    found = document('{"segments": [{"speaker": {"id": 1}, "words": [{"word": "a"}, {"word": "b", "speaker": 2},'
+                     '{"word": "c", "speaker": ""}]}]}')
+    assert [found.speakers[i] if i >= 0 else None for i in found.speaker.tolist()] == ["{'id': 1}", "2", None]
+
+
 def test_escapes_and_blanks_in_texts():
     found = document(r'{"text": "a\nb \u00e9\"", "segments": [{"text": "a\nb \u00e9\""}]}')
     assert found.pieces == ["a", "b", 'é"']

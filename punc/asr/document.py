@@ -19,7 +19,7 @@ BATCH = 1 << 16  # places that are written at a time
 
 
 class Places(NamedTuple):
-    """Places in the bytes of a file, int64 (P,) each: bytes [start, stop) show the pieces [first, last).
+    """Places in the bytes of a file, integers (P,) each: bytes [start, stop) show the pieces [first, last).
 
     other   bool (P,): a place has other marks or letter case than its pieces, and always gets theirs
     """

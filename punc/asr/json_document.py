@@ -77,10 +77,10 @@ def _document(source: Source, name: str, starts: np.ndarray, stops: np.ndarray, 
               begins: np.ndarray, ends: np.ndarray, segments: np.ndarray, speakers: Sequence[Any],
               confidences: np.ndarray) -> Document:
     numbers: dict[str, int] = {}
-    speaker = np.full(len(starts), -1)
-    if len(known := {*speakers} - {None, ""}) > 0:
-        speaker[:] = [-1 if one not in known else numbers.setdefault(str(one), len(numbers)) for one in speakers]
-    zeros = np.zeros(len(starts), np.int64)
+    zeros, speaker = np.broadcast_to(np.array([[0], [-1]]), (2, len(starts)))  # they take no memory
+    names = ["" if one is None else str(one) for one in speakers]
+    if any(names):
+        speaker = np.array([numbers.setdefault(name, len(numbers)) if name else -1 for name in names], np.int64)
     encode = _escaped_ascii if source.data.isascii() else _escaped
     return Document(source.data, json_strings(texts_at(source.data, starts, stops)), starts, stops, joined, begins,
                     ends, segments, zeros, [""], zeros, [_utf8(number) for number in numbers], speaker, confidences,

@@ -29,12 +29,12 @@ def matched(texts: Sequence[str], starts: np.ndarray, stops: np.ndarray, documen
     texts          what stands in each place
     starts, stops  int64 (P,): the bytes of each place
     """
-    first, last = word_bounds(document.joined)
+    first, last = (bounds.astype(np.int32) for bounds in word_bounds(document.joined))  # to save memory
     words = word_texts(document.pieces, first, last)
     if list(texts) == words:
         return Places(starts, stops, first, last, np.zeros(len(first), bool))
     if list(texts) == document.pieces:  # a list of the same pieces
-        pieces = np.arange(len(texts))
+        pieces = np.arange(len(texts), dtype=np.int32)
         return Places(starts, stops, pieces, pieces + 1, np.zeros(len(pieces), bool))
     ref, hyp = ([word.strip(MARKS).casefold() for word in column] for column in (texts, words))
     number = align_words(ref, hyp).ref_to_hyp
