@@ -75,6 +75,8 @@ def test_token_parts_are_the_text(text):
 
 def test_token_keeps_case_for_models_that_read_it():
     assert TokenReader(lowercase=False).token("Hello,").words == ("Hello",)
+    reader = TokenReader(capitals=True)
+    assert [reader.token(word).words[0] for word in ("Hello,", "NATO.", "I", "I'm")] == ["hello", "NATO", "i", "i'm"]
 
 
 def test_tagged_words_in_square_brackets_of_one_segment():

@@ -59,10 +59,11 @@ class TokenReader:
     """Takes words apart.
 
     lowercase  models read lower case
+    capitals   but words that are all in capitals as they are, unless they have one letter
     """
 
-    def __init__(self, lowercase: bool = True):
-        self._lowercase = lowercase
+    def __init__(self, lowercase: bool = True, capitals: bool = False):
+        self._lowercase, self._capitals = lowercase, capitals
 
     def token(self, text: str) -> Token:
         """Take one word apart."""
@@ -102,7 +103,10 @@ class TokenReader:
                      _ends(marks) or (kind == NUMBER and core[-1] == "."))
 
     def _words(self, parts: list[str]) -> list[str]:
-        return [legal((part.lower() if self._lowercase else part).translate(PLAIN)) for part in parts]
+        return [legal((part.lower() if self._reads_lower(part) else part).translate(PLAIN)) for part in parts]
+
+    def _reads_lower(self, part: str) -> bool:
+        return self._lowercase and not (self._capitals and len(part) > 1 and part.isupper())
 
 
 NO_MARKS = str.maketrans(dict.fromkeys(MARKS, ""))
