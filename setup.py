@@ -1,9 +1,26 @@
 """Installs punc; `path.sh` shows how to use it from a checkout."""
 
 import re
+import shutil
 from pathlib import Path
 
 from setuptools import find_packages, setup
+from setuptools.command.build_py import build_py
+
+
+class Build(build_py):
+    """A wheel has the scripts for Kaldi recipes as punc/kaldi; in a checkout they are in utils/."""
+
+    def run(self) -> None:
+        super().run()
+        if not self.editable_mode:
+            # Not imported: its modules are not there yet where this runs.
+            names = re.search(r"^SCRIPTS = \((.+?)\)", Path("punc/bin/kaldi_scripts.py").read_text(), re.S | re.M)[1]
+            target = Path(self.build_lib) / "punc/kaldi"
+            target.mkdir(parents=True, exist_ok=True)
+            for name in re.findall(r'"(.+?)"', names):
+                shutil.copy(Path("utils") / name, target / name)
+
 
 version = re.search(r'__version__ = "(.+)"', Path("punc/__init__.py").read_text(encoding="utf-8"))[1]
 
@@ -33,8 +50,9 @@ setup(
         "Topic :: Scientific/Engineering :: Artificial Intelligence",
         "Topic :: Text Processing :: Linguistic",
     ],
+    cmdclass={"build_py": Build},
     packages=find_packages(include=["punc", "punc.*"]),
-    package_data={"punc": ["py.typed", "pretrained/*/*"]},
+    package_data={"punc": ["py.typed", "pretrained/*/*", "decoding/number_words.txt"]},
     python_requires=">=3.10",
     install_requires=["torch>=2.6", "numpy>=1.26", "kaldiio>=2.18", "sentencepiece>=0.2", "textgrid>=1.5",
                       "rapidfuzz>=3.9", "tqdm>=4.66"],
@@ -46,6 +64,7 @@ setup(
         "clusters": ["brown-clustering>=0.1.6"],  # their Brown clusters
         "vectors": ["gensim>=4.3"],               # word vectors of one's own text
         "speech": ["pocketsphinx>=5.0.4"],        # egs/mini/run.sh --from-audio true
+        "onnx": ["onnx>=1.16", "onnxruntime>=1.18"],  # punc export; packed models on long texts
         "completion": ["argcomplete>=3.5"],       # completion of punc in bash and zsh
     },
     entry_points={"console_scripts": ["punc=punc.bin.main:main"]},

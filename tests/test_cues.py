@@ -5,19 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from punc.data.labels import Label, LabelSet
-from punc.decoding.cues import (
-    APART,
-    LEAST,
-    LINE,
-    LONG,
-    MARK,
-    NO_MARK,
-    SENTENCE_END,
-    SPEED,
-    make_cues,
-    marks_after,
-)
+from punc.decoding.cues import APART, LINE, LONG, SPEED, make_cues
+from punc.decoding.marks import MARK, NO_MARK, SENTENCE_END
+from punc.decoding.short_cues import LEAST
 
 
 def timed(text, pauses=None, duration=0.3):
@@ -83,10 +73,10 @@ def test_cues_where_they_and_their_lines_end(text, options, expected):
 
 
 def test_cues_times():
-    # 0.3 s: too short to read, so it is shown up to the beginning of the next.
+    # 0.3 s: too short to read, so it is shown up to the beginning of the next, which is SHIFT late.
     _, found = cut("yes. no and then some more words to follow here without an end of it.", turns=[0])
-    assert (found.begin.tolist()[0], found.end.tolist()[0]) == (0, 300)
-    assert found.begin[1] == 300
+    assert (found.begin.tolist()[0], found.end.tolist()[0]) == (0, 700)
+    assert found.begin[1] == 700
     _, found = cut("yes. no.", pauses={0: 5.0})
     assert list(zip(found.begin, found.end)) == [(0, 1000), (5300, 6300)]
     _, found = cut("extraordinarily unpronounceable.", duration=0.2)
@@ -102,8 +92,9 @@ def test_cues_overlapping_speech_is_in_order():
     words, marks = ["one.", "two.", "three."], np.full(3, SENTENCE_END, np.int8)
     begins, ends = np.array([5.0, 4.0, 4.1]), np.array([9.0, 4.5, 8.0])
     found = make_cues(words, marks, begins, ends, np.ones(3, bool), np.array([3]))
-    assert found.begin.tolist() == [5000, 5200, 5400]
-    assert found.end.tolist() == [5200, 5400, 8000]
+    # APART, and then longer where there is time: the first one begins earlier, the third one later.
+    assert found.begin.tolist() == [4600, 5200, 5800]
+    assert found.end.tolist() == [5200, 5800, 8000]
 
 
 WORD = st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), min_size=1, max_size=12)
@@ -162,10 +153,3 @@ def test_cues_of_recordings_are_those_of_each_alone():
         parts = [getattr(part, name) + (start if name in ("first", "second", "last") else 0)
                  for part, start in zip(alone, [0, *at])]
         np.testing.assert_array_equal(getattr(together, name), np.concatenate(parts), err_msg=name)
-
-
-def test_marks_after_each_label():
-    labels = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w."), Label("QUOTED", '"w?"'),
-                       Label("FULL", "w。"), Label("DOUBLE", "w⁇")))
-    marks = marks_after(np.array([0, 1, 2, 3, 4, 5]), labels)
-    assert marks.tolist() == [NO_MARK, MARK, SENTENCE_END, SENTENCE_END, SENTENCE_END, SENTENCE_END]

@@ -317,3 +317,10 @@ def test_command_names_odd_cases_and_keeps_them(tmp_path, capsys):
                          "pauses: 'b'"]
     first = next(DataDir(tmp_path / "data").utterances())
     np.testing.assert_allclose(first.pauses, [3000, 1, np.nan])
+
+
+def test_command_names_ids_that_the_data_does_not_have(data, tmp_path, capsys):
+    (tmp_path / "ctm").write_text("lost 1 0 1 so\n" + RECORDING_CTM + "west 1 0 1 so\nwest 1 1 1 it\n")
+    assert main(["pauses", str(data), str(tmp_path / "ctm")]) == 0
+    assert capsys.readouterr().err.splitlines()[1:] == [
+        f"punc pauses: 2 ids of {tmp_path}/ctm that {data} does not have, left out: 'lost', 'west'"]

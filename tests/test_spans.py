@@ -17,7 +17,7 @@ class Numbers:
 
     ends_with_end = False
 
-    def encode(self, words):
+    def encode_input(self, words):
         return Encoding(np.array(words, np.int32), np.arange(len(words)), 0)
 
 

@@ -55,9 +55,12 @@ def test_srt_and_vtt_of_any_words(spoken, cuts):
         assert [(begin, end) for begin, end, _ in shown] == list(zip(found.begin.tolist(), found.end.tolist()))
 
 
-def test_capitalized_at_starts_and_after_sentences():
-    words = ["a", "b,", "éa.", "ßd?", "e"]
-    assert capitalized(words, np.array([0, 1, 2, 2, 0]), np.array([0, 1])) == ["A", "B,", "éa.", "Ssd?", "E"]
+def test_capitalized_at_starts_and_after_sentences_and_turns():
+    words = ["a", "b,", "éa.", "ßd?", "e", "iPhone.", "iPhone", "f"]
+    turns = np.zeros(8, bool)
+    turns[[4, 7]] = True
+    assert capitalized(words, np.array([0, 1, 2, 2, 0, 2, 0, 0]), np.array([0, 1]), turns) == \
+        ["A", "B,", "éa.", "Ssd?", "E", "iPhone.", "iPhone", "f"]
 
 
 def test_paragraphs_end_at_turns_silences_and_length():

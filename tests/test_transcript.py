@@ -126,7 +126,7 @@ def test_transcript_lowercase_scale_and_warning(model, data, tmp_path, capsys):
     assert "warning: 36 of 36 words are not in " in capsys.readouterr().err
 
 
-def test_transcript_labels_with_capitals_get_no_others(data, tmp_path):
+def test_transcript_sentences_begin_with_capitals_whatever_the_labels(data, tmp_path):
     place = tmp_path / "cased"
     place.mkdir()
     (place / "labels.txt").write_text("O w\nCAP W\nPERIOD w.\n")
@@ -134,7 +134,9 @@ def test_transcript_labels_with_capitals_get_no_others(data, tmp_path):
     vocabulary.write(place / "vocab")
     save(create("t_lstm", vocabulary, labels, {"embedding_dim": 4, "hidden_dim": 5}), place / "final.pt")
     found = run(place, data, tmp_path / "out", ctm=str(tmp_path / "ctm_rec"), scale="PERIOD=1e30")
-    assert found["txt/r2.txt"].startswith("w")
+    assert found["text"].split()[1].islower(), "the text has what the labels write"
+    assert found["txt/r2.txt"].split()[0][0] == "W"
+    assert all(word[0] == "W" for word in found["txt/r2.txt"].split()), "a point after each word"
 
 
 @pytest.mark.parametrize(("options", "said"), [

@@ -1,7 +1,8 @@
 # Sourced by punctuate_ctm.sh, punctuate_decode.sh and punctuate_text.sh: their options, and functions that run them.
 #
-# A Kaldi recipe calls the scripts through a link to this directory. They find punc and its .venv where the link points
-# to, keep the current directory, and prefer the recipe's run.pl, queue.pl or slurm.pl to punc's.
+# A Kaldi recipe calls the scripts through a link to this directory, and they find punc and its .venv where the link
+# points to; or from a directory that punc kaldi-scripts made, whose installed.sh names the punc. They keep the current
+# directory, and prefer the recipe's run.pl, queue.pl or slurm.pl to punc's.
 # shellcheck shell=bash
 
 cmd=run.pl       # run.pl, queue.pl or slurm.pl, with its options
@@ -30,15 +31,23 @@ check_usage() {
 # is_ours: whether $cmd is run.pl or slurm.pl of punc. They take any name of a log; Kaldi's leave it to a shell.
 is_ours() {
   local name
-  for name in run.pl slurm.pl; do [ ! "${command[0]}" -ef "$PUNC_ROOT/utils/$name" ] || return 0; done
+  for name in run.pl slurm.pl; do [ ! "${command[0]}" -ef "$scripts/$name" ] || return 0; done
   return 1
 }
 
 read -ra command <<<"$cmd"
 program=$(command -v -- "${command[0]-}") || program=
-# shellcheck source=path.sh
-. "$(CDPATH='' cd -- "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)/../path.sh" || exit 1
-punc=$PUNC_ROOT/.venv/bin/punc
+scripts=$(CDPATH='' cd -- "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+if [ -f "$scripts/installed.sh" ]; then
+  # shellcheck source=/dev/null
+  . "$scripts/installed.sh"
+  [ -x "$punc" ] || fail "$punc: no such program; run punc kaldi-scripts again"
+  export PATH=${punc%/*}:$PATH:$scripts LC_ALL=C PYTHONUTF8=1 PYTHONIOENCODING=utf-8
+else
+  # shellcheck source=path.sh
+  . "$scripts/../path.sh" || exit 1
+  punc=$PUNC_ROOT/.venv/bin/punc
+fi
 command[0]=${program:-$(command -v -- "${command[0]-}")} || fail "--cmd '$cmd': no such program; give run.pl, for example"
 
 # A path that begins with a dash is not an option. (-h and --… in the place of a path are options.)

@@ -42,7 +42,7 @@ if runs 2; then
   add_pauses kaldi_words data/kaldi_ctm
   project earnings_ref kaldi_words earnings_asr
   for engine in $engines; do project earnings_ref ${engine}_words earnings_$engine; done
-  [ -s data/casing.txt ] || ../europarl_ted/local/learn_casing.py $label_file data/written data/casing.txt
+  [ -s data/casing.txt ] || ../europarl_ted/local/learn_casing.py $label_file data/written data/casing.txt conf/caps.txt
 fi
 
 # Stage 3: make the vocabulary, and write all sets as numbers. A set that is joined is sets end to end, some twice or

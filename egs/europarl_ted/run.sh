@@ -38,12 +38,12 @@ if runs 1; then local/prepare_texts.sh "$corpus" $label_file; fi
 # Stage 2: there is no audio to align. Learn how words are written that have capitals after the first letter.
 if runs 2; then [ -s data/casing.txt ] || local/learn_casing.py $label_file data/train_cased data/casing.txt; fi
 
-# Stage 3: make vocabularies, and write all texts as numbers, also with the characters of words that are not in the
-# vocabulary (spelled); learn word vectors from all of Europarl and more talks.
+# Stage 3: make vocabularies; write texts as numbers, also rare words by characters (spelled); learn word vectors.
 if runs 3; then
-  make_store --min-count "$min_count" --train train data/store data/train data/dev
-  for kind in sentences ted; do make_store --vocab data/store/vocab data/store_$kind data/{train,dev}_$kind; done
-  [ ! -d data/train_more ] || make_store --vocab data/store/vocab data/store_more data/train_more data/dev_ted
+  words() { make_store --clitics conf/clitics.txt "$@"; }
+  words --min-count "$min_count" --train train data/store data/train data/dev
+  for kind in sentences ted; do words --vocab data/store/vocab data/store_$kind data/{train,dev}_$kind; done
+  [ ! -d data/train_more ] || words --vocab data/store/vocab data/store_more data/train_more data/dev_ted
   spelled() { make_store --token-type spelled --min-count "$min_count" --train "$2" "data/$1" "data/$2" "data/$3"; }
   for kind in 1m all; do spelled store_$kind train_$kind dev; done
   spelled store_spelled train dev

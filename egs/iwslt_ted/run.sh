@@ -59,7 +59,7 @@ fi
 # Stage 3: make the vocabulary, and write the texts as numbers: with the words that are not too rare to learn; with all
 # words for the CRF, which leaves out rare features by itself; with all words that have a vector for the window models.
 if runs 3; then
-  store() { make_store --token-type word "$@" data/train2012 data/dev2012; }
+  store() { make_store --token-type word --clitics conf/clitics.txt "$@" data/train2012 data/dev2012; }
   store --min-count "$min_count" --train train2012 data/store_word
   ! asked CRF || store data/store_all
   if $with_vectors; then

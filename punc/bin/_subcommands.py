@@ -14,7 +14,7 @@ from punc.base.options import nearest
 
 # The subcommands that `punc --help` describes, in this order. Others, which scripts call, are only named.
 DESCRIBED = ("prepare", "pauses", "make-store", "train", "pack", "punctuate", "transcript", "score", "join",
-             "results", "publish", "validate", "project", "plot-pauses")
+             "results", "publish", "validate", "project", "plot-pauses", "export", "kaldi-scripts")
 FOLDER = Path(__file__).parent
 
 
@@ -31,7 +31,7 @@ def summary(command: str) -> str:
 
 
 def usage() -> str:
-    lines = [f"  {name:<13}{summary(name)}" for name in commands() if name in DESCRIBED]
+    lines = [f"  {name:<14}{summary(name)}" for name in commands() if name in DESCRIBED]
     plumbing = ", ".join(name for name in commands() if name not in DESCRIBED)
     return "\n".join(["usage: punc SUBCOMMAND [options] …", "", *lines, "", f"Scripts also use: {plumbing}.",
                       "punc SUBCOMMAND --help describes one; punc --version prints the version."])

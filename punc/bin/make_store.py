@@ -32,6 +32,9 @@ def options() -> OptionParser:
                         help="make the vocabulary from these sets, with commas between (default: the first)")
     parser.add_argument("--join", action="append", default=[], metavar="NAME=SET,SET,…",
                         help="make one more set of sets end to end, to train on all of them; can be given again")
+    parser.add_argument("--clitics", default="", metavar="FILE",
+                        help="the rules by which the words of the data directories were split, as for punc prepare: "
+                             "models keep them, and split the words that they get in the same way")
     parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="number of processes")
     add_job_options(parser)
     parser.add_argument("--only", choices=("count", "check"), metavar="WHAT",
@@ -53,7 +56,7 @@ def main(arguments: Sequence[str]) -> int:
         if args.only or args.counted:
             raise InputError(f"--{'only count' if args.only else 'counted'} without --jobs", "give --jobs and --job")
         make_store(path, args.data, args.labels, args.token_type, args.vocab_size, args.min_count, args.vocab,
-                   args.train, args.nj, args.join)
+                   args.train, args.nj, args.join, args.clitics)
         return 0
     if bool(args.vocab) + bool(args.counted) + (args.only == "count") != 1:
         raise InputError("--jobs needs a vocabulary", "give --only count, or --counted with what was made of the "
@@ -71,7 +74,7 @@ def main(arguments: Sequence[str]) -> int:
 def planned(args: Namespace, path: Path | None) -> StorePlan:
     """The store of a command line; `path`: its directory, to be checked."""
     return plan_store(path, args.data, args.labels, args.token_type, args.vocab_size, args.min_count, args.vocab,
-                      args.train, joins=args.join)
+                      args.train, joins=args.join, clitics=args.clitics)
 
 
 def files(args: Namespace, plan: StorePlan) -> list[Path]:
@@ -80,7 +83,9 @@ def files(args: Namespace, plan: StorePlan) -> list[Path]:
     vocabularies = [Path(args.vocab)] if args.vocab else []
     if args.counted:
         vocabularies.append(Path(args.counted) / "vocab")
-    return [Path(args.labels), *vocabularies, *(path.with_name("pieces.model") for path in vocabularies), *tables]
+    clitics = [Path(args.clitics)] if args.clitics else []
+    given = [Path(args.labels), *clitics, *vocabularies]
+    return [*given, *(path.with_name("pieces.model") for path in vocabularies), *tables]
 
 
 def join(parts: Sequence[Part], out: Path) -> None:

@@ -4,7 +4,7 @@ import itertools
 import logging
 from argparse import Namespace
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from punc.base.idtable import IdTable
 from punc.base.options import OptionParser, boolean
 from punc.data.datadir import DataDir, segment
 from punc.data.tables import read_table
-from punc.timing.ctm import MAX_OVERLAP
+from punc.timing.ctm import MAX_OVERLAP, Timing
 from punc.timing.pauses import Sources, pauses_by_label, read_channels, stream_pauses, word_times, write_pauses
 
 logger = logging.getLogger(__name__)
@@ -61,6 +61,31 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
+class Noted(Mapping[str, Callable[..., Timing]]):
+    """Times by id, with a note of the ids that were read."""
+
+    def __init__(self, sources: Sources):
+        self._sources = sources
+        self._read: set[str] = set()
+
+    def __getitem__(self, id: str) -> Callable[..., Timing]:
+        self._read.add(id)
+        return self._sources[id]
+
+    def __contains__(self, id: object) -> bool:  # the default reads the times
+        return id in self._sources
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sources)
+
+    def __len__(self) -> int:
+        return len(self._sources)
+
+    def unread(self) -> list[str]:
+        """The ids whose times nobody has read."""
+        return [id for id in self._sources if id not in self._read]
+
+
 class PauseRun:
     """The pauses of a data directory, stream by stream.
 
@@ -68,7 +93,7 @@ class PauseRun:
     """
 
     def __init__(self, data: DataDir, sources: Sources, args: Namespace):
-        self.data, self.sources, self.args = data, sources, args
+        self.data, self.sources, self.args = data, Noted(sources), args
         self.counts = Counter[str]()
         self.odd: defaultdict[str, list[str]] = defaultdict(list)
 
@@ -96,6 +121,9 @@ class PauseRun:
             raise InputError(f"no word of {self.args.data} has a time: it has {first}, the times have "
                              f"{', '.join(repr(id) for id in itertools.islice(self.sources, 2))}",
                              "give the times the ids of the utterances or recordings", self.args.times)
+        if unread := self.sources.unread():
+            self.odd[f"ids of {self.args.times} that {self.args.data} does not have, left out"] = [
+                f"'{id}'" for id in unread]
 
 
 def read_segments(data: DataDir) -> IdTable:

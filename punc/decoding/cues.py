@@ -4,9 +4,11 @@
 - A cue ends with its sentence. Sentences that fit one line together are joined, and one of at most FEW characters is
   joined with the next if two lines hold both. A cue also ends at a silence of LONG seconds.
 - A sentence of several cues is cut after a mark if that leaves more than FEW characters on both sides, else at a
-  pause, else where the cues become about equally long. The same goes for the two lines of a cue, but for pauses.
+  pause, else where the cues become about equally long. The same goes for the two lines of a cue, but for pauses. A cut
+  inside a name or a number (`marks.tied`) is the last choice.
 - A cue is shown from its first word to its last, and longer, up to the next cue, until LEAST seconds have passed and it
   can be read at SPEED. Gaps shorter than GAP seconds are closed. No two cues overlap.
+- Where speech leaves a cue less than LEAST seconds, the rules of `short_cues` make it longer.
 
 The cues of many recordings are found together, in arrays, in as many steps as the longest sentence has cues.
 """
@@ -16,18 +18,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punc.data.labels import LabelSet
+from punc.decoding.marks import MARK, NO_MARK, SENTENCE_END, tied
+from punc.decoding.short_cues import LEAST, ShortCues, moved
 
 LINE = 42  # characters
 FEW = 14  # characters; fewer do not stand alone for the sake of a mark or a pause
 SPEED = 17  # characters a second
-LEAST = 1.0  # s
 PAUSE = 0.2  # s; a silence at which a sentence may be cut
 LONG = 2.0  # s; no cue spans such a silence; after a sentence, it ends the paragraph
 GAP = 0.25  # s; a shorter time without a cue flickers
 APART = 0.2  # s between the beginnings of two cues, if speech overlaps
-
-NO_MARK, MARK, SENTENCE_END = 0, 1, 2  # what is written after a word
 
 
 class Cues(NamedTuple):
@@ -42,13 +42,6 @@ class Cues(NamedTuple):
     last: np.ndarray
     begin: np.ndarray
     end: np.ndarray
-
-
-def marks_after(labels: np.ndarray, label_set: LabelSet) -> np.ndarray:
-    """NO_MARK, MARK or SENTENCE_END after each word, int8 (N,), given label numbers (N,)."""
-    ends = label_set.sentence_ends
-    kinds = [SENTENCE_END if label.name in ends else MARK if label.mark else NO_MARK for label in label_set]
-    return np.array(kinds, np.int8)[labels]
 
 
 def make_cues(words: Sequence[str], marks: np.ndarray, begins: np.ndarray, ends: np.ndarray, turns: np.ndarray,
@@ -67,10 +60,16 @@ def make_cues(words: Sequence[str], marks: np.ndarray, begins: np.ndarray, ends:
     silence = np.append(begins[1:] - ends[:-1], 0.0)
     bounds = turns | (silence >= LONG)
     bounds[recordings - 1] = True
-    first, last = _split(*_joined(text, marks, bounds), text, np.where(marks == MARK, 2, silence >= PAUSE))
+    inside = tied(words, marks)
+    rank = np.where(marks == MARK, 2.0, silence >= PAUSE) - inside
+    first, last = _split(*_joined(text, marks, bounds), text, rank)
+    until = np.append(begins[1:], np.inf)
+    until[recordings - 1] = np.inf
+    short = ShortCues(text.reach, text.length, begins, until, bounds, np.where(marks == SENTENCE_END, 3.0, rank))
+    first, last = short.lengthened(first, last)
     starts, stops = _shown(text.length(first, last), begins[first], ends[last - 1],
                            np.searchsorted(recordings, first, "right"))
-    return Cues(first, _second_lines(first, last, text, marks), last, starts, stops)
+    return Cues(first, _second_lines(first, last, text, marks, inside), last, starts, stops)
 
 
 class _Text:
@@ -129,7 +128,7 @@ def _split(first: np.ndarray, last: np.ndarray, text: _Text, rank: np.ndarray) -
                   ideal: np.ndarray = ideal) -> np.ndarray:
             length = text.length(first[row], at)
             enough = (length >= FEW) & (size[row] - length > FEW)
-            return np.where(enough, rank[at - 1], -1) * (4.0 * LINE) - np.abs(length - ideal[row])
+            return np.where(enough, rank[at - 1], -2.0) * (4.0 * LINE) - np.abs(length - ideal[row])
 
         cut = _best(first + 1, reach + 1, score)
         done.append((first, cut))
@@ -138,7 +137,8 @@ def _split(first: np.ndarray, last: np.ndarray, text: _Text, rank: np.ndarray) -
     return firsts, lasts
 
 
-def _second_lines(first: np.ndarray, last: np.ndarray, text: _Text, marks: np.ndarray) -> np.ndarray:
+def _second_lines(first: np.ndarray, last: np.ndarray, text: _Text, marks: np.ndarray,
+                  inside: np.ndarray) -> np.ndarray:
     """The first word of each cue's second line; `last` if one line holds the cue."""
     second = last.copy()
     two = np.flatnonzero(text.line[first] < last)
@@ -146,10 +146,11 @@ def _second_lines(first: np.ndarray, last: np.ndarray, text: _Text, marks: np.nd
     high = np.minimum(text.line[first], last - 1)
     low = np.searchsorted(text.begins, text.ends[last - 1] - LINE)  # a line from here reaches the end of the cue
     low = np.minimum(np.maximum(low, first + 1), high)
+    worth = 2.0 * FEW * np.where(marks > NO_MARK, np.where(marks == SENTENCE_END, 1.5, 1.0), -1.0 * inside)
 
     def score(row: np.ndarray, at: np.ndarray) -> np.ndarray:
         unequal = np.abs(text.length(first[row], at) - text.length(at, last[row]))
-        return np.where(marks[at - 1] > NO_MARK, 2.0 * FEW, 0.0) - unequal
+        return worth[at - 1] - unequal
 
     second[two] = _best(low, high + 1, score)
     return second
@@ -174,7 +175,9 @@ def _shown(sizes: np.ndarray, begins: np.ndarray, ends: np.ndarray, recordings: 
     number = np.arange(len(begins)) * round(1000 * APART)
     starts = np.maximum.accumulate(np.rint(1000 * begins).astype(np.int64) + far - number) + number
     needed = np.ceil(1000 * np.maximum(LEAST, sizes / SPEED)).astype(np.int64)
-    stops = np.maximum(np.rint(1000 * ends).astype(np.int64) + far, starts + needed)
+    spoken = np.rint(1000 * ends).astype(np.int64) + far
+    stops = np.maximum(spoken, starts + needed)
     following = np.append(starts[1:], starts[-1:] + (1 << 40))
     stops = np.where(stops > following - round(1000 * GAP), following, stops)
+    starts, stops = moved(starts, stops, spoken, far, round(1000 * GAP))
     return starts - far, stops - far

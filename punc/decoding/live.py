@@ -11,6 +11,7 @@ import numpy as np
 
 from punc.data.block_reader import at_slots
 from punc.decoding.dispatch import AnyModel, decode
+from punc.decoding.part_labels import LivePartLabels, first_parts, of_words
 from punc.decoding.stepwise import SlotStream
 from punc.text.casing import Casing
 from punc.tokens.store_set import StoreSet
@@ -71,9 +72,10 @@ class LiveStream:
     """A stream for a model that reads left to right; arguments as those of `open_stream`."""
 
     def __init__(self, model: AnyModel, casing: Casing, scale: np.ndarray | None = None):
-        self._slots, self._encode = SlotStream(model), model.tokenizer.word_encoder()
+        self._slots, self._encode = SlotStream(model), model.tokenizer.input_encoder()
         self._labels, self._write = list(model.labels), casing.write_word
         self._scale = None if scale is None else np.log(scale)
+        self._parts = LivePartLabels(model)
         self._waiting: deque[str | None] = deque()  # the word of each token that waits for its slot
         # A tokenizer that ends a stream by END puts it in place of the last token, which waits for the next word.
         self._holds = model.tokenizer.ends_with_end
@@ -110,6 +112,7 @@ class LiveStream:
 
     def _decide(self, logits: np.ndarray) -> list[Marked]:
         word = self._waiting.popleft()
+        logits = self._parts.push(logits, word is not None)
         if word is None:
             return []
         number = int((logits if self._scale is None else logits + self._scale).argmax())
@@ -156,4 +159,7 @@ def decode_words(model: AnyModel, words: Sequence[str], pauses: np.ndarray | Non
     data = StoreSet(ids, None, at_slots(pauses, slots, len(ids), np.nan), [""], offsets)
     labels, posteriors = decode(model, data, scale, posteriors=True)
     assert posteriors is not None, "they were asked for"
-    return labels[slots], posteriors[slots]
+    firsts = first_parts(slots, np.array([0, len(ids)]), np.ones(1, bool))
+    numbers, rows = of_words(model, labels, posteriors, slots, firsts, scale)
+    assert rows is not None
+    return numbers, rows

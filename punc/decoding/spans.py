@@ -46,7 +46,7 @@ def spans(utterances: Iterable[Utterance], tokenizer: Tokenizer, chunk_size: int
     slots, ids, pauses = [], [], []
     start = done = total = 0  # in tokens of the stream: where `ids` begin, the end of the last span, the tokens read
     for utterance in utterances:
-        encoding = tokenizer.encode(utterance.words)
+        encoding = tokenizer.encode_input(utterance.words)
         waiting.append(utterance)
         lengths.append(len(encoding.ids))
         slots.append(encoding.slots + total)

@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from punc.data.labels import with_capital
-from punc.decoding.cues import LONG, SENTENCE_END, Cues
+from punc.decoding.cues import LONG, Cues
+from punc.decoding.marks import SENTENCE_END
 
 PARAGRAPH = 120  # words; the first sentence that ends after so many ends the paragraph
 
@@ -18,11 +19,15 @@ class CueText(NamedTuple):
     text: str
 
 
-def capitalized(words: Sequence[str], marks: np.ndarray, starts: np.ndarray) -> list[str]:
-    """The words, with a capital at `starts` (recordings, for example) and after the end of a sentence."""
+def capitalized(words: Sequence[str], marks: np.ndarray, starts: np.ndarray, turns: np.ndarray) -> list[str]:
+    """The words, with a capital at `starts` (recordings, for example), and after the end of a sentence or turn.
+
+    A word that has capitals already stays as it is: iPhone. The other arguments are those of `make_cues`.
+    """
     words = list(words)
-    for i in {*starts.tolist(), *(np.flatnonzero(marks[:-1] == SENTENCE_END) + 1).tolist()}:
-        words[i] = with_capital(words[i])
+    for i in {*starts.tolist(), *(np.flatnonzero((marks == SENTENCE_END) | turns) + 1).tolist()}:
+        if i < len(words) and words[i].islower():
+            words[i] = with_capital(words[i])
     return words
 
 
@@ -70,7 +75,8 @@ def paragraphs(words: Sequence[str], marks: np.ndarray, pauses: np.ndarray | Non
     """The words of one recording as paragraphs, separated by empty lines.
 
     A paragraph ends where the speaker changes. It also ends with a sentence if a silence of LONG seconds follows, or
-    if it has PARAGRAPH words by then.
+    if it has PARAGRAPH words by then. It ends nowhere else: not at a silence inside a sentence, and not inside a name
+    with initials or a number (`marks_after`).
 
     pauses   (N,) seconds after each word; None if not known. The other arguments are those of `make_cues`.
     """

@@ -8,8 +8,8 @@ OUT-DIR gets
     vtt/<recording>.vtt       subtitles
     txt/<recording>.txt       paragraphs
 
-and, without a CTM, only `text` and `txt`. If the labels write no capitals, sentences in subtitles and paragraphs get
-one.
+and, without a CTM, only `text` and `txt`. In subtitles and paragraphs, sentences and turns of a speaker begin with a
+capital, whatever the labels.
 """
 
 import logging
@@ -32,7 +32,8 @@ from punc.data.block_reader import at_slots
 from punc.data.labels import LabelSet
 from punc.data.tables import sort_table
 from punc.decoding.asr_input import ALL, AsrOutput, file_name, read_ctm, read_text
-from punc.decoding.cues import make_cues, marks_after
+from punc.decoding.cues import make_cues
+from punc.decoding.marks import marks_after
 from punc.decoding.options import CHUNK_SIZE, DecodingOptions
 from punc.decoding.subtitles import capitalized, cue_texts, paragraphs, srt, vtt
 from punc.decoding.worker import Decoder, Task
@@ -116,13 +117,12 @@ class _Writer:
             heads, tails = output.timed.heads, output.timed.tails
             encoded = "\n".join(words).encode().split(b"\n")
             self._ctm.write(b"".join(map(b"%b %b%b\n".__mod__, zip(heads, encoded, tails))))
-        self._write_recordings(words, marks_after(labels, self._label_set), output)
+        self._write_recordings(words, marks_after(words, labels, self._label_set), output)
 
     def _write_recordings(self, words: list[str], marks: np.ndarray, output: AsrOutput) -> None:
         """Write the paragraphs and subtitles of each recording."""
         bounds = np.unique([0, *(end for _, end in output.recordings)])
-        if not self._label_set.cased:
-            words = capitalized(words, marks, bounds[:-1])
+        words = capitalized(words, marks, bounds[:-1], output.turns)
         first, shown, begin = np.zeros(0, np.int64), [], 0
         if output.timed:
             cues = make_cues(words, marks, output.timed.begins, output.timed.ends, output.turns, bounds[1:])

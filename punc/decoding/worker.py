@@ -16,6 +16,7 @@ from punc.data.labels import LabelSet
 from punc.decoding.choose import scaled
 from punc.decoding.dispatch import AnyModel, decode, load_model
 from punc.decoding.options import DecodingOptions
+from punc.decoding.part_labels import first_parts, joins_parts, of_words
 from punc.decoding.spans import Span, joined
 from punc.runtime.shipped import is_packed
 from punc.tokens.store_set import StoreSet
@@ -73,11 +74,14 @@ class Decoder:
             self._model = self._load()
         streams = StoreSet(task.ids, None, task.pauses, [""] * (len(task.offsets) - 1), task.offsets)
         options, case_rule = self.options, self.options.case_rule
+        joins = joins_parts(self._model)
         chosen, log_probs = decode(self._model, streams, self.scale, viterbi=options.viterbi and not case_rule,
-                                   posteriors=self.posteriors or case_rule, chunk_size=options.chunk_size,
+                                   posteriors=self.posteriors or case_rule or joins, chunk_size=options.chunk_size,
                                    context=self.context, batch_size=self.batch_size)
         if len(task.slots) < len(chosen):
-            chosen, log_probs = chosen[task.slots], None if log_probs is None else log_probs[task.slots]
+            firsts = first_parts(task.slots, task.offsets, task.begins) if joins else task.slots
+            chosen, log_probs = of_words(self._model, chosen, log_probs, task.slots, firsts, self.scale,
+                                         options.viterbi)
         if case_rule and log_probs is not None:
             chosen = self._with_case_rule(self._model, log_probs, task)
         return chosen.astype(np.int8), np.exp(log_probs) if self.posteriors and log_probs is not None else None

@@ -3,7 +3,7 @@
 What other packages and programs use:
 
     costs            squared_error: costs other than cross-entropy
-    crf              LinearChain: the linear-chain CRF
+    crf              LinearChain, viterbi_steps: the linear-chain CRF
     dropout          dropout: dropout, of a sample or of a whole batch
     filters          Filters: convolution with filters of several widths
     fully_connected  FullyConnected: fully connected layers of sigmoids

@@ -82,6 +82,27 @@ class LinearChain(nn.Module):
         return labels.masked_fill(torch.arange(scores.shape[1], device=scores.device) >= lengths.unsqueeze(1), -1)
 
 
+def viterbi_steps(scores: Tensor, transitions: Tensor, lengths: Tensor) -> Tensor:
+    """As `LinearChain.viterbi`, in operations that TorchScript knows: scores (B, T, L) → (B, T).
+
+    Past the end of a text it goes on with the label of the last slot.
+    """
+    best = scores[:, 0]
+    same = torch.arange(scores.size(2), device=scores.device).unsqueeze(0).expand_as(best)
+    back = torch.zeros_like(scores[:, :1], dtype=torch.int64)
+    for t in range(1, scores.size(1)):
+        inside = (lengths > t).unsqueeze(1)
+        value, before = (best.unsqueeze(2) + transitions).max(1)
+        best = torch.where(inside, value + scores[:, t], best)
+        back = torch.cat([back, torch.where(inside, before, same).unsqueeze(1)], 1)
+    label = best.argmax(1, keepdim=True)
+    path = label
+    for t in range(scores.size(1) - 1):
+        label = back[:, scores.size(1) - 1 - t].gather(1, label)
+        path = torch.cat([label, path], 1)
+    return path
+
+
 def log_partition(scores: Tensor, transitions: Tensor, lengths: Tensor) -> Tensor:
     """log Z (B,) of chains with scores (B, T, L), which include b and e, and `lengths` (B,); 0 for a length of 0."""
     return _LogPartition.apply(scores, transitions, lengths)

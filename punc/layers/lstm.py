@@ -61,6 +61,18 @@ class PeepholeLSTM(nn.Module):
         outputs, cell = _Recurrence.apply(gate_inputs, self.hidden_weight, self.peepholes, *state)
         return outputs, (outputs[-1], cell)
 
+    def one_step(self, gate_inputs: Tensor, state: tuple[Tensor, ...]) -> State:
+        """One step in plain operations, for exporters: gate inputs (B, 4H), (h, c) → (h, c)."""
+        hidden, cell = state
+        i, f, g, o = (gate_inputs + hidden @ self.hidden_weight).chunk(4, dim=1)
+        if self.bias is not None:
+            bias_i, bias_f, bias_g, bias_o = self.bias.chunk(4)
+            i, f, g, o = i + bias_i, f + bias_f, g + bias_g, o + bias_o
+        in_peephole, forget_peephole, out_peephole = self.peepholes
+        i, f = torch.sigmoid(i + in_peephole * cell), torch.sigmoid(f + forget_peephole * cell)
+        cell = f * cell + i * g.tanh()
+        return torch.sigmoid(o + out_peephole * cell) * cell.tanh(), cell
+
     def stepper(self) -> "Stepper":
         """The layer for one stream, one step at a time."""
         return Stepper(self)

@@ -129,7 +129,7 @@ class BidirectionalStack(nn.Module):
         steps = torch.arange(inputs.shape[1], device=inputs.device)
         ends = lengths.unsqueeze(1)
         reversed_steps = torch.where(steps < ends, ends - 1 - steps, steps)  # (B, T), its own inverse
-        rows = torch.arange(len(inputs), device=inputs.device).unsqueeze(1)
+        rows = torch.arange(inputs.shape[0], device=inputs.device).unsqueeze(1)
         for ahead, back in zip(self.forwards, self.backwards):
             inputs = self.dropout(inputs)
             inputs = torch.cat([ahead(inputs)[0], back(inputs[rows, reversed_steps])[0][rows, reversed_steps]], dim=2)

@@ -41,6 +41,7 @@ class Spelling(nn.Module):
         self.forwards = nn.LSTM(character_dim, character_hidden_dim, batch_first=True)
         self.backwards = nn.LSTM(character_dim, character_hidden_dim, batch_first=True)
         self._kept: tuple[Tensor, Tensor] | None = None
+        self._all: Tensor | None = None  # the vectors of all words, for `traceable`
 
     def initialize_from_vocabulary(self, vocabulary: Vocabulary, characters_from: int | None = None) -> None:
         """Set the spelling of each word.
@@ -53,10 +54,12 @@ class Spelling(nn.Module):
 
     def train(self, mode: bool = True) -> "Spelling":
         self._kept = None  # computed with other weights
+        if mode:  # exporters set a model to evaluation once more
+            self._all = None
         return super().train(mode)
 
     def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
-        self._kept = None
+        self._kept = self._all = None
         super()._load_from_state_dict(*args, **kwargs)
 
     def forward(self, words: Tensor) -> Tensor:
@@ -73,6 +76,16 @@ class Spelling(nn.Module):
         if len(new):
             vectors[new], known[new] = self.read(new), True
         return nn.functional.embedding(words, vectors)
+
+    def traceable(self, words: Tensor) -> Tensor:
+        """As `forward`, for exporters: what it makes of all words is a table, which becomes a constant.
+
+        The first call computes it. An exporter cannot follow that, so it has to call this once before.
+        """
+        if self._all is None:
+            with torch.no_grad():
+                self._all = torch.cat([self.read(part) for part in torch.arange(len(self.table)).split(1 << 12)])
+        return nn.functional.embedding(words, self._all)
 
     def read(self, words: Tensor) -> Tensor:
         """Words (N,) → vectors (N, size). Words of similar length are read together."""

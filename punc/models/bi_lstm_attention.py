@@ -40,3 +40,12 @@ class Model(NeuralModel):
         line, lengths = with_ends(tokens)  # END has a state, but is not part of the text
         hidden = self.lstms(self.embedding(line), lengths + 1)[:, :-1]  # (B, T, 2H)
         return self.output(self.attention(hidden, lengths)), ()
+
+    def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
+        line, lengths = with_ends(tokens)
+        hidden = self.lstms(self.embedding(line), lengths + 1)[:, :-1]
+        weights, reach = self.attention.weights(hidden, lengths), self.attention.reach
+        around = nn.functional.pad(hidden, (0, 0, reach, reach))
+        parts = [weights[:, :, shift:shift + 1] * around[:, shift:shift + tokens.shape[1]]
+                 for shift in range(2 * reach + 1)]  # as `averages`, state after state
+        return self.output(sum(parts[1:], parts[0])), ()

@@ -15,11 +15,13 @@ Decoding takes the most probable sequence of labels, (3) and (4). The posterior 
 with the highest marginals have the most correct slots on average; the best sequence is most often correct as a whole.
 """
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
 from punc.base.errors import InputError, check_probability
-from punc.layers.crf import LinearChain
+from punc.layers.crf import LinearChain, viterbi_steps
 from punc.layers.lstm_stack import BidirectionalStack, with_ends
 from punc.layers.spelling import Spelling
 from punc.layers.window import WordVectors
@@ -88,6 +90,22 @@ class Model(NeuralModel):
         indices = word_indices(tokens, self.characters_from)
         scores = self._scores(words_at(tokens, indices, self.characters_from), tokens, indices)
         return scores.new_zeros(*tokens.shape, scores.shape[2]).scatter(1, expanded(indices, scores), scores), ()
+
+    def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
+        if self.characters_from is not None:
+            raise InputError("characters as tokens cannot be exported", "train the model on a store of words")
+        line, lengths = with_ends(tokens)
+        inputs = self.vectors(line)
+        if self.spelling:
+            inputs = torch.cat([inputs, self.spelling.traceable(line)], dim=2)
+        scores = self.output(self.lstms(inputs, lengths + 1)[:, :-1])
+        return self.chain.scores(scores, lengths) if self.chain else scores, ()
+
+    def traceable_best(self, logits: Tensor, tokens: Tensor) -> Tensor:
+        """As `best_sequence`, for exporters; arguments as in `traceable`."""
+        assert self.chain, "not sequential"
+        loops: Any = torch.jit.script(viterbi_steps)  # else the exporter would unroll its loops
+        return loops(logits, self.chain.transitions, with_ends(tokens)[1])
 
     def _scores(self, words: Tensor, tokens: Tensor | None, indices: Tensor | None = None) -> Tensor:
         """The scores (B, T, L) of the labels of words (B, T); their indices in tokens that are characters too."""

@@ -13,6 +13,7 @@ are an option.
 from functools import lru_cache
 
 import numpy as np
+import torch
 from torch import Tensor, nn
 
 from punc.layers.lstm import PeepholeLSTM
@@ -61,6 +62,17 @@ class Model(NeuralModel):
         if self.pauses:
             gate_inputs = gate_inputs + self.pauses(pauses, tokens) @ pause_weight
         return self.lstm.recur(gate_inputs, state)
+
+    def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
+        state = self.one_step(tokens, pauses, state)
+        return self.output(state[0]).unsqueeze(1), state
+
+    def one_step(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, Tensor]:
+        """One step (B, 1) as in `traceable` → the state h = y1, c after it, (B, H) each."""
+        inputs = self.embedding(tokens[:, 0]).tanh()
+        if self.pauses:
+            inputs = torch.cat([inputs, self.pauses(pauses, tokens)[0]], dim=1)
+        return self.lstm.one_step(inputs @ self.lstm.input_weight, state)
 
     def stepper(self) -> "Stepper":
         return Stepper(self)

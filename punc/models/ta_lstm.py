@@ -54,6 +54,14 @@ class Model(NeuralModel):
         hidden, state = self.lstm(features, state[2:])
         return self.output(hidden).transpose(0, 1), (*text_state, *state)
 
+    def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
+        text_state = self.text.one_step(tokens, pauses, state[:2])
+        features = text_state[0]
+        if self.pauses:
+            features = torch.cat([features, self.pauses(pauses, tokens)[0]], dim=1)
+        hidden, cell = self.lstm.one_step(features @ self.lstm.input_weight, state[2:])
+        return self.output(hidden).unsqueeze(1), (*text_state, hidden, cell)
+
     def stepper(self) -> "Stepper":
         return Stepper(self)
 

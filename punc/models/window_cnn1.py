@@ -40,5 +40,7 @@ class Model(WindowModel):
 
     def _maximum(self, words: Tensor, filters: Any) -> Tensor:
         """The maximum of each filter. On five words, one product is twice as fast as a convolution."""
+        if torch.jit.is_tracing():  # exporters know no unfold of such inputs
+            return filters(words.transpose(1, 2)).amax(2).tanh()
         runs = words.unfold(1, filters.kernel_size[0], 1).flatten(2)  # (B·T, m − h + 1, n·h)
         return nn.functional.linear(runs, filters.weight.flatten(1), filters.bias).amax(1).tanh()

@@ -1,7 +1,8 @@
-"""Packed models: a trained model in a few small files, and its decoding in NumPy. Only `pack` imports torch.
+"""Models outside PyTorch: packed ones in a few small files, decoded in NumPy; ONNX. `pack`, `export` import torch.
 
 What other packages and programs use:
 
+    export   export: a neural model as an ONNX file
     model    PackedModel, load_packed: a packed model, ready to punctuate
     pack     pack: a trained model, packed
     shipped  CASING, DEFAULT_LIVE, find_model, is_packed, model_files: models by name or directory

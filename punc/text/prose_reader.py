@@ -20,7 +20,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from punc.base.errors import InputError
-from punc.base.files import read_lines
+from punc.base.files import atomic_file, read_lines
 from punc.data.labels import LabelSet, with_capital
 from punc.data.tables import FORBIDDEN
 
@@ -88,6 +88,12 @@ class Clitics:
         self.tokens = frozenset(self.ends + self.beginnings)
         if not self.tokens and not self.words:
             raise InputError("no rule", "write an end as n't, a beginning as l', or WORD PART PART", path)
+
+    def write(self, path: str | os.PathLike) -> None:
+        """Write a file of the same rules."""
+        with atomic_file(path) as file:
+            file.writelines(f"{rule} {' '.join(parts)}\n" for rule, parts in self.words.items())
+            file.writelines(f"{rule}\n" for rule in (*self.beginnings, *self.ends))
 
     def split(self, word: str) -> list[str]:
         """The parts of a word. Parts made of the word's own letters keep its case."""

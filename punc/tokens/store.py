@@ -3,6 +3,7 @@
     STORE/vocab               one token a line; the line is its id: <unk>, </s>, then the most frequent first
     STORE/token_type          the tokenizer's name, if it is not `word` (see `tokenizer`)
     STORE/pieces.model        only for subwords: the model that cuts words into pieces
+    STORE/clitics             the rules by which words of the text were split, if any: models split their input so
     STORE/labels.txt          the label set
     STORE/conf                --name=value lines: the token type and the other options
     STORE/<set>/ids.npy       int32 (N,), the tokens of all streams, end to end
@@ -25,14 +26,16 @@ from punc.base.errors import InputError, one_line
 from punc.base.files import atomic_dir, is_unfinished, read_blocks, read_lines, unchanged
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
+from punc.text.prose_reader import Clitics
 from punc.tokens.joined import join_sets, parse_joins
 from punc.tokens.store_set import SET_FILES, StoreSet, check_numbers, read_set, write_set
-from punc.tokens.tokenizer import Tokenizer, read_tokenizer, tokenizer_class
+from punc.tokens.tokenizer import CLITICS, Tokenizer, read_tokenizer, tokenizer_class
 
 logger = logging.getLogger(__name__)
-FILES = ("vocab", "token_type", "pieces.model", "labels.txt", "conf")
+FILES = ("vocab", "token_type", "pieces.model", "clitics", "labels.txt", "conf")
+ONE_TOKEN = ("word", "class", "form")  # token types in which a word is one token
 LONGEST_PATH = 10_000  # characters
-STALE = ("token_type", "pieces.model", *(f"*/{name}" for name in SET_FILES))  # files of an older store
+STALE = ("token_type", "pieces.model", "clitics", *(f"*/{name}" for name in SET_FILES))  # files of an older store
 
 
 class Store:
@@ -114,6 +117,7 @@ class StorePlan:
     tokenizer   that of the vocabulary to use; None: a new one is made
     train       the sets whose words make the vocabulary
     label_set   the label set
+    clitics     the rules by which the words of the sets were split; None: they were not
     conf        the content of the store's conf; it depends on all options and inputs
     """
 
@@ -125,6 +129,7 @@ class StorePlan:
     tokenizer: Tokenizer | None
     train: list[DataDir]
     label_set: LabelSet
+    clitics: Clitics | None
     conf: str
 
     def finished(self, path: Path) -> bool:
@@ -135,7 +140,7 @@ class StorePlan:
 def plan_store(path: Path | None, data_dirs: Sequence[str | os.PathLike], labels: str | os.PathLike,
                token_type: str = "word", vocab_size: int | None = None, min_count: int = 1,
                vocab: str | os.PathLike | None = None, train: str | None = None, nj: int = 2,
-               joins: Sequence[str] = ()) -> StorePlan:
+               joins: Sequence[str] = (), clitics: str = "") -> StorePlan:
     """Check the arguments of `make_store`; `path` None: of a part. Raises InputError for options that do not fit."""
     sets, kind = _name_sets(data_dirs), tokenizer_class(token_type)
     vocab_size = kind.vocab_size if vocab_size is None else vocab_size
@@ -150,15 +155,17 @@ def plan_store(path: Path | None, data_dirs: Sequence[str | os.PathLike], labels
     label_set = LabelSet.read(labels)
     tokenizer = kind.read(vocab) if vocab else None
     joined = parse_joins(joins, list(sets))
-    conf = _conf(token_type, vocab_size, min_count, vocab, train, labels, sets, joins)
+    if clitics and token_type not in ONE_TOKEN:
+        raise InputError(f"--clitics with {token_type} tokens", f"leave it out; it is for {', '.join(ONE_TOKEN)}")
+    conf = _conf(token_type, vocab_size, min_count, vocab, train, labels, sets, joins, clitics)
     return StorePlan(sets, joined, kind, vocab_size, min_count, tokenizer, [sets[name] for name in train.split(",")],
-                     label_set, conf)
+                     label_set, Clitics(clitics) if clitics else None, conf)
 
 
 def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], labels: str | os.PathLike,
                token_type: str = "word", vocab_size: int | None = None, min_count: int = 1,
                vocab: str | os.PathLike | None = None, train: str | None = None, nj: int = 2,
-               joins: Sequence[str] = ()) -> None:
+               joins: Sequence[str] = (), clitics: str = "") -> None:
     """Make a store of data directories; each becomes a set of its name.
 
     labels      file of the label set
@@ -169,12 +176,13 @@ def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], 
     train       sets whose words make the vocabulary, with commas between; None: the first
     nj          processes; the store does not depend on it
     joins       more sets, each NAME=SET,SET,…: those sets end to end
+    clitics     file of the rules by which the words of the data directories were split; models keep them
 
     Does nothing if the store is finished and neither the options nor the inputs (size and time of each table) have
     changed. Raises InputError for options that do not fit, and for errors in the data directories.
     """
     path = Path(path)
-    plan = plan_store(path, data_dirs, labels, token_type, vocab_size, min_count, vocab, train, nj, joins)
+    plan = plan_store(path, data_dirs, labels, token_type, vocab_size, min_count, vocab, train, nj, joins, clitics)
     if plan.finished(path):
         logger.info("%s: finished, and its inputs have not changed", path)
         return
@@ -194,6 +202,8 @@ def new_store(path: Path, plan: StorePlan) -> Iterator[Path]:
         yield tmp
         join_sets(tmp, plan.joined)
         plan.label_set.write(tmp / "labels.txt")
+        if plan.clitics:
+            plan.clitics.write(tmp / CLITICS)
         (tmp / "conf").write_text(plan.conf, encoding="utf-8")
 
 
@@ -209,12 +219,14 @@ def _name_sets(data_dirs: Sequence[str | os.PathLike]) -> dict[str, DataDir]:
 
 
 def _conf(token_type: str, vocab_size: int, min_count: int, vocab: str | os.PathLike | None, train: str,
-          labels: str | os.PathLike, sets: dict[str, DataDir], joins: Sequence[str]) -> str:
+          labels: str | os.PathLike, sets: dict[str, DataDir], joins: Sequence[str], clitics: str) -> str:
     """The options as a conf file, with the size and time of each input in comments."""
     given = [vocab] if vocab else []
+    rules = [clitics] if clitics else []
     lines = [f"--token-type={token_type}", f"--vocab-size={vocab_size}", f"--min-count={min_count}", f"--train={train}",
-             *(f"--vocab={file}" for file in given), *(f"--join={join}" for join in joins)]
-    for file in (labels, *given, *(d.path / table for d in sets.values() for table in d.tables)):
+             *(f"--vocab={file}" for file in given), *(f"--join={join}" for join in joins),
+             *(f"--clitics={file}" for file in rules)]
+    for file in (labels, *given, *rules, *(d.path / table for d in sets.values() for table in d.tables)):
         state = os.stat(file)
         lines.append(f"# {one_line(os.path.abspath(file), LONGEST_PATH)} {state.st_size} bytes {state.st_mtime_ns}")
     if wrong := next((line for line in lines if "\n" in line), None):

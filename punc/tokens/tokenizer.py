@@ -6,6 +6,7 @@ It is one file in punc/tokens/tokenizers; nothing is registered. A store or a mo
     vocab          one token a line
     token_type     the tokenizer's name; missing if that is `word`
     pieces.model   only for subwords: the model that cuts words into pieces
+    clitics        the rules by which the words of the training text were split (`text.prose_reader.Clitics`), if any
 """
 
 import importlib
@@ -14,6 +15,7 @@ import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -24,11 +26,13 @@ from punc.base.files import atomic_file, read_lines
 from punc.base.jobs import Share
 from punc.base.lookup import Tokens
 from punc.data.datadir import DataDir
+from punc.text.prose_reader import Clitics
 from punc.tokens import tokenizers
 from punc.tokens.vocabulary import END, Vocabulary, count_words
 from punc.tokens.word_counts import read_word_counts, write_word_counts
 
 CACHED = 1 << 13  # words whose tokens a `word_encoder` remembers
+CLITICS = "clitics"  # the file of a directory with the rules that split words
 DEFAULT = "word"  # the token type of a directory without a file token_type
 
 
@@ -54,6 +58,7 @@ class Tokenizer(ABC):
     ends_with_end  whether the last token of a stream is END; if not, readers of a stream append END
     summary        how `punc make-store` reports a set, a format of {words}, {tokens}, {streams}, {lost}, {percent}
     vocabulary     the tokens
+    clitics        the rules by which the words of the training text were split; None: they were not
     """
 
     token_type: ClassVar[str]
@@ -62,6 +67,7 @@ class Tokenizer(ABC):
     ends_with_end: ClassVar[bool] = False
     summary: ClassVar[str] = "{words} words in {streams} streams, {percent:.2f} % unknown"
     vocabulary: Vocabulary
+    clitics: Clitics | None = None
 
     @classmethod
     @abstractmethod
@@ -109,6 +115,10 @@ class Tokenizer(ABC):
         if self.token_type != DEFAULT:
             with atomic_file(directory / "token_type") as file:
                 file.write(f"{self.token_type}\n")
+        if self.clitics:
+            self.clitics.write(directory / CLITICS)
+        else:
+            (directory / CLITICS).unlink(missing_ok=True)
 
     @abstractmethod
     def encode(self, words: Sequence[str]) -> Encoding:
@@ -117,6 +127,25 @@ class Tokenizer(ABC):
     def word_encoder(self) -> Callable[[str], Sequence[int]]:
         """A fast `encode` for words that come one by one: the ids of a word. It remembers some words."""
         return lru_cache(CACHED)(lambda word: self.encode((word,)).ids.tolist())
+
+    def encode_input(self, words: Sequence[str]) -> Encoding:
+        """The tokens of words as they come in: each is split as the training text was, and its slot is its last part's.
+
+        isn't is the tokens of `is n't`. Words that are split already stay as they are.
+        """
+        if not self.clitics:
+            return self.encode(words)
+        split = lru_cache(CACHED)(self.clitics.split)
+        parts = [split(word) for word in words]
+        encoding = self.encode(list(chain.from_iterable(parts)))
+        lasts = np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts))) - 1
+        return encoding._replace(slots=encoding.slots[lasts])
+
+    def input_encoder(self) -> Callable[[str], Sequence[int]]:
+        """As `word_encoder`, for words as they come in: see `encode_input`."""
+        if not self.clitics:
+            return self.word_encoder()
+        return lru_cache(CACHED)(lambda word: self.encode_input((word,)).ids.tolist())
 
     @abstractmethod
     def text_encoder(self) -> Callable[[Tokens], Encoding]:
@@ -150,7 +179,10 @@ def read_tokenizer(directory: str | os.PathLike) -> Tokenizer:
         kind = tokenizer_class(token_type)
     except InputError as error:
         raise InputError(error.what, error.remedy, path) from None
-    return kind.read(Path(directory) / "vocab")
+    tokenizer = kind.read(Path(directory) / "vocab")
+    if (Path(directory) / CLITICS).is_file():
+        tokenizer.clitics = Clitics(Path(directory) / CLITICS)
+    return tokenizer
 
 
 def encode_streams(tokenizer: Tokenizer, words: Sequence[str], bounds: Sequence[int]) -> tuple[Encoding, np.ndarray]:
@@ -160,7 +192,7 @@ def encode_streams(tokenizer: Tokenizer, words: Sequence[str], bounds: Sequence[
 
     Returns an Encoding, and int64 offsets: stream i has the tokens [offsets[i]:offsets[i + 1]].
     """
-    encoding = tokenizer.encode(words)
+    encoding = tokenizer.encode_input(words)
     offsets = np.append(0, encoding.slots + 1)[bounds]
     if tokenizer.ends_with_end:
         encoding.ids[offsets[1:] - 1] = END

@@ -86,6 +86,20 @@ class ContextModel(LSTMModel):
         hidden = nn.functional.pad(hidden, (0, 0, tokens.shape[1] - steps, 0))
         return self.output(hidden), (line[:, max(0, line.shape[1] - around):], *lstm_state)
 
+    def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
+        """The state: the last before + ahead tokens, less END; how many were read; h and c of the LSTMs."""
+        kept, count, *lstm_state = state
+        line = torch.cat([kept + END, tokens], dim=1)
+        hidden, after = self.lstms(self.features(line), (lstm_state[0], lstm_state[1]))
+        starts = (count >= self.ahead).unsqueeze(0)  # (1, B, 1): until then, the LSTMs stand still
+        h, c = (torch.where(starts, new, old) for new, old in zip(after, lstm_state))
+        return self.output(hidden), (line[:, 1:] - END, count + 1, h, c)
+
+    def traceable_state(self, batch: int) -> State:
+        zeros = torch.zeros(batch, self.before + self.ahead, dtype=torch.int64, device=self.device)
+        count = torch.zeros(batch, 1, dtype=torch.int64, device=self.device)
+        return zeros, count, *(torch.zeros_like(tensor) for tensor in self.lstms.initial_state(batch))
+
     def stepper(self) -> "ContextStepper":
         return ContextStepper(self)
 

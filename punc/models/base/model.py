@@ -78,6 +78,10 @@ class Model(nn.Module):
         """The most probable sequence of labels (B, T) by a `sequential` model; arguments as of `log_posteriors`."""
         raise NotImplementedError
 
+    def traceable_best(self, logits: Tensor, tokens: Tensor) -> Tensor:
+        """As `best_sequence`, for exporters (see `NeuralModel.traceable`); any labels past the end of a text."""
+        raise NotImplementedError
+
     def loss(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
         """The mean loss of the slots: logits (B, T, L), labels (B, T) with −1 where there is no slot.
 

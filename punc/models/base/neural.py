@@ -33,6 +33,17 @@ class NeuralModel(Model):
         """Mean cross-entropy of the slots."""
         return nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), weights, ignore_index=-1)
 
+    def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
+        """As `forward`, in operations that an exporter can follow: none depends on values or on the numbers B and T.
+
+        A model with a look-ahead gets one step, T = 1, and a state as that of `traceable_state`.
+        """
+        return self.forward(tokens, pauses, state)
+
+    def traceable_state(self, batch: int) -> State:
+        """The state before a stream for `traceable`: zeros, each tensor its own, with the batch as dimension 0 or 1."""
+        return tuple(torch.zeros_like(tensor) for tensor in self.initial_state(batch))
+
     def stepper(self) -> "Stepper | LinearStepper":
         """The model one token at a time. This one calls `forward`; a model may have a faster one."""
         return Stepper(self)

@@ -1,5 +1,6 @@
 """Models that see a window of words around the slot and nothing else."""
 
+import torch
 from torch import Tensor
 
 from punc.layers.costs import squared_error
@@ -7,7 +8,7 @@ from punc.layers.fully_connected import FullyConnected
 from punc.layers.window import WindowInput, WordVectors
 from punc.models.base.model import State
 from punc.models.base.neural import NeuralModel
-from punc.tokens.vocabulary import Vocabulary
+from punc.tokens.vocabulary import END, Vocabulary
 
 
 class WindowModel(NeuralModel):
@@ -53,6 +54,14 @@ class WindowModel(NeuralModel):
     def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
         vectors, state = self.input(tokens, state)
         return self.logits(vectors), state
+
+    def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
+        """The state: the last m − 1 tokens, less END."""
+        line = torch.cat([state[0] + END, tokens], dim=1)  # (B, m)
+        before, after = line[:, :self.input.last + 1], line[:, self.input.last + 1:]
+        previous = (before == END).long().flip(1).cumsum(1).flip(1) > 0  # as WindowInput has it
+        words = torch.cat([before.masked_fill(previous, END), after], dim=1)
+        return self.logits(self.input.vectors(words).unsqueeze(1)), (line[:, 1:] - END,)
 
     def loss(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
         """Equation (1) or cross-entropy, the mean over slots."""

@@ -1,0 +1,72 @@
+"""What is written after words, for subtitles and paragraphs: where sentences end, and which words belong together.
+
+Written words tell what they are: a name's words begin with capitals, a number has digits, an initial is one capital
+with a point. So the rules hold for any language. The words of which numbers are spelled out are in number_words.txt.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from punc.base.files import read_lines
+from punc.data.labels import LabelSet, with_capital
+
+NO_MARK, MARK, SENTENCE_END = 0, 1, 2  # what is written after a word
+
+
+def marks_after(words: Sequence[str], labels: np.ndarray, label_set: LabelSet) -> np.ndarray:
+    """NO_MARK, MARK or SENTENCE_END after each word, int8 (N,), given the written words and label numbers (N,).
+
+    An initial before a capital ends no sentence, nor does a point between two digits: `mister E. G. Wakefield` is one
+    sentence, and so is `version 2. 5`. After `plan B.`, a new sentence is taken for a part of the same one.
+    """
+    ends = label_set.sentence_ends
+    kinds = [SENTENCE_END if label.name in ends else MARK if label.mark else NO_MARK for label in label_set]
+    marks = np.array(kinds, np.int8)[labels]
+    at = np.flatnonzero(marks[:-1] == SENTENCE_END).tolist()
+    marks[[i for i in at if _goes_on(words[i], words[i + 1])]] = NO_MARK
+    return marks
+
+
+def _goes_on(word: str, following: str) -> bool:
+    """Whether a name or a number goes on after a word with the mark of a sentence end."""
+    if len(word) < 2 or word[-1] != ".":
+        return False
+    return (len(word) == 2 and word[0].isupper() and following[0].isupper()) or \
+        (word[-2].isdigit() and following[0].isdigit())
+
+
+def tied(words: Sequence[str], marks: np.ndarray) -> np.ndarray:
+    """Whether a name or a number goes on after each word, bool (N,): a line should not end there.
+
+    A name goes on from a capital to a capital or a digit, without a mark between: Ada Lovelace, April 14. A number goes
+    on after a digit, 10 million, and between the words of which it is spelled, two hundred and one.
+
+    words, marks   as in `marks_after`
+    """
+    begins = [word[0] for word in words]
+    capitals = np.fromiter(map(str.isupper, begins), bool, len(words))
+    digits = np.fromiter(map(str.isdigit, begins), bool, len(words))
+    numbers = np.fromiter((word[-1].isdigit() for word in words), bool, len(words))
+    known, joining = number_words()
+    spelled = np.fromiter(map(known.__contains__, words), bool, len(words))
+    between = np.fromiter(map(joining.__contains__, words), bool, len(words))
+    following = np.zeros(len(words), bool)
+    at = np.flatnonzero((spelled | between)[:-1])
+    following[at] = [words[i + 1].rstrip(".,?!;:") in known for i in at.tolist()]  # the last one may have a mark
+    # `hundred` before `and one`, and `and` before `one`
+    joined = spelled & np.append((between & following)[1:], False)
+    joined |= np.append(False, joined[:-1])
+    inside = numbers | (capitals & np.append((capitals | digits)[1:], False)) | (spelled & following) | joined
+    return (marks == NO_MARK) & inside
+
+
+@cache
+def number_words() -> tuple[frozenset[str], frozenset[str]]:
+    """The words of which numbers are spelled, and those that stand between two of them; also with a capital."""
+    lines = [line.split() for _, line in read_lines(Path(__file__).with_name("number_words.txt"))]
+    groups = [line[0] for line in lines if len(line) == 1], [line[1] for line in lines if len(line) == 2]
+    spelled, between = (frozenset(form for word in group for form in (word, with_capital(word))) for group in groups)
+    return spelled, between

@@ -1,0 +1,117 @@
+"""Cues that would be too short to read are lengthened: the words of two cues are shared anew, or the times moved.
+
+Speech gives such a cue where a short sentence, or the rest of one, is followed by more speech at once. In this order:
+
+1. It is joined with the cue before or after it, if two lines hold both.
+2. Its words and those of a cue next to it are cut at another place, where both parts are long enough.
+3. It is shown up to SHIFT seconds before its first word, or the next cue up to SHIFT seconds late.
+
+What then is still short lies between changes of the speaker.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+LEAST = 1.0  # s; a shorter cue is too short to read
+SHIFT = 0.4  # s; an eye does not see that text and voice are so far apart
+MARK_WORTH = 84.0  # characters; a cut at a mark may make the parts so unequal, one at a pause half as much
+
+Cue = tuple[int, int]  # the first word, and the end
+Span = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+class ShortCues:
+    """Cues of words, of which short ones take words from their neighbours.
+
+    reach    (first words, ends) → the first word that two lines from each cannot hold, at most the end
+    length   (first words, ends) → characters
+    begins   (N,) seconds from the start of the recording
+    until    (N,) seconds: when the word after each begins; infinite after a recording's last one
+    bounds   bool (N,): where a cue must end
+    rank     (N,): how good it is that a cue ends after each word
+    """
+
+    def __init__(self, reach: Span, length: Span, begins: np.ndarray,
+                 until: np.ndarray, bounds: np.ndarray, rank: np.ndarray):
+        self._reach, self._length, self._rank = reach, length, rank
+        self._begins, self._until, self._bounds = begins, until, bounds
+
+    def lengthened(self, first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The first word and the end (C,) of each cue → those of the cues after steps 1 and 2."""
+        if not (self._until[last - 1] - self._begins[first] < LEAST).any():
+            return first, last
+        done: list[tuple[int, int]] = []
+        waiting = list(zip(first.tolist(), last.tolist()))[::-1]
+        while waiting:
+            cue = waiting.pop()
+            before = done[-1] if done and not self._bounds[cue[0] - 1] else None
+            after = waiting[-1] if waiting and not self._bounds[cue[1] - 1] else None
+            shared = self._shared(before, cue, after) if self._is_short(*cue) else None
+            if not shared:
+                done.append(cue)
+                continue
+            (waiting if shared[-1][1] > cue[1] else done).pop()
+            waiting += shared[::-1]
+        firsts, lasts = np.array(done, np.int64).T
+        return firsts, lasts
+
+    def _shared(self, before: Cue | None, cue: Cue, after: Cue | None) -> list[Cue]:
+        """One cue, or two, of the words of a cue and of one next to it; none if that makes no cue long enough."""
+        pairs = [(one, other) for one, other in ((before, cue), (cue, after)) if one and other]
+        whole = [(self._joint(one[0], one[1], other[1]), one[0], other[1]) for one, other in pairs
+                 if self._fits(one[0], other[1])]
+        if whole:
+            _, first, last = max(whole)
+            return [(first, last)]
+        cuts = [(*self._cut(one[0], other[1]), one[0], other[1]) for one, other in pairs]
+        score, at, first, last = max(cuts, default=(-np.inf, 0, 0, 0))
+        return [(first, at), (at, last)] if score > -np.inf else []
+
+    def _is_short(self, first: int, last: int) -> bool:
+        return bool(self._until[last - 1] - self._begins[first] < LEAST)
+
+    def _fits(self, first: int, last: int) -> bool:
+        return bool(self._reach(np.array([first]), np.array([last]))[0] == last)
+
+    def _joint(self, first: int, middle: int, last: int) -> tuple[float, int]:
+        """How good it is to join two cues: no good end between them, then little text."""
+        return -self._rank[middle - 1], -int(self._length(np.array([first]), np.array([last]))[0])
+
+    def _cut(self, first: int, last: int) -> tuple[float, int]:
+        """How good the best place to cut these words into two cues is, and where; minus infinity if there is none."""
+        at = np.arange(first + 1, last)
+        left, right = np.full_like(at, first), np.full_like(at, last)
+        good = self._until[at - 1] - self._begins[first] >= LEAST
+        good &= self._until[last - 1] - self._begins[at] >= LEAST
+        good &= (self._reach(left, at) == at) & (self._reach(at, right) == right)
+        unequal = np.abs(self._length(left, at) - self._length(at, right))
+        scores = np.where(good, self._rank[at - 1] * MARK_WORTH - unequal, -np.inf)
+        best = int(scores.argmax())
+        return float(scores[best]), int(at[best])
+
+
+def moved(starts: np.ndarray, stops: np.ndarray, spoken: np.ndarray, zeros: np.ndarray,
+          gap: int) -> tuple[np.ndarray, np.ndarray]:
+    """Step 3: begins and ends (C,) of cues in milliseconds, of which short ones begin earlier or end later.
+
+    spoken   (C,) when the last word of each cue ends
+    zeros    (C,) when the recording of each cue begins; recordings follow each other, far apart
+    gap      a shorter time without a cue is closed
+    """
+    least, shift = round(1000 * LEAST), round(1000 * SHIFT)
+    starts, stops = starts.copy(), stops.copy()
+    for i in np.flatnonzero(stops - starts < least).tolist():
+        free = max(zeros[i], spoken[i - 1], starts[i - 1] + least) if i else zeros[i]
+        early = max(0, min(least - (stops[i] - starts[i]), shift, starts[i] - free))
+        starts[i] -= early
+        if early and i and starts[i] - stops[i - 1] < gap:
+            stops[i - 1] = starts[i]
+        missing = least - (stops[i] - starts[i])
+        if missing > 0:  # so the next cue begins where this one ends
+            following = starts[i + 2] if i + 2 < len(starts) else starts[i + 1] + 2 * least
+            late = max(0, min(missing, shift, following - starts[i + 1] - least))
+            stops[i] += late
+            starts[i + 1] += late
+            stops[i + 1] = max(stops[i + 1], starts[i + 1] + min(least, following - starts[i + 1]))
+    return starts, stops
