@@ -1,13 +1,3 @@
-# Puts `punc` and utils/ on PATH, and sets up what is missing. Every recipe sources it (`. ../../path.sh`); so can you, in
-# bash, from any directory.
-# shellcheck shell=bash
-
-PUNC_ROOT=$(CDPATH='' cd -- "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
-bash "$PUNC_ROOT/utils/setup.sh" || return 1
-export PUNC_ROOT
-case :$PATH: in
-  *":$PUNC_ROOT/.venv/bin:$PUNC_ROOT/utils:"*) ;;
-  *) export PATH=$PUNC_ROOT/.venv/bin:$PUNC_ROOT/utils:$PATH ;;
-esac
-# sort and join order bytes, as Kaldi expects; Python still reads and writes UTF-8.
-export LC_ALL=C PYTHONUTF8=1 PYTHONIOENCODING=utf-8
+PUNC_ROOT=/work/english/code
+export PUNC_ROOT PATH=/work/english/bin:/work/ci5/main/.venv/bin:$PUNC_ROOT/utils:$PATH PYTHONPATH=/work/english/code${PYTHONPATH:+:$PYTHONPATH}
+export LC_ALL=C PYTHONUTF8=1 PYTHONIOENCODING=utf-8 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
