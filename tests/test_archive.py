@@ -57,6 +57,7 @@ def test_read_arrays_broken_file_is_an_error(tmp_path, content):
 
 
 @pytest.mark.parametrize(("shape", "name"), [((7,), "a"), ((100, 100), "a.scale")])
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("number", [np.nan, np.inf])
 def test_read_arrays_numbers_that_are_none_are_an_error(tmp_path, shape, name, number):
     array = np.ones(shape)

@@ -1,4 +1,4 @@
-"""The benches of tests/bench, which the tests do not run: what they import from punc is there."""
+"""What the benches and the scripts of recipes, which the tests do not all run, import from punc is there."""
 
 import ast
 import importlib
@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-BENCHES = sorted(Path(__file__).with_name("bench").glob("*.py"))
+ROOT = Path(__file__).parents[1]
+PATTERNS = ("tests/bench/*.py", "egs/*/local/*.py", "utils/*.py")
+FILES = sorted(path for pattern in PATTERNS for path in ROOT.glob(pattern))
 
 
 def names_of(path):
@@ -17,8 +19,8 @@ def names_of(path):
             yield from ((node.module, alias.name) for alias in node.names)
 
 
-@pytest.mark.parametrize("path", BENCHES, ids=lambda path: path.stem)
-def test_bench_imports_exist(path):
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_of_punc_exist(path):
     for module, name in names_of(path):
         if not hasattr(importlib.import_module(module), name):
             assert importlib.util.find_spec(f"{module}.{name}"), f"{module} has no {name}"

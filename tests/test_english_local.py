@@ -7,9 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from punc import load
 from punc.base.errors import InputError
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
+from punc.runtime.shipped import CASING, find_model, shipped
+from punc.text.casing import read_casing
 
 RECIPE = Path(__file__).parents[1] / "egs" / "english"
 FOLDERS = [str(RECIPE / "local"), str(RECIPE.parent / "earnings" / "local")]
@@ -160,3 +163,10 @@ def test_tune_scale_f1(local):
 def test_clitics_are_those_of_the_file(local):
     assert Counter(local["join_clitics"].CLITICS) == Counter(
         (RECIPE.parent / "europarl_ted/conf/clitics.txt").read_text(encoding="utf-8").split())
+
+
+def test_models_that_ship_write_i_with_a_capital():
+    capitals = read_casing(RECIPE / "conf/caps.txt")
+    for model in shipped():
+        assert read_casing(find_model(model) / CASING).items() >= capitals.items()
+    assert {"I", "I'm"} <= set(load("en-live").punctuate("and i said i'm here").split())

@@ -203,6 +203,9 @@ def test_learn_casing_restores_prose(tmp_path):
     run = [sys.executable, RECIPE / "local/learn_casing.py", LABELS, tmp_path / "cased", tmp_path / "casing"]
     subprocess.run(run, check=True)
     assert (tmp_path / "casing").read_text() == "Mcdonald McDonald\nNato NATO\n"
+    (tmp_path / "more").write_text("# English\ni I\n")
+    subprocess.run([*run, tmp_path / "more"], check=True)
+    assert (tmp_path / "casing").read_text() == "Mcdonald McDonald\nNato NATO\ni I\n"
     with open(tmp_path / "prose", "wb") as file:
         writer = ProseWriter(file, LabelSet.read(LABELS), read_casing(tmp_path / "casing"),
                              Clitics(RECIPE / "conf/clitics.txt").tokens)

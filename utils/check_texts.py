@@ -18,6 +18,7 @@ from pathlib import Path
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir, is_unfinished
 from punc.base.options import OptionParser
+from punc.bin.script import run_script
 from punc.text.cutter import file_name, sorted_streams
 from punc.timing.ctm import CtmIndex
 from punc.timing.pauses import word_times
@@ -90,7 +91,4 @@ def main(arguments: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1:])
-    except InputError as mistake:
-        sys.exit(f"{Path(sys.argv[0]).name}: {mistake}")
+    run_script(main, __doc__, Path(sys.argv[0]).name)

@@ -16,6 +16,7 @@ from pathlib import Path
 from punc.base.errors import InputError
 from punc.base.files import atomic_file
 from punc.base.options import OptionParser
+from punc.bin.script import run_script
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
 
@@ -93,7 +94,4 @@ def main(arguments: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1:])
-    except InputError as error:
-        sys.exit(f"{sys.argv[0]}: {error}")
+    run_script(main, __doc__)

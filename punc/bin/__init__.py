@@ -1,1 +1,1 @@
-"""The command line: one module for each subcommand of `punc`."""
+"""The command line: one module for each subcommand of `punc`; `script` for the scripts of recipes."""

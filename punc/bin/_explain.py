@@ -28,10 +28,13 @@ OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", 
 STREAMS = {"stdin": "input", "stdout": "output"}
 
 
-def explain(error: Exception, name: str, closed: Sequence[str] = ()) -> str:
-    """The line for an error of the program `name`; `closed` are the standard streams that the caller has closed.
+def explain(error: Exception, command: Sequence[str], closed: Sequence[str] = ()) -> str:
+    """The line for an error.
 
     An error that no user can have caused is one of the program: the line then names a file with the traceback.
+
+    command   the program's name and its arguments, for that file
+    closed    the standard streams that the caller has closed
     """
     if isinstance(error, InputError):
         return with_options(error)
@@ -42,7 +45,7 @@ def explain(error: Exception, name: str, closed: Sequence[str] = ()) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     place = f" in {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
     what = one_line(f"{type(error).__name__}: {error}", 300).rstrip(": ")
-    return one_line(f"an error of the program, {what}{place}; report it with {_write_log(error, name)}")
+    return one_line(f"an error of the program, {what}{place}; report it with {_write_log(error, command)}")
 
 
 def say(line: str) -> None:
@@ -67,13 +70,13 @@ def _explain_os(error: OSError, closed: Sequence[str]) -> str:
     return f"{place}{what}; {remedy}"
 
 
-def _write_log(error: Exception, name: str) -> str:
+def _write_log(error: Exception, command: Sequence[str]) -> str:
     """Write the traceback to a new file for temporary files. Returns the file's name."""
-    lines = [f"# {shlex.join([name, *sys.argv[2:]])}\n",
+    lines = [f"# {shlex.join(command)}\n",
              f"# punc {__version__}, Python {platform.python_version()}, {platform.platform()}\n",
              *traceback.format_exception(error)]
     with contextlib.suppress(OSError):
-        file, path = tempfile.mkstemp(".log", f"{name.replace(' ', '-')}-", text=True)
+        file, path = tempfile.mkstemp(".log", f"{os.path.basename(command[0]).replace(' ', '-')}-", text=True)
         with open(file, "w", encoding="utf-8", errors="backslashreplace") as log:
             log.writelines(lines)
         return path

@@ -19,8 +19,8 @@ FOLDER = Path(__file__).parent
 
 
 def commands() -> list[str]:
-    """The subcommands: the modules next to this one, as `make-store` for make_store.py."""
-    found = {path.stem.replace("_", "-") for path in FOLDER.glob("[!_]*.py")} - {"main"}
+    """The subcommands: the other modules next to this one, as `make-store` for make_store.py."""
+    found = {path.stem.replace("_", "-") for path in FOLDER.glob("[!_]*.py")} - {"main", "script"}
     return [*(name for name in DESCRIBED if name in found), *sorted(found.difference(DESCRIBED))]
 
 
@@ -49,22 +49,19 @@ def run(command: str, arguments: Sequence[str]) -> int:
 
 
 def dispatch(arguments: Sequence[str]) -> int:
-    """Print the usage or the version, or run a subcommand; all output is written when this returns."""
+    """Print the usage or the version, or run a subcommand. Returns the exit status."""
     if completion.asked():
         complete()
-    try:
-        if not arguments:
-            print(usage(), file=sys.stderr)
-            return 1
-        if arguments[0] in ("-h", "--help", "help"):
-            print(usage())
-        elif arguments[0] == "--version":
-            print(f"punc {__version__}")
-        else:
-            return run(arguments[0], arguments[1:])
-        return 0
-    finally:
-        sys.stdout.flush()
+    if not arguments:
+        print(usage(), file=sys.stderr)
+        return 1
+    if arguments[0] in ("-h", "--help", "help"):
+        print(usage())
+    elif arguments[0] == "--version":
+        print(f"punc {__version__}")
+    else:
+        return run(arguments[0], arguments[1:])
+    return 0
 
 
 def complete() -> None:

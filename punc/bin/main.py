@@ -1,32 +1,46 @@
-"""The `punc` command. This is the one place where an error becomes a line on standard error and an exit status.
+"""The `punc` command. `run_program` is the one place where an error becomes a line on standard error and a status.
 
 All else is imported where KeyboardInterrupt is caught: whoever stops the program in its first moment gets a line, too.
 """
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point, with the arguments of the process or others.
+    """Entry point, with the arguments of the process or others. Returns the exit status, as `run_program` does."""
+    line = sys.argv[1:] if arguments is None else arguments
+    words = 1 if _names_subcommand(line) else 0
 
-    Returns the exit status: 0; 1 after an error; 130 after Ctrl-C and 143 after SIGTERM.
+    def work() -> int:
+        from punc.bin._subcommands import dispatch
+        return dispatch(line)
+
+    return run_program(" ".join(["punc", *line[:words]]), line[words:], work, arguments is None)
+
+
+def run_program(name: str, arguments: Sequence[str], work: Callable[[], int], is_process: bool = True) -> int:
+    """Call `work`, which is all that a program does and gives the exit status, and write all output.
+
+    name        the program's, for messages
+    arguments   those after its name, for the log of an error of the program
+    is_process  the process does nothing else: watch for signals, and open the standard streams that are closed
+
+    Returns the exit status: that of `work`; 1 after an error; 130 after Ctrl-C and 143 after SIGTERM.
     """
     closed: list[str] = []
-    name = "punc"
     try:
         from punc.base import stop
-        if arguments is None:
-            arguments = sys.argv[1:]
-            name = " ".join(["punc", *(word for word in arguments[:1] if word.replace("-", "").isalpha())])
+        if is_process:
             closed = _open_closed()
             stop.watch(name)
         from punc.base import log
-        from punc.bin._subcommands import commands, dispatch
-        name = " ".join(["punc", *(word for word in arguments[:1] if word in commands())])
         log.configure()
-        return dispatch(arguments)
+        try:
+            return work()
+        finally:
+            sys.stdout.flush()
     except BrokenPipeError:  # nobody reads the output any more, as with `| head`
         _drop_output()
         return 0
@@ -37,8 +51,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _stopped(name, stopped)
         from punc.bin._explain import explain, say
         _drop_output()
-        say(f"{name}: {explain(error, name, closed)}")
+        say(f"{name}: {explain(error, [name, *arguments], closed)}")
         return 1
+
+
+def _names_subcommand(arguments: Sequence[str]) -> bool:
+    """Whether the first argument is a subcommand, by its module's file: the list of all would be an import."""
+    word = arguments[0] if arguments else ""
+    return word[:1].isalpha() and word.replace("-", "").isalpha() and os.path.isfile(
+        os.path.join(os.path.dirname(__file__), f"{word.replace('-', '_')}.py"))
 
 
 def _stopped(name: str, error: KeyboardInterrupt) -> int:

@@ -14,6 +14,7 @@ from punc.scoring.findings import unknown_figures
 from punc.scoring.page_data import PageData, pictures, read_page_data, read_published, write_page_data
 from punc.scoring.pages import Settings, render
 from punc.scoring.publish import new_pages, write_pages
+from punc.scoring.report import METRICS
 
 logger = logging.getLogger(__name__)
 
@@ -88,7 +89,7 @@ def _collect(options: Namespace) -> PageData:
         pairs.append((this, other))
     scores = collect_scores(options.exp, options.systems.split(), options.sets.split())
     for path in sorted(Path(options.exp).glob("*/decode_*")):
-        if not (path / "score" / "metrics.tsv").is_file():
+        if not (path / "score" / METRICS).is_file():
             logger.info("punc results: %s has no score: left out", path)
     keys = [(score.system, score.set) for score in scores]
     return PageData(dict(zip(keys, (score.metrics for score in scores))),

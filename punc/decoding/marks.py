@@ -4,8 +4,10 @@ Written words tell what they are: a name's words begin with capitals, a number h
 with a point. So the rules hold for any language. The words of which numbers are spelled out are in number_words.txt.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import repeat
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,7 @@ from punc.base.files import read_lines
 from punc.data.labels import LabelSet, with_capital
 
 NO_MARK, MARK, SENTENCE_END = 0, 1, 2  # what is written after a word
+SPELLED, BETWEEN = 1, 2  # kinds of number words
 
 
 def marks_after(words: Sequence[str], labels: np.ndarray, label_set: LabelSet) -> np.ndarray:
@@ -46,16 +49,16 @@ def tied(words: Sequence[str], marks: np.ndarray) -> np.ndarray:
 
     words, marks   as in `marks_after`
     """
-    begins = [word[0] for word in words]
-    capitals = np.fromiter(map(str.isupper, begins), bool, len(words))
-    digits = np.fromiter(map(str.isdigit, begins), bool, len(words))
-    numbers = np.fromiter((word[-1].isdigit() for word in words), bool, len(words))
-    known, joining = number_words()
-    spelled = np.fromiter(map(known.__contains__, words), bool, len(words))
-    between = np.fromiter(map(joining.__contains__, words), bool, len(words))
-    following = np.zeros(len(words), bool)
-    at = np.flatnonzero((spelled | between)[:-1])
-    following[at] = [words[i + 1].rstrip(".,?!;:") in known for i in at.tolist()]  # the last one may have a mark
+    def each(values: Iterable[bool]) -> np.ndarray:
+        return np.fromiter(values, bool, len(words))
+
+    begins, known = list(map(itemgetter(0), words)), number_words()
+    capitals, digits = each(map(str.isupper, begins)), each(map(str.isdigit, begins))
+    numbers = each(map(str.isdigit, map(itemgetter(-1), words)))
+    kinds = np.fromiter(map(known.get, words, repeat(0)), np.int8, len(words))
+    spelled, between, following = kinds == SPELLED, kinds == BETWEEN, np.zeros(len(words), bool)
+    at = np.flatnonzero(kinds[:-1])
+    following[at] = [known.get(words[i + 1].rstrip(".,?!;:")) == SPELLED for i in at.tolist()]  # it may have a mark
     # `hundred` before `and one`, and `and` before `one`
     joined = spelled & np.append((between & following)[1:], False)
     joined |= np.append(False, joined[:-1])
@@ -64,9 +67,10 @@ def tied(words: Sequence[str], marks: np.ndarray) -> np.ndarray:
 
 
 @cache
-def number_words() -> tuple[frozenset[str], frozenset[str]]:
-    """The words of which numbers are spelled, and those that stand between two of them; also with a capital."""
-    lines = [line.split() for _, line in read_lines(Path(__file__).with_name("number_words.txt"))]
-    groups = [line[0] for line in lines if len(line) == 1], [line[1] for line in lines if len(line) == 2]
-    spelled, between = (frozenset(form for word in group for form in (word, with_capital(word))) for group in groups)
-    return spelled, between
+def number_words() -> dict[str, int]:
+    """Words of which numbers are spelled: SPELLED, and those that stand BETWEEN two of them; also with a capital."""
+    found = {}
+    for _, line in read_lines(Path(__file__).with_name("number_words.txt")):
+        *between, word = line.split()
+        found[word] = found[with_capital(word)] = BETWEEN if between else SPELLED
+    return found

@@ -39,20 +39,28 @@ class ShortCues:
 
     def lengthened(self, first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The first word and the end (C,) of each cue → those of the cues after steps 1 and 2."""
-        if not (self._until[last - 1] - self._begins[first] < LEAST).any():
-            return first, last
-        done: list[tuple[int, int]] = []
-        waiting = list(zip(first.tolist(), last.tolist()))[::-1]
-        while waiting:
-            cue = waiting.pop()
-            before = done[-1] if done and not self._bounds[cue[0] - 1] else None
-            after = waiting[-1] if waiting and not self._bounds[cue[1] - 1] else None
-            shared = self._shared(before, cue, after) if self._is_short(*cue) else None
-            if not shared:
-                done.append(cue)
+        cues, done, following = list(zip(first.tolist(), last.tolist())), list[Cue](), 0
+        for number in np.flatnonzero(self._until[last - 1] - self._begins[first] < LEAST).tolist():
+            if number < following:
                 continue
-            (waiting if shared[-1][1] > cue[1] else done).pop()
-            waiting += shared[::-1]
+            done += cues[following:number]
+            waiting, following = [cues[number]], number + 1
+            while waiting:
+                cue = waiting.pop()
+                before = done[-1] if done and not self._bounds[cue[0] - 1] else None
+                after = waiting[-1] if waiting else cues[following] if following < len(cues) else None
+                after = None if self._bounds[cue[1] - 1] else after
+                shared = self._shared(before, cue, after) if self._is_short(*cue) else None
+                if not shared:
+                    done.append(cue)
+                elif shared[-1][1] == cue[1]:
+                    done.pop()
+                elif waiting:
+                    waiting.pop()
+                else:
+                    following += 1
+                waiting += shared[::-1] if shared else []
+        done += cues[following:]
         firsts, lasts = np.array(done, np.int64).T
         return firsts, lasts
 

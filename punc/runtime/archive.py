@@ -57,8 +57,9 @@ def read_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
                 raise ValueError("not what write_arrays writes")
         with np.load(path, allow_pickle=False) as arrays:
             stored = {name: arrays[name] for name in arrays.files}
-        found = {name: stored[name] * stored[name + SCALE][:, None] if name + SCALE in stored else stored[name]
-                 for name in stored if not name.endswith(SCALE)}
+        with np.errstate(invalid="ignore"):  # 0 times an infinite scale; the scale is named below
+            found = {name: stored[name] * stored[name + SCALE][:, None] if name + SCALE in stored else stored[name]
+                     for name in stored if not name.endswith(SCALE)}
         if any(array.dtype != np.float32 for array in found.values()):
             raise ValueError("not weights")
     except Exception:  # zipfile and np.load raise all kinds of them, depending on where the file is broken

@@ -15,7 +15,7 @@ from punc.base.files import open_input, read_lines, unchanged
 from punc.scoring.counts import read_counts
 from punc.scoring.metrics import compute_metrics, is_summary
 from punc.scoring.page_data import Cost, PairedTest
-from punc.scoring.report import METRICS_HEADER
+from punc.scoring.report import METRICS, METRICS_HEADER
 from punc.scoring.significance import Interval, check_pair, compare
 from punc.scoring.tsv import read_tsv
 
@@ -47,7 +47,7 @@ def collect_scores(exp: str | os.PathLike, systems: Sequence[str] = (), sets: Se
     Raises InputError if there is none.
     """
     scores = []
-    for path in Path(exp).glob("*/decode_*/score/metrics.tsv"):
+    for path in Path(exp).glob(f"*/decode_*/score/{METRICS}"):
         with unchanged(path):
             rows = read_tsv(path, METRICS_HEADER, Interval._fields)
             signed = next((line for _, line in read_lines(path.with_name("signature"))), "")
@@ -61,7 +61,7 @@ def collect_scores(exp: str | os.PathLike, systems: Sequence[str] = (), sets: Se
 def _others(decoded: Path) -> dict[str, Interval]:
     """The overall figures of decoded/score_NAME as those of NAME."""
     found: dict[str, Interval] = {}
-    for path in sorted(decoded.glob("score_*/metrics.tsv")):
+    for path in sorted(decoded.glob(f"score_*/{METRICS}")):
         name = path.parent.name.removeprefix("score_")
         found |= {row.replace("overall", name): Interval(*value)
                   for row, *value in read_tsv(path, METRICS_HEADER, Interval._fields) if row.startswith("overall.")}

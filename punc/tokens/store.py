@@ -66,7 +66,8 @@ class Store:
         """Open one set.
 
         Raises InputError if it is missing or truncated, if its files do not fit together, or if they have tokens or
-        labels that the store does not have. Reads the files once for that: 100 million tokens take 0.2 s.
+        labels that the store does not have. Reads the files once for that: 100 million tokens take 0.1 s from the page
+        cache.
         """
         if name not in self.sets:
             raise InputError(f"no set '{name}' in the store", f"it has {' '.join(self.sets)}", self.path)

@@ -13,7 +13,6 @@ import argparse
 import resource
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from machine import gflops
+from processes import PUNC
 
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
@@ -31,7 +31,6 @@ from punc.models.base import NeuralModel, create, load, save
 from punc.tokens.vocabulary import Vocabulary
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n"
-PUNC = [sys.executable, "-c", "import sys; from punc.bin.main import main; sys.exit(main())", "punctuate"]
 UTTERANCE = 50  # words
 STREAM = 10_000  # words
 
@@ -67,7 +66,7 @@ def _words(source: Path | None, n_words: int) -> Iterator[str]:
 def whole(exp: Path, data: Path, out: Path, nj: int, *options: str) -> tuple[float, float]:
     """Seconds of one `punc punctuate`, and the processor seconds of all its processes."""
     begin, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([*PUNC, f"--nj={nj}", *options, exp, data, out], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run([*PUNC, "punctuate", f"--nj={nj}", *options, exp, data, out], check=True, stderr=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.perf_counter() - begin, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

@@ -26,8 +26,9 @@ from pathlib import Path
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is imported
 
 import numpy as np
-from bench_decode import PUNC, make_data, whole
+from bench_decode import make_data, whole
 from machine import gflops
+from processes import PUNC
 
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.decoding.stepwise import streaming_logits
@@ -54,7 +55,7 @@ def words_of(source: Path | None, model: PackedModel) -> list[str]:
 def first_word(model: Path, words: list[str]) -> float:
     """Seconds from the start of the process to the first byte that it writes."""
     begin = time.perf_counter()
-    with subprocess.Popen([*PUNC, model, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen([*PUNC, "punctuate", model, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         process.stdin.write((" ".join(words[:20]) + "\n").encode())
         process.stdin.flush()
         process.stdout.read(1)

@@ -22,7 +22,7 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-from processes import Usage, measure
+from processes import PUNC, Usage, measure
 
 WORDS, DEV_WORDS = 386_000_000, 200_000
 BLOCK, DOCUMENT, LINE = 500_000, 500, 25  # words
@@ -33,7 +33,6 @@ MARKS = np.frombuffer(b"\0,.?", np.uint8)
 # Of no mark, comma, period, question mark; by the kind of the next word.
 CHANCES = np.array([[.98, .01, .009, .001], [.97, .02, .009, .001], [.78, .15, .06, .01], [.60, .12, .26, .02]])
 LABELS = "O w\nCOMMA w, , :\nPERIOD w. . ! ;\nQUESTION w? ?\n"
-PUNC = [sys.executable, "-c", "import sys; from punc.bin.main import main; sys.exit(main())"]
 TRAIN = [sys.executable, __file__, "--train"]
 
 

@@ -23,12 +23,12 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from program import PUNC
 from world import make_inputs
 
 OURS = re.compile(r"^punc|/punc/\w+/", re.MULTILINE)
 LIMIT = 2.0  # s
 EARLY = 0.2  # s
-PUNC = [sys.executable, "-c", "import sys; sys.argv[0] = 'punc'\nfrom punc.bin.main import main; sys.exit(main())"]
 WORDS = 400_000  # the program takes some seconds
 
 

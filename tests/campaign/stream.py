@@ -21,10 +21,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from program import PUNC
+
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as the program does
 FLAT = 0.05  # of the smallest memory
 PLACES = 200
-PUNC = [sys.executable, "-c", "import sys; sys.argv[0] = 'punc'\nfrom punc.bin.main import main; sys.exit(main())"]
 
 
 def words(count: int, seed: int) -> Iterator[tuple[str, float]]:

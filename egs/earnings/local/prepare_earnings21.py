@@ -15,6 +15,7 @@ from spoken import words_of
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir
+from punc.bin.script import run_script
 from punc.data.datadir import write_data_dir
 from punc.data.labels import LabelSet
 from punc.timing.ctm import CtmIndex, TimedWord
@@ -81,11 +82,12 @@ def timed_words(path: Path) -> Iterator[tuple[TimedWord, tuple[str, ...]]]:
             yield word, words_of(word.word)[0]
 
 
+def main(directory: Path, labels: Path, out: Path, *systems: str) -> None:
+    for system in systems:
+        if "=" not in system:
+            raise InputError(f"'{system}' is not NAME=SYSTEM", "write it as in test_asr=rev/kaldi")
+    prepare(directory, LabelSet.read(labels), out, dict(system.split("=", 1) for system in systems))
+
+
 if __name__ == "__main__":
-    if len(sys.argv) < 5 or not all("=" in pair for pair in sys.argv[4:]):
-        sys.exit(__doc__)
-    try:
-        prepare(Path(sys.argv[1]), LabelSet.read(sys.argv[2]), Path(sys.argv[3]),
-                dict(pair.split("=", 1) for pair in sys.argv[4:]))
-    except InputError as error:
-        sys.exit(f"{sys.argv[0]}: {error}")
+    run_script(main, __doc__)

@@ -20,6 +20,7 @@ from spoken import spoken
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file
+from punc.bin.script import run_script
 from punc.data.datadir import write_data_dir
 from punc.data.labels import LabelSet
 
@@ -27,10 +28,10 @@ MIN_ALIGNED = 0.5
 DEV_EVERY = 10
 
 
-def prepare(directory: str, labels: LabelSet, out: Path) -> None:
+def prepare(directory: Path, labels: LabelSet, out: Path) -> None:
     """Write the sets. What is left out or repaired is printed. Raises InputError if there are too few calls for dev."""
     calls = {call: read_nlp(path) for call, path in
-             call_files(Path(directory) / "transcripts" / "force_aligned_nlp_references", ".aligned.nlp").items()}
+             call_files(directory / "transcripts" / "force_aligned_nlp_references", ".aligned.nlp").items()}
     unaligned = [call for call, tokens in calls.items() if aligned(tokens) < MIN_ALIGNED]
     usable = [call for call in calls if call not in unaligned]
     dev = set(usable[DEV_EVERY - 1::DEV_EVERY])
@@ -79,10 +80,9 @@ def prose(tokens: list) -> str:
     return " ".join(" ".join(words) + marks(token) for token, words in zip(tokens, said))
 
 
+def main(directory: Path, labels: Path, out: Path) -> None:
+    prepare(directory, LabelSet.read(labels), out)
+
+
 if __name__ == "__main__":
-    if len(sys.argv) != 4:
-        sys.exit(__doc__)
-    try:
-        prepare(sys.argv[1], LabelSet.read(sys.argv[2]), Path(sys.argv[3]))
-    except InputError as error:
-        sys.exit(f"{sys.argv[0]}: {error}")
+    run_script(main, __doc__)

@@ -7,17 +7,18 @@ references.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from nlp import call_files, listed, read_nlp, to_call, utterances
 
 from punc.base.errors import InputError
+from punc.bin.script import run_script
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
 
 
-def prepare(directory: Path, reference: Path, labels: LabelSet, out: Path, engines: list[str]) -> None:
+def prepare(directory: Path, reference: Path, labels: LabelSet, out: Path, engines: Sequence[str]) -> None:
     """Write the sets. Raises InputError if an engine lacks a call of the reference."""
     wanted = [stream for stream, _ in DataDir(reference).streams()]
     for engine in engines:
@@ -41,10 +42,9 @@ def punctuated(files: dict[str, Path], labels: LabelSet) -> Iterator[Utterance]:
         yield from utterances(call, done.words, done.labels, done.pauses)
 
 
+def main(directory: Path, reference: Path, labels: Path, out: Path, *engines: str) -> None:
+    prepare(directory, reference, LabelSet.read(labels), out, engines)
+
+
 if __name__ == "__main__":
-    if len(sys.argv) < 6:
-        sys.exit(__doc__)
-    try:
-        prepare(Path(sys.argv[1]), Path(sys.argv[2]), LabelSet.read(sys.argv[3]), Path(sys.argv[4]), sys.argv[5:])
-    except InputError as error:
-        sys.exit(f"{sys.argv[0]}: {error}")
+    run_script(main, __doc__)

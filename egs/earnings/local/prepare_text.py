@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from spoken import CURRENCIES, TITLES, spoken, words_of
 
-from punc.base.errors import InputError
 from punc.base.files import open_input
+from punc.bin.script import run_script
 from punc.text.formats.mteval import documents_and_segments
 
 ENDING = re.compile(r"[^\w%&$€£]*$")
@@ -64,11 +64,10 @@ def spoken_lines(path: str) -> Iterator[str]:
                 yield speak(text, memo)
 
 
+def main(*files: str) -> None:
+    for file in files:
+        sys.stdout.writelines(line + "\n" for line in spoken_lines(file))
+
+
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    try:
-        for file in sys.argv[1:]:
-            sys.stdout.writelines(line + "\n" for line in spoken_lines(file))
-    except InputError as error:
-        sys.exit(f"{sys.argv[0]}: {error}")
+    run_script(main, __doc__)

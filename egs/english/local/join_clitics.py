@@ -9,6 +9,9 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from punc.base.files import open_input
+from punc.bin.script import run_script
+
 CLITICS = frozenset(("n't", "'s", "'m", "'re", "'ve", "'ll", "'d"))
 EMPTY = "O"
 
@@ -24,17 +27,15 @@ def join(rows: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def main(path: Path) -> None:
-    lines = path.read_text(encoding="utf-8", errors="ignore").splitlines()
+    with open_input(path) as file:
+        lines = file.read().decode("utf-8", "ignore").splitlines()
     rows = [(word.strip(), label.strip()) for word, _, label in (line.rpartition("\t") for line in lines) if label]
     joined = join(rows)
     before, after = (Counter(label for _, label in part if label != EMPTY) for part in (rows, joined))
-    if before != after:
-        sys.exit(f"{sys.argv[0]}: {path}: {after} marks, there were {before}")
+    assert before == after, f"{path}: {after} marks, there were {before}"
     sys.stdout.writelines(f"{word}\t{label}\n" for word, label in joined)
     print(f"{path.name}: {len(rows)} words, {len(joined)} joined, {dict(sorted(after.items()))}", file=sys.stderr)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    main(Path(sys.argv[1]))
+    run_script(main, __doc__)

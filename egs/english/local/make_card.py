@@ -9,6 +9,8 @@ from collections import defaultdict
 from pathlib import Path
 
 from punc.base.errors import InputError
+from punc.base.files import open_input
+from punc.bin.script import run_script
 from punc.scoring.tsv import read_tsv
 
 HEADER = ("system", "set", "metric", "value", "low", "high")
@@ -40,8 +42,7 @@ multiplied by {scale}.
 """
 
 
-def main(system: str, results: Path, scale: str) -> None:
-    """Print the card."""
+def main(system: str, results: Path) -> None:
     values: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for name, test, metric, value, _, _ in read_tsv(results, HEADER, HEADER[3:]):
         if name == system:
@@ -50,6 +51,8 @@ def main(system: str, results: Path, scale: str) -> None:
         raise InputError(f"no figures of {system}", "run stages 6 and 7", results)
     rows = ["| " + " | ".join([what, *(f"{values[test].get(column, float('nan')):.1f}".replace("nan", "–")
                                        for column in COLUMNS)]) + " |" for test, what in SETS.items() if test in values]
+    with open_input(results.parent / system / "scale", "run stage 6") as file:
+        scale = file.read().decode().split("=")[-1].strip()
     use, model = WHAT[system]
     sys.stdout.write(TEXT.format(system=system, use=use, model=model, scale=scale, rows="\n".join(rows),
                                  names=" | ".join(name.removesuffix(".F1") for name in COLUMNS),
@@ -57,10 +60,4 @@ def main(system: str, results: Path, scale: str) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
-    try:
-        table = Path(sys.argv[2])
-        main(sys.argv[1], table, (table.parent / sys.argv[1] / "scale").read_text().split("=")[-1].strip())
-    except InputError as error:
-        sys.exit(f"{sys.argv[0]}: {error}")
+    run_script(main, __doc__)

@@ -18,6 +18,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from punc.base.errors import InputError
+from punc.bin.script import run_script
+
 MIN_WORDS, MIN_MARKS, MAX_MARKS = 300, 0.06, 0.35
 TRANSLATION = re.compile(r"\.[a-z]{2}(?:-[a-z]{2})?$", re.IGNORECASE)
 MACHINE = re.compile(r"(?im)^(?:needs-review:\s*true|transcript_by:.*(?:tstbtc|whisper|otter\.ai|machine|automatic))")
@@ -60,6 +63,8 @@ def is_speech(name: str, text: str, lines: list[str]) -> bool:
 
 
 def main(folder: Path) -> None:
+    if not folder.is_dir():
+        raise InputError("no such directory", "clone the repository, or name its directory", folder)
     documents = words = 0
     for path in sorted(folder.rglob("*.md")):
         name = path.relative_to(folder).with_suffix("").as_posix()
@@ -75,6 +80,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2 or not Path(sys.argv[1]).is_dir():
-        sys.exit(__doc__)
-    main(Path(sys.argv[1]))
+    run_script(main, __doc__)

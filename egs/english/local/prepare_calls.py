@@ -25,6 +25,7 @@ from prepare_earnings22 import DEV_EVERY, MIN_ALIGNED
 from spoken import spoken
 
 from punc.base.errors import InputError
+from punc.bin.script import run_script
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
 
@@ -93,13 +94,11 @@ def capital_flags(tokens: list[Token]) -> list[bool]:
     return [flag for token, words in zip(tokens, said) for flag in capitals(token.token, words)]
 
 
+def main(corpus: Path, labels: Path, marks: Path, out: Path) -> None:
+    label_set, mark_set = LabelSet.read(labels), LabelSet.read(marks)
+    earnings22(corpus / "earnings" / "earnings22", label_set, out)
+    earnings21(corpus / "earnings" / "earnings21", label_set, mark_set, out)
+
+
 if __name__ == "__main__":
-    if len(sys.argv) != 5:
-        sys.exit(__doc__)
-    try:
-        corpus, folder = Path(sys.argv[1]) / "earnings", Path(sys.argv[4])
-        label_set, mark_set = map(LabelSet.read, sys.argv[2:4])
-        earnings22(corpus / "earnings22", label_set, folder)
-        earnings21(corpus / "earnings21", label_set, mark_set, folder)
-    except InputError as error:
-        sys.exit(f"{sys.argv[0]}: {error}")
+    run_script(main, __doc__)

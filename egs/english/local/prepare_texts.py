@@ -26,6 +26,7 @@ from spoken import spoken, words_of
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, decode_line, open_input
+from punc.bin.script import run_script
 
 SOURCES = {"podcasts": ("podcasts/changelog.txt", "podcasts/bitcoin.txt"), "europarl": ("europarl/europarl.en.txt",)}
 EVERY, DEV = 100, 50
@@ -105,9 +106,4 @@ def main(corpus: Path, out: Path) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
-    try:
-        main(Path(sys.argv[1]), Path(sys.argv[2]))
-    except InputError as error:
-        sys.exit(f"{sys.argv[0]}: {error}")
+    run_script(main, __doc__)

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from punc.base.errors import InputError
+from punc.bin.script import run_script
 from punc.decoding.decode import log_posteriors
 from punc.models.base import load
 from punc.tokens.store import Store
@@ -24,10 +25,9 @@ def f1(labels: np.ndarray, chosen: np.ndarray) -> float:
     return 200 * right / max(int((labels > 0).sum()) + int((chosen > 0).sum()), 1)
 
 
-def main(directory: str, store: Store, sets: list[str]) -> None:
-    """Print the scale."""
+def main(directory: str, place: str, *sets: str) -> None:
     torch.set_num_threads(1)
-    model = load(directory)
+    model, store = load(directory), Store(place)
     marks = list(dict.fromkeys(label.mark for label in model.labels))
     mark = np.array([marks.index(label.mark) for label in model.labels])
     bare = [label.name for label in model.labels if not label.mark]
@@ -46,9 +46,4 @@ def main(directory: str, store: Store, sets: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 4:
-        sys.exit(__doc__)
-    try:
-        main(sys.argv[1], Store(sys.argv[2]), sys.argv[3:])
-    except InputError as error:
-        sys.exit(f"{sys.argv[0]}: {error}")
+    run_script(main, __doc__)

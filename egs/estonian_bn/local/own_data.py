@@ -20,6 +20,7 @@ from pathlib import Path
 from punc.base.errors import InputError
 from punc.base.files import decode_line, open_input
 from punc.base.options import OptionParser, boolean
+from punc.bin.script import run_script
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
 from punc.text.formats.trs import prepare_trs
@@ -99,7 +100,4 @@ def main(arguments: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1:])
-    except InputError as mistake:
-        sys.exit(f"{sys.argv[0]}: {mistake}")
+    run_script(main, __doc__)

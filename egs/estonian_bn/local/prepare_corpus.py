@@ -20,21 +20,30 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
+from punc.base.files import open_input
+from punc.bin.script import run_script
+
 ITEM_END = re.compile(r"<sil=(?:[2-9]|\d\d+)\.\d+>\s+\.PERIOD\s")
 SPELT_MARK = re.compile(r"\s+([^\w\s<+])[A-Z]{4,}(?=\s|$)")
 WORDS = {"train": 21049, "test": 4307}  # of the published files
 
 
+def read(path: Path) -> str:
+    """A text of the corpus. Raises InputError if it is missing."""
+    with open_input(path, "README.md says where to get the corpus"):  # says what is wrong if it cannot be read
+        return path.read_text(encoding="utf-8")
+
+
 def documents(path: Path) -> Iterator[str]:
     """The documents of a text, each with its `#doc` line."""
-    for text in re.split(r"^(?=#doc)", path.read_text(encoding="utf-8"), flags=re.MULTILINE):
+    for text in re.split(r"^(?=#doc)", read(path), flags=re.MULTILINE):
         if text.strip():
             yield text.rstrip("\n") + "\n"
 
 
 def broadcasts(path: Path) -> Iterator[str]:
     """The broadcasts of a raw text as documents of prose."""
-    for i, text in enumerate(filter(str.strip, re.split(r"\n\s*\n", path.read_text(encoding="utf-8"))), 1):
+    for i, text in enumerate(filter(str.strip, re.split(r"\n\s*\n", read(path))), 1):
         yield f"#doc {path.stem}{i}\n{SPELT_MARK.sub(lambda mark: mark[1], text).strip()}\n"
 
 
@@ -80,8 +89,8 @@ def main(corpus: Path, out: Path) -> None:
     write(out / "bn.train.txt", list(broadcasts(raw / "train.txt")))
     write(out / "bn.dev.txt", list(broadcasts(raw / "dev.txt")))
 
-    train = list(filter(str.strip, (raw / "pauses.train.txt").read_text(encoding="utf-8").split("\n")))
-    test = (raw / "pauses.dev.txt").read_text(encoding="utf-8")
+    train = list(filter(str.strip, read(raw / "pauses.train.txt").split("\n")))
+    test = read(raw / "pauses.dev.txt")
     for name, text in (("train", "".join(train)), ("test", test)):
         if words(text) != WORDS[name]:
             print(f"{sys.argv[0]}: the {name} set has {words(text)} words with pauses, not the {WORDS[name]} of "
@@ -94,9 +103,4 @@ def main(corpus: Path, out: Path) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
-    try:
-        main(Path(sys.argv[1]), Path(sys.argv[2]))
-    except FileNotFoundError as error:
-        sys.exit(f"{sys.argv[0]}: {error.filename}: no such file; README.md says where to get the corpus")
+    run_script(main, __doc__)

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from punc.base.errors import InputError
+from punc.bin.script import run_script
 from punc.data.datadir import DataDir, Utterance, label_numbers, write_data_dir
 from punc.data.labels import LabelSet
 
@@ -65,9 +66,4 @@ def main(labels_file: str, cased: str, out: str, *others: str) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 5:
-        sys.exit(__doc__)
-    try:
-        main(*sys.argv[1:])
-    except InputError as error:
-        sys.exit(f"{sys.argv[0]}: {error}")
+    run_script(main, __doc__)

@@ -6,19 +6,19 @@ the lines of a table.
 """
 
 import sys
+from pathlib import Path
 
-from punc.base.errors import InputError
+from punc.bin.script import run_script
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
 from punc.text.casing import learn, read_casing, write_casing
 
+
+def main(labels: Path, cased: Path, out: Path, table: str = "") -> None:
+    learned = learn([DataDir(cased)], LabelSet.read(labels)) | (read_casing(table) if table else {})
+    write_casing(out, learned)
+    print(f"{out}: {len(learned)} words", file=sys.stderr)
+
+
 if __name__ == "__main__":
-    if len(sys.argv) not in (4, 5):
-        sys.exit(__doc__)
-    try:
-        table = learn([DataDir(sys.argv[2])], LabelSet.read(sys.argv[1]))
-        table |= read_casing(sys.argv[4]) if sys.argv[4:] else {}
-        write_casing(sys.argv[3], table)
-        print(f"{sys.argv[3]}: {len(table)} words", file=sys.stderr)
-    except InputError as error:
-        sys.exit(f"{sys.argv[0]}: {error}")
+    run_script(main, __doc__)

@@ -7,11 +7,10 @@ the word before or after it is wrong, or if a word is missing there. COLLAPSE is
 printed.
 """
 
-import sys
-
 import numpy as np
 
 from punc.base.errors import InputError
+from punc.bin.script import run_script
 from punc.data.datadir import DataDir, label_numbers
 from punc.data.labels import LabelSet
 from punc.scoring.collapse import parse_collapse
@@ -53,9 +52,4 @@ def main(labels_file: str, collapse: str, reference: str, recognized: str, punct
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 6:
-        sys.exit(__doc__)
-    try:
-        main(*sys.argv[1:])
-    except InputError as error:
-        sys.exit(f"{sys.argv[0]}: {error}")
+    run_script(main, __doc__)

@@ -5,10 +5,10 @@ Writes the data directory with each sentence as a stream of its own, for models 
 A sentence ends at a mark that ends sentences, and at the end of its stream.
 """
 
-import sys
 from collections.abc import Iterator
+from pathlib import Path
 
-from punc.base.errors import InputError
+from punc.bin.script import run_script
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
 
@@ -32,10 +32,9 @@ def sentences(data: DataDir, labels: LabelSet) -> Iterator[Utterance]:
             yield Utterance(f"{number:08}", f"{number:08}", words, names)
 
 
+def main(labels: Path, data: Path, out: Path) -> None:
+    write_data_dir(out, sentences(DataDir(data), LabelSet.read(labels)))
+
+
 if __name__ == "__main__":
-    if len(sys.argv) != 4:
-        sys.exit(__doc__)
-    try:
-        write_data_dir(sys.argv[3], sentences(DataDir(sys.argv[2]), LabelSet.read(sys.argv[1])))
-    except InputError as error:
-        sys.exit(f"{sys.argv[0]}: {error}")
+    run_script(main, __doc__)

@@ -19,8 +19,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from punc.base.errors import InputError
 from punc.base.files import atomic_file, decode_line, open_input
+from punc.bin.script import run_script
 from punc.text.formats.mteval import documents_and_segments
 
 DEV, TEST = "2011-07-04", "2011-07-06"  # the first sittings of dev and test
@@ -113,9 +113,4 @@ def main(corpus: Path, out: Path) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
-    try:
-        main(Path(sys.argv[1]), Path(sys.argv[2]))
-    except InputError as error:
-        sys.exit(f"{sys.argv[0]}: {error}")
+    run_script(main, __doc__)

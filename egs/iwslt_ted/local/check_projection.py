@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Compares the labels that `punc project` gives test2011's ASR output with the published ones.
+"""usage: local/check_projection.py CORPUS-DIR LABELS-FILE
 
-    local/check_projection.py CORPUS-DIR LABELS-FILE
+Compares the labels that `punc project` gives test2011's ASR output with the published ones.
 
 The published test2011asr was not made by projection alone: a person wrote its commas and question marks into the ASR
 source (…SLT…comma.xml), and its periods are where the segments of that source end. So three figures are printed:
@@ -13,13 +13,13 @@ Other rules than those of timing.align agree less. Differing slots of 12,822: 13
 words always at the end of a stretch, 141 always at its beginning; 189 with inserted words before the mark.
 """
 
-import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
 
-from punc.bin.main import run
+from punc.bin._subcommands import run
+from punc.bin.script import run_script
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
 from punc.timing.align import align_words, project_labels
@@ -74,6 +74,4 @@ def main(corpus: Path, labels_file: str) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
-    main(Path(sys.argv[1]), sys.argv[2])
+    run_script(main, __doc__)

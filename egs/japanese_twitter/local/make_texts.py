@@ -25,6 +25,7 @@ from split_sentences import BREAK, Line, Sentence, SentenceReader
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, open_input
 from punc.base.options import OptionParser
+from punc.bin.script import run_script
 from punc.data.labels import LabelSet
 from punc.text.file_parts import decode
 
@@ -172,7 +173,4 @@ def main(arguments: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1:])
-    except InputError as error:
-        sys.exit(f"{sys.argv[0]}: {error}")
+    run_script(main, __doc__)

@@ -19,7 +19,7 @@ Latin words, numbers, and characters of several code points are subwords of thei
 import io
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain, islice
 from pathlib import Path
 
@@ -27,6 +27,7 @@ import sentencepiece
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, open_input
+from punc.bin.script import run_script
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.text.characters import CLASSES, class_of
 
@@ -122,7 +123,7 @@ def detokenize(data: DataDir, subwords: DataDir, out: Path) -> None:
     write_data_dir(out, utterances())
 
 
-def main(arguments: list[str]) -> None:
+def main(arguments: Sequence[str]) -> None:
     match arguments:
         case "train", data, out, size, *seed if len(seed) < 2 and all(n.isdecimal() for n in (size, *seed)):
             train(DataDir(data), Path(out), int(size), int(seed[0]) if seed else 1)
@@ -135,7 +136,4 @@ def main(arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1:])
-    except InputError as error:
-        sys.exit(f"{sys.argv[0]}: {error}")
+    run_script(main, __doc__)

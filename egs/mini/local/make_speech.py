@@ -18,8 +18,8 @@ from hesitate import Said, say
 from recognise import Sphinx, chunks, starts, timed
 from synthesise import RATE, flite_phones, setting, speak
 
-from punc.base.errors import InputError
 from punc.base.files import atomic_file, open_input
+from punc.bin.script import run_script
 from punc.timing.ctm import write_ctm
 
 SEED = 1
@@ -87,9 +87,4 @@ def main(job: int, nj: int, texts: Path, work: Path) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 5:
-        sys.exit(__doc__)
-    try:
-        main(int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]), Path(sys.argv[4]))
-    except InputError as error:
-        sys.exit(f"{sys.argv[0]}: {error}")
+    run_script(main, __doc__)

@@ -5,11 +5,10 @@ Prints a table of data directories: texts, words, characters with blanks, labels
 mark, in percent.
 """
 
-import sys
 from collections import Counter
 from pathlib import Path
 
-from punc.base.errors import InputError
+from punc.bin.script import run_script
 from punc.data.datadir import DataDir
 
 LABELS = ("COMMA", "PERIOD", "QUESTION")
@@ -29,7 +28,7 @@ def row(path: str) -> str:
     return f"| `{Path(path).name}` | {' | '.join(f'{number:,}' for number in numbers)} | {share:.1f} |"
 
 
-def main(paths: list[str]) -> None:
+def main(*paths: str) -> None:
     print(f"| set | texts | words | characters | {' | '.join(LABELS)} | questions, % of texts |")
     print("|---" + "|---:" * (4 + len(LABELS)) + "|")
     for path in paths:
@@ -37,9 +36,4 @@ def main(paths: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    try:
-        main(sys.argv[1:])
-    except InputError as error:
-        sys.exit(f"{sys.argv[0]}: {error}")
+    run_script(main, __doc__)

@@ -12,7 +12,6 @@ document is in one set, and no sentence is there twice. Half of the sentences of
                               TRAIN and HELD-OUT texts.
 """
 
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -20,7 +19,7 @@ from pathlib import Path
 from mixture import choose, shuffled, write
 from texts import chance, is_question, key, read_documents
 
-from punc.base.errors import InputError
+from punc.bin.script import run_script
 
 SOURCES = ("messages", "ted", "europarl", "podcasts")
 SETS = ("test", "dev", "train")  # a sentence in documents of two sets is in the first
@@ -126,9 +125,4 @@ def main(sentences: Path, out: Path, train: int, held_out: int) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 5 or not all(number.isdecimal() for number in sys.argv[3:]):
-        sys.exit(__doc__)
-    try:
-        main(Path(sys.argv[1]), Path(sys.argv[2]), *map(int, sys.argv[3:]))
-    except InputError as error:
-        sys.exit(f"{sys.argv[0]}: {error}")
+    run_script(main, __doc__)

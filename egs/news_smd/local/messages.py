@@ -17,7 +17,6 @@ corpus. texts.py cleans the characters first. Then the first rule that applies c
 """
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,8 +24,8 @@ from pathlib import Path
 from sentences import CUT_OFF, read_messages
 from texts import CONF, SentenceReader, clean, key, words_of
 
-from punc.base.errors import InputError
 from punc.base.files import atomic_file, open_input, read_lines
+from punc.bin.script import run_script
 
 MIN_COUNT = 20
 MIN_WORDS = 2
@@ -119,9 +118,4 @@ def main(corpus: Path, words: Path, out: Path) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 4:
-        sys.exit(__doc__)
-    try:
-        main(*map(Path, sys.argv[1:]))
-    except InputError as error:
-        sys.exit(f"{sys.argv[0]}: {error}")
+    run_script(main, __doc__)

@@ -17,7 +17,6 @@ Writes the sets of experiments 1 and 2, one text a line:
 No text is there twice or is also a message. Texts are shuffled.
 """
 
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from texts import CONF, chance, is_question, key, read_documents
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, decode_line, open_input, read_lines
+from punc.bin.script import run_script
 
 QUESTIONS = 0.189  # of the mixture (paper, section 3.1.1)
 IN_DOMAIN = 0.003  # fraction of messages that is added, at most (section 3.3.2)
@@ -154,9 +154,4 @@ def main(sentences: Path, messages: Path, out: Path, number_news: int, number_sy
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 7 or not all(number.isdecimal() for number in sys.argv[4:]):
-        sys.exit(__doc__)
-    try:
-        main(*map(Path, sys.argv[1:4]), *map(int, sys.argv[4:]))
-    except InputError as error:
-        sys.exit(f"{sys.argv[0]}: {error}")
+    run_script(main, __doc__)

@@ -16,7 +16,6 @@ OUT-DIR/words.txt, the words of news, europarl and ted with their counts.
 """
 
 import re
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -26,6 +25,7 @@ from texts import SentenceReader, clean, read_text, words_of
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file
+from punc.bin.script import run_script
 from punc.text.formats.mteval import documents_and_segments
 
 TICKER = re.compile(r"<[A-Z.]{1,8}>")
@@ -122,9 +122,4 @@ def main(corpus: Path, out: Path) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
-    try:
-        main(Path(sys.argv[1]), Path(sys.argv[2]))
-    except InputError as error:
-        sys.exit(f"{sys.argv[0]}: {error}")
+    run_script(main, __doc__)

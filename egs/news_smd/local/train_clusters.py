@@ -6,12 +6,12 @@ are CLUSTERS clusters, of the words that occur MIN_COUNT times. The library is b
 The same words give the same file.
 """
 
-import sys
 from collections import Counter
 from pathlib import Path
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file
+from punc.bin.script import run_script
 from punc.data.datadir import DataDir
 
 CLUSTERS = 200
@@ -37,9 +37,4 @@ def main(data: Path, out: Path) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
-    try:
-        main(*map(Path, sys.argv[1:]))
-    except InputError as error:
-        sys.exit(f"{sys.argv[0]}: {error}")
+    run_script(main, __doc__)

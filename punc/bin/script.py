@@ -1,0 +1,60 @@
+"""Scripts of recipes: the signature of `main` is the command line; errors and signals end them as they end `punc`.
+
+    def main(corpus: Path, out: Path) -> None: ...
+
+    if __name__ == "__main__":
+        run_script(main, __doc__)
+"""
+
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from punc.bin.main import run_program
+
+HELP = (["-h"], ["--help"])
+
+
+def run_script(main: Callable[..., None], usage: str, name: str = "") -> NoReturn:
+    """Call `main` with the arguments of the process, as `bind` gives them, and end the process.
+
+    main    does all; it may raise InputError
+    usage   the script's docstring, which is printed if the arguments do not fit; the exit status is then 1
+    name    the script's in messages; empty: as it was called
+
+    The exit status is otherwise that of `punc.bin.main.run_program`.
+    """
+    arguments = sys.argv[1:]
+
+    def work() -> int:
+        bound = bind(main, arguments)
+        if bound is None:
+            print(usage, file=sys.stdout if arguments in HELP else sys.stderr)
+            return int(arguments not in HELP)
+        main(*bound)
+        return 0
+
+    sys.exit(run_program(name or sys.argv[0], arguments, work))
+
+
+def bind(main: Callable, arguments: Sequence[str]) -> list[Any] | None:
+    """A command line as arguments of `main`; None if it does not fit, or asks for help.
+
+    Each parameter takes one argument and is a str, a Path, or an int, which has digits alone. One with a default may be
+    left out. `*names: str` takes all that are left, at least one. A single parameter of type Sequence[str] takes the
+    whole line, for a script with an OptionParser of its own, or with usages of its own.
+    """
+    parameters = list(inspect.signature(main, eval_str=True).parameters.values())
+    if [parameter.annotation for parameter in parameters] == [Sequence[str]]:
+        return [arguments]
+    if parameters[-1].kind is inspect.Parameter.VAR_POSITIONAL:
+        parameters += parameters[-1:] * (len(arguments) - len(parameters))
+    kinds = [parameter.annotation for parameter in parameters]
+    assert {*kinds} <= {str, Path, int}, f"{main} has other types"
+    least = sum(parameter.default is parameter.empty for parameter in parameters)
+    if arguments in HELP or not least <= len(arguments) <= len(kinds) or not all(
+            kind is not int or argument.isdecimal() for kind, argument in zip(kinds, arguments)):
+        return None
+    return [kind(argument) for kind, argument in zip(kinds, arguments)]
