@@ -5,7 +5,8 @@ What other packages and programs use:
     ctm         CtmIndex, TimedWord, Timing, write_ctm, MAX_OVERLAP: Kaldi's and NIST's CTM
     fast_ctm    CtmFile, Run, TimedLines: many lines of a CTM at once
     decode_dir  find_ctm: the CTM of a Kaldi decode directory
-    align       align_words, project_labels, project_slots: alignment by edit distance, and labels carried along it
+    align       Alignment, align_streams, align_words, project_labels, project_slots: alignment by edit
+                distance, and labels carried along it
     pauses      Sources, pauses_by_label, read_channels, slot_pauses, stream_pauses, times_of_stream, word_times,
                   write_pauses, SEGMENT_SLACK: times to pauses
 """
