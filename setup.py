@@ -64,6 +64,7 @@ setup(
         "clusters": ["brown-clustering>=0.1.6"],  # their Brown clusters
         "vectors": ["gensim>=4.3"],               # word vectors of one's own text
         "speech": ["pocketsphinx>=5.0.4"],        # egs/mini/run.sh --from-audio true
+        "serve": ["websockets>=15"],              # punc serve
         "onnx": ["onnx>=1.16", "onnxruntime>=1.18"],  # punc export; packed models on long texts
         "completion": ["argcomplete>=3.5"],       # completion of punc in bash and zsh
     },

@@ -21,8 +21,8 @@ else
 fi
 
 bash utils/setup.sh || exit 1
-modules="pycrfsuite brown_clustering gensim pocketsphinx argcomplete onnx onnxruntime"
+modules="pycrfsuite brown_clustering gensim pocketsphinx argcomplete onnx onnxruntime websockets"
 .venv/bin/python -c "from importlib.util import find_spec; assert all(map(find_spec, '$modules'.split()))" 2>/dev/null ||
-  timeout 300 .venv/bin/python -m pip install -qq --constraint constraints.txt --editable '.[crf,clusters,vectors,speech,completion,onnx]' ||
-  lacking "pip could not install the extras crf, clusters, vectors, speech, completion and onnx"
+  timeout 300 .venv/bin/python -m pip install -qq --constraint constraints.txt --editable '.[crf,clusters,vectors,speech,completion,onnx,serve]' ||
+  lacking "pip could not install the extras crf, clusters, vectors, speech, completion, onnx and serve"
 timeout 400 bash utils/install_lmplz.sh || lacking "no lmplz"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punc.timing import align
-from punc.timing.align import align_words, project_labels, project_slots
+from punc.timing.align import align_streams, align_words, project_labels, project_slots
 
 WORDS = st.lists(st.sampled_from("abcd"), max_size=12)
 
@@ -79,6 +79,19 @@ PAIRED = [  # reference, hypothesis, ref_to_hyp
 @pytest.mark.parametrize(("ref", "hyp", "expected"), PAIRED)
 def test_align_words_pairing_rule(ref, hyp, expected):
     assert align_words(ref.split(), hyp.split()).ref_to_hyp.tolist() == expected
+
+
+@given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=4))
+def test_align_streams_is_stream_by_stream(streams):
+    numbers = [np.array([ord(word) for pair in streams for word in pair[side]], np.int64) for side in (0, 1)]
+    ends = [np.cumsum([len(pair[side]) for pair in streams]).tolist() for side in (0, 1)]
+    found, expected, begin = align_streams(*numbers, *ends), [], 0
+    for ref, hyp in streams:
+        one = align_words(ref, hyp)
+        expected += np.where(one.ref_to_hyp < 0, -1, one.ref_to_hyp + begin).tolist()
+        begin += len(hyp)
+    assert found.ref_to_hyp.tolist() == expected
+    assert found.distance == sum(align_words(*pair).distance for pair in streams)
 
 
 def test_wer_values():

@@ -24,7 +24,8 @@ def test_parse_collapse_classes(labels, text, classes, numbers):
     assert (collapse.classes, collapse.number.tolist()) == (classes, numbers)
 
 
-@pytest.mark.parametrize("text", ["x:A=NONE", "x:A=COMMA,B=COMMA", "x:=COMMA", ":A=COMMA", "x:", "overall", "COMMA"])
+@pytest.mark.parametrize("text", ["x:A=NONE", "x:A=COMMA,B=COMMA", "x:=COMMA", ":A=COMMA", "x:", "overall", "COMMA",
+                                  "capital", "sentence"])
 def test_parse_collapse_wrong_text_raises(labels, text):
     with pytest.raises(InputError, match="NAME:CLASS=LABEL"):
         parse_collapse(text, labels)

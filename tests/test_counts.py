@@ -12,7 +12,8 @@ from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
-from punc.scoring.counts import Counts, confusion, count, read_counts, write_counts
+from punc.scoring.counts import Counts, count, join_blocks, read_counts, write_counts
+from punc.scoring.stream_counts import confusion
 
 NAMES = {"O": "O", ",": "COMMA", ".": "PERIOD", "?": "QUESTION"}
 
@@ -52,20 +53,22 @@ def test_confusion_random_pairs(rows):
 
 #  reference, hypothesis, options, units, marks right, slots, streams aligned
 COUNTED = [
-    (["s-1 a . b ,", "t-1 c ?"], ["s-1 a . b", "t-1 c ?"], {}, ["s-1", "t-1"], 2, 3, 0),
-    (["s-1 a . b ,", "t-1 c ?"], ["s-1 a . b", "t-1 c ?"], {"last_slot": "false"}, ["s-1", "t-1"], 1, 1, 0),
-    (["s-1 a . b ,", "t-1 c ?"], ["s-1 a . b", "t-1 c ?"], {"last_slot": "only"}, ["s-1", "t-1"], 1, 2, 0),
+    (["s-1 a . b ,", "t-1 c ?"], ["s-1 a . b", "t-1 c ?"], {}, ["s:000000", "t:000000"], 2, 3, 0),
+    (["s-1 a . b ,", "t-1 c ?"], ["s-1 a . b", "t-1 c ?"], {"last_slot": "false"}, ["s:000000", "t:000000"], 1, 1, 0),
+    (["s-1 a . b ,", "t-1 c ?"], ["s-1 a . b", "t-1 c ?"], {"last_slot": "only"}, ["s:000000", "t:000000"], 1, 2, 0),
     # The last slot is the stream's, not the utterance's.
-    (["s-1 a . b ,", "s-2 c ?"], ["s-1 a . b ,", "s-2 c ?"], {"last_slot": "false"}, ["s-1", "s-2"], 2, 2, 0),
+    (["s-1 a . b ,", "s-2 c ?"], ["s-1 a . b ,", "s-2 c ?"], {"last_slot": "false"}, ["s:000000"], 2, 2, 0),
     # Blocks go over utterances, not over streams.
     (["s-1 a . b ,", "s-2 c ?", "t-1 d ."], ["s-1 a . b ,", "s-2 c ?", "t-1 d ."], {"block": 2},
      ["s:000000", "s:000001", "t:000000"], 4, 4, 0),
     # Other words in one stream: the reference is projected there. Its slots are the hypothesis's.
-    (["s-1 a b . c", "t-1 d ?"], ["s-1 a x b . c", "t-1 d ?"], {}, ["s-1", "t-1"], 2, 5, 1),
-    (["s-1 a b . c", "t-1 d ?"], ["s-1 a . c", "t-1 d ?"], {}, ["s-1", "t-1"], 2, 3, 1),
+    (["s-1 a b . c", "t-1 d ?"], ["s-1 a x b . c", "t-1 d ?"], {}, ["s:000000", "t:000000"], 2, 5, 1),
+    (["s-1 a b . c", "t-1 d ?"], ["s-1 a . c", "t-1 d ?"], {}, ["s:000000", "t:000000"], 2, 3, 1),
     # Other cuts.
     (["s-1 a . b ,", "s-2 c ?"], ["s-1 a .", "s-2 b ,", "s-3 c ?"], {"match": "streams"},
-     ["s-1", "s-2", "s-3"], 3, 3, 0),
+     ["s:000000"], 3, 3, 0),
+    # Blocks are of the reference's words: an inserted word is in the block of the word before it.
+    (["s-1 a b . c d ?"], ["s-1 a b . x y c d ?"], {"block": 2}, ["s:000000", "s:000001"], 2, 6, 1),
 ]
 
 
@@ -78,18 +81,19 @@ def test_count_examples(tmp_path, labels, ref, hyp, options, units, right, numbe
     assert (counts.streams, counts.aligned) == (len({unit[0] for unit in units}), aligned)
 
 
-def test_count_aligns_streams_and_counts_utterances(tmp_path, labels):
-    """A word lost at the border of two utterances moves no mark of other utterances."""
+def test_count_aligns_streams_in_blocks(tmp_path, labels):
+    """A word lost at the border of two blocks moves no mark of other blocks."""
     ref = make_dir(tmp_path / "ref", "s-1 a b c . d", "s-2 e f , g .")
     hyp = make_dir(tmp_path / "hyp", "s-1 a b c .", "s-2 e f , g .")
-    counts = count(ref, hyp, labels)
+    counts = count(ref, hyp, labels, block=4)
     assert (counts.streams, counts.aligned) == (1, 1)
     np.testing.assert_array_equal(counts.confusion[0], np.diag([2, 0, 1, 0]))
     np.testing.assert_array_equal(counts.confusion[1], np.diag([1, 1, 1, 0]))
+    assert counts.words[:, 0].tolist() == [[3, 0, 1, 0], [3, 0, 0, 0]]  # correct, substituted, deleted, inserted
 
 
 @pytest.mark.parametrize("block", [1, 3, 7, 1000])
-def test_count_blocks_sum_to_utterances(tmp_path, labels, block):
+def test_count_blocks_sum_to_streams(tmp_path, labels, block):
     rng = random.Random(block)
     sides = [[" ".join([f"{stream}-{i}", *itertools.chain.from_iterable((f"w{k}", rng.choice("O,.?"))
               for k in range(rng.randrange(1, 9)))]) for stream in "abc" for i in range(3)] for _ in range(2)]
@@ -97,8 +101,14 @@ def test_count_blocks_sum_to_utterances(tmp_path, labels, block):
     hyp = [" ".join([line.split()[0], *itertools.chain.from_iterable((w, rng.choice("O,.?")) for w in ws)])
            for line, ws in zip(sides[0], words)]
     ref, hyp = make_dir(tmp_path / "ref", *sides[0]), make_dir(tmp_path / "hyp", *hyp)
-    by_block, by_utterance = count(ref, hyp, labels, block=block), count(ref, hyp, labels)
-    np.testing.assert_array_equal(by_block.confusion.sum(0), by_utterance.confusion.sum(0))
+    by_block = count(ref, hyp, labels, block=block)
+    by_stream, whole = join_blocks(by_block, "streams"), count(ref, hyp, labels, block=10_000)
+    assert by_stream.units == list("abc")
+    assert by_stream.block == 0
+    np.testing.assert_array_equal(by_stream.confusion, whole.confusion)
+    np.testing.assert_array_equal(by_stream.words, whole.words)
+    assert join_blocks(by_block) is by_block  # three streams are too few
+    assert join_blocks(by_block._replace(streams=10)).units == list("abc")
     assert by_block.confusion.sum((1, 2)).max() <= block
     assert len(by_block.units) == sum(-(-sum(map(len, words[i:i + 3])) // block) for i in (0, 3, 6))
 
@@ -132,14 +142,18 @@ def test_count_no_labels_or_slots_raises(tmp_path, labels):
         count(ref, ref, labels, last_slot="false")
 
 
-def test_read_counts_reads_what_was_written(tmp_path, labels):
-    counts = Counts(["a-1", "a-2"], np.random.default_rng(1).integers(0, 99, (2, 4, 4)))
+@pytest.mark.parametrize("words", [None, True])
+def test_read_counts_reads_what_was_written(tmp_path, labels, words):
+    rng = np.random.default_rng(1)
+    counts = Counts(["a-1", "a-2"], rng.integers(0, 99, (2, 4, 4)), words=words and rng.integers(0, 99, (2, 3, 4)))
     labels.write(tmp_path / "labels.txt")
     write_counts(tmp_path / "counts.tsv", counts, labels)
     again, set_again = read_counts(tmp_path)
     assert again.units == counts.units
     assert set_again == labels
     np.testing.assert_array_equal(again.confusion, counts.confusion)
+    np.testing.assert_array_equal(again.flat, counts.flat)
+    assert (again.words is None) == (words is None)
     assert (tmp_path / "counts.tsv").read_text().splitlines()[0].split("\t")[:3] == ["unit", "O>O", "O>COMMA"]
 
 

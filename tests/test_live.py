@@ -39,7 +39,8 @@ def casing(model):
 @pytest.mark.parametrize("pauses", [None, PAUSES])
 @pytest.mark.parametrize("scale", [None, np.array([0.3, 1, 1, 1])])
 def test_labels_are_those_of_the_whole_stream(model, pauses, scale):
-    numbers, posteriors = decode_words(model, WORDS, pauses, scale)
+    numbers, posteriors = decode_words(model, WORDS, pauses, scale, posteriors=True)
+    assert decode_words(model, WORDS, pauses, scale)[0].tolist() == numbers.tolist()
     stream = open_stream(model, casing(model), scale)
     before = [np.nan, *(PAUSES[:-1] if pauses is not None else [np.nan] * (len(WORDS) - 1))]
     found = [marked for word, pause in zip(WORDS, before) for marked in stream.push(word, pause)] + stream.close()
@@ -76,4 +77,91 @@ def test_tokens_of_words_that_wait_for_the_next(tmp_path):
     words = ["abc", "b", "cab", "a"]
     found = list(mark(open_stream(model.eval(), casing(model)), words))
     assert [marked.word for marked in found] == words
-    assert [marked.number for marked in found] == decode_words(model, words, None)[0].tolist()
+    numbers = decode_words(model, words, None)[0].tolist()
+    assert [marked.number for marked in found] == numbers
+    # The first of them are decided before the rest comes, with an END in place of the token that is held back.
+    stream = open_stream(model, casing(model))
+    before = [marked for word in words[:2] for marked in stream.push(word)]
+    early = stream.decide()
+    rest = [marked for word in words[2:] for marked in stream.push(word)] + stream.close()
+    assert [marked.word for marked in before + early + rest] == words
+    assert [marked.number for marked in before + early] == decode_words(model, words[:2], None)[0].tolist()
+    assert [marked.number for marked in rest] == numbers[2:]
+
+
+def test_labels_without_posteriors_are_the_same(model):
+    with_rows, without = (list(mark(open_stream(model, casing(model), None, posteriors), WORDS))
+                          for posteriors in (True, False))
+    assert [marked[:3] for marked in with_rows] == [marked[:3] for marked in without]
+
+
+def split(model, at):
+    """The labels of WORDS, `decide` after `at` of them, and those of what is decided there."""
+    stream, found = open_stream(model, casing(model)), []
+    for word in WORDS[:at]:
+        found += stream.push(word)
+    early = stream.decide(0.5)
+    assert stream.decide(0.5) == [], "it is out"
+    for word in WORDS[at:]:
+        found += stream.push(word)
+    found += stream.close()
+    return [marked.number for marked in found], [marked.number for marked in early], [m.word for m in found + early]
+
+
+def test_decide_gives_the_labels_of_a_stream_that_ends_there(model):
+    whole = [marked.number for marked in mark(open_stream(model, casing(model)), WORDS)]
+    ahead = model.lookahead
+    for at in (0, 1, 2, 17, len(WORDS)):
+        others, early, words = split(model, at)
+        assert sorted(words) == sorted(WORDS)
+        if ahead is None:
+            assert (others, early) == (whole, [])
+            continue
+        first = max(0, at - ahead)
+        assert len(early) == at - first
+        assert others == whole[:first] + whole[at:], "the words after it do not know that some were decided early"
+        after = np.full(at, np.nan, np.float32)
+        after[-1:] = 0.5
+        assert early == decode_words(model, WORDS[:at], after)[0].tolist()[first:]
+
+
+def test_copy_of_a_stream_has_a_state_of_its_own(model):
+    if model.lookahead is None:
+        return
+    alone = [marked.number for marked in mark(open_stream(model, casing(model)), WORDS)]
+    stream = open_stream(model, casing(model))
+    found = [marked for word in WORDS[:20] for marked in stream.push(word)]
+    other, their = stream.copy(), list(found)
+    for word in ["w1"] * 9:
+        stream.copy().push(word)
+    for which, of_which in ((stream, found), (other, their)):
+        of_which += [marked for word in WORDS[20:] for marked in which.push(word)] + which.close()
+        assert [marked.number for marked in of_which] == alone
+
+
+def test_capital_after_a_full_stop_that_silence_decided(model):
+    if model.lookahead is None:
+        return
+    scale = np.array([1, 1, 1e30, 1])  # full stops only
+    stream = open_stream(model, Casing(model.labels, {}, sentences=True), scale)
+    found = [marked.text for word in WORDS[:5] for marked in stream.push(word)] + [m.text for m in stream.decide()]
+    found += [marked.text for word in WORDS[5:9] for marked in stream.push(word)] + [m.text for m in stream.close()]
+    assert found == [f"W{word[1:]}." for word in WORDS[:9]]
+
+
+@pytest.mark.parametrize("every", [1, 2, 3, 5])
+def test_decide_again_and_again_gives_each_word_once(model, every):
+    if model.lookahead is None:
+        return
+    stream, found, early = open_stream(model, casing(model)), [], 0
+    for number, word in enumerate(WORDS, 1):
+        found += stream.push(word)
+        if number % every == 0:
+            decided = stream.decide()
+            assert len(found) + len(decided) == number, "no word waits"
+            ends = decode_words(model, WORDS[:number], None)[0].tolist()
+            assert [marked.number for marked in decided] == ends[len(found):]
+            found, early = found + decided, early + len(decided)
+    found += stream.close()
+    assert [marked.word for marked in found] == WORDS
+    assert early >= len(WORDS) // every

@@ -1,17 +1,20 @@
 """Metrics against hand-counted examples, sets of (slot, label) pairs, and the figures of papers."""
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from punc.data.labels import LabelSet
+from punc.data.labels import Label, LabelSet
 from punc.scoring import metrics
 from punc.scoring.collapse import parse_collapse
-from punc.scoring.counts import confusion
 from punc.scoring.metrics import column_of, columns, compute_metrics, is_summary, lower_is_better, rows_of
+from punc.scoring.posteriors import BINS, bins_of
+from punc.scoring.stream_counts import confusion
+from punc.scoring.texts import score_texts
 
 NAMES = {"O": "O", ",": "COMMA", ".": "PERIOD", "?": "QUESTION"}
 
@@ -125,6 +128,122 @@ def test_ser_published_example(labels):
     assert found["SER"] == pytest.approx(68.0, abs=0.15)
 
 
+def nemo_per(reference, hypothesis, marks):
+    """NeMo's punctuation_error_rate, written anew: words and masked marks are aligned; what has no pair is an error."""
+    ref, hyp = (re.findall(rf"[\w']+|[{marks}]", text) for text in (reference, hypothesis))
+    masked = [["#" if token in marks else token for token in side] for side in (ref, hyp)]
+    cost = np.zeros((len(ref) + 1, len(hyp) + 1), int)
+    cost[:, 0], cost[0] = range(len(ref) + 1), range(len(hyp) + 1)
+    for i, one in enumerate(masked[0], 1):
+        for j, other in enumerate(masked[1], 1):
+            cost[i, j] = cost[i - 1, j - 1] if one == other else 1 + min(cost[i - 1, j - 1], cost[i, j - 1],
+                                                                         cost[i - 1, j])
+    i, j, paired = len(ref), len(hyp), []
+    while i and j:
+        if masked[0][i - 1] == masked[1][j - 1]:
+            i, j = i - 1, j - 1
+            paired += [(ref[i], hyp[j])] if masked[0][i] == "#" else []
+        elif cost[i, j] == cost[i - 1, j - 1] + 1:
+            i, j = i - 1, j - 1
+        else:
+            i, j = (i, j - 1) if cost[i, j] == cost[i, j - 1] + 1 else (i - 1, j)
+    right = sum(one == other for one, other in paired)
+    operations = sum(side.count("#") for side in masked) - len(paired)
+    return 100 * (operations - right) / operations if operations else np.nan
+
+
+def test_per_published_example():
+    """The example of NeMo's documentation: one mark is right, one is another, one is missing, one is too many."""
+    marks = LabelSet((Label("O", "w"), *(Label(name, f"w{name}", (name,)) for name in ".,!?")))
+    texts = "Hi, dear! Nice to see you. What's", "Hi dear! Nice to see you! What's?"
+    assert score_texts(*texts, marks)["PER"] == nemo_per(*texts, ".,!?") == 75
+
+
+@given(texts)
+def test_per_equals_nemo_on_the_same_words(labels, pair):
+    """But where neighbouring slots differ: there NeMo's alignment can pair a mark with one a word away."""
+    ref = pair[0]
+    hyp = "".join(pair[i % 3 == 0][i] for i in range(len(ref)))  # they differ in each third slot at most
+    said = [" ".join(f"w{i}{mark.replace('O', '')}" for i, mark in enumerate(text)) for text in (ref, hyp)]
+    found = compute_metrics(table(ref, hyp), labels)["PER"]
+    assert found == pytest.approx(nemo_per(*said, ",.?"), nan_ok=True)
+
+
+def test_sentence_ends_counted_by_hand(labels):
+    """Of 3 ends one is missed, one has another mark, and one is inserted: the error is 2/3, whatever the marks."""
+    found = compute_metrics(table("O.,O?.", "O?.OO."), labels)
+    assert found["SU-error"] == pytest.approx(100 * 2 / 3)
+    assert (found["sentence.P"], found["sentence.R"]) == pytest.approx((100 * 2 / 3, 100 * 2 / 3))
+
+
+def test_capitals_counted_by_hand():
+    stop = (".",)
+    cased = LabelSet((Label("O", "w"), Label("CAP", "W"), Label("PERIOD", "w.", stop), Label("CAP_PERIOD", "W.", stop)))
+    # Of 3 capitals 2 are found; one word has one too many.
+    ref, hyp = np.array([1, 0, 2, 3, 1, 0]), np.array([1, 1, 2, 1, 0, 0])
+    found = compute_metrics(confusion(ref, hyp, np.zeros(6, int), 1, 4)[0], cased)
+    assert found["capital.accuracy"] == pytest.approx(100 * 4 / 6)
+    assert (found["capital.P"], found["capital.R"]) == pytest.approx((100 * 2 / 3, 100 * 2 / 3))
+    assert column_of("capital.accuracy") == "capital.accuracy"
+
+
+def test_capitals_and_sentences_only_where_labels_have_them():
+    found = compute_metrics(np.eye(2), LabelSet((Label("O", "w"), Label("COMMA", "w,"))))
+    assert not [name for name in found if name.startswith(("capital", "sentence", "SU"))]
+
+
+def edit_distance(ref, hyp):
+    row = list(range(len(hyp) + 1))
+    for i, word in enumerate(ref, 1):
+        last, row[0] = row[0], i
+        for j, other in enumerate(hyp, 1):
+            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (word != other))
+    return row[-1]
+
+
+@given(*[st.lists(st.sampled_from(["a", "A", "a,", "b.", "B", "c"]), min_size=1, max_size=12)] * 2)
+def test_word_error_rates_by_brute_force(ref, hyp):
+    found = score_texts(" ".join(ref), " ".join(hyp))
+    bare = [[word.rstrip(",.") for word in side] for side in (ref, hyp)]
+    lower = [[word.lower() for word in side] for side in bare]
+    for name, sides in (("WER", lower), ("WER_C", bare), ("WER_PC", (ref, hyp))):
+        assert found[name] == pytest.approx(100 * edit_distance(*sides) / len(ref)), name
+
+
+def test_word_error_rates_are_not_there_without_word_counts(labels):
+    assert "WER" not in compute_metrics(table(",O", ",O"), labels)
+
+
+def test_auprc_published_example():
+    """The example of scikit-learn's average_precision_score: 0.83."""
+    posteriors, right = np.array([0.1, 0.4, 0.35, 0.8]), np.array([0, 0, 1, 1])
+    histograms = np.zeros((2, 2, BINS))
+    np.add.at(histograms[1], (right, bins_of(posteriors)), 1)
+    two = LabelSet((Label("O", "w"), Label("COMMA", "w,")))
+    found = compute_metrics(np.eye(2), two, others={"posteriors": histograms})
+    assert found["COMMA.AUPRC"] == pytest.approx(100 * (0.5 + 0.5 * 2 / 3))
+    assert rows_of("COMMA.AUPRC") == ["COMMA.AUPRC"]
+    assert is_summary("COMMA.AUPRC")
+    assert not lower_is_better("COMMA.AUPRC")
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(st.floats(0, 1, width=32), st.booleans()), min_size=1, max_size=30).filter(
+    lambda rows: any(right for _, right in rows)))
+def test_auprc_by_brute_force(rows):
+    posteriors, right = np.array([p for p, _ in rows], np.float32), np.array([int(one) for _, one in rows])
+    bins, area, recall = bins_of(posteriors), 0.0, 0.0
+    for threshold in sorted(set(bins), reverse=True):
+        found = bins >= threshold
+        new = right[found].sum() / right.sum()
+        area, recall = area + (new - recall) * right[found].mean(), new
+    histograms = np.zeros((2, 2, BINS))
+    np.add.at(histograms[1], (right, bins), 1)
+    two = LabelSet((Label("O", "w"), Label("COMMA", "w,")))
+    found = compute_metrics(np.eye(2), two, others={"posteriors": histograms})
+    assert found["COMMA.AUPRC"] == pytest.approx(100 * area)
+
+
 def test_compute_metrics_many_sums_at_once(labels):
     counts = np.random.default_rng(1).integers(0, 9, (3, 5, 4, 4))
     collapse = [parse_collapse("2-class", labels)]
@@ -148,8 +267,8 @@ def test_compute_metrics_any_order_of_utterances(labels, data):
 def test_compute_metrics_order_of_rows(labels):
     collapses = [parse_collapse(text, labels) for text in ("2-class", "3-class:FULLSTOP=PERIOD+QUESTION")]
     found = compute_metrics(table(",O.?", ",O.?"), labels, collapses)
-    assert columns(found) == ["COMMA", "PERIOD", "QUESTION", "overall", "macro.F1", "Err", "SER", "2-class", "3-class",
-                              "3-class.FULLSTOP", "O"]
+    assert columns(found) == ["COMMA", "PERIOD", "QUESTION", "overall", "macro.F1", "Err", "SER", "PER", "2-class",
+                              "3-class", "3-class.FULLSTOP", "sentence", "SU-error", "O"]
 
 
 def test_metrics_every_file_is_found_and_documented():
@@ -164,7 +283,7 @@ def test_metrics_every_file_is_found_and_documented():
 def test_metrics_new_file_is_a_column(labels, monkeypatch):
     """A metric that only its file knows is computed, shown and compared like the others."""
     class Slots:
-        ORDER, FIGURE, LOWER_IS_BETTER = 45, "slots", True
+        ORDER, READS, FIGURE, LOWER_IS_BETTER = 45, "slots", "slots", True
 
         @staticmethod
         def compute(counts, labels, collapses):

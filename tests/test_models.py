@@ -195,6 +195,23 @@ def test_forward_in_parts_and_live_match_one_call(name, inputs, text_model):
             np.testing.assert_allclose(found, whole[0, model.lookahead:].numpy(), rtol=0, atol=1e-5)
 
 
+@pytest.mark.parametrize(("name", "inputs"), PAUSES)
+def test_stepper_copy_has_a_state_of_its_own(name, inputs, text_model):
+    model = make(name, text_model, **WITHOUT | inputs)
+    if model.lookahead is None:
+        return
+    pairs = list(zip(data_of([30]).ids.tolist(), data_of([30]).pauses.tolist()))
+    alone, stepper = model.stepper(), model.stepper()
+    expected = [np.array(alone.step(*pair)) for pair in pairs]
+    found = [np.array(stepper.step(*pair)) for pair in pairs[:12]]
+    copied = stepper.copy()
+    for _ in range(5):
+        stepper.copy().step(END, np.nan)  # as at the end of the stream
+    found += [np.array(stepper.step(*pair)) for pair in pairs[12:]]
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal([np.array(copied.step(*pair)) for pair in pairs[12:]], expected[12:])
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_lookahead_is_what_the_model_reads(name, text_model):
     """The token `lookahead` past a slot changes its logits, the one after that does not."""

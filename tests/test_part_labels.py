@@ -55,8 +55,9 @@ MODELS = [("delay", {"delay": 1, "embedding_dim": 6, "hidden_dim": 8, "layers": 
 @pytest.mark.parametrize(("name", "options"), MODELS, ids=[name for name, _ in MODELS])
 def test_words_have_the_labels_of_their_parts(make, tmp_path, labels, name, options):
     model = load(make(labels, name, **options))
-    parts, rows = decode_words(model, SPLIT, None)
-    words, joined = decode_words(model, WHOLE, None)
+    parts, rows = decode_words(model, SPLIT, None, posteriors=True)
+    words, joined = decode_words(model, WHOLE, None, posteriors=True)
+    assert decode_words(model, WHOLE, None)[0].tolist() == words.tolist()
     names = np.array(model.labels.names)
     assert set(names[parts]) >= {"O"} or len(set(parts.tolist())) > 1
     alone = [i for i, (first, last) in enumerate(zip(FIRSTS, LASTS)) if first == last]
@@ -79,6 +80,16 @@ def test_words_have_the_labels_of_their_parts(make, tmp_path, labels, name, opti
     stream = open_stream(model, Casing(model.labels, {}))
     found = [marked for word in WHOLE for marked in stream.push(word)] + stream.close()
     assert [(marked.word, marked.label) for marked in found] == list(zip(WHOLE, names[words]))
+    # If the speaker falls silent, words that wait have the labels of a text that ends there; the others are the same.
+    for at in range(1, len(WHOLE)) if model.lookahead is not None else ():
+        stream = open_stream(model, Casing(model.labels, {}))
+        found = [marked for word in WHOLE[:at] for marked in stream.push(word)]
+        before, early = len(found), stream.decide()
+        found += early + [marked for word in WHOLE[at:] for marked in stream.push(word)] + stream.close()
+        assert [marked.word for marked in found] == WHOLE
+        expected = words.copy()
+        expected[before:at] = decode_words(model, WHOLE[:at], None)[0][before:]
+        assert [marked.number for marked in found] == expected.tolist()
 
 
 def test_part_labels_by_hand(tmp_path):

@@ -1,12 +1,13 @@
 """The score directory, its signature and the table, through the command."""
 
+import json
 import re
 
 import pytest
 
 from punc.bin.main import main
 from punc.data.datadir import Utterance, write_data_dir
-from punc.scoring.report import score_table
+from punc.scoring.report import score_json, score_table
 from punc.scoring.significance import Comparison, Interval
 from punc.scoring.tsv import read_tsv
 
@@ -46,13 +47,14 @@ def test_score_writes_directory_and_table(work, capsys):
     assert re.search(r"^COMMA +74\.1 \S+ +100\.0 100\.0–100\.0 +85\.1 ", printed, re.M)
     signed = (work / "out/signature").read_text().strip()
     assert printed.endswith(signed + "\n")
-    assert re.fullmatch(r"labels:O\+COMMA\+PERIOD\|words:same\|last-slot:true\|slots:80\|marks:40\|units:20 utterances"
+    assert re.fullmatch(r"labels:O\+COMMA\+PERIOD\|words:same\|last-slot:true\|slots:80\|marks:40\|units:20 streams"
                         r"\|bootstrap:200\|seed:1\|reference:[0-9a-f]+\|punc:[\d.]+\|python:3\.\d+\|numpy:\S+", signed)
 
 
 def test_signature_differs_with_options_and_words(work):
     seen = set()
-    variants = [(), ("--last-slot", "false"), ("--block", "2"), ("--seed", "2"), ("--replicates", "100")]
+    variants = [(), ("--last-slot", "false"), ("--resample", "blocks"), ("--resample", "blocks", "--block", "2"),
+                ("--seed", "2"), ("--replicates", "100")]
     for options in variants:
         score(*options)
         seen.add((work / "out/signature").read_text())
@@ -83,7 +85,7 @@ def test_score_against_other_system(work, capsys):
 
 @pytest.mark.parametrize(("options", "message"), [
     (["--against", "none"], "none/metrics.tsv: no such file"),
-    (["--block", "-1"], "--block=-1 is too small"),
+    (["--block", "0"], "--block=0 is too small"),
     (["--replicates", "0"], "--replicates=0 is too small"),
     (["--last-slot", "yes"], "invalid choice: 'yes'"),
     (["--labels", "none"], "none: no such file"),
@@ -104,10 +106,18 @@ def test_score_wrong_option_is_one_line_and_keeps_output(work, capsys, options, 
 
 
 def test_score_against_other_units_raises(work, capsys):
-    score("--block", "2", out="one")
+    score("--resample", "blocks", out="one")
     assert score("--against", "one", out="two") == 1
     assert "one: other units" in capsys.readouterr().err
     assert not (work / "two").exists()
+
+
+def test_score_json_undefined_is_null():
+    found = json.loads(score_json({"COMMA.P": Interval(NAN, NAN, NAN), "Err": Interval(5, NAN, 6)}, "signed",
+                                  {"Err": Comparison(5, 6, -1, -2, 0, NAN)}))
+    assert found == {"signature": "signed", "metrics": {"COMMA.P": {"value": None, "low": None, "high": None},
+                                                        "Err": {"value": 5, "low": None, "high": 6}},
+                     "against": {"Err": {"this": 5, "other": 6, "difference": -1, "low": -2, "high": 0, "p": None}}}
 
 
 def test_score_table_undefined_is_dash():

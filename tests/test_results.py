@@ -32,6 +32,7 @@ def exp(tmp_path, monkeypatch):
     for system, set in [("good", "test"), ("bad", "test"), ("always", "test"), ("bad", "asr")]:
         assert main(["score", "--labels", "labels.txt", "--replicates", "100", "ref", system,
                      f"exp/{system}/decode_{set}/score"]) == 0
+        (tmp_path / "exp" / system / "conf").write_text("# punc 0, store data/store\n--model=m\n--train-set=train\n")
     return tmp_path
 
 
@@ -88,7 +89,8 @@ def test_results_set_page(exp):
     assert results("--title", "Toys", "--published", "published.tsv", "--systems", "good") == 0
     test = (exp / "exp/results/test.md").read_text()
     header = cells(test, "system")
-    assert header == ["system", "COMMA", "PERIOD", "overall", "macro.F1", "Err", "SER", "2-class"]
+    assert header == ["system", "COMMA", "PERIOD", "overall", "macro.F1", "Err", "SER", "PER", "2-class", "sentence",
+                      "SU-error"]
     ours = dict(zip(header, cells(test, "**good**")))
     assert ours["COMMA"].startswith("100.0 / 75.0 / 85.7 (")
     assert ours["Err"].startswith("6.2 (")  # 6.25 %, rounded to even

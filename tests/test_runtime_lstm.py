@@ -94,6 +94,22 @@ def test_stepper_adds_the_output_layer():
         np.testing.assert_allclose(stepper.step(x), weight @ plain.step(x) + bias, rtol=0, atol=1e-5)
 
 
+def test_stepper_copy_has_a_state_of_its_own():
+    _, layers = layers_of(2)
+    inputs = projected(layers, np.random.default_rng(6).normal(size=(STEPS, DEPTH)).astype(np.float32))
+    alone, stepper = stepper_of(layers), stepper_of(layers)
+    expected = [alone.step(x) for x in inputs]
+    half = STEPS // 2
+    found = [stepper.step(x) for x in inputs[:half]]
+    other, ended = stepper.copy(), stepper.copy()
+    for _ in range(3):
+        ended.step(inputs[0])
+    found += [stepper.step(x) for x in inputs[half:]]
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal([other.step(x) for x in inputs[half:]], expected[half:])
+    assert all(a is b for mine, its in zip(stepper.weights, other.weights) for a, b in zip(mine, its))
+
+
 def test_steppers_of_one_model_have_states_of_their_own():
     _, layers = layers_of(1)
     one, two = stepper_of(layers), stepper_of(layers)

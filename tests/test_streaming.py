@@ -1,10 +1,14 @@
 """Words punctuated as they arrive: the labels of a data directory, without delay, for any bytes."""
 
 import io
+import json
 import os
+import re
 import select
+import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,8 +20,9 @@ from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import Utterance, write_data_dir
 from punc.data.labels import LabelSet
-from punc.decoding import streaming
-from punc.decoding.streaming import WordStream, punctuate_streaming
+from punc.decoding.live_input import End, LiveWord
+from punc.decoding.live_session import LiveOptions
+from punc.decoding.streaming import LiveFormat, LiveReader, punctuate_streaming
 from punc.models.base import NeuralModel, create, load, save
 from punc.tokens.tokenizers.char import CharTokenizer
 from punc.tokens.vocabulary import END, Vocabulary
@@ -59,10 +64,10 @@ def piped(data):
     return read
 
 
-def punctuated(model, data, scale=None):
+def punctuated(model, data, scale=None, options=None, form=None):
     sink, source = io.BytesIO(), piped(data)
     try:
-        punctuate_streaming(model, source, sink, scale)
+        punctuate_streaming(model, source, sink, scale, None, options, form)
     finally:
         os.close(source)
     return sink.getvalue().decode()
@@ -157,9 +162,156 @@ def test_word_stream_is_the_same_however_the_bytes_arrive(data, size):
         words = [word for word in line.split(" ") if word]
         expected += [] if words else [[]]
         expected[-1] += words
-    source = piped(data)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streaming, "READ_SIZE", size)
-        found = [list(stream) for stream in WordStream(source, io.BytesIO()).streams()]
-    os.close(source)
-    assert found == [words for words in expected if words]
+    for kind in ("words", "auto"):
+        assert streams_of(LiveReader(kind), data, size) == [words for words in expected if words]
+
+
+def streams_of(reader, data, size):
+    """The words of each stream that has some, read `size` bytes at a time."""
+    items = [item for begin in range(0, len(data), size) for item in reader.feed(data[begin:begin + size])]
+    found = [[]]
+    for item in items + reader.end():
+        if isinstance(item, LiveWord):
+            found[-1].append(item.word)
+        elif item is End.STREAM:
+            found.append([])
+    return [words for words in found if words]
+
+
+def test_reader_keeps_lines_whole_however_the_bytes_arrive():
+    ctm = "\ufeff;; a comment\r\n\na 1 0.5 0.25 hé 0.9\r\na 1 0.75 0.1 <eps>\nb 1 .5 1 x\n"
+    words = '{"word": "hé", "start": 0.5, "end": 0.75}\n\n{"partial": "a"}\n{"text": "b  c"}'
+    for text in (ctm, words):
+        whole = LiveReader()
+        expected = whole.feed(text.encode()) + whole.end()
+        assert sum(isinstance(item, LiveWord) for item in expected) >= 2
+        for size in (1, 2, 3, 7):
+            reader, data, found = LiveReader(), text.encode(), []
+            for begin in range(0, len(data), size):
+                found += reader.feed(data[begin:begin + size])
+            assert found + reader.end() == expected
+
+
+def test_bad_lines_are_left_out_and_named(exp, capsys):
+    lines = ['{"word": "w1"}', '{"wo', '{"word": 3}', '{"word": "w2"}', "[]", '{"word": " "}', "w3", '{"word": "w4"',
+             *["x"] * 9]
+    assert plain(punctuated(load(exp), "\n".join(lines).encode()).encode()) == [b"w1", b"w2"]
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "standard input:2: not JSON, or only a part of it; write one object a line; it is left out"
+    assert said[1].startswith("standard input:3: a word is not an object with 'word'; write {")
+    assert (len(said), said[-1]) == (11, "standard input: 15 lines or objects were left out")
+    punctuated(load(exp), b"a 1 0 1 w1\na 1 x 1 w2\na 1 1\n")
+    assert [line.split(";")[0] for line in capsys.readouterr().err.splitlines()] == [
+        "standard input:2: the begin 'x' is not a number", "standard input:3: 3 columns"]
+
+
+def test_objects_over_several_lines(exp, capsys):
+    lines = ["{", '  "result" : [{', '      "word" : "w1"', "    }],", '  "text" : "w1"', "}",
+             "{", '  "partial" : "w2"', "}", "{", '  "text" : "lost', "{", '  "text" : "w2 w3"', "}",
+             '{"text": "w4"}', "{", '  "text" : "lost"']
+    out = punctuated(load(exp), "\n".join(lines).encode())
+    assert [word.rstrip(".,?") for word in out.split()] == ["w1", "w2", "w3", "w4"]
+    said = [line.split("; ")[0] for line in capsys.readouterr().err.splitlines()]
+    assert said == [f"standard input:{number}: not JSON, or only a part of it" for number in (10, 16)]
+
+
+def test_a_long_word_takes_no_time(exp):
+    reader = LiveReader()
+    items = [item for _ in range(200) for item in reader.feed(b"x" * (1 << 16))] + reader.feed(b" y ")
+    assert [len(item.word) for item in items] == [200 << 16, 1]
+
+
+PAGE = Path(__file__).parents[1] / "docs/live.md"
+WORDS_LIVE = [b"how", b"are", b"you", b"i", b"am", b"fine"]  # en-live reads four words past a slot, without torch
+LIVE = [*PUNC, "en-live", "-"]
+
+
+def plain(out):
+    """The words of a punctuated text."""
+    return [word.rstrip(b".,?").lower() for word in out.split()]
+
+
+def test_signal_ends_live_input_with_all_words_out():
+    for number, status, line in ((signal.SIGINT, 130, b"interrupted"), (signal.SIGTERM, 143, b"terminated")):
+        with subprocess.Popen(LIVE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              bufsize=0) as process:
+            process.stdin.write(b" ".join(WORDS_LIVE))
+            out = process.stdout.read(3)  # it reads
+            process.send_signal(number)
+            rest, error = process.communicate(timeout=30)
+        assert plain(out + rest) == WORDS_LIVE
+        assert rest.endswith(b"\n")
+        assert (error, process.returncode) == (b"punc punctuate: " + line + b"\n", status)
+
+
+def test_closed_pipe_ends_live_input_without_a_message():
+    with subprocess.Popen(LIVE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          bufsize=0) as process:
+        process.stdin.write(b" ".join(WORDS_LIVE))
+        process.stdout.read(3)
+        process.stdout.close()
+        process.stdin.write(b" and you ")
+        assert process.wait(timeout=30) == 0
+        assert process.stderr.read() == b""
+
+
+def test_silence_decides_the_words_that_wait():
+    with subprocess.Popen([*LIVE, "--max-delay=0.05", "--output=json"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          bufsize=0) as process:
+        process.stdin.write(b"how are you ")
+        words = [json.loads(process.stdout.readline())["word"] for _ in range(3)]
+        process.stdin.write(b"fine ")
+        words.append(json.loads(process.stdout.readline())["word"])
+        process.stdin.close()
+        assert json.loads(process.stdout.read()) == {"eof": 1}
+    assert words == ["how", "are", "you", "fine"]
+
+
+def test_times_decide_as_silence_does(exp):
+    model = load(exp)
+    lines = [{"word": f"w{i}", "start": i + 0.7 * (i > 4), "end": i + 0.9} for i in range(9)]
+    data = "\n".join(map(json.dumps, lines)).encode()
+    for delay, cut in ((0.5, 5), (2.0, 9)):
+        found = punctuated(model, data, None, LiveOptions(max_delay=delay)).split()
+        alone = punctuated(model, " ".join(f"w{i}" for i in range(cut)).encode()).split()
+        assert found[:cut] == alone
+        assert len(found) == 9
+
+
+def test_utterance_ends(exp):
+    model = load(exp)
+    data = b'{"text": "w1 w2 w3"}\n{"text": "w4 w5"}\n'
+    whole = punctuated(model, b"w1 w2 w3 w4 w5\n")
+    assert punctuated(model, data) == punctuated(model, b"w1 w2 w3\nw4 w5\n") == whole
+    alone = punctuated(model, b"w1 w2 w3\n\nw4 w5")
+    assert alone.count("\n") == 2
+    ends = LiveOptions(utterance_end="end")
+    assert punctuated(model, data, None, ends) == punctuated(model, b"w1 w2 w3\nw4 w5", None, ends) == alone
+    decided = punctuated(model, data, None, LiveOptions(utterance_end="decide"))
+    assert decided.split()[:3] == alone.split()[:3], "as if it ended there"
+    assert decided.split()[3:] == whole.split()[3:], "but it goes on"
+
+
+def test_max_delay_with_a_model_of_whole_streams_is_an_error(exp):
+    with pytest.raises(InputError, match=r"^--max-delay with a model that reads whole streams; "):
+        punctuated(Whole(load(exp)), b"w1", None, LiveOptions(max_delay=1.0))
+
+
+def test_output_of_a_ctm_has_labels_and_times(exp):
+    out = punctuated(load(exp), b"a 1 0.5 0.25 w1 0.9\na 1 0.8 0.1 <eps>\na 1 1 0.5 w2\nb 1 0.1 0.2 w3\n", None, None,
+                     LiveFormat(output="json"))
+    lines = [json.loads(line) for line in out.splitlines()]
+    keys = ("word", "start", "end", "conf", "id")
+    assert [tuple(line.get(key) for key in keys) for line in lines] == [
+        ("w1", 0.5, 0.75, 0.9, "a"), ("w2", 1.0, 1.5, None, "a"), (None,) * 5, ("w3", 0.1, 0.3, None, "b"), (None,) * 5]
+    assert all(set(line) >= {"text", "label", "probability"} for line in lines if "word" in line)
+    assert lines[2] == lines[4] == {"eof": 1}
+
+
+def test_output_of_the_page():
+    block = re.search(r"```sh\n(echo .+?)\n```\n\n```\n(.+?)\n```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    words = re.search(r'"(.+?)"', block[1])[1]
+    found = subprocess.run([*LIVE, "--output=json"], input=words.encode(), capture_output=True, check=True)
+    begin, end = block[2].split("…\n")
+    assert found.stdout.decode().startswith(begin)
+    assert found.stdout.decode().endswith(end + "\n")

@@ -11,7 +11,7 @@ What other packages and programs use:
     options     OptionParser, boolean, kebab, keyword_arguments, nearest, with_options: command-line options and conf
                   files
     log         hide_progress: messages on standard error
-    stop        Stopped, received, say, watch: Ctrl-C and SIGTERM
+    stop        Stopped, held, received, say, watch: Ctrl-C and SIGTERM
     parallel    map_ordered: the process pool
     lookup      Lookup, Tokens, split_lines, strings: tokens in bytes to numbers, without a Python step per token
     idtable     IdTable: numbers by id, for millions of ids

@@ -13,8 +13,9 @@ from punc.base.errors import InputError
 from punc.base.options import nearest
 
 # The subcommands that `punc --help` describes, in this order. Others, which scripts call, are only named.
-DESCRIBED = ("prepare", "pauses", "make-store", "train", "pack", "punctuate", "transcript", "score", "join",
-             "results", "publish", "validate", "project", "plot-pauses", "export", "kaldi-scripts")
+DESCRIBED = ("prepare", "pauses", "make-store", "train", "pack", "punctuate", "transcript", "serve", "score",
+             "score-text", "join", "results", "publish", "validate", "project", "export-text", "plot-pauses", "export",
+             "kaldi-scripts")
 FOLDER = Path(__file__).parent
 
 
@@ -41,7 +42,7 @@ def run(command: str, arguments: Sequence[str]) -> int:
     """Run `main(arguments)` of a subcommand's module, which is imported only now: torch is slow to load."""
     if command not in commands():
         raise InputError(f"no subcommand '{command}'", nearest(command, commands()))
-    if command in ("punctuate", "transcript"):
+    if command in ("punctuate", "transcript", "serve"):
         # NumPy's products in decoding are small, so threads would wait for each other. OpenBLAS reads this when NumPy
         # is imported, here and in worker processes.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -11,31 +11,37 @@ from punc.base.jobs import Part, Share, add_job_options, new_part
 from punc.base.options import OptionParser, boolean, kebab
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
+from punc.decoding.live_session import LiveOptions
 from punc.decoding.options import DecodingOptions, OutputOptions, parse_scale
+from punc.decoding.streaming import LiveFormat
 from punc.runtime.shipped import CASING, DEFAULT_LIVE, find_model, is_packed, model_files
 from punc.text.casing import Casing
 
-# Options that apply to a data directory, not to standard input.
+# Options that apply to a data directory, not to standard input; to words that come there; and to both.
 DIRECTORY_ONLY = {"nj", "jobs", "job",
                   *(field.name for field in (*fields(DecodingOptions), *fields(OutputOptions)))} - {"scale"}
+LIVE_ONLY = [field.name for field in (*fields(LiveFormat), *fields(LiveOptions))]
 
 
 def options() -> OptionParser:
     parser = OptionParser(
-        "punc punctuate [options] MODEL DATA-DIR OUT-DIR | punc punctuate [--scale …] [--characters …] [MODEL] -",
+        "punc punctuate [options] MODEL DATA-DIR OUT-DIR | punc punctuate [options] [MODEL] -",
         "Punctuates a data directory with a model, named by its directory, or by its name if it ships with punc (en, "
         "en-live). OUT-DIR is a data directory with the labels as punct. It also has text_punct (the punctuated text), "
         "post.ark and post.scp (the posteriors) and, if there is a CTM, ctm_punct. With - instead of DATA-DIR, "
-        "punctuates words from standard input as they arrive; an empty line ends a stream, other line ends mean "
-        f"nothing; the default MODEL is then {DEFAULT_LIVE}.",
-        "punc punctuate --scale O=0.5 exp/T-LSTM data/test_asr exp/T-LSTM/decode_test_asr")
+        "punctuates words, a CTM or JSON lines from standard input as they arrive; an empty line ends a stream; the "
+        f"default MODEL is then {DEFAULT_LIVE}.",
+        "punc punctuate --scale O=0.5 exp/T-LSTM data/test_asr exp/T-LSTM/decode_test_asr",
+        [f"Only with -: {', '.join(map(kebab, [*LIVE_ONLY, 'characters']))}; and of the others --scale."])
     parser.add_signature(DecodingOptions)
     parser.add_signature(OutputOptions)
     parser.add_argument("--nj", type=int, default=2, metavar="INT",
                         help="number of processes on this machine that decode; on a GPU it is one")
     add_job_options(parser)
+    for kind in (LiveFormat, LiveOptions):
+        parser.add_signature(kind)
     parser.add_argument("--characters", type=boolean, default=False, metavar="BOOL",
-                        help="only with -: each line is a text without blanks between words, as in Japanese; all but "
+                        help="each line is a text without blanks between words, as in Japanese; all but "
                              "its marks stays as it is")
     parser.add_argument("directory", metavar="MODEL", help="directory of a model, or the name of one that ships")
     parser.add_argument("data", metavar="DATA-DIR", nargs="?", help="data directory, or - for standard input")
@@ -53,14 +59,17 @@ def main(arguments: Sequence[str]) -> None:
     args.directory = str(find_model(args.directory))
     if (args.data == "-") != (args.out is None):
         raise InputError("give OUT-DIR with a DATA-DIR, and not with -", "see punc punctuate --help")
+    given = {name for name in {*DIRECTORY_ONLY, *LIVE_ONLY, "characters"}
+             if getattr(args, name) != parser.get_default(name) or parser.value(arguments, kebab(name)) is not None}
     if args.out is None:
-        for name in sorted(DIRECTORY_ONLY):
-            if getattr(args, name) != parser.get_default(name):
-                raise InputError(f"{kebab(name)} with -", "leave it out: only --scale and --characters go with -")
+        known, where = (["scale"], "- and --characters") if args.characters else (["scale", *LIVE_ONLY], "-")
+        for name in sorted(given.difference(known, ["characters"])):
+            there = " ".join(map(kebab, known))
+            raise InputError(f"{kebab(name)} with {where}", f"leave it out: there go only {there}")
         punctuate_standard_input(args)
         return
-    if args.characters:
-        raise InputError("--characters with a DATA-DIR", "leave it out: the tokens of the model decide")
+    for name in sorted(given & {"characters", *LIVE_ONLY}):
+        raise InputError(f"{kebab(name)} with a DATA-DIR", "leave it out: it is for -")
     if args.nj < 1:
         raise InputError(f"--nj={args.nj} is too small", "give 1 or more")
     punctuate_directory(args)
@@ -104,6 +113,7 @@ def punctuate_standard_input(args: Namespace) -> None:
     from punc.decoding.dispatch import load_model
     from punc.decoding.streaming import punctuate_streaming
     from punc.decoding.streaming_chars import punctuate_lines
+    live, form = LiveOptions(args.max_delay, args.utterance_end), LiveFormat(args.input, args.output)
     directory = Path(args.directory)
     model = load_model(directory)
     source, sink, scale = sys.stdin.fileno(), sys.stdout.buffer, parse_scale(args.scale, model.labels)
@@ -111,4 +121,4 @@ def punctuate_standard_input(args: Namespace) -> None:
         punctuate_lines(model, source, sink, scale)
     else:
         casing = Casing.read(model.labels, directory / CASING, is_packed(directory))
-        punctuate_streaming(model, source, sink, scale, casing)
+        punctuate_streaming(model, source, sink, scale, casing, live, form)

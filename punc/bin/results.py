@@ -15,6 +15,7 @@ from punc.scoring.page_data import PageData, pictures, read_page_data, read_publ
 from punc.scoring.pages import Settings, render
 from punc.scoring.publish import new_pages, write_pages
 from punc.scoring.report import METRICS
+from punc.scoring.trainings import collect_trainings
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +34,8 @@ def parser() -> OptionParser:
     options.add_argument("--systems", default="", metavar="NAMES", help="order of the systems; others follow, sorted")
     options.add_argument("--sets", default="", metavar="NAMES", help="order of the sets; others follow, sorted")
     options.add_argument("--main", default="", metavar="NAMES",
-                         help="systems in the table of RESULTS.md, published ones too, at most ten; quote blanks")
+                         help="systems in the table of RESULTS.md, published ones too, at most ten; quote blanks; "
+                              "default: the best of each architecture, and published ones")
     options.add_argument("--main-columns", default="", metavar="NAMES",
                          help="columns of that table, as 'overall.F1@test_ref Err@test_ref'; default: overall.F1")
     options.add_argument("--columns", default="", metavar="NAMES",
@@ -43,7 +45,7 @@ def parser() -> OptionParser:
     options.add_argument("--compare", action="append", default=[], metavar="SYSTEM,SYSTEM",
                          help="a paired test of two systems; can be given again")
     options.add_argument("--tested", default="", metavar="NAMES",
-                         help="metrics of the paired tests, as 'overall.F1 Err'; default: all")
+                         help="metrics of the paired tests, as 'overall.F1 Err'; default: those of --columns")
     options.add_argument("--findings", metavar="FILE",
                          help="Markdown for 'What we found'; left out if it quotes a figure that no table has")
     options.add_argument("--link", action="append", default=[], metavar="'PATH TEXT'",
@@ -71,7 +73,7 @@ def main(arguments: Sequence[str]) -> None:
         with atomic_dir(options.exp, "RESULTS.md", ["results/*.md"]) as tmp:
             write_pages(tmp, pages)
         return
-    tables = ("results/*.md", "results/tests.tsv", "results/costs.tsv", "results/command.txt")
+    tables = ("results/*.md", "results/tests.tsv", "results/costs.tsv", "results/trainings.tsv", "results/command.txt")
     with new_pages(options.exp, *tables) as tmp:
         write_page_data(tmp, data)
         write_pages(tmp, pages)
@@ -91,12 +93,13 @@ def _collect(options: Namespace) -> PageData:
     for path in sorted(Path(options.exp).glob("*/decode_*")):
         if not (path / "score" / METRICS).is_file():
             logger.info("punc results: %s has no score: left out", path)
+    systems = list(dict.fromkeys(score.system for score in scores))
     keys = [(score.system, score.set) for score in scores]
     return PageData(dict(zip(keys, (score.metrics for score in scores))),
                     dict(zip(keys, (score.signature for score in scores))),
-                    paired_tests(scores, pairs, options.tested.split()),
-                    collect_costs(options.exp, dict.fromkeys(score.system for score in scores)),
-                    options.command, pictures(options.exp))
+                    paired_tests(scores, pairs, options.tested.split(), options.columns.split()),
+                    collect_costs(options.exp, systems),
+                    options.command, pictures(options.exp), collect_trainings(Path(options.exp), systems))
 
 
 def _names(text: str) -> list[str]:

@@ -1,17 +1,19 @@
 """Words that come one by one, and go out with their labels as soon as the model allows.
 
-A label that is out is never taken back. A model that reads whole streams gives all labels at the stream's end.
+A label that is out is never taken back. When the speaker falls silent, a stream can decide the words that wait for
+others. A model that reads whole streams gives all labels at the stream's end.
 """
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from punc.data.block_reader import at_slots
 from punc.decoding.dispatch import AnyModel, decode
-from punc.decoding.part_labels import LivePartLabels, first_parts, of_words
+from punc.decoding.part_labels import LivePartLabels, first_parts, joins_parts, of_words
 from punc.decoding.stepwise import SlotStream
 from punc.text.casing import Casing
 from punc.tokens.store_set import StoreSet
@@ -25,7 +27,7 @@ class Marked(NamedTuple):
     word     the word as it came in
     text     the word as it is written with its label
     label    the name of its label
-    logits   float32 (L,), of all labels
+    logits   float32 (L,), of all labels; (0,) if posteriors were not asked for
     number   the label's number
     """
 
@@ -47,18 +49,29 @@ class Stream(Protocol):
     def push(self, word: str, pause: float = np.nan) -> list[Marked]:
         """The next word, and the silence before it in seconds (NaN unknown) → the words that are decided by it."""
 
+    def decide(self, pause: float = np.nan) -> list[Marked]:
+        """All words that wait for others, as if the stream ended here; it goes on.
+
+        pause   how long the speaker has been silent, in seconds
+
+        Of a model that reads whole streams, none.
+        """
+
     def close(self) -> list[Marked]:
         """The end of the stream → all other words. Nothing can be pushed after it."""
 
 
-def open_stream(model: AnyModel, casing: Casing, scale: np.ndarray | None = None) -> Stream:
+def open_stream(model: AnyModel, casing: Casing, scale: np.ndarray | None = None, posteriors: bool = True) -> Stream:
     """A new stream. Streams of one model do not know of each other.
 
-    casing   writes the words; one for each stream
-    scale    (L,) factors of the posteriors before labels are chosen; None: all 1
+    casing       writes the words; one for each stream
+    scale        (L,) factors of the posteriors before labels are chosen; None: all 1
+    posteriors   false: `Marked.probability` is not needed, which saves a model of whole streams time
     """
     casing.start_stream()
-    return (WholeStream if model.lookahead is None else LiveStream)(model, casing, scale)
+    if model.lookahead is None:
+        return WholeStream(model, casing, scale, posteriors)
+    return LiveStream(model, casing, scale)
 
 
 def mark(stream: Stream, words: Iterable[str]) -> Iterator[Marked]:
@@ -73,18 +86,24 @@ class LiveStream:
 
     def __init__(self, model: AnyModel, casing: Casing, scale: np.ndarray | None = None):
         self._slots, self._encode = SlotStream(model), model.tokenizer.input_encoder()
-        self._labels, self._write = list(model.labels), casing.write_word
+        self._labels, self._casing, self._write = list(model.labels), casing, casing.write_word
         self._scale = None if scale is None else np.log(scale)
         self._parts = LivePartLabels(model)
         self._waiting: deque[str | None] = deque()  # the word of each token that waits for its slot
+        self._out = 0  # how many of these words, the first ones, were decided early
         # A tokenizer that ends a stream by END puts it in place of the last token, which waits for the next word.
         self._holds = model.tokenizer.ends_with_end
         self._held: tuple[int, float, str] | None = None
 
     def push(self, word: str, pause: float = np.nan) -> list[Marked]:
         """As `Stream.push`."""
-        decided = self._release()
-        *ids, last = self._encode(word)
+        ids = self._encode(word)
+        if len(ids) == 1 and not self._holds:  # words as tokens: most models, and the fastest
+            self._waiting.append(word)
+            logits = self._slots.push(ids[0], pause)
+            return [] if logits is None else self._decide(logits)
+        decided = self._push(*self._held) if self._held else []
+        *ids, last = ids
         for token in ids:
             decided += self._push(token, pause, None)
             pause = np.nan
@@ -93,17 +112,33 @@ class LiveStream:
             return decided
         return decided + self._push(last, pause, word)
 
+    def decide(self, pause: float = np.nan) -> list[Marked]:
+        """As `Stream.decide`. A copy of the stream ends, and this one remembers what is out."""
+        words = len(self._waiting) - self._waiting.count(None) + (self._held is not None)
+        if words == self._out:
+            return []
+        ended = self.copy()
+        ended._write = self._write  # which word begins a sentence depends on what is out
+        self._out = words
+        return ended._end(pause)
+
     def close(self) -> list[Marked]:
         """As `Stream.close`."""
+        return self._end(np.nan)
+
+    def copy(self) -> "LiveStream":
+        """Another stream in the same state, with the same weights; what is pushed to one is not in the other."""
+        other = copy(self)
+        other._slots, other._waiting, other._casing = self._slots.copy(), self._waiting.copy(), copy(self._casing)
+        other._parts, other._write = copy(self._parts), other._casing.write_word
+        return other
+
+    def _end(self, pause: float) -> list[Marked]:
         decided = []
         if self._held:
             decided += self._push(END, *self._held[1:])
             self._held = None
-        return decided + [marked for logits in self._slots.close() for marked in self._decide(logits)]
-
-    def _release(self) -> list[Marked]:
-        """Push the token that was held back."""
-        return self._push(*self._held) if self._held else []
+        return decided + [marked for logits in self._slots.close(pause) for marked in self._decide(logits)]
 
     def _push(self, token: int, pause: float, word: str | None) -> list[Marked]:
         self._waiting.append(word)
@@ -115,6 +150,9 @@ class LiveStream:
         logits = self._parts.push(logits, word is not None)
         if word is None:
             return []
+        if self._out:
+            self._out -= 1
+            return []
         number = int((logits if self._scale is None else logits + self._scale).argmax())
         label = self._labels[number]
         return [Marked(word, self._write(word, label), label.name, logits, number)]
@@ -123,8 +161,8 @@ class LiveStream:
 class WholeStream:
     """A stream for a model that reads whole streams; arguments as those of `open_stream`."""
 
-    def __init__(self, model: AnyModel, casing: Casing, scale: np.ndarray | None = None):
-        self._model, self._casing, self._scale = model, casing, scale
+    def __init__(self, model: AnyModel, casing: Casing, scale: np.ndarray | None = None, posteriors: bool = True):
+        self._model, self._casing, self._scale, self._posteriors = model, casing, scale, posteriors
         self._words: list[str] = []
         self._pauses: list[float] = []
 
@@ -134,6 +172,10 @@ class WholeStream:
         self._pauses.append(pause)
         return []
 
+    def decide(self, pause: float = np.nan) -> list[Marked]:
+        """As `Stream.decide`."""
+        return []
+
     def close(self) -> list[Marked]:
         """As `Stream.close`."""
         words, labels = self._words, list(self._model.labels)
@@ -141,25 +183,28 @@ class WholeStream:
         if not words:
             return []
         after = np.append(self._pauses[1:], np.nan).astype(np.float32)
-        numbers, rows = decode_words(self._model, words, None if np.isnan(after).all() else after, self._scale)
+        numbers, rows = decode_words(self._model, words, None if np.isnan(after).all() else after, self._scale,
+                                     self._posteriors)
+        if not self._posteriors:
+            rows = np.zeros((len(words), 0), np.float32)
         texts = self._casing.write(words, [labels[number].name for number in numbers.tolist()], [0])
         return [Marked(word, text, labels[number].name, row, number)
                 for word, text, row, number in zip(words, texts, rows, numbers.tolist())]
 
 
 def decode_words(model: AnyModel, words: Sequence[str], pauses: np.ndarray | None,
-                 scale: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """The labels of a stream of words, int64 (N,), and the log-posteriors, float32 (N, L).
+                 scale: np.ndarray | None = None, posteriors: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """The labels of a stream of words, int64 (N,), and, with `posteriors`, log-posteriors, float32 (N, L); else (0, L).
 
     pauses   float32 (N,), seconds after each word, NaN unknown; None if there are none
     """
+    nothing = np.zeros((0, len(model.labels)), np.float32)
     if not words:
-        return np.zeros(0, np.int64), np.zeros((0, len(model.labels)), np.float32)
+        return np.zeros(0, np.int64), nothing
     (ids, slots, _), offsets = encode_streams(model.tokenizer, words, [0, len(words)])
     data = StoreSet(ids, None, at_slots(pauses, slots, len(ids), np.nan), [""], offsets)
-    labels, posteriors = decode(model, data, scale, posteriors=True)
-    assert posteriors is not None, "they were asked for"
-    firsts = first_parts(slots, np.array([0, len(ids)]), np.ones(1, bool))
-    numbers, rows = of_words(model, labels, posteriors, slots, firsts, scale)
-    assert rows is not None
-    return numbers, rows
+    joins = joins_parts(model)  # whose labels are products of posteriors
+    labels, rows = decode(model, data, scale, posteriors=posteriors or joins)
+    firsts = first_parts(slots, np.array([0, len(ids)]), np.ones(1, bool)) if joins else slots
+    numbers, rows = of_words(model, labels, rows, slots, firsts, scale)
+    return numbers, nothing if rows is None or not posteriors else rows

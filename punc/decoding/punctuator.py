@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from punc.decoding.dispatch import load_model
 from punc.decoding.live import Stream, decode_words, open_stream
 from punc.decoding.options import parse_scale
 from punc.runtime.shipped import CASING, find_model, is_packed
-from punc.text.casing import Casing, read_casing
+from punc.text.casing import Casing
 
 
 class Labels(NamedTuple):
@@ -41,8 +42,7 @@ class Punctuator:
         directory = find_model(os.fspath(model))
         packed = is_packed(directory)
         self._model = load_model(directory, "cpu" if packed else find_device(device), threads=None)
-        self._table = read_casing(directory / CASING) if (directory / CASING).is_file() else {}
-        self._sentences = packed
+        self._start = Casing.read(self._model.labels, directory / CASING, packed)
         self._scale = parse_scale(scale, self._model.labels)
 
     @property
@@ -63,7 +63,8 @@ class Punctuator:
 
         Raises InputError if a word is empty or has a blank, or the numbers of words and pauses differ.
         """
-        numbers, posteriors = self._decode(words, pauses)
+        _check_words(words)
+        numbers, posteriors = self._decode(words, pauses, posteriors=True)
         return Labels(np.array(self.label_names)[numbers], np.exp(posteriors))
 
     def punctuate(self, words: str | Sequence[str], pauses: npt.ArrayLike | None = None) -> str:
@@ -71,7 +72,10 @@ class Punctuator:
 
         words    a text whose words have blanks between them, or a list of words; else as in `labels`
         """
-        words = words.split() if isinstance(words, str) else words
+        if isinstance(words, str):
+            words = words.split()
+        else:
+            _check_words(words)
         numbers, _ = self._decode(words, pauses)
         names = np.array(self.label_names, object)[numbers].tolist()
         return " ".join(self._casing().write(words, names, [0]))
@@ -80,14 +84,20 @@ class Punctuator:
         """A new stream: `push` words as they come, and `close` it at its end."""
         return open_stream(self._model, self._casing(), self._scale)
 
-    def _decode(self, words: Sequence[str], pauses: npt.ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
-        for word in words:
-            if word.split() != [word]:
-                raise InputError(f"word {word!r} is empty or has a blank", "give one word in each place")
+    def _decode(self, words: Sequence[str], pauses: npt.ArrayLike | None,
+                posteriors: bool = False) -> tuple[np.ndarray, np.ndarray]:
         after = None if pauses is None else np.asarray(pauses, np.float32)
         if after is not None and after.shape != (len(words),):
             raise InputError(f"{len(words)} words, but pauses of shape {after.shape}", "give one pause for each word")
-        return decode_words(self._model, words, after, self._scale)
+        return decode_words(self._model, words, after, self._scale, posteriors)
 
     def _casing(self) -> Casing:
-        return Casing(self._model.labels, self._table, self._sentences)
+        """At the start of a text; all share the table."""
+        return copy(self._start)
+
+
+def _check_words(words: Sequence[str]) -> None:
+    """Raise InputError if a word is empty or has a blank."""
+    for word in words:
+        if word.split() != [word]:
+            raise InputError(f"word {word!r} is empty or has a blank", "give one word in each place")

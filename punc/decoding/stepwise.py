@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from copy import copy
 from typing import Any, Protocol
 
 import numpy as np
@@ -24,7 +25,8 @@ class SlotStream:
         if model.lookahead is None:
             raise ValueError("this model reads whole streams")
         self._ahead, self._slot = model.lookahead, -model.lookahead
-        self._step = model.stepper().step
+        self._stepper = model.stepper()
+        self._step = self._stepper.step
         # The pause before the newest token is in the slot one back; the slot decided now is `lookahead` back.
         self._pauses = deque([np.nan] * max(self._ahead, 1), maxlen=max(self._ahead, 1))
 
@@ -36,12 +38,23 @@ class SlotStream:
         self._slot += 1
         return logits if self._slot > 0 else None
 
-    def close(self) -> Iterator[np.ndarray]:
-        """The logits of the slots that the end of the stream decides."""
+    def close(self, pause: float = np.nan) -> Iterator[np.ndarray]:
+        """The logits of the slots that the end of the stream decides.
+
+        pause   after the last token
+        """
         for _ in range(self._ahead):
-            logits = self.push(END, np.nan)
+            logits = self.push(END, pause)
+            pause = np.nan
             if logits is not None:
                 yield logits
+
+    def copy(self) -> "SlotStream":
+        """Another stream in the same state; what is pushed to one does not change the other."""
+        other = copy(self)
+        other._stepper, other._pauses = self._stepper.copy(), self._pauses.copy()
+        other._step = other._stepper.step
+        return other
 
 
 def streaming_logits(model: "Steps", tokens: Iterable[tuple[int, float]]) -> Iterator[np.ndarray]:

@@ -15,6 +15,7 @@ arithmetic. So the recurrence is one autograd function with a gradient of its ow
 operations (layers.lstm_loop), and Triton kernels (layers.lstm_triton) for a GPU.
 """
 
+from copy import copy
 from functools import cache
 from importlib.util import find_spec
 from types import ModuleType
@@ -143,6 +144,12 @@ class Stepper:
         """Start a stream: set the state to zeros."""
         self.hidden, self.cell = np.zeros(self.size, np.float32), np.zeros(self.size, np.float32)
         self.twice_cell = np.zeros(2 * self.size, np.float32)
+
+    def copy(self) -> "Stepper":
+        """Another stream in the same state; a step of one does not change the other."""
+        other = copy(self)
+        other.hidden, other.cell, other.twice_cell = self.hidden.copy(), self.cell.copy(), self.twice_cell.copy()
+        return other
 
     def project(self, inputs: np.ndarray) -> np.ndarray:
         """Inputs (D,) → (4H,), the argument of `step`."""

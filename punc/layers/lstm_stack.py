@@ -9,6 +9,8 @@ from layer to layer and out of the last layer, not to what goes from step to ste
 peepholes; oneDNN computes a whole layer.
 """
 
+from copy import copy
+
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -75,6 +77,12 @@ class Stepper:
             inputs, hidden, bias1, bias2 = (weight.detach().numpy() for weight in layer)
             self.layers.append((np.ascontiguousarray((inputs * halves).T), np.ascontiguousarray((hidden * halves).T),
                                 (bias1 + bias2) * halves[:, 0], np.zeros(size, np.float32), np.zeros(size, np.float32)))
+
+    def copy(self) -> "Stepper":
+        """Another stream in the same state; a step of one does not change the other."""
+        other = copy(self)
+        other.layers = [(*weights, hidden.copy(), cell.copy()) for *weights, hidden, cell in self.layers]
+        return other
 
     def project(self, inputs: np.ndarray) -> np.ndarray:
         """Inputs (D,) of the first layer → (4H,), the argument of `step`."""

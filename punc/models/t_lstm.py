@@ -81,6 +81,8 @@ class Model(NeuralModel):
 class Stepper(LinearStepper):
     """The model one token at a time. It keeps the projections of the words that it has met."""
 
+    parts = ("lstm",)
+
     def __init__(self, model: Model):
         super().__init__(model.output)
         self.lstm, self.pauses = model.lstm.stepper(), model.pauses

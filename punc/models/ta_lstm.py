@@ -69,6 +69,8 @@ class Model(NeuralModel):
 class Stepper(LinearStepper):
     """The model one token at a time."""
 
+    parts = ("text", "lstm")
+
     def __init__(self, model: Model):
         super().__init__(model.output)
         self.text, self.lstm, self.pauses = model.text.stepper(), model.lstm.stepper(), model.pauses

@@ -16,6 +16,7 @@ One text: each call of NumPy takes as long as some hundred numbers, so there are
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 
 import numpy as np
 
@@ -120,11 +121,28 @@ class Stepper:
     """
 
     def __init__(self, layers: Sequence[Weights], output: tuple[np.ndarray, np.ndarray]):
-        size = layers[0].size
-        states = np.zeros(len(layers) * size + 1, np.float32)  # of all layers from the bottom up, and a 1
+        matrices = [np.hstack([layer.inputs, layer.hidden]) if number else layer.hidden
+                    for number, layer in enumerate(layers)]
+        self.weights = [(np.ascontiguousarray(matrix.T), layer.bias.reshape(-1))
+                        for matrix, layer in zip(matrices, layers)]
+        self.weight = np.column_stack(output)
+        self._start()
+
+    def _start(self) -> None:
+        """Make the state of a new stream."""
+        size = self.weight.shape[1] - 1
+        states = self.states = np.zeros(len(self.weights) * size + 1, np.float32)  # from the bottom up, and a 1
         states[-1] = 1.0
-        self.weight, self.top = np.column_stack(output), states[-size - 1:]
-        self.steps = [_step(layer, states, number) for number, layer in enumerate(layers)]
+        self.top, self.values = states[-size - 1:], np.zeros((len(self.weights), 5 * size), np.float32)
+        self.steps = [_step(*weights, states, values, number)
+                      for number, (weights, values) in enumerate(zip(self.weights, self.values))]
+
+    def copy(self) -> "Stepper":
+        """Another stream in the same state. The two share the weights, and a step of one does not change the other."""
+        other = copy(self)
+        other._start()
+        other.states[:], other.values[:] = self.states, self.values
+        return other
 
     @np.errstate(over="ignore")
     def step(self, inputs: np.ndarray) -> np.ndarray:
@@ -134,18 +152,19 @@ class Stepper:
         return np.dot(self.weight, self.top)
 
 
-def _step(layer: Weights, states: np.ndarray, number: int) -> Callable[[np.ndarray], None]:
+def _step(weight: np.ndarray, bias: np.ndarray, states: np.ndarray, values: np.ndarray,
+          number: int) -> Callable[[np.ndarray], None]:
     """One step of a layer, which changes its part of the states.
+
+    weight   (H or 2H, 4H): of the states that it reads
+    values   (5H,): what it computes, i, f, o, g, and the c that it keeps
 
     The function takes what `Stepper.step` takes. A layer above the first reads the state of the one below, which stands
     right before its own. All views are made once; c stands behind g, and one division serves both.
     """
-    size = layer.size
+    size = len(values) // 5
     state = states[number * size:(number + 1) * size]
     line = states[(number - 1) * size:(number + 1) * size] if number else state
-    matrix = np.hstack([layer.inputs, layer.hidden]) if number else layer.hidden
-    weight, bias = np.ascontiguousarray(matrix.T), layer.bias.reshape(-1)
-    values = np.zeros(5 * size, np.float32)  # i, f, o, g, c
     gates, sigmoids, i_f, o, g, g_c, cell = (
         values[a * size:b * size] for a, b in ((0, 4), (0, 3), (0, 2), (2, 3), (3, 4), (3, 5), (4, 5)))
     ones = np.ones(3 * size, np.float32)  # an array is added faster than a number

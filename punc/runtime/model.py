@@ -13,6 +13,7 @@ Labels are those of the PyTorch model with the same weights; posteriors differ b
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -177,9 +178,14 @@ class PackedModel:
         other = lru_cache(CACHED)(lambda token: self.embedding[token] @ inputs + shift)
         return lambda token: frequent[token] if token < FREQUENT else other(token)
 
-    def stepper(self) -> "PausedStepper":
-        """The model for one stream, one token at a time."""
+    @cached_property
+    def _stepper(self) -> "PausedStepper":
+        """At the start of a stream."""
         return PausedStepper(self, self._stream_layers, self._word_gates)
+
+    def stepper(self) -> "PausedStepper":
+        """The model for one stream, one token at a time. Streams share its weights."""
+        return self._stepper.copy()
 
 
 def _run(products: Iterable[Gathered | Multiplied], layer: Sequence[Weights], shape: tuple[int, ...],
@@ -204,6 +210,12 @@ class PausedStepper:
             self.inputs = (model.pause_input - model.pause_input[0]) @ layers[0].inputs.T
             self.outputs = model.pause_output - model.pause_output[0]
         self.stepper = Stepper(layers, (weight, bias))
+
+    def copy(self) -> "PausedStepper":
+        """Another stream in the same state; a step of one does not change the other."""
+        other = copy(self)
+        other.stepper = self.stepper.copy()
+        return other
 
     def step(self, token: int, pause: float) -> np.ndarray:
         """The next token, and the pause of the slot that is decided now → the logits (L,) of that slot."""

@@ -2,19 +2,26 @@
 
 What other packages and programs use:
 
-    counts        Counts, add_up, confusion, count, read_counts, write_counts: slots by reference and hypothesis label
-    collapse      merge, parse_collapse: labels scored together as one class
-    metrics       compute_metrics: one file per metric, found by its name
-    ratios        PARTS: what the metrics share
-    significance  check_pair, compare, intervals: bootstrap intervals and paired tests
-    report        new_score, score_table, signature, write_score, METRICS: a score directory
-    collect       collect_costs, collect_scores, paired_tests: the data of result pages, from an experiment
-    page_data     PageData, pictures, read_page_data, read_published, write_page_data: the same as tables
-    seeds         join_seeds: the runs of a system with several seeds as one row, with mean and standard deviation
-    pages         Settings, render: page data as Markdown
-    findings      unknown_figures: checks the figures that a text quotes
-    publish       new_pages, publish, write_pages: pages put into place
-    project       project: labels projected onto the words of another data directory
-    texts         ENGLISH, score_texts: plain texts against each other
-    plots         available, plot_pauses, plot_posteriors, posteriors, slots: pictures of pauses
+    counts         Counts, add_up, block_names, check_slots, count, join_blocks, no_counts, read_counts,
+                   without_words, write_counts, BLOCK, MIN_STREAMS: slots by reference and hypothesis label, and word
+                   errors, of what is resampled
+    stream_counts  Words, confusion, count_streams, counted_slots: the same of some streams
+    posteriors     Posteriors: histograms of posteriors
+    collapse       merge, parse_collapse: labels scored together as one class
+    metrics        compute_flat, compute_metrics: one file per metric, found by its name
+    ratios         PARTS: what the metrics share
+    significance   Interval, Measure, both_flat, check_pair, compare, intervals: bootstrap intervals and paired tests
+    report         new_score, score_json, score_table, signature, system_table, systems_json, write_score, METRICS: a
+                   score directory, and tables
+    collect        collect_costs, collect_scores, paired_tests: the data of result pages, from an experiment
+    page_data      PageData, pictures, read_page_data, read_published, write_page_data: the same as tables
+    trainings      collect_trainings: what systems were trained on
+    seeds          join_seeds: the runs of a system with several seeds as one row, with mean and standard deviation
+    pages          Settings, render: page data as Markdown
+    findings       unknown_figures: checks the figures that a text quotes
+    publish        new_pages, publish, write_pages: pages put into place
+    project        project: labels projected onto the words of another data directory
+    texts          ENGLISH, score_texts, text_reader: plain texts against each other
+    text_files     Side, count_texts, pair, read_side: text files and data directories against each other
+    plots          available, plot_pauses, plot_posteriors, posteriors, slots: pictures of pauses
 """

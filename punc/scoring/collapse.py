@@ -8,6 +8,8 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.data.labels import LabelSet
 
+TAKEN = ("overall", "macro", "sentence", "capital")  # rows of other metrics
+
 
 class Collapse(NamedTuple):
     """Labels taken together.
@@ -37,7 +39,7 @@ def parse_collapse(text: str, labels: LabelSet) -> Collapse:
     wrong = next((f"'{label}' is no label of the set" for label in class_of if label not in labels.names),
                  "a label stands twice" if len(class_of) < len(pairs) else
                  "a class has no name" if "" in class_of.values() else
-                 f"'{name}' cannot name it" if name in {"", "overall", "macro", *labels.names} else None)
+                 f"'{name}' cannot name it" if name in {"", *TAKEN, *labels.names} else None)
     if wrong:
         raise InputError(f"collapse '{text}': {wrong}", "write NAME:CLASS=LABEL+LABEL,… with labels of the set")
     classes = tuple(dict.fromkeys(class_of.get(label, label) for label in labels.names))

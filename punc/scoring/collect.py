@@ -13,10 +13,10 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.base.files import open_input, read_lines, unchanged
 from punc.scoring.counts import read_counts
-from punc.scoring.metrics import compute_metrics, is_summary
+from punc.scoring.metrics import compute_flat, is_summary, rows_of
 from punc.scoring.page_data import Cost, PairedTest
 from punc.scoring.report import METRICS, METRICS_HEADER
-from punc.scoring.significance import Interval, check_pair, compare
+from punc.scoring.significance import Interval, both_flat, check_pair, compare
 from punc.scoring.tsv import read_tsv
 
 logger = logging.getLogger(__name__)
@@ -73,34 +73,42 @@ def _rank(name: str, order: Sequence[str]) -> tuple[int, bytes]:
 
 
 def paired_tests(scores: Sequence[Score], pairs: Iterable[tuple[str, str]],
-                 tested: Sequence[str] = ()) -> list[PairedTest]:
+                 tested: Sequence[str] = (), shown: Sequence[str] = ()) -> list[PairedTest]:
     """Test pairs of systems against each other on every set that both were scored on.
 
-    tested   the metrics, as `overall.F1`; none: F1 of each mark, overall and macro F1, Err, SER
+    tested   the metrics, as `overall.F1`; none: those of the columns `shown`, or, without these, all
 
     A pair that no set has both of is left out, with a message. Raises InputError if the slots of a pair differ, or for
     a metric that is not tested.
     """
     score_of = {(score.system, score.set): score for score in scores}
+    wanted = [name for column in shown for name in rows_of(column)]
     tests = []
     for this, other in pairs:
         both = [score for score in scores if score.system == this and (other, score.set) in score_of]
         if not both:
             logger.info("punc results: no set has scores of both %s and %s: their test is left out", this, other)
-        tests += [test for score in both for test in _tests(score, score_of[other, score.set], tested)]
+        tests += [test for score in both for test in _tests(score, score_of[other, score.set], tested, wanted)]
     return tests
 
 
-def _tests(this: Score, other: Score, tested: Sequence[str]) -> list[PairedTest]:
+def _tests(this: Score, other: Score, tested: Sequence[str], shown: Sequence[str]) -> list[PairedTest]:
     (counts, labels), (others, _) = read_counts(this.path), read_counts(other.path)
-    check_pair(counts, others, os.fspath(other.path))
-    result = compare(counts.confusion, others.confusion, partial(compute_metrics, labels=labels))
+    check_pair(counts, others, os.fspath(other.path), not _is_aligned(this, other))
+    result = compare(*both_flat(counts, others), partial(compute_flat, labels=labels))
     found = {name: c for name, c in result.items() if is_summary(name) and name != f"{labels.names[0]}.F1"}
     for name in tested:
         if name not in found:
             raise InputError(f"there is no test of '{name}'", f"there are {' '.join(found)}")
     return [PairedTest(this.system, other.system, this.set, name, *map(_rounded, (c.difference, c.low, c.high, c.p)))
-            for name, c in found.items() if not tested or name in tested]
+            for name, c in found.items() if (name in tested if tested else name in shown or not shown)]
+
+
+def _is_aligned(*scores: Score) -> bool:
+    """Whether a system changed words of a reference that all have in common: then slots differ, and units do not."""
+    signed = [dict(part.partition(":")[::2] for part in score.signature.split("|")) for score in scores]
+    return len({parts.get("reference") for parts in signed}) == 1 and any(
+        parts.get("words", "").startswith("aligned") for parts in signed)
 
 
 def collect_costs(exp: str | os.PathLike, systems: Iterable[str]) -> dict[str, Cost]:

@@ -4,6 +4,7 @@
     results/signatures.tsv    what each score depends on
     results/tests.tsv         paired tests, if there are any
     results/costs.tsv         what training cost, if there are training logs
+    results/trainings.tsv     what systems were trained on, by their models' conf files
     results/command.txt       the command that made the figures, if it is known
     results/*.png             pictures
 
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple
 
 from punc.base.files import atomic_file
 from punc.scoring.significance import Interval
+from punc.scoring.trainings import Training
 from punc.scoring.tsv import read_tsv, write_tsv
 
 RESULTS_HEADER = ("system", "set", "metric", *Interval._fields)
@@ -70,6 +72,7 @@ class PageData:
     costs        system -> cost of its training
     command      the command that made the figures
     pictures     file names in results/
+    trainings    system -> what it was trained on; empty on pages of earlier versions
     """
 
     metrics: dict[tuple[str, str], dict[str, Interval]]
@@ -78,6 +81,7 @@ class PageData:
     costs: dict[str, Cost] = field(default_factory=dict)
     command: str = ""
     pictures: list[str] = field(default_factory=list)
+    trainings: dict[str, Training] = field(default_factory=dict)
 
     @property
     def sets(self) -> list[str]:
@@ -108,13 +112,14 @@ def read_page_data(directory: str | os.PathLike) -> PageData:
         metrics.setdefault((system, name), {})[metric] = Interval(*value)
     signatures = {(system, name): signed for system, name, signed in
                   read_tsv(results / "signatures.tsv", SIGNATURES_HEADER, ())}
-    tests, costs, command = (results / name for name in ("tests.tsv", "costs.tsv", "command.txt"))
+    tests, costs, trained, command = (results / name for name in ("tests.tsv", "costs.tsv", "trainings.tsv",
+                                                                  "command.txt"))
     return PageData(
         metrics, signatures,
         [PairedTest(*row) for row in _read_if_there(tests, PairedTest._fields, PairedTest._fields[4:])],
         {row[0]: Cost(*row) for row in _read_if_there(costs, Cost._fields, Cost._fields[1:])},
         command.read_text(encoding="utf-8", errors="replace").rstrip("\n") if command.is_file() else "",
-        pictures(directory))
+        pictures(directory), {row[0]: Training(*row) for row in _read_if_there(trained, Training._fields, ())})
 
 
 def _read_if_there(path: Path, header: Sequence[str], numbers: Sequence[str]) -> list[list[Any]]:
@@ -134,7 +139,8 @@ def write_page_data(directory: str | os.PathLike, data: PageData) -> None:
     write_tsv(results / "signatures.tsv", SIGNATURES_HEADER,
               ((*key, signed) for key, signed in data.signatures.items()))
     for name, header, rows in (("tests.tsv", PairedTest._fields, data.tests),
-                               ("costs.tsv", Cost._fields, [*data.costs.values()])):
+                               ("costs.tsv", Cost._fields, [*data.costs.values()]),
+                               ("trainings.tsv", Training._fields, [*data.trainings.values()])):
         if rows:
             write_tsv(results / name, header, rows)
         else:

@@ -1,6 +1,6 @@
 """Result pages in Markdown: RESULTS.md, one screen, and results/SET.md with all rows, paired tests and signatures."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,13 +9,12 @@ from punc.base.errors import InputError
 from punc.scoring.markdown import duration, table
 from punc.scoring.metrics import columns, lower_is_better, rows_of
 from punc.scoring.page_data import Cost, PageData, Published
+from punc.scoring.page_notes import ONE_RUN, is_unequal, resampled, runs, unequal
 from punc.scoring.seeds import Metrics, Spread, join_seeds, without_seed
 from punc.scoring.significance import Interval
 
 MOST_ROWS, MOST_COLUMNS = 10, 7  # of the table of RESULTS.md
 UNKNOWN = Interval(np.nan, np.nan, np.nan)
-ONE_RUN = "Each row is one run"
-SEEDS = "±: mean and standard deviation of the trainings with {} seeds; any other row is one run"
 
 
 @dataclass
@@ -23,7 +22,8 @@ class Settings:
     """What a page shows; the fields are the options of `punc results`.
 
     columns        of the tables in results/SET.md, as `metrics.columns` names them; none: all but the empty label's
-    main           the systems in the table of RESULTS.md, in this order; none: the first ten
+    main           the systems in the table of RESULTS.md, in this order; none: the best of each architecture by
+                   the first column, then those that are only published
     main_columns   its columns, as `overall.F1@test_ref`; none: overall.F1 of each set
     links          `PATH TEXT`: other pages
     """
@@ -55,8 +55,8 @@ def _main_page(data: PageData, settings: Settings) -> str:
         parts.append(f"Made by\n\n```sh\n{data.command}\n```")
     rows = _main_table(data, settings)
     parts.append(table(rows))
-    legend = (f"In percent, with the 95 % confidence interval; **bold**: the best of our rows. {_runs(data)}, "
-              "so the interval is of the test set, not of the training.")
+    legend = (f"In percent, with the 95 % confidence interval; **bold**: the best of our rows. {runs(data)}, "
+              f"so the interval is of the test set, not of the training.{resampled(data, data.sets)}")
     if "published" in rows[0]:
         legend += " Published figures are the system's own; the pages below name their sources."
     parts.append(legend)
@@ -70,10 +70,22 @@ def _main_page(data: PageData, settings: Settings) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _runs(data: PageData) -> str:
-    """What a row is."""
-    runs = {one.runs for row in join_seeds(data.metrics).values() for one in row.values() if isinstance(one, Spread)}
-    return SEEDS.format(" or ".join(map(str, sorted(runs)))) if runs else ONE_RUN
+def _main_systems(data: PageData, settings: Settings, rows: Mapping[tuple[str, str], Metrics],
+                  figures: Sequence[tuple[str, str]]) -> list[str]:
+    """The systems of the table of RESULTS.md: those of the settings; or the best of each family, and published ones."""
+    known = list(dict.fromkeys(system for system, _ in rows))
+    if settings.main or not data.trainings or not figures:
+        return list(settings.main) or known[:MOST_ROWS]
+    metric, name = figures[0]
+    best: dict[str, tuple[float, str]] = {}
+    for system in known:
+        value = rows.get((system, name), {}).get(metric, UNKNOWN).value * (-1 if lower_is_better(metric) else 1)
+        family = data.trainings[system].family if system in data.trainings else system
+        if family not in best or value > best[family][0]:
+            best[family] = value, system
+    ours = [system for _, system in sorted(best.values(), key=lambda one: -np.nan_to_num(one[0], nan=-np.inf))]
+    theirs = [row.system for row in settings.published if (row.metric, row.set) in figures]
+    return list(dict.fromkeys(ours + theirs))[:MOST_ROWS]
 
 
 def _main_table(data: PageData, settings: Settings) -> list[list[str]]:
@@ -84,7 +96,7 @@ def _main_table(data: PageData, settings: Settings) -> list[list[str]]:
     theirs = {(row.system, row.set, row.metric): row.value for row in settings.published}
     rows = join_seeds(data.metrics)
     known = list(dict.fromkeys(system for system, _ in rows))
-    systems = [system for system in settings.main or known[:MOST_ROWS]
+    systems = [system for system in _main_systems(data, settings, rows, figures)
                if any((system, name) in rows or (system, name, metric) in theirs for metric, name in figures)]
     if not systems:
         systems = known[:MOST_ROWS]
@@ -143,12 +155,12 @@ def _set_page(name: str, data: PageData, settings: Settings) -> str:
         parts.append(settings.about)
     parts.append("All figures in percent, P / R / F1 where there are three; in brackets the 95 % confidence interval "
                  "(of F1 where there are three). –: undefined, as nothing was predicted or expected. "
-                 f"{_runs(data)}. [Back to the main page](../RESULTS.md)")
+                 f"{runs(data)}.{resampled(data, [name])} [Back to the main page](../RESULTS.md)")
     parts.append(table(_set_table(name, data, settings, sources)))
     if tests := _test_table(name, data):
-        first = "" if _runs(data) == ONE_RUN else " Of a system with several seeds, the first run is tested."
+        first = "" if runs(data) == ONE_RUN else " Of a system with several seeds, the first run is tested."
         parts.append("## Paired tests\n\np is two-sided, by approximate randomisation; the 95 % interval of the "
-                     f"difference is by the paired bootstrap.{first}\n\n{table(tests)}")
+                     f"difference is by the paired bootstrap.{first}{unequal(name, data)}\n\n{table(tests)}")
     if sources:
         parts.append("## Sources of the published figures\n\n" +
                      "\n".join(f"{i}. {source}" for i, source in enumerate(sources, 1)))
@@ -200,6 +212,7 @@ def _test_table(name: str, data: PageData) -> list[list[str]]:
     for test in data.tests:
         if test.set == name:
             values = (f"{data.metrics[system, name][test.metric].value:.1f}" for system in (test.this, test.other))
-            rows.append([test.this, test.other, test.metric, *values,
+            star = " \\*" * is_unequal(data, test.this, test.other)
+            rows.append([test.this, test.other + star, test.metric, *values,
                          f"{test.difference:+.1f} ({test.low:+.1f} … {test.high:+.1f})", f"{test.p:.4f}"])
     return rows if len(rows) > 1 else []

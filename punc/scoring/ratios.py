@@ -1,4 +1,6 @@
-"""Precision, recall and F1 in percent, from counts: what several metrics share."""
+"""Precision, recall, F1 and error rates in percent, from counts: what several metrics share."""
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -26,3 +28,20 @@ def overall_prf(column: str, counts: np.ndarray) -> dict[str, np.ndarray]:
     """P, R and F1 over all classes but the first (micro-averaged), of counts (…, classes, classes)."""
     right = np.trace(counts[..., 1:, 1:], axis1=-2, axis2=-1)
     return prf(column, right, counts[..., :, 1:].sum((-2, -1)), counts[..., 1:, :].sum((-2, -1)))
+
+
+def two_classes(counts: np.ndarray, members: Sequence[bool]) -> np.ndarray:
+    """Counts (…, labels, labels) as (…, 2, 2): whether a slot's label is a member, reference × hypothesis.
+
+    members   (labels,): which labels are members
+    """
+    of = np.array([[not member, member] for member in members], np.float64)
+    return of.T @ counts @ of
+
+
+def word_error_rate(row: str, outcomes: np.ndarray) -> dict[str, np.ndarray]:
+    """(S + D + I) / (C + S + D), of counts (…, OUTCOMES) in the order C, S, D, I; no row if no word was counted."""
+    correct, substituted, deleted, inserted = np.moveaxis(outcomes, -1, 0)
+    if not outcomes.any():
+        return {}
+    return {row: ratio(substituted + deleted + inserted, correct + substituted + deleted)}

@@ -1,5 +1,6 @@
 """A score directory: its files, its signature, and its metrics as a table to read."""
 
+import json
 import os
 import platform
 from collections.abc import Mapping
@@ -22,11 +23,10 @@ METRICS = "metrics.tsv"
 METRICS_HEADER = ("metric", *Interval._fields)
 
 
-def signature(counts: Counts, labels: LabelSet, checksum: str, block: int, last_slot: str, replicates: int,
-              seed: int) -> str:
+def signature(counts: Counts, labels: LabelSet, checksum: str, last_slot: str, replicates: int, seed: int) -> str:
     """One line that says what a score depends on: scores with equal signatures can be compared.
 
-    checksum   of the reference data directory (`data.datadir.checksum`)
+    checksum   of the reference (`data.datadir.checksum`)
     """
     aligned = f"aligned by edit distance in {counts.aligned} of {counts.streams} streams"
     parts = {
@@ -35,7 +35,7 @@ def signature(counts: Counts, labels: LabelSet, checksum: str, block: int, last_
         "last-slot": last_slot,
         "slots": counts.confusion.sum(),
         "marks": counts.confusion[:, 1:].sum(),
-        "units": f"{len(counts.units)} " + (f"blocks of {block} slots" if block else "utterances"),
+        "units": resampled(counts),
         "bootstrap": replicates,
         "seed": seed,
         "reference": checksum,
@@ -44,6 +44,13 @@ def signature(counts: Counts, labels: LabelSet, checksum: str, block: int, last_
         "numpy": np.__version__,
     } | ({"rapidfuzz": version("rapidfuzz")} if counts.aligned else {})
     return "|".join(f"{name}:{value}" for name, value in parts.items())
+
+
+def resampled(counts: Counts) -> str:
+    """What intervals and tests resample: `33 streams`, or `20 blocks of 100 words in 4 streams`."""
+    if not counts.block:
+        return f"{len(counts.units)} streams"
+    return f"{len(counts.units)} blocks of {counts.block} words in {counts.streams} streams"
 
 
 def new_score(path: str | os.PathLike) -> AbstractContextManager[Path]:
@@ -66,6 +73,31 @@ def write_score(directory: Path, counts: Counts, labels: LabelSet, measured: Map
                   ((name, *compared) for name, compared in comparison.items()))
 
 
+def score_json(measured: Mapping[str, Interval], signed: str,
+               comparison: Mapping[str, Comparison] | None = None) -> str:
+    """The metrics as JSON: {"signature", "metrics": {name: {"value", "low", "high"}}, "against": {name: {…}}}.
+
+    Numbers are in percent, p apart; null is undefined, or an interval that cannot be had.
+    """
+    content: dict[str, object] = {"signature": signed, "metrics": _plain(measured)}
+    if comparison is not None:
+        content["against"] = _plain(comparison)
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def systems_json(measured: Mapping[str, Mapping[str, Interval]], signed: Mapping[str, str],
+                 tests: Mapping[str, Mapping[str, Comparison]]) -> str:
+    """Scores of several systems as a JSON list, in their order, each as `score_json` has it, with its "system"."""
+    rows = [{"system": name} | json.loads(score_json(measured[name], signed[name], tests.get(name)))
+            for name in measured]
+    return json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def _plain(rows: Mapping[str, Interval] | Mapping[str, Comparison]) -> dict[str, dict[str, float | None]]:
+    return {name: {part: value if np.isfinite(value) else None for part, value in row._asdict().items()}
+            for name, row in rows.items()}
+
+
 def score_table(measured: Mapping[str, Interval], comparison: Mapping[str, Comparison] | None = None) -> str:
     """The metrics as text: one line per column, with 95 % intervals; below them a comparison, if there is one."""
     lines = [f"{'%':<24}" + "".join(f"{name:>7} {'':<13}" for name in PARTS)]
@@ -73,13 +105,30 @@ def score_table(measured: Mapping[str, Interval], comparison: Mapping[str, Compa
         rows = [name for name in rows_of(column) if name in measured] or [column]
         lines.append(f"{column:<24}" + "".join(_interval(measured[name]) for name in rows))
     if comparison is not None:
-        lines += ["", f"{'':<24}{'this':>7}{'other':>7}{'diff.':>7} {'95 %':<15}{'p':>6}"]
-        lines += [f"{name:<24}{c.this:>7.1f}{c.other:>7.1f}{c.difference:>+7.1f} {f'{c.low:+.1f} … {c.high:+.1f}':<15}"
-                  f"{c.p:>6.4f}" for name, c in comparison.items() if is_summary(name)]
+        lines += ["", *_test_lines(comparison)]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _test_lines(comparison: Mapping[str, Comparison]) -> list[str]:
+    return [f"{'':<24}{'this':>7}{'other':>7}{'diff.':>7} {'95 %':<15}{'p':>6}",
+            *(f"{name:<24}{c.this:>7.1f}{c.other:>7.1f}{c.difference:>+7.1f} {f'{c.low:+.1f} … {c.high:+.1f}':<15}"
+              f"{c.p:>6.4f}" for name, c in comparison.items() if is_summary(name))]
 
 
 def _interval(measured: Interval) -> str:
     value = "–" if np.isnan(measured.value) else f"{measured.value:.1f}"
     bounds = "" if np.isnan(measured.low) else f"{measured.low:.1f}–{measured.high:.1f}"
     return f"{value:>7} {bounds:<13}"
+
+
+def system_table(measured: Mapping[str, Mapping[str, Interval]], tests: Mapping[str, Mapping[str, Comparison]]) -> str:
+    """Systems as text: a line per metric with a column per system, then each system's test against the first one."""
+    names = [name for rows in measured.values() for name in rows if is_summary(name)]
+    width = max(22, *(len(name) + 2 for name in measured))
+    lines = [f"{'%':<18}" + "".join(f"{name:>{width}}" for name in measured)]
+    for row in dict.fromkeys(names):
+        cells = (_interval(rows[row]).strip() if row in rows else "" for rows in measured.values())
+        lines.append(f"{row:<18}" + "".join(f"{cell:>{width}}" for cell in cells))
+    for name, comparison in tests.items():
+        lines += ["", f"{name} − {next(iter(measured))}", *_test_lines(comparison)]
+    return "\n".join(line.rstrip() for line in lines)

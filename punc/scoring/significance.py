@@ -1,7 +1,7 @@
 """Bootstrap intervals of metrics, and paired tests of two systems, both from counts per unit.
 
 Both resample units. A metric is a function of the sum of the units' counts, so a resampling is a matrix of weights,
-(replicates, units), whose product with the counts, (units, labels²), has all sums.
+(replicates, units), whose product with the counts, (units, numbers), has all sums.
 """
 
 import zlib
@@ -13,7 +13,7 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.scoring.counts import Counts
 
-Measure = Callable[[np.ndarray], dict[str, np.ndarray]]  # `metrics.compute_metrics` with its label set
+Measure = Callable[[np.ndarray], dict[str, np.ndarray]]  # `metrics.compute_flat` or `compute_metrics` with a label set
 
 WEIGHTS_AT_ONCE = 1 << 22  # 32 MiB of float64; memory does not grow with the number of units
 
@@ -38,7 +38,7 @@ class Comparison(NamedTuple):
 
 
 def intervals(counts: np.ndarray, measure: Measure, replicates: int = 2000, seed: int = 1) -> dict[str, Interval]:
-    """Metrics of counts (units, labels, labels) with 95 % intervals: percentile bootstrap over units (Efron 1979)."""
+    """Metrics of counts (units, …) with 95 % intervals: percentile bootstrap over units (Efron 1979)."""
     point = measure(counts.sum(0))
     if len(counts) < 2:
         return {name: Interval(float(value), np.nan, np.nan) for name, value in point.items()}
@@ -48,7 +48,7 @@ def intervals(counts: np.ndarray, measure: Measure, replicates: int = 2000, seed
 
 def compare(this: np.ndarray, other: np.ndarray, measure: Measure, replicates: int = 2000,
             seed: int = 1) -> dict[str, Comparison]:
-    """A paired test of two systems on the same units; each has counts (units, labels, labels).
+    """A paired test of two systems on the same units; each has counts (units, …).
 
     p is two-sided, by approximate randomisation (Noreen 1989; Riezler & Maxwell 2005). If the systems were alike, any
     unit's outputs could be exchanged; p is how often exchanging each unit's with probability ½ gives at least the
@@ -72,13 +72,24 @@ def compare(this: np.ndarray, other: np.ndarray, measure: Measure, replicates: i
     return result
 
 
-def check_pair(this: Counts, other: Counts, where: str) -> None:
-    """Raise InputError about `where` unless both count the same slots: the same units and reference labels."""
+def both_flat(this: Counts, other: Counts) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of both, as `compare` takes them: word errors only if both have them."""
+    if this.words is None or other.words is None:
+        this, other = this._replace(words=None), other._replace(words=None)
+    return this.flat, other.flat
+
+
+def check_pair(this: Counts, other: Counts, where: str, same_words: bool = True) -> None:
+    """Raise InputError about `where` unless both count the same: the same units and, with the same words, slots.
+
+    same_words   whether both have the same words, so that the reference labels of their slots are the same
+    """
     if this.units != other.units:
         unit = next((a for a, b in zip(this.units, other.units) if a != b), "the last one")
         raise InputError(f"other units than the score it is compared with, from {unit} on",
                          "score both systems on the same data with the same options", where)
-    if this.confusion.shape != other.confusion.shape or (this.confusion.sum(2) != other.confusion.sum(2)).any():
+    if this.confusion.shape != other.confusion.shape or (
+            same_words and (this.confusion.sum(2) != other.confusion.sum(2)).any()):
         raise InputError("other reference labels than in the score it is compared with",
                          "score both systems on the same words with the same options", where)
 

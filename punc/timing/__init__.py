@@ -2,12 +2,14 @@
 
 What other packages and programs use:
 
-    ctm         CtmIndex, TimedWord, Timing, ctm_rows, decimals, seconds, write_ctm, MAX_OVERLAP: Kaldi's and NIST's CTM
+    ctm         CtmIndex, TimedWord, Timing, ctm_rows, decimals, seconds, write_ctm, CTM_SILENCE, MAX_OVERLAP: Kaldi's and
+                  NIST's CTM
     stm         LABEL: NIST's STM
     textgrids   TEXTGRID_SILENCE: Praat's TextGrid
     fast_ctm    CtmFile, Run, TimedLines: many lines of a CTM at once
     decode_dir  find_ctm: the CTM of a Kaldi decode directory
-    align       align_words, project_labels, project_slots: alignment by edit distance, and labels carried along it
+    align       Alignment, align_streams, align_words, project_labels, project_slots: alignment by edit
+                distance, and labels carried along it
     pauses      Sources, pauses_by_label, read_channels, slot_pauses, stream_pauses, times_of_stream, word_times,
                   write_pauses, SEGMENT_SLACK: times to pauses
 """

@@ -74,12 +74,31 @@ def align_words(ref: Sequence[str], hyp: Sequence[str]) -> Alignment:
     linear in the words.
     """
     a, b = _word_ids(ref, hyp)
-    blocks = [_matching_blocks(a[r0:r1], b[h0:h1]) + np.array([r0, h0, 0]) for r0, r1, h0, h1 in _parts(a, b)]
-    ref_to_hyp = _pair(np.concatenate([*blocks, [(len(a), len(b), 0)]]), len(a))
+    return align_streams(a, b, [len(a)], [len(b)])
+
+
+def align_streams(ref: np.ndarray, hyp: np.ndarray, ref_ends: Sequence[int], hyp_ends: Sequence[int]) -> Alignment:
+    """Align streams that stand one after another, each by itself as `align_words` does.
+
+    ref, hyp            int64 (words,): equal words have equal numbers
+    ref_ends, hyp_ends  where each stream ends
+    """
+    blocks: list[np.ndarray | list[tuple[int, int, int]]] = []
+    r0 = h0 = 0
+    for r1, h1 in zip(ref_ends, hyp_ends):
+        a, b = ref[r0:r1], hyp[h0:h1]
+        if r1 - r0 == h1 - h0 and (a == b).all():
+            blocks.append([(r0, h0, r1 - r0)])
+        else:
+            blocks += [_matching_blocks(a[i0:i1], b[j0:j1]) + np.array([r0 + i0, h0 + j0, 0])
+                       for i0, i1, j0, j1 in _parts(a, b)]
+        blocks.append([(r1, h1, 0)])  # no pair goes beyond it
+        r0, h0 = r1, h1
+    ref_to_hyp = _pair(np.concatenate(blocks), len(ref))
     paired = ref_to_hyp >= 0
     n_paired = int(paired.sum())
-    correct = int((a[paired] == b[ref_to_hyp[paired]]).sum())
-    return Alignment(ref_to_hyp, len(b), correct, n_paired - correct, len(a) - n_paired, len(b) - n_paired)
+    correct = int((ref[paired] == hyp[ref_to_hyp[paired]]).sum())
+    return Alignment(ref_to_hyp, len(hyp), correct, n_paired - correct, len(ref) - n_paired, len(hyp) - n_paired)
 
 
 def project_slots(alignment: Alignment) -> np.ndarray:

@@ -39,6 +39,7 @@ MODULES = {  # of punc, and the tests of each
     "timing/textgrids": "textgrids",
     "scoring/project": "project",
     "scoring/counts": "counts metrics",
+    "scoring/stream_counts": "stream_counts counts metrics",
     "scoring/significance": "significance",
     "text/format": "format formats",
     "text/text_format": "formats prepare characters",

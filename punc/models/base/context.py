@@ -45,6 +45,8 @@ class EmbeddingStepper(LinearStepper):
     It keeps the first layer's projections of the tokens that it has met.
     """
 
+    parts = ("lstms",)
+
     def __init__(self, embedding: nn.Embedding, lstms: LSTMStack, output: nn.Linear):
         super().__init__(output)
         self.lstms = lstms.stepper()
@@ -106,6 +108,8 @@ class ContextModel(LSTMModel):
 
 class ContextStepper(LinearStepper):
     """A ContextModel for one stream, one token at a time."""
+
+    parts = ("lstms", "line")
 
     def __init__(self, model: ContextModel):
         super().__init__(model.output)

@@ -90,7 +90,7 @@ class Model(nn.Module):
         raise NotImplementedError
 
     def stepper(self) -> Any:
-        """The model for one stream, one token at a time: an object with `step` as that of `Stepper`."""
+        """The model for one stream, one token at a time: an object with `step` and `copy` as those of `Stepper`."""
         raise NotImplementedError
 
     # Other models.

@@ -11,6 +11,9 @@ a character stream that END is the text's last token. In a word stream it follow
 where the text fills its row: the model then reads as if it were there.
 """
 
+from copy import copy
+from typing import ClassVar
+
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -55,6 +58,10 @@ class Stepper:
     def __init__(self, model: NeuralModel):
         self.model, self.state = model, model.initial_state(1)
 
+    def copy(self) -> "Stepper":
+        """Another stream in the same state; `forward` makes new states and changes none."""
+        return copy(self)
+
     def step(self, token: int, pause: float) -> np.ndarray:
         """The next token, and the pause of the slot that is decided now → the logits (L,) of that slot."""
         with torch.inference_mode():
@@ -63,11 +70,23 @@ class Stepper:
 
 
 class LinearStepper:
-    """One stream, one token at a time, in NumPy; the logits are a linear layer on top of `hidden`."""
+    """One stream, one token at a time, in NumPy; the logits are a linear layer on top of `hidden`.
+
+    parts   the names of the attributes that have a state, and a method `copy`
+    """
+
+    parts: ClassVar[tuple[str, ...]]
 
     def __init__(self, output: nn.Linear):
         self.weight = output.weight.detach().numpy()
         self.bias = None if output.bias is None else output.bias.detach().numpy()
+
+    def copy(self) -> "LinearStepper":
+        """Another stream in the same state; a step of one does not change the other."""
+        other = copy(self)
+        for name in self.parts:
+            setattr(other, name, getattr(self, name).copy())
+        return other
 
     def hidden(self, token: int, pause: float) -> np.ndarray:
         """The next token, and the pause of the slot that is decided now → the input (H,) of the linear layer."""

@@ -13,6 +13,7 @@ from punc.scoring.collapse import Collapse
 from punc.scoring.ratios import class_prf, overall_prf
 
 ORDER = 60
+READS = "slots"
 FIGURE = ""
 LOWER_IS_BETTER = False
 

@@ -9,6 +9,7 @@ from punc.scoring.collapse import Collapse
 from punc.scoring.ratios import ratio
 
 ORDER = 40
+READS = "slots"
 FIGURE = "Err"
 LOWER_IS_BETTER = True
 

@@ -12,6 +12,7 @@ from punc.scoring.collapse import Collapse
 from punc.scoring.ratios import class_prf
 
 ORDER = 10
+READS = "slots"
 FIGURE = ""
 LOWER_IS_BETTER = False
 

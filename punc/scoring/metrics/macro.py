@@ -9,6 +9,7 @@ from punc.scoring.collapse import Collapse
 from punc.scoring.ratios import class_prf, ratio
 
 ORDER = 30
+READS = "slots"
 FIGURE = "macro.F1"
 LOWER_IS_BETTER = False
 

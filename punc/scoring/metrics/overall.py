@@ -14,6 +14,7 @@ from punc.scoring.collapse import Collapse
 from punc.scoring.ratios import overall_prf
 
 ORDER = 20
+READS = "slots"
 FIGURE = ""
 LOWER_IS_BETTER = False
 

@@ -12,6 +12,7 @@ from punc.scoring.collapse import Collapse
 from punc.scoring.ratios import ratio
 
 ORDER = 50
+READS = "slots"
 FIGURE = "SER"
 LOWER_IS_BETTER = True
 

@@ -1,0 +1,106 @@
+"""`punc score-text`: score punctuated text of any system against a reference."""
+
+import logging
+from argparse import Namespace
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from punc.base.errors import InputError
+from punc.base.options import OptionParser, boolean
+from punc.bin.score import add_resampling, check_resampling
+from punc.data.datadir import checksum
+from punc.data.labels import LabelSet
+from punc.scoring.collapse import parse_collapse
+from punc.scoring.counts import Counts, join_blocks
+from punc.scoring.metrics import compute_flat
+from punc.scoring.report import new_score, score_table, signature, system_table, systems_json, write_score
+from punc.scoring.significance import Measure, both_flat, compare, intervals
+from punc.scoring.text_files import Side, count_texts, pair, read_side
+from punc.scoring.texts import ENGLISH, text_reader
+
+logger = logging.getLogger(__name__)
+
+
+def parser() -> OptionParser:
+    """The options of `punc score-text`."""
+    options = OptionParser(
+        "punc score-text [options] REF HYP …",
+        "Score the marks of punctuated text against those of a reference. REF and each HYP are a text file, with a "
+        "recording or text a line or one text in all, or a data directory with labels. Words may differ in any way: "
+        "case is ignored, both sides are aligned, the reference's marks go to the words they align with, and word "
+        "errors are counted. Each further HYP is tested against the first one. Intervals and tests resample lines, or "
+        "blocks of them if there are fewer than ten.",
+        "punc score-text reference.txt ours.txt theirs.txt")
+    options.add_argument("--labels", metavar="FILE",
+                         help="the label set, a labels.txt; default: COMMA (also : - –), PERIOD (also ; ! …), QUESTION")
+    options.add_argument("--characters", type=boolean, default=False, metavar="BOOL",
+                         help="characters are words: for text without blanks between words, as Japanese")
+    options.add_argument("--match", choices=("auto", "lines", "text"), default="auto",
+                         help="lines: line N of HYP belongs to line N of REF; text: all lines are one text; auto: "
+                              "lines, if all files have as many, or else text")
+    options.add_argument("--collapse", action="append", default=[], metavar="NAME:CLASS=LABEL+LABEL,…",
+                         help="also score with labels taken together; NAME alone: all marks; can be given again")
+    add_resampling(options)
+    options.add_argument("--output", choices=("text", "json"), default="text", help="what to print: a table, or JSON")
+    options.add_argument("--out", metavar="DIR",
+                         help="also write the score directory of the only HYP, as EXP/SYSTEM/decode_SET/score, which "
+                              "punc results shows")
+    options.add_argument("reference", metavar="REF", help="reference: a text file or a data directory")
+    options.add_argument("hypotheses", metavar="HYP", nargs="+", help="a system's output: text files, data directories")
+    return options
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run `punc score-text`. Raises InputError for a user's mistake."""
+    options = parser().parse(arguments)
+    check_resampling(options)
+    if options.out and len(options.hypotheses) > 1:
+        raise InputError("--out with several HYP", "score one at a time with --out")
+    labels = LabelSet.read(options.labels) if options.labels else ENGLISH
+    collapses = [parse_collapse(text, labels) for text in options.collapse]
+    measure = partial(compute_flat, labels=labels, collapses=collapses)
+    reference, counted = count_all(options, labels)
+    known = checksum(reference.path) if reference.named else reference.checksum
+    signed = {name: signature(counts, labels, known, "true", options.replicates, options.seed)
+              for name, counts in counted.items()}
+    measured = {name: intervals(counts.flat, measure, options.replicates, options.seed)
+                for name, counts in counted.items()}
+    first, *others = counted
+    tests = {name: compare_counts(counted[name], counted[first], measure, options) for name in others}
+    if options.out:
+        with new_score(options.out) as tmp:
+            write_score(tmp, counted[first], labels, measured[first], signed[first])
+    if options.output == "json":
+        print(systems_json(measured, signed, tests))
+    elif others:
+        print(system_table(measured, tests), "", *(f"{name}: {text}" for name, text in signed.items()), sep="\n")
+    else:
+        print(score_table(measured[first]), signed[first], sep="\n\n")
+
+
+def count_all(options: Namespace, labels: LabelSet) -> tuple[Side, dict[str, Counts]]:
+    """The reference, and the counts of each system by name, as what is resampled; says how words differ."""
+    read = text_reader(labels, options.characters)
+    reference = read_side(Path(options.reference), labels, read)
+    sides = {name: read_side(Path(name), labels, read) for name in options.hypotheses}
+    match = options.match
+    if match == "auto" and any(len(side.streams) != len(reference.streams) for side in sides.values()):
+        match = "text"
+        logger.info("punc score-text: not as many lines in all files: each is one text")
+    counted = {}
+    for name, side in sides.items():
+        counts = count_texts(*pair(reference, side, match), labels, options.block)
+        assert counts.words is not None, "they are counted in texts"
+        correct, substituted, deleted, inserted = counts.words[:, 0].sum(0).tolist()
+        logger.info("punc score-text: %s: %d words, the reference has %d; WER %.2f %%: %d substituted, %d deleted, "
+                    "%d inserted", name, side.words, reference.words,
+                    100 * (substituted + deleted + inserted) / max(correct + substituted + deleted, 1), substituted,
+                    deleted, inserted)
+        counted[name] = join_blocks(counts, options.resample)
+    return reference, counted
+
+
+def compare_counts(this: Counts, other: Counts, measure: Measure, options: Namespace) -> dict:
+    """A paired test; the units are those of the reference, so both systems have the same."""
+    return compare(*both_flat(this, other), measure, options.replicates, options.seed)

@@ -1,0 +1,79 @@
+"""Histograms of posteriors, by label and by whether the label is the reference's: what curves of precision are made of.
+
+Posteriors are counted in BINS equal bins of their log-odds, from -LIMIT to LIMIT. So a histogram does not grow with the
+data, the shares of several jobs are added up, and an area under a curve is right to four digits.
+"""
+
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from punc.base.errors import InputError
+from punc.data.datadir import Utterance
+from punc.data.kaldi_io import read_archive
+from punc.data.labels import LabelSet
+
+logger = logging.getLogger(__name__)
+
+BINS, LIMIT = 1 << 16, 20.0
+
+
+class Posteriors:
+    """The posteriors of a punctuated data directory, counted stream by stream.
+
+    histograms   (labels, 2, BINS) int64: slots with another label, and with this one, by the label's posterior
+    """
+
+    def __init__(self, archive: Path, labels: LabelSet):
+        self.archive, self.labels = archive, labels
+        self.histograms = np.zeros((len(labels), 2, BINS), np.int64)
+        self._rows: Iterator[tuple[str, np.ndarray]] = read_archive(archive)
+
+    @classmethod
+    def of(cls, directory: str | os.PathLike, labels: LabelSet) -> "Posteriors | None":
+        """Those of `directory`/post.ark; None if it is missing, or is of a system with other labels."""
+        archive, system = Path(directory) / "post.ark", Path(os.path.abspath(directory)).parent / "labels.txt"
+        if not archive.is_file():
+            return None
+        first = next((matrix for _, matrix in read_archive(archive) if matrix.size), None)
+        same = not system.is_file() or LabelSet.read(system).names == labels.names
+        if not same or first is None or first.ndim != 2 or first.shape[1] != len(labels):
+            logger.info("punc score: %s has posteriors of other labels: no areas under curves", archive)
+            return None
+        return cls(archive, labels)
+
+    def add(self, utterances: Sequence[Utterance], reference: np.ndarray, counted: np.ndarray) -> None:
+        """Count some utterances.
+
+        utterances   in the order of the archive
+        reference    the reference label of each slot, (slots,)
+        counted      whether a slot counts, (slots,) bool
+
+        Raises InputError if the archive lacks an utterance, or has it with other slots.
+        """
+        found = np.concatenate([self._read(utterance) for utterance in utterances])[counted]
+        for label in range(len(self.labels)):
+            right = reference[counted] == label
+            cells = right * BINS + bins_of(found[:, label])
+            self.histograms[label] += np.bincount(cells, minlength=2 * BINS).reshape(2, BINS)
+
+    def _read(self, utterance: Utterance) -> np.ndarray:
+        """The posteriors of an utterance, (words, labels); those before it are skipped."""
+        for id, matrix in self._rows:
+            if id == utterance.id:
+                if matrix.size != len(utterance.words) * len(self.labels):  # without words there are no columns either
+                    break
+                return matrix.reshape(len(utterance.words), len(self.labels))
+        raise InputError(f"no posteriors of the {len(utterance.words)} slots of '{utterance.id}'",
+                         "punctuate again, or remove the file", self.archive)
+
+
+def bins_of(probabilities: np.ndarray) -> np.ndarray:
+    """The bin of each probability, int64; a higher one has a higher bin."""
+    exact = np.clip(probabilities.astype(np.float64), 0, 1)
+    with np.errstate(divide="ignore"):
+        odds = np.log(exact) - np.log1p(-exact)
+    return np.minimum((np.clip(odds, -LIMIT, LIMIT) + LIMIT) * (BINS / (2 * LIMIT)), BINS - 1).astype(np.int64)

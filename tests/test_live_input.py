@@ -1,0 +1,94 @@
+"""Items of live input: words, lines of a CTM, and JSON of recognisers; what is not one of them is an error."""
+
+import math
+
+import pytest
+
+from punc.base.errors import InputError
+from punc.decoding.live_input import CtmReader, End, LiveWord, Partial, kind_of, read_json, read_words
+
+# What vosk 0.3.45 writes, with SetWords, SetPartialWords and SetMaxAlternatives (its output has these blanks).
+VOSK_RESULT = """{
+  "result" : [{
+      "conf" : 1.000000,
+      "end" : 1.110000,
+      "start" : 0.840000,
+      "word" : "one"
+    }, {
+      "conf" : 0.998,
+      "end" : 1.530000,
+      "start" : 1.110000,
+      "word" : "zero"
+    }],
+  "text" : "one zero"
+}"""
+VOSK_ALTERNATIVES = '{"alternatives": [{"confidence": 8.5, "result": [{"end": 1.1, "start": 0.8, "word": "one"}], ' \
+    '"text": "one"}, {"confidence": 8.1, "text": "won"}]}'
+
+
+def plain(items):
+    """Items without the fields of their words, and without times that are not known."""
+    return [(item.word, *(t for t in item[1:3] if not math.isnan(t))) if isinstance(item, LiveWord) else item
+            for item in items]
+
+
+@pytest.mark.parametrize(("text", "whole", "kind"), [
+    ("so ", False, None), ("so i", False, None), ("so i ", False, None), ("so i think", False, "words"),
+    ("w0 w1", False, "words"), ("w0", True, "words"), ("rec 1 0.5 0.3 hel", False, None),
+    ("rec 1 0.5 0.3 hello\n", False, "ctm"), ("rec 1 0.5 0.3 hello", True, "ctm"),
+    ("rec A 0 .3 hé NA lex x\r\n", False, "ctm"),
+    ("chapter 1 2 3 go now\n", False, "words"), (";; comment", False, "ctm"), (' {"wor', False, "json"),
+    ("{", False, "json"), ("x" * 2000, False, "words"), ("[Music]", True, "words")])
+def test_kind_of(text, whole, kind):
+    assert kind_of(text, whole) == kind
+
+
+def test_read_words():
+    assert plain(read_words(["a  b\r", "", " \t", "no\u00a0break"])) == [
+        ("a",), ("b",), End.UTTERANCE, End.STREAM, End.STREAM, ("no\u00a0break",), End.UTTERANCE]
+
+
+@pytest.mark.parametrize(("line", "items"), [
+    ('{"word": "hello", "start": 0.5, "end": 1}', [("hello", 0.5, 1.0)]),
+    ('{"word": " new  york\\n", "start": null, "end": "1"}', [("new york",)]),
+    ('{"word": "a", "start": -1, "end": NaN}', [("a",)]),
+    ('{"word": "a", "start": true, "end": 1e400}', [("a",)]),
+    ('{"word": "a", "start": 1' + "0" * 400 + "}", [("a",)]),
+    ('{"word": "a\\u0000\\ud800"}', [("a\ufffd\ufffd",)]),
+    (VOSK_RESULT.replace("\n", " "), [("one", 0.84, 1.11), ("zero", 1.11, 1.53), End.UTTERANCE]),
+    (VOSK_ALTERNATIVES, [("one", 0.8, 1.1), End.UTTERANCE]),
+    ('{"alternatives": []}', [End.UTTERANCE]),
+    ('{"text": "one zero"}', [("one",), ("zero",), End.UTTERANCE]), ('{"text": ""}', [End.UTTERANCE]),
+    ('{"partial": "one  z"}', [Partial("one z")]), ('{"partial": "", "partial_result": []}', [Partial("")]),
+    ('{"eof": 1}', [End.STREAM]), ('{"utterance_end": true}', [End.UTTERANCE]), ("", [End.STREAM]),
+    (" \r", [End.STREAM])])
+def test_read_json(line, items):
+    assert plain(read_json(line, 1, "x")) == items
+
+
+def test_read_json_keeps_other_fields():
+    word, = read_json('{"word": "a", "start": 1, "conf": 0.5, "speaker": "B"}', 1, "x")
+    assert word.fields == {"conf": 0.5, "speaker": "B"}
+
+
+@pytest.mark.parametrize("line", ["{", "nothing", "[" * 100000, "3", "[]", "{}", '{"word": 1}', '{"word": ""}',
+                                  '{"text": []}', '{"start": 1}', '{"result": {}}', '{"result": ["a"]}',
+                                  '{"alternatives": 3}', '{"alternatives": [3]}', '{"partial": null}', '{"eof": 0}'])
+def test_read_json_error(line):
+    with pytest.raises(InputError, match=r"^x:7: .+; write "):
+        read_json(line, 7, "x")
+
+
+def test_ctm_reader():
+    reader, lines = CtmReader(), ["a 1 0.5 0.2 x 0.9\r", ";; note", "a 1 0.7 0.1 <eps>", "a 1 1 1 <ALT_BEGIN>",
+                                  "a 1 1 1 y", "a 1 1 1 <ALT>", "a 1 1 1 z", "a 1 1 1 <ALT_END>", "a 2 3 0.5 x NA", ""]
+    items = [item for number, line in enumerate(lines, 1) for item in reader.read(line, number, "x")]
+    assert plain(items) == [("x", 0.5, 0.7), ("y", 1.0, 2.0), End.STREAM, ("x", 3.0, 3.5), End.STREAM]
+    assert [item.fields for item in items if isinstance(item, LiveWord)] == [
+        {"conf": 0.9, "id": "a", "channel": "1"}, {"id": "a", "channel": "1"}, {"id": "a", "channel": "2"}]
+
+
+@pytest.mark.parametrize("line", ["a 1 0.5 x", "a 1 nan 1 x", "a 1 1 -1 x", "a 1 1 1 x 0.5 a b c", "a 1 1_0 1 x"])
+def test_ctm_reader_error(line):
+    with pytest.raises(InputError, match=r"^x:3: "):
+        CtmReader().read(line, 3, "x")
