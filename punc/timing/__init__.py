@@ -2,8 +2,8 @@
 
 What other packages and programs use:
 
-    ctm         CtmIndex, TimedWord, Timing, ctm_rows, decimals, seconds, write_ctm, CTM_SILENCE, MAX_OVERLAP: Kaldi's CTM
-                  and NIST's
+    ctm         CtmIndex, TimedWord, Timing, ctm_rows, decimals, seconds, write_ctm, CTM_SILENCE, MAX_OVERLAP: CTMs of
+                  Kaldi and NIST
     stm         LABEL: NIST's STM
     textgrids   TEXTGRID_SILENCE: Praat's TextGrid
     fast_ctm    CtmFile, Run, TimedLines: many lines of a CTM at once
