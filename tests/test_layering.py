@@ -10,7 +10,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "punc"
 # From the bottom up. A package imports from those before it and from itself.
-PACKAGES = ["base", "data", "timing", "text", "tokens", "layers", "models", "runtime", "decoding", "scoring",
+PACKAGES = ["base", "data", "timing", "text", "asr", "tokens", "layers", "models", "runtime", "decoding", "scoring",
             "report", "training", "bin"]
 
 
@@ -96,7 +96,8 @@ def test_public_names_exist(package):
 @pytest.mark.parametrize("module", FILES)
 def test_names_of_another_package_are_public(module):
     # Architectures, formats, tokenizers and metrics are found by their files' names.
-    by_name = ("punc.models.", "punc.text.formats.", "punc.tokens.tokenizers.", "punc.scoring.metrics.")
+    by_name = ("punc.models.", "punc.text.formats.", "punc.asr.formats.", "punc.tokens.tokenizers.",
+               "punc.scoring.metrics.")
     nodes = ast.walk(ast.parse(FILES[module].read_text(encoding="utf-8")))
     for node in (node for node in nodes if isinstance(node, ast.ImportFrom) and node.module.startswith("punc.")):
         if node.module.startswith(by_name):

@@ -26,3 +26,23 @@ def test_keep_freed_memory_second_large_array_costs_no_pages():
     assert keep_freed_memory()
     kept = faults("from punc.base.memory import keep_freed_memory; keep_freed_memory()")
     assert 2 * kept < faults("import punc.base.memory")
+
+
+def test_give_back_freed_memory_takes_less_memory():
+    """Small blocks below one that stays are kept until they are given back."""
+    code = """
+import ctypes, os
+from punc.base.memory import give_back_freed_memory
+libc = ctypes.CDLL(None)
+libc.malloc.restype, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+blocks = [libc.malloc(50_000) for _ in range(2000)]
+for block in blocks:
+    ctypes.memset(ctypes.c_void_p(block), 1, 50_000)
+for block in blocks[:-1]:
+    libc.free(block)
+pages = lambda: int(open("/proc/self/statm").read().split()[1])
+before = pages()
+print(give_back_freed_memory(), (before - pages()) * os.sysconf("SC_PAGESIZE") > 50_000_000)
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout == "True True\n"

@@ -1,5 +1,6 @@
 """ASR output punctuated: the labels of punc punctuate, whatever the number of jobs."""
 
+import re
 import shutil
 
 import pytest
@@ -100,9 +101,12 @@ def test_transcript_ids_of_recordings_and_utterances_give_the_same_subtitles(mod
     for name in shown:
         assert by_utterance[name] == by_recording[name]
     assert by_recording["vtt/r3.vtt"] == "WEBVTT\n"
-    # Speakers a, b, a: at least three paragraphs.
+    # Speakers a, b, a: at least three paragraphs, with their names.
     assert by_recording["txt/r1.txt"].count("\n\n") >= 2
-    assert by_recording["txt/r1.txt"].startswith("W")
+    assert by_recording["txt/r1.txt"].startswith("a: W")
+    assert re.findall("^(.): W", by_recording["txt/r1.txt"], re.M) == ["a", "b", "a"]
+    assert set(re.findall("<v (.)>W", by_recording["vtt/r1.vtt"])) == {"a", "b"}
+    assert ":" not in by_recording["txt/r2.txt"]
 
 
 def test_transcript_without_segments_utterances_or_speakers_are_recordings(model, data, tmp_path):
@@ -162,3 +166,20 @@ def test_transcript_recording_with_a_slash_stays_in_its_directory(model, tmp_pat
     (data / "utt2spk").write_text("../../x ../../x\n")
     (tmp_path / "ctm").write_text("../../x 1 0 1 w1\n")
     assert "srt/.._.._x.srt" in run(model, data, tmp_path / "out", ctm=str(tmp_path / "ctm"))
+
+
+@pytest.mark.parametrize("options", [{}, {"keep_marks": True}])
+def test_transcript_marks_that_are_there_are_not_doubled(tmp_path, options):
+    """In a CTM of punctuated words, tags come out as they were, and are not in subtitles."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/utt2spk").write_text("r r\n")
+    said = ["Hello,", "how", "are", "you?", "<noise>", "I'm", "fine,", "thanks!"]
+    rows = (f"r 1 {0.4 * n + (n > 4):.1f} 0.3 {word} 0.9\n" for n, word in enumerate(said))
+    (tmp_path / "ctm").write_text("".join(rows))
+    found = run("en", tmp_path / "data", tmp_path / "out", ctm=str(tmp_path / "ctm"), **options)
+    words = [line.split()[4] for line in found["ctm"].splitlines()]
+    assert words[4] == "<noise>"
+    assert [word.strip(".,?!").lower() for word in words] == [word.strip(".,?!").lower() for word in said]
+    assert not any(word[-2] in ".,?!" for word in words)
+    assert words == said or not options
+    assert "<" not in found["srt/r.srt"] + found["txt/r.txt"]

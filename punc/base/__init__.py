@@ -16,7 +16,7 @@ What other packages and programs use:
     lookup      Lookup, Tokens, split_lines, strings: tokens in bytes to numbers, without a Python step per token
     idtable     IdTable: numbers by id, for millions of ids
     spilled_counts  SpilledCounts: counts of more words than fit in memory
-    memory      keep_freed_memory: keeps freed memory with the process
+    memory      give_back_freed_memory, keep_freed_memory: what the process keeps of freed memory
     bfloat16    has_bfloat16: whether a device computes in bfloat16
     device      check_device, find_device: the CPU or a GPU, by name
 """

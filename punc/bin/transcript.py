@@ -1,42 +1,62 @@
-"""`punc transcript`: ASR output to punctuated text and subtitles."""
+"""`punc transcript`: ASR output to punctuated text and subtitles: a recogniser's file, or a Kaldi data directory."""
 
 from argparse import Namespace
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from punc.base.errors import InputError
 from punc.base.jobs import Part, Share, add_job_options, new_part
-from punc.base.options import OptionParser
+from punc.base.options import OptionParser, kebab
 from punc.decoding.options import DecodingOptions
+from punc.decoding.punctuated_file import punctuate_file
 from punc.decoding.transcript import DECODING, join_transcripts, transcript
 from punc.runtime.shipped import find_model, model_files
+
+FILE_ONLY = ("to", "probabilities", "nj")
+DIRECTORY_ONLY = ("ctm", "lowercase", "jobs", "job")
 
 
 def options() -> OptionParser:
     parser = OptionParser(
-        "punc transcript [options] MODEL DATA-DIR OUT-DIR",
+        "punc transcript [options] MODEL IN OUT | punc transcript [options] [--ctm CTM] MODEL DATA-DIR OUT-DIR",
         "Punctuates ASR output with a model, named by its directory, or by its name if it ships with punc (en, "
-        "en-live). DATA-DIR is the Kaldi data directory that was decoded, --ctm what decoding wrote. OUT-DIR gets "
+        "en-live). IN is a file of a recogniser, known by its content: JSON of Whisper, faster-whisper, whisperX or "
+        "Vosk, CTM, STM, TextGrid, SRT, WebVTT or text. OUT is the same file with marks and capitals, or what --to "
+        "names. DATA-DIR is the Kaldi data directory that was decoded, --ctm what decoding wrote. OUT-DIR gets "
         "text, ctm, txt/<recording>.txt in paragraphs, and subtitles as srt/<recording>.srt and vtt/<recording>.vtt. "
         "Without --ctm, DATA-DIR/text is punctuated, and OUT-DIR gets text and txt. The scripts utils/punctuate_*.sh "
         "run this in parallel.",
-        "punc transcript --ctm exp/tri3/decode_test/score_10/test.ctm exp/TA-LSTM-p data/test transcripts")
+        "punc transcript en talk.json talk.srt",
+        [f"Only with a file: {', '.join(map(kebab, FILE_ONLY))}; only with a directory: "
+         f"{', '.join(map(kebab, DIRECTORY_ONLY))}."])
     parser.add_signature(DecodingOptions)
     parser.set_defaults(chunk_size=DECODING.chunk_size)
-    parser.add_signature(transcript, skip=("decoding", "share"))
+    parser.add_signature(transcript, skip=("decoding", "share", "keep_marks"))
+    parser.add_signature(punctuate_file)
     add_job_options(parser)
     parser.add_argument("directory", metavar="MODEL", help="directory of a model, or the name of one that ships")
-    parser.add_argument("data", metavar="DATA-DIR", help="Kaldi data directory")
-    parser.add_argument("out", metavar="OUT-DIR", help="directory to make")
+    parser.add_argument("data", metavar="IN|DATA-DIR", help="file of a recogniser, or Kaldi data directory")
+    parser.add_argument("out", metavar="OUT|OUT-DIR", help="file or directory to make")
     return parser
 
 
 def main(arguments: Sequence[str]) -> None:
-    args = options().parse(arguments)
+    parser = options()
+    args = parser.parse(arguments)
     args.directory = str(find_model(args.directory))
     directory, data, out, share = Path(args.directory), Path(args.data), Path(args.out), Share.parsed(args)
-    run = partial(transcript, directory, data, decoding=DecodingOptions.parsed(args), ctm=args.ctm,
-                  lowercase=args.lowercase)
+    is_file = data.is_file() or (not data.is_dir() and not args.ctm and not share)
+    for name in DIRECTORY_ONLY if is_file else FILE_ONLY:
+        if getattr(args, name) != parser.get_default(name):
+            raise InputError(f"{kebab(name)} with a {'file' if is_file else 'data directory'}", "leave it out")
+    decoding = DecodingOptions.parsed(args)
+    if is_file:
+        punctuate_file(directory, data, out, decoding, to=args.to, keep_marks=args.keep_marks,
+                       probabilities=args.probabilities, nj=args.nj)
+        return
+    run = partial(transcript, directory, data, decoding=decoding, ctm=args.ctm, lowercase=args.lowercase,
+                  keep_marks=args.keep_marks)
     if not share:
         run(out)
         return

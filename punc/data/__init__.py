@@ -5,7 +5,7 @@ What other packages and programs use:
     tables        Row, count_blanks, fields, read_table, sort_table, write_table, FORBIDDEN: Kaldi text tables
     kaldi_io      parse_location, read_archive, write_vector: Kaldi float vectors and matrices
     archive_path  archive_path: the path of an archive in its index
-    labels        Label, LabelSet, with_capital: label sets, labels.txt
+    labels        Label, LabelSet, SENTENCE_ENDS, with_capital: label sets, labels.txt
     datadir       DataDir, Utterance, checksum, complete_tables, label_numbers, new_data_dir, segment, speaker,
                     write_data_dir, write_tables, write_utterances, LATEST: a data directory as streams of utterances
     block_reader  Encoded, Irregular, LineBlock, at_slots, count_block, encode_block, encode_by_time, explain,

@@ -3,6 +3,7 @@
 What other packages and programs use:
 
     decode            decode, log_posteriors: posteriors and labels of streams
+    punctuated_file  punctuate_file: `punc transcript` on a file of a recogniser
     dispatch          load_model: any model, to decode with
     live              Stream, mark, open_stream: words that come one by one, with their labels
     live_session      LiveOptions: when words of live input are decided

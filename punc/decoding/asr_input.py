@@ -6,7 +6,7 @@ per utterance, and the words of one group (see `spans`) or stream.
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import chain, pairwise
+from itertools import chain, compress, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,6 +34,8 @@ class AsrOutput(NamedTuple):
     lines       (id, where its words end) for each line of the transcript's `text`
     recordings  (name, where its words end) for each recording
     turns       bool (N,): whether the speaker changes after this word
+    speaker     int64 (N,): who says it, a number of `speakers`
+    speakers    names
     timed       the words' lines in the CTM, times counted from the start of the recording; None without a CTM
     """
 
@@ -43,7 +45,25 @@ class AsrOutput(NamedTuple):
     lines: list[tuple[str, int]]
     recordings: list[tuple[str, int]]
     turns: np.ndarray
+    speaker: np.ndarray
+    speakers: list[str]
     timed: TimedLines | None = None
+
+
+def without(output: AsrOutput, left_out: np.ndarray) -> AsrOutput:
+    """The output without some words, bool (N,); a turn that ends with such a word ends with the one before."""
+    keep = ~left_out
+    before = np.append(0, np.cumsum(keep))  # how many words are kept up to here
+    turns = np.zeros(int(before[-1]), bool)
+    ends = before[np.flatnonzero(output.turns) + 1]
+    turns[ends[ends > 0] - 1] = True
+    words = list(compress(output.words, keep.tolist()))
+    if output.timed:
+        begins, ends = output.timed.begins[keep], output.timed.ends[keep]
+        output = output._replace(timed=output.timed._replace(begins=begins, ends=ends))
+    return output._replace(words=words, pauses=None if output.pauses is None else output.pauses[keep], turns=turns,
+                           streams=before[output.streams].tolist(), speaker=output.speaker[keep],
+                           recordings=[(name, int(before[end])) for name, end in output.recordings])
 
 
 def read_ctm(directory: Path, ctm: CtmFile, share: Share = ALL, chunk_size: int = CHUNK_SIZE) -> Iterator[AsrOutput]:
@@ -82,8 +102,9 @@ def _timed(streams: list[list[Entry]], ctm: CtmFile, shifted: bool) -> AsrOutput
     last = timed.bounds[1:][counts > 0] - 1
     pauses[last] = np.where(np.isnan(closes[counts > 0]), pauses[last], closes[counts > 0] - timed.ends[last])
     lasts = [ends[i - 1] for i in np.cumsum([len(stream) for stream in streams]).tolist()]
+    turns, speaker, speakers = _turns(entries, timed, counts)
     return AsrOutput(timed.words, np.maximum(np.round(pauses, 6), 0).astype(np.float32), lasts, lines, recordings,
-                     _turns(entries, timed, counts), timed)
+                     turns, speaker, speakers, timed)
 
 
 def _shift(timed: TimedLines, entries: list[Entry], counts: np.ndarray, ctm: CtmFile) -> TimedLines:
@@ -100,8 +121,11 @@ def _shift(timed: TimedLines, entries: list[Entry], counts: np.ndarray, ctm: Ctm
     return timed._replace(begins=timed.begins + begins, ends=timed.ends + begins)
 
 
-def _turns(entries: list[Entry], timed: TimedLines, counts: np.ndarray) -> np.ndarray:
-    """After which words the speaker changes; in a recording, the segment at a word's middle says its speaker."""
+def _turns(entries: list[Entry], timed: TimedLines, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """After which words the speaker changes, the speaker of each word, and the names of speakers.
+
+    In a recording, the segment at a word's middle says its speaker.
+    """
     numbers: dict[str, int] = {}
     of_words = [np.zeros(0, np.int64)]
     for entry, count, end in zip(entries, counts.tolist(), timed.bounds[1:].tolist()):
@@ -113,7 +137,7 @@ def _turns(entries: list[Entry], timed: TimedLines, counts: np.ndarray) -> np.nd
         middles = (timed.begins[end - count:end] + timed.ends[end - count:end]) / 2
         of_words.append(of[np.maximum(np.searchsorted(begins, middles, "right") - 1, 0)])
     by_word = np.concatenate(of_words)
-    return np.append(by_word[1:] != by_word[:-1], np.zeros(min(len(by_word), 1), bool))
+    return np.append(by_word[1:] != by_word[:-1], np.zeros(min(len(by_word), 1), bool)), by_word, list(numbers)
 
 
 def read_text(directory: Path, share: Share = ALL, chunk_size: int = CHUNK_SIZE) -> Iterator[AsrOutput]:
@@ -153,10 +177,12 @@ def _untimed(streams: list[tuple[str, list[Utterance]]], speakers: dict[str, str
     ends = np.cumsum([len(utterance.words) for utterance in utterances]).tolist()
     lasts = [ends[i - 1] for i in np.cumsum([len(of_stream) for _, of_stream in streams]).tolist()]
     words = list(chain.from_iterable(utterance.words for utterance in utterances))
-    turns = np.zeros(len(words), bool)
+    turns, numbers = np.zeros(len(words), bool), dict[str, int]()
+    speaker = [numbers.setdefault(speakers[u.id], len(numbers)) for u in utterances for _ in u.words]
     for (this, other), end in zip(pairwise(utterances), ends):
         if end and speakers[this.id] != speakers[other.id]:
             turns[end - 1] = True
     pauses = None if utterances[0].pauses is None else np.concatenate([utterance.pauses for utterance in utterances])
     return AsrOutput(words, pauses, lasts, [(utterance.id, end) for utterance, end in zip(utterances, ends)],
-                     [(stream, end) for (stream, _), end in zip(streams, lasts)], turns)
+                     [(stream, end) for (stream, _), end in zip(streams, lasts)], turns,
+                     np.array(speaker, np.int64), list(numbers))

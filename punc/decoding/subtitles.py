@@ -31,6 +31,14 @@ def capitalized(words: Sequence[str], marks: np.ndarray, starts: np.ndarray, tur
     return words
 
 
+def with_speakers(words: Sequence[str], starts: Sequence[int], speakers: Sequence[str]) -> list[str]:
+    """The words, with `NAME: ` before those at `starts` whose speaker (N names) is known."""
+    words = list(words)
+    for i in starts:
+        words[i] = f"{speakers[i]}: {words[i]}" if speakers[i] else words[i]
+    return words
+
+
 def cue_texts(words: Sequence[str], cues: Cues) -> Iterator[CueText]:
     """The cues as they are written."""
     columns = [column.tolist() for column in cues[:3]]
@@ -44,9 +52,11 @@ def srt(cues: Sequence[CueText]) -> str:
     return "".join([f"{i}\n{times}\n{text}\n\n" for i, (times, text) in enumerate(cues, 1)])
 
 
-def vtt(cues: Sequence[CueText]) -> str:
-    """Cues as WebVTT."""
-    text = "".join([f"\n{times.replace(',', '.')}\n{_escaped(text)}\n" for times, text in cues])
+def vtt(cues: Sequence[CueText], speakers: Sequence[str] = ()) -> str:
+    """Cues as WebVTT; the speaker of each, if there is one, is its voice: `<v Name>`."""
+    voices = [f"<v {_escaped(name)}>" if name else "" for name in speakers or [""] * len(cues)]
+    text = "".join([f"\n{times.replace(',', '.')}\n{voice}{_escaped(text)}\n"
+                    for (times, text), voice in zip(cues, voices)])
     return f"WEBVTT\n{text}"
 
 

@@ -16,26 +16,30 @@ import logging
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import ExitStack
+from itertools import compress, pairwise
 from pathlib import Path
 from typing import IO
 
 import numpy as np
 from tqdm import tqdm
 
+from punc.asr.tokens import TokenReader, is_hidden
+from punc.asr.written import MarkedWords, Words, of_texts
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir
 from punc.base.jobs import Share, concatenate
 from punc.base.log import hide_progress
 from punc.data.block_reader import at_slots
 from punc.data.labels import LabelSet
-from punc.data.tables import sort_table
-from punc.decoding.asr_input import ALL, AsrOutput, file_name, read_ctm, read_text
+from punc.data.tables import read_table, sort_table
+from punc.decoding.asr_input import ALL, AsrOutput, file_name, read_ctm, read_text, without
 from punc.decoding.cues import make_cues
+from punc.decoding.documents import has_capitals
 from punc.decoding.marks import marks_after
 from punc.decoding.options import CHUNK_SIZE, DecodingOptions
-from punc.decoding.subtitles import capitalized, cue_texts, paragraphs, srt, vtt
+from punc.decoding.subtitles import capitalized, cue_texts, paragraphs, srt, vtt, with_speakers
 from punc.decoding.worker import Decoder, Task
 from punc.runtime.shipped import CASING, is_packed
 from punc.text.casing import Casing
@@ -51,11 +55,12 @@ UNKNOWN = 0.3  # a warning follows if a larger share of the words is unknown
 
 
 def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions = DECODING, *, ctm: str = "",
-               lowercase: bool = False, share: Share = ALL) -> None:
+               lowercase: bool = False, keep_marks: bool = False, share: Share = ALL) -> None:
     """Punctuate ASR output with the model of a directory. `out` is replaced as a whole, or left as it was.
 
     ctm        take the words and their times from this CTM; default: the words of DATA-DIR/text
     lowercase  write all words in lower case first, for ASR output in capitals
+    keep_marks words that have marks stay as they are
     share      punctuate this share of the recordings
 
     Raises InputError if there is no model, and for input or options that are broken or do not fit together.
@@ -69,16 +74,25 @@ def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions
             read_text(data, share, decoding.chunk_size)
         tmp = stack.enter_context(atomic_dir(out, "text", STALE))
         files = [stack.enter_context(open(tmp / name, "wb")) for name in ("text", "ctm")[:1 + bool(ctm)]]
-        writer = _Writer(tmp, Casing.read(label_set, directory / CASING, is_packed(directory)), label_set, *files)
+        marked = MarkedWords(label_set, Casing.read(label_set, directory / CASING), keep_marks, is_packed(directory),
+                             any_case=False)
+        unnamed = {row.key for row in read_table(data / "utt2spk")}
+        reader = TokenReader(lowercase=not has_capitals(tokenizer), capitals=True)
+        writer = _Writer(tmp, marked, unnamed, *files)
         bar = stack.enter_context(tqdm(desc="punctuating", unit="word", unit_scale=True, leave=False, delay=2,
                                        disable=hide_progress()))
         for group in groups:
             bar.update(len(group.words))
-            words = " ".join(group.words).lower().split(" ") if lowercase and group.words else group.words
-            bounds = np.unique([0, *group.streams])  # leaves out streams without words
-            encoding, offsets = encode_streams(tokenizer, words, bounds.tolist())
+            texts = " ".join(group.words).lower().split(" ") if lowercase and group.words else group.words
+            streams = np.repeat(np.arange(len(group.streams)), np.diff([0, *group.streams]))
+            words = of_texts(texts, reader, streams, np.zeros(len(texts), bool), streams)
+            bounds = np.unique(np.append(0, np.cumsum(words.counts))[[0, *group.streams]])  # no streams without words
+            encoding, offsets = encode_streams(tokenizer, words.read(), bounds.tolist())
             counts.update(tokens=len(encoding.ids), unknown=encoding.lost)
-            writer.write(group._replace(words=words), _labels(decoder, encoding, offsets, group.pauses))
+            slots = np.cumsum(words.counts)[words.counts > 0] - 1  # each word's label is that of its last part
+            labels, pauses = np.zeros(len(texts), np.int64), _read_pauses(group, words)
+            labels[words.counts > 0] = _labels(decoder, encoding, offsets, pauses)[slots]
+            writer.write(group._replace(words=texts), words, labels)
     for what, number in (file.repairs if file else Counter[str]()).items():
         logger.warning("%s: %d %s", ctm, number, what)
     if counts["unknown"] > UNKNOWN * counts["tokens"]:
@@ -96,19 +110,35 @@ def _labels(decoder: Decoder, encoding: Encoding, offsets: np.ndarray, pauses: n
     return decoder(Task(ids, at_slots(pauses, slots, len(ids), np.nan), offsets, slots, begins))[0]
 
 
-class _Writer:
-    """Writes punctuated ASR output to a directory, group by group; without a CTM, `ctm` is None."""
+def _read_pauses(output: AsrOutput, words: Words) -> np.ndarray | None:
+    """The pause after each word that the model reads; what it does not read, as a tag, is silence."""
+    if output.pauses is None or (words.counts == 1).all():
+        return output.pauses
+    after = output.pauses.astype(float)
+    spoken = output.timed.ends - output.timed.begins if output.timed else np.zeros(len(after))
+    for i in np.flatnonzero(words.counts == 0)[::-1].tolist():
+        if i and words.streams[i] == words.streams[i - 1]:
+            after[i - 1] += spoken[i] + after[i]
+    pauses = np.zeros(int(words.counts.sum()), np.float32)
+    pauses[np.cumsum(words.counts)[words.counts > 0] - 1] = after[words.counts > 0]
+    return pauses
 
-    def __init__(self, directory: Path, casing: Casing, label_set: LabelSet, text: IO[bytes],
+
+class _Writer:
+    """Writes punctuated ASR output to a directory, group by group; without a CTM, `ctm` is None.
+
+    marked    writes words with their labels
+    unnamed   what is no name of a speaker: utterances that stand for one
+    """
+
+    def __init__(self, directory: Path, marked: MarkedWords, unnamed: Set[str], text: IO[bytes],
                  ctm: IO[bytes] | None = None):
-        self._casing = casing
-        self._directory, self._label_set, self._text, self._ctm = directory, label_set, text, ctm
+        self._directory, self._marked, self._unnamed, self._text, self._ctm = directory, marked, unnamed, text, ctm
         for kind in KINDS if ctm else KINDS[:1]:
             (directory / kind).mkdir()
 
-    def write(self, output: AsrOutput, labels: np.ndarray) -> None:
-        names = np.array(self._label_set.names, object)[labels].tolist()
-        words = self._casing.write(output.words, names, [0, *output.streams[:-1]])
+    def write(self, output: AsrOutput, read: Words, labels: np.ndarray) -> None:
+        words, labels = self._marked.write(read, labels)
         begin = 0
         for id, end in output.lines:
             self._text.write(" ".join((id, *words[begin:end])).encode() + b"\n")
@@ -117,29 +147,48 @@ class _Writer:
             heads, tails = output.timed.heads, output.timed.tails
             encoded = "\n".join(words).encode().split(b"\n")
             self._ctm.write(b"".join(map(b"%b %b%b\n".__mod__, zip(heads, encoded, tails))))
-        self._write_recordings(words, marks_after(words, labels, self._label_set), output)
+        marks = marks_after(words, labels, self._marked.label_set)
+        hidden = read.of([is_hidden(token) for token in read.tokens]) if words else np.zeros(0, bool)
+        if hidden.any():
+            words, marks = list(compress(words, ~hidden)), marks[~hidden]
+            output = without(output, hidden)
+        self._write_recordings(words, marks, output)
 
     def _write_recordings(self, words: list[str], marks: np.ndarray, output: AsrOutput) -> None:
         """Write the paragraphs and subtitles of each recording."""
         bounds = np.unique([0, *(end for _, end in output.recordings)])
         words = capitalized(words, marks, bounds[:-1], output.turns)
-        first, shown, begin = np.zeros(0, np.int64), [], 0
+        names, paragraph_words = self._speakers(words, output, bounds)
+        first, shown, voices, begin = np.zeros(0, np.int64), [], [], 0
         if output.timed:
             cues = make_cues(words, marks, output.timed.begins, output.timed.ends, output.turns, bounds[1:])
             first, shown = cues.first, list(cue_texts(words, cues))
+            voices = [names[i] for i in first.tolist()]
         ends = [end for _, end in output.recordings]
         cut = [0, *np.searchsorted(first, ends).tolist()]  # a cue belongs to one recording
         for number, (name, end) in enumerate(output.recordings):
             pauses = None if output.pauses is None else output.pauses[begin:end]
-            texts = {"txt": paragraphs(words[begin:end], marks[begin:end], pauses, output.turns[begin:end])}
+            texts = {"txt": paragraphs(paragraph_words[begin:end], marks[begin:end], pauses, output.turns[begin:end])}
             if output.timed:
-                own = shown[cut[number]:cut[number + 1]]
-                texts |= {"srt": srt(own), "vtt": vtt(own)}
+                own = slice(cut[number], cut[number + 1])
+                texts |= {"srt": srt(shown[own]), "vtt": vtt(shown[own], voices[own])}
             for kind, text in texts.items():
                 path = f"{self._directory}/{kind}/{file_name(name)}.{kind}"
                 with open(path, "w", encoding="utf-8", newline="\n") as file:
                     file.write(text)
             begin = end
+
+    def _speakers(self, words: list[str], output: AsrOutput, bounds: np.ndarray) -> tuple[list[str], list[str]]:
+        """The name of each word's speaker, empty if it is the only one of its recording; and the words with names."""
+        numbers, several = output.speaker, np.zeros(len(words), bool)
+        for begin, end in pairwise(bounds.tolist()):
+            several[begin:end] = output.turns[begin:end - 1].any()
+        if not several.any():
+            return [""] * len(words), words
+        shown = ["" if name in self._unnamed else name for name in output.speakers]
+        names = [shown[i] if one else "" for i, one in zip(numbers.tolist(), several.tolist())]
+        starts = sorted({*bounds[:-1].tolist(), *(np.flatnonzero(output.turns) + 1).tolist()} - {len(words)})
+        return names, with_speakers(words, starts, names)
 
 
 def join_transcripts(parts: Sequence[Path], out: Path) -> None:

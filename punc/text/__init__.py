@@ -8,7 +8,7 @@ What other packages and programs use:
     prepared_parts  join_prepared: what several jobs prepared, joined
     passages      Memo: stretches of text with labels
     cutter        file_name, sorted_streams: passages to utterances
-    prose_reader  Clitics, TextReader, written, PLAIN: prose to words and labels, and back
+    prose_reader  Clitics, TextReader, legal, written, PLAIN, TOKEN_SHAPE, WORD: prose to words and labels, and back
     prose_writer  ProseWriter, QUOTE: prose for people
     characters    CharacterReader, Split, class_of, CLASSES: text without blanks between words
     casing        Casing, learn, read_casing, write_casing: words with capitals after the first letter

@@ -2,7 +2,10 @@
 
 What other packages and programs use:
 
-    ctm         CtmIndex, TimedWord, Timing, ctm_rows, write_ctm, CTM_SILENCE, MAX_OVERLAP: Kaldi's and NIST's CTM
+    ctm         CtmIndex, TimedWord, Timing, ctm_rows, decimals, seconds, write_ctm, CTM_SILENCE, MAX_OVERLAP: CTMs of
+                  Kaldi and NIST
+    stm         LABEL: NIST's STM
+    textgrids   TEXTGRID_SILENCE: Praat's TextGrid
     fast_ctm    CtmFile, Run, TimedLines: many lines of a CTM at once
     decode_dir  find_ctm: the CTM of a Kaldi decode directory
     align       Alignment, align_streams, align_words, project_labels, project_slots: alignment by edit

@@ -1,0 +1,142 @@
+"""The words of a recogniser's JSON as a document: primary places, and the texts and lists that repeat them."""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from punc.asr.document import Document, Places, Source, decoded, no_places, texts_at
+from punc.asr.json_words import JsonSegment, JsonWords, Keys, WordList
+from punc.asr.matching import matched
+from punc.asr.places import WordPlaces, no_words, word_places
+
+ESCAPED_BLANK = re.compile(rb"\\[nrt]|\\u00[02][09ad0]")
+BLANK = ord(" ")
+
+
+def read_json(source: Source, name: str, keys: Keys) -> Document:
+    """The document of a JSON file. Raises InputError for broken files, and for times that are no numbers."""
+    found = JsonWords(source, keys)
+    words = found.words if len(found.words) else found.copied
+    own = [segment.text for segment in found.segments if segment.text]
+    if len(words):
+        lists = [found.copied] if words is found.words else []
+        document = _of_words(source, name, words, found)
+        return document._replace(copies=_copies(source, document, [own, found.texts], lists))
+    document = _of_texts(source, name, found)
+    return document._replace(copies=_copies(source, document, [found.texts] if own else [], []))
+
+
+def _of_words(source: Source, name: str, words: WordList, found: JsonWords) -> Document:
+    """A document whose pieces are the words of lists."""
+    starts, stops = words.spans()
+    field = stops + 1  # after the quote
+    array = np.frombuffer(source.data, np.uint8)
+    blank = (array[starts] == BLANK) & (starts < stops)
+    while (more := (array[starts] == BLANK) & (starts < stops)).any():
+        starts = starts + more
+    while (more := (array[stops - 1] == BLANK) & (starts < stops)).any():
+        stops = stops - more
+    segments = words.segments()
+    # Whisper's words begin with a blank, if there is one in the text: ` state`, `-of`, `-the`, `-art`.
+    joined = ~blank & (blank.any() & np.append(False, segments[1:] == segments[:-1]))
+    begins, ends, confidences = words.numbers()
+    if words.wrong:
+        at, value = words.wrong
+        raise source.error(f"{value[:40]} is not a number of seconds", "let the recogniser write it again",
+                           int(starts[at]))
+    first = np.flatnonzero(np.append(True, segments[1:] != segments[:-1]))
+    last = np.append(first[1:], len(segments)) - 1
+    if found.segments and words is found.words:
+        number = segments[first].tolist()
+        _fill(begins, first, [found.segments[i].begin for i in number])
+        _fill(ends, last, [found.segments[i].end for i in number])
+    return _document(source, name, starts, stops, joined, begins, ends, segments, words.speakers,
+                     confidences)._replace(field=field)
+
+
+def _of_texts(source: Source, name: str, found: JsonWords) -> Document:
+    """A document whose pieces are the words of the segments' texts, or of a text without segments."""
+    spans = [(one.text, one) for one in found.segments if one.text] or \
+        [(text, JsonSegment(None, None, None, text)) for text in found.texts]
+    starts, stops, joined, ranges = _words_of(source.data, [span for span, _ in spans]) if spans else no_words()
+    times = np.full((2, len(starts)), np.nan)
+    first = np.flatnonzero(np.append(True, ranges[1:] != ranges[:-1])) if len(ranges) else np.zeros(0, np.int64)
+    last = np.append(first[1:], len(ranges))[:len(first)] - 1
+    own = [spans[i][1] for i in ranges[first].tolist()]
+    _fill(times[0], first, [segment.begin for segment in own])
+    _fill(times[1], last, [segment.end for segment in own])
+    speakers = [spans[i][1].speaker for i in ranges.tolist()]
+    return _document(source, name, starts, stops, joined, times[0], times[1], ranges, speakers,
+                     np.full(len(starts), np.nan))
+
+
+def _document(source: Source, name: str, starts: np.ndarray, stops: np.ndarray, joined: np.ndarray,
+              begins: np.ndarray, ends: np.ndarray, segments: np.ndarray, speakers: Sequence[Any],
+              confidences: np.ndarray) -> Document:
+    numbers: dict[str, int] = {}
+    zeros, speaker = np.broadcast_to(np.array([[0], [-1]]), (2, len(starts)))  # they take no memory
+    names = ["" if one is None else str(one) for one in speakers]
+    if any(names):
+        speaker = np.array([numbers.setdefault(name, len(numbers)) if name else -1 for name in names], np.int64)
+    encode = _escaped_ascii if source.data.isascii() else _escaped
+    return Document(source.data, json_strings(texts_at(source.data, starts, stops)), starts, stops, joined, begins,
+                    ends, segments, zeros, [""], zeros, [_utf8(number) for number in numbers], speaker, confidences,
+                    no_places(), encode, None, name, source.encoding, source.bom)
+
+
+def _copies(source: Source, document: Document, texts: list[list[tuple[int, int]]],
+            lists: list[WordList]) -> Places:
+    """The places of texts and lists that repeat the words."""
+    places = [_words_of(source.data, spans)[:2] for spans in texts if spans]
+    places += [words.spans() for words in lists if len(words)]
+    found = [matched(json_strings(texts_at(source.data, *place)), *place, document) for place in places]
+    return Places(*map(np.concatenate, zip(*found))) if found else no_places()
+
+
+def _words_of(data: bytes, spans: list[tuple[int, int]]) -> WordPlaces:
+    """The words of strings."""
+    spans = sorted(spans)
+    begins, ends = np.array(spans, np.int64).T
+    texts = b"".join([data[begin:end] for begin, end in spans])  # a small part of the file
+    if b"\\" in texts:
+        texts = ESCAPED_BLANK.sub(lambda found: b" " * len(found[0]), texts)
+    stops = np.cumsum(ends - begins)
+    places = word_places(texts, stops - (ends - begins), stops)
+    moved = (ends - stops)[places.ranges]
+    return places._replace(starts=places.starts + moved, stops=places.stops + moved)
+
+
+def _fill(times: np.ndarray, at: np.ndarray, values: Sequence[Any]) -> None:
+    """Put the times of segments where their first or last word has none."""
+    known = np.array([value if isinstance(value, int | float) else np.nan for value in values], float)
+    times[at] = np.where(np.isnan(times[at]), known, times[at])
+
+
+def json_strings(raw: Sequence[bytes]) -> list[str]:
+    """The values of strings, given what stands between their quotes."""
+    joined = b'","'.join(raw)
+    return json.loads(b'["%b"]' % joined) if raw and b"\\" in joined else decoded(raw)
+
+
+def _escaped(texts: Sequence[str]) -> list[bytes]:
+    return _dumped(texts, False)
+
+
+def _escaped_ascii(texts: Sequence[str]) -> list[bytes]:
+    return _dumped(texts, True)
+
+
+def _dumped(texts: Sequence[str], ascii_only: bool) -> list[bytes]:
+    """Texts as JSON strings without quotes, all at once; in a string, a backslash stands before each quote."""
+    return json.dumps(texts, ensure_ascii=ascii_only).encode()[2:-2].split(b'", "') if texts else []
+
+
+def _utf8(text: str) -> str:
+    """A string that was read as Latin-1; one with escapes beyond that is as it should be."""
+    try:
+        return text.encode("latin-1").decode()
+    except UnicodeError:
+        return text

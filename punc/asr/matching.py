@@ -1,0 +1,43 @@
+"""Texts that repeat a document's words: which words stand in which place."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from punc.asr.document import Document, Places
+from punc.timing.align import align_words
+
+MARKS = ".,?!:;…\"'()[]<>«»“”-–—"  # how words and their repetition may differ, as in letter case
+
+
+def word_bounds(joined: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The first piece of each word, and the piece after its last."""
+    first = np.flatnonzero(~joined)
+    return first, np.append(first[1:], len(joined))[:len(first)]
+
+
+def word_texts(pieces: Sequence[str], first: np.ndarray, last: np.ndarray) -> list[str]:
+    """The text of each word."""
+    if len(first) == len(pieces):
+        return list(pieces)
+    return ["".join(pieces[begin:end]) for begin, end in zip(first.tolist(), last.tolist())]
+
+
+def matched(texts: Sequence[str], starts: np.ndarray, stops: np.ndarray, document: Document) -> Places:
+    """The places that repeat a word of the document; a place with another word is left out, and stays as it is.
+
+    texts          what stands in each place
+    starts, stops  int64 (P,): the bytes of each place
+    """
+    first, last = (bounds.astype(np.int32) for bounds in word_bounds(document.joined))  # to save memory
+    words = word_texts(document.pieces, first, last)
+    if list(texts) == words:
+        return Places(starts, stops, first, last, np.zeros(len(first), bool))
+    if list(texts) == document.pieces:  # a list of the same pieces
+        pieces = np.arange(len(texts), dtype=np.int32)
+        return Places(starts, stops, pieces, pieces + 1, np.zeros(len(pieces), bool))
+    ref, hyp = ([word.strip(MARKS).casefold() for word in column] for column in (texts, words))
+    number = align_words(ref, hyp).ref_to_hyp
+    same = np.fromiter((at >= 0 and ref[i] == hyp[at] for i, at in enumerate(number.tolist())), bool, len(number))
+    other = np.fromiter((texts[i] != words[number[i]] for i in np.flatnonzero(same).tolist()), bool, int(same.sum()))
+    return Places(starts[same], stops[same], first[number[same]], last[number[same]], other)

@@ -1,0 +1,70 @@
+"""Where words stand in bytes: all that blanks separate, found for a whole file at once."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+BLANK = np.zeros(256, bool)
+BLANK[list(b" \t\n\r\f\v")] = True
+
+
+class WordPlaces(NamedTuple):
+    """W words, in order.
+
+    starts, stops  int64 (W,): bytes
+    joined         bool (W,): only bytes to leave out, as markup, separate the word from the one before
+    ranges         int64 (W,): which of the ranges has the word
+    """
+
+    starts: np.ndarray
+    stops: np.ndarray
+    joined: np.ndarray
+    ranges: np.ndarray
+
+
+def no_words() -> WordPlaces:
+    """No words."""
+    none = np.zeros(0, np.int64)
+    return WordPlaces(none, none, np.zeros(0, bool), none)
+
+
+def word_places(data: bytes, begins: np.ndarray, ends: np.ndarray,
+                left_out: Iterable[tuple[int, int]] = ()) -> WordPlaces:
+    """The words in the ranges [begins, ends) of some bytes.
+
+    begins, ends  int64 (R,), ascending; ranges do not overlap
+    left_out      stretches of bytes that are no words: they end a word, as blanks do
+    """
+    array = np.frombuffer(data, np.uint8)
+    inside = np.zeros(len(array) + 1, np.int8)
+    np.add.at(inside, begins, 1)
+    np.add.at(inside, ends, -1)
+    word = (np.cumsum(inside[:-1], dtype=np.int8) > 0) & ~BLANK[array]
+    between: set[int] = set()  # where stretches end
+    for start, stop in left_out:
+        word[start:stop] = False
+        between.add(stop)
+    edges = np.diff(word.astype(np.int8), prepend=0, append=0)
+    starts, stops = np.flatnonzero(edges > 0), np.flatnonzero(edges < 0)
+    inner = begins[(begins > 0) & (begins < len(array))]  # two ranges with no byte between them are two words
+    inner = inner[word[inner] & word[inner - 1]]
+    starts, stops = np.sort(np.append(starts, inner)), np.sort(np.append(stops, inner))
+    ranges = np.searchsorted(begins, starts, "right") - 1
+    joined = np.zeros(len(starts), bool)
+    if between:
+        ending = np.fromiter(between, np.int64, len(between))
+        for i in np.flatnonzero(np.isin(starts, ending)).tolist():
+            gap = data[stops[i - 1]:starts[i]] if i and ranges[i] == ranges[i - 1] else b" "
+            joined[i] = not gap or not BLANK[np.frombuffer(gap, np.uint8)].any() or _blank_in_markup(gap)
+    return WordPlaces(starts, stops, joined, ranges)
+
+
+def _blank_in_markup(gap: bytes) -> bool:
+    """Whether all blanks of a gap are inside of angle brackets, as in `<font color=red>`."""
+    depth = 0
+    for byte in gap:
+        depth += (byte == ord("<")) - (byte == ord(">"))
+        if BLANK[byte] and not depth:
+            return False
+    return True

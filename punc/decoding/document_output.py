@@ -1,0 +1,117 @@
+"""Documents in other formats: SRT, WebVTT, CTM, JSON, text and paragraphs."""
+
+import json
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from punc.asr.document import Document
+from punc.base.errors import InputError
+from punc.decoding.cues import make_cues
+from punc.decoding.document_times import ShownWords, capitals, shown_words, timed
+from punc.decoding.documents import Punctuated
+from punc.decoding.marks import SENTENCE_END
+from punc.decoding.subtitles import cue_texts, paragraphs, srt, vtt, with_speakers
+from punc.timing.ctm import decimals
+
+
+def to_srt(document: Document, punctuated: Punctuated) -> str:
+    """As SubRip. Raises InputError without times, and for several recordings."""
+    return _subtitles(document, punctuated, "srt")
+
+
+def to_vtt(document: Document, punctuated: Punctuated) -> str:
+    """As WebVTT; speakers are voices. Raises InputError as `to_srt`."""
+    return _subtitles(document, punctuated, "vtt")
+
+
+def _subtitles(document: Document, punctuated: Punctuated, form: str) -> str:
+    shown = timed(shown_words(document, punctuated), form)
+    if len(shown.recordings) > 1:
+        raise InputError(f"{len(shown.recordings)} recordings, but --to {form} writes one",
+                         "give a Kaldi data directory with --ctm, which makes a file for each")
+    words = capitals(shown)
+    cues = make_cues(words, shown.marks, shown.begins, shown.ends, shown.turns, shown.recordings)
+    texts = list(cue_texts(words, cues))
+    if form == "srt":
+        return srt(texts)
+    return vtt(texts, [document.speakers[i] if i >= 0 else "" for i in shown.speakers[cues.first].tolist()])
+
+
+def to_text(document: Document, punctuated: Punctuated) -> str:
+    """A line for each turn of a speaker, `NAME: …`, and each text; of several recordings, each line begins with one."""
+    shown = shown_words(document, punctuated)
+    streams = punctuated.words.streams[shown.numbers]
+    ends = shown.turns | np.append(streams[1:] != streams[:-1], True)[:len(streams)]
+    ends[shown.recordings - 1] = True
+    words, lines = _with_names(document, shown, np.append(0, np.flatnonzero(ends) + 1)), []
+    for begin, end in pairwise([0, *(np.flatnonzero(ends) + 1).tolist()]):
+        name = shown.names[int(np.searchsorted(shown.recordings, begin, "right"))]
+        lines.append(" ".join([name] * (len(shown.recordings) > 1) + words[begin:end]))
+    return "".join([f"{line}\n" for line in lines])
+
+
+def to_paragraphs(document: Document, punctuated: Punctuated) -> str:
+    """Paragraphs with empty lines between them; where another speaker begins, `NAME: …`."""
+    shown = shown_words(document, punctuated)
+    words = _with_names(document, shown, np.append(shown.starts, np.flatnonzero(shown.turns) + 1))
+    pauses = None if np.isnan(shown.pauses).all() else shown.pauses
+    parts = [paragraphs(words[begin:end], shown.marks[begin:end], None if pauses is None else pauses[begin:end],
+                        shown.turns[begin:end]) for begin, end in pairwise([0, *shown.recordings.tolist()])]
+    return "\n".join(parts)
+
+
+def _with_names(document: Document, shown: ShownWords, starts: np.ndarray) -> list[str]:
+    """The words, capitalized, with the names of their speakers at some words."""
+    names = [document.speakers[i] if i >= 0 else "" for i in shown.speakers.tolist()]
+    return with_speakers(capitals(shown), sorted(set(starts.tolist()) - {len(names)}), names)
+
+
+def to_ctm(document: Document, punctuated: Punctuated) -> str:
+    """As CTM, words in time order with the recogniser's confidence. Raises InputError without times."""
+    shown = timed(shown_words(document, punctuated, tags=True), "ctm")
+    confidences = document.confidences[punctuated.words.first[shown.numbers]].tolist()
+    names = [name.replace(" ", "_") or "1" for name in shown.names]
+    recording = np.searchsorted(shown.recordings, np.arange(len(shown.texts)), "right").tolist()
+    lines = []
+    for text, number, begin, end, confidence in zip(shown.texts, recording, shown.begins.tolist(), shown.ends.tolist(),
+                                                    confidences):
+        tail = "" if confidence != confidence else f" {decimals(confidence)}"
+        lines.append(f"{names[number]} 1 {decimals(begin)} {decimals(max(0.0, end - begin))} {text}{tail}\n")
+    return "".join(lines)
+
+
+def to_json(document: Document, punctuated: Punctuated) -> str:
+    """As JSON in Whisper's form, a segment for each sentence or turn; what is not known is left out."""
+    shown = shown_words(document, punctuated, tags=True)
+    own = punctuated.words.first[shown.numbers]
+    columns = {"start": shown.begins, "end": shown.ends, "probability": document.confidences[own],
+               "label_probability": np.round(punctuated.probabilities[shown.numbers], 4)}
+    if np.isnan(document.begins[own]).all():
+        del columns["start"], columns["end"]
+    values = {key: np.round(column, 6).tolist() for key, column in columns.items()}
+    words = [{"word": " " + text} for text in shown.texts]
+    for key, column in values.items():
+        for word, value in zip(words, column):
+            if value == value:
+                word[key] = value
+    ends = shown.turns | (shown.marks == SENTENCE_END)
+    ends[shown.recordings - 1] = True
+    segments = []
+    for number, (begin, end) in enumerate(pairwise([0, *(np.flatnonzero(ends) + 1).tolist()])):
+        times = {key: words[at][key] for key, at in (("start", begin), ("end", end - 1)) if key in words[at]}
+        speaker = int(shown.speakers[begin])
+        named: dict[str, Any] = {"speaker": document.speakers[speaker]} if speaker >= 0 else {}
+        if len(shown.recordings) > 1:
+            named["recording"] = shown.names[int(np.searchsorted(shown.recordings, begin, "right"))]
+        segments.append({"id": number, **times, "text": " " + " ".join(shown.texts[begin:end]), **named,
+                         "words": words[begin:end]})
+    text = " ".join(shown.texts)
+    lines = ",\n".join(json.dumps(segment, ensure_ascii=False) for segment in segments)
+    return f'{{"text": {json.dumps(text, ensure_ascii=False)}, "segments": [\n{lines}\n]}}\n'
+
+
+WRITERS: dict[str, Callable[[Document, Punctuated], str]] = {
+    "srt": to_srt, "vtt": to_vtt, "ctm": to_ctm, "json": to_json, "text": to_text, "paragraphs": to_paragraphs}

@@ -1,0 +1,124 @@
+"""Speed and memory of `punc transcript` on files of recognisers, in and out.
+
+    python tests/bench/bench_formats.py [--words N] [--model en-live] [--nj 2] [--formats whisper whisperx vosk srt ctm]
+
+A file has N words (default 1,000,000) of the model's vocabulary with Zipf frequencies, with times and confidences, in
+segments of ten words. Seconds are those of the whole command with start-up, and of all processors together, which other
+work on the machine changes less. Memory is the largest sum of all processes; a page that they share counts once.
+"""
+
+import argparse
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from punc.runtime.shipped import find_model
+from punc.tokens.tokenizer import read_tokenizer
+
+
+def memory(process: int) -> int:
+    """Bytes in memory of a process and its descendants, shared pages in proportion; 0 if it has ended."""
+    try:
+        found = re.search(r"Pss: +(\d+)", Path(f"/proc/{process}/smaps_rollup").read_text())
+        below = [child for task in Path(f"/proc/{process}/task").iterdir()
+                 for child in (task / "children").read_text().split()]
+    except OSError:
+        return 0
+    return (1024 * int(found[1]) if found else 0) + sum(map(memory, map(int, below)))
+
+
+def measure(command: list[str]) -> tuple[float, int]:
+    """Seconds that a command takes, and the peak memory of its processes together, in bytes."""
+    start, peak = time.perf_counter(), 0
+    process = subprocess.Popen(command, stderr=subprocess.PIPE)
+    while process.poll() is None:
+        peak = max(peak, memory(process.pid))
+        time.sleep(0.2)
+    if process.returncode:
+        sys.exit(process.stderr.read().decode())
+    return time.perf_counter() - start, peak
+
+
+COMMAND = [sys.executable, "-c", "import sys; from punc.bin.main import main; sys.exit(main())", "transcript"]
+SEGMENT = 10  # words
+
+
+def segments(model: str, count: int) -> Iterator[list[tuple[str, float, float, float]]]:
+    """Segments of (word, begin, end, confidence)."""
+    rng = np.random.default_rng(1)
+    tokens = np.array(read_tokenizer(find_model(model)).vocabulary.tokens[2:], object)
+    words = tokens[np.exp(rng.random(count) * np.log(len(tokens))).astype(np.int64) - 1]
+    durations = rng.integers(5, 60, count)
+    silences = np.where(rng.random(count) < 0.25, rng.exponential(40, count), 0).astype(np.int64)
+    ends = np.cumsum(durations + silences)
+    rows = list(zip(words.tolist(), ((ends - durations) / 100).tolist(), (ends / 100).tolist(),
+                    np.round(rng.random(count), 3).tolist()))
+    for first in range(0, count, SEGMENT):
+        yield rows[first:first + SEGMENT]
+
+
+def clock(seconds: float) -> str:
+    ms = round(1000 * seconds)
+    return f"{ms // 3600000:02}:{ms // 60000 % 60:02}:{ms // 1000 % 60:02},{ms % 1000:03}"
+
+
+def write(path: Path, form: str, model: str, count: int) -> None:
+    """Write a file of a format."""
+    found = segments(model, count)
+    with open(path, "w") as file:
+        if form == "ctm":
+            file.writelines(f"talk 1 {begin:.2f} {end - begin:.2f} {word} {conf:.2f}\n"
+                            for segment in found for word, begin, end, conf in segment)
+        elif form == "srt":
+            file.writelines(f"{n}\n{clock(rows[0][1])} --> {clock(rows[-1][2])}\n{' '.join(r[0] for r in rows)}\n\n"
+                            for n, rows in enumerate(found, 1))
+        elif form == "vosk":
+            for rows in found:
+                words = [{"conf": c, "end": e, "start": b, "word": w} for w, b, e, c in rows]
+                json.dump({"result": words, "text": " ".join(row[0] for row in rows)}, file, indent=2)
+                file.write("\n")
+        else:
+            blank, conf = (" ", "probability") if form == "whisper" else ("", "score")
+            made = [{"id": n, "seek": 0, "start": rows[0][1], "end": rows[-1][2],
+                     "text": "".join(f" {row[0]}" for row in rows), "tokens": list(range(50364, 50376)),
+                     "temperature": 0.0, "avg_logprob": -0.21, "compression_ratio": 1.6, "no_speech_prob": 0.01,
+                     "words": [{"word": blank + w, "start": b, "end": e, conf: c} for w, b, e, c in rows]}
+                    for n, rows in enumerate(found)]
+            if form == "whisper":
+                json.dump({"text": "".join(one["text"] for one in made), "segments": made, "language": "en"}, file)
+            else:
+                json.dump({"segments": made, "word_segments": [w for one in made for w in one["words"]]}, file)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--words", type=int, default=1_000_000)
+    parser.add_argument("--model", default="en-live")
+    parser.add_argument("--nj", type=int, default=2)
+    parser.add_argument("--formats", nargs="+", default=["whisper", "whisperx", "vosk", "srt", "ctm"])
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        for form in args.formats:
+            source, out = Path(place) / f"in.{form}", Path(place) / f"out.{form}"
+            write(source, form, args.model, args.words)
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            seconds, peak = measure([*COMMAND, "--nj", str(args.nj), args.model, str(source), str(out)])
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            busy = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            size, rate = source.stat().st_size >> 20, args.words / seconds
+            print(f"{form:<10}{size:6} MiB {seconds:8.1f} s {rate:12,.0f} words/s {busy:8.1f} s of processors"
+                  f"{peak >> 20:8,} MiB at most; load {os.getloadavg()[0]:.1f}", flush=True)
+            source.unlink()
+
+
+if __name__ == "__main__":
+    main()

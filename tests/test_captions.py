@@ -1,0 +1,47 @@
+"""Cues: times, texts, names of speakers, and what are no times."""
+
+import pytest
+
+from punc.asr.captions import by_speaker, cues, seconds
+from punc.asr.document import Source
+from punc.asr.segments import Segment
+from punc.base.errors import InputError
+
+
+def found(text, to_blank_line=False):
+    data = text.encode()
+    return [(cue.begin, cue.end, data[cue.start:cue.stop].decode())
+            for cue in cues(Source("file", data, "utf-8", False), to_blank_line)]
+
+
+def test_cues_numbers_blank_lines_and_line_ends():
+    text = ("1\n00:00:01,000 --> 00:00:02,500\na\n\nb\n\n2\r\n00:00:03,000 --> 00:00:04,000 X1:1\r\nc\r\n2020\r\n\r\n"
+            "3\n0:00:05.0 --> 0:00:06.0")
+    assert found(text) == [(1, 2.5, "a\n\nb\n"), (3, 4, "c\r\n2020\r\n\r"), (5, 6, "")]
+    assert found(text, to_blank_line=True)[0] == (1, 2.5, "a\n")
+
+
+@pytest.mark.parametrize(("line", "said"), [
+    ("00:00:xx,000 --> 00:00:03,000", "file:5: no times of a cue; write: 00:00:01,500"),
+    ("00:00:01,000 -->", "file:5: no times"), ("00:00:03,000 --> 00:00:02,000", "file:5: a cue from 3 to 2 s; fix")])
+def test_cues_times_that_are_none(line, said):
+    with pytest.raises(InputError, match=said):
+        found(f"1\n00:00:00,000 --> 00:00:01,000\nso a --> b\n2\n{line}\nx\n".replace("so a --> b\n2", "so\n"))
+
+
+def test_cues_an_arrow_in_a_text_is_no_time():
+    assert found("1\n00:00:00,000 --> 00:00:01,000\nwe go a --> b\n") == [(0, 1, "we go a --> b\n")]
+
+
+def test_seconds():
+    assert seconds(b"01:02:03,500") == 3723.5
+    assert seconds(b"00:03.250") == 3.25
+
+
+def test_by_speaker_cuts_and_names():
+    data = b"a\nJo Smith: b\n- [X_1]: c\nhe said: d\nNote:e"
+    cut, names = by_speaker(data, [Segment(0, 14, 1.0, 2.0), Segment(14, len(data), 3.0, 4.0)])
+    assert [data[start:stop] for start, stop in names] == [b"Jo Smith:", b"[X_1]:"]
+    assert [(data[one.start:one.stop].strip(), one.speaker) for one in cut] == [
+        (b"a", ""), (b"b", "Jo Smith"), (b"c\nhe said: d\nNote:e", "X_1")]
+    assert by_speaker(b"none", [Segment(0, 4)]) == ([Segment(0, 4)], [])
