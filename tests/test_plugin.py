@@ -93,9 +93,9 @@ def plain(text):
 
 
 def words_of(path):
-    """The words in a file of subtitles or paragraphs, without marks."""
+    """The words in a file of subtitles or paragraphs, without marks and the names of speakers."""
     text = path.read_text().replace("WEBVTT", "")
-    return plain(re.sub(r"(?m)^(\d+|.* --> .*)$", "", text))
+    return plain(re.sub(r"(?m)^(\d+|.* --> .*)$|^<v \w+>|^\w+: ", "", text))
 
 
 def files(place):
