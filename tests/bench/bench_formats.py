@@ -10,45 +10,16 @@ work on the machine changes less. Memory is the largest sum of all processes; a 
 import argparse
 import json
 import os
-import re
-import resource
-import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from processes import PUNC, measure
 
 from punc.runtime.shipped import find_model
 from punc.tokens.tokenizer import read_tokenizer
 
-
-def memory(process: int) -> int:
-    """Bytes in memory of a process and its descendants, shared pages in proportion; 0 if it has ended."""
-    try:
-        found = re.search(r"Pss: +(\d+)", Path(f"/proc/{process}/smaps_rollup").read_text())
-        below = [child for task in Path(f"/proc/{process}/task").iterdir()
-                 for child in (task / "children").read_text().split()]
-    except OSError:
-        return 0
-    return (1024 * int(found[1]) if found else 0) + sum(map(memory, map(int, below)))
-
-
-def measure(command: list[str]) -> tuple[float, int]:
-    """Seconds that a command takes, and the peak memory of its processes together, in bytes."""
-    start, peak = time.perf_counter(), 0
-    process = subprocess.Popen(command, stderr=subprocess.PIPE)
-    while process.poll() is None:
-        peak = max(peak, memory(process.pid))
-        time.sleep(0.2)
-    if process.returncode:
-        sys.exit(process.stderr.read().decode())
-    return time.perf_counter() - start, peak
-
-
-COMMAND = [sys.executable, "-c", "import sys; from punc.bin.main import main; sys.exit(main())", "transcript"]
 SEGMENT = 10  # words
 
 
@@ -110,13 +81,10 @@ def main() -> None:
         for form in args.formats:
             source, out = Path(place) / f"in.{form}", Path(place) / f"out.{form}"
             write(source, form, args.model, args.words)
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            seconds, peak = measure([*COMMAND, "--nj", str(args.nj), args.model, str(source), str(out)])
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            busy = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-            size, rate = source.stat().st_size >> 20, args.words / seconds
-            print(f"{form:<10}{size:6} MiB {seconds:8.1f} s {rate:12,.0f} words/s {busy:8.1f} s of processors"
-                  f"{peak >> 20:8,} MiB at most; load {os.getloadavg()[0]:.1f}", flush=True)
+            usage = measure([*PUNC, "transcript", "--nj", args.nj, args.model, source, out], Path(place))
+            size, rate = source.stat().st_size >> 20, args.words / usage.seconds
+            print(f"{form:<10}{size:6} MiB {usage.seconds:8.1f} s {rate:12,.0f} words/s {usage.cpu:8.1f} s "
+                  f"of processors{usage.memory >> 20:8,} MiB at most; load {os.getloadavg()[0]:.1f}", flush=True)
             source.unlink()
 
 

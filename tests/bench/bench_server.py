@@ -18,17 +18,16 @@ import os
 import random
 import statistics
 import subprocess
-import sys
 import time
 from itertools import accumulate
 from pathlib import Path
 
+from processes import PUNC
 from websockets.asyncio.client import ClientConnection, connect
 
 from punc.runtime.shipped import find_model
 
-SERVE = [sys.executable, "-c", "import sys; from punc.bin.main import main; sys.exit(main())", "serve", "--port=0",
-         "--max-rate=1e9"]
+SERVE = [*PUNC, "serve", "--port=0", "--max-rate=1e9"]
 TOGETHER = 50  # words of a message, for memory
 
 

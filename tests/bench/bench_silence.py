@@ -10,12 +10,12 @@ in percent; the marks of the reference go to the words that they align with.
 import argparse
 import csv
 import subprocess
-import sys
 from pathlib import Path
+
+from processes import PUNC
 
 import punc
 
-PUNCTUATE = [sys.executable, "-c", "import sys; from punc.bin.main import main; sys.exit(main())", "punctuate"]
 METRICS = ("overall.F1", "PERIOD.P", "PERIOD.R", "COMMA.F1", "Err")
 
 
@@ -30,7 +30,8 @@ def hypothesis(ctm: Path, delay: str, model: str) -> str:
     """The words of a CTM, as they come with their times."""
     options = [] if delay == "none" else [f"--max-delay={delay}"]
     with open(ctm, "rb") as file:
-        result = subprocess.run([*PUNCTUATE, *options, model, "-"], stdin=file, stdout=subprocess.PIPE, check=True)
+        result = subprocess.run([*PUNC, "punctuate", *options, model, "-"], stdin=file, stdout=subprocess.PIPE,
+                                check=True)
     return result.stdout.decode()
 
 
