@@ -10,6 +10,7 @@ import numpy as np
 from punc.data.labels import LabelSet
 from punc.decoding.choose import choose
 from punc.decoding.dispatch import AnyModel
+from punc.decoding.packed import log_softmax
 
 
 class PartLabels:
@@ -28,9 +29,7 @@ class PartLabels:
         """The log-posteriors (N, L) of words, given those in the slots of their first and last parts, or logits."""
         capital = np.exp(first - first.max(1, keepdims=True)) @ self._same_capital
         mark = np.exp(last - last.max(1, keepdims=True)) @ self._same_mark
-        product = np.log(capital) + np.log(mark)
-        product -= product.max(1, keepdims=True)
-        return (product - np.log(np.exp(product).sum(1, keepdims=True))).astype(np.float32)
+        return log_softmax(np.log(capital) + np.log(mark)).astype(np.float32)
 
 
 def joins_parts(model: AnyModel) -> bool:
