@@ -31,7 +31,7 @@ class Punctuated(NamedTuple):
     words          the words
     texts          W texts, as they are written
     labels         int64 (W,); 0 where no model reads the word
-    probabilities  float64 (W,), of the labels that the model chose; NaN where no model reads the word
+    probabilities  float64 (W,), of the labels that the model chose; NaN where no model reads the word, or if not wanted
     pauses         float64 (W,), seconds after each word, NaN unknown
     label_set      the labels
     """
@@ -59,25 +59,26 @@ class Punctuated(NamedTuple):
 
 
 def punctuate_document(directory: Path, document: Document, decoding: DecodingOptions, keep_marks: bool = False,
-                       nj: int = 1) -> Punctuated:
+                       nj: int = 1, probabilities: bool = True) -> Punctuated:
     """Choose and write the labels of a document's words with the model of a directory.
 
-    keep_marks   words that have marks stay as they are
-    nj           processes that decode
+    keep_marks      words that have marks stay as they are
+    nj              processes that decode
+    probabilities   whether those of the labels are wanted; else they are all NaN
 
     Raises InputError if there is no model, and for options that do not fit it.
     """
     tokenizer, label_set = read_tokenizer(directory), LabelSet.read(directory / "labels.txt")
     words = take_apart(document, TokenReader(lowercase=not has_capitals(tokenizer)))
     pauses = word_pauses(document, words)
-    decoder = Decoder(directory, decoding, posteriors=True)
-    labels, probabilities = np.zeros(len(words.codes), np.int64), np.full(len(words.codes), np.nan)
+    decoder = Decoder(directory, decoding, posteriors=probabilities)
+    labels, chances = np.zeros(len(words.codes), np.int64), np.full(len(words.codes), np.nan)
     read = np.flatnonzero(words.counts)
-    labels[read], probabilities[read] = _decoded(words, pauses, tokenizer, decoder, nj)
+    labels[read], chances[read] = _decoded(words, pauses, tokenizer, decoder, nj)
     casing = Casing.read(label_set, directory / CASING)
     marked = MarkedWords(label_set, casing, keep_marks, sentences=is_packed(directory))
     texts, labels = marked.write(words, labels)
-    return Punctuated(words, texts, labels, probabilities, pauses, label_set)
+    return Punctuated(words, texts, labels, chances, pauses, label_set)
 
 
 def has_capitals(tokenizer: Tokenizer) -> bool:
@@ -97,15 +98,15 @@ def word_pauses(document: Document, words: Words) -> np.ndarray:
 
 def _decoded(words: Words, pauses: np.ndarray, tokenizer: Tokenizer, decoder: Decoder,
              nj: int) -> tuple[np.ndarray, np.ndarray]:
-    """The label of each word that is read, and the probability of that label."""
+    """The label of each word that is read, and the probability of that label, NaN without posteriors."""
     labels, probabilities = [np.zeros(0, np.int64)], [np.zeros(0)]
     with tqdm(desc="punctuating", unit="word", unit_scale=True, leave=False, delay=2, disable=hide_progress()) as bar:
         groups = grouped(_spans(words, pauses, tokenizer, decoder), lambda span: len(span.ids),
                          decoder.options.chunk_size)
         for chosen, posteriors in map_ordered(decoder, map(task_of, groups), nj if decoder.device == "cpu" else 1):
-            assert posteriors is not None, "they were asked for"
             labels.append(chosen.astype(np.int64))
-            probabilities.append(posteriors[np.arange(len(chosen)), chosen].astype(float))
+            probabilities.append(np.full(len(chosen), np.nan) if posteriors is None else
+                                 posteriors[np.arange(len(chosen)), chosen].astype(float))
             bar.update(len(chosen))
     counts = words.counts[words.counts > 0]
     last = np.cumsum(counts) - 1  # a word's slot is that of its last part

@@ -54,7 +54,8 @@ else IN's format
     if not document.pieces:
         logger.warning("%s: %s without words", path, document.format)
     _warn_of_times(path, document)
-    punctuated = punctuate_document(directory, document, decoding, keep_marks, nj)
+    wanted = to == "json" or (not to and probabilities and document.field is not None)  # others cannot hold them
+    punctuated = punctuate_document(directory, document, decoding, keep_marks, nj, wanted)
     if to:
         document = document._replace(recordings=[name or path.stem for name in document.recordings])
         text = WRITERS[to](document, punctuated)
@@ -63,7 +64,7 @@ else IN's format
     else:
         pieces, values = punctuated.pieces(document)
         with atomic_file(out, "wb") as file:
-            write_document(file, document, pieces, values if probabilities else None)
+            write_document(file, document, pieces, values if wanted else None)
     logger.info("%s: %s, %d words", out, to or document.format, len(punctuated.texts))
 
 
