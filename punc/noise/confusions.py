@@ -63,6 +63,12 @@ class Confusions:
         wrong += sum(count * len(words) for (_, words), count in self.inserted.items())
         return wrong / max(self.seen.total(), 1)
 
+    @property
+    def words(self) -> list[str]:
+        """All words that occur, in C order."""
+        outputs = {word for _, output in (*self.replaced, *self.inserted) for word in output}
+        return sorted({*self.seen, *self.heard, *outputs}, key=str.encode)
+
     def write(self, path: str | os.PathLike) -> None:
         """Write the file: common lines of a kind first, then in C order."""
         with atomic_file(path) as file:
@@ -104,9 +110,9 @@ def read_confusions(path: str | os.PathLike) -> Confusions:
     errors: Counter[str] = Counter()
     for (word, _), count in found.replaced.items():
         errors[word] += count
-    if word := next((word for word, count in errors.items() if count > found.seen[word]), None):
-        raise InputError(f"'{word}' was wrong more often than it was seen", "make the file again: "
-                         "punc learn-confusions", path)
+    if too_often := next((word for word, count in errors.items() if count > found.seen[word]), None):
+        raise InputError(f"'{too_often}' was wrong more often than it was seen",
+                         "make the file again: punc learn-confusions", path)
     if not found.seen:
         raise InputError("no word was seen", "make the file again: punc learn-confusions", path)
     return found
@@ -123,11 +129,11 @@ def _read_line(found: Confusions, fields: list[str]) -> None:
         found.runs = number
     elif kind in ("replaced", "inserted"):
         first, words = rest
-        if not first or kind == "inserted" and (first not in PLACES or not words):
+        if not first or (kind == "inserted" and (first not in PLACES or not words)):
             raise ValueError
         getattr(found, kind)[first, tuple(words.split())] += number
     else:
         (word,) = rest
-        if not word or kind == "slots" and word not in PLACES or kind not in WRITTEN:
+        if not word or (kind == "slots" and word not in PLACES) or kind not in WRITTEN:
             raise ValueError
         getattr(found, kind)[word] += number

@@ -51,7 +51,7 @@ def corrupt(data_dir: str | os.PathLike, out_dir: str | os.PathLike, confusions:
     for utterance in data.utterances():
         words.update(utterance.words)
         marks += sum(is_marked.get(label, False) for label in utterance.labels or ())
-    types = {word: number for number, word in enumerate(sorted({*words, *confusions.heard, *confusions.seen}), 1)}
+    types = {word: number for number, word in enumerate(dict.fromkeys([*confusions.words, *sorted(words)]), 1)}
     names = ["", *types]
     counts = np.array([words[name] for name in names])
     table = make_table(confusions, types, words).at_wer(wer, counts, marks / max(words.total(), 1))

@@ -8,6 +8,7 @@ noisy set is drawn in blocks, into temporary files without a name, so memory doe
 import logging
 import os
 import tempfile
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import IO
 
@@ -46,8 +47,8 @@ class StoreNoise:
         counted, own = read_confusions(confusions), []
         if isinstance(store.tokenizer, LookupTokenizer):
             own = store.vocabulary.tokens[len(SPECIALS):]
-        self._runs = WordRuns(store.tokenizer, [*dict.fromkeys([*own, *sorted(counted.seen), *sorted(counted.heard)])])
-        table = make_table(counted, self._runs.types, set(own or counted.seen))
+        self._runs = WordRuns(store.tokenizer, [*dict.fromkeys([*own, *counted.words])])
+        table = make_table(counted, self._runs.types, {*own, *counted.seen})
         counts, marks = np.zeros(len(table.errors)), 0
         for block in blocks(data):
             counts += np.bincount(self._runs.find(block), minlength=len(counts))
@@ -82,7 +83,8 @@ class StoreNoise:
                                    pauses=None if self._data.pauses is None else pauses)
 
 
-def _write(files: list[IO[bytes]], ids: np.ndarray, ends: np.ndarray, labels: np.ndarray, pauses: np.ndarray) -> None:
+def _write(files: Sequence[IO[bytes]], ids: np.ndarray, ends: np.ndarray, labels: np.ndarray,
+           pauses: np.ndarray) -> None:
     """Append tokens, and the labels and pauses of the words that end at `ends`, to the files of a set."""
     all_labels, all_pauses = np.full(len(ids), -1, np.int8), np.full(len(ids), np.nan, np.float32)
     all_labels[ends - 1] = labels

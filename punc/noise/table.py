@@ -34,7 +34,8 @@ class Choices:
     """Rows of outcomes with weights, to draw from.
 
     rows, outcomes   int64 (K,); weights float64 (K,)
-    size             the number of rows; one without outcomes gives the outcome `other`
+    size             the number of rows
+    other            the outcome of a row that has none
     """
 
     def __init__(self, rows: np.ndarray, outcomes: np.ndarray, weights: np.ndarray, size: int, other: int):
@@ -122,7 +123,8 @@ class Sequences:
     """Sequences of types and their numbers; sequence t < types is (t,)."""
 
     def __init__(self, types: int):
-        self._types, self._numbers = types, {(): types}
+        self._types = types
+        self._numbers: dict[tuple[int, ...], int] = {(): types}
 
     def number(self, sequence: tuple[int, ...]) -> int:
         if len(sequence) == 1:
@@ -159,10 +161,14 @@ def make_table(confusions: Confusions, types: dict[str, int], words: Container[s
     errors, deletions = _smoothed(seen, wrong, deleted)
     few = {number: word for word, number in reversed(types.items()) if number and wrong[number] < ENOUGH
            and word in words}
-    rows, outcomes, weights = _alike(confusions, types, few, sequences.number(()), deletions)
+    rows, outcomes, weights = _alike(confusions, types, few)
+    weights *= 1 - deletions[rows]
+    deleted_too = np.append(0, [*few]).astype(np.int64)  # unknown words, too, so that they have at least one outcome
+    rows, outcomes = np.append(rows, deleted_too), np.append(outcomes, np.full(len(deleted_too), sequences.number(())))
+    weights = np.append(weights, np.maximum(deletions[deleted_too], 1e-9))
     mean = Choices(np.append([row for row, _ in counted], rows).astype(np.int64),
                    np.append([outcome for _, outcome in counted], outcomes).astype(np.int64),
-                   np.append([*counted.values()], weights), size, sequences.number(()))
+                   np.append([*counted.values()], PRIOR * weights), size, SAME_AS_UNKNOWN)
     inserted, insertions = _insertions(confusions, types, sequences)
     return NoiseTable(errors, mean, inserted, insertions, confusions.burst, *sequences.arrays())
 
@@ -176,23 +182,18 @@ def _smoothed(seen: np.ndarray, wrong: np.ndarray, deleted: np.ndarray) -> tuple
     return (wrong + PRIOR * rates[bands]) / (seen + PRIOR), (deleted_in / np.maximum(wrong_in, 1))[bands]
 
 
-def _alike(confusions: Confusions, types: Mapping[str, int], words: Mapping[int, str], deletion: int,
-           deletions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows, outcomes and weights of replacements that were not counted: deletions, and words that sound alike.
-
-    words       words by their types
-    deletion    the empty sequence
-    deletions   (types,): the share of it
-    """
+def _alike(confusions: Confusions, types: Mapping[str, int],
+           words: Mapping[int, str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What words, by their types, are replaced by that sounds alike: rows, outcomes, and weights that add up to 1."""
     sounds = Sounds(confusions)
     heard_types = np.array([types.get(word, 0) for word in sounds.words], np.int64)
-    rows, outcomes, weights = [np.fromiter(words, np.int64)], [np.full(len(words), deletion)], [deletions[[*words]]]
+    rows, outcomes, weights = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
     for number, (near, probabilities) in zip(words, sounds.neighbours([*words.values()])):
         found = heard_types[near] if len(near) else np.array([SAME_AS_UNKNOWN])
         rows.append(np.full(len(found), number))
         outcomes.append(found)
-        weights.append((1 - deletions[number]) * (probabilities if len(near) else np.ones(1)))
-    return np.concatenate(rows), np.concatenate(outcomes), PRIOR * np.concatenate(weights)
+        weights.append(probabilities if len(near) else np.ones(1))
+    return np.concatenate(rows), np.concatenate(outcomes), np.concatenate(weights)
 
 
 def _insertions(confusions: Confusions, types: Mapping[str, int],
