@@ -98,14 +98,14 @@ def test_read_confusions_broken_file_raises(tmp_path, text, message):
     assert message in str(error.value)
 
 
-def test_learn_confusions_command(tmp_path, capsys):
+def test_confusions_command(tmp_path, capsys):
     (tmp_path / "labels.txt").write_text(LABELS)
     write_data_dir(tmp_path / "ref", [Utterance("a-1", "a", ["so", "we", "saw", "it"], ["O", "O", "O", "PERIOD"]),
                                       Utterance("a-2", "a", ["yes", "please"], ["COMMA", "PERIOD"])])
     write_data_dir(tmp_path / "asr", [Utterance("a-1", "a", ["so", "we", "so", "it", "and", "yes", "please"])])
 
     def learn(*paths):
-        return main(["learn-confusions", f"--labels={tmp_path / 'labels.txt'}", *(f"{tmp_path / p}" for p in paths)])
+        return main(["confusions", f"--labels={tmp_path / 'labels.txt'}", *(f"{tmp_path / p}" for p in paths)])
 
     assert learn("ref", "asr", "c.txt") == 0
     assert "6 reference words, WER 33.33 %: 1 substituted, 0 deleted, 1 insertions" in capsys.readouterr().err

@@ -20,7 +20,7 @@ def parser() -> OptionParser:
         "projected as `punc project` does it; the pauses of deleted words are added to those before.",
         "punc corrupt --labels conf/labels.txt --confusions data/confusions.txt --wer 0.15 data/dev data/dev_noisy")
     options.add_argument("--labels", required=True, metavar="FILE", help="label set, weakest label first")
-    options.add_argument("--confusions", required=True, metavar="FILE", help="what punc learn-confusions wrote")
+    options.add_argument("--confusions", required=True, metavar="FILE", help="what punc confusions wrote")
     options.add_argument("--wer", type=float, default=0.1, metavar="FLOAT", help="word error rate to expect, 0 to 1")
     options.add_argument("--seed", type=int, default=1, metavar="N", help="another one draws other errors")
     options.add_argument("input", metavar="IN-DIR", help="data directory with labels")

@@ -95,26 +95,26 @@ WRITTEN: dict[str, Callable[..., Words]] = {"slots": _one, "seen": _one, "heard"
 def read_confusions(path: str | os.PathLike) -> Confusions:
     """Read a file of confusions. Raises InputError if it is not one, or if its counts do not fit together."""
     found = Confusions()
-    with open_input(path, "make it: punc learn-confusions") as file:
+    with open_input(path, "make it: punc confusions") as file:
         for number, raw in enumerate(file, 1):
             line = decode_line(raw, path, number)
             if number == 1:
                 if line != HEADER:
-                    raise InputError(f"the first line is not '{HEADER}'", "make it: punc learn-confusions", path, 1)
+                    raise InputError(f"the first line is not '{HEADER}'", "make it: punc confusions", path, 1)
                 continue
             try:
                 _read_line(found, line.split("\t"))
             except ValueError:
-                raise InputError("not a count of confusions", "make the file again: punc learn-confusions", path,
+                raise InputError("not a count of confusions", "make the file again: punc confusions", path,
                                  number) from None
     errors: Counter[str] = Counter()
     for (word, _), count in found.replaced.items():
         errors[word] += count
     if too_often := next((word for word, count in errors.items() if count > found.seen[word]), None):
         raise InputError(f"'{too_often}' was wrong more often than it was seen",
-                         "make the file again: punc learn-confusions", path)
+                         "make the file again: punc confusions", path)
     if not found.seen:
-        raise InputError("no word was seen", "make the file again: punc learn-confusions", path)
+        raise InputError("no word was seen", "make the file again: punc confusions", path)
     return found
 
 

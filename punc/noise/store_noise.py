@@ -32,7 +32,7 @@ class StoreNoise:
     """The errors of a set of a store.
 
     data        the set, with labels
-    confusions  what `punc learn-confusions` wrote
+    confusions  what `punc confusions` wrote
     wer         the word error rate to expect
 
     Raises InputError for confusions that cannot be read, or give no such rate, and for a token type in which a word

@@ -45,7 +45,7 @@ class TrainingOptions:
     epochs           maximum number of epochs; a linear schedule uses all of them
     parts            epochs that one reading of the training set takes: an epoch reads one part of its chunks, at random
     asr_noise        word error rate of errors that are drawn anew for each reading of the training set; 0: none
-    confusions       what the errors are drawn from: a file of `punc learn-confusions`
+    confusions       what the errors are drawn from: a file of `punc confusions`
     initial_model    directory of a trained model whose weights are the initial ones, if it has the same sizes
     schedule         of the learning rate; halving: by the dev loss; linear: to 0 over all epochs
     min_improvement  halving: relative fall of the dev loss below which the rate is halved
@@ -92,7 +92,7 @@ class TrainingOptions:
         check_probability(**{kebab("asr_noise"): self.asr_noise})
         if bool(self.asr_noise) != bool(self.confusions):
             raise InputError(f"--asr-noise={self.asr_noise:g} with --confusions='{self.confusions}'",
-                             "give both: a word error rate, and a file of punc learn-confusions")
+                             "give both: a word error rate, and a file of punc confusions")
         check_device(self.device)
 
 

@@ -8,4 +8,4 @@ pairs=$1 labels=$2 out=$3
 for text in ref asr; do
   punc prepare --format lrec --labels "$labels" "$pairs/train.$text.lrec.txt" "${out%/*}/pairs_$text"
 done
-punc learn-confusions --labels "$labels" "${out%/*}"/pairs_{ref,asr} "$out"
+punc confusions --labels "$labels" "${out%/*}"/pairs_{ref,asr} "$out"
