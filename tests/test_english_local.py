@@ -187,7 +187,8 @@ def test_make_targets_punctuates_each_member_once(tmp_path):
     punc.chmod(0o755)
 
     def run():
-        command = f"share() {{ ${{@:3}}; }}; export -f share; processes=2 {RECIPE}/local/make_targets.sh wide train adapt"
+        script = RECIPE / "local/make_targets.sh"
+        command = f"share() {{ ${{@:3}}; }}; export -f share; processes=2 {script} wide train adapt"
         return subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True, text=True, stdout=subprocess.PIPE,
                               env=os.environ | {"PATH": f"{punc.parent}:{os.environ['PATH']}"}).stdout.splitlines()
 

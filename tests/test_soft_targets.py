@@ -26,11 +26,12 @@ MARKS = {"two": "COMMA", "three": "PERIOD"}
 
 
 def utterances(streams, rng):
-    """Streams of a few utterances each; some words are outside the teacher's vocabulary, some utterances empty."""
+    """Streams of three utterances; the teacher does not know all words, and some utterances are empty."""
     for stream in range(streams):
         for number in range(3):
             words = rng.choice(WORDS, rng.integers(0 if number else 1, 9)).tolist()
-            yield Utterance(f"s{stream:02d}-{number}", f"s{stream:02d}", words, [MARKS.get(word, "O") for word in words])
+            yield Utterance(f"s{stream:02d}-{number}", f"s{stream:02d}", words,
+                            [MARKS.get(word, "O") for word in words])
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +45,8 @@ def taught(tmp_path_factory):
     train(place / "store_teacher", place / "teacher", "t_lstm", {"embedding_dim": 4, "hidden_dim": 4},
           TrainingOptions(train_set="a", dev_set="a", batch_size=4, epochs=4, learning_rate=0.3))
     for name in "ab":
-        punctuate(place / "teacher", DataDir(place / name), place / f"decode_{name}", DecodingOptions(), OutputOptions(),
-                  nj=1)
+        punctuate(place / "teacher", DataDir(place / name), place / f"decode_{name}", DecodingOptions(),
+                  OutputOptions(), nj=1)
     return place
 
 
@@ -131,7 +132,7 @@ def test_targets_of_other_posteriors_are_an_error(taught, tmp_path):
 
 def test_targets_of_other_labels_are_an_error(taught, tmp_path):
     (tmp_path / "labels.txt").write_text("O w\nPERIOD w. . ? !\nCOMMA w, ,\n")
-    with pytest.raises(InputError, match="the teacher's labels.txt is not that of the store"):
+    with pytest.raises(InputError, match=r"the teacher's labels\.txt is not that of the store"):
         make_targets(tmp_path / "out", student_store(taught, "word"), "a", LabelSet.read(tmp_path / "labels.txt"),
                      [taught / "decode_a"])
 

@@ -13,10 +13,10 @@ from punc.tokens.store import Store
 def options() -> OptionParser:
     parser = OptionParser(
         "punc soft-targets [options] TEACHER STORE-DIR SET OUT-DIR PUNCTUATED-DIR [PUNCTUATED-DIR …]",
-        "Writes the posteriors of a teacher, which punc punctuate has written to post.ark, as the soft targets of a set "
-        "of a store: OUT-DIR, for punc train --teacher OUT-DIR. TEACHER is the directory of the model that has "
-        "punctuated, or its name if it ships with punc. PUNCTUATED-DIR is what it made of the data directory of the "
-        "set; of a joined set name those of its members, in order. Finished targets are not made again.",
+        "Writes the posteriors of a teacher as the soft targets of a set of a store: OUT-DIR, for punc train --teacher "
+        "OUT-DIR. PUNCTUATED-DIR is what punc punctuate made of the data directory of the set, with post.ark; of a "
+        "joined set name those of its members, in order. TEACHER is the directory of the model that has punctuated, "
+        "or its name if it ships with punc. Finished targets are not made again.",
         "punc soft-targets exp/wide data/store train exp/wide/targets_train exp/wide/decode_train")
     parser.add_argument("teacher", metavar="TEACHER", help="directory of the teacher, or the name of one that ships")
     parser.add_argument("store", metavar="STORE-DIR", help="store of the student")

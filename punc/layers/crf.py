@@ -57,8 +57,8 @@ class LinearChain(nn.Module):
         """The cross-entropy of all chains per slot, −Σ_y Q(y) log P(y), with distributions Q in which slots are
         independent: Q(y) = Π_t q_t(y_t), q the targets (B, T, L).
 
-        With (1) and (9) that is log Z − Σ_t Σ_i q_t(i) s_t(i) − Σ_t Σ_ij q_t(i) T(i, j) q_t+1(j). Certain targets make it
-        `loss`, which says what the other arguments are. The temperature divides all scores of the chain.
+        With (1) and (9) that is log Z − Σ_t Σ_i q_t(i) s_t(i) − Σ_t Σ_ij q_t(i) T(i, j) q_t+1(j). With certain
+        targets it is `loss`, which says what the other arguments are. The temperature divides all scores of the chain.
         """
         indices, is_slot, lengths = _slots(labels)
         columns = indices.unsqueeze(2).expand(-1, -1, scores.shape[2])
@@ -92,8 +92,10 @@ class LinearChain(nn.Module):
 
 
 def _slots(labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Where the slots of labels (B, T) are, if those of a text follow one another: the steps (B, S) of the first one on,
-    whether each is a slot (B, S), and the number of slots (B,)."""
+    """Where the slots of labels (B, T) are, which follow one another in each text.
+
+    Returns the steps (B, S) from the first slot on, whether each is a slot (B, S), and the number of slots (B,).
+    """
     is_slot = labels >= 0
     lengths = is_slot.sum(1)
     first = is_slot.int().argmax(1, keepdim=True)

@@ -1,12 +1,11 @@
 """Soft targets: the posteriors of a teacher for the slots of a set of a store, as training reads them.
 
-    DIR/targets.npy   float16 (N, L): the distribution over the labels in the slot after each token; zeros if there is no
-                      slot
-    DIR/conf          lines: the set, the CRC-32 of its files, and the inputs
+    DIR/targets.npy   float16 (N, L): the distribution over labels in the slot after each token; zeros if it has no slot
+    DIR/conf          lines: the set, the CRC-32 of its files, the labels, and the inputs
 
-The teacher has punctuated the data directories of the set (`punc punctuate`). A slot is after a word for every model, so
-the tokens of the teacher and its vocabulary do not matter: the words of the teacher's output, in the student's tokens,
-are the tokens of the set, or it is an error.
+The teacher has punctuated the data directories of the set (`punc punctuate`). For every model a slot is after a word,
+so the teacher can have other tokens and another vocabulary. What it has punctuated are the words of the set if they are
+the same tokens to the student; if not, that is an error.
 """
 
 import logging

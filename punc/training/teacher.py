@@ -49,8 +49,8 @@ class SlotIndices:
 class Teacher:
     """The soft targets of a training set, and the loss of a student.
 
-    data      the training set; `indexed` is the same with the indices of slots for labels
-    targets   float16 (N, L), the posteriors of the teacher; zeros where it has no slot: there the first label is certain
+    data      the training set; `indexed` is the same set with indices of slots as labels
+    targets   float16 (N, L), the posteriors of the teacher; zeros where there is no slot: the first label
     options   with the weight and the temperature
 
     Raises InputError if the options do not fit together.
