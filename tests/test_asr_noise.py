@@ -86,6 +86,11 @@ def test_training_options_noise_needs_both(options):
         TrainingOptions(**options)
 
 
+def test_training_options_noise_with_teacher():
+    with pytest.raises(InputError, match="--asr-noise with --teacher"):
+        TrainingOptions(asr_noise=0.1, confusions="c", teacher="targets")
+
+
 def test_training_options_noise_out_of_range():
     with pytest.raises(InputError, match=r"--asr-noise=1\.5"):
         TrainingOptions(asr_noise=1.5, confusions="c")

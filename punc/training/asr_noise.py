@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 from punc.noise.store_noise import StoreNoise
-from punc.tokens.store import Store, file_checksum
+from punc.tokens.store import Store, crc32_of
 from punc.tokens.store_set import StoreSet
 from punc.training.batching import epoch_seed
 from punc.training.options import TrainingOptions
@@ -24,7 +24,7 @@ class AsrNoise:
     @property
     def checksum(self) -> dict[str, int]:
         """The CRC-32 of the file of confusions, by its absolute path."""
-        return {os.path.abspath(self._options.confusions): file_checksum(Path(self._options.confusions))}
+        return {os.path.abspath(self._options.confusions): crc32_of(Path(self._options.confusions))}
 
     def of_epoch(self, epoch: int) -> StoreSet | None:
         """The set with the errors of an epoch, from 0; None if they are those of the last call.
