@@ -118,8 +118,12 @@ def leave_out(args: Namespace, sets: dict[str, list[Path]], tmp: Path, split: Pa
     removed, new = Counter[str](), {}
     (tmp / "train_text").mkdir()
     for path in sets["train"]:
-        new[path] = split / "train_text" / path.name
-        removed += remove_sentences(place(path), place(new[path]), known, args.leave_out)
+        copy = split / "train_text" / path.name
+        if found := remove_sentences(place(path), place(copy), known, args.leave_out):
+            new[path] = copy
+            removed += found
+        else:
+            place(copy).unlink()
     print(f"left out of train: {removed['sentences']:,} sentences of {args.leave_out} words or more that test_ref or dev "
           f"have, {removed['words']:,} words", file=sys.stderr)
     return {name: [new.get(path, path) for path in members] for name, members in sets.items()}

@@ -23,7 +23,7 @@ from punc.text.file_parts import FilePart, decode, file_parts
 
 # Marks that end a sentence, with quotes and brackets after them.
 END = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s)|[。！？]+[」』）”]*|\n[ \t]*\n|^#.*$", re.M)
-WORD = re.compile(r"[^\W_]+")
+WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 SHOWN = 10
 
 

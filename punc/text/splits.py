@@ -59,11 +59,9 @@ def split_training(names: Sequence[str], sizes: Mapping[str, int]) -> dict[str, 
 def share_out(sizes: Sequence[int], shares: Mapping[str, Fraction]) -> list[str]:
     """The set of each text, given its words; the shares of all sets add up to 1."""
     *small, last = shares
-    total, limit = sum(sizes), _limit(sizes, sum((shares[name] for name in small), Fraction()))
-    least = LEAST if len(sizes) >= FEW else 1
-    eligible = sum(size for size in sizes if size <= limit)
-    targets = {name: shares[name] * total for name in small}
-    targets[last] = eligible - sum(targets.values())
+    targets = {name: shares[name] * sum(sizes) for name in small}
+    limit, least = _limit(sizes, list(targets.values())), LEAST if len(sizes) >= FEW else 1
+    targets[last] = sum(size for size in sizes if size <= limit) - sum(targets.values())
     words, texts, filled = Counter[str](), Counter[str](), {name: Fraction() for name in shares}
     found = []
     for size in sizes:
@@ -78,15 +76,15 @@ def share_out(sizes: Sequence[int], shares: Mapping[str, Fraction]) -> list[str]
     return found
 
 
-def _limit(sizes: Sequence[int], share: Fraction) -> Fraction:
-    """The words of the largest text that is not in the last set; the other sets have `share` of all words."""
-    total, largest = sum(sizes), max(sizes, default=0)
-    limit = max(share * total / (2 * STREAMS), Fraction(1, 2))  # two small sets, or one that is twice as large
+def _limit(sizes: Sequence[int], targets: Sequence[Fraction]) -> Fraction:
+    """The words of the largest text that is not in the last set, given the words of the other sets."""
+    wanted, largest = 2 * sum(targets, Fraction()), max(sizes, default=0)
+    limit, most = max(max(targets) / STREAMS, Fraction(1, 2)), 2 * max(targets)  # twice a share is never taken
     while limit < largest:
         small = [size for size in sizes if size <= limit]
-        if len(small) >= MIN_TEXTS and sum(small) >= 2 * share * total:
+        if len(small) >= MIN_TEXTS and (sum(small) >= wanted or limit >= most):
             break
-        limit *= 2
+        limit = min(2 * limit, most) if limit < most else 2 * limit
     return limit
 
 
