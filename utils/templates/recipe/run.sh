@@ -18,6 +18,9 @@ times=@TIMES@
 audio=@AUDIO@
 asr=@ASR@
 speakers=@SPEAKERS@
+# EDIT: what stands in the texts but is not said, and is taken out; prepare counts and shows what looks like some. There are
+# also urls, round-brackets, stars and headings: punc prepare --help.
+clean=entities,tags,square-brackets,curly-brackets,timestamps,speaker-labels
 systems=              # names with blanks between; all if empty
 min_count=2           # EDIT: how often a word of the vocabulary occurs at least
 threads=1             # of PyTorch
@@ -42,10 +45,13 @@ if runs 0; then
   split_texts.py --nj "$nj" ${speakers:+--speakers "$speakers"} "$text" data/split
 fi
 
-# Stage 1: make the data directories. The tree of 4-gram+DT-p is trained on the set tree, its 4-gram on the set rest;
+# Stage 1: make the data directories. EDIT: conf/abbreviations.txt has English words whose dots are no periods. The tree of 4-gram+DT-p is trained on the set tree, its 4-gram on the set rest;
 # together they are the set train.
 if runs 1; then
-  for set in $sets; do prepare_listed "$set" --format prose --keep-names true; done
+  for set in $sets; do
+    prepare_listed "$set" --format prose --keep-names true --abbreviations conf/abbreviations.txt --clean "$clean" \
+      --skip-prefix '#speaker'
+  done
 fi
 
 # Stage 2: align the recordings; find the pause after each word, and plot labels and pauses; give the ASR output of the test
