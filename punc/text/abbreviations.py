@@ -7,7 +7,7 @@ decides, without quotes and brackets before it:
   does before any word with a capital. `number`: one does unless a number follows.
 - A single letter, and letters with dots inside, are of the kind `starter` if the file does not say otherwise.
 - A number: a sentence ends there unless a small letter or a word of the kind `ordinal` follows (24. veebruar, 3. Mai).
-- An ellipsis, also one with blanks (`. . .`): no sentence ends there if a small letter or a digit follows.
+- An ellipsis, also one with blanks (`. . .`): no sentence ends there if a small letter follows.
 - If a mark follows (`Inc., the`), the dot is no mark. At the end of a line that is an utterance, `starter` is as
   `capital`. At the end of a stream the sentence ends, except after `never`.
 """
@@ -89,7 +89,7 @@ class Abbreviations:
         """The dot of a token that may be no mark; None if it has none."""
         if "." not in token and "…" not in token:
             return None
-        inner = INNER_ELLIPSIS.sub(lambda found: NOT_A_MARK if goes_on(found[1]) else found[0], token)
+        inner = INNER_ELLIPSIS.sub(lambda found: NOT_A_MARK if found[1].islower() else found[0], token)
         if inner != token:
             return Dot(NEVER, "...", inner)
         if ALONE.fullmatch(token):
@@ -130,13 +130,8 @@ class Abbreviations:
         if kind == DIGITS:
             return not (word[0].islower() or word.lower() in self.ordinals)
         if kind == ELLIPSIS:
-            return not goes_on(word)
+            return not word[0].islower()
         return word[0].isupper() and not initial and (kind == CAPITAL or word.lower() in self.begins)
-
-
-def goes_on(word: str) -> bool:
-    """Whether a word after an ellipsis goes on with the sentence."""
-    return word[0].islower() or word[0].isdigit()
 
 
 def count_dot(dot: Dot, ends: bool, counts: Counter[str]) -> None:

@@ -18,10 +18,11 @@ from punc.text.examples import note
 KEPT, LEFT_OUT, DECODED = "perhaps no speech: ", "left out: ", "decoded: "  # then the kind
 WORDS = "words left out: "
 ENTITIES = "entities"
-NESTED = 5  # brackets in brackets that are taken out
 STAMP = r"\d{1,3}:\d{2}(?::\d{2}(?:[.,]\d{1,3})?|\.\d{1,3})"  # 00:00:43, 00:00:43.120, 03:54.1
 UPPER = r"[^\W\d_a-z][\w.'’-]*"  # a word that begins with a capital
 END_MARKS = ".,;:?!…-–—\"”’')"
+ADDRESS = r"[^\s<>\[\]{}()\"“”]*[^\W_]/?"
+OUTSIDE_WORD = r"(?<!\w\()"
 DIGIT = re.compile(r"\d")
 MOST_HEADING_WORDS = 10
 
@@ -29,26 +30,32 @@ MOST_HEADING_WORDS = 10
 class Kind(NamedTuple):
     """A kind of text that is not said.
 
-    there    whether a text may have some: a quick test
-    pattern  matches it, in a text that begins with a line end
-    form     what is counted of a match: matches that differ in numbers only are the same
-    sure     whether a match is one; by default, if it has a letter or a digit
+    patterns  match it, in a text that begins with a line end; each with a quick test whether a text may have some. A
+              pattern that begins with a character, and not with a condition, is as quick
+    form      what is counted of a match: matches that differ in numbers only are the same
+    sure      whether a match is one; by default, if it has a letter or a digit
     """
 
-    there: Callable[[str], bool]
-    pattern: re.Pattern[str]
+    patterns: tuple[tuple[Callable[[str], bool], re.Pattern[str]], ...]
     form: Callable[[str], str] = lambda text: DIGIT.sub("0", text.strip())
-    sure: Callable[[str], bool] = lambda text: any(map(str.isalnum, text))
+    sure: Callable[[re.Match[str]], bool] = lambda match: any(map(str.isalnum, match[0]))
 
 
-def has(*marks: str) -> Callable[[str], bool]:
-    """The test whether a text has one of some strings."""
-    return lambda text: any(mark in text for mark in marks)
+def found_by(mark: str, pattern: str, probe: str = "") -> tuple[Callable[[str], bool], re.Pattern[str]]:
+    """A pattern for texts that have a mark and, if it is given, match a probe."""
+    test = re.compile(probe) if probe else None
+    return lambda text: mark in text and (not test or test.search(text) is not None), re.compile(pattern)
 
 
-def is_heading(text: str) -> bool:
-    """Whether a line is a heading by its form: a prefix, capitals only, or no end mark and few words."""
-    line = text.strip()
+def in_brackets(*pairs: str) -> Kind:
+    """What stands in brackets. A round bracket within a word is not one: `member(s)`."""
+    return Kind(tuple(found_by(begin, rf"\{begin}{OUTSIDE_WORD if begin == '(' else ''}[^\{begin}\{end}]{{0,200}}\{end}")
+                      for begin, end in pairs))
+
+
+def is_heading(match: re.Match[str]) -> bool:
+    """Whether a line is a heading by its form: a prefix, capitals only, or alone between empty lines with no end mark."""
+    line = match[0].strip()
     if line[:1] in ("#", "="):
         return True
     words = line.split()
@@ -56,29 +63,30 @@ def is_heading(text: str) -> bool:
         return False
     if sum(map(str.isupper, line)) == sum(map(str.isalpha, line)) > 2:
         return line[-1] not in END_MARKS or len(words) > 1
-    return text[:2] == "\n\n" and line[-1] not in END_MARKS and not line[0].islower()
+    return match.lastgroup == "alone" and line[-1] not in END_MARKS and not line[0].islower()
 
 
 # In the order in which they are taken out: a decoded entity can be a tag, and a time in brackets stands before a name.
 KINDS: dict[str, Kind] = {
-    ENTITIES: Kind(has("&"), re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});"), str),
-    "tags": Kind(has("<"), re.compile(r"</?[A-Za-z!][^<>\n]{0,200}>")),
-    "urls": Kind(has("://", "www."), re.compile(r"(?:\b[A-Za-z]{2,6}://|\bwww\.)[^\s<>\[\]{}()\"“”]*[^\W_/]/?"),
+    ENTITIES: Kind((found_by("&", r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});"),), str),
+    "tags": Kind((found_by("<", r"</?[A-Za-z!][^<>\n]{0,200}>"),)),
+    "urls": Kind((found_by("://", rf"\b[A-Za-z]{{2,6}}://{ADDRESS}"), found_by("www.", rf"www\.{ADDRESS}")),
                  lambda text: re.split(r"(?<=[^/:])/", text)[0]),
-    "square-brackets": Kind(has("[", "［", "【"), re.compile(r"[\[［【][^\[\]［］【】]{0,200}[\]］】]")),
-    "curly-brackets": Kind(has("{"), re.compile(r"\{[^{}]{0,200}\}")),
-    "round-brackets": Kind(has("(", "（"), re.compile(r"(?:(?<!\w)\(|（)[^()（）]{0,200}[)）]")),
-    "stars": Kind(has("*"), re.compile(r"(?<![\w*])\*(?![*\s])[^*\n]{1,80}(?<!\s)\*(?![\w*])")),
-    "timestamps": Kind(lambda text: TIME.search(text) is not None, re.compile(
-        rf"(?:(?<=\n)\d{{1,6}}[ \t]*\n)?(?<![^\s(\[]){STAMP}(?:\s*(?:-->|[-–])\s*{STAMP})?(?![^\s)\].,;:!?-])"
-        r"|(?<=\n)[ \t]*\d{2,3}:\d{2}(?=\s|$)")),
-    "speaker-labels": Kind(has(":"), re.compile(
-        rf"\n[ \t]*(?:>>[ \t]*)?[*_]{{0,2}}{UPPER}(?:[ \t]+(?:{UPPER}|\d+)){{0,3}}[ \t]*(?::[*_]{{0,2}}|[*_]{{1,2}}:)"
-        r"(?=\s|$)"), lambda text: text.strip(" \t\n>*_")),
-    "headings": Kind(has("\n"), re.compile(r"(?:\n(?=\n))?\n[ \t]*(?:[#=][^\n]*(?=\n|$)|[^\na-z]{4,80}(?=\n|$)|"
-                                           r"(?<=\n\n)[^\n]{1,80}(?=\n\n|\n?$))"), sure=is_heading),
+    "square-brackets": in_brackets("[]", "［］", "【】"),
+    "curly-brackets": in_brackets("{}"),
+    "round-brackets": in_brackets("()", "（）"),
+    "stars": Kind((found_by("*", r"\*(?<![\w*]\*)(?![*\s])[^*\n]{1,80}(?<!\s)\*(?![\w*])"),)),
+    "timestamps": Kind((
+        found_by(":", rf"(?:(?<=\n)\d{{1,6}}[ \t]*\n)?(?<![^\s(\[]){STAMP}(?:\s*(?:-->|[-–])\s*{STAMP})?(?![^\s)\].,;:!?-])",
+                 probe=r":\d\d[:.]\d"),
+        found_by(":", r"\n[ \t]*\d{2,3}:\d{2}(?=\s|$)"))),
+    "speaker-labels": Kind((found_by(
+        ":", rf"\n[ \t]*(?:>>[ \t]*)?[*_]{{0,2}}{UPPER}(?:[ \t]+(?:{UPPER}|\d+)){{0,3}}[ \t]*"
+             r"(?::[*_]{0,2}|[*_]{1,2}:)(?=\s|$)"),), lambda text: text.strip(" \t\n>*_")),
+    "headings": Kind((found_by(
+        "\n", r"\n(?:[ \t]*[#=][^\n]*(?=\n|$)|(?P<alone>(?<=\n\n)[^\n]{1,80}(?=\n\n|\n?$))|[^\na-z]{4,80}(?=\n|$))"),),
+        sure=is_heading),
 }
-TIME = re.compile(r":\d\d[:.]\d|\n[ \t]*\d\d\d?:\d\d\s")
 
 
 class NotSpeech:
@@ -91,23 +99,22 @@ class NotSpeech:
         """The text without what is taken out; line ends stay. `line_start`: whether it begins where a line does."""
         text = "\n" + text if line_start else text
         for name, kind in KINDS.items():
-            if not kind.there(text):
-                continue
-            if name in self._clean:
-                replace = partial(self._decode if name == ENTITIES else self._leave_out, name=name, counts=counts)
-                for _ in range(NESTED if name.endswith("brackets") else 1):
-                    new = kind.pattern.sub(replace, text)
-                    if new == text:
-                        break
-                    text = new
-            else:
-                for match in filter(kind.sure, kind.pattern.findall(text)):
-                    note(counts, KEPT + name, kind.form(match))
+            replace = partial(self._decode if name == ENTITIES else self._leave_out, name=name, counts=counts)
+            for there, pattern in kind.patterns:
+                if not there(text):
+                    continue
+                if name not in self._clean:
+                    for match in filter(kind.sure, pattern.finditer(text)):
+                        note(counts, KEPT + name, kind.form(match[0]))
+                    continue
+                before = ""
+                while text != before:  # again for brackets in brackets
+                    before, text = text, pattern.sub(replace, text)
         return text[1:] if line_start else text
 
     def _leave_out(self, match: re.Match[str], name: str, counts: Counter[str]) -> str:
         kind, text = KINDS[name], match[0]
-        if not kind.sure(text):
+        if not kind.sure(match):
             return text
         note(counts, LEFT_OUT + name, kind.form(text))
         counts[WORDS + name] += self._words(text)
