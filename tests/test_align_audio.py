@@ -6,6 +6,7 @@ import subprocess
 import sys
 import wave
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ UTILS = Path(__file__).parents[1] / "utils"
 TEXTS = {"a": "so it begins as it must", "b": "does it end"}
 needs_speech = pytest.mark.skipif(not (find_spec("pocketsphinx") and shutil.which("flite")),
                                   reason="pocketsphinx and flite are extras")
+SILENCE = np.zeros(1600, np.int16)
 GRID = """File type = "ooTextFile"
 Object class = "TextGrid"
 
@@ -35,7 +37,7 @@ Object class = "TextGrid"
 """
 
 
-def write_wav(path, samples=np.zeros(1600, np.int16), rate=16000, channels=1):
+def write_wav(path, samples=SILENCE, rate=16000, channels=1):
     with wave.open(str(path), "wb") as file:
         file.setparams((channels, 2, rate, 0, "NONE", ""))
         file.writeframes(samples.tobytes())
@@ -143,7 +145,8 @@ with open(Path(args[2]) / "ctm", "w") as file:
 @needs_speech
 def test_align_pocketsphinx(place, capsys):
     """One recording says its text; the other one says something else, and is recognised."""
-    long = "the boat leaves at noon from the pier behind the old mill and comes back before the night".split()
+    long = ["the", "boat", "leaves", "at", "noon", "from", "the", "pier", "behind", "the", "old", "mill", "and",
+            "never", "comes", "back", "before", "night"]
     write_data_dir(place / "data", [Utterance("a-1", "a", TEXTS["a"].split(), ["O"] * 6),
                                     Utterance("b-1", "b", long, ["O"] * len(long))])
     for name, text in (("a", TEXTS["a"]), ("b", "good morning")):
@@ -183,7 +186,7 @@ def test_cut_at_the_quietest_place():
 
     parts = list(align_pocketsphinx.recognise(Stub(), np.concatenate([samples, samples])))
     assert parts[0][0] == 0
-    assert all(begin + length[0] == other for (begin, length), (other, _) in zip(parts, parts[1:]))
+    assert all(begin + length[0] == other for (begin, length), (other, _) in pairwise(parts))
     assert parts[-1][0] + parts[-1][1][0] == 2 * len(samples)
 
 
@@ -211,8 +214,9 @@ def test_align_without_recordings(place):
 
 @pytest.mark.parametrize(("make", "message"), [
     (lambda path: path.write_text("RIFF"), "not a WAV file: "),
-    (lambda path: write_wav(path, rate=8000), "8000 Hz, 16 bit and 1 channels, not 16000 Hz, 16 bit and one; convert it: "
-                                              "sox talk.wav -r 16000 -b 16 -c 1 new/talk.wav"),
+    (lambda path: write_wav(path, rate=8000),
+     "8000 Hz, 16 bit and 1 channels, not 16000 Hz, 16 bit and one; convert it: "
+     "sox talk.wav -r 16000 -b 16 -c 1 new/talk.wav"),
     (lambda path: write_wav(path, channels=2), "16000 Hz, 16 bit and 2 channels")])
 def test_read_wav_mistake(tmp_path, make, message):
     make(tmp_path / "talk.wav")

@@ -13,13 +13,13 @@ from punc.timing.ctm import TimedWord
 from punc.timing.gentle import find_gentle, index_gentle, read_gentle
 from punc.timing.pauses import word_times
 
-# As Gentle writes it (`to_json` of gentle/transcription.py): a word that it does not know, one that it has not heard, and
-# one that the text does not have.
+# As Gentle writes it (`to_json` of gentle/transcription.py): a word that it does not know, one that it has not heard,
+# and one that the text does not have.
 ALIGNED = {
     "transcript": "So we asked Ms. Xu",
     "words": [
-        {"alignedWord": "so", "case": "success", "end": 0.5, "endOffset": 2, "phones": [{"duration": 0.2, "phone": "s_B"}],
-         "start": 0.25, "startOffset": 0, "word": "So"},
+        {"alignedWord": "so", "case": "success", "end": 0.5, "endOffset": 2,
+         "phones": [{"duration": 0.2, "phone": "s_B"}], "start": 0.25, "startOffset": 0, "word": "So"},
         {"case": "not-found-in-audio", "endOffset": 5, "startOffset": 3, "word": "we"},
         {"case": "not-found-in-transcript", "end": 0.9, "phones": [], "start": 0.8, "word": "uh"},
         {"alignedWord": "asked", "case": "success", "end": 1.5, "endOffset": 11, "phones": [], "start": 1.0,
@@ -64,7 +64,7 @@ def test_index_gentle_is_chosen_by_the_files(tmp_path):
 
 
 def test_command_pauses_of_gentle(tmp_path, capsys):
-    words = "so we asked ms xu".split()
+    words = ["so", "we", "asked", "ms", "xu"]
     write_data_dir(tmp_path / "data", [Utterance("talk-1", "talk", words, ["O"] * 5)])
     (tmp_path / "times").mkdir()
     write(tmp_path / "times/talk.json", ALIGNED)

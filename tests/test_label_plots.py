@@ -26,9 +26,10 @@ def data(tmp_path, monkeypatch):
 def test_count_labels_and_lengths(data):
     counts = count_labels(DataDir(data), LabelSet.read("labels.txt"))
     assert counts.slots == {"O": 103, "COMMA": 1, "PERIOD": 2, "QUESTION": 0}
-    assert {length: number for length, number in enumerate(counts.lengths.tolist()) if number} == {2: 1, 3: 1, LONGEST: 1}
-    assert describe("data", counts) == ("data: 106 slots, COMMA 0.9 %, PERIOD 1.9 %, QUESTION 0.0 %, a mark after 3 words "
-                                        "(median)")
+    lengths = {length: number for length, number in enumerate(counts.lengths.tolist()) if number}
+    assert lengths == {2: 1, 3: 1, LONGEST: 1}
+    assert describe("data", counts) == (
+        "data: 106 slots, COMMA 0.9 %, PERIOD 1.9 %, QUESTION 0.0 %, a mark after 3 words (median)")
 
 
 def test_describe_without_marks(data):
@@ -53,7 +54,8 @@ def test_plot_labels_without_matplotlib_prints_the_lines(data, tmp_path, monkeyp
 
 
 @pytest.mark.parametrize(("labels", "message"), [
-    ("O w\nCOMMA w, ,\n", "data/punct: label 'PERIOD', which is not in the label set; "), (None, "none/punct: no such file; ")])
+    ("O w\nCOMMA w, ,\n", "data/punct: label 'PERIOD', which is not in the label set; "),
+    (None, "none/punct: no such file; ")])
 def test_plot_labels_wrong_input_is_one_line(data, tmp_path, capsys, labels, message):
     write_data_dir("none", [Utterance("a-1", "a", ["w"])])
     if labels:

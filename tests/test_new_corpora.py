@@ -171,7 +171,8 @@ def test_asr_pairs(make):
     total = sum(len(words) for words, _ in found["test_ref"].values())
     wrong = sum(len(words) // 10 for words, _ in found["test_ref"].values())
     marks = sum(label != "O" for _, labels in found["test_ref"].values() for label in labels)
-    assert f"{total} reference words, WER {100 * wrong / total:.2f} %; {marks} marks: 0 moved, 0 merged, 0 lost" in stderr
+    assert f"{total} reference words, WER {100 * wrong / total:.2f} %; {marks} marks: 0 moved, 0 merged, 0 lost" in (
+        stderr)
     for text, (words, labels) in streams(recipe, "test_asr").items():
         assert labels == corpus.labels[text]
         assert words == ["uh" if i % 10 == 0 else word for i, word in enumerate(corpus.words[text], 1)]

@@ -246,7 +246,8 @@ def test_command_with_a_ctm(data, tmp_path, capsys, content):
         out, err = capsys.readouterr()
         assert out == ""
         assert err == ("punc pauses: 4 slots, 3 known, 1 unknown, 25.0% (0 next to the 0 words without a time, 1 at "
-                       "ends); WER of the timed words 0.0%; 0 utterances without times; 0 timed words not in the text; repairs: none\n")
+                       "ends); WER of the timed words 0.0%; 0 utterances without times; 0 timed words not in the text; "
+                       "repairs: none\n")
 
 
 def test_command_prints_wer_of_the_times(data, tmp_path, capsys):

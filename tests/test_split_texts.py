@@ -142,7 +142,7 @@ def test_split_texts_mistakes(split_texts, corpus):
     for path in sorted(Path("texts").iterdir())[1:]:
         path.unlink()
     Path("texts/t00.txt").write_text("one line only\n")
-    with pytest.raises(InputError, match=r"texts: 1 files \*.txt, which can be cut into 1 at their lines; give at least 4"):
+    with pytest.raises(InputError, match=r"texts: 1 files \*.txt, which can be cut into 1 at their lines; give"):
         split_texts.main(["texts", "split"])
     with pytest.raises(InputError, match="none: no such directory"):
         split_texts.main(["none", "split"])

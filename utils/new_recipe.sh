@@ -33,6 +33,7 @@ case ${1-} in '' | -*) ;; *) recipe=$1 && shift ;; esac
 . "$root/path.sh"
 [[ $(basename "$recipe") =~ ^[A-Za-z0-9._-]+$ ]] || fail "$recipe: name it with letters, digits and . _ -"
 for name in text times audio asr speakers; do case ${!name} in '' | /*) ;; *) printf -v $name %s "$PWD/${!name}" ;; esac; done
+[ -z "$speakers" ] || [ -f "$speakers" ] || fail "$speakers: no such file; name the one that says who speaks"
 check_texts.py ${times:+--times "$times"} ${audio:+--audio "$audio"} ${asr:+--asr "$asr"} "$text"
 
 # Written to a temporary directory and then renamed, so that the recipe is there whole or not at all.

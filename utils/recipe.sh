@@ -218,11 +218,11 @@ plot_pauses() {
 
 # plot_labels TITLE SET …: a picture of the labels of sets, with or without pauses.
 plot_labels() {
-  local sets=("${@:2}")
-  sets=("${sets[@]/#/$data/}")
-  newer "$exp/results/labels.png" "${sets[@]/%//punct}" && return
+  local directories=("${@:2}")
+  directories=("${directories[@]/#/$data/}")
+  newer "$exp/results/labels.png" "${directories[@]/%//punct}" && return
   mkdir -p "$exp/results"
-  punc plot-labels --labels "$label_file" --title "$1" "${sets[@]}" "$exp/results/labels.png"
+  punc plot-labels --labels "$label_file" --title "$1" "${directories[@]}" "$exp/results/labels.png"
 }
 
 # conf_files CONF: a conf file and all that it includes.

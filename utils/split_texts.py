@@ -2,9 +2,9 @@
 """usage: split_texts.py [options] TEXT-DIR SPLIT-DIR
 
 Shares out the files *.txt of TEXT-DIR: SPLIT-DIR gets a file for each set, with the path of one text a line. test_ref
-and dev have a tenth of the words each, train the others; of train, tree has a fifth and rest the others. punc.text.splits
-has the rule. If SPLIT-DIR has lists, they stay as they are, so you can edit them, or write train, dev and test_ref
-yourself; rest and tree are made if they are missing.
+and dev have a tenth of the words each, train the others; of train, tree has a fifth and rest the others.
+punc.text.splits has the rule. If SPLIT-DIR has lists, they stay as they are, so you can edit them, or write train, dev
+and test_ref yourself; rest and tree are made if they are missing.
 
 Prints the texts, words and speakers of each set, and the sentences that stand in training and in another set, and
 writes that to SPLIT-DIR/counts. Stage 0 of recipes made by utils/new_recipe.sh calls it.
@@ -124,8 +124,8 @@ def leave_out(args: Namespace, sets: dict[str, list[Path]], tmp: Path, split: Pa
             removed += found
         else:
             place(copy).unlink()
-    print(f"left out of train: {removed['sentences']:,} sentences of {args.leave_out} words or more that test_ref or dev "
-          f"have, {removed['words']:,} words", file=sys.stderr)
+    print(f"left out of train: {removed['sentences']:,} sentences of {args.leave_out} words or more that test_ref or "
+          f"dev have, {removed['words']:,} words", file=sys.stderr)
     return {name: [new.get(path, path) for path in members] for name, members in sets.items()}
 
 
@@ -153,7 +153,8 @@ def read_sets(split: Path) -> dict[str, list[Path]]:
                 file.writelines(f"{trained[member]}\n" for member in members)
     sets |= {name: read_list(split / name) for name in TREE_SHARES}
     if sorted(sets["tree"] + sets["rest"]) != sorted(sets["train"]):
-        raise InputError("tree and rest do not have the texts of train", "remove both; they are made again", split / "tree")
+        raise InputError("tree and rest do not have the texts of train", "remove both; they are made again",
+                         split / "tree")
     return sets
 
 
@@ -190,8 +191,8 @@ def report(sets: Sets, found: Survey, nj: int) -> list[str]:
             lines.append(f"{len(both):,} speakers of {name} speak in train, too: {some(both)}")
         shared = overlap(sets[name], sets["train"], LONG, nj)
         lines.append(f"{shared.repeated[0]:,} of {shared.sentences:,} sentences of {name} stand in train, too "
-                     f"({shared.repeated[1]:,} of {shared.words:,} words), {shared.long[0]:,} of them of {LONG} words or "
-                     "more" + (":" if shared.frequent else ""))
+                     f"({shared.repeated[1]:,} of {shared.words:,} words), {shared.long[0]:,} of them of {LONG} words "
+                     "or more" + (":" if shared.frequent else ""))
         lines += [f"{number:>8,} × {text if len(text) <= WIDTH else text[:WIDTH - 2] + ' …'}"
                   for text, number in shared.frequent]
     return lines

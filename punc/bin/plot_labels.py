@@ -16,8 +16,8 @@ def parser() -> OptionParser:
     """The options of `punc plot-labels`."""
     options = OptionParser(
         "punc plot-labels --labels FILE [options] DATA-DIR [DATA-DIR …] OUT.png",
-        "Plot the share of each mark in the slots of data directories, and how many words are between two marks; print a "
-        "line about each. No pauses are needed. Without matplotlib, only prints the lines.",
+        "Plot the share of each mark in the slots of data directories, and how many words are between two marks; print "
+        "a line about each. No pauses are needed. Without matplotlib, only prints the lines.",
         "punc plot-labels --labels conf/labels.txt data/train data/test_ref exp/results/labels.png")
     options.add_argument("--labels", required=True, metavar="FILE", help="label set of the data directories")
     options.add_argument("--title", default="", metavar="TEXT", help="title of the picture")

@@ -47,8 +47,8 @@ def count_labels(data: DataDir, labels: LabelSet) -> LabelCounts:
         marks = np.flatnonzero(found != labels.names[0])
         lengths += np.bincount(np.minimum(np.diff(marks, prepend=-1), LONGEST), minlength=LONGEST + 1)
     if unknown := slots.keys() - set(labels.names):
-        raise InputError(f"label '{min(unknown)}', which is not in the label set", "give --labels the one it was made with",
-                         data.path / "punct")
+        raise InputError(f"label '{min(unknown)}', which is not in the label set",
+                         "give --labels the one it was made with", data.path / "punct")
     return LabelCounts({name: slots[name] for name in labels.names}, lengths)
 
 

@@ -1,12 +1,13 @@
 """Which text is in which set: shares of words, whole texts, and a speaker's texts in one set.
 
-Sharing out. A set takes a tenth of the words; the last set takes what is left. The texts are taken in the order of their
-names, so that each set has texts from everywhere in that order. Each goes to the set that has the least words for its
-share; of several, to the first. It passes a set by if more than half of it would be beyond the share, unless the set has
-fewer texts than LEAST.
+Sharing out. A set takes a tenth of the words; the last set takes what is left. The texts are taken in the order of
+their names, so that each set has texts from everywhere in that order. Each goes to the set that has the least words for
+its share; of several, to the first. It passes a set by if more than half of it would be beyond the share, unless the
+set has fewer texts than LEAST.
 
-Large texts. A set of one large text says little. So a text of more than a STREAMS-th of a share goes to the last set, if
-the smaller ones hold at least twice the words of the shares; if not, one of more than twice as many words, and so on.
+Large texts. A set of one large text says little. So a text of more than a STREAMS-th of a share goes to the last set,
+if the smaller ones hold at least twice the words of the shares; if not, one of more than twice as many words, and so
+on.
 
 Speakers. Texts that share a speaker, or are linked by others that do, are shared out as one text. A speaker who is in
 most texts, as the host of a programme, would link all of them. So if there are fewer than MIN_TEXTS such groups, or one
@@ -61,7 +62,7 @@ def share_out(sizes: Sequence[int], shares: Mapping[str, Fraction]) -> list[str]
     *small, last = shares
     targets = {name: shares[name] * sum(sizes) for name in small}
     limit, least = _limit(sizes, list(targets.values())), LEAST if len(sizes) >= FEW else 1
-    targets[last] = sum(size for size in sizes if size <= limit) - sum(targets.values())
+    targets[last] = sum(size for size in sizes if size <= limit) - sum(targets.values(), Fraction())
     words, texts, filled = Counter[str](), Counter[str](), {name: Fraction() for name in shares}
     found = []
     for size in sizes:

@@ -76,7 +76,8 @@ def cut_text(path: str | os.PathLike[str], folder: Path, words: int) -> list[Pat
     at the end of a line.
     """
     pieces: list[list[bytes]] = [[]]
-    found, count = [], 0
+    found: list[Path] = []
+    count = 0
 
     def write() -> None:
         found.append(folder / f"{file_name(path)}_{len(found) + 1:03d}.txt")

@@ -4,8 +4,8 @@
 
 Source: Gentle's `gentle/transcription.py` and `align.py`. A word of the case `success` has a time, `start` and `end` in
 seconds. One of the case `not-found-in-audio` has none, and is left out here, so it has no time. One of the case
-`not-found-in-transcript`, a disfluency, has a time and is not in the text. `alignedWord` is not read: it is `<unk>` for a
-word that Gentle does not know.
+`not-found-in-transcript`, a disfluency, has a time and is not in the text. `alignedWord` is not read: it is `<unk>` for
+a word that Gentle does not know.
 """
 
 import functools
@@ -31,8 +31,8 @@ def find_gentle(path: str | os.PathLike[str]) -> list[Path]:
 def index_gentle(path: str | os.PathLike[str]) -> dict[str, Callable[..., Timing]]:
     """Every JSON file by its id, the file's name without its ending, with a function that reads its timing.
 
-    Raises InputError if there is no such file, or two have the same name. The function raises InputError as `read_gentle`
-    does.
+    Raises InputError if there is no such file, or two have the same name. The function raises InputError as
+    `read_gentle` does.
     """
     files = find_gentle(path)
     if not files:
@@ -56,8 +56,8 @@ def read_gentle(path: str | os.PathLike[str], channel: str | None = None) -> Tim
         words = json.loads(raw)["words"]
         found = [_timed(word, path) for word in words if "start" in word or word.get("case") == "success"]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise InputError("not JSON of Gentle, or cut short: no object with a list of words", "align the recording again",
-                         path) from None
+        raise InputError("not JSON of Gentle, or cut short: no object with a list of words",
+                         "align the recording again", path) from None
     return Timing(sorted(found, key=lambda word: word.begin), None, path)
 
 
