@@ -43,7 +43,7 @@ tmp=$(mktemp -d "$(dirname "$place")/.$(basename "$place").XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 chmod 755 "$tmp"
 cp -R "$root/utils/templates/recipe/." "$tmp"
-cp "$root/punc/text/abbreviations.txt" "$tmp/conf/abbreviations.txt"
+cp "$PUNC_ROOT/punc/text/abbreviations.txt" "$tmp/conf/abbreviations.txt"
 case $(dirname "$place") in
   "$root/egs") path=../../path.sh ;;
   *) path=$(printf %q "$root/path.sh") ;;

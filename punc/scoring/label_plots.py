@@ -74,7 +74,7 @@ def plot_labels(sets: Mapping[str, LabelCounts], path: str | os.PathLike[str], t
         shares = 100 * counts.lengths / max(counts.lengths.sum(), 1)
         lengths.stairs(shares[1:], np.arange(1, LONGEST + 2), color=colour, linewidth=1.5, label=name)
     bars.set_ylabel("share of the slots [%]")
-    lengths.set_xlabel(f"words from one mark to the next, {LONGEST} and more at the end")
+    lengths.set_xlabel(f"words from one mark to the next ({LONGEST}: or more)")
     lengths.set_ylabel("share of the marks [%]")
     for axes in (bars, lengths):
         axes.grid(alpha=0.3)
