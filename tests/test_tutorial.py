@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-TEXTS = [f"{kind}-{number:02d}" for kind in ("news", "talk") for number in range(1, 6)]
+TEXTS = [f"{kind}-{number:02d}" for kind in ("news", "talk") for number in range(1, 5)]
 LINES = 1  # of each text
 
 pytestmark = pytest.mark.skipif(not (find_spec("pocketsphinx") and shutil.which("flite")),
@@ -29,7 +29,9 @@ def book(tmp_path_factory):
     for name in TEXTS:
         lines = (ROOT / f"egs/mini/corpus/text/{name}.txt").read_text().splitlines(keepends=True)
         (root / f"egs/mini/corpus/text/{name}.txt").write_text("".join(lines[:LINES]))
-    shrink = "for conf in egs/book/conf/*-LSTM*.conf; do echo --epochs=1 >>$conf; done\n"
+    # The texts are too short for a 4-gram.
+    shrink = ("for conf in egs/book/conf/*-LSTM*.conf; do echo --epochs=1 >>$conf; done\n"
+              "sed -i 's/^systems= .*/systems=\"T-LSTM TA-LSTM TA-LSTM-p\"/' egs/book/run.sh\n")
     script = "set -euo pipefail\n" + "".join(
         command + (shrink if "new_recipe.sh" in command else "") for command in COMMANDS)
     done = subprocess.run(["bash", "-c", script], cwd=root, capture_output=True, text=True, timeout=900,

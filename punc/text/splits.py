@@ -2,8 +2,8 @@
 
 Sharing out. A set takes a tenth of the words; the last set takes what is left. The texts are taken in the order of
 their names, so that each set has texts from everywhere in that order. Each goes to the set that has the least words for
-its share; of several, to the first. It passes a set by if more than half of it would be beyond the share, unless the
-set has fewer texts than LEAST.
+its share; of several, to the first. It passes a set by if more than half of it would be beyond the share. The first text
+of a set is always taken, and the next ones up to LEAST if the set stays within twice its share.
 
 Large texts. A set of one large text says little. So a text of more than a STREAMS-th of a share goes to the last set,
 if the smaller ones hold at least twice the words of the shares; if not, one of more than twice as many words, and so
@@ -21,7 +21,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 MIN_TEXTS = 4  # one for test, one for development, and two for training: 4-gram+DT-p splits them in two
-LEAST, FEW = 2, 8  # texts in a set at least, of FEW texts or more; of fewer it is one
+LEAST = 2  # texts in a set, if they are not too large
 STREAMS = 10  # texts that a share can hold; from ten recordings on, intervals are of recordings
 SHARES = {"test_ref": Fraction(1, 10), "dev": Fraction(1, 10), "train": Fraction(8, 10)}
 TREE_SHARES = {"tree": Fraction(1, 5), "rest": Fraction(4, 5)}  # of train
@@ -61,7 +61,7 @@ def share_out(sizes: Sequence[int], shares: Mapping[str, Fraction]) -> list[str]
     """The set of each text, given its words; the shares of all sets add up to 1."""
     *small, last = shares
     targets = {name: shares[name] * sum(sizes) for name in small}
-    limit, least = _limit(sizes, list(targets.values())), LEAST if len(sizes) >= FEW else 1
+    limit = _limit(sizes, list(targets.values()))
     targets[last] = sum(size for size in sizes if size <= limit) - sum(targets.values(), Fraction())
     words, texts, filled = Counter[str](), Counter[str](), {name: Fraction() for name in shares}
     found = []
@@ -69,12 +69,17 @@ def share_out(sizes: Sequence[int], shares: Mapping[str, Fraction]) -> list[str]
         name = last
         if size <= limit:
             name = next(name for name in sorted(shares, key=filled.__getitem__)  # sorted keeps the order of the sets
-                        if name == last or texts[name] < least or words[name] + Fraction(size, 2) <= targets[name])
+                        if name == last or _fits(size, words[name], texts[name], targets[name]))
             words[name] += size
             texts[name] += 1
             filled[name] = words[name] / targets[name] if targets[name] > 0 else Fraction(words[name])
         found.append(name)
     return found
+
+
+def _fits(size: int, words: int, texts: int, target: Fraction) -> bool:
+    """Whether a text goes into a set that has so many words and texts."""
+    return not texts or words + Fraction(size, 2) <= target or (texts < LEAST and words + size <= 2 * target)
 
 
 def _limit(sizes: Sequence[int], targets: Sequence[Fraction]) -> Fraction:
