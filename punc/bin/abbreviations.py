@@ -20,12 +20,14 @@ SHOWN = 20
 
 def options() -> OptionParser:
     parser = OptionParser("punc abbreviations [options] IN [IN …] OUT",
-                          "Learns the abbreviations of a language or a corpus from punctuated text with capitals, without "
-                          "labels, by the method of Kiss & Strunk (2006). OUT is the file for punc prepare "
-                          "--abbreviations: read it, and edit it. A million words and more give a good list.",
+                          "Learns the abbreviations of a corpus from punctuated text with capitals, by the "
+                          "method of Kiss & Strunk (2006). OUT is the file for punc prepare --abbreviations: read it, "
+                          "and edit it. A million words and more give a good list.",
                           "punc abbreviations raw/train.txt conf/abbreviations.txt")
-    parser.add_argument("--min-count", type=int, default=3, metavar="N", help="how often an abbreviation occurs at least")
-    parser.add_argument("--skip-prefix", default="", metavar="STRING", help="leave out lines that begin with STRING, as #")
+    parser.add_argument("--min-count", type=int, default=3, metavar="N",
+                        help="how often an abbreviation occurs at least")
+    parser.add_argument("--skip-prefix", default="", metavar="STRING",
+                        help="leave out lines that begin with STRING, as #")
     parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="processes")
     parser.add_argument("inputs", nargs="+", metavar="IN", help="texts")
     parser.add_argument("output", metavar="OUT", help="file to write")
@@ -51,8 +53,8 @@ def main(arguments: Sequence[str]) -> None:
     words = words_by_kind(types, contexts, args.min_count)
     about = f"Learned from {types.total:,} words by the method of Kiss & Strunk (2006): read it, and edit it"
     write_abbreviations(args.output, words, about)
-    logger.info("punc abbreviations: %s: %d abbreviations, %d words that begin sentences, %d after ordinals, of %s words",
-                args.output, *(len(words[kind]) for kind in (STARTER, BEGINS, ORDINAL)), f"{types.total:,}")
+    logger.info("punc abbreviations: %s: %d abbreviations, %d words that begin sentences, %d after ordinals, of %s "
+                "words", args.output, *(len(words[kind]) for kind in (STARTER, BEGINS, ORDINAL)), f"{types.total:,}")
     logger.info("punc abbreviations: the surest: %s", " ".join(words[STARTER][:SHOWN]) or "none")
 
 

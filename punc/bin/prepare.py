@@ -36,7 +36,7 @@ def options() -> OptionParser:
     parser.add_argument("--lowercase", type=boolean, default=True, metavar="BOOL", help="write words in lower case")
     parser.add_argument("--clitics", metavar="FILE", help="split words by these rules: n't, l', cannot can not")
     parser.add_argument("--abbreviations", metavar="FILE",
-                        help="dots of these words, of initials, ordinals and ellipses are marks only at a sentence's end")
+                        help="dots of these words, initials, ordinals and ellipses are marks at sentences' ends only")
     parser.add_argument("--remove", default="", metavar="REGEX", help="leave out text that matches, as \\(Applause\\)")
     parser.add_argument("--clean", default="", metavar="KIND,…",
                         help=f"take out what is not said, and count its words: {', '.join(KINDS)} (decoded)")

@@ -7,10 +7,11 @@ What other packages and programs use:
     not_speech    parse_kinds, ENTITIES, KEPT, KINDS, WORDS: what is not said, counted and taken out
     format        Format, PrepareOptions, format_help, format_names, load_format: the formats in formats/, found by
                     name
-    file_parts    decode: files in parts, and their bytes as text
+    file_parts    decode, file_parts, FilePart: files in parts, and their bytes as text
     prepared_parts  join_prepared: what several jobs prepared, joined
     passages      Memo: stretches of text with labels
     cutter        file_name, sorted_streams: passages to utterances
+    punkt         count_contexts, count_types, words_by_kind, Contexts, Types: abbreviations of a corpus
     prose_reader  Clitics, TextReader, legal, written, PLAIN, TOKEN_SHAPE, WORD: prose to words and labels, and back
     prose_writer  ProseWriter, QUOTE: prose for people
     characters    CharacterReader, Split, class_of, CLASSES: text without blanks between words

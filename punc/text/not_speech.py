@@ -22,7 +22,6 @@ STAMP = r"\d{1,3}:\d{2}(?::\d{2}(?:[.,]\d{1,3})?|\.\d{1,3})"  # 00:00:43, 00:00:
 UPPER = r"[^\W\d_a-z][\w.'’-]*"  # a word that begins with a capital
 END_MARKS = ".,;:?!…-–—\"”’')"
 ADDRESS = r"[^\s<>\[\]{}()\"“”]*[^\W_]/?"
-OUTSIDE_WORD = r"(?<!\w\()"
 DIGIT = re.compile(r"\d")
 MOST_HEADING_WORDS = 10
 
@@ -47,14 +46,13 @@ def found_by(mark: str, pattern: str, probe: str = "") -> tuple[Callable[[str], 
     return lambda text: mark in text and (not test or test.search(text) is not None), re.compile(pattern)
 
 
-def in_brackets(*pairs: str) -> Kind:
-    """What stands in brackets. A round bracket within a word is not one: `member(s)`."""
-    return Kind(tuple(found_by(begin, rf"\{begin}{OUTSIDE_WORD if begin == '(' else ''}[^\{begin}\{end}]{{0,200}}\{end}")
-                      for begin, end in pairs))
+def in_brackets(*pairs: tuple[str, str], condition: str = "") -> Kind:
+    """What stands in pairs of brackets; `condition`: of the first one, after it."""
+    return Kind(tuple(found_by(begin, rf"\{begin}{condition}[^\{begin}\{end}]{{0,200}}\{end}") for begin, end in pairs))
 
 
 def is_heading(match: re.Match[str]) -> bool:
-    """Whether a line is a heading by its form: a prefix, capitals only, or alone between empty lines with no end mark."""
+    """Whether a line is a heading: by a prefix, capitals only, or standing alone with no end mark."""
     line = match[0].strip()
     if line[:1] in ("#", "="):
         return True
@@ -63,7 +61,7 @@ def is_heading(match: re.Match[str]) -> bool:
         return False
     if sum(map(str.isupper, line)) == sum(map(str.isalpha, line)) > 2:
         return line[-1] not in END_MARKS or len(words) > 1
-    return match.lastgroup == "alone" and line[-1] not in END_MARKS and not line[0].islower()
+    return match.lastgroup == "alone" and line[-1] not in END_MARKS and line[0].isupper()
 
 
 # In the order in which they are taken out: a decoded entity can be a tag, and a time in brackets stands before a name.
@@ -72,19 +70,19 @@ KINDS: dict[str, Kind] = {
     "tags": Kind((found_by("<", r"</?[A-Za-z!][^<>\n]{0,200}>"),)),
     "urls": Kind((found_by("://", rf"\b[A-Za-z]{{2,6}}://{ADDRESS}"), found_by("www.", rf"www\.{ADDRESS}")),
                  lambda text: re.split(r"(?<=[^/:])/", text)[0]),
-    "square-brackets": in_brackets("[]", "［］", "【】"),
-    "curly-brackets": in_brackets("{}"),
-    "round-brackets": in_brackets("()", "（）"),
+    "square-brackets": in_brackets(("[", "]"), ("［", "］"), ("【", "】")),
+    "curly-brackets": in_brackets(("{", "}")),
+    "round-brackets": in_brackets(("(", ")"), ("（", "）"), condition=r"(?<!\w\()"),  # not `member(s)`
     "stars": Kind((found_by("*", r"\*(?<![\w*]\*)(?![*\s])[^*\n]{1,80}(?<!\s)\*(?![\w*])"),)),
     "timestamps": Kind((
-        found_by(":", rf"(?:(?<=\n)\d{{1,6}}[ \t]*\n)?(?<![^\s(\[]){STAMP}(?:\s*(?:-->|[-–])\s*{STAMP})?(?![^\s)\].,;:!?-])",
-                 probe=r":\d\d[:.]\d"),
+        found_by(":", rf"(?:(?<=\n)\d{{1,6}}[ \t]*\n)?(?<![^\s(\[]){STAMP}(?:\s*(?:-->|[-–])\s*{STAMP})?"
+                      r"(?![^\s)\].,;:!?-])", probe=r":\d\d[:.]\d"),
         found_by(":", r"\n[ \t]*\d{2,3}:\d{2}(?=\s|$)"))),
     "speaker-labels": Kind((found_by(
         ":", rf"\n[ \t]*(?:>>[ \t]*)?[*_]{{0,2}}{UPPER}(?:[ \t]+(?:{UPPER}|\d+)){{0,3}}[ \t]*"
              r"(?::[*_]{0,2}|[*_]{1,2}:)(?=\s|$)"),), lambda text: text.strip(" \t\n>*_")),
     "headings": Kind((found_by(
-        "\n", r"\n(?:[ \t]*[#=][^\n]*(?=\n|$)|(?P<alone>(?<=\n\n)[^\n]{1,80}(?=\n\n|\n?$))|[^\na-z]{4,80}(?=\n|$))"),),
+        "\n", r"\n(?:[ \t]*[#=][^\n]*(?=\n|$)|(?P<alone>(?<=\n\n)[^\n]{1,80}(?=\n\n))|[^\na-z]{4,80}(?=\n|$))"),),
         sure=is_heading),
 }
 

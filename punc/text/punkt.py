@@ -1,17 +1,17 @@
-"""The abbreviations of a corpus, found without labels (Kiss & Strunk 2006, Unsupervised multilingual sentence boundary
-detection, Computational Linguistics 32(4): the system Punkt).
+"""The abbreviations of a corpus, found without labels by the method of Kiss & Strunk (2006), which NLTK has as Punkt
+("Unsupervised multilingual sentence boundary detection", Computational Linguistics 32(4)).
 
-A word w is an abbreviation if it is bound to its dot, short, and has dots inside. Of its tokens, C(w, •) have a dot behind
-and C(w, ¬•) have none; N tokens have C(•) dots. The log-likelihood ratio of the hypotheses that w has a dot by chance,
-P(•|w) = C(•)/N, or nearly always, P(•|w) = 0.99, is scaled:
+A word w is an abbreviation if it is bound to its dot, short, and has dots inside. Of its tokens, C(w, •) have a dot
+behind and C(w, ¬•) have none; N tokens have C(•) dots. The log-likelihood ratio of the hypotheses that w has a dot by
+chance, P(•|w) = C(•)/N, and nearly always, P(•|w) = 0.99, is scaled:
 
     S(w) = log λ · e^-length(w) · (dots inside + 1) · length(w)^-C(w, ¬•)      abbreviation: S(w) ≥ 0.3
 
-where length counts no dots. Then sentences end at the dots of other words, and at ! and ?. With Dunning's log-likelihood
-ratio of two events, a word begins sentences if it follows an end more often than by chance (≥ 30), and belongs to ordinals
-if it follows a number and its dot more often than by chance (≥ 7.88) and does not begin sentences. A word also begins
-sentences if it occurs in small letters, and with a capital at their beginnings only (the orthographic heuristic of the
-second stage).
+where length counts no dots. Then sentences end at the dots of other words, and at ! and ?. By Dunning's log-likelihood
+ratio, a word begins sentences if it follows an end more often than by chance (≥ 30), and belongs to ordinals if it
+follows a number and its dot more often than by chance (≥ 7.88) and begins no sentences. A word also begins sentences
+if it occurs in small letters, and with a capital only at their beginnings (the orthographic heuristic of the second
+stage).
 
 Not as in the paper: an abbreviation, and a word of the orthographic heuristic, occurs `min_count` times; rare
 abbreviations and collocations of initials are not looked for. Memory grows with the number of different words.
@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from punc.text.abbreviations import BEGINS, ORDINAL, STARTER, WORD
 
-ABBREVIATION, BEGINNING, COLLOCATION = 0.3, 30.0, 7.88  # least scores (section "Parameters" of the paper)
+ABBREVIATION, BEGINNING, COLLOCATION = 0.3, 30.0, 7.88  # least scores, those of the paper
 TOKEN = re.compile(r"[^\w]*(.*\w)(\.(?!\.))?(.*)", re.DOTALL)
 ELLIPSIS = re.compile(r"\.\.|…")
 ENDS = re.compile(r"[!?]")
@@ -34,9 +34,9 @@ NUMBER = "##number##"
 
 
 class Token(NamedTuple):
-    """A token: its word in lower case (NUMBER for all numbers), whether it has a dot, an end mark, an ellipsis, a capital.
+    """A token: its word in lower case, and whether it has a dot, an end mark, an ellipsis, a capital.
 
-    A token without letters and digits has no word.
+    The word of all numbers is NUMBER. A token without letters and digits has none.
     """
 
     word: str
@@ -151,8 +151,8 @@ def words_by_kind(types: Types, contexts: Contexts, min_count: int = 3) -> dict[
     first = contexts.first
     begins = {word for word, count in first.items() if word != NUMBER and is_bound(
         contexts.ends, types.count(word), count, types.total, BEGINNING)}
-    ordinals = [word for word, count in contexts.numbered.most_common() if count > 1 and word not in begins and is_bound(
-        types.count(NUMBER), types.count(word), count, types.total, COLLOCATION)]
+    ordinals = [word for word, count in contexts.numbered.most_common() if count > 1 and word not in begins
+                and is_bound(types.count(NUMBER), types.count(word), count, types.total, COLLOCATION)]
     begins |= {word for word, count in contexts.capital_first.items()
                if count >= min_count and contexts.small[word] and not contexts.capital_inside[word]}
     letters = [word for word, score in types.scores.items() if len(word) == 1 and score < ABBREVIATION]
