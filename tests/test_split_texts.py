@@ -100,8 +100,11 @@ def test_split_texts_edited_lists_are_kept_and_counted_again(split_texts, corpus
         split_texts.main(["texts", "split"])
     for name in ("tree", "rest"):
         os.remove(f"split/{name}")
+    Path("texts/new.txt").write_text("One more.\n")
     split_texts.main(["texts", "split"])
-    assert "dev              3          300   15.0%\n" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert "dev              3          300   15.0%\n" in err
+    assert err.endswith("\n1 texts are in no set: 'new'\n")
     assert lists()["tree"] == ["t03.txt", "t08.txt", "t15.txt"]
     assert sorted(lists()["tree"] + lists()["rest"]) == lists()["train"]
 

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-TEXTS = [f"{kind}-{number:02d}" for kind in ("news", "talk") for number in range(1, 5)]
+TEXTS = [f"{kind}-{number:02d}" for kind in ("news", "talk") for number in range(1, 4)]
 LINES = 1  # of each text
 
 pytestmark = pytest.mark.skipif(not (find_spec("pocketsphinx") and shutil.which("flite")),
@@ -31,7 +31,7 @@ def book(tmp_path_factory):
         (root / f"egs/mini/corpus/text/{name}.txt").write_text("".join(lines[:LINES]))
     # The texts are too short for a 4-gram.
     shrink = ("for conf in egs/book/conf/*-LSTM*.conf; do echo --epochs=1 >>$conf; done\n"
-              "sed -i 's/^systems= .*/systems=\"T-LSTM TA-LSTM TA-LSTM-p\"/' egs/book/run.sh\n")
+              "sed -i 's/^systems= .*/systems=\"TA-LSTM TA-LSTM-p\"/; s/^nj=2/nj=1/' egs/book/run.sh\n")
     script = "set -euo pipefail\n" + "".join(
         command + (shrink if "new_recipe.sh" in command else "") for command in COMMANDS)
     done = subprocess.run(["bash", "-c", script], cwd=root, capture_output=True, text=True, timeout=900,
@@ -45,7 +45,7 @@ def test_tutorial_commands_make_results(book):
     results = (root / "egs/book/exp/RESULTS.md").read_text()
     assert results.startswith("# book\n")
     systems = re.findall(r"^\| (\S+) \|", results, re.MULTILINE)
-    assert {"TA-LSTM-p", "TA-LSTM", "T-LSTM"} <= {*systems}
+    assert {"TA-LSTM-p", "TA-LSTM"} <= {*systems}
     assert "| TA-LSTM-p | TA-LSTM | PERIOD.F1 |" in (root / "egs/book/exp/results/test_ref.md").read_text()
     for path in ("results/pauses.png", "results/labels.png", "report.html"):
         assert (root / "egs/book/exp" / path).exists()

@@ -20,7 +20,7 @@ from pathlib import Path
 from check_texts import some, texts
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_dir, atomic_file, is_unfinished, open_input
+from punc.base.files import atomic_dir, atomic_file, decode_line, is_unfinished, open_input
 from punc.base.options import OptionParser
 from punc.bin.script import run_script
 from punc.text.cutter import file_name, sorted_streams
@@ -29,6 +29,7 @@ from punc.text.splits import MIN_TEXTS, SHARES, TREE_SHARES, split_texts, split_
 from punc.text.survey import Survey, cut_text, read_speakers, survey
 
 PIECES = 40  # into which texts are cut, if there are too few
+CUT = "text"  # where they are
 LONG = 5  # words of a sentence that is hardly in two texts by chance
 WIDTH = 70  # characters of a sentence that are shown
 HELD_OUT = [name for name in SHARES if name != "train"]
@@ -68,6 +69,9 @@ def main(arguments: Sequence[str]) -> None:
         with atomic_file(split / "counts") as file:
             file.writelines(f"{line}\n" for line in report(sets, found, args.nj))
     print((split / "counts").read_text(encoding="utf-8"), end="", file=sys.stderr)
+    listed = {file_name(path) for name in SHARES for path in sets[name]}
+    if not (split / CUT).exists() and (unused := texts(Path(args.folder), 1).keys() - listed):
+        print(f"{len(unused)} texts are in no set: {some(unused)}", file=sys.stderr)
 
 
 def make(args: Namespace, split: Path) -> None:
@@ -99,15 +103,15 @@ def tmp_path(tmp: Path, split: Path) -> Callable[[Path], Path]:
 def cut(files: Mapping[str, Path], tmp: Path, split: Path, nj: int) -> dict[str, Path]:
     """Cut texts into pieces, by name. Raises InputError if they cannot be cut into enough."""
     words = sum(survey(files.values(), "", nj).words.values())
-    (tmp / "text").mkdir()
-    pieces = [piece for path in files.values() for piece in cut_text(path, tmp / "text", -(-words // PIECES))]
+    (tmp / CUT).mkdir()
+    pieces = [piece for path in files.values() for piece in cut_text(path, tmp / CUT, -(-words // PIECES))]
     if len(pieces) < MIN_TEXTS:
         raise InputError(f"{len(files)} files *.txt, which can be cut into {len(pieces)} at their lines",
                          f"give at least {MIN_TEXTS} texts, or texts with a paragraph a line",
                          next(iter(files.values())).parent)
     print(f"{len(files)} texts: too few, so they are cut into {len(pieces)}, which share speakers and topics",
           file=sys.stderr)
-    names = {file_name(piece): split / "text" / piece.name for piece in pieces}
+    names = {file_name(piece): split / CUT / piece.name for piece in pieces}
     return {name: names[name] for name in sorted_streams(names)}
 
 
@@ -162,7 +166,8 @@ def read_list(path: Path) -> list[Path]:
     """The texts of a list. Raises InputError for a line that is no file."""
     found = []
     with open_input(path, f"write it, or remove {path.parent}; it is made again") as file:
-        for number, line in enumerate(file.read().decode().splitlines(), 1):
+        for number, raw in enumerate(file, 1):
+            line = decode_line(raw, path, number)
             if not Path(line).is_file():
                 raise InputError(f"no such file: '{line}'", "write the path of one text a line", path, number)
             found.append(Path(line))

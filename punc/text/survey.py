@@ -4,6 +4,7 @@ A line that begins with `#`, as `#speaker NAME` or `#doc NAME`, has no words.
 """
 
 import os
+import re
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,9 @@ from punc.base.parallel import map_ordered
 from punc.data.tables import fields, read_table
 from punc.text.cutter import file_name
 from punc.text.file_parts import FilePart, file_parts
+
+
+PIECE = re.compile(r"_\d{3,}$")  # the end of a piece's name
 
 
 class Survey(NamedTuple):
@@ -51,10 +55,12 @@ def _part(part: FilePart, prefix: str) -> tuple[str, int, set[str]]:
 def read_speakers(path: str | os.PathLike[str], names: Iterable[str]) -> dict[str, set[str]]:
     """The speakers of texts by a table of lines `TEXT SPEAKER …` or, as Kaldi's utt2spk, `UTTERANCE SPEAKER`.
 
-    An utterance is one of the text whose name it begins with, before a `-` or `_`; of several such texts, the longest.
-    Raises InputError for a line without a speaker, and if no line is of a text.
+    An utterance is one of the text whose name it begins with, before a `-` or `_`; of several such texts, the longest. A
+    piece of a text (`cut_text`) has the speakers of the whole one. Raises InputError for a line without a speaker, and if
+    no line is of a text.
     """
-    found: dict[str, set[str]] = {name: set() for name in names}
+    whole = {name: PIECE.sub("", name) for name in names}
+    found: dict[str, set[str]] = {name: set() for name in [*whole, *whole.values()]}
     for row in read_table(path, sort=False):
         speakers = fields(row.value)
         if not speakers:
@@ -66,7 +72,7 @@ def read_speakers(path: str | os.PathLike[str], names: Iterable[str]) -> dict[st
             found[key].update(speakers)
     if found and not any(found.values()):
         raise InputError("no line is of a text", f"write: TEXT SPEAKER, as '{next(iter(found))} anna'", path)
-    return found
+    return {name: found[name] | found[of] for name, of in whole.items()}
 
 
 def cut_text(path: str | os.PathLike[str], folder: Path, words: int) -> list[Path]:
