@@ -24,5 +24,6 @@ What other packages and programs use:
                    directory
     texts          ENGLISH, score_texts, text_reader: plain texts against each other
     text_files     Side, count_texts, pair, read_side: text files and data directories against each other
+    label_plots    count_labels, describe, plot_labels: pictures of labels, for texts without pauses, too
     plots          available, plot_pauses, plot_posteriors, posteriors, slots: pictures of pauses
 """
