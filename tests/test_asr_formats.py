@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from punc.asr.document import Source, write_document
 from punc.asr.read import format_modules
+from punc.base.errors import InputError
 
 ROWS = st.lists(st.lists(st.tuples(st.text("abcéßIŁ'&\"", min_size=1, max_size=4), st.integers(0, 40),
                                    st.integers(1, 40)), min_size=1, max_size=4), min_size=1, max_size=4)
@@ -248,6 +249,17 @@ def test_stm_labels_comments_and_segments_not_to_be_scored():
     found = document(text)
     assert (found.pieces, found.streams.tolist()) == (["three", "four", "<unk>", "one"], [0, 0, 1, 1])
     assert written(found, ["Three", "four.", "<unk>", "one"]).decode() == text.replace("three four", "Three four.")
+
+
+@pytest.mark.parametrize(("size", "new"), [("1\n0", "²\n0"), ("words\"\n0", "words\"\n=0"),
+                                          ("1\n0", "9" * 5000 + "\n0")])
+def test_textgrid_broken_head_of_a_tier(size, new):
+    """The words of the tier would be left out, and those of another one read."""
+    one = 'File type = "ooTextFile"\nObject class = "TextGrid"\n\n0\n1\n<exists>\n2\n"IntervalTier"\n"phones"\n' \
+        '0\n1\n1\n0\n1\n"p"\n"IntervalTier"\n"words"\n0\n1\n1\n0\n1\n"a"\n'
+    assert document(one).pieces == ["a"]
+    with pytest.raises(InputError, match=r"^file:1: a tier without a name, times or size; "):
+        document(new.join(one.rsplit(size, 1)))
 
 
 def test_textgrid_long_form_of_several_speakers():
