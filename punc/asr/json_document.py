@@ -27,13 +27,13 @@ def read_json(source: Source, name: str, keys: Keys) -> Document:
         listed = {number for number, count in found.words.counts if count}
         bare = [i for i in own if i not in listed]
         document = _merged(_of_words(source, name, found.words, found), _of_texts(source, name, found, bare))
-        texts = [found.segments[i].text for i in own if i in listed]
+        texts = [span for i in own if i in listed and (span := found.segments[i].text)]
         return document._replace(copies=_copies(source, document, [texts, found.texts], [found.copied]))
     document = _of_texts(source, name, found, own)
     if len(found.copied):  # a list beside the segments, with times; if it has all their words
         listed_words = _of_words(source, name, found.copied, found)
         if not {*map(folded, document.pieces)} - {*map(folded, listed_words.pieces)}:
-            texts = [found.segments[i].text for i in own]
+            texts = [span for i in own if (span := found.segments[i].text)]
             return listed_words._replace(copies=_copies(source, listed_words, [texts, found.texts], []))
     return document._replace(copies=_copies(source, document, [found.texts] if own else [], [found.copied]))
 
@@ -68,7 +68,7 @@ def _of_words(source: Source, name: str, words: WordList, found: JsonWords) -> D
 
 def _of_texts(source: Source, name: str, found: JsonWords, numbers: Sequence[int]) -> Document:
     """A document whose pieces are the words of the texts of some segments, or of a text without segments."""
-    spans = [(found.segments[i].text, found.segments[i]) for i in numbers]
+    spans = [(span, found.segments[i]) for i in numbers if (span := found.segments[i].text)]
     if not len(found.words) and not spans:
         numbers, spans = range(len(found.texts)), [(text, JsonSegment(None, None, None, text)) for text in found.texts]
     starts, stops, joined, ranges = _words_of(source.data, [span for span, _ in spans]) if spans else no_words()
