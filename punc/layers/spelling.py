@@ -61,6 +61,8 @@ class Spelling(nn.Module):
     def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
         self._kept = self._all = None
         super()._load_from_state_dict(*args, **kwargs)
+        if self.table.numel() and (self.table.min() < 0 or self.table.max() >= len(self.embedding.weight)):
+            raise ValueError("spellings with characters that the model does not have")
 
     def forward(self, words: Tensor) -> Tensor:
         """Words of any shape (…) → vectors (…, size). Each different word is read once."""
