@@ -260,6 +260,14 @@ def test_textgrid_broken_head_of_a_tier(size, new):
     assert document(one).pieces == ["a"]
     with pytest.raises(InputError, match=r"^file:1: a tier without a name, times or size; "):
         document(new.join(one.rsplit(size, 1)))
+    with pytest.raises(InputError, match=r"^file:1: a tier without a name, times or size; "):
+        document(one.replace('"IntervalTier"\n"words"\n0', ';; "IntervalTier"\n"words"\nx'))
+
+
+def test_ctm_channel_of_a_blank_that_is_a_letter():
+    """Blanks beyond ASCII separate no columns."""
+    found = document("r1 \u3000 0 1 a\nr1\u3000 1 0 1 b\n")
+    assert (found.recordings, found.pieces) == (["r1", "r1\u3000"], ["a", "b"])
 
 
 def test_textgrid_long_form_of_several_speakers():

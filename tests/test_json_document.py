@@ -89,3 +89,8 @@ def test_words_that_no_text_file_can_hold():
 def test_number_of_thousands_of_digits():
     with pytest.raises(InputError, match=r"^file: a number of thousands of digits; "):
         document('{"segments": [{"start": ' + "9" * 5000 + ', "text": "a"}]}')
+
+
+def test_broken_escape_in_a_text_beside_segments():
+    with pytest.raises(InputError, match=r"^file:1: not JSON at byte "):
+        document(r'{"text": "\u00e+1 a", "segments": [{"text": "\u00e9 a"}]}')

@@ -17,7 +17,7 @@ MOST = 99_999_999  # the highest number of a stream or utterance
 def padded(number: int) -> str:
     """A number in names, with zeros so that C order is that of numbers. Raises InputError if it has too many digits."""
     if number > MOST:
-        raise InputError(f"more than {MOST:,} texts or utterances to number", "prepare them as several data directories")
+        raise InputError(f"more than {MOST:,} texts or utterances to number", "prepare several data directories")
     return f"{number:08d}"
 
 
