@@ -98,7 +98,7 @@ def test_stream_name_is_fit_for_ids(name):
 def test_numbers_of_more_than_eight_digits(monkeypatch):
     """The names would not be in the order of the texts."""
     monkeypatch.setattr("punc.text.cutter.MOST", 2)
-    with pytest.raises(InputError, match="^more than 2 texts or utterances to number; prepare several"):
+    with pytest.raises(InputError, match=r"^more than 2 texts or utterances to number; prepare several"):
         cut([Passage("a", "O", stream="x")] * 3)
     with pytest.raises(InputError, match="more than 2"):
         _renumber(b"00000001 a\n", "", 2)
