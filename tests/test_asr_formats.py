@@ -298,6 +298,12 @@ def test_srt_markup_speakers_and_dashes():
     np.testing.assert_array_equal(found.begins[[0, 2, 5]], [1.0, np.nan, 3.0])
 
 
+def test_webvtt_tag_that_is_not_closed():
+    """It would go on to the arrow of the next cue, and take all words with it."""
+    found = document("WEBVTT\n\n00:01.000 --> 00:02.000\n<v Ann yes\nno\n\n00:03.000 --> 00:04.000\n<v Ann>you\n")
+    assert found.pieces == ["<v", "Ann", "yes", "no", "you"]
+
+
 def test_webvtt_voices_timestamps_and_entities():
     """The examples of the standard, section 1.1 and 4.2.2."""
     text = ("WEBVTT - a title\n\nSTYLE\n::cue { color: red }\n\nintro\n00:16.500 --> 00:18.500\n"
