@@ -35,7 +35,7 @@ from punc.models.base import Model, NeuralModel, build, load
 from punc.runtime.archive import read_arrays
 from punc.runtime.model import WEIGHTS, load_packed
 from punc.runtime.shipped import CASING, SPEC, is_packed
-from punc.tokens.tokenizer import CLITICS
+from punc.tokens.tokenizer import TOKENIZER_FILES
 from punc.tokens.vocabulary import END
 
 logger = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ def export(directory: Path, out: Path) -> None:
     model = neural_model(directory)
     if any((out / name).is_file() for name in ("final.pt", SPEC)):
         raise InputError("OUT-DIR has a model of punc", "name another OUT-DIR; that model would be lost", out)
-    with atomic_dir(out, FILE, [CASING, "labels.txt", "vocab", "token_type", "pieces.model", CLITICS]) as tmp:
+    with atomic_dir(out, FILE, [CASING, "labels.txt", *TOKENIZER_FILES]) as tmp:
         graph = Graph(model)
         inputs = graph.example(2, 3)
         graph(*inputs)  # what is computed once becomes a constant

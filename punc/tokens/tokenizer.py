@@ -6,6 +6,7 @@ It is one file in punc/tokens/tokenizers; nothing is registered. A store or a mo
     vocab          one token a line
     token_type     the tokenizer's name; missing if that is `word`
     pieces.model   only for subwords: the model that cuts words into pieces
+    tokenizer.json only for the pieces of an encoder: its own tokenizer
     clitics        the rules by which the words of the training text were split (`text.prose_reader.Clitics`), if any
 """
 
@@ -33,6 +34,7 @@ from punc.tokens.word_counts import read_word_counts, write_word_counts
 
 CACHED = 1 << 13  # words whose tokens a `word_encoder` remembers
 CLITICS = "clitics"  # the file of a directory with the rules that split words
+TOKENIZER_FILES = ("vocab", "token_type", "pieces.model", "tokenizer.json", CLITICS)  # those of all tokenizers
 DEFAULT = "word"  # the token type of a directory without a file token_type
 
 

@@ -1,6 +1,7 @@
 """The batches of an epoch of training, in order, each at its learning rate, and this rank's share of each."""
 
 import logging
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -120,10 +121,17 @@ def count_slots(data: StoreSet) -> int:
     return max(sum(int(np.count_nonzero(block >= 0)) for block in blocks), 1)
 
 
-def at_rates(batches: Iterator[Batch], updates: Optimizer, rate: float, fall: float, slots: float) -> Iterator[Batch]:
-    """The batches of an epoch of `slots` slots, during which the learning rate falls from `rate` by `fall`."""
+def at_rates(batches: Iterator[Batch], updates: Optimizer, rate: float, fall: float, slots: float,
+             risen: float = math.inf, rise: float = 0.0) -> Iterator[Batch]:
+    """The batches of an epoch of `slots` slots, during which the learning rate falls from `rate` by `fall`.
+
+    risen   the share of the warm-up that is done before the epoch
+    rise    the share of the warm-up that an epoch is
+    """
     done = 0
     for batch in batches:
-        updates.set_learning_rate(rate - fall * done / slots)
+        own = slots_of(batch)
+        warm = min(1.0, risen + rise * (done + own) / slots)
+        updates.set_learning_rate(warm * (rate - fall * done / slots))
         yield batch
-        done += slots_of(batch)
+        done += own

@@ -46,6 +46,7 @@ class TrainingOptions:
     parts            epochs that one reading of the training set takes: an epoch reads one part of its chunks, at random
     initial_model    directory of a trained model whose weights are the initial ones, if it has the same sizes
     schedule         of the learning rate; halving: by the dev loss; linear: to 0 over all epochs
+    warmup           epochs, such as 0.1, during which the learning rate rises from 0
     min_improvement  halving: relative fall of the dev loss below which the rate is halved
     seed             of the initial weights and the order of batches
     threads          of PyTorch; another number gives slightly other weights; 0: one for each core
@@ -71,6 +72,7 @@ class TrainingOptions:
     parts: int = 1
     initial_model: str = ""
     schedule: str = "halving"
+    warmup: float = 0.0
     min_improvement: float = 0.003
     seed: int = 1
     threads: int = 1
@@ -82,8 +84,8 @@ class TrainingOptions:
             check_choice(choices, **{kebab(name): getattr(self, name)})
         for name in ("batch_size", "bptt", "chunk_size", "epochs", "parts"):
             check_at_least(1, **{kebab(name): getattr(self, name)})
-        for name in ("context", "learning_rate", "epsilon", "weight_decay", "max_grad_norm", "min_improvement",
-                     "threads"):
+        for name in ("context", "learning_rate", "epsilon", "weight_decay", "max_grad_norm", "warmup",
+                     "min_improvement", "threads"):
             check_at_least(0, **{kebab(name): getattr(self, name)})
         check_device(self.device)
 
