@@ -21,7 +21,7 @@ def log_posteriors(model: Model, data: StoreSet, chunk_size: int = CHUNK_SIZE, c
     """The log-posterior of each label in each slot, float32 (N, L), for all streams of `data`.
 
     chunk_size  tokens of a stream decoded in one go; 0: the whole stream
-    context     tokens read before each chunk (and after it, by a model that reads both ways); None: as the model says
+    context     tokens read before each chunk (and after it, by a model that reads both ways); None: that of its tokenizer
     batch_size  chunks decoded together; changes the speed, not the labels
 
     A model that is not trained by gradient reads whole streams, so these three do not apply to it.
@@ -61,7 +61,7 @@ def decode(model: Model, data: StoreSet, scale: np.ndarray | None = None, *, vit
 def _logits(model: Model, data: StoreSet, chunk_size: int, context: int | None,
             batch_size: int) -> Iterator[tuple[Batch, torch.Tensor, Callable[[np.ndarray, torch.Tensor], None]]]:
     """Each batch with its logits (B, T, L), and a function that writes values (B, T, …) to their slots in (N, …)."""
-    context = model.context if context is None else context
+    context = model.tokenizer.context if context is None else context
     chunks = cut(data.offsets, model.lookahead, chunk_size or UNCUT, context)
     for group in by_length(chunks, batch_size):
         kept = [a[group].tolist() for a in chunks]

@@ -1,7 +1,8 @@
 """Long texts as overlapping windows, for layers that read a limited number of tokens at once.
 
-A window begins `size` − 2 `overlap` tokens after the one before it. A token's output is that of the window in which it
-is at least `overlap` tokens from either end, if the text goes on there.
+A window begins `size` − 2 `overlap` tokens after the one before it, and the last one ends with the text. A token's
+output is that of the window in which it is at least `overlap` tokens from either end, if the text goes on there. So a
+text's windows do not depend on the other texts of its batch.
 """
 
 from collections.abc import Callable
@@ -11,6 +12,8 @@ from torch import Tensor
 
 from punc.tokens.vocabulary import END
 
+AT_ONCE = 32  # windows that are read together: memory does not grow with the text, and more are not faster
+
 
 def in_windows(read: Callable[[Tensor, Tensor | None], Tensor], tokens: Tensor, more: Tensor | None, size: int,
                overlap: int) -> Tensor:
@@ -18,20 +21,20 @@ def in_windows(read: Callable[[Tensor, Tensor | None], Tensor], tokens: Tensor, 
 
     read   maps tokens (N, size) and values (N, size, …) or None to outputs (N, size, D)
     """
-    rows, length = tokens.shape
-    if length <= size:
+    rows, width = tokens.shape
+    if width <= size:
         return read(tokens, more)
     step = size - 2 * overlap
-    count = -(-(length - 2 * overlap) // step)
-    starts = (torch.arange(count, device=tokens.device) * step).clamp_max(length - size)  # (W,)
-    places = starts.unsqueeze(1) + torch.arange(size, device=tokens.device)  # (W, size)
-    windows = tokens[:, places].flatten(0, 1)  # (B W, size)
-    used = (windows[:, 0] != END).nonzero().squeeze(1)  # a short row fills few
-    values = None if more is None else more[:, places].flatten(0, 1)[used]
-    outputs = read(windows[used], values)
-    slots = torch.arange(length, device=tokens.device)
-    owner = ((slots - overlap).div(step, rounding_mode="floor")).clamp(0, count - 1)  # (T,)
-    index = torch.full((rows * count,), 0, device=tokens.device)
-    index[used] = torch.arange(len(used), device=tokens.device)
-    row = index.view(rows, count)[:, owner]  # (B, T)
-    return outputs[row, (slots - starts[owner]).expand(rows, -1)]
+    lengths = (tokens != END).sum(1, keepdim=True)  # (B, 1)
+    counts = (lengths - 2 * overlap + step - 1).div(step, rounding_mode="floor").clamp_min(1)  # (B, 1), windows
+    number = torch.arange(int(counts.max()), device=tokens.device).unsqueeze(0)  # (1, W)
+    starts = torch.minimum(number * step, (lengths - size).clamp_min(0))  # (B, W)
+    used = number < counts
+    row = torch.arange(rows, device=tokens.device).unsqueeze(1).expand_as(used)[used]  # (N,)
+    places = starts[used].unsqueeze(1) + torch.arange(size, device=tokens.device)  # (N, size)
+    outputs = torch.cat([read(tokens[some, at], None if more is None else more[some, at]) for some, at in
+                         zip(row.unsqueeze(1).split(AT_ONCE), places.split(AT_ONCE))])  # (N, size, D)
+    slots = torch.arange(width, device=tokens.device).unsqueeze(0)  # (1, T)
+    owner = (slots - overlap).div(step, rounding_mode="floor").clamp_min(0).minimum(counts - 1)  # (B, T)
+    first = (counts.cumsum(0) - counts)  # (B, 1), the row's first window
+    return outputs[first + owner, (slots - starts.gather(1, owner)).clamp_max(size - 1)]

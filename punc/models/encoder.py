@@ -13,6 +13,7 @@ Texts longer than `window` are read in overlapping windows (layers.overlapping).
 rates: Howard & Ruder 2018, "Universal Language Model Fine-tuning", section 3.2.
 """
 
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -45,7 +46,6 @@ class Model(NeuralModel):
     """
 
     token_types = ("encoder",)
-    context = 32
 
     def __init__(self, vocab: int, labels: int, encoder: str | dict[str, Any] = "", next_piece: bool = False,
                  window: int = 256, overlap: int = 16, dropout: float = 0.1, attention_dropout: float = 0.1,
@@ -53,10 +53,10 @@ class Model(NeuralModel):
         super().__init__()
         check_probability(dropout=dropout, attention_dropout=attention_dropout)
         check_at_least(0, window=window, overlap=overlap, frozen_layers=frozen_layers, layer_decay=layer_decay)
-        if not encoder:
-            raise InputError("encoder=", "name the directory of an encoder")
         self.own_vocabulary: Vocabulary | None = None  # of the directory
         if isinstance(encoder, str):
+            if not encoder or not Path(encoder).is_dir():
+                raise InputError(f"encoder={encoder} is not a directory", "name the directory of an encoder")
             tokenizer = EncoderTokenizer.read(encoder)
             self.own_vocabulary, start, end = tokenizer.vocabulary, tokenizer.start, tokenizer.end
         else:
@@ -90,13 +90,13 @@ class Model(NeuralModel):
         return self.layer_decay ** below
 
     def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        hidden = self.dropout(self.hidden(tokens, pauses))
-        if self.next_piece:
-            hidden = torch.cat([hidden, nn.functional.pad(hidden[:, 1:], (0, 0, 0, 1))], dim=2)
-        logits = self.output(hidden)  # (B, T, L)
+        logits = self.output(self.dropout(self.features(tokens, pauses)))  # (B, T, L)
         return (logits + self.pause_output(pauses, tokens) if self.pause_output else logits), ()
 
-    def hidden(self, tokens: Tensor, pauses: Tensor | None) -> Tensor:
-        """The encoder's vectors (B, T, size)."""
+    def features(self, tokens: Tensor, pauses: Tensor | None) -> Tensor:
+        """The input of the output layer (B, T, H), which a second stage reads too."""
         more = self.pause_input(pauses, tokens) if self.pause_input else None
-        return in_windows(self.encoder, tokens, more, self.size, self.overlap)
+        hidden = in_windows(self.encoder, tokens, more, self.size, self.overlap)
+        if self.next_piece:
+            hidden = torch.cat([hidden, nn.functional.pad(hidden[:, 1:], (0, 0, 0, 1))], dim=2)
+        return hidden

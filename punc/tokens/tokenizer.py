@@ -58,6 +58,7 @@ class Tokenizer(ABC):
     meaning        what a token is, for `--help`
     vocab_size     default of `--vocab-size`
     ends_with_end  whether the last token of a stream is END; if not, readers of a stream append END
+    context        tokens that decoding reads around a part of a long stream, unless it is told another number
     summary        how `punc make-store` reports a set, a format of {words}, {tokens}, {streams}, {lost}, {percent}
     vocabulary     the tokens
     clitics        the rules by which the words of the training text were split; None: they were not
@@ -67,6 +68,7 @@ class Tokenizer(ABC):
     meaning: ClassVar[str]
     vocab_size: ClassVar[int] = 100000
     ends_with_end: ClassVar[bool] = False
+    context: ClassVar[int] = 256
     summary: ClassVar[str] = "{words} words in {streams} streams, {percent:.2f} % unknown"
     vocabulary: Vocabulary
     clitics: Clitics | None = None
@@ -173,15 +175,19 @@ def tokenizer_class(token_type: str) -> type[Tokenizer]:
     return getattr(importlib.import_module(modules[token_type]), f"{token_type.capitalize()}Tokenizer")
 
 
-def read_tokenizer(directory: str | os.PathLike) -> Tokenizer:
-    """The tokenizer of a store or a model's directory. Raises InputError if its files are missing or broken."""
+def class_of(directory: str | os.PathLike) -> type[Tokenizer]:
+    """The class of the tokenizer of a store or a model's directory. Raises InputError if there is none of its name."""
     path = Path(directory) / "token_type"
     token_type = next((line for _, line in read_lines(path)), "") if path.is_file() else DEFAULT
     try:
-        kind = tokenizer_class(token_type)
+        return tokenizer_class(token_type)
     except InputError as error:
         raise InputError(error.what, error.remedy, path) from None
-    tokenizer = kind.read(Path(directory) / "vocab")
+
+
+def read_tokenizer(directory: str | os.PathLike) -> Tokenizer:
+    """The tokenizer of a store or a model's directory. Raises InputError if its files are missing or broken."""
+    tokenizer = class_of(directory).read(Path(directory) / "vocab")
     if (Path(directory) / CLITICS).is_file():
         tokenizer.clitics = Clitics(Path(directory) / CLITICS)
     return tokenizer

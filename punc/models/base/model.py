@@ -28,7 +28,6 @@ class Model(nn.Module):
     token_types          the token types that the model can read; None: any
     lookahead            how many tokens past a slot the model reads; None: the whole stream
     sequential           whether the model scores sequences of labels, so that `best_sequence` finds the best one
-    context              tokens that decoding reads around a part of a long stream, unless it is told another number
     submodels            the trained models that are a fixed part of this one, by the option that names each
     kept_options         the values that the saved model has for options which name something outside of it
 
@@ -45,7 +44,6 @@ class Model(nn.Module):
     token_types: tuple[str, ...] | None = None
     lookahead: int | None = None
     sequential: bool = False
-    context: int = 256
     vocabulary: Vocabulary
     tokenizer: Tokenizer
     labels: LabelSet

@@ -39,6 +39,7 @@ class EncoderTokenizer(PieceTokenizer):
     """
 
     token_type = "encoder"
+    context = 32  # the encoder's windows overlap besides
     meaning = "a piece of a word, as a pre-trained encoder has it; --vocab names the encoder's directory"
 
     def __init__(self, content: bytes, path: str | os.PathLike | None = None):
@@ -56,15 +57,11 @@ class EncoderTokenizer(PieceTokenizer):
         for piece, i in pieces.items():
             written[i] = _written(piece)
         self.vocabulary = Vocabulary([*SPECIALS, *written], path)
-        added = self._tokenizer.get_added_tokens_decoder()
-        self._special = {i for i, token in added.items() if token.special}
         self.start, self.end = self._around()
-        unknown = self._tokenizer.encode("\N{REPLACEMENT CHARACTER}", add_special_tokens=False).ids
-        named = getattr(self._tokenizer.model, "unk_token", None) or json.loads(content)["model"].get("unk_id")
-        self._unknown = pieces.get(named, named) if isinstance(named, str) else named
-        if not isinstance(self._unknown, int):
-            self._unknown = unknown[0] if unknown else 0
+        self._unknown = self._unknown_piece(json.loads(content)["model"])
         self.unknown = (self._unknown + FIRST,)
+        added = self._tokenizer.get_added_tokens_decoder()
+        self._special = {i for i, token in added.items() if token.special} - {self._unknown}
         self.forget()
 
     def _around(self) -> tuple[list[int], list[int]]:
@@ -73,6 +70,13 @@ class EncoderTokenizer(PieceTokenizer):
         whole = self._tokenizer.encode(" a").ids
         before = next(i for i in range(len(whole) + 1) if whole[i:i + len(bare)] == bare)
         return whole[:before], whole[before + len(bare):]
+
+    def _unknown_piece(self, model: dict[str, Any]) -> int:
+        """The encoder's id of what it has no piece for; of byte-level tokenizers, the id of `<unk>`, if any, or 0."""
+        for name in (model.get("unk_token"), "<unk>", "[UNK]"):
+            if name and (found := self._tokenizer.token_to_id(name)) is not None:
+                return found
+        return model.get("unk_id") or 0
 
     @classmethod
     def read(cls, path: str | os.PathLike) -> "EncoderTokenizer":
