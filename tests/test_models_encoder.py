@@ -6,8 +6,8 @@ import shutil
 import numpy as np
 import pytest
 import torch
-
 from conftest import LABELS, toy_utterances
+
 from punc.base.errors import InputError
 from punc.data.datadir import write_data_dir
 from punc.decoding.decode import log_posteriors
@@ -22,8 +22,8 @@ from tiny_encoder import KINDS, make_encoder
 
 torch.set_num_threads(1)
 SMALL = {"window": 24, "overlap": 4, "dropout": 0.0, "attention_dropout": 0.0}
-TRAINING = {"optimizer": "adamw", "learning_rate": 0.01, "epsilon": 1e-8, "batch_size": 8, "chunk_size": 20, "context": 2,
-            "epochs": 3, "warmup": 0.2, "max_grad_norm": 1.0}
+TRAINING = {"optimizer": "adamw", "learning_rate": 0.01, "epsilon": 1e-8, "batch_size": 8, "chunk_size": 20,
+            "context": 2, "epochs": 3, "warmup": 0.2, "max_grad_norm": 1.0}
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +44,9 @@ def stores(place):
     """The store of a kind, made when it is asked for."""
     def store(kind):
         if not (place / f"store_{kind}").is_dir():
-            make_store(place / f"store_{kind}", [path for path in sorted(place.glob("*_*")) if (path / "text").is_file()],
-                       place / "labels.txt", token_type="encoder", vocab=place / kind, nj=1, train="train_before")
+            sets = [path.parent for path in sorted(place.glob("*_*/text"))]
+            make_store(place / f"store_{kind}", sets, place / "labels.txt", token_type="encoder", vocab=place / kind,
+                       nj=1, train="train_before")
         return place / f"store_{kind}"
     return store
 
@@ -103,7 +104,8 @@ def test_encoder_windows_and_batches_do_not_matter(stores, place, kind):
     changed = texts._replace(ids=texts.ids.copy())
     changed.ids[5] = changed.ids[6]
     differs = np.abs(log_posteriors(model, changed, chunk_size=0) - one).max(axis=1) > 1e-6
-    assert differs[4:7].any() and not differs[90:].any()
+    assert differs[4:7].any()
+    assert not differs[90:].any()
 
 
 def test_encoder_reads_what_transformers_computes(stores, place):
@@ -125,8 +127,10 @@ def test_encoder_next_piece_reads_it(stores, place):
     with torch.inference_mode():
         features = model.features(tokens, None)
     size = model.encoder.size
-    assert features.shape == (1, 5, 2 * size) and model.output.in_features == 2 * size
-    assert torch.equal(features[:, :-1, size:], features[:, 1:, :size]) and not features[:, -1, size:].any()
+    assert features.shape == (1, 5, 2 * size)
+    assert model.output.in_features == 2 * size
+    assert torch.equal(features[:, :-1, size:], features[:, 1:, :size])
+    assert not features[:, -1, size:].any()
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta", "modernbert"])
@@ -149,7 +153,8 @@ def test_encoder_pauses_begin_as_nothing(stores, place):
 def test_encoder_rates_of_layers_and_frozen_layers(stores, place):
     model = create(stores, place, "bert", layer_decay=0.5, frozen_layers=1)
     rates = {name: model.rate_of(name) for name, _ in model.named_parameters()}
-    assert rates["output.weight"] == 1 and {rates[name] for name in rates if ".layer.1." in name} == {0.5}
+    assert rates["output.weight"] == 1
+    assert {rates[name] for name in rates if ".layer.1." in name} == {0.5}
     assert {rates[name] for name in rates if ".layer.0." in name} == {0.25}
     assert {rates[name] for name in rates if ".embeddings." in name} == {0.125}
     trained = {name for name, weight in model.named_parameters() if weight.requires_grad}
@@ -195,7 +200,8 @@ def test_encoder_runs_no_code_of_the_directory(stores, place, tmp_path):
     store = Store(stores("bert"))
     options = {"encoder": str(tmp_path / "bert"), **SMALL}
     model = base.create("encoder", store.vocabulary, store.labels, options, store.tokenizer)
-    assert not (tmp_path / "ran").exists() and "auto_map" not in model.spec["options"]["encoder"]["config"]
+    assert not (tmp_path / "ran").exists()
+    assert "auto_map" not in model.spec["options"]["encoder"]["config"]
     (tmp_path / "bert/model.safetensors").rename(tmp_path / "bert/pytorch_model.bin")
     with pytest.raises(InputError, match=r"bert: no model.safetensors; save the encoder's weights as safetensors"):
         base.create("encoder", store.vocabulary, store.labels, options, store.tokenizer)
@@ -213,7 +219,7 @@ def test_encoder_wrong_options_are_one_line(stores, place, change, message):
 
 def test_encoder_of_other_pieces_or_kinds(stores, place, tmp_path):
     store = Store(stores("bert"))
-    with pytest.raises(InputError, match="the store has other pieces than the encoder|pieces, but the encoder has"):
+    with pytest.raises(InputError, match="pieces"):
         base.create("encoder", store.vocabulary, store.labels, {"encoder": str(place / "roberta")}, store.tokenizer)
     shutil.copytree(place / "bert", tmp_path / "gpt2")
     config = json.loads((tmp_path / "gpt2/config.json").read_text())

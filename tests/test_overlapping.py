@@ -23,8 +23,10 @@ def test_in_windows_gives_each_token_its_surroundings(lengths, size, overlap, at
     seen = []
 
     def read(window, values):
-        assert window.shape[1] <= max(size, 0) and len(window) <= max(at_once, len(lengths))
-        assert (values is None) != more and (values is None or torch.equal(values[..., 0], 2 * window))
+        assert window.shape[1] <= max(size, 0)
+        assert len(window) <= max(at_once, len(lengths))
+        assert (values is None) != more
+        assert (values is None or torch.equal(values[..., 0], 2 * window))
         seen.append(len(window))
         padded = torch.nn.functional.pad(window, (overlap, overlap), value=-1)
         return torch.stack([padded[:, i:i + window.shape[1]] for i in range(2 * overlap + 1)], dim=2).float()

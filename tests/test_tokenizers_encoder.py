@@ -1,4 +1,4 @@
-"""Pieces of pre-trained encoders: each word is cut as its tokenizer cuts it inside a text; slots are after last pieces."""
+"""Pieces of pre-trained encoders: each word is cut as in a text, and its slot is after its last piece."""
 
 import pickle
 
@@ -51,12 +51,14 @@ def test_encode_words_are_those_of_the_text(tokenizers, directories, kind, words
     theirs.no_truncation()
     theirs.no_padding()
     ids, slots, _ = ours.encode(words)
-    assert len(slots) == len(words) and (not words or slots[-1] == len(ids) - 1)
+    assert len(slots) == len(words)
+    assert (not words or slots[-1] == len(ids) - 1)
     known = [word for word in words if theirs.encode(" " + word, add_special_tokens=False).ids]
     whole = theirs.encode("".join(f" {word}" for word in known), add_special_tokens=False).ids
     assert (ours.encode(known).ids - FIRST).tolist() == whole
     parts = [ours.encode([word]).ids.tolist() for word in words]
-    assert sum(parts, []) == ids.tolist() and all(parts)
+    assert [i for part in parts for i in part] == ids.tolist()
+    assert all(parts)
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta", "deberta-v2"])
@@ -80,7 +82,8 @@ def test_read_older_files(tmp_path):
     (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "BertTokenizer", "do_lower_case": true}')
     again = EncoderTokenizer.read(tmp_path)
     assert again.vocabulary.tokens[FIRST:] == tokens
-    assert [again.vocabulary.tokens[i] for i in again.encode(["Cab", "badge"]).ids] == ["c", "##a", "##b", "bad", "##ge"]
+    found = [again.vocabulary.tokens[i] for i in again.encode(["Cab", "badge"]).ids]
+    assert found == ["c", "##a", "##b", "bad", "##ge"]
 
 
 def test_make_store_of_an_encoders_pieces(directories, tmp_path):

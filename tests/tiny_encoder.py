@@ -16,20 +16,27 @@ def make_encoder(kind: str, directory: Path) -> Path:
     """Write a random encoder of a kind, which cuts words of the letters a to h."""
     import torch
     from transformers import AutoConfig, AutoModel
-    directory.mkdir(parents=True, exist_ok=True)
-    tokenizer, specials = {"wordpiece": wordpiece, "unigram": unigram}.get(PIECES.get(kind, ""), byte_level)()
-    tokenizer.enable_truncation(5)  # as some directories have it
-    tokenizer.enable_padding(length=5)
-    tokenizer.save(str(directory / "tokenizer.json"))
-    config = AutoConfig.for_model(kind, vocab_size=tokenizer.get_vocab_size() + 3, **specials, **SIZES, **KINDS[kind])
+    size, specials = write_tokenizer(kind, directory)
+    config = AutoConfig.for_model(kind, vocab_size=size + 3, **specials, **SIZES, **KINDS[kind])
     torch.manual_seed(7)
     AutoModel.from_config(config).save_pretrained(directory)
     return directory
 
 
+def write_tokenizer(kind: str, directory: Path) -> tuple[int, dict[str, int]]:
+    """Write the tokenizer of a kind. Returns how many pieces it has, and special ones by their names in config.json."""
+    directory.mkdir(parents=True, exist_ok=True)
+    tokenizer, specials = {"wordpiece": wordpiece, "unigram": unigram}.get(PIECES.get(kind, ""), byte_level)()
+    tokenizer.enable_truncation(5)  # as some directories have it
+    tokenizer.enable_padding(length=5)
+    tokenizer.save(str(directory / "tokenizer.json"))
+    return tokenizer.get_vocab_size(), specials
+
+
 def wordpiece():
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-    tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *LETTERS, *("##" + letter for letter in LETTERS), "bad", "##ge"]
+    tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *LETTERS, *("##" + letter for letter in LETTERS), "bad",
+              "##ge"]
     tokenizer = Tokenizer(models.WordPiece({token: i for i, token in enumerate(tokens)}, unk_token="[UNK]"))
     tokenizer.add_special_tokens(tokens[:5])
     tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()

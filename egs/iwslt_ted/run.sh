@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # IWSLT 2011 TED talks: T-LSTM (Tilk & Alumäe 2015), DNN, CNN-1 and CNN-2 on windows of word vectors (Che et al. 2016),
-# and a word CRF. They are trained on text, and scored on reference and ASR transcripts.
+# a word CRF, and a fine-tuned encoder. They are trained on text, and scored on reference and ASR transcripts.
 #
 #   ./run.sh                     # downloads the corpus first
 #   ./run.sh --corpus DIR        # a local copy: train2012 dev2012 test2011 test2011asr, and the ASR source (README.md)
 #   ./run.sh --vectors FILE      # GloVe's word vectors or others; without them word2vec learns vectors (README.md)
+#   ./run.sh --encoder DIR --systems "MiniLM MiniLM-TED"  # fine-tune an encoder (README.md)
 #   ./run.sh --systems ""        # all systems, in hours: needs gensim (without --vectors) and python-crfsuite
 #   ./run.sh --stage 6           # from stage 6 on; finished work is not repeated
 set -euo pipefail
@@ -15,19 +16,22 @@ stop_stage=100
 corpus=               # data/corpus, downloaded, if empty
 vectors=              # word vectors in GloVe's or word2vec's text format; data/vectors.txt, made in stage 3, if empty
 europarl=             # more text for word vectors, besides the corpus's train_extra: Europarl in English
+encoder=              # the Hugging Face directory of all-MiniLM-L6-v2; without it no MiniLM
+captions=             # ASR output of training talks with labels, in LREC columns: more text for MiniLM-TED
 systems=T-LSTM        # names with blanks between; all if empty
 min_count=5           # how often a word of the vocabulary occurs at least; chosen on dev2012
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
-help_message="usage: $0 [--corpus DIR] [--vectors FILE] [--europarl FILE] [--systems NAMES] [--stage N]"
+help_message="usage: $0 [--corpus DIR] [--vectors FILE] [--europarl FILE] [--encoder DIR] [--systems NAMES] [--stage N]"
 
 . ./cmd.sh
 . ./path.sh
 . recipe.sh
 
-absolute corpus vectors europarl
+absolute corpus vectors europarl encoder captions
 own_vectors=$vectors corpus=${corpus:-data/corpus} vectors=${vectors:-data/vectors.txt}
 choose systems T-LSTM DNN CNN-1 CNN-2 DNN-512 CNN-1-512 CNN-2-512 DNN-256 DNN-256-{float32,squared,eq1,2M,7M,m7,m11} \
-  DNN-256-{m15,m21,m11-left,m21-left} CRF
+  DNN-256-{m15,m21,m11-left,m21-left} CRF MiniLM MiniLM-TED
+[ -n "$encoder" ] || leave_out "no --encoder (README.md)" MiniLM MiniLM-TED
 case $systems in *NN*) with_vectors=true ;; *) with_vectors=false ;; esac
 score_options=(--collapse 3-class:FULLSTOP=PERIOD+QUESTION)
 
@@ -57,7 +61,7 @@ if runs 2; then
 fi
 
 # Stage 3: make the vocabulary, and write the texts as numbers: with the words that are not too rare to learn; with all
-# words for the CRF, which leaves out rare features by itself; with all words that have a vector for the window models.
+# words for the CRF; with all words that have a vector for the window models; as pieces of the encoder.
 if runs 3; then
   store() { make_store --token-type word --clitics conf/clitics.txt "$@" data/train2012 data/dev2012; }
   store --min-count "$min_count" --train train2012 data/store_word
@@ -70,18 +74,21 @@ if runs 3; then
     local/vectors_vocab.sh "$vectors" data/train2012/text data/vocab_vectors
     store --vocab data/vocab_vectors data/store_vectors
   fi
+  case $systems in *MiniLM*) local/make_pieces.sh "$encoder" $label_file "$corpus/train_extra" "$captions" ;; esac
 fi
 
 # Stage 4: train the models. There is no stage 5, because these texts have no pauses.
 if runs 4; then
   for system in $systems; do
+    set=train2012
     case $system in
       T-LSTM) options=(store_word) ;;
       CRF) options=(store_all) ;;
+      MiniLM*) options=(store_encoder --encoder "$encoder") && [ "$system" = MiniLM ] || set=train_ted ;;
       *-[27]M) options=(store_vectors) ;;  # their confs name their vectors
       *) options=(store_vectors --vectors "$vectors") ;;
     esac
-    train "$system" "${options[@]}" --threads 2 --train-set train2012 --dev-set dev2012
+    train "$system" "${options[@]}" --threads 2 --train-set $set --dev-set dev2012
   done
 fi
 

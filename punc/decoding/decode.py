@@ -21,7 +21,7 @@ def log_posteriors(model: Model, data: StoreSet, chunk_size: int = CHUNK_SIZE, c
     """The log-posterior of each label in each slot, float32 (N, L), for all streams of `data`.
 
     chunk_size  tokens of a stream decoded in one go; 0: the whole stream
-    context     tokens read before each chunk (and after it, by a model that reads both ways); None: that of its tokenizer
+    context     tokens read before each chunk (and after it, by a model that reads both ways); None: its tokenizer's
     batch_size  chunks decoded together; changes the speed, not the labels
 
     A model that is not trained by gradient reads whole streams, so these three do not apply to it.

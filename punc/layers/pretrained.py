@@ -23,6 +23,7 @@ WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 DROPOUT = ("hidden_dropout_prob", "mlp_dropout", "embedding_dropout")  # names of rates in configurations
 ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
 LAYER = re.compile(r"\blayers?\.(\d+)\.")  # in the name of a layer's weight
+LEFT_OUT = ("auto_map", "architectures", "_name_or_path")  # of a configuration
 FULL = {"roberta": 2, "xlm-roberta": 2}  # positions that a kind does not use
 
 
@@ -122,9 +123,10 @@ def _config(directory: str) -> dict[str, Any]:
                          "name one with config.json, model.safetensors and tokenizer.json")
     try:
         found = _transformers().PretrainedConfig.get_config_dict(path, local_files_only=True)[0]
-        return {name: value for name, value in found.items() if name not in ("auto_map", "architectures", "_name_or_path")}
+        return {name: value for name, value in found.items() if name not in LEFT_OUT}
     except (OSError, ValueError):
-        raise InputError("not the configuration of an encoder", "name another directory", path / "config.json") from None
+        raise InputError("not the configuration of an encoder", "name another directory",
+                         path / "config.json") from None
 
 
 def _pretrained(directory: Path, config: Any) -> Any:
@@ -136,7 +138,8 @@ def _pretrained(directory: Path, config: Any) -> Any:
             directory, config=config, local_files_only=True, trust_remote_code=False, use_safetensors=True,
             dtype=torch.float32, output_loading_info=True)
     except Exception:  # a truncated file, other sizes: each fails in its own way
-        raise InputError("its weights are not those of its config.json", "copy the directory again", directory) from None
+        raise InputError("its weights are not those of its config.json", "copy the directory again",
+                         directory) from None
     if missing := sorted(name for name in report["missing_keys"] if not name.startswith("pooler.")):
         raise InputError(f"no weights for {missing[0]}", "copy the directory again", directory)
     return _trimmed(net)

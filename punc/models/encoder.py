@@ -9,8 +9,8 @@ Automatic Punctuation Restoration Using Bidirectional Transformers with Robust I
 With `pauses`, a vector of the pause in a slot (layers.pause_vectors) is added to the embedding of the piece before it,
 and a log-linear term weighs it against the words at the output.
 
-Texts longer than `window` are read in overlapping windows (layers.overlapping). Layers near the input can learn at lower
-rates: Howard & Ruder 2018, "Universal Language Model Fine-tuning", section 3.2.
+Texts longer than `window` are read in overlapping windows (layers.overlapping). Layers near the input can learn at
+lower rates: Howard & Ruder 2018, "Universal Language Model Fine-tuning", section 3.2.
 """
 
 from pathlib import Path

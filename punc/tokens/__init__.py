@@ -2,7 +2,7 @@
 
 What other packages and programs use:
 
-    tokenizer     CLITICS, Encoding, Tokenizer, class_of, encode_streams, read_tokenizer, token_types,
+    tokenizer     CLITICS, TOKENIZER_FILES, Encoding, Tokenizer, class_of, encode_streams, read_tokenizer, token_types,
                     tokenizer_class: the tokenizers in tokenizers/, found by name
     vocabulary    Vocabulary, END, SPECIALS, UNK: tokens and their numbers
     store         Store, StorePlan, make_store, plan_store: data directories as flat arrays of token ids

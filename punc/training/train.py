@@ -1,11 +1,12 @@
 """The training loop.
 
-An epoch reads the training set once; then the development set is scored. The learning rate stays as long as that
-helps: once the development loss falls by less than `--min-improvement`, the rate is halved after every epoch, and when
-the loss falls by less than that again, training ends (Mikolov et al. 2011, as in Tilk & Alumäe 2015, section 3). With
+An epoch reads the training set once; then the development set is scored. The learning rate stays as long as that helps:
+once the development loss falls by less than `--min-improvement`, the rate is halved after every epoch, and when the
+loss falls by less than that again, training ends (Mikolov et al. 2011, as in Tilk & Alumäe 2015, section 3). With
 `--schedule linear` the rate falls with every batch, on a line that reaches 0 at the end of the last epoch: for as many
-epochs as one can afford (Li et al. 2020, Budgeted training). With `--warmup` it first rises from 0, batch by batch. The model with the lowest development loss is kept. After
-an epoch that did not lower the loss, training continues from that model; the paper does not say.
+epochs as one can afford (Li et al. 2020, Budgeted training). With `--warmup` it first rises from 0, batch by batch. The
+model with the lowest development loss is kept. After an epoch that did not lower the loss, training continues from that
+model; the paper does not say.
 
 A stopped run continues from its last complete epoch, and ends with the same model as an unbroken run: an epoch depends
 only on the weights, the state of the optimiser, the seed and the epoch's number.
