@@ -23,6 +23,7 @@ WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 DROPOUT = ("hidden_dropout_prob", "mlp_dropout", "embedding_dropout")  # names of rates in configurations
 ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
 LAYER = re.compile(r"\blayers?\.(\d+)\.")  # in the name of a layer's weight
+OWN_MASK = ("deberta", "deberta-v2", "modernbert")  # kinds that need more than a mask of pieces; others can be given it
 LEFT_OUT = ("auto_map", "architectures", "_name_or_path")  # of a configuration
 FULL = {"roberta": 2, "xlm-roberta": 2}  # positions that a kind does not use
 
@@ -76,30 +77,55 @@ class PretrainedEncoder(nn.Module):
 
     def checkpoint(self) -> None:
         """Compute the layers again in the backward pass, which takes time and saves memory."""
-        self.net.gradient_checkpointing_enable({"use_reentrant": False})
+        getattr(self.net, "activation_checkpointing_enable", self.net.gradient_checkpointing_enable)()
 
     def forward(self, tokens: Tensor, more: Tensor | None = None) -> Tensor:
         """Tokens (B, T), END after a text's end, and vectors to add to their embeddings → vectors (B, T, size).
 
         The special pieces are put around each text. T and these are at most `most`.
         """
+        line, mask = self._line(tokens)
+        given: dict[str, Any] = {"input_ids": line}
+        if more is not None:
+            given = {"inputs_embeds": self._embedded(line, more)}
+        if not bool(mask.all()):
+            given["attention_mask"] = mask
+        return self._read(given, tokens.shape[1])
+
+    def traceable(self, tokens: Tensor, more: Tensor | None = None) -> Tensor:
+        """As `forward`, in operations that an exporter can follow."""
+        line, mask = self._line(tokens)
+        given: dict[str, Any] = {"input_ids": line}
+        if more is not None:
+            given = {"inputs_embeds": self._embedded(line, more)}
+        if self.net.config.model_type in OWN_MASK:
+            given["attention_mask"] = mask
+        else:
+            hidden = (1.0 - mask.float())[:, None, None, :] * torch.finfo(torch.float32).min  # (B, 1, 1, S)
+            given["attention_mask"] = hidden.expand(-1, -1, line.shape[1], -1)
+        return self._read(given, tokens.shape[1])
+
+    def _embedded(self, line: Tensor, more: Tensor) -> Tensor:
+        """The embeddings of pieces (B, S) and what is added to those of the text's, (B, T, size)."""
+        around = (0, 0, len(self.spec["start"]), len(self.spec["end"]))
+        return self.net.get_input_embeddings()(line) + nn.functional.pad(more, around)
+
+    def _read(self, given: dict[str, Any], length: int) -> Tensor:
+        before = len(self.spec["start"])
+        return self.net(**given).last_hidden_state[:, before:before + length]
+
+    def _line(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """The encoder's pieces (B, S) of tokens (B, T), with the special ones, and 1 where there is one, else 0."""
         start, end = self.spec["start"], self.spec["end"]
         lengths = (tokens != END).sum(1, keepdim=True)  # (B, 1)
         line = nn.functional.pad((tokens - FIRST).clamp_min(0), (len(start), len(end)), value=self.pad)  # (B, S)
         places = torch.arange(line.shape[1], device=tokens.device).unsqueeze(0) - len(start)  # (1, S)
         line = torch.where(places >= lengths, self.pad, line)
         for i, piece in enumerate(start):
-            line[:, i] = piece
+            line = torch.where(places == i - len(start), piece, line)
         for i, piece in enumerate(end):
             line = torch.where(places == lengths + i, piece, line)
-        mask = (places < lengths + len(end)).long()
-        given: dict[str, Any] = {"input_ids": line}
-        if more is not None:
-            around = (0, 0, len(start), len(end))
-            given = {"inputs_embeds": self.net.get_input_embeddings()(line) + nn.functional.pad(more, around)}
-        if not bool(mask.all()):
-            given["attention_mask"] = mask
-        return self.net(**given).last_hidden_state[:, len(start):len(start) + tokens.shape[1]]
+        return line, (places < lengths + len(end)).long()
 
 
 def _transformers() -> Any:

@@ -89,6 +89,12 @@ class Model(NeuralModel):
         below = self.encoder.layers + 1 - self.encoder.depth(name) if name.startswith("encoder.") else 0
         return self.layer_decay ** below
 
+    def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
+        """Texts of up to `size` pieces: the caller cuts longer ones."""
+        more = self.pause_input(pauses, tokens) if self.pause_input else None
+        logits = self.output(self._with_next(self.encoder.traceable(tokens, more)))
+        return (logits + self.pause_output(pauses, tokens) if self.pause_output else logits), ()
+
     def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
         logits = self.output(self.dropout(self.features(tokens, pauses)))  # (B, T, L)
         return (logits + self.pause_output(pauses, tokens) if self.pause_output else logits), ()
@@ -96,7 +102,10 @@ class Model(NeuralModel):
     def features(self, tokens: Tensor, pauses: Tensor | None) -> Tensor:
         """The input of the output layer (B, T, H), which a second stage reads too."""
         more = self.pause_input(pauses, tokens) if self.pause_input else None
-        hidden = in_windows(self.encoder, tokens, more, self.size, self.overlap)
-        if self.next_piece:
-            hidden = torch.cat([hidden, nn.functional.pad(hidden[:, 1:], (0, 0, 0, 1))], dim=2)
-        return hidden
+        return self._with_next(in_windows(self.encoder, tokens, more, self.size, self.overlap))
+
+    def _with_next(self, hidden: Tensor) -> Tensor:
+        """The vectors (B, T, size), with `next_piece` those of the next pieces too."""
+        if not self.next_piece:
+            return hidden
+        return torch.cat([hidden, nn.functional.pad(hidden[:, 1:], (0, 0, 0, 1))], dim=2)

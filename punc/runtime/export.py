@@ -56,7 +56,7 @@ def export(directory: Path, out: Path) -> None:
     if any((out / name).is_file() for name in ("final.pt", SPEC)):
         raise InputError("OUT-DIR has a model of punc", "name another OUT-DIR; that model would be lost", out)
     with atomic_dir(out, FILE, [CASING, "labels.txt", *TOKENIZER_FILES]) as tmp:
-        graph = Graph(model)
+        graph = Graph(model).eval()  # the exporter restores this mode
         inputs = graph.example(2, 3)
         graph(*inputs)  # what is computed once becomes a constant
         names = graph.names(len(inputs))
