@@ -97,7 +97,7 @@ def test_encoder_windows_and_batches_do_not_matter(stores, place, kind):
     offsets = np.cumsum([0, *lengths])
     texts = data._replace(ids=np.asarray(data.ids[:offsets[-1]]), labels=None, pauses=None, offsets=offsets,
                           streams=[*map(str, range(len(lengths)))])
-    assert max(lengths) > 40 > model.size
+    assert max(lengths) > 64 > model.size
     one, five = (log_posteriors(model, texts, chunk_size=0, batch_size=size) for size in (1, 5))
     np.testing.assert_allclose(one, five, rtol=0, atol=1e-4)
     np.testing.assert_allclose(np.exp(one).sum(axis=1), 1, atol=1e-5)
@@ -131,6 +131,50 @@ def test_encoder_next_piece_reads_it(stores, place):
     assert model.output.in_features == 2 * size
     assert torch.equal(features[:, :-1, size:], features[:, 1:, :size])
     assert not features[:, -1, size:].any()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_encoder_traceable_is_forward(stores, place, kind):
+    """Also for texts that are longer than what ModernBERT's local layers see, and for shorter rows."""
+    model = create(stores, place, kind, window=0, next_piece=True)
+    tokens = torch.randint(2, 12, (3, 40), generator=torch.Generator().manual_seed(1))
+    tokens[1, 20:], tokens[2, 1:] = 1, 1
+    with torch.inference_mode():
+        expected, found = model(tokens, None, ())[0], model.traceable(tokens, None, ())[0]
+    for row, length in enumerate((40, 20, 1)):
+        torch.testing.assert_close(found[row, :length - 1], expected[row, :length - 1], rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["bert", "deberta-v2", "modernbert"])
+def test_encoder_is_exported(stores, place, kind, tmp_path):
+    """`export` itself compares the labels of ONNX Runtime with those of PyTorch."""
+    pytest.importorskip("onnxruntime")
+    from punc.runtime.export import export
+    model = create(stores, place, kind, dropout=0.1, pauses=kind == "bert")
+    (tmp_path / "exp").mkdir()
+    base.save(model, tmp_path / "exp/final.pt")
+    model.tokenizer.write(tmp_path / "exp")
+    model.labels.write(tmp_path / "exp/labels.txt")
+    export(tmp_path / "exp", tmp_path / "onnx")
+    assert (tmp_path / "onnx/tokenizer.json").is_file()
+
+
+def test_encoder_is_exported_in_int8(stores, place, tmp_path, capfd):
+    """The weights of the layers are whole numbers, and posteriors hardly differ."""
+    onnx, onnxruntime = pytest.importorskip("onnx"), pytest.importorskip("onnxruntime")
+    from punc.bin.main import main
+    learn(stores, place, tmp_path / "exp", "bert", "before")
+    assert main(["export", "--int8", "true", str(tmp_path / "exp"), str(tmp_path / "onnx")]) == 0
+    assert capfd.readouterr().err.strip().endswith("the same labels before its weights are int8")
+    kinds = [weight.data_type for weight in onnx.load(tmp_path / "onnx/model.onnx").graph.initializer
+             if len(weight.dims) == 2 and "MatMul" in weight.name]
+    assert set(kinds) == {onnx.TensorProto.INT8}
+    session = onnxruntime.InferenceSession(tmp_path / "onnx/model.onnx", providers=["CPUExecutionProvider"])
+    tokens = np.random.default_rng(0).integers(7, 15, (4, 20))
+    _, log_probs = session.run(None, {"tokens": tokens})
+    with torch.inference_mode():
+        expected = base.load(tmp_path / "exp")(torch.from_numpy(tokens), None, ())[0].softmax(2).numpy()
+    assert np.abs(np.exp(log_probs) - expected).mean() < 0.02
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta", "modernbert"])

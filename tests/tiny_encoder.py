@@ -3,7 +3,7 @@
 from pathlib import Path
 
 SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24,
-         "max_position_embeddings": 40}
+         "max_position_embeddings": 64}
 KINDS = {"bert": {}, "roberta": {}, "electra": {"embedding_size": 8}, "deberta": {}, "xlm-roberta": {},
          "deberta-v2": {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_buckets": 8},
          "modernbert": {"local_attention": 8, "global_attn_every_n_layers": 2}}

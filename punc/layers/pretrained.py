@@ -24,14 +24,14 @@ DROPOUT = ("hidden_dropout_prob", "mlp_dropout", "embedding_dropout")  # names o
 ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
 LAYER = re.compile(r"\blayers?\.(\d+)\.")  # in the name of a layer's weight
 OWN_MASK = ("deberta", "deberta-v2", "modernbert")  # kinds that need more than a mask of pieces; others can be given it
-LEFT_OUT = ("auto_map", "architectures", "_name_or_path")  # of a configuration
+LEFT_OUT = ("auto_map", "architectures", "_name_or_path", "dtype", "torch_dtype")  # of a configuration
 FULL = {"roberta": 2, "xlm-roberta": 2}  # positions that a kind does not use
 
 
 class PretrainedEncoder(nn.Module):
     """An encoder, from its directory or, as a part of a trained model, from its spec.
 
-    source   the directory; or the spec: {"config": …, "start": special pieces before a text, "end": those after it}
+    source                       the directory; or the spec: its config, start and end
     start, end                   the encoder's ids of the special pieces before and after a text
     dropout, attention_dropout   dropout rates in training
 
@@ -85,34 +85,24 @@ class PretrainedEncoder(nn.Module):
         The special pieces are put around each text. T and these are at most `most`.
         """
         line, mask = self._line(tokens)
-        given: dict[str, Any] = {"input_ids": line}
-        if more is not None:
-            given = {"inputs_embeds": self._embedded(line, more)}
-        if not bool(mask.all()):
-            given["attention_mask"] = mask
-        return self._read(given, tokens.shape[1])
+        return self._read(line, more, None if bool(mask.all()) else mask)[:, :tokens.shape[1]]
 
     def traceable(self, tokens: Tensor, more: Tensor | None = None) -> Tensor:
         """As `forward`, in operations that an exporter can follow."""
         line, mask = self._line(tokens)
+        if self.net.config.model_type not in OWN_MASK:
+            hidden = (1.0 - mask.float())[:, None, None, :] * torch.finfo(torch.float32).min  # (B, 1, 1, S)
+            mask = hidden.expand(-1, -1, line.shape[1], -1)
+        return self._read(line, more, mask)[:, :tokens.shape[1]]
+
+    def _read(self, line: Tensor, more: Tensor | None, mask: Tensor | None) -> Tensor:
+        """The vectors of the pieces (B, S) from the text's first on; `more` is added to the embeddings of the text's."""
+        before, after = len(self.spec["start"]), len(self.spec["end"])
         given: dict[str, Any] = {"input_ids": line}
         if more is not None:
-            given = {"inputs_embeds": self._embedded(line, more)}
-        if self.net.config.model_type in OWN_MASK:
-            given["attention_mask"] = mask
-        else:
-            hidden = (1.0 - mask.float())[:, None, None, :] * torch.finfo(torch.float32).min  # (B, 1, 1, S)
-            given["attention_mask"] = hidden.expand(-1, -1, line.shape[1], -1)
-        return self._read(given, tokens.shape[1])
-
-    def _embedded(self, line: Tensor, more: Tensor) -> Tensor:
-        """The embeddings of pieces (B, S) and what is added to those of the text's, (B, T, size)."""
-        around = (0, 0, len(self.spec["start"]), len(self.spec["end"]))
-        return self.net.get_input_embeddings()(line) + nn.functional.pad(more, around)
-
-    def _read(self, given: dict[str, Any], length: int) -> Tensor:
-        before = len(self.spec["start"])
-        return self.net(**given).last_hidden_state[:, before:before + length]
+            vectors = self.net.get_input_embeddings()(line)
+            given = {"inputs_embeds": vectors + nn.functional.pad(more, (0, 0, before, after))}
+        return self.net(**given, attention_mask=mask).last_hidden_state[:, before:]
 
     def _line(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """The encoder's pieces (B, S) of tokens (B, T), with the special ones, and 1 where there is one, else 0."""
