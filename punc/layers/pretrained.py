@@ -96,7 +96,7 @@ class PretrainedEncoder(nn.Module):
         return self._read(line, more, mask)[:, :tokens.shape[1]]
 
     def _read(self, line: Tensor, more: Tensor | None, mask: Tensor | None) -> Tensor:
-        """The vectors of the pieces (B, S) from the text's first on; `more` is added to the embeddings of the text's."""
+        """The vectors of the pieces (B, S) from the first of the text on; its embeddings get `more`."""
         before, after = len(self.spec["start"]), len(self.spec["end"])
         given: dict[str, Any] = {"input_ids": line}
         if more is not None:
