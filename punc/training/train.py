@@ -39,6 +39,7 @@ from punc.tokens.batches import Batch
 from punc.tokens.soft_targets import targets_checksum
 from punc.tokens.store import Store
 from punc.training import checkpoint
+from punc.training.asr_noise import AsrNoise
 from punc.training.batching import (
     at_rates,
     count_slots,
@@ -165,6 +166,9 @@ def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOp
         sums = store.checksums({options.train_set, options.dev_set})
         if teacher:
             data, sums = teacher.indexed, sums | targets_checksum(Path(options.teacher), store)
+        noise = AsrNoise(labelled(store, options.train_set), store, options) if options.asr_noise else None
+        if noise:
+            sums |= noise.checksum
     ranks.check_same({**checkpoint.compared(conf), **{f"{name} (CRC-32)": value for name, value in sums.items()},
                       "--device": net.device.type},
                      "start all ranks with the same options, on the same store")
@@ -180,6 +184,10 @@ def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOp
         begin = time.perf_counter()
         torch.manual_seed(epoch_seed(options, progress.epoch) + ranks.rank)
         ranks.copy_weights(net)
+        if noise and (noisy := noise.of_epoch(progress.epoch)):
+            data = training_set(noisy, options)
+            chunks = cut_streams(net, data, options, ranks)
+            slots = count_slots(data) / options.parts if linear else 1
         batches = prefetch(epoch_batches(net, data, chunks, options, progress.epoch, ranks, teacher), net.device)
         batches = at_rates(batches, updates, progress.learning_rate, fall, slots, progress.epoch, options.warmup)
         with tqdm(desc=f"epoch {progress.epoch + 1}", total=tokens, unit="token", unit_scale=True, leave=False,
