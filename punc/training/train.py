@@ -176,7 +176,8 @@ def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOp
     if bfloat16 != options.bfloat16:
         logger.warning("punc train: this processor has no bfloat16; float32 takes longer")
     fall = options.learning_rate / options.epochs if options.schedule == "linear" else 0.0
-    slots = count_slots(data) / options.parts if fall or options.warmup else 1
+    by_slot = fall > 0 or options.warmup > 0  # the rate depends on how many there are
+    slots = count_slots(data) / options.parts if by_slot else 1
     tokens = len(data.ids) // options.parts  # of an epoch, about
     progress = _resume(net, updates, directory, conf, sums, ranks) or Progress(options.learning_rate)
     what = "words" if net.token_type == "word" else "tokens"
@@ -187,7 +188,7 @@ def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOp
         if noise and (noisy := noise.of_epoch(progress.epoch)):
             data = training_set(noisy, options)
             chunks = cut_streams(net, data, options, ranks)
-            slots = count_slots(data) / options.parts if linear else 1
+            slots = count_slots(data) / options.parts if by_slot else 1
         batches = prefetch(epoch_batches(net, data, chunks, options, progress.epoch, ranks, teacher), net.device)
         batches = at_rates(batches, updates, progress.learning_rate, fall, slots, progress.epoch, options.warmup)
         with tqdm(desc=f"epoch {progress.epoch + 1}", total=tokens, unit="token", unit_scale=True, leave=False,
