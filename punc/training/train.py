@@ -4,8 +4,9 @@ An epoch reads the training set once; then the development set is scored. The le
 helps: once the development loss falls by less than `--min-improvement`, the rate is halved after every epoch, and when
 the loss falls by less than that again, training ends (Mikolov et al. 2011, as in Tilk & Alumäe 2015, section 3). With
 `--schedule linear` the rate falls with every batch, on a line that reaches 0 at the end of the last epoch: for as many
-epochs as one can afford (Li et al. 2020, Budgeted training). The model with the lowest development loss is kept. After
-an epoch that did not lower the loss, training continues from that model; the paper does not say.
+epochs as one can afford (Li et al. 2020, Budgeted training). The model with the lowest development loss is kept; with
+`--keep f1`, the one with the highest development F1. After an epoch that did not lower the loss, training continues from
+the model with the lowest loss; the paper does not say.
 
 A stopped run continues from its last complete epoch, and ends with the same model as an unbroken run: an epoch depends
 only on the weights, the state of the optimiser, the seed and the epoch's number.
@@ -188,9 +189,11 @@ def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOp
                 logger.info("epoch %d: rate %g, loss %.5f, dev loss %.5f, dev F1 %.2f, %s %s/s, %.1f s",
                             progress.epoch + 1, progress.learning_rate, loss, dev_loss, dev_f1,
                             f"{tokens / seconds:,.0f}", what, seconds)
-                progress = advance(progress, dev_loss, options.min_improvement, fall)
+                progress = advance(progress, dev_loss, options.min_improvement, fall, dev_f1)
                 checkpoint.keep(directory, net, updates, progress, conf, sums)
         progress = ranks.from_first(progress)
+    if ranks.first and progress.epoch:
+        logger.info("%s", checkpoint.kept_epoch(progress, options.keep))
 
 
 def _resume(net: Model, updates: Optimizer, directory: Path, conf: dict[str, Any], sums: Mapping[str, int],
