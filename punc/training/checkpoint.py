@@ -1,8 +1,8 @@
 """The state of a training run on disk: a run continues from its last complete epoch; a finished run is not repeated.
 
 During training the directory has `best.pt`, the model with the lowest development loss, and `progress.pt`, all that the
-next epoch depends on, with checksums of the store. With `--keep f1` it also has `best_f1.pt`, the model with the highest
-development F1. At the end it has `final.pt`, `conf`, `labels.txt` and the tokenizer's files.
+next epoch depends on, with checksums of the store. With `--keep f1` it also has `best_f1.pt`, the model with the
+highest development F1. At the end it has `final.pt`, `conf`, `labels.txt` and the tokenizer's files.
 """
 
 import math

@@ -47,7 +47,7 @@ class TrainingOptions:
     parts            epochs that one reading of the training set takes: an epoch reads one part of its chunks, at random
     initial_model    directory of a trained model whose weights are the initial ones, if it has the same sizes
     schedule         of the learning rate; halving: by the dev loss; linear: to 0 over all epochs
-    keep             which epoch is the model: loss: the lowest dev loss; f1: the highest dev F1; the rate goes by the loss
+    keep             the epoch that is the model: loss: of the lowest dev loss; f1: of the highest dev F1
     min_improvement  halving: relative fall of the dev loss below which the rate is halved
     seed             of the initial weights and the order of batches
     threads          of PyTorch; another number gives slightly other weights; 0: one for each core
