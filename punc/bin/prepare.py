@@ -16,6 +16,7 @@ from punc.data.labels import LabelSet
 from punc.text.format import Format, PrepareOptions, format_help, format_names, load_format
 from punc.text.prepared_parts import join_prepared
 from punc.text.prose_reader import Clitics
+from punc.text.text_format import CHANGES
 
 logger = logging.getLogger(__name__)
 SIZES = ("streams", "utterances", "words")
@@ -37,6 +38,9 @@ def options() -> OptionParser:
                         help="a line that begins with STRING, as #doc, begins a stream")
     parser.add_argument("--skip-prefix", default="", metavar="STRING",
                         help="leave out lines that begin with STRING, as #speaker")
+    parser.add_argument("--speaker", default="", metavar="REGEX",
+                        help="what matches at the beginning of a line, as '#speaker (.*)' or '([A-Z]+):', names who "
+                             "speaks from there (its group, or all of it) and is left out; OUT-DIR gets turns")
     parser.add_argument("--utt-words", type=int, default=50, metavar="N",
                         help="words in an utterance; 0: each line is an utterance")
     parser.add_argument("--independent", type=boolean, default=False, metavar="BOOL",
@@ -71,12 +75,12 @@ def main(arguments: Sequence[str]) -> None:
     given["clitics"] = Clitics(args.clitics) if args.clitics else None
     reader, share = kind(PrepareOptions(**given)), Share.parsed(args)
     if not share:
-        log_counts(args.output, reader.prepare(args.inputs, args.output))
+        log_counts(args.output, reader.prepare(args.inputs, args.output), bool(args.speaker))
         return
     with new_part(Path(args.output), "prepare", share, args, "output", files(args)) as (part, result):
         counts, result["numbers"] = reader.prepare_share(args.inputs, part, share)
         result["counts"] = dict(counts)
-    log_counts(args.output, counts)
+    log_counts(args.output, counts, bool(args.speaker))
 
 
 def files(args: Namespace) -> list[str]:
@@ -92,14 +96,16 @@ def join(parts: Sequence[Part], out: Path) -> None:
     archive = out / "pauses.ark"
     if load_format(args.format).absolute_archive:
         archive = Path(os.path.abspath(archive))
-    log_counts(str(out), join_prepared(parts, out, args.prefix, str(archive)))
+    log_counts(str(out), join_prepared(parts, out, args.prefix, str(archive)), bool(args.speaker))
 
 
-def log_counts(output: str, counts: Counter[str]) -> None:
-    """Say how much was prepared, and what was repaired."""
+def log_counts(output: str, counts: Counter[str], turns: bool) -> None:
+    """Say how much was prepared, with `turns` how often the speaker changes, and what was repaired."""
     sizes = [f"{counts[what]:,} {what}" for what in SIZES]
     logger.info("punc prepare: %s: %s", output, ", ".join(sizes))
-    for repair in sorted(counts.keys() - SIZES):
+    if turns:
+        logger.info("punc prepare: %s: %s %s", output, f"{counts[CHANGES]:,}", CHANGES)
+    for repair in sorted(counts.keys() - {*SIZES, CHANGES}):
         logger.info("punc prepare: repaired: %s %s", f"{counts[repair]:,}", repair)
 
 
@@ -117,7 +123,8 @@ def check(args: Namespace, kind: type[Format]) -> None:
                          "leave it out, or --independent or --document-prefix")
     if not re.fullmatch(r"[\w.-]*", args.prefix):
         raise InputError(f"an id cannot begin with --prefix '{args.prefix}'", "use letters, digits and . _ -")
-    try:
-        re.compile(args.remove)
-    except re.error as error:
-        raise InputError(f"--remove '{args.remove}' is not a regular expression: {error}", "fix it") from None
+    for name, expression in (("remove", args.remove), ("speaker", args.speaker)):
+        try:
+            re.compile(expression)
+        except re.error as error:
+            raise InputError(f"--{name} '{expression}' is not a regular expression: {error}", "fix it") from None

@@ -10,6 +10,7 @@ from punc.decoding.options import BATCH_SIZE, CHUNK_SIZE, CONTEXT, UNCUT
 from punc.models.base import Model
 from punc.tokens.batches import Batch, gather
 from punc.tokens.chunks import by_length, cut
+from punc.tokens.slot_inputs import with_turns
 from punc.tokens.store_set import StoreSet
 
 STEPS = 32  # steps with a carried state that are computed together: what they hold fits the cache
@@ -61,6 +62,8 @@ def decode(model: Model, data: StoreSet, scale: np.ndarray | None = None, *, vit
 def _logits(model: Model, data: StoreSet, chunk_size: int, context: int,
             batch_size: int) -> Iterator[tuple[Batch, torch.Tensor, Callable[[np.ndarray, torch.Tensor], None]]]:
     """Each batch with its logits (B, T, L), and a function that writes values (B, T, …) to their slots in (N, …)."""
+    if model.reads_turns:
+        data = with_turns(data)
     chunks = cut(data.offsets, model.lookahead, chunk_size or UNCUT, context)
     for group in by_length(chunks, batch_size):
         kept = [a[group].tolist() for a in chunks]

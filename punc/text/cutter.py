@@ -10,6 +10,7 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.data.datadir import Utterance
 from punc.text.passages import Passage
+from punc.text.speakers import TurnFlags
 
 
 def utterance_id(stream: str, number: int) -> str:
@@ -52,12 +53,13 @@ class Cutter:
     independent  each utterance is a stream of its own, with the same name
     pauses       whether the utterances keep the pauses of the passages
     numbered     a stream's name begins with the stream's number; else it is the passage's name
+    turns        whether the utterances have flags where the speaker changes
 
     `dropped` counts the marks that have no word before them.
     """
 
     def __init__(self, size: int, attach: Callable[[str, str], str], prefix: str = "", independent: bool = False,
-                 pauses: bool = True, numbered: bool = True):
+                 pauses: bool = True, numbered: bool = True, turns: bool = False):
         self.size, self.attach, self.prefix, self.independent = size, attach, prefix, independent
         self.pauses, self.numbered = pauses, numbered
         self.dropped = 0
@@ -65,6 +67,7 @@ class Cutter:
         self._words: list[str] = []
         self._labels: list[str] = []
         self._pauses: np.ndarray | None = None
+        self._turns = TurnFlags() if turns else None
 
     @property
     def numbers(self) -> int:
@@ -97,6 +100,8 @@ class Cutter:
         number = f"{self._streams:08d}" + ("_" if name else "")
         self._stream = self.prefix + (number if self.numbered else "") + name
         self._ended = False
+        if self._turns:
+            self._turns.begin_stream()
         if not self.independent:
             self._number = 1
 
@@ -108,12 +113,16 @@ class Cutter:
         self.dropped += bool(passage.lead) and not known
         if passage.lead_pause is not None and known and self._pauses is not None:
             self._pauses[-1] = passage.lead_pause
+        if self._turns:
+            self._turns.follow(passage.speaker, bool(passage.words))
 
     def _append(self, passage: Passage) -> None:
         if not passage.words:
             return
         self._words += passage.words.split(" ")
         self._labels += passage.labels.split(" ")
+        if self._turns:
+            self._turns.append(passage.words.count(" ") + 1)
         if passage.pauses is not None and self.pauses:
             known = [] if self._pauses is None else [self._pauses]
             self._pauses = np.concatenate([*known, passage.pauses])
@@ -127,7 +136,8 @@ class Cutter:
             if self.independent:
                 self._stream = key = f"{self.prefix}{self._number:08d}"
             part = None if pauses is None else pauses[at:at + size]
-            yield Utterance(key, self._stream, words[at:at + size], labels[at:at + size], part)
+            turns = self._turns.take(size) if self._turns else None
+            yield Utterance(key, self._stream, words[at:at + size], labels[at:at + size], part, turns)
             at += size
             self._number += not self._ended
         del words[:at], labels[:at]

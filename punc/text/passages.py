@@ -27,6 +27,7 @@ class Passage(NamedTuple):
     lead_pause     pause after the word before the passage; None for none
     stream         name of the stream that begins with this passage, possibly empty; None if no stream begins
     end            whether an utterance ends with this passage
+    speaker        who speaks from this passage on; None: as before, or not known
     """
 
     words: str
@@ -36,6 +37,7 @@ class Passage(NamedTuple):
     lead_pause: float | None = None
     stream: str | None = None
     end: bool = False
+    speaker: str | None = None
 
 
 class Memo(dict[str, str]):

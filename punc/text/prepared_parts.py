@@ -16,6 +16,7 @@ from punc.base.jobs import Part
 from punc.data.archive_path import archive_path
 from punc.data.datadir import new_data_dir
 from punc.data.kaldi_io import parse_location
+from punc.data.turns import TURNS
 
 BLOCK = 1 << 20  # bytes
 EVERY_FIELD = ("utt2spk", "spk2utt")  # each field is an id, not only the first one
@@ -40,7 +41,7 @@ def join_prepared(parts: Sequence[Part], out: Path, prefix: str, archive: str) -
         raise InputError("no utterance to write", "check the input: it has no words", out)
     names = set(numbered[0][0].files())
     of_other_recordings = ["reco2file_and_channel"] if "segments" in names else []
-    with new_data_dir(out, "punct", "pauses.scp", "pauses.ark", *of_other_recordings) as tmp:
+    with new_data_dir(out, "punct", "pauses.scp", "pauses.ark", TURNS, *of_other_recordings) as tmp:
         for name in sorted(names - {"pauses.scp", "pauses.ark"}):
             with open(tmp / name, "wb") as file:
                 for part, more in numbered:

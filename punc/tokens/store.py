@@ -9,6 +9,7 @@
     STORE/<set>/ids.npy       int32 (N,), the tokens of all streams, end to end
     STORE/<set>/labels.npy    int8 (N,), the label of the slot after each token; -1 if there is no slot
     STORE/<set>/pauses.npy    float32 (N,), seconds after each token; NaN unknown
+    STORE/<set>/turns.npy     bool (N,), whether another speaker says the next word; missing if that is not known
     STORE/<set>/index         lines STREAM OFFSET LENGTH
 
 Word and subword streams are stored without `</s>`; readers append it. In character streams `</s>` is the last token.

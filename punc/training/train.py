@@ -152,7 +152,7 @@ def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOp
                   ranks: Ranks) -> None:
     """Train a model epoch by epoch, from the last one that is on disk."""
     with ranks.agree():
-        data, dev = training_set(labelled(store, options.train_set), options), labelled(store, options.dev_set)
+        data, dev = training_set(net, labelled(store, options.train_set), options), labelled(store, options.dev_set)
         weights = parse_weights(options.class_weights, store.labels)
         if weights is not None:  # some losses cannot have them
             net.loss(torch.zeros(1, 1, len(weights), device=net.device), torch.zeros(1, 1, dtype=torch.int64,

@@ -27,6 +27,7 @@ from xml.parsers import expat
 from punc.base.errors import InputError
 from punc.base.files import open_input
 from punc.data.datadir import LATEST, Utterance, new_data_dir, write_tables
+from punc.data.turns import TURNS
 from punc.text.format import Format as BaseFormat
 from punc.text.prose_reader import TextReader
 
@@ -231,7 +232,7 @@ def prepare_trs(paths: Iterable[str | os.PathLike[str]], output: str | os.PathLi
 def write_found(output: Path, found: Mapping[str, tuple[Utterance, str]],
                 files: Mapping[str, str | os.PathLike[str]]) -> None:
     """Write the data directory of utterances, with `segments`, and with `wav.scp` of the recordings `files`."""
-    with new_data_dir(output, "pauses.scp", "pauses.ark", "reco2file_and_channel") as tmp:
+    with new_data_dir(output, "pauses.scp", "pauses.ark", TURNS, "reco2file_and_channel") as tmp:
         ids = sorted(found, key=str.encode)
         write_tables(tmp, output, (found[id][0] for id in ids))
         (tmp / "segments").write_text("".join(f"{id} {found[id][1]}\n" for id in ids), encoding="utf-8")

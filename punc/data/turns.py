@@ -1,0 +1,31 @@
+"""Turns of a conversation: where the speaker changes, as a flag in each slot next to its pause.
+
+    turns    lines `UTTERANCE 0 0 1 0 …`, a flag for each word: 1 if another speaker says the next word of the stream
+
+A stream is the utterances of a recording, or of a document, and their ends tell a model nothing: so a turn may end inside
+an utterance, and whether it ends with one has to be said. A directory without `turns` knows of no change.
+"""
+
+import os
+
+import numpy as np
+
+from punc.base.errors import InputError
+from punc.data.tables import Row, fields
+
+TURNS = "turns"  # the table
+FLAGS = ("0", "1")
+
+
+def parse_turns(row: Row, path: str | os.PathLike) -> np.ndarray:
+    """The flags of a row of the table, bool (words,). Raises InputError for a flag that is neither 0 nor 1."""
+    flags = fields(row.value)
+    if wrong := next((flag for flag in flags if flag not in FLAGS), None):
+        raise InputError(f"'{wrong}' is no flag of a turn", "write 1 after the last word of a turn, else 0", path,
+                         row.line)
+    return np.array(flags, "U1") == "1"
+
+
+def turns_line(id: str, turns: np.ndarray) -> bytes:
+    """The row of an utterance, as a line."""
+    return " ".join((id, *np.where(turns, *reversed(FLAGS)).tolist())).encode() + b"\n"
