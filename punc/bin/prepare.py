@@ -96,7 +96,8 @@ def join(parts: Sequence[Part], out: Path) -> None:
     archive = out / "pauses.ark"
     if load_format(args.format).absolute_archive:
         archive = Path(os.path.abspath(archive))
-    log_counts(str(out), join_prepared(parts, out, args.prefix, str(archive)), bool(args.speaker))
+    labels = LabelSet.read(args.labels) if args.labels else None
+    log_counts(str(out), join_prepared(parts, out, args.prefix, str(archive), labels), bool(args.speaker))
 
 
 def log_counts(output: str, counts: Counter[str], turns: bool) -> None:

@@ -1,7 +1,7 @@
 """A data directory as streams of utterances: `text`, `punct`, `pauses.scp`, `turns`, `utt2spk`, `spk2utt`, `segments`.
 
-Only this module checks the invariant #words = #labels = dim(pauses) = #turns. Utterances come stream by stream: by recording
-in time order if there is a `segments` file, else by speaker in id order. One utterance (`DataDir.utterances`) or stream
+Only this module checks the invariant #words = #labels = dim(pauses) = #turns. Utterances come stream by stream: by
+recording in time order if there is a `segments` file, else by speaker in id order. One utterance (`DataDir.utterances`) or stream
 (`DataDir.streams`) is in memory, and with `segments` a few numbers per utterance.
 """
 
@@ -21,6 +21,7 @@ from punc.base.errors import InputError
 from punc.base.files import atomic_dir, decode_line, open_input, read_blocks, unchanged
 from punc.data.archive_path import archive_path
 from punc.data.kaldi_io import VectorReader, write_vector
+from punc.data.label_record import RECORD
 from punc.data.labels import LabelSet
 from punc.data.tables import Row, fields, line_offsets, read_table, sort_table
 from punc.data.turns import TURNS, parse_turns, turns_line
@@ -174,15 +175,19 @@ def segment(row: Row, path: str | os.PathLike) -> tuple[str, float, float]:
     return recording, *times
 
 
-def write_data_dir(path: str | os.PathLike, utterances: Iterable[Utterance], like: DataDir | None = None) -> None:
+def write_data_dir(path: str | os.PathLike, utterances: Iterable[Utterance], like: DataDir | None = None,
+                   label_set: LabelSet | None = None) -> None:
     """Write a data directory, whole or not at all; one utterance is in memory.
 
     Without `like`, the streams are the speakers, and ids and streams come sorted in C order. With `like`, the
     utterances are those of `like` in its order, and speakers and segments are copied from it. All utterances have
-    labels, or none; the same holds for pauses and turns. Raises ValueError otherwise, and InputError if there is no utterance.
+    labels, of `label_set` if that is given, or none; the same holds for pauses and turns. Raises ValueError otherwise,
+    and InputError if there is no utterance.
     """
     with new_data_dir(path, "punct", "pauses.scp", "pauses.ark", TURNS) as tmp:
         write_tables(tmp, Path(path), utterances, like)
+        if label_set:
+            label_set.write(tmp / RECORD)
 
 
 def new_data_dir(path: str | os.PathLike, *stale: str) -> AbstractContextManager[Path]:
@@ -190,7 +195,7 @@ def new_data_dir(path: str | os.PathLike, *stale: str) -> AbstractContextManager
 
     No program reads a data directory without `text`, so `text` goes first and comes last.
     """
-    return atomic_dir(path, "text", stale)
+    return atomic_dir(path, "text", (*stale, RECORD))
 
 
 def write_tables(tmp: Path, path: Path, utterances: Iterable[Utterance], like: DataDir | None = None) -> None:

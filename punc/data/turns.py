@@ -2,8 +2,8 @@
 
     turns    lines `UTTERANCE 0 0 1 0 …`, a flag for each word: 1 if another speaker says the next word of the stream
 
-A stream is the utterances of a recording, or of a document, and their ends tell a model nothing: so a turn may end inside
-an utterance, and whether it ends with one has to be said. A directory without `turns` knows of no change.
+A stream is the utterances of a recording, or of a document, and their ends tell a model nothing: so a turn may end
+inside an utterance, and whether it ends with one has to be said. A directory without `turns` knows of no change.
 """
 
 import os

@@ -21,6 +21,7 @@ from kaldiio.matio import write_array
 from punc.base.errors import InputError
 from punc.data.archive_path import archive_path
 from punc.data.datadir import DataDir, Utterance, complete_tables, new_data_dir
+from punc.data.label_record import RECORD
 from punc.data.labels import LabelSet
 from punc.data.tables import sort_table
 from punc.data.turns import TURNS
@@ -64,6 +65,7 @@ def punctuated_dir(out: Path, data: DataDir, label_set: LabelSet,
         if not counts.total():
             raise InputError("the file has no words", "punctuate a text that has words", data.path / "text")
         complete_tables(tmp, data)
+        label_set.write(tmp / RECORD)
         for name in ("text_punct", "post.scp") if data.has_segments else ():
             if (tmp / name).is_file():
                 sort_table(tmp / name)

@@ -25,7 +25,7 @@ class SpeakerLabels:
             return
         name, begin = None, 0
         for label in self._label.finditer(text, 0):
-            if label.start() == 0 and not line_start or not label[0]:
+            if (label.start() == 0 and not line_start) or not label[0]:
                 continue
             if begin < label.start():
                 yield name, text[begin:label.start()]

@@ -128,7 +128,7 @@ class TextFormat(Format):
                 repairs.update(repaired)
                 yield from some
 
-        write_data_dir(output, counted(cutter.cut(passages()), counts, repairs))
+        write_data_dir(output, counted(cutter.cut(passages()), counts, repairs), label_set=self.reader.labels)
         repairs[DROPPED] += cutter.dropped
         return counts + repairs
 

@@ -1,7 +1,8 @@
 """Sets of a store that are several sets, end to end: `NAME=SET,SET,…`. A set that is named twice is there twice.
 
 Training reads one set. Texts of many sources are one set when they are joined, and chunks of it come in random order,
-so each batch has all sources. Where a set has no pauses, those of the joined set are unknown; where it has no turns, no change of speaker is known.
+so each batch has all sources. Where a set has no pauses, those of the joined set are unknown; where it has no turns, no
+change of speaker is known.
 """
 
 import contextlib
@@ -40,10 +41,11 @@ def join_sets(store: Path, joins: Mapping[str, Sequence[str]]) -> None:
             raise InputError(f"'{members[labelled.index(False)]}' has no labels, other sets of '{name}' have",
                              "join sets that have labels", store)
         (store / name).mkdir()
-        _write(store / name, sets, [array for array in ARRAYS if any(getattr(data, array) is not None for data in sets)])
+        _write(store / name, sets)
 
 
-def _write(folder: Path, sets: Sequence[StoreSet], names: Sequence[str]) -> None:
+def _write(folder: Path, sets: Sequence[StoreSet]) -> None:
+    names = [name for name in ARRAYS if any(getattr(data, name) is not None for data in sets)]
     with contextlib.ExitStack() as stack:
         files = {name: stack.enter_context(flat_file(folder / f"{name}.npy", ARRAYS[name])) for name in names}
         index = stack.enter_context(open(folder / "index", "w", encoding="utf-8", newline="\n"))
@@ -51,9 +53,8 @@ def _write(folder: Path, sets: Sequence[StoreSet], names: Sequence[str]) -> None
         for data in sets:
             for block in _blocks(len(data.ids)):
                 for name, file in files.items():
-                    array = getattr(data, name)
-                    known = np.full(len(data.ids[block]), UNKNOWN[name], ARRAYS[name]) if array is None else array[block]
-                    file.write(known.data)
+                    array, size = getattr(data, name), len(data.ids[block])
+                    file.write((np.full(size, UNKNOWN[name], ARRAYS[name]) if array is None else array[block]).data)
             for stream, begin, end in zip(data.streams, data.offsets, data.offsets[1:]):
                 index.write(f"{stream} {start + begin} {end - begin}\n")
             start += len(data.ids)

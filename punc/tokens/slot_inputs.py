@@ -10,8 +10,8 @@ from punc.tokens.store_set import StoreSet
 class PausesAndTurns:
     """The pauses and turns of a set as one float32 array (N, 2), of which only the slices that are read are made.
 
-    Column 0 is the pause in seconds, NaN unknown. Column 1 is 1 if another speaker says the next word; if the set has no
-    turns, no change is known, and it is 0.
+    Column 0 is the pause in seconds, NaN unknown. Column 1 is 1 if another speaker says the next word. If the set has
+    no turns, no change is known, and it is 0.
     """
 
     def __init__(self, data: StoreSet):

@@ -22,6 +22,7 @@ from punc.models.base import Model, cpu_weights, option_defaults, read_checkpoin
 from punc.training.losses import diverged
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions
+from punc.training.store_state import changed
 
 FORMAT = "punc progress 2"
 BEST_F1 = "best_f1.pt"  # the model with the highest dev F1, with --keep f1
@@ -105,11 +106,9 @@ def resume(directory: Path, model: Model, updates: Optimizer, conf: dict[str, An
     _check_conf(_saved_conf(content, path), conf, directory)
     if not {"store", "progress", "weights", "optimizer"} <= set(content) or not isinstance(content["store"], dict):
         raise InputError("not the progress of a training", "remove it to train from the beginning", path)
-    for name in {**content["store"], **store}:
-        if content["store"].get(name) != store.get(name):
-            raise InputError(f"changed since the training in {directory} began",
-                             "remove that directory to begin anew, or make the store as it was",
-                             Path(conf["store"]) / name)
+    if name := changed(content["store"], store):
+        raise InputError(f"changed since the training in {directory} began",
+                         "remove that directory to begin anew, or make the store as it was", Path(conf["store"]) / name)
     try:
         model.load_state_dict(content["weights"])
         updates.load_state_dict(content["optimizer"])
@@ -132,9 +131,11 @@ def keep(directory: Path, model: Model, updates: Optimizer, progress: Progress, 
     model, from which training continues, is the one with the lowest loss also if another one is kept by its F1.
     """
     if conf.get("keep") == "f1" and progress.best_f1_epoch == progress.epoch:
-        save(model, directory / BEST_F1, conf=conf, epoch=progress.epoch, dev_f1=progress.best_f1)
+        save(model, directory / BEST_F1, conf=conf, store=dict(store), epoch=progress.epoch,
+             dev_f1=progress.best_f1)
     if progress.last_loss == progress.best_loss:
-        save(model, directory / "best.pt", conf=conf, epoch=progress.epoch, dev_loss=progress.last_loss)
+        save(model, directory / "best.pt", conf=conf, store=dict(store), epoch=progress.epoch,
+             dev_loss=progress.last_loss)
     else:
         model.load_state_dict(read_checkpoint(directory / "best.pt")["weights"])
     with atomic_file(directory / "progress.pt", "wb") as file:

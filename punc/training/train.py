@@ -56,6 +56,7 @@ from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions, check_non_gradient, parse_weights, run_conf
 from punc.training.prefetch import prefetch
 from punc.training.ranks import ALONE, Ranks, find_ranks
+from punc.training.store_state import check_finished, checksums
 
 logger = logging.getLogger(__name__)
 
@@ -77,7 +78,8 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
         ranks = ALONE
     with ranks.join(), contextlib.ExitStack() as stack:
         with ranks.agree():
-            finished = ranks.first and _finished(directory, conf)  # without the lock: the directory may be read-only
+            # without the lock: the directory may be read-only
+            finished = ranks.first and _finished(directory, conf, store_dir, options)
         if ranks.from_first(finished):
             return
         with ranks.agree():
@@ -85,15 +87,16 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
             device = ranks.device(options.device) if by_gradient else "cpu"
             if ranks.first:
                 stack.enter_context(lock_directory(directory))
-                finished = _finished(directory, conf)  # by the process that had the lock
+                finished = _finished(directory, conf, store_dir, options)  # by the process that had the lock
         if not ranks.from_first(finished):
             _train(store_dir, directory, model, model_options, options, conf, device, ranks)
 
 
-def _finished(directory: Path, conf: dict[str, Any]) -> bool:
-    """Whether the run is finished; says so."""
+def _finished(directory: Path, conf: dict[str, Any], store_dir: str | os.PathLike, options: TrainingOptions) -> bool:
+    """Whether the run is finished; says so. Raises InputError if the store is there, and is no longer the model's."""
     finished = checkpoint.finished(directory, conf)
     if finished:
+        check_finished(directory, store_dir, options)
         logger.info("punc train: %s is finished", directory / "final.pt")
     return finished
 
@@ -145,7 +148,7 @@ def _fit(net: Model, store: Store, directory: Path, options: TrainingOptions, co
     dev_loss, dev_f1 = evaluate(net, dev)
     logger.info("dev loss %.5f, dev F1 %.2f, %.1f s", dev_loss, dev_f1, time.perf_counter() - begin)
     directory.mkdir(parents=True, exist_ok=True)
-    save(net, directory / "best.pt", conf=conf, dev_loss=dev_loss)
+    save(net, directory / "best.pt", conf=conf, store=checksums(store, options), dev_loss=dev_loss)
 
 
 def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOptions, conf: dict[str, Any],
@@ -159,7 +162,7 @@ def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOp
                                                                                     device=net.device), weights)
         updates = Optimizer(net, options.optimizer, options.learning_rate, options.epsilon, options.weight_decay)
         chunks = cut_streams(net, data, options, ranks)
-        sums = store.checksums({options.train_set, options.dev_set})
+        sums = checksums(store, options)
     ranks.check_same({**checkpoint.compared(conf), **{f"{name} (CRC-32)": value for name, value in sums.items()},
                       "--device": net.device.type},
                      "start all ranks with the same options, on the same store")
