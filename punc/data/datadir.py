@@ -1,8 +1,8 @@
 """A data directory as streams of utterances: `text`, `punct`, `pauses.scp`, `turns`, `utt2spk`, `spk2utt`, `segments`.
 
 Only this module checks the invariant #words = #labels = dim(pauses) = #turns. Utterances come stream by stream: by
-recording in time order if there is a `segments` file, else by speaker in id order. One utterance (`DataDir.utterances`) or stream
-(`DataDir.streams`) is in memory, and with `segments` a few numbers per utterance.
+recording in time order if there is a `segments` file, else by speaker in id order. One utterance
+(`DataDir.utterances`) or stream (`DataDir.streams`) is in memory, and with `segments` a few numbers per utterance.
 """
 
 import hashlib

@@ -7,11 +7,15 @@ inside an utterance, and whether it ends with one has to be said. A directory wi
 """
 
 import os
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.data.tables import Row, fields
+from punc.base.files import atomic_dir
+from punc.data.tables import Row, fields, sort_table
 
 TURNS = "turns"  # the table
 FLAGS = ("0", "1")
@@ -29,3 +33,22 @@ def parse_turns(row: Row, path: str | os.PathLike) -> np.ndarray:
 def turns_line(id: str, turns: np.ndarray) -> bytes:
     """The row of an utterance, as a line."""
     return " ".join((id, *np.where(turns, *reversed(FLAGS)).tolist())).encode() + b"\n"
+
+
+def ends_of_turns(speakers: Sequence[Any]) -> np.ndarray:
+    """Whether another speaker says the next word, bool (words,), from the speaker of each word of a stream.
+
+    speakers   None: not known; such words count as those of the speaker before
+    """
+    known = np.array([i for i, speaker in enumerate(speakers) if speaker is not None], np.int64)
+    ends = np.zeros(len(speakers), bool)
+    ends[[after - 1 for before, after in pairwise(known.tolist()) if speakers[before] != speakers[after]]] = True
+    return ends
+
+
+def write_turns(directory: str | os.PathLike, turns: Iterable[tuple[str, np.ndarray]]) -> None:
+    """Write the table of a data directory, whole or not at all, from the flags of utterances in any order."""
+    with atomic_dir(directory, TURNS) as tmp:
+        with open(tmp / TURNS, "wb") as file:
+            file.writelines(turns_line(id, flags) for id, flags in turns)
+        sort_table(tmp / TURNS)

@@ -37,7 +37,7 @@ class Task(NamedTuple):
     offsets: np.ndarray
     slots: np.ndarray
     begins: np.ndarray
-    turns: np.ndarray | None
+    turns: np.ndarray | None = None
 
 
 def task_of(spans: list[Span]) -> Task:

@@ -41,9 +41,10 @@ def read_training(system: Path) -> list[Epoch]:
         text = path.read_text(encoding="utf-8", errors="replace")
         for match in EPOCH.finditer(text):
             try:
-                epoch = Epoch(int(match[1]), *map(float, match.groups()[1:]))
+                rate, loss, dev_loss, dev_f1 = map(float, match.groups()[1:])
             except ValueError:
                 continue
+            epoch = Epoch(int(match[1]), rate, loss, dev_loss, dev_f1)
             epochs = {number: one for number, one in epochs.items() if number < epoch.number} | {epoch.number: epoch}
             kept = 0
         kept = int((KEPT.findall(text) or [kept])[-1])

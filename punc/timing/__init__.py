@@ -10,6 +10,7 @@ What other packages and programs use:
     decode_dir  find_ctm: the CTM of a Kaldi decode directory
     align       Alignment, align_streams, align_words, project_labels, project_slots: alignment by edit
                 distance, and labels carried along it
-    pauses      Sources, pauses_by_label, read_channels, slot_pauses, stream_pauses, times_of_stream, word_times,
-                  write_pauses, SEGMENT_SLACK: times to pauses
+    rttm        Diarization, word_speakers: who speaks when, in RTTM
+    pauses      Sources, match_times, pauses_by_label, read_channels, slot_pauses, stream_pauses, times_of_stream,
+                  word_times, write_pauses, SEGMENT_SLACK: times to pauses
 """
