@@ -16,7 +16,7 @@ from punc.data.labels import LabelSet
 from punc.text.format import Format, PrepareOptions, format_help, format_names, load_format
 from punc.text.prepared_parts import join_prepared
 from punc.text.prose_reader import Clitics
-from punc.text.text_format import CHANGES
+from punc.text.speakers import CHANGES
 
 logger = logging.getLogger(__name__)
 SIZES = ("streams", "utterances", "words")

@@ -8,6 +8,7 @@ What other packages and programs use:
     prepared_parts  join_prepared: what several jobs prepared, joined
     passages      Memo: stretches of text with labels
     cutter        file_name, sorted_streams: passages to utterances
+    speakers      CHANGES: labels of speakers in a text, and turns
     prose_reader  Clitics, TextReader, legal, written, PLAIN, TOKEN_SHAPE, WORD: prose to words and labels, and back
     prose_writer  ProseWriter, QUOTE: prose for people
     characters    CharacterReader, Split, class_of, CLASSES: text without blanks between words

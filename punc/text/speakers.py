@@ -5,6 +5,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+CHANGES = "changes of speaker"  # a count of `punc prepare`
+
 
 class SpeakerLabels:
     """Labels of speakers such as `#speaker Ann` or `ANN:`, found by a regular expression at the beginning of a line.

@@ -26,8 +26,8 @@ from punc.text.cutter import Cutter, file_name, sorted_streams
 from punc.text.file_parts import FilePart, count_lines, decode, file_parts
 from punc.text.format import Format, PrepareOptions, write_share
 from punc.text.passages import Passage, Unreadable
+from punc.text.speakers import CHANGES
 
-CHANGES = "changes of speaker"
 DROPPED = "marks before a first word, dropped"
 STREAM_OPTIONS = ("labels", "document_prefix", "skip_prefix", "utt_words", "keep_names", "prefix", "nj")
 
