@@ -167,8 +167,8 @@ def test_turns_by_rttm(tmp_path, capsys):
     data = tmp_path / "data"
     write_data_dir(data, [Utterance("r-1", "r", ["one", "um", "two"]), Utterance("r-2", "r", ["three", "four"])])
     (tmp_path / "ctm").write_text("r 1 0 1 one\nr 1 2 1 two\nr 1 3 1 three\nr 1 4 1 four\n")
-    (tmp_path / "rttm").write_text("SPEAKER r 1 0 1.5 <NA> <NA> x <NA> <NA>\nSPEAKER r 1 1.5 2.5 <NA> <NA> y <NA> <NA>\n"
-                                   "SPEAKER r 1 4 2 <NA> <NA> x <NA> <NA>\n")
+    (tmp_path / "rttm").write_text("".join(f"SPEAKER r 1 {times} <NA> <NA> {name} <NA> <NA>\n" for times, name in (
+        ("0 1.5", "x"), ("1.5 2.5", "y"), ("4 2", "x"))))
     assert command.main(["turns", "--rttm", str(tmp_path / "rttm"), "--times", str(tmp_path / "ctm"), str(data)]) == 0
     assert (data / "turns").read_text() == "r-1 0 1 0\nr-2 1 0\n"
     assert "5 words, 2 changes of speaker; 1 words whose speaker is not known" in capsys.readouterr().err
