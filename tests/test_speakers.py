@@ -62,7 +62,7 @@ def test_prepare_speaker_keeps_turns(tmp_path, capsys, text, options, cut):
     """A change is in the slot before the first word of another speaker; before a stream's first label none is known."""
     found = prepare(tmp_path, text, "--document-prefix", "#doc", "--remove", r"\(.*?\)", "--utt-words", cut, *options)
     words = [word for some, _ in found.values() for word in some]
-    assert words == ["before", "anyone", "so", "it", "begins", "as", "it", "must", "does", "it", "it", "does", "well", "another"]
+    assert " ".join(words) == "before anyone so it begins as it must does it it does well another"
     ends = [word for some, turns in found.values() for word, turn in zip(some, turns) if turn]
     assert ends == ["must", "does"]
     assert "2 changes of speaker" in capsys.readouterr().err

@@ -42,6 +42,9 @@ class TrainingOptions:
     max_grad_norm    largest norm of the gradient; 0: no limit
     loss_on          slots, or tokens: a token without a slot, such as a character inside a word, has the first label
     class_weights    LABEL=WEIGHT[,LABEL=WEIGHT]: weights of labels in the loss; other labels have 1
+    teacher          directory of soft targets (punc soft-targets) that the student learns next to the labels
+    teacher_weight   of the soft targets in the loss, from 0 to 1; 1: the labels do not count
+    teacher_temperature  divides the logits of teacher and student; above 1, improbable labels count for more
     bfloat16         compute matrix products in bfloat16, if the processor has it
     epochs           maximum number of epochs; a linear schedule uses all of them
     parts            epochs that one reading of the training set takes: an epoch reads one part of its chunks, at random
@@ -68,6 +71,9 @@ class TrainingOptions:
     max_grad_norm: float = 0.0
     loss_on: str = "slots"
     class_weights: str = ""
+    teacher: str = ""
+    teacher_weight: float = 0.5
+    teacher_temperature: float = 1.0
     bfloat16: bool = False
     epochs: int = 20
     parts: int = 1
@@ -88,6 +94,10 @@ class TrainingOptions:
         for name in ("context", "learning_rate", "epsilon", "weight_decay", "max_grad_norm", "min_improvement",
                      "threads"):
             check_at_least(0, **{kebab(name): getattr(self, name)})
+        if not 0 <= self.teacher_weight <= 1:
+            raise InputError(f"--teacher-weight={self.teacher_weight}", "it is from 0 to 1")
+        if not 0 < self.teacher_temperature < math.inf:
+            raise InputError(f"--teacher-temperature={self.teacher_temperature}", "it is more than 0")
         check_device(self.device)
 
 

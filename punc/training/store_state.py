@@ -9,13 +9,15 @@ from punc.base.errors import InputError
 from punc.data.label_record import difference
 from punc.data.labels import LabelSet
 from punc.models.base import read_checkpoint
+from punc.tokens.soft_targets import targets_checksum
 from punc.tokens.store import Store
 from punc.training.options import TrainingOptions
 
 
 def checksums(store: Store, options: TrainingOptions) -> dict[str, int]:
-    """The checksum of each file of a store that training depends on."""
-    return store.checksums({*options.train_set.split(","), options.dev_set})
+    """The checksum of each file of a store that training depends on, and of the targets of a teacher."""
+    sums = store.checksums({*options.train_set.split(","), options.dev_set})
+    return sums | targets_checksum(Path(options.teacher), store) if options.teacher else sums
 
 
 def changed(saved: Mapping[str, int], sums: Mapping[str, int]) -> str | None:
@@ -26,7 +28,8 @@ def changed(saved: Mapping[str, int], sums: Mapping[str, int]) -> str | None:
 def check_finished(directory: Path, store_dir: str | os.PathLike, options: TrainingOptions) -> None:
     """Raise InputError if the finished model of a directory has other labels than the store, or is of other data.
 
-    A store that is no longer there is not compared; a model of an older version has no checksums, but its labels.
+    A store or a teacher that is no longer there is not compared; a model of an older version has no checksums, but its
+    labels.
     """
     if not (Path(store_dir) / "conf").is_file():
         return
@@ -37,5 +40,7 @@ def check_finished(directory: Path, store_dir: str | os.PathLike, options: Train
         raise InputError(f"here is a model with another label set than {store.path}: {difference(own, store.labels)}",
                          remedy, directory)
     saved: Any = read_checkpoint(directory / "final.pt").get("store")
+    if options.teacher and not Path(options.teacher).is_dir():
+        return
     if isinstance(saved, dict) and (name := changed(saved, checksums(store, options))):
         raise InputError(f"here is a model of another {store.path / name}: it has changed since", remedy, directory)
