@@ -11,6 +11,7 @@ from punc.bin import main as command
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.turns import ends_of_turns
 from punc.decoding.decode import log_posteriors
+from punc.decoding.stepwise import streaming_logits
 from punc.models.base import load
 from punc.tokens.store import Store
 
@@ -105,6 +106,30 @@ def test_model_without_the_option_is_the_same_on_a_store_with_turns(corpus, tmp_
     assert all((one.state_dict()[name] == weight).all() for name, weight in other.state_dict().items())
     with_turns, without = (Store(place / "store").set("dev") for place in (corpus, tmp_path))
     np.testing.assert_array_equal(log_posteriors(one, with_turns), log_posteriors(one, without))
+
+
+def test_model_that_reads_changes_is_not_exported(corpus, tmp_path, capsys):
+    pytest.importorskip("onnxruntime")
+    assert train(corpus, tmp_path / "model", "--model", "t_lstm", "--speaker-changes", "true", "--epochs", "1") == 0
+    assert command.main(["export", str(tmp_path / "model"), str(tmp_path / "onnx")]) == 1
+    assert "a model with --speaker-changes true cannot be exported; train it without" in capsys.readouterr().err
+
+
+def test_live_text_has_no_known_change(corpus, tmp_path):
+    """Word by word, the posteriors are those of the stream without turns."""
+    assert train(corpus, tmp_path / "model", "--model", "t_lstm", "--speaker-changes", "true", "--pauses", "true",
+                 *SMALL["t_lstm"]) == 0
+    model = load(tmp_path / "model")
+    data = Store(corpus / "store").set("dev")
+    stream = slice(0, int(data.offsets[1]))
+    ids, pauses = data.ids[stream].tolist(), np.append(np.nan, data.pauses[stream])
+    live = list(streaming_logits(model, zip(ids, pauses.tolist())))
+    last_unknown = np.append(data.pauses[stream][:-1], np.float32(np.nan))
+    first = data._replace(ids=data.ids[stream], pauses=last_unknown, turns=None, streams=["a"],
+                          offsets=np.array([0, len(ids)]))
+    found = log_posteriors(model, first)
+    live = np.stack(live) - np.log(np.exp(live).sum(1, keepdims=True))
+    np.testing.assert_allclose(live, found, atol=1e-5)
 
 
 def test_training_set_without_turns_is_refused(corpus, tmp_path, capsys):
