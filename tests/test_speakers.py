@@ -17,12 +17,15 @@ LINES = "#doc one\nBefore anyone.\n#speaker Ann\nSo it begins,\nas it must.\n#sp
 
 
 @pytest.mark.parametrize(("expression", "text", "line_start", "parts"), [
-    ("", "#speaker A\nso", True, [(None, "#speaker A\nso")]),
-    ("#speaker (.*)", "so\n#speaker A\nit\n#speaker B\nis\n", True, [(None, "so\n"), ("A", "it\n"), ("B", "is\n")]),
-    ("#speaker (.*)", "#speaker A\nso", False, [(None, "#speaker A\nso")]),  # goes on with a line of the part before
-    ("([A-Z]+):", "ANN: so. he said: NO: no\nBOB: yes", True, [("ANN", " so. he said: NO: no\n"), ("BOB", " yes")]),
-    ("[A-Z]+:", "ANN: so", True, [("ANN:", " so")]),  # without a group, all that matches is the name
-    ("([A-Z]+)?", "so\nit", True, [(None, "so\nit")]),  # what matches nothing is no label
+    ("", "#speaker A\nso", True, [(None, "#speaker A\nso", True)]),
+    ("#speaker (.*)", "so\n#speaker A\nit\n#speaker B\nis\n", True,
+     [(None, "so\n", True), ("A", "it\n", True), ("B", "is\n", True)]),
+    # It goes on with a line of the part before.
+    ("#speaker (.*)", "#speaker A\nso", False, [(None, "#speaker A\nso", False)]),
+    ("([A-Z]+):", "ANN: so. he said: NO: no\nBOB: yes", True,
+     [("ANN", " so. he said: NO: no\n", False), ("BOB", " yes", False)]),
+    ("[A-Z]+:", "ANN: so", True, [("ANN:", " so", False)]),  # without a group, all that matches is the name
+    ("([A-Z]+)?", "so\nit", True, [(None, "so\nit", True)]),  # what matches nothing is no label
 ])
 def test_split(expression, text, line_start, parts):
     assert list(SpeakerLabels(expression).split(text, line_start)) == parts
@@ -66,6 +69,13 @@ def test_prepare_speaker_keeps_turns(tmp_path, capsys, text, options, cut):
     ends = [word for some, turns in found.values() for word, turn in zip(some, turns) if turn]
     assert ends == ["must", "does"]
     assert "2 changes of speaker" in capsys.readouterr().err
+
+
+def test_prepare_speaker_lines_as_utterances_with_blank_lines(tmp_path):
+    text = "#speaker A\nOne.\n\n#speaker B\n\nTwo.\n\n\nThree.\n#speaker A\n(laughs)\nFour.\n"
+    found = prepare(tmp_path, text, "--speaker", "#speaker (.*)", "--utt-words", "0", "--remove", r"\(.*?\)")
+    assert [(words, turns.tolist()) for words, turns in found.values()] == [
+        (["one"], [True]), (["two"], [False]), (["three"], [True]), (["four"], [False])]
 
 
 def test_prepare_speaker_that_never_matches_is_said(tmp_path, capsys):

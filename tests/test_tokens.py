@@ -14,7 +14,6 @@ from punc.asr.tokens import (
     URL,
     WORD,
     TokenReader,
-    abbreviations,
     is_hidden,
     tagged,
 )
@@ -91,8 +90,3 @@ def test_tagged_words_in_square_brackets_of_one_segment():
     ("[Music]", False), ("(laughs)", False), ("word", False)])
 def test_is_hidden(text, hidden):
     assert is_hidden(READER.token(text)) == hidden
-
-
-def test_abbreviations_end_with_a_point():
-    assert {"mr.", "etc."} <= abbreviations()
-    assert all(word.endswith(".") and word == word.lower() for word in abbreviations())

@@ -15,7 +15,7 @@ from punc.base.options import nearest
 # The subcommands that `punc --help` describes, in this order. Others, which scripts call, are only named.
 DESCRIBED = ("prepare", "pauses", "turns", "make-store", "soft-targets", "train", "pack", "punctuate", "transcript",
              "serve", "score", "score-text", "join", "results", "report", "publish", "validate", "project",
-             "export-text", "plot-pauses", "export", "kaldi-scripts")
+             "confusions", "corrupt", "export-text", "plot-pauses", "plot-labels", "export", "kaldi-scripts")
 FOLDER = Path(__file__).parent
 
 

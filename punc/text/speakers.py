@@ -17,23 +17,25 @@ class SpeakerLabels:
     def __init__(self, expression: str):
         self._label = re.compile(f"^(?:{expression})", re.MULTILINE) if expression else None
 
-    def split(self, text: str, line_start: bool) -> Iterator[tuple[str | None, str]]:
-        """Parts of a text without the labels, each with the name of who speaks; None before the first label.
+    def split(self, text: str, line_start: bool) -> Iterator[tuple[str | None, str, bool]]:
+        """Parts of a text without the labels, each with the name of who speaks, None before the first label, and with
+        whether the part begins at the beginning of a line.
 
-        line_start   whether the text begins at the beginning of a line
+        line_start   whether the text does
         """
         if self._label is None:
-            yield None, text
+            yield None, text, line_start
             return
         name, begin = None, 0
         for label in self._label.finditer(text, 0):
             if (label.start() == 0 and not line_start) or not label[0]:
                 continue
             if begin < label.start():
-                yield name, text[begin:label.start()]
+                yield name, text[begin:label.start()], line_start
             name = (label[1] if label.re.groups else label[0]) or ""
-            begin = label.end() + (text[label.end():label.end() + 1] == "\n")
-        yield name, text[begin:]
+            line_start = text.startswith("\n", label.end())
+            begin = label.end() + line_start
+        yield name, text[begin:], line_start
 
 
 class TurnFlags:

@@ -5,6 +5,7 @@ What other packages and programs use:
     tokenizer     CLITICS, Encoding, Tokenizer, encode_streams, read_tokenizer, token_types, tokenizer_class: the
                     tokenizers in tokenizers/, found by name
     vocabulary    Vocabulary, END, SPECIALS, UNK: tokens and their numbers
+    lookup_tokenizer  LookupTokenizer: what tokenizers share that look words up
     store         Store, StorePlan, crc32_of, make_store, plan_store: data directories as flat arrays of token ids
     store_parts   join_counts, join_store, read_counted, write_store_share: stores that jobs make
     store_set     StoreSet: one data directory in a store

@@ -44,6 +44,9 @@ def training_set(model: Model, data: StoreSet, options: TrainingOptions) -> Stor
         if data.turns is None:
             raise InputError(f"--speaker-changes true, but set '{options.train_set}' has no turns",
                              "add them to the data directory (docs/new-corpus.md), or leave the option out")
+        if options.asr_noise:
+            raise InputError("--asr-noise with --speaker-changes true", "leave one of them out: the errors move words, "
+                             "and turns do not move with them")
         data = with_turns(data)
     if options.loss_on == "slots" or data.labels is None:
         return data

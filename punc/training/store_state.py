@@ -10,14 +10,18 @@ from punc.data.label_record import difference
 from punc.data.labels import LabelSet
 from punc.models.base import read_checkpoint
 from punc.tokens.soft_targets import targets_checksum
-from punc.tokens.store import Store
+from punc.tokens.store import Store, crc32_of
 from punc.training.options import TrainingOptions
 
 
 def checksums(store: Store, options: TrainingOptions) -> dict[str, int]:
-    """The checksum of each file of a store that training depends on, and of the targets of a teacher."""
+    """The checksum of each file that training depends on: of a store, the targets of a teacher, and confusions."""
     sums = store.checksums({*options.train_set.split(","), options.dev_set})
-    return sums | targets_checksum(Path(options.teacher), store) if options.teacher else sums
+    if options.teacher:
+        sums |= targets_checksum(Path(options.teacher), store)
+    if options.asr_noise:
+        sums[os.path.abspath(options.confusions)] = crc32_of(Path(options.confusions))
+    return sums
 
 
 def changed(saved: Mapping[str, int], sums: Mapping[str, int]) -> str | None:
@@ -28,7 +32,7 @@ def changed(saved: Mapping[str, int], sums: Mapping[str, int]) -> str | None:
 def check_finished(directory: Path, store_dir: str | os.PathLike, options: TrainingOptions) -> None:
     """Raise InputError if the finished model of a directory has other labels than the store, or is of other data.
 
-    A store or a teacher that is no longer there is not compared; a model of an older version has no checksums, but its
+    What is no longer there is not compared; a model of an older version has no checksums, but its
     labels.
     """
     if not (Path(store_dir) / "conf").is_file():
@@ -40,7 +44,7 @@ def check_finished(directory: Path, store_dir: str | os.PathLike, options: Train
         raise InputError(f"here is a model with another label set than {store.path}: {difference(own, store.labels)}",
                          remedy, directory)
     saved: Any = read_checkpoint(directory / "final.pt").get("store")
-    if options.teacher and not Path(options.teacher).is_dir():
+    if not all(os.path.exists(path) for path in (options.teacher, options.confusions) if path):
         return
     if isinstance(saved, dict) and (name := changed(saved, checksums(store, options))):
         raise InputError(f"here is a model of another {store.path / name}: it has changed since", remedy, directory)

@@ -38,6 +38,7 @@ from punc.models.base import Model, State, create, load, model_class, not_finite
 from punc.tokens.batches import Batch
 from punc.tokens.store import Store
 from punc.training import checkpoint
+from punc.training.asr_noise import AsrNoise
 from punc.training.batching import (
     at_rates,
     count_slots,
@@ -167,6 +168,7 @@ def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOp
         sums = checksums(store, options)
         if teacher:
             data = teacher.indexed
+        noise = AsrNoise(labelled(store, options.train_set), store, options) if options.asr_noise else None
     ranks.check_same({**checkpoint.compared(conf), **{f"{name} (CRC-32)": value for name, value in sums.items()},
                       "--device": net.device.type},
                      "start all ranks with the same options, on the same store")
@@ -182,6 +184,10 @@ def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOp
         begin = time.perf_counter()
         torch.manual_seed(epoch_seed(options, progress.epoch) + ranks.rank)
         ranks.copy_weights(net)
+        if noise and (noisy := noise.of_epoch(progress.epoch)):
+            data = training_set(net, noisy, options)
+            chunks = cut_streams(net, data, options, ranks)
+            slots = count_slots(data) / options.parts if linear else 1
         batches = prefetch(epoch_batches(net, data, chunks, options, progress.epoch, ranks, teacher), net.device)
         batches = at_rates(batches, updates, progress.learning_rate, fall, slots)
         with tqdm(desc=f"epoch {progress.epoch + 1}", total=tokens, unit="token", unit_scale=True, leave=False,

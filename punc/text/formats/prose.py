@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import ClassVar
 
+from punc.text.abbreviations import join_ellipses
 from punc.text.format import PrepareOptions
+from punc.text.not_speech import NotSpeech
 from punc.text.passages import Memo, Passage
 from punc.text.prose_reader import Parts, TextReader
 from punc.text.speakers import SpeakerLabels
@@ -15,18 +17,20 @@ from punc.text.text_format import STREAM_OPTIONS, TextFormat
 class Format(TextFormat):
     """Reads prose as `TextReader` does; a line can be an utterance."""
 
-    takes: ClassVar[tuple[str, ...]] = (*STREAM_OPTIONS, "lowercase", "clitics", "remove", "independent", "speaker")
+    takes: ClassVar[tuple[str, ...]] = (*STREAM_OPTIONS, "lowercase", "clitics", "abbreviations", "remove", "clean",
+                                        "independent", "speaker")
     lines_as_utterances = True
 
     def __init__(self, options: PrepareOptions):
         super().__init__(options)
-        self._memo = Memo(partial(read_token, reader=self.reader))
+        self._memo = Memo(partial(read_token, reader=self.reader), options.abbreviations)
+        self._not_speech = NotSpeech(options.clean, self.count_words)
         self._speakers = SpeakerLabels(options.speaker)
 
     def passages(self, text: str, line_start: bool, repairs: Counter[str]) -> Iterator[Passage]:
         for stream, part in self.streams(text, line_start):
-            for speaker, turn in self._speakers.split(part, line_start or stream is not None):
-                for passage in self.passages_of_turn(self.without_removed(turn), repairs):
+            for speaker, turn, at_start in self._speakers.split(part, line_start or stream is not None):
+                for passage in self.passages_of_turn(self.said(turn, repairs, at_start), repairs):
                     yield passage._replace(stream=stream, speaker=speaker)
                     stream = None
 
@@ -38,7 +42,19 @@ class Format(TextFormat):
         *lines, rest = text.split("\n")
         for i, line in enumerate([*lines, rest]):
             if i < len(lines) or line:
-                yield self.passage(line, repairs)._replace(end=i < len(lines))
+                passage = self.passage(line, repairs)
+                # An utterance ends at a blank line, before it is known whether another speaker follows.
+                if passage.words or passage.lead or not self.options.speaker:
+                    yield passage._replace(end=i < len(lines))
+
+    def said(self, text: str, repairs: Counter[str], line_start: bool = True) -> str:
+        """The text that was said, as the options `remove` and `clean` say it; what else is not speech is counted."""
+        text = self._not_speech.read(self.without_removed(text), repairs, line_start)
+        return join_ellipses(text) if self.options.abbreviations else text
+
+    def count_words(self, text: str) -> int:
+        """The number of words that a text would have."""
+        return len(self.passage(text, Counter()).words.split())
 
     def passage(self, text: str, repairs: Counter[str]) -> Passage:
         """A text as one passage."""
