@@ -21,8 +21,8 @@ def test_loss_on_tokens_gives_each_token_a_label(batching, lookahead):
     labels = {}
     for loss_on in ("slots", "tokens"):
         options = TrainingOptions(batching=batching, batch_size=2, bptt=3, chunk_size=3, context=1, loss_on=loss_on)
-        model = SimpleNamespace(lookahead=lookahead, labels=["O", "COMMA", "PERIOD"])
-        data = training_set(DATA, options)
+        model = SimpleNamespace(lookahead=lookahead, reads_turns=False, labels=["O", "COMMA", "PERIOD"])
+        data = training_set(model, DATA, options)
         batches = [*epoch_batches(model, data, cut_streams(model, data, options), options, 0)]
         labels[loss_on] = np.concatenate([batch.labels.flatten().numpy() for batch in batches])
         assert count_slots(data) == (labels[loss_on] >= 0).sum() == (3 if loss_on == "slots" else 9)
@@ -32,7 +32,7 @@ def test_loss_on_tokens_gives_each_token_a_label(batching, lookahead):
 
 
 def test_loss_on_slots_is_the_set_itself():
-    assert training_set(DATA, TrainingOptions()) is DATA
+    assert training_set(SimpleNamespace(reads_turns=False), DATA, TrainingOptions()) is DATA
 
 
 @pytest.mark.parametrize(("fall", "warmup"), [(0.0, 0.5), (0.04, 0.5), (0.04, 1.5), (0.04, 0.0)])

@@ -81,7 +81,7 @@ def test_encode_block_by_hand(tmp_path):
     assert encoded.labels.tolist() == [0, 1, 1]
     assert encoded.labels.dtype == np.int8
     assert encoded.pauses is None
-    assert encoded[3:] == ([("a", 2), ("b", 1)], "a-1", "b-1", 3, 0)
+    assert encoded[3:] == ([("a", 2), ("b", 1)], "a-1", "b-1", 3, 0, None)
 
 
 @pytest.mark.parametrize("tables", [

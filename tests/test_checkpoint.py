@@ -9,7 +9,7 @@ from punc.base.errors import InputError
 from punc.data.labels import Label, LabelSet
 from punc.models.base import create, load, read_checkpoint
 from punc.tokens.vocabulary import Vocabulary
-from punc.training.checkpoint import Progress, advance, finish, finished, keep, resume
+from punc.training.checkpoint import Progress, advance, finish, finished, keep, kept_epoch, resume
 from punc.training.optim import Optimizer
 
 torch.set_num_threads(1)
@@ -213,3 +213,55 @@ def test_resume_other_store_is_an_error(tmp_path):
     larger = create("t_lstm", Vocabulary(["<unk>", "</s>", "a", "b"]), model.labels, model.spec["options"])
     with pytest.raises(InputError, match="this run was started on another store; remove the directory"):
         resume(tmp_path, larger, Optimizer(larger, "adagrad", 0.1), CONF, STORE)
+
+
+@pytest.mark.parametrize(("scores", "loss", "f1"), [
+    ([(0.5, 40.0), (0.4, 43.0), (0.6, 46.0), (0.6, 46.0)],  # the first of equal F1 is kept
+     "kept epoch 2: the lowest dev loss, 0.40000; epoch 3 has the highest dev F1, 46.00",
+     "kept epoch 3: the highest dev F1, 46.00; epoch 2 has the lowest dev loss, 0.40000"),
+    ([(0.5, math.nan), (0.4, 43.0)],
+     "kept epoch 2: the lowest dev loss, 0.40000, and the highest dev F1, 43.00",
+     "kept epoch 2: the highest dev F1, 43.00, and the lowest dev loss, 0.40000"),
+    ([(0.5, math.nan), (0.6, math.nan)], *2 * [
+     "kept epoch 1: the lowest dev loss, 0.50000; no epoch has a dev F1: the dev set has no marks, nor has the "
+     "output"])])
+def test_kept_epoch(scores, loss, f1):
+    progress = Progress(0.1)
+    for dev_loss, dev_f1 in scores:
+        progress = advance(progress, dev_loss, 0.003, dev_f1=dev_f1)
+    assert [kept_epoch(progress, "loss"), kept_epoch(progress, "f1")] == [loss, f1]
+
+
+@pytest.mark.parametrize(("by", "kept"), [("loss", 1), ("f1", 3)])
+def test_finish_keeps_the_epoch_by_loss_or_f1(tmp_path, by, kept):
+    """Epochs 2 and 3 have higher losses, so both start from the weights of epoch 1."""
+    (model, updates), conf, progress, found = make(), CONF | {"keep": by}, Progress(0.1), []
+    for dev_loss, dev_f1 in ((0.4, 40.0), (0.6, 41.0), (0.5, 46.0), (0.7, 42.0)):
+        step(model, updates)
+        found.append(weights(model))
+        progress = advance(progress, dev_loss, 0.003, dev_f1=dev_f1)
+        keep(tmp_path, model, updates, progress, conf, STORE)
+        assert same(weights(model), found[0])
+        model, updates = make()  # each epoch goes on from the disk
+        assert resume(tmp_path, model, updates, conf, STORE) == progress
+    finish(tmp_path, model, conf)
+    assert same(weights(load(tmp_path)), found[kept - 1])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["conf", "final.pt", "labels.txt", "vocab"]
+
+
+def test_finish_without_f1_keeps_the_lowest_loss(tmp_path):
+    (model, updates), conf = make(), CONF | {"keep": "f1"}
+    keep(tmp_path, model, updates, advance(Progress(0.1), 2.0, 0.003), conf, STORE)
+    finish(tmp_path, model, conf)
+    assert same(weights(load(tmp_path)), weights(model))
+
+
+def test_resume_progress_of_an_older_version(tmp_path):
+    """It has no epoch numbers of the best; they begin with the epochs that follow."""
+    model, updates = make()
+    progress = advance(Progress(0.1), 2.0, 0.003)
+    keep(tmp_path, model, updates, progress, CONF, STORE)
+    content = read_checkpoint(tmp_path / "progress.pt", "punc progress 2")
+    (tmp_path / "progress.pt").unlink()  # its weights are mapped to memory
+    torch.save({**content, "progress": content["progress"][:6]}, tmp_path / "progress.pt")
+    assert resume(tmp_path, model, updates, CONF, STORE) == Progress(*progress[:6])

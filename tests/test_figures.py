@@ -39,6 +39,14 @@ def test_plot_is_svg_with_its_texts(draw, texts):
     assert draw(styles(["<A>"])) == svg
 
 
+def test_plot_training_marks_the_kept_epoch():
+    """Each of the four panels has one marker more, a large one."""
+    epochs = [Epoch(1, 0.1, 2, 3, 4), Epoch(2, 0.1, 1, 2, 5, kept=True)]
+    none = [epoch._replace(kept=False) for epoch in epochs]
+    marks = [plot_training({"A": found}, styles(["A"])).count("<use ") for found in (epochs, none)]
+    assert marks[0] == marks[1] + 4
+
+
 def test_styles_differ_and_end():
     found = styles([str(i) for i in range(20)])
     assert len(found) == CURVES

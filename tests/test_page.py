@@ -79,7 +79,7 @@ def test_page_tables_are_in_the_text(made):
     systems = by_head["system overall F1 test"]
     assert [row[0] for row in systems[1:]] == ["A", "B"]  # the last set with that head, test_ref
     assert re.match(r"\d+\.\d \d+\.\d–\d+\.\d$", systems[1][1])
-    assert by_head["system epochs loss"][1][:5] == ["B", "2", "0.4000", "0.5500", "0.5500"]
+    assert by_head["system epochs kept"][1][:6] == ["B", "2", "2", "0.4000", "0.5500", "52.5"]
     assert {"reference as O as COMMA", "system COMMA PERIOD", "system error", "part slots marks"} <= by_head.keys()
 
 

@@ -131,7 +131,7 @@ def test_prepare_in_jobs_replaces_an_older_directory(tmp_path):
         main(["prepare", "--format=prose", f"--labels={tmp_path / 'labels'}", "--jobs=2", f"--job={job}",
               str(tmp_path / "in"), part])
     assert main(["join", str(tmp_path / "out"), *parts]) == 0
-    assert sorted(content(tmp_path / "out")) == ["punct", "spk2utt", "text", "utt2spk"]
+    assert sorted(content(tmp_path / "out")) == ["punct", "punct.labels", "spk2utt", "text", "utt2spk"]
 
 
 def test_join_parts_of_another_corpus_are_refused(tmp_path, capsys):

@@ -78,7 +78,7 @@ def test_project_removes_files_about_the_labels_before(directories, labels):
     for name in ("text_punct", "ctm_punct", "post.scp"):
         (out / name).write_text("of other labels\n")
     project(*directories, labels)
-    assert sorted(file.name for file in out.iterdir()) == ["punct", "spk2utt", "text", "utt2spk"]
+    assert sorted(file.name for file in out.iterdir()) == ["punct", "punct.labels", "spk2utt", "text", "utt2spk"]
 
 
 @pytest.mark.parametrize(("ref", "hyp", "projected", "counts"), [

@@ -49,6 +49,22 @@ for system in T-LSTM LSTM CNN-1 CNN-1+p ""; do ! asked "$system" || echo "$syste
 """, stage=2, stop_stage=4, systems="T-LSTM CNN-1+p") == (["2", "4", "T-LSTM", "CNN-1+p"], "", 0)
 
 
+@pytest.mark.parametrize("body", ["prepare_set dev text.txt", "project test_ref test_asr_words dev"])
+def test_data_of_another_label_set_are_refused(tmp_path, body):
+    """Comments and blanks do not count; a directory of others has no label set, so it is taken."""
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf/labels.txt").write_text("# label  written\nO   w\nPERIOD  w.  .\n")
+    (tmp_path / "data/dev").mkdir(parents=True)
+    (tmp_path / "data/dev/text").write_text("a-1 so\n")
+    assert script(tmp_path, body) == ([], "", 0)
+    (tmp_path / "data/dev/punct.labels").write_text("O w\nPERIOD w. .\n")
+    assert script(tmp_path, body) == ([], "", 0)
+    (tmp_path / "data/dev/punct.labels").write_text("O w\nPERIOD w. . !\n")
+    assert script(tmp_path, body) == ([], (
+        f"{tmp_path.name}/run.sh: data/dev was made with another label set than conf/labels.txt; remove the data, and "
+        "what was made of them: rm -r data exp\n"), 1)
+
+
 def test_absolute_is_relative_to_the_users_directory(tmp_path):
     body = 'absolute own corpus vectors; printf "%s\\n" "$own" "$corpus" "$vectors"'
     assert script(tmp_path, body, own="", corpus="a b/c", vectors="/d") == (

@@ -104,6 +104,7 @@ def test_train_learns(name, toy_store, tmp_path, both_ways, capsys):
     lines = capsys.readouterr().err.splitlines()
     if model == "both_ways" or settings.get("batching") == "chunks":
         assert re.fullmatch(rf"{settings['train_set']}: \d+ chunks, \d+\.\d% of the steps are padding", lines.pop(0))
+    assert re.match(r"kept epoch \d: the lowest dev loss, 0\.\d+", lines.pop())
     assert [line.split(":")[0] for line in lines] == [f"epoch {n + 1}" for n in range(len(lines))]
     assert all(f" {word}" in line for line in lines for word in ("rate", "loss", "dev loss", "dev F1", "words/s"))
     best = min(float(line.split("dev loss ")[1].split(",")[0]) for line in lines)
@@ -171,6 +172,23 @@ def test_train_parts_are_one_reading_of_the_set(toy_store, tmp_path, monkeypatch
     one, two = ({tokens for epoch, _, tokens in sums if epoch in part} for part in ((0, 1), (2, 3)))
     assert one != two
     assert rates == pytest.approx(np.linspace(0.2, 0, len(rates), endpoint=False), abs=0.4 / len(rates))
+
+
+def test_train_keep_f1_is_the_epoch_that_the_log_names(toy_store, tmp_path, monkeypatch, capsys):
+    """Scores by a table: epoch 2 has the lowest loss, epoch 3 the highest F1. Up to there both runs are the same."""
+    for by, kept in (("loss", 2), ("f1", 3)):
+        scores = iter([(0.6, 40.0), (0.4, 43.0), (0.5, 46.0), (0.5, 41.0)])
+        epochs: list[dict] = []
+
+        def evaluated(net, dev, epochs=epochs, scores=scores):
+            epochs.append({name: weight.clone() for name, weight in net.state_dict().items()})
+            return next(scores)
+
+        monkeypatch.setattr(punc.training.train, "evaluate", evaluated)
+        train(toy_store, tmp_path / by, "t_lstm", SMALL, TrainingOptions(**SETTINGS | {"epochs": 4, "keep": by}))
+        weights = load(tmp_path / by).state_dict()
+        assert all(torch.equal(weights[name], epochs[kept - 1][name]) for name in weights)
+        assert f"\nkept epoch {kept}: " in capsys.readouterr().err
 
 
 def test_train_initial_model_goes_on_from_its_weights(toy_store, tmp_path):

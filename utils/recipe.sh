@@ -147,8 +147,17 @@ prepare() {
   share "${1%/*}/log/prepare_${1##*/}" "$1" punc prepare --nj "$processes" --labels "$label_file" "${@:2}" "$1"
 }
 
+# label_lines FILE: the labels of a label set, without comments, with one blank between columns.
+label_lines() { awk '!/^#/ && NF { $1 = $1; print }' "$1"; }
+
+# check_labels DATA-DIR: fails if the data directory was made with another label set, which is in its punct.labels.
+check_labels() {
+  if [ ! -f "$1/punct.labels" ] || [ "$(label_lines "$1/punct.labels")" = "$(label_lines "$label_file")" ]; then return 0; fi
+  fail "$1 was made with another label set than $label_file; remove the data, and what was made of them: rm -r $data $exp"
+}
+
 # prepare_set SET [OPTION …] FILE …: the data directory of a set, if it is not there yet.
-prepare_set() { [ -f "$data/$1/text" ] || prepare "$data/$1" "${@:2}"; }
+prepare_set() { if [ -f "$data/$1/text" ]; then check_labels "$data/$1"; else prepare "$data/$1" "${@:2}"; fi; }
 
 # prepare_listed SET [OPTION …]: the data directory of the texts in data/split/SET. A list that was edited since is refused:
 # other sets, the stores and the models are made from the old lists, too.
@@ -195,13 +204,13 @@ validate() {
 
 # project REFERENCE-SET ASR-SET OUT-SET: the ASR output with the labels of the reference, if it is not there yet.
 project() {
-  [ -f "$data/$3/text" ] ||
-    punc project --labels "$label_file" "$data/$1" "$data/$2" "$data/$3" 2>&1 | tee "$data/$3.wer" >&2
+  if [ -f "$data/$3/text" ]; then check_labels "$data/$3" && return; fi
+  punc project --labels "$label_file" "$data/$1" "$data/$2" "$data/$3" 2>&1 | tee "$data/$3.wer" >&2
 }
 
 # prepare_asr CTM-OR-DIR: the set test_asr, the ASR output for the recordings of test_ref with the labels of test_ref.
 prepare_asr() {
-  [ ! -f "$data/test_asr/text" ] || return 0
+  if [ -f "$data/test_asr/text" ]; then check_labels "$data/test_asr" && return; fi
   if [ -d "$1" ]; then cat "$1"/*.ctm; else cat "$1"; fi |
     awk 'NR == FNR { test[$1]; next } $1 in test' "$data/test_ref/spk2utt" - >"$data/test_asr.ctm"
   share "$data/log/prepare_test_asr" "$data/test_asr_words" \

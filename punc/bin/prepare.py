@@ -19,6 +19,7 @@ from punc.text.format import Format, PrepareOptions, format_help, format_names, 
 from punc.text.not_speech import ENTITIES, KEPT, KINDS, WORDS, parse_kinds
 from punc.text.prepared_parts import join_prepared
 from punc.text.prose_reader import Clitics
+from punc.text.speakers import CHANGES
 
 logger = logging.getLogger(__name__)
 SIZES = ("streams", "utterances", "words")
@@ -44,6 +45,9 @@ def options() -> OptionParser:
                         help="a line that begins with STRING, as #doc, begins a stream")
     parser.add_argument("--skip-prefix", default="", metavar="STRING",
                         help="leave out lines that begin with STRING, as #speaker")
+    parser.add_argument("--speaker", default="", metavar="REGEX",
+                        help="what matches at the beginning of a line, as '#speaker (.*)' or '([A-Z]+):', names who "
+                             "speaks from there (its group, or all of it) and is left out; OUT-DIR gets turns")
     parser.add_argument("--utt-words", type=int, default=50, metavar="N",
                         help="words in an utterance; 0: each line is an utterance")
     parser.add_argument("--independent", type=boolean, default=False, metavar="BOOL",
@@ -80,12 +84,12 @@ def main(arguments: Sequence[str]) -> None:
     given["clean"] = parse_kinds(args.clean)
     reader, share = kind(PrepareOptions(**given)), Share.parsed(args)
     if not share:
-        log_counts(args.output, reader.prepare(args.inputs, args.output))
+        log_counts(args.output, reader.prepare(args.inputs, args.output), bool(args.speaker))
         return
     with new_part(Path(args.output), "prepare", share, args, "output", files(args)) as (part, result):
         counts, result["numbers"] = reader.prepare_share(args.inputs, part, share)
         result["counts"] = dict(counts)
-    log_counts(args.output, counts)
+    log_counts(args.output, counts, bool(args.speaker))
 
 
 def files(args: Namespace) -> list[str]:
@@ -101,14 +105,17 @@ def join(parts: Sequence[Part], out: Path) -> None:
     archive = out / "pauses.ark"
     if load_format(args.format).absolute_archive:
         archive = Path(os.path.abspath(archive))
-    log_counts(str(out), join_prepared(parts, out, args.prefix, str(archive)))
+    labels = LabelSet.read(args.labels) if args.labels else None
+    log_counts(str(out), join_prepared(parts, out, args.prefix, str(archive), labels), bool(args.speaker))
 
 
-def log_counts(output: str, counts: Counter[str]) -> None:
-    """Say how much was prepared, and what was repaired."""
+def log_counts(output: str, counts: Counter[str], turns: bool) -> None:
+    """Say how much was prepared, with `turns` how often the speaker changes, and what was repaired."""
     sizes = [f"{counts[what]:,} {what}" for what in SIZES]
     logger.info("punc prepare: %s: %s", output, ", ".join(sizes))
-    for repair in sorted(counts.keys() - SIZES):
+    if turns:
+        logger.info("punc prepare: %s: %s %s", output, f"{counts[CHANGES]:,}", CHANGES)
+    for repair in sorted(counts.keys() - {*SIZES, CHANGES}):
         if "\t" not in repair and not repair.startswith(WORDS):
             logger.info("punc prepare: repaired: %s %s", f"{counts[repair]:,}", repair)
     for what, total, forms in found(counts):
@@ -133,7 +140,8 @@ def check(args: Namespace, kind: type[Format]) -> None:
                          "leave it out, or --independent or --document-prefix")
     if not re.fullmatch(r"[\w.-]*", args.prefix):
         raise InputError(f"an id cannot begin with --prefix '{args.prefix}'", "use letters, digits and . _ -")
-    try:
-        re.compile(args.remove)
-    except re.error as error:
-        raise InputError(f"--remove '{args.remove}' is not a regular expression: {error}", "fix it") from None
+    for name, expression in (("remove", args.remove), ("speaker", args.speaker)):
+        try:
+            re.compile(expression)
+        except re.error as error:
+            raise InputError(f"--{name} '{expression}' is not a regular expression: {error}", "fix it") from None

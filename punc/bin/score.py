@@ -11,6 +11,7 @@ from punc.base.errors import InputError
 from punc.base.jobs import Part, Share, add_job_options, new_part
 from punc.base.options import OptionParser
 from punc.data.datadir import DataDir, checksum
+from punc.data.label_record import check_record
 from punc.data.labels import LabelSet
 from punc.scoring.collapse import merge, parse_collapse
 from punc.scoring.counts import (
@@ -87,6 +88,8 @@ def main(arguments: Sequence[str]) -> None:
     labels = LabelSet.read(options.labels)
     check_classes(options, labels)  # before the work
     reference, hypothesis, share = DataDir(options.reference), DataDir(options.hypothesis), Share.parsed(options)
+    check_record(reference.path, labels)
+    check_record(hypothesis.path, labels, "punctuate it with a model of that label set")
     posteriors = None if options.merge else Posteriors.of(options.hypothesis, labels)
     settings = options.block, options.last_slot, options.match, share, posteriors
     if not share:

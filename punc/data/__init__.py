@@ -8,6 +8,8 @@ What other packages and programs use:
     labels        Label, LabelSet, SENTENCE_ENDS, with_capital: label sets, labels.txt
     datadir       DataDir, Utterance, checksum, complete_tables, label_numbers, new_data_dir, segment, speaker,
                     write_data_dir, write_tables, write_utterances, LATEST: a data directory as streams of utterances
+    turns         ends_of_turns, write_turns, FLAGS, TURNS: where the speaker changes
+    label_record  check_record, difference, note_record, RECORD: the label set of a data directory
     block_reader  Encoded, Irregular, LineBlock, at_slots, count_block, encode_block, encode_by_time, explain,
                     line_blocks, read_span, COUNT_BYTES, ENCODE_BYTES: a data directory at full speed, in blocks of
                     lines

@@ -22,6 +22,7 @@ from punc.data.datadir import DataDir
 from punc.data.kaldi_io import VectorReader
 from punc.data.labels import LabelSet
 from punc.data.tables import fields
+from punc.data.turns import FLAGS, TURNS
 
 # Bytes of text in a block. To encode, a block fits a processor's cache; to count, it is larger, as adding up the counts
 # of each block takes time. Both are fixed: what counting forgets must not depend on the number of processes.
@@ -54,6 +55,7 @@ class Encoded(NamedTuple):
     last     the last utterance's id
     words    number of words
     lost     number of unknown tokens, or of characters left out
+    turns    bool (N,), false at tokens without a slot, or None
     """
 
     ids: np.ndarray
@@ -64,6 +66,7 @@ class Encoded(NamedTuple):
     last: str
     words: int
     lost: int
+    turns: np.ndarray | None = None
 
 
 def line_blocks(data: DataDir, names: Iterable[str], size: int) -> Iterator[LineBlock]:
@@ -161,7 +164,7 @@ def encode_block(path: Path, encoder: Callable[[Tokens], Any], labels: Lookup, b
         raise Irregular
     if any(strings(first) != keys for first, _, _ in tables.values()):
         raise Irregular
-    classes = pauses = None
+    classes = pauses = turns = None
     if "punct" in tables:
         classes = labels.indices(tables["punct"][1]).astype(np.int8)
         if not np.array_equal(tables["punct"][2], lengths) or (classes < 0).any():
@@ -173,22 +176,41 @@ def encode_block(path: Path, encoder: Callable[[Tokens], Any], labels: Lookup, b
         if list(map(len, read)) != lengths.tolist():
             raise Irregular
         pauses = np.concatenate(read)
-    encoded = _encoded(encoder(tokens), classes, pauses, map(bytes.decode, speakers), lengths, keys[0].decode(),
-                       keys[-1].decode())
+    if TURNS in tables:
+        flags = Lookup(FLAGS, -1).indices(tables[TURNS][1])
+        if not np.array_equal(tables[TURNS][2], lengths) or (flags < 0).any():
+            raise Irregular
+        turns = flags == 1
+    encoded = _encoded(encoder(tokens), SlotValues(classes, pauses, turns), map(bytes.decode, speakers), lengths,
+                       keys[0].decode(), keys[-1].decode())
     if not all(a[0] < b[0] for a, b in pairwise(encoded.streams)):
         raise Irregular
     return encoded
 
 
-def _encoded(encoding: Any, labels: np.ndarray | None, pauses: np.ndarray | None, streams: Iterable[str],
-             lengths: np.ndarray, first: str, last: str) -> Encoded:
-    """Utterances of these lengths in words; labels and pauses move from the words to their slots' tokens."""
+class SlotValues(NamedTuple):
+    """What is known of slots (slots,), or None: labels int8, pauses float32, turns bool."""
+
+    labels: np.ndarray | None
+    pauses: np.ndarray | None
+    turns: np.ndarray | None
+
+    def at(self, slots: np.ndarray, size: int) -> "SlotValues":
+        """The values at the slots' tokens, of `size` tokens."""
+        return SlotValues(at_slots(self.labels, slots, size, -1), at_slots(self.pauses, slots, size, np.nan),
+                          at_slots(self.turns, slots, size, False))
+
+
+def _encoded(encoding: Any, values: SlotValues, streams: Iterable[str], lengths: np.ndarray, first: str,
+             last: str) -> Encoded:
+    """Utterances of these lengths in words; labels, pauses and turns move from the words to their slots' tokens."""
     ids, slots, lost = encoding
     if len(ids) > len(slots):
         ends = np.append(0, slots + 1)[np.cumsum(lengths)]  # of utterances, in tokens
         lengths = np.diff(ends, prepend=0)
-        labels, pauses = at_slots(labels, slots, len(ids), -1), at_slots(pauses, slots, len(ids), np.nan)
-    return Encoded(ids, labels, pauses, merge_runs(zip(streams, lengths.tolist())), first, last, len(slots), lost)
+        values = values.at(slots, len(ids))
+    return Encoded(ids, values.labels, values.pauses, merge_runs(zip(streams, lengths.tolist())), first, last,
+                   len(slots), lost, values.turns)
 
 
 def at_slots(values: np.ndarray | None, slots: np.ndarray, size: int, other: float) -> np.ndarray | None:
@@ -216,8 +238,9 @@ def encode_by_time(data: DataDir, encoder: Callable[[Tokens], Any], labels: Look
         classes = labels.indices(tokens(u.labels or () for u in part)).astype(np.int8) if data.has_labels else None
         if classes is not None and (classes < 0).any():
             raise Irregular
-        yield _encoded(encoder(tokens(u.words for u in part)), classes,
-                       np.concatenate([u.pauses for u in part]) if data.has_pauses else None,
+        pauses = np.concatenate([u.pauses for u in part]) if data.has_pauses else None
+        turns = np.concatenate([u.turns for u in part]) if data.has_turns else None
+        yield _encoded(encoder(tokens(u.words for u in part)), SlotValues(classes, pauses, turns),
                        (u.stream for u in part), np.array([len(u.words) for u in part]), part[0].id, part[-1].id)
 
 

@@ -1,8 +1,8 @@
-"""A data directory as streams of utterances: `text`, `punct`, `pauses.scp`, `utt2spk`, `spk2utt`, `segments`.
+"""A data directory as streams of utterances: `text`, `punct`, `pauses.scp`, `turns`, `utt2spk`, `spk2utt`, `segments`.
 
-Only this module checks the invariant #words = #labels = dim(pauses). Utterances come stream by stream: by recording
-in time order if there is a `segments` file, else by speaker in id order. One utterance (`DataDir.utterances`) or stream
-(`DataDir.streams`) is in memory, and with `segments` a few numbers per utterance.
+Only this module checks the invariant #words = #labels = dim(pauses) = #turns. Utterances come stream by stream: by
+recording in time order if there is a `segments` file, else by speaker in id order. One utterance
+(`DataDir.utterances`) or stream (`DataDir.streams`) is in memory, and with `segments` a few numbers per utterance.
 """
 
 import hashlib
@@ -21,8 +21,10 @@ from punc.base.errors import InputError
 from punc.base.files import atomic_dir, decode_line, open_input, read_blocks, unchanged
 from punc.data.archive_path import archive_path
 from punc.data.kaldi_io import VectorReader, write_vector
+from punc.data.label_record import RECORD
 from punc.data.labels import LabelSet
 from punc.data.tables import Row, fields, line_offsets, read_table, sort_table
+from punc.data.turns import TURNS, parse_turns, turns_line
 
 LATEST = 1e9  # s, 30 years: what is later is no time in a recording
 
@@ -35,6 +37,7 @@ class Utterance(NamedTuple):
     words    the tokens
     labels   one label name per word; None without `punct`
     pauses   float32 (len(words),), seconds of silence after each word, NaN unknown; None without `pauses.scp`
+    turns    bool (len(words),), whether another speaker says the next word; None without `turns`
     """
 
     id: str
@@ -42,12 +45,13 @@ class Utterance(NamedTuple):
     words: list[str]
     labels: list[str] | None = None
     pauses: np.ndarray | None = None
+    turns: np.ndarray | None = None
 
 
 class DataDir:
     """A data directory on disk. Raises InputError unless it has `text` and `utt2spk`.
 
-    ignore   files to treat as missing: `punct`, `pauses.scp`
+    ignore   files to treat as missing: `punct`, `pauses.scp`, `turns`
     """
 
     def __init__(self, path: str | os.PathLike, ignore: Iterable[str] = ()):
@@ -57,14 +61,15 @@ class DataDir:
         for name in ("text", "utt2spk"):
             if not (self.path / name).is_file():
                 raise InputError("no such file", "a data directory has text and utt2spk", self.path / name)
-        self.has_labels, self.has_pauses, self.has_segments = (
-            name not in ignore and (self.path / name).is_file() for name in ("punct", "pauses.scp", "segments"))
+        self.has_labels, self.has_pauses, self.has_turns, self.has_segments = (
+            name not in ignore and (self.path / name).is_file() for name in ("punct", "pauses.scp", TURNS, "segments"))
         self._segments, self._speakers = self.path / "segments", self.path / "utt2spk"  # made once, not per utterance
 
     @property
     def tables(self) -> list[str]:
         """The files to read that have one line per utterance: `text`, `utt2spk`, then the optional ones."""
-        present = {"punct": self.has_labels, "pauses.scp": self.has_pauses, "segments": self.has_segments}
+        present = {"punct": self.has_labels, "pauses.scp": self.has_pauses, TURNS: self.has_turns,
+                   "segments": self.has_segments}
         return ["text", "utt2spk", *(name for name, exists in present.items() if exists)]
 
     def utterances(self) -> Iterator[Utterance]:
@@ -129,16 +134,19 @@ class DataDir:
     def utterance(self, rows: dict[str, Row], vectors: VectorReader) -> Utterance:
         """The utterance of one row in each of `tables`. Raises InputError if the invariant does not hold."""
         text = rows["text"]
-        words, labels, pauses = fields(text.value), None, None
+        words, labels, pauses, turns = fields(text.value), None, None, None
         if self.has_labels:
             labels = fields(rows["punct"].value)
             self._check_count(text.key, len(words), len(labels), "labels", "punct", rows["punct"].line)
         if self.has_pauses:
             pauses = vectors.read(rows["pauses.scp"].value, rows["pauses.scp"].line)
             self._check_count(text.key, len(words), len(pauses), "pauses", "pauses.scp", rows["pauses.scp"].line)
+        if self.has_turns:
+            turns = parse_turns(rows[TURNS], self.path / TURNS)
+            self._check_count(text.key, len(words), len(turns), "flags", TURNS, rows[TURNS].line)
         stream = (segment(rows["segments"], self._segments)[0] if self.has_segments
                   else speaker(rows["utt2spk"], self._speakers))
-        return Utterance(text.key, stream, words, labels, pauses)
+        return Utterance(text.key, stream, words, labels, pauses, turns)
 
     def _check_count(self, utterance: str, words: int, count: int, what: str, name: str, line: int) -> None:
         if words != count:
@@ -167,15 +175,19 @@ def segment(row: Row, path: str | os.PathLike) -> tuple[str, float, float]:
     return recording, *times
 
 
-def write_data_dir(path: str | os.PathLike, utterances: Iterable[Utterance], like: DataDir | None = None) -> None:
+def write_data_dir(path: str | os.PathLike, utterances: Iterable[Utterance], like: DataDir | None = None,
+                   label_set: LabelSet | None = None) -> None:
     """Write a data directory, whole or not at all; one utterance is in memory.
 
     Without `like`, the streams are the speakers, and ids and streams come sorted in C order. With `like`, the
     utterances are those of `like` in its order, and speakers and segments are copied from it. All utterances have
-    labels, or none; the same holds for pauses. Raises ValueError otherwise, and InputError if there is no utterance.
+    labels, of `label_set` if that is given, or none; the same holds for pauses and turns. Raises ValueError otherwise,
+    and InputError if there is no utterance.
     """
-    with new_data_dir(path, "punct", "pauses.scp", "pauses.ark") as tmp:
+    with new_data_dir(path, "punct", "pauses.scp", "pauses.ark", TURNS) as tmp:
         write_tables(tmp, Path(path), utterances, like)
+        if label_set:
+            label_set.write(tmp / RECORD)
 
 
 def new_data_dir(path: str | os.PathLike, *stale: str) -> AbstractContextManager[Path]:
@@ -183,7 +195,7 @@ def new_data_dir(path: str | os.PathLike, *stale: str) -> AbstractContextManager
 
     No program reads a data directory without `text`, so `text` goes first and comes last.
     """
-    return atomic_dir(path, "text", stale)
+    return atomic_dir(path, "text", (*stale, RECORD))
 
 
 def write_tables(tmp: Path, path: Path, utterances: Iterable[Utterance], like: DataDir | None = None) -> None:
@@ -201,7 +213,7 @@ def complete_tables(tmp: Path, like: DataDir) -> None:
     for name in ("utt2spk", "spk2utt", "segments", "wav.scp", "reco2file_and_channel"):
         if (like.path / name).is_file():
             shutil.copyfile(like.path / name, tmp / name)
-    for name in ("text", "punct", "pauses.scp") if like.has_segments else ():
+    for name in ("text", "punct", "pauses.scp", TURNS) if like.has_segments else ():
         if (tmp / name).is_file():
             sort_table(tmp / name)
 
@@ -217,10 +229,11 @@ def write_utterances(tmp: Path, path: Path, utterances: Iterable[Utterance], ord
         for this in utterances:
             if last is None:
                 names = ["text", "utt2spk", "spk2utt", *(["punct"] if this.labels is not None else []),
-                         *(["pauses.scp", "pauses.ark"] if this.pauses is not None else [])]
+                         *(["pauses.scp", "pauses.ark"] if this.pauses is not None else []),
+                         *([TURNS] if this.turns is not None else [])]
                 archive = archive_path(path / "pauses.ark") if this.pauses is not None else ""
                 files = {name: stack.enter_context(open(tmp / name, "wb")) for name in names}
-            _check_next(last, this, "punct" in files, "pauses.scp" in files, ordered)
+            _check_next(last, this, files, ordered)
             key, stream = this.id.encode(), this.stream.encode()
             files["text"].write(" ".join((this.id, *this.words)).encode() + b"\n")
             files["utt2spk"].write(b"%b %b\n" % (key, stream))
@@ -232,22 +245,25 @@ def write_utterances(tmp: Path, path: Path, utterances: Iterable[Utterance], ord
             if this.pauses is not None:
                 offset = write_vector(files["pauses.ark"], this.id, this.pauses)
                 files["pauses.scp"].write(f"{this.id} {archive}:{offset}\n".encode())
+            if this.turns is not None:
+                files[TURNS].write(turns_line(this.id, this.turns))
             last = this
         if last is None:
             raise InputError("no utterance to write", "check the input: it has no words", path)
         files["spk2utt"].write(b"\n")
 
 
-def _check_next(last: Utterance | None, this: Utterance, labels: bool, pauses: bool, ordered: bool) -> None:
-    """Raise ValueError if the utterance `this` cannot be written after `last`."""
+def _check_next(last: Utterance | None, this: Utterance, tables: Iterable[str], ordered: bool) -> None:
+    """Raise ValueError if the utterance `this` cannot be written after `last` to these tables."""
     if ordered and last is not None and this.id.encode() <= last.id.encode():
         raise ValueError(f"utterance '{this.id}' after '{last.id}': not sorted and unique")
     if ordered and last is not None and this.stream != last.stream and this.stream.encode() <= last.stream.encode():
         raise ValueError(f"stream '{this.stream}' after '{last.stream}': not sorted and unique")
-    if (this.labels is not None) != labels or (this.pauses is not None) != pauses:
-        raise ValueError(f"'{this.id}': labels and pauses are for all utterances or none")
-    if any(values is not None and len(values) != len(this.words) for values in (this.labels, this.pauses)):
-        raise ValueError(f"'{this.id}': not one label and one pause per word")
+    known = {"punct": this.labels, "pauses.scp": this.pauses, TURNS: this.turns}
+    if any((values is not None) != (name in tables) for name, values in known.items()):
+        raise ValueError(f"'{this.id}': labels, pauses and turns are for all utterances or none")
+    if any(values is not None and len(values) != len(this.words) for values in known.values()):
+        raise ValueError(f"'{this.id}': not one label, pause and flag of a turn per word")
 
 
 def label_numbers(utterances: Sequence[Utterance], labels: LabelSet, path: str | os.PathLike) -> np.ndarray:

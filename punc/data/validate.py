@@ -16,6 +16,7 @@ from punc.base.errors import InputError
 from punc.base.files import open_input, unchanged
 from punc.data.datadir import DataDir, Utterance, segment, speaker
 from punc.data.kaldi_io import VectorReader
+from punc.data.label_record import check_record
 from punc.data.labels import LabelSet
 from punc.data.tables import FORBIDDEN, Row, fields, read_table
 
@@ -35,6 +36,8 @@ def validate(path: str | os.PathLike, labels: LabelSet | None = None) -> Counter
         raise InputError("no such file", "make it with punc prepare, or ask for no label set", data.path / "punct")
     for name in [*data.tables, "spk2utt"]:
         check_end(data.path / name)
+    if labels:
+        check_record(path, labels)
     last = ""
     recordings: set[str] = set()
     with unchanged(data.path / "text"), VectorReader(data.path / "pauses.scp") as vectors:

@@ -10,6 +10,7 @@ from punc.decoding.options import BATCH_SIZE, CHUNK_SIZE, UNCUT
 from punc.models.base import Model
 from punc.tokens.batches import Batch, gather
 from punc.tokens.chunks import by_length, cut
+from punc.tokens.slot_inputs import with_turns
 from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import tokenizer_class
 
@@ -63,6 +64,8 @@ def _logits(model: Model, data: StoreSet, chunk_size: int, context: int | None,
             batch_size: int) -> Iterator[tuple[Batch, torch.Tensor, Callable[[np.ndarray, torch.Tensor], None]]]:
     """Each batch with its logits (B, T, L), and a function that writes values (B, T, …) to their slots in (N, …)."""
     context = tokenizer_class(model.token_type).context if context is None else context
+    if model.reads_turns:
+        data = with_turns(data)
     chunks = cut(data.offsets, model.lookahead, chunk_size or UNCUT, context)
     for group in by_length(chunks, batch_size):
         kept = [a[group].tolist() for a in chunks]

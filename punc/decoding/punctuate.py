@@ -17,6 +17,7 @@ from punc.base.jobs import Share
 from punc.base.log import hide_progress
 from punc.base.parallel import map_ordered
 from punc.data.datadir import DataDir, Utterance, write_utterances
+from punc.data.label_record import note_record
 from punc.data.labels import LabelSet
 from punc.data.tables import count_blanks
 from punc.decoding.options import DecodingOptions, OutputOptions
@@ -58,6 +59,7 @@ def _start(directory: Path, data: DataDir, decoding: DecodingOptions,
            output: OutputOptions) -> tuple[LabelSet, Decoder, Iterator[list[Span]]]:
     """The label set, a decoder, and the groups of tokens to decode."""
     tokenizer, label_set = read_tokenizer(directory), LabelSet.read(directory / "labels.txt")
+    note_record(data.path, label_set)
     decoder = Decoder(directory, decoding, output.posteriors)
     return label_set, decoder, span_groups(data, tokenizer, decoding.chunk_size, decoder.context)
 

@@ -21,8 +21,10 @@ from kaldiio.matio import write_array
 from punc.base.errors import InputError
 from punc.data.archive_path import archive_path
 from punc.data.datadir import DataDir, Utterance, complete_tables, new_data_dir
+from punc.data.label_record import RECORD
 from punc.data.labels import LabelSet
 from punc.data.tables import sort_table
+from punc.data.turns import TURNS
 from punc.decoding.marked_ctm import write_marked_ctm
 from punc.decoding.options import OutputOptions
 from punc.text.casing import Casing, read_casing
@@ -32,7 +34,7 @@ from punc.text.prose_writer import QUOTE, ProseWriter
 logger = logging.getLogger(__name__)
 
 # Files that an earlier run with other options may have left in OUT-DIR.
-STALE = ("text_punct", "ctm_punct", "post.ark", "post.scp", "pauses.ark", "pauses.scp")
+STALE = ("text_punct", "ctm_punct", "post.ark", "post.scp", "pauses.ark", "pauses.scp", TURNS)
 
 
 def check_out(out: Path, data: DataDir) -> None:
@@ -63,6 +65,7 @@ def punctuated_dir(out: Path, data: DataDir, label_set: LabelSet,
         if not counts.total():
             raise InputError("the file has no words", "punctuate a text that has words", data.path / "text")
         complete_tables(tmp, data)
+        label_set.write(tmp / RECORD)
         for name in ("text_punct", "post.scp") if data.has_segments else ():
             if (tmp / name).is_file():
                 sort_table(tmp / name)

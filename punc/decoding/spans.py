@@ -28,6 +28,7 @@ class Span(NamedTuple):
     pauses       float32 (N,) seconds, NaN unknown; None if the data has no pauses
     slots        int64 (S,), S words of the utterances: which of the N tokens each word's slot follows
     begins       whether the utterances begin the stream
+    turns        bool (N,), whether another speaker says the next word; None if the data has no turns
     """
 
     utterances: list[Utterance]
@@ -35,6 +36,7 @@ class Span(NamedTuple):
     pauses: np.ndarray | None
     slots: np.ndarray
     begins: bool
+    turns: np.ndarray | None
 
 
 def spans(utterances: Iterable[Utterance], tokenizer: Tokenizer, chunk_size: int, context: int) -> Iterator[Span]:
@@ -43,7 +45,7 @@ def spans(utterances: Iterable[Utterance], tokenizer: Tokenizer, chunk_size: int
     size = max(GROUP, 8 * margin)
     waiting: list[Utterance] = []
     lengths: list[int] = []
-    slots, ids, pauses = [], [], []
+    slots, ids, pauses, turns = [], [], [], []
     start = done = total = 0  # in tokens of the stream: where `ids` begin, the end of the last span, the tokens read
     for utterance in utterances:
         encoding = tokenizer.encode_input(utterance.words)
@@ -52,6 +54,7 @@ def spans(utterances: Iterable[Utterance], tokenizer: Tokenizer, chunk_size: int
         slots.append(encoding.slots + total)
         ids.append(encoding.ids)
         pauses.append(at_slots(utterance.pauses, encoding.slots, len(encoding.ids), np.nan))
+        turns.append(at_slots(utterance.turns, encoding.slots, len(encoding.ids), False))
         total += len(encoding.ids)
         while chunk_size and total > start + size:  # another token follows, so the stream does not end in this span
             ends = done + np.cumsum(lengths)
@@ -60,17 +63,24 @@ def spans(utterances: Iterable[Utterance], tokenizer: Tokenizer, chunk_size: int
                 break
             n = int(np.searchsorted(needed, max(start + size, needed[0]), "right"))
             end, read = int(ends[n - 1]), int(needed[n - 1])
-            known, silences = np.concatenate(ids), joined(pauses)
-            yield Span(waiting[:n], known[:read - start], None if silences is None else silences[:read - start],
-                       np.concatenate(slots[:n]) - start, done == 0)
+            known, silences, changes = np.concatenate(ids), joined(pauses), joined(turns)
+            to = slice(read - start)
+            yield Span(waiting[:n], known[to], _part(silences, to), np.concatenate(slots[:n]) - start, done == 0,
+                       _part(changes, to))
             waiting, lengths, slots, done, before = waiting[n:], lengths[n:], slots[n:], end, start
             start = max(start, done // chunk_size * chunk_size - margin)
-            ids, pauses = [known[start - before:]], [None if silences is None else silences[start - before:]]
+            rest = slice(start - before, None)
+            ids, pauses, turns = [known[rest]], [_part(silences, rest)], [_part(changes, rest)]
     if waiting:
         known = np.concatenate(ids)
         if tokenizer.ends_with_end:
             known[-1:] = END
-        yield Span(waiting, known, joined(pauses), np.concatenate(slots) - start, done == 0)
+        yield Span(waiting, known, joined(pauses), np.concatenate(slots) - start, done == 0, joined(turns))
+
+
+def _part(array: np.ndarray | None, of: slice) -> np.ndarray | None:
+    """A part of an array; None stays None."""
+    return None if array is None else array[of]
 
 
 def joined(arrays: Sequence[np.ndarray | None]) -> np.ndarray | None:

@@ -29,6 +29,7 @@ class Task(NamedTuple):
     ids, pauses, offsets   as in `StoreSet`
     slots    int64 (S,): the tokens whose slots are labelled
     begins   bool, one per stream: false if it continues an earlier span
+    turns    as in `StoreSet`
     """
 
     ids: np.ndarray
@@ -36,6 +37,7 @@ class Task(NamedTuple):
     offsets: np.ndarray
     slots: np.ndarray
     begins: np.ndarray
+    turns: np.ndarray | None = None
 
 
 def task_of(spans: list[Span]) -> Task:
@@ -43,7 +45,7 @@ def task_of(spans: list[Span]) -> Task:
     offsets = np.cumsum([0, *(len(span.ids) for span in spans)])
     slots = np.concatenate([offset + span.slots for offset, span in zip(offsets.tolist(), spans)])
     return Task(np.concatenate([span.ids for span in spans]), joined([span.pauses for span in spans]), offsets, slots,
-                np.array([span.begins for span in spans]))
+                np.array([span.begins for span in spans]), joined([span.turns for span in spans]))
 
 
 class Decoder:
@@ -72,7 +74,7 @@ class Decoder:
     def __call__(self, task: Task) -> tuple[np.ndarray, np.ndarray | None]:
         if self._model is None:
             self._model = self._load()
-        streams = StoreSet(task.ids, None, task.pauses, [""] * (len(task.offsets) - 1), task.offsets)
+        streams = StoreSet(task.ids, None, task.pauses, [""] * (len(task.offsets) - 1), task.offsets, task.turns)
         options, case_rule = self.options, self.options.case_rule
         joins = joins_parts(self._model)
         chosen, log_probs = decode(self._model, streams, self.scale, viterbi=options.viterbi and not case_rule,

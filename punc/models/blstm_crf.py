@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from punc.base.errors import InputError, check_probability
 from punc.layers.crf import LinearChain, viterbi_steps
 from punc.layers.lstm_stack import BidirectionalStack, with_ends
+from punc.layers.pause_input import PauseInput
 from punc.layers.spelling import Spelling
 from punc.layers.window import WordVectors
 from punc.models.base import NeuralModel, State
@@ -45,6 +46,7 @@ class Model(NeuralModel):
     dropout               dropout rate before and after each LSTM layer over words
     unknown               share of words that are read as <unk> in training, so that its vector is learned
     crf                   score sequences of labels with a CRF; else softmax
+    speaker_changes       read whether the speaker changes after a word, where the data has turns (the paper has none)
 
     `forward` returns the scores of labels, which include the CRF's scores of the first and the last label of a text.
 
@@ -59,13 +61,14 @@ class Model(NeuralModel):
     def __init__(self, vocab: int, labels: int, vectors: str = "", train_vectors: bool = True, embedding_dim: int = 300,
                  characters: bool = True, alphabet: int = 256, character_dim: int = 50,
                  character_hidden_dim: int = 50, layers: int = 2, hidden_dim: int = 200, dropout: float = 0.5,
-                 unknown: float = 0.005, crf: bool = True):
+                 unknown: float = 0.005, crf: bool = True, speaker_changes: bool = False):
         super().__init__()
         check_probability(unknown=unknown)
         self.unknown = unknown
         self.vectors = WordVectors(vocab, embedding_dim, vectors, train_vectors)
         self.spelling = Spelling(vocab, alphabet, character_dim, character_hidden_dim) if characters else None
-        inputs = embedding_dim + (self.spelling.size if self.spelling else 0)
+        self.turns, self.reads_turns = PauseInput.of_options(False, False, speaker_changes), speaker_changes
+        inputs = embedding_dim + (self.spelling.size if self.spelling else 0) + speaker_changes
         self.lstms = BidirectionalStack(inputs, hidden_dim, layers, dropout)
         self.output = nn.Linear(2 * hidden_dim, labels)
         self.chain = LinearChain(labels) if crf else None
@@ -85,10 +88,12 @@ class Model(NeuralModel):
         return self.tokenizer.first_character
 
     def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
+        turns = self.turns(pauses, tokens).transpose(0, 1) if self.turns else None  # (B, T, 1)
         if self.characters_from is None:
-            return self._scores(tokens, None), ()
+            return self._scores(tokens, None, turns=turns), ()
         indices = word_indices(tokens, self.characters_from)
-        scores = self._scores(words_at(tokens, indices, self.characters_from), tokens, indices)
+        turns = None if turns is None else turns.gather(1, indices.unsqueeze(2))
+        scores = self._scores(words_at(tokens, indices, self.characters_from), tokens, indices, turns)
         return scores.new_zeros(*tokens.shape, scores.shape[2]).scatter(1, expanded(indices, scores), scores), ()
 
     def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
@@ -107,8 +112,12 @@ class Model(NeuralModel):
         loops: Any = torch.jit.script(viterbi_steps)  # else the exporter would unroll its loops
         return loops(logits, self.chain.transitions, with_ends(tokens)[1])
 
-    def _scores(self, words: Tensor, tokens: Tensor | None, indices: Tensor | None = None) -> Tensor:
-        """The scores (B, T, L) of the labels of words (B, T); their indices in tokens that are characters too."""
+    def _scores(self, words: Tensor, tokens: Tensor | None, indices: Tensor | None = None,
+                turns: Tensor | None = None) -> Tensor:
+        """The scores (B, T, L) of the labels of words (B, T); their indices in tokens that are characters too.
+
+        turns   (B, T, 1), 1 after a word if another speaker says the next one
+        """
         line, lengths = with_ends(words)  # words, (B,)
         shown = line
         if self.training and self.unknown:
@@ -124,6 +133,8 @@ class Model(NeuralModel):
             inputs = torch.cat([inputs, spelled], dim=2)
         elif self.spelling:
             inputs = torch.cat([inputs, self.spelling(line)], dim=2)
+        if turns is not None:
+            inputs = torch.cat([inputs, nn.functional.pad(turns, (0, 0, 0, 1))], dim=2)  # none after the end
         scores = self.output(self.lstms(inputs, lengths + 1)[:, :-1])  # (B, T, L)
         return self.chain.scores(scores, lengths) if self.chain else scores
 

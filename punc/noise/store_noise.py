@@ -80,7 +80,7 @@ class StoreNoise:
         found = np.concatenate(starts)
         offsets = np.append(found, np.full(len(self._data.offsets) - len(found), tokens))
         return self._data._replace(ids=ids, labels=labels, offsets=offsets,
-                                   pauses=None if self._data.pauses is None else pauses)
+                                   pauses=None if self._data.pauses is None else pauses, turns=None)
 
 
 def _write(files: Sequence[IO[bytes]], ids: np.ndarray, ends: np.ndarray, labels: np.ndarray,

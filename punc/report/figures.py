@@ -30,19 +30,23 @@ def styles(systems: Iterable[str]) -> dict[str, dict[str, Any]]:
 
 
 def plot_training(training: Mapping[str, Sequence[Epoch]], style: Mapping[str, dict]) -> str:
-    """Loss, dev loss and learning rate by epoch."""
-    figure, panels = _panels(["loss of training", "dev loss", "learning rate"])
+    """Loss, dev loss, dev F1 and learning rate by epoch; a large marker is the epoch that is kept."""
+    figure, panels = _panels(["loss of training", "dev loss", "dev F1", "learning rate"])
     for system in filter(training.__contains__, style):
-        epochs = training[system]
-        numbers = [epoch.number for epoch in epochs]
-        for axes, values in zip(panels, ([epoch.loss for epoch in epochs], [epoch.dev_loss for epoch in epochs],
-                                         [epoch.rate for epoch in epochs])):
-            axes.plot(numbers, values, label=system, **style[system])
-    panels[2].set_yscale("log")
+        epochs, kept = training[system], [epoch for epoch in training[system] if epoch.kept]
+        for axes, name in zip(panels, ("loss", "dev_loss", "dev_f1", "rate")):
+            axes.plot(*_curve(epochs, name), label=system, **style[system])
+            axes.plot(*_curve(kept, name), **{**style[system], "markersize": 8, "linestyle": ""}, markeredgecolor=TEXT)
+    panels[3].set_yscale("log")
     for axes in panels:
         axes.set_xlabel("epoch")
         axes.xaxis.get_major_locator().set_params(integer=True)
     return _svg(figure, panels, "training")
+
+
+def _curve(epochs: Iterable[Epoch], name: str) -> tuple[list[int], list[float]]:
+    """The numbers of epochs, and a value of each."""
+    return [epoch.number for epoch in epochs], [getattr(epoch, name) for epoch in epochs]
 
 
 def plot_precision_recall(curves: Mapping[str, Mapping[str, PrecisionRecall]], style: Mapping[str, dict],

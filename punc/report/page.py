@@ -134,5 +134,7 @@ def _training(training: dict, style: dict) -> dict[str, Any] | None:
     if not training:
         return None
     return {"svg": plot_training(training, style), "rows": [
-        {"system": system, "epochs": len(epochs), "last": epochs[-1], "best": min(one.dev_loss for one in epochs)}
+        {"system": system, "epochs": len(epochs), "kept": next(one for one in epochs if one.kept),
+         "lowest": min(epochs, key=lambda one: one.dev_loss),
+         "highest": max(epochs, key=lambda one: (one.dev_f1 == one.dev_f1, one.dev_f1))}  # NaN is the lowest
         for system, epochs in training.items()]}

@@ -111,6 +111,8 @@ def neural_model(directory: Path) -> NeuralModel:
         model: Model = load(directory)
         if not isinstance(model, NeuralModel):
             raise InputError(f"a {model.spec['model']} cannot be exported", "export a neural model", directory)
+        if model.reads_turns:
+            raise InputError("a model with --speaker-changes true cannot be exported", "train it without", directory)
         return model
     packed = load_packed(directory)
     model = build({"model": packed.spec["model"], "options": packed.spec["options"], "labels": len(packed.labels),

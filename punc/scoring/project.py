@@ -16,12 +16,13 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.data.datadir import DataDir, Utterance, label_numbers, new_data_dir
+from punc.data.label_record import RECORD, check_record
 from punc.data.labels import LabelSet
 from punc.data.tables import read_table, write_table
 from punc.timing.align import align_words, project_labels, project_slots
 
 # Files about the hypothesis directory's own marks, which are not true of the new directory.
-PUNCTUATED = ("punct", "text_punct", "ctm_punct", "post.scp")
+PUNCTUATED = ("punct", RECORD, "text_punct", "ctm_punct", "post.scp")
 
 
 class Projection(NamedTuple):
@@ -62,6 +63,7 @@ def project(ref_dir: str | os.PathLike, hyp_dir: str | os.PathLike, out_dir: str
     ref, hyp = DataDir(ref_dir), DataDir(hyp_dir)
     if not ref.has_labels:
         raise InputError("no such file", "the reference needs labels: make it with punc prepare", ref.path / "punct")
+    check_record(ref.path, labels)
     sums = np.zeros(len(Projection._fields), np.int64)
     # Utterances come by recording and time, but a table is in the order of ids: labels wait in a file.
     with tempfile.TemporaryFile() as waiting, new_data_dir(out_dir, *PUNCTUATED) as tmp:
@@ -78,6 +80,7 @@ def project(ref_dir: str | os.PathLike, hyp_dir: str | os.PathLike, out_dir: str
             if file.is_file() and file.name not in PUNCTUATED and file.suffix != ".ark" and file.name[0] != ".":
                 shutil.copyfile(file, tmp / file.name)
         write_table(tmp / "punct", _rows(hyp.path, places, waiting, labels))
+        labels.write(tmp / RECORD)
     return Projection(*sums.tolist())
 
 

@@ -11,6 +11,7 @@ What other packages and programs use:
     prepared_parts  join_prepared: what several jobs prepared, joined
     passages      Memo: stretches of text with labels
     cutter        file_name, sorted_streams: passages to utterances
+    speakers      CHANGES: labels of speakers in a text, and turns
     punkt         count_contexts, count_types, words_by_kind, Contexts, Types: abbreviations of a corpus
     splits        split_texts, split_training, SHARES, TREE_SHARES: which text is in which set
     survey        cut_text, read_speakers, survey: words and speakers of texts, and long ones cut

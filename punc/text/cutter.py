@@ -12,6 +12,7 @@ from punc.base.errors import InputError
 from punc.data.datadir import Utterance
 from punc.text.abbreviations import Abbreviations, count_dot
 from punc.text.passages import OpenDot, Passage
+from punc.text.speakers import TurnFlags
 
 MOST = 99_999_999  # the highest number of a stream or utterance
 
@@ -64,12 +65,14 @@ class Cutter:
     pauses       whether the utterances keep the pauses of the passages
     numbered     a stream's name begins with the stream's number; else it is the passage's name
     abbreviations  decide on the dot of a passage's last word, when the next passage is there
+    turns        whether the utterances have flags where the speaker changes
 
     `dropped` counts the marks that have no word before them, `dots` the dots that were decided on.
     """
 
     def __init__(self, size: int, attach: Callable[[str, str], str], prefix: str = "", independent: bool = False,
-                 pauses: bool = True, numbered: bool = True, abbreviations: Abbreviations | None = None):
+                 pauses: bool = True, numbered: bool = True, abbreviations: Abbreviations | None = None,
+                 turns: bool = False):
         self.size, self.attach, self.prefix, self.independent = size, attach, prefix, independent
         self.pauses, self.numbered, self._abbreviations = pauses, numbered, abbreviations
         self.dropped = 0
@@ -79,6 +82,7 @@ class Cutter:
         self._words: list[str] = []
         self._labels: list[str] = []
         self._pauses: np.ndarray | None = None
+        self._turns = TurnFlags() if turns else None
 
     @property
     def numbers(self) -> int:
@@ -131,6 +135,8 @@ class Cutter:
         number = (padded(self._streams) if self.numbered else "") + ("_" if name else "")
         self._stream = self.prefix + (number if self.numbered else "") + name
         self._ended = False
+        if self._turns:
+            self._turns.begin_stream()
         if not self.independent:
             self._number = 1
 
@@ -142,12 +148,16 @@ class Cutter:
         self.dropped += bool(passage.lead) and not known
         if passage.lead_pause is not None and known and self._pauses is not None:
             self._pauses[-1] = passage.lead_pause
+        if self._turns:
+            self._turns.follow(passage.speaker, bool(passage.words))
 
     def _append(self, passage: Passage) -> None:
         if not passage.words:
             return
         self._words += passage.words.split(" ")
         self._labels += passage.labels.split(" ")
+        if self._turns:
+            self._turns.append(passage.words.count(" ") + 1)
         if passage.pauses is not None and self.pauses:
             known = [] if self._pauses is None else [self._pauses]
             self._pauses = np.concatenate([*known, passage.pauses])
@@ -161,7 +171,8 @@ class Cutter:
             if self.independent:
                 self._stream = key = f"{self.prefix}{padded(self._number)}"
             part = None if pauses is None else pauses[at:at + size]
-            yield Utterance(key, self._stream, words[at:at + size], labels[at:at + size], part)
+            turns = self._turns.take(size) if self._turns else None
+            yield Utterance(key, self._stream, words[at:at + size], labels[at:at + size], part, turns)
             at += size
             self._number += not self._ended
         del words[:at], labels[:at]

@@ -35,6 +35,7 @@ class PrepareOptions:
     clean            what is taken out as no speech: names of `not_speech.KINDS`
     document_prefix  a line that begins with it begins a stream, and the rest of the line is the stream's name
     skip_prefix      lines that begin with it are left out
+    speaker          regular expression; what it matches at the beginning of a line names who speaks from there
     utt_words        words in an utterance; 0: each line is an utterance
     independent      each line or segment is a stream of its own
     keep_names       the stream of a file has the file's name, without its ending, and no number
@@ -50,6 +51,7 @@ class PrepareOptions:
     clean: tuple[str, ...] = ()
     document_prefix: str = ""
     skip_prefix: str = ""
+    speaker: str = ""
     utt_words: int = 50
     independent: bool = False
     keep_names: bool = False

@@ -40,6 +40,7 @@ class Passage(NamedTuple):
     end            whether an utterance ends with this passage
     dot            the dot of the last word, whose label is that of a sentence's end; None if it is decided
     first          the first tokens, for the open dot of the passage before
+    speaker        who speaks from this passage on; None: as before, or not known
     """
 
     words: str
@@ -51,6 +52,7 @@ class Passage(NamedTuple):
     end: bool = False
     dot: OpenDot | None = None
     first: tuple[str, ...] = ()
+    speaker: str | None = None
 
 
 class Memo(dict[str, str]):

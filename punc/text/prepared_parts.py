@@ -16,17 +16,22 @@ from punc.base.jobs import Part
 from punc.data.archive_path import archive_path
 from punc.data.datadir import new_data_dir
 from punc.data.kaldi_io import parse_location
+from punc.data.label_record import RECORD
+from punc.data.labels import LabelSet
+from punc.data.turns import TURNS
 from punc.text.cutter import padded
 
 BLOCK = 1 << 20  # bytes
 EVERY_FIELD = ("utt2spk", "spk2utt")  # each field is an id, not only the first one
 
 
-def join_prepared(parts: Sequence[Part], out: Path, prefix: str, archive: str) -> Counter[str]:
+def join_prepared(parts: Sequence[Part], out: Path, prefix: str, archive: str,
+                  label_set: LabelSet | None = None) -> Counter[str]:
     """Join the parts to the data directory `out`, which is written whole or not at all; returns the sums of the counts.
 
     prefix   what the names of streams begin with, before their numbers
     archive  the path of pauses.ark that pauses.scp has
+    label_set   of the labels, if there are labels
 
     Raises InputError if there are no utterances, or if a file of a part is missing.
     """
@@ -41,13 +46,15 @@ def join_prepared(parts: Sequence[Part], out: Path, prefix: str, archive: str) -
         raise InputError("no utterance to write", "check the input: it has no words", out)
     names = set(numbered[0][0].files())
     of_other_recordings = ["reco2file_and_channel"] if "segments" in names else []
-    with new_data_dir(out, "punct", "pauses.scp", "pauses.ark", *of_other_recordings) as tmp:
-        for name in sorted(names - {"pauses.scp", "pauses.ark"}):
+    with new_data_dir(out, "punct", "pauses.scp", "pauses.ark", TURNS, *of_other_recordings) as tmp:
+        for name in sorted(names - {"pauses.scp", "pauses.ark", RECORD}):
             with open(tmp / name, "wb") as file:
                 for part, more in numbered:
                     file.writelines(renumbered(part.path / name, prefix, more, name in EVERY_FIELD))
         if "pauses.scp" in names:
             _join_pauses(numbered, tmp, prefix, archive)
+        if label_set and "punct" in names:
+            label_set.write(tmp / RECORD)
     return counts
 
 

@@ -27,6 +27,7 @@ from punc.text.examples import bound
 from punc.text.file_parts import FilePart, count_lines, decode, file_parts
 from punc.text.format import Format, PrepareOptions, write_share
 from punc.text.passages import Passage, Unreadable
+from punc.text.speakers import CHANGES
 
 DROPPED = "marks before a first word, dropped"
 STREAM_OPTIONS = ("labels", "document_prefix", "skip_prefix", "utt_words", "keep_names", "prefix", "nj")
@@ -129,7 +130,7 @@ class TextFormat(Format):
                 bound(repairs)
                 yield from some
 
-        write_data_dir(output, counted(cutter.cut(passages()), counts, repairs))
+        write_data_dir(output, counted(cutter.cut(passages()), counts, repairs), label_set=self.reader.labels)
         repairs[DROPPED] += cutter.dropped
         return counts + repairs + cutter.dots
 
@@ -162,7 +163,8 @@ class TextFormat(Format):
     def _cutter(self, inputs: Sequence[str | os.PathLike[str]]) -> Cutter:
         options = self.options
         return Cutter(0 if self.has_utterances else options.utt_words, self.reader.attach, options.prefix,
-                      options.independent, self.has_pauses(inputs), not options.keep_names, options.abbreviations)
+                      options.independent, self.has_pauses(inputs), not options.keep_names, options.abbreviations,
+                      bool(options.speaker))
 
     def _read_owned(self, part: tuple[int, FilePart]) -> tuple[int, list[Passage], Counter[str]]:
         return part[0], *self.read_part(part[1])
@@ -209,6 +211,8 @@ def counted(utterances: Iterable[Utterance], counts: Counter[str], repairs: Coun
         counts["streams"] += utterance.stream != stream
         counts["utterances"] += 1
         counts["words"] += len(utterance.words)
+        if utterance.turns is not None:
+            counts[CHANGES] += int(utterance.turns.sum())
         if utterance.pauses is not None and (unknown := int(np.isnan(utterance.pauses).sum())):
             repairs["words without a pause: unknown there"] += unknown
         stream = utterance.stream

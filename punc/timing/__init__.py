@@ -12,6 +12,7 @@ What other packages and programs use:
     align       Alignment, align_streams, align_words, project_labels, project_slots: alignment by edit
                 distance, and labels carried along it
     speech      Sphinx, flite_phones, read_wav, timed: alignment and recognition with pocketsphinx
-    pauses      Sources, pauses_by_label, read_channels, slot_pauses, stream_pauses, times_of_stream, word_times,
-                  write_pauses, SEGMENT_SLACK: times to pauses
+    rttm        Diarization, word_speakers: who speaks when, in RTTM
+    pauses      Sources, match_times, pauses_by_label, read_channels, slot_pauses, stream_pauses, times_of_stream,
+                  word_times, write_pauses, SEGMENT_SLACK: times to pauses
 """

@@ -93,7 +93,7 @@ def stream_pauses(stream: str, utterances: Sequence[tuple[str, Sequence[str]]], 
     timing = times_of_stream(stream, sources, channels or {})
     if timing is not None:
         words = [word for _, of_utterance in utterances for word in of_utterance]
-        times, matched = _match(words, timing, substituted, counts)
+        times, matched = match_times(words, timing, substituted, counts)
         parts = [_pauses(times, matched, timing.end, counts)]
     else:
         parts = _of_utterances(utterances, sources, segments, substituted, counts)
@@ -119,7 +119,7 @@ def _of_utterances(utterances: Sequence[tuple[str, Sequence[str]]], sources: Sou
         if id not in sources:
             counts["missing"] += 1
         timing = sources[id]() if id in sources else Timing([])
-        times, matched = _match(words, timing, substituted, counts)
+        times, matched = match_times(words, timing, substituted, counts)
         if segments is None:
             pauses.append(_pauses(times, matched, timing.end if len(utterances) == 1 else None, counts))
             continue
@@ -136,8 +136,8 @@ def _of_utterances(utterances: Sequence[tuple[str, Sequence[str]]], sources: Sou
     return [_pauses(np.concatenate(all_times), np.concatenate(all_matched), None, counts)]
 
 
-def _match(words: Sequence[str], timing: Timing, substituted: bool,
-           counts: Counter[str]) -> tuple[np.ndarray, np.ndarray]:
+def match_times(words: Sequence[str], timing: Timing, substituted: bool,
+                counts: Counter[str]) -> tuple[np.ndarray, np.ndarray]:
     """Begin and end of the timed words, (timed words, 2), and which of them each word of the text is, -1 for none."""
     text, timed = [word.casefold() for word in words], [row.word.casefold() for row in timing.words]
     alignment = align_words(text, timed)

@@ -79,5 +79,6 @@ def gather_arrays(data: StoreSet, chunks: Chunks, group: np.ndarray, lookahead: 
 
 def empty_arrays(data: StoreSet, batch_size: int, size: int) -> Arrays:
     """Arrays (batch_size, size) of steps after a stream's end."""
-    pauses = None if data.pauses is None else np.full((batch_size, size), np.nan, np.float32)
-    return np.full((batch_size, size), END, np.int64), pauses, np.full((batch_size, size), -1, np.int64)
+    shape = batch_size, size
+    pauses = None if data.pauses is None else np.full((*shape, *data.pauses.shape[1:]), np.nan, np.float32)
+    return np.full(shape, END, np.int64), pauses, np.full(shape, -1, np.int64)

@@ -1,7 +1,8 @@
 """Sets of a store that are several sets, end to end: `NAME=SET,SET,…`. A set that is named twice is there twice.
 
 Training reads one set. Texts of many sources are one set when they are joined, and chunks of it come in random order,
-so each batch has all sources. Where a set has no pauses, those of the joined set are unknown.
+so each batch has all sources. Where a set has no pauses, those of the joined set are unknown; where it has no turns, no
+change of speaker is known.
 """
 
 import contextlib
@@ -11,9 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.tokens.store_set import StoreSet, flat_file, read_set
+from punc.tokens.store_set import ARRAYS, StoreSet, flat_file, read_set
 
 BLOCK = 1 << 22  # items that are copied at once
+UNKNOWN = {"pauses": np.nan, "turns": False}  # what stands for a set that has none
 
 
 def parse_joins(joins: Sequence[str], sets: Sequence[str]) -> dict[str, list[str]]:
@@ -39,25 +41,20 @@ def join_sets(store: Path, joins: Mapping[str, Sequence[str]]) -> None:
             raise InputError(f"'{members[labelled.index(False)]}' has no labels, other sets of '{name}' have",
                              "join sets that have labels", store)
         (store / name).mkdir()
-        _write(store / name, sets, all(labelled), any(data.pauses is not None for data in sets))
+        _write(store / name, sets)
 
 
-def _write(folder: Path, sets: Sequence[StoreSet], labels: bool, pauses: bool) -> None:
+def _write(folder: Path, sets: Sequence[StoreSet]) -> None:
+    names = [name for name in ARRAYS if any(getattr(data, name) is not None for data in sets)]
     with contextlib.ExitStack() as stack:
-        ids = stack.enter_context(flat_file(folder / "ids.npy", np.int32))
-        classes = stack.enter_context(flat_file(folder / "labels.npy", np.int8)) if labels else None
-        seconds = stack.enter_context(flat_file(folder / "pauses.npy", np.float32)) if pauses else None
+        files = {name: stack.enter_context(flat_file(folder / f"{name}.npy", ARRAYS[name])) for name in names}
         index = stack.enter_context(open(folder / "index", "w", encoding="utf-8", newline="\n"))
         start = 0
         for data in sets:
             for block in _blocks(len(data.ids)):
-                ids.write(data.ids[block].data)
-                if classes and data.labels is not None:
-                    classes.write(data.labels[block].data)
-                if seconds:
-                    known = data.pauses[block] if data.pauses is not None else \
-                        np.full(len(data.ids[block]), np.nan, np.float32)
-                    seconds.write(known.data)
+                for name, file in files.items():
+                    array, size = getattr(data, name), len(data.ids[block])
+                    file.write((np.full(size, UNKNOWN[name], ARRAYS[name]) if array is None else array[block]).data)
             for stream, begin, end in zip(data.streams, data.offsets, data.offsets[1:]):
                 index.write(f"{stream} {start + begin} {end - begin}\n")
             start += len(data.ids)

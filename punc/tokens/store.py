@@ -10,6 +10,7 @@
     STORE/<set>/ids.npy       int32 (N,), the tokens of all streams, end to end
     STORE/<set>/labels.npy    int8 (N,), the label of the slot after each token; -1 if there is no slot
     STORE/<set>/pauses.npy    float32 (N,), seconds after each token; NaN unknown
+    STORE/<set>/turns.npy     bool (N,), whether another speaker says the next word; missing if that is not known
     STORE/<set>/index         lines STREAM OFFSET LENGTH
 
 Word and subword streams are stored without `</s>`; readers append it. In character streams `</s>` is the last token.
@@ -26,6 +27,7 @@ from pathlib import Path
 from punc.base.errors import InputError, one_line
 from punc.base.files import atomic_dir, is_unfinished, read_blocks, read_lines, unchanged
 from punc.data.datadir import DataDir
+from punc.data.label_record import check_record
 from punc.data.labels import LabelSet
 from punc.text.prose_reader import Clitics
 from punc.tokens.joined import join_sets, parse_joins
@@ -155,6 +157,8 @@ def plan_store(path: Path | None, data_dirs: Sequence[str | os.PathLike], labels
     if path and not (path / "vocab").is_file() and not is_unfinished(path):
         raise InputError("this exists and is not a store", "name another STORE-DIR", path)
     label_set = LabelSet.read(labels)
+    for data in sets.values():
+        check_record(data.path, label_set)
     tokenizer = kind.read(vocab) if vocab else None
     joined = parse_joins(joins, list(sets))
     if clitics and token_type not in ONE_TOKEN:

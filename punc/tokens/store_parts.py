@@ -18,12 +18,11 @@ from punc.base.jobs import Part, Share
 from punc.data.block_reader import explain
 from punc.data.datadir import DataDir
 from punc.tokens.store import StorePlan, new_store
-from punc.tokens.store_set import SetCounts, finish_set, flat_file, write_share
+from punc.tokens.store_set import ARRAYS, SetCounts, arrays_of, finish_set, flat_file, write_share
 from punc.tokens.tokenizer import Tokenizer
 from punc.tokens.word_counts import is_count
 
 HEADER = 128  # bytes of an npy file before its items
-ARRAYS = {"ids.npy": np.int32, "labels.npy": np.int8, "pauses.npy": np.float32}
 
 
 def join_counts(plan: StorePlan, parts: Sequence[Path], out: Path) -> None:
@@ -77,12 +76,10 @@ def _join_set(folder: Path, parts: Sequence[Part], data: DataDir) -> SetCounts:
 
 
 def _join_arrays(folder: Path, parts: Sequence[tuple[Part, SetCounts]], data: DataDir) -> None:
-    for name, exists in zip(ARRAYS, (True, data.has_labels, data.has_pauses)):
-        if not exists:
-            continue
-        with flat_file(folder / name, ARRAYS[name]) as file:
+    for name in arrays_of(data):
+        with flat_file(folder / f"{name}.npy", ARRAYS[name]) as file:
             for part, counts in parts:
-                path = part.path / folder.name / name
+                path = part.path / folder.name / f"{name}.npy"
                 with open_input(path) as source:
                     if os.fstat(source.fileno()).st_size != HEADER + counts.tokens * np.dtype(ARRAYS[name]).itemsize:
                         raise InputError(f"not {counts.tokens} numbers", part.again, path)

@@ -20,12 +20,14 @@ from punc.data.block_reader import ENCODE_BYTES, Encoded, Irregular, encode_bloc
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
 from punc.data.tables import count_blanks
+from punc.data.turns import TURNS
 from punc.tokens.tokenizer import Tokenizer
 from punc.tokens.vocabulary import END
 
 logger = logging.getLogger(__name__)
 CHECKED = 1 << 18  # numbers that are checked at once
-SET_FILES = ("ids.npy", "labels.npy", "pauses.npy", "index")
+ARRAYS: dict[str, type] = {"ids": np.int32, "labels": np.int8, "pauses": np.float32, "turns": np.bool_}  # NAME.npy
+SET_FILES = (*(f"{name}.npy" for name in ARRAYS), "index")
 
 
 class StoreSet(NamedTuple):
@@ -36,6 +38,7 @@ class StoreSet(NamedTuple):
     pauses   float32 (N,) in seconds, NaN unknown; None if the directory has no pauses
     streams  the names of the streams
     offsets  int64 (len(streams) + 1,): stream i is [offsets[i]:offsets[i + 1]] of the arrays
+    turns    bool (N,), whether another speaker says the next word; None if the directory has no turns
     """
 
     ids: np.ndarray
@@ -43,6 +46,7 @@ class StoreSet(NamedTuple):
     pauses: np.ndarray | None
     streams: Sequence[str]
     offsets: np.ndarray
+    turns: np.ndarray | None = None
 
 
 class StreamNames(Sequence):
@@ -76,14 +80,14 @@ class SetCounts(NamedTuple):
 def read_set(folder: Path) -> StoreSet:
     """Open a set. Raises InputError if it is truncated, or if its files do not fit together."""
     ids = _open_array(folder / "ids.npy", np.int32)
-    labels, pauses = (_open_array(folder / f, kind) if (folder / f).exists() else None
-                      for f, kind in (("labels.npy", np.int8), ("pauses.npy", np.float32)))
+    labels, pauses, turns = (_open_array(folder / f"{name}.npy", ARRAYS[name])
+                             if (folder / f"{name}.npy").exists() else None for name in ("labels", "pauses", "turns"))
     starts, lengths = _read_index(folder / "index")
     offsets = np.append(starts, len(ids))
-    fit = all(len(array) == len(ids) for array in (labels, pauses) if array is not None)
+    fit = all(len(array) == len(ids) for array in (labels, pauses, turns) if array is not None)
     if not fit or not len(starts) or starts[0] or not np.array_equal(np.diff(offsets), lengths) or lengths.min() < 0:
         raise InputError("its files do not fit together", "make the store again: punc make-store", folder)
-    return StoreSet(ids, labels, pauses, StreamNames(folder / "index", len(starts)), offsets)
+    return StoreSet(ids, labels, pauses, StreamNames(folder / "index", len(starts)), offsets, turns)
 
 
 def _read_index(path: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -161,7 +165,7 @@ def write_share(folder: Path, data: DataDir, tokenizer: Tokenizer, labels: Label
     Raises InputError for errors in the data directory.
     """
     code, classes = tokenizer.text_encoder(), Lookup(labels.names, -1)
-    names = [name for name in ("text", "utt2spk", "punct", "pauses.scp") if (data.path / name).is_file()]
+    names = [name for name in ("text", "utt2spk", "punct", "pauses.scp", TURNS) if (data.path / name).is_file()]
     if data.has_segments:
         parts = encode_by_time(data, code, classes)
         if share:
@@ -177,6 +181,12 @@ def write_share(folder: Path, data: DataDir, tokenizer: Tokenizer, labels: Label
         raise explain(data, labels) from None
 
 
+def arrays_of(data: DataDir) -> list[str]:
+    """The names of the arrays that the set of a data directory has."""
+    exist = {"ids": True, "labels": data.has_labels, "pauses": data.has_pauses, "turns": data.has_turns}
+    return [name for name in ARRAYS if exist[name]]
+
+
 def _end_streams(folder: Path) -> None:
     """Replace the last token of each stream of a set by END."""
     starts, lengths = _read_index(folder / "index")
@@ -190,18 +200,14 @@ def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> SetCo
     total = words = lost = streams = start = 0
     stream, first, key = None, "", ""
     with contextlib.ExitStack() as stack:
-        ids = stack.enter_context(flat_file(folder / "ids.npy", np.int32))
-        labels = stack.enter_context(flat_file(folder / "labels.npy", np.int8)) if data.has_labels else None
-        pauses = stack.enter_context(flat_file(folder / "pauses.npy", np.float32)) if data.has_pauses else None
+        files = {name: stack.enter_context(flat_file(folder / f"{name}.npy", ARRAYS[name])) for name in arrays_of(data)}
         index = stack.enter_context(open(folder / "index", "w", encoding="utf-8", newline="\n"))
         for part in parts:
             if not data.has_segments and (part.first <= key or part.streams[0][0] < (stream or "")):
                 raise Irregular
             first, key = first or part.first, part.last
-            for file, array in (ids, part.ids), (labels, part.labels), (pauses, part.pauses):
-                if file:
-                    assert array is not None, "the table exists"
-                    file.write(array.data)
+            for name, file in files.items():
+                file.write(getattr(part, name).data)
             words, lost = words + part.words, lost + part.lost
             for name, tokens in part.streams:
                 if name != stream and stream is not None:

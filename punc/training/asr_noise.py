@@ -4,11 +4,9 @@ The errors of a reading depend on the seed and the number of the reading alone, 
 each rank, draws the same ones.
 """
 
-import os
-from pathlib import Path
 
 from punc.noise.store_noise import StoreNoise
-from punc.tokens.store import Store, crc32_of
+from punc.tokens.store import Store
 from punc.tokens.store_set import StoreSet
 from punc.training.batching import epoch_seed
 from punc.training.options import TrainingOptions
@@ -20,11 +18,6 @@ class AsrNoise:
     def __init__(self, data: StoreSet, store: Store, options: TrainingOptions):
         self._options, self._reading = options, -1
         self._noise = StoreNoise(data, store, options.confusions, options.asr_noise)
-
-    @property
-    def checksum(self) -> dict[str, int]:
-        """The CRC-32 of the file of confusions, by its absolute path."""
-        return {os.path.abspath(self._options.confusions): crc32_of(Path(self._options.confusions))}
 
     def of_epoch(self, epoch: int) -> StoreSet | None:
         """The set with the errors of an epoch, from 0; None if they are those of the last call.

@@ -11,6 +11,7 @@ from punc.base.errors import InputError
 from punc.models.base import Model
 from punc.tokens.batches import Batch, gather, stateful, stateful_rows
 from punc.tokens.chunks import Chunks, by_length, cut, padding
+from punc.tokens.slot_inputs import with_turns
 from punc.tokens.store_set import StoreSet
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions
@@ -36,8 +37,17 @@ class EveryToken:
         return np.maximum(self.labels[tokens], 0)
 
 
-def training_set(data: StoreSet, options: TrainingOptions) -> StoreSet:
-    """The set as the loss counts it."""
+def training_set(model: Model, data: StoreSet, options: TrainingOptions) -> StoreSet:
+    """The set as the model reads it and the loss counts it. Raises InputError if the model reads turns and it has none.
+    """
+    if model.reads_turns:
+        if data.turns is None:
+            raise InputError(f"--speaker-changes true, but set '{options.train_set}' has no turns",
+                             "add them to the data directory (docs/new-corpus.md), or leave the option out")
+        if options.asr_noise:
+            raise InputError("--asr-noise with --speaker-changes true", "leave one of them out: the errors move words, "
+                             "and turns do not move with them")
+        data = with_turns(data)
     if options.loss_on == "slots" or data.labels is None:
         return data
     return data._replace(labels=EveryToken(data.labels))  # type: ignore[arg-type]

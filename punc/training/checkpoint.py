@@ -1,8 +1,8 @@
 """The state of a training run on disk: a run continues from its last complete epoch; a finished run is not repeated.
 
 During training the directory has `best.pt`, the model with the lowest development loss, and `progress.pt`, all that the
-next epoch depends on, with checksums of the store. At the end it has `final.pt`, `conf`, `labels.txt` and the
-tokenizer's files.
+next epoch depends on, with checksums of the store. With `--keep f1` it also has `best_f1.pt`, the model with the
+highest development F1. At the end it has `final.pt`, `conf`, `labels.txt` and the tokenizer's files.
 """
 
 import math
@@ -22,8 +22,10 @@ from punc.models.base import Model, cpu_weights, option_defaults, read_checkpoin
 from punc.training.losses import diverged
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions
+from punc.training.store_state import changed
 
 FORMAT = "punc progress 2"
+BEST_F1 = "best_f1.pt"  # the model with the highest dev F1, with --keep f1
 # With another thread count PyTorch adds up in another order, so the last bits of the weights may differ. It is the same
 # model all the same, and a run may go on where there are more cores, or fewer.
 # The device is not compared for the same reason.
@@ -39,10 +41,14 @@ class Progress(NamedTuple):
     last_loss: float = math.inf
     best_loss: float = math.inf
     ended: bool = False
+    best_epoch: int = 0  # the number of the epoch with the lowest loss, from 1
+    best_f1: float = -math.inf  # -inf: no epoch has an F1
+    best_f1_epoch: int = 0
 
 
-def advance(progress: Progress, dev_loss: float, min_improvement: float, fall: float = 0.0) -> Progress:
-    """The progress after one more epoch, with this development loss.
+def advance(progress: Progress, dev_loss: float, min_improvement: float, fall: float = 0.0,
+            dev_f1: float = math.nan) -> Progress:
+    """The progress after one more epoch, with this development loss, and F1 in percent, NaN if there is none.
 
     Once the loss falls by less than the fraction `min_improvement`, the rate is halved after every epoch; when the loss
     falls by less than that again, training ends. In a linear schedule the rate has fallen by `fall` instead.
@@ -51,13 +57,29 @@ def advance(progress: Progress, dev_loss: float, min_improvement: float, fall: f
     """
     if not math.isfinite(dev_loss):
         raise diverged(progress.epoch + 1, f"the development loss is {dev_loss}")
+    epoch = progress.epoch + 1
+    after = progress._replace(epoch=epoch, last_loss=dev_loss)
+    if dev_loss <= progress.best_loss:
+        after = after._replace(best_loss=dev_loss, best_epoch=epoch)
+    if dev_f1 > progress.best_f1:
+        after = after._replace(best_f1=dev_f1, best_f1_epoch=epoch)
     if fall:
-        return Progress(progress.learning_rate - fall, progress.epoch + 1, False, dev_loss,
-                        min(dev_loss, progress.best_loss))
+        return after._replace(learning_rate=progress.learning_rate - fall)
     stalled = dev_loss > progress.best_loss * (1 - min_improvement)
     halving = progress.halving or stalled
-    return Progress(progress.learning_rate * (0.5 if halving else 1.0), progress.epoch + 1, halving, dev_loss,
-                    min(dev_loss, progress.best_loss), stalled and progress.halving)
+    return after._replace(learning_rate=progress.learning_rate * (0.5 if halving else 1.0), halving=halving,
+                          ended=stalled and progress.halving)
+
+
+def kept_epoch(progress: Progress, keep_by: str) -> str:
+    """A sentence: which epoch is kept by `loss` or `f1`, and which one the other would keep."""
+    loss = progress.best_epoch, f"the lowest dev loss, {progress.best_loss:.5f}"
+    f1 = progress.best_f1_epoch, f"the highest dev F1, {progress.best_f1:.2f}"
+    if not progress.best_f1_epoch:
+        return f"kept epoch {loss[0]}: {loss[1]}; no epoch has a dev F1: the dev set has no marks, nor has the output"
+    (kept, reason), (other, other_reason) = (f1, loss) if keep_by == "f1" else (loss, f1)
+    also = f", and {other_reason}" if kept == other else f"; epoch {other} has {other_reason}"
+    return f"kept epoch {kept}: {reason}{also}"
 
 
 def finished(directory: Path, conf: dict[str, Any]) -> bool:
@@ -65,7 +87,7 @@ def finished(directory: Path, conf: dict[str, Any]) -> bool:
     if not (directory / "final.pt").exists():
         return False
     _check_conf(_saved_conf(read_checkpoint(directory / "final.pt"), directory / "final.pt"), conf, directory)
-    (directory / "progress.pt").unlink(missing_ok=True)  # left by a run that was killed at its very end
+    _remove_progress(directory)  # left by a run that was killed at its very end
     return True
 
 
@@ -84,11 +106,9 @@ def resume(directory: Path, model: Model, updates: Optimizer, conf: dict[str, An
     _check_conf(_saved_conf(content, path), conf, directory)
     if not {"store", "progress", "weights", "optimizer"} <= set(content) or not isinstance(content["store"], dict):
         raise InputError("not the progress of a training", "remove it to train from the beginning", path)
-    for name in {**content["store"], **store}:
-        if content["store"].get(name) != store.get(name):
-            raise InputError(f"changed since the training in {directory} began",
-                             "remove that directory to begin anew, or make the store as it was",
-                             Path(conf["store"]) / name)
+    if name := changed(content["store"], store):
+        raise InputError(f"changed since the training in {directory} began",
+                         "remove that directory to begin anew, or make the store as it was", Path(conf["store"]) / name)
     try:
         model.load_state_dict(content["weights"])
         updates.load_state_dict(content["optimizer"])
@@ -107,10 +127,15 @@ def keep(directory: Path, model: Model, updates: Optimizer, progress: Progress, 
 
     store   the checksums of the store's files, by their names
 
-    The model is written first: a run that is killed in between repeats its last epoch, with the same result.
+    The model is written first: a run that is killed in between repeats its last epoch, with the same result. The best
+    model, from which training continues, is the one with the lowest loss also if another one is kept by its F1.
     """
+    if conf.get("keep") == "f1" and progress.best_f1_epoch == progress.epoch:
+        save(model, directory / BEST_F1, conf=conf, store=dict(store), epoch=progress.epoch,
+             dev_f1=progress.best_f1)
     if progress.last_loss == progress.best_loss:
-        save(model, directory / "best.pt", conf=conf, epoch=progress.epoch, dev_loss=progress.last_loss)
+        save(model, directory / "best.pt", conf=conf, store=dict(store), epoch=progress.epoch,
+             dev_loss=progress.last_loss)
     else:
         model.load_state_dict(read_checkpoint(directory / "best.pt")["weights"])
     with atomic_file(directory / "progress.pt", "wb") as file:
@@ -119,7 +144,10 @@ def keep(directory: Path, model: Model, updates: Optimizer, progress: Progress, 
 
 
 def finish(directory: Path, model: Model, conf: dict[str, Any]) -> None:
-    """Make the best model the final one, and write a conf file that trains the same model."""
+    """Make the best model the final one, and write a conf file that trains the same model.
+
+    It is the best one by `--keep`; if no epoch has an F1, by its loss.
+    """
     if not (directory / "best.pt").exists():
         raise InputError("no epoch was trained", "set --epochs to 1 or more", directory)
     model.tokenizer.write(directory)
@@ -128,8 +156,14 @@ def finish(directory: Path, model: Model, conf: dict[str, Any]) -> None:
         file.write(f"# punc {punc.__version__}, torch {torch.__version__}, store {conf['store']}\n")
         file.writelines(f"{kebab(name)}={str(value).lower() if isinstance(value, bool) else value}\n"
                         for name, value in conf.items() if name != "store")
-    os.replace(directory / "best.pt", directory / "final.pt")
-    (directory / "progress.pt").unlink(missing_ok=True)
+    os.replace(directory / (BEST_F1 if (directory / BEST_F1).exists() else "best.pt"), directory / "final.pt")
+    _remove_progress(directory)
+
+
+def _remove_progress(directory: Path) -> None:
+    """Remove what a finished training needs no more; progress.pt, which shows that it is there, goes last."""
+    for name in (BEST_F1, "best.pt", "progress.pt"):
+        (directory / name).unlink(missing_ok=True)
 
 
 def compared(conf: dict[str, Any]) -> dict[str, Any]:

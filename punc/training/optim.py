@@ -37,7 +37,7 @@ class Optimizer:
         self._parts: list[torch.optim.Optimizer] = []
         eps: dict[str, Any] = {} if name == "sgd" else {"eps": epsilon}
         if dense:
-            groups = _by_rate(model, dense)
+            groups = _by_rate(model, dense, learning_rate)
             dense_kind = {"adagrad": torch.optim.Adagrad, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW,
                           "sgd": torch.optim.SGD}[name]
             # Not every PyTorch that setup.py allows has AdaGrad fused on a GPU.
@@ -45,8 +45,7 @@ class Optimizer:
             self._parts.append(dense_kind(groups, lr=learning_rate, weight_decay=weight_decay, fused=fused, **eps))
         if sparse:
             sparse_kind = {"adagrad": torch.optim.Adagrad, "sgd": torch.optim.SGD}.get(name, torch.optim.SparseAdam)
-            self._parts.append(sparse_kind(_by_rate(model, sparse), lr=learning_rate, **eps))
-        self.set_learning_rate(learning_rate)
+            self._parts.append(sparse_kind(_by_rate(model, sparse, learning_rate), lr=learning_rate, **eps))
 
     def zero_grad(self) -> None:
         for part in self._parts:
@@ -80,14 +79,14 @@ class Optimizer:
             part.load_state_dict({**state, "param_groups": groups})
 
 
-def _by_rate(model: nn.Module, weights: Sequence[nn.Parameter]) -> list[dict[str, Any]]:
+def _by_rate(model: nn.Module, weights: Sequence[nn.Parameter], learning_rate: float) -> list[dict[str, Any]]:
     """Groups of weights with the same factor of the learning rate, in the order of the model."""
     chosen, groups = {id(weight) for weight in weights}, dict[float, list[nn.Parameter]]()
     for name, weight in model.named_parameters():
         if id(weight) in chosen:
             factor = model.rate_of(name) if isinstance(model, Model) else 1.0
             groups.setdefault(factor, []).append(weight)
-    return [{"params": group, "factor": factor} for factor, group in groups.items()]
+    return [{"params": group, "factor": factor, "lr": learning_rate * factor} for factor, group in groups.items()]
 
 
 def _on_cpu(state: Any) -> Any:

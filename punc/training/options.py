@@ -17,6 +17,7 @@ from punc.training.optim import OPTIMIZERS
 BATCHINGS = ("auto", "stateful", "chunks")
 SCHEDULES = ("halving", "linear")
 LOSSES = ("slots", "tokens")
+KEEPS = ("loss", "f1")
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class TrainingOptions:
     cut into chunks; a batch is some chunks of similar length, and the model starts each chunk in a fresh state.
 
     train_set        set of the store to train on; several, with commas between, for models not trained by gradient
-    dev_set          set of the store that decides on the learning rate and the best epoch
+    dev_set          set of the store that decides on the learning rate and the epoch that is kept
     batching         stateful, chunks, or auto: chunks for models that read whole streams, stateful for others
     batch_size       stateful: rows of a batch; chunks: chunks of a batch
     bptt             stateful: steps of a batch, which back-propagation goes through
@@ -52,6 +53,7 @@ class TrainingOptions:
     initial_model    directory of a trained model whose weights are the initial ones, if it has the same sizes
     schedule         of the learning rate; halving: by the dev loss; linear: to 0 over all epochs
     warmup           epochs, such as 0.1, during which the learning rate rises from 0
+    keep             the epoch that is the model: loss: of the lowest dev loss; f1: of the highest dev F1
     min_improvement  halving: relative fall of the dev loss below which the rate is halved
     seed             of the initial weights and the order of batches
     threads          of PyTorch; another number gives slightly other weights; 0: one for each core
@@ -83,6 +85,7 @@ class TrainingOptions:
     initial_model: str = ""
     schedule: str = "halving"
     warmup: float = 0.0
+    keep: str = "loss"
     min_improvement: float = 0.003
     seed: int = 1
     threads: int = 1
@@ -90,7 +93,7 @@ class TrainingOptions:
 
     def __post_init__(self) -> None:
         for name, choices in (("batching", BATCHINGS), ("optimizer", OPTIMIZERS), ("schedule", SCHEDULES),
-                              ("loss_on", LOSSES)):
+                              ("loss_on", LOSSES), ("keep", KEEPS)):
             check_choice(choices, **{kebab(name): getattr(self, name)})
         for name in ("batch_size", "bptt", "chunk_size", "epochs", "parts"):
             check_at_least(1, **{kebab(name): getattr(self, name)})

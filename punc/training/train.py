@@ -4,9 +4,10 @@ An epoch reads the training set once; then the development set is scored. The le
 once the development loss falls by less than `--min-improvement`, the rate is halved after every epoch, and when the
 loss falls by less than that again, training ends (Mikolov et al. 2011, as in Tilk & Alumäe 2015, section 3). With
 `--schedule linear` the rate falls with every batch, on a line that reaches 0 at the end of the last epoch: for as many
-epochs as one can afford (Li et al. 2020, Budgeted training). With `--warmup` it first rises from 0, batch by batch. The
-model with the lowest development loss is kept. After an epoch that did not lower the loss, training continues from that
-model; the paper does not say.
+epochs as one can afford (Li et al. 2020, Budgeted training). With `--warmup` it first rises from 0, batch by batch.
+
+The model with the lowest development loss is kept; with `--keep f1`, the one with the highest development F1. After an
+epoch that did not lower the loss, training continues from the model with the lowest loss; the paper does not say.
 
 A stopped run continues from its last complete epoch, and ends with the same model as an unbroken run: an epoch depends
 only on the weights, the state of the optimiser, the seed and the epoch's number.
@@ -36,7 +37,6 @@ from punc.base.log import hide_progress
 from punc.base.memory import keep_freed_memory
 from punc.models.base import Model, State, create, load, model_class, not_finite, save
 from punc.tokens.batches import Batch
-from punc.tokens.soft_targets import targets_checksum
 from punc.tokens.store import Store
 from punc.training import checkpoint
 from punc.training.asr_noise import AsrNoise
@@ -58,6 +58,7 @@ from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions, check_non_gradient, parse_weights, run_conf
 from punc.training.prefetch import prefetch
 from punc.training.ranks import ALONE, Ranks, find_ranks
+from punc.training.store_state import check_finished, checksums
 from punc.training.teacher import Teacher
 
 logger = logging.getLogger(__name__)
@@ -80,7 +81,8 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
         ranks = ALONE
     with ranks.join(), contextlib.ExitStack() as stack:
         with ranks.agree():
-            finished = ranks.first and _finished(directory, conf)  # without the lock: the directory may be read-only
+            # without the lock: the directory may be read-only
+            finished = ranks.first and _finished(directory, conf, store_dir, options)
         if ranks.from_first(finished):
             return
         with ranks.agree():
@@ -88,15 +90,16 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
             device = ranks.device(options.device) if by_gradient else "cpu"
             if ranks.first:
                 stack.enter_context(lock_directory(directory))
-                finished = _finished(directory, conf)  # by the process that had the lock
+                finished = _finished(directory, conf, store_dir, options)  # by the process that had the lock
         if not ranks.from_first(finished):
             _train(store_dir, directory, model, model_options, options, conf, device, ranks)
 
 
-def _finished(directory: Path, conf: dict[str, Any]) -> bool:
-    """Whether the run is finished; says so."""
+def _finished(directory: Path, conf: dict[str, Any], store_dir: str | os.PathLike, options: TrainingOptions) -> bool:
+    """Whether the run is finished; says so. Raises InputError if the store is there, and is no longer the model's."""
     finished = checkpoint.finished(directory, conf)
     if finished:
+        check_finished(directory, store_dir, options)
         logger.info("punc train: %s is finished", directory / "final.pt")
     return finished
 
@@ -148,14 +151,14 @@ def _fit(net: Model, store: Store, directory: Path, options: TrainingOptions, co
     dev_loss, dev_f1 = evaluate(net, dev)
     logger.info("dev loss %.5f, dev F1 %.2f, %.1f s", dev_loss, dev_f1, time.perf_counter() - begin)
     directory.mkdir(parents=True, exist_ok=True)
-    save(net, directory / "best.pt", conf=conf, dev_loss=dev_loss)
+    save(net, directory / "best.pt", conf=conf, store=checksums(store, options), dev_loss=dev_loss)
 
 
 def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOptions, conf: dict[str, Any],
                   ranks: Ranks) -> None:
     """Train a model epoch by epoch, from the last one that is on disk."""
     with ranks.agree():
-        data, dev = training_set(labelled(store, options.train_set), options), labelled(store, options.dev_set)
+        data, dev = training_set(net, labelled(store, options.train_set), options), labelled(store, options.dev_set)
         weights = parse_weights(options.class_weights, store.labels)
         if weights is not None:  # some losses cannot have them
             net.loss(torch.zeros(1, 1, len(weights), device=net.device), torch.zeros(1, 1, dtype=torch.int64,
@@ -163,12 +166,10 @@ def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOp
         teacher = Teacher.find(store, data, options)
         updates = Optimizer(net, options.optimizer, options.learning_rate, options.epsilon, options.weight_decay)
         chunks = cut_streams(net, data, options, ranks)
-        sums = store.checksums({options.train_set, options.dev_set})
+        sums = checksums(store, options)
         if teacher:
-            data, sums = teacher.indexed, sums | targets_checksum(Path(options.teacher), store)
+            data = teacher.indexed
         noise = AsrNoise(labelled(store, options.train_set), store, options) if options.asr_noise else None
-        if noise:
-            sums |= noise.checksum
     ranks.check_same({**checkpoint.compared(conf), **{f"{name} (CRC-32)": value for name, value in sums.items()},
                       "--device": net.device.type},
                      "start all ranks with the same options, on the same store")
@@ -186,7 +187,7 @@ def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOp
         torch.manual_seed(epoch_seed(options, progress.epoch) + ranks.rank)
         ranks.copy_weights(net)
         if noise and (noisy := noise.of_epoch(progress.epoch)):
-            data = training_set(noisy, options)
+            data = training_set(net, noisy, options)
             chunks = cut_streams(net, data, options, ranks)
             slots = count_slots(data) / options.parts if by_slot else 1
         batches = prefetch(epoch_batches(net, data, chunks, options, progress.epoch, ranks, teacher), net.device)
@@ -203,9 +204,11 @@ def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOp
                 logger.info("epoch %d: rate %g, loss %.5f, dev loss %.5f, dev F1 %.2f, %s %s/s, %.1f s",
                             progress.epoch + 1, progress.learning_rate, loss, dev_loss, dev_f1,
                             f"{tokens / seconds:,.0f}", what, seconds)
-                progress = advance(progress, dev_loss, options.min_improvement, fall)
+                progress = advance(progress, dev_loss, options.min_improvement, fall, dev_f1)
                 checkpoint.keep(directory, net, updates, progress, conf, sums)
         progress = ranks.from_first(progress)
+    if ranks.first and progress.epoch:
+        logger.info("%s", checkpoint.kept_epoch(progress, options.keep))
 
 
 def _resume(net: Model, updates: Optimizer, directory: Path, conf: dict[str, Any], sums: Mapping[str, int],

@@ -27,6 +27,7 @@ class Model(nn.Module):
     token_type           what a token is; the store that the model is trained on decides
     token_types          the token types that the model can read; None: any
     lookahead            how many tokens past a slot the model reads; None: the whole stream
+    reads_turns          whether the model reads changes of the speaker, so that `forward` gets them with the pauses
     sequential           whether the model scores sequences of labels, so that `best_sequence` finds the best one
     submodels            the trained models that are a fixed part of this one, by the option that names each
     kept_options         the values that the saved model has for options which name something outside of it
@@ -43,6 +44,7 @@ class Model(nn.Module):
     token_type: str = "word"
     token_types: tuple[str, ...] | None = None
     lookahead: int | None = None
+    reads_turns: bool = False
     sequential: bool = False
     vocabulary: Vocabulary
     tokenizer: Tokenizer
@@ -73,7 +75,10 @@ class Model(nn.Module):
         raise NotImplementedError
 
     def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """tokens (B, T) int64, pauses (B, T) seconds (NaN unknown) or None, state → logits (B, T, L), state."""
+        """tokens (B, T) int64, pauses (B, T) seconds (NaN unknown) or None, state → logits (B, T, L), state.
+
+        If the model `reads_turns`, pauses may be (B, T, 2), with 1 in the second column where another speaker follows.
+        """
         raise NotImplementedError
 
     def log_posteriors(self, logits: Tensor, tokens: Tensor) -> Tensor:

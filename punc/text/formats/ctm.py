@@ -14,6 +14,7 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.base.jobs import Share
 from punc.data.datadir import Utterance, new_data_dir, write_tables
+from punc.data.turns import TURNS
 from punc.text.cutter import sorted_streams, utterance_id
 from punc.text.format import Format as BaseFormat
 from punc.text.format import write_share
@@ -36,7 +37,7 @@ class Format(BaseFormat):
         counts, repairs = Counter[str](), Counter[str]()
         index = self._index(inputs, repairs)
         output = Path(os.path.abspath(output))
-        with new_data_dir(output, "punct") as tmp:  # labels are of an older text
+        with new_data_dir(output, "punct", TURNS) as tmp:  # labels are of an older text
             write_tables(tmp, output, self._utterances(index, sorted_streams(index), counts))
             counts += repairs  # before the words are read again
             write_ctm(tmp / "ctm", (word for _, words, _ in timings(index, sorted_streams(index)) for word in words))

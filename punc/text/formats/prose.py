@@ -10,6 +10,7 @@ from punc.text.format import PrepareOptions
 from punc.text.not_speech import NotSpeech
 from punc.text.passages import Memo, Passage
 from punc.text.prose_reader import Parts, TextReader
+from punc.text.speakers import SpeakerLabels
 from punc.text.text_format import STREAM_OPTIONS, TextFormat
 
 
@@ -17,25 +18,34 @@ class Format(TextFormat):
     """Reads prose as `TextReader` does; a line can be an utterance."""
 
     takes: ClassVar[tuple[str, ...]] = (*STREAM_OPTIONS, "lowercase", "clitics", "abbreviations", "remove", "clean",
-                                    "independent")
+                                        "independent", "speaker")
     lines_as_utterances = True
 
     def __init__(self, options: PrepareOptions):
         super().__init__(options)
         self._memo = Memo(partial(read_token, reader=self.reader), options.abbreviations)
         self._not_speech = NotSpeech(options.clean, self.count_words)
+        self._speakers = SpeakerLabels(options.speaker)
 
     def passages(self, text: str, line_start: bool, repairs: Counter[str]) -> Iterator[Passage]:
         for stream, part in self.streams(text, line_start):
-            part = self.said(part, repairs, line_start or stream is not None)
-            if not self.lines:
-                yield self.passage(part, repairs)._replace(stream=stream)
-                continue
-            *lines, rest = part.split("\n")
-            for i, line in enumerate([*lines, rest]):
-                if i < len(lines) or line:
-                    passage = self.passage(line, repairs)
-                    yield passage._replace(stream=stream if i == 0 else None, end=i < len(lines))
+            for speaker, turn, at_start in self._speakers.split(part, line_start or stream is not None):
+                for passage in self.passages_of_turn(self.said(turn, repairs, at_start), repairs):
+                    yield passage._replace(stream=stream, speaker=speaker)
+                    stream = None
+
+    def passages_of_turn(self, text: str, repairs: Counter[str]) -> Iterator[Passage]:
+        """The passages of what one speaker says: one, or one for each line."""
+        if not self.lines:
+            yield self.passage(text, repairs)
+            return
+        *lines, rest = text.split("\n")
+        for i, line in enumerate([*lines, rest]):
+            if i < len(lines) or line:
+                passage = self.passage(line, repairs)
+                # An utterance ends at a blank line, before it is known whether another speaker follows.
+                if passage.words or passage.lead or not self.options.speaker:
+                    yield passage._replace(end=i < len(lines))
 
     def said(self, text: str, repairs: Counter[str], line_start: bool = True) -> str:
         """The text that was said, as the options `remove` and `clean` say it; what else is not speech is counted."""

@@ -27,6 +27,9 @@ from xml.parsers import expat
 from punc.base.errors import InputError
 from punc.base.files import open_input
 from punc.data.datadir import LATEST, Utterance, new_data_dir, write_tables
+from punc.data.label_record import RECORD
+from punc.data.labels import LabelSet
+from punc.data.turns import TURNS
 from punc.text.format import Format as BaseFormat
 from punc.text.prose_reader import TextReader
 
@@ -224,16 +227,17 @@ def prepare_trs(paths: Iterable[str | os.PathLike[str]], output: str | os.PathLi
             found[utterance.id] = utterance, f"{recording} {part.begin:.3f} {part.end:.3f}"
             counts["words"] += len(utterance.words)
     recordings = {row.split()[0] for _, row in found.values()}
-    write_found(Path(output), found, {name: files[name] for name in sorted(recordings, key=str.encode)})
+    write_found(Path(output), found, {name: files[name] for name in sorted(recordings, key=str.encode)}, reader.labels)
     return counts + Counter(streams=len(recordings), utterances=len(found)) + repairs
 
 
 def write_found(output: Path, found: Mapping[str, tuple[Utterance, str]],
-                files: Mapping[str, str | os.PathLike[str]]) -> None:
+                files: Mapping[str, str | os.PathLike[str]], label_set: LabelSet) -> None:
     """Write the data directory of utterances, with `segments`, and with `wav.scp` of the recordings `files`."""
-    with new_data_dir(output, "pauses.scp", "pauses.ark", "reco2file_and_channel") as tmp:
+    with new_data_dir(output, "pauses.scp", "pauses.ark", TURNS, "reco2file_and_channel") as tmp:
         ids = sorted(found, key=str.encode)
         write_tables(tmp, output, (found[id][0] for id in ids))
+        label_set.write(tmp / RECORD)
         (tmp / "segments").write_text("".join(f"{id} {found[id][1]}\n" for id in ids), encoding="utf-8")
         (tmp / "wav.scp").write_text("".join(f"{name} {Path(file).absolute().with_suffix('.wav')}\n"
                                              for name, file in files.items()), encoding="utf-8")

@@ -1,0 +1,84 @@
+"""`punc turns`: where the speaker changes, from segments and speakers, or from an RTTM."""
+
+import logging
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from punc.base.errors import InputError
+from punc.base.options import OptionParser
+from punc.data.datadir import DataDir, speaker
+from punc.data.tables import read_table
+from punc.data.turns import TURNS, ends_of_turns, write_turns
+from punc.timing.pauses import match_times, read_channels, times_of_stream, word_times
+from punc.timing.rttm import Diarization, word_speakers
+
+logger = logging.getLogger(__name__)
+
+
+def options() -> OptionParser:
+    parser = OptionParser("punc turns [--rttm FILE --times TIMES] DATA-DIR",
+                          "Adds turns to DATA-DIR: for each word, 1 if another speaker says the next word of the "
+                          "recording, else 0. With segments, utt2spk says who speaks. With --rttm, a diarization says "
+                          "it, for words with times under the recording's id. Text with labels of speakers gets its "
+                          "turns from punc prepare --speaker.",
+                          "punc turns data/train")
+    parser.add_argument("--rttm", metavar="FILE", help="who speaks when: NIST's RTTM; its files are recordings")
+    parser.add_argument("--times", metavar="TIMES", help="with --rttm: a CTM, or a directory of CTMs or TextGrids")
+    parser.add_argument("data", metavar="DATA-DIR", help="data directory")
+    return parser
+
+
+def main(arguments: Sequence[str]) -> None:
+    args = options().parse(arguments)
+    if bool(args.rttm) != bool(args.times):
+        raise InputError("--rttm and --times go together", "give both, or none with segments")
+    data, counts = DataDir(args.data, ignore=[TURNS]), Counter[str]()
+    streams = by_diarization(data, args.rttm, args.times, counts) if args.rttm else by_speakers(data)
+    write_turns(args.data, counted(streams, counts))
+    logger.info("punc turns: %s: %s words, %s changes of speaker%s", args.data, f"{counts['words']:,}",
+                f"{counts['changes']:,}", f"; {counts['unknown']:,} words whose speaker is not known, counted as those "
+                "of the speaker before" if counts["unknown"] else "")
+
+
+def by_speakers(data: DataDir) -> Iterator[tuple[list[tuple[str, int]], list[str | None]]]:
+    """The utterances of each recording, with their numbers of words, and the speaker of each word, by `utt2spk`."""
+    if not data.has_segments:
+        raise InputError("no such file", "without segments a stream is one speaker: give --rttm and --times, or make "
+                         "the directory by punc prepare --speaker", data.path / "segments")
+    path = data.path / "utt2spk"
+    names = {row.key: speaker(row, path) for row in read_table(path)}
+    for _, utterances in data.streams():
+        sizes = [(utterance.id, len(utterance.words)) for utterance in utterances]
+        yield sizes, [names[id] for id, size in sizes for _ in range(size)]
+
+
+def by_diarization(data: DataDir, rttm: str, times: str,
+                   counts: Counter[str]) -> Iterator[tuple[list[tuple[str, int]], list[str | None]]]:
+    """The same, by an RTTM and the times of words. Raises InputError if no stream has both."""
+    diarization, sources = Diarization(rttm), word_times(times)
+    path = data.path / "reco2file_and_channel"
+    channels = read_channels(path) if path.is_file() else {}
+    for stream, utterances in data.streams():
+        words = [word for utterance in utterances for word in utterance.words]
+        timing, file = times_of_stream(stream, sources, channels), channels.get(stream, (stream, ""))[0]
+        speakers: list[str | None] = [None] * len(words)
+        if timing is not None:
+            speakers = word_speakers(timing.words, match_times(words, timing, True, counts)[1], diarization,
+                                     stream if stream in diarization else file)
+        counts["unknown"] += speakers.count(None)
+        yield [(utterance.id, len(utterance.words)) for utterance in utterances], speakers
+    if counts["unknown"] == counts["words"]:
+        raise InputError("no word has a speaker", "give the times and the RTTM the ids of the recordings", rttm)
+
+
+def counted(streams: Iterator[tuple[list[tuple[str, int]], list[str | None]]],
+            counts: Counter[str]) -> Iterator[tuple[str, np.ndarray]]:
+    """The flags of each utterance; counts words and changes."""
+    for sizes, speakers in streams:
+        ends = ends_of_turns(speakers)
+        counts["words"] += len(ends)
+        counts["changes"] += int(ends.sum())
+        bounds = np.cumsum([size for _, size in sizes])[:-1]
+        yield from zip([id for id, _ in sizes], np.split(ends, bounds))
