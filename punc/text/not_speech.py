@@ -142,6 +142,6 @@ def messages(counts: Counter[str]) -> Iterator[str]:
     for what, total, forms in found(counts):
         kind = what.rpartition(": ")[2]
         words = f", {counts[WORDS + kind]:,} words" if WORDS + kind in counts else ""
-        verb = "decodes" if kind == ENTITIES else "leaves out"
-        remedy = f"; --clean {kind} {verb} them" if what == KEPT + kind else ""
+        action = "decodes them" if kind == ENTITIES else "leaves them out"
+        remedy = f"; --clean {kind} {action}" if what == KEPT + kind else ""
         yield f"{what.removesuffix(kind)}{total:,} {kind}{words}: {forms}{remedy}"
