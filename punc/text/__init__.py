@@ -11,6 +11,9 @@ What other packages and programs use:
     passages      Memo: stretches of text with labels
     cutter        file_name, sorted_streams: passages to utterances
     punkt         count_contexts, count_types, words_by_kind, Contexts, Types: abbreviations of a corpus
+    splits        split_texts, split_training, SHARES, TREE_SHARES: which text is in which set
+    survey        cut_text, read_speakers, survey: words and speakers of texts, and long ones cut
+    repeated      digests, overlap, remove_sentences: sentences that stand in two sets
     prose_reader  Clitics, TextReader, legal, written, PLAIN, TOKEN_SHAPE, WORD: prose to words and labels, and back
     prose_writer  ProseWriter, QUOTE: prose for people
     characters    CharacterReader, Split, class_of, CLASSES: text without blanks between words

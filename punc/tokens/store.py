@@ -82,7 +82,7 @@ class Store:
         """
         names = [name for name in FILES if name != "conf"]
         names += [f"{name}/{file}" for name in sorted(sets) for file in SET_FILES]
-        return {name: _checksum(self.path / name) for name in names if (self.path / name).is_file()}
+        return {name: crc32_of(self.path / name) for name in names if (self.path / name).is_file()}
 
 
 def _read_conf(path: Path) -> dict[str, str]:
@@ -99,7 +99,7 @@ def _read_conf(path: Path) -> dict[str, str]:
     return conf
 
 
-def _checksum(path: Path) -> int:
+def crc32_of(path: Path) -> int:
     """The CRC-32 of a file."""
     total = 0
     for block in read_blocks(path, 1 << 18):

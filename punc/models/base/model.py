@@ -89,6 +89,13 @@ class Model(nn.Module):
         """
         raise NotImplementedError
 
+    def soft_loss(self, logits: Tensor, targets: Tensor, labels: Tensor, temperature: float = 1.0) -> Tensor:
+        """The mean cross-entropy of the slots with distributions over labels, `targets` (B, T, L); zeros elsewhere.
+
+        Other arguments as of `loss`; the labels only say where the slots are. The temperature divides the logits.
+        """
+        raise NotImplementedError
+
     def stepper(self) -> Any:
         """The model for one stream, one token at a time: an object with `step` and `copy` as those of `Stepper`."""
         raise NotImplementedError
