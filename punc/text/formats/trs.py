@@ -29,6 +29,7 @@ from punc.base.errors import InputError
 from punc.base.files import open_input
 from punc.data.datadir import LATEST, Utterance, new_data_dir, write_tables
 from punc.text.abbreviations import count_dot
+from punc.text.examples import bound
 from punc.text.format import Format as BaseFormat
 from punc.text.format import PrepareOptions
 from punc.text.formats import prose
@@ -226,6 +227,7 @@ def prepare_trs(paths: Iterable[str | os.PathLike[str]], output: str | os.PathLi
                 raise InputError(f"two turns of '{part.speaker}' from {part.begin:g} s", "fix them", path)
             found[utterance.id] = utterance, f"{recording} {part.begin:.3f} {part.end:.3f}"
             counts["words"] += len(utterance.words)
+        bound(repairs)
     recordings = {row.split()[0] for _, row in found.values()}
     write_found(Path(output), found, {name: files[name] for name in sorted(recordings, key=str.encode)})
     return counts + Counter(streams=len(recordings), utterances=len(found)) + repairs
