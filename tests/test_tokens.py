@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from punc.asr.tokens import (
@@ -64,6 +64,7 @@ def test_token(text, kind, parts, read):
 
 
 @given(st.text(min_size=1).filter(lambda text: text.split() == [text]))
+@example("\xad")
 def test_token_parts_are_the_text(text):
     token = READER.token(text)
     # Marks that stand apart from others, as in `end?".`, are dropped.

@@ -100,7 +100,8 @@ class TokenReader:
                      _ends(marks) or (kind == NUMBER and core[-1] == "."))
 
     def _words(self, parts: list[str]) -> list[str]:
-        return [legal((part.lower() if self._reads_lower(part) else part).translate(PLAIN)) for part in parts]
+        words = (legal((part.lower() if self._reads_lower(part) else part).translate(PLAIN)) for part in parts)
+        return list(filter(None, words))  # of a soft hyphen alone nothing is left
 
     def _reads_lower(self, part: str) -> bool:
         return self._lowercase and not (self._capitals and len(part) > 1 and part.isupper())
