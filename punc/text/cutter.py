@@ -43,13 +43,13 @@ def sorted_streams(names: Iterable[str]) -> list[str]:
     """Names of streams in C order.
 
     Raises InputError if two names are the same, or if the order of the streams is not that of their utterances: the
-    utterances of `talk` come after those of `talk-0`, but `talk` comes before `talk-0`.
+    utterances of `talk` come after those of `talk-0` and `talk&`, but `talk` comes before these.
     """
     names = sorted(names, key=str.encode)
     for one, other in pairwise(names):
         if one == other:
             raise InputError(f"two streams would be called '{one}'", "rename a file, or a document")
-        if other.startswith(f"{one}-") and other[len(one) + 1:] < "1":
+        if other.startswith(one) and other[len(one):] < "-1":
             raise InputError(f"'{one}' and '{other}' cannot be sorted both as streams and by their utterances",
                              "rename one of them")
     return names

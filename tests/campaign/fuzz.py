@@ -23,7 +23,7 @@ import warnings
 from collections import Counter
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2]), str(Path(__file__).parents[1])]
 
 import mutate  # noqa: E402
 from kind import Kind, all_kinds, counted, found  # noqa: E402

@@ -1,5 +1,6 @@
 """Data directories, stores, the files of every tokenizer, and the parts that jobs make."""
 
+import importlib.util
 import os
 import random
 import shutil
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import kaldiio
 import numpy as np
+import tiny_encoder
 from kind import LABELS, NAMES, Kind, Read, word, words
 
 from punc.base.errors import InputError
@@ -33,13 +35,19 @@ def kinds() -> Iterator[Kind]:
     yield Kind("data dir", make_data, read_data, TABLES, share=4)
     yield Kind("text table", make_data, read_text, ("text",), values)
     yield Kind("archive", make_archive, read_whole_archive, ("post.ark",), alter=alter_archive)
-    files = [f"store/{name}" for name in ("vocab", "token_type", "pieces.model", "labels.txt", "conf")]
-    for name in token_types():
+    files = [f"store/{name}" for name in ("vocab", "token_type", "pieces.model", "tokenizer.json", "labels.txt",
+                                          "conf")]
+    for name in known_token_types():
         yield Kind(f"store {name}", partial(make_tokens, name), read_store,
                    (*files, *(f"store/train/{file}" for file in (*ARRAYS, "index"))), alter=alter_store, share=2)
-        yield Kind(f"tokenizer {name}", partial(make_tokens, name), read_tokens, tuple(files[:3]))
+        yield Kind(f"tokenizer {name}", partial(make_tokens, name), read_tokens, tuple(files[:4]))
     for name in ("prepare", "make-store", "score"):
         yield Kind(f"parts {name}", partial(make_parts, name), read_parts, PARTS, share=2)
+
+
+def known_token_types() -> list[str]:
+    """The kinds of tokens whose packages are installed."""
+    return [name for name in token_types() if name != "encoder" or importlib.util.find_spec("tokenizers")]
 
 
 def make_data(folder: Path, rng: random.Random) -> None:
@@ -130,7 +138,11 @@ def make_tokens(name: str, folder: Path, rng: random.Random) -> None:
                                                   np.zeros(len(text), np.float32))
                                         for i in range(5) for text in [words(random_numbers, 30)]])
         (made / "labels.txt").write_text(LABELS)
-        make_store(made / "store", [made / "train"], made / "labels.txt", name, vocab_size=60, nj=1)
+        vocab = None
+        if name == "encoder":  # cut by the tokenizer of an encoder
+            vocab = made / "encoder"
+            tiny_encoder.write_tokenizer("roberta", vocab)
+        make_store(made / "store", [made / "train"], made / "labels.txt", name, vocab_size=60, vocab=vocab, nj=1)
     shutil.copytree(made / "store", folder / "store")
 
 

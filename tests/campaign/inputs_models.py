@@ -5,17 +5,19 @@ import random
 import shutil
 from collections.abc import Iterator
 from functools import partial
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import tiny_encoder
 import torch
 from inputs_data import make_tokens
 from kind import Kind
 
 from punc.decoding.dispatch import decode, load_model
-from punc.models.base import create, names, option_defaults, save
+from punc.models.base import create, model_class, names, option_defaults, save
 from punc.models.ngram.model import tokens_of
 from punc.runtime.archive import checksum, read_arrays, write_arrays
 from punc.runtime.model import MODELS, load_packed
@@ -37,7 +39,7 @@ VALUES: tuple[Any, ...] = (0, -1, 1, 2, 7, 10**12, 2**63, 1.5, float("nan"), "x"
 
 def kinds() -> Iterator[Kind]:
     torch.set_num_threads(1)
-    for name in names():
+    for name in known_models():
         yield Kind(f"model {name}", partial(make_model, name), read_model, FILES, alter=alter_model, share=1)
     for name in MODELS:
         yield Kind(f"packed {name}", partial(make_packed, name), read_packed,
@@ -45,17 +47,26 @@ def kinds() -> Iterator[Kind]:
     yield Kind("progress", make_progress, read_progress, ("progress.pt", "final.pt"), alter=alter_progress, share=1)
 
 
+def known_models() -> list[str]:
+    """The models whose packages are installed."""
+    return [name for name in names() if find_spec("transformers") or "encoder" not in (
+        model_class(name).token_types or ())]
+
+
 def made(name: str, place: Path) -> Path:
     """A model that is made once, in the folder of all that is made once."""
     folder = place / f"made_model_{name}"
     if folder.is_dir():
         return folder
-    store_folder = place / "made_for_models"
+    tokens = "encoder" if "encoder" in (model_class(name).token_types or ()) else "word"
+    store_folder = place / f"made_for_models_{tokens}"
     if not store_folder.is_dir():
         store_folder.mkdir()
-        make_tokens("word", store_folder, random.Random(1))
+        make_tokens(tokens, store_folder, random.Random(1))
     store = Store(store_folder / "store")
     known, given = option_defaults(name), dict(SIZES)
+    if tokens == "encoder":
+        given["encoder"] = str(tiny_encoder.make_encoder("roberta", place / "encoder"))
     if name == "ngram":
         write_arpa(place / "arpa", tokens_of(store.vocabulary, store.labels))
         given["arpa"] = str(place / "arpa")
@@ -63,7 +74,8 @@ def made(name: str, place: Path) -> Path:
         if option in known and name != "word_crf":
             given[option] = str(made("ngram" if option == "lm_model" else "t_lstm", place))
     torch.manual_seed(1)
-    model = create(name, store.vocabulary, store.labels, {option: given[option] for option in known if option in given})
+    options = {option: given[option] for option in known if option in given}
+    model = create(name, store.vocabulary, store.labels, options, store.tokenizer)
     if not model.trained_by_gradient:
         model.fit(store, ["train"], "train")
     folder.mkdir()
