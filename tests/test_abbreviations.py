@@ -56,6 +56,7 @@ def passage(labels, text, **options):
     ("see example.com. Then 10.000. and", "see example.com. then 10.000. and"),
     ("a Ph.D. student with a Ph.D. He works", "a ph.d student with a ph.d. he works"),
     ("a family of 5. Then we", "a family of 5. then we"),
+    ("above 30 °C. Following that", "above 30 °c. following that"),
     ("Mr.", "mr"),
     ("in the U.S.", "in the u.s."),
     ("the U.S. - and", "the u.s and"),

@@ -159,7 +159,7 @@ def test_prepare_with_traps(tmp_path, capsys, text, clean, words, periods, said)
     warned = capsys.readouterr().err
     assert warned.count("punc prepare: perhaps no speech: ") == len(clean.split(","))
     for kind in clean.split(","):
-        assert f"; --clean {kind} {'decodes' if kind == 'entities' else 'leaves out'} them\n" in warned
+        assert f"; --clean {kind} {'decodes them' if kind == 'entities' else 'leaves them out'}\n" in warned
     assert main([*command[:-2], "--abbreviations=punc/text/abbreviations.txt", f"--clean={clean}", *command[-2:]]) == 0
     lines = capsys.readouterr().err
     assert "perhaps" not in lines

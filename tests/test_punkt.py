@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 
 from punc.bin.main import main
 from punc.text.abbreviations import Abbreviations
-from punc.text.punkt import Contexts, Types, count_contexts, count_types, dunning, dunning_abbreviation, read
+from punc.text.punkt import (
+    Contexts,
+    Types,
+    count_contexts,
+    count_types,
+    dunning,
+    dunning_abbreviation,
+    read,
+    words_by_kind,
+)
 
 NOUNS = ["house", "river", "garden", "street", "doctor", "letter", "morning", "window", "table", "forest"]
 
@@ -74,6 +83,13 @@ def test_contexts_add_up():
 def test_types_find_abbreviations():
     types = Types(count_types(corpus()))
     assert types.abbreviations == {"dr", "u.s"}
+
+
+def test_letters_are_initials_unless_their_dots_are_rare():
+    tokens = Counter({"I": 1000, "I.": 1, "J.": 9, "B": 100, "B.": 3, "word": 1000, "end.": 100})
+    found = words_by_kind(Types(tokens), Contexts())
+    assert found["word"] == ["i."]
+    assert "b." not in found["starter"]  # by its form it is an initial
 
 
 def test_abbreviations_command(tmp_path, capsys):

@@ -196,3 +196,31 @@ def test_trs_name_that_wav_scp_cannot_have(tmp_path, name):
     reader = load_format("trs")(PrepareOptions(LabelSet((Label("O", "w"), Label("COMMA", "w,")))))
     with pytest.raises(InputError, match=r"no line of wav\.scp can have this name; rename the file"):
         reader.prepare([path], tmp_path / "out")
+
+
+def test_trs_abbreviations_and_what_is_not_said(tmp_path, capsys):
+    (tmp_path / "abbreviations.txt").write_text("never mr.\nbegins he\n")
+    turn = '<Turn speaker="spk1" startTime="0" endTime="4"><Sync time="0"/>Mr. X [noise] of the U.S.<Sync time="2"/>' \
+           "Army left the U.S. He came.</Turn>"
+    _, out = run(tmp_path, trs(turn), options=[f"--abbreviations={tmp_path / 'abbreviations.txt'}",
+                                               "--clean=square-brackets"])
+    assert [row[2:] for row in content(out)] == [("mr x of the u.s", "O O O O PERIOD"),
+                                                 ("army left the u.s he came", "O O O PERIOD O PERIOD")]
+    assert [line.removeprefix("punc prepare: ") for line in capsys.readouterr().err.splitlines()[1:]] == [
+        "2 dots of abbreviations, numbers and ellipses that are a mark: u.s. 2", "1 dots that are no mark: mr. 1",
+        "left out: 1 square-brackets, 1 words: [noise] 1"]
+
+
+def test_trs_prepares_long_texts_with_many_notes(tmp_path, monkeypatch):
+    monkeypatch.setattr("punc.text.examples.MOST", 10)
+    turns = ['<Turn speaker="spk1" startTime="0" endTime="4"><Sync time="0"/>so '
+             + " ".join(f"[{chr(97 + number)}]" for number in range(20)) + "</Turn>"]
+    counts = load_format("trs")(PrepareOptions(LabelSet((Label("O", "w"), Label("PERIOD", "w.", (".",)))))).prepare(
+        [write(tmp_path, trs(*turns))], tmp_path / "out")
+    assert sum(times for what, times in counts.items() if "square-brackets" in what) == 20
+    assert len(counts) < 20
+
+
+def write(tmp_path, content):
+    (tmp_path / "rec.trs").write_text(content)
+    return tmp_path / "rec.trs"

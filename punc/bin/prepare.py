@@ -14,9 +14,8 @@ from punc.base.jobs import Part, Share, add_job_options, new_part
 from punc.base.options import OptionParser, boolean, kebab
 from punc.data.labels import LabelSet
 from punc.text.abbreviations import Abbreviations
-from punc.text.examples import found
 from punc.text.format import Format, PrepareOptions, format_help, format_names, load_format
-from punc.text.not_speech import ENTITIES, KEPT, KINDS, WORDS, parse_kinds
+from punc.text.not_speech import KINDS, messages, parse_kinds
 from punc.text.prepared_parts import join_prepared
 from punc.text.prose_reader import Clitics
 
@@ -108,15 +107,8 @@ def log_counts(output: str, counts: Counter[str]) -> None:
     """Say how much was prepared, and what was repaired."""
     sizes = [f"{counts[what]:,} {what}" for what in SIZES]
     logger.info("punc prepare: %s: %s", output, ", ".join(sizes))
-    for repair in sorted(counts.keys() - SIZES):
-        if "\t" not in repair and not repair.startswith(WORDS):
-            logger.info("punc prepare: repaired: %s %s", f"{counts[repair]:,}", repair)
-    for what, total, forms in found(counts):
-        kind = what.rpartition(": ")[2]
-        verb = "decodes" if kind == ENTITIES else "leaves out"
-        ending = f"; --clean {kind} {verb} them" if what == KEPT + kind else ""
-        words = f", {counts[WORDS + kind]:,} words" if WORDS + kind in counts else ""
-        logger.info("punc prepare: %s%s %s%s: %s%s", what.removesuffix(kind), f"{total:,}", kind, words, forms, ending)
+    for line in messages(Counter({what: counts[what] for what in counts.keys() - SIZES})):
+        logger.info("punc prepare: %s", line)
 
 
 def check(args: Namespace, kind: type[Format]) -> None:

@@ -3,8 +3,7 @@
 What other packages and programs use:
 
     abbreviations  Abbreviations, shipped, write_abbreviations, BEGINS, LETTERS, ORDINAL, STARTER: dots that are no mark
-    examples      found: what was found in a text, with examples
-    not_speech    parse_kinds, ENTITIES, KEPT, KINDS, WORDS: what is not said, counted and taken out
+    not_speech    messages, parse_kinds, KINDS: what is not said, counted and taken out
     format        Format, PrepareOptions, format_help, format_names, load_format: the formats in formats/, found by
                     name
     file_parts    decode, file_parts, FilePart: files in parts, and their bytes as text

@@ -23,6 +23,7 @@ from typing import NamedTuple
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, read_lines
 from punc.text.examples import note
+from punc.text.prose_reader import READ_ALOUD
 
 NEVER, STARTER, CAPITAL, NUMBER, WORD, BEGINS, ORDINAL = KINDS = (
     "never", "starter", "capital", "number", "word", "begins", "ordinal")
@@ -103,7 +104,8 @@ class Abbreviations:
             return Dot(ELLIPSIS, "...", bare)
         if core.isdigit():
             return Dot(DIGITS, "numbers", bare)
-        kind = self.kinds.get(word) or (STARTER if LETTERS.fullmatch(core) else WORD)
+        unit = not set(lead).isdisjoint(READ_ALOUD)  # 30 °C.
+        kind = self.kinds.get(word) or (STARTER if LETTERS.fullmatch(core) and not unit else WORD)
         if kind == WORD:
             return None
         return Dot(NEVER if kind != NUMBER and not MARKS.isdisjoint(rest) else kind, word, bare)

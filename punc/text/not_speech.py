@@ -8,12 +8,12 @@ like one of a kind is counted too: people look at the forms and decide.
 import html
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple
 
 from punc.base.errors import InputError
-from punc.text.examples import note
+from punc.text.examples import found, note
 
 KEPT, LEFT_OUT, DECODED = "perhaps no speech: ", "left out: ", "decoded: "  # then the kind
 WORDS = "words left out: "
@@ -132,3 +132,16 @@ def parse_kinds(names: str) -> tuple[str, ...]:
         if kind not in KINDS:
             raise InputError(f"--clean {kind}", f"name some of {', '.join(KINDS)}, with commas between")
     return kinds
+
+
+def messages(counts: Counter[str]) -> Iterator[str]:
+    """Lines on what was repaired in a text, and on what was found there."""
+    for repair in sorted(counts):
+        if "\t" not in repair and not repair.startswith(WORDS):
+            yield f"repaired: {counts[repair]:,} {repair}"
+    for what, total, forms in found(counts):
+        kind = what.rpartition(": ")[2]
+        words = f", {counts[WORDS + kind]:,} words" if WORDS + kind in counts else ""
+        action = "decodes them" if kind == ENTITIES else "leaves them out"
+        remedy = f"; --clean {kind} {action}" if what == KEPT + kind else ""
+        yield f"{what.removesuffix(kind)}{total:,} {kind}{words}: {forms}{remedy}"

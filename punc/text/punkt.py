@@ -13,8 +13,9 @@ follows a number and its dot more often than by chance (≥ 7.88) and begins no 
 if it occurs in small letters, and with a capital only at their beginnings (the orthographic heuristic of the second
 stage).
 
-Not as in the paper: an abbreviation, and a word of the orthographic heuristic, occurs `min_count` times; rare
-abbreviations and collocations of initials are not looked for. Memory grows with the number of different words.
+Not as in the paper: a single letter is an initial unless it has a dot RARER times more rarely than other words, as I in
+English; an abbreviation, and a word of the orthographic heuristic, occurs `min_count` times; rare abbreviations and
+collocations of initials are not looked for. Memory grows with the number of different words.
 """
 
 import math
@@ -31,6 +32,7 @@ TOKEN = re.compile(r"[^\w]*(.*\w)(\.(?!\.))?(.*)", re.DOTALL)
 ELLIPSIS = re.compile(r"\.\.|…")
 ENDS = re.compile(r"[!?]")
 NUMBER = "##number##"
+RARER = 10
 
 
 class Token(NamedTuple):
@@ -155,7 +157,8 @@ def words_by_kind(types: Types, contexts: Contexts, min_count: int = 3) -> dict[
                 and is_bound(types.count(NUMBER), types.count(word), count, types.total, COLLOCATION)]
     begins |= {word for word, count in contexts.capital_first.items()
                if count >= min_count and contexts.small[word] and not contexts.capital_inside[word]}
-    letters = [word for word, score in types.scores.items() if len(word) == 1 and score < ABBREVIATION]
+    letters = [word for word in types.dotted if len(word) == 1 and
+               types.dotted[word] * types.total * RARER < types.dots * types.count(word)]
     found = sorted(types.abbreviations, key=lambda word: (-types.scores[word], word))
     return {STARTER: with_dots(found), WORD: with_dots(sorted(letters)),
             BEGINS: [word for word, _ in first.most_common() if word in begins], ORDINAL: ordinals}

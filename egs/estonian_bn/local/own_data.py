@@ -23,7 +23,9 @@ from punc.base.options import OptionParser, boolean
 from punc.bin.script import run_script
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import LabelSet
+from punc.text.format import PrepareOptions
 from punc.text.formats.trs import prepare_trs
+from punc.text.not_speech import messages
 from punc.text.prose_reader import TextReader
 
 
@@ -74,8 +76,8 @@ def make(folder: Path, out: Path, reader: TextReader) -> None:
         data = DataDir(folder, ignore=["punct", "pauses.scp"])
         write_data_dir(out, of_table(data, reader), like=data)
     elif files := sorted(folder.glob("*.trs")):
-        for repair, count in sorted(prepare_trs(files, out, reader).items()):
-            print(f"{sys.argv[0]}: {out}: {count:,} {repair}", file=sys.stderr)
+        for line in messages(prepare_trs(files, out, PrepareOptions(reader.labels, reader.lowercase))):
+            print(f"{sys.argv[0]}: {out}: {line}", file=sys.stderr)
     elif files := sorted(folder.glob("*.txt")):
         write_data_dir(out, of_texts(files, reader))
     else:

@@ -13,11 +13,12 @@ Repairs, each counted:
 - The speaker of a turn with words and no speaker is `unknown`.
 - A mark before a turn's first word is dropped.
 - Text outside of turns has no time, and is left out.
+
+A dot of an abbreviation at the end of an utterance is a mark if the utterance's words do not say that it is none.
 """
 
 import html
 import os
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -27,8 +28,12 @@ from xml.parsers import expat
 from punc.base.errors import InputError
 from punc.base.files import open_input
 from punc.data.datadir import LATEST, Utterance, new_data_dir, write_tables
+from punc.text.abbreviations import count_dot
+from punc.text.examples import bound
 from punc.text.format import Format as BaseFormat
-from punc.text.prose_reader import TextReader
+from punc.text.format import PrepareOptions
+from punc.text.formats import prose
+from punc.text.text_format import DROPPED
 
 IGNORED = {"Event": "non-speech events and other notes, left out", "Comment": "comments, left out",
            "Background": "changes of background, left out"}
@@ -37,14 +42,14 @@ IGNORED = {"Event": "non-speech events and other notes, left out", "Comment": "c
 class Format(BaseFormat):
     """Reads transcripts; all utterances are in memory."""
 
-    takes = ("labels", "lowercase", "clitics", "remove")
+    takes = ("labels", "lowercase", "clitics", "abbreviations", "remove", "clean")
 
     def prepare(self, inputs: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str]) -> Counter[str]:
         """Write the data directory, as `Format.prepare` says.
 
         Raises InputError also for two files of one name, and two utterances of one speaker at one time.
         """
-        return prepare_trs(inputs, output, self.options.reader(), self.options.remove)
+        return prepare_trs(inputs, output, self.options)
 
 
 class Event(NamedTuple):
@@ -176,24 +181,22 @@ def read_turns(path: str | os.PathLike[str], repairs: Counter[str]) -> Iterator[
             turn.add(event.text, repairs)
 
 
-def utterances(path: str | os.PathLike[str], reader: TextReader, remove: str,
+def utterances(path: str | os.PathLike[str], text: prose.Format,
                repairs: Counter[str]) -> Iterator[tuple[Utterance, TurnPart]]:
-    """The utterances of a file that have words, with their times; `remove` as in `PrepareOptions`."""
+    """The utterances of a file that have words, with their times; `text` reads a part's text."""
     recording = legal_id(Path(path).stem)
     for turn in read_turns(path, repairs):
         found: list[tuple[Utterance, TurnPart]] = []
         for part in turn:
-            words: list[str] = []
-            labels: list[str] = []
-            for token in (re.sub(remove, " ", part.text) if remove else part.text).split():
-                parts = reader.token(token)
-                before = labels or (found[-1][0].labels if found else None)
-                if parts.lead and before:
-                    before[-1] = reader.attach(before[-1], parts.lead)
-                elif parts.lead:
-                    repairs["marks before a first word, dropped"] += 1
-                words += parts.words.split()
-                labels += parts.labels.split()
+            passage = text.passage(text.said(part.text, repairs), repairs)
+            words, labels = passage.words.split(), passage.labels.split()
+            before = found[-1][0].labels if found else None
+            if passage.lead and before:
+                before[-1] = text.reader.attach(before[-1], passage.lead)
+            elif passage.lead:
+                repairs[DROPPED] += 1
+            if passage.dot:
+                count_dot(passage.dot.dot, True, repairs)
             if words:
                 speaker = f"{recording}_{legal_id(part.speaker)}"
                 id = f"{speaker}-{round(part.begin * 1000):08d}_{round(part.end * 1000):08d}"
@@ -206,9 +209,10 @@ def legal_id(name: str) -> str:
     return "".join(c if c.isalnum() or c in "._" else "_" for c in name)
 
 
-def prepare_trs(paths: Iterable[str | os.PathLike[str]], output: str | os.PathLike[str], reader: TextReader,
-                remove: str = "") -> Counter[str]:
+def prepare_trs(paths: Iterable[str | os.PathLike[str]], output: str | os.PathLike[str],
+                options: PrepareOptions) -> Counter[str]:
     """Write the data directory of some transcripts, as `Format.prepare` says."""
+    text = prose.Format(options)
     counts, repairs, files = Counter[str](), Counter[str](), {}
     found: dict[str, tuple[Utterance, str]] = {}  # id → utterance, and the rest of its line in `segments`
     for path in paths:
@@ -218,11 +222,12 @@ def prepare_trs(paths: Iterable[str | os.PathLike[str]], output: str | os.PathLi
         if not os.path.abspath(path).isprintable():  # nor is what is not UTF-8
             raise InputError("no line of wav.scp can have this name", "rename the file or its directory", path)
         files[recording] = path
-        for utterance, part in utterances(path, reader, remove, repairs):
+        for utterance, part in utterances(path, text, repairs):
             if utterance.id in found:
                 raise InputError(f"two turns of '{part.speaker}' from {part.begin:g} s", "fix them", path)
             found[utterance.id] = utterance, f"{recording} {part.begin:.3f} {part.end:.3f}"
             counts["words"] += len(utterance.words)
+        bound(repairs)
     recordings = {row.split()[0] for _, row in found.values()}
     write_found(Path(output), found, {name: files[name] for name in sorted(recordings, key=str.encode)})
     return counts + Counter(streams=len(recordings), utterances=len(found)) + repairs
