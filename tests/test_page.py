@@ -108,6 +108,19 @@ def test_page_order_and_sample(experiment, tmp_path):
     assert "#errors?set=test_ref&recording=rec01" in links
 
 
+def test_page_of_several_seeds_has_a_row_for_each_system(experiment, tmp_path):
+    shutil.copytree(experiment.parent / "data", tmp_path / "data")
+    shutil.copytree(experiment, tmp_path / "exp")
+    for seed in (2, 3):
+        shutil.copytree(experiment / "A", tmp_path / "exp" / f"A.seed{seed}")
+    found = report(tmp_path / "exp", tmp_path)
+    systems = next(rows for rows in found.read.tables if [row[0] for row in rows] == ["system", "A", "B"])
+    assert re.match(r"\d+\.\d ± 0\.0, 3 seeds$", systems[1][1])
+    assert "±: mean and standard deviation of trainings with several seeds" in found.text
+    assert [one["systems"] for one in json.loads(found.read.scripts[0])["sets"]] == [["B"], ["A", "B"]]
+    assert "A.seed2" not in found.text
+
+
 def test_page_without_data_has_the_figures(experiment, tmp_path):
     shutil.copytree(experiment, tmp_path / "exp")
     found = report(tmp_path / "exp", tmp_path)
