@@ -83,6 +83,10 @@ def test_page_tables_are_in_the_text(made):
     assert {"reference as O as COMMA", "system COMMA PERIOD", "system error", "part slots marks"} <= by_head.keys()
 
 
+def test_page_says_whose_posteriors_are_missing(made):
+    assert made.text.count("No precision-recall curves and no calibration of A: their posteriors were not kept.") == 1
+
+
 def test_page_hostile_text_is_text(made):
     data, script = made.read.scripts
     assert HOSTILE not in made.text

@@ -199,7 +199,7 @@ def _message(message: Any) -> list[Item]:
 
 
 def _with_rest(words: list[LiveWord], message: dict[str, Any]) -> list[LiveWord]:
-    """The words of a final result; the last one has its other members: `spk`, the speaker's vector, and `spk_frames`."""
+    """The words of a final result; the last one has its other members, as `spk`, the speaker's vector."""
     rest = {key: value for key, value in message.items() if key not in ("result", "text")}
     return [*words[:-1], words[-1]._replace(result=rest)] if words and rest else words
 

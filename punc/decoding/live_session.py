@@ -1,7 +1,7 @@
 """Live input decided: words, and the ends of utterances and streams, to words with their labels.
 
-A pause is the begin of a word minus the end of the word before it that the model reads, floored at 0. It is not known if
-one of the two is not, or if the times go back: then they count from another start.
+A pause is the begin of a word minus the end of the word before it that the model reads, floored at 0. It is not known
+if one of the two is not, or if the times go back: then they count from another start.
 
 `max_delay` is for the words that wait for others, as a model reads some words past each slot. When the speaker is
 silent for that long, they are decided as if the stream ended there, and the pause after the last one is `max_delay`.

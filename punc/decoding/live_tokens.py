@@ -1,8 +1,8 @@
 """Streams of words as recognisers write them: marks, tags and numbers are as in files (`asr.tokens`, `asr.written`).
 
-A model reads `hello` of `"hello,"`, and nothing of `[Music]`: such a word comes out after the words before it. Two words
-wait for what follows them: one before `<unk>`, which gets its mark, and one that may begin a tag of several words,
-`[soft music]`.
+A model reads `hello` of `"hello,"`, and nothing of `[Music]`: such a word comes out after the words before it. Two
+words wait for what follows them: one before `<unk>`, which gets its mark, and one that may begin a tag of several
+words, `[soft music]`.
 """
 
 import math
@@ -152,12 +152,12 @@ class TokenStream:
             moved = self._marks_after(read, parts, ended)
             if moved is None:
                 break
-            marked = [self._decided.popleft() for _ in range(parts)][-1:]
+            marked = [self._decided.popleft() for _ in range(parts)][-1] if parts else None
             alone = following.token if isinstance(following, InputWord) and following.token.kind == MARK else None
-            if isinstance(read, str) and not moved and not alone:
-                found.append(self._write_plain(*marked))
+            if marked and isinstance(read, str) and not moved and not alone:
+                found.append(self._write_plain(marked))
             else:
-                found.append(self._write_special(*(marked or [None]), moved, alone))
+                found.append(self._write_special(marked, moved, alone))
         if not self._special:
             self.casing.begins = self._starts
         return found
