@@ -52,7 +52,7 @@ setup(
     ],
     cmdclass={"build_py": Build},
     packages=find_packages(include=["punc", "punc.*"]),
-    package_data={"punc": ["py.typed", "pretrained/*/*", "asr/abbreviations.txt", "decoding/number_words.txt",
+    package_data={"punc": ["py.typed", "pretrained/*/*", "text/abbreviations.txt", "decoding/number_words.txt",
                            "report/page.*"]},
     python_requires=">=3.10",
     install_requires=["torch>=2.6", "numpy>=1.26", "kaldiio>=2.18", "sentencepiece>=0.2", "textgrid>=1.5",
@@ -69,6 +69,8 @@ setup(
         "accessibility": ["axe-core-python>=0.1"],  # axe-core, for the test of the page of punc report
         "serve": ["websockets>=15"],              # punc serve
         "onnx": ["onnx>=1.16", "onnxruntime>=1.18"],  # punc export; packed models on long texts
+        # The model `encoder` and the token type of its pieces.
+        "encoder": ["transformers>=5", "tokenizers>=0.22", "safetensors>=0.5"],
         "completion": ["argcomplete>=3.5"],       # completion of punc in bash and zsh
     },
     entry_points={"console_scripts": ["punc=punc.bin.main:main"]},

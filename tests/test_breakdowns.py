@@ -1,9 +1,20 @@
 """Scores of parts of a set: they add up to the set, and a group's F1 is the F1 of its slots."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
-from punc.report.breakdowns import DISTANCES, PAUSES, POSITIONS, breakdown, breakdowns, by_stream
+from punc.report.breakdowns import (
+    DISTANCES,
+    LENGTHS,
+    PAUSES,
+    POSITIONS,
+    breakdown,
+    breakdowns,
+    by_stream,
+    span_lengths,
+)
 from punc.report.slot_table import read_slot_table
 from punc.scoring.collect import collect_scores
 
@@ -33,7 +44,7 @@ def test_breakdowns_cover_the_set(table):
         assert sum(found.slots) == len(table.words)
         assert sum(found.marks) == (table.reference > 0).sum()
     titles = [found.title for found in breakdowns(table)]
-    assert len(titles) == (2 if table.recognition is None else 3)
+    assert len(titles) == (3 if table.recognition is None else 4)
 
 
 def test_breakdowns_pauses(table):
@@ -44,6 +55,20 @@ def test_breakdowns_pauses(table):
         f1(table, system, np.isnan(table.pauses) if np.isnan(pause) else np.isclose(table.pauses, pause))
         for pause in (0, 0.05, 0.4, 2, np.nan)])
     assert found.groups[-2] == f"from {PAUSES[-1]:g}"
+
+
+def test_span_lengths_brute_force(table):
+    lengths = []
+    for begin, end in pairwise(table.begins.tolist()):
+        words = 0
+        for slot in range(begin, end):
+            words += 1
+            if table.reference[slot] or slot == end - 1:
+                lengths += [words] * words
+                words = 0
+    assert span_lengths(table).tolist() == lengths
+    *_, by_length, _ = breakdowns(table)
+    assert by_length.slots[0] == sum(length < LENGTHS[1] for length in lengths)
 
 
 def test_breakdowns_positions_and_distances(table):

@@ -160,32 +160,6 @@ def test_guess_case_wrong_labels(labels, message, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def near_errors(tmp_path, said, recognized, punctuated):
-    for name, pairs in (("said", said), ("recognized", recognized), ("punctuated", punctuated)):
-        words, marks = zip(*(pair.partition("/")[::2] for pair in pairs.split()))
-        names = [{"": "O", ",": "CAP_COMMA", ".": "PERIOD"}[mark] for mark in marks]
-        write_data_dir(tmp_path / name, [Utterance("s-1", "s", list(words), names)])
-    return subprocess.run([sys.executable, RECIPE / "local/near_errors.py", LABELS,
-                           "marks:O=O+CAP,COMMAS=COMMA+CAP_COMMA", *map(tmp_path.joinpath, ("said", "recognized",
-                                                                                           "punctuated"))],
-                          capture_output=True, text=True)
-
-
-def test_near_errors_table(tmp_path):
-    """c is missing, x is inserted, y is another word: the slots after b, d, x, e, y are near an error."""
-    done = near_errors(tmp_path, "a b/, c d e f/. g/.", "a b/, d x e y/. g/.", "a/, b/, d x e y/, g/.")
-    assert done.stdout.splitlines()[2:] == [
-        "| all | 7 | 50.0 | 66.7 | 57.1 |", "| not near an error | 2 | 50.0 | 100.0 | 66.7 |",
-        "| near an error | 5 | 50.0 | 50.0 | 50.0 |"]
-
-
-def test_near_errors_other_words(tmp_path):
-    done = near_errors(tmp_path, "a", "a", "b")
-    assert done.returncode
-    assert done.stderr == (f"{RECIPE}/local/near_errors.py: {tmp_path}/punctuated: its words are not those of "
-                           f"{tmp_path}/recognized; punctuate {tmp_path}/recognized\n")
-
-
 def test_count_lowercase_starts_table(tmp_path):
     """One of 3 ends has a small letter after it, in the next line; `1996` has no case; streams do not matter."""
     write_data_dir(tmp_path / "data", [Utterance("s-1", "s", ["a", "b", "c"], ["PERIOD", "CAP", "QUESTIONMARK"]),

@@ -1,10 +1,13 @@
-"""The scripts of egs/iwslt_ted: a vocabulary of vectors and text."""
+"""The scripts of egs/iwslt_ted: a vocabulary of vectors and text, and confusions of pairs of texts."""
 
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from punc.noise.confusions import read_confusions
 from punc.tokens.vocabulary import Vocabulary
 
 LOCAL = Path(__file__).parents[1] / "egs/iwslt_ted/local"
@@ -36,3 +39,13 @@ def test_vectors_vocab_missing_file(tmp_path):
     assert done.returncode == 1
     assert f"{tmp_path}/v: no such file; name another with --vectors" in done.stderr
     assert not (tmp_path / "vocab").exists()
+
+
+def test_learn_confusions_of_pairs(tmp_path):
+    labels = LOCAL.parent / "conf/labels.txt"
+    (tmp_path / "train.ref.lrec.txt").write_text("so\tO\nwe\tO\nsaw\tO\nit\tPERIOD\nyes\tPERIOD\n")
+    (tmp_path / "train.asr.lrec.txt").write_text("so\tO\nwe\tO\nsore\tO\nit\tO\nyes\tO\n")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    subprocess.run([LOCAL / "learn_confusions.sh", tmp_path, labels, tmp_path / "c"], check=True,
+                   env=os.environ | {"PATH": path})
+    assert read_confusions(tmp_path / "c").replaced == {("saw", ("sore",)): 1}

@@ -115,6 +115,15 @@ def test_divide_held_out_books_are_whole(tmp_path, monkeypatch):
     assert {len(line.sentences) for line in sets["train"]["books"]} == {5}
 
 
+def test_divide_fewer_works_same_held_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(TEXTS, "HELD_OUT", 3)
+    runs, sizes = books(tmp_path / "books", dict.fromkeys("さしすせそたちつ", 5)), {"test": 6, "dev": 4}
+    whole, part = TEXTS.divide({"books": runs}, sizes), TEXTS.divide({"books": runs}, sizes, 2)
+    assert (part["test"], part["dev"]) == (whole["test"], whole["dev"])
+    assert part["train"]["books"] == whole["train"]["books"][:2]
+    assert len(whole["train"]["books"]) == 4
+
+
 def test_together_sentences_in_order():
     rng = random.Random(3)
     post = TEXTS.Line([TEXTS.Sentence(f"p{i}。", f"p{i}") for i in range(12)], True)

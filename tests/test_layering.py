@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "punc"
 # From the bottom up. A package imports from those before it and from itself.
 PACKAGES = ["base", "data", "timing", "text", "asr", "tokens", "layers", "models", "runtime", "decoding", "scoring",
-            "report", "training", "bin"]
+            "report", "noise", "training", "bin"]
 
 
 def modules():

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from punc.base.errors import InputError
 from punc.timing.align import align_words
 from punc.timing.ctm import read_ctm, write_ctm
+from punc.timing.speech import Heard, timed
 
 MINI = Path(__file__).parents[1] / "egs" / "mini"
 LOCAL, CORPUS = MINI / "local", MINI / "corpus"
@@ -132,10 +133,9 @@ def test_chunks_cover_all_lines(local, lengths):
 
 
 def test_timed_words_as_ctm(local, tmp_path):
-    module = local["recognise"]
-    assert module.starts([16000, 8000, 160], 16000) == [0.0, 1.0, 1.5, 1.51]
-    heard = [module.Heard("it", 3, 13, 0.98765), module.Heard("was", 20, 21, 1.0)]
-    words = [*module.timed("a", 0.0, heard, True), *module.timed("a", 12.34, heard, False)]
+    assert local["recognise"].starts([16000, 8000, 160], 16000) == [0.0, 1.0, 1.5, 1.51]
+    heard = [Heard("it", 3, 13, 0.98765), Heard("was", 20, 21, 1.0)]
+    words = [*timed("a", 0.0, heard, True), *timed("a", 12.34, heard, False)]
     write_ctm(tmp_path / "ctm", words)
     assert (tmp_path / "ctm").read_text() == ("a 1 0.03 0.10 it 0.988\na 1 0.20 0.01 was 1.00\n"
                                               "a 1 12.37 0.10 it\na 1 12.54 0.01 was\n")
@@ -159,7 +159,7 @@ def test_words_of_without_fillers_and_failures(local, capsys):
     said = local["hesitate"].Said
     line = [said("So", "so", "", 0.0), said("um", None, ",", 0.3), said("Long", "long", ".", 0.5)]
     samples = [np.zeros(10 * 16000, np.int16)] * 3
-    ref, asr, unaligned = local["make_speech"].words_of("a", [line] * 3, samples, Stub(local["recognise"].Heard))
+    ref, asr, unaligned = local["make_speech"].words_of("a", [line] * 3, samples, Stub(Heard))
     assert [(word.begin, word.word) for word in ref] == [(0.0, "so"), (0.2, "long"), (20.0, "so"), (20.2, "long")]
     assert [(word.begin, word.duration, word.confidence) for word in asr] == [(t, 0.5, 0.5) for t in (0, 10, 20)]
     assert unaligned == 2

@@ -17,7 +17,7 @@ NAMES = [f"talk-{number:02d}" for number in range(1, 13)]
 
 def run(*command, cwd, **env):
     return subprocess.run([str(part) for part in command], cwd=cwd, env={**os.environ, **env}, text=True,
-                          capture_output=True, timeout=100)
+                          capture_output=True, timeout=400)
 
 
 def write_corpus(folder):
@@ -105,7 +105,7 @@ def test_new_recipe_leaves_out_systems_without_data(corpus):
     (corpus / "bin").mkdir()
     path = (recipe / "path.sh").read_text()
     (recipe / "path.sh").write_text(f'{path}PATH={corpus / "bin"}:$(dirname "$(command -v bash)")\n')
-    for tool in ("check_texts.py", "lock.sh", "parse_options.sh", "quote.sh", "recipe.sh"):
+    for tool in ("check_texts.py", "lock.sh", "parse_options.sh", "quote.sh", "recipe.sh", "split_texts.py"):
         shutil.copy(ROOT / "utils" / tool, corpus / "bin" / tool)
     if not (Path(shutil.which("bash")).parent / "lmplz").exists():
         left = run(recipe / "run.sh", "--stage", "9", "--times", corpus / "times.ctm", cwd=recipe)

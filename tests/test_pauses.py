@@ -133,13 +133,14 @@ def test_stream_pauses_utterance_without_times():
     pauses = stream_pauses("rec", UTTERANCES, sources(s_1=timing("a b", "0-1 1.5-2")),
                            segments(s_1=(10, 12), s_2=(15, 17)), counts=counts)
     assert_array_equal(pauses, np.float32([[0.5, NAN], [NAN, NAN]]))
-    assert counts == {"slots": 4, "known": 1, "next_to_untimed": 3, "untimed": 2, "ends": 0, "extra": 0, "missing": 1}
+    assert counts == {"slots": 4, "known": 1, "next_to_untimed": 3, "untimed": 2, "ends": 0, "extra": 0, "missing": 1,
+                      "errors": 2}
 
 
 def test_stream_pauses_counts():
     counts = Counter()
     one_stream("we really do go", timing("uh we do go", "0-0.5 0.5-1 2-3 3.5-4"), counts=counts)
-    assert counts == {"slots": 4, "known": 1, "next_to_untimed": 2, "untimed": 1, "ends": 1, "extra": 1}
+    assert counts == {"slots": 4, "known": 1, "next_to_untimed": 2, "untimed": 1, "ends": 1, "extra": 1, "errors": 2}
 
 
 def test_stream_pauses_absolute_times_under_utterance_ids():
@@ -244,8 +245,20 @@ def test_command_with_a_ctm(data, tmp_path, capsys, content):
         assert_array_equal(pauses_in(data), np.float32([0, 2, 0.25, NAN]))
         out, err = capsys.readouterr()
         assert out == ""
-        assert err == ("punc pauses: 4 slots, 3 known, 1 unknown (0 next to the 0 words without a time, 1 at ends); "
-                       "0 utterances without times; 0 timed words not in the text; repairs: none\n")
+        assert err == ("punc pauses: 4 slots, 3 known, 1 unknown, 25.0% (0 next to the 0 words without a time, 1 at "
+                       "ends); WER of the timed words 0.0%; 0 utterances without times; 0 timed words not in the text; "
+                       "repairs: none\n")
+
+
+def test_command_prints_wer_of_the_times(data, tmp_path, capsys):
+    """One of four words is another one, one is missing, and one is extra, whether the first counts as timed or not."""
+    (tmp_path / "ctm").write_text("rec 1 1.0 0.5 so\nrec 1 1.5 0.5 for\nrec 1 2.5 0.2 uh\nrec 1 2.8 0.2 er\n"
+                                  "rec 1 4.75 0.5 good\n")
+    for option, known in (("true", 3), ("false", 0)):
+        assert main(["pauses", "--substituted", option, str(data), str(tmp_path / "ctm")]) == 0
+        err = capsys.readouterr().err
+        assert f"4 slots, {known} known" in err
+        assert "WER of the timed words 75.0%; " in err
 
 
 def test_command_replaces_pauses_that_do_not_fit_any_more(data, tmp_path):

@@ -2,16 +2,21 @@
 # Makes a recipe for a new corpus, ready to run. Lines to edit are marked EDIT. docs/new-corpus.md is the manual.
 #
 #   utils/new_recipe.sh egs/talks --text DIR                   # DIR/NAME.txt: punctuated texts, one per recording
-#   utils/new_recipe.sh egs/talks --text DIR --times FILE.ctm  # word times: a CTM, or a folder of CTMs or TextGrids
+#   utils/new_recipe.sh egs/talks --text DIR --times FILE.ctm  # word times: a CTM, or a folder of CTMs, TextGrids or JSON
+#                                                              # of Gentle
+#   utils/new_recipe.sh egs/talks --text DIR --audio DIR       # recordings, NAME.wav, to be aligned by stage 2
 #   utils/new_recipe.sh egs/talks --text DIR --asr FILE.ctm    # ASR output: a CTM, or a folder of CTMs
+#   utils/new_recipe.sh egs/talks --text DIR --speakers FILE   # who speaks: lines TEXT SPEAKER …, or utt2spk
 #   utils/new_recipe.sh ~/asr/talks/punc --text DIR            # a recipe can be anywhere
 set -euo pipefail
 root=$(CDPATH='' cd -- "$(dirname "$0")/.." && pwd -P)
 
 text=
 times=
+audio=
 asr=
-help_message="usage: utils/new_recipe.sh RECIPE-DIR --text DIR [--times CTM-OR-DIR] [--asr CTM-OR-DIR]"
+speakers=
+help_message="usage: utils/new_recipe.sh RECIPE-DIR --text DIR [--times TIMES | --audio DIR] [--asr CTM-OR-DIR] [--speakers FILE]"
 
 fail() {
   echo "utils/new_recipe.sh: $*" >&2
@@ -27,8 +32,9 @@ case ${1-} in '' | -*) ;; *) recipe=$1 && shift ;; esac
 
 . "$root/path.sh"
 [[ $(basename "$recipe") =~ ^[A-Za-z0-9._-]+$ ]] || fail "$recipe: name it with letters, digits and . _ -"
-for name in text times asr; do case ${!name} in '' | /*) ;; *) printf -v $name %s "$PWD/${!name}" ;; esac; done
-check_texts.py ${times:+--times "$times"} ${asr:+--asr "$asr"} "$text"
+for name in text times audio asr speakers; do case ${!name} in '' | /*) ;; *) printf -v $name %s "$PWD/${!name}" ;; esac; done
+[ -z "$speakers" ] || [ -f "$speakers" ] || fail "$speakers: no such file; name the one that says who speaks"
+check_texts.py ${times:+--times "$times"} ${audio:+--audio "$audio"} ${asr:+--asr "$asr"} "$text"
 
 # Written to a temporary directory and then renamed, so that the recipe is there whole or not at all.
 mkdir -p "$(dirname "$recipe")"
@@ -37,6 +43,7 @@ tmp=$(mktemp -d "$(dirname "$place")/.$(basename "$place").XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 chmod 755 "$tmp"
 cp -R "$root/utils/templates/recipe/." "$tmp"
+cp "$PUNC_ROOT/punc/text/abbreviations.txt" "$tmp/conf/abbreviations.txt"
 case $(dirname "$place") in
   "$root/egs") path=../../path.sh ;;
   *) path=$(printf %q "$root/path.sh") ;;
@@ -51,8 +58,9 @@ fill() {
 }
 name=$(basename "$place")
 for file in README.md conf/results.conf; do fill "$tmp/$file" "NAME=$name"; done
-fill "$tmp/run.sh" "NAME=$name" "TEXT=$(printf %q "$text")" "TIMES=${times:+$(printf %q "$times")}" \
-  "ASR=${asr:+$(printf %q "$asr")}"
+values=()
+for option in text times audio asr speakers; do values+=("${option^^}=${!option:+$(printf %q "${!option}")}"); done
+fill "$tmp/run.sh" "NAME=$name" "${values[@]}"
 printf '# shellcheck shell=bash\n. %s\n' "$path" >"$tmp/path.sh"
 mv "$tmp" "$place"
 trap - EXIT

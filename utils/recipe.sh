@@ -150,6 +150,16 @@ prepare() {
 # prepare_set SET [OPTION …] FILE …: the data directory of a set, if it is not there yet.
 prepare_set() { [ -f "$data/$1/text" ] || prepare "$data/$1" "${@:2}"; }
 
+# prepare_listed SET [OPTION …]: the data directory of the texts in data/split/SET. A list that was edited since is refused:
+# other sets, the stores and the models are made from the old lists, too.
+prepare_listed() {
+  local files
+  [ ! -f "$data/$1/text" ] || [ "$data/$1/text" -nt "$data/split/$1" ] ||
+    fail "$data/split/$1 is newer than $data/$1; remove all that was made from the old lists, but $data/split, and $exp"
+  mapfile -t files <"$data/split/$1"
+  prepare_set "$1" "${@:2}" "${files[@]}"
+}
+
 # make_store [OPTION …] STORE-DIR DATA-DIR …: punc make-store with the label set, in --nj processes or jobs. Jobs first
 # count words, then one makes the vocabulary, and then jobs encode.
 make_store() {
@@ -204,6 +214,15 @@ plot_pauses() {
   newer "$exp/results/pauses.png" "$data/$2/pauses.scp" && return
   mkdir -p "$exp/results"
   punc plot-pauses --title "$1" "$data/$2" "$exp/results/pauses.png"
+}
+
+# plot_labels TITLE SET …: a picture of the labels of sets, with or without pauses.
+plot_labels() {
+  local directories=("${@:2}")
+  directories=("${directories[@]/#/$data/}")
+  newer "$exp/results/labels.png" "${directories[@]/%//punct}" && return
+  mkdir -p "$exp/results"
+  punc plot-labels --labels "$label_file" --title "$1" "${directories[@]}" "$exp/results/labels.png"
 }
 
 # conf_files CONF: a conf file and all that it includes.

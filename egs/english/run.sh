@@ -1,9 +1,7 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2086  # lists of names
-#
 # English speech: the models that ship, `en` (reads both ways) and `en-live` (four words of look-ahead), from free text.
 #   ./run.sh --corpus DIR            # DIR has podcasts/, europarl/, earnings/, iwslt_ted/ (README.md)
-#   ./run.sh --corpus DIR --stage 6  # from stage 6 on; finished work is not repeated
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -11,6 +9,7 @@ stage=0
 stop_stage=100
 corpus=corpus         # where the corpora are
 systems=              # names with blanks between; all if empty
+teacher=false         # true: also train en-wide, and en-taught and en-live-taught, which learn from it
 threads=1             # of PyTorch; two models are trained at a time
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
 help_message="usage: $0 --corpus DIR [--systems NAMES] [--stage N]"
@@ -21,7 +20,8 @@ help_message="usage: $0 --corpus DIR [--systems NAMES] [--stage N]"
 
 absolute corpus
 export PYTHONPATH=$PWD/../earnings/local${PYTHONPATH:+:$PYTHONPATH}  # spoken.py and nlp.py: the rules for calls
-choose systems en en-live en-TED
+choose systems en en-live en-TED en-wide en-taught en-live-taught
+$teacher || leave_out "--teacher false" en-wide en-taught en-live-taught
 [ -f "$corpus/iwslt_ted/train_extra" ] || leave_out "no text of TED (README.md)" en-TED
 engines="amazon google microsoft speechmatics"
 tests="earnings_ref earnings_asr earnings_${engines// / earnings_} iwslt_ref iwslt_asr podcasts europarl"
@@ -29,10 +29,8 @@ marks=O=O+CAP,COMMA=COMMA+CAP_COMMA,PERIOD=PERIOD+CAP_PERIOD,QUESTION=QUESTION+C
 case=O=O+COMMA+PERIOD+QUESTION,CAPITAL=CAP+CAP_COMMA+CAP_PERIOD+CAP_QUESTION
 decode_options=(--context 64 --posteriors false --casing data/casing.txt)
 
-# Stage 0: check that the corpora are there.
+# Stage 0: check the corpora. Stage 1: make the data directories: texts, calls with pauses, and test sets.
 if runs 0; then check_corpus.sh "$corpus" conf/corpus.txt; fi
-
-# Stage 1: make the data directories: text of podcasts and debates, calls with pauses, and the test sets.
 if runs 1; then local/prepare_data.sh "$corpus" $label_file; fi
 
 # Stage 2: find the pauses of the test's references by the ASR system; project their labels onto the words of the ASR
@@ -62,10 +60,11 @@ train_stage() { ! asked "$1" || train "$2" store --threads "$threads" --dev-set 
 train_text() { train_stage "$1" "$1-text" --train-set train; }
 adapt() { train_stage "$1" "$1" --train-set adapt --initial-model "exp/$1-text"; }
 
-# Stage 4: train on all texts. Stage 5: go on with many calls, so that pauses count; for a comparison, go on with TED.
-if runs 4; then two_at_a_time train_text en en-live; fi
+# Stage 4: train on all texts, and the teacher of others to its end. Stage 5: go on with many calls, or with TED.
+if runs 4 && asked en-wide; then train_text en-wide; adapt en-wide; local/make_targets.sh en-wide train adapt; fi
+if runs 4; then two_at_a_time train_text en en-live en-taught en-live-taught; fi
 if runs 5; then
-  two_at_a_time adapt en en-live
+  two_at_a_time adapt en en-live en-taught en-live-taught
   train_asked en-TED store_ted --threads "$threads" --train-set train --dev-set dev_ted --initial-model exp/en
 fi
 
@@ -92,9 +91,9 @@ fi
 # Stage 7: write the pages; pack the models in int8 with their cards, as they ship.
 if runs 7; then
   collect_results
-  for system in ${systems/en-TED/}; do
-    make_file exp/$system/card.md python local/make_card.py $system exp/RESULTS.tsv
-    pack=(--scale "$(cat exp/$system/scale)" --casing data/casing.txt --card "exp/$system/card.md")
-    punc pack "${pack[@]}" exp/$system exp/packed/$system
+  for s in en{,-live}{,-taught}; do
+    asked $s || continue
+    make_file exp/$s/card.md python local/make_card.py $s exp/RESULTS.tsv
+    punc pack --scale "$(cat exp/$s/scale)" --casing data/casing.txt --card exp/$s/card.md exp/$s exp/packed/$s
   done
 fi

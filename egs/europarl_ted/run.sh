@@ -77,7 +77,7 @@ decode_sets() {
     decode "exp/$1" "data/$set" "${out}_$set" "${@:3}"
     score "data/${set/test_asr/test_ref}" "${out}_$set" "${out}_$set"
   done
-  case $1 in *-TED*) make_file "${out}_test2011asr/score/near_errors.md" local/near_errors.py $label_file "$marks" \
+  case $1 in *-TED*) make_file "${out}_test2011asr/score/near_errors.md" near_errors.py $label_file "$marks" \
     data/test2011 data/test2011asr "${out}_test2011asr" ;; esac  # where the ASR output is right, and where it is not
 }
 

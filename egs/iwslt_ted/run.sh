@@ -1,33 +1,36 @@
 #!/usr/bin/env bash
 # IWSLT 2011 TED talks: T-LSTM (Tilk & Alumäe 2015), DNN, CNN-1 and CNN-2 on windows of word vectors (Che et al. 2016),
-# and a word CRF. They are trained on text, and scored on reference and ASR transcripts.
+# a word CRF, and a fine-tuned encoder. They are trained on text, and scored on reference and ASR transcripts.
 #
-#   ./run.sh                     # downloads the corpus first
+#   ./run.sh                     # downloads the corpus first; --stage N begins later; finished work is not repeated
 #   ./run.sh --corpus DIR        # a local copy: train2012 dev2012 test2011 test2011asr, and the ASR source (README.md)
 #   ./run.sh --vectors FILE      # GloVe's word vectors or others; without them word2vec learns vectors (README.md)
+#   ./run.sh --encoder DIR --systems "MiniLM MiniLM-TED"  # fine-tune an encoder (README.md)
 #   ./run.sh --systems ""        # all systems, in hours: needs gensim (without --vectors) and python-crfsuite
-#   ./run.sh --stage 6           # from stage 6 on; finished work is not repeated
 set -euo pipefail
 cd "$(dirname "$0")"
 
 stage=0
 stop_stage=100
 corpus=               # data/corpus, downloaded, if empty
+asr_pairs=            # training talks and their ASR output (README.md): T-LSTM-noise learns errors from them
 vectors=              # word vectors in GloVe's or word2vec's text format; data/vectors.txt, made in stage 3, if empty
 europarl=             # more text for word vectors, besides the corpus's train_extra: Europarl in English
+encoder=              # the Hugging Face directory of all-MiniLM-L6-v2; without it no MiniLM
 systems=T-LSTM        # names with blanks between; all if empty
 min_count=5           # how often a word of the vocabulary occurs at least; chosen on dev2012
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
-help_message="usage: $0 [--corpus DIR] [--vectors FILE] [--europarl FILE] [--systems NAMES] [--stage N]"
+help_message="usage: $0 [--corpus DIR] [--asr-pairs DIR] [--vectors FILE] [--europarl FILE] [--encoder DIR] …"
 
 . ./cmd.sh
 . ./path.sh
 . recipe.sh
 
-absolute corpus vectors europarl
+absolute corpus asr_pairs vectors europarl encoder
 own_vectors=$vectors corpus=${corpus:-data/corpus} vectors=${vectors:-data/vectors.txt}
-choose systems T-LSTM DNN CNN-1 CNN-2 DNN-512 CNN-1-512 CNN-2-512 DNN-256 DNN-256-{float32,squared,eq1,2M,7M,m7,m11} \
-  DNN-256-{m15,m21,m11-left,m21-left} CRF
+choose systems T-LSTM{,-noise} MiniLM{,-TED} {DNN,CNN-{1,2}}{,-512} CRF DNN-256{,-{float32,squared,eq1,2M,7M,m{7,15,{11,21}{,-left}}}}
+[ -n "$asr_pairs" ] || leave_out "no --asr-pairs (README.md)" T-LSTM-noise
+[ -n "$encoder" ] || leave_out "no --encoder (README.md)" MiniLM MiniLM-TED
 case $systems in *NN*) with_vectors=true ;; *) with_vectors=false ;; esac
 score_options=(--collapse 3-class:FULLSTOP=PERIOD+QUESTION)
 
@@ -40,8 +43,7 @@ fi
 # Stage 1: make the data directories. Each set is one column of words, so one stream. Word vectors learn from more text.
 if runs 1; then
   for set in train2012 dev2012; do prepare_set $set --format lrec "$corpus/$set"; done
-  prepare_set test_ref --format lrec "$corpus/test2011"
-  prepare_set test_asr --format lrec "$corpus/test2011asr"
+  for kind in ref asr; do prepare_set test_$kind --format lrec "$corpus/test2011${kind#ref}"; done
   validate train2012 dev2012 test_ref test_asr
   if $with_vectors && [ -z "$own_vectors" ]; then
     [ ! -f "$corpus/train_extra" ] || prepare_set train_extra --format lrec "$corpus/train_extra"
@@ -50,14 +52,14 @@ if runs 1; then
   fi
 fi
 
-# Stage 2: there is no audio to align. Check that our projection of labels onto ASR output gives the published test set.
+# Stage 2: check that our label projection gives the published labels of the ASR output; learn a recogniser's errors.
 if runs 2; then
   [ -f data/projection.txt ] || make_file data/projection.txt local/check_projection.py "$corpus" $label_file
   cat data/projection.txt
+  ! asked T-LSTM-noise || local/learn_confusions.sh "$asr_pairs" $label_file data/confusions.txt
 fi
 
-# Stage 3: make the vocabulary, and write the texts as numbers: with the words that are not too rare to learn; with all
-# words for the CRF, which leaves out rare features by itself; with all words that have a vector for the window models.
+# Stage 3: make the vocabulary, and write texts as numbers. The CRF has all words; window models those with a vector; encoders pieces.
 if runs 3; then
   store() { make_store --token-type word --clitics conf/clitics.txt "$@" data/train2012 data/dev2012; }
   store --min-count "$min_count" --train train2012 data/store_word
@@ -70,18 +72,21 @@ if runs 3; then
     local/vectors_vocab.sh "$vectors" data/train2012/text data/vocab_vectors
     store --vocab data/vocab_vectors data/store_vectors
   fi
+  case $systems in *MiniLM*) local/make_pieces.sh "$encoder" $label_file "$corpus" "$asr_pairs" ;; esac
 fi
 
 # Stage 4: train the models. There is no stage 5, because these texts have no pauses.
 if runs 4; then
   for system in $systems; do
+    set=train2012
     case $system in
-      T-LSTM) options=(store_word) ;;
+      T-LSTM*) options=(store_word) ;;  # T-LSTM-noise.conf names the confusions
       CRF) options=(store_all) ;;
+      MiniLM*) options=(store_encoder --encoder "$encoder") && [ "$system" = MiniLM ] || set=train_ted ;;
       *-[27]M) options=(store_vectors) ;;  # their confs name their vectors
       *) options=(store_vectors --vectors "$vectors") ;;
     esac
-    train "$system" "${options[@]}" --threads 2 --train-set train2012 --dev-set dev2012
+    train "$system" "${options[@]}" --threads 2 --train-set $set --dev-set dev2012
   done
 fi
 
@@ -90,6 +95,7 @@ if runs 6; then
   for system in $systems; do
     decode_and_score "$system" test_ref test_asr
     case $system in
+      T-LSTM*) local/near_errors.sh $label_file "exp/$system/decode_test_asr" ;;
       DNN | DNN-512) decode_row "${system/DNN/DNN-A}" "exp/$system" "test_ref test_asr" --scale O=0.5 ;;
       CNN-2 | CNN-2-512) decode_row "${system/CNN-2/CNN-2A}" "exp/$system" "test_ref test_asr" --scale O=0.5 ;;
     esac

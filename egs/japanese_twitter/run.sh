@@ -1,11 +1,9 @@
 #!/usr/bin/env bash
-# Japanese without word boundaries: FC-LSTM, Bi-LSTM and Bi-LSTM with local attention on characters (Chen, Wu & Su), and
-# on subwords of several characters; trained on single sentences and on texts of several sentences.
+# Japanese without word boundaries: LSTMs on characters (Chen, Wu & Su) or subwords, on sentences or texts of several.
 #
 #   ./run.sh --posts FILE                  # your own posts, one a line
 #   ./run.sh --corpus DIR                  # DIR has books, posts and sentences, or some of them (README.md)
 #   ./run.sh --corpus DIR --systems "Bi-LSTM Bi-LSTM-A" --texts multi --seeds "1 2 3"
-#   ./run.sh --corpus DIR --stage 6        # from stage 6 on; finished work is not repeated
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -14,6 +12,7 @@ stop_stage=100
 corpus=               # where the corpora are
 posts=                # posts, one a line; those of the corpus if empty
 books=                # books, a paragraph a line, `#doc NAME` before each; those of the corpus if empty
+works=0               # books in the training set, at most; 0: all
 line_breaks=stop      # what __BR__ is in a post: stop, the end of a sentence, or drop, nothing
 test=10000            # sentences of each kind, books, posts and others, in its test set, as in the paper
 dev=3000              # sentences of each kind in the development set
@@ -52,7 +51,8 @@ if runs 0; then [ -n "$books$posts${sentences[*]}" ] || fail "no text; give --co
 
 # Stage 1: make sentences and texts, no sentence in two sets. In the data, a character is a word, and a text a stream.
 if runs 1; then
-  local/prepare_texts.sh $label_file "$books" "$posts" "$line_breaks" "$test" "$dev" "$split_seed" "${sentences[@]}"
+  local/prepare_texts.sh $label_file "$books" "$works" "$posts" "$line_breaks" "$test" "$dev" "$split_seed" \
+    "${sentences[@]}"
   prepare_lines --format characters
 fi
 

@@ -37,16 +37,14 @@ if runs 0; then
   for name in ref asr; do
     newer data/$name.ctm $ctms/$name.ctm.gz || make_file data/$name.ctm gunzip -c $ctms/$name.ctm.gz
   done
-  check_texts.py --split data/split --times data/ref.ctm --asr data/asr.ctm "$text"
+  check_texts.py --times data/ref.ctm --asr data/asr.ctm "$text"
+  split_texts.py --by texts "$text" data/split
 fi
 
 # Stage 1: make the data directories. The tree of 4-gram+DT-p is trained on the set tree, its 4-gram on the set rest;
 # together they are the set train.
 if runs 1; then
-  for set in $sets; do
-    mapfile -t files <"data/split/$set"
-    prepare_set "$set" --format prose --keep-names true "${files[@]}"
-  done
+  for set in $sets; do prepare_listed "$set" --format prose --keep-names true; done
 fi
 
 # Stage 2: find the pause after each word, and plot the pauses; give the ASR output of the test texts their labels.

@@ -4,7 +4,7 @@
   the old one: `"hello,"` → `"hello."`. A hyphen at the end (`wh-`) belongs to the word. A mark that stands alone stays.
 - A number keeps all that it has. A point at its end may be that of an ordinal: it stays, and no mark follows: `42.`
 - An abbreviation keeps its point: letters with points inside (`U.S.`), a single letter (`E.`), and the words of the
-  file `abbreviations.txt`. A label's point is not written after it, other marks are (`in the U.S., we`).
+  file `punc/text/abbreviations.txt`. A label's point is not written after it, other marks are (`in the U.S., we`).
 - URLs, addresses and numbers never change case.
 - A tag is `[Music]`, `<unk>`, `(laughs)`, `{noise}`, or words in square brackets (`[soft music]`). No model reads tags,
   but that of an unknown word, which stands for a word. A tag gets no mark.
@@ -12,14 +12,12 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from punc.base.files import read_lines
 from punc.data.labels import SENTENCE_ENDS
+from punc.text.abbreviations import LETTERS, shipped
 from punc.text.prose_reader import PLAIN, TOKEN_SHAPE, legal
 from punc.text.prose_reader import WORD as SHAPED
 
@@ -30,7 +28,6 @@ SILENT = frozenset(("<eps>", "<sil>", "!sil", "sil", "<s>", "</s>"))
 TAG_SHAPE = re.compile(r"\[[^\[\]]*\]|<[^<>]*>|\([^()]*\)|\{[^{}]*\}|!sil", re.I)
 NUMBER_SHAPE = re.compile(r"[^\w\s]*\d[\d.,:'’/%‰°–-]*[^\w\s]*")
 URL_SHAPE = re.compile(r"(?:https?://|www\.)\S+|[^\s@]+@[^\s@]+\.\w+|[\w.-]*\w\.[a-z]{2,24}(?:[/?#]\S*)?")
-LETTERS = re.compile(r"[^\W\d_]{1,3}(?:\.[^\W\d_]{1,3})+|[^\W\d_]")  # U.S, e.g, Ph.D, E
 SAME_LENGTH = {code: char for code, char in PLAIN.items() if char}
 TRAIL = re.compile(f"([^{re.escape(MARKS)}]*)([{re.escape(MARKS)}]*)(.*)", re.DOTALL)
 MOST_TAGGED = 12  # words in square brackets
@@ -118,7 +115,7 @@ class TokenReader:
             kind, trail = URL, text[start + len(core):]
             parts = [core]
         elif trail[:1] == "." and trail[:2] != ".." and (
-                (LETTERS.fullmatch(core) and core != "I") or f"{core.lower()}." in abbreviations()):
+                (LETTERS.fullmatch(core) and core != "I") or f"{core.lower()}." in shipped().keep_dot):
             core, trail = core + ".", trail[1:]
         before, marks, after = TRAIL.fullmatch(trail).groups()  # type: ignore[union-attr]
         after = after.translate(NO_MARKS)
@@ -157,12 +154,6 @@ def closes(word: str) -> bool:
 def is_hidden(token: Token) -> bool:
     """Whether people need not see it: a silence, or a tag for programs, as `<unk>` and `<noise>`."""
     return token.kind == SILENCE or (token.kind == TAG and (token.core[0] in "<{!" or token.core.lower() in UNKNOWN))
-
-
-@lru_cache(1)
-def abbreviations() -> frozenset[str]:
-    """The words of the file `abbreviations.txt`."""
-    return frozenset(line for _, line in read_lines(Path(__file__).parent / "abbreviations.txt"))
 
 
 def tagged(words: Sequence[str], segments: np.ndarray) -> np.ndarray:

@@ -13,9 +13,9 @@ from punc.base.errors import InputError
 from punc.base.options import nearest
 
 # The subcommands that `punc --help` describes, in this order. Others, which scripts call, are only named.
-DESCRIBED = ("prepare", "pauses", "make-store", "train", "pack", "punctuate", "transcript", "serve", "score",
-             "score-text", "join", "results", "report", "publish", "validate", "project", "export-text", "plot-pauses",
-             "export", "kaldi-scripts")
+DESCRIBED = ("prepare", "pauses", "make-store", "soft-targets", "train", "pack", "punctuate", "transcript", "serve",
+             "score", "score-text", "join", "results", "report", "publish", "validate", "project", "confusions",
+             "corrupt", "export-text", "plot-pauses", "plot-labels", "export", "kaldi-scripts")
 FOLDER = Path(__file__).parent
 
 

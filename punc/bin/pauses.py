@@ -24,12 +24,13 @@ EXAMPLES = 5  # odd cases of a kind that are named
 def options() -> OptionParser:
     parser = OptionParser("punc pauses [options] DATA-DIR TIMES",
                           "Adds pauses.scp and pauses.ark to DATA-DIR: the silence after each word, computed from the "
-                          "times of words in a CTM, or in a directory of CTMs or TextGrids. Their ids are utterances, "
-                          "recordings or speakers of DATA-DIR.",
+                          "times of words in a CTM, or in a directory of CTMs, TextGrids or Gentle's JSON. Their ids "
+                          "are utterances, recordings or speakers of DATA-DIR.",
                           "punc pauses data/train exp/tri3_ali/ctm")
     parser.add_argument("data", metavar="DATA-DIR", help="data directory")
-    parser.add_argument("times", metavar="TIMES", help="a CTM, or a directory of *.ctm or *.TextGrid")
-    parser.add_argument("--format", choices=("auto", "ctm", "textgrid"), default="auto", help="format of TIMES")
+    parser.add_argument("times", metavar="TIMES", help="a CTM, or a directory of *.ctm, *.TextGrid or Gentle's *.json")
+    parser.add_argument("--format", choices=("auto", "ctm", "textgrid", "gentle"), default="auto",
+                        help="format of TIMES")
     parser.add_argument("--tier", default="words", metavar="NAME", help="tier of TextGrids that has the words")
     parser.add_argument("--silence", metavar="WORDS",
                         help="words that mean silence, separated by blanks, if not the usual ones (<eps>, sil, …)")
@@ -136,11 +137,12 @@ def read_segments(data: DataDir) -> IdTable:
 
 def summary(counts: Counter[str], repairs: Counter[str]) -> str:
     """The counts as one line."""
-    unknown = counts["slots"] - counts["known"]
+    unknown, slots = counts["slots"] - counts["known"], max(counts["slots"], 1)
     repaired = ", ".join(f"{number} {what}" for what, number in repairs.items() if number) or "none"
-    return (f"punc pauses: {counts['slots']} slots, {counts['known']} known, {unknown} unknown "
-            f"({counts['next_to_untimed']} next to the {counts['untimed']} words without a time, {counts['ends']} at "
-            f"ends); {counts['missing']} utterances without times; {counts['extra']} timed words not in the text; "
+    return (f"punc pauses: {counts['slots']} slots, {counts['known']} known, {unknown} unknown, "
+            f"{unknown / slots:.1%} ({counts['next_to_untimed']} next to the {counts['untimed']} words without a time, "
+            f"{counts['ends']} at ends); WER of the timed words {counts['errors'] / slots:.1%}; "
+            f"{counts['missing']} utterances without times; {counts['extra']} timed words not in the text; "
             f"repairs: {repaired}")
 
 

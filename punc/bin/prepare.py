@@ -13,7 +13,10 @@ from punc.base.errors import InputError
 from punc.base.jobs import Part, Share, add_job_options, new_part
 from punc.base.options import OptionParser, boolean, kebab
 from punc.data.labels import LabelSet
+from punc.text.abbreviations import Abbreviations
+from punc.text.examples import found
 from punc.text.format import Format, PrepareOptions, format_help, format_names, load_format
+from punc.text.not_speech import ENTITIES, KEPT, KINDS, WORDS, parse_kinds
 from punc.text.prepared_parts import join_prepared
 from punc.text.prose_reader import Clitics
 
@@ -32,7 +35,11 @@ def options() -> OptionParser:
     parser.add_argument("--labels", metavar="FILE", help="label set: which marks are read as which label")
     parser.add_argument("--lowercase", type=boolean, default=True, metavar="BOOL", help="write words in lower case")
     parser.add_argument("--clitics", metavar="FILE", help="split words by these rules: n't, l', cannot can not")
+    parser.add_argument("--abbreviations", metavar="FILE",
+                        help="dots of these words, initials, ordinals and ellipses are marks at sentences' ends only")
     parser.add_argument("--remove", default="", metavar="REGEX", help="leave out text that matches, as \\(Applause\\)")
+    parser.add_argument("--clean", default="", metavar="KIND,…",
+                        help=f"take out what is not said, and count its words: {', '.join(KINDS)} (decoded)")
     parser.add_argument("--document-prefix", default="", metavar="STRING",
                         help="a line that begins with STRING, as #doc, begins a stream")
     parser.add_argument("--skip-prefix", default="", metavar="STRING",
@@ -69,6 +76,8 @@ def main(arguments: Sequence[str]) -> None:
     given = {name: getattr(args, name) for name in OPTIONS}
     given["labels"] = LabelSet.read(args.labels) if args.labels else None
     given["clitics"] = Clitics(args.clitics) if args.clitics else None
+    given["abbreviations"] = Abbreviations.read(args.abbreviations) if args.abbreviations else None
+    given["clean"] = parse_kinds(args.clean)
     reader, share = kind(PrepareOptions(**given)), Share.parsed(args)
     if not share:
         log_counts(args.output, reader.prepare(args.inputs, args.output))
@@ -83,7 +92,7 @@ def files(args: Namespace) -> list[str]:
     """All files that the data directory is made from; of a directory of CTMs, those in it."""
     given = [file for path in args.inputs
              for file in (map(str, sorted(Path(path).glob("*.ctm"))) if Path(path).is_dir() else [path])]
-    return [*given, *filter(None, (args.labels, args.clitics))]
+    return [*given, *filter(None, (args.labels, args.clitics, args.abbreviations))]
 
 
 def join(parts: Sequence[Part], out: Path) -> None:
@@ -100,7 +109,14 @@ def log_counts(output: str, counts: Counter[str]) -> None:
     sizes = [f"{counts[what]:,} {what}" for what in SIZES]
     logger.info("punc prepare: %s: %s", output, ", ".join(sizes))
     for repair in sorted(counts.keys() - SIZES):
-        logger.info("punc prepare: repaired: %s %s", f"{counts[repair]:,}", repair)
+        if "\t" not in repair and not repair.startswith(WORDS):
+            logger.info("punc prepare: repaired: %s %s", f"{counts[repair]:,}", repair)
+    for what, total, forms in found(counts):
+        kind = what.rpartition(": ")[2]
+        verb = "decodes" if kind == ENTITIES else "leaves out"
+        ending = f"; --clean {kind} {verb} them" if what == KEPT + kind else ""
+        words = f", {counts[WORDS + kind]:,} words" if WORDS + kind in counts else ""
+        logger.info("punc prepare: %s%s %s%s: %s%s", what.removesuffix(kind), f"{total:,}", kind, words, forms, ending)
 
 
 def check(args: Namespace, kind: type[Format]) -> None:

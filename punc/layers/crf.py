@@ -46,18 +46,27 @@ class LinearChain(nn.Module):
         Steps with label −1, before or after the slots of a text, have no slot: the chain has the slots alone. So b
         counts if the slots begin at step 0, and e if they end with the text.
         """
-        is_slot = labels >= 0
-        lengths = is_slot.sum(1)
-        longest = max(int(lengths.max()), 1)
-        first = is_slot.int().argmax(1, keepdim=True)
-        steps = torch.arange(longest, device=labels.device)
-        indices = (first + steps).clamp_max(labels.shape[1] - 1)
+        indices, is_slot, lengths = _slots(labels)
         scores = scores.gather(1, indices.unsqueeze(2).expand(-1, -1, scores.shape[2]))
-        is_slot = steps < lengths.unsqueeze(1)
         labels = labels.gather(1, indices).masked_fill(~is_slot, 0)
         own = (scores.gather(2, labels.unsqueeze(2)).squeeze(2) * is_slot).sum()
         follow = (self.transitions[labels[:, :-1], labels[:, 1:]] * is_slot[:, 1:]).sum()
         return (log_partition(scores, self.transitions, lengths).sum() - own - follow) / lengths.sum()
+
+    def soft_loss(self, scores: Tensor, targets: Tensor, labels: Tensor, temperature: float = 1.0) -> Tensor:
+        """The cross-entropy of all chains per slot, −Σ_y Q(y) log P(y), with distributions Q in which slots are
+        independent: Q(y) = Π_t q_t(y_t), q the targets (B, T, L).
+
+        With (1) and (9) that is log Z − Σ_t Σ_i q_t(i) s_t(i) − Σ_t Σ_ij q_t(i) T(i, j) q_t+1(j). With certain
+        targets it is `loss`, which says what the other arguments are. The temperature divides all scores of the chain.
+        """
+        indices, is_slot, lengths = _slots(labels)
+        columns = indices.unsqueeze(2).expand(-1, -1, scores.shape[2])
+        scores, transitions = scores.gather(1, columns) / temperature, self.transitions / temperature
+        targets = targets.gather(1, columns) * is_slot.unsqueeze(2)
+        own = (scores * targets).sum()
+        follow = (targets[:, :-1] @ transitions * targets[:, 1:]).sum()
+        return (log_partition(scores, transitions, lengths).sum() - own - follow) / lengths.sum()
 
     def log_marginals(self, scores: Tensor, lengths: Tensor) -> Tensor:
         """log P(y_t) (B, T, L): result of `scores` (B, T, L). Past the end of a text, the softmax of the step alone."""
@@ -80,6 +89,18 @@ class LinearChain(nn.Module):
             path.append(before.gather(1, path[-1]))
         labels = torch.cat(path[::-1], 1)
         return labels.masked_fill(torch.arange(scores.shape[1], device=scores.device) >= lengths.unsqueeze(1), -1)
+
+
+def _slots(labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Where the slots of labels (B, T) are, which follow one another in each text.
+
+    Returns the steps (B, S) from the first slot on, whether each is a slot (B, S), and the number of slots (B,).
+    """
+    is_slot = labels >= 0
+    lengths = is_slot.sum(1)
+    first = is_slot.int().argmax(1, keepdim=True)
+    steps = torch.arange(max(int(lengths.max()), 1), device=labels.device)
+    return (first + steps).clamp_max(labels.shape[1] - 1), steps < lengths.unsqueeze(1), lengths
 
 
 def viterbi_steps(scores: Tensor, transitions: Tensor, lengths: Tensor) -> Tensor:

@@ -156,10 +156,23 @@ class Model(NeuralModel):
         if weights is not None:
             raise InputError("class weights with a CRF, whose loss is that of whole label sequences",
                              "leave out the weights or the CRF")
-        if self.characters_from is not None:  # between slots there can be characters, which the chain does not have
-            indices = (labels < 0).long().argsort(dim=1, stable=True)
-            logits, labels = logits.gather(1, expanded(indices, logits)), labels.gather(1, indices)
+        logits, labels = self._words_alone(labels, logits)
         return self.chain.loss(logits, labels)
+
+    def soft_loss(self, logits: Tensor, targets: Tensor, labels: Tensor, temperature: float = 1.0) -> Tensor:
+        """The cross-entropy of P with distributions in which slots are independent, per slot."""
+        if not self.chain:
+            return super().soft_loss(logits, targets, labels, temperature)
+        logits, targets, labels = self._words_alone(labels, logits, targets)
+        return self.chain.soft_loss(logits, targets, labels, temperature)
+
+    def _words_alone(self, labels: Tensor, *values: Tensor) -> tuple[Tensor, ...]:
+        """Values (B, T, L) and labels (B, T) with the slots first: between slots there can be characters, which the
+        chain does not have."""
+        if self.characters_from is None:
+            return *values, labels
+        indices = (labels < 0).long().argsort(dim=1, stable=True)
+        return *(value.gather(1, expanded(indices, value)) for value in values), labels.gather(1, indices)
 
 
 def word_indices(tokens: Tensor, characters_from: int) -> Tensor:

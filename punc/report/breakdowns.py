@@ -1,4 +1,4 @@
-"""Scores of parts of a set: by length of pause, distance from a recognition error, position in the stream, stream."""
+"""Scores of parts of a set: by pause, distance from a recognition error, words between marks, position, stream."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -12,6 +12,7 @@ from punc.scoring.metrics import compute_metrics
 
 PAUSES = (0.01, 0.1, 0.2, 0.3, 0.5, 1.0)  # s; under 10 ms, the shortest frame of an ASR system, there is no pause
 DISTANCES = (1, 2, 4, 8, 16)  # words
+LENGTHS = (1, 3, 6, 11, 21, 41)  # words
 POSITIONS = (5, 20, 100, 1000)  # slots from the stream's begin
 
 
@@ -58,11 +59,24 @@ def breakdowns(table: SlotTable) -> list[Breakdown]:
         group = np.where(distance < 0, len(DISTANCES) + 1, np.digitize(distance, DISTANCES))
         names = ["at an error", *_whole(DISTANCES), "no error in the stream"]
         found.append(breakdown(table, "F1 by words to the nearest recognition error", names, group))
+    names, group = _whole(LENGTHS), np.digitize(span_lengths(table), LENGTHS) - 1
+    found.append(breakdown(table, "F1 by words from one mark of the reference to the next", names, group))
     position = np.arange(len(table.words)) - np.repeat(table.begins[:-1], np.diff(table.begins)) + 1
     names = _whole((1, *(edge + 1 for edge in POSITIONS)))
     group = np.digitize(position, POSITIONS, right=True)
     found.append(breakdown(table, "F1 by position in the stream, in slots", names, group))
     return found
+
+
+def span_lengths(table: SlotTable) -> np.ndarray:
+    """The number of words from one mark of the reference to the next one, or a stream's end, around each slot, int64.
+
+    The slot of a mark belongs to the words before it.
+    """
+    last = table.reference > 0
+    last[table.begins[1:][np.diff(table.begins) > 0] - 1] = True
+    lengths = np.diff(np.flatnonzero(last), prepend=-1)
+    return np.repeat(lengths, lengths)
 
 
 def by_stream(table: SlotTable) -> Breakdown:

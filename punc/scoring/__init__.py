@@ -23,8 +23,10 @@ What other packages and programs use:
     pages          Settings, render: page data as Markdown
     findings       unknown_figures: checks the figures that a text quotes
     publish        new_pages, publish, write_pages: pages put into place
-    project        project: labels projected onto the words of another data directory
+    project        Projection, paired_streams, project, project_stream: labels projected onto the words of another data
+                   directory
     texts          ENGLISH, score_texts, text_reader: plain texts against each other
     text_files     Side, count_texts, pair, read_side: text files and data directories against each other
+    label_plots    count_labels, describe, plot_labels: pictures of labels, for texts without pauses, too
     plots          available, plot_pauses, plot_posteriors, posteriors, slots: pictures of pauses
 """

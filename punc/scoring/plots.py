@@ -80,7 +80,7 @@ def plot_pauses(by_label: Mapping[str, np.ndarray], path: str | os.PathLike, tit
     axes.set_ylim(0, 100)
     axes.set_yticks([0, 0.5, 1, 2, 5, 10, 20, 50, 100], ["0", "0.5", "1", "2", "5", "10", "20", "50", "100"])
     axes.legend(loc="upper right", fontsize="small")
-    _save(figure, path)
+    save(figure, path)
 
 
 def posteriors(data: DataDir, decode: str | os.PathLike, label: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -135,7 +135,7 @@ def plot_posteriors(pauses: np.ndarray, probabilities: np.ndarray, right: np.nda
     axes.set_ylabel(f"P({label})")
     axes.set_ylim(-0.02, 1.02)
     axes.legend(loc="center right", fontsize="small")
-    _save(figure, path)
+    save(figure, path)
 
 
 def binned_mean(at: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -148,11 +148,7 @@ def binned_mean(at: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 def _axes(title: str) -> tuple[Any, Any]:
     """A figure and its axes, with pauses along the bottom."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 4.5), dpi=120, layout="constrained")
-    FigureCanvasAgg(figure)  # draws without a display and without changing the caller's backend
+    figure = new_figure()
     axes = figure.add_subplot()
     axes.set_xscale("log")
     axes.set_xlim(EDGES[0], LONGEST)
@@ -165,6 +161,17 @@ def _axes(title: str) -> tuple[Any, Any]:
     return figure, axes
 
 
-def _save(figure: Any, path: str | os.PathLike) -> None:
+def new_figure() -> Any:
+    """An empty figure of matplotlib."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4.5), dpi=120, layout="constrained")
+    FigureCanvasAgg(figure)  # draws without a display and without changing the caller's backend
+    return figure
+
+
+def save(figure: Any, path: str | os.PathLike) -> None:
+    """Write a figure as a PNG file, whole or not at all."""
     with atomic_file(path, "wb") as file:
         figure.savefig(file, format="png")

@@ -1,6 +1,7 @@
 """Cuts passages into utterances, and names streams and utterances."""
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -9,12 +10,22 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.data.datadir import Utterance
-from punc.text.passages import Passage
+from punc.text.abbreviations import Abbreviations, count_dot
+from punc.text.passages import OpenDot, Passage
+
+MOST = 99_999_999  # the highest number of a stream or utterance
+
+
+def padded(number: int) -> str:
+    """A number in names, with zeros so that C order is that of numbers. Raises InputError if it has too many digits."""
+    if number > MOST:
+        raise InputError(f"more than {MOST:,} texts or utterances to number", "prepare several data directories")
+    return f"{number:08d}"
 
 
 def utterance_id(stream: str, number: int) -> str:
     """`STREAM-NUMBER`, padded with zeros so that C order is the order of the text."""
-    return f"{stream}-{number:08d}"
+    return f"{stream}-{padded(number)}"
 
 
 def stream_name(name: str) -> str:
@@ -52,15 +63,18 @@ class Cutter:
     independent  each utterance is a stream of its own, with the same name
     pauses       whether the utterances keep the pauses of the passages
     numbered     a stream's name begins with the stream's number; else it is the passage's name
+    abbreviations  decide on the dot of a passage's last word, when the next passage is there
 
-    `dropped` counts the marks that have no word before them.
+    `dropped` counts the marks that have no word before them, `dots` the dots that were decided on.
     """
 
     def __init__(self, size: int, attach: Callable[[str, str], str], prefix: str = "", independent: bool = False,
-                 pauses: bool = True, numbered: bool = True):
+                 pauses: bool = True, numbered: bool = True, abbreviations: Abbreviations | None = None):
         self.size, self.attach, self.prefix, self.independent = size, attach, prefix, independent
-        self.pauses, self.numbered = pauses, numbered
+        self.pauses, self.numbered, self._abbreviations = pauses, numbered, abbreviations
         self.dropped = 0
+        self.dots: Counter[str] = Counter()
+        self._dot: OpenDot | None = None
         self._stream, self._streams, self._number, self._ended = "", 0, 1, False
         self._words: list[str] = []
         self._labels: list[str] = []
@@ -77,24 +91,44 @@ class Cutter:
         """The utterances of passages. The last word waits for the next passage, which may begin with its mark."""
         for passage in passages:
             if passage.stream is not None:
+                self._close_dot(True)
                 yield from self._take(len(self._words))
                 self._number += self._ended
                 self._begin(passage.stream)
+            if self._dot:
+                self._close_dot(self._ends_before(passage))
             self._lead(passage)
             if self._ended:
                 yield from self._take(len(self._words))
                 self._number += 1
             self._append(passage)
+            self._dot = passage.dot or self._dot
             self._ended = passage.end
             if len(self._words) > self.size > 0:
                 yield from self._take(self.size)
+        self._close_dot(True)
         yield from self._take(len(self._words))
+
+    def _ends_before(self, passage: Passage) -> bool | None:
+        """Whether a sentence ends at the open dot; None if a later passage may say it."""
+        ends = None
+        if self._dot and self._abbreviations and not (self.independent and self._ended):
+            ends = self._abbreviations.ends(self._dot.dot, passage.first, line_end=self._ended)
+        return True if ends is None and (self._ended or passage.words) else ends
+
+    def _close_dot(self, ends: bool | None) -> None:
+        """Label the last word, if its dot is open and it is known whether a sentence ends there."""
+        if self._dot and ends is not None:
+            if not ends:
+                self._labels[-1] = self._dot.label
+            count_dot(self._dot.dot, ends, self.dots)
+            self._dot = None
 
     def _begin(self, name: str) -> None:
         """Begin a stream."""
         self._streams += 1
         name = stream_name(name)
-        number = f"{self._streams:08d}" + ("_" if name else "")
+        number = (padded(self._streams) if self.numbered else "") + ("_" if name else "")
         self._stream = self.prefix + (number if self.numbered else "") + name
         self._ended = False
         if not self.independent:
@@ -125,7 +159,7 @@ class Cutter:
         while len(words) - at > size or (at == 0 and 0 < len(words) == size):
             key = utterance_id(self._stream, self._number)
             if self.independent:
-                self._stream = key = f"{self.prefix}{self._number:08d}"
+                self._stream = key = f"{self.prefix}{padded(self._number)}"
             part = None if pauses is None else pauses[at:at + size]
             yield Utterance(key, self._stream, words[at:at + size], labels[at:at + size], part)
             at += size

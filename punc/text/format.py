@@ -19,6 +19,7 @@ from punc.base.jobs import Share
 from punc.data.datadir import Utterance, write_utterances
 from punc.data.labels import LabelSet
 from punc.text import formats
+from punc.text.abbreviations import Abbreviations
 from punc.text.prose_reader import Clitics, TextReader
 
 
@@ -29,7 +30,9 @@ class PrepareOptions:
     labels           which marks are read as which label
     lowercase        write words in lower case
     clitics          rules that split words; None leaves words whole
+    abbreviations    say which dots are no mark; None takes all as marks
     remove           regular expression; text that it matches is left out
+    clean            what is taken out as no speech: names of `not_speech.KINDS`
     document_prefix  a line that begins with it begins a stream, and the rest of the line is the stream's name
     skip_prefix      lines that begin with it are left out
     utt_words        words in an utterance; 0: each line is an utterance
@@ -42,7 +45,9 @@ class PrepareOptions:
     labels: LabelSet | None = None
     lowercase: bool = True
     clitics: Clitics | None = None
+    abbreviations: Abbreviations | None = None
     remove: str = ""
+    clean: tuple[str, ...] = ()
     document_prefix: str = ""
     skip_prefix: str = ""
     utt_words: int = 50

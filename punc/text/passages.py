@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from punc.text.abbreviations import REACH, Abbreviations, Dot, count_dot
 from punc.text.prose_reader import Parts
 
 MEMORY = 150_000  # distinct lines or words to remember: about 45 MB, whatever the size of the corpus
@@ -16,6 +17,16 @@ MEMORY = 150_000  # distinct lines or words to remember: about 45 MB, whatever t
 
 class Unreadable(Exception):
     """Text that no repair can fix; its arguments are what is wrong, what to do, and the text at fault."""
+
+
+class OpenDot(NamedTuple):
+    """The dot of a passage's last word, if only what follows says whether a sentence ends there.
+
+    label  that of the word if none ends there
+    """
+
+    dot: Dot
+    label: str
 
 
 class Passage(NamedTuple):
@@ -27,6 +38,8 @@ class Passage(NamedTuple):
     lead_pause     pause after the word before the passage; None for none
     stream         name of the stream that begins with this passage, possibly empty; None if no stream begins
     end            whether an utterance ends with this passage
+    dot            the dot of the last word, whose label is that of a sentence's end; None if it is decided
+    first          the first tokens, for the open dot of the passage before
     """
 
     words: str
@@ -36,25 +49,33 @@ class Passage(NamedTuple):
     lead_pause: float | None = None
     stream: str | None = None
     end: bool = False
+    dot: OpenDot | None = None
+    first: tuple[str, ...] = ()
 
 
 class Memo(dict[str, str]):
     """Remembers the analysis of items (lines or words): item → its words, empty if the item is special.
 
-    analyse   item → its parts, and the repair that was made (empty for none)
+    analyse        item → its parts, and the repair that was made (empty for none)
+    abbreviations  say which dots of tokens may be no marks; None for items that are no tokens
 
     `labels` maps each item to its labels. `special` holds the analysis of items that need more than a look-up:
-    those with a lead, with a repair, or without words.
+    those with a lead, with a repair, with a dot that may be no mark, or without words.
     """
 
-    def __init__(self, analyse: Callable[[str], tuple[Parts, str]]):
-        self.analyse = analyse
+    def __init__(self, analyse: Callable[[str], tuple[Parts, str]], abbreviations: Abbreviations | None = None):
+        self.analyse, self.abbreviations = analyse, abbreviations
         self.labels: dict[str, str] = {}
         self.special: dict[str, tuple[Parts, str]] = {}
+        self.dots: dict[str, tuple[Dot, Parts]] = {}  # item → its dot, and what the item says without the dot
 
     def __missing__(self, item: str) -> str:
         parts, repair = self.analyse(item)
-        if parts.lead or repair or not parts.words:
+        if self.abbreviations and (dot := self.abbreviations.dot(item)):
+            without = self.analyse(dot.bare)[0]
+            if without != parts:  # else the label set does not read the dot, or a stronger mark follows it
+                self.dots[item] = dot, without
+        if parts.lead or repair or not parts.words or item in self.dots:
             self.special[item] = parts, repair
             self[item] = self.labels[item] = ""
         else:
@@ -64,21 +85,27 @@ class Memo(dict[str, str]):
     def forget(self) -> None:
         """Forget everything once there are more than MEMORY items, so that memory does not grow with the corpus."""
         if len(self) > MEMORY:
-            self.clear()
-            self.labels.clear()
-            self.special.clear()
+            for table in (self, self.labels, self.special, self.dots):
+                table.clear()
 
-    def read(self, items: Sequence[str], attach: Callable[[str, str], str], repairs: Counter[str]) -> Passage:
-        """The passage that the items make; `attach(label, lead)` gives a lead to the word before it."""
+    def read(self, items: Sequence[str], attach: Callable[[str, str], str], repairs: Counter[str],
+             following: Sequence[str] = ()) -> Passage:
+        """The passage that the items make; `attach(label, lead)` gives a lead to the word before it.
+
+        following  items of the next passage, if they are known; else a dot at the end may stay open
+        """
         words, lead, at, before = list(map(self.__getitem__, items)), "", -1, -1
-        labels = list(map(self.labels.__getitem__, items))
+        labels, open_dot = list(map(self.labels.__getitem__, items)), None
         for _ in range(words.count("")):
             last, at = at, words.index("", at + 1)
             parts, repair = self.special[items[at]]
-            if repair:
-                repairs[repair] += 1
             if at > last + 1:
                 before = at - 1
+            if items[at] in self.dots:
+                label = labels[before] if before >= 0 else ""
+                parts, open_dot = self._decide(items, at, following, label, repairs)
+            if repair:
+                repairs[repair] += 1
             if parts.lead and before >= 0:
                 head, blank, label = labels[before].rpartition(" ")
                 labels[before] = head + blank + attach(label, parts.lead)
@@ -90,4 +117,17 @@ class Memo(dict[str, str]):
         self.forget()
         if at >= 0:
             words, labels = list(filter(None, words)), list(filter(None, labels))
-        return Passage(" ".join(words), " ".join(labels), lead=lead)
+        first = tuple(items[:REACH]) if self.abbreviations else ()
+        return Passage(" ".join(words), " ".join(labels), lead=lead, dot=open_dot, first=first)
+
+    def _decide(self, items: Sequence[str], at: int, following: Sequence[str], label: str,
+                counts: Counter[str]) -> tuple[Parts, OpenDot | None]:
+        """What an item with a dot says, and its dot if that is open; `label` ends with that of the word before."""
+        dot, without = self.dots[items[at]]
+        behind = [*items[at + 1:at + 1 + REACH], *following][:REACH]
+        ends = self.abbreviations.ends(dot, behind) if self.abbreviations else None
+        label = (without.labels or label).rpartition(" ")[2]  # an ellipsis that stands alone has no word
+        if ends is None and len(behind) < REACH and label:
+            return self.special[items[at]][0], OpenDot(dot, label)
+        count_dot(dot, ends is not False, counts)
+        return without if ends is False else self.special[items[at]][0], None

@@ -23,6 +23,7 @@ from punc.base.jobs import Share, owners
 from punc.base.parallel import map_ordered
 from punc.data.datadir import Utterance, write_data_dir
 from punc.text.cutter import Cutter, file_name, sorted_streams
+from punc.text.examples import bound
 from punc.text.file_parts import FilePart, count_lines, decode, file_parts
 from punc.text.format import Format, PrepareOptions, write_share
 from punc.text.passages import Passage, Unreadable
@@ -125,11 +126,12 @@ class TextFormat(Format):
         def passages() -> Iterator[Passage]:
             for some, repaired in map_ordered(self.read_part, file_parts(inputs, self.delimiter), self.options.nj):
                 repairs.update(repaired)
+                bound(repairs)
                 yield from some
 
         write_data_dir(output, counted(cutter.cut(passages()), counts, repairs))
         repairs[DROPPED] += cutter.dropped
-        return counts + repairs
+        return counts + repairs + cutter.dots
 
     def prepare_share(self, inputs: Sequence[str | os.PathLike[str]], part: Path,
                       share: Share) -> tuple[Counter[str], int]:
@@ -148,7 +150,7 @@ class TextFormat(Format):
         passages = self._own_passages(read, share, repairs)
         write_share(part, counted(cutter.cut(passages), counts, repairs))
         repairs[DROPPED] += cutter.dropped
-        return counts + repairs, cutter.numbers
+        return counts + repairs + cutter.dots, cutter.numbers
 
     def _in_order(self, inputs: Sequence[str | os.PathLike[str]]) -> Sequence[str | os.PathLike[str]]:
         """The files in the order of their streams."""
@@ -160,7 +162,7 @@ class TextFormat(Format):
     def _cutter(self, inputs: Sequence[str | os.PathLike[str]]) -> Cutter:
         options = self.options
         return Cutter(0 if self.has_utterances else options.utt_words, self.reader.attach, options.prefix,
-                      options.independent, self.has_pauses(inputs), not options.keep_names)
+                      options.independent, self.has_pauses(inputs), not options.keep_names, options.abbreviations)
 
     def _read_owned(self, part: tuple[int, FilePart]) -> tuple[int, list[Passage], Counter[str]]:
         return part[0], *self.read_part(part[1])
@@ -176,6 +178,7 @@ class TextFormat(Format):
         for job, passages, repaired in parts:
             if job == share.job:
                 repairs.update(repaired)
+                bound(repairs)
             elif not begun:
                 return
             ended = False

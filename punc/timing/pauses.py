@@ -30,6 +30,7 @@ from punc.data.kaldi_io import write_vector
 from punc.data.tables import fields, read_table
 from punc.timing.align import align_words
 from punc.timing.ctm import CTM_SILENCE, MAX_OVERLAP, CtmIndex, Timing
+from punc.timing.gentle import find_gentle, index_gentle
 from punc.timing.textgrids import TEXTGRID_SILENCE, find_textgrids, index_textgrids
 
 SEGMENT_SLACK = 1.0  # s by which a word may end after its utterance: both ends are rounded and estimated
@@ -41,13 +42,15 @@ def word_times(path: str | os.PathLike[str], form: str = "auto", tier: str = "wo
                repairs: Counter[str] | None = None) -> Sources:
     """The times under `path`: every id, with a function that reads its timing.
 
-    form      "ctm", "textgrid", or "auto": TextGrids if there are any, else a CTM
+    form      "ctm", "textgrid", "gentle", or "auto": TextGrids if there are any, else Gentle's JSON, else a CTM
     silence   words that mean silence; None for CTM_SILENCE or TEXTGRID_SILENCE
 
-    The other arguments, and what raises InputError, are those of `CtmIndex` and `index_textgrids`.
+    The other arguments, and what raises InputError, are those of `CtmIndex`, `index_textgrids` and `index_gentle`.
     """
     if form == "textgrid" or (form == "auto" and find_textgrids(path)):
         return index_textgrids(path, tier, TEXTGRID_SILENCE if silence is None else frozenset(silence) | {""})
+    if form == "gentle" or (form == "auto" and find_gentle(path)):
+        return index_gentle(path)
     return CtmIndex(path, CTM_SILENCE if silence is None else frozenset(silence), max_overlap, repairs)
 
 
@@ -81,7 +84,8 @@ def stream_pauses(stream: str, utterances: Sequence[tuple[str, Sequence[str]]], 
     channels     recording → (file, channel)
     substituted  whether a substituted word counts as timed
     counts       counts slots, known, next_to_untimed (unknown, next to an untimed word), ends (unknown, at an end),
-                 untimed (words of the text), extra (timed words that the text does not have), missing (utterances)
+                 untimed (words of the text), extra (timed words that the text does not have), missing (utterances),
+                 errors (edit distance of the timed words and the text)
 
     Raises InputError for wrong times, and for times of an utterance that run past its segment.
     """
@@ -89,7 +93,7 @@ def stream_pauses(stream: str, utterances: Sequence[tuple[str, Sequence[str]]], 
     timing = times_of_stream(stream, sources, channels or {})
     if timing is not None:
         words = [word for _, of_utterance in utterances for word in of_utterance]
-        times, matched = _match(words, timing, substituted)
+        times, matched = _match(words, timing, substituted, counts)
         parts = [_pauses(times, matched, timing.end, counts)]
     else:
         parts = _of_utterances(utterances, sources, segments, substituted, counts)
@@ -115,7 +119,7 @@ def _of_utterances(utterances: Sequence[tuple[str, Sequence[str]]], sources: Sou
         if id not in sources:
             counts["missing"] += 1
         timing = sources[id]() if id in sources else Timing([])
-        times, matched = _match(words, timing, substituted)
+        times, matched = _match(words, timing, substituted, counts)
         if segments is None:
             pauses.append(_pauses(times, matched, timing.end if len(utterances) == 1 else None, counts))
             continue
@@ -132,10 +136,13 @@ def _of_utterances(utterances: Sequence[tuple[str, Sequence[str]]], sources: Sou
     return [_pauses(np.concatenate(all_times), np.concatenate(all_matched), None, counts)]
 
 
-def _match(words: Sequence[str], timing: Timing, substituted: bool) -> tuple[np.ndarray, np.ndarray]:
+def _match(words: Sequence[str], timing: Timing, substituted: bool,
+           counts: Counter[str]) -> tuple[np.ndarray, np.ndarray]:
     """Begin and end of the timed words, (timed words, 2), and which of them each word of the text is, -1 for none."""
     text, timed = [word.casefold() for word in words], [row.word.casefold() for row in timing.words]
-    matched = align_words(text, timed).ref_to_hyp
+    alignment = align_words(text, timed)
+    counts["errors"] += alignment.distance
+    matched = alignment.ref_to_hyp
     if not substituted and len(timed):
         matched = np.where(np.array(text, object) == np.array(timed, object)[matched], matched, -1)
     times = np.array([(row.begin, row.begin + row.duration) for row in timing.words]).reshape(-1, 2)

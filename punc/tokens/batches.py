@@ -33,6 +33,7 @@ class Batch(NamedTuple):
     labels  (B, T) int64, of the slots; -1 where a step has no slot that is scored
     fresh   whether the model starts from a fresh state; if not, the steps follow those of the previous batch
     counts  (L,) int64, how often each label occurs in the batch that this is a share of; None if it is the whole batch
+    targets (B, T, L) float32, the distributions of a teacher, zeros where a step has no slot; None without a teacher
     """
 
     tokens: Tensor
@@ -40,6 +41,7 @@ class Batch(NamedTuple):
     labels: Tensor
     fresh: bool = True
     counts: Tensor | None = None
+    targets: Tensor | None = None
 
     def to(self, device: torch.device) -> "Batch":
         """The batch on a device. It is copied to a GPU from pinned memory, and the CPU does not wait for the copy."""
@@ -49,14 +51,15 @@ class Batch(NamedTuple):
             return tensor.to(device, non_blocking=device.type == "cuda")
 
         return Batch(moved(self.tokens), None if self.pauses is None else moved(self.pauses), moved(self.labels),
-                     self.fresh, self.counts)
+                     self.fresh, self.counts, None if self.targets is None else moved(self.targets))
 
     def share(self, number: int, of: int, labels: int) -> "Batch":
         """Every `of`-th row, from row `number` on. There are `labels` labels."""
         rows = slice(number, None, of)
         return Batch(self.tokens[rows].contiguous(), None if self.pauses is None else self.pauses[rows].contiguous(),
                      self.labels[rows].contiguous(), self.fresh,
-                     torch.bincount(self.labels[self.labels >= 0], minlength=labels))
+                     torch.bincount(self.labels[self.labels >= 0], minlength=labels),
+                     None if self.targets is None else self.targets[rows].contiguous())
 
 
 def stateful_rows(offsets: np.ndarray, lookahead: int, batch_size: int, bptt: int) -> int:

@@ -3,6 +3,7 @@
     STORE/vocab               one token a line; the line is its id: <unk>, </s>, then the most frequent first
     STORE/token_type          the tokenizer's name, if it is not `word` (see `tokenizer`)
     STORE/pieces.model        only for subwords: the model that cuts words into pieces
+    STORE/tokenizer.json      only for the pieces of an encoder: its own tokenizer
     STORE/clitics             the rules by which words of the text were split, if any: models split their input so
     STORE/labels.txt          the label set
     STORE/conf                --name=value lines: the token type and the other options
@@ -29,13 +30,13 @@ from punc.data.labels import LabelSet
 from punc.text.prose_reader import Clitics
 from punc.tokens.joined import join_sets, parse_joins
 from punc.tokens.store_set import SET_FILES, StoreSet, check_numbers, read_set, write_set
-from punc.tokens.tokenizer import CLITICS, Tokenizer, read_tokenizer, tokenizer_class
+from punc.tokens.tokenizer import CLITICS, TOKENIZER_FILES, Tokenizer, read_tokenizer, tokenizer_class
 
 logger = logging.getLogger(__name__)
-FILES = ("vocab", "token_type", "pieces.model", "clitics", "labels.txt", "conf")
+FILES = (*TOKENIZER_FILES, "labels.txt", "conf")
 ONE_TOKEN = ("word", "class", "form")  # token types in which a word is one token
 LONGEST_PATH = 10_000  # characters
-STALE = ("token_type", "pieces.model", "clitics", *(f"*/{name}" for name in SET_FILES))  # files of an older store
+STALE = (*TOKENIZER_FILES[1:], *(f"*/{name}" for name in SET_FILES))  # files of an older store
 
 
 class Store:
@@ -82,7 +83,7 @@ class Store:
         """
         names = [name for name in FILES if name != "conf"]
         names += [f"{name}/{file}" for name in sorted(sets) for file in SET_FILES]
-        return {name: _checksum(self.path / name) for name in names if (self.path / name).is_file()}
+        return {name: crc32_of(self.path / name) for name in names if (self.path / name).is_file()}
 
 
 def _read_conf(path: Path) -> dict[str, str]:
@@ -99,7 +100,7 @@ def _read_conf(path: Path) -> dict[str, str]:
     return conf
 
 
-def _checksum(path: Path) -> int:
+def crc32_of(path: Path) -> int:
     """The CRC-32 of a file."""
     total = 0
     for block in read_blocks(path, 1 << 18):

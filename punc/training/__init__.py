@@ -4,6 +4,7 @@ What other packages and programs use:
 
     train       train, train_epoch: the training loop
     options     TrainingOptions: the options of training
+    teacher     Teacher: the soft targets of a training set, and the loss of a student
     ranks       Ranks, find_ranks: the processes that train one model together
     optim       Optimizer: PyTorch's optimisers for dense and sparse weights
 """

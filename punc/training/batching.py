@@ -1,7 +1,7 @@
 """The batches of an epoch of training, in order, each at its learning rate, and this rank's share of each."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
@@ -72,11 +72,13 @@ def _check_rows(rows: int, what: str, ranks: Ranks) -> None:
 
 
 def epoch_batches(model: Model, data: StoreSet, chunks: Chunks | None, options: TrainingOptions, epoch: int,
-                  ranks: Ranks = ALONE) -> Iterator[Batch]:
+                  ranks: Ranks = ALONE, finish: Callable[[Batch], Batch] | None = None) -> Iterator[Batch]:
     """This rank's share of the batches of epoch `epoch`, from 0.
 
     Chunks come in an order that is drawn anew for each reading of the set. Of each batch a rank has every
     `ranks.size`-th row, so chunks of similar length. In a small batch of the end it may have none.
+
+    finish   makes the batches what training needs of them, before they are shared
     """
     if chunks is None:
         assert model.lookahead is not None, "cut_streams refused it"
@@ -85,6 +87,8 @@ def epoch_batches(model: Model, data: StoreSet, chunks: Chunks | None, options: 
         reading, part = divmod(epoch, options.parts)
         groups = by_length(chunks, options.batch_size, np.random.default_rng(epoch_seed(options, reading)))
         batches = (gather(data, chunks, group, model.lookahead) for group in groups[part::options.parts])
+    if finish:
+        batches = map(finish, batches)
     if ranks.size == 1:
         return batches
     return (batch.share(ranks.rank, ranks.size, len(model.labels)) for batch in batches)
@@ -120,10 +124,17 @@ def count_slots(data: StoreSet) -> int:
     return max(sum(int(np.count_nonzero(block >= 0)) for block in blocks), 1)
 
 
-def at_rates(batches: Iterator[Batch], updates: Optimizer, rate: float, fall: float, slots: float) -> Iterator[Batch]:
-    """The batches of an epoch of `slots` slots, during which the learning rate falls from `rate` by `fall`."""
+def at_rates(batches: Iterator[Batch], updates: Optimizer, rate: float, fall: float, slots: float, epoch: int = 0,
+             warmup: float = 0.0) -> Iterator[Batch]:
+    """The batches of an epoch of `slots` slots, during which the learning rate falls from `rate` by `fall`.
+
+    epoch    epochs before this one
+    warmup   epochs from the first on, during which all rates are multiplied by what rises from 0 to 1
+    """
     done = 0
     for batch in batches:
-        updates.set_learning_rate(rate - fall * done / slots)
+        own = slots_of(batch)
+        warm = min(1.0, (epoch + (done + own) / slots) / warmup) if warmup else 1.0
+        updates.set_learning_rate(warm * (rate - fall * done / slots))
         yield batch
-        done += slots_of(batch)
+        done += own

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from punc.base.device import check_device
-from punc.base.errors import InputError, check_at_least, check_choice
+from punc.base.errors import InputError, check_at_least, check_choice, check_probability
 from punc.base.options import kebab
 from punc.data.labels import LabelSet
 from punc.training.optim import OPTIMIZERS
@@ -41,11 +41,17 @@ class TrainingOptions:
     max_grad_norm    largest norm of the gradient; 0: no limit
     loss_on          slots, or tokens: a token without a slot, such as a character inside a word, has the first label
     class_weights    LABEL=WEIGHT[,LABEL=WEIGHT]: weights of labels in the loss; other labels have 1
+    teacher          directory of soft targets (punc soft-targets) that the student learns next to the labels
+    teacher_weight   of the soft targets in the loss, from 0 to 1; 1: the labels do not count
+    teacher_temperature  divides the logits of teacher and student; above 1, improbable labels count for more
     bfloat16         compute matrix products in bfloat16, if the processor has it
     epochs           maximum number of epochs; a linear schedule uses all of them
     parts            epochs that one reading of the training set takes: an epoch reads one part of its chunks, at random
+    asr_noise        word error rate of errors that are drawn anew for each reading of the training set; 0: none
+    confusions       what the errors are drawn from: a file of `punc confusions`
     initial_model    directory of a trained model whose weights are the initial ones, if it has the same sizes
     schedule         of the learning rate; halving: by the dev loss; linear: to 0 over all epochs
+    warmup           epochs, such as 0.1, during which the learning rate rises from 0
     min_improvement  halving: relative fall of the dev loss below which the rate is halved
     seed             of the initial weights and the order of batches
     threads          of PyTorch; another number gives slightly other weights; 0: one for each core
@@ -66,11 +72,17 @@ class TrainingOptions:
     max_grad_norm: float = 0.0
     loss_on: str = "slots"
     class_weights: str = ""
+    teacher: str = ""
+    teacher_weight: float = 0.5
+    teacher_temperature: float = 1.0
     bfloat16: bool = False
     epochs: int = 20
     parts: int = 1
+    asr_noise: float = 0.0
+    confusions: str = ""
     initial_model: str = ""
     schedule: str = "halving"
+    warmup: float = 0.0
     min_improvement: float = 0.003
     seed: int = 1
     threads: int = 1
@@ -82,9 +94,19 @@ class TrainingOptions:
             check_choice(choices, **{kebab(name): getattr(self, name)})
         for name in ("batch_size", "bptt", "chunk_size", "epochs", "parts"):
             check_at_least(1, **{kebab(name): getattr(self, name)})
-        for name in ("context", "learning_rate", "epsilon", "weight_decay", "max_grad_norm", "min_improvement",
-                     "threads"):
+        for name in ("context", "learning_rate", "epsilon", "weight_decay", "max_grad_norm", "warmup",
+                     "min_improvement", "threads"):
             check_at_least(0, **{kebab(name): getattr(self, name)})
+        if not 0 <= self.teacher_weight <= 1:
+            raise InputError(f"--teacher-weight={self.teacher_weight}", "it is from 0 to 1")
+        if not 0 < self.teacher_temperature < math.inf:
+            raise InputError(f"--teacher-temperature={self.teacher_temperature}", "it is more than 0")
+        check_probability(**{kebab("asr_noise"): self.asr_noise})
+        if bool(self.asr_noise) != bool(self.confusions):
+            raise InputError(f"--asr-noise={self.asr_noise:g} with --confusions='{self.confusions}'",
+                             "give both: a word error rate, and a file of punc confusions")
+        if self.asr_noise and self.teacher:
+            raise InputError("--asr-noise with --teacher", "leave one out: a teacher has read the words without errors")
         check_device(self.device)
 
 

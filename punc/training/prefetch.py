@@ -73,4 +73,5 @@ def _pinned(batch: Batch, device: torch.device) -> Batch:
     with torch.cuda.device(device):  # a thread begins on the first GPU, and pinning would begin to use that one
         return batch._replace(tokens=pinned(batch.tokens),
                               pauses=None if batch.pauses is None else pinned(batch.pauses),
-                              labels=pinned(batch.labels))
+                              labels=pinned(batch.labels),
+                              targets=None if batch.targets is None else pinned(batch.targets))

@@ -1,11 +1,12 @@
 """The training loop.
 
-An epoch reads the training set once; then the development set is scored. The learning rate stays as long as that
-helps: once the development loss falls by less than `--min-improvement`, the rate is halved after every epoch, and when
-the loss falls by less than that again, training ends (Mikolov et al. 2011, as in Tilk & Alumäe 2015, section 3). With
+An epoch reads the training set once; then the development set is scored. The learning rate stays as long as that helps:
+once the development loss falls by less than `--min-improvement`, the rate is halved after every epoch, and when the
+loss falls by less than that again, training ends (Mikolov et al. 2011, as in Tilk & Alumäe 2015, section 3). With
 `--schedule linear` the rate falls with every batch, on a line that reaches 0 at the end of the last epoch: for as many
-epochs as one can afford (Li et al. 2020, Budgeted training). The model with the lowest development loss is kept. After
-an epoch that did not lower the loss, training continues from that model; the paper does not say.
+epochs as one can afford (Li et al. 2020, Budgeted training). With `--warmup` it first rises from 0, batch by batch. The
+model with the lowest development loss is kept. After an epoch that did not lower the loss, training continues from that
+model; the paper does not say.
 
 A stopped run continues from its last complete epoch, and ends with the same model as an unbroken run: an epoch depends
 only on the weights, the state of the optimiser, the seed and the epoch's number.
@@ -35,8 +36,10 @@ from punc.base.log import hide_progress
 from punc.base.memory import keep_freed_memory
 from punc.models.base import Model, State, create, load, model_class, not_finite, save
 from punc.tokens.batches import Batch
+from punc.tokens.soft_targets import targets_checksum
 from punc.tokens.store import Store
 from punc.training import checkpoint
+from punc.training.asr_noise import AsrNoise
 from punc.training.batching import (
     at_rates,
     count_slots,
@@ -55,6 +58,7 @@ from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions, check_non_gradient, parse_weights, run_conf
 from punc.training.prefetch import prefetch
 from punc.training.ranks import ALONE, Ranks, find_ranks
+from punc.training.teacher import Teacher
 
 logger = logging.getLogger(__name__)
 
@@ -156,17 +160,24 @@ def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOp
         if weights is not None:  # some losses cannot have them
             net.loss(torch.zeros(1, 1, len(weights), device=net.device), torch.zeros(1, 1, dtype=torch.int64,
                                                                                     device=net.device), weights)
+        teacher = Teacher.find(store, data, options)
         updates = Optimizer(net, options.optimizer, options.learning_rate, options.epsilon, options.weight_decay)
         chunks = cut_streams(net, data, options, ranks)
         sums = store.checksums({options.train_set, options.dev_set})
+        if teacher:
+            data, sums = teacher.indexed, sums | targets_checksum(Path(options.teacher), store)
+        noise = AsrNoise(labelled(store, options.train_set), store, options) if options.asr_noise else None
+        if noise:
+            sums |= noise.checksum
     ranks.check_same({**checkpoint.compared(conf), **{f"{name} (CRC-32)": value for name, value in sums.items()},
                       "--device": net.device.type},
                      "start all ranks with the same options, on the same store")
     bfloat16 = options.bfloat16 and has_bfloat16(str(net.device))
     if bfloat16 != options.bfloat16:
         logger.warning("punc train: this processor has no bfloat16; float32 takes longer")
-    linear = options.schedule == "linear"
-    slots, fall = (count_slots(data) / options.parts, options.learning_rate / options.epochs) if linear else (1, 0.0)
+    fall = options.learning_rate / options.epochs if options.schedule == "linear" else 0.0
+    by_slot = fall > 0 or options.warmup > 0  # the rate depends on how many there are
+    slots = count_slots(data) / options.parts if by_slot else 1
     tokens = len(data.ids) // options.parts  # of an epoch, about
     progress = _resume(net, updates, directory, conf, sums, ranks) or Progress(options.learning_rate)
     what = "words" if net.token_type == "word" else "tokens"
@@ -174,12 +185,16 @@ def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOp
         begin = time.perf_counter()
         torch.manual_seed(epoch_seed(options, progress.epoch) + ranks.rank)
         ranks.copy_weights(net)
-        batches = prefetch(epoch_batches(net, data, chunks, options, progress.epoch, ranks), net.device)
-        batches = at_rates(batches, updates, progress.learning_rate, fall, slots)
+        if noise and (noisy := noise.of_epoch(progress.epoch)):
+            data = training_set(noisy, options)
+            chunks = cut_streams(net, data, options, ranks)
+            slots = count_slots(data) / options.parts if by_slot else 1
+        batches = prefetch(epoch_batches(net, data, chunks, options, progress.epoch, ranks, teacher), net.device)
+        batches = at_rates(batches, updates, progress.learning_rate, fall, slots, progress.epoch, options.warmup)
         with tqdm(desc=f"epoch {progress.epoch + 1}", total=tokens, unit="token", unit_scale=True, leave=False,
                   delay=2, disable=hide_progress()) as bar:
             loss = train_epoch(net.train(), updates, _counted(batches, bar, ranks), weights, options.max_grad_norm,
-                               bfloat16, ranks, progress.epoch + 1)
+                               bfloat16, ranks, progress.epoch + 1, teacher)
         seconds = time.perf_counter() - begin
         with ranks.agree():
             if ranks.first:
@@ -217,7 +232,7 @@ def _counted(batches: Iterator[Batch], bar: tqdm, ranks: Ranks) -> Iterator[Batc
 
 def train_epoch(model: Model, updates: Optimizer, batches: Iterator[Batch], weights: torch.Tensor | None,
                 max_grad_norm: float, bfloat16: bool = False, ranks: Ranks = ALONE,
-                epoch: int = 1) -> float:
+                epoch: int = 1, teacher: Teacher | None = None) -> float:
     """Train on batches, on the device of the model. The state goes on from a batch to the one that follows it.
 
     Returns the mean loss of a batch. Raises InputError if a loss is NaN or infinite.
@@ -227,6 +242,7 @@ def train_epoch(model: Model, updates: Optimizer, batches: Iterator[Batch], weig
     bfloat16        whether matrix products are in bfloat16
     ranks           share the batches; updates and loss are those of the whole batches
     epoch           its number, from 1, for errors
+    teacher         has made the batches, and knows their loss; None: the loss is that of the labels
     """
     state: State = ()
     device = model.device
@@ -244,7 +260,8 @@ def train_epoch(model: Model, updates: Optimizer, batches: Iterator[Batch], weig
         updates.zero_grad()
         loss = None
         if share:
-            loss = model.loss(logits.float(), batch.labels, device_weights)
+            loss = teacher.loss(model, logits.float(), batch) if teacher else \
+                model.loss(logits.float(), batch.labels, device_weights)
             if ranks.size > 1:
                 loss = loss * share
             loss.backward()

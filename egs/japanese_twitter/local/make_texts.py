@@ -17,7 +17,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 from split_sentences import BREAK, Line, Sentence, SentenceReader
@@ -72,16 +72,19 @@ def lines_of(path: str, reader: SentenceReader) -> list[str]:
     return lines
 
 
-def divide(kinds: dict[str, list[list[Line]]], sizes: dict[str, int]) -> dict[str, dict[str, list[Line]]]:
+def divide(kinds: dict[str, list[list[Line]]], sizes: dict[str, int],
+           works: int = 0) -> dict[str, dict[str, list[Line]]]:
     """The lines of each set and kind: of each kind, runs in their order, in sets of `sizes` sentences or a few more.
 
-    The rest is in train. No sentence is there twice.
+    The rest is in train; of books only the next `works`, unless 0. No sentence is there twice.
     """
     seen: set[str] = set()
     left = {kind: iter(runs) for kind, runs in kinds.items()}
     sets: dict[str, dict[str, list[Line]]] = {}
     for name, size in [*sizes.items(), ("train", sys.maxsize)]:
         most = sys.maxsize if name == "train" else HELD_OUT
+        if name == "train" and works and "books" in left:
+            left["books"] = islice(left["books"], works)
         sets[name] = {kind: take(runs, size, most, seen) for kind, runs in left.items()}
     return sets
 
@@ -139,6 +142,7 @@ def options() -> OptionParser:
                         help=f"whether {BREAK} in a post ends a sentence or is dropped")
     parser.add_argument("--test", type=int, default=10000, metavar="N", help="sentences of each kind in test")
     parser.add_argument("--dev", type=int, default=3000, metavar="N", help="sentences of each kind in dev")
+    parser.add_argument("--works", type=int, default=0, metavar="N", help="books in train, at most; 0: all")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the random split and order")
     parser.add_argument("out", metavar="OUT-DIR")
     parser.add_argument("sentences", nargs="*", metavar="SENTENCES", help="files of sentences, one or more a line")
@@ -156,7 +160,7 @@ def main(arguments: Sequence[str]) -> None:
     kinds = {kind: runs for kind, runs in kinds.items() if runs}
     if not kinds:
         raise InputError("no file to read", "name posts: --posts FILE")
-    sets = divide(kinds, {"test": args.test, "dev": args.dev})
+    sets = divide(kinds, {"test": args.test, "dev": args.dev}, args.works)
     if not all(lines for found in sets.values() for lines in found.values()):
         raise InputError("too few sentences for three sets", "give more sentences, or smaller --test and --dev")
     out = Path(args.out)

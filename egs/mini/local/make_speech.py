@@ -15,12 +15,13 @@ from random import Random
 
 import numpy as np
 from hesitate import Said, say
-from recognise import Sphinx, chunks, starts, timed
-from synthesise import RATE, flite_phones, setting, speak
+from recognise import chunks, starts
+from synthesise import RATE, setting, speak
 
 from punc.base.files import atomic_file, open_input
 from punc.bin.script import run_script
 from punc.timing.ctm import write_ctm
+from punc.timing.speech import Sphinx, flite_phones, timed
 
 SEED = 1
 

@@ -125,10 +125,3 @@ def _sox(*arguments: object) -> None:
 def _read(path: Path) -> np.ndarray:
     with wave.open(str(path)) as file:
         return np.frombuffer(file.readframes(file.getnframes()), "<i2")
-
-
-def flite_phones(word: str) -> str:
-    """The phones with which flite speaks a word, by their names in the ASR dictionary."""
-    run = ["flite", "-voice", VOICES[-1], "-ps", "-t", word, "none"]
-    phones = subprocess.run(run, check=True, capture_output=True, text=True).stdout.split()
-    return " ".join({"ax": "AH"}.get(phone, phone.upper()) for phone in phones if phone != "pau")

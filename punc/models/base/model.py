@@ -29,6 +29,7 @@ class Model(nn.Module):
     lookahead            how many tokens past a slot the model reads; None: the whole stream
     sequential           whether the model scores sequences of labels, so that `best_sequence` finds the best one
     submodels            the trained models that are a fixed part of this one, by the option that names each
+    kept_options         the values that the saved model has for options which name something outside of it
 
     `create` and `load` set
 
@@ -51,6 +52,7 @@ class Model(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.submodels: dict[str, Model] = {}
+        self.kept_options: dict[str, Any] = {}
 
     @property
     def device(self) -> torch.device:
@@ -61,6 +63,10 @@ class Model(nn.Module):
         """Set what a new model takes from its vocabulary, such as word vectors. A loaded model has that already."""
 
     # Models that are trained by gradient.
+
+    def rate_of(self, name: str) -> float:
+        """The learning rate of the weight of a name, as a factor of `--learning-rate`."""
+        return 1.0
 
     def initial_state(self, batch: int) -> State:
         """The state before a stream, for `batch` streams; empty in models that read whole streams."""
@@ -86,6 +92,13 @@ class Model(nn.Module):
         """The mean loss of the slots: logits (B, T, L), labels (B, T) with −1 where there is no slot.
 
         weights   (L,), the weight of each label; None: all 1
+        """
+        raise NotImplementedError
+
+    def soft_loss(self, logits: Tensor, targets: Tensor, labels: Tensor, temperature: float = 1.0) -> Tensor:
+        """The mean cross-entropy of the slots with distributions over labels, `targets` (B, T, L); zeros elsewhere.
+
+        Other arguments as of `loss`; the labels only say where the slots are. The temperature divides the logits.
         """
         raise NotImplementedError
 

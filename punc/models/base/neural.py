@@ -36,6 +36,9 @@ class NeuralModel(Model):
         """Mean cross-entropy of the slots."""
         return nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), weights, ignore_index=-1)
 
+    def soft_loss(self, logits: Tensor, targets: Tensor, labels: Tensor, temperature: float = 1.0) -> Tensor:
+        return -(targets * (logits / temperature).log_softmax(2)).sum() / (labels >= 0).sum()
+
     def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
         """As `forward`, in operations that an exporter can follow: none depends on values or on the numbers B and T.
 

@@ -15,7 +15,7 @@ from punc.text.text_format import STREAM_OPTIONS
 class Format(prose.Format):
     """Reads prose, character by character; a line can be an utterance."""
 
-    takes = (*STREAM_OPTIONS, "remove", "independent")
+    takes = (*STREAM_OPTIONS, "remove", "clean", "independent")
 
     def __init__(self, options: PrepareOptions):
         super().__init__(options)

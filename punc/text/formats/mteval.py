@@ -20,7 +20,7 @@ DOCID = re.compile(r"""docid\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", re.IGNO
 class Format(prose.Format):
     """Reads the segments of documents."""
 
-    takes = ("labels", "lowercase", "clitics", "remove", "independent", "prefix", "nj")
+    takes = ("labels", "lowercase", "clitics", "abbreviations", "remove", "clean", "independent", "prefix", "nj")
     lines_as_utterances = False
     delimiter = b"</seg>"
 
@@ -37,7 +37,7 @@ class Format(prose.Format):
             if match[2] is None:
                 stream = document_name(match)
                 continue
-            yield self.passage(self.without_removed(plain(match[2])), repairs)._replace(stream=stream, end=True)
+            yield self.passage(self.said(plain(match[2]), repairs), repairs)._replace(stream=stream, end=True)
             stream = None
         repairs[OUTSIDE] += len(plain(text[end:]).split())
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# @NAME@: from punctuated texts, and word times if there are some, to exp/RESULTS.md.
+# @NAME@: from punctuated texts, and word times or recordings if there are some, to exp/RESULTS.md.
 #
 #   ./run.sh                    # everything; finished work is not repeated
 #   ./run.sh --stage 6          # from stage 6 on
@@ -9,45 +9,64 @@ cd "$(dirname "$0")"
 
 stage=0
 stop_stage=100
-# EDIT: a folder of punctuated texts, NAME.txt; the times of their words, and ASR output for them: a CTM or a folder of CTMs
-# (the times may also be TextGrids), with these NAMEs as ids. Times and ASR output may be empty.
+# EDIT: a folder of punctuated texts, NAME.txt; the times of their words: a CTM, or a folder of CTMs, TextGrids or Gentle's
+# JSON; or instead recordings, NAME.wav, which stage 2 aligns with the words as conf/align.conf says; ASR output for the
+# texts: a CTM or a folder of CTMs; who speaks: lines TEXT SPEAKER …, or utt2spk. NAME is the id in all of them. All but the
+# texts may be empty.
 text=@TEXT@
 times=@TIMES@
+audio=@AUDIO@
 asr=@ASR@
+speakers=@SPEAKERS@
+# EDIT: what stands in the texts but is not said, and is taken out; prepare counts and shows what looks like some. There are
+# also urls, round-brackets, stars and headings: punc prepare --help.
+clean=entities,tags,square-brackets,curly-brackets,timestamps,speaker-labels
 systems=              # names with blanks between; all if empty
 min_count=2           # EDIT: how often a word of the vocabulary occurs at least
 threads=1             # of PyTorch
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
-help_message="usage: $0 [--text DIR] [--times CTM-OR-DIR] [--asr CTM-OR-DIR] [--systems NAMES] [--stage N]"
+help_message="usage: $0 [--text DIR] [--times TIMES | --audio DIR] [--asr CTM-OR-DIR] [--systems NAMES] [--stage N]"
 
 . ./cmd.sh
 . ./path.sh
 . recipe.sh
 
-absolute text times asr
+absolute text times audio asr speakers
 choose systems T-LSTM TA-LSTM TA-LSTM-p 4-gram 4-gram+DT-p  # EDIT: a system is conf/<system>.conf
-[ -n "$times" ] || leave_out "no word times" TA-LSTM-p 4-gram+DT-p
+[ -n "$times$audio" ] || leave_out "no word times" TA-LSTM-p 4-gram+DT-p
 command -v lmplz >/dev/null || leave_out "no lmplz (utils/install_lmplz.sh builds it)" 4-gram 4-gram+DT-p
 sets="train rest tree dev test_ref"
 
-# Stage 0: check the texts, the word times and the ASR output. Split the texts into sets by their names: of every ten, the
-# first is for the test and the second for development. EDIT: if the corpus has sets, write data/split/* yourself.
-if runs 0; then check_texts.py --split data/split ${times:+--times "$times"} ${asr:+--asr "$asr"} "$text"; fi
+# Stage 0: check the texts, the word times, the recordings and the ASR output. Split the texts into sets by words, with no
+# speaker in two sets: a tenth each for the test and for development. data/split has a list for each set, which you may
+# edit, and the counts. EDIT: --leave-out 5 leaves sentences of five words or more out of training if a test has them.
+if runs 0; then
+  check_texts.py ${times:+--times "$times"} ${audio:+--audio "$audio"} ${asr:+--asr "$asr"} "$text"
+  split_texts.py --nj "$nj" ${speakers:+--speakers "$speakers"} "$text" data/split
+fi
 
-# Stage 1: make the data directories. The tree of 4-gram+DT-p is trained on the set tree, its 4-gram on the set rest;
+# Stage 1: make the data directories. EDIT: conf/abbreviations.txt has English words whose dots are no periods; punc
+# abbreviations learns those of other texts. The tree of 4-gram+DT-p is trained on the set tree, its 4-gram on the set rest;
 # together they are the set train.
 if runs 1; then
   for set in $sets; do
-    mapfile -t files <"data/split/$set"
-    prepare_set "$set" --format prose --keep-names true "${files[@]}"
+    prepare_listed "$set" --format prose --keep-names true --abbreviations conf/abbreviations.txt --clean "$clean" \
+      --skip-prefix '#speaker'
   done
 fi
 
-# Stage 2: find the pause after each word, and plot the pauses; give the ASR output of the test texts their labels.
+# Stage 2: align the recordings; find the pause after each word, and plot labels and pauses; give the ASR output of the test
+# texts their labels.
 if runs 2; then
+  if [ -n "$audio" ] && [ -z "$times" ]; then
+    times=data/align/times
+    [ -f data/test_ref/pauses.scp ] ||
+      align_audio.sh --config conf/align.conf --nj "$nj" --cmd "$cmd" "$audio" data/align data/{train,dev,test_ref}
+  fi
   [ -z "$times" ] || for set in $sets; do add_pauses "$set" "$times"; done
   # shellcheck disable=SC2086
   validate $sets
+  plot_labels "@NAME@: labels" train dev test_ref
   [ -z "$times" ] || plot_pauses "@NAME@: pauses by label" train
   [ -z "$asr" ] || prepare_asr "$asr"
 fi

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""usage: local/near_errors.py LABELS-FILE COLLAPSE REFERENCE RECOGNIZED PUNCTUATED
+"""usage: near_errors.py LABELS-FILE COLLAPSE REFERENCE RECOGNIZED PUNCTUATED
 
 Scores punctuated ASR output near recognition errors and elsewhere. REFERENCE has the words that were said, RECOGNIZED
 the ASR output with the reference labels, PUNCTUATED the same words with the labels to score. A slot is near an error if
 the word before or after it is wrong, or if a word is missing there. COLLAPSE is as in `punc score`; its P, R and F1 are
-printed.
+printed, or those of all marks if it is empty.
 """
 
 import numpy as np
@@ -39,7 +39,8 @@ def near_error(said: list[str], recognized: list[str]) -> np.ndarray:
 
 def main(labels_file: str, collapse: str, reference: str, recognized: str, punctuated: str) -> None:
     labels = LabelSet.read(labels_file)
-    merged = parse_collapse(collapse, labels)
+    merged = [parse_collapse(collapse, labels)] if collapse else []
+    metric = merged[0].name if merged else "overall"
     (said, _), (words, expected), (same, found) = (words_and_labels(directory, labels)
                                                    for directory in (reference, recognized, punctuated))
     if words != same:
@@ -47,7 +48,7 @@ def main(labels_file: str, collapse: str, reference: str, recognized: str, punct
     counts = confusion(expected, found, near_error(said, words).astype(np.int64), 2, len(labels))
     print("| slots | words | P | R | F1 |\n|---|---:|---:|---:|---:|")
     for name, block in (("all", counts.sum(0)), ("not near an error", counts[0]), ("near an error", counts[1])):
-        prf = " | ".join(f"{compute_metrics(block, labels, [merged])[f'{merged.name}.{part}']:.1f}" for part in PARTS)
+        prf = " | ".join(f"{compute_metrics(block, labels, merged)[f'{metric}.{part}']:.1f}" for part in PARTS)
         print(f"| {name} | {block.sum():,} | {prf} |")
 
 

@@ -1,0 +1,78 @@
+"""`punc abbreviations`: learn the abbreviations of a corpus from its text."""
+
+import logging
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from punc.base.errors import InputError
+from punc.base.options import OptionParser
+from punc.base.parallel import map_ordered
+from punc.text.abbreviations import BEGINS, ORDINAL, STARTER, write_abbreviations
+from punc.text.file_parts import FilePart, decode, file_parts
+from punc.text.punkt import Contexts, Types, count_contexts, count_types, words_by_kind
+
+logger = logging.getLogger(__name__)
+SHOWN = 20
+
+
+def options() -> OptionParser:
+    parser = OptionParser("punc abbreviations [options] IN [IN …] OUT",
+                          "Learns the abbreviations of a corpus from punctuated text with capitals, by the "
+                          "method of Kiss & Strunk (2006). OUT is the file for punc prepare --abbreviations: read it, "
+                          "and edit it. A million words and more give a good list.",
+                          "punc abbreviations raw/train.txt conf/abbreviations.txt")
+    parser.add_argument("--min-count", type=int, default=3, metavar="N",
+                        help="how often an abbreviation occurs at least")
+    parser.add_argument("--skip-prefix", default="", metavar="STRING",
+                        help="leave out lines that begin with STRING, as #")
+    parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="processes")
+    parser.add_argument("inputs", nargs="+", metavar="IN", help="texts")
+    parser.add_argument("output", metavar="OUT", help="file to write")
+    return parser
+
+
+def main(arguments: Sequence[str]) -> None:
+    args = options().parse(arguments)
+    if args.nj < 1 or args.min_count < 1:
+        raise InputError(f"--nj {args.nj} --min-count {args.min_count}", "give 1 or more of each")
+    if args.output in args.inputs:
+        raise InputError(f"{args.output} is to be read and written", "name another file to write")
+    tokens: Counter[str] = Counter()
+    for some in map_ordered(partial(part_types, skip_prefix=args.skip_prefix), parts(args.inputs), args.nj):
+        tokens.update(some)
+    types = Types(tokens, args.min_count)
+    if not types.total:
+        raise InputError("no words", "give punctuated text", args.inputs[0])
+    contexts = Contexts()
+    of_part = partial(part_contexts, abbreviations=frozenset(types.abbreviations), skip_prefix=args.skip_prefix)
+    for part in map_ordered(of_part, parts(args.inputs), args.nj):
+        contexts.add(part)
+    words = words_by_kind(types, contexts, args.min_count)
+    about = f"Learned from {types.total:,} words by the method of Kiss & Strunk (2006): read it, and edit it"
+    write_abbreviations(args.output, words, about)
+    logger.info("punc abbreviations: %s: %d abbreviations, %d words that begin sentences, %d after ordinals, of %s "
+                "words", args.output, *(len(words[kind]) for kind in (STARTER, BEGINS, ORDINAL)), f"{types.total:,}")
+    logger.info("punc abbreviations: the surest: %s", " ".join(words[STARTER][:SHOWN]) or "none")
+
+
+def parts(paths: Sequence[str]) -> Iterator[FilePart]:
+    return file_parts(paths, b"\n")
+
+
+def text_of(part: FilePart, skip_prefix: str) -> str:
+    """The text of a part, without lines to leave out."""
+    text = decode(part.data, Counter())
+    return re.sub(rf"^{re.escape(skip_prefix)}.*$", "", text, flags=re.MULTILINE) if skip_prefix else text
+
+
+def part_types(part: FilePart, skip_prefix: str) -> Counter[str]:
+    """`count_types` of a part of a file."""
+    return count_types(text_of(part, skip_prefix))
+
+
+def part_contexts(part: FilePart, abbreviations: frozenset[str], skip_prefix: str) -> Contexts:
+    """`count_contexts` of a part of a file."""
+    return count_contexts(text_of(part, skip_prefix), abbreviations)

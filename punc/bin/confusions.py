@@ -1,0 +1,38 @@
+"""`punc confusions`: count what a recogniser makes of which words."""
+
+import logging
+from collections.abc import Sequence
+
+from punc.base.errors import InputError
+from punc.base.options import OptionParser
+from punc.data.labels import LabelSet
+from punc.noise.learn import learn
+
+logger = logging.getLogger(__name__)
+
+
+def parser() -> OptionParser:
+    """The options of `punc confusions`."""
+    options = OptionParser(
+        "punc confusions --labels FILE REF-DIR ASR-DIR [REF-DIR ASR-DIR …] OUT-FILE",
+        "Count substitutions, deletions and insertions in the ASR output of text that people wrote down: of the "
+        "training set, never of a test set. `punc corrupt` and `punc train --asr-noise` make errors like these.",
+        "punc confusions --labels conf/labels.txt data/train data/train_asr data/confusions.txt")
+    options.add_argument("--labels", required=True, metavar="FILE", help="label set of the references")
+    options.add_argument("inputs", nargs="+", metavar="DIR", help="a reference, and the ASR output of the same streams")
+    options.add_argument("out", metavar="OUT-FILE", help="file to write: text, a count a line")
+    return options
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run `punc confusions`. Raises InputError for a user's mistake."""
+    options = parser().parse(arguments)
+    if len(options.inputs) % 2:
+        raise InputError(f"{len(options.inputs)} data directories", "give pairs: REF-DIR ASR-DIR, then OUT-FILE")
+    found, left_out = learn(list(zip(options.inputs[::2], options.inputs[1::2])), LabelSet.read(options.labels))
+    found.write(options.out)
+    errors, substituted = found.replaced.total(), sum(count for (_, words), count in found.replaced.items() if words)
+    logger.info("punc confusions: %s: %s reference words, WER %.2f %%: %s substituted, %s deleted, %s "
+                "insertions; %s more words left out, in long regions", options.out, f"{found.seen.total():,}",
+                100 * found.wer, f"{substituted:,}", f"{errors - substituted:,}", f"{found.inserted.total():,}",
+                f"{left_out:,}")

@@ -1,0 +1,41 @@
+"""`punc corrupt`: lay the errors of a recogniser over a data directory."""
+
+import logging
+from collections.abc import Sequence
+
+from punc.base.errors import check_probability
+from punc.base.options import OptionParser
+from punc.data.labels import LabelSet
+from punc.noise.confusions import read_confusions
+from punc.noise.corrupt import corrupt
+
+logger = logging.getLogger(__name__)
+
+
+def parser() -> OptionParser:
+    """The options of `punc corrupt`."""
+    options = OptionParser(
+        "punc corrupt --labels FILE --confusions FILE [options] IN-DIR OUT-DIR",
+        "Write a data directory with words substituted, deleted and inserted as a recogniser does it. Labels are "
+        "projected as `punc project` does it; the pauses of deleted words are added to those before.",
+        "punc corrupt --labels conf/labels.txt --confusions data/confusions.txt --wer 0.15 data/dev data/dev_noisy")
+    options.add_argument("--labels", required=True, metavar="FILE", help="label set, weakest label first")
+    options.add_argument("--confusions", required=True, metavar="FILE", help="what punc confusions wrote")
+    options.add_argument("--wer", type=float, default=0.1, metavar="FLOAT", help="word error rate to expect, 0 to 1")
+    options.add_argument("--seed", type=int, default=1, metavar="N", help="another one draws other errors")
+    options.add_argument("input", metavar="IN-DIR", help="data directory with labels")
+    options.add_argument("out", metavar="OUT-DIR", help="data directory to write")
+    return options
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run `punc corrupt`. Raises InputError for a user's mistake."""
+    options = parser().parse(arguments)
+    check_probability(wer=options.wer)
+    done = corrupt(options.input, options.out, read_confusions(options.confusions), LabelSet.read(options.labels),
+                   options.wer, options.seed)
+    sums = done.projection
+    logger.info("punc corrupt: %s: %d streams, %d words, %d deleted, %d inserted: %d words, WER %.2f %%; %d marks: "
+                "%d moved, %d merged, %d lost", options.out, sums.streams, sums.words, done.deleted, done.inserted,
+                sums.words - done.deleted + done.inserted, 100 * sums.wer, sums.marks, sums.moved, sums.merged,
+                sums.lost)

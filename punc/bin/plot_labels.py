@@ -1,0 +1,40 @@
+"""`punc plot-labels`: plot how frequent the marks of some sets are, and the words between two marks."""
+
+import logging
+from collections.abc import Sequence
+
+from punc.base.options import OptionParser
+from punc.data.datadir import DataDir
+from punc.data.labels import LabelSet
+from punc.scoring.label_plots import count_labels, describe, plot_labels
+from punc.scoring.plots import available
+
+logger = logging.getLogger(__name__)
+
+
+def parser() -> OptionParser:
+    """The options of `punc plot-labels`."""
+    options = OptionParser(
+        "punc plot-labels --labels FILE [options] DATA-DIR [DATA-DIR …] OUT.png",
+        "Plot the share of each mark in the slots of data directories, and how many words are between two marks; print "
+        "a line about each. No pauses are needed. Without matplotlib, only prints the lines.",
+        "punc plot-labels --labels conf/labels.txt data/train data/test_ref exp/results/labels.png")
+    options.add_argument("--labels", required=True, metavar="FILE", help="label set of the data directories")
+    options.add_argument("--title", default="", metavar="TEXT", help="title of the picture")
+    options.add_argument("data", nargs="+", metavar="DATA-DIR", help="data directories with labels")
+    options.add_argument("out", metavar="OUT.png", help="picture to write")
+    return options
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run `punc plot-labels`. Raises InputError for a user's mistake."""
+    options = parser().parse(arguments)
+    labels = LabelSet.read(options.labels)
+    sets = {data.path.name: count_labels(data, labels) for data in map(DataDir, options.data)}
+    for name, counts in sets.items():
+        logger.info("punc plot-labels: %s", describe(name, counts))
+    if not available():
+        logger.warning("punc plot-labels: no %s: matplotlib is not installed; pip install 'punc-toolkit[plot]'",
+                       options.out)
+        return
+    plot_labels(sets, options.out, options.title)

@@ -1,0 +1,139 @@
+"""Confusions: what a recogniser wrote in the place of which words, counted on text aligned with its ASR output.
+
+The file is text, a count a line, with tabs between the fields and blanks between words:
+
+    punc confusions 1
+    runs        27200                           stretches of wrong words, one after another
+    slots       607915    none                  slots without a mark, between two correct words
+    slots       93064     mark                  slots with a mark, between two correct words
+    seen        3116      hundred               a reference word
+    heard       3425      hundred               a word of the ASR output
+    replaced    314       in          and       a wrong word, and what stands in its place: one word
+    replaced    7         100,000     hundred thousand      or several
+    replaced    685       's                    or none: it is deleted
+    inserted    718       mark        and       words in a slot between two correct words
+"""
+
+import os
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from punc.base.errors import InputError
+from punc.base.files import atomic_file, decode_line, open_input
+
+HEADER = "punc confusions 1"
+PLACES = ("none", "mark")  # slots without a mark, and with one
+Words = tuple[str, ...]
+
+
+@dataclass
+class Confusions:
+    """Counts. The names are those of the lines in the file (see the module).
+
+    slots      by PLACES
+    replaced   by (reference word, ASR words)
+    inserted   by (one of PLACES, ASR words)
+    """
+
+    runs: int = 0
+    slots: Counter[str] = field(default_factory=Counter)
+    seen: Counter[str] = field(default_factory=Counter)
+    heard: Counter[str] = field(default_factory=Counter)
+    replaced: Counter[tuple[str, Words]] = field(default_factory=Counter)
+    inserted: Counter[tuple[str, Words]] = field(default_factory=Counter)
+
+    @property
+    def burst(self) -> float:
+        """How far errors come in stretches: the correlation of a word's being wrong with the next word's, at least 0.
+
+        Of a chain in which each word copies the state of the word before with probability b, and else is wrong with
+        probability m: P(wrong after wrong) = b + (1 − b) m.
+        """
+        seen, errors = self.seen.total(), self.replaced.total()
+        if not errors or errors == seen:
+            return 0.0
+        after_error, mean = 1 - self.runs / errors, errors / seen
+        return max(0.0, (after_error - mean) / (1 - mean))
+
+    @property
+    def wer(self) -> float:
+        """Word errors / reference words."""
+        wrong = sum(count * max(1, len(words)) for (_, words), count in self.replaced.items())
+        wrong += sum(count * len(words) for (_, words), count in self.inserted.items())
+        return wrong / max(self.seen.total(), 1)
+
+    @property
+    def words(self) -> list[str]:
+        """All words that occur, in C order."""
+        outputs = {word for _, output in (*self.replaced, *self.inserted) for word in output}
+        return sorted({*self.seen, *self.heard, *outputs}, key=str.encode)
+
+    def write(self, path: str | os.PathLike) -> None:
+        """Write the file: common lines of a kind first, then in C order."""
+        with atomic_file(path) as file:
+            file.write(f"{HEADER}\nruns\t{self.runs}\n")
+            for kind, line in WRITTEN.items():
+                counts = getattr(self, kind)
+                rows = sorted(("\t".join(line(key)).encode(), count) for key, count in counts.items() if count)
+                for row, count in sorted(rows, key=lambda item: -item[1]):
+                    file.write(f"{kind}\t{count}\t{row.decode()}\n")
+
+
+def _one(word: str) -> Words:
+    return (word,)
+
+
+def _two(key: tuple[str, Words]) -> Words:
+    return key[0], " ".join(key[1])
+
+
+WRITTEN: dict[str, Callable[..., Words]] = {"slots": _one, "seen": _one, "heard": _one, "replaced": _two,
+                                            "inserted": _two}
+
+
+def read_confusions(path: str | os.PathLike) -> Confusions:
+    """Read a file of confusions. Raises InputError if it is not one, or if its counts do not fit together."""
+    found = Confusions()
+    with open_input(path, "make it: punc confusions") as file:
+        for number, raw in enumerate(file, 1):
+            line = decode_line(raw, path, number)
+            if number == 1:
+                if line != HEADER:
+                    raise InputError(f"the first line is not '{HEADER}'", "make it: punc confusions", path, 1)
+                continue
+            try:
+                _read_line(found, line.split("\t"))
+            except ValueError:
+                raise InputError("not a count of confusions", "make the file again: punc confusions", path,
+                                 number) from None
+    errors: Counter[str] = Counter()
+    for (word, _), count in found.replaced.items():
+        errors[word] += count
+    if too_often := next((word for word, count in errors.items() if count > found.seen[word]), None):
+        raise InputError(f"'{too_often}' was wrong more often than it was seen",
+                         "make the file again: punc confusions", path)
+    if not found.seen:
+        raise InputError("no word was seen", "make the file again: punc confusions", path)
+    return found
+
+
+def _read_line(found: Confusions, fields: list[str]) -> None:
+    """Add a line to the counts. Raises ValueError if it is none."""
+    kind, count, *rest = fields
+    number = int(count)
+    if not 0 <= number < 1 << 53:  # counts are added up as float64
+        raise ValueError
+    if kind == "runs":
+        () = rest
+        found.runs = number
+    elif kind in ("replaced", "inserted"):
+        first, words = rest
+        if not first or (kind == "inserted" and (first not in PLACES or not words)):
+            raise ValueError
+        getattr(found, kind)[first, tuple(words.split())] += number
+    else:
+        (word,) = rest
+        if not word or (kind == "slots" and word not in PLACES) or kind not in WRITTEN:
+            raise ValueError
+        getattr(found, kind)[word] += number

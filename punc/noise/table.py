@@ -1,0 +1,209 @@
+"""The errors of the words of a text as probabilities, estimated from confusions.
+
+Words are numbers here, their *types*: type 0 is any word that is not known. A *sequence* is what can stand in the place
+of a word; sequence t < types is the one word t.
+
+Rate: a word that was seen n times, e times wrong, is wrong with probability (e + K r) / (n + K). r is the rate of all
+words that were seen about as often (by powers of 2), so that of rare words for a word that was never seen.
+
+Replacement: the ones counted, and K more that are shared out: some to deletion, as many as of all words seen about as
+often; the rest to the words that sound alike (`sounds`). A word that nothing sounds like is replaced as unknown words
+are. Words with ENOUGH errors need no more than their own.
+
+Insertion: in slots with a mark and without one, as counted.
+"""
+
+from collections import defaultdict
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from punc.base.errors import InputError
+from punc.noise.confusions import PLACES, Confusions
+from punc.noise.sounds import Sounds
+
+PRIOR = 5.0  # K
+ENOUGH = 50  # errors of a word that tell what it is replaced by
+HIGHEST = 0.9  # of the probability that a word is wrong
+RARE = 1  # band of words that were seen once, and of those that were not
+SAME_AS_UNKNOWN = -1  # an outcome: drawn again, of the unknown type
+
+
+class Choices:
+    """Rows of outcomes with weights, to draw from.
+
+    rows, outcomes   int64 (K,); weights float64 (K,)
+    size             the number of rows
+    other            the outcome of a row that has none
+    """
+
+    def __init__(self, rows: np.ndarray, outcomes: np.ndarray, weights: np.ndarray, size: int, other: int):
+        missing = np.setdiff1d(np.arange(size), rows)
+        rows, outcomes, weights = (np.concatenate([given, more]) for given, more in (
+            (rows, missing), (outcomes, np.full(len(missing), other)), (weights, np.ones(len(missing)))))
+        order = np.argsort(rows, kind="stable")
+        self.rows, self.outcomes, self.weights = rows[order], outcomes[order], weights[order]
+        self.weights /= np.bincount(self.rows, self.weights, size)[self.rows]
+        self._first = np.searchsorted(self.rows, np.arange(size))
+        self._last = np.append(self._first[1:], len(self.rows)) - 1
+        whole = np.cumsum(self.weights)
+        self._ends = whole - np.append(0, whole)[self._first[self.rows]] + self.rows
+
+    def draw(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """An outcome of each of the rows, int64."""
+        found = np.searchsorted(self._ends, rows + rng.random(len(rows)), "right")
+        return self.outcomes[np.clip(found, self._first[rows], self._last[rows])]  # sums are rounded
+
+    def mean(self, values: np.ndarray) -> np.ndarray:
+        """The expected value of each row, if outcome i has values[i]; float64."""
+        return np.bincount(self.rows, self.weights * values[self.outcomes], len(self._last))
+
+
+@dataclass(frozen=True)
+class NoiseTable:
+    """How the words of a text go wrong.
+
+    errors        float64 (types,): the probability that a word is wrong
+    replacements  of each type: what stands in its place, sequences
+    inserted      float64 (2,): the probability of an insertion in a slot without a mark, and with one
+    insertions    of the two: what is inserted, sequences
+    burst         the probability that a word is wrong as the word before is
+    words, ends   the types in all sequences, end to end, and where each sequence ends, int64
+    """
+
+    errors: np.ndarray
+    replacements: Choices
+    inserted: np.ndarray
+    insertions: Choices
+    burst: float
+    words: np.ndarray
+    ends: np.ndarray
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """The words in each sequence, int64."""
+        return np.diff(self.ends, prepend=0)
+
+    def expected_wer(self, counts: np.ndarray, marks: float) -> float:
+        """The word error rate that is to be expected in a text.
+
+        counts   (types,): the words of the text
+        marks    the share of slots with a mark
+        """
+        lengths = self.lengths
+        edits = self.replacements.mean(np.append(np.maximum(lengths, 1), 0))  # SAME_AS_UNKNOWN is the last, or −1
+        edits += self.replacements.mean(np.append(np.zeros(len(lengths)), 1)) * edits[0]
+        words = max(counts.sum(), 1)
+        wrong = float(counts @ self.errors) / words
+        correct = (1 - wrong) * (1 - (1 - self.burst) * wrong)  # both words at a slot
+        added = self.inserted * self.insertions.mean(np.append(lengths, 0))
+        return float(counts @ (self.errors * edits)) / words + correct * float(added @ [1 - marks, marks])
+
+    def at_wer(self, wer: float, counts: np.ndarray, marks: float) -> "NoiseTable":
+        """The table with all probabilities changed by one factor, so that this word error rate is to be expected.
+
+        Raises InputError if they cannot be as high.
+        """
+        low, high = 0.0, 1.0
+        while self._times(high).expected_wer(counts, marks) < wer:
+            low, high = high, 2 * high
+            if high > 1 << 20:
+                raise InputError(f"these confusions give no word error rate of {wer:g}", "ask for a lower one")
+        for _ in range(50):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self._times(middle).expected_wer(counts, marks) < wer else (low, middle)
+        return self._times(high)
+
+    def _times(self, factor: float) -> "NoiseTable":
+        return replace(self, errors=np.minimum(self.errors * factor, HIGHEST),
+                       inserted=np.minimum(self.inserted * factor, HIGHEST))
+
+
+class Sequences:
+    """Sequences of types and their numbers; sequence t < types is (t,)."""
+
+    def __init__(self, types: int):
+        self._types = types
+        self._numbers: dict[tuple[int, ...], int] = {(): types}
+
+    def number(self, sequence: tuple[int, ...]) -> int:
+        if len(sequence) == 1:
+            return sequence[0]
+        return self._numbers.setdefault(sequence, self._types + len(self._numbers))
+
+    def arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        """The types of all sequences, end to end, and where each ends."""
+        longer = [np.array(sequence, np.int64) for sequence in self._numbers]
+        words = np.concatenate([np.arange(self._types), *longer])
+        lengths = np.concatenate([np.ones(self._types, np.int64), [len(sequence) for sequence in longer]])
+        return words, np.cumsum(lengths)
+
+
+def make_table(confusions: Confusions, types: dict[str, int], words: Container[str]) -> NoiseTable:
+    """The table of a text.
+
+    types   the type of each word that is known; others are unknown, type 0. Several words may have one
+    words   those of them that the text can have
+    """
+    size = max(types.values(), default=0) + 1
+    seen, wrong = np.zeros(size), np.zeros(size)
+    for word, count in confusions.seen.items():
+        seen[types.get(word, 0)] += count
+    sequences, counted = Sequences(size), defaultdict[tuple[int, int], float](float)
+    deleted = np.zeros(size)
+    for (word, output), count in confusions.replaced.items():
+        row, outcome = types.get(word, 0), sequences.number(tuple(types.get(heard, 0) for heard in output))
+        wrong[row] += count
+        deleted[row] += count * (not output)
+        counted[row, outcome] += count
+        if row and confusions.seen[word] == 1:
+            counted[0, outcome] += count  # of unknown words, if all words of the confusions are known
+    errors, deletions = _smoothed(seen, wrong, deleted)
+    few = {number: word for word, number in reversed(types.items()) if number and wrong[number] < ENOUGH
+           and word in words}
+    rows, outcomes, weights = _alike(confusions, types, few)
+    weights *= 1 - deletions[rows]
+    deleted_too = np.append(0, [*few]).astype(np.int64)  # unknown words, too, so that they have at least one outcome
+    rows, outcomes = np.append(rows, deleted_too), np.append(outcomes, np.full(len(deleted_too), sequences.number(())))
+    weights = np.append(weights, np.maximum(deletions[deleted_too], 1e-9))
+    mean = Choices(np.append([row for row, _ in counted], rows).astype(np.int64),
+                   np.append([outcome for _, outcome in counted], outcomes).astype(np.int64),
+                   np.append([*counted.values()], PRIOR * weights), size, SAME_AS_UNKNOWN)
+    inserted, insertions = _insertions(confusions, types, sequences)
+    return NoiseTable(errors, mean, inserted, insertions, confusions.burst, *sequences.arrays())
+
+
+def _smoothed(seen: np.ndarray, wrong: np.ndarray, deleted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The probability that a word of each type is wrong, and the share of deletions in the errors of its band."""
+    bands = np.maximum(np.frexp(seen)[1], RARE)
+    in_band, wrong_in, deleted_in = (np.bincount(bands[seen > 0], counts[seen > 0], bands.max() + 1)
+                                     for counts in (seen, wrong, deleted))
+    rates = wrong_in / np.maximum(in_band, 1)
+    return (wrong + PRIOR * rates[bands]) / (seen + PRIOR), (deleted_in / np.maximum(wrong_in, 1))[bands]
+
+
+def _alike(confusions: Confusions, types: Mapping[str, int],
+           words: Mapping[int, str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What words, by their types, are replaced by that sounds alike: rows, outcomes, and weights that add up to 1."""
+    sounds = Sounds(confusions)
+    heard_types = np.array([types.get(word, 0) for word in sounds.words], np.int64)
+    rows, outcomes, weights = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
+    for number, (near, probabilities) in zip(words, sounds.neighbours([*words.values()])):
+        found = heard_types[near] if len(near) else np.array([SAME_AS_UNKNOWN])
+        rows.append(np.full(len(found), number))
+        outcomes.append(found)
+        weights.append(probabilities if len(near) else np.ones(1))
+    return np.concatenate(rows), np.concatenate(outcomes), np.concatenate(weights)
+
+
+def _insertions(confusions: Confusions, types: Mapping[str, int],
+                sequences: Sequences) -> tuple[np.ndarray, Choices]:
+    """The probability of an insertion at each of PLACES, and what is inserted there."""
+    found = [(PLACES.index(place), sequences.number(tuple(types.get(word, 0) for word in words)), count)
+             for (place, words), count in confusions.inserted.items()]
+    rows, outcomes, weights = (np.array(column, kind) for column, kind in
+                               zip(zip(*found) if found else ((), (), ()), (np.int64, np.int64, np.float64)))
+    slots = np.array([confusions.slots[place] for place in PLACES], np.float64)
+    inserted = np.bincount(rows, weights, len(PLACES)) / np.maximum(slots, 1)
+    return inserted, Choices(rows, outcomes, weights, len(PLACES), sequences.number(()))

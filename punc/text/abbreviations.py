@@ -1,0 +1,157 @@
+"""Dots that are no mark: of abbreviations, initials and ordinals, and of an ellipsis within a sentence.
+
+A file, as `abbreviations.txt` here, says of which kind a word is; the kinds are those of `KINDS`. The word after a dot
+decides, without quotes and brackets before it:
+
+- `never`: no sentence ends there. `starter`: one does before a word of the kind `begins` with a capital. `capital`: one
+  does before any word with a capital. `number`: one does unless a number follows.
+- A single letter, and letters with dots inside, are of the kind `starter` if the file does not say otherwise.
+- A number: a sentence ends there unless a small letter or a word of the kind `ordinal` follows (24. veebruar, 3. Mai).
+- An ellipsis, also one with blanks (`. . .`): no sentence ends there if a small letter follows.
+- If a mark follows (`Inc., the`), the dot is no mark. At the end of a line that is an utterance, `starter` is as
+  `capital`. At the end of a stream the sentence ends, except after `never`.
+"""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from punc.base.errors import InputError
+from punc.base.files import atomic_file, read_lines
+from punc.text.examples import note
+
+NEVER, STARTER, CAPITAL, NUMBER, WORD, BEGINS, ORDINAL = KINDS = (
+    "never", "starter", "capital", "number", "word", "begins", "ordinal")
+DIGITS, ELLIPSIS = "digits", "ellipsis"  # kinds that are seen by the token's form
+OF_WORDS = frozenset((BEGINS, ORDINAL))  # kinds of words without a dot
+NO_MARK = "dots that are no mark"
+MARK = "dots of abbreviations, numbers and ellipses that are a mark"
+LETTERS = re.compile(r"[^\W\d_]{1,3}(?:\.[^\W\d_]{1,3})+|[^\W\d_]")  # U.S, e.g, Ph.D, E
+DOTTED = re.compile(r"(\W*)(.*\w)([.…]+)(\W*)", re.DOTALL)  # what stands before, the core, dots, what stands behind
+ALONE = re.compile(r"\.{2,}|…+")
+WITH_BLANKS = re.compile(r"\.(?: \.){2,}")
+INNER_ELLIPSIS = re.compile(r"(?<=\w)(?:\.{2,}|…)(?=\W*([^\W_]))")
+NOT_A_MARK = "\x1f"  # in place of an ellipsis inside a token: a blank to labels.txt, so that no label reads it
+MARKS = frozenset(",:;?!.…-–—")
+INITIAL = re.compile(r"\W*[^\W\d_]\.")
+FIRST_WORD = re.compile(r"[^\W_]+")
+REACH = 3  # tokens behind a dot that are looked at; those before the word are quotes and brackets
+
+
+class Dot(NamedTuple):
+    """A dot that may be no mark: its kind, its name in messages, and its token without the dot."""
+
+    kind: str
+    name: str
+    bare: str
+
+
+class Abbreviations:
+    """The words of a file by kind: kind → words. Those of `keep_dot` are abbreviations wherever they stand.
+
+    Raises InputError for a word that is given two kinds of an abbreviation.
+    """
+
+    def __init__(self, words: Mapping[str, Iterable[str]]):
+        self.kinds: dict[str, str] = {}
+        for kind in KINDS:
+            for word in words.get(kind, ()) if kind not in OF_WORDS else ():
+                if self.kinds.setdefault(word, kind) != kind:
+                    raise InputError(f"'{word}' is of two kinds, {self.kinds[word]} and {kind}", "remove one")
+        self.keep_dot = frozenset(word for word, kind in self.kinds.items() if kind in (NEVER, STARTER, CAPITAL))
+        self.begins, self.ordinals = frozenset(words.get(BEGINS, ())), frozenset(words.get(ORDINAL, ()))
+
+    @classmethod
+    def read(cls, path: str | os.PathLike) -> "Abbreviations":
+        """Read a file. Raises InputError for a line that is not a kind and words, and for a word of two kinds."""
+        words: dict[str, list[str]] = {}
+        for number, line in read_lines(path):
+            kind, *given = line.split()
+            if kind not in KINDS or not given:
+                raise InputError(f"no line of abbreviations: '{line[:40]}'",
+                                 f"write one of {', '.join(KINDS)}, and words", path, number)
+            for word in given:
+                if word != word.lower() or word.endswith(".") == (kind in OF_WORDS):
+                    form = "without" if kind in OF_WORDS else "with"
+                    raise InputError(f"'{word}' of the kind {kind}", f"write it in lower case, {form} its dot", path,
+                                     number)
+            words.setdefault(kind, []).extend(given)
+        try:
+            return cls(words)
+        except InputError as error:
+            raise InputError(error.what, error.remedy, path) from None
+
+    def dot(self, token: str) -> Dot | None:
+        """The dot of a token that may be no mark; None if it has none."""
+        if "." not in token and "…" not in token:
+            return None
+        inner = INNER_ELLIPSIS.sub(lambda found: NOT_A_MARK if found[1].islower() else found[0], token)
+        if inner != token:
+            return Dot(NEVER, "...", inner)
+        if ALONE.fullmatch(token):
+            return Dot(ELLIPSIS, "...", NOT_A_MARK)
+        found = DOTTED.fullmatch(token)
+        if not found:
+            return None
+        lead, core, dots, rest = found.groups()
+        bare, word = lead + core + rest, f"{core.lower()}."
+        if dots != ".":
+            return Dot(ELLIPSIS, "...", bare)
+        if core.isdigit():
+            return Dot(DIGITS, "numbers", bare)
+        kind = self.kinds.get(word) or (STARTER if LETTERS.fullmatch(core) else WORD)
+        if kind == WORD:
+            return None
+        return Dot(NEVER if kind != NUMBER and not MARKS.isdisjoint(rest) else kind, word, bare)
+
+    def ends(self, dot: Dot, following: Iterable[str], line_end: bool = False) -> bool | None:
+        """Whether a sentence ends at a dot, given REACH tokens that follow; None if these do not say it.
+
+        line_end  whether an utterance, which is a line, ends at the dot
+        """
+        if dot.kind == NEVER:
+            return False
+        kind = CAPITAL if line_end and dot.kind == STARTER else dot.kind
+        for token in following:
+            if found := FIRST_WORD.search(token):
+                return self._ends_before(kind, found[0], bool(INITIAL.fullmatch(token)))
+            if not MARKS.isdisjoint(token):
+                return kind in (NUMBER, DIGITS)
+        return None
+
+    def _ends_before(self, kind: str, word: str, initial: bool) -> bool:
+        """Whether a sentence ends at a dot of a kind before a word, which may be an initial."""
+        if kind == NUMBER:
+            return not word[0].isdigit()
+        if kind == DIGITS:
+            return not (word[0].islower() or word.lower() in self.ordinals)
+        if kind == ELLIPSIS:
+            return not word[0].islower()
+        return word[0].isupper() and not initial and (kind == CAPITAL or word.lower() in self.begins)
+
+
+def count_dot(dot: Dot, ends: bool, counts: Counter[str]) -> None:
+    """Count a dot that is a mark, if a sentence ends there, or no mark."""
+    note(counts, MARK if ends else NO_MARK, dot.name)
+
+
+def join_ellipses(text: str) -> str:
+    """The text with each ellipsis that has blanks as one token."""
+    return WITH_BLANKS.sub("...", text) if ". ." in text else text
+
+
+@lru_cache(1)
+def shipped() -> Abbreviations:
+    """The abbreviations that come with the package."""
+    return Abbreviations.read(Path(__file__).parent / "abbreviations.txt")
+
+
+def write_abbreviations(path: str | os.PathLike, words: Mapping[str, Iterable[str]], about: str) -> None:
+    """Write a file of words by kind, one a line, that `Abbreviations.read` reads; `about` is its first line."""
+    with atomic_file(path) as file:
+        file.write(f"# {about}\n")
+        file.writelines(f"{kind} {word}\n" for kind in KINDS for word in words.get(kind, ()))

@@ -1,0 +1,134 @@
+"""What stands in a text but is not said: notes in brackets, names of speakers, times, headings, addresses, markup.
+
+Each kind of it is counted, with its most frequent forms (`examples`). The option `clean` names the kinds to take out;
+entities are decoded. Their words are counted, so words in are words out and words that were counted. What only looks
+like one of a kind is counted too: people look at the forms and decide.
+"""
+
+import html
+import re
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+from punc.base.errors import InputError
+from punc.text.examples import note
+
+KEPT, LEFT_OUT, DECODED = "perhaps no speech: ", "left out: ", "decoded: "  # then the kind
+WORDS = "words left out: "
+ENTITIES = "entities"
+STAMP = r"\d{1,3}:\d{2}(?::\d{2}(?:[.,]\d{1,3})?|\.\d{1,3})"  # 00:00:43, 00:00:43.120, 03:54.1
+UPPER = r"[^\W\d_a-z][\w.'’-]*"  # a word that begins with a capital
+END_MARKS = ".,;:?!…-–—\"”’')"
+ADDRESS = r"[^\s<>\[\]{}()\"“”]*[^\W_]/?"
+DIGIT = re.compile(r"\d")
+MOST_HEADING_WORDS = 10
+
+
+class Kind(NamedTuple):
+    """A kind of text that is not said.
+
+    patterns  match it, in a text that begins with a line end; each with a quick test whether a text may have some. A
+              pattern that begins with a character, and not with a condition, is as quick
+    form      what is counted of a match: matches that differ in numbers only are the same
+    sure      whether a match is one; by default, if it has a letter or a digit
+    """
+
+    patterns: tuple[tuple[Callable[[str], bool], re.Pattern[str]], ...]
+    form: Callable[[str], str] = lambda text: DIGIT.sub("0", text.strip())
+    sure: Callable[[re.Match[str]], bool] = lambda match: any(map(str.isalnum, match[0]))
+
+
+def found_by(mark: str, pattern: str, probe: str = "") -> tuple[Callable[[str], bool], re.Pattern[str]]:
+    """A pattern for texts that have a mark and, if it is given, match a probe."""
+    test = re.compile(probe) if probe else None
+    return lambda text: mark in text and (not test or test.search(text) is not None), re.compile(pattern)
+
+
+def in_brackets(*pairs: tuple[str, str], condition: str = "") -> Kind:
+    """What stands in pairs of brackets; `condition`: of the first one, after it."""
+    return Kind(tuple(found_by(begin, rf"\{begin}{condition}[^\{begin}\{end}]{{0,200}}\{end}") for begin, end in pairs))
+
+
+def is_heading(match: re.Match[str]) -> bool:
+    """Whether a line is a heading: by a prefix, capitals only, or standing alone with no end mark."""
+    line = match[0].strip()
+    if line[:1] in ("#", "="):
+        return True
+    words = line.split()
+    if not words or len(words) > MOST_HEADING_WORDS:
+        return False
+    if sum(map(str.isupper, line)) == sum(map(str.isalpha, line)) > 2:
+        return line[-1] not in END_MARKS or len(words) > 1
+    return match.lastgroup == "alone" and line[-1] not in END_MARKS and line[0].isupper()
+
+
+# In the order in which they are taken out: a decoded entity can be a tag, and a time in brackets stands before a name.
+KINDS: dict[str, Kind] = {
+    ENTITIES: Kind((found_by("&", r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});"),), str),
+    "tags": Kind((found_by("<", r"</?[A-Za-z!][^<>\n]{0,200}>"),)),
+    "urls": Kind((found_by("://", rf"\b[A-Za-z]{{2,6}}://{ADDRESS}"), found_by("www.", rf"www\.{ADDRESS}")),
+                 lambda text: re.split(r"(?<=[^/:])/", text)[0]),
+    "square-brackets": in_brackets(("[", "]"), ("［", "］"), ("【", "】")),
+    "curly-brackets": in_brackets(("{", "}")),
+    "round-brackets": in_brackets(("(", ")"), ("（", "）"), condition=r"(?<!\w\()"),  # not `member(s)`
+    "stars": Kind((found_by("*", r"\*(?<![\w*]\*)(?![*\s])[^*\n]{1,80}(?<!\s)\*(?![\w*])"),)),
+    "timestamps": Kind((
+        found_by(":", rf"(?:(?<=\n)\d{{1,6}}[ \t]*\n)?(?<![^\s(\[]){STAMP}(?:\s*(?:-->|[-–])\s*{STAMP})?"
+                      r"(?![^\s)\].,;:!?-])", probe=r":\d\d[:.]\d"),
+        found_by(":", r"\n[ \t]*\d{2,3}:\d{2}(?=\s|$)"))),
+    "speaker-labels": Kind((found_by(
+        ":", rf"\n[ \t]*(?:>>[ \t]*)?[*_]{{0,2}}{UPPER}(?:[ \t]+(?:{UPPER}|\d+)){{0,3}}[ \t]*"
+             r"(?::[*_]{0,2}|[*_]{1,2}:)(?=\s|$)"),), lambda text: text.strip(" \t\n>*_")),
+    "headings": Kind((found_by(
+        "\n", r"\n(?:[ \t]*[#=][^\n]*(?=\n|$)|(?P<alone>(?<=\n\n)[^\n]{1,80}(?=\n\n))|[^\na-z]{4,80}(?=\n|$))"),),
+        sure=is_heading),
+}
+
+
+class NotSpeech:
+    """Counts what is not said, and takes out the kinds `clean`; `words` counts the words of a text."""
+
+    def __init__(self, clean: tuple[str, ...], words: Callable[[str], int]):
+        self._clean, self._words = frozenset(clean), words
+
+    def read(self, text: str, counts: Counter[str], line_start: bool = True) -> str:
+        """The text without what is taken out; line ends stay. `line_start`: whether it begins where a line does."""
+        text = "\n" + text if line_start else text
+        for name, kind in KINDS.items():
+            replace = partial(self._decode if name == ENTITIES else self._leave_out, name=name, counts=counts)
+            for there, pattern in kind.patterns:
+                if not there(text):
+                    continue
+                if name not in self._clean:
+                    for match in filter(kind.sure, pattern.finditer(text)):
+                        note(counts, KEPT + name, kind.form(match[0]))
+                    continue
+                before = ""
+                while text != before:  # again for brackets in brackets
+                    before, text = text, pattern.sub(replace, text)
+        return text[1:] if line_start else text
+
+    def _leave_out(self, match: re.Match[str], name: str, counts: Counter[str]) -> str:
+        kind, text = KINDS[name], match[0]
+        if not kind.sure(match):
+            return text
+        note(counts, LEFT_OUT + name, kind.form(text))
+        counts[WORDS + name] += self._words(text)
+        return "\n" * text.count("\n") or " "
+
+    @staticmethod
+    def _decode(match: re.Match[str], name: str, counts: Counter[str]) -> str:
+        text = " ".join(html.unescape(match[0]).split("\n")) or " "
+        note(counts, (KEPT if text == match[0] else DECODED) + name, match[0])
+        return text
+
+
+def parse_kinds(names: str) -> tuple[str, ...]:
+    """Names of kinds with commas between. Raises InputError for a name that is none."""
+    kinds = tuple(filter(None, names.split(",")))
+    for kind in kinds:
+        if kind not in KINDS:
+            raise InputError(f"--clean {kind}", f"name some of {', '.join(KINDS)}, with commas between")
+    return kinds

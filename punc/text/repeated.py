@@ -1,0 +1,138 @@
+"""Sentences that stand in two sets of texts: how many, and which are the most frequent.
+
+A sentence ends at a mark in END before a blank (a full-width mark needs none), at an empty line, and at a line that
+begins with `#`, which is no sentence itself. Two sentences are the same if their letters and digits are, whatever
+their case and marks. Of the sentences of one set, 16 bytes each are kept, and of the other ones nothing: memory is
+that of the smaller set. A sentence across two parts of a large file (`file_parts`, megabytes) counts as two, and so
+does one with a dot inside, as of `Mr.`: its parts are compared.
+"""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import partial
+from hashlib import blake2b
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from punc.base.files import atomic_file
+from punc.base.parallel import map_ordered
+from punc.text.file_parts import FilePart, decode, file_parts
+
+# Marks that end a sentence, with quotes and brackets after them.
+END = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s)|[。！？]+[」』）”]*|\n[ \t]*\n|^#.*$", re.M)
+WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+SHOWN = 10
+
+
+class Sentence(NamedTuple):
+    """A sentence: where it begins and ends in the text, and its words, in lower case."""
+
+    begin: int
+    end: int
+    words: list[str]
+
+
+class Overlap(NamedTuple):
+    """What a set shares with training.
+
+    sentences, words     of the set
+    repeated             (sentences, words) of those that stand in training, too
+    long                 the same of sentences of at least the words asked for
+    frequent             the sentences most frequent in training, with their number there
+    """
+
+    sentences: int
+    words: int
+    repeated: tuple[int, int]
+    long: tuple[int, int]
+    frequent: list[tuple[str, int]]
+
+
+def sentences(text: str) -> Iterator[Sentence]:
+    """The sentences of a text that have a word."""
+    begin = 0
+    for mark in [*END.finditer(text), None]:
+        end = len(text) if mark is None else mark.start() if mark[0][0] == "#" else mark.end()
+        if words := WORD.findall(text[begin:end].casefold()):
+            yield Sentence(begin, end, words)
+        begin = end if mark is None else mark.end()
+
+
+def digest(words: Iterable[str]) -> int:
+    """A number of 64 bits for the words of a sentence."""
+    return int.from_bytes(blake2b(" ".join(words).encode(), digest_size=8).digest(), "little")
+
+
+def overlap(held_out: Iterable[str | os.PathLike[str]], training: Iterable[str | os.PathLike[str]], least: int,
+            nj: int) -> Overlap:
+    """What texts share with those of training, in `nj` processes. `least`: words of a sentence that counts as long."""
+    held_out = list(held_out)
+    found = np.concatenate([np.zeros((0, 2), np.uint64), *map_ordered(_digests, file_parts(held_out, b"\n"), nj)])
+    known, first, number = np.unique(found[:, 0], return_index=True, return_counts=True)
+    lengths = found[first, 1].astype(np.int64)
+    counts = np.zeros(len(known), np.int64)
+    for at, times in map_ordered(partial(_known, known=known), file_parts(training, b"\n"), nj):
+        counts[at] += times
+    both, long = counts > 0, (counts > 0) & (lengths >= least)
+    most = [at for at in np.argsort(-counts, kind="stable")[:SHOWN].tolist() if counts[at]]
+    return Overlap(len(found), int(found[:, 1].sum()), _total(number, lengths, both), _total(number, lengths, long),
+                   _texts(held_out, {int(known[at]): int(counts[at]) for at in most}))
+
+
+def remove_sentences(source: Path, target: Path, known: np.ndarray, least: int) -> Counter[str]:
+    """Copy a text without the sentences of at least `least` words whose digest is in `known`, sorted; counts them."""
+    removed = Counter[str]()
+    with atomic_file(target) as file:
+        for part in file_parts([source], b"\n"):
+            text, at = decode(part.data, Counter()), 0
+            for sentence in sentences(text):
+                if len(sentence.words) >= least and _has(known, digest(sentence.words)):
+                    file.write(text[at:sentence.begin] + "\n" * text.count("\n", sentence.begin, sentence.end))
+                    at = sentence.end
+                    removed.update(sentences=1, words=len(sentence.words))
+            file.write(text[at:])
+    return removed
+
+
+def digests(paths: Iterable[str | os.PathLike[str]], nj: int) -> np.ndarray:
+    """The digests of the sentences of texts, each once, sorted."""
+    parts = map_ordered(_digests, file_parts(paths, b"\n"), nj)
+    return np.unique(np.concatenate([np.zeros(0, np.uint64), *(part[:, 0] for part in parts)]))
+
+
+def _digests(part: FilePart) -> np.ndarray:
+    """The digest and the number of words of each sentence, uint64 (sentences, 2)."""
+    found = [(digest(one.words), len(one.words)) for one in sentences(decode(part.data, Counter()))]
+    return np.array(found, np.uint64).reshape(-1, 2)
+
+
+def _known(part: FilePart, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which of the known digests there are, as indices, and how often."""
+    found = _digests(part)[:, 0]
+    at = np.minimum(np.searchsorted(known, found), max(len(known) - 1, 0))
+    return np.unique(at[known[at] == found] if len(known) else at[:0], return_counts=True)
+
+
+def _has(known: np.ndarray, key: int) -> bool:
+    at = int(np.searchsorted(known, np.uint64(key)))
+    return at < len(known) and int(known[at]) == key
+
+
+def _total(number: np.ndarray, lengths: np.ndarray, chosen: np.ndarray) -> tuple[int, int]:
+    """How many sentences are chosen, and their words, given how often each one occurs."""
+    return int(number[chosen].sum()), int((number * lengths)[chosen].sum())
+
+
+def _texts(paths: Iterable[str | os.PathLike[str]], counts: dict[int, int]) -> list[tuple[str, int]]:
+    """The words of the sentences with these digests, and their counts, the most frequent first."""
+    texts: dict[int, str] = {}
+    for part in file_parts(paths, b"\n"):
+        if len(texts) == len(counts):
+            break
+        texts |= {key: " ".join(one.words) for one in sentences(decode(part.data, Counter()))
+                  if (key := digest(one.words)) in counts}
+    return [(texts[key], number) for key, number in counts.items()]

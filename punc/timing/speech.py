@@ -1,0 +1,124 @@
+"""Alignment and recognition of speech with pocketsphinx, and phones of words by flite.
+
+pocketsphinx is an extra (`speech`). Its own models are of English; `hmm` and `dictionary` name others.
+"""
+
+import re
+import subprocess
+import wave
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from punc.base.errors import InputError
+from punc.base.files import open_input
+from punc.timing.ctm import TimedWord
+
+RATE = 16000  # samples/s
+FRAMES = 100  # frames/s
+# For alignment, narrowest first. Recognition uses the default beams: with these it takes three times as long and finds
+# the same words.
+BEAMS = ({"beam": 1e-80, "wbeam": 1e-60, "pbeam": 1e-80}, {"beam": 1e-160, "wbeam": 1e-120, "pbeam": 1e-160})
+FAINT = 2  # of 32768: noise added to what could not be aligned; in digital silence the last word may not end
+MAX_STATES = 5000  # active at once; more take longer and find the same words
+VOICE = "kal16"  # of flite
+
+
+class Heard(NamedTuple):
+    """A word, its first frame, the frame after its last one, and its confidence."""
+
+    word: str
+    begin: int
+    end: int
+    confidence: float
+
+
+def timed(name: str, start: float, heard: Iterable[Heard], confidence: bool) -> Iterator[TimedWord]:
+    """The words of a chunk that begins at `start` seconds, with their times in the recording."""
+    for word, begin, end, sure in heard:
+        yield TimedWord(name, "1", round(start + begin / FRAMES, 2), round((end - begin) / FRAMES, 2), word,
+                        round(sure, 3) if confidence else None)
+
+
+class Sphinx:
+    """The decoders, each made at its first use.
+
+    phones   returns the phones of a word that is not in the dictionary
+    models   options of pocketsphinx: hmm, dict, lm; empty: its own models
+    """
+
+    def __init__(self, phones: Callable[[str], str], **models: str):
+        self._phones, self._models = phones, models
+        self._decoders: dict[tuple, Any] = {}
+
+    def align(self, samples: np.ndarray, words: Sequence[str], spoken: Sequence[str]) -> list[Heard] | None:
+        """The times of the words in int16 samples, one for each; None if they could not be aligned.
+
+        spoken  the words as they are spoken, for their phones
+        """
+        noise = np.random.default_rng(0).integers(-FAINT, FAINT + 1, len(samples)).astype(np.int16)
+        for beams, audio in ((BEAMS[0], samples), (BEAMS[0], samples + noise), (BEAMS[1], samples + noise)):
+            decoder = self._decoder(**{"lm": None, **beams})
+            for word, said in zip(words, spoken):
+                if decoder.lookup_word(word) is None:
+                    decoder.add_word(word, self._phones(said))
+            decoder.set_align_text(" ".join(words))
+            heard = _decode(decoder, audio)
+            if [item.word for item in heard] == list(words):
+                return heard
+        return None
+
+    def knows(self, word: str) -> bool:
+        """Whether the dictionary has a word."""
+        return self._decoder(**{"lm": None, **BEAMS[0]}).lookup_word(word) is not None
+
+    def recognise(self, samples: np.ndarray) -> list[Heard]:
+        """The words recognised in int16 samples."""
+        for beams in ({}, *BEAMS):
+            if heard := _decode(self._decoder(**beams), samples):
+                return heard
+        return []
+
+    def _decoder(self, **options: Any) -> Any:
+        from pocketsphinx import Config, Decoder  # imported here so that the rest can be used without it
+
+        key = tuple(options.items())
+        if key not in self._decoders:
+            self._decoders[key] = Decoder(Config(cmn="batch", loglevel="FATAL", maxhmmpf=MAX_STATES,
+                                                 **{**self._models, **options}))
+        return self._decoders[key]
+
+
+def _decode(decoder: Any, samples: np.ndarray) -> list[Heard]:
+    """The words that a decoder finds, without silences, noises and the numbers of pronunciations."""
+    decoder.start_utt()
+    decoder.process_raw(samples.astype("<i2").tobytes(), full_utt=True)
+    decoder.end_utt()
+    if decoder.hyp() is None:
+        return []
+    return [Heard(re.sub(r"\(\d+\)$", "", item.word), item.start_frame, item.end_frame + 1, min(item.prob, 1.0))
+            for item in decoder.seg() if item.word[0] not in "<["]
+
+
+def flite_phones(word: str) -> str:
+    """The phones with which flite speaks an English word, by their names in the dictionary of pocketsphinx."""
+    run = ["flite", "-voice", VOICE, "-ps", "-t", word, "none"]
+    phones = subprocess.run(run, check=True, capture_output=True, text=True).stdout.split()
+    return " ".join({"ax": "AH"}.get(phone, phone.upper()) for phone in phones if phone != "pau")
+
+
+def read_wav(path: Path) -> np.ndarray:
+    """The int16 samples of a WAV file of 16 kHz, 16 bit and one channel. Raises InputError for another one."""
+    remedy = f"convert it: sox {path.name} -r 16000 -b 16 -c 1 new/{path.stem}.wav"
+    with open_input(path) as opened:
+        try:
+            with wave.open(opened) as file:
+                kind = file.getframerate(), 8 * file.getsampwidth(), file.getnchannels()
+                samples = file.readframes(file.getnframes())
+        except (wave.Error, EOFError) as error:
+            raise InputError(f"not a WAV file: {str(error) or 'cut short'}", remedy, path) from None
+    if kind != (RATE, 16, 1):
+        raise InputError("{} Hz, {} bit and {} channels, not 16000 Hz, 16 bit and one".format(*kind), remedy, path)
+    return np.frombuffer(samples, "<i2")

@@ -1,0 +1,206 @@
+"""Dots that are no mark: kinds of words, what follows them, and `punc prepare --abbreviations`."""
+
+import re
+from collections import Counter
+from functools import partial
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punc.base.errors import InputError
+from punc.bin.main import main
+from punc.data.datadir import DataDir
+from punc.data.labels import Label, LabelSet
+from punc.text.abbreviations import KINDS, NO_MARK, REACH, Abbreviations, join_ellipses, shipped, write_abbreviations
+from punc.text.cutter import Cutter
+from punc.text.file_parts import file_parts
+from punc.text.format import PrepareOptions, load_format
+from punc.text.passages import Passage
+
+LABELS = "O w\nCOMMA w, ,\nPERIOD w. . ; !\nQUESTION w? ?\n"
+
+
+@pytest.fixture
+def labels(tmp_path):
+    (tmp_path / "labels.txt").write_text(LABELS)
+    return tmp_path / "labels.txt"
+
+
+def passage(labels, text, **options):
+    """The words of a text with their marks, and the counts."""
+    counts = Counter()
+    reader = load_format("prose")(PrepareOptions(LabelSet.read(labels), abbreviations=shipped(), **options))
+    found = reader.passage(reader.said(text, counts), counts)
+    marks = {"O": "", "COMMA": ",", "PERIOD": ".", "QUESTION": "?"}
+    return " ".join(w + marks[label] for w, label in zip(found.words.split(), found.labels.split())), counts
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("Mr. Brown and Dr. Green came. So did I. He left.", "mr brown and dr green came. so did i. he left."),
+    ("J. R. R. Tolkien wrote. George E. Wakefield.", "j r r tolkien wrote. george e wakefield."),
+    ("the U.S. Army and the U.S. It rained.", "the u.s army and the u.s. it rained."),
+    ("apples, pears, etc. We ate.", "apples, pears, etc. we ate."),
+    ("apples, pears, etc. were eaten.", "apples, pears, etc were eaten."),
+    ("e.g. Rome, i.e. a city.", "e.g rome, i.e a city."),
+    ("at 3.30 p.m. on Monday", "at 3.30 p.m on monday"),
+    ("at 3.30 p.m. We left.", "at 3.30 p.m. we left."),
+    ("it costs 3.5. We pay.", "it costs 3.5. we pay."),
+    ("No. 5 is alive. No. He said no. It is.", "no 5 is alive. no. he said no. it is."),
+    ("am 3. Mai, am 24. veebruar, im Jahr 1999. Er", "am 3. mai, am 24 veebruar, im jahr 1999. er"),
+    ("Well... so be it... Then go.", "well so be it. then go."),
+    ("well...so it was. . . . but", "well so it was but"),
+    ("he said ... nothing", "he said nothing"),
+    ("Acme Inc., Ltd.; Co.: and Smith Jr.?", "acme inc, ltd. co and smith jr?"),
+    ("“the U.S.” He said (Mr. Brown) “etc.”", "the u.s. he said mr brown etc."),
+    ("see example.com. Then 10.000. and", "see example.com. then 10.000. and"),
+    ("a Ph.D. student with a Ph.D. He works", "a ph.d student with a ph.d. he works"),
+    ("a family of 5. Then we", "a family of 5. then we"),
+    ("Mr.", "mr"),
+    ("in the U.S.", "in the u.s."),
+    ("the U.S. - and", "the u.s and"),
+    ("St. Petersburg, Main St. The end!", "st petersburg, main st. the end."),
+])
+def test_abbreviations_in_prose(labels, text, expected):
+    words, counts = passage(labels, text)
+    assert words == expected
+    assert all(times > 0 for times in counts.values())
+
+
+def test_abbreviations_count_what_is_kept_and_dropped(labels):
+    _, counts = passage(labels, "Mr. A. Brown met Mr. Green etc. We saw it ... in 1999. He left.")
+    assert counts == {"dots that are no mark\tmr.": 2, "dots that are no mark\ta.": 1, "dots that are no mark\t...": 1,
+                      "dots of abbreviations, numbers and ellipses that are a mark\tetc.": 1,
+                      "dots of abbreviations, numbers and ellipses that are a mark\tnumbers": 1}
+
+
+def test_abbreviations_do_not_count_a_dot_that_no_label_reads(tmp_path):
+    (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\n")
+    words, counts = passage(tmp_path / "labels.txt", "Mr. Brown, etc. we")
+    assert (words, counts) == ("mr brown, etc we", {})
+
+
+LINES = ["Mr.", "Brown lives in the U.S.", "Army", "He lives in the U.S.", "He", "", "We saw E.", "G. Wakefield ...",
+         "so.", "etc.", "”", "we wait...", "” Then", "#doc x", "in 1999.", "and etc."]
+
+
+@pytest.mark.parametrize("options", [{}, {"utt_words": 0}, {"utt_words": 3}, {"document_prefix": "#doc"}])
+def test_abbreviations_do_not_depend_on_parts(labels, tmp_path, monkeypatch, options):
+    (tmp_path / "in").write_text("\n".join(LINES * 7) + "\n")
+    reader = load_format("prose")(PrepareOptions(LabelSet.read(labels), abbreviations=shipped(), **options))
+    expected = reader.prepare([tmp_path / "in"], tmp_path / "whole")
+    for size in (30, 41, 300):
+        monkeypatch.setattr("punc.text.text_format.file_parts", partial(file_parts, size=size))
+        assert reader.prepare([tmp_path / "in"], tmp_path / "cut") == expected
+        for file in ("text", "punct"):
+            assert (tmp_path / "cut" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
+
+
+def prepared(labels, tmp_path, text, *options):
+    """The label of each word, by utterance."""
+    (tmp_path / "in").write_text(text)
+    write_abbreviations(tmp_path / "abbreviations", {"never": ["mr."], "capital": ["etc."], "begins": ["he"]}, "ours")
+    assert main(["prepare", "--format=prose", f"--labels={labels}", f"--abbreviations={tmp_path / 'abbreviations'}",
+                 *options, str(tmp_path / "in"), str(tmp_path / "out")]) == 0
+    return [" ".join(utterance.labels) for utterance in DataDir(tmp_path / "out").utterances()]
+
+
+def test_abbreviations_at_line_ends(labels, tmp_path, capsys):
+    text = "Mr.\nX is in the U.S.\nArmy\nthe U.S.\narmy\n"
+    assert prepared(labels, tmp_path, text) == ["O O O O O O O O O O"]
+    assert "; --" not in capsys.readouterr().err
+    lines = prepared(labels, tmp_path, text, "--utt-words=0")
+    assert lines == ["O", "O O O O PERIOD", "O", "O O", "O"]
+    assert prepared(labels, tmp_path, text, "--independent=true") == ["O", "O O O O PERIOD", "O", "O PERIOD", "O"]
+    assert "punc prepare: 2 dots that are no mark: mr. 1, u.s. 1\n" in capsys.readouterr().err
+
+
+def test_abbreviations_of_jobs_add_up(labels, tmp_path, capsys):
+    text = "#doc a\nMr. X etc. He\n#doc b\nMr. Y in the U.S.\n" * 20
+    prepared(labels, tmp_path, text, "--document-prefix=#doc")
+    whole, lines = (tmp_path / "out/punct").read_bytes(), capsys.readouterr().err.splitlines()
+    parts = [str(tmp_path / f"part{job}") for job in (1, 2)]
+    for job, part in enumerate(parts, 1):
+        assert main(["prepare", "--format=prose", f"--labels={labels}", "--document-prefix=#doc", "--nj=1", "--jobs=2",
+                     f"--job={job}", f"--abbreviations={tmp_path / 'abbreviations'}", str(tmp_path / "in"), part]) == 0
+    capsys.readouterr()
+    assert main(["join", str(tmp_path / "both"), *parts]) == 0
+    assert (tmp_path / "both/punct").read_bytes() == whole
+    joined = [line for line in capsys.readouterr().err.splitlines() if "dots" in line]
+    assert joined == [line for line in lines if "dots" in line]
+    assert joined[0].endswith("40 dots of abbreviations, numbers and ellipses that are a mark: etc. 20, u.s. 20")
+
+
+TOKENS = ["Mr.", "U.S.", "etc.", "J.", "No.", "5.", "...", "He", "he", "Brown", "(", "”", "—", "x,", "end.",
+          "so...that", "I.", "?", "5"]
+SET = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",",)), Label("PERIOD", "w.", (".",)),
+                Label("QUESTION", "w?", ("?",))))
+
+
+@given(st.lists(st.lists(st.sampled_from(TOKENS), max_size=6), max_size=4))
+def test_abbreviations_change_no_word_and_count_each_dot(lines):
+    """Without the option, each dropped dot is a mark, unless another mark stands in its slot."""
+    plain, ours = (list(cut(lines, abbreviations)) for abbreviations in (None, shipped()))
+    (words, labels, _), (same, changed, counts) = plain[0], ours[0]
+    assert words == same
+    other = [(one, two) for one, two in zip(labels, changed) if one != two]
+    assert {one for one, _ in other} <= {"PERIOD"}
+    assert {two for _, two in other} <= {"O", "COMMA"}
+    assert len(other) <= sum(count for what, count in counts.items() if what.startswith(NO_MARK))
+    dotted = ("Mr.", "U.S.", "etc.", "J.", "No.", "5.", "...", "so...that")
+    seen = sum(token in dotted for line in lines for token in line)
+    assert seen == sum(counts.values())
+
+
+def cut(lines, abbreviations):
+    """All words, their labels and the counts of a text whose lines are passages."""
+    counts = Counter()
+    reader = load_format("prose")(PrepareOptions(SET, abbreviations=abbreviations))
+    passages = [reader.passage(" ".join(line), counts) for line in lines]
+    cutter = Cutter(5, reader.reader.attach, abbreviations=abbreviations)
+    found = list(cutter.cut([Passage("", "", stream="s"), *passages]))
+    yield ([word for u in found for word in u.words], [label for u in found for label in u.labels],
+           counts + cutter.dots)
+
+
+@pytest.mark.parametrize(("content", "message"), [
+    ("never mr.\noften dr.\n", ":2: no line of abbreviations: 'often dr.'; write one of never, "),
+    ("never\n", ":1: no line of abbreviations"),
+    ("never mr\n", ":1: 'mr' of the kind never; write it in lower case, with its dot"),
+    ("never Mr.\n", ":1: 'Mr.' of the kind never; "),
+    ("begins he.\n", ":1: 'he.' of the kind begins; write it in lower case, without its dot"),
+    ("never mr.\ncapital mr.\n", ": 'mr.' is of two kinds, never and capital; remove one"),
+])
+def test_abbreviations_file_with_errors(tmp_path, content, message):
+    (tmp_path / "a.txt").write_text(content)
+    with pytest.raises(InputError) as error:
+        Abbreviations.read(tmp_path / "a.txt")
+    assert message in str(error.value)
+
+
+def test_abbreviations_write_and_read(tmp_path):
+    words = {"never": ["mr."], "starter": ["u.s.", "co."], "begins": ["he", "it"], "ordinal": ["mai"], "word": ["i."]}
+    write_abbreviations(tmp_path / "a.txt", words, "learned")
+    read = Abbreviations.read(tmp_path / "a.txt")
+    assert read.kinds == {"mr.": "never", "u.s.": "starter", "co.": "starter", "i.": "word"}
+    assert (read.begins, read.ordinals) == ({"he", "it"}, {"mai"})
+    assert read.keep_dot == {"mr.", "u.s.", "co."}
+
+
+def test_shipped_abbreviations():
+    assert {"mr.", "etc.", "jne."} <= shipped().keep_dot
+    assert not {"no.", "i."} & shipped().keep_dot  # words, which a recogniser writes too
+    assert {*shipped().kinds.values()} <= {*KINDS}
+
+
+def test_ends_says_nothing_without_a_word():
+    dot = shipped().dot("U.S.")
+    assert shipped().ends(dot, ["”", ")"]) is None
+    assert shipped().ends(dot, ["”", "He"]) is True
+    assert shipped().ends(dot, ["”", ",", "He"][:REACH]) is False
+
+
+@given(st.text(st.sampled_from(". a"), max_size=12))
+def test_join_ellipses_keeps_letters(text):
+    assert re.sub(r"[. ]", "", join_ellipses(text)) == re.sub(r"[. ]", "", text)
+    assert ". . ." not in join_ellipses(text)

@@ -1,0 +1,178 @@
+"""Recipes of the four kinds of corpora, from small texts with traps: words and labels are right, and traps are counted.
+
+Read speech with times, conversations with speakers, text alone, and ASR pairs. The traps are abbreviations, notes and
+times in brackets, markup, entities, names of speakers, and numbers with dots.
+"""
+
+import os
+import random
+import re
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from punc.data.datadir import DataDir
+
+ROOT = Path(__file__).parents[1]
+# A sentence, its words with their labels, and the traps in it as punc prepare counts them.
+SENTENCES = [
+    ("Dr. Olsen came by train, as always.", "dr olsen came by train/C as always/P", ["dots that are no mark"]),
+    ("The boat leaves at 3.30 p.m. from pier 2.", "the boat leaves at 3.30 p.m from pier 2/P",
+     ["dots that are no mark", "dots of abbreviations"]),
+    ("Nobody [inaudible 00:00:43] knew the way.", "nobody knew the way/P", ["left out: square-brackets"]),
+    ("Was the fish &amp; the bread sold out?", "was the fish & the bread sold out/Q", ["decoded: entities"]),
+    ("It was <i>very</i> late; we went home.", "it was very late/P we went home/P", 2 * ["left out: tags"]),
+    ("Then (laughs) he ran.", "then laughs he ran/P", ["perhaps no speech: round-brackets"]),
+    ("Mrs. E. Wakefield paid 2.50 for it!", "mrs e wakefield paid 2.50 for it/P", 2 * ["dots that are no mark"]),
+    ("Well... the river rose, and the bridge was closed.", "well the river rose/C and the bridge was closed/P",
+     ["dots that are no mark"]),
+    ("We saw the old house by the river.", "we saw the old house by the river/P", []),
+    ("Who has the key to the mill?", "who has the key to the mill/Q", [])]
+MARKS = {"C": "COMMA", "P": "PERIOD", "Q": "QUESTION", "": "O"}
+SETS = ("test_ref", "dev", "train")
+PREPARED = re.compile(r"punc prepare: data/(\w+): (\d+) streams, .* ([\d,]+) words")
+COUNTED = re.compile(r"punc prepare: (left out: |decoded: |perhaps no speech: |)([\d,]+) ([a-z][a-z -]*)[,:]")
+
+
+class Corpus:
+    """texts/NAME.txt, and what a data directory must have of each: words and labels; `traps` counts all traps.
+
+    speakers   texts are turns, each of which begins with the name of one of two speakers
+    """
+
+    def __init__(self, folder, texts=12, sentences=24, speakers=False):
+        self.folder, self.words, self.labels, self.traps = folder, {}, {}, {}
+        rng = random.Random(1)
+        (folder / "texts").mkdir()
+        for name in (f"t{number:02d}" for number in range(texts)):
+            lines, tokens, self.traps[name] = [], [], Counter()
+            for number in range(sentences):
+                raw, wanted, traps = rng.choice(SENTENCES)
+                tokens += [token.partition("/") for token in wanted.split()]
+                self.traps[name].update(traps)
+                if speakers:
+                    raw = ("Anna", "MR. BEAN")[number % 2] + ": " + raw
+                    self.traps[name]["left out: speaker-labels"] += 1
+                lines.append(raw)
+            (folder / f"texts/{name}.txt").write_text("\n".join(lines) + "\n")
+            self.words[name] = [word for word, _, _ in tokens]
+            self.labels[name] = [MARKS[label] for _, _, label in tokens]
+
+    def write_ctm(self, file, wrong=0, upper=False):
+        """Write the times of all words, with half a second after a mark; every `wrong`-th word is another one."""
+        with open(self.folder / file, "w") as ctm:
+            for name, words in self.words.items():
+                begin = 0.0
+                for number, (word, label) in enumerate(zip(words, self.labels[name]), 1):
+                    said = "uh" if wrong and number % wrong == 0 else word
+                    print(f"{name} 1 {begin:.2f} 0.20", said.upper() if upper else said, file=ctm)
+                    begin += 0.7 if label != "O" else 0.2
+
+    def recipe(self, *options, stop_stage, run=()):
+        """Make a recipe and run it. Returns its directory, and what it prints on standard error."""
+        for command in ([ROOT / "utils/new_recipe.sh", "recipe", "--text", "texts", *options],
+                        ["recipe/run.sh", "--nj", "1", "--stop-stage", stop_stage, *run]):
+            done = subprocess.run([str(part) for part in command], cwd=self.folder, capture_output=True, text=True,
+                                  env=os.environ, timeout=400)
+            assert done.returncode == 0, done.stderr
+        return self.folder / "recipe", done.stderr
+
+
+def streams(recipe, name):
+    return {stream: ([word for one in utterances for word in one.words], [x for one in utterances for x in one.labels])
+            for stream, utterances in DataDir(recipe / "data" / name).streams()}
+
+
+def counted(stderr):
+    """What punc prepare says that it found, for each set."""
+    found, current = {}, None
+    for line in stderr.splitlines():
+        if match := PREPARED.match(line):
+            current = found.setdefault(match[1], Counter())
+        elif match := COUNTED.match(line):
+            current[match[1] + match[3]] += int(match[2].replace(",", ""))
+    return found
+
+
+def check(corpus, recipe, stderr):
+    """Each text is in one set with the expected words and labels, and the traps of a set are those that are printed."""
+    found = {name: streams(recipe, name) for name in SETS}
+    assert sorted(text for texts in found.values() for text in texts) == sorted(corpus.words)
+    printed = counted(stderr)
+    for name, texts in found.items():
+        for text, (words, labels) in texts.items():
+            assert words == corpus.words[text]
+            assert labels == corpus.labels[text]
+        assert printed[name] == sum((corpus.traps[text] for text in texts), Counter())
+        share = sum(len(words) for words, _ in texts.values()) / sum(map(len, corpus.words.values()))
+        assert 0.05 < share < 0.2 or name == "train"
+    return found
+
+
+@pytest.fixture
+def make(tmp_path):
+    return lambda **options: Corpus(tmp_path, **options)
+
+
+def test_read_speech_with_times(make):
+    corpus = make()
+    corpus.write_ctm("times.ctm")
+    recipe, stderr = corpus.recipe("--times", "times.ctm", stop_stage=2)
+    check(corpus, recipe, stderr)
+    for utterance in DataDir(recipe / "data/train").utterances():
+        assert [pause > 0.3 for pause in utterance.pauses[:-1]] == [label != "O" for label in utterance.labels[:-1]]
+    assert stderr.count("; WER of the timed words 0.0%; ") == 5
+    assert (recipe / "exp/results/pauses.png").exists()
+
+
+def test_conversations_with_speakers(make):
+    """Texts 0 and 6, 1 and 7, … are of the same speakers; a host is in all of them."""
+    corpus = make(speakers=True)
+    speakers = {name: {"host", f"guest{number % 6}"} for number, name in enumerate(corpus.words)}
+    (corpus.folder / "speakers").write_text("".join(f"{name} {' '.join(who)}\n" for name, who in speakers.items()))
+    recipe, stderr = corpus.recipe("--speakers", "speakers", stop_stage=1)
+    found = check(corpus, recipe, stderr)
+    of_set = [set().union(*(speakers[text] for text in texts)) - {"host"} for texts in found.values()]
+    assert sum(map(len, of_set)) == 6
+    assert "1 speakers link too many texts, and may be in several sets: 'host'\n" in stderr
+    assert "\n1 speakers of test_ref speak in train, too: 'host'\n" in stderr
+
+
+def test_text_alone(make):
+    """One text, which is cut; paired tests of the systems without pauses, and a picture of the labels."""
+    corpus = make(texts=1, sentences=300)
+    recipe, stderr = corpus.recipe(stop_stage=3)
+    assert "1 texts: too few, so they are cut into " in stderr
+    printed, found = counted(stderr), [streams(recipe, name) for name in SETS]
+    whole = {text: part for texts in found for text, part in texts.items()}
+    assert [word for text in sorted(whole) for word in whole[text][0]] == corpus.words["t00"]
+    assert [label for text in sorted(whole) for label in whole[text][1]] == corpus.labels["t00"]
+    assert sum((printed[name] for name in SETS), Counter()) == corpus.traps["t00"]
+    assert "sentences of test_ref stand in train, too" in stderr  # there are only ten
+    for conf in ("T-LSTM", "TA-LSTM"):
+        with open(recipe / f"conf/{conf}.conf", "a") as file:
+            file.write("--epochs=1\n" + ("--embedding-dim=8\n--hidden-dim=8\n" if conf == "T-LSTM" else ""))
+    command = ("recipe/run.sh --nj 1 --stage 4 --stop-stage 6 --systems 'T-LSTM TA-LSTM' && "
+               "cd recipe && . ./path.sh && punc results --config conf/results.conf exp")
+    done = subprocess.run(["bash", "-c", command], cwd=corpus.folder, capture_output=True, text=True, timeout=400)
+    assert done.returncode == 0, done.stderr
+    assert "| TA-LSTM | T-LSTM | overall.F1 |" in (recipe / "exp/results/test_ref.md").read_text()
+    assert "[labels.png](results/labels.png)" in (recipe / "exp/RESULTS.md").read_text()
+    assert not (recipe / "exp/results/pauses.png").exists()
+
+
+def test_asr_pairs(make):
+    corpus = make()
+    corpus.write_ctm("asr.ctm", wrong=10, upper=True)
+    recipe, stderr = corpus.recipe("--asr", "asr.ctm", stop_stage=2)
+    found = check(corpus, recipe, stderr)
+    total = sum(len(words) for words, _ in found["test_ref"].values())
+    wrong = sum(len(words) // 10 for words, _ in found["test_ref"].values())
+    marks = sum(label != "O" for _, labels in found["test_ref"].values() for label in labels)
+    assert f"{total} reference words, WER {100 * wrong / total:.2f} %; {marks} marks: 0 moved, 0 merged, 0 lost" in (
+        stderr)
+    for text, (words, labels) in streams(recipe, "test_asr").items():
+        assert labels == corpus.labels[text]
+        assert words == ["uh" if i % 10 == 0 else word for i, word in enumerate(corpus.words[text], 1)]

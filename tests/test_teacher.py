@@ -1,0 +1,294 @@
+"""Distillation: the loss is that of the paper, also of chains; a student learns its teacher; runs can be killed."""
+
+import itertools
+import shutil
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import punc.training.train
+from punc.base.errors import InputError
+from punc.data.datadir import DataDir, write_data_dir
+from punc.decoding.decode import log_posteriors
+from punc.decoding.options import DecodingOptions, OutputOptions
+from punc.decoding.punctuate import punctuate
+from punc.layers.crf import LinearChain
+from punc.models.base import NeuralModel, create, load, read_checkpoint
+from punc.tokens.batches import Batch
+from punc.tokens.chunks import cut
+from punc.tokens.soft_targets import make_targets
+from punc.tokens.store import Store, make_store
+from punc.tokens.store_set import StoreSet
+from punc.training.batching import EveryToken, epoch_batches
+from punc.training.options import TrainingOptions
+from punc.training.ranks import Ranks
+from punc.training.teacher import SlotIndices, Teacher
+from punc.training.train import train, train_epoch
+
+torch.set_num_threads(1)
+SMALL = {"embedding_dim": 6, "hidden_dim": 8, "init_range": 0.1}
+SETTINGS = {"dev_set": "dev_before", "batch_size": 20, "epochs": 4, "threads": 1}
+
+
+def teacher_of(labels, targets, **options):
+    """A teacher of one stream with these labels (N,) and targets (N, L)."""
+    return Teacher(stream_of(np.array(labels, np.int8)), np.array(targets, np.float16),
+                   TrainingOptions(teacher="x", **options))
+
+
+def stream_of(labels):
+    """A set of one stream."""
+    return StoreSet(np.zeros(len(labels), np.int32), labels, None, ["s"], np.array([0, len(labels)]))
+
+
+def batch_of(teacher, rows):
+    """A batch of these tokens of the set, with the teacher's targets; -1 is a step without a token."""
+    rows = np.array(rows)
+    indices = np.where(rows < 0, -1, np.concatenate([teacher.indexed.labels[:], [-1]])[rows])
+    return teacher(Batch(torch.zeros(rows.shape, dtype=torch.int64), None, torch.from_numpy(indices)))
+
+
+LABELS = [0, -1, 2, 1, 0, 1]
+TARGETS = [[.5, .25, .25], [0, 0, 0], [.125, .125, .75], [0, 1, 0], [.25, .5, .25], [1, 0, 0]]
+ROWS = [[0, 1, 2, -1], [3, 4, 5, -1]]
+KNOWN = [(0, 0, 0), (0, 2, 2), (1, 0, 3), (1, 1, 4), (1, 2, 5)]  # row, step, token of each slot
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("temperature", [1.0, 2.0, 0.5])
+def test_loss_by_hand(weight, temperature):
+    teacher = teacher_of(LABELS, TARGETS, teacher_weight=weight, teacher_temperature=temperature)
+    batch = batch_of(teacher, ROWS)
+    logits = torch.randn(2, 4, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    expected = 0.0
+    for row, step, token in KNOWN:
+        z, p = logits[row, step].numpy(), np.array(TARGETS[token])
+        q = np.exp(z / temperature) / np.exp(z / temperature).sum()
+        t = p ** (1 / temperature) / (p ** (1 / temperature)).sum()
+        hard = np.log(np.exp(z).sum()) - z[LABELS[token]]
+        expected += (1 - weight) * hard - weight * temperature**2 * (t * np.log(q)).sum()
+    assert float(teacher.loss(NeuralModel(), logits, batch)) == pytest.approx(expected / len(KNOWN), rel=1e-6)
+
+
+def test_loss_gradient_is_the_difference_of_distributions():
+    """Equation (2) of Hinton et al. with the factor T²: T (q − t) / slots."""
+    teacher = teacher_of(LABELS, TARGETS, teacher_weight=1.0, teacher_temperature=3.0)
+    batch = batch_of(teacher, ROWS)
+    logits = torch.randn(2, 4, 3, requires_grad=True)
+    teacher.loss(NeuralModel(), logits, batch).backward()
+    expected = 3 * ((logits.detach() / 3).softmax(2) - batch.targets) / len(KNOWN) * (batch.labels >= 0).unsqueeze(2)
+    torch.testing.assert_close(logits.grad, expected)
+
+
+def test_loss_of_certain_targets_is_that_of_the_labels():
+    teacher = teacher_of([0, 2, 1, 1], np.eye(3)[[0, 2, 1, 1]])
+    batch, logits = batch_of(teacher, [[0, 1, -1], [2, 3, -1]]), torch.randn(2, 3, 3)
+    torch.testing.assert_close(teacher.loss(NeuralModel(), logits, batch), NeuralModel().loss(logits, batch.labels))
+
+
+def enumerated(crf, scores, targets, lengths, temperature):
+    """−Σ_y Q(y) log P(y) over all labellings of all chains, and the number of slots."""
+    total = 0.0
+    for s, q, n in zip(scores / temperature, targets, lengths):
+        paths = list(itertools.product(range(s.shape[1]), repeat=n))
+        weights = torch.stack([sum((s[t, y[t]] for t in range(n)), torch.zeros(()))
+                               + sum((crf.transitions[a, b] / temperature for a, b in itertools.pairwise(y)),
+                                     torch.zeros(()))
+                               for y in paths])
+        chances = torch.stack([torch.stack([q[t, y[t]] for t in range(n)]).prod() for y in paths])
+        total = total - (chances * weights.log_softmax(0)).sum()
+    return total / sum(lengths)
+
+
+@pytest.mark.parametrize("temperature", [1.0, 2.0])
+def test_loss_of_a_chain_is_that_of_all_labellings(temperature):
+    """Loss and gradients; slots begin after a step of context, and end before one."""
+    torch.manual_seed(2)
+    crf, lengths = LinearChain(3), (3, 2)
+    nn.init.normal_(crf.transitions)
+    scores, targets = torch.randn(2, 5, 3), torch.zeros(2, 5, 3)
+    labels = torch.full((2, 5), -1)
+    slots = [(row, 1 + t) for row, n in enumerate(lengths) for t in range(n)]
+    for at in slots:
+        labels[at], targets[at] = 0, torch.rand(3).softmax(0)
+    results = []
+    for of in (lambda s: crf.soft_loss(s, targets, labels, temperature),
+               lambda s: enumerated(crf, s[:, 1:], targets[:, 1:], lengths, temperature)):
+        given = scores.clone().requires_grad_()
+        crf.zero_grad()
+        of(given).backward()
+        results.append((of(given).detach(), given.grad, crf.transitions.grad.clone()))
+    for one, other in zip(*results):
+        torch.testing.assert_close(one, other)
+
+
+def test_loss_of_a_chain_with_certain_targets_is_that_of_the_labels():
+    torch.manual_seed(3)
+    crf = LinearChain(3)
+    nn.init.normal_(crf.transitions)
+    scores, labels = torch.randn(2, 6, 3), torch.tensor([[-1, 0, 2, 1, -1, -1], [1, 1, 0, 2, 2, -1]])
+    targets = nn.functional.one_hot(labels.clamp_min(0), 3).float() * (labels >= 0).unsqueeze(2)
+    torch.testing.assert_close(crf.soft_loss(scores, targets, labels), crf.loss(scores, labels))
+
+
+def test_tokens_without_a_slot_are_certain():
+    """With --loss-on tokens they count, and their label is the first one."""
+    labels = EveryToken(np.array([-1, 1], np.int8))
+    teacher = Teacher(stream_of(labels), np.array([[0, 0], [.25, .75]], np.float16),
+                      TrainingOptions(teacher="x"))
+    batch = batch_of(teacher, [[0, 1]])
+    assert batch.labels.tolist() == [[0, 1]]
+    assert batch.targets.tolist() == [[[1, 0], [.25, .75]]]
+
+
+def test_slot_indices():
+    found = SlotIndices(np.array([3, -1, 0, 1, -1]))
+    assert len(found) == 5
+    assert found[1:4].tolist() == [-1, 2, 3]
+    assert found[:].tolist() == [0, -1, 2, 3, -1]
+
+
+@pytest.mark.parametrize("model", ["t_lstm", "pause_bi_lstm"])
+def test_batches_have_the_targets_of_their_slots(model, toy_store):
+    """Whether stateful or in chunks, and shared by ranks or not: the labels are as without a teacher."""
+    store = Store(toy_store)
+    data, net = store.set("train_before"), create(model, store.vocabulary, store.labels, {})
+    targets = np.random.default_rng(1).dirichlet(np.ones(3), len(data.ids)).astype(np.float16)
+    options = TrainingOptions(teacher="x", batch_size=7, chunk_size=30, context=5)
+    chunks = None if model == "t_lstm" else cut(data.offsets, None, 30, 5)
+    teacher, count = Teacher(data, targets, options), 0
+    of_token = {}
+    for rank in range(2):
+        plain = epoch_batches(net, data, chunks, options, 0, Ranks(rank, 2))
+        for one, other in zip(plain, epoch_batches(net, teacher.indexed, chunks, options, 0, Ranks(rank, 2), teacher),
+                              strict=True):
+            assert torch.equal(one.tokens, other.tokens)
+            assert torch.equal(one.labels, other.labels)
+            assert torch.equal(one.counts, other.counts)
+            assert (other.targets[other.labels < 0] == 0).all()
+            rows = other.targets[other.labels >= 0]
+            torch.testing.assert_close(rows.sum(1), torch.ones(len(rows)))
+            count += len(rows)
+            of_token |= dict.fromkeys(map(tuple, rows.tolist()))
+    expected = targets.astype(np.float32)
+    assert count == len(expected)
+    found, expected = np.array(sorted(of_token)), expected / expected.sum(1, keepdims=True)
+    np.testing.assert_allclose(found, np.unique(expected, axis=0), rtol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def targets(toy_store, tmp_path_factory):
+    """The soft targets for the words of train_after by a teacher of another task, `before`."""
+    place = tmp_path_factory.mktemp("teacher")
+    train(toy_store, place / "teacher", "t_lstm", SMALL, TrainingOptions(train_set="train_before", bptt=5, **SETTINGS))
+    punctuate(place / "teacher", DataDir(toy_store.parent / "train_after"), place / "decode", DecodingOptions(),
+              OutputOptions(), nj=1)
+    store = Store(toy_store)
+    make_targets(place / "targets", store, "train_after", store.labels, [place / "decode"])
+    return place
+
+
+def agreement(one, other, data):
+    return float((log_posteriors(load(one), data).argmax(1) == log_posteriors(load(other), data).argmax(1)).mean())
+
+
+STUDENTS = {
+    "t_lstm": (SMALL, {}),
+    "pause_bi_lstm": ({"embedding_dim": 8, "hidden_dim": 8, "layers": 1}, {
+        "optimizer": "adam", "learning_rate": 0.03, "chunk_size": 25, "context": 5, "batch_size": 4}),
+    "blstm_crf": ({"embedding_dim": 8, "hidden_dim": 8, "layers": 1, "character_dim": 2, "character_hidden_dim": 2,
+                   "dropout": 0.0}, {
+        "optimizer": "adam", "learning_rate": 0.03, "chunk_size": 25, "context": 5, "batch_size": 4}),
+}
+
+
+@pytest.mark.parametrize("model", STUDENTS)
+def test_student_learns_the_teacher_and_not_the_labels(model, toy_store, targets, tmp_path):
+    options, changes = STUDENTS[model]
+    train(toy_store, tmp_path, model, options, TrainingOptions(
+        train_set="train_after", teacher=str(targets / "targets"), teacher_weight=1.0, **SETTINGS | changes))
+    assert agreement(tmp_path, targets / "teacher", Store(toy_store).set("dev_before")) > 0.98
+
+
+def test_student_of_weight_0_learns_the_labels(toy_store, targets, tmp_path):
+    settings = SETTINGS | {"train_set": "train_after", "dev_set": "dev_after", "epochs": 1}
+    train(toy_store, tmp_path / "one", "t_lstm", SMALL, TrainingOptions(
+        teacher=str(targets / "targets"), teacher_weight=0.0, **settings))
+    train(toy_store, tmp_path / "other", "t_lstm", SMALL, TrainingOptions(**settings))
+    weights = [read_checkpoint(tmp_path / name / "final.pt")["weights"] for name in ("one", "other")]
+    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+
+
+def test_unlabelled_text_needs_no_labels(toy_store, targets, tmp_path):
+    """With weight 1, text whose labels are all O gives the same student."""
+    place, folder = toy_store.parent, tmp_path / "train_after"
+    write_data_dir(folder, (u._replace(labels=["O"] * len(u.words))
+                            for u in DataDir(place / "train_after").utterances()))
+    make_store(tmp_path / "store", [folder, place / "dev_before"], place / "labels.txt", vocab=place / "vocab", nj=1)
+    store = Store(tmp_path / "store")
+    make_targets(tmp_path / "targets", store, "train_after", store.labels, [targets / "decode"])
+    settings = SETTINGS | {"train_set": "train_after", "epochs": 1, "teacher_weight": 1.0}
+    train(toy_store, tmp_path / "one", "t_lstm", SMALL, TrainingOptions(teacher=str(targets / "targets"), **settings))
+    train(tmp_path / "store", tmp_path / "other", "t_lstm", SMALL,
+          TrainingOptions(teacher=str(tmp_path / "targets"), **settings))
+    weights = [read_checkpoint(tmp_path / name / "final.pt")["weights"] for name in ("one", "other")]
+    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+
+
+class Killed(BaseException):
+    pass
+
+
+def train_killed(monkeypatch, directory, *arguments):
+    """Train, and be killed in the third epoch."""
+    def counted(model, updates, batches, *rest):
+        if rest[4] == 3:  # the number of the epoch
+            next(batches)
+            raise Killed
+        return train_epoch(model, updates, batches, *rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(punc.training.train, "train_epoch", counted)
+        with pytest.raises(Killed):
+            train(arguments[0], directory, *arguments[1:])
+    assert not (directory / "final.pt").exists()
+
+
+def test_killed_run_continues_to_the_same_model(toy_store, targets, tmp_path, monkeypatch):
+    run = (toy_store, "t_lstm", SMALL, TrainingOptions(**SETTINGS, train_set="train_after", schedule="linear",
+                                                       teacher=str(targets / "targets"), teacher_temperature=2.0))
+    train(run[0], tmp_path / "whole", *run[1:])
+    train_killed(monkeypatch, tmp_path / "killed", *run)
+    train(run[0], tmp_path / "killed", *run[1:])
+    assert (tmp_path / "whole" / "final.pt").read_bytes() == (tmp_path / "killed" / "final.pt").read_bytes()
+    assert "--teacher-weight=0.5\n" in (tmp_path / "whole" / "conf").read_text()
+
+
+def test_targets_that_changed_stop_a_run(toy_store, targets, tmp_path, monkeypatch):
+    shutil.copytree(targets / "targets", tmp_path / "targets")
+    run = (toy_store, "t_lstm", SMALL, TrainingOptions(**SETTINGS, train_set="train_after",
+                                                       teacher=str(tmp_path / "targets")))
+    train_killed(monkeypatch, tmp_path / "exp", *run)
+    content = bytearray((tmp_path / "targets" / "targets.npy").read_bytes())
+    content[-1] ^= 1
+    (tmp_path / "targets" / "targets.npy").write_bytes(content)
+    with pytest.raises(InputError, match=r"targets.npy: changed since the training in .* began"):
+        train(run[0], tmp_path / "exp", *run[1:])
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"teacher_weight": 1.5}, "--teacher-weight=1.5"), ({"teacher_weight": float("nan")}, "--teacher-weight=nan"),
+    ({"teacher_temperature": 0.0}, "--teacher-temperature=0.0"),
+])
+def test_options_out_of_range_are_errors(options, message):
+    with pytest.raises(InputError, match=message):
+        TrainingOptions(**options)
+
+
+def test_class_weights_with_a_teacher_are_an_error(toy_store, targets, tmp_path):
+    with pytest.raises(InputError, match="--class-weights with --teacher"):
+        train(toy_store, tmp_path / "exp", "t_lstm", SMALL, TrainingOptions(
+            train_set="train_after", class_weights="O=0.5", teacher=str(targets / "targets"), **SETTINGS))
+    assert not (tmp_path / "exp" / "final.pt").exists()

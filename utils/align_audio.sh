@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# Aligns recordings with the words of data directories, by an aligner that you have:
+#
+#   utils/align_audio.sh [--aligner NAME] [options] AUDIO-DIR OUT-DIR DATA-DIR …
+#
+# reads AUDIO-DIR/STREAM.wav for the streams of the data directories, writes OUT-DIR/corpus/STREAM.{wav,txt}, and lets the
+# aligner write OUT-DIR/times, which punc pauses reads. docs/from-audio.md says how to get each aligner.
+#
+#   --aligner pocketsphinx   for a first look; pip install 'punc-toolkit[speech]'; English, or --acoustic-model DIR
+#                            --dictionary FILE --language-model FILE. All other aligners are better
+#   --aligner mfa            the Montreal Forced Aligner: --dictionary and --acoustic-model, english_us_arpa by default
+#   --aligner gentle         Gentle, English: --gentle URL, http://localhost:8765 by default
+#   --aligner kaldi          Kaldi's align_si.sh: --kaldi DIR, a recipe with steps/ and utils/, and in it --lang data/lang
+#                            and --acoustic-model exp/tri3b; --uppercase true if its words are in upper case
+set -euo pipefail
+
+aligner=pocketsphinx
+acoustic_model=
+dictionary=
+language_model=
+gentle=http://localhost:8765
+kaldi=
+lang=data/lang
+uppercase=false
+nj=1
+cmd=run.pl
+help_message="usage: $0 [--aligner pocketsphinx|mfa|gentle|kaldi] AUDIO-DIR OUT-DIR DATA-DIR …"
+
+. quote.sh
+. parse_options.sh
+
+fail() {
+  echo "$0: $*" >&2
+  exit 1
+}
+
+[ $# -ge 3 ] || { echo "$help_message" >&2; exit 1; }
+[ -d "$1" ] || fail "$1: no such directory; name the one with the recordings, NAME.wav"
+audio=$(cd "$1" && pwd -P)
+mkdir -p "$2"
+out=$(cd "$2" && pwd -P)
+shift 2
+corpus=$out/corpus
+export LC_ALL=C
+
+need() { command -v "$1" >/dev/null || fail "no $1; $2"; }
+
+# make_corpus DATA-DIR …: a link to each recording, and its words. A text that is the same keeps its time.
+make_corpus() {
+  local file stream missing=()
+  rm -rf "$out/new"
+  mkdir -p "$corpus" "$out/new"
+  for data in "$@"; do
+    [ -f "$data/text" ] || fail "$data/text: no such file; make the data directory first"
+    awk -v out="$out/new" -v upper="$uppercase" '
+      NR == FNR { stream[$1] = $2; next }
+      {
+        if (last != stream[$1]) { close(file); last = stream[$1]; file = out "/" last ".txt" }
+        $1 = ""
+        print (upper == "true" ? toupper(substr($0, 2)) : substr($0, 2)) >>file
+      }' "$data/utt2spk" "$data/text"
+  done
+  for file in "$out"/new/*.txt; do
+    stream=$(basename "$file" .txt)
+    if [ ! -e "$audio/$stream.wav" ]; then
+      missing+=("$stream")
+      continue
+    fi
+    ln -sf "$audio/$stream.wav" "$corpus/"
+    cmp -s "$file" "$corpus/$stream.txt" || mv "$file" "$corpus/"
+  done
+  rm -rf "$out/new"
+  [ ${#missing[@]} = 0 ] || echo "$0: no recording of ${#missing[@]} texts: ${missing[*]:0:3}" >&2
+  compgen -G "$corpus/*.wav" >/dev/null || fail "$audio: no recording of these texts; name it as they are, NAME.wav"
+}
+
+align_pocketsphinx() {
+  python -c 'import pocketsphinx' 2>/dev/null || fail "no pocketsphinx; pip install 'punc-toolkit[speech]'"
+  quote ${acoustic_model:+--hmm "$acoustic_model"} ${dictionary:+--dict "$dictionary"} \
+    ${language_model:+--lm "$language_model"}
+  local models=("${quoted[@]}")
+  quote "$corpus" "$out/times"
+  $cmd JOB=1:"$nj" "$out/log/align.JOB.log" align_pocketsphinx.py "${models[@]}" JOB "$nj" "${quoted[@]}"
+  grep -h "not in the dictionary\|recognised" "$out"/log/align.*.log >&2 || :
+}
+
+align_mfa() {
+  need mfa "conda create -n mfa -c conda-forge montreal-forced-aligner, then conda activate mfa"
+  mfa align --clean --num_jobs "$nj" "$corpus" "${dictionary:-english_us_arpa}" "${acoustic_model:-english_us_arpa}" \
+    "$out/times"
+}
+
+align_gentle() {
+  need curl "install it"
+  local wav name
+  for wav in "$corpus"/*.wav; do
+    name=$(basename "$wav" .wav)
+    [ "$out/times/$name.json" -nt "$wav" ] && [ "$out/times/$name.json" -nt "$corpus/$name.txt" ] && continue
+    curl -fsS -F "audio=@$wav" -F "transcript=@$corpus/$name.txt" "$gentle/transcriptions?async=false" \
+      -o "$out/times/$name.json.new" || fail "$gentle does not align $name; docker run -p 8765:8765 lowerquality/gentle"
+    mv "$out/times/$name.json.new" "$out/times/$name.json"
+  done
+}
+
+align_kaldi() {
+  [ -f "$kaldi/steps/align_si.sh" ] || fail "--kaldi '$kaldi': no steps/align_si.sh there; name a recipe of Kaldi"
+  [ -n "$acoustic_model" ] || fail "--acoustic-model is not given; name the one of the recipe, as exp/tri3b"
+  local data=$out/kaldi/data wav name
+  mkdir -p "$data"
+  rm -f "$data"/{text,wav.scp,utt2spk}
+  for wav in "$corpus"/*.wav; do
+    name=$(basename "$wav" .wav)
+    echo "$name $(tr '\n' ' ' <"$corpus/$name.txt")" >>"$data/text"
+    echo "$name $wav" >>"$data/wav.scp"
+    echo "$name $name" >>"$data/utt2spk"
+  done
+  cp "$data/utt2spk" "$data/spk2utt"
+  (
+    cd "$kaldi"
+    . ./path.sh
+    steps/make_mfcc.sh --nj "$nj" "$data" && steps/compute_cmvn_stats.sh "$data" &&
+      steps/align_si.sh --nj "$nj" "$data" "$lang" "$acoustic_model" "$out/kaldi/ali" &&
+      steps/get_train_ctm.sh "$data" "$lang" "$out/kaldi/ali"
+  ) >"$out/log/align.log" 2>&1 || fail "Kaldi failed; its log is in $out/log/align.log"
+  cp "$out/kaldi/ali/ctm" "$out/times/times.ctm"
+}
+
+case $aligner in pocketsphinx | mfa | gentle | kaldi) ;; *) fail "--aligner $aligner: choose pocketsphinx, mfa, gentle or kaldi" ;; esac
+make_corpus "$@"
+mkdir -p "$out/times" "$out/log"
+"align_$aligner"

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""usage: align_pocketsphinx.py [options] JOB NJ CORPUS-DIR OUT-DIR
+
+Finds the times of words with pocketsphinx, for every NJ-th CORPUS-DIR/NAME.wav from the JOB-th on: the words of
+NAME.txt are aligned with the recording, and OUT-DIR/NAME.ctm has their times. What cannot be aligned as a whole,
+because the speaker says other words, is recognised instead, in parts that end at a silence. A CTM that is newer than
+both files is finished. align_audio.sh calls it.
+
+A word that the dictionary does not have gets its phones from flite, which knows English only. Without flite, and with
+other models, it is left out, and so has no time.
+"""
+
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+from punc.base.errors import InputError
+from punc.base.files import open_input
+from punc.base.options import OptionParser
+from punc.bin.script import run_script
+from punc.timing.ctm import TimedWord, write_ctm
+from punc.timing.speech import RATE, Heard, Sphinx, flite_phones, read_wav, timed
+
+LONGEST, SHORTEST = 30 * RATE, 20 * RATE  # samples of a part that is recognised
+QUIET = RATE // 5  # samples of the silence at which a part ends
+
+
+def options() -> OptionParser:
+    parser = OptionParser("align_pocketsphinx.py [options] JOB NJ CORPUS-DIR OUT-DIR", "See the top of the script.",
+                          "align_pocketsphinx.py 1 1 data/align/corpus data/align/times")
+    for name, what in (("hmm", "acoustic model, a directory"), ("dict", "dictionary"), ("lm", "language model")):
+        parser.add_argument(f"--{name}", default="", metavar="PATH", help=f"{what}; empty: English, of pocketsphinx")
+    parser.add_argument("job", type=int, metavar="JOB", help="number of this job, from 1")
+    parser.add_argument("nj", type=int, metavar="NJ", help="number of jobs")
+    parser.add_argument("corpus", metavar="CORPUS-DIR", help="NAME.wav and NAME.txt")
+    parser.add_argument("out", metavar="OUT-DIR", help="where to write NAME.ctm")
+    return parser
+
+
+def main(arguments: Sequence[str]) -> None:
+    args = options().parse(arguments)
+    if find_spec("pocketsphinx") is None:
+        raise InputError("pocketsphinx is not installed", "pip install 'punc-toolkit[speech]'")
+    models = {name: getattr(args, name) for name in ("hmm", "dict", "lm") if getattr(args, name)}
+    for path in sorted(Path(args.corpus).glob("*.wav"))[args.job - 1::args.nj]:
+        text, out = path.with_suffix(".txt"), Path(args.out) / f"{path.stem}.ctm"
+        if out.exists() and out.stat().st_mtime >= max(path.stat().st_mtime, text.stat().st_mtime):
+            continue
+        with open_input(text) as file:
+            words = file.read().decode().split()
+        # New decoders for each recording, because decoders adapt to what they heard before.
+        print(f"{path.stem}: {align(path, words, out, models)}", flush=True)
+
+
+def align(path: Path, words: Sequence[str], out: Path, models: dict[str, str]) -> str:
+    """Write the times of a recording's words; returns how they were found."""
+    samples, speaks = read_wav(path), not models and shutil.which("flite") is not None
+    sphinx = Sphinx(flite_phones if speaks else lambda word: "", **models)
+    known = [word for word in words if speaks or sphinx.knows(word)]
+    heard = sphinx.align(samples, known, known) if known else None
+    found = [timed(path.stem, 0.0, heard, False)] if heard else [
+        timed(path.stem, begin / RATE, parts, True) for begin, parts in recognise(sphinx, samples)]
+    rows: list[TimedWord] = [row for part in found for row in part]
+    if not rows:
+        return "no word was recognised, so it has no times"
+    write_ctm(out, rows)
+    unknown = f", {len(words) - len(known)} not in the dictionary" if len(known) < len(words) else ""
+    return f"{len(words)} words {'aligned' if heard else f'in the text, {len(rows)} recognised'}{unknown}"
+
+
+def recognise(sphinx: Sphinx, samples: np.ndarray) -> Iterator[tuple[int, list[Heard]]]:
+    """Where each part begins, and the words recognised in it."""
+    begin = 0
+    while begin < len(samples):
+        end = cut(samples[begin:begin + LONGEST]) + begin if len(samples) - begin > LONGEST else len(samples)
+        yield begin, sphinx.recognise(samples[begin:end])
+        begin = end
+
+
+def cut(samples: np.ndarray) -> int:
+    """The middle of the quietest fifth of a second after SHORTEST."""
+    power = np.cumsum(np.square(samples[SHORTEST:].astype(np.float64)))
+    return SHORTEST + QUIET // 2 + int((power[QUIET:] - power[:-QUIET]).argmin())
+
+
+if __name__ == "__main__":
+    run_script(main, __doc__, Path(sys.argv[0]).name)
