@@ -22,7 +22,7 @@ from punc.tokens.vocabulary import Vocabulary
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\nCAP W\nCAP_COMMA W, ,\nCAP_PERIOD W. .\n"
 KNOWN = ["hello", "you", "are", "in", "the", "fine", "we"]
-TEXTS = [*KNOWN, *KNOWN, "hello,", '"fine."', "42.", "3,5", "$5", "u.s.", "[Music]", "<unk>", "<unk>.", "[soft",
+TEXTS = [*KNOWN, *KNOWN, "it's", "hello,", '"fine."', "42.", "3,5", "$5", "u.s.", "[Music]", "<unk>", "<unk>.", "[soft",
          "music]", ",", ".", "NATO", "Ada", "we-you", "…", "<eps>", "nato", "x.com", "You"]
 
 

@@ -28,15 +28,17 @@ NO_LOGITS = np.zeros(0, np.float32)
 
 
 class InputWord(NamedTuple):
-    """A word that is not plain (`is_plain`). `keeps` is NEVER, INSIDE or ALWAYS.
+    """A word that is not letters in lower case (`is_plain`). `keeps` is NEVER, INSIDE or ALWAYS.
 
     lower   it is a word, and has lower case
+    plain   it is read and written as such letters are, as `it's`
     """
 
     text: str
     token: Token
     keeps: int
     lower: bool = False
+    plain: bool = False
 
     @property
     def is_unknown(self) -> bool:
@@ -63,7 +65,8 @@ class LiveWriter:
         token = self._reader.token(text)
         always = not self.labels.cased or token.kind in (NUMBER, URL) or token.inner_capital
         return InputWord(text, token, ALWAYS if always else INSIDE if token.first_capital else NEVER,
-                         token.kind == WORD and token.has_lower)
+                         token.kind == WORD and token.has_lower,
+                         text == text.lower() and token == Token(WORD, "", text, "", "", "", (text,), False))
 
 
 class TokenStream:
@@ -85,7 +88,7 @@ class TokenStream:
 
     def push(self, word: str, pause: float = math.nan) -> list[Marked]:
         """As `Stream.push`."""
-        if not is_plain(word) or self._begun:
+        if self._begun or not (is_plain(word) or self._writer.read(word).plain):
             return self._push_special(word, pause)
         self._waiting.append(word)
         return self._new(self._stream.push(word, pause))
