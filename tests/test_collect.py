@@ -61,6 +61,18 @@ def test_paired_tests_on_every_common_set(exp):
     assert all(test.p == round(test.p, 4) for test in tests)
 
 
+def test_paired_tests_of_several_seeds_are_of_their_means(exp):
+    for seed, labels in ((2, ["O", "COMMA", "O", "PERIOD"]), (3, ["O", "O", "O", "O"])):
+        write_data_dir("run", [Utterance(f"u{i}", f"u{i}", list("abcd"), labels, None) for i in range(4)])
+        assert main(["score", "--labels", "labels.txt", "--replicates", "10", "ref", "run",
+                     f"exp/good.seed{seed}/decode_test/score"]) == 0
+    scores = collect_scores("exp")
+    test = paired_tests(scores, [("good", "bad")], ["Err"])[0]
+    assert (test.this, test.other, test.difference) == ("good", "bad", (25 + 0 + 50) / 3 - 50)
+    assert test.low < -50 < 0 < test.high  # three trainings from 0 to 50 say little
+    assert paired_tests(scores, [("good.seed2", "bad")], ["Err"])[0].difference == -50  # one run by its name
+
+
 def test_paired_tests_different_slots_raises(exp):
     main(["score", "--labels", "labels.txt", "--block", "2", "ref", "bad", "exp/bad/decode_test/score"])
     with pytest.raises(InputError, match="other units"):

@@ -83,6 +83,10 @@ def test_page_tables_are_in_the_text(made):
     assert {"reference as O as COMMA", "system COMMA PERIOD", "system error", "part slots marks"} <= by_head.keys()
 
 
+def test_page_says_whose_posteriors_are_missing(made):
+    assert made.text.count("No precision-recall curves and no calibration of A: their posteriors were not kept.") == 1
+
+
 def test_page_hostile_text_is_text(made):
     data, script = made.read.scripts
     assert HOSTILE not in made.text
@@ -106,6 +110,19 @@ def test_page_order_and_sample(experiment, tmp_path):
     assert slots["rec01"] == 80
     links = [attributes["href"] for tag, attributes in found.read.tags if tag == "a"]
     assert "#errors?set=test_ref&recording=rec01" in links
+
+
+def test_page_of_several_seeds_has_a_row_for_each_system(experiment, tmp_path):
+    shutil.copytree(experiment.parent / "data", tmp_path / "data")
+    shutil.copytree(experiment, tmp_path / "exp")
+    for seed in (2, 3):
+        shutil.copytree(experiment / "A", tmp_path / "exp" / f"A.seed{seed}")
+    found = report(tmp_path / "exp", tmp_path)
+    systems = next(rows for rows in found.read.tables if [row[0] for row in rows] == ["system", "A", "B"])
+    assert re.match(r"\d+\.\d ± 0\.0, 3 seeds$", systems[1][1])
+    assert "±: mean and standard deviation of trainings with several seeds" in found.text
+    assert [one["systems"] for one in json.loads(found.read.scripts[0])["sets"]] == [["B"], ["A", "B"]]
+    assert "A.seed2" not in found.text
 
 
 def test_page_without_data_has_the_figures(experiment, tmp_path):

@@ -18,7 +18,8 @@ def test_view(experiment):
     rows = found["confusions"][0]["rows"]
     assert [[count for count, _ in row["cells"]] for row in rows] == table.confusion("A")[0].tolist()
     assert all(sum(share for _, share in row["cells"]) == pytest.approx(100) for row in rows)
-    assert [system for system, _ in found["curves"]["rows"]] == ["B"]  # A has no posteriors
+    assert [system for system, _ in found["curves"]["rows"]] == ["B"]
+    assert found["without_posteriors"] == ["A"]
     recall, precision = found["curves"]["rows"][0][1][0].operating
     metrics = scores[1].metrics
     assert (recall, precision) == pytest.approx((metrics["COMMA.R"].value, metrics["COMMA.P"].value))

@@ -11,7 +11,7 @@
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -51,6 +51,21 @@ class Token(NamedTuple):
     words: tuple[str, ...]
     ends: bool
 
+    @property
+    def has_lower(self) -> bool:
+        """Whether a letter is in lower case."""
+        return self.core != self.core.upper()
+
+    @property
+    def first_capital(self) -> bool:
+        """Whether the first letter is a capital."""
+        return self.core[:1] != self.core[:1].lower()
+
+    @property
+    def inner_capital(self) -> bool:
+        """Whether another letter is a capital."""
+        return self.core[1:] != self.core[1:].lower()
+
 
 class TokenReader:
     """Takes words apart.
@@ -62,11 +77,19 @@ class TokenReader:
     def __init__(self, lowercase: bool = True, capitals: bool = False):
         self._lowercase, self._capitals = lowercase, capitals
 
+    @classmethod
+    def of(cls, vocabulary: Iterable[str], capitals: bool = False) -> "TokenReader":
+        """For a model that knows these words: it reads lower case unless more than one in a hundred has a capital."""
+        known = [word for word in vocabulary if not word.startswith("<")]
+        return cls(sum(word != word.lower() for word in known) <= len(known) / 100, capitals)
+
     def token(self, text: str) -> Token:
         """Take one word apart."""
         folded = text.lower()
         if folded in SILENT or not text:
             return Token(SILENCE, "", text, "", "", "", (), False)
+        if is_plain(text):
+            return Token(WORD, "", text, "", "", "", (text,), False)
         if text[0] in "[<({!" and TAG_SHAPE.fullmatch(text.rstrip(MARKS) or text):
             core = text.rstrip(MARKS)
             return Token(TAG, "", core, "", text[len(core):], "", ("<unk>",) if core.lower() in UNKNOWN else (),
@@ -114,6 +137,21 @@ def _ends(marks: str) -> bool:
     return not SENTENCE_ENDS.isdisjoint(marks)
 
 
+def is_plain(word: str) -> bool:
+    """Whether a word is letters in lower case, as most are: it is read as it is, and is written as its label says."""
+    return word.islower() and word.isalpha() and "ʼ" not in word and word != "sil"
+
+
+def opens(word: str) -> bool:
+    """Whether words in square brackets begin with a word."""
+    return word[:1] == "[" and "]" not in word
+
+
+def closes(word: str) -> bool:
+    """Whether they end with a word."""
+    return word.rstrip(MARKS).endswith("]")
+
+
 def is_hidden(token: Token) -> bool:
     """Whether people need not see it: a silence, or a tag for programs, as `<unk>` and `<noise>`."""
     return token.kind == SILENCE or (token.kind == TAG and (token.core[0] in "<{!" or token.core.lower() in UNKNOWN))
@@ -122,12 +160,11 @@ def is_hidden(token: Token) -> bool:
 def tagged(words: Sequence[str], segments: np.ndarray) -> np.ndarray:
     """Which words are in square brackets with others, bool (N,): `[soft`, `music]`; they are in one segment."""
     inside = np.zeros(len(words), bool)
-    opening = [i for i, word in enumerate(words) if word[:1] == "[" and "]" not in word]
-    for i in opening:
+    for i in [i for i, word in enumerate(words) if word[:1] == "[" and opens(word)]:  # the test again: it is fast
         for j in range(i + 1, min(i + MOST_TAGGED, len(words))):
             if segments[j] != segments[i] or "[" in words[j]:
                 break
-            if words[j].rstrip(MARKS).endswith("]"):
+            if closes(words[j]):
                 inside[i:j + 1] = True
                 break
     return inside

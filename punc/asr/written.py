@@ -114,9 +114,13 @@ class MarkedWords:
             at, before = int(read[i]), int(read[i - 1]) if i else -1
             label, labels[at] = self.label_set[int(labels[at])], 0
             if before >= 0 and words.streams[before] == words.streams[at] and not had[at]:
-                own = self.label_set[int(labels[before])]
-                marks = (*(own.marks if own.mark else ()), *label.marks)
-                labels[before] = self.label_set.index(self.label_set.reading(marks, own.capital))
+                labels[before] = self.with_mark(int(labels[before]), label)
+
+    def with_mark(self, own: int, other: Label) -> int:
+        """The label of a word with the label `own` that also gets the mark of another one: the stronger mark wins."""
+        label = self.label_set[own]
+        marks = (*(label.marks if label.mark else ()), *other.marks)
+        return self.label_set.index(self.label_set.reading(marks, label.capital))
 
     def _keep_marks(self, words: Words, labels: np.ndarray, kept: np.ndarray) -> None:
         """The labels of words that keep their marks."""
@@ -129,12 +133,11 @@ class MarkedWords:
         if self._keep or not self.label_set.cased:
             return np.ones(len(kinds), bool)
         kept = (kinds == NUMBER) | (kinds == URL)
-        cores = [token.core for token in words.tokens]
-        lower = words.of([core != core.upper() for core in cores])
+        lower = words.of([token.has_lower for token in words.tokens])
         if not (lower & (kinds == WORD)).any():
             return kept  # all is in capitals
-        inner = words.of([core[1:] != core[1:].lower() for core in cores])
-        upper = words.of([core[:1] != core[:1].lower() for core in cores])
+        inner = words.of([token.inner_capital for token in words.tokens])
+        upper = words.of([token.first_capital for token in words.tokens])
         return kept | inner | (upper & inside)
 
     def _texts(self, words: Words, labels: np.ndarray, flags: np.ndarray) -> list[str]:

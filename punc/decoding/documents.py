@@ -69,7 +69,7 @@ def punctuate_document(directory: Path, document: Document, decoding: DecodingOp
     Raises InputError if there is no model, and for options that do not fit it.
     """
     tokenizer, label_set = read_tokenizer(directory), LabelSet.read(directory / "labels.txt")
-    words = take_apart(document, TokenReader(lowercase=not has_capitals(tokenizer)))
+    words = take_apart(document, TokenReader.of(tokenizer.vocabulary.tokens))
     pauses = word_pauses(document, words)
     decoder = Decoder(directory, decoding, posteriors=probabilities)
     labels, chances = np.zeros(len(words.codes), np.int64), np.full(len(words.codes), np.nan)
@@ -79,12 +79,6 @@ def punctuate_document(directory: Path, document: Document, decoding: DecodingOp
     marked = MarkedWords(label_set, casing, keep_marks, sentences=is_packed(directory))
     texts, labels = marked.write(words, labels)
     return Punctuated(words, texts, labels, chances, pauses, label_set)
-
-
-def has_capitals(tokenizer: Tokenizer) -> bool:
-    """Whether the model's words have case: more than one in a hundred has a capital."""
-    tokens = [token for token in tokenizer.vocabulary.tokens if not token.startswith("<")]
-    return sum(token != token.lower() for token in tokens) > len(tokens) / 100
 
 
 def word_pauses(document: Document, words: Words) -> np.ndarray:

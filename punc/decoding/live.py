@@ -4,6 +4,7 @@ A label that is out is never taken back. When the speaker falls silent, a stream
 others. A model that reads whole streams gives all labels at the stream's end.
 """
 
+import math
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
@@ -27,8 +28,8 @@ class Marked(NamedTuple):
     word     the word as it came in
     text     the word as it is written with its label
     label    the name of its label
-    logits   float32 (L,), of all labels; (0,) if posteriors were not asked for
-    number   the label's number
+    logits   float32 (L,), of all labels; (0,) if posteriors were not asked for, or no model reads the word
+    number   the number of the label that the model chose; the word may also have the mark of an unknown one after it
     """
 
     word: str
@@ -39,12 +40,19 @@ class Marked(NamedTuple):
 
     @property
     def probability(self) -> float:
-        """The posterior of the label, before any scale."""
+        """The posterior of the label that the model chose, before any scale; NaN without logits."""
+        if not len(self.logits):
+            return math.nan
         return float(1 / np.exp(self.logits - self.logits[self.number]).sum())
 
 
 class Stream(Protocol):
-    """A stream of words."""
+    """A stream of words, which `casing` writes."""
+
+    casing: Casing
+
+    def reads(self, word: str) -> bool:
+        """Whether a model reads a word; silence is measured between the words that it reads."""
 
     def push(self, word: str, pause: float = np.nan) -> list[Marked]:
         """The next word, and the silence before it in seconds (NaN unknown) → the words that are decided by it."""
@@ -59,6 +67,9 @@ class Stream(Protocol):
 
     def close(self) -> list[Marked]:
         """The end of the stream → all other words. Nothing can be pushed after it."""
+
+    def copy(self) -> "Stream":
+        """Another stream in the same state, with the same weights; what is pushed to one is not in the other."""
 
 
 def open_stream(model: AnyModel, casing: Casing, scale: np.ndarray | None = None, posteriors: bool = True) -> Stream:
@@ -86,7 +97,7 @@ class LiveStream:
 
     def __init__(self, model: AnyModel, casing: Casing, scale: np.ndarray | None = None):
         self._slots, self._encode = SlotStream(model), model.tokenizer.input_encoder()
-        self._labels, self._casing, self._write = list(model.labels), casing, casing.write_word
+        self._labels, self.casing, self._write = list(model.labels), casing, casing.write_word
         self._scale = None if scale is None else np.log(scale)
         self._parts = LivePartLabels(model)
         self._waiting: deque[str | None] = deque()  # the word of each token that waits for its slot
@@ -94,6 +105,10 @@ class LiveStream:
         # A tokenizer that ends a stream by END puts it in place of the last token, which waits for the next word.
         self._holds = model.tokenizer.ends_with_end
         self._held: tuple[int, float, str] | None = None
+
+    def reads(self, word: str) -> bool:
+        """As `Stream.reads`."""
+        return True
 
     def push(self, word: str, pause: float = np.nan) -> list[Marked]:
         """As `Stream.push`."""
@@ -127,10 +142,10 @@ class LiveStream:
         return self._end(np.nan)
 
     def copy(self) -> "LiveStream":
-        """Another stream in the same state, with the same weights; what is pushed to one is not in the other."""
+        """As `Stream.copy`."""
         other = copy(self)
-        other._slots, other._waiting, other._casing = self._slots.copy(), self._waiting.copy(), copy(self._casing)
-        other._parts, other._write = copy(self._parts), other._casing.write_word
+        other._slots, other._waiting, other.casing = self._slots.copy(), self._waiting.copy(), copy(self.casing)
+        other._parts, other._write = copy(self._parts), other.casing.write_word
         return other
 
     def _end(self, pause: float) -> list[Marked]:
@@ -162,9 +177,13 @@ class WholeStream:
     """A stream for a model that reads whole streams; arguments as those of `open_stream`."""
 
     def __init__(self, model: AnyModel, casing: Casing, scale: np.ndarray | None = None, posteriors: bool = True):
-        self._model, self._casing, self._scale, self._posteriors = model, casing, scale, posteriors
+        self._model, self.casing, self._scale, self._posteriors = model, casing, scale, posteriors
         self._words: list[str] = []
         self._pauses: list[float] = []
+
+    def reads(self, word: str) -> bool:
+        """As `Stream.reads`."""
+        return True
 
     def push(self, word: str, pause: float = np.nan) -> list[Marked]:
         """As `Stream.push`: none is decided yet."""
@@ -175,6 +194,12 @@ class WholeStream:
     def decide(self, pause: float = np.nan) -> list[Marked]:
         """As `Stream.decide`."""
         return []
+
+    def copy(self) -> "WholeStream":
+        """As `Stream.copy`."""
+        other = copy(self)
+        other._words, other._pauses, other.casing = self._words.copy(), self._pauses.copy(), copy(self.casing)
+        return other
 
     def close(self) -> list[Marked]:
         """As `Stream.close`."""
@@ -187,7 +212,7 @@ class WholeStream:
                                      self._posteriors)
         if not self._posteriors:
             rows = np.zeros((len(words), 0), np.float32)
-        texts = self._casing.write(words, [labels[number].name for number in numbers.tolist()], [0])
+        texts = self.casing.write(words, [labels[number].name for number in numbers.tolist()], [0])
         return [Marked(word, text, labels[number].name, row, number)
                 for word, text, row, number in zip(words, texts, rows, numbers.tolist())]
 

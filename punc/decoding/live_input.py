@@ -45,12 +45,14 @@ class LiveWord(NamedTuple):
 
     begin, end   seconds, NaN where they are not known
     fields       what else the input says of it
+    result       what else the result of Vosk says that ends with it
     """
 
     word: str
     begin: float = math.nan
     end: float = math.nan
     fields: Mapping[str, Any] = NO_FIELDS
+    result: Mapping[str, Any] = NO_FIELDS
 
 
 class Partial(NamedTuple):
@@ -179,19 +181,27 @@ def _message(message: Any) -> list[Item]:
         if not isinstance(several, list) or not all(isinstance(one, dict) for one in several):
             raise ValueError("'alternatives' are not a list of objects")
         message = several[0] if several else {"text": ""}
+        message.pop("confidence", None)
     if "result" in message:
         if not isinstance(message["result"], list):
             raise ValueError("'result' is not a list")
-        return [*map(_word, message["result"]), End.UTTERANCE]
+        return [*_with_rest([*map(_word, message["result"])], message), End.UTTERANCE]
     for key in ("text", "partial"):
         if key in message:
             if not isinstance(message[key], str):
                 raise ValueError(f"'{key}' is not a text")
             words = [*filter(None, BLANK.split(_text(message[key])))]
-            return [Partial(" ".join(words))] if key == "partial" else [*map(LiveWord, words), End.UTTERANCE]
+            return [Partial(" ".join(words))] if key == "partial" else \
+                [*_with_rest([*map(LiveWord, words)], message), End.UTTERANCE]
     if message.get("eof") or message.get("utterance_end"):
         return [End.STREAM if message.get("eof") else End.UTTERANCE]
     raise ValueError("neither a word nor a result")
+
+
+def _with_rest(words: list[LiveWord], message: dict[str, Any]) -> list[LiveWord]:
+    """The words of a final result; the last one has its other members, as `spk`, the speaker's vector."""
+    rest = {key: value for key, value in message.items() if key not in ("result", "text")}
+    return [*words[:-1], words[-1]._replace(result=rest)] if words and rest else words
 
 
 def _word(fields: Any) -> LiveWord:

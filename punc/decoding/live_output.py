@@ -2,14 +2,17 @@
 
     text  words with blanks between them, each stream on a line
     json  a line a word: {"word": "john", "text": "John", "label": "CAP", "probability": 0.97, "start": …, "end": …, …};
-          times where they are known, and what else the input says of the word; after a stream {"eof": 1}
+          times where they are known, and what else the input says of the word; after a stream {"eof": 1}. A word that
+          no model reads, as [Music], has neither label nor probability
     vosk  a line with the words that are decided together, as Vosk's final result, {"result": [{"word": "John", …}, …],
-          "text": "Good morning, John."}, and its partial results, which begin with the words that are not decided
+          "text": "Good morning, John."}, and its partial results, which begin with the words that are not decided. What
+          else a result of the input has, as a speaker's vector, stands where its last word does
 """
 
 import json
 import math
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any, Protocol
 
 from punc.decoding.live_input import Item, LiveWord, Partial
@@ -85,10 +88,12 @@ class VoskWriter:
                  waiting: Iterable[LiveWord]) -> list[str]:
         """As `Writer.messages`. At the end of a stream there is a result, which may be empty, as Vosk has it."""
         found, words = [], [one for one in decided if one]
-        if words:
-            text = " ".join(one.marked.text for one in words)
-            found.append({"result": [{**_word(one), "word": one.marked.text} for one in words], "text": text})
-        elif decided:
+        ends = [i for i, one in enumerate(words[:-1], 1) if one.word.result] if words else []
+        for begin, end in pairwise([0, *ends, len(words)] if words else []):
+            part = words[begin:end]
+            found.append({**part[-1].word.result, "text": " ".join(one.marked.text for one in part),
+                          "result": [{**_word(one), "word": one.marked.text} for one in part]})
+        if decided and not words:
             found.append({"text": ""})
         partial = [item.text for item in items if isinstance(item, Partial)][-1:]
         if partial:
@@ -99,8 +104,8 @@ class VoskWriter:
 def _word(decided: Decided) -> dict[str, Any]:
     word, marked = decided
     times = {name: time for name, time in (("start", word.begin), ("end", word.end)) if not math.isnan(time)}
-    return {**word.fields, "word": word.word, "text": marked.text, "label": marked.label,
-            "probability": round(marked.probability, 4), **times}
+    said = {"label": marked.label, "probability": round(marked.probability, 4)} if len(marked.logits) else {}
+    return {**word.fields, "word": word.word, "text": marked.text, **said, **times}
 
 
 def _json(message: dict[str, Any]) -> str:

@@ -1,7 +1,7 @@
 """Live input decided: words, and the ends of utterances and streams, to words with their labels.
 
-A pause is the begin of a word minus the end of the word before it, floored at 0. It is not known if one of the two is
-not, or if the times go back: then they count from another start.
+A pause is the begin of a word minus the end of the word before it that the model reads, floored at 0. It is not known
+if one of the two is not, or if the times go back: then they count from another start.
 
 `max_delay` is for the words that wait for others, as a model reads some words past each slot. When the speaker is
 silent for that long, they are decided as if the stream ended there, and the pause after the last one is `max_delay`.
@@ -75,8 +75,12 @@ class Session:
             if isinstance(item, LiveWord):
                 stream = self._stream or self._start()
                 # NaN is not equal to itself: words without times, the most frequent ones, are fastest.
-                pause = self._pause(item, decided) if item.begin == item.begin else math.nan
-                self._last = item
+                pause = math.nan
+                if item.begin == item.begin:
+                    pause = self._pause(item, decided)
+                    self._last = item if stream.reads(item.word) else self._last
+                else:
+                    self._last = item
                 waiting.append(item)
                 for marked in stream.push(item.word, pause):
                     decided.append(Decided(waiting.popleft(), marked))

@@ -19,11 +19,11 @@ import numpy as np
 from punc.base import stop
 from punc.base.errors import InputError, check_choice
 from punc.decoding.dispatch import AnyModel
-from punc.decoding.live import open_stream
 from punc.decoding.live_input import INPUTS, End, Item, LiveWord
 from punc.decoding.live_output import OUTPUTS, writer
 from punc.decoding.live_reader import ItemReader
 from punc.decoding.live_session import Decided, LiveOptions, Session, speaks
+from punc.decoding.live_tokens import LiveWriter, open_tokens
 from punc.text.casing import Casing
 
 logger = logging.getLogger(__name__)
@@ -67,7 +67,8 @@ def punctuate_streaming(model: AnyModel, source: int, sink: IO[bytes], scale: np
     if options.max_delay is not None and model.lookahead is None:
         raise InputError("--max-delay with a model that reads whole streams", "take en-live, or leave it out")
     casing, posteriors = casing or Casing(model.labels, {}), form.output != "text"
-    session = Session(lambda: open_stream(model, casing, scale, posteriors), options)
+    words = LiveWriter(model, casing)
+    session = Session(lambda: open_tokens(model, words, scale, posteriors), options)
     reader, written, empty = LiveReader(form.input), writer(form.output), True
 
     def write(decided: list[Decided | None], items: list[Item]) -> None:

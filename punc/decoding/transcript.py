@@ -37,7 +37,6 @@ from punc.data.labels import LabelSet
 from punc.data.tables import read_table, sort_table
 from punc.decoding.asr_input import ALL, AsrOutput, file_name, read_ctm, read_text, without
 from punc.decoding.cues import make_cues
-from punc.decoding.documents import has_capitals
 from punc.decoding.marks import marks_after
 from punc.decoding.options import CHUNK_SIZE, DecodingOptions
 from punc.decoding.subtitles import capitalized, cue_texts, paragraphs, srt, vtt, with_speakers
@@ -78,7 +77,7 @@ def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions
         marked = MarkedWords(label_set, Casing.read(label_set, directory / CASING), keep_marks, is_packed(directory),
                              any_case=False)
         unnamed = {row.key for row in read_table(data / "utt2spk")}
-        reader = TokenReader(lowercase=not has_capitals(tokenizer), capitals=True)
+        reader = TokenReader.of(tokenizer.vocabulary.tokens, capitals=True)
         writer = _Writer(tmp, marked, unnamed, *files)
         bar = stack.enter_context(tqdm(desc="punctuating", unit="word", unit_scale=True, leave=False, delay=2,
                                        disable=hide_progress()))

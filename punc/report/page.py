@@ -20,6 +20,7 @@ from punc.report.systems_table import systems_table
 from punc.report.training_log import read_training
 from punc.scoring.collect import collect_scores
 from punc.scoring.page_data import PageData, read_page_data
+from punc.scoring.seeds import first_runs
 
 logger = logging.getLogger(__name__)
 
@@ -58,14 +59,15 @@ def render(exp: Path, settings: Settings) -> str:
 
     systems, sets = _order(exp, settings)
     scores = collect_scores(exp, systems, sets)
-    names = list(dict.fromkeys(score.system for score in scores))
+    names = first_runs(dict.fromkeys(score.system for score in scores))
     style = styles(names)
     training = {name: epochs for name in names if (epochs := read_training(exp / name))}
     unknown = set(settings.recordings)
     views, browsed = [], []
     for number, name in enumerate(dict.fromkeys(score.set for score in scores), 1):
         of_set = [score for score in scores if score.set == name]
-        table = read_slot_table(of_set, settings.data or exp.resolve().parent / "data", _spoken(name, settings))
+        shown_runs = [score for score in of_set if score.system in names]
+        table = read_slot_table(shown_runs, settings.data or exp.resolve().parent / "data", _spoken(name, settings))
         shown: set[str] = set()
         if isinstance(table, SlotTable):
             unknown -= set(table.streams)

@@ -26,6 +26,7 @@ def view(table: SlotTable | str, style: Mapping[str, dict], id: str, shown: Coll
     return {"slots": int(table.counted.sum()), "labels": table.labels.names, "left_out": table.left_out,
             "wer": table.recognition.wer if table.recognition else None,
             "confusions": [{"system": system, "rows": _confusion(table, system)} for system in table.hypotheses],
+            "without_posteriors": [system for system, one in table.hypotheses.items() if one.posteriors is None],
             "curves": _curves(table, style, id), "reliability": _reliability(table, style, id),
             "parts": [{"svg": plot_breakdown(part, style, f"{id}part{i}"), **_rows(part)}
                       for i, part in enumerate(breakdowns(table))],

@@ -11,12 +11,15 @@ What other packages and programs use:
     metrics        compute_flat, compute_metrics, is_summary: one file per metric, found by its name
     ratios         PARTS: what the metrics share
     significance   Interval, Measure, both_flat, check_pair, compare, intervals: bootstrap intervals and paired tests
+    training_noise compare_runs: paired tests of systems with several seeds
     report         new_score, score_json, score_table, signature, system_table, systems_json, write_score, METRICS: a
                    score directory, and tables
     collect        Score, collect_costs, collect_scores, log_parts, paired_tests: the data of result pages
     page_data      PageData, pictures, read_page_data, read_published, write_page_data: the same as tables
     trainings      collect_trainings: what systems were trained on
-    seeds          join_seeds: the runs of a system with several seeds as one row, with mean and standard deviation
+    seeds          Spread, first_runs, join_seeds: the runs of a system with several seeds as one row, with mean and
+                   standard deviation
+    markdown       chance: numbers to read
     pages          Settings, render: page data as Markdown
     findings       unknown_figures: checks the figures that a text quotes
     publish        new_pages, publish, write_pages: pages put into place

@@ -16,7 +16,9 @@ from punc.scoring.counts import read_counts
 from punc.scoring.metrics import compute_flat, is_summary, rows_of
 from punc.scoring.page_data import Cost, PairedTest
 from punc.scoring.report import METRICS, METRICS_HEADER
-from punc.scoring.significance import Interval, both_flat, check_pair, compare
+from punc.scoring.seeds import runs_of
+from punc.scoring.significance import Interval, all_flat, check_pair, compare
+from punc.scoring.training_noise import compare_runs
 from punc.scoring.tsv import read_tsv
 
 logger = logging.getLogger(__name__)
@@ -76,31 +78,41 @@ def paired_tests(scores: Sequence[Score], pairs: Iterable[tuple[str, str]],
                  tested: Sequence[str] = (), shown: Sequence[str] = ()) -> list[PairedTest]:
     """Test pairs of systems against each other on every set that both were scored on.
 
+    A system with several seeds is tested as the mean of its runs, and the test knows training noise (`training_noise`).
+
     tested   the metrics, as `overall.F1`; none: those of the columns `shown`, or, without these, all
 
     A pair that no set has both of is left out, with a message. Raises InputError if the slots of a pair differ, or for
     a metric that is not tested.
     """
-    score_of = {(score.system, score.set): score for score in scores}
+    of_set: dict[str, dict[str, Score]] = {}
+    for score in scores:
+        of_set.setdefault(score.set, {})[score.system] = score
     wanted = [name for column in shown for name in rows_of(column)]
     tests = []
-    for this, other in pairs:
-        both = [score for score in scores if score.system == this and (other, score.set) in score_of]
+    for pair in pairs:
+        runs = [[[found[name] for name in runs_of(system, found)] for system in pair] for found in of_set.values()]
+        both = [sides for sides in runs if all(sides)]
         if not both:
-            logger.info("punc results: no set has scores of both %s and %s: their test is left out", this, other)
-        tests += [test for score in both for test in _tests(score, score_of[other, score.set], tested, wanted)]
+            logger.info("punc results: no set has scores of both %s and %s: their test is left out", *pair)
+        tests += [test for these, others in both for test in _tests(pair, these, others, tested, wanted)]
     return tests
 
 
-def _tests(this: Score, other: Score, tested: Sequence[str], shown: Sequence[str]) -> list[PairedTest]:
-    (counts, labels), (others, _) = read_counts(this.path), read_counts(other.path)
-    check_pair(counts, others, os.fspath(other.path), not _is_aligned(this, other))
-    result = compare(*both_flat(counts, others), partial(compute_flat, labels=labels))
-    found = {name: c for name, c in result.items() if is_summary(name) and name != f"{labels.names[0]}.F1"}
+def _tests(pair: tuple[str, str], these: Sequence[Score], others: Sequence[Score], tested: Sequence[str],
+           shown: Sequence[str]) -> list[PairedTest]:
+    """Tests of a pair of systems, each with its runs, on a set."""
+    runs = [*these, *others]
+    counts, labels = zip(*(read_counts(run.path) for run in runs))
+    for run, other in zip(runs[1:], counts[1:]):
+        check_pair(counts[0], other, os.fspath(run.path), not _is_aligned(runs[0], run))
+    flat, measure, first = all_flat(counts), partial(compute_flat, labels=labels[0]), len(these)
+    result = compare(flat[0], flat[1], measure) if len(runs) == 2 else compare_runs(flat[:first], flat[first:], measure)
+    found = {name: c for name, c in result.items() if is_summary(name) and name != f"{labels[0].names[0]}.F1"}
     for name in tested:
         if name not in found:
             raise InputError(f"there is no test of '{name}'", f"there are {' '.join(found)}")
-    return [PairedTest(this.system, other.system, this.set, name, *map(_rounded, (c.difference, c.low, c.high, c.p)))
+    return [PairedTest(*pair, runs[0].set, name, *map(_rounded, (c.difference, c.low, c.high, c.p)))
             for name, c in found.items() if (name in tested if tested else name in shown or not shown)]
 
 

@@ -1,4 +1,4 @@
-"""Markdown: tables, and times to read."""
+"""Markdown: tables, and numbers to read."""
 
 from collections.abc import Sequence
 
@@ -15,3 +15,8 @@ def duration(seconds: float) -> str:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def chance(p: float) -> str:
+    """A probability to read: `0.0312`, `<0.0001`."""
+    return "<0.0001" if p < 0.00005 else f"{p:.4f}"

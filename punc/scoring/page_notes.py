@@ -12,13 +12,30 @@ STREAMS = "Intervals and tests resample streams: recordings, or texts{}"
 BLOCKS = ("Intervals and tests resample blocks of {} words{}, as there are fewer than ten recordings: they are of "
           "other passages of these recordings, not of other recordings")
 UNEQUAL = "\\*: A and B were not trained on the same data, as far as is known."
-SEEDS = "±: mean and standard deviation of the trainings with {} seeds; any other row is one run"
+SEEDS = "±: mean and standard deviation of trainings with several seeds ({}); any other row is one run"
+TESTED = ("p is two-sided, by approximate randomisation; the 95 % interval of the difference is by the paired "
+          "bootstrap.")
+TESTED_RUNS = (" Of a system with several seeds the mean is tested; then both are by a t-test that knows the noise of "
+               "training besides that of the test set (Obuchowski & Rockette 1995; Hillis 2014). A system with one run "
+               "counts as it is.")
 
 
 def runs(data: PageData) -> str:
-    """What a row is."""
-    runs = {one.runs for row in join_seeds(data.metrics).values() for one in row.values() if isinstance(one, Spread)}
-    return SEEDS.format(" or ".join(map(str, sorted(runs)))) if runs else ONE_RUN
+    """What a row is: which systems have how many runs."""
+    systems: dict[int, dict[str, None]] = {}
+    for (system, _), row in join_seeds(data.metrics).items():
+        for number in {one.runs for one in row.values() if isinstance(one, Spread)}:
+            systems.setdefault(number, {})[system] = None
+    found = "; ".join(f"{number}: {', '.join(names)}" for number, names in sorted(systems.items()))
+    return SEEDS.format(found) if found else ONE_RUN
+
+
+def tested(name: str, data: PageData) -> str:
+    """How the systems of a set were tested."""
+    rows = join_seeds(data.metrics)
+    several = any(isinstance(rows.get((system, name), {}).get(test.metric), Spread)
+                  for test in data.tests if test.set == name for system in (test.this, test.other))
+    return TESTED + TESTED_RUNS * several
 
 
 def resampled(data: PageData, sets: Sequence[str]) -> str:

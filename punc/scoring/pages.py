@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.scoring.markdown import duration, table
+from punc.scoring.markdown import chance, duration, table
 from punc.scoring.metrics import columns, lower_is_better, rows_of
 from punc.scoring.page_data import Cost, PageData, Published
-from punc.scoring.page_notes import ONE_RUN, is_unequal, resampled, runs, unequal
+from punc.scoring.page_notes import is_unequal, resampled, runs, tested, unequal
 from punc.scoring.seeds import Metrics, Spread, join_seeds, without_seed
 from punc.scoring.significance import Interval
 
@@ -158,9 +158,7 @@ def _set_page(name: str, data: PageData, settings: Settings) -> str:
                  f"{runs(data)}.{resampled(data, [name])} [Back to the main page](../RESULTS.md)")
     parts.append(table(_set_table(name, data, settings, sources)))
     if tests := _test_table(name, data):
-        first = "" if runs(data) == ONE_RUN else " Of a system with several seeds, the first run is tested."
-        parts.append("## Paired tests\n\np is two-sided, by approximate randomisation; the 95 % interval of the "
-                     f"difference is by the paired bootstrap.{first}{unequal(name, data)}\n\n{table(tests)}")
+        parts.append(f"## Paired tests\n\n{tested(name, data)}{unequal(name, data)}\n\n{table(tests)}")
     if sources:
         parts.append("## Sources of the published figures\n\n" +
                      "\n".join(f"{i}. {source}" for i, source in enumerate(sources, 1)))
@@ -208,11 +206,11 @@ def _cell(measured: Metrics, column: str) -> str:
 
 def _test_table(name: str, data: PageData) -> list[list[str]]:
     """The paired tests of a set, or nothing."""
-    rows = [["A", "B", "metric", "A", "B", "A − B", "p"]]
+    rows, figures = [["A", "B", "metric", "A", "B", "A − B", "p"]], data.metrics | join_seeds(data.metrics)
     for test in data.tests:
         if test.set == name:
-            values = (f"{data.metrics[system, name][test.metric].value:.1f}" for system in (test.this, test.other))
+            values = (f"{figures[system, name][test.metric].value:.1f}" for system in (test.this, test.other))
             star = " \\*" * is_unequal(data, test.this, test.other)
             rows.append([test.this, test.other + star, test.metric, *values,
-                         f"{test.difference:+.1f} ({test.low:+.1f} … {test.high:+.1f})", f"{test.p:.4f}"])
+                         f"{test.difference:+.1f} ({test.low:+.1f} … {test.high:+.1f})", chance(test.p)])
     return rows if len(rows) > 1 else []

@@ -1,7 +1,7 @@
 """Systems that were trained with several seeds: SYSTEM, SYSTEM.seed2, SYSTEM.seed3, … are one row of the pages."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +26,20 @@ Metrics = Mapping[str, Interval | Spread]
 def without_seed(system: str) -> str:
     """The name of the system that a run of some seed is of."""
     return SEED.sub("", system)
+
+
+def runs_of(system: str, names: Iterable[str]) -> list[str]:
+    """The runs that are the row `system` (`join_seeds`) among names, in their order; none if there is no such row."""
+    found = [name for name in names if system in (name, without_seed(name))]
+    return found if system in found or len(found) > 1 else []
+
+
+def first_runs(systems: Iterable[str]) -> list[str]:
+    """One run of each system, in their order."""
+    first: dict[str, str] = {}
+    for system in systems:
+        first.setdefault(without_seed(system), system)
+    return list(first.values())
 
 
 def join_seeds(metrics: Mapping[Row, Mapping[str, Interval]]) -> dict[Row, Metrics]:

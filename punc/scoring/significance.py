@@ -5,7 +5,7 @@ Both resample units. A metric is a function of the sum of the units' counts, so 
 """
 
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +42,7 @@ def intervals(counts: np.ndarray, measure: Measure, replicates: int = 2000, seed
     point = measure(counts.sum(0))
     if len(counts) < 2:
         return {name: Interval(float(value), np.nan, np.nan) for name, value in point.items()}
-    sampled = measure(_bootstrap_sums(counts, replicates, seed))
+    sampled = measure(bootstrap_sums(counts, replicates, seed))
     return {name: Interval(float(value), *_bounds(sampled[name])) for name, value in point.items()}
 
 
@@ -57,7 +57,7 @@ def compare(this: np.ndarray, other: np.ndarray, measure: Measure, replicates: i
     """
     one, two = measure(this.sum(0)), measure(other.sum(0))
     both = np.concatenate([this, other], axis=1)  # one resampling for both
-    sums = _bootstrap_sums(both, replicates, seed)
+    sums = bootstrap_sums(both, replicates, seed)
     sampled = [measure(part) for part in np.split(sums, 2, axis=1)]
     moved = _exchanged_sums(other - this, replicates, seed)
     shuffled = [measure(this.sum(0) + moved), measure(other.sum(0) - moved)]
@@ -72,11 +72,28 @@ def compare(this: np.ndarray, other: np.ndarray, measure: Measure, replicates: i
     return result
 
 
+def bootstrap_sums(counts: np.ndarray, replicates: int, seed: int) -> np.ndarray:
+    """Sums of counts (units, …) over resampled units, (replicates, …), whole numbers as float64."""
+    units = len(counts)
+    rng = _generator("bootstrap", seed)
+
+    def weights(rows: int) -> np.ndarray:
+        drawn = rng.integers(0, units, (rows, units)) + np.arange(rows)[:, None] * units
+        return np.bincount(drawn.ravel(), minlength=rows * units).reshape(rows, units)
+
+    return _products(weights, counts, replicates)
+
+
 def both_flat(this: Counts, other: Counts) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of both, as `compare` takes them: word errors only if both have them."""
-    if this.words is None or other.words is None:
-        this, other = this._replace(words=None), other._replace(words=None)
-    return this.flat, other.flat
+    """The numbers of both, as `compare` takes them."""
+    one, two = all_flat([this, other])
+    return one, two
+
+
+def all_flat(counts: Sequence[Counts]) -> list[np.ndarray]:
+    """The numbers of scores: word errors only if all have them."""
+    words = all(one.words is not None for one in counts)
+    return [(one if words else one._replace(words=None)).flat for one in counts]
 
 
 def check_pair(this: Counts, other: Counts, where: str, same_words: bool = True) -> None:
@@ -92,18 +109,6 @@ def check_pair(this: Counts, other: Counts, where: str, same_words: bool = True)
             same_words and (this.confusion.sum(2) != other.confusion.sum(2)).any()):
         raise InputError("other reference labels than in the score it is compared with",
                          "score both systems on the same words with the same options", where)
-
-
-def _bootstrap_sums(counts: np.ndarray, replicates: int, seed: int) -> np.ndarray:
-    """Sums of counts over resampled units, (replicates, …), whole numbers as float64."""
-    units = len(counts)
-    rng = _generator("bootstrap", seed)
-
-    def weights(rows: int) -> np.ndarray:
-        drawn = rng.integers(0, units, (rows, units)) + np.arange(rows)[:, None] * units
-        return np.bincount(drawn.ravel(), minlength=rows * units).reshape(rows, units)
-
-    return _products(weights, counts, replicates)
 
 
 def _exchanged_sums(difference: np.ndarray, replicates: int, seed: int) -> np.ndarray:

@@ -85,7 +85,7 @@ class Casing:
         self._ends = labels.sentence_ends
         # The words that the table may change, as the input has them. All others take no Python step.
         self._words = {form for plain in table for form in (plain, plain[:1].lower() + plain[1:])}
-        self._begins = True  # whether the next word begins a sentence
+        self.begins = True  # whether the next word begins a sentence
 
     @classmethod
     def read(cls, labels: LabelSet, path: str | os.PathLike, sentences: bool = False) -> "Casing":
@@ -94,14 +94,14 @@ class Casing:
 
     def start_stream(self) -> None:
         """The next word is the first one of a stream."""
-        self._begins = True
+        self.begins = True
 
     def write_word(self, word: str, label: Label) -> str:
         """The next word of a stream as it is written."""
         text = self._write(word, label)
         if self.sentences:
-            text = _capital(text) if self._begins else text
-            self._begins = label.name in self._ends
+            text = _capital(text) if self.begins else text
+            self.begins = label.name in self._ends
         return text
 
     def _write(self, word: str, label: Label) -> str:
@@ -121,9 +121,9 @@ class Casing:
             texts[i] = self._write(words[i], self._labels[names[i]])
         if self.sentences and texts:
             begins = [i for i, name in enumerate(names, 1) if name in self._ends]
-            for i in {*begins, *starts, *([0] if self._begins else ())} - {len(texts)}:
+            for i in {*begins, *starts, *([0] if self.begins else ())} - {len(texts)}:
                 texts[i] = _capital(texts[i])
-            self._begins = names[-1] in self._ends
+            self.begins = names[-1] in self._ends
         return texts
 
 
