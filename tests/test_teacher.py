@@ -22,10 +22,11 @@ from punc.tokens.soft_targets import make_targets
 from punc.tokens.store import Store, make_store
 from punc.tokens.store_set import StoreSet
 from punc.training.batching import EveryToken, epoch_batches
+from punc.training.epoch import train_epoch
 from punc.training.options import TrainingOptions
 from punc.training.ranks import Ranks
 from punc.training.teacher import SlotIndices, Teacher
-from punc.training.train import train, train_epoch
+from punc.training.train import train
 
 torch.set_num_threads(1)
 SMALL = {"embedding_dim": 6, "hidden_dim": 8, "init_range": 0.1}

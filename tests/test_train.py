@@ -28,10 +28,11 @@ from punc.tokens.batches import Batch
 from punc.tokens.store import Store, make_store
 from punc.tokens.vocabulary import END
 from punc.training import checkpoint
+from punc.training.epoch import train_epoch
 from punc.training.evaluate import evaluate
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions
-from punc.training.train import train, train_epoch
+from punc.training.train import train
 
 torch.set_num_threads(1)
 SMALL = {"embedding_dim": 6, "hidden_dim": 8, "init_range": 0.1}

@@ -1,10 +1,7 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2086  # lists of names
 # Earnings calls: two-stage training with real pauses (Tilk & Alumäe 2015), on references and on real Kaldi output.
-#
-#   ./run.sh --corpus DIR                        # DIR has earnings/ and europarl/ (README.md)
-#   ./run.sh --corpus DIR --labels 4             # the question mark is a label of its own; four commercial engines
-#   ./run.sh --corpus DIR --text "europarl ted"  # more text for the first stage
+#   ./run.sh --corpus DIR   # DIR has earnings/ and europarl/; --labels 4, --text and --encoder are in README.md
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -19,7 +16,7 @@ systems=              # names with blanks between; all of them if empty or `all`
 min_count=5           # how often a word of the vocabulary occurs at least
 threads=1             # of PyTorch; two models are trained at a time
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
-help_message="usage: $0 --corpus DIR [--labels 3|4] [--text 'europarl ted'] [--encoder DIR] [--systems NAMES] [--stage N]"
+help_message="usage: $0 --corpus DIR [--labels 3|4] [--text 'europarl ted'] [--encoder DIR] [--systems NAMES]"
 
 . ./cmd.sh
 . ./path.sh
@@ -59,7 +56,7 @@ if runs 3; then
   make_store --min-count "$min_count" --train "$texts" "$data/store_sources" $sources "$data/dev"
   make_store --min-count "$min_count" --train train_pauses "$data/store_calls" "$data/train_pauses" "$data/dev"
   make_store --vocab "$data/store_sources/vocab" "$data/store_text" "$data"/{train_text,train_pauses,dev} $clean
-  [ -z "$encoder" ] || make_store --token-type encoder --vocab "$encoder" "$data/store_pieces" "$data"/{train_pauses,dev}
+  [ -z "$encoder" ] || make_store --token-type encoder --vocab "$encoder" "$data"/{store_pieces,train_pauses,dev}
   [ -z "$podcasts" ] || make_store --min-count "$min_count" --train "$texts,text_podcasts" \
     --join train_podcasts=train_text,text_podcasts "$data/store_podcasts" $sources \
     "$data"/{text_podcasts,train_text,train_pauses,dev}

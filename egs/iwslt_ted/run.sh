@@ -1,11 +1,6 @@
 #!/usr/bin/env bash
-# IWSLT 2011 TED talks: T-LSTM (Tilk & Alumäe 2015), DNN, CNN-1 and CNN-2 on windows of word vectors (Che et al. 2016),
-# a word CRF, and a fine-tuned encoder. They are trained on text, and scored on reference and ASR transcripts.
-#
-#   ./run.sh                     # downloads the corpus first; --stage N begins later; finished work is not repeated
-#   ./run.sh --corpus DIR        # a local copy: train2012 dev2012 test2011 test2011asr, and the ASR source (README.md)
-#   ./run.sh --vectors FILE      # GloVe's word vectors or others; without them word2vec learns vectors (README.md)
-#   ./run.sh --encoder DIR --systems "MiniLM MiniLM-TED"  # fine-tune an encoder (README.md)
+# IWSLT 2011 TED talks: T-LSTM, window models, a word CRF and fine-tuned encoders, on reference and ASR transcripts.
+#   ./run.sh                     # downloads the corpus first; --corpus DIR: a local copy (README.md)
 #   ./run.sh --systems ""        # all systems, in hours: needs gensim (without --vectors) and python-crfsuite
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -28,7 +23,8 @@ help_message="usage: $0 [--corpus DIR] [--asr-pairs DIR] [--vectors FILE] [--eur
 
 absolute corpus asr_pairs vectors europarl encoder
 own_vectors=$vectors corpus=${corpus:-data/corpus} vectors=${vectors:-data/vectors.txt}
-choose systems T-LSTM{,-noise} MiniLM{,-TED} {DNN,CNN-{1,2}}{,-512} CRF DNN-256{,-{float32,squared,eq1,2M,7M,m{7,15,{11,21}{,-left}}}}
+choose systems T-LSTM{,-noise} MiniLM{,-TED} {DNN,CNN-{1,2}}{,-512} CRF \
+  DNN-256{,-{float32,squared,eq1,2M,7M,m{7,15,{11,21}{,-left}}}}
 [ -n "$asr_pairs" ] || leave_out "no --asr-pairs (README.md)" T-LSTM-noise
 [ -n "$encoder" ] || leave_out "no --encoder (README.md)" MiniLM MiniLM-TED
 case $systems in *NN*) with_vectors=true ;; *) with_vectors=false ;; esac
@@ -59,16 +55,14 @@ if runs 2; then
   ! asked T-LSTM-noise || local/learn_confusions.sh "$asr_pairs" $label_file data/confusions.txt
 fi
 
-# Stage 3: make the vocabulary, and write texts as numbers. The CRF has all words; window models those with a vector; encoders pieces.
+# Stage 3: make the vocabularies, and write texts as numbers. The CRF has all words, window models those with a vector.
 if runs 3; then
   store() { make_store --token-type word --clitics conf/clitics.txt "$@" data/train2012 data/dev2012; }
   store --min-count "$min_count" --train train2012 data/store_word
   ! asked CRF || store data/store_all
   if $with_vectors; then
     [ -n "$own_vectors" ] || local/learn_vectors.sh $label_file "$vectors"
-    for n in 2 7; do
-      ! asked DNN-256-${n}M || local/learn_vectors.sh $label_file data/vectors_${n}M.txt --words ${n}000000
-    done
+    for n in 2 7; do ! asked DNN-256-${n}M || local/learn_vectors.sh $label_file data/vectors_${n}M.txt $n; done
     local/vectors_vocab.sh "$vectors" data/train2012/text data/vocab_vectors
     store --vocab data/vocab_vectors data/store_vectors
   fi

@@ -2,7 +2,8 @@
 
 What other packages and programs use:
 
-    train       train, train_epoch: the training loop
+    train       train: the training loop
+    epoch       train_epoch: one epoch of it
     options     TrainingOptions: the options of training
     teacher     Teacher: the soft targets of a training set, and the loss of a student
     ranks       Ranks, find_ranks: the processes that train one model together

@@ -35,7 +35,7 @@ from punc.base.errors import InputError
 from punc.base.lock import lock_directory
 from punc.base.log import hide_progress
 from punc.base.memory import keep_freed_memory
-from punc.models.base import Model, State, create, load, model_class, not_finite, save
+from punc.models.base import Model, create, load, model_class, not_finite, save
 from punc.tokens.batches import Batch
 from punc.tokens.store import Store
 from punc.training import checkpoint
@@ -46,14 +46,12 @@ from punc.training.batching import (
     cut_streams,
     epoch_batches,
     epoch_seed,
-    loss_share,
-    slots_of,
     training_set,
 )
 from punc.training.checkpoint import Progress, advance
+from punc.training.epoch import train_epoch
 from punc.training.evaluate import evaluate, labelled
-from punc.training.gradients import sum_gradients
-from punc.training.losses import EpochLoss, check_weights
+from punc.training.losses import check_weights
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions, check_non_gradient, parse_weights, run_conf
 from punc.training.prefetch import prefetch
@@ -231,45 +229,3 @@ def _counted(batches: Iterator[Batch], bar: tqdm, ranks: Ranks) -> Iterator[Batc
     for batch in batches:
         yield batch
         bar.update(batch.tokens.numel() * ranks.size)
-
-
-def train_epoch(model: Model, updates: Optimizer, batches: Iterator[Batch], weights: torch.Tensor | None,
-                max_grad_norm: float, bfloat16: bool = False, ranks: Ranks = ALONE,
-                epoch: int = 1, teacher: Teacher | None = None) -> float:
-    """Train on batches, on the device of the model. The state goes on from a batch to the one that follows it.
-
-    Returns the mean loss of a batch. Raises InputError if a loss is NaN or infinite.
-
-    weights         (L,), of each label in the loss; None: all 1
-    max_grad_norm   largest norm of the gradient; 0: no limit
-    bfloat16        whether matrix products are in bfloat16
-    ranks           share the batches; updates and loss are those of the whole batches
-    epoch           its number, from 1, for errors
-    teacher         has made the batches, and knows their loss; None: the loss is that of the labels
-    """
-    state: State = ()
-    device = model.device
-    losses = EpochLoss(epoch, device, ranks)
-    device_weights = None if weights is None else weights.to(device)
-    for batch in batches:
-        share, has_loss = loss_share(batch, weights), slots_of(batch) > 0
-        batch = batch.to(device)
-        if len(batch.tokens):  # a rank may have no row of a small batch
-            state = model.initial_state(len(batch.tokens)) if batch.fresh else tuple(s.detach() for s in state)
-            with torch.autocast(device.type, torch.bfloat16, enabled=bfloat16):
-                logits, state = model(batch.tokens, batch.pauses, state)
-        if not has_loss:
-            continue
-        updates.zero_grad()
-        loss = None
-        if share:
-            loss = teacher.loss(model, logits.float(), batch) if teacher else \
-                model.loss(logits.float(), batch.labels, device_weights)
-            if ranks.size > 1:
-                loss = loss * share
-            loss.backward()
-            loss = loss.detach()
-        sum_gradients(updates.dense, updates.sparse, ranks)
-        updates.step(max_grad_norm)
-        losses.add(loss)
-    return losses.mean()

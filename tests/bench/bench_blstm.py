@@ -27,8 +27,8 @@ from punc.tokens.batches import gather
 from punc.tokens.chunks import by_length, cut
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import Vocabulary
+from punc.training.epoch import train_epoch
 from punc.training.optim import Optimizer
-from punc.training.train import train_epoch
 
 WORDS = 28000
 LABELS = LabelSet(tuple(Label(name, "w" + mark) for name, mark in zip("OABCDEFGHI", ["", *",.?!:;-()"])))

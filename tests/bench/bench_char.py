@@ -24,8 +24,8 @@ from punc.tokens.batches import gather
 from punc.tokens.chunks import by_length, cut
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import END
+from punc.training.epoch import train_epoch
 from punc.training.optim import Optimizer
-from punc.training.train import train_epoch
 
 MODELS = ("delay", "ngram_lstm", "cnn_feature", "cnn_ngram", "dilated_cnn", "bi_lstm")
 CHARACTERS = 50

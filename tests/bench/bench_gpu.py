@@ -37,9 +37,9 @@ from punc.layers import lstm_loop
 from punc.models.base import create, model_class, option_names
 from punc.tokens.batches import Batch, gather, stateful
 from punc.tokens.chunks import by_length, cut
+from punc.training.epoch import train_epoch
 from punc.training.optim import Optimizer
 from punc.training.prefetch import prefetch
-from punc.training.train import train_epoch
 
 SHAPES = ((5, 100, 100), (32, 256, 100), (80, 100, 100), (32, 1024, 128))  # T, B, H
 EXACT = {"dropout": 0.0, "embedding_dropout": 0.0, "unknown": 0.0}  # devices draw other random numbers

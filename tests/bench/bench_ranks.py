@@ -28,9 +28,9 @@ from punc.base.memory import keep_freed_memory
 from punc.models.base import create, model_class
 from punc.tokens.batches import gather, stateful
 from punc.tokens.chunks import by_length, cut
+from punc.training.epoch import train_epoch
 from punc.training.optim import Optimizer
 from punc.training.ranks import find_ranks
-from punc.training.train import train_epoch
 
 MODELS = "T-LSTM", "TA-LSTM-p", "BLSTM-CRF", "Bi-LSTM", "CNN-Feature"
 SETTINGS = {"1 thread": (1, 1), "2 threads": (2, 1), "2 ranks": (1, 2)}  # threads, ranks

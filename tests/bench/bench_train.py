@@ -20,8 +20,8 @@ from punc.models.t_lstm import Model
 from punc.tokens.batches import stateful
 from punc.tokens.store import Store
 from punc.tokens.store_set import StoreSet
+from punc.training.epoch import train_epoch
 from punc.training.optim import Optimizer
-from punc.training.train import train_epoch
 
 FLOP_PER_WORD = 480e3
 

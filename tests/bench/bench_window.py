@@ -21,8 +21,8 @@ from punc.base.memory import keep_freed_memory
 from punc.models.base import model_class
 from punc.tokens.batches import stateful
 from punc.tokens.store_set import StoreSet
+from punc.training.epoch import train_epoch
 from punc.training.optim import Optimizer
-from punc.training.train import train_epoch
 
 OPTIONS = {"dropout": 0.0}, {"dropout": 0.5, "shared_dropout": False}, {"dropout": 0.2}, {"dropout": 0.5}
 SETTINGS = [(options, bfloat16) for bfloat16 in (False, True) for options in OPTIONS]

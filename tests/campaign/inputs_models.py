@@ -72,7 +72,8 @@ def made(name: str, place: Path) -> Path:
         given["arpa"] = str(place / "arpa")
     for option in ("lm_model", "text_model"):
         if option in known and name != "word_crf":
-            given[option] = str(made("ngram" if option == "lm_model" else "t_lstm", place))
+            given[option] = str(made("ngram" if option == "lm_model" else "encoder" if tokens == "encoder" else
+                                     "t_lstm", place))
     torch.manual_seed(1)
     options = {option: given[option] for option in known if option in given}
     model = create(name, store.vocabulary, store.labels, options, store.tokenizer)

@@ -232,8 +232,8 @@ def prepare_trs(paths: Iterable[str | os.PathLike[str]], output: str | os.PathLi
             counts["words"] += len(utterance.words)
         bound(repairs)
     recordings = {row.split()[0] for _, row in found.values()}
-    tables = {name: files[name] for name in sorted(recordings, key=str.encode)}
-    write_found(Path(output), found, tables, text.reader.labels)
+    used = {name: files[name] for name in sorted(recordings, key=str.encode)}
+    write_found(Path(output), found, used, text.reader.labels)
     return counts + Counter(streams=len(recordings), utterances=len(found)) + repairs
 
 
