@@ -69,6 +69,8 @@ setup(
         "accessibility": ["axe-core-python>=0.1"],  # axe-core, for the test of the page of punc report
         "serve": ["websockets>=15"],              # punc serve
         "onnx": ["onnx>=1.16", "onnxruntime>=1.18"],  # punc export; packed models on long texts
+        # The model `encoder` and the token type of its pieces.
+        "encoder": ["transformers>=5", "tokenizers>=0.22", "safetensors>=0.5"],
         "completion": ["argcomplete>=3.5"],       # completion of punc in bash and zsh
     },
     entry_points={"console_scripts": ["punc=punc.bin.main:main"]},

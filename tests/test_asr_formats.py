@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from punc.asr.document import Source, write_document
 from punc.asr.read import format_modules
+from punc.base.errors import InputError
 
 ROWS = st.lists(st.lists(st.tuples(st.text("abcéßIŁ'&\"", min_size=1, max_size=4), st.integers(0, 40),
                                    st.integers(1, 40)), min_size=1, max_size=4), min_size=1, max_size=4)
@@ -250,6 +251,25 @@ def test_stm_labels_comments_and_segments_not_to_be_scored():
     assert written(found, ["Three", "four.", "<unk>", "one"]).decode() == text.replace("three four", "Three four.")
 
 
+@pytest.mark.parametrize(("size", "new"), [("1\n0", "²\n0"), ("words\"\n0", "words\"\n=0"),
+                                          ("1\n0", "9" * 5000 + "\n0")])
+def test_textgrid_broken_head_of_a_tier(size, new):
+    """The words of the tier would be left out, and those of another one read."""
+    one = 'File type = "ooTextFile"\nObject class = "TextGrid"\n\n0\n1\n<exists>\n2\n"IntervalTier"\n"phones"\n' \
+        '0\n1\n1\n0\n1\n"p"\n"IntervalTier"\n"words"\n0\n1\n1\n0\n1\n"a"\n'
+    assert document(one).pieces == ["a"]
+    with pytest.raises(InputError, match=r"^file:1: a tier without a name, times or size; "):
+        document(new.join(one.rsplit(size, 1)))
+    with pytest.raises(InputError, match=r"^file:1: a tier without a name, times or size; "):
+        document(one.replace('"IntervalTier"\n"words"\n0', ';; "IntervalTier"\n"words"\nx'))
+
+
+def test_ctm_channel_of_a_blank_that_is_a_letter():
+    """Blanks beyond ASCII separate no columns."""
+    found = document("r1 \u3000 0 1 a\nr1\u3000 1 0 1 b\n")
+    assert (found.recordings, found.pieces) == (["r1", "r1\u3000"], ["a", "b"])
+
+
 def test_textgrid_long_form_of_several_speakers():
     """MFA writes tiers `speaker - words` and `speaker - phones`."""
     def tier(name, *intervals):
@@ -276,6 +296,12 @@ def test_srt_markup_speakers_and_dashes():
     assert found.joined.tolist() == [False, True] + [False] * 9
     assert [found.speakers[i] if i >= 0 else "" for i in found.speaker.tolist()] == [""] * 3 + ["JOHN"] * 8
     np.testing.assert_array_equal(found.begins[[0, 2, 5]], [1.0, np.nan, 3.0])
+
+
+def test_webvtt_tag_that_is_not_closed():
+    """It would go on to the arrow of the next cue, and take all words with it."""
+    found = document("WEBVTT\n\n00:01.000 --> 00:02.000\n<v Ann yes\nno\n\n00:03.000 --> 00:04.000\n<v Ann>you\n")
+    assert found.pieces == ["<v", "Ann", "yes", "no", "you"]
 
 
 def test_webvtt_voices_timestamps_and_entities():

@@ -29,6 +29,14 @@ def test_cues_times_that_are_none(line, said):
         found(f"1\n00:00:00,000 --> 00:00:01,000\nso a --> b\n2\n{line}\nx\n".replace("so a --> b\n2", "so\n"))
 
 
+@pytest.mark.parametrize("line", ["00:00:01.000 | --> 00:00:03.000", "9" * 5000 + ":00:01.000 --> 00:00:03.000"])
+@pytest.mark.parametrize("to_blank_line", [False, True])
+def test_cues_times_with_more_or_too_many_digits(line, to_blank_line):
+    """The words below such a line would be lost, or those of the cue before."""
+    with pytest.raises(InputError, match=r"^file:5: no times of a cue; "):
+        found(f"1\n00:00:00,000 --> 00:00:01,000\nso\n\n{line}\nx\n", to_blank_line)
+
+
 def test_cues_an_arrow_in_a_text_is_no_time():
     assert found("1\n00:00:00,000 --> 00:00:01,000\nwe go a --> b\n") == [(0, 1, "we go a --> b\n")]
 

@@ -87,6 +87,7 @@ def test_read_confusions_reads_what_was_written(tmp_path_factory, runs, heard, r
 @pytest.mark.parametrize(("text", "message"), [
     ("", "no word was seen"), ("other\n", ":1: the first line"), (f"{HEADER}\nseen\t1\n", ":2: not a count"),
     (f"{HEADER}\nseen\tx\ta\n", ":2: not a count"), (f"{HEADER}\nseen\t-1\ta\n", ":2: not a count"),
+    (f"{HEADER}\nseen\t{10**400}\ta\n", ":2: not a count"),
     (f"{HEADER}\nother\t1\ta\n", ":2: not a count"), (f"{HEADER}\nslots\t1\tcomma\n", ":2: not a count"),
     (f"{HEADER}\ninserted\t1\tmark\t\n", ":2: not a count"), (f"{HEADER}\nruns\t1\tx\n", ":2: not a count"),
     (f"{HEADER}\nseen\t1\ta\nreplaced\t2\ta\tb\n", "'a' was wrong more often"),

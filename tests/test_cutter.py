@@ -5,8 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from punc.base.errors import InputError
 from punc.text.cutter import Cutter
 from punc.text.passages import Passage
+from punc.text.prepared_parts import _renumber
 
 STRENGTH = ["O", "COMMA", "PERIOD"]
 
@@ -91,3 +93,13 @@ def test_cut_keeps_all_words_and_sorts_ids(parts, size):
 @pytest.mark.parametrize("name", ["a b", "a/b", "a:b", "a'b"])
 def test_stream_name_is_fit_for_ids(name):
     assert cut([Passage("x", "O", stream=name)])[0][0][1] == "00000001_a_b"
+
+
+def test_numbers_of_more_than_eight_digits(monkeypatch):
+    """The names would not be in the order of the texts."""
+    monkeypatch.setattr("punc.text.cutter.MOST", 2)
+    with pytest.raises(InputError, match=r"^more than 2 texts or utterances to number; prepare several"):
+        cut([Passage("a", "O", stream="x")] * 3)
+    with pytest.raises(InputError, match="more than 2"):
+        _renumber(b"00000001 a\n", "", 2)
+    assert _renumber(b"00000001 a\n", "", 1) == b"00000002 a\n"

@@ -39,6 +39,11 @@ def test_ctm_keeps_confidences_and_recordings():
     assert write(ctm, "ctm").lower().replace(".\n", "\n").replace("yes.", "yes").replace("no.", "no") == ctm
 
 
+def test_ctm_of_a_word_with_a_blank_has_two():
+    found = json.dumps({"words": [{"word": "10 %", "start": 1, "end": 2, "probability": 0.5}]})
+    assert write(found, "ctm") == "1 1 1.00 0.50 10 0.50\n1 1 1.50 0.50 %. 0.50\n"
+
+
 def test_text_of_several_recordings_and_of_no_times():
     assert write("r1 1 0 1 yes\nr2 1 0 1 yes\n", "text") == "r1 Yes.\nr2 Yes.\n"
     assert write("how are you\n\nhow are you", "text") == "How are you?\nHow are you?\n"

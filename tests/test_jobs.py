@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punc.base.errors import InputError
-from punc.base.jobs import Share, concatenate, new_part, owners, read_parts
+from punc.base.jobs import Share, new_part, owners, read_parts
 
 
 def shares(sizes, jobs, total=None, streams=None):
@@ -56,13 +56,6 @@ def test_share_outside(job, jobs):
     with pytest.raises(InputError, match=f"^--job={job} is not one of --jobs={jobs} jobs; count from 1 to --jobs"):
         Share.parsed(Namespace(job=job, jobs=jobs))
     assert Share.parsed(Namespace(job=1, jobs=0)) is None
-
-
-def test_concatenate(tmp_path):
-    (tmp_path / "a").write_bytes(b"1\n")
-    (tmp_path / "b").write_bytes(b"")
-    concatenate([tmp_path / "a", tmp_path / "b", tmp_path / "a"], tmp_path / "c")
-    assert (tmp_path / "c").read_bytes() == b"1\n1\n"
 
 
 @pytest.fixture

@@ -1,11 +1,13 @@
 """JSON documents: numbers that are none, words of other texts, and a list beside the segments."""
 
+import io
 import json
 
 import numpy as np
 import pytest
 from test_asr_formats import document, written
 
+from punc.asr.document import write_document
 from punc.base.errors import InputError
 
 
@@ -50,3 +52,45 @@ def test_escapes_and_blanks_in_texts():
     assert found.pieces == ["a", "b", 'é"']
     assert written(found, ["A", "b", 'é."']).decode() == \
         r'{"text": "A\nb \u00e9.\"", "segments": [{"text": "A\nb \u00e9.\""}]}'
+
+
+def test_segments_without_words_are_read_by_their_texts():
+    """As whisperX writes a segment that it cannot align: among others with words, its text alone has them."""
+    made = {"segments": [{"start": 0, "end": 1, "text": "a b", "speaker": "X", "words": [
+        {"word": "a", "start": 0.5, "end": 0.6, "score": 0.5}, {"word": "b"}]},
+        {"start": 2, "end": 3, "text": "10 %", "speaker": "Y", "words": []},
+        {"start": 4, "end": 5, "text": "c", "speaker": "X", "words": [{"word": "c", "score": 0.5}]}]}
+    found = document(json.dumps(made))
+    assert found.pieces == ["a", "b", "10", "%", "c"]
+    np.testing.assert_array_equal(found.begins, [0.5, np.nan, 2, np.nan, 4])
+    np.testing.assert_array_equal(found.ends, [0.6, 1, np.nan, 3, 5])
+    assert [found.speakers[i] for i in found.speaker.tolist()] == ["X", "X", "Y", "Y", "X"]
+    file = io.BytesIO()
+    write_document(file, found, ["A", "b,", "10", "%.", "C"], np.full(5, 0.5))
+    again = json.loads(file.getvalue())["segments"]
+    assert [one["text"] for one in again] == ["A b,", "10 %.", "C"]
+    assert [["label_probability" in word for word in one["words"]] for one in again] == [[True] * 2, [], [True]]
+
+
+def test_a_list_beside_the_segments_that_lacks_words_is_not_read_for_them():
+    found = document('{"text": "a b c", "segments": [{"text": "a b"}, {"text": "c"}], "words": [{"word": "a"}]}')
+    assert found.pieces == ["a", "b", "c"]
+
+
+def test_words_that_no_text_file_can_hold():
+    """Half a surrogate pair, NUL and line ends in a word; a backslash before an n is neither."""
+    found = document(json.dumps({"words": [{"word": "a\ud800"}, {"word": "b\0"}, {"word": "c\nd"}, {"word": " \n"}]}))
+    assert found.pieces == ["a\ufffd", "b\ufffd", "c d", ""]
+    assert json.loads(written(found, ["a\ufffd.", "b\ufffd", "c d.", ""]))["words"][2] == {"word": "c d."}
+    found = document(json.dumps({"text": "C:\\new it\\s"}))
+    assert found.pieces == ["C:\\new", "it\\s"]
+
+
+def test_number_of_thousands_of_digits():
+    with pytest.raises(InputError, match=r"^file: a number of thousands of digits; "):
+        document('{"segments": [{"start": ' + "9" * 5000 + ', "text": "a"}]}')
+
+
+def test_broken_escape_in_a_text_beside_segments():
+    with pytest.raises(InputError, match=r"^file:1: not JSON at byte "):
+        document(r'{"text": "\u00e+1 a", "segments": [{"text": "\u00e9 a"}]}')

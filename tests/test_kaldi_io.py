@@ -166,3 +166,13 @@ def test_reader_offset_that_is_none(tmp_path, offset):
         VectorReader(index).read(f"{tmp_path}/x.ark:{offset}", 7)
     assert str(error.value).startswith(f"{index}:7: '{tmp_path}/x.ark:")
     assert len(str(error.value)) < 400 + len(str(index))
+
+
+@pytest.mark.parametrize("text", [False, True])
+def test_archive_of_a_larger_array_than_is_read(tmp_path, monkeypatch, text):
+    """It is read as a whole, so it could fill the memory."""
+    kaldiio.save_ark(str(tmp_path / "a.ark"), {"utt": np.zeros((40, 5), np.float32)}, text=text)
+    assert len(list(read_archive(tmp_path / "a.ark"))) == 1
+    monkeypatch.setattr("punc.data.kaldi_io.LARGEST_TEXT" if text else "punc.data.kaldi_io.LARGEST", 300)
+    with pytest.raises(InputError, match="is no float vector or matrix of at most 2 GiB; make"):
+        list(read_archive(tmp_path / "a.ark"))

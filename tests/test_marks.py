@@ -52,3 +52,8 @@ def test_tied_words_of_names_and_numbers(text, expected):
     words, marks = marks_of(text)
     ties = tied(words, marks)
     assert "".join(word + ("_" if tie else " ") for word, tie in zip(words, ties)).rstrip(" _") == expected
+
+
+def test_marks_after_a_word_before_an_empty_one():
+    """JSON can have a word without characters."""
+    assert marks_after(["E.", "", "3.", ""], np.array([2, 0, 2, 0]), LABELS).tolist()[:3:2] == [SENTENCE_END] * 2

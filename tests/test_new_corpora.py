@@ -153,14 +153,14 @@ def test_text_alone(make):
     assert "sentences of test_ref stand in train, too" in stderr  # there are only ten
     for conf in ("T-LSTM", "TA-LSTM"):
         with open(recipe / f"conf/{conf}.conf", "a") as file:
-            file.write("--epochs=1\n")
-    done = subprocess.run(["recipe/run.sh", "--nj", "1", "--stage", "4", "--systems", "T-LSTM TA-LSTM"],
-                          cwd=corpus.folder, capture_output=True, text=True, timeout=400)
+            file.write("--epochs=1\n" + ("--embedding-dim=8\n--hidden-dim=8\n" if conf == "T-LSTM" else ""))
+    command = ("recipe/run.sh --nj 1 --stage 4 --stop-stage 6 --systems 'T-LSTM TA-LSTM' && "
+               "cd recipe && . ./path.sh && punc results --config conf/results.conf exp")
+    done = subprocess.run(["bash", "-c", command], cwd=corpus.folder, capture_output=True, text=True, timeout=400)
     assert done.returncode == 0, done.stderr
     assert "| TA-LSTM | T-LSTM | overall.F1 |" in (recipe / "exp/results/test_ref.md").read_text()
     assert "[labels.png](results/labels.png)" in (recipe / "exp/RESULTS.md").read_text()
     assert not (recipe / "exp/results/pauses.png").exists()
-    assert "F1 by words from one mark of the reference to the next" in (recipe / "exp/report.html").read_text()
 
 
 def test_asr_pairs(make):

@@ -197,7 +197,7 @@ def test_load_token_type_file_missing_or_unknown_is_an_error(learned, data, tmp_
     assert f"exp: its tokens are word, the model's are {token_type}; copy vocab, token_type" in capsys.readouterr().err
     (exp / "token_type").write_text("nothing\n")
     assert run(exp, data, tmp_path / "out") == 1
-    assert "token_type: no token type 'nothing'; choose from char, class, form, spelled, subword, word" in \
+    assert "token_type: no token type 'nothing'; choose from char, class, encoder, form, spelled, subword, word" in \
         capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 

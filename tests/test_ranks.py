@@ -58,6 +58,19 @@ class Killed(BaseException):
     pass
 
 
+@pytest.mark.parametrize("error", [InputError("bad", "mend it"), RuntimeError("no memory"), None])
+def test_join_ends_the_group_also_after_an_error(error, monkeypatch):
+    """Its threads could abort the process when the interpreter ends, and other ranks wait for it."""
+    called = []
+    for name in ("init_process_group", "destroy_process_group"):
+        monkeypatch.setattr(torch.distributed, name, lambda *_, name=name, **__: called.append(name))
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with contextlib.suppress(InputError, RuntimeError), Ranks(0, 2).join():
+        if error:
+            raise error
+    assert called == ["init_process_group", "destroy_process_group"]
+
+
 @contextlib.contextmanager
 def killed_after_an_epoch():
     """The process is killed when its first epoch is on disk."""

@@ -100,6 +100,16 @@ def test_run_script_ends(run, line, status, output, errors):
     assert run(line) == (status, output, errors)
 
 
+def test_script_stopped_in_its_imports(tmp_path):
+    path = tmp_path / "a.py"
+    for error, said in (("KeyboardInterrupt", f"{path}: interrupted\n"), ("ValueError(1)", "ValueError: 1\n")):
+        path.write_text(f"from punc.bin.script import run_script\nraise {error}\n")
+        done = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode
+        assert done.stderr.endswith(said)
+        assert ("Traceback" in done.stderr) == (error != "KeyboardInterrupt")
+
+
 def test_run_script_error_of_the_program(run, tmp_path):
     status, output, errors = run("fail 1")
     log, = tmp_path.glob("a-script.py-*.log")

@@ -156,6 +156,9 @@ def test_read_targets_refuses_what_does_not_fit(taught, tmp_path):
     (tmp_path / "out" / "targets.npy").write_bytes(content[:-2])
     with pytest.raises(InputError, match="or truncated"):
         read_targets(tmp_path / "out", store, "a")
+    (tmp_path / "out" / "targets.npy").write_bytes(b"\x93NUMPY\x01\0v\0" + b"{'descr': '<f2', (".ljust(118))
+    with pytest.raises(InputError, match="or truncated"):  # a header that NumPy's tokenizer cannot take
+        read_targets(tmp_path / "out", store, "a")
 
 
 PEAK = r"""

@@ -125,3 +125,21 @@ def test_spelling_all_weights_have_a_gradient():
 def test_spelling_invalid_sizes(sizes, option):
     with pytest.raises(InputError, match=f"^{option}=0"):
         Spelling(5, *sizes)
+
+
+@pytest.mark.parametrize("number", [-1, OTHER + 1 + 64])
+def test_spelling_of_a_broken_file(number):
+    """A character without a vector would be an error of indices, in the middle of a text."""
+    spelling = made()
+    weights = {name: weight.clone() for name, weight in spelling.state_dict().items()}
+    weights["table"][3, 0] = number
+    with pytest.raises(ValueError, match="spellings with characters that the model does not have"):
+        spelling.load_state_dict(weights)
+
+
+def test_read_a_word_without_characters():
+    """As in a broken file, or what the token of all other characters would be as a word."""
+    spelling = made([*WORDS, ""])
+    found = spelling.read(torch.tensor([len(WORDS), 2]))
+    assert torch.isfinite(found).all()
+    torch.testing.assert_close(found[1:], spelling.read(torch.tensor([2])))

@@ -21,8 +21,8 @@ def test_read_speakers_of_texts_and_utterances(tmp_path):
     table = tmp_path / "speakers"
     table.write_text("talk anna carl\ntalk-1-0001 dora\ntalk-1_b eva\ntalk-2-0001 finn\nother nobody\n")
     assert read_speakers(table, ["talk", "talk-1"]) == {"talk": {"anna", "carl", "finn"}, "talk-1": {"dora", "eva"}}
-    assert read_speakers(table, ["talk-1_001", "talk-1_002"]) == dict.fromkeys(["talk-1_001", "talk-1_002"],
-                                                                               {"dora", "eva"})
+    pieces = read_speakers(table, ["talk-1_001", "talk-1_002"])
+    assert pieces == {"talk-1_001": {"dora", "eva"}, "talk-1_002": {"dora", "eva"}}
 
 
 @pytest.mark.parametrize(("content", "message"), [

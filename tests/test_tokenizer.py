@@ -1,9 +1,12 @@
 """Tokenizers: each one is found by its file's name, writes what is read back, and gives every word its slot."""
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tiny_encoder import write_tokenizer
 
 from punc.base.errors import InputError
 from punc.base.lookup import split_lines
@@ -22,12 +25,19 @@ VOCABULARIES = {"word": Vocabulary(["<unk>", "</s>", "so", "it"]),
                 "char": Vocabulary(["<unk>", "</s>", "<space>", *"soite"])}
 
 
+TYPES = [name for name in token_types() if name != "encoder" or find_spec("tokenizers")]
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A tokenizer of each token type for TEXT."""
+    """A tokenizer of each token type for TEXT; that of an encoder is read, not made."""
     path = tmp_path_factory.mktemp("tokenizers") / "d"
     write_data_dir(path, [Utterance("a", "a", TEXT)])
-    return {name: tokenizer_class(name).make([DataDir(path)], 40) for name in token_types()}
+    found = {name: tokenizer_class(name).make([DataDir(path)], 40) for name in TYPES if name != "encoder"}
+    if "encoder" in TYPES:
+        write_tokenizer("bert", path.parent / "bert")
+        found["encoder"] = tokenizer_class("encoder").read(path.parent / "bert")
+    return found
 
 
 def same(one, other):
@@ -36,7 +46,7 @@ def same(one, other):
 
 
 def test_token_types_are_the_files():
-    assert token_types() == ["char", "class", "form", "spelled", "subword", "word"]
+    assert token_types() == ["char", "class", "encoder", "form", "spelled", "subword", "word"]
 
 
 @pytest.mark.parametrize("token_type", token_types())
@@ -49,7 +59,7 @@ def test_tokenizer_class_has_what_all_have(token_type):
 
 
 def test_tokenizer_class_unknown_name_is_an_error():
-    message = "no token type 'syllable'; choose from char, class, form, spelled, subword, word"
+    message = "no token type 'syllable'; choose from char, class, encoder, form, spelled, subword, word"
     with pytest.raises(InputError, match=f"^{message}$"):
         tokenizer_class("syllable")
 
@@ -100,7 +110,7 @@ def test_new_file_in_the_folder_is_a_tokenizer(tmp_path, monkeypatch, capsys):
     assert "ending: a last letter" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("token_type", token_types())
+@pytest.mark.parametrize("token_type", TYPES)
 def test_write_is_read_back(token_type, made, tmp_path):
     tokenizer = made[token_type]
     tokenizer.write(tmp_path)
@@ -112,7 +122,7 @@ def test_write_is_read_back(token_type, made, tmp_path):
     assert (tmp_path / "token_type").is_file() == (token_type != "word")  # a vocabulary alone is one of words
 
 
-@pytest.mark.parametrize("token_type", token_types())
+@pytest.mark.parametrize("token_type", TYPES)
 def test_encode_gives_every_word_a_slot_in_list_and_text(token_type, made):
     words = [*TEXT, "日本", "\u200b"]
     encoding = made[token_type].encode(words)
@@ -163,4 +173,4 @@ def test_read_tokenizer_unknown_token_type_is_one_line(tmp_path, content):
     with pytest.raises(InputError) as caught:
         read_tokenizer(tmp_path)
     assert str(caught.value) == (f"{tmp_path}/token_type: no token type '{content.strip()}'; "
-                                 "choose from char, class, form, spelled, subword, word")
+                                 "choose from char, class, encoder, form, spelled, subword, word")

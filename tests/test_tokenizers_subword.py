@@ -9,7 +9,7 @@ import sentencepiece
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import punc.tokens.tokenizers.subword
+import punc.tokens.piece_tokenizer
 from punc.base.errors import InputError
 from punc.base.lookup import split_lines
 from punc.data.datadir import DataDir, Utterance, write_data_dir
@@ -49,7 +49,7 @@ def by_hand(model, words):
 @given(words=words, cache=st.sampled_from([0, 3, 1 << 18]))
 def test_encode_word_is_its_pieces(subwords, words, cache):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(punc.tokens.tokenizers.subword, "CACHE", cache)
+        patch.setattr(punc.tokens.piece_tokenizer, "CACHE", cache)
         ids, slots, lost = subwords.encode(words)
     assert (ids.tolist(), slots.tolist()) == by_hand(subwords.__getstate__(), words)
     assert (ids.dtype, slots.dtype, lost) == (np.int32, np.int64, ids.tolist().count(UNK))

@@ -14,17 +14,18 @@ corpus=corpus         # where the corpora are
 labels=3              # 3 or 4: conf/labels3.txt, conf/labels4.txt
 text=europarl         # text of the first stage besides that of Earnings-22: europarl, ted, or "europarl ted"
 repeat=6              # how often an epoch of the first stage reads the text of the calls that have no pauses
+encoder=              # the Hugging Face directory of all-MiniLM-L6-v2; without it no MiniLM
 systems=              # names with blanks between; all of them if empty or `all`
 min_count=5           # how often a word of the vocabulary occurs at least
 threads=1             # of PyTorch; two models are trained at a time
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
-help_message="usage: $0 --corpus DIR [--labels 3|4] [--text 'europarl ted'] [--systems NAMES] [--stage N]"
+help_message="usage: $0 --corpus DIR [--labels 3|4] [--text 'europarl ted'] [--encoder DIR] [--systems NAMES] [--stage N]"
 
 . ./cmd.sh
 . ./path.sh
 . recipe.sh
 
-absolute corpus
+absolute corpus encoder
 variant=$labels-${text// /-}
 [ -f "conf/results-$variant.conf" ] || fail "--labels $labels --text '$text': there is no conf/results-$variant.conf"
 label_file=conf/labels$labels.txt data=data/$variant exp=exp/$variant
@@ -35,6 +36,7 @@ tests="test_ref test_asr test_asr_libri" texts=text_${text// /,text_},text_earni
 podcasts=$(case $rows in *-podcasts*) echo podcasts ;; esac)  # a second first stage
 [ -d "$data/text_podcasts" ] || [ -f "$corpus/podcasts/changelog.txt" ] ||
   { podcasts= && leave_out "no podcasts (README.md)" {T-LSTM,TA-LSTM,TA-LSTM-p}-podcasts; }
+[ -n "$encoder" ] || leave_out "no --encoder (docs/encoder.md)" MiniLM{,-p} TA-MiniLM-p{,-linear}
 
 # Stage 0: check that the corpora are those of RESULTS.md.
 if runs 0; then local/check_corpus.sh "$corpus" "$text"; fi
@@ -57,6 +59,7 @@ if runs 3; then
   make_store --min-count "$min_count" --train "$texts" "$data/store_sources" $sources "$data/dev"
   make_store --min-count "$min_count" --train train_pauses "$data/store_calls" "$data/train_pauses" "$data/dev"
   make_store --vocab "$data/store_sources/vocab" "$data/store_text" "$data"/{train_text,train_pauses,dev} $clean
+  [ -z "$encoder" ] || make_store --token-type encoder --vocab "$encoder" "$data/store_pieces" "$data"/{train_pauses,dev}
   [ -z "$podcasts" ] || make_store --min-count "$min_count" --train "$texts,text_podcasts" \
     --join train_podcasts=train_text,text_podcasts "$data/store_podcasts" $sources \
     "$data"/{text_podcasts,train_text,train_pauses,dev}
@@ -71,6 +74,8 @@ train_system() {
     T-LSTM-europarl) store=sources ;;
     T-LSTM-podcasts) store=podcasts ;;
     T-LSTM-p | Pause-Window) store=calls ;;
+    MiniLM*) store=pieces base=(--encoder "$encoder") ;;
+    TA-MiniLM-*) store=pieces base=(--text-model "$exp/MiniLM") ;;
     T-LSTM-adapted) base=(--initial-model "$exp/T-LSTM") ;;
     TA-*-podcasts) store=podcasts base=(--text-model "$exp/T-LSTM-podcasts") ;;
     TA-*-biases) base=(--text-model "$exp/T-LSTM-biases") ;;
@@ -80,7 +85,7 @@ train_system() {
 }
 
 # Stage 4: train the first stages, and the 4-gram.
-if runs 4; then need_lmplz 4-gram; two_at_a_time train_system T-LSTM 4-gram T-LSTM-{podcasts,biases,europarl}; fi
+if runs 4; then need_lmplz 4-gram; two_at_a_time train_system T-LSTM 4-gram T-LSTM-{podcasts,biases,europarl} MiniLM; fi
 
 # Stage 5: train on the calls: second stages, models that read the calls alone, and the decision tree.
 if runs 5; then two_at_a_time train_system $systems; fi  # those of stage 4 are finished

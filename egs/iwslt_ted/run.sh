@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # IWSLT 2011 TED talks: T-LSTM (Tilk & Alumäe 2015), DNN, CNN-1 and CNN-2 on windows of word vectors (Che et al. 2016),
-# and a word CRF. They are trained on text, and scored on reference and ASR transcripts.
+# a word CRF, and a fine-tuned encoder. They are trained on text, and scored on reference and ASR transcripts.
 #
 #   ./run.sh                     # downloads the corpus first; --stage N begins later; finished work is not repeated
 #   ./run.sh --corpus DIR        # a local copy: train2012 dev2012 test2011 test2011asr, and the ASR source (README.md)
 #   ./run.sh --vectors FILE      # GloVe's word vectors or others; without them word2vec learns vectors (README.md)
+#   ./run.sh --encoder DIR --systems "MiniLM MiniLM-TED"  # fine-tune an encoder (README.md)
 #   ./run.sh --systems ""        # all systems, in hours: needs gensim (without --vectors) and python-crfsuite
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -15,19 +16,21 @@ corpus=               # data/corpus, downloaded, if empty
 asr_pairs=            # training talks and their ASR output (README.md): T-LSTM-noise learns errors from them
 vectors=              # word vectors in GloVe's or word2vec's text format; data/vectors.txt, made in stage 3, if empty
 europarl=             # more text for word vectors, besides the corpus's train_extra: Europarl in English
+encoder=              # the Hugging Face directory of all-MiniLM-L6-v2; without it no MiniLM
 systems=T-LSTM        # names with blanks between; all if empty
 min_count=5           # how often a word of the vocabulary occurs at least; chosen on dev2012
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
-help_message="usage: $0 [--corpus DIR] [--asr-pairs DIR] [--vectors FILE] [--europarl FILE] [--systems NAMES]"
+help_message="usage: $0 [--corpus DIR] [--asr-pairs DIR] [--vectors FILE] [--europarl FILE] [--encoder DIR] …"
 
 . ./cmd.sh
 . ./path.sh
 . recipe.sh
 
-absolute corpus asr_pairs vectors europarl
+absolute corpus asr_pairs vectors europarl encoder
 own_vectors=$vectors corpus=${corpus:-data/corpus} vectors=${vectors:-data/vectors.txt}
-choose systems T-LSTM{,-noise} {DNN,CNN-{1,2}}{,-512} CRF DNN-256{,-{float32,squared,eq1,2M,7M,m{7,15,{11,21}{,-left}}}}
+choose systems T-LSTM{,-noise} MiniLM{,-TED} {DNN,CNN-{1,2}}{,-512} CRF DNN-256{,-{float32,squared,eq1,2M,7M,m{7,15,{11,21}{,-left}}}}
 [ -n "$asr_pairs" ] || leave_out "no --asr-pairs (README.md)" T-LSTM-noise
+[ -n "$encoder" ] || leave_out "no --encoder (README.md)" MiniLM MiniLM-TED
 case $systems in *NN*) with_vectors=true ;; *) with_vectors=false ;; esac
 score_options=(--collapse 3-class:FULLSTOP=PERIOD+QUESTION)
 
@@ -56,7 +59,7 @@ if runs 2; then
   ! asked T-LSTM-noise || local/learn_confusions.sh "$asr_pairs" $label_file data/confusions.txt
 fi
 
-# Stage 3: make the vocabulary, and write texts as numbers. The CRF has all words; window models those with a vector.
+# Stage 3: make the vocabulary, and write texts as numbers. The CRF has all words; window models those with a vector; encoders pieces.
 if runs 3; then
   store() { make_store --token-type word --clitics conf/clitics.txt "$@" data/train2012 data/dev2012; }
   store --min-count "$min_count" --train train2012 data/store_word
@@ -69,18 +72,21 @@ if runs 3; then
     local/vectors_vocab.sh "$vectors" data/train2012/text data/vocab_vectors
     store --vocab data/vocab_vectors data/store_vectors
   fi
+  case $systems in *MiniLM*) local/make_pieces.sh "$encoder" $label_file "$corpus" "$asr_pairs" ;; esac
 fi
 
 # Stage 4: train the models. There is no stage 5, because these texts have no pauses.
 if runs 4; then
   for system in $systems; do
+    set=train2012
     case $system in
       T-LSTM*) options=(store_word) ;;  # T-LSTM-noise.conf names the confusions
       CRF) options=(store_all) ;;
+      MiniLM*) options=(store_encoder --encoder "$encoder") && [ "$system" = MiniLM ] || set=train_ted ;;
       *-[27]M) options=(store_vectors) ;;  # their confs name their vectors
       *) options=(store_vectors --vectors "$vectors") ;;
     esac
-    train "$system" "${options[@]}" --threads 2 --train-set train2012 --dev-set dev2012
+    train "$system" "${options[@]}" --threads 2 --train-set $set --dev-set dev2012
   done
 fi
 

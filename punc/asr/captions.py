@@ -9,9 +9,11 @@ import numpy as np
 from punc.asr.document import Source
 from punc.asr.segments import Segment
 
-CLOCK = rb"((?:\d+:)?\d\d?:\d\d[,.]\d{1,3})"
+CLOCK = rb"((?:\d{1,5}:)?\d\d?:\d\d[,.]\d{1,3})"
 TIMES = re.compile(rb"^[ \t]*" + CLOCK + rb"[ \t]*-->[ \t]*" + CLOCK + rb"[^\n]*(?:\n|\Z)", re.M)
 NUMBER = re.compile(rb"(?:\A|\n)[ \t]*\d+[ \t]*\r?\n[ \t\r\n]*\Z")
+# An arrow after one word or none, or with no letter before it; in WebVTT, a text has none.
+ARROW, ANY_ARROW = re.compile(rb"^(?:[ \t]*\S*[ \t]*|[^A-Za-z\x80-\xff\n]*)-->", re.M), re.compile(rb"^[^\n]*-->", re.M)
 BLANK_LINE = re.compile(rb"^[ \t]*\r?(?:\n|\Z)", re.M)
 # A name that begins a line: `John Smith:`, `SPEAKER_00:`, `[SPEAKER_00]:`
 NAME = rb"[A-Z\xc3][\w\x80-\xff.'-]*"
@@ -37,7 +39,7 @@ def cues(source: Source, to_blank_line: bool) -> Iterator[Cue]:
     data = source.data
     found = list(TIMES.finditer(data))
     if data.count(b"-->") > len(found):
-        _check_arrows(source)
+        _check_arrows(source, ANY_ARROW if to_blank_line else ARROW)
     for match, after in zip(found, [*found[1:], None]):
         begin, end = seconds(match[1]), seconds(match[2])
         if end < begin:
@@ -51,9 +53,9 @@ def cues(source: Source, to_blank_line: bool) -> Iterator[Cue]:
         yield Cue(begin, end, start, stop)
 
 
-def _check_arrows(source: Source) -> None:
-    """Raise InputError for a line that begins as times do, but are none."""
-    for match in re.finditer(rb"^[ \t]*\d*[^\s\w]?[^\s]*[ \t]*-->[^\n]*", source.data, re.M):
+def _check_arrows(source: Source, arrow: re.Pattern[bytes]) -> None:
+    """Raise InputError for a line that has an arrow as times have, but is none."""
+    for match in arrow.finditer(source.data):
         if not TIMES.match(source.data, match.start()):
             raise source.error("no times of a cue", "write: 00:00:01,500 --> 00:00:02,750", match.start())
 

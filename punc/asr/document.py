@@ -49,7 +49,8 @@ class Document(NamedTuple):
     confidences   float64 (N,), the recogniser's; NaN where there is none
     copies        places that repeat words, as the text of a segment does
     encode        texts → how the format writes them
-    field         (N,) where a field for the probability of a label can be inserted; None if the format has none
+    field         (N,) where a field for the probability of a label can be inserted, -1 nowhere; None if the format has
+                  none
     format        the name of the format
     encoding, bom how the file is encoded, and whether a byte-order mark begins it
     """
@@ -145,7 +146,7 @@ def write_document(file: IO[bytes], document: Document, texts: Sequence[str],
     starts.append(copies.starts[used])
     stops.append(copies.stops[used])
     if probabilities is not None and document.field is not None:
-        known = np.flatnonzero(~np.isnan(probabilities))
+        known = np.flatnonzero(~np.isnan(probabilities) & (document.field >= 0))
         new += [b', "label_probability": %.4f' % value for value in probabilities[known].tolist()]
         starts.append(document.field[known])
         stops.append(document.field[known])

@@ -9,24 +9,33 @@ import numpy as np
 
 from punc.asr.document import Document, Places, Source, decoded, no_places, texts_at
 from punc.asr.json_words import JsonSegment, JsonWords, Keys, WordList
-from punc.asr.matching import matched
+from punc.asr.matching import folded, matched
 from punc.asr.places import WordPlaces, no_words, word_places
+from punc.data.datadir import LATEST
 
-ESCAPED_BLANK = re.compile(rb"\\[nrt]|\\u00[02][09ad0]")
+ESCAPED_BLANK = re.compile(rb"\\(?:(\\)|[nrtf]|u00(?:0[9a-dA-D]|20))")  # or a backslash, which is none
+ODD = re.compile(rb"\\[nrtf]|\\u00[01]|\\u[dD][89a-fA-F]")  # what may stand for a blank, NUL or half a surrogate pair
+BLANKS, NO_CHARACTER = re.compile(r"[ \t\n\r\f\v]+"), re.compile("[\0\ud800-\udfff]")
 BLANK = ord(" ")
 
 
 def read_json(source: Source, name: str, keys: Keys) -> Document:
     """The document of a JSON file. Raises InputError for broken files, and for times that are no numbers."""
     found = JsonWords(source, keys)
-    words = found.words if len(found.words) else found.copied
-    own = [segment.text for segment in found.segments if segment.text]
-    if len(words):
-        lists = [found.copied] if words is found.words else []
-        document = _of_words(source, name, words, found)
-        return document._replace(copies=_copies(source, document, [own, found.texts], lists))
-    document = _of_texts(source, name, found)
-    return document._replace(copies=_copies(source, document, [found.texts] if own else [], []))
+    own = [i for i, segment in enumerate(found.segments) if segment.text]
+    if len(found.words):
+        listed = {number for number, count in found.words.counts if count}
+        bare = [i for i in own if i not in listed]
+        document = _merged(_of_words(source, name, found.words, found), _of_texts(source, name, found, bare))
+        texts = [span for i in own if i in listed and (span := found.segments[i].text)]
+        return document._replace(copies=_copies(source, document, [texts, found.texts], [found.copied]))
+    document = _of_texts(source, name, found, own)
+    if len(found.copied):  # a list beside the segments, with times; if it has all their words
+        listed_words = _of_words(source, name, found.copied, found)
+        if not {*map(folded, document.pieces)} - {*map(folded, listed_words.pieces)}:
+            texts = [span for i in own if (span := found.segments[i].text)]
+            return listed_words._replace(copies=_copies(source, listed_words, [texts, found.texts], []))
+    return document._replace(copies=_copies(source, document, [found.texts] if own else [], [found.copied]))
 
 
 def _of_words(source: Source, name: str, words: WordList, found: JsonWords) -> Document:
@@ -57,10 +66,11 @@ def _of_words(source: Source, name: str, words: WordList, found: JsonWords) -> D
                      confidences)._replace(field=field)
 
 
-def _of_texts(source: Source, name: str, found: JsonWords) -> Document:
-    """A document whose pieces are the words of the segments' texts, or of a text without segments."""
-    spans = [(one.text, one) for one in found.segments if one.text] or \
-        [(text, JsonSegment(None, None, None, text)) for text in found.texts]
+def _of_texts(source: Source, name: str, found: JsonWords, numbers: Sequence[int]) -> Document:
+    """A document whose pieces are the words of the texts of some segments, or of a text without segments."""
+    spans = [(span, found.segments[i]) for i in numbers if (span := found.segments[i].text)]
+    if not len(found.words) and not spans:
+        numbers, spans = range(len(found.texts)), [(text, JsonSegment(None, None, None, text)) for text in found.texts]
     starts, stops, joined, ranges = _words_of(source.data, [span for span, _ in spans]) if spans else no_words()
     times = np.full((2, len(starts)), np.nan)
     first = np.flatnonzero(np.append(True, ranges[1:] != ranges[:-1])) if len(ranges) else np.zeros(0, np.int64)
@@ -69,8 +79,23 @@ def _of_texts(source: Source, name: str, found: JsonWords) -> Document:
     _fill(times[0], first, [segment.begin for segment in own])
     _fill(times[1], last, [segment.end for segment in own])
     speakers = [spans[i][1].speaker for i in ranges.tolist()]
-    return _document(source, name, starts, stops, joined, times[0], times[1], ranges, speakers,
-                     np.full(len(starts), np.nan))
+    return _document(source, name, starts, stops, joined, times[0], times[1], np.array(numbers, np.int64)[ranges],
+                     speakers, np.full(len(starts), np.nan))
+
+
+def _merged(words: Document, texts: Document) -> Document:
+    """The pieces of both, segment by segment. Those of texts have no field for a probability."""
+    if not texts.pieces:
+        return words
+    order = np.argsort(np.append(words.segments, texts.segments), kind="stable")
+    pieces = words.pieces + texts.pieces
+    speakers = list(dict.fromkeys(words.speakers + texts.speakers))
+    moved = np.array([speakers.index(name) for name in texts.speakers] + [-1], np.int64)[texts.speaker]
+    field = np.append(np.zeros(0, np.int64) if words.field is None else words.field, np.full(len(texts.pieces), -1))
+    columns: dict[str, Any] = {name: np.append(getattr(words, name), getattr(texts, name))[order] for name in
+               ("starts", "stops", "joined", "begins", "ends", "segments", "streams", "recording", "confidences")}
+    return words._replace(pieces=[pieces[i] for i in order.tolist()], speakers=speakers, field=field[order],
+                          speaker=np.append(words.speaker, moved)[order], **columns)
 
 
 def _document(source: Source, name: str, starts: np.ndarray, stops: np.ndarray, joined: np.ndarray,
@@ -102,7 +127,7 @@ def _words_of(data: bytes, spans: list[tuple[int, int]]) -> WordPlaces:
     begins, ends = np.array(spans, np.int64).T
     texts = b"".join([data[begin:end] for begin, end in spans])  # a small part of the file
     if b"\\" in texts:
-        texts = ESCAPED_BLANK.sub(lambda found: b" " * len(found[0]), texts)
+        texts = ESCAPED_BLANK.sub(lambda found: found[0] if found[1] else b" " * len(found[0]), texts)
     stops = np.cumsum(ends - begins)
     places = word_places(texts, stops - (ends - begins), stops)
     moved = (ends - stops)[places.ranges]
@@ -111,14 +136,19 @@ def _words_of(data: bytes, spans: list[tuple[int, int]]) -> WordPlaces:
 
 def _fill(times: np.ndarray, at: np.ndarray, values: Sequence[Any]) -> None:
     """Put the times of segments where their first or last word has none."""
-    known = np.array([value if isinstance(value, int | float) else np.nan for value in values], float)
+    known = np.array([value if type(value) in (int, float) and abs(value) < LATEST else np.nan for value in values])
     times[at] = np.where(np.isnan(times[at]), known, times[at])
 
 
 def json_strings(raw: Sequence[bytes]) -> list[str]:
-    """The values of strings, given what stands between their quotes."""
+    """The values of strings, given what stands between their quotes; those that no text file can hold are changed."""
     joined = b'","'.join(raw)
-    return json.loads(b'["%b"]' % joined) if raw and b"\\" in joined else decoded(raw)
+    if not raw or b"\\" not in joined:
+        return decoded(raw)
+    texts = json.loads(b'["%b"]' % joined)
+    if not ODD.search(joined):
+        return texts
+    return [NO_CHARACTER.sub("\ufffd", BLANKS.sub(" ", text)).strip(" ") for text in texts]
 
 
 def _escaped(texts: Sequence[str]) -> list[bytes]:

@@ -93,3 +93,6 @@ class JsonWalk:
         except RecursionError:
             raise InputError("lists within lists, too deep to read", "let the recogniser write it again",
                              self.source.path) from None
+        except ValueError:  # of Python's int
+            raise InputError("a number of thousands of digits", "let the recogniser write it again",
+                             self.source.path) from None

@@ -199,4 +199,4 @@ class JsonWords:
         found = ONE_STRING.match(self.source.data, at)
         if found:
             spans.append(found.span(1))
-        return found.end() if found else self._walk.skip(at)
+        return self._walk.skip(at)  # which checks its escapes

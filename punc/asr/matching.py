@@ -23,6 +23,11 @@ def word_texts(pieces: Sequence[str], first: np.ndarray, last: np.ndarray) -> li
     return ["".join(pieces[begin:end]) for begin, end in zip(first.tolist(), last.tolist())]
 
 
+def folded(word: str) -> str:
+    """A word as it is compared with its repetition."""
+    return word.strip(MARKS).casefold()
+
+
 def matched(texts: Sequence[str], starts: np.ndarray, stops: np.ndarray, document: Document) -> Places:
     """The places that repeat a word of the document; a place with another word is left out, and stays as it is.
 
@@ -36,7 +41,7 @@ def matched(texts: Sequence[str], starts: np.ndarray, stops: np.ndarray, documen
     if list(texts) == document.pieces:  # a list of the same pieces
         pieces = np.arange(len(texts), dtype=np.int32)
         return Places(starts, stops, pieces, pieces + 1, np.zeros(len(pieces), bool))
-    ref, hyp = ([word.strip(MARKS).casefold() for word in column] for column in (texts, words))
+    ref, hyp = (list(map(folded, column)) for column in (texts, words))
     number = align_words(ref, hyp).ref_to_hyp
     same = np.fromiter((at >= 0 and ref[i] == hyp[at] for i, at in enumerate(number.tolist())), bool, len(number))
     other = np.fromiter((texts[i] != words[number[i]] for i in np.flatnonzero(same).tolist()), bool, int(same.sum()))

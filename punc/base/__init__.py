@@ -6,7 +6,8 @@ What other packages and programs use:
                   checks of arguments
     files       atomic_dir, atomic_file, decode_line, is_unfinished, open_input, read_blocks, read_lines, unchanged:
                   reading with clear errors; writing whole or not at all
-    jobs        Part, Share, add_job_options, concatenate, joining, new_part, owners, FILE: work that jobs share
+    jobs        Part, Share, add_job_options, new_part, owners, FILE: work that jobs share
+    joining     concatenate, finish_joining, joining: what jobs have made is joined
     lock        lock_directory: one writer at a time for an output directory
     options     OptionParser, boolean, kebab, keyword_arguments, nearest, with_options: command-line options and conf
                   files

@@ -11,17 +11,17 @@ import os
 import shutil
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from punc.base.errors import InputError
 from punc.base.files import NEW, atomic_dir, is_unfinished, open_input
-from punc.base.lock import lock_directory
 from punc.base.options import OptionParser
 
 T = TypeVar("T")
 FILE = "part.json"
+JOINED = ".joined"  # in a part: all was made of it, and it is being removed
 # What may differ between the jobs of one command.
 OWN = {"job", "jobs", "nj", "config", "quiet", "verbose"}
 
@@ -130,7 +130,8 @@ def new_part(path: Path, command: str, share: Share, args: Namespace, out: str,
     options = {name: value for name, value in vars(args).items() if name not in OWN | {out}}
     _check_is_part(path)
     with atomic_dir(path, FILE) as tmp:
-        _clear(path)
+        clear_part(path)
+        (path / JOINED).unlink(missing_ok=True)
         part = Part(path, command, share, options, states, {})
         yield tmp, part.result
         content = {"command": command, "job": share.job, "jobs": share.jobs, "options": options, "inputs": states,
@@ -195,32 +196,13 @@ def _check_alike(first: Part, part: Part) -> None:
             raise InputError(f"{name} was another file than in {first.path}", remedy, part.path / FILE)
 
 
-@contextmanager
-def joining(paths: Sequence[Path]) -> Iterator[list[Part]]:
-    """The parts of all jobs of one command line, in order; they are removed when the block ends without an error.
-
-    Raises InputError as `read_parts` does, and if a job writes one.
-    """
-    read_parts(paths)  # before a lock makes a directory that is missing
-    with ExitStack() as stack:
-        for path in paths:
-            stack.enter_context(lock_directory(path))
-        yield read_parts(paths)
-        for path in paths:
-            _clear(path)
-            (path / NEW).rmdir()
-    for path in paths:
-        with suppress(OSError):  # a user's hidden file
-            path.rmdir()
-
-
 def _check_is_part(path: Path) -> None:
     """Raise InputError unless the directory is missing or empty, or a part, or one that a killed job has begun."""
     if path.is_dir() and not (path / FILE).is_file() and not is_unfinished(path):
         raise InputError("the directory is not a part", "name a new directory for each job", path)
 
 
-def _clear(path: Path) -> None:
+def clear_part(path: Path) -> None:
     """Remove a part from its directory; part.json goes first, and the directory `NEW` says that the rest was a part."""
     (path / NEW).mkdir(exist_ok=True)
     (path / FILE).unlink(missing_ok=True)
@@ -230,11 +212,3 @@ def _clear(path: Path) -> None:
                 shutil.rmtree(file)
             else:
                 file.unlink(missing_ok=True)
-
-
-def concatenate(paths: Iterable[Path], out: Path) -> None:
-    """Write files one after another to the file `out`. Raises InputError if one is missing."""
-    with open(out, "wb") as file:
-        for path in paths:
-            with open_input(path) as source:
-                shutil.copyfileobj(source, file, 1 << 20)

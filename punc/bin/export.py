@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from punc.base.options import OptionParser
+from punc.base.options import OptionParser, boolean
 from punc.runtime.shipped import find_model
 
 
@@ -15,9 +15,11 @@ def main(arguments: Sequence[str]) -> None:
         "name of a model that ships with punc (en, en-live). It needs: pip install 'punc-toolkit[onnx]'.",
         "punc export en-live en-live-onnx")
     parser.add_argument("--format", choices=("onnx",), default="onnx", metavar="NAME", help="format of the output")
+    parser.add_argument("--int8", type=boolean, default=False, metavar="BOOL",
+                        help="weights of matrix products as 8-bit integers: smaller and faster; some labels differ")
     parser.add_argument("directory", metavar="MODEL", help="directory of a model, or the name of one that ships")
     parser.add_argument("out", metavar="OUT-DIR", help="directory to make")
     args = parser.parse(arguments)
     directory = find_model(args.directory)
     from punc.runtime.export import export  # torch takes a second
-    export(directory, Path(args.out))
+    export(directory, Path(args.out), args.int8)

@@ -1,12 +1,16 @@
 """`punc join`: join what several jobs of a command have made."""
 
 import importlib
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 
 from punc.base.errors import InputError
-from punc.base.jobs import FILE, joining
+from punc.base.jobs import FILE
+from punc.base.joining import finish_joining, joining
 from punc.base.options import OptionParser
+
+logger = logging.getLogger(__name__)
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -22,6 +26,9 @@ def main(arguments: Sequence[str]) -> None:
     out, paths = Path(args.out), [Path(part) for part in args.parts]
     if out.resolve() in {path.resolve() for path in paths}:
         raise InputError("OUT-DIR is a PART-DIR", "name another OUT-DIR", out)
+    if finish_joining(paths):
+        logger.info("%s: was made of these parts before; what was left of them is removed", out)
+        return
     with joining(paths) as parts:
         try:
             command = importlib.import_module(f"punc.bin.{parts[0].command.replace('-', '_')}").join

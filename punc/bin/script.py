@@ -10,11 +10,23 @@ import inspect
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import TracebackType
 from typing import Any, NoReturn
 
 from punc.bin.main import run_program
 
 HELP = (["-h"], ["--help"])
+
+
+def _print_error(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """As Python does; of Ctrl-C one line, as `run_program` has it. It can come while the script imports the rest."""
+    if issubclass(kind, KeyboardInterrupt):
+        print(f"{sys.argv[0]}: interrupted", file=sys.stderr)
+    else:
+        sys.__excepthook__(kind, error, trace)
+
+
+sys.excepthook = _print_error  # before `run_script`, which is called behind all imports
 
 
 def run_script(main: Callable[..., None], usage: str, name: str = "") -> NoReturn:

@@ -16,6 +16,7 @@ from punc.base.errors import InputError
 
 KINDS = {b"FV ": (1, "<f4"), b"DV ": (1, "<f8"), b"FM ": (2, "<f4"), b"DM ": (2, "<f8")}  # dimensions, type
 LONGEST_KEY, LONGEST_NUMBER = 4096, 64  # bytes
+LARGEST, LARGEST_TEXT = 1 << 31, 1 << 28  # bytes of a vector or matrix, which is read as a whole
 LOCATION = re.compile(r"([^|]+):(\d{1,18})", re.ASCII)
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?|[+-]?nan", re.IGNORECASE)
 
@@ -43,7 +44,7 @@ def read_archive(path: str | os.PathLike) -> Iterator[tuple[str, np.ndarray]]:
                     yield key.decode(), read_array(ark, size)
                 except (ValueError, MemoryError):
                     name = key[:60].decode("utf-8", "replace")
-                    raise InputError(f"'{name}' at byte {ark.tell()} is no float vector or matrix",
+                    raise InputError(f"'{name}' at byte {ark.tell()} is no float vector or matrix of at most 2 GiB",
                                      "make the archive again: it is broken or something else", path) from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", "make the archive again", path) from None
@@ -75,8 +76,8 @@ def _read_binary(file: IO[bytes], size: int) -> np.ndarray:
         raise ValueError("not a float vector or matrix")
     shape = [_read_int(file) for _ in range(dimensions)]
     count = int(np.prod(shape, dtype=object)) * np.dtype(kind).itemsize
-    if min(shape) < 0 or count > size - file.tell():
-        raise ValueError("it ends before its header says")
+    if min(shape) < 0 or count > min(LARGEST, size - file.tell()):
+        raise ValueError("it ends before its header says, or is too large")
     return _single(np.frombuffer(file.read(count), kind)).reshape(shape)
 
 
@@ -99,13 +100,14 @@ def _read_int(file: IO[bytes]) -> int:
 
 def _read_text(file: IO[bytes]) -> np.ndarray:
     """` [ 0 0.5 1 ]`, or a matrix with a line for each row; an empty matrix is an empty vector."""
-    lines = [file.readline()]
+    lines, left = [file.readline(LARGEST_TEXT)], LARGEST_TEXT
     if not lines[0].lstrip().startswith(b"["):
         raise ValueError("not Kaldi's text form")
     while not lines[-1].rstrip().endswith(b"]"):
-        lines.append(file.readline())
+        left -= len(lines[-1])
+        lines.append(file.readline(left) if left > 0 else b"")
         if not lines[-1]:
-            raise ValueError("no ']'")
+            raise ValueError("no ']', or too large")
     is_matrix = not lines[0].strip(b" \t\r\n[]") and len(lines) > 1
     rows = [line.split() for line in b"".join(lines).strip(b" \t\r\n[]").split(b"\n")]
     numbers = [number for row in rows for number in row]

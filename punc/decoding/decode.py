@@ -6,23 +6,24 @@ import numpy as np
 import torch
 
 from punc.decoding.choose import choose, scaled
-from punc.decoding.options import BATCH_SIZE, CHUNK_SIZE, CONTEXT, UNCUT
+from punc.decoding.options import BATCH_SIZE, CHUNK_SIZE, UNCUT
 from punc.models.base import Model
 from punc.tokens.batches import Batch, gather
 from punc.tokens.chunks import by_length, cut
 from punc.tokens.slot_inputs import with_turns
 from punc.tokens.store_set import StoreSet
+from punc.tokens.tokenizer import tokenizer_class
 
 STEPS = 32  # steps with a carried state that are computed together: what they hold fits the cache
 
 
 @torch.inference_mode()
-def log_posteriors(model: Model, data: StoreSet, chunk_size: int = CHUNK_SIZE, context: int = CONTEXT,
+def log_posteriors(model: Model, data: StoreSet, chunk_size: int = CHUNK_SIZE, context: int | None = None,
                    batch_size: int = BATCH_SIZE) -> np.ndarray:
     """The log-posterior of each label in each slot, float32 (N, L), for all streams of `data`.
 
     chunk_size  tokens of a stream decoded in one go; 0: the whole stream
-    context     tokens read before each chunk (and after it, by a model that reads both ways)
+    context     tokens read before each chunk (and after it, by a model that reads both ways); None: its tokenizer's
     batch_size  chunks decoded together; changes the speed, not the labels
 
     A model that is not trained by gradient reads whole streams, so these three do not apply to it.
@@ -37,7 +38,7 @@ def log_posteriors(model: Model, data: StoreSet, chunk_size: int = CHUNK_SIZE, c
 
 @torch.inference_mode()
 def decode(model: Model, data: StoreSet, scale: np.ndarray | None = None, *, viterbi: bool = True,
-           posteriors: bool = False, chunk_size: int = CHUNK_SIZE, context: int = CONTEXT,
+           posteriors: bool = False, chunk_size: int = CHUNK_SIZE, context: int | None = None,
            batch_size: int = BATCH_SIZE) -> tuple[np.ndarray, np.ndarray | None]:
     """The label of each slot, int64 (N,), and, with `posteriors`, the result of `log_posteriors`; else None.
 
@@ -59,11 +60,12 @@ def decode(model: Model, data: StoreSet, scale: np.ndarray | None = None, *, vit
     return labels, log_probs
 
 
-def _logits(model: Model, data: StoreSet, chunk_size: int, context: int,
+def _logits(model: Model, data: StoreSet, chunk_size: int, context: int | None,
             batch_size: int) -> Iterator[tuple[Batch, torch.Tensor, Callable[[np.ndarray, torch.Tensor], None]]]:
     """Each batch with its logits (B, T, L), and a function that writes values (B, T, …) to their slots in (N, …)."""
     if model.reads_turns:
         data = with_turns(data)
+    context = tokenizer_class(model.token_type).context if context is None else context
     chunks = cut(data.offsets, model.lookahead, chunk_size or UNCUT, context)
     for group in by_length(chunks, batch_size):
         kept = [a[group].tolist() for a in chunks]

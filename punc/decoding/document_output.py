@@ -79,7 +79,10 @@ def to_ctm(document: Document, punctuated: Punctuated) -> str:
     for text, number, begin, end, confidence in zip(shown.texts, recording, shown.begins.tolist(), shown.ends.tolist(),
                                                     confidences):
         tail = "" if confidence != confidence else f" {decimals(confidence)}"
-        lines.append(f"{names[number]} 1 {decimals(begin)} {decimals(max(0.0, end - begin))} {text}{tail}\n")
+        parts, length = text.split(" ") if " " in text else [text], max(0.0, end - begin)  # JSON's `10 %` is two
+        for i, part in enumerate(parts):
+            time = f"{decimals(begin + i * length / len(parts))} {decimals(length / len(parts))}"
+            lines.append(f"{names[number]} 1 {time} {part}{tail}\n")
     return "".join(lines)
 
 

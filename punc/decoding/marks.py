@@ -37,8 +37,8 @@ def _goes_on(word: str, following: str) -> bool:
     """Whether a name or a number goes on after a word with the mark of a sentence end."""
     if len(word) < 2 or word[-1] != ".":
         return False
-    return (len(word) == 2 and word[0].isupper() and following[0].isupper()) or \
-        (word[-2].isdigit() and following[0].isdigit())
+    return (len(word) == 2 and word[0].isupper() and following[:1].isupper()) or \
+        (word[-2].isdigit() and following[:1].isdigit())
 
 
 def tied(words: Sequence[str], marks: np.ndarray) -> np.ndarray:

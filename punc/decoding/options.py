@@ -28,7 +28,8 @@ class DecodingOptions:
 
     scale       multiply posteriors before labels are chosen: LABEL=FACTOR,…; O=0.8 gives more marks, O=1.2 fewer
     chunk_size  tokens of a stream decoded in one go; 0: the whole stream, however much memory that takes
-    context     tokens read before each chunk (and after it, by a model that reads both ways); default: 256, packed 32
+    context     tokens read before each chunk (and after it, by a model that reads both ways); default: 256, packed
+                and encoders 32
     batch_size  chunks decoded together; changes the speed, not the labels; at most; default: 32, packed 96
     viterbi     a CRF gives the most probable sequence of labels; false: the most probable label of each slot
     device      auto, cpu, cuda or cuda:N; auto: a GPU if PyTorch sees one
@@ -56,9 +57,9 @@ class DecodingOptions:
         """The options on a parsed command line."""
         return cls(**{field.name: getattr(args, field.name) for field in fields(cls)})
 
-    def sizes(self, packed: bool) -> tuple[int, int]:
-        """The context and the batch size; where they are not given, the default of packed models or that of others."""
-        context, batch_size = (PACKED_CONTEXT, PACKED_BATCH_SIZE) if packed else (CONTEXT, BATCH_SIZE)
+    def sizes(self, packed: bool, context: int) -> tuple[int, int]:
+        """The context and the batch size; where they are not given, `context` and the default batch size."""
+        batch_size = PACKED_BATCH_SIZE if packed else BATCH_SIZE
         return context if self.context is None else self.context, self.batch_size or batch_size
 
     def factors(self, labels: LabelSet) -> np.ndarray | None:

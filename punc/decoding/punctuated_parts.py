@@ -12,7 +12,8 @@ from pathlib import Path
 
 from punc.base.errors import InputError
 from punc.base.files import decode_line, open_input
-from punc.base.jobs import Part, concatenate
+from punc.base.jobs import Part
+from punc.base.joining import concatenate
 from punc.data.archive_path import archive_path
 from punc.data.datadir import DataDir
 from punc.data.kaldi_io import parse_location

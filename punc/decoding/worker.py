@@ -15,12 +15,12 @@ from punc.base.errors import InputError
 from punc.data.labels import LabelSet
 from punc.decoding.choose import scaled
 from punc.decoding.dispatch import AnyModel, decode, load_model
-from punc.decoding.options import DecodingOptions
+from punc.decoding.options import PACKED_CONTEXT, DecodingOptions
 from punc.decoding.part_labels import first_parts, joins_parts, of_words
 from punc.decoding.spans import Span, joined
 from punc.runtime.shipped import is_packed
 from punc.tokens.store_set import StoreSet
-from punc.tokens.tokenizer import read_tokenizer
+from punc.tokens.tokenizer import class_of, read_tokenizer
 
 
 class Task(NamedTuple):
@@ -66,7 +66,7 @@ class Decoder:
             _check_case_rule(directory, labels)
         self.directory, self.options, self.posteriors = directory, options, posteriors
         self.scale = options.factors(labels)
-        self.context, self.batch_size = options.sizes(self.packed)
+        self.context, self.batch_size = options.sizes(self.packed, _context(directory, self.packed))
         self.device = _device(directory, options.device)
         self._model: AnyModel | None = None
         self._uncased: np.ndarray | None = None  # bool (vocabulary,), the tokens without case, for case_rule
@@ -105,6 +105,11 @@ class Decoder:
         bounds = np.searchsorted(task.slots, task.offsets)
         free[bounds[:-1][(np.diff(bounds) > 0) & ~task.begins]] = True
         return constrained(scaled(log_probs, self.scale), bounds, *case_rules(model.labels), free)
+
+
+def _context(directory: Path, packed: bool) -> int:
+    """The context of the model in a directory, unless another one is given."""
+    return PACKED_CONTEXT if packed else class_of(directory).context
 
 
 def _device(directory: Path, name: str) -> str:

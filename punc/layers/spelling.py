@@ -61,6 +61,8 @@ class Spelling(nn.Module):
     def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
         self._kept = self._all = None
         super()._load_from_state_dict(*args, **kwargs)
+        if self.table.numel() and (self.table.min() < 0 or self.table.max() >= len(self.embedding.weight)):
+            raise ValueError("spellings with characters that the model does not have")
 
     def forward(self, words: Tensor) -> Tensor:
         """Words of any shape (…) → vectors (…, size). Each different word is read once."""
@@ -93,7 +95,7 @@ class Spelling(nn.Module):
 
     def read_characters(self, characters: Tensor) -> Tensor:
         """Characters (N, MAX_LENGTH), PADDING at the end → vectors (N, size)."""
-        lengths = (characters != PADDING).sum(1)
+        lengths = (characters != PADDING).sum(1).clamp_min(1)  # a broken file has words without any
         order = lengths.argsort(stable=True)
         found = [self._read(characters[group], lengths[group]) for group in order.split(BATCH_SIZE)]
         return torch.cat(found)[order.argsort()] if found else self.embedding.weight.new_zeros(0, self.size)

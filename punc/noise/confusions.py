@@ -122,7 +122,7 @@ def _read_line(found: Confusions, fields: list[str]) -> None:
     """Add a line to the counts. Raises ValueError if it is none."""
     kind, count, *rest = fields
     number = int(count)
-    if number < 0:
+    if not 0 <= number < 1 << 53:  # counts are added up as float64
         raise ValueError
     if kind == "runs":
         () = rest

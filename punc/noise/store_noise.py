@@ -90,7 +90,8 @@ def _write(files: Sequence[IO[bytes]], ids: np.ndarray, ends: np.ndarray, labels
     all_labels[ends - 1] = labels
     if len(pauses):
         all_pauses[ends - 1] = pauses
-    for file, array in zip(files, (ids, all_labels, all_pauses)):
+    arrays: tuple[np.ndarray, ...] = ids, all_labels, all_pauses
+    for file, array in zip(files, arrays):
         file.write(array.tobytes())
 
 

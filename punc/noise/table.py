@@ -45,14 +45,15 @@ class Choices:
         order = np.argsort(rows, kind="stable")
         self.rows, self.outcomes, self.weights = rows[order], outcomes[order], weights[order]
         self.weights /= np.bincount(self.rows, self.weights, size)[self.rows]
-        self._last = np.searchsorted(self.rows, np.arange(size), "right") - 1
+        self._first = np.searchsorted(self.rows, np.arange(size))
+        self._last = np.append(self._first[1:], len(self.rows)) - 1
         whole = np.cumsum(self.weights)
-        self._ends = whole - np.append(0, whole)[np.searchsorted(self.rows, self.rows)] + self.rows
+        self._ends = whole - np.append(0, whole)[self._first[self.rows]] + self.rows
 
     def draw(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """An outcome of each of the rows, int64."""
         found = np.searchsorted(self._ends, rows + rng.random(len(rows)), "right")
-        return self.outcomes[np.minimum(found, self._last[rows])]
+        return self.outcomes[np.clip(found, self._first[rows], self._last[rows])]  # sums are rounded
 
     def mean(self, values: np.ndarray) -> np.ndarray:
         """The expected value of each row, if outcome i has values[i]; float64."""

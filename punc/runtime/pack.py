@@ -14,7 +14,7 @@ from punc.runtime.archive import checksum, write_arrays
 from punc.runtime.model import FORMAT, MODELS, TWO_WAYS, WEIGHTS
 from punc.runtime.shipped import CASING, SPEC
 from punc.text.casing import read_casing
-from punc.tokens.tokenizer import CLITICS
+from punc.tokens.tokenizer import TOKENIZER_FILES
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casin
     layers = 1 + max(int(digits) for key in arrays if (digits := _layer(key, name)))
     if (out / "final.pt").is_file():
         raise InputError("OUT-DIR has a trained model", "name another OUT-DIR; that model would be lost", out)
-    with atomic_dir(out, SPEC, [CASING, "conf", "README.md", "token_type", "pieces.model", CLITICS]) as tmp:
+    with atomic_dir(out, SPEC, [CASING, "conf", "README.md", *TOKENIZER_FILES[1:]]) as tmp:
         model.tokenizer.write(tmp)
         model.labels.write(tmp / "labels.txt")
         write_arrays(tmp / WEIGHTS, arrays)

@@ -14,10 +14,19 @@ from punc.text.abbreviations import Abbreviations, count_dot
 from punc.text.passages import OpenDot, Passage
 from punc.text.speakers import TurnFlags
 
+MOST = 99_999_999  # the highest number of a stream or utterance
+
+
+def padded(number: int) -> str:
+    """A number in names, with zeros so that C order is that of numbers. Raises InputError if it has too many digits."""
+    if number > MOST:
+        raise InputError(f"more than {MOST:,} texts or utterances to number", "prepare several data directories")
+    return f"{number:08d}"
+
 
 def utterance_id(stream: str, number: int) -> str:
     """`STREAM-NUMBER`, padded with zeros so that C order is the order of the text."""
-    return f"{stream}-{number:08d}"
+    return f"{stream}-{padded(number)}"
 
 
 def stream_name(name: str) -> str:
@@ -123,7 +132,7 @@ class Cutter:
         """Begin a stream."""
         self._streams += 1
         name = stream_name(name)
-        number = f"{self._streams:08d}" + ("_" if name else "")
+        number = (padded(self._streams) if self.numbered else "") + ("_" if name else "")
         self._stream = self.prefix + (number if self.numbered else "") + name
         self._ended = False
         if self._turns:
@@ -160,7 +169,7 @@ class Cutter:
         while len(words) - at > size or (at == 0 and 0 < len(words) == size):
             key = utterance_id(self._stream, self._number)
             if self.independent:
-                self._stream = key = f"{self.prefix}{self._number:08d}"
+                self._stream = key = f"{self.prefix}{padded(self._number)}"
             part = None if pauses is None else pauses[at:at + size]
             turns = self._turns.take(size) if self._turns else None
             yield Utterance(key, self._stream, words[at:at + size], labels[at:at + size], part, turns)

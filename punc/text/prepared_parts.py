@@ -19,6 +19,7 @@ from punc.data.kaldi_io import parse_location
 from punc.data.label_record import RECORD
 from punc.data.labels import LabelSet
 from punc.data.turns import TURNS
+from punc.text.cutter import padded
 
 BLOCK = 1 << 20  # bytes
 EVERY_FIELD = ("utt2spk", "spk2utt")  # each field is an id, not only the first one
@@ -71,7 +72,7 @@ def _renumber(lines: bytes, prefix: str, more: int, every_field: bool = False) -
     """The lines with `more` added to the number after `prefix` in each line's id, or in every field."""
     begin = rb"(?:^|(?<= ))" if every_field else rb"^"
     number = re.compile(begin + re.escape(prefix.encode()) + rb"(\d{8,18})", re.MULTILINE)
-    return number.sub(lambda id: b"%b%08d" % (prefix.encode(), int(id[1]) + more), lines)
+    return number.sub(lambda id: prefix.encode() + padded(int(id[1]) + more).encode(), lines)
 
 
 def _join_pauses(numbered: Sequence[tuple[Part, int]], tmp: Path, prefix: str, archive: str) -> None:

@@ -2,8 +2,8 @@
 
 Sharing out. A set takes a tenth of the words; the last set takes what is left. The texts are taken in the order of
 their names, so that each set has texts from everywhere in that order. Each goes to the set that has the least words for
-its share; of several, to the first. It passes a set by if more than half of it would be beyond the share. The first text
-of a set is always taken, and the next ones up to LEAST if the set stays within twice its share.
+its share; of several, to the first. It passes a set by if more than half of it would be beyond the share. The first
+text of a set is always taken, and the next ones up to LEAST if the set stays within twice its share.
 
 Large texts. A set of one large text says little. So a text of more than a STREAMS-th of a share goes to the last set,
 if the smaller ones hold at least twice the words of the shares; if not, one of more than twice as many words, and so

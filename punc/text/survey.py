@@ -17,7 +17,6 @@ from punc.data.tables import fields, read_table
 from punc.text.cutter import file_name
 from punc.text.file_parts import FilePart, file_parts
 
-
 PIECE = re.compile(r"_\d{3,}$")  # the end of a piece's name
 
 
@@ -55,9 +54,9 @@ def _part(part: FilePart, prefix: str) -> tuple[str, int, set[str]]:
 def read_speakers(path: str | os.PathLike[str], names: Iterable[str]) -> dict[str, set[str]]:
     """The speakers of texts by a table of lines `TEXT SPEAKER …` or, as Kaldi's utt2spk, `UTTERANCE SPEAKER`.
 
-    An utterance is one of the text whose name it begins with, before a `-` or `_`; of several such texts, the longest. A
-    piece of a text (`cut_text`) has the speakers of the whole one. Raises InputError for a line without a speaker, and if
-    no line is of a text.
+    An utterance is one of the text whose name it begins with, before a `-` or `_`; of several such texts, the longest.
+    A piece of a text (`cut_text`) has the speakers of the whole one. Raises InputError for a line without a speaker,
+    and if no line is of a text.
     """
     whole = {name: PIECE.sub("", name) for name in names}
     found: dict[str, set[str]] = {name: set() for name in [*whole, *whole.values()]}

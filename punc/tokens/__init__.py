@@ -2,8 +2,8 @@
 
 What other packages and programs use:
 
-    tokenizer     CLITICS, Encoding, Tokenizer, encode_streams, read_tokenizer, token_types, tokenizer_class: the
-                    tokenizers in tokenizers/, found by name
+    tokenizer     CLITICS, TOKENIZER_FILES, Encoding, Tokenizer, class_of, encode_streams, read_tokenizer, token_types,
+                    tokenizer_class: the tokenizers in tokenizers/, found by name
     vocabulary    Vocabulary, END, SPECIALS, UNK: tokens and their numbers
     lookup_tokenizer  LookupTokenizer: what tokenizers share that look words up
     store         Store, StorePlan, crc32_of, make_store, plan_store: data directories as flat arrays of token ids

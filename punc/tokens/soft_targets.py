@@ -8,6 +8,7 @@ so the teacher can have other tokens and another vocabulary. What it has punctua
 the same tokens to the student; if not, that is an error.
 """
 
+import contextlib
 import logging
 import os
 from collections.abc import Iterator, Sequence
@@ -74,13 +75,12 @@ def read_targets(directory: Path, store: Store, name: str) -> np.ndarray:
     if lines != _facts(store, name):
         raise InputError(f"not the soft targets of '{name}' in {store.path}, or its words have changed", AGAIN,
                          directory / "conf")
-    try:
+    shape = len(store.set(name).ids), len(store.labels)
+    with contextlib.suppress(Exception):  # np.load raises all kinds of them, depending on where the file is broken
         targets = np.load(directory / TARGETS, mmap_mode="r")
-        if targets.dtype != np.float16 or targets.shape != (len(store.set(name).ids), len(store.labels)):
-            raise ValueError
-    except (ValueError, OSError, EOFError):
-        raise InputError("not the soft targets of this set, or truncated", AGAIN, directory / TARGETS) from None
-    return targets
+        if targets.dtype == np.float16 and targets.shape == shape:
+            return targets
+    raise InputError("not the soft targets of this set, or truncated", AGAIN, directory / TARGETS)
 
 
 def targets_checksum(directory: Path, store: Store) -> dict[str, int]:

@@ -3,6 +3,7 @@
     STORE/vocab               one token a line; the line is its id: <unk>, </s>, then the most frequent first
     STORE/token_type          the tokenizer's name, if it is not `word` (see `tokenizer`)
     STORE/pieces.model        only for subwords: the model that cuts words into pieces
+    STORE/tokenizer.json      only for the pieces of an encoder: its own tokenizer
     STORE/clitics             the rules by which words of the text were split, if any: models split their input so
     STORE/labels.txt          the label set
     STORE/conf                --name=value lines: the token type and the other options
@@ -31,13 +32,13 @@ from punc.data.labels import LabelSet
 from punc.text.prose_reader import Clitics
 from punc.tokens.joined import join_sets, parse_joins
 from punc.tokens.store_set import SET_FILES, StoreSet, check_numbers, read_set, write_set
-from punc.tokens.tokenizer import CLITICS, Tokenizer, read_tokenizer, tokenizer_class
+from punc.tokens.tokenizer import CLITICS, TOKENIZER_FILES, Tokenizer, read_tokenizer, tokenizer_class
 
 logger = logging.getLogger(__name__)
-FILES = ("vocab", "token_type", "pieces.model", "clitics", "labels.txt", "conf")
+FILES = (*TOKENIZER_FILES, "labels.txt", "conf")
 ONE_TOKEN = ("word", "class", "form")  # token types in which a word is one token
 LONGEST_PATH = 10_000  # characters
-STALE = ("token_type", "pieces.model", "clitics", *(f"*/{name}" for name in SET_FILES))  # files of an older store
+STALE = (*TOKENIZER_FILES[1:], *(f"*/{name}" for name in SET_FILES))  # files of an older store
 
 
 class Store:

@@ -6,6 +6,7 @@ It is one file in punc/tokens/tokenizers; nothing is registered. A store or a mo
     vocab          one token a line
     token_type     the tokenizer's name; missing if that is `word`
     pieces.model   only for subwords: the model that cuts words into pieces
+    tokenizer.json only for the pieces of an encoder: its own tokenizer
     clitics        the rules by which the words of the training text were split (`text.prose_reader.Clitics`), if any
 """
 
@@ -33,6 +34,7 @@ from punc.tokens.word_counts import read_word_counts, write_word_counts
 
 CACHED = 1 << 13  # words whose tokens a `word_encoder` remembers
 CLITICS = "clitics"  # the file of a directory with the rules that split words
+TOKENIZER_FILES = ("vocab", "token_type", "pieces.model", "tokenizer.json", CLITICS)  # those of all tokenizers
 DEFAULT = "word"  # the token type of a directory without a file token_type
 
 
@@ -56,6 +58,7 @@ class Tokenizer(ABC):
     meaning        what a token is, for `--help`
     vocab_size     default of `--vocab-size`
     ends_with_end  whether the last token of a stream is END; if not, readers of a stream append END
+    context        tokens that decoding reads around a part of a long stream, unless it is told another number
     summary        how `punc make-store` reports a set, a format of {words}, {tokens}, {streams}, {lost}, {percent}
     vocabulary     the tokens
     clitics        the rules by which the words of the training text were split; None: they were not
@@ -65,6 +68,7 @@ class Tokenizer(ABC):
     meaning: ClassVar[str]
     vocab_size: ClassVar[int] = 100000
     ends_with_end: ClassVar[bool] = False
+    context: ClassVar[int] = 256
     summary: ClassVar[str] = "{words} words in {streams} streams, {percent:.2f} % unknown"
     vocabulary: Vocabulary
     clitics: Clitics | None = None
@@ -171,15 +175,19 @@ def tokenizer_class(token_type: str) -> type[Tokenizer]:
     return getattr(importlib.import_module(modules[token_type]), f"{token_type.capitalize()}Tokenizer")
 
 
-def read_tokenizer(directory: str | os.PathLike) -> Tokenizer:
-    """The tokenizer of a store or a model's directory. Raises InputError if its files are missing or broken."""
+def class_of(directory: str | os.PathLike) -> type[Tokenizer]:
+    """The class of the tokenizer of a store or a model's directory. Raises InputError if there is none of its name."""
     path = Path(directory) / "token_type"
     token_type = next((line for _, line in read_lines(path)), "") if path.is_file() else DEFAULT
     try:
-        kind = tokenizer_class(token_type)
+        return tokenizer_class(token_type)
     except InputError as error:
         raise InputError(error.what, error.remedy, path) from None
-    tokenizer = kind.read(Path(directory) / "vocab")
+
+
+def read_tokenizer(directory: str | os.PathLike) -> Tokenizer:
+    """The tokenizer of a store or a model's directory. Raises InputError if its files are missing or broken."""
+    tokenizer = class_of(directory).read(Path(directory) / "vocab")
     if (Path(directory) / CLITICS).is_file():
         tokenizer.clitics = Clitics(Path(directory) / CLITICS)
     return tokenizer

@@ -134,10 +134,17 @@ def count_slots(data: StoreSet) -> int:
     return max(sum(int(np.count_nonzero(block >= 0)) for block in blocks), 1)
 
 
-def at_rates(batches: Iterator[Batch], updates: Optimizer, rate: float, fall: float, slots: float) -> Iterator[Batch]:
-    """The batches of an epoch of `slots` slots, during which the learning rate falls from `rate` by `fall`."""
+def at_rates(batches: Iterator[Batch], updates: Optimizer, rate: float, fall: float, slots: float, epoch: int = 0,
+             warmup: float = 0.0) -> Iterator[Batch]:
+    """The batches of an epoch of `slots` slots, during which the learning rate falls from `rate` by `fall`.
+
+    epoch    epochs before this one
+    warmup   epochs from the first on, during which all rates are multiplied by what rises from 0 to 1
+    """
     done = 0
     for batch in batches:
-        updates.set_learning_rate(rate - fall * done / slots)
+        own = slots_of(batch)
+        warm = min(1.0, (epoch + (done + own) / slots) / warmup) if warmup else 1.0
+        updates.set_learning_rate(warm * (rate - fall * done / slots))
         yield batch
-        done += slots_of(batch)
+        done += own

@@ -1,12 +1,13 @@
 """One optimiser for dense weights and for embeddings with sparse gradients."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
 from torch import nn
 
 from punc.base.errors import InputError
+from punc.models.base import Model
 
 OPTIMIZERS = ("adagrad", "adam", "adamw", "sgd")
 
@@ -15,7 +16,7 @@ class Optimizer:
     """One or two optimisers of PyTorch. Of an embedding with sparse gradients, only the rows of a batch are updated.
 
     name           adagrad (Duchi et al. 2011), adam, adamw or sgd
-    learning_rate  the same for all weights
+    learning_rate  of all weights, times what `rate_of` of the model says of each
     epsilon        added to the denominators of AdaGrad and Adam; gradients are those of a batch's mean loss
     weight_decay   of dense weights only; for an embedding it would change every row at every step
 
@@ -36,14 +37,16 @@ class Optimizer:
         self._parts: list[torch.optim.Optimizer] = []
         eps: dict[str, Any] = {} if name == "sgd" else {"eps": epsilon}
         if dense:
+            groups = _by_rate(model, dense)
             dense_kind = {"adagrad": torch.optim.Adagrad, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW,
                           "sgd": torch.optim.SGD}[name]
             # Not every PyTorch that setup.py allows has AdaGrad fused on a GPU.
             fused = name != "adagrad" or dense[0].device.type == "cpu"
-            self._parts.append(dense_kind(dense, lr=learning_rate, weight_decay=weight_decay, fused=fused, **eps))
+            self._parts.append(dense_kind(groups, lr=learning_rate, weight_decay=weight_decay, fused=fused, **eps))
         if sparse:
             sparse_kind = {"adagrad": torch.optim.Adagrad, "sgd": torch.optim.SGD}.get(name, torch.optim.SparseAdam)
-            self._parts.append(sparse_kind(sparse, lr=learning_rate, **eps))
+            self._parts.append(sparse_kind(_by_rate(model, sparse), lr=learning_rate, **eps))
+        self.set_learning_rate(learning_rate)
 
     def zero_grad(self) -> None:
         for part in self._parts:
@@ -62,7 +65,7 @@ class Optimizer:
     def set_learning_rate(self, learning_rate: float) -> None:
         for part in self._parts:
             for group in part.param_groups:
-                group["lr"] = learning_rate
+                group["lr"] = learning_rate * group.get("factor", 1.0)
 
     def state_dict(self) -> list[dict[str, Any]]:
         """The state, with all tensors on the CPU."""
@@ -75,6 +78,16 @@ class Optimizer:
             groups = [{name: own[name] if name == "fused" else value for name, value in group.items()}
                       for own, group in zip(part.param_groups, state["param_groups"])]
             part.load_state_dict({**state, "param_groups": groups})
+
+
+def _by_rate(model: nn.Module, weights: Sequence[nn.Parameter]) -> list[dict[str, Any]]:
+    """Groups of weights with the same factor of the learning rate, in the order of the model."""
+    chosen, groups = {id(weight) for weight in weights}, dict[float, list[nn.Parameter]]()
+    for name, weight in model.named_parameters():
+        if id(weight) in chosen:
+            factor = model.rate_of(name) if isinstance(model, Model) else 1.0
+            groups.setdefault(factor, []).append(weight)
+    return [{"params": group, "factor": factor} for factor, group in groups.items()]
 
 
 def _on_cpu(state: Any) -> Any:

@@ -53,6 +53,7 @@ class TrainingOptions:
     initial_model    directory of a trained model whose weights are the initial ones, if it has the same sizes
     schedule         of the learning rate; halving: by the dev loss; linear: to 0 over all epochs
     keep             the epoch that is the model: loss: of the lowest dev loss; f1: of the highest dev F1
+    warmup           epochs, such as 0.1, during which the learning rate rises from 0
     min_improvement  halving: relative fall of the dev loss below which the rate is halved
     seed             of the initial weights and the order of batches
     threads          of PyTorch; another number gives slightly other weights; 0: one for each core
@@ -84,6 +85,7 @@ class TrainingOptions:
     initial_model: str = ""
     schedule: str = "halving"
     keep: str = "loss"
+    warmup: float = 0.0
     min_improvement: float = 0.003
     seed: int = 1
     threads: int = 1
@@ -95,8 +97,8 @@ class TrainingOptions:
             check_choice(choices, **{kebab(name): getattr(self, name)})
         for name in ("batch_size", "bptt", "chunk_size", "epochs", "parts"):
             check_at_least(1, **{kebab(name): getattr(self, name)})
-        for name in ("context", "learning_rate", "epsilon", "weight_decay", "max_grad_norm", "min_improvement",
-                     "threads"):
+        for name in ("context", "learning_rate", "epsilon", "weight_decay", "max_grad_norm", "warmup",
+                     "min_improvement", "threads"):
             check_at_least(0, **{kebab(name): getattr(self, name)})
         if not 0 <= self.teacher_weight <= 1:
             raise InputError(f"--teacher-weight={self.teacher_weight}", "it is from 0 to 1")

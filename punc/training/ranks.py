@@ -57,14 +57,18 @@ class Ranks:
             raise InputError(f"rank {self.rank} of {self.size} does not reach the others ({error})", LAUNCH) from None
         level = log.LOGGER.level
         log.LOGGER.setLevel(level if self.first else logging.ERROR)
+        failed = True
         try:
             yield
-            torch.distributed.destroy_process_group()
+            failed = False
         except (InputError, OSError, SystemExit) as error:
             if self._end_agreed:
                 self._end(isinstance(error, SystemExit))
             raise
         finally:
+            # After an error, NCCL would wait for ranks that do not answer; the end of the process ends it, too.
+            if not (gpus and failed):
+                torch.distributed.destroy_process_group()
             log.LOGGER.setLevel(level)
 
     def _end(self, silent: bool) -> None:

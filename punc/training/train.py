@@ -1,12 +1,12 @@
 """The training loop.
 
-An epoch reads the training set once; then the development set is scored. The learning rate stays as long as that
-helps: once the development loss falls by less than `--min-improvement`, the rate is halved after every epoch, and when
-the loss falls by less than that again, training ends (Mikolov et al. 2011, as in Tilk & Alumäe 2015, section 3). With
+An epoch reads the training set once; then the development set is scored. The learning rate stays as long as that helps:
+once the development loss falls by less than `--min-improvement`, the rate is halved after every epoch, and when the
+loss falls by less than that again, training ends (Mikolov et al. 2011, as in Tilk & Alumäe 2015, section 3). With
 `--schedule linear` the rate falls with every batch, on a line that reaches 0 at the end of the last epoch: for as many
-epochs as one can afford (Li et al. 2020, Budgeted training). The model with the lowest development loss is kept; with
-`--keep f1`, the one with the highest development F1. After an epoch that did not lower the loss, training continues
-from the model with the lowest loss; the paper does not say.
+epochs as one can afford (Li et al. 2020, Budgeted training). With `--warmup` it first rises from 0, batch by batch. The
+model with the lowest development loss is kept; with `--keep f1`, the one with the highest development F1. After an epoch
+that did not lower the loss, training continues from the model with the lowest loss; the paper does not say.
 
 A stopped run continues from its last complete epoch, and ends with the same model as an unbroken run: an epoch depends
 only on the weights, the state of the optimiser, the seed and the epoch's number.
@@ -175,8 +175,9 @@ def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOp
     bfloat16 = options.bfloat16 and has_bfloat16(str(net.device))
     if bfloat16 != options.bfloat16:
         logger.warning("punc train: this processor has no bfloat16; float32 takes longer")
-    linear = options.schedule == "linear"
-    slots, fall = (count_slots(data) / options.parts, options.learning_rate / options.epochs) if linear else (1, 0.0)
+    fall = options.learning_rate / options.epochs if options.schedule == "linear" else 0.0
+    by_slot = fall > 0 or options.warmup > 0  # the rate depends on how many there are
+    slots = count_slots(data) / options.parts if by_slot else 1
     tokens = len(data.ids) // options.parts  # of an epoch, about
     progress = _resume(net, updates, directory, conf, sums, ranks) or Progress(options.learning_rate)
     what = "words" if net.token_type == "word" else "tokens"
@@ -187,9 +188,9 @@ def _train_epochs(net: Model, store: Store, directory: Path, options: TrainingOp
         if noise and (noisy := noise.of_epoch(progress.epoch)):
             data = training_set(net, noisy, options)
             chunks = cut_streams(net, data, options, ranks)
-            slots = count_slots(data) / options.parts if linear else 1
+            slots = count_slots(data) / options.parts if by_slot else 1
         batches = prefetch(epoch_batches(net, data, chunks, options, progress.epoch, ranks, teacher), net.device)
-        batches = at_rates(batches, updates, progress.learning_rate, fall, slots)
+        batches = at_rates(batches, updates, progress.learning_rate, fall, slots, progress.epoch, options.warmup)
         with tqdm(desc=f"epoch {progress.epoch + 1}", total=tokens, unit="token", unit_scale=True, leave=False,
                   delay=2, disable=hide_progress()) as bar:
             loss = train_epoch(net.train(), updates, _counted(batches, bar, ranks), weights, options.max_grad_norm,

@@ -67,14 +67,12 @@ class Runner:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         kind.make(folder, rng)
-        visible = b""
+        path = folder / rng.choice([name for name in kind.mutated if (folder / name).is_file()])
         if kind.alter and rng.randrange(2):
             kind.alter(folder, rng)
         else:
-            path = folder / rng.choice([name for name in kind.mutated if (folder / name).is_file()])
-            data = mutate.mutated(path.read_bytes(), rng, self.marker)
-            path.write_bytes(data)
-            visible = kind.visible(data) if kind.visible else b""
+            path.write_bytes(mutate.mutated(path.read_bytes(), rng, self.marker))
+        visible = kind.visible(path.read_bytes()) if kind.visible else b""
         self.events.clear()
         outcome, fault, why = self._read(kind, folder, rng, visible)
         self.counts[kind.name, outcome] += 1

@@ -1,5 +1,6 @@
 """Times of words: CTM by both readers, STM, TextGrids; and the tables of a data directory that a CTM belongs to."""
 
+import json
 import random
 import re
 from collections import Counter
@@ -26,6 +27,7 @@ WHOLE = re.compile(rf'^ *(?:xmin = )?{SECONDS} *(?:xmax = )?{SECONDS} *(?:text =
 def kinds() -> Iterator[Kind]:
     yield Kind("times ctm", make_ctm, read_times, ("ctm",), fifth_column)
     yield Kind("times TextGrid", make_textgrid, read_times, ("a.TextGrid",), textgrid_words)
+    yield Kind("times Gentle", make_gentle, read_times, ("a.json",), gentle_words)
     yield Kind("stm", make_stm, read_stm_file, ("stm",), after_fifth_column)
     yield Kind("transcript", make_transcript, read_transcript,
                ("ctm", "data/utt2spk", "data/segments", "data/reco2file_and_channel"), fifth_column)
@@ -66,6 +68,25 @@ def textgrid_words(data: bytes) -> bytes:
     """What the intervals that are whole and have a length have between their quotes."""
     text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8", "ignore")
     return " ".join(found[3] for found in WHOLE.finditer(text) if float(found[1]) < float(found[2])).encode()
+
+
+def make_gentle(folder: Path, rng: random.Random) -> None:
+    made, time = [], 0.0
+    for one in words(rng, rng.randrange(1, 10)):
+        times = {"case": "success", "start": time, "end": time + 0.25} if rng.randrange(4) else {"case": "not-found"}
+        made.append({"word": one, "alignedWord": one, "phones": [{"duration": 0.1, "phone": "a_B"}], **times})
+        time += 0.25 + rng.random()
+    content = {"transcript": "x", "words": made}
+    (folder / "a.json").write_text(json.dumps(content, indent=rng.choice((None, 1))))
+
+
+def gentle_words(data: bytes) -> bytes:
+    """The words that have a time."""
+    try:
+        found = [word["word"] for word in json.loads(data)["words"] if "start" in word]
+        return " ".join(found).encode("utf-8", "replace")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return b""
 
 
 def read_times(folder: Path, rng: random.Random) -> Read:

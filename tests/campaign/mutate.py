@@ -15,6 +15,7 @@ BYTES = (b"\0", b"\r", b"\n", b"\r\n", b"\t", b" ", b"\x0b", b"\x0c", b"\x1c", b
          "\ufeff".encode(), "\u200b".encode(), "\u0301".encode(), "\U0001f600".encode(), "ß".encode(), "İ".encode(),
          b"<", b">", b"&", b"'", b'"', b"|", b":", b";;", b"#", b"--", b"=", b"\\", b"/", b"../", b"%", b"{", b"[",
          b"]", b"<s>", b"</s>", b"<eps>", b"#0", b"<unk>", b"$(x)", b"`x`", b"~")
+LARGEST = 1 << 21  # bytes of an input: what grows twice would only take long
 NUMBER = re.compile(rb"-?\d+(?:\.\d+)?")
 TAG = re.compile(rb"<[^<>]{1,200}>")
 BLANK = re.compile(rb"[ \t]+")
@@ -44,7 +45,7 @@ def mutated(data: bytes, rng: random.Random, marker: Path) -> bytes:
     """The content of a file after one to four mutations."""
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
         data = rng.choices((_bytes, _lines, _fields, _numbers, _tags, _whole), (25, 20, 25, 15, 10, 5))[0](
-            data, rng, marker)
+            data, rng, marker)[:LARGEST]
     return data
 
 

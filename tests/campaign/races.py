@@ -52,7 +52,7 @@ def read(area: Path, command: Command, found: Path) -> str:
     child = os.fork()
     if not child:
         try:
-            found.write_text(state(area / command.out, command.read))
+            found.write_text(state(area, command))
         finally:
             os._exit(0)
     os.waitpid(child, 0)
@@ -96,7 +96,7 @@ def main() -> int:
                 done = place / f"{name}.{version}"
                 shutil.copytree(area, done, symlinks=True)
                 run_in(done, with_inputs(command.line, version))
-                expected[version] = state(done / command.out, command.read)
+                expected[version] = state(done, command)
             for number in range(-(-options.races // len(names))):
                 work = place / "work"
                 shutil.rmtree(work, ignore_errors=True)

@@ -46,6 +46,9 @@ def resident(process: int) -> int:
 def report(name: str, count: int, seconds: float, memory: list[int]) -> bool:
     """Print what was measured; returns whether the memory is flat."""
     kept = memory[len(memory) // 10:]
+    if not kept:  # all words were written before the program had loaded its model
+        print(f"{name}: {count} words, too few to see its memory; give --words")
+        return False
     flat = max(kept) <= (1 + FLAT) * min(kept)
     print(f"{name}: {count} words, {count / seconds:,.0f} a second, memory {min(kept) / 1024:.1f} to "
           f"{max(kept) / 1024:.1f} MiB ({100 * (max(kept) / min(kept) - 1):.1f} %): {'flat' if flat else 'NOT FLAT'}",

@@ -70,6 +70,11 @@ def read_data(path: Path) -> None:
     list(DataDir(path).utterances())
 
 
+def read_projected(path: Path) -> None:
+    """Its pauses are those of the inputs, which are others now."""
+    list(DataDir(path, ["pauses.scp"]).utterances())
+
+
 def read_store(path: Path) -> None:
     store = Store(path)
     for name in store.sets:
@@ -112,7 +117,8 @@ COMMANDS = {
     "make-store": Command([*STORE, "out", "in/data"], "out", read_store),
     "punctuate": Command([*DECODE, "out"], "out", read_data),
     "transcript": Command([*TRANSCRIPT, "out"], "out", read_text),
-    "project": Command(["project", "--labels", "in/labels.txt", "in/data", "in/hyp", "out"], "out", read_data),
+    "project": Command(["project", "--labels", "in/labels.txt", "in/data", "in/hyp", "out"], "out",
+                       read_projected),
     "score": Command([*SCORE, "in/data", "in/hyp", "scored/S/decode_t/score"], "scored/S/decode_t/score",
                      read_scores),
     "part": Command([*DECODE[:1], "--jobs", "1", "--job", "1", *DECODE[1:], "out"], "out",
@@ -208,7 +214,7 @@ def make_area(place: Path, area: Path, command: Command) -> tuple[str, str]:
     done = area.with_name(area.name + ".done")
     shutil.copytree(area, done, symlinks=True)
     run_in(done, command.line)
-    states = state(area / command.out, command.read), state(done / command.out, command.read)
+    states = state(area, command), state(done, command)
     shutil.rmtree(done)
     assert len({*states, "refused"}) == 3 or states[0] == "refused", (command.line, states)
     return states
@@ -233,17 +239,19 @@ def _turn(place: Path, area: Path, version: str) -> None:
         f"{id} 1 {float(begin) * slower:.2f} {length} {word}\n" for id, _, begin, length, word in times))
 
 
-def state(out: Path, read: Callable[[Path], object]) -> str:
+def state(area: Path, command: Command) -> str:
     """What a reader finds: `refused`, or a hash of the files that are not hidden; of an experiment, of its results.
 
+    It reads where the command ran, because a part names its inputs as the command line does.
     progress.pt next to a finished model does not count: the next training removes it. If files are replaced while they
     are hashed here, which is no reader's work, all is read again.
     """
+    out = area / command.out
     while True:
         before = _files(out)
         try:
-            with contextlib.redirect_stderr(io.StringIO()):
-                read(out)
+            with _inside(area), contextlib.redirect_stderr(io.StringIO()):
+                command.read(Path(command.out))
             digest = hashlib.sha256()
             for file in before:
                 digest.update(f"{file.relative_to(out)}\n".encode() + _content(file))

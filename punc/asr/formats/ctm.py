@@ -40,8 +40,8 @@ def read(source: Source) -> Document:
     written: dict[bytes, int] = {}  # ids and channels with the blanks between them
     of_line = np.fromiter((written.setdefault(key, len(written)) for key in keys), np.int64, len(keys))
     streams = Names()
-    stream = np.array([streams[" ".join(key.decode().split())] for key in written], np.int64)[of_line]
-    parts = [key.split() for key in streams]
+    stream = np.array([streams[b" ".join(key.split()).decode()] for key in written], np.int64)[of_line]
+    parts = [key.split(" ") for key in streams]
     recording = np.array([ids[id] for id, _ in parts], np.int64)[stream]
     several = len(parts) > len(ids)  # an id has two channels, which then are its speakers
     speaker = np.array([channels[channel] if several else -1 for _, channel in parts], np.int64)[stream]

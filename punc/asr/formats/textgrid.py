@@ -17,7 +17,8 @@ AFTER = ()
 NUMBER = rb"(-?\d+\.?\d*(?:[eE][-+]?\d+)?)"
 QUOTED = rb'"((?:[^"]|"")*)"'
 TIER = re.compile(rb'"(IntervalTier|TextTier)"\s+(?:name = )?' + QUOTED + rb"\s+(?:xmin = )?" + NUMBER
-                  + rb"\s+(?:xmax = )?" + NUMBER + rb"\s+(?:(?:intervals|points): size = )?(\d+)")
+                  + rb"\s+(?:xmax = )?" + NUMBER + rb"\s+(?:(?:intervals|points): size = )?(\d{1,18})(?!\d)")
+KINDS = b'"IntervalTier"', b'"TextTier"'
 INTERVAL = re.compile(rb"^[ \t]*(?:xmin = )?" + NUMBER + rb"\s*\n[ \t]*(?:xmax = )?" + NUMBER
                       + rb"\s*\n[ \t]*(?:text = )?" + QUOTED, re.M)
 
@@ -31,6 +32,8 @@ def read(source: Source) -> Document:
     """Read a file. Raises InputError for a tier that is cut short, and for times that are none."""
     data = source.data
     tiers = list(TIER.finditer(data))
+    if len(tiers) != sum(map(data.count, KINDS)):
+        raise source.error("a tier without a name, times or size", "save the TextGrid again", 0)
     intervals = [(tier, tier[2].decode().replace('""', '"'), after.start() if after else len(data))
                  for tier, after in zip(tiers, [*tiers[1:], None]) if tier[1] == b"IntervalTier"]
     chosen = [one for one in intervals if one[1] == "words"] or \

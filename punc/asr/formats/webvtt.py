@@ -15,8 +15,8 @@ from punc.asr.document import Document, Source
 from punc.asr.segments import Segment, segments_document
 
 AFTER = ()
-MARKUP = re.compile(rb"</?(?:c|i|b|u|v|lang|ruby|rt)(?=[ .\t>])[^<>]*>|<" + CLOCK + rb">")
-VOICE = re.compile(rb"<v(?:\.[^\s<>]+)*[ \t]+([^<>]+)>")
+MARKUP = re.compile(rb"</?(?:c|i|b|u|v|lang|ruby|rt)(?=[ .\t>])[^<>\n]*>|<" + CLOCK + rb">")
+VOICE = re.compile(rb"<v(?:\.[^\s<>]+)*[ \t]+([^<>\n]+)>")
 
 
 def recognises(data: bytes) -> bool:

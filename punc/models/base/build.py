@@ -48,7 +48,7 @@ def build(spec: dict[str, Any]) -> Model:
     model = constructor(spec["vocabulary"], spec["labels"], **spec["options"])
     model.token_type = spec["token_type"]
     submodels = {option: submodel.spec for option, submodel in model.submodels.items()}
-    model.spec = {**spec, "options": {**spec["options"], **submodels}}
+    model.spec = {**spec, "options": {**spec["options"], **submodels, **model.kept_options}}
     return model
 
 

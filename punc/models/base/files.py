@@ -58,7 +58,7 @@ def load(directory: str | Path) -> Model:
     tokenizer, labels = read_tokenizer(directory), LabelSet.read(directory / "labels.txt")
     try:
         spec, most = content["spec"], max(MOST, 2 * len(tokenizer.vocabulary))
-        if any(isinstance(number, int) and number > most for number in [*spec.values(), *spec["options"].values()]):
+        if _largest(spec) > most:
             raise ValueError("it would take all memory")
         model = build(spec)
         model.load_state_dict(content["weights"])
@@ -79,6 +79,13 @@ def load(directory: str | Path) -> Model:
                          "copy vocab, token_type and pieces.model from the model's own directory", directory)
     model.vocabulary, model.tokenizer, model.labels = tokenizer.vocabulary, tokenizer, labels
     return model.eval()
+
+
+def _largest(value: Any) -> int:
+    """The largest whole number in a value, or in what is inside it; 0 if there is none."""
+    if isinstance(value, dict | list):
+        return max(map(_largest, value.values() if isinstance(value, dict) else value), default=0)
+    return value if isinstance(value, int) else 0
 
 
 def not_finite(weights: Mapping[str, torch.Tensor]) -> str | None:

@@ -30,6 +30,7 @@ class Model(nn.Module):
     reads_turns          whether the model reads changes of the speaker, so that `forward` gets them with the pauses
     sequential           whether the model scores sequences of labels, so that `best_sequence` finds the best one
     submodels            the trained models that are a fixed part of this one, by the option that names each
+    kept_options         the values that the saved model has for options which name something outside of it
 
     `create` and `load` set
 
@@ -53,6 +54,7 @@ class Model(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.submodels: dict[str, Model] = {}
+        self.kept_options: dict[str, Any] = {}
 
     @property
     def device(self) -> torch.device:
@@ -63,6 +65,10 @@ class Model(nn.Module):
         """Set what a new model takes from its vocabulary, such as word vectors. A loaded model has that already."""
 
     # Models that are trained by gradient.
+
+    def rate_of(self, name: str) -> float:
+        """The learning rate of the weight of a name, as a factor of `--learning-rate`."""
+        return 1.0
 
     def initial_state(self, batch: int) -> State:
         """The state before a stream, for `batch` streams; empty in models that read whole streams."""

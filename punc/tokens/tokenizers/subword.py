@@ -9,25 +9,20 @@ Kudo 2018, "Subword Regularization", section 3.2.
 
 import io
 import os
-from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-
-import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, open_input
-from punc.base.lookup import Tokens, strings
 from punc.data.datadir import DataDir
-from punc.tokens.tokenizer import Encoding, Tokenizer
+from punc.tokens.piece_tokenizer import PieceTokenizer
 from punc.tokens.vocabulary import END, SPECIALS, UNK, Vocabulary, most_frequent
 
 PIECES = "pieces.model"
 TYPES = 1 << 18  # a model is trained on this many of the most frequent words
-CACHE = 1 << 18  # words whose pieces are remembered
 
 
-class SubwordTokenizer(Tokenizer):
+class SubwordTokenizer(PieceTokenizer):
     """One or more tokens a word.
 
     model   the content of pieces.model
@@ -36,7 +31,6 @@ class SubwordTokenizer(Tokenizer):
     token_type = "subword"
     meaning = "a piece of a word"
     vocab_size = 8000
-    summary = "{words} words, {tokens} pieces in {streams} streams, {percent:.2f} % unknown"
 
     def __init__(self, model: bytes):
         self.__setstate__(model)
@@ -48,13 +42,7 @@ class SubwordTokenizer(Tokenizer):
         from sentencepiece import SentencePieceProcessor
         self._model, self._processor = model, SentencePieceProcessor(model_proto=model)
         self.vocabulary = Vocabulary(map(self._processor.id_to_piece, range(self._processor.get_piece_size())))
-        self._forget()
-
-    def _forget(self) -> None:
-        """Empty the memory of words."""
-        # Each word seen has an index in the arrays `_starts` and `_lengths`: where its pieces are in `_ids`.
-        self._indices: dict[str | bytes, int] = {}
-        self._ids, self._starts, self._lengths = array("i"), array("q"), array("q")  # int32, int64, int64
+        self.forget()
 
     @classmethod
     def read(cls, path: str | os.PathLike) -> "SubwordTokenizer":
@@ -105,32 +93,5 @@ class SubwordTokenizer(Tokenizer):
             file.write(self._model)
         super().write(directory)
 
-    def encode(self, words: Sequence[str | bytes]) -> Encoding:
-        if len(self._indices) > CACHE:
-            self._forget()
-        new = [word for word in dict.fromkeys(words) if word not in self._indices]
-        if new:
-            self._learn(new)
-        indices = np.fromiter(map(self._indices.__getitem__, words), np.int64, len(words))
-        lengths = np.frombuffer(self._lengths, np.int64)[indices] if len(words) else np.zeros(0, np.int64)
-        ends = np.cumsum(lengths)
-        if not len(words):
-            return Encoding(np.zeros(0, np.int32), ends, 0)
-        shifts = np.frombuffer(self._starts, np.int64)[indices] - ends + lengths
-        ids = np.frombuffer(self._ids, np.int32)[np.repeat(shifts, lengths) + np.arange(ends[-1])]
-        return Encoding(ids, ends - 1, int((ids == UNK).sum()))
-
-    def _learn(self, words: Sequence[str | bytes]) -> None:
-        """Remember the pieces of words."""
-        texts = [word if isinstance(word, bytes) else word.encode(errors="replace") for word in words]
-        for word, ids in zip(words, self._processor.encode(texts, num_threads=1)):
-            self._indices[word] = len(self._starts)
-            self._starts.append(len(self._ids))
-            self._ids.extend(ids or [UNK])
-            self._lengths.append(max(len(ids), 1))
-
-    def text_encoder(self) -> Callable[[Tokens], Encoding]:
-        return self._encode_text
-
-    def _encode_text(self, tokens: Tokens) -> Encoding:
-        return self.encode(strings(tokens))
+    def cut_words(self, words: list[bytes]) -> Sequence[Sequence[int]]:
+        return [ids or [UNK] for ids in self._processor.encode(words, num_threads=1)]

@@ -1,0 +1,173 @@
+"""Pre-trained encoders of the package `transformers`, from a local Hugging Face directory.
+
+Only files with data are read: config.json, model.safetensors and the tokenizer's. Nothing is downloaded, and no code of
+the directory runs. A trained model keeps the encoder's configuration and weights, so it needs the directory no more.
+"""
+
+import logging
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from punc.base.errors import InputError
+from punc.tokens.tokenizers.encoder import FIRST
+from punc.tokens.vocabulary import END
+
+# BERT, RoBERTa, ELECTRA, DeBERTa v1, DeBERTa v2 and v3, XLM-R, ModernBERT
+KINDS = ("bert", "roberta", "electra", "deberta", "deberta-v2", "xlm-roberta", "modernbert")
+WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
+DROPOUT = ("hidden_dropout_prob", "mlp_dropout", "embedding_dropout")  # names of rates in configurations
+ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
+LAYER = re.compile(r"\blayers?\.(\d+)\.")  # in the name of a layer's weight
+OWN_MASK = ("deberta", "deberta-v2", "modernbert")  # kinds that need more than a mask of pieces; others can be given it
+LEFT_OUT = ("auto_map", "architectures", "_name_or_path", "dtype", "torch_dtype")  # of a configuration
+FULL = {"roberta": 2, "xlm-roberta": 2}  # positions that a kind does not use
+
+
+class PretrainedEncoder(nn.Module):
+    """An encoder, from its directory or, as a part of a trained model, from its spec.
+
+    source                       the directory; or the spec: its config, start and end
+    start, end                   the encoder's ids of the special pieces before and after a text
+    dropout, attention_dropout   dropout rates in training
+
+    Attributes: `spec`; `size`, numbers of a token's vector; `most`, the longest text in pieces, the special ones
+    included; `layers`.
+
+    Raises InputError if the directory has no encoder of KINDS, and if `transformers` is missing.
+    """
+
+    def __init__(self, source: str | dict[str, Any], start: list[int], end: list[int], dropout: float,
+                 attention_dropout: float):
+        super().__init__()
+        given = _config(source) if isinstance(source, str) else source["config"]
+        if given.get("model_type") not in KINDS:
+            raise InputError(f"an encoder of the kind {given.get('model_type')}", f"choose from {', '.join(KINDS)}",
+                             Path(source) / "config.json" if isinstance(source, str) else None)
+        config = _transformers().AutoConfig.for_model(**given)
+        for names, rate in ((DROPOUT, dropout), (ATTENTION_DROPOUT, attention_dropout)):
+            for name in names:
+                if hasattr(config, name):
+                    setattr(config, name, rate)
+        self.net = _pretrained(Path(source), config) if isinstance(source, str) else _new(config)
+        self.spec = {"config": given, "start": start, "end": end}
+        self.pad = config.pad_token_id or 0
+        self.size, self.layers = config.hidden_size, config.num_hidden_layers
+        self.most = config.max_position_embeddings - FULL.get(config.model_type, 0)
+
+    @property
+    def pieces(self) -> int:
+        """How many pieces the encoder has vectors of."""
+        return self.net.get_input_embeddings().num_embeddings
+
+    def depth(self, name: str) -> int:
+        """The depth of the weight of a name: 0 for embeddings, 1 for the first layer, …"""
+        found = LAYER.search(name)
+        return int(found[1]) + 1 if found else 0 if "embeddings." in name else self.layers
+
+    def freeze(self, layers: int) -> None:
+        """Do not train the embeddings and the first layers; 0: train all."""
+        for name, weight in self.net.named_parameters():
+            if layers and self.depth(name) <= layers:
+                weight.requires_grad_(False)
+
+    def checkpoint(self) -> None:
+        """Compute the layers again in the backward pass, which takes time and saves memory."""
+        getattr(self.net, "activation_checkpointing_enable", self.net.gradient_checkpointing_enable)()
+
+    def forward(self, tokens: Tensor, more: Tensor | None = None) -> Tensor:
+        """Tokens (B, T), END after a text's end, and vectors to add to their embeddings → vectors (B, T, size).
+
+        The special pieces are put around each text. T and these are at most `most`.
+        """
+        line, mask = self._line(tokens)
+        return self._read(line, more, None if bool(mask.all()) else mask)[:, :tokens.shape[1]]
+
+    def traceable(self, tokens: Tensor, more: Tensor | None = None) -> Tensor:
+        """As `forward`, in operations that an exporter can follow."""
+        line, mask = self._line(tokens)
+        if self.net.config.model_type not in OWN_MASK:
+            hidden = (1.0 - mask.float())[:, None, None, :] * torch.finfo(torch.float32).min  # (B, 1, 1, S)
+            mask = hidden.expand(-1, -1, line.shape[1], -1)
+        return self._read(line, more, mask)[:, :tokens.shape[1]]
+
+    def _read(self, line: Tensor, more: Tensor | None, mask: Tensor | None) -> Tensor:
+        """The vectors of the pieces (B, S) from the first of the text on; its embeddings get `more`."""
+        before, after = len(self.spec["start"]), len(self.spec["end"])
+        given: dict[str, Any] = {"input_ids": line}
+        if more is not None:
+            vectors = self.net.get_input_embeddings()(line)
+            given = {"inputs_embeds": vectors + nn.functional.pad(more, (0, 0, before, after))}
+        return self.net(**given, attention_mask=mask).last_hidden_state[:, before:]
+
+    def _line(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """The encoder's pieces (B, S) of tokens (B, T), with the special ones, and 1 where there is one, else 0."""
+        start, end = self.spec["start"], self.spec["end"]
+        lengths = (tokens != END).sum(1, keepdim=True)  # (B, 1)
+        line = nn.functional.pad((tokens - FIRST).clamp_min(0), (len(start), len(end)), value=self.pad)  # (B, S)
+        places = torch.arange(line.shape[1], device=tokens.device).unsqueeze(0) - len(start)  # (1, S)
+        line = torch.where(places >= lengths, self.pad, line)
+        for i, piece in enumerate(start):
+            line = torch.where(places == i - len(start), piece, line)
+        for i, piece in enumerate(end):
+            line = torch.where(places == lengths + i, piece, line)
+        return line, (places < lengths + len(end)).long()
+
+
+def _transformers() -> Any:
+    """The package, without progress bars, and without a network. Raises InputError if it is not installed."""
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    try:
+        import transformers
+    except ImportError:
+        raise InputError("the package transformers is not installed", "pip install 'punc-toolkit[encoder]'") from None
+    transformers.utils.logging.disable_progress_bar()
+    transformers.utils.logging.set_verbosity_error()
+    logging.getLogger("transformers").setLevel(logging.ERROR)
+    return transformers
+
+
+def _config(directory: str) -> dict[str, Any]:
+    """The configuration of an encoder's directory, without what would name code."""
+    path = Path(directory)
+    if not (path / "config.json").is_file():
+        raise InputError(f"encoder={directory} is not the directory of an encoder",
+                         "name one with config.json, model.safetensors and tokenizer.json")
+    try:
+        found = _transformers().PretrainedConfig.get_config_dict(path, local_files_only=True)[0]
+        return {name: value for name, value in found.items() if name not in LEFT_OUT}
+    except (OSError, ValueError):
+        raise InputError("not the configuration of an encoder", "name another directory",
+                         path / "config.json") from None
+
+
+def _pretrained(directory: Path, config: Any) -> Any:
+    """The encoder of a directory. Raises InputError if it has no safetensors, or if weights are missing."""
+    if not any((directory / name).is_file() for name in WEIGHTS):
+        raise InputError(f"no {WEIGHTS[0]}", "save the encoder's weights as safetensors, which run no code", directory)
+    try:
+        net, report = _transformers().AutoModel.from_pretrained(
+            directory, config=config, local_files_only=True, trust_remote_code=False, use_safetensors=True,
+            dtype=torch.float32, output_loading_info=True)
+    except Exception:  # a truncated file, other sizes: each fails in its own way
+        raise InputError("its weights are not those of its config.json", "copy the directory again",
+                         directory) from None
+    if missing := sorted(name for name in report["missing_keys"] if not name.startswith("pooler.")):
+        raise InputError(f"no weights for {missing[0]}", "copy the directory again", directory)
+    return _trimmed(net)
+
+
+def _new(config: Any) -> Any:
+    """An encoder with random weights."""
+    return _trimmed(_transformers().AutoModel.from_config(config, trust_remote_code=False))
+
+
+def _trimmed(net: Any) -> Any:
+    """An encoder without the layer on top that makes one vector of a text."""
+    if hasattr(net, "pooler"):
+        net.pooler = None
+    return net

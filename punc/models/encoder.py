@@ -1,0 +1,111 @@
+"""A pre-trained encoder, fine-tuned: a linear layer on its vectors (Devlin et al. 2019, BERT, section 5.3).
+
+    h_1 … h_n = encoder(piece_1 … piece_n);  y(t) = softmax(W h_e(t) + b)
+
+e(t) is the last piece of the word before slot t. With `next_piece` the layer reads h_e(t)+1 too, the first piece of the
+next word. Fine-tuned encoders are the best systems on IWSLT 2011 (Courtland, Faulkner & McElvain 2020, "Efficient
+Automatic Punctuation Restoration Using Bidirectional Transformers with Robust Inference").
+
+With `pauses`, a vector of the pause in a slot (layers.pause_vectors) is added to the embedding of the piece before it,
+and a log-linear term weighs it against the words at the output.
+
+Texts longer than `window` are read in overlapping windows (layers.overlapping). Layers near the input can learn at
+lower rates: Howard & Ruder 2018, "Universal Language Model Fine-tuning", section 3.2.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from punc.base.errors import InputError, check_at_least, check_probability
+from punc.layers.overlapping import in_windows
+from punc.layers.pause_vectors import PauseVectors
+from punc.layers.pretrained import PretrainedEncoder
+from punc.models.base import NeuralModel, State
+from punc.tokens.tokenizers.encoder import FIRST, EncoderTokenizer
+from punc.tokens.vocabulary import Vocabulary
+
+SLACK = 2  # a window has room for so many tokens besides its overlaps and the special pieces
+
+
+class Model(NeuralModel):
+    """A fine-tuned encoder.
+
+    encoder            local Hugging Face directory: config.json, model.safetensors, tokenizer.json
+    next_piece         a slot reads the first piece of the next word too
+    window             pieces that the encoder reads at once, its special ones included; 0: as many as it can
+    overlap            pieces of a window, at either end, whose slots another window decides
+    dropout            dropout rate of hidden units
+    attention_dropout  dropout rate of the weights of attention; on a CPU this takes half as long again as 0
+    layer_decay        the learning rate of a layer, as a factor of that of the layer above it
+    frozen_layers      do not train the embeddings and so many of the first layers; 0: train all
+    recompute          compute layers again in the backward pass (gradient checkpointing): less memory, more time
+    pauses             read the pauses
+    """
+
+    token_types = ("encoder",)
+
+    def __init__(self, vocab: int, labels: int, encoder: str | dict[str, Any] = "", next_piece: bool = False,
+                 window: int = 256, overlap: int = 16, dropout: float = 0.1, attention_dropout: float = 0.1,
+                 layer_decay: float = 1.0, frozen_layers: int = 0, recompute: bool = False, pauses: bool = False):
+        super().__init__()
+        check_probability(dropout=dropout, attention_dropout=attention_dropout)
+        check_at_least(0, window=window, overlap=overlap, frozen_layers=frozen_layers, layer_decay=layer_decay)
+        self.own_vocabulary: Vocabulary | None = None  # of the directory
+        if isinstance(encoder, str):
+            if not encoder or not Path(encoder).is_dir():
+                raise InputError(f"encoder={encoder} is not a directory", "name the directory of an encoder")
+            tokenizer = EncoderTokenizer.read(encoder)
+            self.own_vocabulary, start, end = tokenizer.vocabulary, tokenizer.start, tokenizer.end
+        else:
+            start, end = encoder["start"], encoder["end"]
+        self.encoder = PretrainedEncoder(encoder, start, end, dropout, attention_dropout)
+        self.kept_options = {"encoder": self.encoder.spec}
+        if vocab - FIRST > self.encoder.pieces:
+            raise InputError(f"{vocab - FIRST} pieces, but the encoder has vectors of {self.encoder.pieces}",
+                             "make the store with the encoder's own tokenizer: punc make-store --vocab DIR")
+        self.size = min(window or self.encoder.most, self.encoder.most) - len(start) - len(end)
+        if self.size - 2 * overlap < SLACK:
+            raise InputError(f"window={window} with overlap={overlap}", "give a larger window, or a smaller overlap")
+        self.overlap, self.next_piece, self.layer_decay = overlap, next_piece, layer_decay
+        self.encoder.freeze(frozen_layers)
+        if recompute:
+            self.encoder.checkpoint()
+        self.dropout = nn.Dropout(dropout)
+        self.output = nn.Linear(self.encoder.size * (1 + next_piece), labels)
+        self.pause_input = PauseVectors(self.encoder.net.get_input_embeddings().embedding_dim) if pauses else None
+        self.pause_output = PauseVectors(labels) if pauses else None
+
+    def initialize_from_vocabulary(self, vocabulary: Vocabulary) -> None:
+        """Raises InputError if the vocabulary has not the encoder's pieces."""
+        if self.own_vocabulary and self.own_vocabulary.tokens != vocabulary.tokens:
+            raise InputError("the store has other pieces than the encoder",
+                             "make it with the encoder's: punc make-store --token-type=encoder --vocab=DIR")
+        self.own_vocabulary = None
+
+    def rate_of(self, name: str) -> float:
+        below = self.encoder.layers + 1 - self.encoder.depth(name) if name.startswith("encoder.") else 0
+        return self.layer_decay ** below
+
+    def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
+        """Texts of up to `size` pieces: the caller cuts longer ones."""
+        more = self.pause_input(pauses, tokens) if self.pause_input else None
+        logits = self.output(self._with_next(self.encoder.traceable(tokens, more)))
+        return (logits + self.pause_output(pauses, tokens) if self.pause_output else logits), ()
+
+    def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
+        logits = self.output(self.dropout(self.features(tokens, pauses)))  # (B, T, L)
+        return (logits + self.pause_output(pauses, tokens) if self.pause_output else logits), ()
+
+    def features(self, tokens: Tensor, pauses: Tensor | None) -> Tensor:
+        """The input of the output layer (B, T, H), which a second stage reads too."""
+        more = self.pause_input(pauses, tokens) if self.pause_input else None
+        return self._with_next(in_windows(self.encoder, tokens, more, self.size, self.overlap))
+
+    def _with_next(self, hidden: Tensor) -> Tensor:
+        """The vectors (B, T, size), with `next_piece` those of the next pieces too."""
+        if not self.next_piece:
+            return hidden
+        return torch.cat([hidden, nn.functional.pad(hidden[:, 1:], (0, 0, 0, 1))], dim=2)

@@ -1,0 +1,78 @@
+"""TA-Encoder: the second stage of Tilk & Alumäe 2015, section 2.3, on the vectors of a fine-tuned encoder.
+
+h(t) is what the text model's output layer reads at the last piece before slot t, and p(t) the pause in the slot:
+
+    LSTM       y(t) = LSTM([h(t), p(t)]);  ŷ(t) = softmax(W y(t) + b + c(p(t)))
+    linear     ŷ(t) = softmax(W h(t) + b + c(p(t)))
+
+As in the paper, the text model does not change, unless `text_rate` lets it learn. The paper has no c, a table over
+classes of durations (layers.pause_vectors), with which a linear stage can weigh a pause against the words.
+"""
+
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+
+from punc.base.errors import check_at_least, check_choice
+from punc.layers.lstm import PeepholeLSTM
+from punc.layers.pause_input import PauseInput
+from punc.layers.pause_vectors import PauseVectors
+from punc.models.base import NeuralModel, State, initialize, submodel
+
+STAGES = ("lstm", "linear")
+
+
+class Model(NeuralModel):
+    """TA-Encoder-p; without `pauses` TA-Encoder.
+
+    text_model    directory of an encoder that was trained with the vocabulary of the store
+    stage         lstm or linear
+    hidden_dim    LSTM blocks
+    pauses        read the pause of the slot
+    unknown_flag  one more input of the LSTM tells an unknown pause from one of 0 s
+    text_rate     the learning rate of the encoder, as a factor of --learning-rate; 0: it does not change
+    init_range    initial weights of the LSTM are uniform over ± this
+    """
+
+    token_types = ("encoder",)
+
+    def __init__(self, vocab: int, labels: int, text_model: str | dict[str, Any] = "", stage: str = "lstm",
+                 hidden_dim: int = 100, pauses: bool = True, unknown_flag: bool = True, text_rate: float = 0.0,
+                 init_range: float = 0.05):
+        super().__init__()
+        check_choice(STAGES, stage=stage)
+        check_at_least(0, text_rate=text_rate)
+        self.text = cast(Any, submodel("text_model", text_model, "encoder"))
+        self.submodels = {"text_model": self.text}
+        self.text_rate = text_rate
+        if text_rate:
+            self.text.requires_grad_(True)
+        size = self.text.output.in_features
+        self.lstm, self.pauses = None, None
+        if stage == "lstm":
+            self.pauses = PauseInput(unknown_flag) if pauses else None
+            self.lstm = PeepholeLSTM(size + (self.pauses.size if self.pauses else 0), hidden_dim, biases=True)
+            initialize(self.lstm, init_range)
+        self.output = nn.Linear(hidden_dim if self.lstm else size, labels)
+        self.pause_output = PauseVectors(labels) if pauses else None
+
+    def train(self, mode: bool = True) -> "Model":
+        super().train(mode)
+        if not self.text_rate:
+            self.text.eval()  # no dropout in what does not learn
+        return self
+
+    def rate_of(self, name: str) -> float:
+        return self.text_rate * self.text.rate_of(name.removeprefix("text.")) if name.startswith("text.") else 1.0
+
+    def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
+        with torch.set_grad_enabled(torch.is_grad_enabled() and bool(self.text_rate)):
+            features = self.text.features(tokens, pauses)  # (B, T, H)
+        if self.lstm:
+            inputs = features.transpose(0, 1)
+            if self.pauses:
+                inputs = torch.cat([inputs, self.pauses(pauses, tokens)], dim=2)
+            features = self.lstm(inputs, self.lstm.initial_state(len(tokens)))[0].transpose(0, 1)
+        logits = self.output(features)
+        return (logits + self.pause_output(pauses, tokens) if self.pause_output else logits), ()

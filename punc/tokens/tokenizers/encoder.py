@@ -1,0 +1,152 @@
+"""Pieces of words as tokens, cut as a pre-trained encoder cuts them: WordPiece, byte-level BPE, Unigram and others.
+
+A word is encoded as if it stood inside a sentence, with a blank before it; its slot is after its last piece. A word of
+which the tokenizer's normalisation leaves nothing is the encoder's unknown piece, and so is a word that is written like
+one of the encoder's special pieces, such as `[SEP]`.
+
+The vocabulary is `<unk>`, `</s>`, and then the pieces of the encoder in their order, so a piece's id is that of the
+encoder plus `FIRST`. The tokenizer itself is next to it, in the file `tokenizer.json` of the package `tokenizers`. It
+is data, not code.
+
+Schuster & Nakajima 2012 (WordPiece); Sennrich, Haddow & Birch 2016 (BPE); Kudo 2018 (Unigram).
+"""
+
+import json
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from punc.base.errors import InputError
+from punc.base.files import atomic_file, open_input
+from punc.tokens.piece_tokenizer import PieceTokenizer
+from punc.tokens.vocabulary import SPECIALS, Vocabulary
+
+FILE = "tokenizer.json"
+FIRST = len(SPECIALS)  # the id of the encoder's first piece
+BLANK = re.compile(r"[\s\0]")
+
+
+class EncoderTokenizer(PieceTokenizer):
+    """One or more tokens a word.
+
+    content   the content of tokenizer.json
+    start     the encoder's ids of what stands before a text, such as [CLS]
+    end       those of what stands after it, such as [SEP]
+
+    Raises InputError if that is not a tokenizer, or if the package `tokenizers` is missing.
+    """
+
+    token_type = "encoder"
+    context = 32  # the encoder's windows overlap besides
+    meaning = "a piece of a word, as a pre-trained encoder has it; --vocab names the encoder's directory"
+
+    def __init__(self, content: bytes, path: str | os.PathLike | None = None):
+        self._path = path
+        self.__setstate__(content)
+
+    def __getstate__(self) -> bytes:
+        return self._content
+
+    def __setstate__(self, content: bytes) -> None:
+        path = self.__dict__.get("_path")
+        self._content, self._tokenizer = content, _tokenizer(content, path)
+        pieces = self._tokenizer.get_vocab(with_added_tokens=True)
+        written = [f"<unused{i}>" for i in range(max(pieces.values(), default=-1) + 1)]
+        for piece, i in pieces.items():
+            written[i] = _written(piece)
+        self.vocabulary = Vocabulary([*SPECIALS, *written], path)
+        self.start, self.end = self._around()
+        self._unknown = self._unknown_piece(json.loads(content)["model"])
+        self.unknown = (self._unknown + FIRST,)
+        added = self._tokenizer.get_added_tokens_decoder()
+        self._special = {i for i, token in added.items() if token.special} - {self._unknown}
+        self.forget()
+
+    def _around(self) -> tuple[list[int], list[int]]:
+        """The special pieces before and after a text."""
+        bare = self._tokenizer.encode(" a", add_special_tokens=False).ids
+        whole = self._tokenizer.encode(" a").ids
+        before = next(i for i in range(len(whole) + 1) if whole[i:i + len(bare)] == bare)
+        return whole[:before], whole[before + len(bare):]
+
+    def _unknown_piece(self, model: dict[str, Any]) -> int:
+        """The encoder's id of what it has no piece for; of byte-level tokenizers, the id of `<unk>`, if any, or 0."""
+        for name in (model.get("unk_token"), "<unk>", "[UNK]"):
+            if name and (found := self._tokenizer.token_to_id(name)) is not None:
+                return found
+        return model.get("unk_id") or 0
+
+    @classmethod
+    def read(cls, path: str | os.PathLike) -> "EncoderTokenizer":
+        """The tokenizer of an encoder's directory, or of a vocabulary that has tokenizer.json next to it."""
+        path = Path(path)
+        if path.is_dir():
+            return cls(_content_of(path), path / FILE)
+        with open_input(path.with_name(FILE)) as file:
+            found = cls(file.read(), path.with_name(FILE))
+        if Vocabulary.read(path).tokens != found.vocabulary.tokens:
+            raise InputError(f"these are not the pieces of {FILE} next to it",
+                             "make the store again: punc make-store", path)
+        return found
+
+    @classmethod
+    def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "EncoderTokenizer":
+        raise InputError("--token-type=encoder without --vocab", "name the encoder's directory: --vocab DIR")
+
+    def write(self, directory: Path) -> None:
+        with atomic_file(directory / FILE, "wb") as file:
+            file.write(self._content)
+        super().write(directory)
+
+    def cut_words(self, words: list[bytes]) -> Sequence[Sequence[int]]:
+        texts = [f" {word.decode(errors='replace')}" for word in words]
+        found = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+        return [self._ids_of(encoding.ids) for encoding in found]
+
+    def _ids_of(self, ids: list[int]) -> list[int]:
+        if not ids or not self._special.isdisjoint(ids):
+            return [self._unknown + FIRST]
+        return [i + FIRST for i in ids]
+
+
+def _tokenizer(content: bytes, path: str | os.PathLike | None) -> Any:
+    """The tokenizer of a file's content; it cuts nothing off and adds no padding."""
+    try:
+        from tokenizers import Tokenizer
+    except ImportError:
+        raise InputError("the package tokenizers is not installed", "pip install 'punc-toolkit[encoder]'") from None
+    try:
+        tokenizer = Tokenizer.from_str(content.decode())
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        return tokenizer
+    except Exception:  # the package raises Exception itself
+        raise InputError("not a tokenizer of the package tokenizers",
+                         "name the directory of an encoder, or make the store again", path) from None
+
+
+def _content_of(directory: Path) -> bytes:
+    """The content of an encoder's tokenizer.json; `transformers` makes one of the files of older tokenizers."""
+    if (directory / FILE).is_file():
+        return (directory / FILE).read_bytes()
+    if not (directory / "config.json").is_file():
+        raise InputError("not the directory of an encoder: it has no config.json",
+                         "name one with config.json, model.safetensors and tokenizer.json", directory)
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    try:
+        from transformers import AutoTokenizer
+        tokenizer = AutoTokenizer.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
+        return tokenizer.backend_tokenizer.to_str().encode()
+    except ImportError:
+        raise InputError("the package transformers is not installed", "pip install 'punc-toolkit[encoder]'") from None
+    except Exception:  # each kind of tokenizer fails in its own way
+        raise InputError(f"no {FILE}, and transformers cannot make one", "save the tokenizer as a fast one",
+                         directory) from None
+
+
+def _written(piece: str) -> str:
+    """A piece as it stands in a vocabulary: one token without blanks, and none of SPECIALS."""
+    piece = BLANK.sub(lambda found: f"<U+{ord(found[0]):04X}>", piece) or "<empty>"
+    return f"<piece>{piece}" if piece in SPECIALS else piece

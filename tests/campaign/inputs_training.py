@@ -1,0 +1,115 @@
+"""What training and preparation read besides texts: soft targets, confusions, abbreviations, who speaks when.
+
+A reader whose module is not in the program has no kind.
+"""
+
+import importlib
+import os
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from inputs_data import make_tokens
+from inputs_models import changed_array
+from kind import Kind
+
+from punc.tokens.soft_targets import read_targets
+from punc.tokens.store import Store
+
+CONFUSIONS = ("punc confusions 1\nruns\t20\nslots\t600\tnone\nslots\t90\tmark\nseen\t50\tqzabcq\nseen\t9\tit's\n"
+              "heard\t40\tqzabcq\nreplaced\t5\tqzabcq\tand\nreplaced\t2\tqzabcq\thundred thousand\n"
+              "replaced\t1\tit's\t\ninserted\t7\tmark\tand\n")
+ABBREVIATIONS = "# some\nnever dr. prof.\nstarter u.s. inc.\ncapital etc.\nnumber no.\nbegins the he\nordinal januar\n"
+RTTM = ";; comment\n" + "".join(f"SPEAKER rec{i % 2} 1 {i}.5 0.75 <NA> <NA> spk{i % 3} <NA> <NA>\n" for i in range(6))
+
+
+def kinds() -> Iterator[Kind]:
+    yield Kind("soft targets", make_soft_targets, read_soft_targets, ("soft/conf", "soft/targets.npy"),
+               alter=alter_soft_targets, share=2)
+    for name, (module, content, read) in FILES.items():
+        if find(module):
+            yield Kind(name, partial(make, name, content), partial(read_file, name, module, read), (name,))
+
+
+def find(module: str) -> Any:
+    """A module of the program; None if there is none."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError:
+        return None
+
+
+def make(name: str, content: str, folder: Path, rng: random.Random) -> None:
+    (folder / name).write_text(content, encoding="utf-8")
+
+
+def read_file(name: str, module: str, read: Callable[[Any, Path], object], folder: Path, rng: random.Random) -> None:
+    read(find(module), folder / name)
+
+
+def read_confusions(module: Any, path: Path) -> None:
+    """The file, and the probabilities that come of it."""
+    found = module.read_confusions(path)
+    found.write(path.with_name("again"))
+    if module.read_confusions(path.with_name("again")) != found:
+        raise AssertionError("not what was written")
+    types = {word: i for i, word in enumerate(found.words, 1)}
+    table = importlib.import_module("punc.noise.table").make_table(found, types, set(types))
+    if not (np.isfinite(table.errors).all() and (table.errors >= 0).all() and (table.errors <= 1).all()):
+        raise AssertionError("not probabilities")
+    table.replacements.draw(np.arange(len(table.errors)), np.random.default_rng(1))
+
+
+def read_abbreviations(module: Any, path: Path) -> None:
+    found = module.Abbreviations.read(path)
+    for token in ("Dr.", "U.S.,", "3.", "no.", "a...b", "...", "(etc.)", "é.", "."):
+        if dot := found.dot(token):
+            found.ends(dot, ["he", "The", "3"])
+
+
+def read_rttm(module: Any, path: Path) -> None:
+    begins = np.arange(0.0, 6.0, 0.3)
+    speakers = module.Diarization(path).speakers("rec0", begins, begins + 0.2)
+    if len(speakers) != len(begins):
+        raise AssertionError("not a speaker for each word")
+
+
+FILES: dict[str, tuple[str, str, Callable[[Any, Path], object]]] = {
+    "confusions": ("punc.noise.confusions", CONFUSIONS, read_confusions),
+    "abbreviations": ("punc.text.abbreviations", ABBREVIATIONS, read_abbreviations),
+    "rttm": ("punc.timing.rttm", RTTM, read_rttm)}
+
+
+def make_soft_targets(folder: Path, rng: random.Random) -> None:
+    """A store and targets for its set; both are the same for all inputs."""
+    made = folder.parent / "made_soft"
+    if not made.is_dir():
+        made.mkdir()
+        make_tokens("word", made, rng)
+        store = Store(made / "store")
+        (made / "soft").mkdir()
+        facts = importlib.import_module("punc.tokens.soft_targets")._facts(store, "train")
+        (made / "soft/conf").write_text("".join(f"{line}\n" for line in facts))
+        np.save(made / "soft/targets.npy", np.full((len(store.set("train").ids), len(store.labels)), 0.25, np.float16))
+    shutil.copytree(made / "soft", folder / "soft")
+
+
+def alter_soft_targets(folder: Path, rng: random.Random) -> None:
+    path = folder / "soft/targets.npy"
+    with np.errstate(over="ignore"):
+        array = changed_array(np.load(path), rng)
+    np.save(path, array if rng.randrange(8) else array.astype(object))
+    if not rng.randrange(8):
+        np.savez(folder / "x.npz", array)
+        os.replace(folder / "x.npz", path)
+
+
+def read_soft_targets(folder: Path, rng: random.Random) -> None:
+    store = Store(folder.parent / "made_soft/store")
+    targets = read_targets(folder / "soft", store, "train")
+    if targets.shape != (len(store.set("train").ids), len(store.labels)) or targets.dtype != np.float16:
+        raise AssertionError("not a row for each token")

@@ -1,0 +1,286 @@
+"""Fine-tuned encoders of each kind learn, are whole in their directory, and read texts of any length."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+import torch
+from conftest import LABELS, toy_utterances
+
+from punc.base.errors import InputError
+from punc.data.datadir import write_data_dir
+from punc.decoding.decode import log_posteriors
+from punc.models import base
+from punc.tokens.store import Store, make_store
+from punc.training.optim import Optimizer
+from punc.training.options import TrainingOptions
+from punc.training.train import train
+
+pytest.importorskip("transformers")
+from tiny_encoder import KINDS, make_encoder
+
+torch.set_num_threads(1)
+SMALL = {"window": 24, "overlap": 4, "dropout": 0.0, "attention_dropout": 0.0}
+TRAINING = {"optimizer": "adamw", "learning_rate": 0.01, "epsilon": 1e-8, "batch_size": 8, "chunk_size": 20,
+            "context": 2, "epochs": 3, "warmup": 0.2, "max_grad_norm": 1.0}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """Data directories of the toy tasks, and a tiny encoder of each kind."""
+    place, rng = tmp_path_factory.mktemp("encoders"), np.random.default_rng(5)
+    (place / "labels.txt").write_text(LABELS)
+    for task in ("after", "before", "pause"):
+        for name, words in (("train", 3000), ("dev", 600)):
+            write_data_dir(place / f"{name}_{task}", toy_utterances(task, [words // 3] * 3, rng))
+    for kind in KINDS:
+        make_encoder(kind, place / kind)
+    return place
+
+
+@pytest.fixture(scope="module")
+def stores(place):
+    """The store of a kind, made when it is asked for."""
+    def store(kind):
+        if not (place / f"store_{kind}").is_dir():
+            sets = [path.parent for path in sorted(place.glob("*_*/text"))]
+            make_store(place / f"store_{kind}", sets, place / "labels.txt", token_type="encoder", vocab=place / kind,
+                       nj=1, train="train_before")
+        return place / f"store_{kind}"
+    return store
+
+
+def learn(stores, place, out, kind, task, model="encoder", training=None, **options):
+    """Train; returns the share of the slots of the dev set that the loaded model labels correctly."""
+    given = {"encoder": str(place / kind), **SMALL, **options} if model == "encoder" else options
+    train(stores(kind), out, model, given, TrainingOptions(train_set=f"train_{task}", dev_set=f"dev_{task}",
+                                                           **TRAINING | (training or {})))
+    return right(base.load(out), Store(stores(kind)).set(f"dev_{task}"))
+
+
+def right(model, data):
+    slots = data.labels >= 0
+    return (log_posteriors(model, data).argmax(axis=1) == data.labels)[slots].mean()
+
+
+def create(stores, place, kind, **options):
+    """A new model with an output layer that matters."""
+    torch.manual_seed(2)
+    store = Store(stores(kind))
+    model = base.create("encoder", store.vocabulary, store.labels, {"encoder": str(place / kind), **SMALL, **options},
+                        store.tokenizer)
+    torch.nn.init.uniform_(model.output.weight, -0.7, 0.7)
+    return model.eval()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_encoder_learns_and_its_directory_is_whole(stores, place, kind, tmp_path):
+    """All kinds learn, and a trained model needs the encoder's directory no more."""
+    shutil.copytree(place / kind, tmp_path / "away")
+    given = {"encoder": str(tmp_path / "away"), **SMALL}
+    train(stores(kind), tmp_path / "exp", "encoder", given,
+          TrainingOptions(train_set="train_before", dev_set="dev_before", **TRAINING))
+    shutil.rmtree(tmp_path / "away")
+    data = Store(stores(kind)).set("dev_before")
+    model = base.load(tmp_path / "exp")
+    assert right(model, data) > 0.95
+    base.save(model, tmp_path / "exp/final.pt")
+    assert np.array_equal(log_posteriors(base.load(tmp_path / "exp"), data), log_posteriors(model, data))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_encoder_windows_and_batches_do_not_matter(stores, place, kind):
+    """A text longer than the encoder can read; rows of a batch do not see each other or their padding."""
+    model, data = create(stores, place, kind), Store(stores(kind)).set("dev_before")
+    lengths = [90, 3, 25, 1, 21]
+    offsets = np.cumsum([0, *lengths])
+    texts = data._replace(ids=np.asarray(data.ids[:offsets[-1]]), labels=None, pauses=None, offsets=offsets,
+                          streams=[*map(str, range(len(lengths)))])
+    assert max(lengths) > 64 > model.size
+    one, five = (log_posteriors(model, texts, chunk_size=0, batch_size=size) for size in (1, 5))
+    np.testing.assert_allclose(one, five, rtol=0, atol=1e-4)
+    np.testing.assert_allclose(np.exp(one).sum(axis=1), 1, atol=1e-5)
+    changed = texts._replace(ids=texts.ids.copy())
+    changed.ids[5] = changed.ids[6]
+    differs = np.abs(log_posteriors(model, changed, chunk_size=0) - one).max(axis=1) > 1e-6
+    assert differs[4:7].any()
+    assert not differs[90:].any()
+
+
+def test_encoder_reads_what_transformers_computes(stores, place):
+    """The vectors of a text are those of the package with its special pieces around it."""
+    from transformers import AutoModel
+    model = create(stores, place, "bert")
+    tokens = torch.tensor([[9, 8, 7, 9, 10], [9, 7, 1, 1, 1]])
+    net = AutoModel.from_pretrained(place / "bert").eval()
+    with torch.inference_mode():
+        found = model.features(tokens, None)
+        for row, ids in zip(found, ([2, 7, 6, 5, 7, 8, 3], [2, 7, 5, 3])):
+            expected = net(input_ids=torch.tensor([ids])).last_hidden_state[0, 1:-1]
+            torch.testing.assert_close(row[:len(ids) - 2], expected, rtol=0, atol=1e-5)
+
+
+def test_encoder_next_piece_reads_it(stores, place):
+    model = create(stores, place, "bert", next_piece=True)
+    tokens = torch.tensor([[9, 8, 7, 9, 10]])
+    with torch.inference_mode():
+        features = model.features(tokens, None)
+    size = model.encoder.size
+    assert features.shape == (1, 5, 2 * size)
+    assert model.output.in_features == 2 * size
+    assert torch.equal(features[:, :-1, size:], features[:, 1:, :size])
+    assert not features[:, -1, size:].any()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_encoder_traceable_is_forward(stores, place, kind):
+    """Also for texts that are longer than what ModernBERT's local layers see, and for shorter rows."""
+    model = create(stores, place, kind, window=0, next_piece=True)
+    tokens = torch.randint(2, 12, (3, 40), generator=torch.Generator().manual_seed(1))
+    tokens[1, 20:], tokens[2, 1:] = 1, 1
+    with torch.inference_mode():
+        expected, found = model(tokens, None, ())[0], model.traceable(tokens, None, ())[0]
+    for row, length in enumerate((40, 20, 1)):
+        torch.testing.assert_close(found[row, :length - 1], expected[row, :length - 1], rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["bert", "deberta-v2", "modernbert"])
+def test_encoder_is_exported(stores, place, kind, tmp_path):
+    """`export` itself compares the labels of ONNX Runtime with those of PyTorch."""
+    pytest.importorskip("onnxruntime")
+    from punc.runtime.export import export
+    model = create(stores, place, kind, dropout=0.1, pauses=kind == "bert")
+    (tmp_path / "exp").mkdir()
+    base.save(model, tmp_path / "exp/final.pt")
+    model.tokenizer.write(tmp_path / "exp")
+    model.labels.write(tmp_path / "exp/labels.txt")
+    export(tmp_path / "exp", tmp_path / "onnx")
+    assert (tmp_path / "onnx/tokenizer.json").is_file()
+
+
+def test_encoder_is_exported_in_int8(stores, place, tmp_path, capfd):
+    """The weights of the layers are whole numbers, and posteriors hardly differ."""
+    onnx, onnxruntime = pytest.importorskip("onnx"), pytest.importorskip("onnxruntime")
+    from punc.bin.main import main
+    learn(stores, place, tmp_path / "exp", "bert", "before")
+    assert main(["export", "--int8", "true", str(tmp_path / "exp"), str(tmp_path / "onnx")]) == 0
+    assert capfd.readouterr().err.strip().endswith("the same labels before its weights are int8")
+    kinds = [weight.data_type for weight in onnx.load(tmp_path / "onnx/model.onnx").graph.initializer
+             if len(weight.dims) == 2 and "MatMul" in weight.name]
+    assert set(kinds) == {onnx.TensorProto.INT8}
+    session = onnxruntime.InferenceSession(tmp_path / "onnx/model.onnx", providers=["CPUExecutionProvider"])
+    tokens = np.random.default_rng(0).integers(7, 15, (4, 20))
+    _, log_probs = session.run(None, {"tokens": tokens})
+    with torch.inference_mode():
+        expected = base.load(tmp_path / "exp")(torch.from_numpy(tokens), None, ())[0].softmax(2).numpy()
+    assert np.abs(np.exp(log_probs) - expected).mean() < 0.02
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "modernbert"])
+def test_encoder_learns_from_pauses(stores, place, kind, tmp_path):
+    assert learn(stores, place, tmp_path, kind, "pause", pauses=True) > 0.95
+
+
+def test_encoder_pauses_begin_as_nothing(stores, place):
+    """Before training, a model with pauses is the encoder as it was pre-trained; no pauses are unknown ones."""
+    model, tokens = create(stores, place, "bert", pauses=True), torch.tensor([[9, 8, 7, 9, 10]])
+    pauses = torch.tensor([[0.0, 0.3, torch.nan, 5.0, 0.1]])
+    with torch.inference_mode():
+        expected = create(stores, place, "bert")(tokens, None, ())[0]
+        torch.testing.assert_close(model(tokens, pauses, ())[0], expected)
+        torch.nn.init.normal_(model.pause_input.weight)
+        assert not torch.allclose(model(tokens, pauses, ())[0], expected)
+        torch.testing.assert_close(model(tokens, None, ())[0], model(tokens, torch.full_like(pauses, torch.nan), ())[0])
+
+
+def test_encoder_rates_of_layers_and_frozen_layers(stores, place):
+    model = create(stores, place, "bert", layer_decay=0.5, frozen_layers=1)
+    rates = {name: model.rate_of(name) for name, _ in model.named_parameters()}
+    assert rates["output.weight"] == 1
+    assert {rates[name] for name in rates if ".layer.1." in name} == {0.5}
+    assert {rates[name] for name in rates if ".layer.0." in name} == {0.25}
+    assert {rates[name] for name in rates if ".embeddings." in name} == {0.125}
+    trained = {name for name, weight in model.named_parameters() if weight.requires_grad}
+    assert trained == {name for name in rates if ".layer.1." in name or name.startswith("output")}
+    updates = Optimizer(model, "adamw", 0.1)
+    assert {group["lr"] for part in updates._parts for group in part.param_groups} == {0.1, 0.05}
+
+
+def test_encoder_recompute_gives_the_same_gradient(stores, place):
+    tokens, found = torch.tensor([[9, 8, 7, 9, 10]]), []
+    for recompute in (False, True):
+        model = create(stores, place, "bert", recompute=recompute).train()
+        model.loss(model(tokens, None, ())[0], torch.tensor([[0, 1, 2, 0, 1]])).backward()
+        found.append([weight.grad for weight in model.parameters()])
+    for plain, again in zip(*found):
+        torch.testing.assert_close(plain, again)
+
+
+@pytest.mark.parametrize("options", [{"stage": "lstm"}, {"stage": "linear"}, {"stage": "linear", "text_rate": 0.5}],
+                         ids=["lstm", "linear", "not frozen"])
+def test_ta_encoder_learns_from_pauses(stores, place, options, tmp_path):
+    """The first stage stays as it was if it is frozen, and the directory of the second stage is whole."""
+    learn(stores, place, tmp_path / "text", "bert", "before", training={"epochs": 1})
+    before = base.load(tmp_path / "text").state_dict()
+    training = {"learning_rate": 0.03}
+    learn(stores, place, tmp_path / "exp", "bert", "pause", "ta_encoder", training, text_model=str(tmp_path / "text"),
+          hidden_dim=16, **options)
+    shutil.rmtree(tmp_path / "text")
+    model = base.load(tmp_path / "exp")
+    assert right(model, Store(stores("bert")).set("dev_pause")) > 0.95
+    after = model.text.state_dict()
+    same = [torch.equal(before[name], after[name]) for name in before]
+    assert all(same) != bool(options.get("text_rate"))
+
+
+def test_encoder_runs_no_code_of_the_directory(stores, place, tmp_path):
+    """Code that config.json names is not run, and a directory without safetensors is refused."""
+    shutil.copytree(place / "bert", tmp_path / "bert")
+    config = json.loads((tmp_path / "bert/config.json").read_text())
+    config["auto_map"] = {"AutoModel": "evil.Model", "AutoConfig": "evil.Config"}
+    (tmp_path / "bert/config.json").write_text(json.dumps(config))
+    (tmp_path / "bert/evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    store = Store(stores("bert"))
+    options = {"encoder": str(tmp_path / "bert"), **SMALL}
+    model = base.create("encoder", store.vocabulary, store.labels, options, store.tokenizer)
+    assert not (tmp_path / "ran").exists()
+    assert "auto_map" not in model.spec["options"]["encoder"]["config"]
+    (tmp_path / "bert/model.safetensors").rename(tmp_path / "bert/pytorch_model.bin")
+    with pytest.raises(InputError, match=r"bert: no model.safetensors; save the encoder's weights as safetensors"):
+        base.create("encoder", store.vocabulary, store.labels, options, store.tokenizer)
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    ({"encoder": ""}, "encoder= is not a directory; name the directory of an encoder"),
+    ({"encoder": "nowhere"}, "encoder=nowhere is not a directory"),
+    ({"window": 8}, "window=8 with overlap=4; give a larger window, or a smaller overlap"),
+    ({"dropout": 1.0}, "dropout=1.0; it is at least 0 and less than 1")])
+def test_encoder_wrong_options_are_one_line(stores, place, change, message):
+    with pytest.raises(InputError, match=message):
+        create(stores, place, "bert", **change)
+
+
+def test_encoder_of_other_pieces_or_kinds(stores, place, tmp_path):
+    store = Store(stores("bert"))
+    with pytest.raises(InputError, match="pieces"):
+        base.create("encoder", store.vocabulary, store.labels, {"encoder": str(place / "roberta")}, store.tokenizer)
+    shutil.copytree(place / "bert", tmp_path / "gpt2")
+    config = json.loads((tmp_path / "gpt2/config.json").read_text())
+    (tmp_path / "gpt2/config.json").write_text(json.dumps(config | {"model_type": "gpt2"}))
+    with pytest.raises(InputError, match=r"config.json: an encoder of the kind gpt2; choose from bert"):
+        base.create("encoder", store.vocabulary, store.labels, {"encoder": str(tmp_path / "gpt2")}, store.tokenizer)
+    (tmp_path / "gpt2/config.json").write_text(json.dumps(config | {"hidden_size": 32}))
+    with pytest.raises(InputError, match=r"its weights are not those of its config.json"):
+        base.create("encoder", store.vocabulary, store.labels, {"encoder": str(tmp_path / "gpt2")}, store.tokenizer)
+
+
+def test_load_huge_encoder_is_refused(stores, place, tmp_path):
+    """A file whose encoder would take all memory is no model."""
+    model = create(stores, place, "bert")
+    model.tokenizer.write(tmp_path)
+    model.labels.write(tmp_path / "labels.txt")
+    model.spec["options"]["encoder"]["config"]["intermediate_size"] = 10**9
+    base.save(model, tmp_path / "final.pt")
+    with pytest.raises(InputError, match="its weights are not those of its model"):
+        base.load(tmp_path)

@@ -1,0 +1,121 @@
+"""Pieces of pre-trained encoders: each word is cut as in a text, and its slot is after its last piece."""
+
+import pickle
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from punc.base.errors import InputError
+from punc.base.lookup import split_lines
+from punc.data.datadir import Utterance, write_data_dir
+from punc.tokens.store import Store, make_store
+from punc.tokens.tokenizers.encoder import FIRST, EncoderTokenizer
+from punc.tokens.vocabulary import SPECIALS, Vocabulary
+
+pytest.importorskip("transformers")
+from tiny_encoder import KINDS, make_encoder
+
+WORDS = st.lists(st.text("abcdefgh日é'\u200b", min_size=1, max_size=6), max_size=12)
+
+
+@pytest.fixture(scope="module")
+def directories(tmp_path_factory):
+    place = tmp_path_factory.mktemp("encoders")
+    return {kind: make_encoder(kind, place / kind) for kind in ("bert", "roberta", "deberta-v2")}
+
+
+@pytest.fixture(scope="module")
+def tokenizers(directories):
+    return {kind: EncoderTokenizer.read(directory) for kind, directory in directories.items()}
+
+
+def test_encode_by_hand(tokenizers):
+    bert = tokenizers["bert"]
+    ids, slots, lost = bert.encode(["cab", "bad", "BADGE", "[SEP]", "日", "a[MASK]"])
+    assert [bert.vocabulary.tokens[i] for i in ids] == ["c", "##a", "##b", "bad", "bad", "##ge", *["[UNK]"] * 3]
+    assert (slots.tolist(), lost) == ([2, 3, 5, 6, 7, 8], 3)
+    assert (bert.start, bert.end) == ([2], [3])
+    roberta = tokenizers["roberta"]
+    assert roberta.vocabulary.tokens[roberta.encode(["ab"]).ids[0]].startswith("Ġ")  # a blank before it
+    assert bert.encode([]).ids.tolist() == []
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "deberta-v2"])
+@settings(deadline=None, max_examples=60)
+@given(words=WORDS)
+def test_encode_words_are_those_of_the_text(tokenizers, directories, kind, words):
+    """The pieces of the words, end to end, are the pieces of the text; each word has at least one."""
+    from tokenizers import Tokenizer
+    ours, theirs = tokenizers[kind], Tokenizer.from_file(str(directories[kind] / "tokenizer.json"))
+    theirs.no_truncation()
+    theirs.no_padding()
+    ids, slots, _ = ours.encode(words)
+    assert len(slots) == len(words)
+    assert (not words or slots[-1] == len(ids) - 1)
+    known = [word for word in words if theirs.encode(" " + word, add_special_tokens=False).ids]
+    whole = theirs.encode("".join(f" {word}" for word in known), add_special_tokens=False).ids
+    assert (ours.encode(known).ids - FIRST).tolist() == whole
+    parts = [ours.encode([word]).ids.tolist() for word in words]
+    assert [i for part in parts for i in part] == ids.tolist()
+    assert all(parts)
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "deberta-v2"])
+def test_vocabulary_is_the_pieces_and_is_read_back(tokenizers, kind, tmp_path):
+    ours = tokenizers[kind]
+    assert ours.vocabulary.tokens[:FIRST] == [*SPECIALS]
+    ours.write(tmp_path)
+    again = EncoderTokenizer.read(tmp_path / "vocab")
+    assert (again.vocabulary.tokens, again.start, again.end) == (ours.vocabulary.tokens, ours.start, ours.end)
+    assert again.encode(["babe", "x"]).ids.tolist() == ours.encode(["babe", "x"]).ids.tolist()
+    sent = pickle.loads(pickle.dumps(ours.text_encoder()))
+    assert sent(split_lines(b"u babe x\n")[1]).ids.tolist() == ours.encode(["babe", "x"]).ids.tolist()
+
+
+def test_read_older_files(tmp_path):
+    """A directory with vocab.txt and no tokenizer.json: `transformers` makes the tokenizer."""
+    make_encoder("bert", tmp_path)
+    tokens = EncoderTokenizer.read(tmp_path).vocabulary.tokens[FIRST:]
+    (tmp_path / "tokenizer.json").unlink()
+    (tmp_path / "vocab.txt").write_text("\n".join([*tokens, ""]))
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "BertTokenizer", "do_lower_case": true}')
+    again = EncoderTokenizer.read(tmp_path)
+    assert again.vocabulary.tokens[FIRST:] == tokens
+    found = [again.vocabulary.tokens[i] for i in again.encode(["Cab", "badge"]).ids]
+    assert found == ["c", "##a", "##b", "bad", "##ge"]
+
+
+def test_make_store_of_an_encoders_pieces(directories, tmp_path):
+    write_data_dir(tmp_path / "train", [Utterance("s-1", "s", ["cab", "bad"], ["O", "COMMA"], None)])
+    (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\n")
+    make_store(tmp_path / "store", [tmp_path / "train"], tmp_path / "labels.txt", token_type="encoder",
+               vocab=directories["bert"], nj=1)
+    store = Store(tmp_path / "store")
+    assert store.set("train").labels.tolist() == [-1, -1, 0, 1]
+    assert store.checksums({"train"})["tokenizer.json"]
+    make_store(tmp_path / "again", [tmp_path / "train"], tmp_path / "labels.txt", token_type="encoder",
+               vocab=tmp_path / "store/vocab", nj=1)
+    assert (tmp_path / "again/vocab").read_bytes() == (tmp_path / "store/vocab").read_bytes()
+    with pytest.raises(InputError, match="name the encoder's directory: --vocab DIR"):
+        make_store(tmp_path / "none", [tmp_path / "train"], tmp_path / "labels.txt", token_type="encoder", nj=1)
+
+
+def test_read_wrong_files_is_one_line(tokenizers, tmp_path):
+    with pytest.raises(InputError, match=r"not the directory of an encoder: it has no config.json"):
+        EncoderTokenizer.read(tmp_path)
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(InputError, match=r"no tokenizer.json, and transformers cannot make one"):
+        EncoderTokenizer.read(tmp_path)
+    tokenizers["bert"].write(tmp_path)
+    Vocabulary([*tokenizers["bert"].vocabulary.tokens, "more"]).write(tmp_path / "vocab")
+    with pytest.raises(InputError, match=r"vocab: these are not the pieces of tokenizer.json next to it"):
+        EncoderTokenizer.read(tmp_path / "vocab")
+    (tmp_path / "tokenizer.json").write_text("{}")
+    with pytest.raises(InputError, match=r"tokenizer.json: not a tokenizer"):
+        EncoderTokenizer.read(tmp_path / "vocab")
+
+
+def test_kinds_have_tiny_encoders():
+    from punc.layers.pretrained import KINDS as SUPPORTED
+    assert sorted(SUPPORTED) == sorted(KINDS)
