@@ -5,8 +5,8 @@ once the development loss falls by less than `--min-improvement`, the rate is ha
 loss falls by less than that again, training ends (Mikolov et al. 2011, as in Tilk & Alumäe 2015, section 3). With
 `--schedule linear` the rate falls with every batch, on a line that reaches 0 at the end of the last epoch: for as many
 epochs as one can afford (Li et al. 2020, Budgeted training). With `--warmup` it first rises from 0, batch by batch. The
-model with the lowest development loss is kept; with `--keep f1`, the one with the highest development F1. After an epoch
-that did not lower the loss, training continues from the model with the lowest loss; the paper does not say.
+model with the lowest development loss is kept; with `--keep f1`, the one with the highest development F1. After an
+epoch that did not lower the loss, training continues from the model with the lowest loss; the paper does not say.
 
 A stopped run continues from its last complete epoch, and ends with the same model as an unbroken run: an epoch depends
 only on the weights, the state of the optimiser, the seed and the epoch's number.
