@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from punc.base import log
-from punc.data.datadir import Utterance, write_data_dir
+from punc.data.datadir import Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.tokens.store import make_store
 
 # A shell starts a job in the background with Ctrl-C ignored, and all programs of a test would inherit that.

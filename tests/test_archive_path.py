@@ -5,7 +5,8 @@ import pytest
 
 from punc.base.errors import InputError
 from punc.data.archive_path import archive_path
-from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.timing.pauses import write_pauses
 
 

@@ -3,7 +3,8 @@
 import pytest
 
 from punc.base.errors import InputError
-from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import Label, LabelSet
 from punc.text.casing import Casing, learn, read_casing, write_casing
 from punc.text.prose_reader import TextReader

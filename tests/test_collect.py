@@ -5,7 +5,8 @@ import pytest
 
 from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.data.datadir import Utterance, write_data_dir
+from punc.data.datadir import Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.scoring.collect import collect_costs, collect_scores, paired_tests, read_cost
 from punc.scoring.page_data import Cost
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.data.datadir import Utterance, write_data_dir
+from punc.data.datadir import Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.noise.confusions import HEADER, Confusions, read_confusions
 from punc.noise.learn import LONGEST, add_stream, replacements
 

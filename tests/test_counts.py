@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
 from punc.scoring.counts import Counts, count, join_blocks, read_counts, write_counts
 from punc.scoring.stream_counts import confusion

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punc.base.errors import InputError
-from punc.data.datadir import DataDir, Utterance, checksum, label_numbers, write_data_dir
+from punc.data.datadir import DataDir, Utterance, checksum, label_numbers
+from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import Label, LabelSet
 
 UTTERANCES = [

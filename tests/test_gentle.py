@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.timing.ctm import TimedWord
 from punc.timing.gentle import find_gentle, index_gentle, read_gentle
 from punc.timing.pauses import word_times

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from punc.bin.main import main
-from punc.data.datadir import Utterance, write_data_dir
+from punc.data.datadir import Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.tokens.store import Store
 
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from punc.bin.main import main
-from punc.data.datadir import DataDir, write_data_dir
+from punc.data.datadir import DataDir
+from punc.data.datadir_writer import write_data_dir
 
 ROOT = Path(__file__).parents[1]
 KALDI = Path(os.environ.get("KALDI_ROOT", ""))

@@ -1,6 +1,7 @@
 """Marks on the words of a CTM, which may differ from the words of the text."""
 
-from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
 from punc.decoding.marked_ctm import write_marked_ctm
 

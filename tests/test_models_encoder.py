@@ -9,7 +9,7 @@ import torch
 from conftest import LABELS, toy_utterances
 
 from punc.base.errors import InputError
-from punc.data.datadir import write_data_dir
+from punc.data.datadir_writer import write_data_dir
 from punc.decoding.decode import log_posteriors
 from punc.models import base
 from punc.tokens.store import Store, make_store

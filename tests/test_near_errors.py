@@ -4,7 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from punc.data.datadir import Utterance, write_data_dir
+from punc.data.datadir import Utterance
+from punc.data.datadir_writer import write_data_dir
 
 SCRIPT = Path(__file__).parents[1] / "utils/near_errors.py"
 

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from punc.bin.main import main
-from punc.data.datadir import Utterance, write_data_dir
+from punc.data.datadir import Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
 from punc.models.base import create, save
 from punc.runtime import shipped

@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from punc.bin.main import main
-from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
 from punc.decoding.live import decode_words, open_stream
 from punc.decoding.part_labels import PartLabels, first_parts

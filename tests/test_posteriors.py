@@ -6,7 +6,8 @@ import pytest
 
 from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.data.datadir import Utterance, write_data_dir
+from punc.data.datadir import Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
 from punc.scoring.posteriors import BINS, Posteriors, bins_of
 

@@ -6,7 +6,8 @@ import re
 import pytest
 
 from punc.bin.main import main
-from punc.data.datadir import Utterance, write_data_dir
+from punc.data.datadir import Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.scoring.report import score_json, score_table
 from punc.scoring.significance import Comparison, Interval
 from punc.scoring.tsv import read_tsv

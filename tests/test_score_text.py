@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from punc.bin.main import main
-from punc.data.datadir import Utterance, write_data_dir
+from punc.data.datadir import Utterance
+from punc.data.datadir_writer import write_data_dir
 
 MARKS = {"O": "", "COMMA": ",", "PERIOD": ".", "QUESTION": "?"}
 

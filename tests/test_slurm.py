@@ -22,7 +22,8 @@ from pathlib import Path
 
 import pytest
 
-from punc.data.datadir import Utterance, write_data_dir
+from punc.data.datadir import Utterance
+from punc.data.datadir_writer import write_data_dir
 
 ROOT = Path(__file__).parents[1]
 SLURM_PL = ROOT / "utils/slurm.pl"

@@ -10,7 +10,8 @@ import pytest
 
 from punc.base.errors import InputError
 from punc.bin import soft_targets as command
-from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.data.kaldi_io import read_archive
 from punc.data.labels import LabelSet
 from punc.decoding.options import DecodingOptions, OutputOptions

@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.decoding import spans
 from punc.tokens.tokenizer import Encoding
 from punc.tokens.tokenizers.char import SPACE, CharTokenizer

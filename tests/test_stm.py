@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punc.base.errors import InputError
-from punc.data.datadir import Utterance, write_data_dir
+from punc.data.datadir import Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
 from punc.scoring.project import project
 from punc.timing.align import align_words

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 import punc.tokens.store_set
 from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.tokens.store import Store, make_store
 from punc.tokens.vocabulary import END, UNK
 

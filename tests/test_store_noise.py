@@ -7,7 +7,8 @@ import pytest
 
 import punc.noise.store_noise
 from punc.base.errors import InputError
-from punc.data.datadir import Utterance, write_data_dir
+from punc.data.datadir import Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.noise.confusions import Confusions
 from punc.noise.store_noise import StoreNoise
 from punc.noise.word_runs import WordRuns, blocks, hash_runs

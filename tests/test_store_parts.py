@@ -10,7 +10,8 @@ import punc.tokens.store_set
 import punc.tokens.tokenizers.char
 import punc.tokens.vocabulary
 from punc.bin.main import main
-from punc.data.datadir import Utterance, write_data_dir
+from punc.data.datadir import Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.tokens.store import Store
 
 

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from punc.bin import main as command
-from punc.data.datadir import Utterance, write_data_dir
+from punc.data.datadir import Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.models.base import read_checkpoint
 from punc.training.store_state import changed
 

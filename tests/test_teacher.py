@@ -10,7 +10,8 @@ from torch import nn
 
 import punc.training.train
 from punc.base.errors import InputError
-from punc.data.datadir import DataDir, write_data_dir
+from punc.data.datadir import DataDir
+from punc.data.datadir_writer import write_data_dir
 from punc.decoding.decode import log_posteriors
 from punc.decoding.options import DecodingOptions, OutputOptions
 from punc.decoding.punctuate import punctuate

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from punc.base.errors import InputError
-from punc.data.datadir import Utterance, write_data_dir
+from punc.data.datadir import Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import Label, LabelSet
 from punc.scoring.text_files import count_texts, pair, read_side
 from punc.scoring.texts import ENGLISH, text_reader

@@ -11,7 +11,8 @@ from tiny_encoder import write_tokenizer
 from punc.base.errors import InputError
 from punc.base.lookup import split_lines
 from punc.bin.main import main
-from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.tokens import tokenizers
 from punc.tokens.store import Store
 from punc.tokens.tokenizer import Tokenizer, encode_streams, read_tokenizer, token_types, tokenizer_class

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 import punc.tokens.tokenizers.char
 from punc.base.errors import InputError
 from punc.base.lookup import split_lines, strings
-from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.tokens.tokenizers.char import SPACE, CharTokenizer, count_characters, equivalent, normalised, spaced
 from punc.tokens.vocabulary import Vocabulary
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import punc.tokens.piece_tokenizer
 from punc.base.errors import InputError
 from punc.base.lookup import split_lines
-from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.tokens.tokenizers.subword import PIECES, SubwordTokenizer
 from punc.tokens.vocabulary import UNK, Vocabulary
 

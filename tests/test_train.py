@@ -21,7 +21,8 @@ from punc.base.bfloat16 import has_bfloat16
 from punc.base.errors import InputError
 from punc.base.lock import lock_directory
 from punc.bin import main as command
-from punc.data.datadir import Utterance, write_data_dir
+from punc.data.datadir import Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.decoding.decode import log_posteriors
 from punc.models.base import NeuralModel, NonGradientModel, load, read_checkpoint
 from punc.tokens.batches import Batch

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from punc.data.datadir import Utterance, write_data_dir
+from punc.data.datadir import Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.tokens.word_vectors import read_word_vectors
 
 SCRIPT = Path(__file__).parents[1] / "utils/train_vectors.py"

@@ -8,7 +8,8 @@ import torch
 
 from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.data.datadir import Utterance, write_data_dir
+from punc.data.datadir import Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
 from punc.decoding.options import DecodingOptions
 from punc.decoding.transcript import join_transcripts, transcript

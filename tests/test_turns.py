@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punc.bin import main as command
-from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.data.turns import ends_of_turns
 from punc.decoding.decode import log_posteriors
 from punc.decoding.stepwise import streaming_logits

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 import punc.base.spilled_counts
 import punc.tokens.vocabulary
 from punc.base.errors import InputError
-from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.tokens.vocabulary import END, UNK, Vocabulary, count_vocabulary
 
 

@@ -16,7 +16,8 @@ from tqdm import tqdm
 from punc.base.jobs import Share
 from punc.base.log import hide_progress
 from punc.base.parallel import map_ordered
-from punc.data.datadir import DataDir, Utterance, write_utterances
+from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir_writer import write_utterances
 from punc.data.label_record import note_record
 from punc.data.labels import LabelSet
 from punc.data.tables import count_blanks

@@ -20,7 +20,8 @@ from kaldiio.matio import write_array
 
 from punc.base.errors import InputError
 from punc.data.archive_path import archive_path
-from punc.data.datadir import DataDir, Utterance, complete_tables, new_data_dir
+from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir_writer import complete_tables, new_data_dir
 from punc.data.label_record import RECORD
 from punc.data.labels import LabelSet
 from punc.data.tables import sort_table

@@ -9,7 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
 from punc.noise.confusions import Confusions
 from punc.noise.draw import Drawn, draw, drawn_pauses

@@ -15,7 +15,8 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.data.datadir import DataDir, Utterance, label_numbers, new_data_dir
+from punc.data.datadir import DataDir, Utterance, label_numbers
+from punc.data.datadir_writer import new_data_dir
 from punc.data.label_record import RECORD, check_record
 from punc.data.labels import LabelSet
 from punc.data.tables import read_table, write_table

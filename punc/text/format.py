@@ -16,7 +16,8 @@ from typing import ClassVar
 
 from punc.base.errors import InputError
 from punc.base.jobs import Share
-from punc.data.datadir import Utterance, write_utterances
+from punc.data.datadir import Utterance
+from punc.data.datadir_writer import write_utterances
 from punc.data.labels import LabelSet
 from punc.text import formats
 from punc.text.abbreviations import Abbreviations

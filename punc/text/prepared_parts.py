@@ -14,7 +14,7 @@ from punc.base.errors import InputError
 from punc.base.files import decode_line, open_input, read_blocks
 from punc.base.jobs import Part
 from punc.data.archive_path import archive_path
-from punc.data.datadir import new_data_dir
+from punc.data.datadir_writer import new_data_dir
 from punc.data.kaldi_io import parse_location
 from punc.data.label_record import RECORD
 from punc.data.labels import LabelSet

@@ -21,7 +21,8 @@ from punc.base.errors import InputError
 from punc.base.files import open_input
 from punc.base.jobs import Share, owners
 from punc.base.parallel import map_ordered
-from punc.data.datadir import Utterance, write_data_dir
+from punc.data.datadir import Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.text.cutter import Cutter, file_name, sorted_streams
 from punc.text.examples import bound
 from punc.text.file_parts import FilePart, count_lines, decode, file_parts

@@ -24,7 +24,8 @@ import torch
 from machine import gflops
 from processes import PUNC
 
-from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
 from punc.decoding.stepwise import streaming_logits
 from punc.models.base import NeuralModel, create, load, save

@@ -30,7 +30,8 @@ from bench_decode import make_data, whole
 from machine import gflops
 from processes import PUNC
 
-from punc.data.datadir import DataDir, Utterance, write_data_dir
+from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.decoding.stepwise import streaming_logits
 from punc.runtime.model import PackedModel, load_packed
 from punc.runtime.shipped import find_model

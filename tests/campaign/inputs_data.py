@@ -16,7 +16,8 @@ from kind import LABELS, NAMES, Kind, Read, word, words
 
 from punc.base.errors import InputError
 from punc.bin._subcommands import run
-from punc.data.datadir import DataDir, Utterance, checksum, write_data_dir
+from punc.data.datadir import DataDir, Utterance, checksum
+from punc.data.datadir_writer import write_data_dir
 from punc.data.kaldi_io import read_archive
 from punc.data.labels import LabelSet
 from punc.data.validate import validate

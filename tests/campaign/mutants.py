@@ -54,6 +54,7 @@ MODULES = {  # of punc, and the tests of each
     "text/formats/trs": "trs formats",
     "data/block_reader": "block_reader",
     "data/datadir": "datadir",
+    "data/datadir_writer": "datadir",
     "data/kaldi_io": "kaldi_io",
     "data/tables": "tables",
     "tokens/batches": "batches",

@@ -16,7 +16,7 @@ from spoken import words_of
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir
 from punc.bin.script import run_script
-from punc.data.datadir import write_data_dir
+from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
 from punc.timing.ctm import CtmIndex, TimedWord
 

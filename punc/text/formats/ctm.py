@@ -13,7 +13,8 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.jobs import Share
-from punc.data.datadir import Utterance, new_data_dir, write_tables
+from punc.data.datadir import Utterance
+from punc.data.datadir_writer import new_data_dir, write_tables
 from punc.data.turns import TURNS
 from punc.text.cutter import sorted_streams, utterance_id
 from punc.text.format import Format as BaseFormat

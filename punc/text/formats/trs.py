@@ -27,7 +27,8 @@ from xml.parsers import expat
 
 from punc.base.errors import InputError
 from punc.base.files import open_input
-from punc.data.datadir import LATEST, Utterance, new_data_dir, write_tables
+from punc.data.datadir import LATEST, Utterance
+from punc.data.datadir_writer import new_data_dir, write_tables
 from punc.data.label_record import RECORD
 from punc.data.labels import LabelSet
 from punc.data.turns import TURNS

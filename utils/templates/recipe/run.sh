@@ -51,7 +51,7 @@ fi
 if runs 1; then
   for set in $sets; do
     prepare_listed "$set" --format prose --keep-names true --abbreviations conf/abbreviations.txt --clean "$clean" \
-      --skip-prefix '#speaker'
+      --speaker '#speaker (.*)'
   done
 fi
 
