@@ -4,6 +4,7 @@ import signal
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 
 from punc.base import log
 from punc.data.datadir import Utterance
@@ -13,6 +14,9 @@ from punc.tokens.store import make_store
 # A shell starts a job in the background with Ctrl-C ignored, and all programs of a test would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 log.configure()  # tests see messages on standard error, as users do
+# How fast examples come says something of the machine's load, and nothing of the program.
+settings.register_profile("punc", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("punc")
 
 WORDS = [*"abcdefgh"]
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. . ? !\n"
