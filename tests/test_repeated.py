@@ -73,6 +73,14 @@ def test_remove_sentences_keeps_the_others(tmp_path_factory, held_out, training)
     assert (folder / "out").read_text().count("\n#speaker") == train[0].read_text().count("\n#speaker")
 
 
+def test_remove_sentences_next_one_stays_apart(tmp_path):
+    """A full stop ends a sentence only before a blank, which the removed sentence has in front."""
+    train, = write(tmp_path / "train", ["Yes. We go on 今日は。行く。"])
+    known = digests(write(tmp_path / "test", ["We go on 今日は。"]), 1)
+    remove_sentences(train, tmp_path / "out", known, 2)
+    assert [one.words for one in sentences((tmp_path / "out").read_text())] == [["yes"], ["行く"]]
+
+
 def test_overlap_in_processes(tmp_path):
     ours, theirs = write(tmp_path / "a", ["So it is. No."] * 3), write(tmp_path / "b", ["No. Yes. So it is not."] * 4)
     assert overlap(ours, theirs, 2, 2) == overlap(ours, theirs, 2, 1)

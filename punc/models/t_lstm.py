@@ -24,13 +24,13 @@ from punc.models.base import LinearStepper, NeuralModel, State, initialize
 class Model(NeuralModel):
     """T-LSTM; with `pauses` T-LSTM-p.
 
-    embedding_dim   units of the tanh layer
-    hidden_dim      LSTM blocks
-    pauses          read the pause of the slot
-    unknown_flag    one more input tells an unknown pause from one of 0 s (the paper has none)
-    init_range      initial weights are uniform over ± this
-    biases          the LSTM has biases (the paper omits them)
-    speaker_changes read whether the speaker changes in the slot, where the data has turns (the paper has none)
+    embedding_dim    units of the tanh layer
+    hidden_dim       LSTM blocks
+    pauses           read the pause of the slot
+    unknown_flag     one more input tells an unknown pause from one of 0 s (the paper has none)
+    init_range       initial weights are uniform over ± this
+    biases           the LSTM has biases (the paper omits them)
+    speaker_changes  read whether the speaker changes in the slot, where the data has turns (the paper has none)
     """
 
     lookahead = 1

@@ -91,7 +91,9 @@ def remove_sentences(source: Path, target: Path, known: np.ndarray, least: int) 
             text, at = decode(part.data, Counter()), 0
             for sentence in sentences(text):
                 if len(sentence.words) >= least and _has(known, digest(sentence.words)):
-                    file.write(text[at:sentence.begin] + "\n" * text.count("\n", sentence.begin, sentence.end))
+                    whole = text[sentence.begin:sentence.end]
+                    blank = whole[:-len(whole.lstrip())]  # keeps the next sentence apart from the one before
+                    file.write(text[at:sentence.begin] + blank + "\n" * whole.count("\n", len(blank)))
                     at = sentence.end
                     removed.update(sentences=1, words=len(sentence.words))
             file.write(text[at:])
