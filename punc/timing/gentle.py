@@ -8,10 +8,8 @@ seconds. One of the case `not-found-in-audio` has none, and is left out here, so
 a word that Gentle does not know.
 """
 
-import functools
 import json
 import os
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ from punc.base.errors import InputError
 from punc.base.files import open_input
 from punc.data.datadir import LATEST
 from punc.timing.ctm import TimedWord, Timing
+from punc.timing.file_index import index_files
 
 
 def find_gentle(path: str | os.PathLike[str]) -> list[Path]:
@@ -37,10 +36,7 @@ def index_gentle(path: str | os.PathLike[str]) -> dict[str, Callable[..., Timing
     files = find_gentle(path)
     if not files:
         raise InputError("no *.json here", "name a JSON file of Gentle, or a directory with some", path)
-    twice, number = Counter(file.stem for file in files).most_common(1)[0]
-    if number > 1:
-        raise InputError(f"{number} files are called '{twice}'", "keep one for each id", path)
-    return {file.stem: functools.partial(read_gentle, file) for file in files}
+    return index_files(files, "files", read_gentle, Path(path))
 
 
 def read_gentle(path: str | os.PathLike[str], channel: str | None = None) -> Timing:

@@ -6,7 +6,6 @@ The library cannot read the short form if a tier of points comes before the word
 import functools
 import os
 import re
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from punc.base.errors import InputError
 from punc.base.files import decode_line, open_input
 from punc.data.datadir import LATEST
 from punc.timing.ctm import TimedWord, Timing
+from punc.timing.file_index import index_files
 
 TEXTGRID_SILENCE = frozenset(("", "sil", "sp", "SIL", "SP", "<eps>"))
 NUMBER = r"(-?\d+\.?\d*(?:[eE][-+]?\d+)?)"
@@ -39,10 +39,7 @@ def index_textgrids(path: str | os.PathLike[str], tier: str = "words",
     files = find_textgrids(path)
     if not files:
         raise InputError("no *.TextGrid here", "name a TextGrid, or a directory with some", path)
-    twice, number = Counter(file.stem for file in files).most_common(1)[0]
-    if number > 1:
-        raise InputError(f"{number} TextGrids are called '{twice}'", "keep one for each id", path)
-    return {file.stem: functools.partial(read_textgrid, file, tier, silence) for file in files}
+    return index_files(files, "TextGrids", functools.partial(read_textgrid, tier=tier, silence=silence), Path(path))
 
 
 def read_textgrid(path: str | os.PathLike[str], tier: str = "words", silence: frozenset[str] = TEXTGRID_SILENCE,
