@@ -198,6 +198,17 @@ def test_faster_whisper_list_and_one_segment_a_line():
         assert "B," in written(found, ["a", "B,", "c"]).decode()
 
 
+@pytest.mark.parametrize("name", ["whisper", "whisperx", "vosk"])
+@pytest.mark.parametrize("word", ["segments", "score", "speaker", "words", "text", "word", "result", "partial"])
+def test_words_that_are_names_of_members(name, word):
+    """Who says "segments" has no file of another recogniser: its times and confidences are read."""
+    rows = [[(word, 0.0, 0.5), ("a", 1.0, 1.5)]]
+    found, other = document(MAKERS[name](rows)), document(MAKERS[name]([[("b", 0.0, 0.5), ("a", 1.0, 1.5)]]))
+    assert (found.format, found.pieces) == (name, [word, "a"])
+    np.testing.assert_array_equal(found.begins, [0, 1])
+    np.testing.assert_array_equal(found.confidences, other.confidences)
+
+
 def test_vosk_results_partials_and_alternatives():
     """As python/example/test_simple.py prints them."""
     text = textwrap.dedent('''\

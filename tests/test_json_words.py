@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from punc.asr import json_words
 from punc.asr.document import Source, texts_at
 from punc.asr.json_words import JsonWords, Keys
 from punc.base.errors import InputError
@@ -21,20 +22,34 @@ def read(value):
     return data, JsonWords(Source("file", data, "utf-8", False), KEYS)
 
 
-@given(st.lists(st.lists(WORDS, max_size=3), max_size=3), st.booleans())
-def test_words_with_and_without_other_members_of_the_name(segments, slow):
-    more = {"hot": [{"word": "x", "text": "y"}]} if slow else {}
-    said = [word for words in segments for word in words]
-    data, found = read({"segments": [{**more, "words": words, "text": "t"} for words in segments],
-                        "word_segments": said})
+@pytest.mark.parametrize("block", [1, 60, 1 << 20])
+@given(segments=st.lists(st.tuples(st.lists(WORDS, max_size=3), st.booleans(), st.booleans()), max_size=4))
+def test_words_with_and_without_other_members_of_the_name(block, segments):
+    """Segments are read many at once, in blocks of bytes; those with other members of these names are read alone."""
+    said = [word for words, _, _ in segments for word in words]
+    hot = {"hot": [{"word": "x", "text": "y"}]}
+    whole = [(hot if more else {}) | {"words": words} | ({"text": "t"} if text else {})
+             for words, more, text in segments]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_words, "BLOCK", block)
+        data, found = read({"segments": whole, "word_segments": said})
     for one in (found.words, found.copied):
         raw = texts_at(data, *one.spans())
         assert [json.loads(b'"%b"' % text) for text in raw] == [word["word"] for word in said]
         values = [[word.get(key) for word in said] for key in ("start", "end", "score")]
         np.testing.assert_array_equal(one.numbers(), np.array(values, float).reshape(3, -1))
         assert one.speakers == [word.get("speaker") for word in said] or (not one.speakers and b"speaker" not in data)
-    assert found.words.segments().tolist() == [n for n, words in enumerate(segments) for _ in words]
-    assert [data[slice(*segment.text)] for segment in found.segments] == [b"t"] * len(segments)
+    assert found.words.segments().tolist() == [n for n, (words, _, _) in enumerate(segments) for _ in words]
+    assert [segment.text and data[slice(*segment.text)] for segment in found.segments] == [
+        b"t" if text else None for _, _, text in segments]
+
+
+def test_segments_of_several_documents():
+    """The words of lists beside the segments of one document are not those of the segments of the one before."""
+    documents = [[{"words": [{"word": "a"}]}], {"word_segments": [{"word": "b"}], "segments": [{"words": []}]}]
+    data = "\n".join(map(json.dumps, documents)).encode()
+    found = JsonWords(Source("file", data, "utf-8", False), KEYS)
+    assert [texts_at(data, *one.spans()) for one in (found.words, found.copied)] == [[b"a"], [b"b"]]
 
 
 @pytest.mark.parametrize(("value", "said"), [

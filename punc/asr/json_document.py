@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from punc.asr.document import Document, Places, Source, decoded, no_places, texts_at
-from punc.asr.json_words import JsonSegment, JsonWords, Keys, WordList
+from punc.asr.json_words import JsonSegment, JsonWords, Keys
 from punc.asr.matching import folded, matched
 from punc.asr.places import WordPlaces, no_words, word_places
+from punc.asr.word_list import WordList
 from punc.data.datadir import LATEST
 
 ESCAPED_BLANK = re.compile(rb"\\(?:(\\)|[nrtf]|u00(?:0[9a-dA-D]|20))")  # or a backslash, which is none

@@ -37,19 +37,24 @@ def word_places(data: bytes, begins: np.ndarray, ends: np.ndarray,
     left_out      stretches of bytes that are no words: they end a word, as blanks do
     """
     array = np.frombuffer(data, np.uint8)
-    inside = np.zeros(len(array) + 1, np.int8)
-    np.add.at(inside, begins, 1)
-    np.add.at(inside, ends, -1)
-    word = (np.cumsum(inside[:-1], dtype=np.int8) > 0) & ~BLANK[array]
+    word = np.zeros(len(array) + 2, bool)  # with a blank at both ends
+    if len(begins) == 1:
+        word[1 + begins[0]:1 + ends[0]] = ~BLANK[array[begins[0]:ends[0]]]
+    else:
+        inside = np.zeros(len(array) + 1, np.int8)
+        np.add.at(inside, begins, 1)
+        np.add.at(inside, ends, -1)
+        np.logical_and(np.cumsum(inside[:-1], dtype=np.int8), ~BLANK[array], out=word[1:-1])
     between: set[int] = set()  # where stretches end
     for start, stop in left_out:
-        word[start:stop] = False
+        word[1 + start:1 + stop] = False
         between.add(stop)
-    edges = np.diff(word.astype(np.int8), prepend=0, append=0)
-    starts, stops = np.flatnonzero(edges > 0), np.flatnonzero(edges < 0)
+    edges = np.flatnonzero(word[1:] != word[:-1])
+    starts, stops = edges[::2], edges[1::2]
     inner = begins[(begins > 0) & (begins < len(array))]  # two ranges with no byte between them are two words
-    inner = inner[word[inner] & word[inner - 1]]
-    starts, stops = np.sort(np.append(starts, inner)), np.sort(np.append(stops, inner))
+    inner = inner[word[inner + 1] & word[inner]]
+    if len(inner):
+        starts, stops = np.sort(np.append(starts, inner)), np.sort(np.append(stops, inner))
     ranges = np.searchsorted(begins, starts, "right") - 1
     joined = np.zeros(len(starts), bool)
     if between:

@@ -1,7 +1,7 @@
 """Documents of segments: lines, cues and intervals with times, whose words have none."""
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -28,10 +28,13 @@ class Segment(NamedTuple):
     speaker: str = ""
 
 
-class Names(dict[str, int]):
+Name = TypeVar("Name", bound=Hashable)
+
+
+class Names(dict[Name, int]):
     """Names with numbers, in the order in which they come."""
 
-    def __missing__(self, name: str) -> int:
+    def __missing__(self, name: Name) -> int:
         self[name] = len(self)
         return self[name]
 
@@ -60,7 +63,7 @@ def segments_document(source: Source, name: str, segments: Sequence[Segment],
     begins, ends = np.full((2, len(starts)), np.nan)
     begins[first] = np.array([segment.begin for segment in segments], float)[ranges[first]]
     ends[last] = np.array([segment.end for segment in segments], float)[ranges[last]]
-    recordings, speakers = Names(), Names()
+    recordings, speakers = Names[str](), Names[str]()
     recording = np.array([recordings[segment.recording] for segment in segments], np.int64)[ranges]
     speaker = np.array([speakers[segment.speaker] if segment.speaker else -1 for segment in segments], np.int64)
     pieces = decoded(texts_at(source.data, starts, stops))

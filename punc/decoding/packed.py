@@ -22,7 +22,7 @@ def decode(model: PackedModel, data: StoreSet, scale: np.ndarray | None = None, 
     batches = max(1, -(-count // batch_size))  # of equal size: a small one at the end would take as long as a large one
     for group in by_length(chunks, -(-count // batches)):
         tokens, pauses, _ = gather_arrays(data, chunks, group, model.lookahead)
-        values = model.logits(tokens, pauses)
+        values = model.logits(tokens, pauses, len(data.ids))
         for row, (stream, first, _, begin, end) in enumerate(zip(*(a[group].tolist() for a in chunks))):
             offset = int(data.offsets[stream])
             logits[offset + begin:offset + end] = values[row, begin - first:end - first]

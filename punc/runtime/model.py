@@ -97,8 +97,10 @@ class PackedModel:
         """The weights of each layer in each direction, for many texts."""
         return [[Weights(arrays, -2.0) for arrays in layer] for layer in self._arrays]
 
-    def logits(self, tokens: np.ndarray, pauses: np.ndarray | None) -> np.ndarray:
+    def logits(self, tokens: np.ndarray, pauses: np.ndarray | None, total: int = 0) -> np.ndarray:
         """tokens (B, T), pauses (B, T) seconds (NaN unknown) or None → logits (B, T, L), from a fresh state.
+
+        total   how many tokens there are together with those of other batches
 
         Rows are as `tokens.chunks.gather_arrays` makes them: at step t a model that reads left to right gets the token
         `lookahead` positions past slot t; texts that are read both ways end with END, which may be missing in a row
@@ -111,7 +113,7 @@ class PackedModel:
             lengths = ((line != END) * np.arange(1, len(line) + 1)[:, None]).max(axis=0) + 1  # with each text's END
         vectors, words = self._different(line, classes)
         weight, bias = self.output
-        if line.size >= LARGE and self._onnx_layers:
+        if max(line.size, total) >= LARGE and self._onnx_layers:
             logits = self._onnx_layers.run(vectors[words], lengths)[:tokens.shape[1]] @ weight.T
             logits = logits.transpose(1, 0, 2) + bias
         else:

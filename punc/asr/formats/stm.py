@@ -28,7 +28,7 @@ def recognises(data: bytes) -> bool:
 
 def read(source: Source) -> Document:
     """Read a file. Raises InputError for lines with fewer columns, and for times that are none."""
-    segments, streams, at = [], Names(), 0
+    segments, streams, at = [], Names[str](), 0
     for number, line in enumerate(source.data.splitlines(keepends=True), 1):
         start, at = at, at + len(line)
         if not line.strip() or line.lstrip().startswith(b";;"):

@@ -8,19 +8,19 @@ import re
 
 from punc.asr.document import Document, Source
 from punc.asr.json_document import read_json
-from punc.asr.json_words import Keys
+from punc.asr.json_words import Keys, has_member
 
 AFTER = ()
 KEYS = Keys("result", (), "conf")
-ITS_OWN = b'"result"', b'"partial"', b'"alternatives"'
+ITS_OWN = "result", "partial", "alternatives"
 OBJECT = re.compile(rb'\s*\[?\s*\{\s*"(?:result|partial|partial_result|alternatives|text|spk|spk_frames)"\s*:')
 
 
 def recognises(data: bytes) -> bool:
     """Whether it is an object, or a list of objects, with a result."""
-    if not OBJECT.match(data) or b'"segments"' in data:
+    if not OBJECT.match(data) or has_member(data, "segments"):
         return False
-    return any(member in data for member in ITS_OWN) or b"\n{" in data
+    return any(has_member(data, name) for name in ITS_OWN) or b"\n{" in data
 
 
 def read(source: Source) -> Document:

@@ -9,11 +9,11 @@ import re
 
 from punc.asr.document import Document, Source
 from punc.asr.json_document import read_json
-from punc.asr.json_words import Keys
+from punc.asr.json_words import Keys, has_member
 
 AFTER = ("vosk",)
 KEYS = Keys("words", ("word_segments", "words"), "score")
-ITS_OWN = b'"word_segments"', b'"score"', b'"speaker"'
+ITS_OWN = "word_segments", "score", "speaker"
 LIST = re.compile(rb'\s*\[\s*(?:\{|\]\s*\Z)')
 SEGMENT = re.compile(rb'\s*\{[^{}\[\]]*"(?:start|end|seek|id)"\s*:')  # a segment a line
 
@@ -24,10 +24,10 @@ def recognises(data: bytes) -> bool:
         return False
     if LIST.match(data) or SEGMENT.match(data):
         return True
-    return b'"segments"' in data and any(member in data for member in ITS_OWN)
+    return has_member(data, "segments") and any(has_member(data, name) for name in ITS_OWN)
 
 
 def read(source: Source) -> Document:
     """Read a file. Raises InputError for broken JSON."""
-    keys = KEYS if b'"score"' in source.data else KEYS._replace(confidence="probability")
+    keys = KEYS if has_member(source.data, "score") else KEYS._replace(confidence="probability")
     return read_json(source, "whisperx", keys)
