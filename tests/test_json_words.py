@@ -44,6 +44,11 @@ def test_words_with_and_without_other_members_of_the_name(block, segments):
         b"t" if text else None for _, _, text in segments]
 
 
+def test_a_number_that_no_float_holds_is_no_time():
+    _, found = read({"segments": [{"words": [{"word": "a", "start": 10 ** 400, "end": None, "score": 1}]}]})
+    np.testing.assert_array_equal(found.words.numbers(), [[np.nan], [np.nan], [1]])
+
+
 def test_segments_of_several_documents():
     """The words of lists beside the segments of one document are not those of the segments of the one before."""
     documents = [[{"words": [{"word": "a"}]}], {"word_segments": [{"word": "b"}], "segments": [{"words": []}]}]

@@ -141,10 +141,10 @@ class JsonWords:
         """Whether the strings in the spans are those of a list of words: no other member is called `word`."""
         if len(words) != len(spans) or not all(map(isinstance, words, repeat(dict))):
             return False
-        text = self._walk.text
+        text, values = self._walk.text, [word.get("word") for word in words]
         shown = [text[start:stop] for start, stop in spans]
         # A string with escapes differs from its value.
-        return all(word.get("word") == one or "\\" in one for word, one in zip(words, shown))
+        return values == shown or all(word == one or "\\" in one for word, one in zip(values, shown))
 
     def _alternatives(self, at: int) -> int:
         """Read the first of an utterance's alternatives; the others stay as they are."""

@@ -69,7 +69,7 @@ class WordList:
     def _pack(self) -> None:
         """Make an array of the rows: it takes less memory."""
         try:
-            numbers = np.array(self._rows, float).reshape(-1, 3)
+            numbers = self._numbers()
         except (TypeError, ValueError):
             bad = [[number is not None and type(number) not in (int, float) for number in row] for row in self._rows]
             at = next(i for i, row in enumerate(bad) if any(row))
@@ -79,3 +79,12 @@ class WordList:
         numbers[~(np.abs(numbers) < LATEST)] = np.nan
         self._columns.append(numbers)
         self._rows.clear()
+
+    def _numbers(self) -> np.ndarray:
+        """The rows as numbers, (R, 3). Raises TypeError or ValueError if one is none."""
+        try:
+            return np.fromiter(chain.from_iterable(self._rows), float, 3 * len(self._rows)).reshape(-1, 3)  # None is NaN
+        except OverflowError:
+            rows = [[np.nan if type(number) is int and abs(number) > LATEST else number for number in row]
+                    for row in self._rows]
+            return np.array(rows, float).reshape(-1, 3)
