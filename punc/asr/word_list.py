@@ -81,9 +81,9 @@ class WordList:
         self._rows.clear()
 
     def _numbers(self) -> np.ndarray:
-        """The rows as numbers, (R, 3). Raises TypeError or ValueError if one is none."""
+        """The rows as numbers, (R, 3); None is NaN. Raises TypeError or ValueError if one is no number."""
         try:
-            return np.fromiter(chain.from_iterable(self._rows), float, 3 * len(self._rows)).reshape(-1, 3)  # None is NaN
+            return np.fromiter(chain.from_iterable(self._rows), float, 3 * len(self._rows)).reshape(-1, 3)
         except OverflowError:
             rows = [[np.nan if type(number) is int and abs(number) > LATEST else number for number in row]
                     for row in self._rows]
