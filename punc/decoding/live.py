@@ -19,7 +19,9 @@ from punc.decoding.stepwise import SlotStream
 from punc.text.casing import Casing
 from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import encode_streams
-from punc.tokens.vocabulary import END
+from punc.tokens.vocabulary import END, UNK
+
+LASTS = 2.0  # how long a silence will be, as a multiple of how long it has been; chosen on calls of dev (docs/live.md)
 
 
 class Marked(NamedTuple):
@@ -58,11 +60,12 @@ class Stream(Protocol):
         """The next word, and the silence before it in seconds (NaN unknown) → the words that are decided by it."""
 
     def decide(self, pause: float = np.nan) -> list[Marked]:
-        """All words that wait for others, as if the stream ended here; it goes on.
+        """All words that wait for others; the stream goes on. Of a model that reads whole streams, none.
 
-        pause   how long the speaker has been silent, in seconds
+        pause   how long the speaker has been silent, in seconds; NaN: not known
 
-        Of a model that reads whole streams, none.
+        What comes next is not known. A model of words that reads pauses expects words that it does not know, after a
+        silence of LASTS times as long; others, and without a pause, read an end.
         """
 
     def close(self) -> list[Marked]:
@@ -104,6 +107,7 @@ class LiveStream:
         self._out = 0  # how many of these words, the first ones, were decided early
         # A tokenizer that ends a stream by END puts it in place of the last token, which waits for the next word.
         self._holds = model.tokenizer.ends_with_end
+        self._waits = model.reads_pauses and model.tokenizer.token_type == "word"
         self._held: tuple[int, float, str] | None = None
 
     def reads(self, word: str) -> bool:
@@ -128,14 +132,14 @@ class LiveStream:
         return decided + self._push(last, pause, word)
 
     def decide(self, pause: float = np.nan) -> list[Marked]:
-        """As `Stream.decide`. A copy of the stream ends, and this one remembers what is out."""
+        """As `Stream.decide`. A copy of the stream reads on, and this one remembers what is out."""
         words = len(self._waiting) - self._waiting.count(None) + (self._held is not None)
         if words == self._out:
             return []
         ended = self.copy()
         ended._write = self._write  # which word begins a sentence depends on what is out
         self._out = words
-        return ended._end(pause)
+        return ended._end(LASTS * pause, UNK) if self._waits and pause == pause else ended._end(pause)
 
     def close(self) -> list[Marked]:
         """As `Stream.close`."""
@@ -148,12 +152,12 @@ class LiveStream:
         other._parts, other._write = copy(self._parts), other.casing.write_word
         return other
 
-    def _end(self, pause: float) -> list[Marked]:
+    def _end(self, pause: float, token: int = END) -> list[Marked]:
         decided = []
         if self._held:
             decided += self._push(END, *self._held[1:])
             self._held = None
-        return decided + [marked for logits in self._slots.close(pause) for marked in self._decide(logits)]
+        return decided + [marked for logits in self._slots.close(pause, token) for marked in self._decide(logits)]
 
     def _push(self, token: int, pause: float, word: str | None) -> list[Marked]:
         self._waiting.append(word)

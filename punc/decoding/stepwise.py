@@ -14,6 +14,7 @@ class Steps(Protocol):
     """What a model must have to decode token by token: the attributes of `models.base.Model` with these names."""
 
     lookahead: int | None
+    reads_pauses: bool
 
     def stepper(self) -> Any: ...
 
@@ -38,13 +39,14 @@ class SlotStream:
         self._slot += 1
         return logits if self._slot > 0 else None
 
-    def close(self, pause: float = np.nan) -> Iterator[np.ndarray]:
+    def close(self, pause: float = np.nan, token: int = END) -> Iterator[np.ndarray]:
         """The logits of the slots that the end of the stream decides.
 
         pause   after the last token
+        token   what the model reads in place of the tokens that do not come
         """
         for _ in range(self._ahead):
-            logits = self.push(END, pause)
+            logits = self.push(token, pause)
             pause = np.nan
             if logits is not None:
                 yield logits

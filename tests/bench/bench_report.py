@@ -3,8 +3,8 @@
     python tests/bench/bench_report.py [--words N] [--systems S] [--frames N]
 
 The experiment is made: two sets, a reference and ASR output, that together have N words (default 270,000) in 20
-recordings, and S systems (default 8) with random labels and posteriors, scored with intervals. A page shows 10,000 slots
-of each set. Without Chromium and the package `websockets` nothing is scrolled.
+recordings, and S systems (default 8) with random labels and posteriors, scored with intervals. A page shows
+10,000 slots of each set. Without Chromium and the package `websockets` nothing is scrolled.
 """
 
 import argparse
