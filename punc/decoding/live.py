@@ -19,9 +19,9 @@ from punc.decoding.stepwise import SlotStream
 from punc.text.casing import Casing
 from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import encode_streams
-from punc.tokens.vocabulary import END, UNK
+from punc.tokens.vocabulary import END
 
-LASTS = 2.0  # how long a silence will be, as a multiple of how long it has been; chosen on calls of dev (docs/live.md)
+WORDS = 4  # ways to go on after a silence, besides the end; chosen on calls of dev (docs/live.md)
 
 
 class Marked(NamedTuple):
@@ -64,8 +64,8 @@ class Stream(Protocol):
 
         pause   how long the speaker has been silent, in seconds; NaN: not known
 
-        What comes next is not known. A model of words that reads pauses expects words that it does not know, after a
-        silence of LASTS times as long; others, and without a pause, read an end.
+        What comes next is not known. A model of words that reads pauses takes the mean over an end and some frequent
+        words; others, and without a pause, read an end.
         """
 
     def close(self) -> list[Marked]:
@@ -107,7 +107,7 @@ class LiveStream:
         self._out = 0  # how many of these words, the first ones, were decided early
         # A tokenizer that ends a stream by END puts it in place of the last token, which waits for the next word.
         self._holds = model.tokenizer.ends_with_end
-        self._waits = model.reads_pauses and model.tokenizer.token_type == "word"
+        self._ways = ways(model) if model.reads_pauses and model.tokenizer.token_type == "word" else []
         self._held: tuple[int, float, str] | None = None
 
     def reads(self, word: str) -> bool:
@@ -139,7 +139,9 @@ class LiveStream:
         ended = self.copy()
         ended._write = self._write  # which word begins a sentence depends on what is out
         self._out = words
-        return ended._end(LASTS * pause, UNK) if self._waits and pause == pause else ended._end(pause)
+        if not self._ways or pause != pause:
+            return ended._end(pause)
+        return [marked for logits in ended._slots.expect(pause, self._ways) for marked in ended._decide(logits)]
 
     def close(self) -> list[Marked]:
         """As `Stream.close`."""
@@ -152,12 +154,12 @@ class LiveStream:
         other._parts, other._write = copy(self._parts), other.casing.write_word
         return other
 
-    def _end(self, pause: float, token: int = END) -> list[Marked]:
+    def _end(self, pause: float) -> list[Marked]:
         decided = []
         if self._held:
             decided += self._push(END, *self._held[1:])
             self._held = None
-        return decided + [marked for logits in self._slots.close(pause, token) for marked in self._decide(logits)]
+        return decided + [marked for logits in self._slots.close(pause) for marked in self._decide(logits)]
 
     def _push(self, token: int, pause: float, word: str | None) -> list[Marked]:
         self._waiting.append(word)
@@ -175,6 +177,13 @@ class LiveStream:
         number = int((logits if self._scale is None else logits + self._scale).argmax())
         label = self._labels[number]
         return [Marked(word, self._write(word, label), label.name, logits, number)]
+
+
+def ways(model: AnyModel) -> list[list[int]]:
+    """What may follow a silence: an end, or words. The most frequent ones, the first of a vocabulary, stand for all."""
+    ahead, count = model.lookahead or 0, len(model.tokenizer.vocabulary)
+    words = [[(END + 1 + way + WORDS * step) % count for step in range(ahead)] for way in range(WORDS)]
+    return [[END] * ahead, *words]
 
 
 class WholeStream:
