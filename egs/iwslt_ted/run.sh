@@ -96,5 +96,5 @@ if runs 6; then
   done
 fi
 
-# Stage 7: write the pages, with the published figures.
-if runs 7; then collect_results; fi
+# Stage 7: write the pages, with the published figures; those of encoders alone are pages of their own.
+if runs 7; then collect_results "conf/results$([[ $systems != MiniLM* ]] || echo -encoder).conf"; fi
