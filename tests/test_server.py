@@ -152,7 +152,7 @@ def test_silence_decides(model):
             await socket.send("how are you")
             return await socket.recv()
 
-    assert run(model, talk, LiveOptions(max_delay=0.05)) in ("How are you?", "How are you.")
+    assert re.fullmatch("How,? are you[?.,]?", run(model, talk, LiveOptions(max_delay=0.05)))
 
 
 def test_server_between_a_vosk_server_and_its_client(model):

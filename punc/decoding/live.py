@@ -21,6 +21,8 @@ from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import encode_streams
 from punc.tokens.vocabulary import END
 
+WORDS = 4  # ways to go on after a silence, besides the end; chosen on calls of dev (docs/live.md)
+
 
 class Marked(NamedTuple):
     """A word whose label is decided.
@@ -58,11 +60,12 @@ class Stream(Protocol):
         """The next word, and the silence before it in seconds (NaN unknown) → the words that are decided by it."""
 
     def decide(self, pause: float = np.nan) -> list[Marked]:
-        """All words that wait for others, as if the stream ended here; it goes on.
+        """All words that wait for others; the stream goes on. Of a model that reads whole streams, none.
 
-        pause   how long the speaker has been silent, in seconds
+        pause   how long the speaker has been silent, in seconds; NaN: not known
 
-        Of a model that reads whole streams, none.
+        What comes next is not known. A model of words that reads pauses takes the mean over an end and some frequent
+        words; others, and without a pause, read an end.
         """
 
     def close(self) -> list[Marked]:
@@ -104,6 +107,7 @@ class LiveStream:
         self._out = 0  # how many of these words, the first ones, were decided early
         # A tokenizer that ends a stream by END puts it in place of the last token, which waits for the next word.
         self._holds = model.tokenizer.ends_with_end
+        self._ways = ways(model) if model.reads_pauses and model.tokenizer.token_type == "word" else []
         self._held: tuple[int, float, str] | None = None
 
     def reads(self, word: str) -> bool:
@@ -128,14 +132,16 @@ class LiveStream:
         return decided + self._push(last, pause, word)
 
     def decide(self, pause: float = np.nan) -> list[Marked]:
-        """As `Stream.decide`. A copy of the stream ends, and this one remembers what is out."""
+        """As `Stream.decide`. A copy of the stream reads on, and this one remembers what is out."""
         words = len(self._waiting) - self._waiting.count(None) + (self._held is not None)
         if words == self._out:
             return []
         ended = self.copy()
         ended._write = self._write  # which word begins a sentence depends on what is out
         self._out = words
-        return ended._end(pause)
+        if not self._ways or pause != pause:
+            return ended._end(pause)
+        return [marked for logits in ended._slots.expect(pause, self._ways) for marked in ended._decide(logits)]
 
     def close(self) -> list[Marked]:
         """As `Stream.close`."""
@@ -171,6 +177,13 @@ class LiveStream:
         number = int((logits if self._scale is None else logits + self._scale).argmax())
         label = self._labels[number]
         return [Marked(word, self._write(word, label), label.name, logits, number)]
+
+
+def ways(model: AnyModel) -> list[list[int]]:
+    """What may follow a silence: an end, or words. The most frequent ones, the first of a vocabulary, stand for all."""
+    ahead, count = model.lookahead or 0, len(model.tokenizer.vocabulary)
+    words = [[(END + 1 + way + WORDS * step) % count for step in range(ahead)] for way in range(WORDS)]
+    return [[END] * ahead, *words]
 
 
 class WholeStream:

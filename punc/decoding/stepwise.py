@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Iterable, Iterator
 from copy import copy
+from itertools import islice, repeat
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,6 +15,7 @@ class Steps(Protocol):
     """What a model must have to decode token by token: the attributes of `models.base.Model` with these names."""
 
     lookahead: int | None
+    reads_pauses: bool
 
     def stepper(self) -> Any: ...
 
@@ -38,16 +40,27 @@ class SlotStream:
         self._slot += 1
         return logits if self._slot > 0 else None
 
-    def close(self, pause: float = np.nan) -> Iterator[np.ndarray]:
+    def close(self, pause: float = np.nan, following: Iterable[int] = repeat(END)) -> Iterator[np.ndarray]:
         """The logits of the slots that the end of the stream decides.
 
-        pause   after the last token
+        pause       after the last token
+        following   what the model reads in place of the tokens that do not come
         """
-        for _ in range(self._ahead):
-            logits = self.push(END, pause)
+        for token in islice(following, self._ahead):
+            logits = self.push(token, pause)
             pause = np.nan
             if logits is not None:
                 yield logits
+
+    def expect(self, pause: float, ways: Iterable[Iterable[int]]) -> Iterator[np.ndarray]:
+        """The slots that wait: log-posteriors (L,), the mean of the posteriors over several ways to go on.
+
+        pause   after the last token
+        ways    tokens that may follow, at least `lookahead` each
+        """
+        for logits in zip(*(self.copy().close(pause, following) for following in ways)):
+            powers = np.exp(np.array(logits) - np.max(logits, axis=1, keepdims=True))
+            yield np.log((powers / powers.sum(1, keepdims=True)).mean(0))
 
     def copy(self) -> "SlotStream":
         """Another stream in the same state; what is pushed to one does not change the other."""

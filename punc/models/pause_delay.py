@@ -32,7 +32,7 @@ class Model(LSTMModel):
                  layers: int = 1, dropout: float = 0.0, embedding_std: float = 0.3, pauses: bool = True):
         super().__init__()
         check_at_least(0, delay=delay)
-        self.lookahead = delay
+        self.lookahead, self.reads_pauses = delay, pauses
         self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True)
         nn.init.normal_(self.embedding.weight, std=embedding_std)
         self.lstms = LSTMStack(embedding_dim, hidden_dim, layers, dropout)

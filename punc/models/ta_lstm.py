@@ -39,6 +39,7 @@ class Model(NeuralModel):
         self.text = cast(Any, submodel("text_model", text_model, "t_lstm"))
         self.submodels = {"text_model": self.text}
         self.pauses = PauseInput.of_options(pauses, unknown_flag, speaker_changes)
+        self.reads_pauses = pauses
         self.reads_turns = speaker_changes or self.text.reads_turns
         inputs = self.text.lstm.hidden_dim + (self.pauses.size if self.pauses else 0)
         self.lstm = PeepholeLSTM(inputs, hidden_dim, biases)

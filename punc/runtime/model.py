@@ -61,6 +61,7 @@ class PackedModel:
         self.embedding = arrays["embedding.weight"]
         self.output = arrays["output.weight"], arrays["output.bias"]
         self.pause_bounds = arrays.get("pause_bounds")
+        self.reads_pauses = self.pause_bounds is not None
         if self.pause_bounds is not None:
             self.pause_input, self.pause_output = arrays["pause_input.weight"], arrays["pause_output.weight"]
         names = ("lstms.forwards.{}.{}_l0", "lstms.backwards.{}.{}_l0") if spec["model"] in TWO_WAYS \

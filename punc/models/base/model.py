@@ -27,6 +27,7 @@ class Model(nn.Module):
     token_type           what a token is; the store that the model is trained on decides
     token_types          the token types that the model can read; None: any
     lookahead            how many tokens past a slot the model reads; None: the whole stream
+    reads_pauses         whether a model that reads left to right reads pauses
     reads_turns          whether the model reads changes of the speaker, so that `forward` gets them with the pauses
     sequential           whether the model scores sequences of labels, so that `best_sequence` finds the best one
     submodels            the trained models that are a fixed part of this one, by the option that names each
@@ -44,6 +45,7 @@ class Model(nn.Module):
     token_type: str = "word"
     token_types: tuple[str, ...] | None = None
     lookahead: int | None = None
+    reads_pauses: bool = False
     reads_turns: bool = False
     sequential: bool = False
     vocabulary: Vocabulary

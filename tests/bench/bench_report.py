@@ -1,0 +1,120 @@
+"""Time and memory of `punc report`, and how smoothly the page scrolls in Chromium.
+
+    python tests/bench/bench_report.py [--words N] [--systems S] [--frames N]
+
+The experiment is made: two sets, a reference and ASR output, that together have N words (default 270,000) in 20
+recordings, and S systems (default 8) with random labels and posteriors, scored with intervals. A page shows
+10,000 slots of each set. Without Chromium and the package `websockets` nothing is scrolled.
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+import kaldiio
+import numpy as np
+from processes import PUNC, measure
+
+from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir_writer import write_data_dir
+
+NAMES = ("O", "COMMA", "PERIOD", "QUESTION")
+LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n"
+RECORDINGS, UTTERANCES = 20, 100
+SCROLL = """new Promise((done) => {
+  const times = [], step = innerHeight / 4;
+  const frame = (now) => {
+    times.push(now);
+    scrollBy(0, step);
+    if (times.length <= %d && scrollY + innerHeight < document.documentElement.scrollHeight)
+      requestAnimationFrame(frame);
+    else done([times.slice(1).map((time, i) => time - times[i]), scrollY, document.querySelectorAll(".w").length]);
+  };
+  document.querySelectorAll("details").forEach((one) => { one.open = true; });
+  requestAnimationFrame(frame);
+})"""
+
+
+def make(place: Path, words: int, systems: int) -> Path:
+    """Write an experiment. Returns its directory."""
+    rng = np.random.default_rng(1)
+    size = words // (2 * RECORDINGS * UTTERANCES)
+    exp = place / "exp"
+    for name in ("test_ref", "test_asr"):
+        data = [Utterance(f"rec{r:02}-{u:04}", f"rec{r:02}", [f"w{n}" for n in rng.zipf(1.3, size) % 30000],
+                          rng.choice(NAMES, size, p=[0.85, 0.07, 0.07, 0.01]).tolist(),
+                          rng.choice(np.array([0, 0.05, 0.4, 2, np.nan], np.float32), size))
+                for r in range(RECORDINGS) for u in range(UTTERANCES)]
+        write_data_dir(place / "data" / name, data)
+        for number in range(systems):
+            out = exp / f"system{number}"
+            out.mkdir(parents=True, exist_ok=True)
+            (out / "labels.txt").write_text(LABELS)
+            posts = {one.id: rng.dirichlet(np.ones(len(NAMES)), size).astype(np.float32) for one in data}
+            for one in data:
+                chosen = [NAMES.index(label) for label in one.labels]
+                posts[one.id][np.arange(size), chosen] += rng.random(size) * 2
+            write_data_dir(out / f"decode_{name}", [one._replace(labels=[NAMES[i] for i in posts[one.id].argmax(1)])
+                                                    for one in data])
+            kaldiio.save_ark(str(out / f"decode_{name}/post.ark"),
+                             {one.id: posts[one.id] / posts[one.id].sum(1, keepdims=True)
+                              for one in DataDir(out / f"decode_{name}").utterances()})
+            subprocess.run([*PUNC, "score", "--labels", str(out / "labels.txt"), str(place / "data" / name),
+                            str(out / f"decode_{name}"), str(out / f"decode_{name}/score")], check=True,
+                           stdout=subprocess.DEVNULL)
+    return exp
+
+
+def scrolled(page: Path, frames: int) -> tuple[list[float], float, int]:
+    """Scroll through a page in Chromium: the milliseconds of each frame, how far it came in pixels, and its slots."""
+    from websockets.sync.client import connect
+    program = shutil.which("chromium") or shutil.which("google-chrome")
+    profile = page.parent / "profile"
+    browser = subprocess.Popen([program, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0",
+                                f"--user-data-dir={profile}", page.as_uri()], stderr=subprocess.DEVNULL)
+    try:
+        while not (profile / "DevToolsActivePort").is_file():
+            time.sleep(0.1)
+        port = (profile / "DevToolsActivePort").read_text().splitlines()[0]
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/json") as file:
+            target = next(one for one in json.load(file) if one["type"] == "page")["webSocketDebuggerUrl"]
+        with connect(target, max_size=None) as socket:
+            question = {"expression": SCROLL % frames, "awaitPromise": True, "returnByValue": True}
+            socket.send(json.dumps({"id": 1, "method": "Runtime.evaluate", "params": question}))
+            while (answer := json.loads(socket.recv())).get("id") != 1:
+                pass
+    finally:
+        browser.kill()
+        browser.wait()
+    return answer["result"]["result"]["value"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--words", type=int, default=270_000)
+    parser.add_argument("--systems", type=int, default=8)
+    parser.add_argument("--frames", type=int, default=600)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        exp, page = make(place, args.words, args.systems), place / "report.html"
+        usage = measure([*PUNC, "report", "--data", place / "data", exp, page], place)
+        print(f"{usage.seconds:.1f} s, {usage.cpu:.1f} s of processors, {usage.memory >> 20} MiB, "
+              f"page {page.stat().st_size / 1e6:.1f} MB", flush=True)
+        try:
+            times, pixels, slots = scrolled(page, args.frames)
+        except (ImportError, FileNotFoundError) as error:
+            sys.exit(f"not scrolled: {error}")
+        median, tail = np.quantile(times, [0.5, 0.99])
+        print(f"{slots} slots, {pixels:.0f} pixels in {len(times)} frames: {median:.1f} ms a frame, 99 % below "
+              f"{tail:.1f} ms, longest {max(times):.1f} ms")
+
+
+if __name__ == "__main__":
+    main()
