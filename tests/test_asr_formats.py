@@ -262,6 +262,22 @@ def test_stm_labels_comments_and_segments_not_to_be_scored():
     assert written(found, ["Three", "four.", "<unk>", "one"]).decode() == text.replace("three four", "Three four.")
 
 
+def test_webvtt_tag_in_a_tag_is_an_error():
+    """Written with a new mark, `b<s>` is `b&lt;s&gt;`, and what was two words is a tag."""
+    head = "WEBVTT\n\n00:00.000 --> 00:01.000\n"
+    with pytest.raises(InputError, match=r"^file:5: a tag that is not closed before the next one; close it, or write"):
+        document(f"{head}one\n<v Ann b<s>two\n")
+    assert document(f"{head}1 < 2 <s> <b>two</b> x<y\n").pieces == ["1", "<", "2", "<s>", "two", "x<y"]
+
+
+@pytest.mark.parametrize("marks", [";", ".,", "…", "。"])
+def test_stm_marks_do_not_make_a_segment_one_that_is_not_scored(marks):
+    """With a new mark or none, the words of the first segment would be what tells readers to skip it."""
+    skipped = "f A spk1 0.0 2.0 ignore_time_segment_in_scoring"
+    assert document(f"{skipped}{marks}\nf A spk1 2.0 3.0 one\n").pieces == ["one"]
+    assert document(f"{skipped} {marks} two\nf A spk1 2.0 3.0 one\n").pieces[-2:] == ["two", "one"]
+
+
 @pytest.mark.parametrize(("size", "new"), [("1\n0", "²\n0"), ("words\"\n0", "words\"\n=0"),
                                           ("1\n0", "9" * 5000 + "\n0")])
 def test_textgrid_broken_head_of_a_tier(size, new):

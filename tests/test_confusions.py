@@ -100,6 +100,14 @@ def test_read_confusions_broken_file_raises(tmp_path, text, message):
     assert message in str(error.value)
 
 
+def test_read_confusions_counts_of_nothing_are_left_out(tmp_path):
+    """A file that was edited; a row whose weights add up to 0 would have no probabilities."""
+    (tmp_path / "c").write_text(f"{HEADER}\nslots\t9\tmark\nseen\t9\ta\nseen\t0\tb\n"
+                                "replaced\t0\ta\tb\ninserted\t0\tmark\tand\n")
+    found = read_confusions(tmp_path / "c")
+    assert (dict(found.seen), dict(found.replaced), dict(found.inserted)) == ({"a": 9}, {}, {})
+
+
 def test_confusions_command(tmp_path, capsys):
     (tmp_path / "labels.txt").write_text(LABELS)
     write_data_dir(tmp_path / "ref", [Utterance("a-1", "a", ["so", "we", "saw", "it"], ["O", "O", "O", "PERIOD"]),

@@ -66,6 +66,7 @@ def test_lrec_repeated_broken_line_is_repaired_each_time():
     ("sil", "so <sil=>", 1, "'' is not a pause"),
     ("mteval", "<doc>\n<seg>so</seg>\n<seg>much", 3, "without its </seg>"),
     ("mteval", "<doc>\n<seg>so\n<seg>much</seg>", 2, "without its </seg>"),
+    ("mteval", "<doc>\n<seg so <b>much</b></seg>", 2, "without its </seg>"),
 ])
 def test_error_names_line(name, text, line, what):
     with pytest.raises(InputError) as error:

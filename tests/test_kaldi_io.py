@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from punc.base.errors import InputError
-from punc.data.kaldi_io import VectorReader, read_archive, read_array, write_vector
+from punc.data.kaldi_io import VectorReader, read_archive, read_array, read_posteriors, write_vector
 
 VECTORS = {"a": [0.5, np.nan, 0.0], "bé": [], "c": [1e-3]}
 
@@ -108,6 +108,17 @@ def test_archive_runs_no_code(tmp_path):
     with pytest.raises(InputError, match=r"'utt' at byte .* is no float vector or matrix"):
         list(read_archive(tmp_path / "x.ark"))
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -0.25])
+def test_posteriors_that_are_none(tmp_path, number):
+    fine, other = np.full((2, 3), 0.25, np.float32), np.full((2, 3), 0.25, np.float32)
+    other[1, 1] = number
+    kaldiio.save_ark(str(tmp_path / "post.ark"), {"a": fine, "b": np.zeros((0, 0), np.float32), "c": other})
+    found = read_posteriors(tmp_path / "post.ark")
+    assert [next(found)[0], next(found)[0]] == ["a", "b"]
+    with pytest.raises(InputError, match=r"post.ark: 'c' has numbers that are no posteriors; punctuate again"):
+        next(found)
 
 
 @given(arrays(np.float32, array_shapes(max_dims=2, max_side=4), elements=st.floats(width=32)), st.booleans())

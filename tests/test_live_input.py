@@ -43,6 +43,11 @@ def test_kind_of(text, whole, kind):
     assert kind_of(text, whole) == kind
 
 
+def test_kind_of_a_long_line_does_not_depend_on_its_end():
+    line = "r" * 2000 + " 1 0.5 0.3 hello"
+    assert [kind_of(text, False) for text in (line[:1500], line, line + "\n")] == ["words"] * 3
+
+
 def test_read_words():
     assert plain(read_words(["a  b\r", "", " \t", "no\u00a0break"])) == [
         ("a",), ("b",), End.UTTERANCE, End.STREAM, End.STREAM, ("no\u00a0break",), End.UTTERANCE]

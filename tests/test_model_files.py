@@ -164,3 +164,13 @@ def test_load_content_of_other_types_or_too_large(directory, change):
     change(content)
     torch.save(content, directory / "final.pt")
     assert refused(directory) == "DIR/final.pt: its weights are not those of its model; train it again"
+
+
+@pytest.mark.parametrize(("option", "value"), [("hidden_dim", 4.0), ("hidden_dim", True), ("pauses", 1),
+                                               ("hidden_dim", [4])])
+def test_load_options_of_other_types(directory, option, value):
+    """PyTorch takes some of these, and fails in the middle of a text."""
+    content = torch.load(directory / "final.pt", weights_only=True)
+    content["spec"]["options"][option] = value
+    torch.save(content, directory / "final.pt")
+    assert refused(directory).startswith(f"DIR/final.pt: {option}={value} of t_lstm; give a value as the default, ")

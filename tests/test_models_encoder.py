@@ -284,3 +284,14 @@ def test_load_huge_encoder_is_refused(stores, place, tmp_path):
     base.save(model, tmp_path / "final.pt")
     with pytest.raises(InputError, match="its weights are not those of its model"):
         base.load(tmp_path)
+
+
+@pytest.mark.parametrize("start", ["x", [0.5], [-1], [10**5]])
+def test_load_encoder_with_other_special_pieces(stores, place, tmp_path, start):
+    model = create(stores, place, "bert")
+    model.tokenizer.write(tmp_path)
+    model.labels.write(tmp_path / "labels.txt")
+    model.spec["options"]["encoder"]["start"] = start
+    base.save(model, tmp_path / "final.pt")
+    with pytest.raises(InputError, match=r"final.pt: special pieces that the encoder does not have; take the"):
+        base.load(tmp_path)

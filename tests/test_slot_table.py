@@ -2,11 +2,13 @@
 
 import shutil
 
+import kaldiio
 import numpy as np
 import pytest
 from experiment import NAMES
 
 from punc.data.datadir import DataDir
+from punc.data.kaldi_io import read_archive
 from punc.report.slot_table import SlotTable, read_slot_table
 from punc.scoring.collect import collect_scores
 
@@ -78,6 +80,16 @@ def test_read_slot_table_last_slot(copied):
     table = read_slot_table([one for one in scores_of(copied, "test_ref") if one.system == "B"], copied.parent / "data")
     assert np.flatnonzero(~table.counted).tolist() == [79, 159, 239]
     assert table.confusion("B").sum() == 237
+
+
+def test_read_slot_table_leaves_out_posteriors_that_are_none(copied):
+    archive = copied / "B/decode_test_ref/post.ark"
+    found = dict(read_archive(archive))
+    next(iter(found.values()))[0, 0] = np.nan
+    kaldiio.save_ark(str(archive), found)
+    table = read_slot_table(scores_of(copied, "test_ref"), copied.parent / "data")
+    assert "numbers that are no posteriors" in table.left_out["B"]
+    assert list(table.hypotheses) == ["A"]
 
 
 def test_read_slot_table_leaves_out_what_was_not_scored(copied):

@@ -162,6 +162,17 @@ def test_read_targets_refuses_what_does_not_fit(taught, tmp_path):
         read_targets(tmp_path / "out", store, "a")
 
 
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf, -0.5])
+def test_read_targets_of_no_probabilities_are_an_error(taught, tmp_path, number):
+    store = student_store(taught, "word")
+    make_targets(tmp_path / "out", store, "a", labels_of(taught), [taught / "decode_a"])
+    targets = np.load(tmp_path / "out/targets.npy")
+    targets[3, 1] = number
+    np.save(tmp_path / "out/targets.npy", targets)
+    with pytest.raises(InputError, match=r"targets.npy: the targets of token 3 are no probabilities; make the soft"):
+        read_targets(tmp_path / "out", store, "a")
+
+
 PEAK = r"""
 import re, sys
 from pathlib import Path

@@ -160,6 +160,8 @@ def test_read_textgrid_cut_short_anywhere(grid, content):
     (LONG.replace("xmax = 1.25", "xmax = 0.25"), ":20: an interval from 0.5 to 0.25 s; fix it: begin ≥ 0, end ≥ begin"),
     (short(("words", [(0, 1, "a"), (-2, 2, "b")])), ":16: an interval from -2 to 2 s; fix it: begin ≥ 0, end ≥ begin"),
     (short(("words", [(0, 2, "a"), (1, 3, "b")])), ": a broken TextGrid, or cut short (ValueError)"),
+    (short(("words", [(0, 1, "a")])).replace("\n0\n3.5\n", "\n0\n1e308\n", 1),
+     ": the end 1e+308 is no time of a recording; fix the xmax of the file"),
     (LONG.replace("xmax = 1.25", "xmax = 1.2.5"), ": a broken TextGrid, or cut short (ValueError)"),
 ])
 def test_read_textgrid_bad_file(grid, content, message):

@@ -1,5 +1,6 @@
 """Pieces of pre-trained encoders: each word is cut as in a text, and its slot is after its last piece."""
 
+import json
 import pickle
 
 import pytest
@@ -115,6 +116,25 @@ def test_read_wrong_files_is_one_line(tokenizers, tmp_path):
     (tmp_path / "tokenizer.json").write_text("{}")
     with pytest.raises(InputError, match=r"tokenizer.json: not a tokenizer"):
         EncoderTokenizer.read(tmp_path / "vocab")
+
+
+def test_read_a_huge_id_is_one_line(tokenizers):
+    """A vocabulary up to that id would take all memory."""
+    content = json.loads(tokenizers["bert"].__getstate__())
+    content["model"]["vocab"]["a"] = 10**9
+    with pytest.raises(InputError, match=r"^a piece has the id 1000000000; name the directory of an encoder"):
+        EncoderTokenizer(json.dumps(content).encode())
+
+
+def test_read_json_as_the_package_reads_it(tokenizers):
+    """It takes what Python's parser refuses, and its reading counts."""
+    content = tokenizers["bert"].__getstate__()
+    broken = content.replace(b'"version": "1.0"', b'"version": "1.0","1.0"', 1)
+    try:
+        read = EncoderTokenizer(broken)
+    except InputError:  # another version of the package
+        return
+    assert read.vocabulary.tokens == tokenizers["bert"].vocabulary.tokens
 
 
 def test_kinds_have_tiny_encoders():

@@ -3,7 +3,7 @@
 What other packages and programs use:
 
     tables        Row, count_blanks, fields, read_table, sort_table, write_table, FORBIDDEN: Kaldi text tables
-    kaldi_io      parse_location, read_archive, write_vector: Kaldi float vectors and matrices
+    kaldi_io      parse_location, read_archive, read_posteriors, write_vector: Kaldi float vectors and matrices
     archive_path  archive_path: the path of an archive in its index
     labels        Label, LabelSet, SENTENCE_ENDS, with_capital: label sets, labels.txt
     datadir       DataDir, Utterance, checksum, label_numbers, segment, speaker, LATEST: a data directory as streams

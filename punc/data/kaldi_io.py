@@ -50,6 +50,14 @@ def read_archive(path: str | os.PathLike) -> Iterator[tuple[str, np.ndarray]]:
         raise InputError(f"cannot be read: {error.strerror}", "make the archive again", path) from None
 
 
+def read_posteriors(path: str | os.PathLike) -> Iterator[tuple[str, np.ndarray]]:
+    """As `read_archive`, of posteriors. Raises InputError for a number that is negative, infinite or NaN, too."""
+    for key, posteriors in read_archive(path):
+        if posteriors.size and not (posteriors.min() >= 0 and posteriors.max() < np.inf):  # NaN is neither
+            raise InputError(f"'{key[:60]}' has numbers that are no posteriors", "punctuate again", path)
+        yield key, posteriors
+
+
 def _read_key(ark: IO[bytes]) -> bytes:
     """The key that follows, without its blank; empty at the end of the file."""
     key = b""

@@ -82,7 +82,9 @@ def kind_of(text: str, whole: bool) -> str | None:
     line, end, _ = text.partition("\n")
     if line.startswith(";;"):  # NIST's comment
         return "ctm"
-    if end or whole or len(line) > LONGEST_LINE:
+    if len(line) > LONGEST_LINE:  # whole or not: pieces of any size give the same kind
+        return "words"
+    if end or whole:
         return "ctm" if CTM_LINE.fullmatch(line) else "words"
     return None if CTM_BEGIN.fullmatch(line) else "words"
 

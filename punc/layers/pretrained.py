@@ -54,6 +54,8 @@ class PretrainedEncoder(nn.Module):
                 if hasattr(config, name):
                     setattr(config, name, rate)
         self.net = _pretrained(Path(source), config) if isinstance(source, str) else _new(config)
+        if not all(type(piece) is int and 0 <= piece < self.pieces for piece in (*start, *end)):
+            raise InputError("special pieces that the encoder does not have", "take the tokenizer.json of the encoder")
         self.spec = {"config": given, "start": start, "end": end}
         self.pad = config.pad_token_id or 0
         self.size, self.layers = config.hidden_size, config.num_hidden_layers

@@ -124,6 +124,7 @@ def _read_line(found: Confusions, fields: list[str]) -> None:
     number = int(count)
     if not 0 <= number < 1 << 53:  # counts are added up as float64
         raise ValueError
+    key: Words | tuple[str, Words] | str
     if kind == "runs":
         () = rest
         found.runs = number
@@ -131,9 +132,11 @@ def _read_line(found: Confusions, fields: list[str]) -> None:
         first, words = rest
         if not first or (kind == "inserted" and (first not in PLACES or not words)):
             raise ValueError
-        getattr(found, kind)[first, tuple(words.split())] += number
+        key = (first, tuple(words.split()))
     else:
         (word,) = rest
         if not word or (kind == "slots" and word not in PLACES) or kind not in WRITTEN:
             raise ValueError
-        getattr(found, kind)[word] += number
+        key = word
+    if kind != "runs" and number:  # what never came tells nothing, and has no share of the rest
+        getattr(found, kind)[key] += number

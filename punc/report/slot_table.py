@@ -14,7 +14,7 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.data.datadir import DataDir, Utterance
-from punc.data.kaldi_io import read_archive
+from punc.data.kaldi_io import read_posteriors
 from punc.data.labels import LabelSet
 from punc.report.recognition import Recognition, recognise
 from punc.scoring.collect import Score
@@ -179,12 +179,11 @@ def _add(table: SlotTable, score: Score, decoded: Path, classes: Mapping[str, in
             places[utterance.id] = begin, end
     if end != len(table.words):
         raise InputError("fewer words than the first system has", "punctuate the same data", decoded)
-    table.hypotheses[score.system] = Hypothesis(np.concatenate(labels))
+    table.hypotheses[score.system] = Hypothesis(np.concatenate(labels), _posteriors(table, decoded, classes, places))
     scored, names = read_counts(score.path)
     if names.names != table.labels.names or (table.confusion(score.system)[0] != scored.confusion.sum(0)).any():
         del table.hypotheses[score.system]
         raise InputError("the slots are not those of the score", "score again", decoded)
-    table.hypotheses[score.system].posteriors = _posteriors(table, decoded, classes, places)
 
 
 def _posteriors(table: SlotTable, decoded: Path, classes: Mapping[str, int],
@@ -196,7 +195,7 @@ def _posteriors(table: SlotTable, decoded: Path, classes: Mapping[str, int],
     columns = [classes[name] for name in LabelSet.read(model).names]
     merged = np.eye(len(table.labels), dtype=np.float32)[columns]  # a matrix of labels times this is one of classes
     found, slots = np.zeros((len(table.words), len(table.labels)), np.float32), 0
-    for id, matrix in read_archive(archive):
+    for id, matrix in read_posteriors(archive):
         begin, end = places.get(id, (0, 0))
         if matrix.shape != (end - begin, len(columns)):
             raise InputError(f"the posteriors of '{id}' are of other slots", "punctuate again", archive)

@@ -15,7 +15,7 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.base.files import atomic_file
 from punc.data.datadir import DataDir
-from punc.data.kaldi_io import read_archive
+from punc.data.kaldi_io import read_posteriors
 from punc.data.labels import LabelSet
 
 SHORTEST, LONGEST = 0.01, 100.0  # s, the ends of the axis
@@ -97,7 +97,7 @@ def posteriors(data: DataDir, decode: str | os.PathLike, label: str) -> tuple[np
     if label not in labels.names:
         raise InputError(f"no label '{label}'", f"there are {' '.join(labels.names)}", decode)
     column, of = labels.index(label), {}
-    for id, matrix in read_archive(archive):
+    for id, matrix in read_posteriors(archive):
         if matrix.ndim != 2 or matrix.shape[1] != len(labels.names):
             raise InputError(f"'{id}' is no matrix of {len(labels.names)} columns, one for each label",
                              "punctuate with --posteriors true", archive)

@@ -13,7 +13,7 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.data.datadir import Utterance
-from punc.data.kaldi_io import read_archive
+from punc.data.kaldi_io import read_posteriors
 from punc.data.labels import LabelSet
 
 logger = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ class Posteriors:
     def __init__(self, archive: Path, labels: LabelSet):
         self.archive, self.labels = archive, labels
         self.histograms = np.zeros((len(labels), 2, BINS), np.int64)
-        self._rows: Iterator[tuple[str, np.ndarray]] = read_archive(archive)
+        self._rows: Iterator[tuple[str, np.ndarray]] = read_posteriors(archive)
 
     @classmethod
     def of(cls, directory: str | os.PathLike, labels: LabelSet) -> "Posteriors | None":
@@ -38,7 +38,7 @@ class Posteriors:
         archive, system = Path(directory) / "post.ark", Path(os.path.abspath(directory)).parent / "labels.txt"
         if not archive.is_file():
             return None
-        first = next((matrix for _, matrix in read_archive(archive) if matrix.size), None)
+        first = next((matrix for _, matrix in read_posteriors(archive) if matrix.size), None)
         same = not system.is_file() or LabelSet.read(system).names == labels.names
         if not same or first is None or first.ndim != 2 or first.shape[1] != len(labels):
             logger.info("punc score: %s has posteriors of other labels: no areas under curves", archive)

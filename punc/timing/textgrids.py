@@ -67,6 +67,8 @@ def read_textgrid(path: str | os.PathLike[str], tier: str = "words", silence: fr
         chosen = [one for one in chosen if one.name == f"{channel} - {tier}"] or chosen
     if not chosen:
         raise InputError(f"no tier '{tier}'", f"name one with --tier: {', '.join(one.name for one in tiers)}", path)
+    if not 0 <= grid.maxTime < LATEST:
+        raise InputError(f"the end {grid.maxTime:g} is no time of a recording", "fix the xmax of the file", path)
     words = []
     for one in chosen:
         speaker = one.name.removesuffix(tier).removesuffix(" - ") or "1"

@@ -21,13 +21,14 @@ import numpy as np
 from punc.base.errors import InputError, one_line
 from punc.base.files import atomic_dir, open_input, read_lines, unchanged
 from punc.data.datadir import DataDir, Utterance
-from punc.data.kaldi_io import read_archive
+from punc.data.kaldi_io import read_posteriors
 from punc.data.labels import LabelSet
 from punc.tokens.store import LONGEST_PATH, Store, crc32_of
 from punc.tokens.vocabulary import END
 
 logger = logging.getLogger(__name__)
 TARGETS = "targets.npy"
+BATCH = 1 << 16  # rows that are checked at a time
 SUMMED = ("ids.npy", "index")  # the files of a set that say which words it has
 AGAIN = "make the soft targets again: punc soft-targets"
 
@@ -67,7 +68,8 @@ def make_targets(out: Path, store: Store, name: str, labels: LabelSet, decoded: 
 def read_targets(directory: Path, store: Store, name: str) -> np.ndarray:
     """The soft targets of a set, float16 (N, L), memory-mapped.
 
-    Raises InputError if there are none, or if they are of another set, or of other words or labels.
+    Raises InputError if there are none, if they are of another set, or of other words or labels, and if a number is no
+    probability.
     """
     lines = [line for _, line in read_lines(directory / "conf")] if (directory / "conf").is_file() else []
     if not lines or not (directory / TARGETS).is_file():
@@ -76,11 +78,23 @@ def read_targets(directory: Path, store: Store, name: str) -> np.ndarray:
         raise InputError(f"not the soft targets of '{name}' in {store.path}, or its words have changed", AGAIN,
                          directory / "conf")
     shape = len(store.set(name).ids), len(store.labels)
+    targets: np.ndarray | None = None
     with contextlib.suppress(Exception):  # np.load raises all kinds of them, depending on where the file is broken
-        targets = np.load(directory / TARGETS, mmap_mode="r")
-        if targets.dtype == np.float16 and targets.shape == shape:
-            return targets
-    raise InputError("not the soft targets of this set, or truncated", AGAIN, directory / TARGETS)
+        loaded = np.load(directory / TARGETS, mmap_mode="r")
+        targets = loaded if loaded.dtype == np.float16 and loaded.shape == shape else None
+    if targets is None:
+        raise InputError("not the soft targets of this set, or truncated", AGAIN, directory / TARGETS)
+    _check_targets(targets, directory / TARGETS)
+    return targets
+
+
+def _check_targets(targets: np.ndarray, path: Path) -> None:
+    """Raise InputError for a number that is NaN, negative or infinite."""
+    for begin in range(0, len(targets), BATCH):
+        part = targets[begin:begin + BATCH]
+        if part.size and not (part.min() >= 0 and part.max() < np.inf):  # the least of NaN and others is NaN
+            bad = begin + int(np.flatnonzero(~((part >= 0) & (part < np.inf)).all(1))[0])
+            raise InputError(f"the targets of token {bad} are no probabilities", AGAIN, path)
 
 
 def targets_checksum(directory: Path, store: Store) -> dict[str, int]:
@@ -162,7 +176,7 @@ class _Writer:
 def _rows(directory: Path, labels: int) -> Iterator[tuple[Utterance, np.ndarray]]:
     """The utterances of a punctuated data directory, each with the posteriors of its slots (words, labels)."""
     archive = directory / "post.ark"
-    posteriors = read_archive(archive)
+    posteriors = read_posteriors(archive)
     for utterance in DataDir(directory, ignore=("punct", "pauses.scp")).utterances():
         shape = len(utterance.words), labels
         key, matrix = next(posteriors, ("", np.zeros(0)))

@@ -32,6 +32,7 @@ from punc.base.errors import InputError  # noqa: E402
 
 FAULTS = ("code run", "traceback", "loss", "hang")
 SECONDS, KILL_SECONDS = 10, 120  # of computing for one input; and until one is killed that does not end by that
+MIB_SECONDS = 10  # more for each MiB of it: characters in utterances of 3 take 4.5, as many for each MiB
 MEMORY = 12 << 30  # bytes of address space of a process
 KEPT = 3  # failures of one kind and place that are written
 EVENTS = ("os.system", "os.exec", "os.posix_spawn", "os.spawn", "subprocess.Popen", "pickle.find_class")
@@ -85,7 +86,8 @@ class Runner:
 
     def _read(self, kind: Kind, folder: Path, rng: random.Random, visible: bytes) -> tuple[str, str, tuple[str, ...]]:
         """What came of it, the fault, and where."""
-        signal.setitimer(signal.ITIMER_VIRTUAL, self.seconds)
+        size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+        signal.setitimer(signal.ITIMER_VIRTUAL, self.seconds + MIB_SECONDS * size / (1 << 20))
         try:
             read = kind.read(folder, rng)
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)

@@ -15,7 +15,7 @@ from inputs_asr import timed
 from inputs_asr import vosk as vosk_results
 from inputs_models import make_packed
 from inputs_text import ctm
-from kind import Kind, Read, found, words
+from kind import Kind, Read, counted, found, words
 
 from punc.base.errors import InputError
 from punc.decoding.connection import Connection
@@ -208,4 +208,7 @@ def read_messages(folder: Path, rng: random.Random) -> Read:
         json.dumps([str(error) for error in errors])
         items += came
         named += [message] * bool(errors)
+        if message.lstrip(BLANKS).startswith("{"):  # JSON also after words: what it repeats, or offers besides
+            named += [one.decode() for one in (counted(message.encode()) - counted(visible("json", message.encode())))
+                      .elements()]
     return Read(" ".join((decide(folder, items, rng), *named)).encode("utf-8", "replace"))

@@ -13,7 +13,7 @@ from kind import LABELS, NAMES, Kind, Read, named, word, words
 from punc.data.labels import LabelSet
 from punc.text.format import PrepareOptions, format_names, load_format
 
-MARKUP = re.compile(rb"<!--.*?-->|<[^<>]*>", re.DOTALL)
+MARKUP = re.compile(rb"<!--.*?-->|<[A-Za-z/!?][^<>]*>", re.DOTALL)  # `a<>b` is text
 DOCUMENT = re.compile(rb"#doc.*")
 COMMENT = re.compile(rb"^[ \t]*;;.*$", re.MULTILINE)
 

@@ -8,6 +8,7 @@ import re
 
 from punc.asr.document import Document, Source
 from punc.asr.segments import Names, Segment, segments_document
+from punc.asr.tokens import MARKS
 from punc.base.errors import InputError
 from punc.timing.ctm import seconds
 from punc.timing.stm import LABEL
@@ -18,7 +19,7 @@ LINE = re.compile(rb"[ \t]*([^\s;]\S*)[ \t]+(\S+)[ \t]+(\S+)[ \t]+(\S+)[ \t]+(\S
                   rb"(?:[ \t]+(<[^>\n]*>)(?=\s|\Z))?[ \t]*([^\n]*)")
 FIRST = re.compile(rb"(?:[ \t]*(?:;;[^\n]*)?\n)*[ \t]*[^\s;]\S*[ \t]+\S+[ \t]+\S+[ \t]+" + NUMBER + rb"[ \t]+" + NUMBER
                    + rb"(?:\s|\Z)")
-NOT_SCORED = b"ignore_time_segment_in_scoring"
+NOT_SCORED = "ignore_time_segment_in_scoring"
 
 
 def recognises(data: bytes) -> bool:
@@ -42,7 +43,7 @@ def read(source: Source) -> Document:
         if end < begin:
             raise InputError(f"a segment from {begin:g} to {end:g} s", "fix its times", source.path, number)
         first = match.start(7) if not match[6] or LABEL.fullmatch(match[6].decode()) else match.start(6)
-        if match[7].strip().lower() == NOT_SCORED:
+        if match[7].decode().strip().lower().rstrip(MARKS) == NOT_SCORED:  # a new mark would make the word this
             continue
         segments.append(Segment(first, match.end(7), begin, end, streams[f"{id} {channel}"], id,
                                 "" if speaker == "inter_segment_gap" else speaker))

@@ -16,6 +16,8 @@ from punc.asr.segments import Segment, segments_document
 
 AFTER = ()
 MARKUP = re.compile(rb"</?(?:c|i|b|u|v|lang|ruby|rt)(?=[ .\t>])[^<>\n]*>|<" + CLOCK + rb">")
+# To programs, all up to the `>` is a tag; to us, the words in it are words.
+OPEN = re.compile(rb"</?(?:c|i|b|u|v|lang|ruby|rt)(?=[ .\t])[^<>\n]*<[^>\n]*>")
 VOICE = re.compile(rb"<v(?:\.[^\s<>]+)*[ \t]+([^<>\n]+)>")
 
 
@@ -25,9 +27,12 @@ def recognises(data: bytes) -> bool:
 
 
 def read(source: Source) -> Document:
-    """Read a file. Raises InputError for times that are none."""
+    """Read a file. Raises InputError for times that are none, and for a tag in a tag."""
     data, segments = source.data, []
     for begin, end, start, stop in cues(source, to_blank_line=True):
+        if unclosed := OPEN.search(data, start, stop):
+            raise source.error("a tag that is not closed before the next one", "close it, or write &lt; for its <",
+                               unclosed.start())
         voices = list(VOICE.finditer(data, start, stop))
         bounds = [start, *(voice.start() for voice in voices), stop]
         names = ["", *(unescape(voice[1].decode()).strip() for voice in voices)]

@@ -42,14 +42,24 @@ def build(spec: dict[str, Any]) -> Model:
     """A model with random weights, from its spec.
 
     A spec has the keys model (its name), options, vocabulary and labels (their sizes), and token_type. An option that
-    is itself a spec is a submodel.
+    is itself a spec is a submodel. Raises InputError for an option of another type than its default.
     """
     constructor: Callable[..., Model] = model_class(spec["model"])
+    _check_types(spec["model"], spec["options"])
     model = constructor(spec["vocabulary"], spec["labels"], **spec["options"])
     model.token_type = spec["token_type"]
     submodels = {option: submodel.spec for option, submodel in model.submodels.items()}
     model.spec = {**spec, "options": {**spec["options"], **submodels, **model.kept_options}}
     return model
+
+
+def _check_types(name: str, options: dict[str, Any]) -> None:
+    """Raise InputError for an option that is not of the type of its default: torch takes some, and fails later."""
+    for option, default in option_defaults(name).items():
+        kinds = {float: (float, int), str: (str, dict)}.get(type(default), type(default))
+        value = options.get(option, default)
+        if not isinstance(value, kinds) or isinstance(value, bool) != isinstance(default, bool):
+            raise InputError(f"{option}={str(value)[:40]} of {name}", f"give a value as the default, {default!r}")
 
 
 def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[str, Any],

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from punc.text.formats import prose
 from punc.text.passages import Passage, Unreadable
 
-TAG = re.compile(r"<doc\b([^<>]*)>|<seg\b[^>]*>([^<]*(?:<(?!/?seg\b)[^<]*)*)</seg\s*>", re.IGNORECASE)
+TAG = re.compile(r"<doc\b([^<>]*)>|<seg\b[^<>]*>([^<]*(?:<(?!/?seg\b)[^<]*)*)</seg\s*>", re.IGNORECASE)
 MARKUP = re.compile(r"<[A-Za-z/!?][^<>]*>")  # `a < b` has none
 OUTSIDE = "words outside a <seg>, left out"
 DOCID = re.compile(r"""docid\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", re.IGNORECASE)

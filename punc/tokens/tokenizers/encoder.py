@@ -25,6 +25,7 @@ from punc.tokens.vocabulary import SPECIALS, Vocabulary
 
 FILE = "tokenizer.json"
 FIRST = len(SPECIALS)  # the id of the encoder's first piece
+MOST_PIECES = 1 << 21  # an id above these is an error: XLM-V has 901,629 pieces
 BLANK = re.compile(r"[\s\0]")
 
 
@@ -53,12 +54,15 @@ class EncoderTokenizer(PieceTokenizer):
         path = self.__dict__.get("_path")
         self._content, self._tokenizer = content, _tokenizer(content, path)
         pieces = self._tokenizer.get_vocab(with_added_tokens=True)
-        written = [f"<unused{i}>" for i in range(max(pieces.values(), default=-1) + 1)]
+        if (last := max(pieces.values(), default=-1)) >= MOST_PIECES:
+            raise InputError(f"a piece has the id {last}", "name the directory of an encoder, or make the store again",
+                             path)
+        written = [f"<unused{i}>" for i in range(last + 1)]
         for piece, i in pieces.items():
             written[i] = _written(piece)
         self.vocabulary = Vocabulary([*SPECIALS, *written], path)
         self.start, self.end = self._around()
-        self._unknown = self._unknown_piece(json.loads(content)["model"])
+        self._unknown = self._unknown_piece(json.loads(self._tokenizer.to_str())["model"])
         self.unknown = (self._unknown + FIRST,)
         added = self._tokenizer.get_added_tokens_decoder()
         self._special = {i for i, token in added.items() if token.special} - {self._unknown}
@@ -68,7 +72,10 @@ class EncoderTokenizer(PieceTokenizer):
         """The special pieces before and after a text."""
         bare = self._tokenizer.encode(" a", add_special_tokens=False).ids
         whole = self._tokenizer.encode(" a").ids
-        before = next(i for i in range(len(whole) + 1) if whole[i:i + len(bare)] == bare)
+        before = next((i for i in range(len(whole) + 1) if whole[i:i + len(bare)] == bare), None)
+        if before is None:
+            raise InputError("a sentence's pieces are not those of its text, with others around them",
+                             "name the directory of an encoder, or make the store again", self._path)
         return whole[:before], whole[before + len(bare):]
 
     def _unknown_piece(self, model: dict[str, Any]) -> int:
