@@ -27,9 +27,9 @@ from punc.tokens.batches import stateful
 from punc.tokens.store import Store, make_store
 from punc.tokens.tokenizer import read_tokenizer, token_types, tokenizer_class
 
-TABLES = ("text", "punct", "utt2spk", "spk2utt", "pauses.scp", "pauses.ark", "segments", "wav.scp",
+TABLES = ("text", "punct", "utt2spk", "spk2utt", "pauses.scp", "pauses.ark", "turns", "segments", "wav.scp",
           "reco2file_and_channel")
-ARRAYS = {"ids.npy": np.int32, "labels.npy": np.int8, "pauses.npy": np.float32}
+ARRAYS = {"ids.npy": np.int32, "labels.npy": np.int8, "pauses.npy": np.float32, "turns.npy": np.bool_}
 
 
 def kinds() -> Iterator[Kind]:
@@ -58,9 +58,11 @@ def make_data(folder: Path, rng: random.Random) -> None:
         for utt in range(rng.randrange(1, 3)):
             text = words(rng, rng.randrange(1, 6))
             pauses = np.array([rng.choice((0, 0.5, np.nan)) for _ in text], np.float32)
-            found.append(Utterance(f"s{spk}-{utt}", f"s{spk}", text, rng.choices(NAMES, k=len(text)), pauses))
-    if rng.randrange(2):
-        found = [one._replace(pauses=None) for one in found]
+            turns = np.array([rng.randrange(4) == 0 for _ in text])
+            found.append(Utterance(f"s{spk}-{utt}", f"s{spk}", text, rng.choices(NAMES, k=len(text)), pauses, turns))
+    for name in ("pauses", "turns"):
+        if rng.randrange(2):
+            found = [one._replace(**{name: None}) for one in found]
     write_data_dir(folder, found)
     if rng.randrange(3) == 0:
         rows = [f"{one.id} r{one.stream} {i}.0 {i}.9\n" for i, one in enumerate(found)]
@@ -136,7 +138,7 @@ def make_tokens(name: str, folder: Path, rng: random.Random) -> None:
     if not made.is_dir():
         random_numbers = random.Random(1)
         write_data_dir(made / "train", [Utterance(f"u{i}", f"u{i}", text, ["O"] * (len(text) - 1) + ["PERIOD"],
-                                                  np.zeros(len(text), np.float32))
+                                                  np.zeros(len(text), np.float32), np.zeros(len(text), bool))
                                         for i in range(5) for text in [words(random_numbers, 30)]])
         (made / "labels.txt").write_text(LABELS)
         vocab = None
