@@ -34,7 +34,7 @@ def bars(tmp_path, monkeypatch):
 
 
 def test_format_file_is_found_by_its_name(bars, capsys):
-    arguments = ["prepare", "--format=bars", f"--labels={bars / 'labels.txt'}", "--nj=1"]
+    arguments = ["prepare", "--format=bars", f"--labels={bars / 'labels.txt'}", "--nj=999"]
     assert main([*arguments, "--utt-words=2", str(bars / "in"), str(bars / "out")]) == 1
     assert capsys.readouterr().err == "punc prepare: --nj does not apply to --format bars; leave it out\n"
     assert main([*arguments[:-1], "--utt-words=2", str(bars / "in"), str(bars / "out")]) == 0
