@@ -4,10 +4,12 @@ import re
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punc.asr.places import no_words, word_places
+from punc.asr import places as places_module
+from punc.asr.places import no_words, same_bytes, word_places
 
 
 def words(data, ranges, left_out=()):
@@ -36,3 +38,15 @@ def test_markup_joins_words_or_not():
 def test_no_words():
     assert len(no_words().starts) == 0
     assert words(b"  ", [(0, 2)]) == []
+
+
+@given(st.lists(st.sampled_from(["a", "bc", "é", ""]), max_size=8), st.integers(-1, 7), st.sampled_from([1, 3, 100]))
+def test_same_bytes_are_those_of_each_place(words, changed, batch):
+    others = [word + "b"[:len(word)] if at == changed else word for at, word in enumerate(words)]
+    others = [word.replace("a", "e") if at == changed - 1 else word for at, word in enumerate(others)]
+    texts = [text.encode() for text in words + others]
+    stops = np.cumsum([len(text) + 1 for text in texts], dtype=np.int64) - 1
+    starts, half = stops - [len(text) for text in texts], len(words)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(places_module, "BATCH", batch)
+        assert same_bytes(b"|".join(texts), starts[:half], stops[:half], starts[half:], stops[half:]) == (words == others)

@@ -10,7 +10,7 @@ import numpy as np
 from punc.asr.document import Document, Places, Source, decoded, no_places, texts_at
 from punc.asr.json_words import JsonSegment, JsonWords, Keys
 from punc.asr.matching import folded, matched
-from punc.asr.places import WordPlaces, no_words, word_places
+from punc.asr.places import WordPlaces, no_words, same_bytes, word_places
 from punc.asr.word_list import WordList
 from punc.data.datadir import LATEST
 
@@ -118,8 +118,17 @@ def _copies(source: Source, document: Document, texts: list[list[tuple[int, int]
     """The places of texts and lists that repeat the words."""
     places = [_words_of(source.data, spans)[:2] for spans in texts if spans]
     places += [words.spans() for words in lists if len(words)]
-    found = [matched(json_strings(texts_at(source.data, *place)), *place, document) for place in places]
+    found = [_same(source.data, *place, document) or
+             matched(json_strings(texts_at(source.data, *place)), *place, document) for place in places]
     return Places(*map(np.concatenate, zip(*found))) if found else no_places()
+
+
+def _same(data: bytes, starts: np.ndarray, stops: np.ndarray, document: Document) -> Places | None:
+    """Places that have the bytes of the document's words, as most have; None for others."""
+    if document.joined.any() or not same_bytes(data, starts, stops, document.starts, document.stops):
+        return None
+    words = np.arange(len(starts), dtype=np.int32)
+    return Places(starts, stops, words, words + 1, np.zeros(len(words), bool))
 
 
 def _words_of(data: bytes, spans: list[tuple[int, int]]) -> WordPlaces:

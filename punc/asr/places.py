@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+BATCH = 1 << 16  # places that are compared at a time
 BLANK = np.zeros(256, bool)
 BLANK[list(b" \t\n\r\f\v")] = True
 
@@ -63,6 +64,23 @@ def word_places(data: bytes, begins: np.ndarray, ends: np.ndarray,
             gap = data[stops[i - 1]:starts[i]] if i and ranges[i] == ranges[i - 1] else b" "
             joined[i] = not gap or not BLANK[np.frombuffer(gap, np.uint8)].any() or _blank_in_markup(gap)
     return WordPlaces(starts, stops, joined, ranges)
+
+
+def same_bytes(data: bytes, starts: np.ndarray, stops: np.ndarray, other_starts: np.ndarray,
+               other_stops: np.ndarray) -> bool:
+    """Whether places [start, stop), ascending, have the bytes of as many other places, one by one."""
+    sizes = stops - starts
+    if not np.array_equal(sizes, other_stops - other_starts):
+        return False
+    array = np.frombuffer(data, np.uint8)
+    for low in range(0, len(sizes), BATCH):
+        part = slice(low, low + BATCH)
+        counts = sizes[part]
+        offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        this, other = (array[np.repeat(begins[part], counts) + offsets] for begins in (starts, other_starts))
+        if not np.array_equal(this, other):
+            return False
+    return True
 
 
 def _blank_in_markup(gap: bytes) -> bool:
