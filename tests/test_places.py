@@ -49,4 +49,5 @@ def test_same_bytes_are_those_of_each_place(words, changed, batch):
     starts, half = stops - [len(text) for text in texts], len(words)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(places_module, "BATCH", batch)
-        assert same_bytes(b"|".join(texts), starts[:half], stops[:half], starts[half:], stops[half:]) == (words == others)
+        found = same_bytes(b"|".join(texts), starts[:half], stops[:half], starts[half:], stops[half:])
+    assert found == (words == others)
