@@ -130,6 +130,7 @@ def test_read_json_as_the_package_reads_it(tokenizers):
     """It takes what Python's parser refuses, and its reading counts."""
     content = tokenizers["bert"].__getstate__()
     broken = content.replace(b'"version": "1.0"', b'"version": "1.0","1.0"', 1)
+    assert broken != content
     try:
         read = EncoderTokenizer(broken)
     except InputError:  # another version of the package

@@ -1,7 +1,7 @@
 """Words in the JSON of recognisers: lists of words in segments, and texts and lists that repeat them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain, repeat
 from typing import Any, NamedTuple
 
@@ -93,21 +93,26 @@ class JsonWords:
             raise self.source.error("not a segment", "let the recogniser write it again", at)
         if isinstance(segment.get("alternatives"), list) and self._keys.words not in segment:
             return self._alternatives(at)
-        self._waiting.append(Element(segment, at, end))
-        if end - self._waiting[0].start > BLOCK:
-            self._read_segments()
+        self._wait(Element(segment, at, end), self._read_segments)
         return end
 
-    def _read_segments(self) -> None:
-        """Read the strings of the segments that wait: all at once, or one by one if members have other values."""
-        segments = self._waiting
-        self._waiting = []
-        if segments and not self._read_together(segments):
-            for segment in segments:
-                if not self._read_together([segment]):
-                    self._read_one(segment)
+    def _wait(self, element: Element, read: Callable[[], None]) -> None:
+        """Keep an element until there are enough of them to read."""
+        self._waiting.append(element)
+        if element.stop - self._waiting[0].start > BLOCK:
+            read()
 
-    def _read_together(self, segments: Sequence[Element]) -> bool:
+    def _read_waiting(self, together: Callable[[Sequence[Element]], bool], alone: Callable[[Element], Any]) -> None:
+        """Read the elements that wait: all at once, or one by one if other members have names that are looked for."""
+        waiting, self._waiting = self._waiting, []
+        if waiting and not together(waiting):
+            for element in waiting:
+                alone(element)
+
+    def _read_segments(self) -> None:
+        self._read_waiting(self._segments_together, self._one_segment)
+
+    def _segments_together(self, segments: Sequence[Element]) -> bool:
         """Read segments all of whose strings called `word` and `text` are theirs; false if they have others."""
         lists = [segment.value.get(self._keys.words) or [] for segment in segments]
         if not all(map(isinstance, lists, repeat(list))):
@@ -127,8 +132,10 @@ class JsonWords:
                           for segment, speaker, text in zip(segments, speakers, texts)]
         return True
 
-    def _read_one(self, segment: Element) -> None:
-        """Read a segment member by member."""
+    def _one_segment(self, segment: Element) -> None:
+        """Read a segment, if need be member by member."""
+        if self._segments_together([segment]):
+            return
         value, text = segment.value, list[tuple[int, int]]()
         speaker = value.get("speaker")
         self._walk.members(segment.start, {
@@ -167,23 +174,20 @@ class JsonWords:
 
     def _copied_word(self, at: int) -> int:
         word, end = self._walk.value(at)
-        self._waiting.append(Element(word, at, end))
-        if end - self._waiting[0].start > BLOCK:
-            self._read_copied()
+        self._wait(Element(word, at, end), self._read_copied)
         return end
 
     def _read_copied(self) -> None:
-        """Read the strings of the words that wait: all at once, or one by one if members have other values."""
-        words, number = self._waiting, len(self.segments)
-        self._waiting = []
-        if words:
-            values = [word.value for word in words]
-            spans = [found.span(1) for found in WORD.finditer(self.source.data, words[0].start, words[-1].stop)]
-            if self._are_words(values, spans):
-                self.copied.add(values, spans, [(number, len(words))], [None])
-                return
-        for word in words:
-            self._word(word.start, self.copied)
+        self._read_waiting(self._copied_together, lambda word: self._word(word.start, self.copied))
+
+    def _copied_together(self, words: Sequence[Element]) -> bool:
+        """Read words all of whose strings called `word` are theirs; false if they have others."""
+        values = [word.value for word in words]
+        spans = [found.span(1) for found in WORD.finditer(self.source.data, words[0].start, words[-1].stop)]
+        if not self._are_words(values, spans):
+            return False
+        self.copied.add(values, spans, [(len(self.segments), len(words))], [None])
+        return True
 
     def _word(self, at: int, words: WordList, speaker: Any = None) -> int:
         """Read one word."""

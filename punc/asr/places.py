@@ -39,13 +39,10 @@ def word_places(data: bytes, begins: np.ndarray, ends: np.ndarray,
     """
     array = np.frombuffer(data, np.uint8)
     word = np.zeros(len(array) + 2, bool)  # with a blank at both ends
-    if len(begins) == 1:
-        word[1 + begins[0]:1 + ends[0]] = ~BLANK[array[begins[0]:ends[0]]]
-    else:
-        inside = np.zeros(len(array) + 1, np.int8)
-        np.add.at(inside, begins, 1)
-        np.add.at(inside, ends, -1)
-        np.logical_and(np.cumsum(inside[:-1], dtype=np.int8), ~BLANK[array], out=word[1:-1])
+    bounds = np.append(np.stack([begins, ends], 1), len(array))
+    inside = np.repeat(np.arange(len(bounds)) % 2 == 1, np.diff(bounds, prepend=0))
+    np.logical_and(inside, ~BLANK[array], out=word[1:-1])
+    del inside
     between: set[int] = set()  # where stretches end
     for start, stop in left_out:
         word[1 + start:1 + stop] = False
