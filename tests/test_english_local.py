@@ -30,9 +30,8 @@ def local():
     import make_podcasts
     import prepare_calls
     import prepare_texts
-    import tune_scale
     yield {module.__name__: module
-           for module in (case, join_clitics, make_podcasts, prepare_calls, prepare_texts, tune_scale)}
+           for module in (case, join_clitics, make_podcasts, prepare_calls, prepare_texts)}
     for folder in FOLDERS:
         sys.path.remove(folder)
 
@@ -155,11 +154,6 @@ def test_podcasts_leave_out_what_is_no_speech(local, tmp_path, capsys):
     captured = capsys.readouterr()
     assert [line for line in captured.out.splitlines() if line.startswith("#")] == ["#doc a-talk"]
     assert "1 documents, 420 words" in captured.err
-
-
-def test_tune_scale_f1(local):
-    counts = local["tune_scale"].f1(np.array([0, 1, 2, 1]), np.array([1, 1, 1, 0]))
-    assert counts == pytest.approx(100 * 2 * 1 / (3 + 3))
 
 
 def test_clitics_are_those_of_the_file(local):

@@ -380,6 +380,19 @@ decode_row() {
   done
 }
 
+# tune_scale SYSTEM SET …: writes exp/SYSTEM/scale, the --scale of the labels without a mark that is best on sets.
+tune_scale() {
+  local set pairs=()
+  for set in "${@:2}"; do
+    _decode "$exp/$1" "$data/$set" "$exp/$1/tune_$set" --posteriors true || return
+    pairs+=("$data/$set" "$exp/$1/tune_$set")
+  done
+  make_file "$exp/$1/scale" tune_scale.py "$label_file" "${pairs[@]}"
+}
+
+# tuned_row ROW SYSTEM DEV-SET SETS: decode_row, with the --scale that is best on DEV-SET.
+tuned_row() { tune_scale "$2" "$3" && decode_row "$1" "$exp/$2" "$4" --scale "$(cat "$exp/$2/scale")"; }
+
 # decode_and_score SYSTEM SET …: the row of a system.
 decode_and_score() { decode_row "$1" "$exp/$1" "${*:2}"; }
 

@@ -77,9 +77,9 @@ score_both() {
 # Stage 6: punctuate the test sets and score them; score the engines' output. The scale is the best on dev.
 if runs 6; then
   for system in $systems; do
-    dev=(data/store dev_{podcasts,europarl,calls,calls_clean}) sets=$tests
-    [ $system != en-TED ] || dev=(data/store_ted dev_ted) sets="iwslt_ref iwslt_asr"
-    make_file exp/$system/scale python local/tune_scale.py exp/$system "${dev[@]}"
+    dev=(dev_{podcasts,europarl,calls,calls_clean}) sets=$tests
+    [ $system != en-TED ] || dev=(dev_ted) sets="iwslt_ref iwslt_asr"
+    tune_scale $system "${dev[@]}"
     for set in $sets; do
       decode exp/$system data/$set exp/$system/decode_$set --scale "$(cat exp/$system/scale)"
       score_both data/$set exp/$system/decode_$set{,}

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""usage: tune_scale.py LABELS-FILE DATA-DIR DECODE-DIR [DATA-DIR DECODE-DIR …] >OUT
+
+Prints the `--scale` of the labels without a mark that gives the highest F1 of marks on development sets: the mean of
+the sets' F1, so that a large set counts as much as a small one. DECODE-DIR is DATA-DIR punctuated with `--posteriors
+true`. A mark counts whatever the case of its word. The grid is printed as a log.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from punc.base.errors import InputError
+from punc.bin.script import run_script
+from punc.data.datadir import DataDir, label_numbers
+from punc.data.kaldi_io import read_posteriors
+from punc.data.labels import LabelSet
+
+GRID = np.arange(0.3, 1.25, 0.05)
+
+
+def f1(labels: np.ndarray, chosen: np.ndarray) -> float:
+    """F1 of marks, in percent; 0 is no mark."""
+    right = int(((labels == chosen) & (labels > 0)).sum())
+    return 200 * right / max(int((labels > 0).sum()) + int((chosen > 0).sum()), 1)
+
+
+def read_set(directory: str, decoded: str, labels: LabelSet) -> tuple[np.ndarray, np.ndarray]:
+    """The labels of all slots, (N,), and their posteriors, (N, L). Raises InputError if they do not belong together."""
+    utterances, archive = list(DataDir(directory).utterances()), Path(decoded) / "post.ark"
+    found = dict(read_posteriors(archive))
+    for utterance in utterances:
+        if found.get(utterance.id, np.zeros(0)).shape != (len(utterance.words), len(labels)):
+            raise InputError(f"no posteriors of the {len(utterance.words)} slots of '{utterance.id}'",
+                             f"punctuate {directory} with --posteriors true", archive)
+    return label_numbers(utterances, labels, directory), np.concatenate([found[one.id] for one in utterances])
+
+
+def main(labels_file: str, *directories: str) -> None:
+    if not directories or len(directories) % 2:
+        raise InputError("not pairs of directories", "name each DATA-DIR with its DECODE-DIR")
+    labels = LabelSet.read(labels_file)
+    marks = list(dict.fromkeys(label.mark for label in labels))
+    mark = np.array([marks.index(label.mark) for label in labels])
+    scores = []
+    for directory, decoded in zip(directories[::2], directories[1::2]):
+        own, posteriors = read_set(directory, decoded, labels)
+        scores.append([f1(mark[own], mark[(posteriors * np.where(mark == 0, factor, 1)).argmax(1)]) for factor in GRID])
+        print(directory, *(f"{factor:.2f}:{score:.2f}" for factor, score in zip(GRID, scores[-1])), file=sys.stderr)
+    best = GRID[np.mean(scores, axis=0).argmax()]
+    print(",".join(f"{label.name}={best:.2f}" for label in labels if not label.mark))
+
+
+if __name__ == "__main__":
+    run_script(main, __doc__)
