@@ -13,9 +13,11 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 # recipe: the metric of its row, the reference set, the ASR set if there is one
 ROWS = {"english": ("overall.F1", "earnings_ref", "earnings_asr"), "iwslt_ted": ("overall.F1", "test_ref", "test_asr"),
+        "iwslt_ted, encoder": ("overall.F1", "test_ref", "test_asr"),
         "europarl_ted": ("marks.F1", "test2011", "test2011asr"),
         "estonian_bn": ("Err", "test", None), "earnings": ("Err", "test_ref", "test_asr"),
         "japanese_twitter": ("overall.F1", "test_multi", None), "news_smd": ("overall.F1", "test_matched", None)}
+PLACES = {"iwslt_ted, encoder": "iwslt_ted/results/encoder"}  # pages that are not a recipe's first ones
 
 
 def row(recipe):
@@ -36,13 +38,13 @@ def values(path):
 def test_readme_table_is_of_results_tsv(recipe):
     metric, reference, asr = ROWS[recipe]
     _, _, system, *shown, _ = row(recipe)
-    found = values(ROOT / "egs" / recipe / "RESULTS.tsv")
+    found = values(ROOT / "egs" / PLACES.get(recipe, recipe) / "RESULTS.tsv")
     name = "Err" if metric == "Err" else "F1"
     assert shown == [f"{name} {found[system, test, metric]:.1f}" if test else "–" for test in (reference, asr)]
 
 
 def test_readme_table_has_every_published_recipe():
-    assert set(ROWS) == {path.parent.name for path in ROOT.glob("egs/*/RESULTS.tsv")} - {"mini"}
+    assert set(ROWS) - set(PLACES) == {path.parent.name for path in ROOT.glob("egs/*/RESULTS.tsv")} - {"mini"}
 
 
 def test_readme_engines_are_of_results_tsv():
