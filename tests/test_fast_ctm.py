@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from punc.base.errors import InputError
+from punc.data.datadir import LATEST
 from punc.timing import fast_ctm
 from punc.timing.ctm import CtmIndex, read_ctm
 from punc.timing.fast_ctm import CtmFile
@@ -44,10 +45,54 @@ def test_columns_of_kaldis_form_are_read_at_once(tail):
     assert (columns.begins.tolist(), columns.durations.tolist()) == ([0, 0.5], [0.5, 0.25])
 
 
+@pytest.mark.parametrize("text", ["a 1 0 1 one\n", "a 1 0 0 one\nb 1 0 1 two\n"])
+def test_columns_of_one_line_and_of_no_duration_are_read_at_once(text):
+    assert fast_ctm._columns(text.encode()).words == [line.split()[4] for line in text.splitlines()]
+
+
+def test_read_kaldis_form_at_once(tmp_path, monkeypatch):
+    """Also a file without a line end, and runs in another order than in the file."""
+    monkeypatch.setattr(CtmFile, "_line_by_line", None)
+    for text in (KALDI, KALDI[:-1]):
+        (tmp_path / "ctm").write_text(text)
+        with CtmFile(tmp_path / "ctm") as ctm:
+            assert ctm.read([[run] for run in reversed(list(ctm.runs()))]).words == ["drei", "one", "two"]
+
+
+def test_read_nothing(tmp_path):
+    (tmp_path / "ctm").write_text(KALDI)
+    with CtmFile(tmp_path / "ctm") as ctm:
+        timed = ctm.read([])
+    assert (timed.words, timed.begins.tolist(), timed.ends.tolist(), timed.bounds.tolist()) == ([], [], [], [0])
+    assert ctm._file.closed
+
+
+def test_read_lines_without_words(tmp_path):
+    ids, timed = read(tmp_path, "a 1 * * <ALT_BEGIN>\na 1 * * <ALT_END>\n")
+    assert (ids, timed.words, timed.bounds.tolist()) == (["a"], [], [0, 0])
+
+
+def test_read_other_columns_line_by_line(tmp_path):
+    _, timed = read(tmp_path, "a 1 0 1 one 0.9 lex\na 1 1 1 two\n")
+    assert timed.tails == [b" 0.9 lex", b""]
+
+
+def test_read_checks_each_group_by_itself(tmp_path):
+    """Another id may begin before the end of the one above; within an id a second of overlap is allowed."""
+    _, timed = read(tmp_path, "a 1 5 1 x\nb 1 0 2 x\nb 1 1 1 y\nc 1 0 9 x\n")
+    assert timed.bounds.tolist() == [0, 1, 3, 4]
+    for lines, said in (("b 1 2 1 y\nb 1 1 1 z\n", ":4: at 1.00 s a word of 'b' begins before the one above"),
+                        ("b 1 0 3 y\nb 1 1.5 1 z\n", ":4: at 1.50 s a word of 'b' overlaps the one before")):
+        with pytest.raises(InputError, match=said):
+            read(tmp_path, "a 1 0 1 x\nb 1 0 0 x\n" + lines)
+
+
 @pytest.mark.parametrize("text", [
     "a 1 0 1 one 0.9 lex\na 1 1 1 7\n",    # as many columns in all as two lines of six
     "a 1 0 1 one 0.9\na 1 1 1 two\nb 1 0 1 x 0.9 lex\n",
-    "a 1 0 1\na 1 1 1\n", "a 1 0 1 one 0.9 2 3 4 5\n", "a 1 0 1 one x\n", "a 1 0 -1 one\n", "a 1 -1 1 one\n"])
+    "a 1 0 1\na 1 1 1\n", "a 1 0 1 one 0.9 2 3 4 5\n", "a 1 0 1 one x\n", "a 1 0 -1 one\n", "a 1 -1 1 one\n",
+    "a 1 0 1 one 0.9 lex spk 9\n", ";; 1 0 1 one\n", "a 1 0 1 <ALT>\n", "a 1 0 1 one\na 1 1e9 1 two\n",
+    "a 1 0 1 one\na 1 1 1e9 two\n", f"a 1 0 {LATEST} one\n", f"a 1 {LATEST} 0 one\n"])
 def test_columns_of_other_lines_are_left_to_ctm(text):
     assert fast_ctm._columns(text.encode()) is None
 
@@ -74,8 +119,8 @@ def test_read_last_silence_and_groups_without_words(tmp_path):
 
 def test_batches_of_runs_have_about_as_many_lines(monkeypatch):
     monkeypatch.setattr(fast_ctm, "BATCH_LINES", 4)
-    runs = [(number, fast_ctm.Run("a", "1", 0, 0, 1, lines)) for number, lines in enumerate([1, 3, 2, 1, 9, 1])]
-    assert [[number for number, _ in batch] for batch in fast_ctm._batches(runs)] == [[0, 1], [2, 3, 4], [5]]
+    runs = [(number, fast_ctm.Run("a", "1", 0, 0, 1, lines)) for number, lines in enumerate([1, 2, 1, 2, 1, 9, 1])]
+    assert [[number for number, _ in batch] for batch in fast_ctm._batches(runs)] == [[0, 1, 2], [3, 4, 5], [6]]
 
 
 def test_runs_are_stretches_of_lines(tmp_path, monkeypatch):
@@ -85,8 +130,9 @@ def test_runs_are_stretches_of_lines(tmp_path, monkeypatch):
     for block in (1 << 20, 10, 60):
         monkeypatch.setattr(fast_ctm, "SCAN_BYTES", block)
         with CtmFile(tmp_path / "ctm") as ctm:
-            found.append(list(ctm.runs()))
-    assert found[0] == found[1] == found[2]
+            found += [list(ctm.runs()), list(ctm.runs())]
+    assert all(runs == found[0] for runs in found)
+    assert {run.channel for run in found[0]} == {"1"}
     assert [(run.id, run.line, run.lines) for run in found[0]] == [
         ("a", 1, 5), ("b", 6, 3), ("a", 9, 1), ("c", 10, 36), ("d", 46, 1), ("ä", 47, 1)]
     for run in found[0]:
