@@ -43,7 +43,8 @@ def test_streams_line_by_line(lines, line_start, document_prefix, skip_prefix):
     assert found == [expected[0], *expected[1:]][bool(len(expected) > 1 and not expected[0][1]):]
 
 
-@pytest.mark.parametrize(("first", "keep_names", "stream"), [(True, False, ""), (True, True, "in"), (False, True, None)])
+@pytest.mark.parametrize(("first", "keep_names", "stream"), [
+    (True, False, ""), (True, True, "in"), (False, True, None)])
 def test_first_part_of_a_file_begins_its_stream(tmp_path, first, keep_names, stream):
     part = FilePart(str(tmp_path / "in.txt"), 0, b"so it.", True, first)
     passages, repairs = reader(keep_names=keep_names).read_part(part)
