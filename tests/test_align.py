@@ -214,6 +214,16 @@ def test_anchors_are_in_the_longest_stretches_with_support(seed, n, monkeypatch)
     assert align._anchors(a, b, n) == align._rising(*map(list, zip(*candidates)))
 
 
+@pytest.mark.parametrize(("moved", "found"), [(5, [(13, 113)]), (6, [])])
+def test_support_is_at_nearly_the_same_offset(moved, found, monkeypatch):
+    """An eighth of a stride apart is near."""
+    monkeypatch.setattr(align, "STRIDE", 40)
+    monkeypatch.setattr(align, "SUPPORT", 10)
+    a, b = np.arange(40), np.arange(1000, 1200)
+    b[110:117], b[120 + moved:126 + moved], b[127 + moved:131 + moved] = a[10:17], a[20:26], a[27:31]  # 5, 4, 2 3-grams
+    assert align._anchors(a, b, 3) == found
+
+
 def test_anchors_of_texts_without_common_ngrams():
     assert align._anchors(np.arange(9), np.arange(9) + 9, 3) == []
 
@@ -247,6 +257,8 @@ def test_windows_boundaries(monkeypatch):
     hyp[10:15] = [0, 1, 2, 3, ref[14]]
     assert align._windows(np.array(ref), np.array(hyp)) == [(14, 14)]
     hyp[14:16] = [4, ref[15]]
+    assert align._windows(np.array(ref), np.array(hyp)) == [(21, 21)]
+    hyp[9:15] = [0, *ref[9:13], 1]  # it begins in the third quarter of the hypothesis alone
     assert align._windows(np.array(ref), np.array(hyp)) == [(21, 21)]
 
 

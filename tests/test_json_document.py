@@ -42,7 +42,7 @@ def test_words_beside_segments_without_words():
 
 
 def test_speakers_that_no_text_file_can_hold():
-    """As words: half a surrogate pair, NUL and line ends; a name that is UTF-8, and one that is written with escapes."""
+    """As words: half a surrogate pair, NUL and line ends; a name as UTF-8, and with escapes."""
     names = ["a\ud800", "b\0", "c\nd", "é"]
     for ascii_only in (True, False):
         text = json.dumps({"words": [{"word": "x", "speaker": name} for name in names]}, ensure_ascii=ascii_only)
