@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
+from punc.base.errors import InputError
+from punc.base.jobs import Share
 from punc.bin.main import main
 from punc.data.datadir import DataDir
 from punc.data.validate import validate
+from punc.text.format import PrepareOptions, load_format
 from punc.timing.ctm import CtmIndex
 
 CTM = """b 1 0.00 0.20 HELLO 0.9
@@ -77,3 +80,22 @@ def test_ctm_format_error_is_one_line_and_leaves_output(tmp_path, capsys, text, 
     assert message in error
     assert error.count("\n") == 1
     assert (tmp_path / "out" / "text").read_bytes() == before
+
+
+def test_ctm_format_shares_keep_names_and_the_first_counts_repairs(tmp_path):
+    (tmp_path / "asr.ctm").write_text(CTM)
+    reader, found, repairs = load_format("ctm")(PrepareOptions()), [], []
+    for job in (1, 2, 3):
+        part = tmp_path / f"part{job}"
+        part.mkdir()
+        counts, numbers = reader.prepare_share([tmp_path / "asr.ctm"], part, Share(job, 3))
+        assert numbers == 0
+        found += [u.id for u in DataDir(part).utterances()] if counts["utterances"] else []
+        repairs.append(counts["lines that were not in time order"])
+    assert (found, repairs) == (["a-x-00000001", "b-00000001"], [1, 0, 0])
+    assert reader.absolute_archive
+
+
+def test_ctm_format_of_two_files(tmp_path):
+    with pytest.raises(InputError, match="2 inputs; give one CTM, or a directory of CTMs"):
+        load_format("ctm")(PrepareOptions()).prepare([tmp_path / "a", tmp_path / "b"], tmp_path / "out")

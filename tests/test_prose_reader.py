@@ -64,6 +64,11 @@ def clitics(tmp_path):
     ("日本、", "", "日本", "O"),
     ("#0", "", "0", "O"),
     ("<s>", "", "s", "O"),
+    ("maX", "", "max", "O"),
+    ("X-ray", "", "x-ray", "O"),
+    ("a\u200db", "", "a\u200db", "O"),  # a joiner, a private character, and one that is not assigned
+    ("a\ue000b", "", "a\ue000b", "O"),
+    ("a\u0378b", "", "a\u0378b", "O"),
 ])
 def test_token_parts(token, lead, words, labels):
     assert TextReader(CHE).token(token) == (lead, words, labels)
@@ -80,6 +85,8 @@ def test_token_parts(token, lead, words, labels):
     ("n't", "n't", "O"),
     ("n't,", "n't", "COMMA"),
     ("its", "its", "O"),
+    ("l'", "l'", "O"),
+    ("“'m,", "'m", "COMMA"),
 ])
 def test_token_with_clitics(clitics, token, words, labels):
     assert TextReader(CHE, clitics=clitics).token(token) == ("", words, labels)
@@ -95,6 +102,37 @@ def test_clitics_file_without_a_rule(tmp_path):
         Clitics(tmp_path / "clitics")
 
 
+def rules(tmp_path, text):
+    (tmp_path / "rules").write_text(text, encoding="utf-8")
+    return Clitics(tmp_path / "rules")
+
+
+def test_clitics_of_one_letter_keep_the_word(tmp_path):
+    reader = TextReader(CHE, clitics=rules(tmp_path, "s\n"))
+    assert reader.token("it’s") == ("", "it' s", "O O")
+    assert reader.token("s") == ("", "s", "O")
+
+
+@pytest.mark.parametrize(("word", "parts"), [
+    ("gonna", ["gon", "na"]), ("Gonna", ["Gon", "na"]), ("GONNA", ["Gon", "na"]), ("gOnna", ["gon", "na"]),
+    ("Don't", ["Do", "n't"]), ("l'eau's", ["l'", "eau", "'s"]), ("l'", ["l'"]), ("İ's", ["İ's"])])
+def test_clitics_split(clitics, word, parts):
+    assert clitics.split(word) == parts
+
+
+@pytest.mark.parametrize("text", ["can't cannot\n", "n't\n", "l'\n", "gonna gon na\nl'\nd'\nn't\n's\n"])
+def test_clitics_write_round_trip(tmp_path, text):
+    clitics = rules(tmp_path, text)
+    clitics.write(tmp_path / "written")
+    assert (tmp_path / "written").read_text(encoding="utf-8") == text
+    assert vars(Clitics(tmp_path / "written")) == vars(clitics)
+
+
+def test_clitics_line_that_is_not_seen(tmp_path):
+    with pytest.raises(InputError, match=r"rules:2: a line of characters that are not seen; remove it"):
+        rules(tmp_path, "n't\n\u200b\n")
+
+
 @pytest.mark.parametrize(("token", "lowercase", "words", "labels"), [
     ("Chris.", True, "chris", "CAP_PERIOD"),
     ("Chris", True, "chris", "CAP"),
@@ -102,6 +140,7 @@ def test_clitics_file_without_a_rule(tmp_path):
     ("McDonald,", False, "mcDonald", "CAP_COMMA"),
     ("It's,", True, "it 's", "CAP COMMA"),
     ("Can't", False, "cannot", "CAP"),
+    ("It's,", False, "it 's", "CAP COMMA"),
 ])
 def test_token_capitals(clitics, token, lowercase, words, labels):
     assert TextReader(CASED, lowercase, clitics).token(token) == ("", words, labels)
@@ -121,6 +160,38 @@ def test_attach_strongest_mark_wins(label, lead, expected):
 def test_attach_keeps_capital():
     assert TextReader(CASED).attach("CAP", "PERIOD") == "CAP_PERIOD"
     assert TextReader(CASED).attach("CAP_PERIOD", "COMMA") == "CAP_PERIOD"
+    assert TextReader(CASED).attach("O", "PERIOD") == "PERIOD"
+
+
+def test_longest_mark_is_read():
+    labels = LabelSet((Label("O", "w"), Label("DOT", "w.", (".",)), Label("DOTS", "w…", ("...",)),
+                       Label("Q", "w?.", ("?.",))))
+    reader = TextReader(labels)
+    assert [reader.token(f"so{marks}").labels for marks in (".", "..", "...", "....", "?.")] == \
+        ["DOT", "DOT", "DOTS", "DOTS", "Q"]
+
+
+def test_mark_that_is_a_letter_is_not_read_in_words(clitics):
+    """Nor where a hyphen was, nor between the parts of a word."""
+    labels = LabelSet((Label("O", "w"), Label("EX", "wX", ("X",))))
+    for reader in (TextReader(labels), TextReader(labels, lowercase=False), TextReader(labels, clitics=clitics)):
+        for token in ("MaX", "MaX-", "-MaX", "DOXn't", "n't"):
+            lead, words, marks = reader.token(token)
+            assert (lead, set(marks.split())) == ("", {"O"})
+            assert words.replace(" ", "").lower() == token.strip("-").lower()
+
+
+def test_label_set_without_marks():
+    assert TextReader(LabelSet((Label("O", "w"), Label("CAP", "W")))).token("“So”, (") == ("", "so", "CAP")
+    assert TextReader(LabelSet((Label("O", "w"), Label("CAP", "W")))).token("...") == ("", "", "")
+
+
+def test_labels_of_gaps_are_forgotten(monkeypatch):
+    monkeypatch.setattr("punc.text.prose_reader.MOST_GAPS", 3)
+    reader = TextReader(CHE)
+    for count in range(1, 20):
+        assert reader.token("so" + "," * count).labels == "COMMA"
+        assert len(reader._gap_labels) <= 4
 
 
 @given(st.text(min_size=1))

@@ -132,8 +132,8 @@ class Cutter:
         """Begin a stream."""
         self._streams += 1
         name = stream_name(name)
-        number = (padded(self._streams) if self.numbered else "") + ("_" if name else "")
-        self._stream = self.prefix + (number if self.numbered else "") + name
+        number = padded(self._streams) + ("_" if name else "") if self.numbered else ""
+        self._stream = self.prefix + number + name
         self._ended = False
         if self._turns:
             self._turns.begin_stream()

@@ -195,9 +195,9 @@ def written(words: Sequence[str], labels: Iterable[str], label_set: LabelSet) ->
     """Each word as it is written with its label, given by name; fast for long lists."""
     labels = list(labels)
     # Most labels only add a mark after the word. Only the words of other labels take Python steps.
-    marks = {label.name: label.mark if label.written[0] == "w" else "" for label in label_set}
-    others = {label.name for label in label_set if label.written[0] != "w"} & set(labels)
+    marks = {label.name: label.mark for label in label_set}
+    others = {label.name for label in label_set if label.written[0] != "w"}
     result = list(map(str.__add__, words, map(marks.__getitem__, labels)))
-    for i in [i for i, name in enumerate(labels) if name in others] if others else ():
+    for i in () if others.isdisjoint(labels) else [i for i, name in enumerate(labels) if name in others]:
         result[i] = label_set[label_set.index(labels[i])].write(words[i])
     return result
