@@ -4,7 +4,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from punc.scoring import stream_counts
@@ -52,8 +52,9 @@ def counts_by_hand(ref, hyp, marks, block, last_slot):
 
 
 @settings(max_examples=100)
-@given(st.lists(st.tuples(side, side), min_size=1, max_size=3), st.integers(0, 4), st.sampled_from(["true", "false", "only"]),
-       st.tuples(st.booleans(), st.booleans()), st.sampled_from([("", ",", "."), ("", ".", ".")]))
+@given(st.lists(st.tuples(side, side), min_size=1, max_size=3), st.integers(0, 4),
+       st.sampled_from(["true", "false", "only"]), st.tuples(st.booleans(), st.booleans()),
+       st.sampled_from([("", ",", "."), ("", ".", ".")]))
 def test_count_streams_word_by_word(streams, block, last_slot, cased, marks):
     def words_of(pairs, cased):
         side = words([(word.lower(), slot) for word, slot in pairs])
@@ -87,6 +88,11 @@ def test_count_streams_mark_without_a_slot_is_lost_and_not_given_to_the_stream_b
     found = count_streams([(first, first), (words([("x", 2), ("c", 1)]), words([("c", 1)]))], MARKS)
     assert found.slots.tolist() == [0, 0, 1]
     assert found.aligned == 1
+
+
+def test_count_streams_first_word_is_in_the_block_of_its_pair():
+    found = count_streams([(words([("x", 0), ("a", 2)]), words([("a", 2)]))], MARKS, 1)
+    assert found.confusion.sum((1, 2)).tolist() == [0, 1]
 
 
 def test_count_streams_forms():
@@ -123,6 +129,8 @@ def test_count_streams_long_ones_are_cut_without_cost(monkeypatch):
 @settings(max_examples=60)
 @given(st.lists(st.lists(st.sampled_from("=====+-xX"), max_size=40), min_size=1, max_size=3), st.integers(1, 12),
        st.integers(1, 4))
+@example(["-===="], 1, 1)
+@example(["=" * 13, "=" * 13], 3, 2)
 def test_count_streams_cuts_where_words_are_equal(edits, cut, run):
     """Where streams are cut to align them again, against a walk through each: = + - x X are edits of a word."""
     pairs, cuts, first, hyp_first = [], [], 0, 0
