@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from punc.base.errors import InputError
 from punc.data.datadir import DataDir, Utterance, checksum, label_numbers
 from punc.data.datadir_writer import write_data_dir
+from punc.data.kaldi_io import VectorReader
 from punc.data.labels import Label, LabelSet
+from punc.data.tables import Row
 
 UTTERANCES = [
     Utterance("a-1", "a", ["x", "y"], ["O", "COMMA"], np.array([0.25, np.nan], np.float32)),
@@ -115,6 +117,33 @@ def test_utterances_speakers_in_the_order_of_bytes(tmp_path):
     assert same(DataDir(tmp_path / "data").utterances(), utterances)
 
 
+def test_utterances_with_segments_names_the_line(data):
+    (data / "segments").write_text("a-1 r 5 6.5\na-2 r 8 9\nb-1 r 1 2\n")
+    (data / "punct").write_text("a-1 O O\na-2\nb-1\n")
+    error = error_of(data)
+    assert (error.file.name, error.line) == ("punct", 3)
+    rows = {name: Row(7, "a-1", "x") for name in ("text", "punct", "utt2spk", "segments")}
+    with pytest.raises(InputError, match="data/segments:7: not a segment"):
+        DataDir(data, ignore=["pauses.scp"]).utterance(rows, VectorReader(data / "pauses.scp"))
+
+
+def test_utterances_archive_with_a_tab_in_its_name(data):
+    """A tab after an id separates; others are part of the name."""
+    (data / "segments").write_text("a-1 r 5 6.5\na-2 r 8 9\nb-1 r 1 2\n")
+    index = (data / "pauses.scp").read_text().replace(" ", "\t").replace("pauses.ark", "p\tq.ark")
+    (data / "pauses.scp").write_text(index)
+    (data / "pauses.ark").rename(data / "p\tq.ark")
+    assert [u.pauses.tolist()[:1] for u in DataDir(data).utterances()] == [[0], [0.25], []]
+
+
+def test_utterances_of_a_directory_that_is_replaced_meanwhile(data):
+    found = DataDir(data).utterances()
+    next(found)
+    write_data_dir(data, UTTERANCES)
+    with pytest.raises(InputError, match="another process has replaced it"):
+        list(found)
+
+
 def test_utterances_segments_at_the_limits(data):
     (data / "segments").write_text("a-1 r 0 0.01\na-2 r 0.01 999999999\nb-1 r 1 2\n")
     assert [u.id for u in DataDir(data).utterances()] == ["a-1", "a-2", "b-1"]
@@ -145,7 +174,7 @@ def test_utterances_wrong_segments(data, line):
     ("turns", "a-1 0 2\na-2\nb-1 1\n", 1, "'2' is no flag"),
     ("turns", "a-1 0 1\nb-1 1\n", 2, "no line for 'a-2', which text has"),
     ("utt2spk", "a-1 a\na-2\nb-1 b\n", 2, "one speaker"),
-    ("utt2spk", "a-1 a\na-2 a\tb\nb-1 b\n", 2, "one speaker"),
+    ("utt2spk", "a-1 a\na-2\ta\tb\nb-1 b\n", 2, "one speaker"),
     ("utt2spk", "a-1 a\nb-1 b\na-2 a\n", 3, "out of order"),  # not that a-2 is missing
     ("text", "a-1 x y\na-2\nb-1 é\nc-1 x\n", None, "no line for 'c-1', which text has"),
     ("text", "a-1 x y\na-2\nÿ é\n", 3, "no line for 'b-1', which utt2spk has"),
@@ -160,10 +189,22 @@ def test_utterances_tables_that_do_not_fit(data, name, content, line, what):
     assert error.file.name == name or "no line" in error.what
 
 
+def test_utterances_missing_line_says_what_to_do(data):
+    (data / "punct").write_text("a-1 O O\nb-1 O\n")
+    assert str(error_of(data)) == (f"{data}/punct:2: no line for 'a-2', which text has; "
+                                   "give every utterance one line in every table")
+
+
 def test_utterances_pauses_that_do_not_fit(data):
     rows = (data / "pauses.scp").read_text().splitlines()
     (data / "pauses.scp").write_text("\n".join([rows[0], rows[1], "b-1 " + rows[0].split()[1]]) + "\n")
-    assert "1 words in text but 2 pauses" in error_of(data).what
+    error = error_of(data)
+    assert (error.file.name, error.line) == ("pauses.scp", 3)
+    assert "1 words in text but 2 pauses" in error.what
+    (data / "pauses.scp").write_text("a-1 x\n")
+    with pytest.raises(InputError, match=r"data/pauses\.scp:1: 'x' is not ARCHIVE"):
+        checksum(data)
+    (data / "pauses.scp").write_text(f"{rows[0]}\n{rows[1]}\n{rows[2]}\n")
     (data / "pauses.ark").unlink()
     assert "cannot read" in error_of(data).what
     assert error_of(data).line == 1
