@@ -111,11 +111,15 @@ def test_count_block(tmp_path):
 def test_count_block_in_parts(tmp_path_factory, lines, size):
     path = tmp_path_factory.mktemp("d")
     data = write(path, text="".join(f"u {line}\n" for line in lines), utt2spk="")
-    with mock.patch.object(block_reader, "ENCODE_BYTES", size):
+    with mock.patch.object(block_reader, "ENCODE_BYTES", size), \
+            mock.patch.object(block_reader, "split_lines", wraps=block_reader.split_lines) as split:
         known, others = count_block(path, Lookup([b"a", b"ab"], -1), next(line_blocks(data, ["text"], 1000)))
     expected = Counter(word for line in lines for word in line.encode().split())
     assert known.tolist() == [expected.pop(b"a", 0), expected.pop(b"ab", 0)]
     assert others == expected
+    parts = [call.args[0] for call in split.call_args_list]
+    assert b"".join(parts) == read_span(path / "text", (0, 1000))
+    assert not any(b"\n" in part[size:-1] for part in parts)  # each ends with the first line that is long enough
 
 
 WORDS_TOKENIZER = WordTokenizer(Vocabulary(["<unk>", "</s>", "x", "yy", "zzz"]))
@@ -273,6 +277,8 @@ def test_encode_block_refuses_what_datadir_refuses(tmp_path_factory, rows, more,
     {"text": "b x\na x\n", "utt2spk": "b b\na a\n"}, {"text": "a x\na x\n", "utt2spk": "a a\na a\n"},
     {"text": "a x\nb x\n", "utt2spk": "a a\nc c\n"}, {"text": "a x\nb x\n", "utt2spk": "a z\nb y\n"},
     {"text": "a x\n", "utt2spk": "a\n"}, {"text": "a x\n", "utt2spk": "a b c\n"}, {"text": "a x\n", "utt2spk": ""},
+    {"text": "a x\nb x\n", "utt2spk": "a a\nb b c\n"}, {"text": "a x\n", "utt2spk": "a a\n", "turns": "a 2\n"},
+    {"text": "a x\nb x x\n", "utt2spk": "a a\nb b\n", "turns": "a 0 0\nb 0\n"},
     {"text": " x\n", "utt2spk": " x\n"}, {"text": "\n", "utt2spk": "\n"},
     {"text": "a x\n", "utt2spk": "a a\n", "punct": "a O O\n"}, {"text": "a x\n", "utt2spk": "a a\n", "punct": "a Q\n"},
     {"text": "a x y\nb x\n", "utt2spk": "a a\nb b\n", "punct": "a O\nb O O\n"}])
@@ -280,6 +286,14 @@ def test_encode_block_refuses_tables_that_do_not_fit(tmp_path, tables):
     data = write(tmp_path / "d", **tables)
     with pytest.raises(Irregular):
         encode_block(data.path, WORDS, Lookup(["O"], -1), next(line_blocks(data, data.tables, 100)))
+
+
+def test_encode_block_refuses_pauses_of_other_utterances(tmp_path):
+    data = write_rows(tmp_path / "d", [("a", ["x"]), ("b", ["x", "x"])], TABLES)
+    one, two = (line.split()[1] for line in (data.path / "pauses.scp").read_text().splitlines())
+    write(data.path, **{"pauses.scp": f"a-0 {two}\nb-1 {one}\n"})
+    with pytest.raises(Irregular):
+        encode_block(data.path, WORDS, CLASSES, next(line_blocks(data, data.tables, 100)))
 
 
 def test_explain_finds_the_error(tmp_path):
