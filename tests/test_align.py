@@ -1,11 +1,12 @@
 """Alignment against plain dynamic programming; the rules of projection by examples and by a slow loop."""
 
 import tracemalloc
-from itertools import pairwise
+from collections import Counter
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from punc.timing import align
@@ -81,6 +82,7 @@ def test_align_words_pairing_rule(ref, hyp, expected):
     assert align_words(ref.split(), hyp.split()).ref_to_hyp.tolist() == expected
 
 
+@example([(list("ab"), list("ab")), (list("abc"), list("bca")), (list("bca"), list("abc"))])
 @given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=4))
 def test_align_streams_is_stream_by_stream(streams):
     numbers = [np.array([ord(word) for pair in streams for word in pair[side]], np.int64) for side in (0, 1)]
@@ -152,6 +154,112 @@ def small_parts(monkeypatch):
     """Cut texts of thousands of words as texts of millions are cut: all limits are about a hundredth."""
     for name, value in {"EXACT": 1000**2, "STRIDE": 80, "SUPPORT": 4, "WINDOW": 400}.items():
         monkeypatch.setattr(align, name, value)
+
+
+IDS = st.lists(st.integers(0, 3), max_size=30).map(np.array)
+
+
+@given(IDS, IDS, st.integers(1, 4))
+def test_common_ngrams_are_those_that_each_text_has_once(a, b, n):
+    grams = [[tuple(ids[i:i + n].tolist()) for i in range(len(ids) - n + 1)] for ids in (a, b)]
+    once = [{gram for gram, number in Counter(some).items() if number == 1} for some in grams]
+    expected = [(i, grams[1].index(gram)) for i, gram in enumerate(grams[0]) if gram in once[0] & once[1]]
+    found = align._common_unique(*(align._ngrams(ids.astype(np.int64), n) for ids in (a, b)))
+    assert list(zip(*(part.tolist() for part in found))) == expected
+
+
+@given(st.permutations(range(8)), st.integers(0, 8))
+def test_rising_points_are_as_many_as_can_be(y, count):
+    y, x = y[:count], [2 * i + 1 for i in range(count)]
+    points = list(zip(x, y))
+    longest = max(size for size in range(count + 1) for some in combinations(points, size)
+                  if all(p[1] < q[1] for p, q in pairwise(some)))
+    found = align._rising(x, y)
+    assert len(found) == longest
+    assert all(p[0] < q[0] and p[1] < q[1] for p, q in pairwise(found))
+    assert set(found) <= set(points)
+
+
+def slow_candidates(a, b, n, stride, support):
+    """The middle of the longest stretch of common n-grams in each stride, if it has support."""
+    found = align._common_unique(align._ngrams(a, n), align._ngrams(b, n))
+    points, candidates = list(zip(*(part.tolist() for part in found))), []
+    for number in sorted({i // stride for i, _ in points}):
+        own = [point for point in points if point[0] // stride == number]
+        stretches = []
+        for i, j in own:
+            if stretches and stretches[-1][-1] == (i - 1, j - 1):
+                stretches[-1].append((i, j))
+            else:
+                stretches.append([(i, j)])
+        best = max(stretches, key=len)  # the first of several
+        i, j = best[0]
+        if sum(abs((q - p) - (j - i)) <= stride // 8 for p, q in own) > support:
+            middle = (len(best) + n - 1) // 2
+            candidates.append((i + middle, j + middle))
+    return candidates
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("n", [3, 4])
+def test_anchors_are_in_the_longest_stretches_with_support(seed, n, monkeypatch):
+    monkeypatch.setattr(align, "STRIDE", 40)
+    monkeypatch.setattr(align, "SUPPORT", 6)
+    random = np.random.default_rng(seed)
+    ref = text(1500, 60, random)
+    hyp = with_errors(ref[:700], 0.3, 60, random) + with_errors(ref[900:], 0.1, 60, random)
+    a, b = align._word_ids(ref, hyp)
+    candidates = slow_candidates(a, b, n, 40, 6)
+    assert 5 < len(candidates) < 1500 // 40, "some strides have no candidate"
+    assert align._anchors(a, b, n) == align._rising(*map(list, zip(*candidates)))
+
+
+@pytest.mark.parametrize(("moved", "found"), [(5, [(13, 113)]), (6, [])])
+def test_support_is_at_nearly_the_same_offset(moved, found, monkeypatch):
+    """An eighth of a stride apart is near."""
+    monkeypatch.setattr(align, "STRIDE", 40)
+    monkeypatch.setattr(align, "SUPPORT", 10)
+    a, b = np.arange(40), np.arange(1000, 1200)
+    b[110:117], b[120 + moved:126 + moved], b[127 + moved:131 + moved] = a[10:17], a[20:26], a[27:31]  # 5, 4, 2 3-grams
+    assert align._anchors(a, b, 3) == found
+
+
+def test_anchors_of_texts_without_common_ngrams():
+    assert align._anchors(np.arange(9), np.arange(9) + 9, 3) == []
+
+
+def test_parts_between_anchors_are_cut_again(monkeypatch):
+    """First at n-grams of the first length, then of the second, then by windows."""
+    asked = []
+
+    def cut(a, b, n=0):
+        asked.append(n)
+        return [(len(a) // 2, len(b) // 4)] if n != 3 else [(len(a) // 4, len(b) // 2)]
+
+    monkeypatch.setattr(align, "EXACT", 32 * 8)
+    monkeypatch.setattr(align, "_anchors", cut)
+    monkeypatch.setattr(align, "_windows", cut)
+    parts = list(align._parts(np.zeros(64), np.zeros(32), (6, 3)))
+    assert parts == [(0, 32, 0, 8), (32, 40, 8, 20), (40, 52, 20, 23), (52, 64, 23, 32)]
+    assert asked == [6, 3, 0]
+
+
+def test_windows_boundaries(monkeypatch):
+    """The longest stretch that begins in the third quarter counts; longer ones before and after it do not."""
+    monkeypatch.setattr(align, "EXACT", 40 * 40 - 1)
+    monkeypatch.setattr(align, "WINDOW", 20)
+    ref, hyp = list(range(100, 140)), list(range(200, 240))
+    for begin, size in ((4, 5), (11, 2), (14, 1), (16, 4)):  # a window has 21 words, and its third quarter 10 to 14
+        hyp[begin:begin + size] = ref[begin:begin + size]
+    assert align._windows(np.array(ref), np.array(hyp)) == [(12, 12)]
+    hyp[10:13] = [ref[10], 0, 1]
+    assert align._windows(np.array(ref), np.array(hyp)) == [(10, 10)]
+    hyp[10:15] = [0, 1, 2, 3, ref[14]]
+    assert align._windows(np.array(ref), np.array(hyp)) == [(14, 14)]
+    hyp[14:16] = [4, ref[15]]
+    assert align._windows(np.array(ref), np.array(hyp)) == [(21, 21)]
+    hyp[9:15] = [0, *ref[9:13], 1]  # it begins in the third quarter of the hypothesis alone
+    assert align._windows(np.array(ref), np.array(hyp)) == [(21, 21)]
 
 
 @pytest.mark.parametrize("errors", [0.01, 0.15, 0.4])

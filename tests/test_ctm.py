@@ -62,6 +62,12 @@ def test_read_ctm_silences(ctm):
     assert timing.end == pytest.approx(2.2)
 
 
+@pytest.mark.parametrize("silence", ["<eps>", "<sil>", "<SIL>", "!SIL"])
+def test_ctm_silences_of_kaldi(ctm, silence):
+    timing = CtmIndex(ctm(f"u 1 0 1 {silence}\nu 1 1 1 a\nu 1 2 1 {silence}\n"))["u"]()
+    assert (words_of(timing), timing.end) == (["a"], 3)
+
+
 def test_ctm_index_other_silences(ctm):
     path = ctm("u 1 0 1 pau\nu 1 1 1 a\n")
     assert words_of(CtmIndex(path)["u"]()) == ["pau", "a"]
@@ -91,6 +97,21 @@ def test_ctm_index_finds_every_id(ctm):
     assert sources["c"]().line == 7
 
 
+def test_ctm_index_is_a_mapping(ctm):
+    """Its ids are those of the file, each once, whatever stands between their lines."""
+    lines = ["c 1 0 1 v\n", "b 1 0 1 x\n", "a 1 0 1 z\n", "b 1 1 1 w\n"]
+    sources = CtmIndex(ctm("".join(lines)))
+    assert list(sources) == ["c", "b", "a"]
+    assert len(sources) == 3
+    assert "b" in sources
+    assert "d" not in sources
+    assert 5 not in sources
+    with pytest.raises(KeyError, match="d"):
+        sources["d"]
+    assert words_of(sources["b"]()) == ["x", "w"]
+    assert [sources.size(id) for id in "abc"] == [len(lines[2]), len(lines[1] + lines[3]), len(lines[0])]
+
+
 def test_ctm_index_directory(ctm, tmp_path):
     ctm("one 1 0 1 a\n", "one.ctm")
     ctm("two 1 0 1 b\n", "two.ctm")
@@ -112,6 +133,20 @@ def test_ctm_index_short_and_long_overlaps(ctm):
     assert +repairs == {"overlapping words": 1}
     with pytest.raises(InputError, match=r"ctm:2: at 1.00 s a word of 'u' overlaps the one before by more than 0.4 s"):
         CtmIndex(path, max_overlap=0.4)["u"]()
+
+
+def test_ctm_index_overlap_of_a_second(ctm):
+    """So much is allowed, and one word more names the line of the word that overlaps more."""
+    lines = ["u 1 0 2 a\n", "u 1 1 1 b\n", "u 1 2 2 c\n", "u 1 2.9 1 d\n"]
+    assert words_of(CtmIndex(ctm("".join(lines[:3])))["u"]()) == ["a", "b", "c"]
+    with pytest.raises(InputError, match=r"ctm:4: at 2.90 s a word of 'u' overlaps the one before by more than 1 s"):
+        CtmIndex(ctm("".join(lines).replace("2 2 c", "2 2.1 c")))["u"]()
+
+
+def test_ctm_index_words_that_begin_together_are_in_order(ctm):
+    repairs = Counter()
+    assert words_of(CtmIndex(ctm("u 1 1 0 b\nu 1 1 1 a\n"), repairs=repairs)["u"]()) == ["b", "a"]
+    assert not +repairs
 
 
 def test_ctm_index_rounded_times_do_not_overlap(ctm):

@@ -41,6 +41,16 @@ def test_words_beside_segments_without_words():
     assert json.loads(written(found, ["Hi", "you!"]))["segments"][0]["text"] == " Hi you!"
 
 
+def test_speakers_that_no_text_file_can_hold():
+    """As words: half a surrogate pair, NUL and line ends; a name as UTF-8, and with escapes."""
+    names = ["a\ud800", "b\0", "c\nd", "é"]
+    for ascii_only in (True, False):
+        text = json.dumps({"words": [{"word": "x", "speaker": name} for name in names]}, ensure_ascii=ascii_only)
+        found = document(text.encode("utf-8", "replace").decode())
+        assert found.speakers[1:] == ["b\ufffd", "c d", "é"]
+        found.speakers[0].encode()
+
+
 def test_speakers_that_are_no_names():
     found = document('{"segments": [{"speaker": {"id": 1}, "words": [{"word": "a"}, {"word": "b", "speaker": 2},'
                      '{"word": "c", "speaker": ""}]}]}')

@@ -159,6 +159,35 @@ def test_stream_pauses_file_and_channel(tmp_path):
         assert_array_equal(pauses, np.float32([[pause, NAN]]))
 
 
+def test_stream_pauses_words_may_end_a_second_after_their_utterance():
+    of = sources(s_1=timing("a b c", "0-1 1.5-2 2.5-3"))
+    assert_array_equal(stream_pauses("rec", [("s-1", ["a", "b", "c"])], of, segments(s_1=(10, 12)))[0],
+                       np.float32([0.5, 0.5, NAN]))
+    of = sources(s_1=timing("a b c", "0-1 1.5-2 2.5-3.01"))
+    with pytest.raises(InputError, match=r"ctm:7: the times of 's-1' go up to 3.01 s, but it is 2.00 s long; give"):
+        stream_pauses("rec", [("s-1", ["a", "b", "c"])], of, segments(s_1=(10, 12)))
+
+
+def test_slot_pauses_have_microseconds():
+    found = slot_pauses(np.array([[0, 1], [1.1234567, 2], [2, 3]]), np.arange(3))
+    assert_array_equal(found, np.float32([0.123457, 0, NAN]))
+
+
+def test_read_channels_of_two_recordings_in_one_channel(tmp_path):
+    (tmp_path / "r").write_text("a file A\nb file B\nc file A\n")
+    with pytest.raises(InputError, match=r"r:3: 'a' and 'c' have the same file and channel; give each its own: times"):
+        read_channels(tmp_path / "r")
+
+
+def test_word_times_of_textgrids_with_other_silences(tmp_path):
+    """An interval without a text is silence, whatever the words that mean it."""
+    (tmp_path / "a.TextGrid").write_text(
+        'File type = "ooTextFile"\nObject class = "TextGrid"\n\n0\n4\n<exists>\n2\n"IntervalTier"\n"phones"\n0\n4\n1\n'
+        '0\n4\n"p"\n"IntervalTier"\n"words"\n0\n4\n4\n0\n1\n""\n1\n2\n"so"\n2\n3\n"pau"\n3\n4\n"sil"\n')
+    for silence, words in ((None, ["so", "pau"]), (["pau"], ["so", "sil"])):
+        assert [row.word for row in word_times(tmp_path, silence=silence)["a"]().words] == words
+
+
 def test_read_channels_bad_line(tmp_path):
     (tmp_path / "r").write_text("a a A\nb b\n")
     with pytest.raises(InputError, match="r:2: 'b' does not have a file and a channel; write: RECORDING FILE CHANNEL"):

@@ -92,6 +92,13 @@ def test_read_slot_table_leaves_out_posteriors_that_are_none(copied):
     assert list(table.hypotheses) == ["A"]
 
 
+def test_read_slot_table_leaves_out_a_broken_signature(copied):
+    signature = copied / "A/decode_test_ref/score/signature"
+    signature.write_text(signature.read_text().replace("last-slot:true", "last-slot:treu"))
+    table = read_slot_table(scores_of(copied, "test_ref"), copied.parent / "data")
+    assert table.left_out["A"].startswith("'last-slot:treu' in its signature (score again")
+
+
 def test_read_slot_table_leaves_out_what_was_not_scored(copied):
     punct = copied / "A/decode_test_ref/punct"
     lines = punct.read_text().splitlines()

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -109,7 +110,7 @@ def _document(source: Source, name: str, starts: np.ndarray, stops: np.ndarray, 
         speaker = np.array([numbers.setdefault(name, len(numbers)) if name else -1 for name in names], np.int64)
     encode = _escaped_ascii if source.data.isascii() else _escaped
     return Document(source.data, json_strings(texts_at(source.data, starts, stops)), starts, stops, joined, begins,
-                    ends, segments, zeros, [""], zeros, [_utf8(number) for number in numbers], speaker, confidences,
+                    ends, segments, zeros, [""], zeros, list(map(_name, numbers)), speaker, confidences,
                     no_places(), encode, None, name, source.encoding, source.bom)
 
 
@@ -158,7 +159,12 @@ def json_strings(raw: Sequence[bytes]) -> list[str]:
     texts = json.loads(b'["%b"]' % joined)
     if not ODD.search(joined):
         return texts
-    return [NO_CHARACTER.sub("\ufffd", BLANKS.sub(" ", text)).strip(" ") for text in texts]
+    return list(map(_clean, texts))
+
+
+def _clean(text: str) -> str:
+    """A text without characters that no text file can hold, and with single blanks."""
+    return NO_CHARACTER.sub("\ufffd", BLANKS.sub(" ", text)).strip(" ")
 
 
 def _escaped(texts: Sequence[str]) -> list[bytes]:
@@ -174,9 +180,8 @@ def _dumped(texts: Sequence[str], ascii_only: bool) -> list[bytes]:
     return json.dumps(texts, ensure_ascii=ascii_only).encode()[2:-2].split(b'", "') if texts else []
 
 
-def _utf8(text: str) -> str:
+def _name(text: str) -> str:
     """A string that was read as Latin-1; one with escapes beyond that is as it should be."""
-    try:
-        return text.encode("latin-1").decode()
-    except UnicodeError:
-        return text
+    with suppress(UnicodeError):
+        text = text.encode("latin-1").decode()
+    return _clean(text)

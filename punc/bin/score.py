@@ -31,6 +31,7 @@ from punc.scoring.metrics import compute_flat, compute_metrics
 from punc.scoring.posteriors import Posteriors
 from punc.scoring.report import METRICS, new_score, score_json, score_table, signature, write_score
 from punc.scoring.significance import Interval, both_flat, check_pair, compare, intervals
+from punc.scoring.stream_counts import LAST_SLOTS
 
 HISTOGRAMS = "posteriors.npy"  # in a part
 
@@ -47,7 +48,7 @@ def parser() -> OptionParser:
         "exp/T-LSTM/decode_test_ref exp/T-LSTM/decode_test_ref/score")
     options.add_argument("--labels", required=True, metavar="FILE", help="the label set, a labels.txt")
     add_resampling(options)
-    options.add_argument("--last-slot", choices=("true", "false", "only"), default="true",
+    options.add_argument("--last-slot", choices=LAST_SLOTS, default="true",
                          help="count the slot at a stream's end with the others (true), not (false), or alone (only)")
     options.add_argument("--match", choices=("utterances", "streams"), default="utterances",
                          help="what both directories must have in common; streams can be cut in any way")

@@ -19,7 +19,7 @@ from punc.data.labels import LabelSet
 from punc.report.recognition import Recognition, recognise
 from punc.scoring.collect import Score
 from punc.scoring.counts import read_counts
-from punc.scoring.stream_counts import confusion, counted_slots
+from punc.scoring.stream_counts import LAST_SLOTS, confusion, counted_slots
 from punc.timing.align import align_words, project_labels
 
 
@@ -82,7 +82,7 @@ def read_slot_table(scores: Sequence[Score], data: Path, reference_words: str = 
             labels = LabelSet.read(score.path / "labels.txt")
             classes = _classes(labels, score.path.parents[2])
             if table is None:
-                found = _begin(reference, decoded, labels, classes, _last_slot(score.signature))
+                found = _begin(reference, decoded, labels, classes, _last_slot(score))
                 _add(found, score, decoded, classes)
                 table = found
             else:
@@ -113,9 +113,11 @@ def _directories(score: Score, data: Path) -> tuple[Path, Path]:
     return data / score.set, score.path.parent
 
 
-def _last_slot(signature: str) -> str:
-    parts = dict(part.partition(":")[::2] for part in signature.split("|"))
-    return parts.get("last-slot", "true")
+def _last_slot(score: Score) -> str:
+    parts = dict(part.partition(":")[::2] for part in score.signature.split("|"))
+    if (found := parts.get("last-slot", "true")) not in LAST_SLOTS:
+        raise InputError(f"'last-slot:{found[:40]}' in its signature", "score again", score.path)
+    return found
 
 
 def _classes(scored: LabelSet, exp: Path) -> dict[str, int]:

@@ -5,7 +5,7 @@ What other packages and programs use:
     counts         Counts, add_up, block_names, check_slots, count, join_blocks, no_counts, read_counts,
                    without_words, write_counts, BLOCK, MIN_STREAMS: slots by reference and hypothesis label, and word
                    errors, of what is resampled
-    stream_counts  Words, confusion, count_streams, counted_slots: the same of some streams
+    stream_counts  Words, confusion, count_streams, counted_slots, LAST_SLOTS: the same of some streams
     posteriors     Posteriors: histograms of posteriors
     collapse       merge, parse_collapse: labels scored together as one class
     metrics        compute_flat, compute_metrics, is_summary: one file per metric, found by its name

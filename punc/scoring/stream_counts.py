@@ -19,6 +19,7 @@ from punc.timing.align import Alignment, align_streams, project_labels, project_
 
 FORMS = 3  # of a word: plain, cased, cased and with its mark
 OUTCOMES = 4  # of a word: correct, substituted, deleted, inserted
+LAST_SLOTS = ("true", "false", "only")  # the slot at a stream's end counts, does not, or counts alone
 CUT, RUN = 1000, 8  # words between cuts of a stream that is aligned again, and equal words around a cut
 
 
@@ -93,7 +94,7 @@ def counted_slots(lengths: Sequence[int], last_slot: str) -> np.ndarray:
     """Whether a slot counts, (slots,) bool, of streams of these lengths; `last_slot` as in `count_streams`."""
     last = np.zeros(sum(lengths), bool)
     last[np.cumsum(lengths, dtype=np.int64)[np.array(lengths, np.int64) > 0] - 1] = True
-    return {"true": np.ones_like(last), "false": ~last, "only": last}[last_slot]
+    return (np.ones_like(last), ~last, last)[LAST_SLOTS.index(last_slot)]
 
 
 def _numbers(ref: Sequence[Sequence[str]], hyp: Sequence[Sequence[str]]) -> tuple[np.ndarray, np.ndarray]:

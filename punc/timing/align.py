@@ -87,12 +87,11 @@ def align_streams(ref: np.ndarray, hyp: np.ndarray, ref_ends: Sequence[int], hyp
     r0 = h0 = 0
     for r1, h1 in zip(ref_ends, hyp_ends):
         a, b = ref[r0:r1], hyp[h0:h1]
-        if r1 - r0 == h1 - h0 and (a == b).all():
-            blocks.append([(r0, h0, r1 - r0)])
+        if np.array_equal(a, b):
+            blocks.append([(r1, h1, 0)])  # what stands before a block is paired in order
         else:
             blocks += [_matching_blocks(a[i0:i1], b[j0:j1]) + np.array([r0 + i0, h0 + j0, 0])
                        for i0, i1, j0, j1 in _parts(a, b)]
-        blocks.append([(r1, h1, 0)])  # no pair goes beyond it
         r0, h0 = r1, h1
     ref_to_hyp = _pair(np.concatenate(blocks), len(ref))
     paired = ref_to_hyp >= 0
@@ -127,23 +126,22 @@ def _word_ids(ref: Sequence[str], hyp: Sequence[str]) -> tuple[np.ndarray, np.nd
 
 
 def _matching_blocks(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Stretches of equal words in an alignment of minimum distance: rows of (start in a, start in b, length)."""
+    """Stretches of equal words in an alignment of minimum distance: rows of (start in a, start in b, length).
+
+    The last one is empty, at the end of both texts: no pair goes beyond it.
+    """
     blocks = Levenshtein.editops(a.tolist(), b.tolist()).as_matching_blocks()
-    return np.array([(block.a, block.b, block.size) for block in blocks if block.size], np.int64).reshape(-1, 3)
+    return np.array([(block.a, block.b, block.size) for block in blocks], np.int64)
 
 
 def _pair(blocks: np.ndarray, n_ref: int) -> np.ndarray:
-    """`ref_to_hyp` from the matching blocks, by the pairing rule; the last block is empty, at the end of both texts."""
+    """`ref_to_hyp` from the matching blocks, by the pairing rule; the last block is at the end of both texts."""
     ref_to_hyp = np.full(n_ref, -1, np.int64)
     ref_start, hyp_start, size = blocks.T
     ref_before = np.append(0, (ref_start + size)[:-1])  # start of the differing words before a block
     hyp_before = np.append(0, (hyp_start + size)[:-1])
     n_pairs = np.minimum(ref_start - ref_before, hyp_start - hyp_before)
-    deleted = (ref_start - ref_before) > n_pairs
-    for first_ref, first_hyp, length in (
-        (ref_start, hyp_start, size),
-        (np.where(deleted, ref_before, ref_start - n_pairs), hyp_start - n_pairs, n_pairs),
-    ):
+    for first_ref, first_hyp, length in (ref_start, hyp_start, size), (ref_before, hyp_start - n_pairs, n_pairs):
         within = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
         ref_to_hyp[np.repeat(first_ref, length) + within] = np.repeat(first_hyp, length) + within
     return ref_to_hyp
@@ -239,7 +237,7 @@ def _windows(a: np.ndarray, b: np.ndarray) -> list[tuple[int, int]]:
     cuts: list[tuple[int, int]] = []
     r, h = 0, 0
     while (len(a) - r) * (len(b) - h) > EXACT:
-        scale = min(WINDOW / ((len(a) - r) * (len(b) - h)) ** 0.5, 0.5)
+        scale = WINDOW / ((len(a) - r) * (len(b) - h)) ** 0.5  # below a third, as WINDOW² is below EXACT / 9
         rows, columns = int((len(a) - r) * scale) + 1, int((len(b) - h) * scale) + 1
         blocks = _matching_blocks(a[r : r + rows], b[h : h + columns])
         blocks = blocks[(blocks[:, 0] >= rows // 2) & (blocks[:, 0] < rows * 3 // 4)]

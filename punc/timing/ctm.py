@@ -110,14 +110,13 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
         return int((self._stretches.rows(id)[:, 2] - self._stretches.rows(id)[:, 1]).sum())
 
     def _read(self, id: str, channel: str | None = None) -> Timing:
-        rows = []
+        rows: list[tuple[int, TimedWord]] = []
         for number, begin, end, line in self._stretches.rows(id).astype(np.int64).tolist():
             path = self._files[number]
             with open_input(path) as file:
                 file.seek(begin)
                 lines = file.read(end - begin).splitlines(keepends=True)
-            found = ctm_rows(enumerate(lines, line), path, self._repairs)
-            rows += [(number, row) for number, row in found if row.id == id]
+            rows += ctm_rows(enumerate(lines, line), path, self._repairs)
         channels = {row.channel for _, row in rows}
         if len(channels) > 1:
             first = rows[0][0]

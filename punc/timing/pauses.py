@@ -172,11 +172,10 @@ def slot_pauses(times: np.ndarray, matched: np.ndarray, end: float | None = None
     following = np.append(matched[1:], -1)
     if end is not None:  # the end is treated as a word that begins there
         begins, ends, following[-1:] = np.append(begins, end), np.append(ends, end), len(times)
-    # Rounded, so that 0.3 - (0.1 + 0.2) is 0, as it is in the file.
-    gaps = np.maximum(np.round(begins[1:] - ends[:-1], 6), 0.0)
-    silence = np.append(0.0, np.cumsum(gaps))  # before each timed word
+    silence = np.append(0.0, np.cumsum(np.maximum(begins[1:] - ends[:-1], 0.0)))  # before each timed word
     pauses = np.full(len(matched), np.nan, np.float32)
     known = (matched >= 0) & (following >= 0)
+    # Rounded, so that 0.3 - (0.1 + 0.2) is 0, as it is in the file.
     pauses[known] = np.round(silence[following[known]] - silence[matched[known]], 6)
     return pauses
 

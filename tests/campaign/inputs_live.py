@@ -194,21 +194,27 @@ def decide(folder: Path, items: Sequence[Item], rng: random.Random) -> str:
     return text.lower() + (shown if shown != shown.lower() else "")
 
 
+def besides(text: str, shown: bytes) -> list[str]:
+    """What JSON repeats, or offers besides the words that it shows."""
+    return [word.decode() for word in (counted(text.encode()) - counted(shown)).elements()]
+
+
 def read_messages(folder: Path, rng: random.Random) -> Read:
     """The input in messages of whole lines."""
     text = (folder / "in").read_bytes().decode("utf-8", "replace").removeprefix("\ufeff")
     model = packed(folder.parent)
     session = Session(lambda: open_stream(model, Casing(model.labels, {})), LiveOptions())
     connection = Connection(None, None, session, None, "auto", 1000.0, lambda count: None)  # type: ignore[arg-type]
-    lines, items, named = text.split("\n"), [], []
+    lines, items, named, in_json = text.split("\n"), [], [], ""
     while lines:
         size = rng.choice((1, 5, 10**6))
-        message, lines = "\n".join(lines[:size]), lines[size:]
+        message, rest, lines = "\n".join(lines[:size]), "\n".join(lines), lines[size:]
         came, errors = connection._read(message)
         json.dumps([str(error) for error in errors])
         items += came
         named += [message] * bool(errors)
-        if message.lstrip(BLANKS).startswith("{"):  # JSON also after words: what it repeats, or offers besides
-            named += [one.decode() for one in (counted(message.encode()) - counted(visible("json", message.encode())))
-                      .elements()]
+        if message.lstrip(BLANKS).startswith("{"):  # JSON, also after words
+            in_json = in_json or rest
+            named += besides(message, " ".join(of_object(message)).encode("utf-8", "replace"))
+    named += besides(in_json, visible("json", in_json.encode()))
     return Read(" ".join((decide(folder, items, rng), *named)).encode("utf-8", "replace"))
