@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import punc.tokens.batches
-from punc.tokens.batches import gather, stateful
+from punc.tokens.batches import Batch, gather, stateful
 from punc.tokens.chunks import by_length, cut
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import END
@@ -48,6 +48,20 @@ def test_batch_to_moves_all_tensors():
         assert all(a is b for a, b in zip(same_device, batch)), "on the CPU nothing is copied"
 
 
+def test_batch_to_a_gpu_from_pinned_memory():
+    tokens, labels = mock.Mock(), mock.Mock()
+    batch = Batch(tokens, None, labels)
+    assert batch.fresh
+    batch.to(torch.device("cuda"))
+    for tensor in (tokens, labels):
+        pinned = tensor.contiguous.return_value.pin_memory.return_value
+        pinned.to.assert_called_once_with(torch.device("cuda"), non_blocking=True)
+        tensor.to.assert_not_called()
+    batch.to(torch.device("meta"))
+    for tensor in (tokens, labels):
+        tensor.to.assert_called_once_with(torch.device("meta"), non_blocking=False)
+
+
 def same(batch, expected):
     """expected: rows of (token, pause, label)."""
     for found, kind, column in ((batch.tokens, torch.int64, 0), (batch.pauses, torch.float32, 1),
@@ -58,9 +72,11 @@ def same(batch, expected):
 
 
 @settings(max_examples=100, deadline=None)
-@given(LENGTHS, AHEADS, st.integers(1, 12), st.integers(1, 7), st.sampled_from([1, 2, 64]), st.booleans())
-def test_stateful_step_by_step(lengths, lookahead, batch_size, bptt, block, pauses):
-    data = make(lengths, pauses=pauses)
+@given(LENGTHS, AHEADS, st.integers(1, 12), st.integers(1, 7), st.sampled_from([1, 2, 64]), st.booleans(),
+       st.integers(0, 3))
+def test_stateful_step_by_step(lengths, lookahead, batch_size, bptt, block, pauses, skipped):
+    data = make([skipped, *lengths], pauses=pauses)
+    data = data._replace(offsets=data.offsets[1:])  # streams of a set but the first
     line = [step for stream in range(len(lengths)) for step in steps_of(data, stream, lookahead)]
     with mock.patch.object(punc.tokens.batches, "BLOCK", block):
         batches = list(stateful(data, lookahead, batch_size, bptt))

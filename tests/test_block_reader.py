@@ -1,13 +1,32 @@
 """Blocks of lines: they cover every table and fit together."""
 
+from collections import Counter
+from unittest import mock
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from punc.base.errors import InputError
 from punc.base.lookup import Lookup
-from punc.data.block_reader import Irregular, count_block, encode_block, line_blocks, merge_runs, read_span
-from punc.data.datadir import DataDir
+from punc.data import block_reader
+from punc.data.block_reader import (
+    COUNT_BYTES,
+    ENCODE_BYTES,
+    Irregular,
+    count_block,
+    encode_block,
+    encode_by_time,
+    explain,
+    line_blocks,
+    merge_runs,
+    read_span,
+)
+from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir_writer import write_data_dir
+from punc.data.labels import Label, LabelSet
+from punc.tokens.tokenizers.char import CharTokenizer
 from punc.tokens.tokenizers.word import WordTokenizer
 from punc.tokens.vocabulary import Vocabulary
 
@@ -38,6 +57,7 @@ def test_line_blocks_cover_tables_with_equal_lines(tmp_path_factory, lines, size
         parts = [bytes_at(path / name, block.spans[name]).decode().splitlines() for name in ("text", "utt2spk")]
         assert [l.split()[0] for l in parts[0]] == [l.split()[0] for l in parts[1]]
         assert len(b"".join(l.encode() + b"\n" for l in parts[0][:-1])) < size
+        assert block.spans["text"][1] >= size or block is found[-1]
         line += len(parts[0])
 
 
@@ -47,13 +67,29 @@ def test_line_blocks_longer_table_is_irregular(tmp_path):
         list(line_blocks(data, ["text", "utt2spk"], 100))
 
 
-@given(st.text("ab \t", max_size=30))
-def test_read_span_fields_are_those_of_a_table(tmp_path_factory, line):
+def test_line_blocks_lines_longer_than_what_is_read_at_once(tmp_path):
+    """Lines of a second table of 0.4 to 1.2 MiB, of which 1 MiB is read at once."""
+    lengths = [400_000, 1_048_570, 1_200_000, 5, 900_000, 700_000, 3]
+    data = write(tmp_path / "d", text="".join(f"u{i} x\n" for i in range(7)), utt2spk="",
+                 punct="".join(f"u{i} " + "O" * n + "\n" for i, n in enumerate(lengths)))
+    for size, sizes in ((1, [n + 4 for n in lengths]), (11, [sum(lengths[i:i + 3]) + 12 for i in (0, 3)] + [7])):
+        assert [block.spans["punct"][1] for block in line_blocks(data, ["text", "punct"], size)] == sizes
+
+
+def test_line_blocks_are_of_some_size(tmp_path):
+    data = write(tmp_path / "d", text="".join(f"u{i:04} x\n" for i in range(1000)), utt2spk="")
+    assert [len(list(line_blocks(data, ["text"], size))) for size in (ENCODE_BYTES, COUNT_BYTES)] == [1, 1]
+
+
+@settings(max_examples=60)
+@given(st.lists(st.text("ab \t", max_size=30), min_size=1, max_size=3), st.booleans(), st.integers(0, 2))
+def test_read_span_fields_are_those_of_a_table(tmp_path_factory, lines, end, skipped):
     path = tmp_path_factory.mktemp("d") / "text"
-    path.write_bytes(f"u{line}\nv x\n".encode())
-    first, second, end = read_span(path, (0, path.stat().st_size)).decode().split("\n")
-    assert first.split(" ") == f"u{line}".split()
-    assert (second, end) == ("v x", "")
+    lines = [f"u{line}" for line in lines]
+    path.write_bytes(b"." * skipped + "\n".join(lines).encode() + b"\n" * end)
+    *found, last = read_span(path, (skipped, path.stat().st_size - skipped)).decode().split("\n")
+    assert [line.split(" ") for line in found] == [line.split() for line in lines]
+    assert last == ""
 
 
 @pytest.mark.parametrize("bad", [b"a x\r\n", b"a \0\n", b"a \xff\n"])
@@ -70,7 +106,24 @@ def test_count_block(tmp_path):
     assert others == {b"b": 2, "ä".encode(): 1}
 
 
-WORDS = WordTokenizer(Vocabulary(["<unk>", "</s>", "x", "yy", "zzz"])).text_encoder()
+@settings(max_examples=40)
+@given(st.lists(st.text("ab ", max_size=8), min_size=1, max_size=8), st.integers(1, 12))
+def test_count_block_in_parts(tmp_path_factory, lines, size):
+    path = tmp_path_factory.mktemp("d")
+    data = write(path, text="".join(f"u {line}\n" for line in lines), utt2spk="")
+    with mock.patch.object(block_reader, "ENCODE_BYTES", size), \
+            mock.patch.object(block_reader, "split_lines", wraps=block_reader.split_lines) as split:
+        known, others = count_block(path, Lookup([b"a", b"ab"], -1), next(line_blocks(data, ["text"], 1000)))
+    expected = Counter(word for line in lines for word in line.encode().split())
+    assert known.tolist() == [expected.pop(b"a", 0), expected.pop(b"ab", 0)]
+    assert others == expected
+    parts = [call.args[0] for call in split.call_args_list]
+    assert b"".join(parts) == read_span(path / "text", (0, 1000))
+    assert not any(b"\n" in part[size:-1] for part in parts)  # each ends with the first line that is long enough
+
+
+WORDS_TOKENIZER = WordTokenizer(Vocabulary(["<unk>", "</s>", "x", "yy", "zzz"]))
+WORDS = WORDS_TOKENIZER.text_encoder()
 
 
 def test_encode_block_by_hand(tmp_path):
@@ -84,17 +137,175 @@ def test_encode_block_by_hand(tmp_path):
     assert encoded[3:] == ([("a", 2), ("b", 1)], "a-1", "b-1", 3, 0, None)
 
 
+TOKENIZERS = [WordTokenizer(Vocabulary(["<unk>", "</s>", "x", "yy"])),
+              CharTokenizer(Vocabulary(["<unk>", "</s>", "<space>", "x", "y"]))]
+LABELS = LabelSet((Label("O", "w"), Label("P", "w.")))
+CLASSES = Lookup(LABELS.names, -1)
+TABLES = ["text", "utt2spk", "punct", "pauses.scp", "turns"]
+rows = st.lists(st.tuples(st.sampled_from("abc"), st.lists(st.sampled_from(["x", "yy", "zé"]), max_size=4)), min_size=1,
+                max_size=6)
+
+
+def write_rows(path, rows, tables, blank=" "):
+    """A data directory with some of TABLES."""
+    utterances = []
+    for i, (stream, words) in enumerate(sorted(rows, key=lambda row: row[0])):
+        numbers = np.arange(len(words)) + i
+        utterances.append(Utterance(f"{stream}-{i}", stream, words, ["OP"[n % 2] for n in numbers],
+                                    np.where(numbers % 3, numbers, np.nan).astype(np.float32), numbers % 3 == 1))
+    write_data_dir(path, utterances)
+    for name in TABLES:
+        if name in tables:
+            (path / name).write_text((path / name).read_text(encoding="utf-8").replace(" ", blank), encoding="utf-8")
+        else:
+            (path / name).unlink()
+    return DataDir(path)
+
+
+def encoded_by_hand(data, tokenizer):
+    """What `Encoded` has of all utterances of a data directory, one by one."""
+    ids, labels, pauses, turns, streams, lost, number = [], [], [], [], [], 0, 0
+    utterances = list(data.utterances())
+    for utterance in utterances:
+        encoding = tokenizer.encode(utterance.words)
+        ids += encoding.ids.tolist()
+        at = {int(slot): i for i, slot in enumerate(encoding.slots)}
+        for token in range(len(encoding.ids)):
+            i = at.get(token)
+            labels.append(-1 if i is None else LABELS.index((utterance.labels or ["O"] * (i + 1))[i]))
+            pauses.append(np.nan if i is None or utterance.pauses is None else utterance.pauses[i])
+            turns.append(i is not None and utterance.turns is not None and bool(utterance.turns[i]))
+        streams.append((utterance.stream, len(encoding.ids)))
+        lost, number = lost + encoding.lost, number + len(utterance.words)
+    return (ids, labels if data.has_labels else None, pauses if data.has_pauses else None,
+            merge_runs(streams), utterances[0].id, utterances[-1].id, number, lost, turns if data.has_turns else None)
+
+
+def joined(parts):
+    """Several Encoded as plain lists."""
+    parts = list(parts)
+    arrays = [None if parts[0][i] is None else [n for part in parts for n in part[i].tolist()] for i in (0, 1, 2, 8)]
+    streams = merge_runs([run for part in parts for run in part.streams])
+    return (*arrays[:3], streams, parts[0].first, parts[-1].last, sum(part.words for part in parts),
+            sum(part.lost for part in parts), arrays[3])
+
+
+@settings(max_examples=30, deadline=None)
+@given(rows, st.sets(st.sampled_from(TABLES[2:])), st.sampled_from(TOKENIZERS), st.integers(1, 60),
+       st.sampled_from([" ", "\t", "  "]))
+def test_encode_block_equals_the_utterances(tmp_path_factory, rows, more, tokenizer, size, blank):
+    data = write_rows(tmp_path_factory.mktemp("d"), rows, {"text", "utt2spk", *more}, blank)
+    found = joined(encode_block(data.path, tokenizer.text_encoder(), CLASSES, block)
+                   for block in line_blocks(data, data.tables, size))
+    np.testing.assert_equal(found, encoded_by_hand(data, tokenizer))
+
+
+@settings(max_examples=30, deadline=None)
+@given(rows, st.sets(st.sampled_from(TABLES[2:])), st.sampled_from(TOKENIZERS), st.integers(1, 4), st.randoms())
+def test_encode_by_time_equals_the_utterances(tmp_path_factory, rows, more, tokenizer, batch, random):
+    data = write_rows(tmp_path_factory.mktemp("d"), rows, {"text", "utt2spk", *more})
+    keys = [row["text"].key for row in data.rows()]
+    write(data.path, segments="".join(f"{key} r{random.randrange(2)} {random.randrange(9)} 9.5\n" for key in keys))
+    data = DataDir(data.path)
+    found = joined(encode_by_time(data, tokenizer.text_encoder(), CLASSES, batch))
+    np.testing.assert_equal(found, encoded_by_hand(data, tokenizer))
+    assert len(list(encode_by_time(data, tokenizer.text_encoder(), CLASSES))) == 1
+
+
+def test_encode_by_time_utterances_without_words(tmp_path):
+    data = write(tmp_path / "d", text="a\nb x\n", utt2spk="a a\nb b\n", segments="a r 0 1\nb r 1 2\n")
+    parts = list(encode_by_time(data, WORDS, CLASSES, 1))
+    assert [part.ids.tolist() for part in parts] == [[], [2]]
+    assert [(part.words, part.streams) for part in parts] == [(0, [("r", 0)]), (1, [("r", 1)])]
+
+
+def test_encode_by_time_unknown_label_is_irregular(tmp_path):
+    data = write(tmp_path / "d", text="a x\nb x\n", utt2spk="a a\nb b\n", punct="a P\nb Q\n",
+                 segments="a r 0 1\nb r 1 2\n")
+    with pytest.raises(Irregular):
+        list(encode_by_time(data, WORDS, CLASSES))
+
+
+@pytest.mark.parametrize("size", [1, 1000])
+def test_encode_block_pause_that_cannot_be_read_names_its_line(tmp_path, size):
+    data = write_rows(tmp_path / "d", [("a", ["x"]), ("b", ["x"]), ("c", ["x"])], TABLES)
+    scp = (data.path / "pauses.scp").read_text()
+    (data.path / "pauses.scp").write_text(scp[:scp.rindex(":")] + ":9999\n")
+    with pytest.raises(InputError) as error:
+        [encode_block(data.path, WORDS, CLASSES, block) for block in line_blocks(data, data.tables, size)]
+    assert (error.value.file.name, error.value.line) == ("pauses.scp", 3)
+
+
+EDITS = {  # what becomes of a line of a table
+    "remove": lambda line: b"", "twice": lambda line: line * 2, "more": lambda line: line[:-1] + b" 1\n",
+    "less": lambda line: line.rpartition(b" ")[0] + b"\n", "key": lambda line: b" " + line,
+    "other": lambda line: line.replace(b" ", b"~ ", 1), "bytes": lambda line: b"\xff" + line,
+    "label": lambda line: line.replace(b"P", b"Q"), "flag": lambda line: line.replace(b"1\n", b"2\n"),
+    "speaker": lambda line: line.replace(b" b", b" B"), "return": lambda line: line[:-1] + b"\r\n",
+    "blanks": lambda line: line[:-1] + b" \t\n", "after": lambda line: b"z" + line, "nothing": lambda line: line}
+
+
+@settings(max_examples=80, deadline=None)
+@given(rows, st.sets(st.sampled_from(TABLES[2:])), st.sampled_from(TABLES),
+       st.sampled_from([*EDITS]), st.integers(0, 9))
+def test_encode_block_refuses_what_datadir_refuses(tmp_path_factory, rows, more, name, edit, i):
+    """A table with one change is refused by both, or read by both; `explain` has the error of the data directory."""
+    data = write_rows(tmp_path_factory.mktemp("d"), rows, {"text", "utt2spk", *more})
+    if name not in data.tables:
+        return
+    lines = (data.path / name).read_bytes().splitlines(keepends=True)
+    lines[i % len(lines)] = EDITS[edit](lines[i % len(lines)])
+    (data.path / name).write_bytes(b"".join(lines))
+    try:
+        wrong = next((u for u in data.utterances() if u.labels and "Q" in u.labels), None)
+        expected = "label 'Q' is not in the label set" if wrong else None
+    except InputError as error:
+        expected = str(error)
+    if expected is None:
+        (block,) = line_blocks(data, data.tables, 1000)
+        found = joined([encode_block(data.path, WORDS, CLASSES, block)])
+        np.testing.assert_equal(found, encoded_by_hand(data, WORDS_TOKENIZER))
+        return
+    with pytest.raises((Irregular, InputError)):  # noqa: PT012 (either may see it)
+        for block in line_blocks(data, data.tables, 1000):
+            encode_block(data.path, WORDS, CLASSES, block)
+        raise Irregular if not b"".join(lines) else AssertionError(expected)  # a text without a line has no block
+    assert expected in str(explain(data, LABELS))
+
+
 @pytest.mark.parametrize("tables", [
     {"text": "b x\na x\n", "utt2spk": "b b\na a\n"}, {"text": "a x\na x\n", "utt2spk": "a a\na a\n"},
     {"text": "a x\nb x\n", "utt2spk": "a a\nc c\n"}, {"text": "a x\nb x\n", "utt2spk": "a z\nb y\n"},
     {"text": "a x\n", "utt2spk": "a\n"}, {"text": "a x\n", "utt2spk": "a b c\n"}, {"text": "a x\n", "utt2spk": ""},
+    {"text": "a x\nb x\n", "utt2spk": "a a\nb b c\n"}, {"text": "a x\n", "utt2spk": "a a\n", "turns": "a 2\n"},
+    {"text": "a x\nb x x\n", "utt2spk": "a a\nb b\n", "turns": "a 0 0\nb 0\n"},
     {"text": " x\n", "utt2spk": " x\n"}, {"text": "\n", "utt2spk": "\n"},
     {"text": "a x\n", "utt2spk": "a a\n", "punct": "a O O\n"}, {"text": "a x\n", "utt2spk": "a a\n", "punct": "a Q\n"},
     {"text": "a x y\nb x\n", "utt2spk": "a a\nb b\n", "punct": "a O\nb O O\n"}])
-def test_encode_block_refuses_what_datadir_refuses(tmp_path, tables):
+def test_encode_block_refuses_tables_that_do_not_fit(tmp_path, tables):
     data = write(tmp_path / "d", **tables)
     with pytest.raises(Irregular):
         encode_block(data.path, WORDS, Lookup(["O"], -1), next(line_blocks(data, data.tables, 100)))
+
+
+def test_encode_block_refuses_pauses_of_other_utterances(tmp_path):
+    data = write_rows(tmp_path / "d", [("a", ["x"]), ("b", ["x", "x"])], TABLES)
+    one, two = (line.split()[1] for line in (data.path / "pauses.scp").read_text().splitlines())
+    write(data.path, **{"pauses.scp": f"a-0 {two}\nb-1 {one}\n"})
+    with pytest.raises(Irregular):
+        encode_block(data.path, WORDS, CLASSES, next(line_blocks(data, data.tables, 100)))
+
+
+def test_explain_finds_the_error(tmp_path):
+    tables = {"text": "a x\nb x\n", "utt2spk": "a a\nb b\n", "punct": "a P\nb Q\n"}
+    data = write(tmp_path / "d", **tables)
+    assert str(explain(data, LABELS)) == (
+        f"{tmp_path}/d/punct:2: label 'Q' is not in the label set; it has O P")
+    changed = f"{tmp_path}/d: changed while it was read; run the command again"
+    assert str(explain(data)) == changed
+    assert str(explain(DataDir(data.path, ignore=["punct"]), LABELS)) == changed
+    assert str(explain(write(data.path, punct="a P\nb P\n"), LABELS)) == changed
+    assert "text:2: 'a' occurs twice" in str(explain(write(data.path, text="a x\na x\n")))
 
 
 def test_merge_runs():

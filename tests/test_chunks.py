@@ -71,6 +71,8 @@ def test_gather_arrays_of_a_chunk():
     assert tokens.tolist() == [[12, 13, 14, 1], [15, 16, 17, 1]]  # 1 is END
     np.testing.assert_array_equal(pauses, [[1, 2, 3, 4], [np.nan, 5, 6, 7]])
     assert (labels == -1).all()
+    both = gather_arrays(data._replace(pauses=np.stack([seconds, -seconds], 1)), chunks, np.array([1, 2]), 1)[1]
+    np.testing.assert_array_equal(both, np.stack([pauses, -pauses], 2))  # with turns
 
 
 def test_chunks_do_not_import_torch():

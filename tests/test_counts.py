@@ -2,6 +2,7 @@
 
 import itertools
 import random
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -12,8 +13,18 @@ from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
-from punc.data.labels import LabelSet
-from punc.scoring.counts import Counts, count, join_blocks, read_counts, write_counts
+from punc.data.labels import Label, LabelSet
+from punc.scoring import counts as counts_module
+from punc.scoring.counts import (
+    Counts,
+    add_up,
+    count,
+    join_blocks,
+    read_counts,
+    side_of,
+    without_words,
+    write_counts,
+)
 from punc.scoring.stream_counts import confusion
 
 NAMES = {"O": "O", ",": "COMMA", ".": "PERIOD", "?": "QUESTION"}
@@ -114,6 +125,64 @@ def test_count_blocks_sum_to_streams(tmp_path, labels, block):
     assert len(by_block.units) == sum(-(-sum(map(len, words[i:i + 3])) // block) for i in (0, 3, 6))
 
 
+def test_count_block_is_100_words_if_not_said(tmp_path, labels):
+    ref = make_dir(tmp_path / "ref", "s-1 " + "a " * 60, "s-2 " + "b " * 40 + "c .", "t-1 " + "d " * 100)
+    counts = count(ref, ref, labels)
+    assert (counts.units, counts.block) == (["s:000000", "s:000001", "t:000000"], 100)
+    assert counts.confusion.sum((1, 2)).tolist() == [100, 1, 100]
+
+
+def test_count_streams_in_batches_is_all_at_once(tmp_path, labels, monkeypatch):
+    lines = [f"{name}-1 " + " a ," * size for name, size in zip("abcdefgh", [2, 2, 1, 9, 2, 2, 1, 1])]
+    ref, hyp = make_dir(tmp_path / "ref", *lines), make_dir(tmp_path / "hyp", *lines[:3], "d-1 a", *lines[4:])
+    whole, posteriors = count(ref, hyp, labels, last_slot="false"), mock.Mock()
+    monkeypatch.setattr(counts_module, "BATCH", 5)
+    with mock.patch.object(counts_module, "count_streams", wraps=counts_module.count_streams) as counter:
+        parts = count(ref, hyp, labels, last_slot="false", posteriors=posteriors)
+    assert [len(call.args[0]) for call in counter.call_args_list] == [3, 1, 3, 1]
+    assert (parts.units, parts.streams, parts.aligned, parts.block) == (whole.units, 8, 1, 100)
+    np.testing.assert_array_equal(parts.flat, whole.flat)
+    found = [([u.id for u in us], slots.tolist(), counted.tolist())
+             for us, slots, counted in (call.args for call in posteriors.add.call_args_list)]
+    assert found[0] == (["a-1", "b-1", "c-1"], [1] * 5, [True, False, True, False, False])
+    assert found[1] == (["d-1"], [1], [False])
+
+
+def test_counts_flat_is_all_numbers_of_each_unit():
+    confusion, words = np.arange(8).reshape(2, 2, 2), np.arange(24).reshape(2, 3, 4)
+    counts = Counts(["a", "b"], confusion, words=words)
+    assert counts.flat.tolist() == [[*range(4), *range(12)], [*range(4, 8), *range(12, 24)]]
+    assert counts._replace(words=None).flat.tolist() == [[0, 1, 2, 3], [4, 5, 6, 7]]
+
+
+def test_side_of_capitals(tmp_path):
+    cased = LabelSet((Label("O", "w"), Label("CAP", "W"), Label("PERIOD", "w.", (".",)), Label("CAP_PERIOD", "W.")))
+    utterances = [Utterance("s-1", "s", ["ann", "has"], ["CAP", "O"]), Utterance("s-2", "s", ["it"], ["CAP_PERIOD"])]
+    side = side_of(utterances, cased, tmp_path)
+    assert (side.plain, side.slots.tolist(), side.cased) == (["ann", "has", "it"], [1, 0, 3], ["Ann", "has", "It"])
+    plain = LabelSet((Label("O", "w"), Label("COMMA", "w,")))
+    assert side_of([Utterance("s-1", "s", ["ann"], ["O"])], plain, tmp_path).cased is None
+
+
+def test_join_blocks_of_one_stream():
+    counts = Counts(["s:1:000000", "s:1:000001"], np.ones((2, 4, 4), int), streams=1, block=100)
+    joined = join_blocks(counts, "streams")
+    assert (joined.units, joined.confusion.tolist(), joined.words) == (["s:1"], [[[2] * 4] * 4], None)
+    assert join_blocks(counts._replace(streams=10), "blocks").units == counts.units
+    assert join_blocks(counts, "auto") is counts
+
+
+def test_add_up_has_words_if_all_have():
+    one = Counts(["a"], np.ones((1, 2, 2), int), 1, 0, np.ones((1, 3, 4), int), 7)
+    two = Counts(["b", "c"], np.zeros((2, 2, 2), int), 2, 1, np.zeros((2, 3, 4), int), 7)
+    both = add_up([one, two])
+    assert (both.units, both.streams, both.aligned, both.block) == (["a", "b", "c"], 3, 1, 7)
+    assert (both.confusion.sum((1, 2)).tolist(), both.words.sum((1, 2)).tolist()) == ([4, 0, 0], [12, 0, 0])
+    assert add_up([one, two._replace(words=None)]).words is None
+    assert without_words(one).words is None
+    assert without_words(two) is two
+
+
 @pytest.mark.parametrize(("ref", "hyp", "names"), [
     (["s-1 a .", "s-2 b"], ["s-1 a ."], ["'s-2'", "nothing", "hyp", "--match streams"]),
     (["s-1 a .", "s-3 b"], ["s-1 a .", "s-2 b"], ["'s-2'", "'s-3'"]),
@@ -125,6 +194,17 @@ def test_count_different_ids_raises(tmp_path, labels, ref, hyp, names):
         count(make_dir(tmp_path / "ref", *ref), make_dir(tmp_path / "hyp", *hyp), labels)
     assert all(name in str(error.value) for name in names)
     assert "\n" not in str(error.value)
+
+
+def test_count_different_ids_says_what_to_do(tmp_path, labels):
+    ref = make_dir(tmp_path / "ref", "s-1 a .", "t-1 b")
+    remedy = "score the output of the same data directory"
+    for lines, what in ((["s-1 a ."], f"nothing where {ref.path} has stream 't'; {remedy}"),
+                        (["s-1 a .", "s-2 a", "t-1 b"], f"utterance 's-2' where {ref.path} has nothing; {remedy}, ")):
+        hyp = make_dir(tmp_path / "hyp", *lines)
+        with pytest.raises(InputError) as error:
+            count(ref, hyp, labels)
+        assert str(error.value).startswith(f"{hyp.path}: {what}")
 
 
 def test_count_unknown_label_raises(tmp_path, labels):
@@ -147,6 +227,7 @@ def test_count_no_labels_or_slots_raises(tmp_path, labels):
 def test_read_counts_reads_what_was_written(tmp_path, labels, words):
     rng = np.random.default_rng(1)
     counts = Counts(["a-1", "a-2"], rng.integers(0, 99, (2, 4, 4)), words=words and rng.integers(0, 99, (2, 3, 4)))
+    counts.confusion[0, 0, 0] = 0
     labels.write(tmp_path / "labels.txt")
     write_counts(tmp_path / "counts.tsv", counts, labels)
     again, set_again = read_counts(tmp_path)
@@ -155,11 +236,20 @@ def test_read_counts_reads_what_was_written(tmp_path, labels, words):
     np.testing.assert_array_equal(again.confusion, counts.confusion)
     np.testing.assert_array_equal(again.flat, counts.flat)
     assert (again.words is None) == (words is None)
-    assert (tmp_path / "counts.tsv").read_text().splitlines()[0].split("\t")[:3] == ["unit", "O>O", "O>COMMA"]
+    assert (again.streams, again.aligned, again.block) == (0, 0, 0)  # nobody knows
+    header = (tmp_path / "counts.tsv").read_text().splitlines()[0].split("\t")
+    assert header[:3] == ["unit", "O>O", "O>COMMA"]
+    assert header[17:] == ([f"{form}:{outcome}" for form in ("WER", "WER_C", "WER_PC") for outcome in "CSDI"]
+                           if words else [])
 
 
-@pytest.mark.parametrize(("text", "place"), [("", "counts.tsv: no counts"), ("unit\ta\n", "counts.tsv:1: "),
-                                             ("unit" + "\tx" * 16 + "\nu" + "\tx" * 16 + "\n", "counts.tsv:2: ")])
+HEADER = "unit" + "\tx" * 16
+
+
+@pytest.mark.parametrize(("text", "place"), [
+    ("", "counts.tsv: no counts"), (f"{HEADER}\n", "counts.tsv: no counts"), ("unit\ta\n", "counts.tsv:1: "),
+    (HEADER + "\nu" + "\tx" * 16 + "\n", "counts.tsv:2: "), (HEADER + "\nu" + "\t1" * 28 + "\n", "counts.tsv:2: "),
+    (HEADER + "\nu" + "\t1" * 16 + "\nv\n", "counts.tsv:3: ")])
 def test_read_counts_broken_table_raises(tmp_path, labels, text, place):
     labels.write(tmp_path / "labels.txt")
     (tmp_path / "counts.tsv").write_text(text)

@@ -64,10 +64,13 @@ def test_project_copies_files_except_those_of_other_labels(directories, labels):
     write_data_dir(hyp, words)
     (hyp / "wav.scp").write_text("a a.wav\nb b.wav\n")
     (hyp / "text_punct").write_text("a-1 so, we,\n")
+    (hyp / ".hidden").write_text("of another program\n")
+    (hyp / "split2").mkdir()
     project(ref, hyp, out, labels)
     assert (out / "wav.scp").read_bytes() == (hyp / "wav.scp").read_bytes()
     assert (out / "text").read_bytes() == (hyp / "text").read_bytes()
-    assert not (out / "text_punct").exists()
+    assert sorted(file.name for file in out.iterdir()) == [
+        "pauses.scp", "punct", "punct.labels", "spk2utt", "text", "utt2spk", "wav.scp"]
     result = list(DataDir(out).utterances())
     assert result[0].labels == ["O", "O"]
     assert result[0].pauses.tolist() == [0.5, 0.5]
@@ -94,6 +97,21 @@ def test_project_stream_counts_each_mark(labels, ref, hyp, projected, counts):
     assert (found[0].tolist(), found[1]) == (projected, counts)
 
 
+def test_project_reference_without_words_has_no_error_rate(tmp_path, labels):
+    write_data_dir(tmp_path / "ref", [utterance("a-1", "")])
+    write_data_dir(tmp_path / "hyp", [utterance("a-1", "so", False)])
+    done = project(tmp_path / "ref", tmp_path / "hyp", tmp_path / "out", labels)
+    assert (done.words, done.errors, done.wer) == (0, 1, 0)
+
+
+def test_project_labels_of_another_set_raises(directories, labels):
+    ref, _, out = directories
+    (ref / "punct.labels").write_text(LABELS.replace("w? ?", "w! !"))
+    with pytest.raises(InputError, match=r"punct\.labels: label 'QUESTION' is written w! here"):
+        project(*directories, labels)
+    assert not out.exists()
+
+
 def test_project_recordings_in_time_order(tmp_path, labels):
     """With segments a stream is a recording; each utterance gets its own labels, also if ids have another order."""
     write_data_dir(tmp_path / "ref", [utterance("a-1", "one, two. three? four.")])
@@ -112,7 +130,7 @@ def test_project_missing_stream_raises(tmp_path, directories, labels, side, lack
         write_data_dir(tmp_path / side, sorted([*utterances, more], key=lambda u: u.id))
         with pytest.raises(InputError) as error:
             project(*directories, labels)
-        assert f"/{lacking}: no stream '{name.split('-')[0]}'" in str(error.value)
+        assert f"/{lacking}: no stream '{name.split('-')[0]}', which {tmp_path / side} has" in str(error.value)
         assert "\n" not in str(error.value)
         assert not directories[2].exists()
 

@@ -93,14 +93,14 @@ def line_blocks(data: DataDir, names: Iterable[str], size: int) -> Iterator[Line
 def _skip_bytes(file: IO[bytes], size: int) -> int:
     """Skip `size` bytes and the rest of the line; returns the number of lines skipped."""
     part = file.read(size)
-    rest = file.readline() if len(part) == size and part[-1:] != b"\n" else b""
+    rest = file.readline() if part[-1:] != b"\n" else b""
     return part.count(b"\n") + rest.count(b"\n") + ((rest or part)[-1:] not in (b"\n", b""))
 
 
 def _skip_lines(file: IO[bytes], count: int) -> None:
     """Skip `count` lines, or all if there are fewer."""
     start = file.tell()
-    while count > 0 and (part := file.read(1 << 20)):
+    while part := file.read(1 << 20):
         ends = np.flatnonzero(np.frombuffer(part, np.uint8) == 10)
         if len(ends) >= count:
             start += int(ends[count - 1]) + 1
@@ -231,7 +231,7 @@ def encode_by_time(data: DataDir, encoder: Callable[[Tokens], Any], labels: Look
                    batch: int = 1 << 13) -> Iterator[Encoded]:
     """Encode a data directory with `segments`, whose utterances are not in the order of the lines."""
     def tokens(values: Iterable[Iterable[str]]) -> Tokens:
-        return split_lines(b"- " + " ".join(chain.from_iterable(values)).encode() + b"\n")[1]
+        return split_lines(" ".join(chain("-", *values)).encode() + b"\n")[1]
 
     utterances = data.utterances()
     while part := list(islice(utterances, batch)):

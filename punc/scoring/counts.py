@@ -130,7 +130,7 @@ def block_names(streams: Iterable[str], blocks: Iterable[int]) -> list[str]:
 
 
 def join_blocks(counts: Counts, resample: str = "auto") -> Counts:
-    """Counts of blocks as what is resampled.
+    """Counts of blocks, at least one, as what is resampled.
 
     resample   "streams" adds up the blocks of each stream, "blocks" leaves them, "auto" is "streams" if there are at
                least MIN_STREAMS of them
@@ -141,7 +141,7 @@ def join_blocks(counts: Counts, resample: str = "auto") -> Counts:
     first = [i for i, name in enumerate(names) if not i or name != names[i - 1]]
 
     def added(values: np.ndarray) -> np.ndarray:
-        return np.add.reduceat(values, first) if first else values
+        return np.add.reduceat(values, first)
 
     return counts._replace(block=0, units=[names[i] for i in first], confusion=added(counts.confusion),
                            words=None if counts.words is None else added(counts.words))

@@ -55,7 +55,7 @@ class StreamCounts(NamedTuple):
 
 def count_streams(streams: Sequence[tuple[Words, Words]], marks: Sequence[Hashable], block: int = 0,
                   last_slot: str = "true") -> StreamCounts:
-    """Count streams, each given as reference and hypothesis.
+    """Count streams, at least one, each given as reference and hypothesis.
 
     marks      what each label writes behind a word, as many as there are labels: in word errors with marks, labels with
                the same mark are the same
@@ -64,7 +64,7 @@ def count_streams(streams: Sequence[tuple[Words, Words]], marks: Sequence[Hashab
     """
     layout = _Layout([len(ref.plain) for ref, _ in streams], [len(hyp.plain) for _, hyp in streams], block)
     sides = [[pair[i] for pair in streams] for i in (0, 1)]
-    ref_slots, hyp_slots = (np.concatenate([side.slots for side in one] or [np.zeros(0, np.int64)]) for one in sides)
+    ref_slots, hyp_slots = (np.concatenate([side.slots for side in one]) for one in sides)
     plain = _numbers([side.plain for side in sides[0]], [side.plain for side in sides[1]])
     alignment = layout.align(*plain)
     words = np.zeros((layout.total, FORMS, OUTCOMES), np.int64)
@@ -111,7 +111,7 @@ class _Layout:
         self.ref_ends, self.hyp_ends = np.cumsum(ref_lengths, dtype=np.int64), np.cumsum(hyp_lengths, dtype=np.int64)
         self.ref_begins, self.hyp_begins = self.ref_ends - ref_lengths, self.hyp_ends - hyp_lengths
         lengths = np.array(ref_lengths, np.int64)
-        self.block = block or int(max(lengths, default=0)) + 1
+        self.block = block or int(max(lengths)) + 1
         self.blocks = np.maximum(-(-lengths // self.block), 1)
         self.total = int(self.blocks.sum())
         streams = np.arange(len(lengths))
