@@ -209,6 +209,13 @@ def test_words_that_are_names_of_members(name, word):
     np.testing.assert_array_equal(found.confidences, other.confidences)
 
 
+@pytest.mark.parametrize("text", ['[{}, %s]', '{}\n{ }\n%s\n', ' [ %s, {}]'])
+def test_vosk_results_without_a_member(text):
+    """They hide neither the format nor the words of others."""
+    found = document(text % '{"result": [{"conf": 1.0, "end": 6.7, "start": 6.2, "word": "so"}], "text": "x"}')
+    assert (found.format, found.pieces, found.begins.tolist()) == ("vosk", ["so"], [6.2])
+
+
 def test_vosk_results_partials_and_alternatives():
     """As python/example/test_simple.py prints them."""
     text = textwrap.dedent('''\

@@ -87,9 +87,12 @@ def test_read_files_that_do_not_fit_is_one_line(subwords, tmp_path):
     Vocabulary([*subwords.vocabulary.tokens, "more"]).write(tmp_path / "vocab")
     with pytest.raises(InputError, match=r"vocab: these are not the pieces of pieces.model next to it"):
         SubwordTokenizer.read(tmp_path / "vocab")
-    (tmp_path / PIECES).write_bytes(b"no model")
-    with pytest.raises(InputError, match=r"pieces.model: not a model of pieces"):
-        SubwordTokenizer.read(tmp_path / "vocab")
+    content = (tmp_path / PIECES).read_bytes()
+    piece = subwords.vocabulary.tokens[-1].encode()
+    for broken in (b"no model", content.replace(piece, b"\xab" * len(piece))):
+        (tmp_path / PIECES).write_bytes(broken)
+        with pytest.raises(InputError, match=r"pieces.model: not a model of pieces"):
+            SubwordTokenizer.read(tmp_path / "vocab")
     (tmp_path / PIECES).unlink()
     with pytest.raises(InputError, match=r"pieces.model: no such file"):
         SubwordTokenizer.read(tmp_path / "vocab")

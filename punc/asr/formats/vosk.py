@@ -13,7 +13,8 @@ from punc.asr.json_words import Keys, has_member
 AFTER = ()
 KEYS = Keys("result", (), "conf")
 ITS_OWN = "result", "partial", "alternatives"
-OBJECT = re.compile(rb'\s*\[?\s*\{\s*"(?:result|partial|partial_result|alternatives|text|spk|spk_frames)"\s*:')
+MEMBERS = rb"result|partial|partial_result|alternatives|text|spk|spk_frames"
+OBJECT = re.compile(rb'\s*(?:\[\s*)?(?:\{\s*\}[\s,]*)*\{\s*"(?:%b)"\s*:' % MEMBERS)  # empty ones may come first
 
 
 def recognises(data: bytes) -> bool:

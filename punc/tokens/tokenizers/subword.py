@@ -51,7 +51,7 @@ class SubwordTokenizer(PieceTokenizer):
         with open_input(path.with_name(PIECES)) as file:
             try:
                 found = cls(file.read())
-            except (RuntimeError, InputError):
+            except (RuntimeError, InputError, UnicodeDecodeError):
                 raise InputError("not a model of pieces that punc made", "make the store again: punc make-store",
                                  path.with_name(PIECES)) from None
         if Vocabulary.read(path).tokens != found.vocabulary.tokens:
