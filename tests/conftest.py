@@ -15,7 +15,9 @@ from punc.tokens.store import make_store
 signal.signal(signal.SIGINT, signal.default_int_handler)
 log.configure()  # tests see messages on standard error, as users do
 # How fast examples come says something of the machine's load, and nothing of the program.
-settings.register_profile("punc", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("random", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# A change is judged by the same examples each time; new ones are drawn with --hypothesis-profile random.
+settings.register_profile("punc", settings.get_profile("random"), derandomize=True)
 settings.load_profile("punc")
 
 WORDS = [*"abcdefgh"]

@@ -129,7 +129,7 @@ class _Layout:
         pairs = plain.ref_to_hyp
         equal = pairs >= 0
         equal[equal] = ref[equal] == hyp[pairs[equal]]
-        equal[1:] &= pairs[1:] == pairs[:-1] + 1
+        equal[1:] &= (pairs[:-1] >= 0) & (pairs[1:] == pairs[:-1] + 1)
         equal[self.ref_begins[self.ref_begins < self.ref_ends]] = False
         sums = np.append(0, np.cumsum(equal))
         middle = np.flatnonzero(sums[RUN:] - sums[:-RUN] == RUN) + RUN // 2
