@@ -50,3 +50,34 @@ def test_walk_broken_json(text, said):
     with pytest.raises(InputError) as error:
         this.documents(lambda at: this.members(at, {"a": lambda at: this.elements(at, this.skip)}))
     assert str(error.value).startswith(said)
+
+
+@given(st.lists(VALUES, max_size=6), st.integers(0, 40), st.sampled_from([None, 1]))
+def test_blocks_have_all_elements(values, size, indent):
+    data, blocks = json.dumps([values, 1], indent=indent).encode(), []
+    this = walk(data)
+    this.documents(lambda at: this.elements(at, lambda at: this.blocks(at, size, blocks.append)))
+    assert all(blocks)  # none is empty
+    elements = [element for block in blocks for element in block]
+    assert [element.value for element in elements] == values
+    assert [json.loads(data[start:stop]) for _, start, stop in elements] == values
+    for block in blocks[:-1]:  # it ends with the element that makes it longer than `size`
+        assert block[-1].stop - block[0].start > size
+    for block in blocks:
+        assert len(block) == 1 or block[-2].stop - block[0].start <= size
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("[1, 2", "file:1: the JSON is cut short at byte 6"), ("[1,\n2 3]", "file:2: not JSON at byte 7"),
+    ("[1, ", "file:1: the JSON is cut short at byte 5"), ("[,1]", "file:1: not JSON at byte 2"),
+    ("[1,]", "file:1: not JSON at byte 4"), ("[", "file:1: the JSON is cut short at byte 2")])
+def test_blocks_of_broken_json(text, said):
+    this = walk(text.encode())
+    with pytest.raises(InputError) as error:
+        this.documents(lambda at: this.blocks(at, 100, lambda block: None))
+    assert str(error.value).startswith(said)
+
+
+def test_blocks_skip_what_is_no_list():
+    this = walk(b'{"a": [1]} [ ] "b"')
+    this.documents(lambda at: this.blocks(at, 100, lambda block: pytest.fail("no element")))

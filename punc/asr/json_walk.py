@@ -8,13 +8,21 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from json.decoder import scanstring  # type: ignore[attr-defined]
-from typing import Any
+from typing import Any, NamedTuple
 
 from punc.asr.document import Source
 from punc.base.errors import InputError
 
-WHITE = re.compile(r"[ \t\n\r]*")
+WHITE, COMMA = re.compile(r"[ \t\n\r]*"), re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
 Handler = Callable[[int], int]  # the byte where a value begins → the byte after it
+
+
+class Element(NamedTuple):
+    """An element of a list: its value, the byte where it begins, and the byte after it."""
+
+    value: Any
+    start: int
+    stop: int
 
 
 class JsonWalk:
@@ -71,6 +79,29 @@ class JsonWalk:
             if self.text[at:at + 1] != ",":
                 raise self.broken(at)
             at = self._next(at + 1)
+
+    def blocks(self, at: int, size: int, handler: Callable[[list[Element]], None]) -> int:
+        """Walk through the list at a byte, whose elements come in blocks of about `size` bytes; others are skipped."""
+        if self.text[at:at + 1] != "[" or self.text.startswith("]", self._next(at + 1)):
+            return self.skip(at)
+        end = self._next(self._guard(self._blocks, self._next(at + 1), size, handler))
+        if self.text[end:end + 1] != "]":
+            raise self.broken(end)
+        return end + 1
+
+    def _blocks(self, at: int, size: int, handler: Callable[[list[Element]], None]) -> int:
+        """The byte after the last of the elements that begin at a byte."""
+        block: list[Element] = []
+        while True:
+            value, end = self._scan(self.text, at)
+            block.append(Element(value, at, end))
+            comma = COMMA.match(self.text, end)
+            if not comma or end - block[0].start > size:
+                handler(block)
+                block = []
+            if not comma:
+                return end
+            at = comma.end()
 
     def broken(self, at: int) -> InputError:
         """The error of a byte that JSON does not allow."""

@@ -1,12 +1,12 @@
 """Words in the JSON of recognisers: lists of words in segments, and texts and lists that repeat them."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import chain, repeat
 from typing import Any, NamedTuple
 
 from punc.asr.document import Source
-from punc.asr.json_walk import JsonWalk
+from punc.asr.json_walk import Element, JsonWalk
 from punc.asr.word_list import WordList
 
 STRING = rb'"([^"\\]*(?:\\.[^"\\]*)*)"'
@@ -37,14 +37,6 @@ class JsonSegment(NamedTuple):
     text: tuple[int, int] | None
 
 
-class Element(NamedTuple):
-    """A segment, or a word of a list beside the segments: its value, and its bytes."""
-
-    value: Any
-    start: int
-    stop: int
-
-
 class JsonWords:
     """The words of a file.
 
@@ -64,10 +56,11 @@ class JsonWords:
         self.words, self.copied = WordList(keys.confidence, speakers), WordList(keys.confidence, speakers)
         self.segments: list[JsonSegment] = []
         self.texts: list[tuple[int, int]] = []
-        self._waiting: list[Element] = []  # segments, or words of a list beside them, one after another
+        self._waiting: list[Element] = []  # segments, one after another
         self._segmented = has_member(source.data, "segments")
         self._walk.documents(self._document)
         self._read_segments()
+        del self._walk  # its text takes as much memory as the file
 
     def _document(self, at: int) -> int:
         first = self._walk.text[at]
@@ -93,24 +86,17 @@ class JsonWords:
             raise self.source.error("not a segment", "let the recogniser write it again", at)
         if isinstance(segment.get("alternatives"), list) and self._keys.words not in segment:
             return self._alternatives(at)
-        self._wait(Element(segment, at, end), self._read_segments)
+        self._waiting.append(Element(segment, at, end))
+        if end - self._waiting[0].start > BLOCK:
+            self._read_segments()
         return end
 
-    def _wait(self, element: Element, read: Callable[[], None]) -> None:
-        """Keep an element until there are enough of them to read."""
-        self._waiting.append(element)
-        if element.stop - self._waiting[0].start > BLOCK:
-            read()
-
-    def _read_waiting(self, together: Callable[[Sequence[Element]], bool], alone: Callable[[Element], Any]) -> None:
-        """Read the elements that wait: all at once, or one by one if other members have names that are looked for."""
-        waiting, self._waiting = self._waiting, []
-        if waiting and not together(waiting):
-            for element in waiting:
-                alone(element)
-
     def _read_segments(self) -> None:
-        self._read_waiting(self._segments_together, self._one_segment)
+        """Read the segments that wait: all at once, or one by one if other members have names that are looked for."""
+        waiting, self._waiting = self._waiting, []
+        if waiting and not self._segments_together(waiting):
+            for segment in waiting:
+                self._one_segment(segment)
 
     def _segments_together(self, segments: Sequence[Element]) -> bool:
         """Read segments all of whose strings called `word` and `text` are theirs; false if they have others."""
@@ -168,17 +154,12 @@ class JsonWords:
 
     def _copied_words(self, at: int) -> int:
         """Read a list of words beside the segments."""
-        end = self._walk.elements(at, self._copied_word)
-        self._read_copied()
-        return end
+        return self._walk.blocks(at, BLOCK, self._read_copied)
 
-    def _copied_word(self, at: int) -> int:
-        word, end = self._walk.value(at)
-        self._wait(Element(word, at, end), self._read_copied)
-        return end
-
-    def _read_copied(self) -> None:
-        self._read_waiting(self._copied_together, lambda word: self._word(word.start, self.copied))
+    def _read_copied(self, words: Sequence[Element]) -> None:
+        if not self._copied_together(words):
+            for word in words:
+                self._word(word.start, self.copied)
 
     def _copied_together(self, words: Sequence[Element]) -> bool:
         """Read words all of whose strings called `word` are theirs; false if they have others."""
