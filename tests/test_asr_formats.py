@@ -3,6 +3,8 @@
 import io
 import json
 import textwrap
+import time
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -113,6 +115,28 @@ def written(found, texts, probabilities=None):
 
 def test_makers_are_those_of_all_formats():
     assert set(MAKERS) == set(format_modules())
+
+
+@pytest.mark.parametrize("unit", ["1", "1.", " ", "\n", "\r\n", '"', '""', "<", "{} ", "[", ";;\n", "0:00:00,000 --> ",
+                                  ">> ", "A "])
+def test_repeated_text_takes_no_format_long(unit):
+    """What a regular expression tries again from each place would take 10 s; this takes 0.1 s."""
+    for name, make in MAKERS.items():
+        text = make([[("a", 0, 1), ("b", 1, 2)]])
+        for at in (0, len(text) // 2, len(text)):
+            source = Source("file", (text[:at] + 30_000 * unit + text[at:]).encode(), "utf-8", False)
+            for module in format_modules().values():
+                begin = time.process_time()
+                with suppress(InputError):
+                    if module.recognises(source.data):
+                        module.read(source)
+                assert time.process_time() - begin < 3, (name, module.__name__)
+
+
+def test_time_of_30000_digits_takes_no_format_long():
+    data, begin = b"r1 1 " + 30_000 * b"1" + b"x 1 a\n", time.process_time()
+    assert [name for name, module in format_modules().items() if module.recognises(data)] == ["text"]
+    assert time.process_time() - begin < 2
 
 
 @pytest.mark.parametrize("name", MAKERS)

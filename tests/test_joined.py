@@ -37,6 +37,13 @@ def test_join_sets_without_pauses_has_none(data):
     assert Store("store").set("train").pauses is None
 
 
+def test_join_sets_of_which_one_has_turns(data):
+    write_data_dir("talk", [Utterance("t", "t", ["x", "y"], ["O", "PERIOD"], None, np.array([True, False]))])
+    args = ["make-store", "--labels", "labels.txt", "--nj", "1", "--join", "train=text,talk", "store", "text", "talk"]
+    assert main(args) == 0
+    assert Store("store").set("train").turns.tolist() == [False, False, True, False]
+
+
 def test_join_changed_makes_store_again(data):
     assert make("--join", "train=text") == 0
     assert make("--join", "train=text,timed") == 0
@@ -44,7 +51,8 @@ def test_join_changed_makes_store_again(data):
 
 
 @pytest.mark.parametrize(("join", "message"), [
-    ("train=none", "no set 'none'"), ("text=timed", "'text' cannot name"), ("=text", "'' cannot name")])
+    ("train=none", "no set 'none'"), ("text=timed", "'text' cannot name"), ("=text", "'' cannot name"),
+    ("a/b=text", "'a/b' cannot name")])
 def test_join_wrong_raises(data, capsys, join, message):
     assert make("--join", join) == 1
     assert message in capsys.readouterr().err

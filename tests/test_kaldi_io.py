@@ -3,6 +3,7 @@
 import io
 import os
 import pickle
+import time
 
 import kaldiio
 import numpy as np
@@ -160,6 +161,13 @@ def test_reader_text_vector(tmp_path, text, values):
 def test_array_refuses(content):
     with pytest.raises(ValueError, match=r"."):
         read_array(io.BytesIO(content), len(content))
+
+
+def test_array_refuses_a_number_of_30000_digits_at_once():
+    begin, content = time.process_time(), b" [ " + 30_000 * b"1" + b"x ]"
+    with pytest.raises(ValueError, match=r"."):
+        read_array(io.BytesIO(content), len(content))
+    assert time.process_time() - begin < 2
 
 
 def test_readers_do_not_wait_for_a_pipe(tmp_path):

@@ -13,7 +13,8 @@ from punc.data.labels import Label, LabelSet
 from punc.scoring import significance
 from punc.scoring.counts import Counts
 from punc.scoring.metrics import compute_metrics
-from punc.scoring.significance import check_pair, compare, intervals
+from punc.scoring.significance import both_flat, check_pair, compare, intervals
+from punc.scoring.stream_counts import FORMS, OUTCOMES
 
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))
 MEASURE = partial(compute_metrics, labels=LABELS)
@@ -98,8 +99,16 @@ def test_intervals_same_seed_same_values(monkeypatch):
     one, other = intervals(counts, MEASURE, 100, seed=5), intervals(counts, MEASURE, 100, seed=6)
     assert one == intervals(counts, MEASURE, 100, seed=5)
     assert one != other
-    monkeypatch.setattr(significance, "WEIGHTS_AT_ONCE", 90)  # three replicates at a time
-    assert one == intervals(counts, MEASURE, 100, seed=5)
+    for weights in (90, 1):  # three replicates at a time, and one
+        monkeypatch.setattr(significance, "WEIGHTS_AT_ONCE", weights)
+        assert one == intervals(counts, MEASURE, 100, seed=5)
+
+
+def test_default_seed_and_replicates_are_those_of_published_tables():
+    this, other = system(30, 0.8), system(30, 0.75, 2)
+    published = (14.916667, 12.664583, 17.416667), (14.916667, 16.166667, -1.25, -3.833333, 1.75, 0.437281)
+    assert intervals(this, MEASURE)["Err"] == pytest.approx(published[0])
+    assert compare(this, other, MEASURE)["Err"] == pytest.approx(published[1])
 
 
 def test_compare_system_with_itself():
@@ -138,12 +147,30 @@ def test_compare_p_by_enumeration():
     assert compare(this, other, MEASURE, 20000)["Err"].p == pytest.approx(np.mean(reached), abs=0.01)
 
 
+def test_compare_one_unit_has_no_bounds():
+    one, two = (compare(system(units, 0.9), system(units, 0.7, 2), MEASURE, 100)["Err"] for units in (1, 2))
+    assert np.isnan([one.low, one.high]).all()
+    assert two.low < two.high
+
+
+def test_both_flat_has_word_errors_if_both_have_them():
+    confusion, words = system(4, 0.8), np.arange(4 * FORMS * OUTCOMES).reshape(4, FORMS, OUTCOMES)
+    units = [f"u{i}" for i in range(4)]
+    bare, full = Counts(units, confusion), Counts(units, confusion, words=words)
+    assert [one.tolist() for one in both_flat(full, full)] == 2 * [full.flat.tolist()]
+    for pair in ((full, bare), (bare, full), (bare, bare)):
+        assert [one.tolist() for one in both_flat(*pair)] == 2 * [bare.flat.tolist()]
+    assert full.flat.shape != bare.flat.shape
+
+
 def test_check_pair_different_slots_raises():
     units = [f"u{i}" for i in range(4)]
     one = Counts(units, system(4, 0.8, 1))
     check_pair(one, Counts(units, system(4, 0.5, 2)), "x")
     with pytest.raises(InputError, match=r"exp/b: other units .* from u1"):
         check_pair(one, Counts(["u0", "v", "u2", "u3"], one.confusion), "exp/b")
+    with pytest.raises(InputError, match=r"other units .* from the last one on"):
+        check_pair(one, Counts(units[:3], one.confusion[:3]), "exp/b")
     with pytest.raises(InputError, match="other reference labels"):
         check_pair(one, Counts(units, one.confusion.swapaxes(1, 2)), "exp/b")
     with pytest.raises(InputError, match="other reference labels"):

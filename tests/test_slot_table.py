@@ -92,6 +92,14 @@ def test_read_slot_table_leaves_out_posteriors_that_are_none(copied):
     assert list(table.hypotheses) == ["A"]
 
 
+def test_read_slot_table_leaves_out_posteriors_of_other_labels(copied):
+    labels = copied / "B/labels.txt"
+    labels.write_text(labels.read_text().replace("PERIOD w.", "POINT w#"))
+    table = read_slot_table(scores_of(copied, "test_ref"), copied.parent / "data")
+    assert list(table.hypotheses) == ["A"]
+    assert "label 'POINT' is not one of the score's" in table.left_out["B"]
+
+
 def test_read_slot_table_leaves_out_a_broken_signature(copied):
     signature = copied / "A/decode_test_ref/score/signature"
     signature.write_text(signature.read_text().replace("last-slot:true", "last-slot:treu"))

@@ -1,7 +1,9 @@
 """Stores made in jobs: the bytes of one job, whatever their number; parts that are missing or of other data."""
 
+import json
 import shutil
 import string
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import punc.tokens.store_set
 import punc.tokens.tokenizers.char
 import punc.tokens.vocabulary
 from punc.bin.main import main
+from punc.data.block_reader import encode_by_time
 from punc.data.datadir import Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.tokens.store import Store
@@ -19,6 +22,7 @@ from punc.tokens.store import Store
 def place(tmp_path, monkeypatch):
     """A directory with labels.txt and the data directories train, dev (one block) and timed (with segments)."""
     monkeypatch.setattr(punc.tokens.store_set, "ENCODE_BYTES", 600)
+    monkeypatch.setattr(punc.tokens.store_set, "encode_by_time", partial(encode_by_time, batch=10))
     for module in (punc.tokens.vocabulary, punc.tokens.tokenizers.char):
         monkeypatch.setattr(module, "COUNT_BYTES", 900)
     (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\n")
@@ -103,6 +107,9 @@ def test_join_store_with_a_broken_part_leaves_the_store(place, capsys):
     for file, broken, said in (
             ("train/ids.npy", lambda path: path.write_bytes(path.read_bytes()[:-4]), "ids.npy: not "),
             ("train/index", lambda path: path.write_text("s00 0\n"), "index:1: not STREAM OFFSET LENGTH; run punc"),
+            ("train/index", lambda path: path.write_text("s00 0 x\n"), "index:1: not STREAM OFFSET LENGTH; run punc"),
+            ("train/index", lambda path: path.write_text("s00 0 3\ns00 3 1\n"), "index:2: 's00' comes after 's00'; "),
+            ("train/index", lambda path: path.write_text("s01 0 3\ns00 3 1\n"), "index:2: 's00' comes after 's01'; "),
             ("timed/pauses.npy", lambda path: path.unlink(), "pauses.npy: no such file; ")):
         parts = make_parts(place, 3, counted(place, 3))
         broken(next(part / file for part in parts if (part / file).stat().st_size > 150 or "index" in file))
@@ -112,6 +119,28 @@ def test_join_store_with_a_broken_part_leaves_the_store(place, capsys):
         assert error.startswith("punc join: ")
         assert said in error
         assert tree(place / "store") == before
+
+
+@pytest.mark.parametrize(("change", "said"), [("swap", "is out of order; "), ("twice", "occurs twice; "),
+                                              ("speakers", "speaker 'a' comes after 'b'; ")])
+def test_join_store_refuses_parts_that_are_not_in_order(place, capsys, change, said):
+    """Each part is in order, but the second begins before the first ends."""
+    (place / "vocab").write_text("<unk>\n</s>\na\nb\n")
+    option = f"--vocab={place / 'vocab'}"
+    before = json.loads((make_parts(place, 3, option)[0] / "part.json").read_text())["result"]["train"][-1]
+    ids = [line.split()[0] for line in (place / "train/text").read_text().splitlines()]
+    last = ids.index(before)
+    other = {"swap": {ids[last]: ids[last + 1], ids[last + 1]: ids[last]}, "twice": {ids[last + 1]: ids[last]}}
+    for name in ("text", "punct", "utt2spk", "pauses.scp"):
+        rows = [line.split(" ") for line in (place / "train" / name).read_text().splitlines()]
+        if change == "speakers" and name == "utt2spk":
+            rows = [[row[0], "b" if i <= last else "a"] for i, row in enumerate(rows)]
+        (place / "train" / name).write_text("".join(
+            " ".join([other.get(change, {}).get(id, id), *rest]) + "\n" for id, *rest in rows))
+    parts = make_parts(place, 3, option)
+    assert run("join", place / "store", *parts) == 1
+    assert said in capsys.readouterr().err.splitlines()[-1]
+    assert not (place / "store").exists()
 
 
 def test_make_store_counts_of_other_options_are_refused(place, capsys):

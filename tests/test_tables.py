@@ -8,7 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punc.base.errors import InputError
-from punc.data.tables import Row, count_blanks, fields, line_offsets, read_dict, read_table, sort_table, write_table
+from punc.data.tables import (
+    FORBIDDEN,
+    Row,
+    count_blanks,
+    fields,
+    line_offsets,
+    read_dict,
+    read_table,
+    sort_table,
+    write_table,
+)
 
 
 @pytest.fixture
@@ -29,10 +39,10 @@ def test_fields():
 
 
 def test_read_table(table):
-    path = table("a x y\nb\t1 2\nc\nd ä\u3000ö  \nd\u00e4 last")
-    assert list(read_table(path)) == [Row(1, "a", "x y"), Row(2, "b", "1 2"), Row(3, "c", ""),
+    path = table("a x y\nb\t1\t2\nc\nd ä\u3000ö  \nd\u00e4 last")
+    assert list(read_table(path)) == [Row(1, "a", "x y"), Row(2, "b", "1\t2"), Row(3, "c", ""),
                                       Row(4, "d", "ä\u3000ö  "), Row(5, "dä", "last")]
-    assert read_dict(path) == {"a": "x y", "b": "1 2", "c": "", "d": "ä\u3000ö  ", "dä": "last"}
+    assert read_dict(path) == {"a": "x y", "b": "1\t2", "c": "", "d": "ä\u3000ö  ", "dä": "last"}
 
 
 @pytest.mark.parametrize(("content", "message"), [
@@ -105,6 +115,18 @@ def test_sort_table(table):
     path = table("b 1\nab\na 2\nä 3\nB 4\n")
     sort_table(path)
     assert path.read_text() == "B 4\na 2\nab\nb 1\nä 3\n"
+
+
+def test_sort_table_keeps_lines_of_a_key_in_their_order(table):
+    path = table("bX\nb y\nb x\na\n")
+    sort_table(path)
+    assert path.read_text() == "a\nb y\nb x\nbX\n"
+
+
+@pytest.mark.parametrize(("text", "found"), [("a <s> b", True), ("</s>", True), ("x#0", False), ("#0", True),
+                                             ("<s>x", False), ("a,#0.", True)])
+def test_forbidden_words_as_grep_sees_them(text, found):
+    assert bool(FORBIDDEN.search(text)) == found
 
 
 def test_count_blanks_is_the_number_of_words(tmp_path):

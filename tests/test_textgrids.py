@@ -1,5 +1,7 @@
 """TextGrids of MFA and Praat: the long and the short form, and every kind of mistake."""
 
+import time
+
 import pytest
 
 from punc.base.errors import InputError
@@ -189,3 +191,10 @@ def test_read_size_that_is_too_small(tmp_path):
     (tmp_path / "x.TextGrid").write_text(f"{begin}intervals: size = 0\n" + end.partition("\n")[2])
     with pytest.raises(InputError, match="intervals, but the sizes of the tiers say"):
         read_textgrid(tmp_path / "x.TextGrid")
+
+
+def test_read_textgrid_number_of_30000_digits(grid):
+    begin = time.process_time()
+    with pytest.raises(InputError):
+        read_textgrid(grid(30_000 * "1"))
+    assert time.process_time() - begin < 2  # not 10 s: digits are not tried in all ways

@@ -18,7 +18,7 @@ KINDS = {b"FV ": (1, "<f4"), b"DV ": (1, "<f8"), b"FM ": (2, "<f4"), b"DM ": (2,
 LONGEST_KEY, LONGEST_NUMBER = 4096, 64  # bytes
 LARGEST, LARGEST_TEXT = 1 << 31, 1 << 28  # bytes of a vector or matrix, which is read as a whole
 LOCATION = re.compile(r"([^|]+):(\d{1,18})", re.ASCII)
-NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?|[+-]?nan", re.IGNORECASE)
+NUMBER = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?|[+-]?nan", re.IGNORECASE)
 
 
 def write_vector(ark: IO[bytes], key: str, values: np.ndarray) -> int:

@@ -18,7 +18,7 @@ from punc.timing.ctm import TimedWord, Timing
 from punc.timing.file_index import index_files
 
 TEXTGRID_SILENCE = frozenset(("", "sil", "sp", "SIL", "SP", "<eps>"))
-NUMBER = r"(-?\d+\.?\d*(?:[eE][-+]?\d+)?)"
+NUMBER = r"(-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)"
 INTERVAL = re.compile(rf'^[ \t]*(?:xmin = )?{NUMBER}\s*\n[ \t]*(?:xmax = )?{NUMBER}\s*\n[ \t]*(?:text = )?"', re.M)
 
 

@@ -88,15 +88,18 @@ def _join_arrays(folder: Path, parts: Sequence[tuple[Part, SetCounts]], data: Da
 
 
 def _join_index(folder: Path, parts: Sequence[tuple[Part, SetCounts]], data: DataDir) -> int:
-    """Write the index of a set; a stream that ends in a later part is one. Returns the number of streams."""
+    """Write the index of a set; a stream that ends in a later part is one. Returns the number of streams.
+
+    Streams are in order, as speakers and recordings are.
+    """
     stream, start, length, streams = None, 0, 0, 0
     with open(folder / "index", "w", encoding="utf-8", newline="\n") as index:
-        for name, tokens in _indices(folder.name, parts, not data.has_segments):
+        for name, tokens in _indices(folder.name, parts):
             if name == stream:
                 length += tokens
                 continue
             if stream is not None:
-                if name < stream and not data.has_segments:
+                if name < stream:
                     raise explain(data)
                 index.write(f"{stream} {start} {length}\n")
             stream, start, length, streams = name, start + length, tokens, streams + 1
@@ -105,8 +108,8 @@ def _join_index(folder: Path, parts: Sequence[tuple[Part, SetCounts]], data: Dat
     return streams
 
 
-def _indices(name: str, parts: Sequence[tuple[Part, SetCounts]], in_order: bool) -> Iterator[tuple[str, int]]:
-    """The streams of all parts with their lengths; `in_order`: those of a part are sorted."""
+def _indices(name: str, parts: Sequence[tuple[Part, SetCounts]]) -> Iterator[tuple[str, int]]:
+    """The streams of all parts with their lengths."""
     for part, _ in parts:
         path, last = part.path / name / "index", None
         with open_input(path) as file:
@@ -114,7 +117,7 @@ def _indices(name: str, parts: Sequence[tuple[Part, SetCounts]], in_order: bool)
                 stream, *numbers = decode_line(line, path, number).split(" ")
                 if len(numbers) != 2 or not all(is_count(text.encode()) for text in numbers):
                     raise InputError("not STREAM OFFSET LENGTH", part.again, path, number)
-                if last is not None and stream < last and in_order:
+                if last is not None and stream <= last:
                     raise InputError(f"'{stream}' comes after '{last}'", part.again, path, number)
                 last = stream
                 yield stream, int(numbers[1])

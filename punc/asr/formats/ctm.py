@@ -17,7 +17,7 @@ from punc.timing.ctm import ctm_rows
 
 BATCH_LINES = 1 << 14  # lines whose columns are in memory at a time
 AFTER = ("vosk", "whisper", "whisperx", "srt", "webvtt", "textgrid")
-NUMBER = rb"-?\d*\.?\d+(?:[eE][-+]?\d+)?"
+NUMBER = rb"-?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?"
 COMMENTS = rb"(?:[ \t]*(?:;;[^\n]*)?\r?\n)*"
 CONFIDENCE = rb"(?:[ \t]+(?:NA|" + NUMBER + rb")(?:[ \t]+\S+){0,2})?"
 WORD = NUMBER + rb"[ \t]+" + NUMBER + rb"[ \t]+\S+" + CONFIDENCE

@@ -12,7 +12,7 @@ from punc.asr.document import Document, Source
 from punc.asr.segments import Segment, segments_document
 
 AFTER = ("webvtt",)
-FIRST = re.compile(rb"\s*(?:\d+[ \t]*\r?\n)?[ \t]*\d+:\d\d:\d\d[,.]\d{1,3}[ \t]*-->")
+FIRST = re.compile(rb"\s*(?:\d+[ \t]*\r?\n[ \t]*)?\d+:\d\d:\d\d[,.]\d{1,3}[ \t]*-->")
 MARKUP = re.compile(rb"</?(?:[bius]|font|ruby|rt)(?=[ >])[^<>\n]*>|\{\\[^{}\n]*\}", re.I)
 
 

@@ -14,7 +14,7 @@ from punc.timing.ctm import seconds
 from punc.timing.stm import LABEL
 
 AFTER = ("ctm", "vosk", "whisper", "whisperx", "srt", "webvtt", "textgrid")
-NUMBER = rb"\d*\.?\d+(?:[eE][-+]?\d+)?"
+NUMBER = rb"(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?"
 LINE = re.compile(rb"[ \t]*([^\s;]\S*)[ \t]+(\S+)[ \t]+(\S+)[ \t]+(\S+)[ \t]+(\S+)"
                   rb"(?:[ \t]+(<[^>\n]*>)(?=\s|\Z))?[ \t]*([^\n]*)")
 FIRST = re.compile(rb"(?:[ \t]*(?:;;[^\n]*)?\n)*[ \t]*[^\s;]\S*[ \t]+\S+[ \t]+\S+[ \t]+" + NUMBER + rb"[ \t]+" + NUMBER

@@ -14,7 +14,7 @@ from punc.timing.ctm import seconds
 from punc.timing.textgrids import TEXTGRID_SILENCE
 
 AFTER = ()
-NUMBER = rb"(-?\d+\.?\d*(?:[eE][-+]?\d+)?)"
+NUMBER = rb"(-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)"
 QUOTED = rb'"((?:[^"]|"")*)"'
 TIER = re.compile(rb'"(IntervalTier|TextTier)"\s+(?:name = )?' + QUOTED + rb"\s+(?:xmin = )?" + NUMBER
                   + rb"\s+(?:xmax = )?" + NUMBER + rb"\s+(?:(?:intervals|points): size = )?(\d{1,18})(?!\d)")
