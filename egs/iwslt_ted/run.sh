@@ -8,7 +8,7 @@ cd "$(dirname "$0")"
 stage=0
 stop_stage=100
 corpus=               # data/corpus, downloaded, if empty
-asr_pairs=            # training talks and their ASR output (README.md): T-LSTM-noise learns errors from them
+asr_pairs=            # training talks and their ASR output (README.md): systems with noise learn errors from them
 vectors=              # word vectors in GloVe's or word2vec's text format; data/vectors.txt, made in stage 3, if empty
 europarl=             # more text for word vectors, besides the corpus's train_extra: Europarl in English
 encoder=              # the Hugging Face directory of all-MiniLM-L6-v2; without it no MiniLM
@@ -23,10 +23,10 @@ help_message="usage: $0 [--corpus DIR] [--asr-pairs DIR] [--vectors FILE] [--eur
 
 absolute corpus asr_pairs vectors europarl encoder
 own_vectors=$vectors corpus=${corpus:-data/corpus} vectors=${vectors:-data/vectors.txt}
-choose systems T-LSTM{,-noise} MiniLM{,-TED} {DNN,CNN-{1,2}}{,-512} CRF \
+choose systems T-LSTM{,-noise} MiniLM{,-noise,-TED} {DNN,CNN-{1,2}}{,-512} CRF \
   DNN-256{,-{float32,squared,eq1,2M,7M,m{7,15,{11,21}{,-left}}}}
-[ -n "$asr_pairs" ] || leave_out "no --asr-pairs (README.md)" T-LSTM-noise
-[ -n "$encoder" ] || leave_out "no --encoder (README.md)" MiniLM MiniLM-TED
+[ -n "$asr_pairs" ] || leave_out "no --asr-pairs (README.md)" {T-LSTM,MiniLM}-noise
+[ -n "$encoder" ] || leave_out "no --encoder (README.md)" MiniLM{,-noise,-TED}
 case $systems in *NN*) with_vectors=true ;; *) with_vectors=false ;; esac
 score_options=(--collapse 3-class:FULLSTOP=PERIOD+QUESTION)
 
@@ -49,7 +49,7 @@ fi
 if runs 2; then
   [ -f data/projection.txt ] || make_file data/projection.txt local/check_projection.py "$corpus" $label_file
   cat data/projection.txt
-  ! asked T-LSTM-noise || local/learn_confusions.sh "$asr_pairs" $label_file data/confusions.txt
+  [[ $systems != *-noise* ]] || local/learn_confusions.sh "$asr_pairs" $label_file data/confusions.txt
 fi
 
 # Stage 3: make the vocabularies, and write texts as numbers. The CRF has all words, window models those with a vector.
@@ -71,9 +71,9 @@ if runs 4; then
   for system in $systems; do
     set=train2012
     case $system in
-      T-LSTM*) options=(store_word) ;;  # T-LSTM-noise.conf names the confusions
+      T-LSTM*) options=(store_word) ;;  # confs of systems with noise name the confusions
       CRF) options=(store_all) ;;
-      MiniLM*) options=(store_encoder --encoder "$encoder") && [ "$system" = MiniLM ] || set=train_ted ;;
+      MiniLM*) options=(store_encoder --encoder "$encoder") && [ "$system" != MiniLM-TED ] || set=train_ted ;;
       *-[27]M) options=(store_vectors) ;;  # their confs name their vectors
       *) options=(store_vectors --vectors "$vectors") ;;
     esac
@@ -96,5 +96,5 @@ if runs 6; then
 fi
 
 # Stage 7: write the pages, with the published figures; those of encoders and of ASR noise are pages of their own.
-case $systems in MiniLM*) page=-encoder ;; *-noise) page=-noise ;; *) page= ;; esac
+case $systems in *-noise) page=-noise ;; MiniLM*) page=-encoder ;; *) page= ;; esac
 if runs 7; then collect_results "conf/results$page.conf"; fi
