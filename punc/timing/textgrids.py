@@ -19,7 +19,8 @@ from punc.timing.file_index import index_files
 
 TEXTGRID_SILENCE = frozenset(("", "sil", "sp", "SIL", "SP", "<eps>"))
 NUMBER = r"([-+]?(?:\d[\d_]*(?:\.[\d_]*)?(?:e[-+]?\d+)?|\.\d[\d_]*(?:e[-+]?\d+)?|nan|inf(?:inity)?))"
-INTERVAL = re.compile(rf'^[ \t]*(?:xmin = )?{NUMBER}\s*\n[ \t]*(?:xmax = )?{NUMBER}\s*\n[ \t]*(?:text = )?"', re.M | re.I)
+INTERVAL = re.compile(rf'^[ \t]*(?:xmin = )?{NUMBER}\s*\n[ \t]*(?:xmax = )?{NUMBER}\s*\n[ \t]*(?:text = )?"',
+                      re.M | re.I)
 
 
 def find_textgrids(path: str | os.PathLike[str]) -> list[Path]:
