@@ -37,6 +37,18 @@ def test_cues_times_with_more_or_too_many_digits(line, to_blank_line):
         found(f"1\n00:00:00,000 --> 00:00:01,000\nso\n\n{line}\nx\n", to_blank_line)
 
 
+@pytest.mark.parametrize("settings", ["", " ", " align:start position:50%,line-left\t", "  X1:40 X2:600 Y1:20 Y2:50"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_cues_settings_behind_times(settings, end):
+    assert found(f"1\n0:01,5 --> 0:02,5{settings}{end}it is\n\n", to_blank_line=True) == [(1.5, 2.5, "it is\n")]
+
+
+@pytest.mark.parametrize("words", ["it is", " it", " align:start it", " :a", " a:"])
+def test_cues_words_behind_times(words):
+    with pytest.raises(InputError, match=r"file:2: words in the line of a cue's times; begin a new line before them"):
+        found(f"1\n0:01,5 --> 0:02,5{words}\nit is\n")
+
+
 def test_cues_an_arrow_in_a_text_is_no_time():
     assert found("1\n00:00:00,000 --> 00:00:01,000\nwe go a --> b\n") == [(0, 1, "we go a --> b\n")]
 

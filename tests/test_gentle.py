@@ -98,3 +98,8 @@ def test_index_gentle_mistakes(tmp_path):
     write(tmp_path / "a.JSON", ALIGNED)
     with pytest.raises(InputError, match="2 files are called 'a'"):
         index_gentle(tmp_path)
+
+
+def test_read_gentle_half_a_surrogate_pair(tmp_path):
+    (tmp_path / "a.json").write_text('{"words": [{"word": "a\\ud835b", "case": "success", "start": 1, "end": 2}]}')
+    assert [row.word for row in read_gentle(tmp_path / "a.json").words] == ["a?b"]

@@ -122,8 +122,9 @@ def test_new_part_of_a_job_that_fails_is_none(parts):
         read_parts(parts)
 
 
-def test_read_part_whose_result_was_changed(parts):
+@pytest.mark.parametrize(("old", "new"), [('"words": 1', '"words": "x"'), ('"scale"', '"scape"')])
+def test_read_part_that_was_changed(parts, old, new):
     path = parts[0] / "part.json"
-    path.write_text(path.read_text().replace('"words": 1', '"words": "x"'))
+    path.write_text(path.read_text().replace(old, new))
     with pytest.raises(InputError, match=r"part\.json: not a part; run the job again"):
         read_parts(parts)

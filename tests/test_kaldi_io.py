@@ -113,7 +113,7 @@ def test_archive_runs_no_code(tmp_path):
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -0.25])
 def test_posteriors_that_are_none(tmp_path, number):
-    fine, other = np.full((2, 3), 0.25, np.float32), np.full((2, 3), 0.25, np.float32)
+    fine, other = np.eye(2, 3, dtype=np.float32), np.full((2, 3), 0.25, np.float32)
     other[1, 1] = number
     kaldiio.save_ark(str(tmp_path / "post.ark"), {"a": fine, "b": np.zeros((0, 0), np.float32), "c": other})
     found = read_posteriors(tmp_path / "post.ark")
@@ -153,14 +153,61 @@ def test_reader_text_vector(tmp_path, text, values):
     np.testing.assert_array_equal(vector, np.array(values, np.float32))
 
 
-@pytest.mark.parametrize("content", [
-    b"\0BFV \x04\xff\xff\xff\x7f", b"\0BFV \x04\xff\xff\xff\xff", b"\0BFM \x04\xff\xff\xff\x7f\x04\xff\xff\xff\x7f",
-    b"\0BFV \x08\x01\0\0\0\0\0\0\0", b"\0BCM \0\0\0\0", b"\0BFV", b"", b" [ 1 2", b" [ 1_0 ]", b" [ 1 x ]",
-    b" [ 1e39 ]", b"\0BDV \x04\x01\0\0\0" + np.array([1e39]).tobytes(), b" [ 0." + b"0" * 99 + b" ]",
-    b" [\n 1 2\n 3 ]\n", b" [ 1\n 2 ]\n", b"1 2 3\n"])
-def test_array_refuses(content):
-    with pytest.raises(ValueError, match=r"."):
+@pytest.mark.parametrize(("content", "said"), [
+    (b"\0BFV \x04\xff\xff\xff\x7f", "it ends before"), (b"\0BFV \x04\xff\xff\xff\xff", "it ends before"),
+    (b"\0BFM \x04\xff\xff\xff\x7f\x04\xff\xff\xff\x7f", "it ends before"),
+    (b"\0BFM \x04\xff\xff\xff\xff\x04\x05\0\0\0", "it ends before"),
+    (b"\0BFM \x04\xff\xff\xff\xff\x04\0\0\0\0", "it ends before"),
+    (b"\0BFV \x04\x03\0\0\0" + bytes(8), "it ends before"),
+    (b"\0BFV \x08\x01\0\0\0\0\0\0\0", "no int32"), (b"\0BFV ", "no int32"), (b"\0BCM \0\0\0\0", "not a float vector"),
+    (b"\0BXX \x04\x01\0\0\0\0\0\0\0", "not a float vector"), (b"", "text form"), (b"1 2 3\n", "text form"),
+    (b" [ 1 2", "no ']'"), (b" [ 1_0 ]", "not numbers"), (b" [ 1 x ]", "not numbers"), (b" [ X1 ]", "not numbers"),
+    (b" [ 0." + b"0" * 63 + b" 1 ]", "not numbers"), (b" [ 1e39 ]", "beyond float32"),
+    (b"\0BDV \x04\x01\0\0\0" + np.array([1e39]).tobytes(), "beyond float32"),
+    (b" [\n 1 2\n 3 ]\n", "rows of different lengths"), (b" [ 1\n 2 ]\n", "a vector of several lines")])
+def test_array_refuses(content, said):
+    with pytest.raises(ValueError, match=said):
         read_array(io.BytesIO(content), len(content))
+
+
+def test_array_number_of_64_bytes():
+    assert read_array(io.BytesIO(b" [ 0." + b"0" * 62 + b" ]"), 80).tolist() == [0]
+
+
+def test_array_text_up_to_the_limit(monkeypatch):
+    monkeypatch.setattr("punc.data.kaldi_io.LARGEST_TEXT", 5)
+    assert read_array(io.BytesIO(b"[ 1\n]"), 5).tolist() == [1]
+
+
+@pytest.mark.parametrize("key", [b"k" * 80, b"X\xff"])
+def test_archive_key_in_a_message(tmp_path, key):
+    (tmp_path / "x.ark").write_bytes(key + b" none")
+    with pytest.raises(InputError) as error:
+        list(read_archive(tmp_path / "x.ark"))
+    assert f": '{key[:60].decode(errors='replace')}' at byte " in str(error.value)
+
+
+def test_archive_key_of_an_x(tmp_path):
+    kaldiio.save_ark(str(tmp_path / "x.ark"), {"XaX": np.zeros(1, np.float32)})
+    assert [key for key, _ in read_archive(tmp_path / "x.ark")] == ["XaX"]
+
+
+def test_reader_opens_an_archive_once_and_closes_it(tmp_path, monkeypatch):
+    opened = []
+
+    def spy(path, mode):
+        opened.append(open(path, mode))  # noqa: SIM115
+        return opened[-1]
+
+    monkeypatch.setattr("punc.data.kaldi_io.open", spy, raising=False)
+    for name, value in (("x.ark", 1), ("y.ark", 2)):
+        with open(tmp_path / name, "wb") as ark:
+            write_vector(ark, "u", np.array([value]))
+    with VectorReader(tmp_path / "x.scp") as reader:
+        for name, value in (("x.ark", 1), ("x.ark", 1), ("y.ark", 2), ("y.ark", 2), ("x.ark", 1)):
+            assert reader.read(f"{name}:2", 1).tolist() == [value]
+        assert [ark.closed for ark in opened] == [True, True, False]
+    assert opened[2].closed
 
 
 def test_array_refuses_a_number_of_30000_digits_at_once():

@@ -183,3 +183,11 @@ def test_sclite_never_finds_fewer_errors(tmp_path):
         more.append(sum(theirs[2:]) - sum(here[2:]))
     assert more[0] == 1
     assert sum(more) < 10
+
+
+def test_write_stm_first_word_that_looks_like_a_label(tmp_path):
+    segment = StmSegment("a", "1", "spk", 0, 1, None, ["<o>", "b"])
+    with pytest.raises(ValueError, match="'a': the first word, <o>, would be a label"):
+        write_stm(tmp_path / "stm", [segment])
+    write_stm(tmp_path / "stm", [segment._replace(label="x"), segment._replace(words=["b", "<o>"])])
+    assert (tmp_path / "stm").read_text() == "a 1 spk 0.00 1.00 <x> <o> b\na 1 spk 0.00 1.00 b <o>\n"

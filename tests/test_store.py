@@ -11,12 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import punc.tokens.store
 import punc.tokens.store_set
 from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.tokens.store import Store, make_store
+from punc.tokens.store_set import write_set
 from punc.tokens.vocabulary import END, UNK
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\n"
@@ -332,6 +334,14 @@ def test_make_store_wrong_option_is_an_error(place, options, what):
         make(place, **options)
 
 
+@pytest.mark.parametrize("name", ["conf", "vocab", "labels.txt"])
+def test_make_store_set_with_the_name_of_a_file(place, name):
+    (place / "dir").mkdir()
+    (place / "train").rename(place / "dir" / name)
+    with pytest.raises(InputError, match=f"'{name}' cannot name one more set"):
+        make(place, f"dir/{name}")
+
+
 def test_make_store_two_sets_of_one_name_is_an_error(place):
     (place / "other").mkdir()
     (place / "test").rename(place / "other/train")
@@ -347,10 +357,78 @@ def test_make_store_target_that_is_not_a_store_is_kept(place, target):
     assert tree(place) == before
 
 
-@pytest.mark.parametrize("path", ["no", "train"])
-def test_store_not_a_store_is_an_error(place, path):
-    with pytest.raises(InputError, match="make-store"):
+@pytest.mark.parametrize(("path", "said"), [("no", "no such directory; make it: punc make-store"),
+                                            ("train", "not a store, or an unfinished one; make it: punc make-store")])
+def test_store_not_a_store_is_an_error(place, path, said):
+    with pytest.raises(InputError, match=said):
         Store(place / path)
+
+
+@pytest.mark.parametrize("missing", ["conf", "vocab"])
+def test_store_without_one_of_its_files_is_unfinished(place, missing):
+    (make(place).path / missing).unlink()
+    with pytest.raises(InputError, match="unfinished"):
+        Store(place / "store")
+
+
+def test_make_store_conf_by_hand(place):
+    """The options, and the size and time of each input: what decides whether a store is made again."""
+    make(place)
+    (place / "rules").write_text("n't\n")
+    inputs = ["labels.txt", "store/vocab", "rules", *(f"train/{name}" for name in DataDir(place / "train").tables),
+              *(f"test/{name}" for name in DataDir(place / "test").tables)]
+    for i, name in enumerate(inputs):
+        os.utime(place / name, ns=(i, 1000 + i))
+    make_store(place / "two", [place / "train", place / "test"], place / "labels.txt", vocab=place / "store/vocab",
+               train="train,test", joins=["all=train,train", "twice=test,test"], clitics=str(place / "rules"))
+    assert (place / "two/conf").read_text() == "".join([
+        "--token-type=word\n--vocab-size=100000\n--min-count=1\n--train=train,test\n",
+        f"--vocab={place / 'store/vocab'}\n--join=all=train,train\n--join=twice=test,test\n",
+        f"--clitics={place / 'rules'}\n",
+        *(f"# {place / name} {os.path.getsize(place / name)} bytes {1000 + i}\n" for i, name in enumerate(inputs))])
+    store = Store(place / "two")
+    assert store.set("all").ids.tolist() == 2 * store.set("train").ids.tolist()
+    assert store.sets == ["all", "test", "train", "twice"]
+
+
+def test_make_store_counts_the_words_of_all_sets_to_train_on(place):
+    assert make(place, train="train,test").vocabulary.tokens[2:] == ["x", "ä", "new", "y", "z"]
+
+
+@pytest.mark.parametrize("token_type", ["word", "class", "form"])
+def test_make_store_keeps_the_rules_of_clitics(place, token_type):
+    (place / "rules").write_text("'s\n")
+    make(place, token_type=token_type, clitics=str(place / "rules"))
+    assert (place / "store/clitics").read_text() == "'s\n"
+
+
+def test_make_store_clitics_of_tokens_that_are_no_words(place):
+    (place / "rules").write_text("'s\n")
+    with pytest.raises(InputError, match="--clitics with char tokens; leave it out; it is for word, class, form"):
+        make(place, token_type="char", clitics=str(place / "rules"))
+
+
+def test_make_store_labels_that_the_label_set_lacks(place):
+    (place / "train/punct.labels").write_text(LABELS + "QUESTION w? ?\n")
+    with pytest.raises(InputError, match="'QUESTION' is not in the label set"):
+        make(place)
+
+
+def test_make_store_name_with_a_line_end(place):
+    (place / "train").rename(place / "a\nb")
+    with pytest.raises(InputError, match="a line end in --train=a"):
+        make(place, "a\nb")
+
+
+def test_make_store_text_that_changes_while_it_is_read(place, monkeypatch):
+    def change(folder, data, *rest):
+        write_set(folder, data, *rest)
+        os.utime(data.path / "text", (1, 1))
+
+    monkeypatch.setattr(punc.tokens.store, "write_set", change)
+    with pytest.raises(InputError, match="train/text: "):
+        make(place)
+    assert not (place / "store").exists()
 
 
 def test_store_missing_set_is_an_error(place):

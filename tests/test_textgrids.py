@@ -88,10 +88,11 @@ def grid(tmp_path):
 
 
 @pytest.mark.parametrize("content", [
-    LONG, SHORT, LONG.replace("\n", "\r\n"), b"\xef\xbb\xbf" + LONG.encode(), LONG.encode("utf-16"),
+    LONG, SHORT, LONG.replace("\n", "\r\n"), b"\xef\xbb\xbf" + LONG.encode(), b"\xff\xfe" + LONG.encode("utf-16-le"),
+    b"\xfe\xff" + LONG.encode("utf-16-be"),
     SHORT.encode("utf-16"), LONG.replace("    ", "\t"), SHORT.replace('"ooTextFile"', '"ooTextFile short"')
     .replace('Object class = "TextGrid"', '"TextGrid"'),
-], ids=["long", "short", "CRLF", "BOM", "UTF-16", "short UTF-16", "tabs", "old short"])
+], ids=["long", "short", "CRLF", "BOM", "UTF-16", "UTF-16 BE", "short UTF-16", "tabs", "old short"])
 def test_read_textgrid_forms(grid, content):
     timing = read_textgrid(grid(content))
     assert timing.words == WORDS
@@ -161,6 +162,10 @@ def test_read_textgrid_cut_short_anywhere(grid, content):
     (LONG.replace("hello", "good morning"), ": 'good morning' is more than one word; name the tier"),
     (LONG.replace("xmax = 1.25", "xmax = 0.25"), ":20: an interval from 0.5 to 0.25 s; fix it: begin ≥ 0, end ≥ begin"),
     (short(("words", [(0, 1, "a"), (-2, 2, "b")])), ":16: an interval from -2 to 2 s; fix it: begin ≥ 0, end ≥ begin"),
+    (short(("words", [(0, 1, "a"), ("nan", 2, "b")])), ":16: an interval from nan to 2 s; fix it: begin ≥ 0, end"),
+    (short(("words", [(0, 1, "a"), (1, "+1_0e-1", "b")])), ":16: an interval from 1 to 1 s; fix it: begin ≥ 0, end"),
+    (short(("words", [(0, 1, "a")]), end=1e9), ": the end 1e+09 is no time of a recording; fix the xmax of the file"),
+    (SHORT.replace("IntervalTier", "TextTier"), ": no tier 'words'; name one with --tier: "),
     (short(("words", [(0, 2, "a"), (1, 3, "b")])), ": a broken TextGrid, or cut short (ValueError)"),
     (short(("words", [(0, 1, "a")])).replace("\n0\n3.5\n", "\n0\n1e308\n", 1),
      ": the end 1e+308 is no time of a recording; fix the xmax of the file"),
@@ -198,3 +203,15 @@ def test_read_textgrid_number_of_30000_digits(grid):
     with pytest.raises(InputError):
         read_textgrid(grid(30_000 * "1"))
     assert time.process_time() - begin < 2  # not 10 s: digits are not tried in all ways
+
+
+def test_read_textgrid_nothing_of_no_length(grid):
+    """The library leaves out an empty interval of no length, too; no word is lost."""
+    path = grid(short(("words", [(0, 0.25, "a"), (0.25, 0.25, ""), (0.25, 0.5, "b")]), end=0.5))
+    timing = read_textgrid(path)
+    assert ([row.word for row in timing.words], timing.end) == (["a", "b"], 0.5)
+
+
+def test_read_textgrid_of_an_empty_recording(grid):
+    timing = read_textgrid(grid(short(("words", []), end=0)))
+    assert (timing.words, timing.end) == ([], 0)

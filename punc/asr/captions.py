@@ -10,7 +10,8 @@ from punc.asr.document import Source
 from punc.asr.segments import Segment
 
 CLOCK = rb"((?:\d{1,5}:)?\d\d?:\d\d[,.]\d{1,3})"
-TIMES = re.compile(rb"^[ \t]*" + CLOCK + rb"[ \t]*-->[ \t]*" + CLOCK + rb"[^\n]*(?:\n|\Z)", re.M)
+TIMES = re.compile(rb"^[ \t]*" + CLOCK + rb"[ \t]*-->[ \t]*" + CLOCK + rb"([^\r\n]*)(?:\r?\n|\r|\Z)", re.M)
+SETTINGS = re.compile(rb"(?:\s+[A-Za-z]\w*:\S+)*\s*")  # `align:start`, `X1:40`
 NUMBER = re.compile(rb"(?:\A|\n)[ \t]*\d+[ \t]*\r?\n[ \t\r\n]*\Z")
 # An arrow after one word or none, or with no letter before it; in WebVTT, a text has none.
 ARROW, ANY_ARROW = re.compile(rb"^(?:[ \t]*\S*[ \t]*|[^A-Za-z\x80-\xff\n]*)-->", re.M), re.compile(rb"^[^\n]*-->", re.M)
@@ -34,7 +35,7 @@ def cues(source: Source, to_blank_line: bool) -> Iterator[Cue]:
 
     to_blank_line   a text ends with an empty line; else with the number of the next cue
 
-    Raises InputError for an arrow between what are no times, and a cue that ends before it begins.
+    Raises InputError for an arrow between what are no times, a cue that ends before it begins, and words behind times.
     """
     data = source.data
     found = list(TIMES.finditer(data))
@@ -44,6 +45,8 @@ def cues(source: Source, to_blank_line: bool) -> Iterator[Cue]:
         begin, end = seconds(match[1]), seconds(match[2])
         if end < begin:
             raise source.error(f"a cue from {begin:g} to {end:g} s", "fix its times", match.start(1))
+        if not SETTINGS.fullmatch(match[3]):
+            raise source.error("words in the line of a cue's times", "begin a new line before them", match.start(3))
         start, stop = match.end(), after.start() if after else len(data)
         if to_blank_line:
             blank = BLANK_LINE.search(data, start, stop)

@@ -135,13 +135,14 @@ def new_part(path: Path, command: str, share: Share, args: Namespace, out: str,
         part = Part(path, command, share, options, states, {})
         yield tmp, part.result
         content = {"command": command, "job": share.job, "jobs": share.jobs, "options": options, "inputs": states,
-                   "result": part.result, "sha256": _checksum(part.result)}
+                   "result": part.result}
+        content["sha256"] = _checksum(content)
         (tmp / FILE).write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _checksum(result: dict[str, Any]) -> str:
-    """The SHA-256 of what a job says of its part: whatever a command puts there, joining can rely on it."""
-    return hashlib.sha256(json.dumps(result, sort_keys=True).encode()).hexdigest()
+def _checksum(content: dict[str, Any]) -> str:
+    """The SHA-256 of what is said of a part: whatever a command puts there, joining can rely on it."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def read_part(path: Path) -> Part:
@@ -149,14 +150,13 @@ def read_part(path: Path) -> Part:
     with open_input(path / FILE) as file:
         try:
             content = json.loads(file.read())
+            checksum = content.pop("sha256")
             part = Part(path, content["command"], Share(content["job"], content["jobs"]), content["options"],
                         content["inputs"], content["result"])
-            if content["sha256"] != _checksum(part.result) or not isinstance(part.command, str):
+            if checksum != _checksum(content):
                 raise ValueError
-            if not isinstance(part.options, dict) or not isinstance(part.inputs, dict):
-                raise TypeError
             return part
-        except (ValueError, TypeError, KeyError, RecursionError):
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise InputError("not a part", "run the job again", path / FILE) from None
 
 

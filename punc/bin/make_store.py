@@ -74,7 +74,7 @@ def main(arguments: Sequence[str]) -> int:
 def planned(args: Namespace, path: Path | None) -> StorePlan:
     """The store of a command line; `path`: its directory, to be checked."""
     return plan_store(path, args.data, args.labels, args.token_type, args.vocab_size, args.min_count, args.vocab,
-                      args.train, joins=args.join, clitics=args.clitics)
+                      args.train, args.join, args.clitics)
 
 
 def files(args: Namespace, plan: StorePlan) -> list[Path]:

@@ -63,4 +63,5 @@ def _timed(word: dict[str, Any], path: str | os.PathLike[str]) -> TimedWord:
         raise ValueError("a word without a text")
     if not isinstance(begin, int | float) or not isinstance(end, int | float) or not 0 <= begin <= end < LATEST:
         raise InputError(f"'{text[:30]}' is from {begin} to {end} s", "fix it: 0 ≤ start ≤ end, in seconds", path)
+    text = text.encode(errors="replace").decode()  # half a surrogate pair, which JSON allows, is in no text
     return TimedWord(Path(path).stem, "1", float(begin), float(end) - float(begin), text.strip())

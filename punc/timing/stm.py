@@ -46,8 +46,9 @@ def read_stm(path: str | os.PathLike[str], repairs: Counter[str] | None = None) 
                 continue
             if len(columns) < 5:
                 raise InputError(f"{len(columns)} columns", "write: id channel speaker begin end words", path, number)
-            (id, channel, speaker, *times), words = columns[:5], columns[5:]
-            begin, end = seconds(times[0], "begin", path, number), seconds(times[1], "end", path, number)
+            id, channel, speaker, *times = columns[:5]
+            words = columns[5:]
+            begin, end = (seconds(time, name, path, number) for time, name in zip(times, ("begin", "end"), strict=True))
             if end < begin:
                 raise InputError(f"a segment from {begin:g} to {end:g} s", "fix its times", path, number)
             label = words.pop(0)[1:-1] if words and LABEL.fullmatch(words[0]) else None

@@ -18,8 +18,9 @@ from punc.timing.ctm import TimedWord, Timing
 from punc.timing.file_index import index_files
 
 TEXTGRID_SILENCE = frozenset(("", "sil", "sp", "SIL", "SP", "<eps>"))
-NUMBER = r"(-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)"
-INTERVAL = re.compile(rf'^[ \t]*(?:xmin = )?{NUMBER}\s*\n[ \t]*(?:xmax = )?{NUMBER}\s*\n[ \t]*(?:text = )?"', re.M)
+NUMBER = r"([-+]?(?:\d[\d_]*(?:\.[\d_]*)?(?:e[-+]?\d+)?|\.\d[\d_]*(?:e[-+]?\d+)?|nan|inf(?:inity)?))"
+INTERVAL = re.compile(rf'^[ \t]*(?:xmin = )?{NUMBER}\s*\n[ \t]*(?:xmax = )?{NUMBER}\s*\n[ \t]*(?:text = )?"',
+                      re.M | re.I)
 
 
 def find_textgrids(path: str | os.PathLike[str]) -> list[Path]:
@@ -63,7 +64,7 @@ def read_textgrid(path: str | os.PathLike[str], tier: str = "words", silence: fr
         raise InputError(f"{intervals} intervals, but the sizes of the tiers say {read}", "make it again, or fix the "
                          "sizes", path)
     chosen = [one for one in tiers if one.name == tier] or [one for one in tiers if one.name.endswith(f" - {tier}")]
-    if len(chosen) > 1 and channel:
+    if channel:
         chosen = [one for one in chosen if one.name == f"{channel} - {tier}"] or chosen
     if not chosen:
         raise InputError(f"no tier '{tier}'", f"name one with --tier: {', '.join(one.name for one in tiers)}", path)
@@ -76,9 +77,6 @@ def read_textgrid(path: str | os.PathLike[str], tier: str = "words", silence: fr
             word = interval.mark.strip()
             if len(word.split()) > 1:
                 raise InputError(f"'{word[:30]}' is more than one word", "name the tier of the words with --tier", path)
-            if not 0 <= interval.minTime <= interval.maxTime < LATEST:
-                raise InputError(f"an interval from {interval.minTime:g} to {interval.maxTime:g} s",
-                                 "fix it: 0 ≤ begin ≤ end", path)
             if word not in silence:
                 words.append(TimedWord(Path(path).stem, speaker, interval.minTime,
                                        interval.maxTime - interval.minTime, word))
@@ -106,7 +104,7 @@ def _check_textgrid(path: str | os.PathLike[str]) -> tuple[str, int]:
     for interval in INTERVAL.finditer(text):
         begin, end = float(interval[1]), float(interval[2])
         # The library leaves out what has no length.
-        if begin < 0 or end < begin or (end == begin and text[interval.end():interval.end() + 1] != '"'):
+        if not 0 <= begin <= end < LATEST or (end == begin and text[interval.end():interval.end() + 1] != '"'):
             raise InputError(f"an interval from {begin:g} to {end:g} s", "fix it: begin ≥ 0, end ≥ begin, and a word "
                              "has a length", path, text.count("\n", 0, interval.start(1)) + 1)
         count += end > begin

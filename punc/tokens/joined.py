@@ -39,7 +39,7 @@ def join_sets(store: Path, joins: Mapping[str, Sequence[str]]) -> None:
         labelled = [data.labels is not None for data in sets]
         if any(labelled) != all(labelled):
             raise InputError(f"'{members[labelled.index(False)]}' has no labels, other sets of '{name}' have",
-                             "join sets that have labels", store)
+                             "join sets that all have labels, or none")
         (store / name).mkdir()
         _write(store / name, sets)
 

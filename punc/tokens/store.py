@@ -142,14 +142,13 @@ class StorePlan:
 
 
 def plan_store(path: Path | None, data_dirs: Sequence[str | os.PathLike], labels: str | os.PathLike,
-               token_type: str = "word", vocab_size: int | None = None, min_count: int = 1,
-               vocab: str | os.PathLike | None = None, train: str | None = None, nj: int = 2,
-               joins: Sequence[str] = (), clitics: str = "") -> StorePlan:
+               token_type: str, vocab_size: int | None, min_count: int, vocab: str | os.PathLike | None,
+               train: str | None, joins: Sequence[str], clitics: str) -> StorePlan:
     """Check the arguments of `make_store`; `path` None: of a part. Raises InputError for options that do not fit."""
     sets, kind = _name_sets(data_dirs), tokenizer_class(token_type)
     vocab_size = kind.vocab_size if vocab_size is None else vocab_size
-    if min(vocab_size, min_count, nj) < 1:
-        raise InputError(f"--vocab-size={vocab_size} --min-count={min_count} --nj={nj}", "give positive numbers")
+    if min(vocab_size, min_count) < 1:
+        raise InputError(f"--vocab-size={vocab_size} --min-count={min_count}", "give positive numbers")
     train = train or next(iter(sets))
     for name in train.split(","):
         if name not in sets:
@@ -188,7 +187,9 @@ def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], 
     changed. Raises InputError for options that do not fit, and for errors in the data directories.
     """
     path = Path(path)
-    plan = plan_store(path, data_dirs, labels, token_type, vocab_size, min_count, vocab, train, nj, joins, clitics)
+    if nj < 1:
+        raise InputError(f"--nj={nj}", "give a positive number")
+    plan = plan_store(path, data_dirs, labels, token_type, vocab_size, min_count, vocab, train, joins, clitics)
     if plan.finished(path):
         logger.info("%s: finished, and its inputs have not changed", path)
         return

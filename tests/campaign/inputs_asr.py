@@ -342,7 +342,12 @@ def check_form(form: str, document: Document, punctuated: Punctuated, folder: Pa
             for token in punctuated.words.tokens]
     shown = [text for text, code in zip(punctuated.texts, punctuated.words.codes.tolist()) if not drop[code]]
     again = (folder / "form").read_bytes()
+    expected, names = found(" ".join(shown).lower().encode()), ""
     if form in ("ctm", "json", "srt", "vtt") and shown:
-        again = " ".join(read_document(folder / "form").pieces).encode()
-    if found(" ".join(shown).lower().encode()) != found(again.lower()):
+        reread = read_document(folder / "form")
+        again, names = " ".join(reread.pieces).encode(), " ".join(reread.speakers)
+    got = found(again.lower())
+    for one in found(names.lower().encode()):  # `Tom John:` at the beginning of a cue is read as a speaker's name
+        del expected[one], got[one]
+    if expected != got:
         raise AssertionError(f"other words as {form}")

@@ -114,6 +114,8 @@ def of_object(text: str) -> list[str]:
     try:
         return [f"{one:s}" for one in _of_message(json.loads(text))]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        if "\n" in text:  # what begins with a line `{` and is broken: its lines may be objects of their own
+            return [one for line in text.split("\n") for one in of_object(line)]
         return [text]
 
 

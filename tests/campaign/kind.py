@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-WORD = re.compile(rb"qz[a-p]{3}q")
+WORD = re.compile(rb"(?=(qz[a-p]{3}q))")  # one may begin with the last letter of another
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. . !\nQUESTIONMARK w? ?\n"
 NAMES = ("O", "COMMA", "PERIOD", "QUESTIONMARK")
 
@@ -57,7 +57,7 @@ def words(rng: random.Random, number: int) -> list[str]:
 
 def counted(text: bytes) -> Counter[bytes]:
     """The words that count; of several without a blank between them, the first."""
-    return Counter(match[0] for match in map(WORD.search, text.split()) if match)
+    return Counter(match[1] for match in map(WORD.search, text.split()) if match)
 
 
 def found(text: bytes) -> Counter[bytes]:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""usage: stream.py [--words N] [--streams N]
+"""usage: stream.py [--words N] [--streams N] [--only command|pauses]
 
 Punctuates a live stream, in two ways, and watches the memory: the words through `punc punctuate en-live -`, and the
 words with a pause before each through the model as a program would call it (`streaming_logits`). Prints the smallest
@@ -112,8 +112,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--words", type=int, default=10_000_000)
     parser.add_argument("--streams", type=int, default=0)
+    parser.add_argument("--only", choices=("command", "pauses"), help="one of the two ways")
     options = parser.parse_args()
-    return int(not all([through_the_command(options.words, options.streams), with_pauses(options.words)]))
+    fine = []
+    if options.only != "pauses":
+        fine.append(through_the_command(options.words, options.streams))
+    if options.only != "command":
+        fine.append(with_pauses(options.words))
+    return int(not all(fine))
 
 
 if __name__ == "__main__":
