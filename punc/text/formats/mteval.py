@@ -64,7 +64,6 @@ def documents_and_segments(text: str) -> Iterator[tuple[str, str]]:
 
 def check_segments(text: str, begins: list[int]) -> None:
     """Raise Unreadable if a `<seg>` is not among those whole segments that begin at `begins`."""
-    opened = [match.start() for match in re.finditer(r"<seg\b", text, re.IGNORECASE)]
-    if len(begins) != len(opened):
-        cut = min(set(opened) - set(begins), default=0)
-        raise Unreadable("a <seg> without its </seg>", "fix the file: it is cut short or broken", text[cut:])
+    opened = {match.start() for match in re.finditer(r"<seg\b", text, re.IGNORECASE)}
+    if broken := opened.difference(begins):
+        raise Unreadable("a <seg> without its </seg>", "fix the file: it is cut short or broken", text[min(broken):])
