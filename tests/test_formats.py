@@ -281,6 +281,7 @@ def test_sil_pause_that_is_none(value):
     ("<seg>so <b>much</b> <![CDATA[a b]]></seg>", "so much a b", 0),
     ("<doc so <seg>much</seg>", "much", 2),
     ("I <seg>so</seg>", "so", 1),
+    ("a <seg>b</seg> c d <doc>e <seg>f</seg> g", "b f", 5),
     ("<![CDATA[ not this ]]><seg>so<i>much</i></seg>", "so much", 2),
 ])
 def test_mteval_words_outside_of_segments_are_counted(text, words, outside):
