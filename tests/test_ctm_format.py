@@ -96,6 +96,19 @@ def test_ctm_format_shares_keep_names_and_the_first_counts_repairs(tmp_path):
     assert reader.absolute_archive
 
 
+@pytest.mark.parametrize("jobs", [1, 2, 4])
+def test_ctm_format_ids_in_several_places_are_counted_once(tmp_path, jobs):
+    """Each job indexes all ids."""
+    (tmp_path / "asr.ctm").write_text(CTM + "b 1 2 1 again\na-x 1 9 1 again\n")
+    reader, repairs = load_format("ctm")(PrepareOptions()), []
+    for job in range(1, jobs + 1):
+        part = tmp_path / f"part{job}"
+        part.mkdir()
+        counts = reader.prepare_share([tmp_path / "asr.ctm"], part, Share(job, jobs))[0]
+        repairs.append(counts["ids with lines in several places"])
+    assert repairs == [2] + [0] * (jobs - 1)
+
+
 def test_ctm_format_of_two_files(tmp_path):
     with pytest.raises(InputError, match="2 inputs; give one CTM, or a directory of CTMs"):
         load_format("ctm")(PrepareOptions()).prepare([tmp_path / "a", tmp_path / "b"], tmp_path / "out")

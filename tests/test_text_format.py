@@ -11,9 +11,11 @@ from punc.base.errors import InputError
 from punc.base.jobs import Share
 from punc.data.datadir import DataDir, Utterance
 from punc.data.labels import Label, LabelSet
+from punc.text.abbreviations import MARK, STARTER, Abbreviations
 from punc.text.file_parts import FilePart
 from punc.text.format import PrepareOptions, load_format
-from punc.text.text_format import counted
+from punc.text.passages import Unreadable
+from punc.text.text_format import TextFormat, counted
 
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",",)), Label("PERIOD", "w.", (".",))))
 
@@ -64,6 +66,45 @@ def test_error_names_the_line_of_the_file(tmp_path):
         with pytest.raises(InputError, match="'x' is not a pause") as error:
             reader("sil").read_part(FilePart(str(tmp_path / path), offset, content[offset:], True, not offset))
         assert str(error.value).startswith(f"{tmp_path}/{where}")
+
+
+class Unplaced(TextFormat):
+    """A format whose faults are not found in the text."""
+
+    def passages(self, text, line_start, repairs):
+        raise Unreadable("a fault", "fix it", "not there")
+
+
+def test_error_that_is_not_found_is_in_the_first_line():
+    with pytest.raises(InputError) as error:
+        Unplaced(PrepareOptions(LABELS)).read(b"\n\nso")
+    assert (error.value.what, error.value.remedy, error.value.line) == ("a fault", "fix it", 1)
+
+
+def test_text_begins_with_a_line():
+    assert [p.stream for p in reader(document_prefix="#doc").read(b"#doc A\nso")[0]] == ["A"]
+
+
+NOTES = " ".join(f"[{chr(97 + number)}]" for number in range(20))
+
+
+@pytest.mark.parametrize("job", [0, 1])
+def test_notes_and_dots_are_counted_and_bounded(tmp_path, monkeypatch, job):
+    """Of a whole file, and in a share of the work."""
+    monkeypatch.setattr("punc.text.examples.MOST", 10)
+    (tmp_path / "in").write_text(f", so {NOTES} it is etc.")
+    (tmp_path / "out").mkdir()
+    prose = reader("prose", abbreviations=Abbreviations({STARTER: ["etc."]}))
+    if job:
+        counts, numbers = prose.prepare_share([tmp_path / "in"], tmp_path / "out", Share(job, 1))
+        assert numbers == 1
+    else:
+        counts = prose.prepare([tmp_path / "in"], tmp_path / "out" / "new")
+    notes = [times for what, times in counts.items() if "square-brackets" in what]
+    assert (sum(notes), len(notes) < 20) == (20, True)
+    assert counts[f"{MARK}\tetc."] == 1
+    assert counts["marks before a first word, dropped"] == 1
+    assert (counts["words"], counts["utterances"], counts["streams"]) == (24, 1, 1)
 
 
 def test_counts_of_utterances():

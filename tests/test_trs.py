@@ -10,10 +10,11 @@ import pytest
 from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import DataDir
+from punc.data.label_record import RECORD
 from punc.data.labels import Label, LabelSet
 from punc.data.validate import validate
 from punc.text.format import PrepareOptions, load_format
-from punc.text.formats.trs import read_turns
+from punc.text.formats.trs import legal_id, read_turns
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. . ; ? !\n"
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE Trans SYSTEM "trans-14.dtd">\n<Trans audio_filename="x">\n' \
@@ -87,6 +88,14 @@ def test_trs_two_speakers_in_time_order_with_pauses(tmp_path):
      "turns with words and no speaker"),
     ('<Turn startTime="0" endTime="4"><Sync time="0"/>so<Background time="1" type="music" level="high"/></Turn>',
      [("unknown", 0, 4, "so")], "changes of background, left out"),
+    ('<Turn startTime="0" endTime="4"><Sync time="0"/><Sync time="2"/>so</Turn>', [("unknown", 2, 4, "so")],
+     "turns with words and no speaker"),
+    ('<Turn speaker="spk1" startTime="0" endTime="4"><Sync time="1"/>so<Sync time="2.0001"/>it<Sync time="2.0004"/>is'
+     '</Turn>', [("spk1", 1, 2, "so"), ("spk1", 2, 4, "it is")],
+     "syncs that jump back or past their turn's end, joined to the one before"),
+    ('<Turn speaker="spk1" startTime="0" endTime="8"><Sync time="1"/>a<Sync time="2"/>b<Sync time="5"/>c'
+     '<Sync time="4"/>d</Turn>', [("spk1", 1, 2, "a"), ("spk1", 2, 5, "b"), ("spk1", 5, 8, "c d")],
+     "syncs that jump back or past their turn's end, joined to the one before"),
 ])
 def test_read_turns_repairs(tmp_path, turn, parts, repair):
     (tmp_path / "x.trs").write_text(trs(turn))
@@ -95,6 +104,35 @@ def test_read_turns_repairs(tmp_path, turn, parts, repair):
              for turn in read_turns(tmp_path / "x.trs", repairs) for s in turn]
     assert found == parts
     assert repairs[repair] == 1
+
+
+def test_trs_words_and_times_of_many_syncs(tmp_path):
+    """A part that begins with a mark gives it to the last word of the part before."""
+    texts = ["a b", ", c d e", "f", ". g h", "i ."]
+    syncs = "".join(f'<Sync time="{10 + i / 8}"/>{text}' for i, text in enumerate(texts))
+    _, out = run(tmp_path, trs(f'<Turn speaker="spk 2" startTime="10" endTime="12.5">{syncs}</Turn>'))
+    assert [row[2:] for row in content(out)] == [
+        ("a b", "O COMMA"), ("c d e", "O O O"), ("f", "PERIOD"), ("g h", "O O"), ("i", "PERIOD")]
+    lines = [line.split() for line in (out / "segments").read_text().splitlines()]
+    assert [line[1:] for line in lines] == [
+        ["rec0", f"{10 + i / 8:.3f}", f"{10 + (i + 1) / 8 if i < 4 else 12.5:.3f}"] for i in range(5)]
+    assert lines[0][0] == "rec0_spk-00010000_00010125"
+
+
+@pytest.mark.parametrize(("name", "id"), [("a-b c", "a_b_c"), ("a.b_ä1", "a.b_ä1"), ("x/&\n", "x___")])
+def test_trs_legal_id(name, id):
+    assert legal_id(name) == id
+
+
+def test_trs_directory_of_another_text_keeps_nothing_of_it(tmp_path):
+    (tmp_path / "out").mkdir()
+    stale = ["pauses.scp", "pauses.ark", "turns", "reco2file_and_channel"]
+    for name in [*stale, "text"]:
+        (tmp_path / "out" / name).write_text("")
+    status, out = run(tmp_path, trs(TURN))
+    assert status == 0
+    assert not [name for name in stale if (out / name).exists()]
+    assert LabelSet.read(out / RECORD) == LabelSet.read(tmp_path / "labels.txt")
 
 
 def test_trs_mark_goes_to_word_before_in_its_turn(tmp_path, capsys):
@@ -174,7 +212,7 @@ def test_trs_long_text_and_names_of_characters(tmp_path):
     assert " ".join(found for *_, found, _ in content(out)) == " ".join(words)
 
 
-@pytest.mark.parametrize("value", ["1e9", "1e308", "1e999", "nan", "9" * 5000])
+@pytest.mark.parametrize("value", ["1e9", "1000000000", "1e308", "1e999", "nan", "9" * 5000])
 def test_trs_time_that_is_none(tmp_path, capsys, value):
     assert run(tmp_path, trs(TURN.replace('endTime="4"', f'endTime="{value}"')))[0] == 1
     assert "is not a time; write <Turn endTime=" in capsys.readouterr().err

@@ -30,7 +30,7 @@ class Format(prose.Format):
 
     def passages(self, text: str, line_start: bool, repairs: Counter[str]) -> Iterator[Passage]:
         stream, matches, end = None, list(TAG.finditer(text)), 0
-        check_segments(text, [match.start() for match in matches if match[2] is not None])
+        check_segments(text, [match.start() for match in matches])
         for match in matches:
             repairs[OUTSIDE] += len(plain(text[end:match.start()]).split())
             end = match.end()
@@ -63,8 +63,7 @@ def documents_and_segments(text: str) -> Iterator[tuple[str, str]]:
 
 
 def check_segments(text: str, begins: list[int]) -> None:
-    """Raise Unreadable if a `<seg>` is not among those whole segments that begin at `begins`."""
-    opened = [match.start() for match in re.finditer(r"<seg\b", text, re.IGNORECASE)]
-    if len(begins) != len(opened):
-        cut = min(set(opened) - set(begins), default=0)
-        raise Unreadable("a <seg> without its </seg>", "fix the file: it is cut short or broken", text[cut:])
+    """Raise Unreadable if a `<seg>` begins at none of `begins`, where TAG matches."""
+    opened = {match.start() for match in re.finditer(r"<seg\b", text, re.IGNORECASE)}
+    if broken := opened.difference(begins):
+        raise Unreadable("a <seg> without its </seg>", "fix the file: it is cut short or broken", text[min(broken):])

@@ -75,6 +75,6 @@ def read_pause(value: str, repairs: Counter[str]) -> float:
             raise ValueError
     except ValueError:
         raise Unreadable(f"'{value}' is not a pause", "write <sil=SECONDS>", f"<sil={value}>") from None
-    if pause < 0 or value.startswith("-"):
+    if value.startswith("-"):
         repairs["negative pauses, taken as 0"] += 1
     return max(pause, 0.0) + 0.0
