@@ -48,7 +48,7 @@ def read_stm(path: str | os.PathLike[str], repairs: Counter[str] | None = None) 
                 raise InputError(f"{len(columns)} columns", "write: id channel speaker begin end words", path, number)
             id, channel, speaker, *times = columns[:5]
             words = columns[5:]
-            begin, end = (seconds(time, name, path, number) for time, name in zip(times, ("begin", "end"), strict=True))
+            begin, end = (seconds(time, name, path, number) for time, name in zip(times, ("begin", "end")))
             if end < begin:
                 raise InputError(f"a segment from {begin:g} to {end:g} s", "fix its times", path, number)
             label = words.pop(0)[1:-1] if words and LABEL.fullmatch(words[0]) else None
