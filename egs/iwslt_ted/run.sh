@@ -23,9 +23,9 @@ help_message="usage: $0 [--corpus DIR] [--asr-pairs DIR] [--vectors FILE] [--eur
 
 absolute corpus asr_pairs vectors europarl encoder
 own_vectors=$vectors corpus=${corpus:-data/corpus} vectors=${vectors:-data/vectors.txt}
-choose systems T-LSTM{,-noise} MiniLM{,-noise,-TED} {DNN,CNN-{1,2}}{,-512} CRF \
+choose systems {T-LSTM,BLSTM-CRF}{,-noise} MiniLM{,-noise,-TED} {DNN,CNN-{1,2}}{,-512} CRF \
   DNN-256{,-{float32,squared,eq1,2M,7M,m{7,15,{11,21}{,-left}}}}
-[ -n "$asr_pairs" ] || leave_out "no --asr-pairs (README.md)" {T-LSTM,MiniLM}-noise
+[ -n "$asr_pairs" ] || leave_out "no --asr-pairs (README.md)" {T-LSTM,BLSTM-CRF,MiniLM}-noise
 [ -n "$encoder" ] || leave_out "no --encoder (README.md)" MiniLM{,-noise,-TED}
 case $systems in *NN*) with_vectors=true ;; *) with_vectors=false ;; esac
 score_options=(--collapse 3-class:FULLSTOP=PERIOD+QUESTION)
@@ -71,7 +71,7 @@ if runs 4; then
   for system in $systems; do
     set=train2012
     case $system in
-      T-LSTM*) options=(store_word) ;;  # confs of systems with noise name the confusions
+      T-LSTM* | BLSTM*) options=(store_word) ;;  # confs of systems with noise name the confusions
       CRF) options=(store_all) ;;
       MiniLM*) options=(store_encoder --encoder "$encoder") && [ "$system" != MiniLM-TED ] || set=train_ted ;;
       *-[27]M) options=(store_vectors) ;;  # their confs name their vectors
@@ -81,13 +81,13 @@ if runs 4; then
   done
 fi
 
-# Stage 6: punctuate the test sets and score them. DNN-A and CNN-2A halve P(O) (Che et al. 2016, section 3.3); T-LSTM-A and
-# MiniLM-A give it the factor that is best on ASR output of the talks of dev2012.
+# Stage 6: punctuate the test sets and score them. DNN-A and CNN-2A halve P(O) (Che et al. 2016, section 3.3); T-LSTM-A,
+# BLSTM-CRF-A and MiniLM-A give it the factor that is best on ASR output of the talks of dev2012.
 if runs 6; then
   for system in $systems; do
     decode_and_score "$system" test_ref test_asr
     case $system in
-      T-LSTM* | MiniLM*) [ -z "$asr_pairs" ] || tuned_row "$system-A" "$system" dev_asr "test_ref test_asr" ;;
+      T-LSTM* | BLSTM* | MiniLM*) [ -z "$asr_pairs" ] || tuned_row "$system-A" "$system" dev_asr "test_ref test_asr" ;;
       DNN | DNN-512) decode_row "${system/DNN/DNN-A}" "exp/$system" "test_ref test_asr" --scale O=0.5 ;;
       CNN-2 | CNN-2-512) decode_row "${system/CNN-2/CNN-2A}" "exp/$system" "test_ref test_asr" --scale O=0.5 ;;
     esac
