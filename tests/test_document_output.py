@@ -39,6 +39,12 @@ def test_ctm_keeps_confidences_and_recordings():
     assert write(ctm, "ctm").lower().replace(".\n", "\n").replace("yes.", "yes").replace("no.", "no") == ctm
 
 
+@pytest.mark.filterwarnings("error")
+def test_json_has_confidences_as_they_are():
+    words = json.loads(write("r1 1 0 1 yes 1e308\nr1 1 1 1 no 0.12345678\n", "json"))["segments"]
+    assert [word["probability"] for one in words for word in one["words"]] == [1e308, 0.12345678]
+
+
 def test_ctm_of_a_word_with_a_blank_has_two():
     found = json.dumps({"words": [{"word": "10 %", "start": 1, "end": 2, "probability": 0.5}]})
     assert write(found, "ctm") == "1 1 1.00 0.50 10 0.50\n1 1 1.50 0.50 %. 0.50\n"

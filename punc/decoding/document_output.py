@@ -90,11 +90,12 @@ def to_json(document: Document, punctuated: Punctuated) -> str:
     """As JSON in Whisper's form, a segment for each sentence or turn; what is not known is left out."""
     shown = shown_words(document, punctuated, tags=True)
     own = punctuated.words.first[shown.numbers]
-    columns = {"start": shown.begins, "end": shown.ends, "probability": document.confidences[own],
+    columns = {"start": np.round(shown.begins, 6), "end": np.round(shown.ends, 6),
+               "probability": document.confidences[own],
                "label_probability": np.round(punctuated.probabilities[shown.numbers], 4)}
     if np.isnan(document.begins[own]).all():
         del columns["start"], columns["end"]
-    values = {key: np.round(column, 6).tolist() for key, column in columns.items()}
+    values = {key: column.tolist() for key, column in columns.items()}
     words = [{"word": " " + text} for text in shown.texts]
     for key, column in values.items():
         for word, value in zip(words, column):
