@@ -117,7 +117,7 @@ def test_makers_are_those_of_all_formats():
     assert set(MAKERS) == set(format_modules())
 
 
-@pytest.mark.parametrize("unit", ["1", "1.", " ", "\n", "\r\n", '"', '""', "<", "{} ", "[", ";;\n", "0:00:00,000 --> ",
+@pytest.mark.parametrize("unit", ["1", "1.", " ", "\n", "\r\n", '"', '""', "<", "{} ", "[", ";;\n", ";; x\r\n", "0:00:00,000 --> ",
                                   ">> ", "A "])
 def test_repeated_text_takes_no_format_long(unit):
     """What a regular expression tries again from each place would take 10 s; this takes 0.1 s."""
@@ -131,6 +131,12 @@ def test_repeated_text_takes_no_format_long(unit):
                     if module.recognises(source.data):
                         module.read(source)
                 assert time.process_time() - begin < 3, (name, module.__name__)
+
+
+def test_carriage_return_alone_ends_no_line_of_columns():
+    assert document("r 1 ann 0 1 a b\rc 1 ann 3 3\n").pieces == ["a", "b", "c", "1", "ann", "3", "3"]
+    with pytest.raises(InputError, match="file:3: "):
+        document("r 1 0 1 a\nr 1 1 1 b\r0.5\nr 1 -1 1 b\n")
 
 
 def test_time_of_30000_digits_takes_no_format_long():

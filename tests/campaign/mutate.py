@@ -99,7 +99,7 @@ def _fields(data: bytes, rng: random.Random, marker: Path) -> bytes:
     elif choice == 5:
         fields[which] = rng.choice(BLANK.split(rng.choice(lines)))
     else:
-        fields[which] *= rng.choice((2, 3000))
+        fields[which] *= min(rng.choice((2, 3000)), 2 + LARGEST // (1 + len(fields[which])))
     blank = rng.choice((blanks or [b" "])[:1] + [b" "] * 5 + [b"\t", b"  "])
     lines[at] = blank.join(fields)
     return b"\n".join(lines)

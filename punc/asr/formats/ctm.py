@@ -5,6 +5,7 @@ they are; of alternatives the first is read. A stream is a channel of an id, in 
 """
 
 import re
+from io import BytesIO
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from punc.timing.ctm import ctm_rows
 BATCH_LINES = 1 << 14  # lines whose columns are in memory at a time
 AFTER = ("vosk", "whisper", "whisperx", "srt", "webvtt", "textgrid")
 NUMBER = rb"-?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?"
-COMMENTS = rb"(?:[ \t]*(?:;;[^\n]*)?\r?\n)*"
+COMMENTS = rb"(?:[ \t]*(?:;;[^\n]*|\r?)\n)*"
 CONFIDENCE = rb"(?:[ \t]+(?:NA|" + NUMBER + rb")(?:[ \t]+\S+){0,2})?"
 WORD = NUMBER + rb"[ \t]+" + NUMBER + rb"[ \t]+\S+" + CONFIDENCE
 FIRST = re.compile(COMMENTS + rb"[ \t]*[^\s;]\S*[ \t]+\S+[ \t]+(?:" + WORD + rb"|\S+[ \t]+\S+[ \t]+<ALT_BEGIN>[^\n]*)"
@@ -129,7 +130,7 @@ def _numbers(source: Source, texts: list[bytes]) -> np.ndarray:
     except ValueError:
         numbers = np.full(len(texts), np.nan)
     if not ((numbers >= 0) & (numbers < LATEST)).all() or b"_" in b"".join(texts):
-        lines = source.data.splitlines(keepends=True)
-        for _ in ctm_rows(enumerate((line.replace(b"\r", b"") for line in lines), 1), source.path):
+        lines = BytesIO(source.data)  # its lines end with a line feed; a carriage return alone is a blank
+        for _ in ctm_rows(enumerate((line.replace(b"\r", b" ") for line in lines), 1), source.path):
             pass  # raises the error, with its line
     return numbers

@@ -5,6 +5,7 @@ The speaker `inter_segment_gap` is none. A stream is a channel of an id.
 """
 
 import re
+from io import BytesIO
 
 from punc.asr.document import Document, Source
 from punc.asr.segments import Names, Segment, segments_document
@@ -30,7 +31,7 @@ def recognises(data: bytes) -> bool:
 def read(source: Source) -> Document:
     """Read a file. Raises InputError for lines with fewer columns, and for times that are none."""
     segments, streams, at = [], Names[str](), 0
-    for number, line in enumerate(source.data.splitlines(keepends=True), 1):
+    for number, line in enumerate(BytesIO(source.data), 1):  # a carriage return alone is a blank, as in a CTM
         start, at = at, at + len(line)
         if not line.strip() or line.lstrip().startswith(b";;"):
             continue
