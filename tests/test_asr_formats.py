@@ -117,8 +117,8 @@ def test_makers_are_those_of_all_formats():
     assert set(MAKERS) == set(format_modules())
 
 
-@pytest.mark.parametrize("unit", ["1", "1.", " ", "\n", "\r\n", '"', '""', "<", "{} ", "[", ";;\n", ";; x\r\n", "0:00:00,000 --> ",
-                                  ">> ", "A "])
+@pytest.mark.parametrize("unit", ["1", "1.", " ", "\n", "\r\n", '"', '""', "<", "{} ", "[", ";;\n", ";; x\r\n",
+                                  "0:00:00,000 --> ", ">> ", "A "])
 def test_repeated_text_takes_no_format_long(unit):
     """What a regular expression tries again from each place would take 10 s; this takes 0.1 s."""
     for name, make in MAKERS.items():
