@@ -139,6 +139,13 @@ def test_carriage_return_alone_ends_no_line_of_columns():
         document("r 1 0 1 a\nr 1 1 1 b\r0.5\nr 1 -1 1 b\n")
 
 
+def test_classes_of_a_webvtt_voice_take_not_long():
+    cue, begin = "WEBVTT\n\n00:00.000 --> 00:01.000\n<v.loud.{}{}a\n", time.process_time()
+    assert document(cue.format("a." * 30_000, "b Ann>")).speakers == ["Ann"]
+    assert document(cue.format("a." * 30_000, "b>")).speakers == []
+    assert time.process_time() - begin < 2
+
+
 def test_time_of_30000_digits_takes_no_format_long():
     data, begin = b"r1 1 " + 30_000 * b"1" + b"x 1 a\n", time.process_time()
     assert [name for name, module in format_modules().items() if module.recognises(data)] == ["text"]

@@ -18,7 +18,7 @@ AFTER = ()
 MARKUP = re.compile(rb"</?(?:c|i|b|u|v|lang|ruby|rt)(?=[ .\t>])[^<>\n]*>|<" + CLOCK + rb">")
 # To programs, all up to the `>` is a tag; to us, the words in it are words.
 OPEN = re.compile(rb"</?(?:c|i|b|u|v|lang|ruby|rt)(?=[ .\t])[^<>\n]*<[^>\n]*>")
-VOICE = re.compile(rb"<v(?:\.[^\s<>]+)*[ \t]+([^<>\n]+)>")
+VOICE = re.compile(rb"<v(?:\.[^\s<>]+)?[ \t]+([^<>\n]+)>")
 
 
 def recognises(data: bytes) -> bool:
