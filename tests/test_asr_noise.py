@@ -92,5 +92,8 @@ def test_training_options_noise_with_teacher():
 
 
 def test_training_options_noise_out_of_range():
+    for share, rate in ((0, 0.1), (1.5, 0.1), (float("nan"), 0.1), (0.5, 0)):
+        with pytest.raises(InputError, match="--asr-noise-share="):
+            TrainingOptions(asr_noise=rate, confusions="c" if rate else "", asr_noise_share=share)
     with pytest.raises(InputError, match=r"--asr-noise=1\.5"):
         TrainingOptions(asr_noise=1.5, confusions="c")

@@ -149,3 +149,29 @@ def test_hash_runs_tells_runs_apart():
 def test_store_noise_refuses_characters(stores):
     with pytest.raises(InputError, match="ASR noise on tokens of type 'char'"):
         noisy(stores, "char")
+
+
+def test_share_of_the_text_has_errors(stores, monkeypatch):
+    """Streams within stretches without errors come back as they were, and most others do not."""
+    monkeypatch.setattr(punc.noise.store_noise, "STRETCH", 50)
+    store = Store(stores / "word")
+    data = store.set("train")
+    noise = StoreNoise(data, store, stores / "c", 0.2, 0.4)
+    clean, drawn = noise._clean(len(data.ids), (1, 0, 1)), noise.draw(1)
+    inside = [bool(part.all()) for part in np.split(clean, data.offsets[1:-1])]
+    same = [one.tolist() == other.tolist() for one, other in
+            zip(np.split(np.array(data.ids), data.offsets[1:-1]), np.split(np.array(drawn.ids), drawn.offsets[1:-1]))]
+    assert sum(inside) > 50
+    assert all(one for one, within in zip(same, inside) if within)
+    assert np.mean([one for one, within in zip(same, inside) if not within]) < 0.2
+    assert abs(np.mean(clean) - 0.6) < 0.1
+
+
+def test_stretches_without_errors_are_whole(stores):
+    store = Store(stores / "word")
+    data = store.set("train")
+    clean = StoreNoise(data, store, stores / "c", 0.2, 0.3)._clean(1000 * 1024 + 1, (1,))
+    stretches = clean[:-1].reshape(-1, 1024)
+    assert (stretches.all(1) == stretches.any(1)).all()
+    assert abs(stretches.mean() - 0.7) < 0.05
+    assert StoreNoise(data, store, stores / "c", 0.2)._clean(10, (1,)) is None

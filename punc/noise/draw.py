@@ -38,12 +38,14 @@ class Drawn(NamedTuple):
         return len(self.words) - int(self.spoken.sum())
 
 
-def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndarray, rng: np.random.Generator) -> Drawn:
+def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndarray, rng: np.random.Generator,
+         clean: np.ndarray | None = None) -> Drawn:
     """Errors for the words of a text.
 
     words   int64 (n,): types
     marks   bool (n,): whether a mark follows
     first   bool (n,): whether a stream begins here; words before it do not count, and it is not deleted
+    clean   bool (n,): where there are no errors; None: nowhere
     """
     n = len(words)
     wrong = rng.random(n) < table.errors[words]
@@ -51,6 +53,8 @@ def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndar
     if n:
         copied[0] = False
     wrong = wrong[np.maximum.accumulate(np.where(copied, 0, np.arange(n)))]
+    if clean is not None:
+        wrong &= ~clean
     sequences, deletion = np.stack([words, np.full(n, len(table.errors))], 1), len(table.errors)
     replaced = np.flatnonzero(wrong)
     found = table.replacements.draw(words[replaced], rng)
@@ -60,6 +64,8 @@ def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndar
     wrong[replaced[~allowed]] = False
     sequences[replaced[allowed], 0] = found[allowed]
     correct = ~wrong & ~np.append(wrong[1:], True) & ~np.append(first[1:], True)
+    if clean is not None:
+        correct &= ~clean
     places = np.flatnonzero((rng.random(n) < table.inserted[marks.astype(np.int64)]) & correct)
     sequences[places, 1] = table.insertions.draw(marks[places].astype(np.int64), rng)
     lengths = table.lengths[sequences]

@@ -27,6 +27,8 @@ from punc.tokens.vocabulary import SPECIALS
 
 logger = logging.getLogger(__name__)
 
+STRETCH = 1024  # words that have errors, or have none
+
 
 class StoreNoise:
     """The errors of a set of a store.
@@ -34,15 +36,18 @@ class StoreNoise:
     data        the set, with labels
     confusions  what `punc confusions` wrote
     wer         the word error rate to expect
+    share       of the text that has errors, in stretches of STRETCH words drawn anew for each seed; the rest has none
 
     Raises InputError for confusions that cannot be read, or give no such rate, and for a token type in which a word
     does not end with a token of its own.
     """
 
-    def __init__(self, data: StoreSet, store: Store, confusions: str | os.PathLike, wer: float):
+    def __init__(self, data: StoreSet, store: Store, confusions: str | os.PathLike, wer: float,
+                 share: float = 1.0):
         if store.tokenizer.ends_with_end:
             raise InputError(f"ASR noise on tokens of type '{store.token_type}'",
                              "train on words, or on pieces of words", store.path)
+        self._share = share
         self._data, self._has_mark = data, np.array([bool(label.mark) for label in store.labels])
         counted, own = read_confusions(confusions), []
         if isinstance(store.tokenizer, LookupTokenizer):
@@ -64,7 +69,7 @@ class StoreNoise:
             for number, block in enumerate(blocks(self._data)):
                 types, first = self._runs.find(block), block.first
                 drawn = draw(self._table, types, self._has_mark[block.labels], first,
-                             np.random.default_rng((seed, number)))
+                             np.random.default_rng((seed, number)), self._clean(len(types), (seed, number, 1)))
                 alignment = align_drawn(types, first, drawn)
                 ids, ends = self._runs.spell(block, drawn)
                 begins = np.append(0, ends)[np.searchsorted(drawn.source, block.streams)]
@@ -81,6 +86,13 @@ class StoreNoise:
         offsets = np.append(found, np.full(len(self._data.offsets) - len(found), tokens))
         return self._data._replace(ids=ids, labels=labels, offsets=offsets,
                                    pauses=None if self._data.pauses is None else pauses, turns=None)
+
+    def _clean(self, count: int, seed: tuple[int, ...]) -> np.ndarray | None:
+        """Which words have no errors, bool (count,); None: any may have some."""
+        if self._share == 1:
+            return None
+        stretches = np.random.default_rng(seed).random(-(-count // STRETCH)) >= self._share
+        return np.repeat(stretches, STRETCH)[:count]
 
 
 def _write(files: Sequence[IO[bytes]], ids: np.ndarray, ends: np.ndarray, labels: np.ndarray,

@@ -49,6 +49,7 @@ class TrainingOptions:
     epochs           maximum number of epochs; a linear schedule uses all of them
     parts            epochs that one reading of the training set takes: an epoch reads one part of its chunks, at random
     asr_noise        word error rate of errors that are drawn anew for each reading of the training set; 0: none
+    asr_noise_share  of the text that has these errors, in stretches drawn anew for each reading; the rest has none
     confusions       what the errors are drawn from: a file of `punc confusions`
     initial_model    directory of a trained model whose weights are the initial ones, if it has the same sizes
     schedule         of the learning rate; halving: by the dev loss; linear: to 0 over all epochs
@@ -81,6 +82,7 @@ class TrainingOptions:
     epochs: int = 20
     parts: int = 1
     asr_noise: float = 0.0
+    asr_noise_share: float = 1.0
     confusions: str = ""
     initial_model: str = ""
     schedule: str = "halving"
@@ -108,6 +110,9 @@ class TrainingOptions:
         if bool(self.asr_noise) != bool(self.confusions):
             raise InputError(f"--asr-noise={self.asr_noise:g} with --confusions='{self.confusions}'",
                              "give both: a word error rate, and a file of punc confusions")
+        if not 0 < self.asr_noise_share <= 1 or (self.asr_noise_share < 1 and not self.asr_noise):
+            raise InputError(f"--asr-noise-share={self.asr_noise_share:g} with --asr-noise={self.asr_noise:g}",
+                             "the share is above 0 and at most 1; give --asr-noise, too")
         if self.asr_noise and self.teacher:
             raise InputError("--asr-noise with --teacher", "leave one out: a teacher has read the words without errors")
         check_device(self.device)
