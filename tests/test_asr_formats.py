@@ -335,6 +335,16 @@ def test_textgrid_broken_head_of_a_tier(size, new):
         document(one.replace('"IntervalTier"\n"words"\n0', ';; "IntervalTier"\n"words"\nx'))
 
 
+@pytest.mark.parametrize("end", ["1.x", "1\n2"])
+def test_textgrid_interval_without_times_is_refused(end):
+    """The size counts as many intervals as have times, so their number says nothing."""
+    broken = MAKERS["textgrid"]([[("a", 0, 1), ("b", 1, 2), ("c", 2, 3)]]).replace("1\n2\n", f"1\n{end}x\n")
+    found = broken.replace("words\"\n0\n3\n3\n", "words\"\n0\n3\n2\n")
+    assert found != broken
+    with pytest.raises(InputError, match="a text whose interval has no times"):
+        document(found)
+
+
 def test_ctm_channel_of_a_blank_that_is_a_letter():
     """Blanks beyond ASCII separate no columns."""
     found = document("r1 \u3000 0 1 a\nr1\u3000 1 0 1 b\n")
