@@ -48,8 +48,8 @@ def read(source: Source) -> Document:
             raise source.error(f"tier '{name}' has {len(found)} intervals, but its size is {int(tier[5])}",
                                "the file is cut short, or broken: save it again", tier.start())
         gaps = pairwise([tier.end(), *chain.from_iterable(match.span() for match in found), stop])
-        for end, start in islice(gaps, 0, None, 2):
-            if (at := data.find(b'"', end, start)) >= 0:  # the size does not count it
+        for low, high in islice(gaps, 0, None, 2):
+            if (at := data.find(b'"', low, high)) >= 0:  # the size does not count it
                 raise source.error("a text whose interval has no times", "write two numbers, a line each", at)
         speaker = "" if name == "words" or len(chosen) == 1 else name.removesuffix(" - words")
         for match in found:
