@@ -85,6 +85,13 @@ def test_project_removes_files_about_the_labels_before(directories, labels):
     assert sorted(file.name for file in out.iterdir()) == ["punct", "punct.labels", "spk2utt", "text", "utt2spk"]
 
 
+def test_project_does_not_read_the_labels_before(directories, labels):
+    ref, hyp, out = directories
+    (hyp / "punct").write_text("a-1 NONE\n")  # of other words, and in no label set
+    project(ref, hyp, out, labels)
+    assert punct(out)["b-1"] == "PERIOD"
+
+
 @pytest.mark.parametrize(("ref", "hyp", "projected", "counts"), [
     ("so um, went.", "so went", [1, 2], (1, 3, 1, 2, 1, 0, 0)),  # moved to the first slot
     ("um, so went.", "so went", [0, 2], (1, 3, 1, 2, 0, 0, 1)),
