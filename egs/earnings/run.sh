@@ -56,7 +56,7 @@ if runs 3; then
   make_store --min-count "$min_count" --train "$texts" "$data/store_sources" $sources "$data/dev"
   make_store --min-count "$min_count" --train train_pauses "$data/store_calls" "$data/train_pauses" "$data/dev"
   make_store --vocab "$data/store_sources/vocab" "$data/store_text" "$data"/{train_text,train_pauses,dev} $clean
-  [ -z "$encoder" ] || make_store --token-type encoder --vocab "$encoder" "$data"/{store_pieces,train_pauses,dev}
+  [ -z "$encoder" ] || make_store --token-type encoder --vocab "$encoder" "$data"/{store_pieces,train_pauses,dev} $clean
   [ -z "$podcasts" ] || make_store --min-count "$min_count" --train "$texts,text_podcasts" \
     --join train_podcasts=train_text,text_podcasts "$data/store_podcasts" $sources \
     "$data"/{text_podcasts,train_text,train_pauses,dev}
@@ -87,11 +87,11 @@ if runs 4; then need_lmplz 4-gram; two_at_a_time train_system T-LSTM 4-gram T-LS
 # Stage 5: train on the calls: second stages, models that read the calls alone, and the decision tree.
 if runs 5; then two_at_a_time train_system $systems; fi  # those of stage 4 are finished
 
-# Stage 6: punctuate references and ASR output, and score them; score the engines' output. The scale is the best on dev.
+# Stage 6: punctuate references and ASR output, and score them; score the engines' output. A scale is the best on dev.
 if runs 6; then
-  for system in $systems; do
-    scale=$([ "$system" != TA-LSTM-p-clean ] || echo O=0.55)
-    decode_row "$system" "$exp/$system" "$tests${engines:+ test_${engines// / test_}}" --scale "$scale"
+  sets=$tests${engines:+ test_${engines// / test_}}
+  for s in $systems; do
+    case $s in *-clean) tuned_row $s $s dev_clean "$sets" ;; *) decode_and_score $s $sets ;; esac
   done
   for engine in $engines; do score "$data/test_$engine" "$data/$engine" "$exp/$engine/decode_test_$engine"; done
 fi
