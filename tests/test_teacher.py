@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-import punc.training.train
+import punc.training.epochs
 from punc.base.errors import InputError
 from punc.data.datadir import DataDir
 from punc.data.datadir_writer import write_data_dir
@@ -252,7 +252,7 @@ def train_killed(monkeypatch, directory, *arguments):
         return train_epoch(model, updates, batches, *rest)
 
     with monkeypatch.context() as patch:
-        patch.setattr(punc.training.train, "train_epoch", counted)
+        patch.setattr(punc.training.epochs, "train_epoch", counted)
         with pytest.raises(Killed):
             train(arguments[0], directory, *arguments[1:])
     assert not (directory / "final.pt").exists()

@@ -16,6 +16,7 @@ import pytest
 import torch
 from torch import nn
 
+import punc.training.epochs
 import punc.training.train
 from punc.base.bfloat16 import has_bfloat16
 from punc.base.errors import InputError
@@ -138,7 +139,7 @@ def test_train_uses_every_option(name, change, toy_store, tmp_path, both_ways):
 
 
 def test_train_bfloat16_falls_back_to_float32(toy_store, tmp_path, both_ways, capsys, monkeypatch):
-    monkeypatch.setattr(punc.training.train, "has_bfloat16", lambda device: False)
+    monkeypatch.setattr(punc.training.epochs, "has_bfloat16", lambda device: False)
     exact = run(toy_store, tmp_path / "float32", "stateful", epochs=1)
     assert "bfloat16" not in capsys.readouterr().err
     assert same(exact, run(toy_store, tmp_path / "bfloat16", "stateful", epochs=1, bfloat16=True))
@@ -148,7 +149,7 @@ def test_train_bfloat16_falls_back_to_float32(toy_store, tmp_path, both_ways, ca
 def test_train_linear_schedule_falls_with_the_slots(toy_store, tmp_path, both_ways, monkeypatch):
     """Over two epochs the rate falls evenly to 0, up to differences between batches."""
     rates = []
-    monkeypatch.setattr(punc.training.train.Optimizer, "set_learning_rate", lambda _, rate: rates.append(rate))
+    monkeypatch.setattr(punc.training.epochs.Optimizer, "set_learning_rate", lambda _, rate: rates.append(rate))
     run(toy_store, tmp_path, "stateful", epochs=2, schedule="linear", learning_rate=0.5)
     assert rates == pytest.approx(np.linspace(0.5, 0, len(rates), endpoint=False), abs=0.5 / len(rates))
     assert rates[0] == 0.5
@@ -157,15 +158,15 @@ def test_train_linear_schedule_falls_with_the_slots(toy_store, tmp_path, both_wa
 
 def test_train_parts_are_one_reading_of_the_set(toy_store, tmp_path, monkeypatch):
     """Two epochs of two parts read each slot once, at rates that fall over both; the next two in another order."""
-    sums, rates, batches = [], [], punc.training.train.epoch_batches
-    monkeypatch.setattr(punc.training.train.Optimizer, "set_learning_rate", lambda _, rate: rates.append(rate))
+    sums, rates, batches = [], [], punc.training.epochs.epoch_batches
+    monkeypatch.setattr(punc.training.epochs.Optimizer, "set_learning_rate", lambda _, rate: rates.append(rate))
 
     def watched(*args):
         for batch in batches(*args):
             sums.append((args[4], int((batch.labels >= 0).sum()), batch.tokens.numpy().tobytes()))
             yield batch
 
-    monkeypatch.setattr(punc.training.train, "epoch_batches", watched)
+    monkeypatch.setattr(punc.training.epochs, "epoch_batches", watched)
     run(toy_store, tmp_path, "parts", epochs=4, schedule="linear")
     slots = len(Store(toy_store).set("train_before").ids)
     for first in (0, 2):
@@ -186,7 +187,7 @@ def test_train_keep_f1_is_the_epoch_that_the_log_names(toy_store, tmp_path, monk
             epochs.append({name: weight.clone() for name, weight in net.state_dict().items()})
             return next(scores)
 
-        monkeypatch.setattr(punc.training.train, "evaluate", evaluated)
+        monkeypatch.setattr(punc.training.epochs, "evaluate", evaluated)
         train(toy_store, tmp_path / by, "t_lstm", SMALL, TrainingOptions(**SETTINGS | {"epochs": 4, "keep": by}))
         weights = load(tmp_path / by).state_dict()
         assert all(torch.equal(weights[name], epochs[kept - 1][name]) for name in weights)

@@ -1,8 +1,8 @@
-"""Training: the loop, its options, batches, optimiser, checkpoints and ranks, and the evaluation of a model.
+"""Training: epochs, their options, batches, optimiser, checkpoints and ranks, and the evaluation of a model.
 
 What other packages and programs use:
 
-    train       train: the training loop
+    train       train: a model on a store
     epoch       train_epoch: one epoch of it
     options     TrainingOptions: the options of training
     teacher     Teacher: the soft targets of a training set, and the loss of a student
