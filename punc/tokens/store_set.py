@@ -104,10 +104,10 @@ def _index_blocks(path: Path, size: int = 1 << 12) -> Iterator[list[tuple[bytes,
     """The columns of some lines of an index at a time. Raises ValueError for lines that do not have three."""
     with open_input(path) as file:
         while lines := list(islice(file, size)):
-            block = list(zip(*(line.removesuffix(b"\n").split(b" ") for line in lines), strict=True))
+            block = list(zip(*(line.split(b" ") for line in lines), strict=True))  # a number may have a line end
             if len(block) != 3:
                 raise ValueError
-            b"".join(block[0]).decode()  # or it is no index
+            b"\n".join(block[0]).decode()  # or it is no index
             yield block
 
 

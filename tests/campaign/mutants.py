@@ -62,7 +62,7 @@ MODULES = {  # of punc, and the tests of each
     "tokens/joined": "joined",
     "tokens/store": "store",
     "tokens/store_parts": "store_parts",
-    "tokens/store_set": "store",
+    "tokens/store_set": "store_set store store_parts",
 }
 
 
