@@ -23,10 +23,10 @@ help_message="usage: $0 [--corpus DIR] [--asr-pairs DIR] [--vectors FILE] [--eur
 
 absolute corpus asr_pairs vectors europarl encoder
 own_vectors=$vectors corpus=${corpus:-data/corpus} vectors=${vectors:-data/vectors.txt}
-choose systems {T-LSTM,BLSTM-CRF}{,-noise} MiniLM{,-noise,-TED} {DNN,CNN-{1,2}}{,-512} CRF \
+choose systems {T-LSTM,BLSTM-CRF}{,-noise} MiniLM{,-noise{,-half},-TED} {DNN,CNN-{1,2}}{,-512} CRF \
   DNN-256{,-{float32,squared,eq1,2M,7M,m{7,15,{11,21}{,-left}}}}
-[ -n "$asr_pairs" ] || leave_out "no --asr-pairs (README.md)" {T-LSTM,BLSTM-CRF,MiniLM}-noise
-[ -n "$encoder" ] || leave_out "no --encoder (README.md)" MiniLM{,-noise,-TED}
+[ -n "$asr_pairs" ] || leave_out "no --asr-pairs (README.md)" {T-LSTM,BLSTM-CRF,MiniLM}-noise MiniLM-noise-half
+[ -n "$encoder" ] || leave_out "no --encoder (README.md)" MiniLM{,-noise{,-half},-TED}
 case $systems in *NN*) with_vectors=true ;; *) with_vectors=false ;; esac
 score_options=(--collapse 3-class:FULLSTOP=PERIOD+QUESTION)
 
@@ -96,5 +96,5 @@ if runs 6; then
 fi
 
 # Stage 7: write the pages, with the published figures; those of encoders and of ASR noise are pages of their own.
-case $systems in *-noise) page=-noise ;; MiniLM*) page=-encoder ;; *) page= ;; esac
+case $systems in *-noise | *-half) page=-noise ;; MiniLM*) page=-encoder ;; *) page= ;; esac
 if runs 7; then collect_results "conf/results$page.conf"; fi
