@@ -20,9 +20,9 @@ help_message="usage: $0 --corpus DIR [--systems NAMES] [--stage N]"
 
 absolute corpus
 export PYTHONPATH=$PWD/../earnings/local${PYTHONPATH:+:$PYTHONPATH}  # spoken.py and nlp.py: the rules for calls
-choose systems en en-live en-TED en-wide en-taught en-live-taught
-$teacher || leave_out "--teacher false" en-wide en-taught en-live-taught
-[ -f "$corpus/iwslt_ted/train_extra" ] || leave_out "no text of TED (README.md)" en-TED
+choose systems en en-live en-TED en-wide en-wide-TED en-taught en-live-taught
+$teacher || leave_out "--teacher false" en-wide en-wide-TED en-taught en-live-taught
+[ -f "$corpus/iwslt_ted/train_extra" ] || leave_out "no text of TED (README.md)" en-TED en-wide-TED
 engines="amazon google microsoft speechmatics"
 tests="earnings_ref earnings_asr earnings_${engines// / earnings_} iwslt_ref iwslt_asr podcasts europarl"
 marks=O=O+CAP,COMMA=COMMA+CAP_COMMA,PERIOD=PERIOD+CAP_PERIOD,QUESTION=QUESTION+CAP_QUESTION
@@ -51,21 +51,22 @@ if runs 3; then
     --join adapt=text,calls_text,calls,calls,calls,calls_clean,calls_clean,calls_clean \
     --join dev=dev_podcasts,dev_europarl,dev_calls,dev_calls_clean \
     data/store data/{text,text_more,calls_text,calls,calls_clean} data/dev_{podcasts,europarl,calls,calls_clean}
-  ! asked en-TED ||
+  [[ $systems != *-TED* ]] ||
     make_store --vocab data/store/vocab --join train=ted,ted_more data/store_ted data/{ted,ted_more,dev_ted}
 fi
 
-# train_text SYSTEM: the first stage. adapt SYSTEM: the second, on fewer texts and more calls.
+# train_text SYSTEM: the first stage. adapt SYSTEM: the second, on fewer texts and more calls. add_ted SYSTEM: TED.
 train_stage() { ! asked "$1" || train "$2" store --threads "$threads" --dev-set dev "${@:3}"; }
 train_text() { train_stage "$1" "$1-text" --train-set train; }
 adapt() { train_stage "$1" "$1" --train-set adapt --initial-model "exp/$1-text"; }
+add_ted() { train_asked "$1-TED" store_ted --threads "$threads" --dev-set dev_ted --initial-model "exp/$1"; }
 
 # Stage 4: train on all texts, and the teacher of others to its end. Stage 5: go on with many calls, or with TED.
 if runs 4 && asked en-wide; then train_text en-wide; adapt en-wide; local/make_targets.sh en-wide train adapt; fi
 if runs 4; then two_at_a_time train_text en en-live en-taught en-live-taught; fi
 if runs 5; then
   two_at_a_time adapt en en-live en-taught en-live-taught
-  train_asked en-TED store_ted --threads "$threads" --train-set train --dev-set dev_ted --initial-model exp/en
+  two_at_a_time add_ted en en-wide
 fi
 
 # score_both REFERENCE DECODED OUT: the marks, whatever the case, and the capitals, which IWSLT 2011 has none of.
@@ -78,7 +79,7 @@ score_both() {
 if runs 6; then
   for system in $systems; do
     dev=(dev_{podcasts,europarl,calls,calls_clean}) sets=$tests
-    [ $system != en-TED ] || dev=(dev_ted) sets="iwslt_ref iwslt_asr"
+    case $system in *-TED) dev=(dev_ted) sets="iwslt_ref iwslt_asr" ;; esac
     tune_scale $system "${dev[@]}"
     for set in $sets; do
       decode exp/$system data/$set exp/$system/decode_$set --scale "$(cat exp/$system/scale)"
