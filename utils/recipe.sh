@@ -140,7 +140,7 @@ in_jobs() {
 # share LOG OUT-DIR punc COMMAND ARGUMENT …: in_jobs, if $cmd takes jobs to other machines; otherwise one command, here.
 share() { if cluster; then in_jobs "$@"; else "${@:3}"; fi; }
 export -f cluster quote one_job in_jobs share  # for the scripts in local/, with --nj "$processes"
-export cmd nj processes
+export cmd nj processes label_file
 
 # prepare OUT-DIR OPTION … FILE …: punc prepare with the label set, in --nj processes or jobs.
 prepare() {
@@ -182,6 +182,7 @@ make_store() {
   fi
   share "$log" "$1" "${command[@]}" "$@" && rm -rf "$1.vocab"
 }
+export -f make_store
 
 # prepare_lines [OPTION …]: prepares and checks a set of each data/raw/SET.txt, where each line is a stream of its own.
 prepare_lines() {

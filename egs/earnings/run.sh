@@ -30,16 +30,18 @@ engines=$([ "$labels" = 3 ] || echo amazon google microsoft speechmatics)  # the
 rows=" $(sed -n 's/^--systems=//p' "conf/results-$variant.conf")" && rows=${rows% amazon*}  # without the engines
 choose systems $rows
 tests="test_ref test_asr test_asr_libri" texts=text_${text// /,text_},text_earnings22
-podcasts=$(case $rows in *-podcasts*) echo podcasts ;; esac)  # a second first stage
 [ -d "$data/text_podcasts" ] || [ -f "$corpus/podcasts/changelog.txt" ] ||
-  { podcasts= && leave_out "no podcasts (README.md)" {T-LSTM,TA-LSTM,TA-LSTM-p}-podcasts; }
-[ -n "$encoder" ] || leave_out "no --encoder (docs/encoder.md)" MiniLM{,-p} TA-MiniLM-p{,-linear}
+  leave_out "no podcasts (README.md)" {T-LSTM,TA-LSTM{,-p},MiniLM}-podcasts MiniLM-p-podcasts-clean
+[ -n "$encoder" ] || leave_out "no --encoder (docs/encoder.md)" MiniLM{,-p{,{,-podcasts}-clean},-podcasts} TA-MiniLM-p{,-linear}
 
 # Stage 0: check that the corpora are those of RESULTS.md.
 if runs 0; then local/check_corpus.sh "$corpus" "$text"; fi
 
 # Stage 1: make the data directories, all in spoken words: calls with pauses, text of the first stage, test calls.
-if runs 1; then local/prepare_data.sh "$corpus" "$data" "$label_file" "$repeat" "$text" "$engines" "$podcasts"; fi
+if runs 1; then
+  podcasts=$(case $systems in *-podcasts*) echo podcasts ;; esac)  # a second first stage
+  local/prepare_data.sh "$corpus" "$data" "$label_file" "$repeat" "$text" "$engines" "$podcasts"
+fi
 
 # Stage 2: find the pauses, those of the references by the better ASR system; project the labels onto the ASR output.
 if runs 2; then
@@ -51,16 +53,7 @@ if runs 2; then
 fi
 
 # Stage 3: make the vocabulary of a first stage, and write its sets as numbers; the calls also with their own words.
-if runs 3; then
-  sources=$data/${texts//,/ $data/} clean=${engines:+$data/train_pauses_clean $data/dev_clean}
-  make_store --min-count "$min_count" --train "$texts" "$data/store_sources" $sources "$data/dev"
-  make_store --min-count "$min_count" --train train_pauses "$data/store_calls" "$data/train_pauses" "$data/dev"
-  make_store --vocab "$data/store_sources/vocab" "$data/store_text" "$data"/{train_text,train_pauses,dev} $clean
-  [ -z "$encoder" ] || make_store --token-type encoder --vocab "$encoder" "$data"/{store_pieces,train_pauses,dev} $clean
-  [ -z "$podcasts" ] || make_store --min-count "$min_count" --train "$texts,text_podcasts" \
-    --join train_podcasts=train_text,text_podcasts "$data/store_podcasts" $sources \
-    "$data"/{text_podcasts,train_text,train_pauses,dev}
-fi
+if runs 3; then local/make_stores.sh "$data" "$texts" "$min_count" "$encoder" "$engines" "$systems"; fi
 
 # train_system SYSTEM: trains it, if it is asked for, on the store that has its sets, on top of the model that it needs.
 train_system() {
@@ -71,6 +64,8 @@ train_system() {
     T-LSTM-europarl) store=sources ;;
     T-LSTM-podcasts) store=podcasts ;;
     T-LSTM-p | Pause-Window) store=calls ;;
+    MiniLM-podcasts) store=talk base=(--encoder "$encoder") ;;
+    MiniLM-p-podcasts-clean) store=pieces base=(--encoder "$encoder" --initial-model "$exp/MiniLM-podcasts") ;;
     MiniLM*) store=pieces base=(--encoder "$encoder") ;;
     TA-MiniLM-*) store=pieces base=(--text-model "$exp/MiniLM") ;;
     T-LSTM-adapted) base=(--initial-model "$exp/T-LSTM") ;;
@@ -82,7 +77,7 @@ train_system() {
 }
 
 # Stage 4: train the first stages, and the 4-gram.
-if runs 4; then need_lmplz 4-gram; two_at_a_time train_system T-LSTM 4-gram T-LSTM-{podcasts,biases,europarl} MiniLM; fi
+if runs 4; then need_lmplz 4-gram; two_at_a_time train_system T-LSTM 4-gram T-LSTM-{podcasts,biases,europarl} MiniLM{,-podcasts}; fi
 
 # Stage 5: train on the calls: second stages, models that read the calls alone, and the decision tree.
 if runs 5; then two_at_a_time train_system $systems; fi  # those of stage 4 are finished
