@@ -16,8 +16,10 @@ ROWS = {"english": ("overall.F1", "earnings_ref", "earnings_asr"), "iwslt_ted": 
         "iwslt_ted, encoder": ("overall.F1", "test_ref", "test_asr"),
         "europarl_ted": ("marks.F1", "test2011", "test2011asr"),
         "estonian_bn": ("Err", "test", None), "earnings": ("Err", "test_ref", "test_asr"),
+        "earnings, encoder": ("overall.F1", "test_ref", "test_asr"),
         "japanese_twitter": ("overall.F1", "test_multi", None), "news_smd": ("overall.F1", "test_matched", None)}
-PLACES = {"iwslt_ted, encoder": "iwslt_ted/results/encoder"}  # pages that are not a recipe's first ones
+PLACES = {"iwslt_ted, encoder": "iwslt_ted/results/encoder",
+          "earnings, encoder": "earnings/results/4-europarl"}  # pages that are not a recipe's first ones
 
 
 def row(recipe):
@@ -49,13 +51,14 @@ def test_readme_table_has_every_published_recipe():
 
 def test_readme_engines_are_of_results_tsv():
     found = values(ROOT / "egs/earnings/results/4-europarl/RESULTS.tsv")
-    better = {}
-    for engine in ("amazon", "google", "microsoft", "speechmatics"):
-        ours, theirs = (found[system, f"test_{engine}", "overall.F1"] for system in ("TA-LSTM-p-clean", engine))
-        better[engine] = ours - theirs
-    assert sum(gain > 1 for gain in better.values()) == 3
-    assert abs(better["speechmatics"]) < 0.2
-    assert re.search(r"\(58\.8 and 58\.7\)", README)
+    ours = "MiniLM-p-clean"
+    assert all(found[ours, f"test_{engine}", "overall.F1"] > found[engine, f"test_{engine}", "overall.F1"] + 1
+               for engine in ("amazon", "google", "microsoft", "speechmatics"))
+    f1 = {metric: [f"{found[system, 'test_speechmatics', metric + '.F1']:.1f}" for system in ("speechmatics", ours)]
+          for metric in ("overall", "QUESTION")}
+    engine, own = f1["overall"]
+    assert f"{own} against {engine} on those of Speechmatics" in README
+    assert "better at question marks ({} against {})".format(*f1["QUESTION"]) in README
 
 
 @pytest.mark.parametrize("target", sorted(set(re.findall(r"\]\(([^)#:]+)\)", README))))
