@@ -175,3 +175,21 @@ def test_stretches_without_errors_are_whole(stores):
     assert (stretches.all(1) == stretches.any(1)).all()
     assert abs(stretches.mean() - 0.7) < 0.05
     assert StoreNoise(data, store, stores / "c", 0.2)._clean(10, (1,)) is None
+
+
+@pytest.mark.parametrize(("draws", "share"), [(1, 0.5), (8, 1)])
+def test_draw_several_times_wrong_words_fit(tmp_path, draws, share):
+    """`red` is heard as `read` or `rat`; the text has `the read book`, and `rat` is a stream by itself."""
+    (tmp_path / "labels.txt").write_text("O w\nPERIOD w. .\n")
+    Confusions(runs=100, seen=Counter(red=1000, the=100000, book=100000), heard=Counter(read=1, rat=1),
+               replaced=Counter({("red", ("read",)): 200, ("red", ("rat",)): 200})).write(tmp_path / "c")
+    text = ["the red book"] * 2000 + ["rat", "the read book"]
+    write_data_dir(tmp_path / "in", [Utterance(f"u{i:04}", f"s{i:04}", line.split(), ["O"] * len(line.split()), None)
+                                     for i, line in enumerate(text)])
+    make_store(tmp_path / "store", [tmp_path / "in"], tmp_path / "labels.txt", nj=1)
+    store = Store(tmp_path / "store")
+    data = store.set("in")
+    found = StoreNoise(data, store, tmp_path / "c", 0.1, draws=draws).draw(1)
+    heard = Counter(store.vocabulary.tokens[number] for number in found.ids)
+    assert heard["read"] + heard["rat"] > 100
+    assert heard["read"] / (heard["read"] + heard["rat"]) == pytest.approx(share, abs=0.07)

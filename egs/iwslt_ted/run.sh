@@ -23,18 +23,17 @@ help_message="usage: $0 [--corpus DIR] [--asr-pairs DIR] [--vectors FILE] [--eur
 
 absolute corpus asr_pairs vectors europarl encoder
 own_vectors=$vectors corpus=${corpus:-data/corpus} vectors=${vectors:-data/vectors.txt}
-choose systems {T-LSTM,BLSTM-CRF}{,-noise} MiniLM{,-noise{,-half},-TED} {DNN,CNN-{1,2}}{,-512} CRF \
-  DNN-256{,-{float32,squared,eq1,2M,7M,m{7,15,{11,21}{,-left}}}}
-[ -n "$asr_pairs" ] || leave_out "no --asr-pairs (README.md)" {T-LSTM,BLSTM-CRF,MiniLM}-noise MiniLM-noise-half
-[ -n "$encoder" ] || leave_out "no --encoder (README.md)" MiniLM{,-noise{,-half},-TED}
+choose systems {T-LSTM,BLSTM-CRF}{,-noise} T-LSTM-{fluent,talks{,-noise,-fluent,-asr}} {DNN,CNN-{1,2}}{,-512} CRF \
+  MiniLM{,-{noise{,-half},fluent-half,TED}} DNN-256{,-{float32,squared,eq1,2M,7M,m{7,15,{11,21}{,-left}}}}
+[ -n "$asr_pairs" ] || leave_out "no --asr-pairs (README.md)" {T-LSTM,BLSTM-CRF,MiniLM}-noise \
+  T-LSTM-{fluent,talks{,-noise,-fluent,-asr}} MiniLM-{noise,fluent}-half
+[ -n "$encoder" ] || leave_out "no --encoder (README.md)" MiniLM{,-{noise{,-half},fluent-half,TED}}
 case $systems in *NN*) with_vectors=true ;; *) with_vectors=false ;; esac
 score_options=(--collapse 3-class:FULLSTOP=PERIOD+QUESTION)
 
 # Stage 0: get the corpus, and check that it is the one that the published figures are about.
-if runs 0; then
-  [ "$corpus" != data/corpus ] || local/download_data.sh "$corpus"
-  check_corpus.sh "$corpus" conf/corpus.txt
-fi
+if runs 0 && [ "$corpus" = data/corpus ]; then local/download_data.sh "$corpus"; fi
+if runs 0; then check_corpus.sh "$corpus" conf/corpus.txt; fi
 
 # Stage 1: make the data directories. Each set is one column of words, so one stream. Word vectors learn from more text.
 if runs 1; then
@@ -49,7 +48,7 @@ fi
 if runs 2; then
   [ -f data/projection.txt ] || make_file data/projection.txt local/check_projection.py "$corpus" $label_file
   cat data/projection.txt
-  [[ $systems != *-noise* ]] || local/learn_confusions.sh "$asr_pairs" $label_file data/confusions.txt
+  [[ $systems != *-@(noise|fluent|talks)* ]] || local/learn_confusions.sh "$asr_pairs" $label_file data/confusions.txt
 fi
 
 # Stage 3: make the vocabularies, and write texts as numbers. The CRF has all words, window models those with a vector.
@@ -63,6 +62,7 @@ if runs 3; then
     local/vectors_vocab.sh "$vectors" data/train2012/text data/vocab_vectors
     store --vocab data/vocab_vectors data/store_vectors
   fi
+  case $systems in *talks*) local/make_talks.sh $label_file ;; esac
   case $systems in *MiniLM*) local/make_pieces.sh "$encoder" $label_file "$corpus" "$asr_pairs" ;; esac
 fi
 
@@ -71,6 +71,7 @@ if runs 4; then
   for system in $systems; do
     set=train2012
     case $system in
+      T-LSTM-talks*) options=(store_talks) set=talks && [ "$system" != T-LSTM-talks-asr ] || set=talks_asr ;;
       T-LSTM* | BLSTM*) options=(store_word) ;;  # confs of systems with noise name the confusions
       CRF) options=(store_all) ;;
       MiniLM*) options=(store_encoder --encoder "$encoder") && [ "$system" != MiniLM-TED ] || set=train_ted ;;
@@ -81,8 +82,7 @@ if runs 4; then
   done
 fi
 
-# Stage 6: punctuate the test sets and score them. DNN-A and CNN-2A halve P(O) (Che et al. 2016, section 3.3); T-LSTM-A,
-# BLSTM-CRF-A and MiniLM-A give it the factor that is best on ASR output of the talks of dev2012.
+# Stage 6: punctuate and score. DNN-A, CNN-2A: half of P(O) (Che et al. 2016, 3.3); other -A: tuned on dev.
 if runs 6; then
   for system in $systems; do
     decode_and_score "$system" test_ref test_asr
@@ -96,5 +96,5 @@ if runs 6; then
 fi
 
 # Stage 7: write the pages, with the published figures; those of encoders and of ASR noise are pages of their own.
-case $systems in *-noise | *-half) page=-noise ;; MiniLM*) page=-encoder ;; *) page= ;; esac
+case $systems in *talks*) page=-talks ;; *-noise | *-fluent | *-half) page=-noise ;; MiniLM*) page=-encoder ;; *) page= ;; esac
 if runs 7; then collect_results "conf/results$page.conf"; fi

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Sequence
 
-from punc.base.errors import check_probability
+from punc.base.errors import check_at_least, check_probability
 from punc.base.options import OptionParser
 from punc.data.labels import LabelSet
 from punc.noise.confusions import read_confusions
@@ -22,6 +22,8 @@ def parser() -> OptionParser:
     options.add_argument("--labels", required=True, metavar="FILE", help="label set, weakest label first")
     options.add_argument("--confusions", required=True, metavar="FILE", help="what punc confusions wrote")
     options.add_argument("--wer", type=float, default=0.1, metavar="FLOAT", help="word error rate to expect, 0 to 1")
+    options.add_argument("--draws", type=int, default=1, metavar="N",
+                         help="of a wrong word; the one that makes the most pairs of words which the text has is taken")
     options.add_argument("--seed", type=int, default=1, metavar="N", help="another one draws other errors")
     options.add_argument("input", metavar="IN-DIR", help="data directory with labels")
     options.add_argument("out", metavar="OUT-DIR", help="data directory to write")
@@ -32,8 +34,9 @@ def main(arguments: Sequence[str]) -> None:
     """Run `punc corrupt`. Raises InputError for a user's mistake."""
     options = parser().parse(arguments)
     check_probability(wer=options.wer)
+    check_at_least(1, draws=options.draws)
     done = corrupt(options.input, options.out, read_confusions(options.confusions), LabelSet.read(options.labels),
-                   options.wer, options.seed)
+                   options.wer, options.seed, options.draws)
     sums = done.projection
     logger.info("punc corrupt: %s: %d streams, %d words, %d deleted, %d inserted: %d words, WER %.2f %%; %d marks: "
                 "%d moved, %d merged, %d lost", options.out, sums.streams, sums.words, done.deleted, done.inserted,

@@ -14,6 +14,7 @@ from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
 from punc.noise.confusions import Confusions
 from punc.noise.draw import Drawn, draw, drawn_pauses
+from punc.noise.fluency import Fluency
 from punc.noise.table import NoiseTable, make_table
 from punc.scoring.project import Projection, project_stream
 
@@ -32,11 +33,12 @@ class Corrupted:
 
 
 def corrupt(data_dir: str | os.PathLike, out_dir: str | os.PathLike, confusions: Confusions, labels: LabelSet,
-            wer: float, seed: int = 1) -> Corrupted:
+            wer: float, seed: int = 1, draws: int = 1) -> Corrupted:
     """Write `out_dir`: the data directory with the errors of a recogniser.
 
     wer    the word error rate to expect
     seed   of the errors; the same one gives the same directory
+    draws  how often a wrong word is drawn, to take the draw that fits best into the text
 
     Labels are those that `punc project` puts onto these words. Memory: one stream, and the different words.
 
@@ -56,20 +58,35 @@ def corrupt(data_dir: str | os.PathLike, out_dir: str | os.PathLike, confusions:
     names = ["", *types]
     counts = np.array([words[name] for name in names])
     table = make_table(confusions, types, words).at_wer(wer, counts, marks / max(words.total(), 1))
+    fluency = _fluency(data, types, draws) if draws > 1 else None
     done = Corrupted()
-    write_data_dir(out_dir, _utterances(data, table, types, names, labels, seed, done), like=data)
+    write_data_dir(out_dir, _utterances(data, table, types, names, labels, seed, done, fluency), like=data)
     return done
 
 
+def _fluency(data: DataDir, types: Mapping[str, int], draws: int) -> Fluency:
+    """The pairs of words of a data directory."""
+    fluency = Fluency(draws)
+    for _, stream in data.streams():
+        words = _types(stream, types)
+        fluency.add(words, np.zeros(len(words), bool))
+    return fluency
+
+
+def _types(stream: Sequence[Utterance], types: Mapping[str, int]) -> np.ndarray:
+    """The types of the words of a stream, int64."""
+    return np.array([types[word] for utterance in stream for word in utterance.words], np.int64)
+
+
 def _utterances(data: DataDir, table: NoiseTable, types: Mapping[str, int], names: Sequence[str], labels: LabelSet,
-                seed: int, done: Corrupted) -> Iterator[Utterance]:
+                seed: int, done: Corrupted, fluency: Fluency | None) -> Iterator[Utterance]:
     """The utterances with errors, stream by stream; adds to the sums."""
     rng = np.random.default_rng(seed)
     has_mark = {label.name: bool(label.mark) for label in labels}
     for _, stream in data.streams():
-        words = np.array([types[word] for utterance in stream for word in utterance.words], np.int64)
+        words = _types(stream, types)
         marks = np.array([has_mark.get(label, False) for utterance in stream for label in utterance.labels or ()], bool)
-        drawn = draw(table, words, marks, np.arange(len(words)) == 0, rng)
+        drawn = draw(table, words, marks, np.arange(len(words)) == 0, rng, fluency=fluency)
         heard = _cut(stream, drawn, names)
         projected, counts = project_stream(stream, heard, labels, data.path)
         done.deleted += drawn.deleted

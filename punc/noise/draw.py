@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punc.noise.table import SAME_AS_UNKNOWN, NoiseTable
+from punc.noise.fluency import Fluency
+from punc.noise.table import NoiseTable
 from punc.timing.align import Alignment, align_streams
 
 PART = 1024  # reference words that are aligned at once, about
@@ -39,13 +40,14 @@ class Drawn(NamedTuple):
 
 
 def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndarray, rng: np.random.Generator,
-         clean: np.ndarray | None = None) -> Drawn:
+         clean: np.ndarray | None = None, fluency: Fluency | None = None) -> Drawn:
     """Errors for the words of a text.
 
     words   int64 (n,): types
     marks   bool (n,): whether a mark follows
     first   bool (n,): whether a stream begins here; words before it do not count, and it is not deleted
     clean   bool (n,): where there are no errors; None: nowhere
+    fluency how wrong words fit between the words beside them; None: they are drawn alone
     """
     n = len(words)
     wrong = rng.random(n) < table.errors[words]
@@ -57,9 +59,7 @@ def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndar
         wrong &= ~clean
     sequences, deletion = np.stack([words, np.full(n, len(table.errors))], 1), len(table.errors)
     replaced = np.flatnonzero(wrong)
-    found = table.replacements.draw(words[replaced], rng)
-    unknown = found == SAME_AS_UNKNOWN
-    found[unknown] = table.replacements.draw(np.zeros(int(unknown.sum()), np.int64), rng)
+    found = fluency.draw(table, words, first, replaced, rng) if fluency else table.draw(words[replaced], rng)
     allowed = ~(first[replaced] & (found == deletion))
     wrong[replaced[~allowed]] = False
     sequences[replaced[allowed], 0] = found[allowed]

@@ -17,6 +17,7 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.noise.confusions import read_confusions
 from punc.noise.draw import align_drawn, draw, drawn_pauses
+from punc.noise.fluency import Fluency
 from punc.noise.table import make_table
 from punc.noise.word_runs import WordRuns, blocks
 from punc.timing.align import project_labels
@@ -37,17 +38,18 @@ class StoreNoise:
     confusions  what `punc confusions` wrote
     wer         the word error rate to expect
     share       of the text that has errors, in stretches of STRETCH words drawn anew for each seed; the rest has none
+    draws       how often a wrong word is drawn, to take the draw that fits best into the text
 
     Raises InputError for confusions that cannot be read, or give no such rate, and for a token type in which a word
     does not end with a token of its own.
     """
 
     def __init__(self, data: StoreSet, store: Store, confusions: str | os.PathLike, wer: float,
-                 share: float = 1.0):
+                 share: float = 1.0, draws: int = 1):
         if store.tokenizer.ends_with_end:
             raise InputError(f"ASR noise on tokens of type '{store.token_type}'",
                              "train on words, or on pieces of words", store.path)
-        self._share = share
+        self._share, self._fluency = share, Fluency(draws) if draws > 1 else None
         self._data, self._has_mark = data, np.array([bool(label.mark) for label in store.labels])
         counted, own = read_confusions(confusions), []
         if isinstance(store.tokenizer, LookupTokenizer):
@@ -56,7 +58,10 @@ class StoreNoise:
         table = make_table(counted, self._runs.types, {*own, *counted.seen})
         counts, marks = np.zeros(len(table.errors)), 0
         for block in blocks(data):
-            counts += np.bincount(self._runs.find(block), minlength=len(counts))
+            types = self._runs.find(block)
+            counts += np.bincount(types, minlength=len(counts))
+            if self._fluency:
+                self._fluency.add(types, block.first)
             marks += int(self._has_mark[block.labels].sum())
         self._table = table.at_wer(wer, counts, marks / max(counts.sum(), 1))
 
@@ -69,7 +74,8 @@ class StoreNoise:
             for number, block in enumerate(blocks(self._data)):
                 types, first = self._runs.find(block), block.first
                 drawn = draw(self._table, types, self._has_mark[block.labels], first,
-                             np.random.default_rng((seed, number)), self._clean(len(types), (seed, number, 1)))
+                             np.random.default_rng((seed, number)), self._clean(len(types), (seed, number, 1)),
+                             self._fluency)
                 alignment = align_drawn(types, first, drawn)
                 ids, ends = self._runs.spell(block, drawn)
                 begins = np.append(0, ends)[np.searchsorted(drawn.source, block.streams)]

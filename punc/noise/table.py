@@ -85,6 +85,13 @@ class NoiseTable:
         """The words in each sequence, int64."""
         return np.diff(self.ends, prepend=0)
 
+    def draw(self, words: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """What stands in the place of wrong words, each drawn by itself: sequences, int64."""
+        found = self.replacements.draw(words, rng)
+        unknown = found == SAME_AS_UNKNOWN
+        found[unknown] = self.replacements.draw(np.zeros(int(unknown.sum()), np.int64), rng)
+        return found
+
     def expected_wer(self, counts: np.ndarray, marks: float) -> float:
         """The word error rate that is to be expected in a text.
 

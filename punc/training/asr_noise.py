@@ -18,7 +18,7 @@ class AsrNoise:
     def __init__(self, data: StoreSet, store: Store, options: TrainingOptions):
         self._options, self._reading = options, -1
         self._noise = StoreNoise(data, store, options.confusions, options.asr_noise,
-                                 options.asr_noise_share)
+                                 options.asr_noise_share, options.asr_noise_draws)
 
     def of_epoch(self, epoch: int) -> StoreSet | None:
         """The set with the errors of an epoch, from 0; None if they are those of the last call.

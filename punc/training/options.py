@@ -50,6 +50,7 @@ class TrainingOptions:
     parts            epochs that one reading of the training set takes: an epoch reads one part of its chunks, at random
     asr_noise        word error rate of errors that are drawn anew for each reading of the training set; 0: none
     asr_noise_share  of the text that has these errors, in stretches drawn anew for each reading; the rest has none
+    asr_noise_draws  of a wrong word; the one that makes the most pairs of words which the text has is taken
     confusions       what the errors are drawn from: a file of `punc confusions`
     initial_model    directory of a trained model whose weights are the initial ones, if it has the same sizes
     schedule         of the learning rate; halving: by the dev loss; linear: to 0 over all epochs
@@ -83,6 +84,7 @@ class TrainingOptions:
     parts: int = 1
     asr_noise: float = 0.0
     asr_noise_share: float = 1.0
+    asr_noise_draws: int = 1
     confusions: str = ""
     initial_model: str = ""
     schedule: str = "halving"
@@ -97,7 +99,7 @@ class TrainingOptions:
         for name, choices in (("batching", BATCHINGS), ("optimizer", OPTIMIZERS), ("schedule", SCHEDULES),
                               ("loss_on", LOSSES), ("keep", KEEPS)):
             check_choice(choices, **{kebab(name): getattr(self, name)})
-        for name in ("batch_size", "bptt", "chunk_size", "epochs", "parts"):
+        for name in ("batch_size", "bptt", "chunk_size", "epochs", "parts", "asr_noise_draws"):
             check_at_least(1, **{kebab(name): getattr(self, name)})
         for name in ("context", "learning_rate", "epsilon", "weight_decay", "max_grad_norm", "warmup",
                      "min_improvement", "threads"):
