@@ -9,7 +9,7 @@ stage=0
 stop_stage=100
 corpus=corpus         # where the corpora are
 systems=              # names with blanks between; all if empty
-teacher=false         # true: also train en-wide, and en-taught and en-live-taught, which learn from it
+teacher=false         # true: also train en-wide, and what learns from it, and the systems of en-fifth (README.md)
 threads=1             # of PyTorch; two models are trained at a time
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
 help_message="usage: $0 --corpus DIR [--systems NAMES] [--stage N]"
@@ -20,8 +20,8 @@ help_message="usage: $0 --corpus DIR [--systems NAMES] [--stage N]"
 
 absolute corpus
 export PYTHONPATH=$PWD/../earnings/local${PYTHONPATH:+:$PYTHONPATH}  # spoken.py and nlp.py: the rules for calls
-choose systems en en-live en-TED en-wide en-wide-TED en-taught en-live-taught
-$teacher || leave_out "--teacher false" en-wide en-wide-TED en-taught en-live-taught
+choose systems en en-live en-TED en-wide{,-TED} en{,-live}-taught en-fifth{,-wide,-taught}
+$teacher || leave_out "--teacher false" en-wide{,-TED} en{,-live}-taught en-fifth{,-wide,-taught}
 [ -f "$corpus/iwslt_ted/train_extra" ] || leave_out "no text of TED (README.md)" en-TED en-wide-TED
 engines="amazon google microsoft speechmatics"
 tests="earnings_ref earnings_asr earnings_${engines// / earnings_} iwslt_ref iwslt_asr podcasts europarl"
@@ -56,18 +56,18 @@ if runs 3; then
 fi
 
 # train_text SYSTEM: the first stage. adapt SYSTEM: the second, on fewer texts and more calls. add_ted SYSTEM: TED.
+# train_fifth SYSTEM: one stage, on the set of the second.
 train_stage() { ! asked "$1" || train "$2" store --threads "$threads" --dev-set dev "${@:3}"; }
 train_text() { train_stage "$1" "$1-text" --train-set train; }
 adapt() { train_stage "$1" "$1" --train-set adapt --initial-model "exp/$1-text"; }
+train_fifth() { train_asked "$1" store --threads "$threads" --dev-set dev --train-set adapt; }
 add_ted() { train_asked "$1-TED" store_ted --threads "$threads" --dev-set dev_ted --initial-model "exp/$1"; }
 
-# Stage 4: train on all texts, and the teacher of others to its end. Stage 5: go on with many calls, or with TED.
+# Stage 4: train on all texts, and teachers to their end, with one seed. Stage 5: go on with many calls, or with TED.
 if runs 4 && asked en-wide; then train_text en-wide; adapt en-wide; local/make_targets.sh en-wide train adapt; fi
-if runs 4; then two_at_a_time train_text en en-live en-taught en-live-taught; fi
-if runs 5; then
-  two_at_a_time adapt en en-live en-taught en-live-taught
-  two_at_a_time add_ted en en-wide
-fi
+if runs 4 && asked en-fifth-wide; then seeds=1 train_fifth en-fifth-wide; local/make_targets.sh en-fifth-wide adapt; fi
+if runs 4; then two_at_a_time train_text en{,-live}{,-taught}; two_at_a_time train_fifth en-fifth{,-taught}; fi
+if runs 5; then two_at_a_time adapt en{,-live}{,-taught}; two_at_a_time add_ted en{,-wide}; fi
 
 # score_both REFERENCE DECODED OUT: the marks, whatever the case, and the capitals, which IWSLT 2011 has none of.
 score_both() {
@@ -91,7 +91,7 @@ fi
 
 # Stage 7: write the pages; pack the models in int8 with their cards, as they ship.
 if runs 7; then
-  collect_results
+  case $systems in en-fifth*) collect_results conf/results-fifth.conf ;; *) collect_results ;; esac
   for s in en{,-live}{,-taught}; do
     asked $s || continue
     make_file exp/$s/card.md python local/make_card.py $s exp/RESULTS.tsv
