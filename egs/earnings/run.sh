@@ -11,6 +11,7 @@ corpus=corpus         # where the corpora are
 labels=3              # 3 or 4: conf/labels3.txt, conf/labels4.txt
 text=europarl         # text of the first stage besides that of Earnings-22: europarl, ted, or "europarl ted"
 repeat=6              # how often an epoch of the first stage reads the text of the calls that have no pauses
+asr_pairs=            # TED's training talks and their ASR output (egs/iwslt_ted): systems with noise learn errors from them
 encoder=              # the Hugging Face directory of all-MiniLM-L6-v2; without it no MiniLM
 systems=              # names with blanks between; all of them if empty or `all`
 min_count=5           # how often a word of the vocabulary occurs at least
@@ -22,17 +23,19 @@ help_message="usage: $0 --corpus DIR [--labels 3|4] [--text 'europarl ted'] [--e
 . ./path.sh
 . recipe.sh
 
-absolute corpus encoder
+absolute corpus encoder asr_pairs
 variant=$labels-${text// /-}
 [ -f "conf/results-$variant.conf" ] || fail "--labels $labels --text '$text': there is no conf/results-$variant.conf"
 label_file=conf/labels$labels.txt data=data/$variant exp=exp/$variant
 engines=$([ "$labels" = 3 ] || echo amazon google microsoft speechmatics)  # they write question marks
 rows=" $(sed -n 's/^--systems=//p' "conf/results-$variant.conf")" && rows=${rows% amazon*}  # without the engines
-choose systems $rows
+[ -z "$asr_pairs" ] || [ $variant = 3-europarl ] || fail "--asr-pairs is for --labels 3 --text europarl"
+choose systems $rows ${asr_pairs:+T-LSTM-p-noise MiniLM-p MiniLM-p-noise}
 tests="test_ref test_asr test_asr_libri" texts=text_${text// /,text_},text_earnings22
 [ -d "$data/text_podcasts" ] || [ -f "$corpus/podcasts/changelog.txt" ] ||
   leave_out "no podcasts (README.md)" {T-LSTM,TA-LSTM{,-p},MiniLM}-podcasts MiniLM-p-podcasts-clean
-[ -n "$encoder" ] || leave_out "no --encoder (docs/encoder.md)" MiniLM{,-p{,{,-podcasts}-clean},-podcasts} TA-MiniLM-p{,-linear}
+[ -n "$encoder" ] || leave_out "no --encoder (docs/encoder.md)" \
+  MiniLM{,-p{,-noise,{,-podcasts}-clean},-podcasts} TA-MiniLM-p{,-linear}
 
 # Stage 0: check that the corpora are those of RESULTS.md.
 if runs 0; then local/check_corpus.sh "$corpus" "$text"; fi
@@ -43,13 +46,14 @@ if runs 1; then
   local/prepare_data.sh "$corpus" "$data" "$label_file" "$repeat" "$text" "$engines" "$podcasts"
 fi
 
-# Stage 2: find the pauses, those of the references by the better ASR system; project the labels onto the ASR output.
+# Stage 2: find the pauses, those of references by the better ASR system; project labels onto ASR output; count ASR errors.
 if runs 2; then
   add_pauses test_ref --by-label true "$data/test_asr_ctm"
   for set in test_asr{,_libri}; do add_pauses ${set}_words "$data/${set}_ctm"; project test_ref ${set}_words $set; done
   for engine in $engines; do project test_ref "${engine}_words" "test_$engine"; done
   validate train_pauses dev $tests
   plot_pauses "Earnings-21: pauses by label" test_ref
+  [ -z "$asr_pairs" ] || local/learn_confusions.sh "$asr_pairs" "$label_file" "$data"
 fi
 
 # Stage 3: make the vocabulary of a first stage, and write its sets as numbers; the calls also with their own words.
@@ -63,7 +67,7 @@ train_system() {
     4-gram+DT-p) base=(--lm-model "$exp/4-gram") ;;
     T-LSTM-europarl) store=sources ;;
     T-LSTM-podcasts) store=podcasts ;;
-    T-LSTM-p | Pause-Window) store=calls ;;
+    T-LSTM-p | T-LSTM-p-noise | Pause-Window) store=calls ;;
     MiniLM-podcasts) store=talk base=(--encoder "$encoder") ;;
     MiniLM-p-podcasts-clean) store=pieces base=(--encoder "$encoder" --initial-model "$exp/MiniLM-podcasts") ;;
     MiniLM*) store=pieces base=(--encoder "$encoder") ;;
@@ -86,10 +90,11 @@ if runs 5; then two_at_a_time train_system $systems; fi  # those of stage 4 are 
 if runs 6; then
   sets=$tests${engines:+ test_${engines// / test_}}
   for s in $systems; do
+    [ -z "$asr_pairs" ] || tuned_row $s-A $s dev_noisy "$sets"
     case $s in *-clean) tuned_row $s $s dev_clean "$sets" ;; *) decode_and_score $s $sets ;; esac
   done
   for engine in $engines; do score "$data/test_$engine" "$data/$engine" "$exp/$engine/decode_test_$engine"; done
 fi
 
-# Stage 7: plot what TA-LSTM-p makes of a pause, and write the pages of this variant.
-if runs 7; then plot_posteriors TA-LSTM-p test_ref; collect_results "conf/results-$variant.conf"; fi
+# Stage 7: plot what TA-LSTM-p makes of a pause, and write the pages of this variant, or those of ASR noise.
+if runs 7; then plot_posteriors TA-LSTM-p test_ref; collect_results "conf/results-${asr_pairs:+noise-}$variant.conf"; fi
