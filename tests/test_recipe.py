@@ -497,7 +497,8 @@ def test_run_killed_in_every_stage_gives_the_same_results(finished, tmp_path):
         run(recipe, "--stage", stage, "--stop-stage", stage)
     assert sum(killed) >= len(STAGES) - 1  # a stage may end before it is killed
     assert (recipe / "exp/RESULTS.tsv").read_bytes() == (finished / "exp/RESULTS.tsv").read_bytes()
-    assert files(recipe).keys() == files(finished).keys()
+    # Who is killed between its last rename and its end leaves its lock, which nobody holds.
+    assert {name for name in files(recipe) if name.name != ".lock"} == files(finished).keys()
     for name, path in files(recipe).items():
         if name.name in ("text", "punct", "pauses.ark", "ids.npy", "metrics.tsv"):
             assert path.read_bytes() == files(finished)[name].read_bytes(), name
