@@ -63,7 +63,7 @@ adapt() { train_stage "$1" "$1" --train-set adapt --initial-model "exp/$1-text";
 train_fifth() { train_asked "$1" store --threads "$threads" --dev-set dev --train-set adapt; }
 add_ted() { train_asked "$1-TED" store_ted --threads "$threads" --dev-set dev_ted --initial-model "exp/$1"; }
 
-# Stage 4: train on all texts, and teachers to their end, with one seed. Stage 5: go on with many calls, or with TED.
+# Stage 4: train on all texts, and teachers to their end. Stage 5: go on with many calls, or with TED.
 if runs 4 && asked en-wide; then train_text en-wide; adapt en-wide; local/make_targets.sh en-wide train adapt; fi
 if runs 4 && asked en-fifth-wide; then seeds=1 train_fifth en-fifth-wide; local/make_targets.sh en-fifth-wide adapt; fi
 if runs 4; then two_at_a_time train_text en{,-live}{,-taught}; two_at_a_time train_fifth en-fifth{,-taught}; fi

@@ -4,7 +4,7 @@
 # labels projected, `talks_asr`; in the vocabulary of data/store_word. What is finished is not made again.
 set -euo pipefail
 labels=$1
-[ -d data/talks ] || cp -R data/pairs_ref data/talks
+[ -d data/talks ] || { rm -rf data/talks.new; cp -R data/pairs_ref data/talks.new; mv data/talks.new data/talks; }
 [ -f data/talks_asr/text ] || punc project --labels "$labels" data/pairs_ref data/pairs_asr data/talks_asr
 punc make-store --labels "$labels" --token-type word --clitics conf/clitics.txt --vocab data/store_word/vocab \
   data/store_talks data/talks data/talks_asr data/dev2012
