@@ -21,6 +21,14 @@ def test_cues_numbers_blank_lines_and_line_ends():
     assert found(text, to_blank_line=True)[0] == (1, 2.5, "a\n")
 
 
+@pytest.mark.parametrize(("text", "words"), [
+    (" \nso it\n\n", " \nso it\n"), (" \nso it", " \nso it"), ("so\n \nit\n\n", "so\n \nit\n"), ("\nso\n", ""),
+    ("so\n \n", "so\n"), ("so \r\n\t\r\nit\r\n", "so \r\n"), ("so\n \n2\n00:03.000 --> 00:04.000\n", "so\n")])
+def test_cues_an_empty_line_ends_a_text_and_one_of_blanks_below_words_if_there_is_none(text, words):
+    """YouTube has a line of a blank above the first words."""
+    assert found(f"WEBVTT\n\n00:01.000 --> 00:02.000\n{text}", to_blank_line=True)[0][2] == words
+
+
 @pytest.mark.parametrize(("line", "said"), [
     ("00:00:xx,000 --> 00:00:03,000", "file:5: no times of a cue; write: 00:00:01,500"),
     ("00:00:01,000 -->", "file:5: no times"), ("00:00:03,000 --> 00:00:02,000", "file:5: a cue from 3 to 2 s; fix")])

@@ -15,7 +15,7 @@ SETTINGS = re.compile(rb"(?:\s+[A-Za-z]\w*:\S+)*\s*")  # `align:start`, `X1:40`
 NUMBER = re.compile(rb"(?:\A|\n)[ \t]*\d+[ \t]*\r?\n[ \t\r\n]*\Z")
 # An arrow after one word or none, or with no letter before it; in WebVTT, a text has none.
 ARROW, ANY_ARROW = re.compile(rb"^(?:[ \t]*\S*[ \t]*|[^A-Za-z\x80-\xff\n]*)-->", re.M), re.compile(rb"^[^\n]*-->", re.M)
-BLANK_LINE = re.compile(rb"^[ \t]*\r?(?:\n|\Z)", re.M)
+EMPTY_LINE, BLANK_LINE = re.compile(rb"^\r?\n", re.M), re.compile(rb"(?<=[^ \t\r\n])[ \t]*\r?\n()[ \t]+\r?\n")
 # A name that begins a line: `John Smith:`, `SPEAKER_00:`, `[SPEAKER_00]:`
 NAME = rb"[A-Z\xc3][\w\x80-\xff.'-]*"
 SPEAKER = re.compile(rb"^[ \t]*(?:(?:-|>>)[ \t]*)?(\[?" + NAME + rb"(?: " + NAME + rb"){0,2}\]?):(?=\s|\Z)", re.M)
@@ -33,7 +33,8 @@ class Cue(NamedTuple):
 def cues(source: Source, to_blank_line: bool) -> Iterator[Cue]:
     """The cues of a file.
 
-    to_blank_line   a text ends with an empty line; else with the number of the next cue
+    to_blank_line   a text ends with an empty line, or, where there is none, with one of blanks below its words; else
+                    with the number of the next cue
 
     Raises InputError for an arrow between what are no times, a cue that ends before it begins, and words behind times.
     """
@@ -49,8 +50,10 @@ def cues(source: Source, to_blank_line: bool) -> Iterator[Cue]:
             raise source.error("words in the line of a cue's times", "begin a new line before them", match.start(3))
         start, stop = match.end(), after.start() if after else len(data)
         if to_blank_line:
-            blank = BLANK_LINE.search(data, start, stop)
-            stop = blank.start() if blank else stop
+            if empty := EMPTY_LINE.search(data, start, stop):
+                stop = empty.start()
+            elif blank := BLANK_LINE.search(data, start, stop):
+                stop = blank.start(1)
         elif after and (number := NUMBER.search(data, start - 1, stop)):
             stop = max(start, number.start())
         yield Cue(begin, end, start, stop)

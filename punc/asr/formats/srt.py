@@ -2,13 +2,14 @@
 
 Source: there is no standard; www.matroska.org/technical/subtitles.html says what programs read. Tags (`<i>`,
 `{\\an8}`) are left as they are, and so is a speaker's name at the start of a line (`JOHN:`). Words have no times; the
-first word of a cue begins with it, and the last one ends with it.
+first word of a cue begins with it, and the last one ends with it. Captions that roll are read once (rolling.py).
 """
 
 import re
 
 from punc.asr.captions import by_speaker, cues
 from punc.asr.document import Document, Source
+from punc.asr.rolling import unrolled, with_repeats
 from punc.asr.segments import Segment, segments_document
 
 AFTER = ("webvtt",)
@@ -23,7 +24,7 @@ def recognises(data: bytes) -> bool:
 
 def read(source: Source) -> Document:
     """Read a file. Raises InputError for times that are none."""
-    segments = [Segment(start, stop, begin, end) for begin, end, start, stop in cues(source, to_blank_line=False)]
-    segments, names = by_speaker(source.data, segments)
+    found, repeats = unrolled(source, cues(source, to_blank_line=False), MARKUP)
+    segments, names = by_speaker(source.data, [Segment(start, stop, begin, end) for begin, end, start, stop in found])
     markup = [match.span() for match in MARKUP.finditer(source.data)]
-    return segments_document(source, "srt", segments, [*markup, *names])
+    return with_repeats(segments_document(source, "srt", segments, [*markup, *names]), repeats, markup)

@@ -1,7 +1,8 @@
 """WebVTT: cues with `00:01.500 --> 00:02.750` and text with markup.
 
 Source: www.w3.org/TR/webvtt1, sections 4.1 to 4.2.2. Tags, notes and styles stay as they are. `<v Name>` says the
-speaker, `<00:01.800>` when the next word begins. `&amp;`, `&lt;`, `&gt;`, `&nbsp;` are characters.
+speaker, `<00:01.800>` when the next word begins. `&amp;`, `&lt;`, `&gt;`, `&nbsp;` are characters. Captions that roll
+are read once (rolling.py).
 """
 
 import re
@@ -12,6 +13,7 @@ import numpy as np
 
 from punc.asr.captions import CLOCK, by_speaker, cues, seconds
 from punc.asr.document import Document, Source
+from punc.asr.rolling import unrolled, with_repeats
 from punc.asr.segments import Segment, segments_document
 
 AFTER = ()
@@ -29,7 +31,8 @@ def recognises(data: bytes) -> bool:
 def read(source: Source) -> Document:
     """Read a file. Raises InputError for times that are none, and for a tag in a tag."""
     data, segments = source.data, []
-    for begin, end, start, stop in cues(source, to_blank_line=True):
+    found, repeats = unrolled(source, cues(source, to_blank_line=True), MARKUP)
+    for begin, end, start, stop in found:
         if unclosed := OPEN.search(data, start, stop):
             raise source.error("a tag that is not closed before the next one", "close it, or write &lt; for its <",
                                unclosed.start())
@@ -43,13 +46,13 @@ def read(source: Source) -> Document:
     named = any(segment.speaker for segment in segments)
     segments, labels = by_speaker(data, segments, keep=not named)
     markup = list(MARKUP.finditer(data))
-    document = segments_document(source, "webvtt", segments, [*(match.span() for match in markup), *labels], escaped,
-                                 unescape)
+    tags = [match.span() for match in markup]
+    document = segments_document(source, "webvtt", segments, [*tags, *labels], escaped, unescape)
     for match in (match for match in markup if match[1]):
         at = int(np.searchsorted(document.starts, match.end()))
         if at < len(document.starts) and not MARKUP.sub(b"", data[match.end():document.starts[at]]).strip():
             document.begins[at] = seconds(match[1])
-    return document
+    return with_repeats(document, repeats, tags)
 
 
 def escaped(texts: Sequence[str]) -> list[bytes]:
