@@ -4,6 +4,6 @@ What other packages and programs use:
 
     export   export: a neural model as an ONNX file
     model    PackedModel, load_packed: a packed model, ready to punctuate
-    pack     pack: a trained model, packed
+    pack     pack, unpack: a trained model as a packed one, and back
     shipped  CASING, DEFAULT_LIVE, find_model, is_packed, model_files: models by name or directory
 """

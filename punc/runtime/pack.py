@@ -1,17 +1,18 @@
-"""A trained model as a packed one: small files, the same bytes each time, decoded without PyTorch."""
+"""A trained model as a packed one: small files, the same bytes each time, decoded without PyTorch; and back."""
 
 import json
 import logging
 from pathlib import Path
 
 import numpy as np
+import torch
 
 import punc
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir, read_blocks
-from punc.models.base import load
-from punc.runtime.archive import checksum, write_arrays
-from punc.runtime.model import FORMAT, MODELS, TWO_WAYS, WEIGHTS
+from punc.models.base import Model, build, load
+from punc.runtime.archive import checksum, read_arrays, write_arrays
+from punc.runtime.model import FORMAT, MODELS, TWO_WAYS, WEIGHTS, load_packed
 from punc.runtime.shipped import CASING, SPEC
 from punc.text.casing import read_casing
 from punc.tokens.tokenizer import TOKENIZER_FILES
@@ -58,6 +59,25 @@ def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casin
         size = sum(path.stat().st_size for path in tmp.iterdir())
     numbers = sum(np.size(array) for array in arrays.values())
     logger.info("%s: %s, %d weights, %d words, %.2f MB", out, name, numbers, len(model.vocabulary), size / 1e6)
+
+
+def unpack(directory: Path) -> Model:
+    """The PyTorch model of a packed one, to be trained on: its weights are those of the int8 numbers.
+
+    Raises InputError if a file is missing, was changed, or does not fit.
+    """
+    packed = load_packed(directory)
+    spec = {"model": packed.spec["model"], "options": packed.spec["options"], "labels": len(packed.labels),
+            "vocabulary": len(packed.tokenizer.vocabulary), "token_type": packed.tokenizer.token_type}
+    arrays = read_arrays(directory / WEIGHTS)
+    try:
+        model = build(spec)
+        model.load_state_dict({name: torch.from_numpy(arrays[name]) for name in model.state_dict()})
+    except (KeyError, RuntimeError, TypeError):
+        raise InputError("its weights are not those of its model", "pack the model again: punc pack",
+                         directory / WEIGHTS) from None
+    model.vocabulary, model.tokenizer, model.labels = packed.tokenizer.vocabulary, packed.tokenizer, packed.labels
+    return model.eval()
 
 
 def _layer(key: str, name: str) -> str:

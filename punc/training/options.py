@@ -52,7 +52,8 @@ class TrainingOptions:
     asr_noise_share  of the text that has these errors, in stretches drawn anew for each reading; the rest has none
     asr_noise_draws  of a wrong word; the one that makes the most pairs of words which the text has is taken
     confusions       what the errors are drawn from: a file of `punc confusions`
-    initial_model    directory of a trained model whose weights are the initial ones, if it has the same sizes
+    initial_model    model whose weights are the initial ones, if it has the same sizes: the name of one that ships, or
+                     the directory of another one
     schedule         of the learning rate; halving: by the dev loss; linear: to 0 over all epochs
     warmup           epochs, such as 0.1, during which the learning rate rises from 0
     keep             the epoch that is the model: loss: of the lowest dev loss; f1: of the highest dev F1

@@ -18,6 +18,8 @@ from punc.base.errors import InputError
 from punc.base.lock import lock_directory
 from punc.base.memory import keep_freed_memory
 from punc.models.base import Model, create, load, model_class, not_finite, save
+from punc.runtime.pack import unpack
+from punc.runtime.shipped import find_model, is_packed
 from punc.tokens.store import Store
 from punc.training import checkpoint
 from punc.training.epochs import Epochs
@@ -90,16 +92,20 @@ def _train(store_dir: str | os.PathLike, directory: Path, model: str, model_opti
             checkpoint.finish(directory, net, conf)
 
 
-def start_from(net: Model, directory: str) -> None:
-    """Copy the weights of a trained model. Raises InputError if it has another architecture, vocabulary or sizes."""
-    other = load(directory)
+def start_from(net: Model, name: str) -> None:
+    """Copy the weights of a model: a trained one, a packed one, or one that ships, by its name.
+
+    Raises InputError if it has another architecture, vocabulary or sizes.
+    """
+    directory = find_model(name)
+    other = unpack(directory) if is_packed(directory) else load(directory)
     try:
         if other.spec["model"] != net.spec["model"] or other.vocabulary.tokens != net.vocabulary.tokens \
                 or other.labels != net.labels:
             raise ValueError
         net.load_state_dict(other.state_dict())
     except (RuntimeError, ValueError):
-        raise InputError(f"--initial-model={directory} has another architecture, other words, labels or sizes",
+        raise InputError(f"--initial-model={name} has another architecture, other words, labels or sizes",
                          f"make the store with --vocab {directory}/vocab, and give the options of its conf") from None
 
 
