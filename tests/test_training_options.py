@@ -25,6 +25,8 @@ def test_training_options_cannot_be_changed():
 @pytest.mark.parametrize(("change", "message"), [
     ({"batch_size": 0}, "--batch-size=0; it is 1 or more"), ({"context": -1}, "--context=-1; it is 0 or more"),
     ({"epsilon": float("nan")}, "--epsilon=nan; it is 0 or more"),
+    ({"optimizer": "adam", "learning_rate": 0.0}, "--learning-rate=0 with --optimizer=adam; give a number above 0"),
+    ({"optimizer": "adamw", "epsilon": 0.0}, "--epsilon=0 with --optimizer=adamw; give a number above 0"),
     ({"batching": "rows"}, "--batching=rows; choose from auto, stateful, chunks"),
     ({"schedule": "cosine"}, "--schedule=cosine; choose from halving, linear"),
     ({"loss_on": "words"}, "--loss-on=words; choose from slots, tokens"),

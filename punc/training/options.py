@@ -105,6 +105,9 @@ class TrainingOptions:
         for name in ("context", "learning_rate", "epsilon", "weight_decay", "max_grad_norm", "warmup",
                      "min_improvement", "threads"):
             check_at_least(0, **{kebab(name): getattr(self, name)})
+        for name in ("learning_rate", "epsilon"):
+            if self.optimizer.startswith("adam") and not getattr(self, name):  # PyTorch's SparseAdam refuses it
+                raise InputError(f"{kebab(name)}=0 with --optimizer={self.optimizer}", "give a number above 0")
         if not 0 <= self.teacher_weight <= 1:
             raise InputError(f"--teacher-weight={self.teacher_weight}", "it is from 0 to 1")
         if not 0 < self.teacher_temperature < math.inf:
