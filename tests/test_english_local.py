@@ -191,3 +191,32 @@ def test_make_targets_punctuates_each_member_once(tmp_path):
                f"soft-targets exp/wide data/store adapt exp/wide/targets_adapt {b}"]
     assert run() == [f"punctuate {decoded} data/a {a}", f"punctuate {decoded} data/b {b}", *targets]
     assert run() == targets
+
+
+def take_pretrained(place, choice):
+    """Run the script in `place`: the models in exp, and what it says."""
+    done = subprocess.run([RECIPE / "local/take_pretrained.sh", choice, "en", "en-live"], cwd=place, text=True,
+                          check=False, capture_output=True, env=os.environ | {"PUNC_ROOT": str(RECIPE.parents[1])})
+    assert done.stdout == ""
+    return sorted(path.parent.name for path in place.glob("exp/*/model.json")), done.stderr.partition(": ")[2]
+
+
+def test_take_pretrained_copies_models_that_ship_once(tmp_path):
+    assert take_pretrained(tmp_path, "false") == ([], "")
+    (tmp_path / "exp/en.new").mkdir(parents=True)  # left by a run that was killed
+    assert take_pretrained(tmp_path, "true") == (["en", "en-live"], "")
+    copied = {path.name: path.read_bytes() for path in (tmp_path / "exp/en").iterdir()}
+    assert copied == {path.name: path.read_bytes() for path in find_model("en").iterdir()}
+    (tmp_path / "exp/en/scale").write_text("")
+    assert take_pretrained(tmp_path, "true") == (["en", "en-live"], "")
+    assert (tmp_path / "exp/en/scale").exists()
+    assert take_pretrained(tmp_path, "false") == (
+        ["en", "en-live"], "exp/en is the model that ships; remove it, or give --pretrained true\n")
+
+
+def test_take_pretrained_keeps_a_model_that_was_trained(tmp_path):
+    (tmp_path / "exp/en-live").mkdir(parents=True)
+    (tmp_path / "exp/en-live/progress.pt").write_text("")
+    assert take_pretrained(tmp_path, "true") == (
+        ["en"], "exp/en-live was trained here; remove it, or leave out --pretrained true\n")
+    assert [path.name for path in (tmp_path / "exp/en-live").iterdir()] == ["progress.pt"]

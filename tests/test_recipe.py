@@ -204,6 +204,18 @@ def test_decode_and_score_skips_finished_work(tmp_path):
     assert script(tmp_path, body)[0] == [scored[0], decoded[1], scored[1]]
 
 
+def test_packed_model_is_decoded_once_with_its_own_scale(tmp_path):
+    for file in ("exp/en/model.json", "data/dev/text", "data/test/text", "data/test/punct"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text("")
+    body = 'tune_scale en dev; decode exp/en data/test exp/en/decode_test --scale "$(cat exp/en/scale)"'
+    decoded = "exp/en/log/decode_test.log punc punctuate --nj 2 --scale  exp/en data/test exp/en/decode_test"
+    assert script(tmp_path, body) == ([decoded], "", 0)
+    (tmp_path / "exp/en/decode_test").mkdir()
+    (tmp_path / "exp/en/decode_test/text").write_text("")
+    assert script(tmp_path, body) == ([], "", 0)
+
+
 def test_decode_and_score_in_jobs_join_their_parts(tmp_path):
     body = "decode exp/A data/test exp/A/decode_test --scale O=0.5; score data/test exp/B exp/A/decode_test; ls exp/A"
     (tmp_path / "exp/A/decode_test.parts/9").mkdir(parents=True)  # of a run that was killed

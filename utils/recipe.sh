@@ -334,6 +334,9 @@ train() { train_model "$exp/$1" "$data/$2" "conf/$1.conf" "${@:3}"; }
 # train_asked SYSTEM STORE [OPTION …]: the same, if --systems has it.
 train_asked() { ! asked "$1" || train "$@"; }
 
+# is_packed MODEL-DIR: whether the model is one of `punc pack`, as those that ship are.
+is_packed() { [ -f "$1/model.json" ]; }
+
 # decode MODEL-DIR DATA-DIR OUT-DIR [OPTION …]: punc punctuate, in --nj processes or jobs, if OUT-DIR is older than the
 # model or the data. OUT-DIR is ROW/NAME; the model of another seed than 1 makes ROW.seedN/NAME.
 decode() {
@@ -346,8 +349,9 @@ decode() {
 }
 
 _decode() {
-  local log=${3%/*}/log/${3##*/}
-  ! newer "$3/text" "$1/final.pt" "$2/text" || return 0
+  local log=${3%/*}/log/${3##*/} weights=final.pt
+  ! is_packed "$1" || weights=model.json
+  ! newer "$3/text" "$1/$weights" "$2/text" || return 0
   set -- "$3" punc punctuate --nj "$processes" "${decode_options[@]}" "${@:4}" "$1" "$2" "$3"
   if cluster; then in_jobs "$log" "$@"; else one_job "$log.log" "${@:2}"; fi
 }
@@ -381,9 +385,11 @@ decode_row() {
   done
 }
 
-# tune_scale SYSTEM SET …: writes exp/SYSTEM/scale, the --scale of the labels without a mark that is best on sets.
+# tune_scale SYSTEM SET …: writes exp/SYSTEM/scale, the --scale of the labels without a mark that is best on sets. A packed
+# model has its scale in it, so that of the file is none.
 tune_scale() {
   local set pairs=()
+  if is_packed "$exp/$1"; then make_file "$exp/$1/scale" : && return; fi
   for set in "${@:2}"; do
     _decode "$exp/$1" "$data/$set" "$exp/$1/tune_$set" --posteriors true || return
     pairs+=("$data/$set" "$exp/$1/tune_$set")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2086  # lists of names
 # English speech: the models that ship, `en` (reads both ways) and `en-live` (four words of look-ahead), from free text.
-#   ./run.sh --corpus DIR            # DIR has podcasts/, europarl/, earnings/, iwslt_ted/ (README.md)
+#   ./run.sh --corpus DIR            # DIR: see README.md; with --pretrained true, score the models that ship, in minutes
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -9,6 +9,7 @@ stage=0
 stop_stage=100
 corpus=corpus         # where the corpora are
 systems=              # names with blanks between; all if empty
+pretrained=false      # true: en and en-live are the models that ship, and are not trained
 teacher=false         # true: also train en-wide, and what learns from it, and the systems of en-fifth (README.md)
 threads=1             # of PyTorch; two models are trained at a time
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
@@ -55,15 +56,15 @@ if runs 3; then
     make_store --vocab data/store/vocab --join train=ted,ted_more data/store_ted data/{ted,ted_more,dev_ted}
 fi
 
-# train_text SYSTEM: the first stage. adapt SYSTEM: the second, on fewer texts and more calls. add_ted SYSTEM: TED.
-# train_fifth SYSTEM: one stage, on the set of the second.
-train_stage() { ! asked "$1" || train "$2" store --threads "$threads" --dev-set dev "${@:3}"; }
+# train_text SYSTEM: the first stage. adapt: the second, on fewer texts and more calls. train_fifth: one, on the second's.
+train_stage() { ! asked "$1" || is_packed "exp/$1" || train "$2" store --threads "$threads" --dev-set dev "${@:3}"; }
 train_text() { train_stage "$1" "$1-text" --train-set train; }
 adapt() { train_stage "$1" "$1" --train-set adapt --initial-model "exp/$1-text"; }
 train_fifth() { train_asked "$1" store --threads "$threads" --dev-set dev --train-set adapt; }
 add_ted() { train_asked "$1-TED" store_ted --threads "$threads" --dev-set dev_ted --initial-model "exp/$1"; }
 
-# Stage 4: train on all texts, and teachers to their end. Stage 5: go on with many calls, or with TED.
+# Stage 4: take the models that ship, or train on all texts, teachers to their end. Stage 5: go on with calls, or with TED.
+if runs 4; then local/take_pretrained.sh "$pretrained" en en-live; fi
 if runs 4 && asked en-wide; then train_text en-wide; adapt en-wide; local/make_targets.sh en-wide train adapt; fi
 if runs 4 && asked en-fifth-wide; then seeds=1 train_fifth en-fifth-wide; local/make_targets.sh en-fifth-wide adapt; fi
 if runs 4; then two_at_a_time train_text en{,-live}{,-taught}; two_at_a_time train_fifth en-fifth{,-taught}; fi
@@ -93,7 +94,7 @@ fi
 if runs 7; then
   case $systems in en-fifth*) collect_results conf/results-fifth.conf ;; *) collect_results ;; esac
   for s in en{,-live}{,-taught}; do
-    asked $s || continue
+    if ! asked $s || is_packed exp/$s; then continue; fi
     make_file exp/$s/card.md python local/make_card.py $s exp/RESULTS.tsv
     punc pack --scale "$(cat exp/$s/scale)" --casing data/casing.txt --card exp/$s/card.md exp/$s exp/packed/$s
   done
