@@ -52,8 +52,9 @@ if runs 3; then
     --join adapt=text,calls_text,calls,calls,calls,calls_clean,calls_clean,calls_clean \
     --join dev=dev_podcasts,dev_europarl,dev_calls,dev_calls_clean \
     data/store data/{text,text_more,calls_text,calls,calls_clean} data/dev_{podcasts,europarl,calls,calls_clean}
+  ted=(data/ted*) names=${ted[*]#data/}
   [[ $systems != *-TED* ]] ||
-    make_store --vocab data/store/vocab --join train=ted,ted_more data/store_ted data/{ted,ted_more,dev_ted}
+    make_store --vocab data/store/vocab --join train="${names// /,}" data/store_ted "${ted[@]}" data/dev_ted
 fi
 
 # train_text SYSTEM: the first stage. adapt: the second, on fewer texts and more calls. train_fifth: one, on the second's.
@@ -80,7 +81,7 @@ score_both() {
 if runs 6; then
   for system in $systems; do
     dev=(dev_{podcasts,europarl,calls,calls_clean}) sets=$tests
-    case $system in *-TED) dev=(dev_ted) sets="iwslt_ref iwslt_asr" ;; esac
+    case $system in *-TED) dev=(data/dev_ted*) dev=("${dev[@]#data/}") sets="iwslt_ref iwslt_asr" ;; esac
     tune_scale $system "${dev[@]}"
     for set in $sets; do
       decode exp/$system data/$set exp/$system/decode_$set --scale "$(cat exp/$system/scale)"

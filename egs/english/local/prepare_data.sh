@@ -17,11 +17,12 @@ prepare() {
 for set in text text_more {dev_,}podcasts {dev_,}europarl; do prepare "$set"; done
 prepare written --lowercase false # for the casing table
 python "$here/prepare_calls.py" "$corpus" "$labels" conf/labels-earnings.txt data
-for set in iwslt_{ref:test2011,asr:test2011asr} {ted:train2012,ted_more:train_extra,dev_ted:dev2012}; do
+for set in iwslt_{ref:test2011,asr:test2011asr} {ted:train2012,ted_more:train_extra,dev_ted:dev2012} \
+  {ted_captions:../ted_asr/train,dev_ted_captions:../ted_asr/dev2012}.asr.lrec.txt; do
   file=${set#*:} out=data/${set%:*}
   [ ! -f "$out/text" ] && [ -f "$corpus/iwslt_ted/$file" ] || continue
-  python "$here/join_clitics.py" "$corpus/iwslt_ted/$file" >"data/raw/$file"
-  punc prepare --format lrec --labels conf/labels-iwslt.txt "data/raw/$file" "$out"
+  python "$here/join_clitics.py" "$corpus/iwslt_ted/$file" >"data/raw/${file##*/}"
+  punc prepare --format lrec --labels conf/labels-iwslt.txt "data/raw/${file##*/}" "$out"
 done
 for set in text text_more {dev_,}{podcasts,europarl} {dev_,}calls{,_clean} calls_text earnings_ref iwslt_{ref,asr}; do
   punc validate --labels "$labels" "data/$set"
