@@ -94,9 +94,5 @@ fi
 # Stage 7: write the pages; pack the models in int8 with their cards, as they ship.
 if runs 7; then
   case $systems in en-fifth*) collect_results conf/results-fifth.conf ;; *) collect_results ;; esac
-  for s in en{,-live}{,-taught}; do
-    if ! asked $s || is_packed exp/$s; then continue; fi
-    make_file exp/$s/card.md python local/make_card.py $s exp/RESULTS.tsv
-    punc pack --scale "$(cat exp/$s/scale)" --casing data/casing.txt --card exp/$s/card.md exp/$s exp/packed/$s
-  done
+  for system in en{,-live}{,-taught}; do ! asked $system || is_packed exp/$system || local/pack.sh $system; done
 fi
