@@ -20,6 +20,7 @@ fail() {
 train_ranks=1  # --train-ranks: processes on a machine that train a model together
 train_nodes=1  # --train-nodes: machines of a Slurm job that train a model together, each by --train-ranks processes
 train_cmd=${train_cmd-}  # $cmd of trainings, if they need other resources
+keep_rows=false  # --keep-rows true: the pages keep the published rows of systems that are not in exp
 seeds=1  # --seeds "1 2 3": a system is trained with each, and is exp/SYSTEM, exp/SYSTEM.seed2, exp/SYSTEM.seed3
 
 _arguments=("$@")
@@ -425,10 +426,14 @@ command_line() {
 }
 
 # collect_results [CONF]: writes the pages of all systems that have been scored, and prints the first, RESULTS.md.
-# report.html shows the same scores with plots and with the errors in the text.
+# report.html shows the same scores with plots and with the errors in the text. conf/results-PAGE.conf is of the pages in
+# results/PAGE, if there are any, else of those of the recipe.
 collect_results() {
-  local conf=${1-conf/results.conf}
-  punc results --config "$conf" --command "$(command_line)" "$exp"
+  local conf=${1-conf/results.conf} published=. kept=()
+  case $conf in */results-*) published=results/${conf##*/results-} published=${published%.conf} ;; esac
+  [ -d "$published" ] || published=.
+  if $keep_rows && [ -f "$published/RESULTS.tsv" ]; then kept=(--keep "$published"); fi
+  punc results --config "$conf" "${kept[@]}" --command "$(command_line)" "$exp"
   punc report --title "$(sed -n 's/^--title=//p' "$conf")" --data "$data" "$exp" "$exp/report.html"
   cat "$exp/RESULTS.md"
 }

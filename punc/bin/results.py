@@ -2,6 +2,7 @@
 
 import logging
 import shlex
+import shutil
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ from punc.base.files import atomic_dir, decode_line, open_input
 from punc.base.options import OptionParser, boolean
 from punc.scoring.collect import collect_costs, collect_scores, paired_tests
 from punc.scoring.findings import unknown_figures
+from punc.scoring.keep import keep_rows
 from punc.scoring.page_data import PageData, pictures, read_page_data, read_published, write_page_data
 from punc.scoring.pages import Settings, render
 from punc.scoring.publish import new_pages, write_pages
@@ -50,6 +52,9 @@ def parser() -> OptionParser:
                          help="Markdown for 'What we found'; left out if it quotes a figure that no table has")
     options.add_argument("--link", action="append", default=[], metavar="'PATH TEXT'",
                          help="another page to link, relative to RESULTS.md; can be given again")
+    options.add_argument("--keep", metavar="DIR",
+                         help="published pages, whose rows of other systems than those of EXP-DIR are kept: systems "
+                              "can be trained on several machines")
     options.add_argument("--render", type=boolean, default=False, metavar="BOOL",
                          help="only write the pages again, from EXP-DIR/RESULTS.tsv and EXP-DIR/results/*.tsv")
     options.add_argument("exp", metavar="EXP-DIR", help="where the systems' directories are")
@@ -62,7 +67,12 @@ def main(arguments: Sequence[str]) -> None:
     settings = Settings(options.title, options.about, options.columns.split(), _names(options.main),
                         options.main_columns.split(), read_published(options.published) if options.published else [],
                         _text(options.findings), options.link)
+    if options.keep and options.render:
+        raise InputError("--keep with --render", "leave one out")
     data = read_page_data(options.exp) if options.render else _collect(options)
+    if options.keep:
+        kept = read_page_data(options.keep)
+        data = keep_rows(data, kept, options.keep, options.systems.split(), options.sets.split())
     if unknown := unknown_figures(settings.findings, data, settings.published):
         logger.warning("punc results: %s quotes %s, which no table has: it is left out; correct it", options.findings,
                        ", ".join(unknown))
@@ -77,6 +87,8 @@ def main(arguments: Sequence[str]) -> None:
     with new_pages(options.exp, *tables) as tmp:
         write_page_data(tmp, data)
         write_pages(tmp, pages)
+        for name in set(data.pictures) - set(pictures(options.exp)):
+            shutil.copyfile(Path(options.keep, "results", name), tmp / "results" / name)
     logger.info("punc results: %d scores in %s/RESULTS.tsv and %s/RESULTS.md", len(data.metrics), options.exp,
                 options.exp)
 

@@ -57,7 +57,7 @@ def collect_scores(exp: str | os.PathLike, systems: Sequence[str] = (), sets: Se
                             {name: Interval(*value) for name, *value in rows} | _others(path.parents[1]), signed))
     if not scores:
         raise InputError("no scores", "punc score writes them to SYSTEM/decode_SET/score", exp)
-    return sorted(scores, key=lambda score: (_rank(score.set, sets), _rank(score.system, systems)))
+    return sorted(scores, key=lambda score: (rank(score.set, sets), rank(score.system, systems)))
 
 
 def _others(decoded: Path) -> dict[str, Interval]:
@@ -70,7 +70,8 @@ def _others(decoded: Path) -> dict[str, Interval]:
     return found
 
 
-def _rank(name: str, order: Sequence[str]) -> tuple[int, bytes]:
+def rank(name: str, order: Sequence[str]) -> tuple[int, bytes]:
+    """The place of a name in an order; names that are not in it follow in C order."""
     return (order.index(name) if name in order else len(order), name.encode())
 
 

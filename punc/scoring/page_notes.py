@@ -11,6 +11,8 @@ ONE_RUN = "Each row is one run"
 STREAMS = "Intervals and tests resample streams: recordings, or texts{}"
 BLOCKS = ("Intervals and tests resample blocks of {} words{}, as there are fewer than ten recordings: they are of "
           "other passages of these recordings, not of other recordings")
+MIXED = "Rows of {} do not all resample the same; their signatures say what each does"
+UNITS = re.compile(r"\|units:\d+ ((?:streams|utterances)|blocks of \d+ words)")
 UNEQUAL = "\\*: A and B were not trained on the same data, as far as is known."
 SEEDS = "±: mean and standard deviation of trainings with several seeds ({}); any other row is one run"
 TESTED = ("p is two-sided, by approximate randomisation; the 95 % interval of the difference is by the paired "
@@ -46,9 +48,11 @@ def resampled(data: PageData, sets: Sequence[str]) -> str:
                  for match in re.findall(r"\|units:\d+ (streams)|\|units:\d+ blocks of (\d+) words", signed)}
         for streams, block in sorted(units):
             kinds.setdefault(streams or block, []).append(name)
+    mixed = [name for name in sets if len({kind for (_, other), signed in data.signatures.items() if other == name
+                                           for kind in UNITS.findall(signed)}) > 1]
     where = {kind: f" of {', '.join(names)}" if len(kinds) > 1 else "" for kind, names in kinds.items()}
     return "".join(f" {(STREAMS.format(where[kind]) if kind == 'streams' else BLOCKS.format(kind, where[kind]))}."
-                   for kind in kinds)
+                   for kind in kinds) + (f" {MIXED.format(', '.join(mixed))}." if mixed else "")
 
 
 def unequal(name: str, data: PageData) -> str:

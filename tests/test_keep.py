@@ -1,0 +1,99 @@
+"""Rows of published pages that are kept next to new ones."""
+
+import dataclasses
+from itertools import pairwise
+
+import pytest
+
+from punc.base.errors import InputError
+from punc.bin.main import main
+from punc.scoring.keep import keep_rows
+from punc.scoring.page_data import Cost, PageData, PairedTest, read_page_data, write_page_data
+from punc.scoring.significance import Interval
+from punc.scoring.trainings import Training
+
+SIGNED = "labels:O+COMMA|words:same|last-slot:true|slots:{}|marks:3|units:{}|seed:1|reference:{}|punc:0.1.0"
+
+
+def page(*systems, sets=("ref",), value=50.0, units="5 streams", reference="abc", command="./run.sh"):
+    """A page with one metric; each neighbouring pair of systems is tested."""
+    keys = [(system, name) for name in sets for system in systems]
+    return PageData({key: {"Err": Interval(value, value - 1, value + 1)} for key in keys},
+                    {key: SIGNED.format(10, units, reference) for key in keys},
+                    [PairedTest(this, other, name, "Err", 1.0, 0.0, 2.0, 0.5) for name in sets
+                     for this, other in pairwise(systems)],
+                    {system: Cost(system, 2, value, 100) for system in systems}, command, [],
+                    {system: Training(system, "t_lstm", f"store/{value:.0f}") for system in systems})
+
+
+def test_keep_rows_of_other_systems_in_the_order_of_the_page():
+    merged = keep_rows(page("B", "D", value=1.0, command="./run.sh --systems 'B D'"), page("A", "B", "C"), "egs/toy",
+                       ["A", "B", "C", "D"])
+    assert [(*key, row["Err"].value) for key, row in merged.metrics.items()] == [
+        ("A", "ref", 50), ("B", "ref", 1), ("C", "ref", 50), ("D", "ref", 1)]
+    assert [*merged.signatures] == [*merged.metrics]
+    # B is new, so what it was tested against before was another B.
+    assert [(test.this, test.other) for test in merged.tests] == [("B", "D")]
+    assert {name: cost.seconds for name, cost in merged.costs.items()} == {"A": 50, "B": 1, "C": 50, "D": 1}
+    assert {name: one.data for name, one in merged.trainings.items()} == {
+        "A": "store/50", "B": "store/1", "C": "store/50", "D": "store/1"}
+    assert merged.command == "./run.sh\n./run.sh --systems 'B D'"
+
+
+def test_keep_rows_a_new_system_replaces_its_rows_on_all_sets_and_its_seeds():
+    kept = page("A", "A.seed2", "B", "B.seed2", sets=("asr", "ref"))
+    kept.tests.append(PairedTest("B", "B.seed2", "asr", "Err", 1.0, 0.0, 2.0, 0.5))
+    merged = keep_rows(page("A.seed3", value=2.0), kept, "egs/toy", (), ("ref", "asr"))
+    assert [*merged.metrics] == [("A.seed3", "ref"), ("B", "ref"), ("B.seed2", "ref"), ("B", "asr"), ("B.seed2", "asr")]
+    assert {(test.this, test.other) for test in merged.tests} == {("B", "B.seed2")}
+    assert [test.set for test in merged.tests] == ["ref", "asr", "asr"]
+
+
+@pytest.mark.parametrize("other", [{"reference": "abd"}, {"reference": ""}])
+def test_keep_rows_of_another_reference_is_an_error(other):
+    with pytest.raises(InputError, match=r"egs/toy: ref of A has reference:abc, here it is (abd)?; rows of other data"):
+        keep_rows(page("B", **other), page("A"), "egs/toy")
+    # It is of no consequence where the system is replaced, or the set is another one.
+    assert len(keep_rows(page("A", **other), page("A"), "egs/toy").metrics) == 1
+    assert len(keep_rows(page("B", sets=("asr",), **other), page("A"), "egs/toy").metrics) == 2
+
+
+def scored(exp, system, errors):
+    """A score of ten slots, by `punc score`."""
+    for path, wrong in ((exp.parent / "data", 0), (exp / system / "decode_ref", errors)):
+        path.mkdir(parents=True, exist_ok=True)
+        labels = ["COMMA" if (number % 2) != (number < wrong) else "O" for number in range(10)]
+        (path / "text").write_text("a " + " ".join("w" * 10) + "\n")
+        (path / "punct").write_text("a " + " ".join(labels) + "\n")
+        for table in ("utt2spk", "spk2utt"):
+            (path / table).write_text("a a\n")
+    (exp.parent / "labels.txt").write_text("O w\nCOMMA w, ,\n")
+    out = exp / system / "decode_ref"
+    assert main(["score", "--labels", str(exp.parent / "labels.txt"), str(exp.parent / "data"), str(out),
+                 str(out / "score")]) == 0
+
+
+def test_results_keep_adds_rows_of_another_machine(tmp_path):
+    for machine, system, errors in (("one", "A", 2), ("two", "B", 3)):
+        scored(tmp_path / machine / "exp", system, errors)
+    first, second = (tmp_path / name / "exp" for name in ("one", "two"))
+    assert main(["results", "--command", "./run.sh --systems A", str(first)]) == 0
+    (first / "results/pauses.png").write_bytes(b"picture")
+    assert main(["results", "--command", "./run.sh --systems B", "--keep", str(first), str(second)]) == 0
+    data = read_page_data(second)
+    assert {key: row["Err"].value for key, row in data.metrics.items()} == {("A", "ref"): 20.0, ("B", "ref"): 30.0}
+    assert (second / "results/pauses.png").read_bytes() == b"picture"
+    text = (second / "RESULTS.md").read_text()
+    assert "```sh\n./run.sh --systems A\n./run.sh --systems B\n```" in text
+    # What was rendered is a function of the tables, as of any page.
+    assert main(["results", "--render", "true", str(second)]) == 0
+    assert (second / "RESULTS.md").read_text() == text
+    assert main(["results", "--render", "true", "--keep", str(first), str(second)]) == 1
+
+
+def test_page_of_rows_with_other_units_says_so(tmp_path):
+    merged = keep_rows(page("B", units="7 blocks of 100 words"), page("A", units="9 utterances"), "egs/toy")
+    for data, said in ((merged, True), (dataclasses.replace(merged, signatures=page("A", "B").signatures), False)):
+        write_page_data(tmp_path, data)
+        assert main(["results", "--render", "true", str(tmp_path)]) == 0
+        assert ("Rows of ref do not all resample the same" in (tmp_path / "RESULTS.md").read_text()) == said
