@@ -312,6 +312,18 @@ def test_seeds_train_decode_and_score_each(tmp_path):
         scored.format("engine", "data/engine")], "", 0)
 
 
+@pytest.mark.parametrize(("option", "model"), [("", "exp/B"), ("--initial-model exp/C", "exp/C")])
+def test_seeds_take_the_model_that_holds(tmp_path, option, model):
+    """A conf overrides the one that it includes, and the command line the conf, for other seeds too."""
+    (tmp_path / "conf").write_text("--config=base.conf\n--initial-model=exp/B\n")
+    (tmp_path / "base.conf").write_text("--initial-model=exp/A\n")
+    made(tmp_path, "store/conf", *(f"exp/{name}.seed2/final.pt" for name in "ABC"))
+    options = f"{option} " if option else ""
+    expected = f"punc train --config conf {options}--seed 2 --initial-model {model}.seed2 store exp/D.seed2"
+    assert script(tmp_path, f"train_model exp/D store conf {option}", "--seeds", "2") == (
+        [f"exp/D.seed2/log/train.log {expected}"], "", 0)
+
+
 def test_seeds_of_a_fitted_model_are_one(tmp_path):
     (tmp_path / "conf").write_text("--model=ngram\n")
     assert script(tmp_path, TRAIN, "--seeds", "1 2") == ([LINE.format("").replace("log  ", "log ")], "", 0)

@@ -275,13 +275,13 @@ dir_of_seed() { if [ "$1" = 1 ]; then echo "$2"; else echo "$2.seed$1"; fi; }
 options_of_seed() {
   local argument option='' model
   echo "--seed $1"
-  {
-    conf_files "$2" | xargs -d '\n' sed -nE 's/^(--[a-z-]+-model)=([^[:space:]]+).*/\1 \2/p'
+  { # what comes first holds: the command line, the conf, what it includes
     for argument in "${@:3}"; do
       case $option in --*-model) echo "$option $argument" ;; esac
       option=$argument
     done
-  } | while read -r option model; do
+    conf_files "$2" | xargs -d '\n' sed -nE 's/^(--[a-z-]+-model)=([^[:space:]]+).*/\1 \2/p'
+  } | awk '!seen[$1]++' | while read -r option model; do
     [ ! -f "$model.seed$1/final.pt" ] || echo "$option $model.seed$1"
   done
 }

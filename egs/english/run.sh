@@ -58,11 +58,11 @@ if runs 3; then
 fi
 
 # train_text SYSTEM: the first stage. adapt: the second, on fewer texts and more calls. train_fifth: one, on the second's.
-train_stage() { ! asked "$1" || is_packed "exp/$1" || train "$2" store --threads "$threads" --dev-set dev "${@:3}"; }
-train_text() { train_stage "$1" "$1-text" --train-set train; }
-adapt() { train_stage "$1" "$1" --train-set adapt --initial-model "exp/$1-text"; }
-train_fifth() { train_asked "$1" store --threads "$threads" --dev-set dev --train-set adapt; }
-add_ted() { train_asked "$1-TED" store_ted --threads "$threads" --dev-set dev_ted --initial-model "exp/$1"; }
+train_stage() { ! asked "$1" || is_packed "exp/$1" || train "$2" store --threads "$threads"; }
+train_text() { train_stage "$1" "$1-text"; }
+adapt() { train_stage "$1" "$1"; }
+train_fifth() { train_asked "$1" store --threads "$threads"; }
+add_ted() { train_asked "$1-TED" store_ted --threads "$threads"; }
 
 # Stage 4: take the models that ship, or train on all texts, teachers to their end. Stage 5: go on with calls, or with TED.
 if runs 4; then local/take_pretrained.sh "$pretrained" en en-live; fi

@@ -69,16 +69,15 @@ fi
 # Stage 4: train the models. There is no stage 5, because these texts have no pauses.
 if runs 4; then
   for system in $systems; do
-    set=train2012
     case $system in
-      T-LSTM-talks*) options=(store_talks) set=talks && [ "$system" != T-LSTM-talks-asr ] || set=talks_asr ;;
+      T-LSTM-talks*) options=(store_talks) ;;
       T-LSTM* | BLSTM*) options=(store_word) ;;  # confs of systems with noise name the confusions
       CRF) options=(store_all) ;;
-      MiniLM*) options=(store_encoder --encoder "$encoder") && [ "$system" != MiniLM-TED ] || set=train_ted ;;
+      MiniLM*) options=(store_encoder --encoder "$encoder") ;;
       *-[27]M) options=(store_vectors) ;;  # their confs name their vectors
       *) options=(store_vectors --vectors "$vectors") ;;
     esac
-    train "$system" "${options[@]}" --threads 2 --train-set $set --dev-set dev2012
+    train "$system" "${options[@]}" --threads 2
   done
 fi
 
