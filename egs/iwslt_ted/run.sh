@@ -14,6 +14,7 @@ europarl=             # more text for word vectors, besides the corpus's train_e
 encoder=              # the Hugging Face directory of all-MiniLM-L6-v2; without it no MiniLM
 systems=T-LSTM        # names with blanks between; all if empty
 min_count=5           # how often a word of the vocabulary occurs at least; chosen on dev2012
+threads=2             # of PyTorch
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
 help_message="usage: $0 [--corpus DIR] [--asr-pairs DIR] [--vectors FILE] [--europarl FILE] [--encoder DIR] …"
 
@@ -77,7 +78,7 @@ if runs 4; then
       *-[27]M) options=(store_vectors) ;;  # their confs name their vectors
       *) options=(store_vectors --vectors "$vectors") ;;
     esac
-    train "$system" "${options[@]}" --threads 2
+    train "$system" "${options[@]}" --threads "$threads"
   done
 fi
 
