@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import punc.tokens.batches
-from punc.tokens.batches import Batch, gather, stateful
+from punc.tokens.batches import Batch, gather, stateful, stateful_width
 from punc.tokens.chunks import by_length, cut
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import END
@@ -101,6 +101,24 @@ def test_stateful_has_every_slot_once(lengths, lookahead, batch_size, bptt):
     assert slots == data.pauses.tolist()
     tokens = sorted(int(t) for b in batches for t in b.tokens[b.tokens != END])
     assert tokens == data.ids.tolist()
+
+
+@settings(max_examples=100, deadline=None)
+@given(LENGTHS, AHEADS, st.integers(1, 12), st.integers(1, 7), st.integers(1, 5), st.sampled_from([1, 2, 64]))
+def test_stateful_parts_are_the_whole(lengths, lookahead, batch_size, bptt, parts, block):
+    data = make(lengths)
+    with mock.patch.object(punc.tokens.batches, "BLOCK", block):
+        whole = list(stateful(data, lookahead, batch_size, bptt))
+        cut = [list(stateful(data, lookahead, batch_size, bptt, part, parts)) for part in range(parts)]
+    assert stateful_width(data.offsets, lookahead, batch_size, bptt) == sum(b.tokens.shape[1] for b in whole)
+    joined = [batch for part in cut for batch in part]
+    assert len(joined) == len(whole)
+    for found, expected in zip(joined, whole):
+        for one, other in zip(found[:3], expected[:3]):
+            np.testing.assert_array_equal(one.numpy(), other.numpy())
+    assert {len(part) for part in cut} <= {len(whole) // parts, -(-len(whole) // parts)}
+    for part in cut:
+        assert [batch.fresh for batch in part] == [number == 0 for number in range(len(part))]
 
 
 @pytest.mark.parametrize("pauses", [True, False])

@@ -84,6 +84,7 @@ RUNS = {
         "context": 5, "class_weights": "COMMA=2"}),
     "parts": ("t_lstm", SMALL, SETTINGS | {
         "batching": "chunks", "chunk_size": 16, "context": 4, "batch_size": 2, "parts": 2, "learning_rate": 0.2}),
+    "stateful-parts": ("t_lstm", SMALL, SETTINGS | {"parts": 2, "learning_rate": 0.2}),
     "stateful-linear": ("t_lstm", SMALL, SETTINGS | {"schedule": "linear", "learning_rate": 0.2}),
     "whole-short": ("both_ways", {"size": 8, "dropout": 0.1}, SETTINGS | {
         "train_set": "train_short", "dev_set": "dev_short", "optimizer": "adam", "learning_rate": 0.02}),
@@ -158,8 +159,9 @@ def test_train_linear_schedule_falls_with_the_slots(toy_store, tmp_path, both_wa
     assert rates[len(rates) // 2] == pytest.approx(0.25)
 
 
-def test_train_parts_are_one_reading_of_the_set(toy_store, tmp_path, monkeypatch):
-    """Two epochs of two parts read each slot once, at rates that fall over both; the next two in another order."""
+@pytest.mark.parametrize("name", ["parts", "stateful-parts"])
+def test_train_parts_are_one_reading_of_the_set(name, toy_store, tmp_path, monkeypatch):
+    """Two epochs of two parts read each slot once, at rates that fall over both; chunks come in another order next."""
     sums, rates, batches = [], [], punc.training.epochs.epoch_batches
     monkeypatch.setattr(punc.training.epochs.Optimizer, "set_learning_rate", lambda _, rate: rates.append(rate))
 
@@ -169,13 +171,13 @@ def test_train_parts_are_one_reading_of_the_set(toy_store, tmp_path, monkeypatch
             yield batch
 
     monkeypatch.setattr(punc.training.epochs, "epoch_batches", watched)
-    run(toy_store, tmp_path, "parts", epochs=4, schedule="linear")
+    run(toy_store, tmp_path, name, epochs=4, schedule="linear")
     slots = len(Store(toy_store).set("train_before").ids)
     for first in (0, 2):
         assert sum(n for epoch, n, _ in sums if epoch in (first, first + 1)) == slots
         assert sum(n for epoch, n, _ in sums if epoch == first) == pytest.approx(slots / 2, rel=0.05)
     one, two = ({tokens for epoch, _, tokens in sums if epoch in part} for part in ((0, 1), (2, 3)))
-    assert one != two
+    assert (one != two) == (name == "parts")
     assert rates == pytest.approx(np.linspace(0.2, 0, len(rates), endpoint=False), abs=0.4 / len(rates))
 
 
@@ -233,9 +235,10 @@ def test_train_initial_model_that_is_not_there_is_an_error(toy_store, tmp_path):
         run(toy_store, tmp_path / "1", "stateful", initial_model="english")
 
 
-def test_train_parts_statefully_is_an_error(toy_store, tmp_path):
-    with pytest.raises(InputError, match="--parts 2, but stateful"):
-        run(toy_store, tmp_path, "stateful", parts=2)
+@pytest.mark.parametrize("name", ["stateful", "stateful-chunks"])
+def test_train_more_parts_than_batches_is_an_error(name, toy_store, tmp_path):
+    with pytest.raises(InputError, match=r"--parts 5000, but set 'train_before' is \d+ batches; give at most"):
+        run(toy_store, tmp_path, name, parts=5000)
 
 
 class Killed(BaseException):

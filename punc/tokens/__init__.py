@@ -12,6 +12,6 @@ What other packages and programs use:
     soft_targets  make_targets, read_targets, targets_checksum: the posteriors of a teacher for a set of a store
     chunks        Chunks, by_length, cut, gather_arrays, padding: streams in chunks
     slot_inputs   with_turns: pauses and turns together, for models that read both
-    batches       Batch, gather, stateful, stateful_rows: streams as batches, for training and decoding
+    batches       Batch, gather, stateful, stateful_rows, stateful_width: streams as batches, for training and decoding
     word_vectors  read_word_vectors: word vectors of a text file
 """

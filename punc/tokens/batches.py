@@ -67,21 +67,31 @@ def stateful_rows(offsets: np.ndarray, lookahead: int, batch_size: int, bptt: in
     return max(1, min(batch_size, _first_step(offsets, len(offsets) - 1, lookahead) // bptt))
 
 
-def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int) -> Iterator[Batch]:
+def stateful_width(offsets: np.ndarray, lookahead: int, batch_size: int, bptt: int) -> int:
+    """How many steps each row of `stateful` has."""
+    rows = stateful_rows(offsets, lookahead, batch_size, bptt)
+    return -(-_first_step(offsets, len(offsets) - 1, lookahead) // rows)
+
+
+def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int, part: int = 0,
+             parts: int = 1) -> Iterator[Batch]:
     """Batches of `batch_size` rows and `bptt` steps that go over all streams, end to end.
+
+    part, parts   only the batches of this part, from 0, of so many parts of all rows; each begins in a fresh state
 
     Only some batches are in memory at a time. A short text has fewer rows: each has at least `bptt` steps.
     """
-    batch_size = stateful_rows(data.offsets, lookahead, batch_size, bptt)
-    width = -(-_first_step(data.offsets, len(data.offsets) - 1, lookahead) // batch_size)
-    for block in range(0, width, BLOCK * bptt):
-        size = min(BLOCK * bptt, width - block)
+    width = stateful_width(data.offsets, lookahead, batch_size, bptt)
+    batch_size, batches = stateful_rows(data.offsets, lookahead, batch_size, bptt), -(-width // bptt)
+    first, last = batches * part // parts * bptt, min(width, batches * (part + 1) // parts * bptt)
+    for block in range(first, last, BLOCK * bptt):
+        size = min(BLOCK * bptt, last - block)
         arrays = empty_arrays(data, batch_size, size)
         for row in range(batch_size):
             start = row * width + block
             _fill_row(data, lookahead, start, start + size, row, arrays)
         for step in range(0, size, bptt):
-            yield _batch(arrays, slice(step, step + bptt), block == step == 0)
+            yield _batch(arrays, slice(step, step + bptt), block + step == first)
 
 
 def _batch(arrays: Arrays, steps: slice = slice(None), fresh: bool = True) -> Batch:

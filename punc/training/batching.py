@@ -9,7 +9,7 @@ from torch import Tensor
 
 from punc.base.errors import InputError
 from punc.models.base import Model
-from punc.tokens.batches import Batch, gather, stateful, stateful_rows
+from punc.tokens.batches import Batch, gather, stateful, stateful_rows, stateful_width
 from punc.tokens.chunks import Chunks, by_length, cut, padding
 from punc.tokens.slot_inputs import with_turns
 from punc.tokens.store_set import StoreSet
@@ -56,19 +56,19 @@ def training_set(model: Model, data: StoreSet, options: TrainingOptions) -> Stor
 def cut_streams(model: Model, data: StoreSet, options: TrainingOptions, ranks: Ranks = ALONE) -> Chunks | None:
     """The chunks that the training set is cut into; None if training is stateful, which cuts nothing.
 
-    Raises InputError if a model that reads whole streams is to be trained statefully, if stateful training is to read
-    the set in parts, or if a batch has fewer rows than there are ranks.
+    Raises InputError if a model that reads whole streams is to be trained statefully, if there are more parts than
+    batches, or if a batch has fewer rows than there are ranks.
     """
     if options.batching == "stateful" and model.lookahead is None:
         raise InputError("a model that reads whole streams cannot train statefully", "leave --batching out")
     if model.lookahead is not None and options.batching != "chunks":
-        if options.parts > 1:
-            raise InputError(f"--parts {options.parts}, but stateful training reads its set in one go",
-                             "set --batching=chunks, or leave --parts out")
-        _check_rows(stateful_rows(data.offsets, model.lookahead, options.batch_size, options.bptt), "rows", ranks)
+        sizes = data.offsets, model.lookahead, options.batch_size, options.bptt
+        _check_rows(stateful_rows(*sizes), "rows", ranks)
+        _check_parts(-(-stateful_width(*sizes) // options.bptt), options)
         return None
     chunks = cut(data.offsets, model.lookahead, options.chunk_size, options.context)
     _check_rows(min(options.batch_size, len(chunks.stream)), "chunks", ranks)
+    _check_parts(-(-len(chunks.stream) // options.batch_size), options)
     logger.info("%s: %s chunks, %.1f%% of the steps are padding", options.train_set, f"{len(chunks.stream):,}",
                 100 * padding(chunks, options.batch_size))
     return chunks
@@ -81,6 +81,13 @@ def _check_rows(rows: int, what: str, ranks: Ranks) -> None:
                          f"start at most {rows}, or raise --batch-size if the training set is large enough")
 
 
+def _check_parts(batches: int, options: TrainingOptions) -> None:
+    """Raise InputError if a part would have no batch."""
+    if options.parts > batches:
+        raise InputError(f"--parts {options.parts}, but set '{options.train_set}' is {batches} batches",
+                         f"give at most {batches} parts")
+
+
 def epoch_batches(model: Model, data: StoreSet, chunks: Chunks | None, options: TrainingOptions, epoch: int,
                   ranks: Ranks = ALONE, finish: Callable[[Batch], Batch] | None = None) -> Iterator[Batch]:
     """This rank's share of the batches of epoch `epoch`, from 0.
@@ -90,11 +97,11 @@ def epoch_batches(model: Model, data: StoreSet, chunks: Chunks | None, options: 
 
     finish   makes the batches what training needs of them, before they are shared
     """
+    reading, part = divmod(epoch, options.parts)
     if chunks is None:
         assert model.lookahead is not None, "cut_streams refused it"
-        batches = stateful(data, model.lookahead, options.batch_size, options.bptt)
+        batches = stateful(data, model.lookahead, options.batch_size, options.bptt, part, options.parts)
     else:
-        reading, part = divmod(epoch, options.parts)
         groups = by_length(chunks, options.batch_size, np.random.default_rng(epoch_seed(options, reading)))
         batches = (gather(data, chunks, group, model.lookahead) for group in groups[part::options.parts])
     if finish:

@@ -47,7 +47,8 @@ class TrainingOptions:
     teacher_temperature  divides the logits of teacher and student; above 1, improbable labels count for more
     bfloat16         compute matrix products in bfloat16, if the processor has it
     epochs           maximum number of epochs; a linear schedule uses all of them
-    parts            epochs that one reading of the training set takes: an epoch reads one part of its chunks, at random
+    parts            epochs that one reading of the training set takes: an epoch reads one part of its chunks, at
+                     random, or, statefully, of each row, in order and from a fresh state
     asr_noise        word error rate of errors that are drawn anew for each reading of the training set; 0: none
     asr_noise_share  of the text that has these errors, in stretches drawn anew for each reading; the rest has none
     asr_noise_draws  of a wrong word; the one that makes the most pairs of words which the text has is taken
