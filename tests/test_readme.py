@@ -17,7 +17,7 @@ ROWS = {"english": ("overall.F1", "earnings_ref", "earnings_asr"), "iwslt_ted": 
         "europarl_ted": ("marks.F1", "test2011", "test2011asr"),
         "estonian_bn": ("Err", "test", None), "earnings": ("Err", "test_ref", "test_asr"),
         "earnings, encoder": ("overall.F1", "test_ref", "test_asr"),
-        "japanese_twitter": ("overall.F1", "test_multi", None), "news_smd": ("overall.F1", "test_matched", None)}
+        "japanese_twitter": ("overall.F1", "test_books_single", None), "news_smd": ("overall.F1", "test_matched", None)}
 PLACES = {"iwslt_ted, encoder": "iwslt_ted/results/encoder",
           "earnings, encoder": "earnings/results/4-europarl"}  # pages that are not a recipe's first ones
 
