@@ -91,9 +91,24 @@ def test_results_keep_adds_rows_of_another_machine(tmp_path):
     assert main(["results", "--render", "true", "--keep", str(first), str(second)]) == 1
 
 
+def test_tests_of_rows_without_records_are_not_marked(tmp_path):
+    """Earlier versions kept no record of trainings: their tests look as before. Those with a new system are marked."""
+    kept = dataclasses.replace(page("A", "B"), trainings={})
+    merged = keep_rows(page("C", "D"), kept, "egs/toy")
+    merged.tests.append(PairedTest("A", "C", "ref", "Err", 1.0, 0.0, 2.0, 0.5))
+    write_page_data(tmp_path, merged)
+    assert main(["results", "--render", "true", str(tmp_path)]) == 0
+    rows = [line.split(" | ")[:2] for line in (tmp_path / "results/ref.md").read_text().splitlines() if "Err |" in line]
+    assert rows[1:] == [["| C", "D"], ["| A", "B"], ["| A", "C \\*"]]
+
+
 def test_page_of_rows_with_other_units_says_so(tmp_path):
     merged = keep_rows(page("B", units="7 blocks of 100 words"), page("A", units="9 utterances"), "egs/toy")
     for data, said in ((merged, True), (dataclasses.replace(merged, signatures=page("A", "B").signatures), False)):
         write_page_data(tmp_path, data)
         assert main(["results", "--render", "true", str(tmp_path)]) == 0
         assert ("Rows of ref do not all resample the same" in (tmp_path / "RESULTS.md").read_text()) == said
+    # A set of an earlier version's rows alone is not among those that the sentence is about.
+    write_page_data(tmp_path, keep_rows(page("B"), page("A", sets=("asr",), units="9 utterances"), "egs/toy"))
+    assert main(["results", "--render", "true", str(tmp_path)]) == 0
+    assert "resample streams: recordings, or texts of ref." in (tmp_path / "RESULTS.md").read_text()

@@ -12,7 +12,7 @@ STREAMS = "Intervals and tests resample streams: recordings, or texts{}"
 BLOCKS = ("Intervals and tests resample blocks of {} words{}, as there are fewer than ten recordings: they are of "
           "other passages of these recordings, not of other recordings")
 MIXED = "Rows of {} do not all resample the same; their signatures say what each does"
-UNITS = re.compile(r"\|units:\d+ ((?:streams|utterances)|blocks of \d+ words)")
+UNITS = re.compile(r"\|units:\d+ (streams|utterances|blocks of \d+ words)")
 UNEQUAL = "\\*: A and B were not trained on the same data, as far as is known."
 SEEDS = "±: mean and standard deviation of trainings with several seeds ({}); any other row is one run"
 TESTED = ("p is two-sided, by approximate randomisation; the 95 % interval of the difference is by the paired "
@@ -41,18 +41,19 @@ def tested(name: str, data: PageData) -> str:
 
 
 def resampled(data: PageData, sets: Sequence[str]) -> str:
-    """What intervals and tests resample, by the signatures; nothing for scores of earlier versions."""
+    """What intervals and tests resample, by the signatures; nothing of utterances, which earlier versions resampled."""
     kinds: dict[str, list[str]] = {}
+    mixed = []
     for name in sets:
-        units = {match for (_, other), signed in data.signatures.items() if other == name
-                 for match in re.findall(r"\|units:\d+ (streams)|\|units:\d+ blocks of (\d+) words", signed)}
-        for streams, block in sorted(units):
-            kinds.setdefault(streams or block, []).append(name)
-    mixed = [name for name in sets if len({kind for (_, other), signed in data.signatures.items() if other == name
-                                           for kind in UNITS.findall(signed)}) > 1]
+        units = {unit for (_, other), signed in data.signatures.items() if other == name
+                 for unit in UNITS.findall(signed)}
+        for unit in sorted(units, reverse=True):
+            kinds.setdefault(unit, []).append(name)
+        mixed += [name] * (len(units) > 1)
     where = {kind: f" of {', '.join(names)}" if len(kinds) > 1 else "" for kind, names in kinds.items()}
-    return "".join(f" {(STREAMS.format(where[kind]) if kind == 'streams' else BLOCKS.format(kind, where[kind]))}."
-                   for kind in kinds) + (f" {MIXED.format(', '.join(mixed))}." if mixed else "")
+    said = [STREAMS.format(where[kind]) if kind == "streams" else BLOCKS.format(kind.split()[2], where[kind])
+            for kind in kinds if kind != "utterances"]
+    return "".join(f" {one}." for one in [*said, *([MIXED.format(", ".join(mixed))] if mixed else [])])
 
 
 def unequal(name: str, data: PageData) -> str:
@@ -64,5 +65,8 @@ def unequal(name: str, data: PageData) -> str:
 
 
 def is_unequal(data: PageData, this: str, other: str) -> bool:
-    """Whether a test of these systems says that they were not trained on the same data."""
-    return bool(data.trainings) and not same_data(data.trainings, this, other)
+    """Whether a test of these systems says that they were not trained on the same data.
+
+    Not if neither has a record of its training, as the rows of earlier versions.
+    """
+    return bool({this, other} & data.trainings.keys()) and not same_data(data.trainings, this, other)
