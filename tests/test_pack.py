@@ -1,5 +1,7 @@
 """`punc pack`, and what punctuates with a packed model: data directories, transcripts, standard input."""
 
+import json
+import shutil
 import subprocess
 import sys
 
@@ -7,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import Utterance
 from punc.data.datadir_writer import write_data_dir
@@ -14,6 +17,7 @@ from punc.data.labels import LabelSet
 from punc.models.base import create, save
 from punc.runtime import shipped
 from punc.runtime.archive import read_arrays
+from punc.runtime.pack import unpack
 from punc.tokens.vocabulary import Vocabulary
 
 torch.set_num_threads(1)
@@ -139,3 +143,13 @@ def test_punctuate_unknown_model_is_an_error(data, tmp_path, capsys):
     assert "fr: no such model" in capsys.readouterr().err
     assert main(["punctuate", "en"]) == 1
     assert "missing: DATA-DIR" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("change", [{"options": None}, {"hidden_dim": 10**9}, {"hidden_dim": 13}, {"hidden_dim": "12"}])
+def test_unpack_options_that_are_not_the_model_s_are_an_error(packed, tmp_path, change):
+    shutil.copytree(packed / "en", tmp_path / "en")
+    spec = json.loads((tmp_path / "en/model.json").read_text())
+    spec["options"] = {**spec["options"], **change} if "options" not in change else None
+    (tmp_path / "en/model.json").write_text(json.dumps(spec))
+    with pytest.raises(InputError, match=r"^\S+/en/model\.json: (its weights are not those|hidden_dim=12 )"):
+        unpack(tmp_path / "en")

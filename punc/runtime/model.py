@@ -58,6 +58,7 @@ class PackedModel:
 
     def __init__(self, spec: dict[str, Any], arrays: dict[str, np.ndarray], labels: LabelSet, tokenizer: Tokenizer):
         self.spec, self.labels, self.tokenizer, self.lookahead = spec, labels, tokenizer, spec["lookahead"]
+        self.arrays = arrays
         self.embedding = arrays["embedding.weight"]
         self.output = arrays["output.weight"], arrays["output.bias"]
         self.pause_bounds = arrays.get("pause_bounds")

@@ -10,8 +10,8 @@ import torch
 import punc
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir, read_blocks
-from punc.models.base import Model, build, load
-from punc.runtime.archive import checksum, read_arrays, write_arrays
+from punc.models.base import Model, load, rebuild
+from punc.runtime.archive import checksum, write_arrays
 from punc.runtime.model import FORMAT, MODELS, TWO_WAYS, WEIGHTS, load_packed
 from punc.runtime.shipped import CASING, SPEC
 from punc.text.casing import read_casing
@@ -67,16 +67,12 @@ def unpack(directory: Path) -> Model:
     Raises InputError if a file is missing, was changed, or does not fit.
     """
     packed = load_packed(directory)
-    spec = {"model": packed.spec["model"], "options": packed.spec["options"], "labels": len(packed.labels),
-            "vocabulary": len(packed.tokenizer.vocabulary), "token_type": packed.tokenizer.token_type}
-    arrays = read_arrays(directory / WEIGHTS)
-    try:
-        model = build(spec)
-        model.load_state_dict({name: torch.from_numpy(arrays[name]) for name in model.state_dict()})
-    except (KeyError, RuntimeError, TypeError):
-        raise InputError("its weights are not those of its model", "pack the model again: punc pack",
-                         directory / WEIGHTS) from None
-    model.vocabulary, model.tokenizer, model.labels = packed.tokenizer.vocabulary, packed.tokenizer, packed.labels
+    tokenizer, words = packed.tokenizer, len(packed.tokenizer.vocabulary)
+    spec = {"model": packed.spec["model"], "options": packed.spec.get("options"), "vocabulary": words,
+            "labels": len(packed.labels), "token_type": tokenizer.token_type}
+    weights = {name: torch.from_numpy(array) for name, array in packed.arrays.items() if name != "pause_bounds"}
+    model = rebuild({"spec": spec, "weights": weights}, words, directory / SPEC, "pack the model again: punc pack")
+    model.vocabulary, model.tokenizer, model.labels = tokenizer.vocabulary, tokenizer, packed.labels
     return model.eval()
 
 

@@ -2,7 +2,7 @@
 
 from punc.models.base.build import build, create, model_class, names, option_defaults, option_names
 from punc.models.base.context import ContextModel, EmbeddingStepper, LSTMModel
-from punc.models.base.files import FORMAT, cpu_weights, load, not_finite, read_checkpoint, save, submodel
+from punc.models.base.files import FORMAT, cpu_weights, load, not_finite, read_checkpoint, rebuild, save, submodel
 from punc.models.base.model import Model, State
 from punc.models.base.neural import LinearStepper, NeuralModel, Stepper, initialize
 from punc.models.base.non_gradient import NonGradientModel, whole_numbers
@@ -10,5 +10,5 @@ from punc.models.base.window import WindowModel
 
 __all__ = ["FORMAT", "ContextModel", "EmbeddingStepper", "LSTMModel", "LinearStepper", "Model", "NeuralModel",
            "NonGradientModel", "State", "Stepper", "WindowModel", "build", "cpu_weights", "create", "initialize",
-           "load", "model_class", "names", "not_finite", "option_defaults", "option_names", "read_checkpoint", "save",
-           "submodel", "whole_numbers"]
+           "load", "model_class", "names", "not_finite", "option_defaults", "option_names", "read_checkpoint",
+           "rebuild", "save", "submodel", "whole_numbers"]

@@ -56,21 +56,12 @@ def load(directory: str | Path) -> Model:
     directory = Path(directory)
     content = read_checkpoint(directory / "final.pt")
     tokenizer, labels = read_tokenizer(directory), LabelSet.read(directory / "labels.txt")
-    try:
-        spec, most = content["spec"], max(MOST, 2 * len(tokenizer.vocabulary))
-        if _largest(spec) > most:
-            raise ValueError("it would take all memory")
-        model = build(spec)
-        model.load_state_dict(content["weights"])
-    except InputError as error:
-        raise InputError(error.what, error.remedy, error.file or directory / "final.pt", error.line) from None
-    except Exception:  # other content, options, sizes or types; each layer and model fails in its own way
-        raise InputError("its weights are not those of its model", "train it again", directory / "final.pt") from None
+    model = rebuild(content, len(tokenizer.vocabulary), directory / "final.pt", "train it again")
     if name := not_finite(content["weights"]):
         raise InputError(f"{name} has weights that are NaN or infinite",
                          "train the model again, with a lower --learning-rate", directory / "final.pt")
-    for file, found, size in (("vocab", len(tokenizer.vocabulary), spec["vocabulary"]),
-                              ("labels.txt", len(labels), spec["labels"])):
+    for file, found, size in (("vocab", len(tokenizer.vocabulary), model.spec["vocabulary"]),
+                              ("labels.txt", len(labels), model.spec["labels"])):
         if found != size:
             raise InputError(f"{found} lines, but the model has {size}", "copy the one it was trained with",
                              directory / file)
@@ -79,6 +70,23 @@ def load(directory: str | Path) -> Model:
                          "copy vocab, token_type and pieces.model from the model's own directory", directory)
     model.vocabulary, model.tokenizer, model.labels = tokenizer.vocabulary, tokenizer, labels
     return model.eval()
+
+
+def rebuild(content: Mapping[str, Any], words: int, path: Path, remedy: str) -> Model:
+    """The model of the spec and the weights in `content`, for a vocabulary of so many words.
+
+    Raises InputError with the path and the remedy if they do not fit together, or would take all memory.
+    """
+    try:
+        if _largest(content["spec"]) > max(MOST, 2 * words):
+            raise ValueError("it would take all memory")
+        model = build(content["spec"])
+        model.load_state_dict(content["weights"])
+    except InputError as error:
+        raise InputError(error.what, error.remedy, error.file or path, error.line) from None
+    except Exception:  # other content, options, sizes or types; each layer and model fails in its own way
+        raise InputError("its weights are not those of its model", remedy, path) from None
+    return model
 
 
 def _largest(value: Any) -> int:
