@@ -14,11 +14,11 @@ experiments="1 2 3 4" # 1 news and synthetic texts, 2 with in-domain data, 3 mat
 systems=              # names with blanks between; all if empty
 news=0                # sentences of news in the mixture; 0: all
 synthetic=0           # informal texts in the mixture; 0: as many as make 18.9 % of news and these questions
-conversation=0        # sentences of podcasts in the mixture, 18.9 % questions; 0: as many as there are questions for
+conversation=100000   # sentences of podcasts in the mixture, 18.9 % questions; 0: as many as there are questions for
 train=400000          # matched sentences to train on, at most; the questions set the limit
 held_out=20000        # matched sentences of dev, and of test, as in the paper
-rates="0.0005 0.001 0.002 0.004"  # learning rates that each neural system tries, on dev
-trial=20              # a trial reads one part of this many of the training set
+rates="0.001 0.002 0.004"  # learning rates that each neural system tries, on dev
+trial=10              # a trial reads one part of this many of what the system reads
 penalties="c1=0.5,c2=0.01 c1=2,c2=0.01 c1=0,c2=0.3 c1=0,c2=1 c1=0,c2=3"  # of weights, that Word-CRF tries, on dev
 min_count=2           # how often a word of the neural word models occurs at least; not tuned
 threads=1             # of PyTorch
@@ -31,8 +31,8 @@ help_message="usage: $0 --corpus DIR [--experiments '1 2 3 4'] [--systems NAMES]
 
 absolute corpus
 choose experiments 1 2 3 4
-choose systems Word-CRF Word-CRF-no-{triggers,LM} Word-Delay Word-N-gram Delay Delay-tags N-gram CNN-Feature{,-440} \
-  CNN-Ngram{,-440} Dilated-CNN Bi-LSTM
+choose systems Word-CRF Word-CRF-no-{triggers,LM} Word-Delay Word-N-gram Delay Delay-tags N-gram CNN-Feature \
+  CNN-Ngram Dilated-CNN Bi-LSTM
 decode_options=(--posteriors false)
 
 sets_of=("" mixture in_domain matched multi)  # of each experiment; its rows are conf/SETS/SYSTEM.conf
@@ -75,14 +75,15 @@ fi
 # Stage 4: choose the learning rate or the penalties on dev, and train. There is no stage 5: these texts have no pauses.
 # shellcheck disable=SC2046
 train_system() {
-  local tuned=exp/$2/$1 store=data/store_char_$2 conf=conf/$2/$1.conf
+  local tuned=exp/$2/$1 store=data/store_char_$2 conf=conf/$2/$1.conf parts
   case $1 in
     Word-CRF*) tuned=exp/$2/Word-CRF store=data/store_form_$2  # without some features, the penalties are those of all
       [ -s data/clusters.txt ] || one_job data/log/clusters.log local/train_clusters.py "data/train_$2" data/clusters.txt
       train_model "exp/$2/4-gram" "$store" "conf/$2/4-gram.conf"
       tune "$tuned" "$store" "conf/$2/Word-CRF.conf" "$penalties" ;;
     *) [ "${1#Word-}" = "$1" ] || store=data/store_word_$2
-      tune "$tuned" "$store" "$conf" "learning-rate=${rates// / learning-rate=}" --epochs 1 --parts "$trial" ;;
+      parts=$(sed -n 's/^--parts=//p' "conf/$2/sets.conf")  # that a reading of this experiment's training set is cut into
+      tune "$tuned" "$store" "$conf" "learning-rate=${rates// / learning-rate=}" --epochs 1 --parts $((trial * ${parts:-1})) ;;
   esac
   train_model "exp/$2/$1" "$store" "$conf" --threads "$threads" $(tuned "$tuned")
 }
