@@ -41,3 +41,19 @@ def test_same_data(exp):
     assert not same_data(found, "T-LSTM", "TA-LSTM")
     assert not same_data(found, "theirs", "theirs")  # nothing is known of it
     assert not same_data(found, "T-LSTM", "not there")
+
+
+def test_collect_trainings_names_data_directories_whatever_their_words_were_cut_into(exp, monkeypatch):
+    monkeypatch.chdir(exp.parent)
+    for store, options in (("store_word", ""), ("store_char", ""), ("store_more", "--join=train=train,more,more\n")):
+        (exp.parent / "data" / store).mkdir(parents=True)
+        (exp.parent / "data" / store / "conf").write_text(
+            "--token-type=word\n" + options + "# /conf/labels.txt 9 bytes 1\n"
+            + "".join(f"# {exp.parent}/data/{name}/{table} 9 bytes 1\n" for name in ("train", "more")
+                      for table in ("text", "utt2spk", "punct")))
+        (exp / store).mkdir()
+        (exp / store / "conf").write_text(f"# punc 0.1.0, torch 2, store data/{store}\n--model=t_lstm\n--train-set=train\n")
+    found = collect_trainings(exp, ["store_word", "store_char", "store_more"])
+    assert [one.data for one in found.values()] == ["data/train", "data/train", "data/more + data/train"]
+    assert same_data(found, "store_word", "store_char")
+    assert not same_data(found, "store_word", "store_more")

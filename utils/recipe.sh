@@ -427,11 +427,11 @@ command_line() {
 
 # collect_results [CONF]: writes the pages of all systems that have been scored, and prints the first, RESULTS.md.
 # report.html shows the same scores with plots and with the errors in the text. conf/results-PAGE.conf is of the pages in
-# results/PAGE, if there are any, else of those of the recipe.
+# results/PAGE, or of those of the recipe if it has no conf/results.conf and there are none in results/PAGE.
 collect_results() {
   local conf=${1-conf/results.conf} published=. kept=()
   case $conf in */results-*) published=results/${conf##*/results-} published=${published%.conf} ;; esac
-  [ -d "$published" ] || published=.
+  [ -d "$published" ] || [ -f conf/results.conf ] || published=.
   if $keep_rows && [ -f "$published/RESULTS.tsv" ]; then kept=(--keep "$published"); fi
   punc results --config "$conf" "${kept[@]}" --command "$(command_line)" "$exp"
   punc report --title "$(sed -n 's/^--title=//p' "$conf")" --data "$data" "$exp" "$exp/report.html"

@@ -35,15 +35,17 @@ choose systems Word-CRF Word-CRF-no-{triggers,LM} Word-Delay Word-N-gram Delay D
   CNN-Ngram Dilated-CNN Bi-LSTM
 decode_options=(--posteriors false)
 
-sets_of=("" mixture in_domain matched multi)  # of each experiment; its rows are conf/SETS/SYSTEM.conf
-test_of=("" test_messages test_messages test_matched test_multi)
+# Of each experiment: the sets, and the page that its rows are on, conf/PAGE/ROW.conf, with the models in exp/PAGE.
+sets_of=("" mixture in_domain matched multi)
+pages=("" mixture mixture matched multi)
 
-# each COMMAND: runs it with SYSTEM SETS TEST ROW for each row of each experiment, if its system is asked for.
+# each COMMAND: runs it with ROW SETS for each row that is asked for.
 each() {
-  local number system
-  for number in $experiments; do for system in $systems; do
-      [ ! -f "conf/${sets_of[number]}/$system.conf" ] || "$1" "$system" "${sets_of[number]}" "${test_of[number]}" \
-        "$system$([ "$number" != 2 ] || echo +in-domain)"
+  local number row exp
+  for number in $experiments; do for row in $systems; do
+      [ "$number" != 2 ] || row+=+in-domain
+      exp=exp/${pages[number]}
+      [ ! -f "conf/${pages[number]}/$row.conf" ] || "$1" "$row" "${sets_of[number]}"
   done; done
 }
 
@@ -74,28 +76,37 @@ fi
 
 # Stage 4: choose the learning rate or the penalties on dev, and train. There is no stage 5: these texts have no pauses.
 # shellcheck disable=SC2046
-train_system() {
-  local tuned=exp/$2/$1 store=data/store_char_$2 conf=conf/$2/$1.conf parts
+train_row() {
+  local page=${exp#exp/} tuned=$exp/$1 store=data/store_char_$2 parts
   case $1 in
-    Word-CRF*) tuned=exp/$2/Word-CRF store=data/store_form_$2  # without some features, the penalties are those of all
+    Word-CRF*) tuned=$exp/Word-CRF store=data/store_form_$2  # without some features, the penalties are those of all
       [ -s data/clusters.txt ] || one_job data/log/clusters.log local/train_clusters.py "data/train_$2" data/clusters.txt
-      train_model "exp/$2/4-gram" "$store" "conf/$2/4-gram.conf"
-      tune "$tuned" "$store" "conf/$2/Word-CRF.conf" "$penalties" ;;
+      train_model "$exp/4-gram" "$store" "conf/$page/4-gram.conf"
+      tune "$tuned" "$store" "conf/$page/Word-CRF.conf" "$penalties" ;;
     *) [ "${1#Word-}" = "$1" ] || store=data/store_word_$2
-      parts=$(sed -n 's/^--parts=//p' "conf/$2/sets.conf")  # that a reading of this experiment's training set is cut into
-      tune "$tuned" "$store" "$conf" "learning-rate=${rates// / learning-rate=}" --epochs 1 --parts $((trial * ${parts:-1})) ;;
+      parts=$(sed -n 's/^--parts=//p' "conf/$page/sets.conf")  # that a reading of the training set is cut into
+      tune "$tuned" "$store" "conf/$page/$1.conf" "learning-rate=${rates// / learning-rate=}" --epochs 1 \
+        --parts $((trial * ${parts:-1})) ;;
   esac
-  train_model "exp/$2/$1" "$store" "$conf" --threads "$threads" $(tuned "$tuned")
+  train_model "$exp/$1" "$store" "conf/$page/$1.conf" --threads "$threads" $(tuned "$tuned")
 }
-if runs 4; then need_lmplz Word-CRF Word-CRF-no-triggers; each train_system; fi
+if runs 4; then need_lmplz Word-CRF Word-CRF-no-triggers; each train_row; fi
 
 # Stage 6: punctuate the test sets and score them; texts of several sentences also without the slot at their end.
-decode_system() {
-  decode "exp/$2/$1" "data/$3" "exp/$4/decode_$3"
-  score "data/$3" "exp/$4/decode_$3" "exp/$4/decode_$3"
-  [ "$3" != test_multi ] || score "data/$3" "exp/$4/decode_$3" "exp/$4/decode_${3}_mid" --last-slot false
+test_row() {
+  case $2 in
+    matched) decode_and_score "$1" test_matched ;;
+    multi) decode_and_score "$1" test_multi
+      score data/test_multi "$exp/$1/decode_test_multi" "$exp/$1/decode_test_multi_mid" --last-slot false ;;
+    *) decode_and_score "$1" test_messages ;;
+  esac
 }
-if runs 6; then each decode_system; fi
+if runs 6; then each test_row; fi
 
-# Stage 7: write the pages, with the published figures.
-if runs 7; then collect_results; fi
+# Stage 7: write the pages, with the published figures. The main page is that of single sentences.
+if runs 7; then
+  for number in ${experiments/#1 2/1}; do
+    exp=exp/${pages[number]} page=conf/results-${pages[number]}.conf
+    collect_results "${page/-matched/}"
+  done
+fi

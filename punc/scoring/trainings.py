@@ -1,13 +1,15 @@
 """What systems were trained on, from the conf files of their models: which rows of a page can be compared."""
 
+import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from punc.base.files import open_input
 
 STORE = re.compile(r"^# punc .*, store (\S+)$")
+SOURCE = re.compile(r"^# (.*)/text \d+ bytes")  # of a store's conf: the text of a data directory
 BASES = ("text-model", "initial-model", "lm-model")  # options that name a model to build on
 UNKNOWN = "unknown"
 
@@ -16,8 +18,9 @@ class Training(NamedTuple):
     """A system's training.
 
     family   the architecture, as `--model` names it; of a system that is not ours, its own name
-    data     the sets that it and the models below it were trained on, as `store/train`, sorted, with ` + ` between;
-             UNKNOWN if that cannot be told
+    data     the data directories that it and the models below it were trained on, as `data/train`, sorted, with ` + `
+             between, whatever their words were cut into; `store/train` if the store is not there any more; UNKNOWN if
+             that cannot be told
     """
 
     system: str
@@ -60,12 +63,26 @@ def _data_of(exp: Path, directory: Path, above: tuple[Path, ...]) -> set[str]:
     conf = _read_conf(directory)
     if not conf:
         return {directory.name} if above else set()
-    store = Path(conf.get("store", "")).name
-    sets = {f"{store}/{name}" for name in conf.get("train-set", "").split(",") if name}
+    sets = set(_sources(Path(conf.get("store", "")), filter(None, conf.get("train-set", "").split(","))))
     for base in (exp / Path(conf[option]).name for option in BASES if conf.get(option)):
         if base not in (*above, directory):  # a model below itself is a mistake of a conf file
             sets |= _data_of(exp, base, (*above, directory))
     return sets
+
+
+def _sources(store: Path, names: Iterable[str]) -> Iterator[str]:
+    """The data directories of sets of a store, relative to this one; `store/NAME` of those that its conf does not name."""
+    found, members = {}, {}
+    if (store / "conf").is_file():
+        for line in (store / "conf").read_text(encoding="utf-8", errors="replace").splitlines():
+            if match := SOURCE.match(line):
+                found[Path(match[1]).name] = os.path.relpath(match[1])
+            elif line.startswith("--join="):
+                name, _, joined = line.removeprefix("--join=").partition("=")
+                members[name] = joined.split(",")
+    for name in names:
+        for member in members.get(name, [name]):
+            yield found.get(member, f"{store.name}/{member}")
 
 
 def _read_conf(directory: Path) -> dict[str, str]:
