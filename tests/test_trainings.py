@@ -52,7 +52,8 @@ def test_collect_trainings_names_data_directories_whatever_their_words_were_cut_
             + "".join(f"# {exp.parent}/data/{name}/{table} 9 bytes 1\n" for name in ("train", "more")
                       for table in ("text", "utt2spk", "punct")))
         (exp / store).mkdir()
-        (exp / store / "conf").write_text(f"# punc 0.1.0, torch 2, store data/{store}\n--model=t_lstm\n--train-set=train\n")
+        (exp / store / "conf").write_text(
+            f"# punc 0.1.0, torch 2, store data/{store}\n--model=t_lstm\n--train-set=train\n")
     found = collect_trainings(exp, ["store_word", "store_char", "store_more"])
     assert [one.data for one in found.values()] == ["data/train", "data/train", "data/more + data/train"]
     assert same_data(found, "store_word", "store_char")

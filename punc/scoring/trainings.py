@@ -71,7 +71,7 @@ def _data_of(exp: Path, directory: Path, above: tuple[Path, ...]) -> set[str]:
 
 
 def _sources(store: Path, names: Iterable[str]) -> Iterator[str]:
-    """The data directories of sets of a store, relative to this one; `store/NAME` of those that its conf does not name."""
+    """The data directories of sets of a store, relative to this one; `store/NAME` where its conf does not name one."""
     found, members = {}, {}
     if (store / "conf").is_file():
         for line in (store / "conf").read_text(encoding="utf-8", errors="replace").splitlines():
