@@ -313,7 +313,7 @@ def test_row_confs_are_read_by_punc_train(path):
     assert options.dev_set == f"dev_{sets}"
     assert options.train_set == ("europarl" if path.stem == "4-gram" else f"train_{sets}")
     if options.model not in ("ngram", "word_crf"):
-        assert (options.epochs, options.batch_size, options.schedule) == (1, 32, "linear"), "one table, one training"
+        assert (options.epochs, options.batch_size, options.schedule) == (1, 8, "linear"), "one table, one training"
 
 
 def test_run_has_every_row():
