@@ -210,6 +210,11 @@ def test_take_pretrained_copies_models_that_ship_once(tmp_path):
     (tmp_path / "exp/en/scale").write_text("")
     assert take_pretrained(tmp_path, "true") == (["en", "en-live"], "")
     assert (tmp_path / "exp/en/scale").exists()
+    (tmp_path / "exp/en/model.json").write_text("{}")  # that of another version
+    (tmp_path / "exp/en/weights.npz").write_bytes(b"")
+    assert take_pretrained(tmp_path, "true") == (["en", "en-live"], "")
+    assert {name: (tmp_path / "exp/en" / name).read_bytes() for name in copied} == copied
+    assert (tmp_path / "exp/en/scale").exists()
     assert take_pretrained(tmp_path, "false") == (
         ["en", "en-live"], "exp/en is the model that ships; remove it, or give --pretrained true\n")
 

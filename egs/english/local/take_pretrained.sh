@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # usage: local/take_pretrained.sh true|false SYSTEM …
-# true: copies the models that ship to exp/SYSTEM, where what a recipe trains is. Fails if exp/SYSTEM is of the other kind.
+# true: copies the models that ship to exp/SYSTEM, where what a recipe trains is, and other weights over an earlier copy.
+# Fails if exp/SYSTEM is of the other kind.
 set -euo pipefail
 pretrained=$1
 fail() {
@@ -8,14 +9,23 @@ fail() {
   exit 1
 }
 for system in "${@:2}"; do
-  model=exp/$system
+  model=exp/$system shipped=$PUNC_ROOT/punc/pretrained/$system
   if [ "$pretrained" = true ]; then
-    [ ! -f "$model/model.json" ] || continue
-    [ ! -e "$model" ] || fail "$model was trained here; remove it, or leave out --pretrained true"
+    if [ -f "$model/model.json" ]; then
+      ! cmp -s "$shipped/model.json" "$model/model.json" || continue  # it has the checksums of all files
+    elif [ -e "$model" ]; then
+      fail "$model was trained here; remove it, or leave out --pretrained true"
+    fi
     rm -rf "$model.new"
     mkdir -p exp
-    cp -r "$PUNC_ROOT/punc/pretrained/$system" "$model.new"
-    mv "$model.new" "$model"
+    cp -r "$shipped" "$model.new"
+    if [ -e "$model" ]; then  # with what it punctuated; model.json, which is first read, comes last
+      find "$model.new" -type f ! -name model.json -exec mv -t "$model" {} +
+      mv "$model.new/model.json" "$model"
+      rmdir "$model.new"
+    else
+      mv "$model.new" "$model"
+    fi
   elif [ -f "$model/model.json" ]; then
     fail "$model is the model that ships; remove it, or give --pretrained true"
   fi
