@@ -17,6 +17,7 @@ from punc.training.optim import OPTIMIZERS
 BATCHINGS = ("auto", "stateful", "chunks")
 SCHEDULES = ("halving", "linear")
 LOSSES = ("slots", "tokens")
+LSTM_WEIGHTS = ("uniform", "orthogonal")
 KEEPS = ("loss", "f1")
 
 
@@ -55,6 +56,7 @@ class TrainingOptions:
     confusions       what the errors are drawn from: a file of `punc confusions`
     initial_model    model whose weights are the initial ones, if it has the same sizes: the name of one that ships, or
                      the directory of another one
+    lstm_weights     initial ones of LSTM layers: uniform, PyTorch's; orthogonal: those of Keras (layers.orthogonal)
     schedule         of the learning rate; halving: by the dev loss; linear: to 0 over all epochs
     warmup           epochs, such as 0.1, during which the learning rate rises from 0
     keep             the epoch that is the model: loss: of the lowest dev loss; f1: of the highest dev F1
@@ -89,6 +91,7 @@ class TrainingOptions:
     asr_noise_draws: int = 1
     confusions: str = ""
     initial_model: str = ""
+    lstm_weights: str = "uniform"
     schedule: str = "halving"
     warmup: float = 0.0
     keep: str = "loss"
@@ -99,7 +102,7 @@ class TrainingOptions:
 
     def __post_init__(self) -> None:
         for name, choices in (("batching", BATCHINGS), ("optimizer", OPTIMIZERS), ("schedule", SCHEDULES),
-                              ("loss_on", LOSSES), ("keep", KEEPS)):
+                              ("loss_on", LOSSES), ("lstm_weights", LSTM_WEIGHTS), ("keep", KEEPS)):
             check_choice(choices, **{kebab(name): getattr(self, name)})
         for name in ("batch_size", "bptt", "chunk_size", "epochs", "parts", "asr_noise_draws"):
             check_at_least(1, **{kebab(name): getattr(self, name)})

@@ -17,6 +17,7 @@ import torch
 from punc.base.errors import InputError
 from punc.base.lock import lock_directory
 from punc.base.memory import keep_freed_memory
+from punc.layers.orthogonal import make_orthogonal
 from punc.models.base import Model, create, load, model_class, not_finite, save
 from punc.runtime.pack import unpack
 from punc.runtime.shipped import find_model, is_packed
@@ -84,6 +85,8 @@ def _train(store_dir: str | os.PathLike, directory: Path, model: str, model_opti
         check_non_gradient(model, options)
         _fit(net, store, directory, options, conf)
     else:
+        if options.lstm_weights == "orthogonal":
+            make_orthogonal(net)
         if options.initial_model:
             start_from(net, options.initial_model)
         Epochs(net.to(device), store, directory, options, conf, ranks).run()
