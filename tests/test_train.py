@@ -214,6 +214,15 @@ def test_train_initial_model_of_other_sizes_is_an_error(toy_store, tmp_path, bot
         train(toy_store, tmp_path / "2", *model, settings)
 
 
+def test_train_begins_with_orthogonal_weights_of_lstm_layers(toy_store, tmp_path, both_ways):
+    weights = run(toy_store, tmp_path / "1", "whole-chunks", epochs=1, learning_rate=0.0, optimizer="sgd",
+                  lstm_weights="orthogonal")
+    gates = weights["lstm.weight_hh_l0"].unflatten(0, (4, -1))
+    assert torch.allclose(gates @ gates.mT, torch.eye(gates.shape[1]).expand_as(gates), atol=1e-5)
+    with pytest.raises(InputError, match="none of PyTorch's LSTM layers"):  # T-LSTM has its own
+        run(toy_store, tmp_path / "2", "stateful", lstm_weights="orthogonal")
+
+
 def test_train_initial_model_can_be_a_packed_one(toy_store, tmp_path):
     options = {"embedding_dim": 70, "hidden_dim": 24, "layers": 1}
     settings = SETTINGS | {"epochs": 1, "chunk_size": 20}
