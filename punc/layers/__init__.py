@@ -13,6 +13,7 @@ What other packages and programs use:
     lstm             PeepholeLSTM: the LSTM with peepholes
     lstm_stack       BidirectionalStack, LSTMStack, with_ends: layers of LSTM, in one or both directions
     neighbours       concatenate_neighbours, max_over_neighbours, outside: vectors of neighbouring steps
+    orthogonal       make_orthogonal: initial weights of LSTM layers
     overlapping      in_windows: long texts in overlapping windows
     pause_input      PauseInput: the pause as an input
     pause_vectors    PauseVectors, pause_class: the pause as a learned vector
