@@ -216,3 +216,31 @@ def test_prepare_engines_sets(local, labels, tmp_path, capsys):
     (tmp_path / "in" / "output" / "amazon" / "2.nlp").unlink()
     with pytest.raises(InputError, match="no transcript of 1 calls of the test: 2"):
         prepare(tmp_path / "in", tmp_path / "test_ref", labels, tmp_path, ["amazon"])
+
+
+@pytest.mark.parametrize("variant", ["3-europarl", "3-europarl-ted", "4-europarl"])
+def test_confs_of_a_variant_build_on_its_own_models(variant):
+    systems = read_conf(CONF / f"results-{variant}.conf")["--systems"].split(" amazon")[0].split()
+    bases = {}
+    for system in systems:
+        conf = CONF / variant / f"{system}.conf"
+        options = read_conf(conf if conf.is_file() else CONF / f"{system}.conf")
+        bases[system] = [options[name] for name in ("--lm-model", "--text-model", "--initial-model") if name in options]
+        assert all(Path(base).parent == Path("exp", variant) and Path(base).name in systems for base in bases[system])
+        if system == "4-gram":
+            texts = ["europarl", *variant.split("-")[2:], "earnings22"]
+            assert options["--train-set"] == ",".join(f"text_{text}" for text in texts)
+    assert {system for system in systems if bases[system]} == {
+        system for system in systems if system.startswith("TA-") or "+DT" in system or system in (
+            "T-LSTM-adapted", "MiniLM-p-podcasts-clean")}
+
+
+def read_conf(path):
+    """The options of a conf file and of those that it includes; a file's own hold."""
+    options = {}
+    for option, value in (line.split("=", 1) for line in path.read_text().splitlines() if line.startswith("--")):
+        if option == "--config":
+            options = read_conf(path.parent / value) | options
+        else:
+            options[option] = value
+    return options

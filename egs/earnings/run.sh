@@ -59,25 +59,21 @@ fi
 # Stage 3: make the vocabulary of a first stage, and write its sets as numbers; the calls also with their own words.
 if runs 3; then local/make_stores.sh "$data" "$texts" "$min_count" "$encoder" "$engines" "$systems"; fi
 
-# train_system SYSTEM: trains it, if it is asked for, on the store that has its sets, on top of the model that it needs.
+# train_system SYSTEM: trains it, if it is asked for, on the store that has its sets. What differs between variants, such as
+# the first stage of a second one, is in conf/VARIANT/SYSTEM.conf.
 train_system() {
-  local store=text base=()
+  local store=text options=() conf=conf/$variant/$1.conf
+  asked "$1" || return 0
+  [ -f "$conf" ] || conf=conf/$1.conf
   case $1 in
-    4-gram) store=sources base=(--train-set "$texts") ;;
-    4-gram+DT-p) base=(--lm-model "$exp/4-gram") ;;
-    T-LSTM-europarl) store=sources ;;
-    T-LSTM-podcasts) store=podcasts ;;
+    4-gram | T-LSTM-europarl) store=sources ;;
+    T-LSTM-podcasts | TA-*-podcasts) store=podcasts ;;
     T-LSTM-p | T-LSTM-p-noise | Pause-Window) store=calls ;;
-    MiniLM-podcasts) store=talk base=(--encoder "$encoder") ;;
-    MiniLM-p-podcasts-clean) store=pieces base=(--encoder "$encoder" --initial-model "$exp/MiniLM-podcasts") ;;
-    MiniLM*) store=pieces base=(--encoder "$encoder") ;;
-    TA-MiniLM-*) store=pieces base=(--text-model "$exp/MiniLM") ;;
-    T-LSTM-adapted) base=(--initial-model "$exp/T-LSTM") ;;
-    TA-*-podcasts) store=podcasts base=(--text-model "$exp/T-LSTM-podcasts") ;;
-    TA-*-biases) base=(--text-model "$exp/T-LSTM-biases") ;;
-    TA-*) base=(--text-model "$exp/T-LSTM") ;;
+    MiniLM-podcasts) store=talk options=(--encoder "$encoder") ;;
+    MiniLM*) store=pieces options=(--encoder "$encoder") ;;
+    TA-MiniLM-*) store=pieces ;;
   esac
-  train_asked "$1" store_$store --threads "$threads" "${base[@]}"
+  train_model "$exp/$1" "$data/store_$store" "$conf" --threads "$threads" "${options[@]}"
 }
 
 # Stage 4: train the first stages, and the 4-gram.
