@@ -348,6 +348,38 @@ def test_tune_takes_the_lowest_dev_loss(tmp_path):
         "--c2=0.1", "exp/log/train.log punc train --config conf --c1=2 --c2=0.1 store exp"], "", 0)
 
 
+TUNED = "cmd=true; tune exp store conf 'c1=1 c1=2'; cmd=./run.pl; sleep 0.02; "
+
+
+def tried(directory):
+    """Two finished trials of a model, of which the second is better."""
+    made(directory, "conf", "store/conf")
+    for choice, loss in (("c1=1", "0.3"), ("c1=2", "0.2")):
+        trial = directory / "exp/tune" / choice
+        for name in ("log/train.log", "vocab", "final.pt"):
+            made(directory, f"exp/tune/{choice}/{name}")
+            (trial / name).write_text(f"{choice}, dev loss {loss}\n")
+
+
+def test_a_chosen_trial_becomes_the_model(tmp_path):
+    tried(tmp_path)
+    body = f"{TUNED} take_trial exp; train_model exp store conf $(tuned exp)"
+    assert script(tmp_path, body) == ([], "", 0)
+    for name in ("log/train.log", "vocab", "final.pt"):
+        assert (tmp_path / "exp" / name).read_text() == "c1=2, dev loss 0.2\n"
+    assert not (tmp_path / "exp/final.pt.new").exists()
+
+
+def test_a_model_that_is_older_than_its_choice_is_trained(tmp_path):
+    tried(tmp_path)
+    body = f"{TUNED} touch exp/final.pt; train_model exp store conf $(tuned exp); {TUNED}"
+    again = "train_model exp store conf $(tuned exp)"
+    assert script(tmp_path, f"{body} {again}") == ([], "", 0)  # the same choice is not written again
+    (tmp_path / "exp/tune/c1=1/log/train.log").write_text("dev loss 0.1\n")
+    line = "exp/log/train.log punc train --config conf --c1=1 store exp"
+    assert script(tmp_path, f"{TUNED} {again}") == ([line], "", 0)
+
+
 # egs/mini
 
 

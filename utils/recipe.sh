@@ -290,8 +290,8 @@ options_of_seed() {
 fitted() { conf_files "$1" | xargs -d '\n' grep -qhE '^--model=(ngram|ngram_dt|word_crf)([[:space:]]|$)'; }
 
 # train_model MODEL-DIR STORE CONF [OPTION …]: punc train, once for each of --seeds. Keeps a finished model that is newer
-# than its store and conf; a run that was stopped goes on where it was, and the logs of its parts are train.1.log …
-# train.log.
+# than its store, its conf and what tune chose for it; a run that was stopped goes on where it was, and the logs of its
+# parts are train.1.log … train.log.
 train_model() {
   local model store=$2 conf=$3 files seed of_seed quoted
   for seed in $seeds; do
@@ -301,6 +301,7 @@ train_model() {
       mapfile -t of_seed < <(options_of_seed "$seed" "${@:3}" | tr ' ' '\n')
     fi
     mapfile -t files < <(conf_files "$conf")
+    [ ! -f "$1/tuned.conf" ] || files+=("$1/tuned.conf")
     # A run that was killed in its last moment has left its progress: punc train sees that it is finished, and removes it.
     newer "$model/final.pt" "$store/conf" "${files[@]}" && [ ! -e "$model/progress.pt" ] && continue
     keep_log "$model/log/train.log"
@@ -323,11 +324,21 @@ tune() {
   choice=$(printf '%s\n' "${losses[@]}" | sort -g -k 3 | head -n 1)
   choice=${choice##* }
   read -ra options <<<"--${choice//,/ --}"
-  make_file "$model/tuned.conf" printf '%s\n' "${losses[@]/#/# }" "${options[@]}"
+  choice=$(printf '%s\n' "${losses[@]/#/# }" "${options[@]}")
+  [ "$(cat "$model/tuned.conf" 2>/dev/null)" = "$choice" ] || make_file "$model/tuned.conf" echo "$choice"
 }
 
 # tuned MODEL-DIR: the options that tune found.
 tuned() { grep '^--' "$1/tuned.conf"; }
+
+# take_trial MODEL-DIR: the trial that tune chose becomes the model, if its trials are whole trainings.
+take_trial() {
+  local trial
+  trial=$1/tune/$(tuned "$1" | sed 's/^--//' | paste -sd ,)
+  ! newer "$1/final.pt" "$1/tuned.conf" "$trial/final.pt" || return 0
+  # The model is there when all other files are.
+  tar -C "$trial" --exclude ./final.pt -c . | tar -C "$1" -x && make_file "$1/final.pt" cat "$trial/final.pt"
+}
 
 # train SYSTEM STORE [OPTION …]: trains conf/SYSTEM.conf.
 train() { train_model "$exp/$1" "$data/$2" "conf/$1.conf" "${@:3}"; }

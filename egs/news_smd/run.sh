@@ -82,7 +82,8 @@ train_row() {
     Word-CRF*) tuned=$exp/Word-CRF store=data/store_form_$2  # without some features, the penalties are those of all
       [ -s data/clusters.txt ] || one_job data/log/clusters.log local/train_clusters.py "data/train_$2" data/clusters.txt
       train_model "$exp/4-gram" "$store" "conf/$page/4-gram.conf"
-      tune "$tuned" "$store" "conf/$page/Word-CRF.conf" "$penalties" ;;
+      tune "$tuned" "$store" "conf/$page/Word-CRF.conf" "$penalties"
+      take_trial "$tuned" ;;
     *) [ "${1#Word-}" = "$1" ] || store=data/store_word_$2
       parts=$(sed -n 's/^--parts=//p' "conf/$page/sets.conf")  # that a reading of the training set is cut into
       tune "$tuned" "$store" "conf/$page/$1.conf" "learning-rate=${rates// / learning-rate=}" --epochs 1 \
