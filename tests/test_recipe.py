@@ -348,6 +348,24 @@ def test_tune_takes_the_lowest_dev_loss(tmp_path):
         "--c2=0.1", "exp/log/train.log punc train --config conf --c1=2 --c2=0.1 store exp"], "", 0)
 
 
+@pytest.mark.parametrize(("best", "tried"), [
+    ("0.002", "0.001 0.002 0.004"),
+    ("0.0005", "0.00025 0.0005 0.001 0.002 0.004"),
+    ("0.008", "0.001 0.002 0.004 0.008 0.016"),
+])
+def test_tune_rate_goes_on_while_the_best_is_at_an_end(tmp_path, best, tried):
+    made(tmp_path, "conf")
+    body = f"best={best};" """train_model() {
+      mkdir -p "$1/log"
+      awk -v rate="${1##*=}" -v best="$best" 'BEGIN { print "dev loss", 1 + log(rate / best) ^ 2 }' >"$1/log/train.log"
+      echo "${@:4}"
+    }
+    tune_rate exp store conf "0.001 0.002 0.004" --epochs 1 | sort -u; tuned exp"""
+    lines, said, code = script(tmp_path, body)
+    assert (lines[-1], said, code) == (f"--learning-rate={best}", "", 0)
+    assert sorted(lines[:-1]) == sorted(f"--epochs 1 --learning-rate={rate}" for rate in tried.split())
+
+
 TUNED = "cmd=true; tune exp store conf 'c1=1 c1=2'; cmd=./run.pl; sleep 0.02; "
 
 

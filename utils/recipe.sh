@@ -328,6 +328,19 @@ tune() {
   [ "$(cat "$model/tuned.conf" 2>/dev/null)" = "$choice" ] || make_file "$model/tuned.conf" echo "$choice"
 }
 
+# tune_rate MODEL-DIR STORE CONF 'RATE …' [OPTION …]: tune with each learning rate, which go from low to high. While the
+# lowest is the best, half of it is tried too; while the highest is, twice as much.
+tune_rate() {
+  local rates=$4
+  while tune "$1" "$2" "$3" "learning-rate=${rates// / learning-rate=}" "${@:5}" || return; do
+    case $(tuned "$1") in
+      "--learning-rate=${rates%% *}") rates="$(awk "BEGIN { print ${rates%% *} / 2 }") $rates" ;;
+      "--learning-rate=${rates##* }") rates+=" $(awk "BEGIN { print ${rates##* } * 2 }")" ;;
+      *) break ;;
+    esac
+  done
+}
+
 # tuned MODEL-DIR: the options that tune found.
 tuned() { grep '^--' "$1/tuned.conf"; }
 

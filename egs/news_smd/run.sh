@@ -17,7 +17,7 @@ synthetic=0           # informal texts in the mixture; 0: as many as make 18.9 %
 conversation=100000   # sentences of podcasts in the mixture, 18.9 % questions; 0: as many as there are questions for
 train=400000          # matched sentences to train on, at most; the questions set the limit
 held_out=20000        # matched sentences of dev, and of test, as in the paper
-rates="0.0005 0.001 0.002 0.004"  # learning rates that each neural system tries, on dev
+rates="0.001 0.002 0.004"  # learning rates to try on dev for each neural system; while an end is the best, further ones
 trial=4               # a trial reads one part of this many of what the system reads
 penalties="c1=0.5,c2=0.01 c1=2,c2=0.01 c1=0,c2=0.3 c1=0,c2=1 c1=0,c2=3"  # of weights, that Word-CRF tries, on dev
 min_count=2           # how often a word of the neural word models occurs at least; not tuned
@@ -86,8 +86,7 @@ train_row() {
       take_trial "$tuned" ;;
     *) [ "${1#Word-}" = "$1" ] || store=data/store_word_$2
       parts=$(sed -n 's/^--parts=//p' "conf/$page/sets.conf")  # that a reading of the training set is cut into
-      tune "$tuned" "$store" "conf/$page/$1.conf" "learning-rate=${rates// / learning-rate=}" --epochs 1 \
-        --parts $((trial * ${parts:-1})) ;;
+      tune_rate "$tuned" "$store" "conf/$page/$1.conf" "$rates" --epochs 1 --parts $((trial * ${parts:-1})) ;;
   esac
   train_model "$exp/$1" "$store" "conf/$page/$1.conf" --threads "$threads" $(tuned "$tuned")
 }
