@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from punc.base.errors import InputError
+from punc.base.options import config_lines
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
 
@@ -237,10 +238,4 @@ def test_confs_of_a_variant_build_on_its_own_models(variant):
 
 def read_conf(path):
     """The options of a conf file and of those that it includes; a file's own hold."""
-    options = {}
-    for option, value in (line.split("=", 1) for line in path.read_text().splitlines() if line.startswith("--")):
-        if option == "--config":
-            options = read_conf(path.parent / value) | options
-        else:
-            options[option] = value
-    return options
+    return {line.option: line.value for line in config_lines(path)}
