@@ -21,7 +21,7 @@ import punc.models.blstm_crf
 from punc.base import log
 from punc.base.errors import InputError
 from punc.models.base import NeuralModel, read_checkpoint
-from punc.training import checkpoint
+from punc.training import checkpoint, under_way
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions
 from punc.training.ranks import Ranks, find_ranks
@@ -107,6 +107,23 @@ def recorded(steps):
         yield
 
 
+@contextlib.contextmanager
+def killed_within_an_epoch():
+    """The process is killed when its first epoch is on disk up to its second batch."""
+    with pytest.MonkeyPatch.context() as patch, contextlib.suppress(Killed):
+        patch.setattr(under_way, "SECONDS", 0.0)
+        patch.setattr(under_way, "BATCHES", 2)
+        after = under_way.UnderWay.after
+
+        def killed(self, batches, *rest):
+            after(self, batches, *rest)
+            if batches == 2:
+                raise Killed
+
+        patch.setattr(under_way.UnderWay, "after", killed)
+        yield
+
+
 def run(place, exp, name, store="store", **changes):
     """Train place/exp. Returns the losses of its steps."""
     model, options, settings = RUNS[name]
@@ -145,6 +162,12 @@ def in_rank(place, rank, ports):
             (place / f"said-{name}.{rank}").write_text(str(error))
         except SystemExit as end:
             (place / f"said-{name}.{rank}").write_text(f"exit {end.code}")
+    with ranks(), killed_within_an_epoch():
+        run(place, "two-two", "linear")
+    with ranks():
+        torch.save(run(place, "two-two", "linear"), place / f"losses-two-two.{rank}")
+    with ranks(), killed_within_an_epoch():
+        run(place, "two-begun-one", "linear")
     with ranks(), contextlib.suppress(InputError), killed_after_an_epoch():
         run(place, "two-one", "stateful")
 
@@ -169,7 +192,7 @@ def pair(toy_store, tmp_path_factory):
         run(place, "one-two", "stateful")
     code = (f"import sys, pathlib; sys.path.insert(0, {str(Path(__file__).parent)!r}); import test_ranks; "
             "test_ranks.in_rank(pathlib.Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])")
-    ports = free_ports(len(RUNS) + len(REFUSED) + 2)
+    ports = free_ports(len(RUNS) + len(REFUSED) + 5)
     processes = [subprocess.Popen([sys.executable, "-c", code, str(place), str(rank), *ports], stderr=subprocess.PIPE,
                                   text=True) for rank in range(2)]
     try:
@@ -234,6 +257,20 @@ def test_run_goes_on_with_more_and_with_fewer_ranks(pair):
     assert_close(weights(pair / "one-two"), whole)
     assert len(run(pair, "two-one", "stateful")) == len(torch.load(pair / "losses-stateful.0")) / 2  # one epoch
     assert_close(weights(pair / "two-one"), whole)
+
+
+def test_run_goes_on_within_an_epoch_with_as_many_ranks(pair):
+    """Where it was: the losses of the later steps are those of an unbroken run, bit for bit."""
+    for rank in range(2):
+        whole, rest = (torch.load(pair / f"losses-{name}.{rank}") for name in ("linear", "two-two"))
+        assert rest == whole[2:]
+    for name, weight in weights(pair / "two-two").items():
+        assert torch.equal(weight, weights(pair / "two/linear")[name])
+
+
+def test_run_with_another_number_of_ranks_begins_the_epoch_again(pair):
+    assert (pair / "two-begun-one/epoch.pt").exists()
+    assert run(pair, "two-begun-one", "linear") == run(pair, "one-anew", "linear")
 
 
 @pytest.mark.parametrize("name", REFUSED)

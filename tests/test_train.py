@@ -31,7 +31,7 @@ from punc.runtime.pack import pack
 from punc.tokens.batches import Batch
 from punc.tokens.store import Store, make_store
 from punc.tokens.vocabulary import END
-from punc.training import checkpoint
+from punc.training import checkpoint, under_way
 from punc.training.epoch import train_epoch
 from punc.training.evaluate import evaluate
 from punc.training.optim import Optimizer
@@ -285,6 +285,80 @@ def test_train_killed_before_a_renaming_continues(name, toy_store, tmp_path, bot
         assert not (directory / "final.pt").exists()
         assert same(run(toy_store, directory, name, epochs=2), whole)
         assert sorted(p.name for p in directory.iterdir()) == ["conf", "final.pt", "labels.txt", "vocab"]
+
+
+def kill_within_an_epoch(monkeypatch, moment):
+    """From now on, the state is written after every second batch, and the program is killed when it was `moment` times.
+    """
+    monkeypatch.setattr(under_way, "SECONDS", 0.0)
+    monkeypatch.setattr(under_way, "BATCHES", 2)
+    after, written = under_way.UnderWay.after, []
+
+    def killed(self, batches, *rest):
+        after(self, batches, *rest)
+        if batches % 2 == 0:
+            written.append(batches)
+            if len(written) == moment:
+                raise Killed
+
+    monkeypatch.setattr(under_way.UnderWay, "after", killed)
+    return written
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_train_killed_within_an_epoch_continues_there(name, toy_store, tmp_path, both_ways, monkeypatch, capsys):
+    """To the same model, with the same losses in the log; no batch is trained on twice but the one after the state."""
+    whole = run(toy_store, tmp_path / "whole", name, epochs=2)
+    losses = [re.sub("dev F1.*", "", line) for line in capsys.readouterr().err.splitlines()]
+    with monkeypatch.context() as patch:
+        written = kill_within_an_epoch(patch, 1 << 30)
+        assert same(run(toy_store, tmp_path / "written", name, epochs=2), whole)
+    for moment in {1, len(written) // 2, len(written)}:  # of the first epoch and of the second
+        directory = tmp_path / str(moment)
+        with monkeypatch.context() as patch:
+            kill_within_an_epoch(patch, moment)
+            with pytest.raises(Killed):
+                run(toy_store, directory, name, epochs=2)
+        assert (directory / "epoch.pt").exists()
+        capsys.readouterr()
+        with monkeypatch.context() as patch:
+            assert kill_within_an_epoch(patch, 1 << 30) == []
+            trained, step = [], Optimizer.step
+            patch.setattr(Optimizer, "step", lambda self, norm: (trained.append(1), step(self, norm)))
+            assert same(run(toy_store, directory, name, epochs=2), whole)
+        assert len(trained) <= 2 * (len(written) - moment) + 2
+        ended = [re.sub("dev F1.*", "", line) for line in capsys.readouterr().err.splitlines()]
+        assert ended[-2:] == losses[-2:]
+        assert sorted(p.name for p in directory.iterdir()) == ["conf", "final.pt", "labels.txt", "vocab"]
+
+
+def test_train_state_of_an_epoch_that_was_completed_since_is_left(toy_store, tmp_path, monkeypatch):
+    """As after a kill between progress.pt and the removal of epoch.pt."""
+    whole = run(toy_store, tmp_path / "whole", "stateful", epochs=2)
+    with monkeypatch.context() as patch:
+        kill_within_an_epoch(patch, 2)
+        with pytest.raises(Killed):
+            run(toy_store, tmp_path / "killed", "stateful", epochs=2)
+    old = (tmp_path / "killed/epoch.pt").read_bytes()
+    with monkeypatch.context() as patch:
+        count_and_kill(patch, 2)
+        with pytest.raises(Killed):
+            run(toy_store, tmp_path / "killed", "stateful", epochs=2)
+    (tmp_path / "killed/epoch.pt").write_bytes(old)
+    assert same(run(toy_store, tmp_path / "killed", "stateful", epochs=2), whole)
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    ({"learning_rate": 0.2}, "here is a model with --learning-rate=0.1, not 0.2; remove the directory"),
+    ({"batch_size": 19}, "here is a model with --batch-size=20, not 19; remove the directory")])
+def test_train_with_other_options_than_the_epoch_under_way_is_an_error(toy_store, tmp_path, monkeypatch, change,
+                                                                       message):
+    with monkeypatch.context() as patch:
+        kill_within_an_epoch(patch, 1)
+        with pytest.raises(Killed):
+            run(toy_store, tmp_path, "stateful")
+    with pytest.raises(InputError, match=message):
+        run(toy_store, tmp_path, "stateful", **change)
 
 
 def arguments(store, directory, **settings):

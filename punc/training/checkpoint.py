@@ -1,8 +1,9 @@
-"""The state of a training run on disk: a run continues from its last complete epoch; a finished run is not repeated.
+"""The state of a training run on disk, after each epoch: a run continues from it; a finished run is not repeated.
 
 During training the directory has `best.pt`, the model with the lowest development loss, and `progress.pt`, all that the
 next epoch depends on, with checksums of the store. With `--keep f1` it also has `best_f1.pt`, the model with the
-highest development F1. At the end it has `final.pt`, `conf`, `labels.txt` and the tokenizer's files.
+highest development F1; within a long epoch, `epoch.pt` (`under_way`). At the end it has `final.pt`, `conf`,
+`labels.txt` and the tokenizer's files.
 """
 
 import math
@@ -26,6 +27,7 @@ from punc.training.store_state import changed
 
 FORMAT = "punc progress 2"
 BEST_F1 = "best_f1.pt"  # the model with the highest dev F1, with --keep f1
+EPOCH = "epoch.pt"  # of an epoch under way
 # With another thread count PyTorch adds up in another order, so the last bits of the weights may differ. It is the same
 # model all the same, and a run may go on where there are more cores, or fewer.
 # The device is not compared for the same reason.
@@ -102,13 +104,7 @@ def resume(directory: Path, model: Model, updates: Optimizer, conf: dict[str, An
     path = directory / "progress.pt"
     if not path.exists():
         return None
-    content = read_checkpoint(path, FORMAT)
-    _check_conf(_saved_conf(content, path), conf, directory)
-    if not {"store", "progress", "weights", "optimizer"} <= set(content) or not isinstance(content["store"], dict):
-        raise InputError("not the progress of a training", "remove it to train from the beginning", path)
-    if name := changed(content["store"], store):
-        raise InputError(f"changed since the training in {directory} began",
-                         "remove that directory to begin anew, or make the store as it was", Path(conf["store"]) / name)
+    content = read_for(path, FORMAT, conf, store)
     try:
         model.load_state_dict(content["weights"])
         updates.load_state_dict(content["optimizer"])
@@ -119,6 +115,18 @@ def resume(directory: Path, model: Model, updates: Optimizer, conf: dict[str, An
         raise InputError("this run was started on another store", "remove the directory, or name another one",
                          directory) from None
     return progress
+
+
+def read_for(path: Path, file_format: str, conf: dict[str, Any], store: Mapping[str, int]) -> dict[str, Any]:
+    """The content of a file of an unfinished training. Raises InputError unless it is of this conf and this store."""
+    content = read_checkpoint(path, file_format)
+    _check_conf(_saved_conf(content, path), conf, path.parent)
+    if not {"store", "weights", "optimizer"} <= set(content) or not isinstance(content["store"], dict):
+        raise InputError("not the progress of a training", "remove it to train from the beginning", path)
+    if name := changed(content["store"], store):
+        raise InputError(f"changed since the training in {path.parent} began",
+                         "remove that directory to begin anew, or make the store as it was", Path(conf["store"]) / name)
+    return content
 
 
 def keep(directory: Path, model: Model, updates: Optimizer, progress: Progress, conf: dict[str, Any],
@@ -141,6 +149,7 @@ def keep(directory: Path, model: Model, updates: Optimizer, progress: Progress, 
     with atomic_file(directory / "progress.pt", "wb") as file:
         torch.save({"format": FORMAT, "conf": conf, "store": dict(store), "progress": tuple(progress),
                     "weights": cpu_weights(model), "optimizer": updates.state_dict()}, file)
+    (directory / EPOCH).unlink(missing_ok=True)
 
 
 def finish(directory: Path, model: Model, conf: dict[str, Any]) -> None:
@@ -162,7 +171,7 @@ def finish(directory: Path, model: Model, conf: dict[str, Any]) -> None:
 
 def _remove_progress(directory: Path) -> None:
     """Remove what a finished training needs no more; progress.pt, which shows that it is there, goes last."""
-    for name in (BEST_F1, "best.pt", "progress.pt"):
+    for name in (EPOCH, BEST_F1, "best.pt", "progress.pt"):
         (directory / name).unlink(missing_ok=True)
 
 

@@ -9,16 +9,16 @@ epochs as one can afford (Li et al. 2020, Budgeted training). With `--warmup` it
 The model with the lowest development loss is kept; with `--keep f1`, the one with the highest development F1. After an
 epoch that did not lower the loss, training continues from the model with the lowest loss; the paper does not say.
 
-A stopped run continues from its last complete epoch, and ends with the same model as an unbroken run: an epoch depends
-only on the weights, the state of the optimiser, the seed and the epoch's number.
+A stopped run continues from its last complete epoch, or within a long one (`under_way`), and ends with the same model
+as an unbroken run: an epoch depends only on the weights, the state of the optimiser, the seed and the epoch's number.
 
 Several processes, the ranks, can train one model (`ranks`). Each has a share of the rows of every batch, and the sum of
 their gradients is the gradient of the whole batch, so they make the same updates as one process, up to rounding and
 dropout. The first rank scores the development set and writes the files; an epoch then begins with its weights.
 """
 
+import itertools
 import logging
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -47,6 +47,7 @@ from punc.training.prefetch import prefetch
 from punc.training.ranks import Ranks
 from punc.training.store_state import checksums
 from punc.training.teacher import Teacher
+from punc.training.under_way import UnderWay
 
 logger = logging.getLogger(__name__)
 
@@ -90,6 +91,7 @@ class Epochs:
         if self._bfloat16 != options.bfloat16:
             logger.warning("punc train: this processor has no bfloat16; float32 takes longer")
         self._fall = options.learning_rate / options.epochs if options.schedule == "linear" else 0.0
+        self._under_way = UnderWay(directory, net, self._updates, conf, self._sums, ranks)
         self._tokens = len(data.ids) // options.parts  # of an epoch, about
         self._slots = self._count_slots()
 
@@ -99,9 +101,8 @@ class Epochs:
         progress = _resume(self._net, self._updates, self._directory, self._conf, self._sums, ranks) \
             or Progress(options.learning_rate)
         while not progress.ended and progress.epoch < options.epochs:
-            begin = time.perf_counter()
             loss = self._train(progress)
-            seconds = time.perf_counter() - begin
+            seconds = self._under_way.seconds()
             with ranks.agree():
                 if ranks.first:
                     progress = self._scored(progress, loss, seconds)
@@ -115,9 +116,10 @@ class Epochs:
         return count_slots(self._reading.data) / self._options.parts if by_slot else 1
 
     def _train(self, progress: Progress) -> float:
-        """Train for the next epoch; the mean loss."""
+        """Train for the next epoch, or for the rest of it; the mean loss."""
         net, options, ranks, number = self._net, self._options, self._ranks, progress.epoch
         torch.manual_seed(epoch_seed(options, number) + ranks.rank)
+        place = self._under_way.begin(number)
         ranks.copy_weights(net)
         if self._noise and (noisy := self._noise.of_epoch(number)):
             data = training_set(net, noisy, options)
@@ -128,8 +130,9 @@ class Epochs:
                            options.warmup)
         with tqdm(desc=f"epoch {number + 1}", total=self._tokens, unit="token", unit_scale=True, leave=False, delay=2,
                   disable=hide_progress()) as bar:
-            return train_epoch(net.train(), self._updates, _counted(batches, bar, ranks), self._weights,
-                               options.max_grad_norm, self._bfloat16, ranks, number + 1, self._teacher)
+            rest = itertools.islice(_counted(batches, bar, ranks), place.batches, None)
+            return train_epoch(net.train(), self._updates, rest, self._weights, options.max_grad_norm, self._bfloat16,
+                               ranks, number + 1, self._teacher, place, self._under_way)
 
     def _scored(self, progress: Progress, loss: float, seconds: float) -> Progress:
         """Score the development set after the epoch, and write how far training is."""

@@ -18,11 +18,13 @@ class EpochLoss:
     epoch    its number, from 1, for errors
     device   where the losses are
     ranks    share the batches; all call `add` for the same steps
+    steps    that are done, with the sum of their losses, `total` (); None for 0
     """
 
-    def __init__(self, epoch: int, device: torch.device, ranks: Ranks = ALONE):
-        self.epoch, self.ranks, self.steps = epoch, ranks, 0
-        self.total = torch.zeros((), device=device)
+    def __init__(self, epoch: int, device: torch.device, ranks: Ranks = ALONE, steps: int = 0,
+                 total: Tensor | None = None):
+        self.epoch, self.ranks, self.steps = epoch, ranks, steps
+        self.total = torch.zeros((), device=device) if total is None else total.to(device)
         self.recent: list[Tensor | None] = []  # of the steps since the last look
 
     def add(self, loss: Tensor | None) -> None:

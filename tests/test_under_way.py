@@ -1,0 +1,79 @@
+"""The epoch under way on disk. `test_train` and `test_ranks` stop trainings within an epoch."""
+
+import pytest
+import torch
+
+from punc.base.errors import InputError
+from punc.training import under_way
+from punc.training.ranks import ALONE
+from punc.training.under_way import Place, UnderWay, random_state, set_random_state
+from test_checkpoint import CONF, STORE, make, same, step, weights
+
+CPU = torch.device("cpu")
+
+
+def written(directory, monkeypatch, seconds=0.0):
+    """A training that is in its third epoch, with what `after` has written at batch 100, if it was time; its model."""
+    monkeypatch.setattr(under_way, "SECONDS", seconds)
+    model, updates = make()
+    of = UnderWay(directory, model, updates, CONF, STORE, ALONE)
+    assert of.begin(2) == Place()
+    step(model, updates)
+    of.after(100, 99, torch.tensor(5.0), (torch.ones(1, 2),))
+    return model, updates
+
+
+def test_begin_restores_what_after_wrote(tmp_path, monkeypatch):
+    model, updates = written(tmp_path, monkeypatch)
+    after = torch.rand(3)
+    other, others = make()
+    of = UnderWay(tmp_path, other, others, CONF, STORE, ALONE)
+    place = of.begin(2)
+    assert (place.batches, place.steps, float(place.loss)) == (100, 99, 5.0)
+    assert torch.equal(place.state[0], torch.ones(1, 2))
+    assert of.seconds() >= place.seconds > 0
+    assert torch.equal(torch.rand(3), after)
+    for _ in range(2):  # the optimiser is restored too
+        assert same(weights(other), weights(model))
+        step(model, updates)
+        step(other, others)
+
+
+@pytest.mark.parametrize(("batches", "seconds"), [(99, 0.0), (100, 60.0)])
+def test_after_writes_when_it_is_time(batches, seconds, tmp_path, monkeypatch):
+    monkeypatch.setattr(under_way, "SECONDS", seconds)
+    of = UnderWay(tmp_path, *make(), CONF, STORE, ALONE)
+    of.begin(0)
+    of.after(batches, batches, torch.tensor(1.0), ())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_begin_of_another_epoch_restores_nothing(tmp_path, monkeypatch):
+    written(tmp_path, monkeypatch)
+    model, updates = make()
+    before = weights(model)
+    assert UnderWay(tmp_path, model, updates, CONF, STORE, ALONE).begin(3) == Place()
+    assert same(weights(model), before)
+
+
+@pytest.mark.parametrize("length", [0, 100, -100])
+def test_begin_truncated_file_is_an_error(length, tmp_path, monkeypatch):
+    written(tmp_path, monkeypatch)
+    path = tmp_path / "epoch.pt"
+    path.write_bytes(path.read_bytes()[:length])
+    with pytest.raises(InputError, match=r"epoch.pt: not a model file, or a truncated one"):
+        UnderWay(tmp_path, *make(), CONF, STORE, ALONE).begin(2)
+
+
+def test_begin_changed_store_is_an_error(tmp_path, monkeypatch):
+    written(tmp_path, monkeypatch)
+    with pytest.raises(InputError, match="changed since the training in"):
+        UnderWay(tmp_path, *make(), CONF, {**STORE, next(iter(STORE)): 0}, ALONE).begin(2)
+
+
+def test_random_state_goes_on():
+    torch.manual_seed(3)
+    state = random_state(CPU)
+    first = torch.rand(4)
+    set_random_state(state, CPU)
+    assert torch.equal(torch.rand(4), first)
