@@ -2,12 +2,12 @@
 
 import pytest
 import torch
+from test_checkpoint import CONF, STORE, make, same, step, weights
 
 from punc.base.errors import InputError
 from punc.training import under_way
 from punc.training.ranks import ALONE
 from punc.training.under_way import Place, UnderWay, random_state, set_random_state
-from test_checkpoint import CONF, STORE, make, same, step, weights
 
 CPU = torch.device("cpu")
 

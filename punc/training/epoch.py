@@ -12,12 +12,12 @@ from punc.training.losses import EpochLoss
 from punc.training.optim import Optimizer
 from punc.training.ranks import ALONE, Ranks
 from punc.training.teacher import Teacher
-from punc.training.under_way import Place, UnderWay
+from punc.training.under_way import BEGIN, Place, UnderWay
 
 
 def train_epoch(model: Model, updates: Optimizer, batches: Iterator[Batch], weights: torch.Tensor | None,
                 max_grad_norm: float, bfloat16: bool = False, ranks: Ranks = ALONE,
-                epoch: int = 1, teacher: Teacher | None = None, place: Place = Place(),
+                epoch: int = 1, teacher: Teacher | None = None, place: Place = BEGIN,
                 under_way: UnderWay | None = None) -> float:
     """Train on batches, on the device of the model. The state goes on from a batch to the one that follows it.
 

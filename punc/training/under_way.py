@@ -42,6 +42,9 @@ class Place(NamedTuple):
     state: State = ()
 
 
+BEGIN = Place()
+
+
 class UnderWay:
     """The epoch under way of a training in `directory`.
 
@@ -74,7 +77,7 @@ class UnderWay:
             place = Place(*own["place"])
             place = place._replace(state=tuple(part.to(self._net.device) for part in place.state))
         else:
-            place = Place()
+            place = BEGIN
         self._epoch, self._written = epoch, time.perf_counter()
         self._begin = self._written - place.seconds
         return place
