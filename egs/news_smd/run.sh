@@ -31,7 +31,7 @@ help_message="usage: $0 --corpus DIR [--experiments '1 2 3 4'] [--systems NAMES]
 
 absolute corpus
 choose experiments 1 2 3 4
-choose systems Word-CRF Word-CRF-no-{triggers,LM} Word-Delay Word-N-gram Delay Delay-tags N-gram CNN-Feature \
+choose systems Word-CRF Word-CRF-no-{triggers,LM} Word-Delay Word-N-gram Delay Delay-{all,tags} N-gram CNN-Feature \
   CNN-Ngram Dilated-CNN Bi-LSTM
 decode_options=(--posteriors false)
 
@@ -84,9 +84,10 @@ train_row() {
       train_model "$exp/4-gram" "$store" "conf/$page/4-gram.conf"
       tune "$tuned" "$store" "conf/$page/Word-CRF.conf" "$penalties"
       take_trial "$tuned" ;;
-    *) [ "${1#Word-}" = "$1" ] || store=data/store_word_$2
+    *) tuned=$exp/${1%-all}  # with more text, the rate is the same
+      [ "${1#Word-}" = "$1" ] || store=data/store_word_$2
       parts=$(sed -n 's/^--parts=//p' "conf/$page/sets.conf")  # that a reading of the training set is cut into
-      tune_rate "$tuned" "$store" "conf/$page/$1.conf" "$rates" --epochs 1 --parts $((trial * ${parts:-1})) ;;
+      tune_rate "$tuned" "$store" "conf/$page/${1%-all}.conf" "$rates" --epochs 1 --parts $((trial * ${parts:-1})) ;;
   esac
   train_model "$exp/$1" "$store" "conf/$page/$1.conf" --threads "$threads" $(tuned "$tuned")
 }
