@@ -45,6 +45,15 @@ def test_readme_table_is_of_results_tsv(recipe):
     assert shown == [f"{name} {found[system, test, metric]:.1f}" if test else "–" for test in (reference, asr)]
 
 
+@pytest.mark.parametrize("recipe", ROWS)
+def test_readme_table_has_the_best_system(recipe):
+    """On the reference set."""
+    metric, reference, _ = ROWS[recipe]
+    rows = values(ROOT / "egs" / PLACES.get(recipe, recipe) / "RESULTS.tsv")
+    found = {system: value for (system, test, name), value in rows.items() if (test, name) == (reference, metric)}
+    assert row(recipe)[2] == (min if metric == "Err" else max)(found, key=found.__getitem__)
+
+
 def test_readme_table_has_every_published_recipe():
     assert set(ROWS) - set(PLACES) == {path.parent.name for path in ROOT.glob("egs/*/RESULTS.tsv")} - {"mini"}
 
