@@ -17,7 +17,7 @@ synthetic=0           # informal texts in the mixture; 0: as many as make 18.9 %
 conversation=100000   # sentences of podcasts in the mixture, 18.9 % questions; 0: as many as there are questions for
 train=400000          # matched sentences to train on, at most; the questions set the limit
 held_out=20000        # matched sentences of dev, and of test, as in the paper
-rates="0.001 0.002 0.004"  # learning rates to try on dev for each neural system; while an end is the best, further ones
+rates="0.001 0.002"   # learning rates to try first, on dev, for each neural system; while an end is the best, further ones
 trial=4               # a trial reads one part of this many of what the system reads
 penalties="c1=0.5,c2=0.01 c1=2,c2=0.01 c1=0,c2=0.3 c1=0,c2=1 c1=0,c2=3"  # of weights, that Word-CRF tries, on dev
 min_count=2           # how often a word of the neural word models occurs at least; not tuned
