@@ -28,6 +28,7 @@ help_message="usage: $0 --corpus DIR [--experiments '1 2 3 4'] [--systems NAMES]
 . ./cmd.sh
 . ./path.sh
 . recipe.sh
+. local/rows.sh
 
 absolute corpus
 choose experiments 1 2 3 4
@@ -75,33 +76,9 @@ if runs 3; then
 fi
 
 # Stage 4: choose the learning rate or the penalties on dev, and train. There is no stage 5: these texts have no pauses.
-# shellcheck disable=SC2046
-train_row() {
-  local page=${exp#exp/} tuned=$exp/$1 store=data/store_char_$2 parts
-  case $1 in
-    Word-CRF*) tuned=$exp/Word-CRF store=data/store_form_$2  # without some features, the penalties are those of all
-      [ -s data/clusters.txt ] || one_job data/log/clusters.log local/train_clusters.py "data/train_$2" data/clusters.txt
-      train_model "$exp/4-gram" "$store" "conf/$page/4-gram.conf"
-      tune "$tuned" "$store" "conf/$page/Word-CRF.conf" "$penalties"
-      take_trial "$tuned" ;;
-    *) tuned=$exp/${1%-all}  # with more text, the rate is the same
-      [ "${1#Word-}" = "$1" ] || store=data/store_word_$2
-      parts=$(sed -n 's/^--parts=//p' "conf/$page/sets.conf")  # that a reading of the training set is cut into
-      tune_rate "$tuned" "$store" "conf/$page/${1%-all}.conf" "$rates" --epochs 1 --parts $((trial * ${parts:-1})) ;;
-  esac
-  train_model "$exp/$1" "$store" "conf/$page/$1.conf" --threads "$threads" $(tuned "$tuned")
-}
 if runs 4; then need_lmplz Word-CRF Word-CRF-no-triggers; each train_row; fi
 
 # Stage 6: punctuate the test sets and score them; texts of several sentences also without the slot at their end.
-test_row() {
-  case $2 in
-    matched) decode_and_score "$1" test_matched ;;
-    multi) decode_and_score "$1" test_multi
-      score data/test_multi "$exp/$1/decode_test_multi" "$exp/$1/decode_test_multi_mid" --last-slot false ;;
-    *) decode_and_score "$1" test_messages ;;
-  esac
-}
 if runs 6; then each test_row; fi
 
 # Stage 7: write the pages, with the published figures. The main page is that of single sentences.
