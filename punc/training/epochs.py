@@ -164,10 +164,8 @@ def _resume(net: Model, updates: Optimizer, directory: Path, conf: dict[str, Any
         if ranks.first:
             progress = checkpoint.resume(directory, net, updates, conf, sums)
     progress = ranks.from_first(progress)
-    if progress and ranks.size > 1:  # the weights follow when the epoch begins
-        state = ranks.from_first(updates.state_dict())
-        if not ranks.first:
-            updates.load_state_dict(state)
+    if progress:  # the weights follow when the epoch begins
+        ranks.copy_state(updates)
     return progress
 
 

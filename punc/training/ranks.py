@@ -151,6 +151,13 @@ class Ranks:
             with self._others():
                 torch.distributed.broadcast(weight, 0)
 
+    def copy_state(self, updates: Any) -> None:
+        """Give all ranks the state of the first one's optimiser."""
+        if self.size > 1:
+            state = self.from_first(updates.state_dict())
+            if not self.first:
+                updates.load_state_dict(state)
+
     @contextlib.contextmanager
     def _others(self) -> Iterator[None]:
         """What PyTorch raises if another rank has ended, as an InputError."""

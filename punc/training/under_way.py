@@ -70,8 +70,7 @@ class UnderWay:
                 content = self._restore(epoch)
         places = ranks.from_first(content and content["places"])
         if places:
-            if ranks.size > 1:
-                self._updates.load_state_dict(ranks.from_first(self._updates.state_dict()))
+            ranks.copy_state(self._updates)
             own = places[ranks.rank]
             set_random_state(own["random"], self._net.device)
             place = Place(*own["place"])
