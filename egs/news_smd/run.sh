@@ -19,7 +19,7 @@ train=400000          # matched sentences to train on, at most; the questions se
 held_out=20000        # matched sentences of dev, and of test, as in the paper
 rates="0.001 0.002"   # learning rates to try first, on dev, for each neural system; while an end is the best, further ones
 trial=4               # a trial reads one part of this many of what the system reads
-penalties="c1=0.5,c2=0.01 c1=2,c2=0.01 c1=0,c2=0.3 c1=0,c2=1 c1=0,c2=3"  # of weights, that Word-CRF tries, on dev
+penalties="c1=0.5,c2=0.01 c1=0,c2=0.3 c1=0,c2=1"  # of weights, that Word-CRF tries, on dev
 min_count=2           # how often a word of the neural word models occurs at least; not tuned
 threads=1             # of PyTorch
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
@@ -68,7 +68,7 @@ fi
 # Stage 3: make the vocabularies, and write all texts as numbers. The CRF needs all words; it leaves out rare features.
 if runs 3; then
   store() { make_store --train "train_$1" "${@:3}" "data/$2_$1" data/{train,dev}_"$1"; }
-  for number in $experiments; do store "${sets_of[number]}" store_char --token-type char; done
+  for number in ${experiments/#2/1 2}; do store "${sets_of[number]}" store_char --token-type char; done
   if [[ $experiments = *1* ]]; then
     store mixture store_word --token-type word --min-count "$min_count"
     make_store --token-type form --vocab-size 1000000 data/store_form_mixture data/{train,dev}_mixture data/europarl

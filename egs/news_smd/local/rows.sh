@@ -4,17 +4,18 @@
 # train_row ROW SETS: chooses the learning rate of a neural system or the penalties of Word-CRF on dev_SETS, and trains.
 # shellcheck disable=SC2046
 train_row() {
-  local page=${exp#exp/} tuned=$exp/$1 store=data/store_char_$2 parts
+  local page=${exp#exp/} system=${1%-all} tuned=$exp/$1 store=data/store_char_$2 parts
   case $1 in
     Word-CRF*) tuned=$exp/Word-CRF store=data/store_form_$2  # without some features, the penalties are those of all
       [ -s data/clusters.txt ] || one_job data/log/clusters.log local/train_clusters.py "data/train_$2" data/clusters.txt
       train_model "$exp/4-gram" "$store" "conf/$page/4-gram.conf"
       tune "$tuned" "$store" "conf/$page/Word-CRF.conf" "$penalties"
       take_trial "$tuned" ;;
-    *) tuned=$exp/${1%-all}  # with more text, the rate is the same
+    *) system=${system%+in-domain} tuned=$exp/$system  # with more text, the rate is the same
       [ "${1#Word-}" = "$1" ] || store=data/store_word_$2
       parts=$(sed -n 's/^--parts=//p' "conf/$page/sets.conf")  # that a reading of the training set is cut into
-      tune_rate "$tuned" "$store" "conf/$page/${1%-all}.conf" "$rates" --epochs 1 --parts $((trial * ${parts:-1})) ;;
+      tune_rate "$tuned" "${store/in_domain/mixture}" "conf/$page/$system.conf" "$rates" --epochs 1 \
+        --parts $((trial * ${parts:-1})) ;;
   esac
   train_model "$exp/$1" "$store" "conf/$page/$1.conf" --threads "$threads" $(tuned "$tuned")
 }
