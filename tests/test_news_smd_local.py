@@ -296,8 +296,36 @@ def test_count_sets_row(tmp_path, capsys):
     assert load("count_sets").row(str(tmp_path / "data")) == "| `data` | 2 | 5 | 15 | 1 | 1 | 2 | 50.0 |"
 
 
+def test_our_marks_are_those_of_the_table(capsys):
+    load("our_marks").main(str(RECIPE / "README.md"), str(RECIPE / "conf/published.tsv"))
+    computed = [line for line in (RECIPE / "conf/published.tsv").read_text().splitlines() if "(our marks)" in line]
+    assert capsys.readouterr().out.splitlines() == computed
+    assert len(computed) == 14
+
+
+def test_overall_f1_by_counting():
+    """Of 40 commas 10 are found and 5 are wrong, of 60 periods 48 and 12."""
+    published = {"COMMA.P": 100 * 10 / 15, "COMMA.R": 25.0, "PERIOD.P": 80.0, "PERIOD.R": 80.0}
+    precision, recall = 58 / 75, 58 / 100
+    f1 = 200 * precision * recall / (precision + recall)
+    assert load("our_marks").overall_f1(published, {"COMMA": 40, "PERIOD": 60}) == pytest.approx(f1)
+
+
+def test_overall_f1_without_correct_marks():
+    """A mark that is never right counts as never written: its precision, 0, does not say how often it was."""
+    published = {"COMMA.P": 0.0, "COMMA.R": 0.0, "PERIOD.P": 100.0, "PERIOD.R": 100.0}
+    assert load("our_marks").overall_f1(published, {"COMMA": 40, "PERIOD": 60}) == pytest.approx(200 * 60 / 160)
+
+
+def test_marks_of_other_tables(tmp_path):
+    (tmp_path / "counts.md").write_text("| set | words |\n|---|---|\n| `a` | 1 |\n\n| set | texts | COMMA |\n"
+                                        "|---|---:|\n| `b` | 2 | 1,234 |\n\n| `c` | 3 | 4 |\n")
+    assert load("our_marks").marks_of(str(tmp_path / "counts.md")) == {"b": {"COMMA": 1234}}
+
+
 def test_published_systems_have_confs():
-    rows = {line.split("\t")[0] for line in (RECIPE / "conf/published.tsv").read_text().splitlines()
+    lines = (RECIPE / "conf/published.tsv").read_text().splitlines()
+    rows = {line.split("\t")[0].removesuffix(" (our marks)") for line in lines
             if not line.startswith(("#", "system\t"))}
     assert rows <= {path.stem for path in (RECIPE / "conf").glob("*/*.conf")}
 
