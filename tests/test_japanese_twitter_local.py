@@ -88,15 +88,16 @@ def books(path, works):
     return TEXTS.read_books(str(path), TEXTS.SentenceReader(LabelSet.read(LABELS), "stop"))
 
 
+def book_runs(path, works):
+    return [[TEXTS.Line(work, True)] for work in books(path, works).values()]
+
+
 def test_read_books_order_is_of_their_names(tmp_path):
-    runs = books(tmp_path / "books", {"う": 3, "え": 2, "お": 1, "か": 4})
+    works = books(tmp_path / "books", {"う": 3, "え": 2, "お": 1, "か": 4})
     fewer = books(tmp_path / "books", {"か": 4, "え": 2, "う": 3})
-    first = [run[0].sentences[0].key[0] for run in runs]
-    assert sorted(first) == ["う", "え", "お", "か"]
-    assert [run[0].sentences[0].key[0] for run in fewer] == [name for name in first if name != "お"]
-    assert [len(run) for run in runs] == [1] * 4
-    assert {name: len(run[0].sentences) for name, run in zip(first, runs)} == {"う": 3, "え": 2, "お": 1, "か": 4}
-    assert all(run[0].together for run in runs)
+    assert all(sentence.key[0] == name for name, sentences in works.items() for sentence in sentences)
+    assert list(fewer) == [name for name in works if name != "お"]
+    assert {name: len(sentences) for name, sentences in works.items()} == {"う": 3, "え": 2, "お": 1, "か": 4}
 
 
 def test_read_books_text_before_the_first_name_is_an_error(tmp_path):
@@ -107,7 +108,7 @@ def test_read_books_text_before_the_first_name_is_an_error(tmp_path):
 
 def test_divide_held_out_books_are_whole(tmp_path, monkeypatch):
     monkeypatch.setattr(TEXTS, "HELD_OUT", 3)
-    runs = books(tmp_path / "books", dict.fromkeys("さしすせそたちつ", 5))
+    runs = book_runs(tmp_path / "books", dict.fromkeys("さしすせそたちつ", 5))
     sets = TEXTS.divide({"books": runs}, {"test": 6, "dev": 4})
     names = {name: [line.sentences[0].key[0] for line in found["books"]] for name, found in sets.items()}
     assert [len(names[name]) for name in ("test", "dev", "train")] == [2, 2, 4]
@@ -118,7 +119,7 @@ def test_divide_held_out_books_are_whole(tmp_path, monkeypatch):
 
 def test_divide_fewer_works_same_held_out(tmp_path, monkeypatch):
     monkeypatch.setattr(TEXTS, "HELD_OUT", 3)
-    runs, sizes = books(tmp_path / "books", dict.fromkeys("さしすせそたちつ", 5)), {"test": 6, "dev": 4}
+    runs, sizes = book_runs(tmp_path / "books", dict.fromkeys("さしすせそたちつ", 5)), {"test": 6, "dev": 4}
     whole, part = TEXTS.divide({"books": runs}, sizes), TEXTS.divide({"books": runs}, sizes, 2)
     assert (part["test"], part["dev"]) == (whole["test"], whole["dev"])
     assert part["train"]["books"] == whole["train"]["books"][:2]
@@ -135,6 +136,33 @@ def test_together_sentences_in_order():
     assert len(found) == len(set(found)) >= 210
     of_post = [s.key for text in texts for s in text if text[0].key[0] == "p"]
     assert of_post == [f"p{i}" for i in range(len(of_post))]
+
+
+def two_books(folder, restored):
+    """Two works in a file, and their sentences in two data directories, the second one with the labels `restored`."""
+    (folder / "books").write_text("#doc さ\nあ、い、う、え。\nお、か。\n#doc す\nきくけ、こ。\n", encoding="utf-8")
+    words = [[*"あいうえ"], [*"おか"], [*"きくけこ"]]
+    for name, labels in (("reference", ["CCCP", "CP", "NNCP"]), ("system", restored)):
+        write_data_dir(folder / name, [Utterance(f"{n}", f"{n}", *sentence) for n, sentence in
+                                       enumerate(zip(words, map(list, labels)))])
+    return [str(LABELS), str(folder / "books"), str(folder / "reference"), str(folder / "system")]
+
+
+def test_commas_by_book(tmp_path, capsys):
+    load("commas_by_book").main(*two_books(tmp_path, ["CNNP", "CP", "CNCP"]))
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "す\t1\t4.0\t50.0\t100.0\t66.7", "さ\t2\t1.5\t100.0\t50.0\t66.7",
+        "0 books: fewest commas\t0\tinf\t0.0\t0.0\t0.0", "1 books: between\t1\t4.0\t50.0\t100.0\t66.7",
+        "1 books: most commas\t2\t1.5\t100.0\t50.0\t66.7"]
+
+
+def test_commas_by_book_other_texts(tmp_path):
+    arguments = two_books(tmp_path, ["CNNP", "CP", "CNCP"])
+    write_data_dir(tmp_path / "other", [Utterance("0", "0", [*"あいうお"], [*"NNNP"])])
+    with pytest.raises(InputError, match="0: not the same text"):
+        load("commas_by_book").main(*arguments[:3], str(tmp_path / "other"))
+    with pytest.raises(InputError, match="0: in none of the books"):
+        load("commas_by_book").main(*arguments[:2], str(tmp_path / "other"), str(tmp_path / "other"))
 
 
 @pytest.fixture(scope="module")

@@ -45,8 +45,8 @@ def read(path: str, reader: SentenceReader, post: bool) -> list[list[Line]]:
     return [read_lines[i:i + RUN] for i in range(0, len(read_lines), RUN)]
 
 
-def read_books(path: str, reader: SentenceReader) -> list[list[Line]]:
-    """The works of a file as runs, in the order of their hashes. Raises InputError if a text is before any #doc."""
+def read_books(path: str, reader: SentenceReader) -> dict[str, list[Sentence]]:
+    """The works of a file, in the order of the hashes of their names. Raises InputError if a text is before any #doc."""
     works: dict[str, list[Sentence]] = {}
     name = ""
     for line in lines_of(path, reader):
@@ -57,7 +57,7 @@ def read_books(path: str, reader: SentenceReader) -> list[list[Line]]:
         else:
             works.setdefault(name, []).extend(reader.line(line, False).sentences)
     reader.counts["books"] += len(works)
-    return [[Line(works[name], True)] for name in sorted(works, key=lambda name: blake2b(name.encode()).digest())]
+    return {name: works[name] for name in sorted(works, key=lambda name: blake2b(name.encode()).digest())}
 
 
 def lines_of(path: str, reader: SentenceReader) -> list[str]:
@@ -156,7 +156,7 @@ def main(arguments: Sequence[str]) -> None:
              "posts": read(args.posts, reader, True) if args.posts else []}
     for runs in kinds.values():
         rng.shuffle(runs)
-    kinds["books"] = read_books(args.books, reader) if args.books else []
+    kinds["books"] = [[Line(work, True)] for work in read_books(args.books, reader).values()] if args.books else []
     kinds = {kind: runs for kind, runs in kinds.items() if runs}
     if not kinds:
         raise InputError("no file to read", "name posts: --posts FILE")

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""usage: local/commas_by_book.py LABELS BOOKS REFERENCE-DIR SYSTEM-DIR
+
+Prints how each book of a test set of single sentences uses commas, and how well they were restored: a line a book, the
+one with the fewest commas first, and a line for each third of the books, in percent.
+"""
+
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import NamedTuple
+
+from make_texts import read_books
+from split_sentences import SentenceReader
+
+from punc.base.errors import InputError
+from punc.bin.script import run_script
+from punc.data.datadir import DataDir
+from punc.data.labels import LabelSet
+
+COMMA = "C"
+HEADER = ("book", "sentences", "characters a comma", "precision", "recall", "F1")
+
+
+class Commas(NamedTuple):
+    """Counts: sentences, characters, commas of the reference, of the system, and of both in the same slot."""
+
+    sentences: int = 0
+    characters: int = 0
+    reference: int = 0
+    system: int = 0
+    both: int = 0
+
+    def __add__(self, other: "Commas") -> "Commas":
+        return Commas(*map(sum, zip(self, other)))
+
+    def line(self, name: str) -> str:
+        """The counts as a line of the table."""
+        figures = (100 * self.both / (self.system or 1), 100 * self.both / (self.reference or 1),
+                   200 * self.both / ((self.system + self.reference) or 1))
+        return "\t".join([name, str(self.sentences), f"{self.characters_a_comma():.1f}", *map("{:.1f}".format, figures)])
+
+    def characters_a_comma(self) -> float:
+        return self.characters / self.reference if self.reference else float("inf")
+
+
+def counts(reference: Sequence[str], system: Sequence[str]) -> Commas:
+    """Those of one sentence, of its labels."""
+    commas, written = ([label == COMMA for label in labels] for labels in (reference, system))
+    return Commas(1, len(commas), sum(commas), sum(written), sum(map(min, commas, written)))
+
+
+def by_book(books: dict[str, str], reference: str, system: str) -> dict[str, Commas]:
+    """The counts of each book that has sentences in two data directories. `books`: the book of each sentence's key.
+
+    Raises InputError if the directories differ in their words, or if a sentence is in no book.
+    """
+    found: dict[str, Commas] = {}
+    for correct, restored in zip_longest(DataDir(reference).utterances(), DataDir(system).utterances()):
+        if not (correct and restored and correct.words == restored.words):
+            raise InputError(f"{(correct or restored).id}: not the same text", f"name what was made of {reference}", system)
+        if not (book := books.get("".join(correct.words))):
+            raise InputError(f"{correct.id}: in none of the books", "name the file that the set was made of", reference)
+        found[book] = found.get(book, Commas()) + counts(correct.labels, restored.labels)
+    return dict(sorted(found.items(), key=lambda item: -item[1].characters_a_comma()))
+
+
+def main(labels: str, books: str, reference: str, system: str) -> None:
+    works = read_books(books, SentenceReader(LabelSet.read(labels), "stop"))
+    book_of: dict[str, str] = {}
+    for name, sentences in works.items():  # in the order of the split, which keeps the first of two equal sentences
+        for sentence in sentences:
+            book_of.setdefault(sentence.key, name)
+    found = by_book(book_of, reference, system)
+    print(*HEADER, sep="\t")
+    for name, commas in found.items():
+        print(commas.line(name))
+    books_found = list(found.values())
+    for third, name in enumerate(("fewest commas", "between", "most commas")):
+        begin, end = (len(books_found) * (third + i) // 3 for i in range(2))
+        print(sum(books_found[begin:end], Commas()).line(f"{end - begin} books: {name}"))
+
+
+if __name__ == "__main__":
+    run_script(main, __doc__)
