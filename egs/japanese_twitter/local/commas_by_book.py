@@ -35,9 +35,9 @@ class Commas(NamedTuple):
 
     def line(self, name: str) -> str:
         """The counts as a line of the table."""
-        figures = (100 * self.both / (self.system or 1), 100 * self.both / (self.reference or 1),
-                   200 * self.both / ((self.system + self.reference) or 1))
-        return "\t".join([name, str(self.sentences), f"{self.characters_a_comma():.1f}", *map("{:.1f}".format, figures)])
+        figures = (self.characters_a_comma(), 100 * self.both / (self.system or 1),
+                   100 * self.both / (self.reference or 1), 200 * self.both / ((self.system + self.reference) or 1))
+        return "\t".join([name, str(self.sentences), *map("{:.1f}".format, figures)])
 
     def characters_a_comma(self) -> float:
         return self.characters / self.reference if self.reference else float("inf")
@@ -57,7 +57,7 @@ def by_book(books: dict[str, str], reference: str, system: str) -> dict[str, Com
     found: dict[str, Commas] = {}
     for correct, restored in zip_longest(DataDir(reference).utterances(), DataDir(system).utterances()):
         if not (correct and restored and correct.words == restored.words):
-            raise InputError(f"{(correct or restored).id}: not the same text", f"name what was made of {reference}", system)
+            raise InputError(f"{(correct or restored).id}: not the same text", f"restore that of {reference}", system)
         if not (book := books.get("".join(correct.words))):
             raise InputError(f"{correct.id}: in none of the books", "name the file that the set was made of", reference)
         found[book] = found.get(book, Commas()) + counts(correct.labels, restored.labels)

@@ -46,7 +46,7 @@ def read(path: str, reader: SentenceReader, post: bool) -> list[list[Line]]:
 
 
 def read_books(path: str, reader: SentenceReader) -> dict[str, list[Sentence]]:
-    """The works of a file, in the order of the hashes of their names. Raises InputError if a text is before any #doc."""
+    """The works of a file in the order of their names' hashes. Raises InputError if a text is before any #doc."""
     works: dict[str, list[Sentence]] = {}
     name = ""
     for line in lines_of(path, reader):
