@@ -88,16 +88,15 @@ def books(path, works):
     return TEXTS.read_books(str(path), TEXTS.SentenceReader(LabelSet.read(LABELS), "stop"))
 
 
-def book_runs(path, works):
-    return [[TEXTS.Line(work, True)] for work in books(path, works).values()]
-
-
 def test_read_books_order_is_of_their_names(tmp_path):
-    works = books(tmp_path / "books", {"う": 3, "え": 2, "お": 1, "か": 4})
+    runs = books(tmp_path / "books", {"う": 3, "え": 2, "お": 1, "か": 4})
     fewer = books(tmp_path / "books", {"か": 4, "え": 2, "う": 3})
-    assert all(sentence.key[0] == name for name, sentences in works.items() for sentence in sentences)
-    assert list(fewer) == [name for name in works if name != "お"]
-    assert {name: len(sentences) for name, sentences in works.items()} == {"う": 3, "え": 2, "お": 1, "か": 4}
+    first = [run[0].sentences[0].key[0] for run in runs]
+    assert sorted(first) == ["う", "え", "お", "か"]
+    assert [run[0].sentences[0].key[0] for run in fewer] == [name for name in first if name != "お"]
+    assert [len(run) for run in runs] == [1] * 4
+    assert {name: len(run[0].sentences) for name, run in zip(first, runs)} == {"う": 3, "え": 2, "お": 1, "か": 4}
+    assert all(run[0].together for run in runs)
 
 
 def test_read_books_text_before_the_first_name_is_an_error(tmp_path):
@@ -108,7 +107,7 @@ def test_read_books_text_before_the_first_name_is_an_error(tmp_path):
 
 def test_divide_held_out_books_are_whole(tmp_path, monkeypatch):
     monkeypatch.setattr(TEXTS, "HELD_OUT", 3)
-    runs = book_runs(tmp_path / "books", dict.fromkeys("さしすせそたちつ", 5))
+    runs = books(tmp_path / "books", dict.fromkeys("さしすせそたちつ", 5))
     sets = TEXTS.divide({"books": runs}, {"test": 6, "dev": 4})
     names = {name: [line.sentences[0].key[0] for line in found["books"]] for name, found in sets.items()}
     assert [len(names[name]) for name in ("test", "dev", "train")] == [2, 2, 4]
@@ -119,7 +118,7 @@ def test_divide_held_out_books_are_whole(tmp_path, monkeypatch):
 
 def test_divide_fewer_works_same_held_out(tmp_path, monkeypatch):
     monkeypatch.setattr(TEXTS, "HELD_OUT", 3)
-    runs, sizes = book_runs(tmp_path / "books", dict.fromkeys("さしすせそたちつ", 5)), {"test": 6, "dev": 4}
+    runs, sizes = books(tmp_path / "books", dict.fromkeys("さしすせそたちつ", 5)), {"test": 6, "dev": 4}
     whole, part = TEXTS.divide({"books": runs}, sizes), TEXTS.divide({"books": runs}, sizes, 2)
     assert (part["test"], part["dev"]) == (whole["test"], whole["dev"])
     assert part["train"]["books"] == whole["train"]["books"][:2]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from make_texts import read_books
+from make_texts import read_works
 from split_sentences import SentenceReader
 
 from punc.base.errors import InputError
@@ -65,7 +65,7 @@ def by_book(books: dict[str, str], reference: str, system: str) -> dict[str, Com
 
 
 def main(labels: str, books: str, reference: str, system: str) -> None:
-    works = read_books(books, SentenceReader(LabelSet.read(labels), "stop"))
+    works = read_works(books, SentenceReader(LabelSet.read(labels), "stop"))
     book_of: dict[str, str] = {}
     for name, sentences in works.items():  # in the order of the split, which keeps the first of two equal sentences
         for sentence in sentences:

@@ -45,7 +45,12 @@ def read(path: str, reader: SentenceReader, post: bool) -> list[list[Line]]:
     return [read_lines[i:i + RUN] for i in range(0, len(read_lines), RUN)]
 
 
-def read_books(path: str, reader: SentenceReader) -> dict[str, list[Sentence]]:
+def read_books(path: str, reader: SentenceReader) -> list[list[Line]]:
+    """The works of a file as runs. Raises InputError if a text is before any #doc."""
+    return [[Line(work, True)] for work in read_works(path, reader).values()]
+
+
+def read_works(path: str, reader: SentenceReader) -> dict[str, list[Sentence]]:
     """The works of a file in the order of their names' hashes. Raises InputError if a text is before any #doc."""
     works: dict[str, list[Sentence]] = {}
     name = ""
@@ -156,7 +161,7 @@ def main(arguments: Sequence[str]) -> None:
              "posts": read(args.posts, reader, True) if args.posts else []}
     for runs in kinds.values():
         rng.shuffle(runs)
-    kinds["books"] = [[Line(work, True)] for work in read_books(args.books, reader).values()] if args.books else []
+    kinds["books"] = read_books(args.books, reader) if args.books else []
     kinds = {kind: runs for kind, runs in kinds.items() if runs}
     if not kinds:
         raise InputError("no file to read", "name posts: --posts FILE")
