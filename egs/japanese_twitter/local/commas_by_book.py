@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
+import numpy as np
 from make_texts import read_works
 from split_sentences import SentenceReader
 
@@ -16,6 +17,7 @@ from punc.base.errors import InputError
 from punc.bin.script import run_script
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
+from punc.scoring.ratios import prf
 
 COMMA = "C"
 HEADER = ("book", "sentences", "characters a comma", "precision", "recall", "F1")
@@ -35,8 +37,8 @@ class Commas(NamedTuple):
 
     def line(self, name: str) -> str:
         """The counts as a line of the table."""
-        figures = (self.characters_a_comma(), 100 * self.both / (self.system or 1),
-                   100 * self.both / (self.reference or 1), 200 * self.both / ((self.system + self.reference) or 1))
+        scores = prf(COMMA, *map(np.asarray, (self.both, self.system, self.reference))).values()
+        figures = self.characters_a_comma(), *np.nan_to_num(list(scores))
         return "\t".join([name, str(self.sentences), *map("{:.1f}".format, figures)])
 
     def characters_a_comma(self) -> float:
