@@ -68,6 +68,21 @@ def slurm_pl(monkeypatch):
     return module
 
 
+def test_remove_while_a_job_leaves_its_status(slurm_pl, tmp_path, monkeypatch):
+    done, rmtree = tmp_path / "done.1", shutil.rmtree
+    done.mkdir()
+    (done / "1.new").touch()
+
+    def late(path, **options):
+        with pytest.raises(FileNotFoundError):
+            (done / "2.new").touch()
+        rmtree(path, **options)
+    monkeypatch.setattr(shutil, "rmtree", late)
+    for _ in range(2):  # the second time by a signal
+        slurm_pl.remove(str(done))
+        assert not os.listdir(tmp_path)
+
+
 KALDI_CONF = """# Default configuration
 command sbatch --export=PATH  --ntasks-per-node=1
 option time=* --time $0

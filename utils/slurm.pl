@@ -24,6 +24,7 @@ waits for it. If a signal stops this program, it cancels its jobs. The exit stat
 1.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -141,6 +142,14 @@ def left_in(done):
     return found
 
 
+def remove(done):
+    """Remove the directory of exit statuses, also while cancelled jobs are leaving theirs in it."""
+    gone = done + ".gone"
+    with contextlib.suppress(FileNotFoundError):  # a signal came while it was removed
+        os.rename(done, gone)  # so that no job writes there any more
+    shutil.rmtree(gone, ignore_errors=True)
+
+
 def settled(state, left, late):
     """The exit status of a job, and Slurm's reason if Slurm ended it; None if it has not ended."""
     if state in KILLED:
@@ -199,14 +208,14 @@ def main(arguments):
 
     def stop(number, _frame):
         subprocess.run(["scancel", job])
-        shutil.rmtree(done, ignore_errors=True)
+        remove(done)
         print(f"{PROGRAM}: stopped; job {job} is cancelled", file=sys.stderr)
         os._exit(128 + number)
     for number in signals:
         signal.signal(number, stop)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
     codes, reasons = wait(job, call.numbers, done)
-    shutil.rmtree(done, ignore_errors=True)
+    remove(done)
     for number, reason in sorted(reasons.items()):
         print(f"{PROGRAM}: job {f'{job}_{number}' if call.name else job} was ended: {reason}; "
               f"what Slurm says is in {queue_log}", file=sys.stderr)
