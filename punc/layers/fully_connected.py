@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from punc.base.errors import check_probability
+from punc.layers.dropout import drop
 
 
 class FullyConnected(nn.Module):
@@ -43,7 +44,8 @@ class FullyConnected(nn.Module):
         if self.training and self.dropout and self.shared:
             return self._shared(inputs)
         for layer in hidden:
-            inputs = nn.functional.dropout(layer(inputs).sigmoid() - self.middle, self.dropout, self.training)
+            inputs = layer(inputs).sigmoid() - self.middle
+            inputs = drop(inputs, self.dropout) if self.training else inputs
         return output(inputs)
 
     def _linear_layers(self) -> tuple[list[nn.Linear], nn.Linear]:
