@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from punc.base.errors import InputError, check_at_least, check_probability
-from punc.layers.dropout import Dropout
+from punc.layers.dropout import dropout as dropout_layer
 from punc.layers.overlapping import in_windows
 from punc.layers.pause_vectors import PauseVectors
 from punc.layers.pretrained import PretrainedEncoder
@@ -74,7 +74,7 @@ class Model(NeuralModel):
         self.encoder.freeze(frozen_layers)
         if recompute:
             self.encoder.checkpoint()
-        self.dropout = Dropout(dropout)
+        self.dropout = dropout_layer(dropout)
         self.output = nn.Linear(self.encoder.size * (1 + next_piece), labels)
         self.pause_input = PauseVectors(self.encoder.net.get_input_embeddings().embedding_dim) if pauses else None
         self.pause_output = PauseVectors(labels) if pauses else None
