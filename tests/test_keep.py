@@ -91,6 +91,16 @@ def test_results_keep_adds_rows_of_another_machine(tmp_path):
     assert main(["results", "--render", "true", "--keep", str(first), str(second)]) == 1
 
 
+def test_results_leaves_out_kept_tests_that_compare_no_longer_names(tmp_path):
+    write_page_data(tmp_path, page("A", "B", "C"))
+    for compare, pairs in (([], {("A", "B"), ("B", "C")}), (["--compare", "B,C", "--compare", "C,A"], {("B", "C")})):
+        assert main(["results", *compare, "--render", "true", str(tmp_path)]) == 0
+        rows = [line.split(" | ")[:2] for line in (tmp_path / "results/ref.md").read_text().splitlines()
+                if "Err |" in line and "system" not in line]
+        assert {(this.removeprefix("| "), other) for this, other in rows} == pairs
+        assert len(read_page_data(tmp_path).tests) == 2
+
+
 def test_tests_of_rows_without_records_are_not_marked(tmp_path):
     """Earlier versions kept no record of trainings: their tests look as before. Those with a new system are marked."""
     kept = dataclasses.replace(page("A", "B"), trainings={})

@@ -45,7 +45,8 @@ def parser() -> OptionParser:
     options.add_argument("--published", metavar="FILE",
                          help="published figures: system, set, metric, value, source, with tabs between")
     options.add_argument("--compare", action="append", default=[], metavar="SYSTEM,SYSTEM",
-                         help="a paired test of two systems; can be given again")
+                         help="a paired test of two systems; can be given again. Kept and rendered tests of "
+                              "other pairs are left out")
     options.add_argument("--tested", default="", metavar="NAMES",
                          help="metrics of the paired tests, as 'overall.F1 Err'; default: those of --columns")
     options.add_argument("--findings", metavar="FILE",
@@ -73,6 +74,9 @@ def main(arguments: Sequence[str]) -> None:
     if options.keep:
         kept = read_page_data(options.keep)
         data = keep_rows(data, kept, options.keep, options.systems.split(), options.sets.split())
+    if options.compare:  # kept and rendered tests are those of an earlier --compare
+        pairs = set(_pairs(options.compare))
+        data.tests = [test for test in data.tests if (test.this, test.other) in pairs]
     if unknown := unknown_figures(settings.findings, data, settings.published):
         logger.warning("punc results: %s quotes %s, which no table has: it is left out; correct it", options.findings,
                        ", ".join(unknown))
@@ -95,12 +99,7 @@ def main(arguments: Sequence[str]) -> None:
 
 def _collect(options: Namespace) -> PageData:
     """The data of the pages. Says which decode directories have no score."""
-    pairs = []
-    for text in options.compare:
-        this, comma, other = text.partition(",")
-        if not comma or "," in other:
-            raise InputError(f"--compare={text} is not a pair", "write SYSTEM,SYSTEM")
-        pairs.append((this, other))
+    pairs = _pairs(options.compare)
     scores = collect_scores(options.exp, options.systems.split(), options.sets.split())
     for path in sorted(Path(options.exp).glob("*/decode_*")):
         if not (path / "score" / METRICS).is_file():
@@ -112,6 +111,16 @@ def _collect(options: Namespace) -> PageData:
                     paired_tests(scores, pairs, options.tested.split(), options.columns.split()),
                     collect_costs(options.exp, systems),
                     options.command, pictures(options.exp), collect_trainings(Path(options.exp), systems))
+
+
+def _pairs(texts: Sequence[str]) -> list[tuple[str, str]]:
+    pairs = []
+    for text in texts:
+        this, comma, other = text.partition(",")
+        if not comma or "," in other:
+            raise InputError(f"--compare={text} is not a pair", "write SYSTEM,SYSTEM")
+        pairs.append((this, other))
+    return pairs
 
 
 def _names(text: str) -> list[str]:
