@@ -34,6 +34,21 @@ def test_max_over_neighbours_gradient_goes_to_maximum():
     assert features.grad.flatten().tolist() == [0, 2, 0, 0]
 
 
+@pytest.mark.parametrize("width", [1, 2, 3, 4, 7])
+def test_max_over_neighbours_gradient_is_that_of_the_steps_alone(width):
+    features, factors = torch.randn(3, 12, 5, requires_grad=True), torch.randn(3, 13 - width, 5)
+    gradient, = torch.autograd.grad((max_over_neighbours(features, width) * factors).sum(), features)
+    expected, = torch.autograd.grad((features.unfold(1, width, 1).amax(-1) * factors).sum(), features)
+    assert torch.allclose(gradient, expected)
+
+
+def test_max_over_neighbours_gradient_of_equal_steps_goes_to_the_first():
+    features = torch.tensor([[[1.], [5.], [5.], [3.]]], dtype=torch.bfloat16, requires_grad=True)
+    max_over_neighbours(features, 4).sum().backward()
+    assert features.grad.flatten().tolist() == [0, 1, 0, 0]
+    assert features.grad.dtype == torch.bfloat16
+
+
 def test_outside_first_end_belongs_to_text():
     a, b = 5, 6
     line = torch.tensor([[END, END, a, b, END, END, END, a, END], [a, b, a, END, a, END, END, END, END]])

@@ -5,6 +5,8 @@ with the nearest step, not with zeros. That step is in the region already, so th
 inside. `cnn_ngram` therefore sets steps outside the text to the lowest possible value before the pooling.
 """
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -26,10 +28,28 @@ def outside(line: Tensor) -> Tensor:
 
 
 def max_over_neighbours(features: Tensor, width: int) -> Tensor:
-    """The maximum of each `width` steps in a row: (B, T + width − 1, K) → (B, T, K)."""
+    """The maximum of each `width` steps in a row: (B, T + width − 1, K) → (B, T, K).
+
+    Its gradient goes to the first of equal steps.
+    """
     covered = 1
     while covered < width:  # the maximum of two regions is that of a region up to twice as wide
         shift = min(covered, width - covered)
-        features = torch.maximum(features[:, :-shift], features[:, shift:])
+        features = _Maximum.apply(features[:, :-shift], features[:, shift:])
         covered += shift
     return features
+
+
+class _Maximum(torch.autograd.Function):
+    """torch.maximum, whose gradient takes a quarter of the time as it is not divided between equal elements."""
+
+    @staticmethod
+    def forward(ctx: Any, first: Tensor, second: Tensor) -> Tensor:
+        if any(ctx.needs_input_grad):
+            ctx.save_for_backward(first >= second)
+        return torch.maximum(first, second)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:
+        of_first = gradient * ctx.saved_tensors[0].to(gradient.dtype)
+        return of_first, gradient - of_first
