@@ -18,6 +18,7 @@ from torch import nn
 
 import punc.training.epochs
 import punc.training.train
+from punc.base import stop
 from punc.base.bfloat16 import has_bfloat16
 from punc.base.errors import InputError
 from punc.base.lock import lock_directory
@@ -315,6 +316,34 @@ def count_steps(monkeypatch):
 
     monkeypatch.setattr(Optimizer, "step", counted)
     return steps
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_train_stopped_by_a_signal_continues_at_the_next_batch(number, toy_store, tmp_path, monkeypatch):
+    name = next(iter(RUNS))
+    with monkeypatch.context() as patch:
+        steps = count_steps(patch)
+        whole = run(toy_store, tmp_path / "whole", name, epochs=2)
+    done = len(steps) - 2
+    with monkeypatch.context() as patch:
+        patch.setattr(stop, "_received", 0)
+        before, counted = signal.signal(number, stop._raise), count_steps(patch)
+        step = Optimizer.step
+
+        def signalled(self, max_grad_norm):
+            if len(counted) == done - 1:
+                os.kill(os.getpid(), number)
+            step(self, max_grad_norm)  # the batch is finished
+
+        patch.setattr(Optimizer, "step", signalled)
+        with pytest.raises(stop.Stopped):
+            run(toy_store, tmp_path / "stopped", name, epochs=2)
+        signal.signal(number, before)
+        assert len(counted) == done
+    with monkeypatch.context() as patch:
+        rest = count_steps(patch)
+        assert same(run(toy_store, tmp_path / "stopped", name, epochs=2), whole)
+    assert len(rest) == 2
 
 
 @pytest.mark.parametrize("name", RUNS)

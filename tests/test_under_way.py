@@ -1,10 +1,13 @@
 """The epoch under way on disk. `test_train` and `test_ranks` stop trainings within an epoch."""
 
+import signal
+
 import pytest
 import torch
 from test_checkpoint import CONF, STORE, make, same, step, weights
 
 from punc.base.errors import InputError
+from punc.base.stop import Stopped
 from punc.training import under_way
 from punc.training.ranks import ALONE
 from punc.training.under_way import Place, UnderWay, random_state, set_random_state
@@ -45,6 +48,27 @@ def test_after_writes_when_it_is_time(batches, seconds, tmp_path, monkeypatch):
     of = UnderWay(tmp_path, *make(), CONF, STORE, ALONE)
     of.begin(0)
     of.after(batches, batches, torch.tensor(1.0), ())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_after_writes_when_a_signal_has_come(tmp_path, monkeypatch):
+    of = UnderWay(tmp_path, *make(), CONF, STORE, ALONE)
+    of.begin(2)
+    monkeypatch.setattr(under_way, "received", lambda: Stopped(signal.SIGTERM))
+    with pytest.raises(Stopped, match="terminated"):
+        of.after(7, 6, torch.tensor(5.0), ())
+    monkeypatch.undo()
+    assert UnderWay(tmp_path, *make(), CONF, STORE, ALONE).begin(2).batches == 7
+
+
+def test_after_a_signal_several_ranks_write_nothing(tmp_path, monkeypatch):
+    """The others may be at another batch."""
+    of = UnderWay(tmp_path, *make(), CONF, STORE, ALONE)
+    of.begin(2)
+    monkeypatch.setattr(under_way, "received", lambda: Stopped(signal.SIGTERM))
+    monkeypatch.setattr(ALONE, "size", 2)
+    with pytest.raises(Stopped):
+        of.after(7, 6, torch.tensor(5.0), ())
     assert list(tmp_path.iterdir()) == []
 
 

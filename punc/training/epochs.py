@@ -29,6 +29,7 @@ from tqdm import tqdm
 
 from punc.base.bfloat16 import has_bfloat16
 from punc.base.log import hide_progress
+from punc.base.stop import held
 from punc.models.base import Model
 from punc.tokens.batches import Batch
 from punc.tokens.chunks import Chunks
@@ -131,8 +132,9 @@ class Epochs:
         with tqdm(desc=f"epoch {number + 1}", total=self._tokens, unit="token", unit_scale=True, leave=False, delay=2,
                   disable=hide_progress()) as bar:
             rest = itertools.islice(_counted(batches, bar, ranks), place.batches, None)
-            return train_epoch(net.train(), self._updates, rest, self._weights, options.max_grad_norm, self._bfloat16,
-                               ranks, number + 1, self._teacher, place, self._under_way)
+            with held():  # a signal ends a training between two batches: UnderWay.after
+                return train_epoch(net.train(), self._updates, rest, self._weights, options.max_grad_norm,
+                                   self._bfloat16, ranks, number + 1, self._teacher, place, self._under_way)
 
     def _scored(self, progress: Progress, loss: float, seconds: float) -> Progress:
         """Score the development set after the epoch, and write how far training is."""

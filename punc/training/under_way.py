@@ -1,8 +1,8 @@
 """The epoch under way, on disk: a run that was stopped within a long epoch goes on where it was, to the same model.
 
 `epoch.pt` has what the rest of the epoch depends on: weights, optimiser, how many batches are done, and for each rank
-the state of its model, of its random numbers, and its loss. It is written every SECONDS, and removed when the epoch is
-complete.
+the state of its model, of its random numbers, and its loss. It is written every SECONDS, when Ctrl-C or SIGTERM stops a
+training of one rank, and removed when the epoch is complete.
 """
 
 import time
@@ -15,13 +15,14 @@ from torch import Tensor
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file
+from punc.base.stop import received
 from punc.models.base import Model, State, cpu_weights
 from punc.training.checkpoint import EPOCH, read_for
 from punc.training.optim import Optimizer
 from punc.training.ranks import Ranks
 
 FORMAT = "punc epoch 1"
-SECONDS = 600.0  # of training that are lost at most
+SECONDS = 600.0  # of training that are lost at most when the process is killed, or one of several ranks is stopped
 BATCHES = 100  # between two looks at the clock, of the first rank: at each look, the ranks wait for each other
 
 
@@ -86,10 +87,20 @@ class UnderWay:
         return time.perf_counter() - self._begin
 
     def after(self, batches: int, steps: int, loss: Tensor, state: State) -> None:
-        """Write the state after `batches` batches, if it is time. All ranks call it after each batch."""
+        """Write the state after `batches` batches, if it is time. All ranks call it after each batch.
+
+        Raises Stopped if a signal has come, which is held back in a batch; a single rank writes its state before.
+        """
+        stopped, ranks = received(), self._ranks
+        if stopped and ranks.size > 1:  # the ranks cannot agree on a batch any more: torchrun ends them
+            raise stopped
+        if stopped or (batches % BATCHES == 0 and ranks.from_first(time.perf_counter() - self._written >= SECONDS)):
+            self._write(batches, steps, loss, state)
+        if stopped:
+            raise stopped
+
+    def _write(self, batches: int, steps: int, loss: Tensor, state: State) -> None:
         ranks = self._ranks
-        if batches % BATCHES or not ranks.from_first(time.perf_counter() - self._written >= SECONDS):
-            return
         place = Place(batches, self.seconds(), steps, loss.cpu(), tuple(part.detach().cpu() for part in state))
         places = ranks.gather({"place": tuple(place), "random": random_state(self._net.device)})
         with ranks.agree():
