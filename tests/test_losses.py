@@ -6,7 +6,9 @@ import pytest
 import torch
 
 from punc.base.errors import InputError
-from punc.training.losses import INTERVAL, EpochLoss
+from punc.models.base import NeuralModel
+from punc.tokens.batches import Batch
+from punc.training.losses import INTERVAL, EpochLoss, LabelLoss
 
 
 def added(losses, epoch=3):
@@ -34,3 +36,17 @@ def test_first_loss_that_is_not_finite_is_named(number, step):
 def test_loss_that_is_not_finite_is_found_within_an_interval():
     with pytest.raises(InputError, match=r"^epoch 1: the loss of step 2 is nan; .* another directory$"):
         added([1.0, math.nan, *[1.0] * (INTERVAL - 2)], epoch=1)
+
+
+@pytest.mark.parametrize("weights", [None, torch.tensor([1.0, 5.0])])
+def test_label_loss_of_ranks_adds_up_to_that_of_the_batch(weights):
+    labels = torch.tensor([[0, 1, -1], [1, -1, 0], [0, 0, -1]])
+    logits, loss, model = torch.randn(3, 3, 2), LabelLoss(weights), NeuralModel()
+    whole = Batch(torch.zeros(3, 3, dtype=torch.int64), None, labels)
+    shares = [whole.share(rank, 2, 2) for rank in range(2)]
+    expected = float(loss.of(model, logits, whole))
+    assert loss.share(whole) == 1
+    found = [loss.share(batch) * float(loss.of(model, logits[rows], batch))
+             for batch, rows in zip(shares, (slice(0, None, 2), slice(1, None, 2)))]
+    assert sum(found) == pytest.approx(expected, rel=1e-6)
+    assert expected == pytest.approx(float(model.loss(logits, labels, weights)))

@@ -27,18 +27,19 @@ class Net(nn.Module):
         return self.output(self.embedding(torch.tensor(tokens)).tanh()).square().sum()
 
 
-def run(net, optimizer, max_grad_norm=0.0):
+def run(net, optimizer):
     for batch in BATCHES:
         optimizer.zero_grad()
         net(batch).backward()
-        optimizer.step(max_grad_norm)
+        optimizer.step()
     return [w.detach().clone() for w in net.parameters()]
 
 
 @pytest.mark.parametrize("max_grad_norm", [0.0, 0.05])
 @pytest.mark.parametrize("name", ["adagrad", "sgd"])
 def test_step_sparse_equals_dense(name, max_grad_norm):
-    sparse, dense = (run(net, Optimizer(net, name, 0.1), max_grad_norm) for net in (Net(True), Net(False)))
+    sparse, dense = (run(net, Optimizer(net, name, 0.1, max_grad_norm=max_grad_norm))
+                     for net in (Net(True), Net(False)))
     for a, b in zip(sparse, dense):
         torch.testing.assert_close(a, b, rtol=0, atol=1e-6)
 
@@ -102,12 +103,12 @@ def test_step_adagrad_by_hand(epsilon):
 def test_step_changes_only_rows_of_the_batch(name):
     """Neither weight decay nor the momentum of earlier batches changes other rows."""
     net = Net(True)
-    updates = Optimizer(net, name, 0.1, weight_decay=0.1)
+    updates = Optimizer(net, name, 0.1, weight_decay=0.1, max_grad_norm=1.0)
     for batch in BATCHES:
         before = net.embedding.weight.detach().clone()
         updates.zero_grad()
         net(batch).backward()
-        updates.step(max_grad_norm=1.0)
+        updates.step()
         changed = (net.embedding.weight.detach() != before).any(dim=1).nonzero().flatten().tolist()
         assert changed == sorted(set(batch))
 
@@ -122,7 +123,7 @@ def test_step_max_grad_norm_by_hand(sparse, max_grad_norm):
     grads = [(w.grad.to_dense() if w.grad.is_sparse else w.grad).clone() for w in net.parameters()]
     norm = math.sqrt(sum(float(x) ** 2 for grad in grads for x in grad.flatten()))
     assert 0.1 < norm < 1e5
-    Optimizer(net, "sgd", 1.0).step(max_grad_norm)
+    Optimizer(net, "sgd", 1.0, max_grad_norm=max_grad_norm).step()
     for old, new, grad in zip(before, net.parameters(), grads):
         torch.testing.assert_close(old - new.detach(), grad * min(1.0, max_grad_norm / norm), rtol=1e-4, atol=1e-7)
 
@@ -136,11 +137,11 @@ def test_factor_of_a_norm(norm, factor):
 def test_step_asks_a_device_for_no_number():
     """On a GPU, that would wait until it has computed the number. `meta` has none, and raises an error."""
     net = Net(False).to("meta")
-    updates = Optimizer(net, "adagrad", 0.1)
+    updates = Optimizer(net, "adagrad", 0.1, max_grad_norm=0.05)
     for _ in range(2):
         updates.zero_grad()
         (net.output(net.embedding.weight).tanh().square()).sum().backward()
-        updates.step(max_grad_norm=0.05)
+        updates.step()
     with pytest.raises(RuntimeError, match="meta"):
         bool(net.output.weight.grad.norm() > 0.05)
 
@@ -161,7 +162,7 @@ def test_step_keeps_fixed_weights(name):
     net = Net(True)
     net.embedding.requires_grad_(False)
     before = net.embedding.weight.detach().clone()
-    after = run(net, Optimizer(net, name, 0.1, weight_decay=0.1), max_grad_norm=0.5)
+    after = run(net, Optimizer(net, name, 0.1, weight_decay=0.1, max_grad_norm=0.5))
     assert torch.equal(after[0], before)
     assert not torch.equal(after[1], Net(True).output.weight)
 

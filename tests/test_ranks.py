@@ -96,8 +96,8 @@ def recorded(steps):
             return value
         return loss
 
-    def step(updates, max_grad_norm, function=Optimizer.step):
-        function(updates, max_grad_norm)
+    def step(updates, function=Optimizer.step):
+        function(updates)
         steps.append([])
 
     with pytest.MonkeyPatch.context() as patch:

@@ -35,6 +35,7 @@ from punc.tokens.vocabulary import END
 from punc.training import checkpoint, under_way
 from punc.training.epoch import train_epoch
 from punc.training.evaluate import evaluate
+from punc.training.losses import LabelLoss
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions
 from punc.training.train import train
@@ -310,9 +311,9 @@ def count_steps(monkeypatch):
     """A list with an item for each step of training from now on."""
     steps, step = [], Optimizer.step
 
-    def counted(self, max_grad_norm):
-        steps.append(max_grad_norm)
-        step(self, max_grad_norm)
+    def counted(self):
+        steps.append(1)
+        step(self)
 
     monkeypatch.setattr(Optimizer, "step", counted)
     return steps
@@ -330,10 +331,10 @@ def test_train_stopped_by_a_signal_continues_at_the_next_batch(number, toy_store
         before, counted = signal.signal(number, stop._raise), count_steps(patch)
         step = Optimizer.step
 
-        def signalled(self, max_grad_norm):
+        def signalled(self):
             if len(counted) == done - 1:
                 os.kill(os.getpid(), number)
-            step(self, max_grad_norm)  # the batch is finished
+            step(self)  # the batch is finished
 
         patch.setattr(Optimizer, "step", signalled)
         with pytest.raises(stop.Stopped):
@@ -644,7 +645,7 @@ def test_train_epoch_moves_batches_and_weights_to_the_device_of_the_model(monkey
     batch = Batch(torch.zeros(2, 3, dtype=torch.int64), torch.zeros(2, 3), torch.zeros(2, 3, dtype=torch.int64))
     updates = Optimizer(net, "adagrad", 0.1)
     with pytest.raises(RuntimeError, match="meta tensors"):  # the mean loss has no value there
-        train_epoch(net, updates, iter([batch, batch]), torch.ones(3), 0.0, bfloat16=True)
+        train_epoch(net, updates, iter([batch, batch]), LabelLoss(torch.ones(3), net.device), bfloat16=True)
     assert asked == [("meta", torch.bfloat16, True)] * 2
     assert batch.tokens.device.type == "cpu"
 

@@ -6,6 +6,7 @@ What other packages and programs use:
     epoch       train_epoch: one epoch of it
     options     TrainingOptions: the options of training
     teacher     Teacher: the soft targets of a training set, and the loss of a student
+    losses      LabelLoss: the loss of the labels of a batch
     ranks       Ranks, find_ranks: the processes that train one model together
     optim       Optimizer: PyTorch's optimisers for dense and sparse weights
 """

@@ -41,7 +41,7 @@ from punc.training.batching import at_rates, count_slots, cut_streams, epoch_bat
 from punc.training.checkpoint import Progress, advance
 from punc.training.epoch import train_epoch
 from punc.training.evaluate import evaluate, labelled
-from punc.training.losses import check_weights
+from punc.training.losses import LabelLoss, check_weights
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions, parse_weights
 from punc.training.prefetch import prefetch
@@ -76,10 +76,10 @@ class Epochs:
         with ranks.agree():
             labelled_set = labelled(store, options.train_set)
             data, self._dev = training_set(net, labelled_set, options), labelled(store, options.dev_set)
-            self._weights = _class_weights(net, store, options)
             self._teacher = Teacher.find(store, data, options)
+            self._loss = self._teacher or LabelLoss(_class_weights(net, store, options), net.device)
             self._updates = Optimizer(net, options.optimizer, options.learning_rate, options.epsilon,
-                                      options.weight_decay)
+                                      options.weight_decay, options.max_grad_norm)
             self._reading = Reading(self._teacher.indexed if self._teacher else data,
                                     cut_streams(net, data, options, ranks))
             self._sums = checksums(store, options)
@@ -120,7 +120,7 @@ class Epochs:
         """Train for the next epoch, or for the rest of it; the mean loss."""
         net, options, ranks, number = self._net, self._options, self._ranks, progress.epoch
         torch.manual_seed(epoch_seed(options, number) + ranks.rank)
-        place = self._under_way.begin(number)
+        self._under_way.begin(number)
         ranks.copy_weights(net)
         if self._noise and (noisy := self._noise.of_epoch(number)):
             data = training_set(net, noisy, options)
@@ -131,10 +131,10 @@ class Epochs:
                            options.warmup)
         with tqdm(desc=f"epoch {number + 1}", total=self._tokens, unit="token", unit_scale=True, leave=False, delay=2,
                   disable=hide_progress()) as bar:
-            rest = itertools.islice(_counted(batches, bar, ranks), place.batches, None)
+            rest = itertools.islice(_counted(batches, bar, ranks), self._under_way.place.batches, None)
             with held():  # a signal ends a training between two batches: UnderWay.after
-                return train_epoch(net.train(), self._updates, rest, self._weights, options.max_grad_norm,
-                                   self._bfloat16, ranks, number + 1, self._teacher, place, self._under_way)
+                return train_epoch(net.train(), self._updates, rest, self._loss, self._bfloat16, ranks,
+                                   self._under_way)
 
     def _scored(self, progress: Progress, loss: float, seconds: float) -> Progress:
         """Score the development set after the epoch, and write how far training is."""

@@ -1,4 +1,7 @@
-"""The losses of an epoch. Training stops where one is NaN or infinite: that spreads to the weights, and stays."""
+"""The loss of the labels of a batch, and the losses of an epoch.
+
+Training stops where a loss is NaN or infinite: that spreads to the weights, and stays.
+"""
 
 import math
 
@@ -7,9 +10,30 @@ from torch import Tensor
 
 from punc.base.errors import InputError
 from punc.models.base import Model, not_finite
+from punc.tokens.batches import Batch
+from punc.training.batching import loss_share
 from punc.training.ranks import ALONE, Ranks
 
 INTERVAL = 100  # steps between two looks at the losses: to see a loss on a GPU, Python waits for the GPU
+
+
+class LabelLoss:
+    """The mean loss of the labels of a batch. A `Teacher` has another loss, in the same way.
+
+    weights   (L,), of each label; None: all 1
+    device    where logits and labels are
+    """
+
+    def __init__(self, weights: Tensor | None = None, device: torch.device | None = None):
+        self._weights, self._on_device = weights, None if weights is None else weights.to(device)
+
+    def of(self, model: Model, logits: Tensor, batch: Batch) -> Tensor:
+        """The loss (), of logits (B, T, L)."""
+        return model.loss(logits, batch.labels, self._on_device)
+
+    def share(self, batch: Batch) -> float:
+        """The share that this loss has in that of the whole batch, of which `batch`, on the CPU, is a rank's."""
+        return loss_share(batch, self._weights)
 
 
 class EpochLoss:

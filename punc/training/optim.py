@@ -19,6 +19,7 @@ class Optimizer:
     learning_rate  of all weights, times what `rate_of` of the model says of each
     epsilon        added to the denominators of AdaGrad and Adam; gradients are those of a batch's mean loss
     weight_decay   of dense weights only; for an embedding it would change every row at every step
+    max_grad_norm  the gradients are scaled so that their norm, over all weights, is at most this; 0: no limit
 
     The weights that are trained are `dense` and `sparse`; the latter have sparse gradients.
 
@@ -26,9 +27,10 @@ class Optimizer:
     """
 
     def __init__(self, model: nn.Module, name: str, learning_rate: float, epsilon: float = 1e-10,
-                 weight_decay: float = 0.0):
+                 weight_decay: float = 0.0, max_grad_norm: float = 0.0):
         if name not in OPTIMIZERS:
             raise InputError(f"no optimizer '{name}'", f"choose from {', '.join(OPTIMIZERS)}")
+        self._max_grad_norm = max_grad_norm
         sparse_ids = {id(m.weight) for m in model.modules() if isinstance(m, nn.Embedding) and m.sparse}
         self.weights = [w for w in model.parameters() if w.requires_grad]
         self.sparse = sparse = [w for w in self.weights if id(w) in sparse_ids]
@@ -51,13 +53,10 @@ class Optimizer:
         for part in self._parts:
             part.zero_grad(set_to_none=True)
 
-    def step(self, max_grad_norm: float = 0.0) -> None:
-        """Update the weights.
-
-        max_grad_norm   the gradients are scaled so that their norm, over all weights, is at most this; 0: no limit
-        """
-        if max_grad_norm:
-            _scale_down(self.weights, max_grad_norm)
+    def step(self) -> None:
+        """Update the weights."""
+        if self._max_grad_norm:
+            _scale_down(self.weights, self._max_grad_norm)
         for part in self._parts:
             part.step()
 

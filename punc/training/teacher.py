@@ -25,6 +25,7 @@ from punc.tokens.batches import Batch
 from punc.tokens.soft_targets import read_targets
 from punc.tokens.store import Store
 from punc.tokens.store_set import StoreSet
+from punc.training.batching import loss_share
 from punc.training.options import TrainingOptions
 
 
@@ -82,10 +83,14 @@ class Teacher:
         labels[slots], targets[slots] = self.labels[indices[slots]], rows / rows.sum(1, keepdims=True)
         return batch._replace(labels=torch.from_numpy(labels), targets=torch.from_numpy(targets))
 
-    def loss(self, model: Model, logits: Tensor, batch: Batch) -> Tensor:
-        """The mean loss of the slots of a batch with targets, logits (B, T, L)."""
+    def of(self, model: Model, logits: Tensor, batch: Batch) -> Tensor:
+        """The mean loss () of the slots of a batch with targets, of logits (B, T, L)."""
         assert batch.targets is not None, "__call__ has made the batch"
         soft = self.temperature**2 * model.soft_loss(logits, batch.targets, batch.labels, self.temperature)
         if self.weight == 1:
             return soft
         return (1 - self.weight) * model.loss(logits, batch.labels) + self.weight * soft
+
+    def share(self, batch: Batch) -> float:
+        """The share that this loss has in that of the whole batch, of which `batch` is a rank's."""
+        return loss_share(batch, None)

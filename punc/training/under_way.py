@@ -50,15 +50,18 @@ class UnderWay:
     """The epoch under way of a training in `directory`.
 
     conf, store   of the training, as in `checkpoint.keep`
+
+    `epoch` is its number, from 0, and `place` how far it was when `begin` was called.
     """
 
     def __init__(self, directory: Path, net: Model, updates: Optimizer, conf: dict[str, Any],
                  store: Mapping[str, int], ranks: Ranks):
         self._path, self._net, self._updates, self._ranks = directory / EPOCH, net, updates, ranks
         self._conf, self._store = conf, store
-        self._epoch, self._begin, self._written = 0, 0.0, 0.0
+        self.epoch, self.place = 0, BEGIN
+        self._begin, self._written = 0.0, 0.0
 
-    def begin(self, epoch: int) -> Place:
+    def begin(self, epoch: int) -> None:
         """Begin epoch `epoch`, from 0, with seeded random numbers; if some of it is on disk, restore the state of then.
 
         All ranks call it. The optimiser is restored in all of them; weights in the first, which gives them to others.
@@ -75,12 +78,11 @@ class UnderWay:
             own = places[ranks.rank]
             set_random_state(own["random"], self._net.device)
             place = Place(*own["place"])
-            place = place._replace(state=tuple(part.to(self._net.device) for part in place.state))
+            self.place = place._replace(state=tuple(part.to(self._net.device) for part in place.state))
         else:
-            place = BEGIN
-        self._epoch, self._written = epoch, time.perf_counter()
-        self._begin = self._written - place.seconds
-        return place
+            self.place = BEGIN
+        self.epoch, self._written = epoch, time.perf_counter()
+        self._begin = self._written - self.place.seconds
 
     def seconds(self) -> float:
         """Of training for this epoch so far, before and after a stop."""
@@ -106,7 +108,7 @@ class UnderWay:
         with ranks.agree():
             if ranks.first:
                 with atomic_file(self._path, "wb") as file:
-                    torch.save({"format": FORMAT, "conf": self._conf, "store": dict(self._store), "epoch": self._epoch,
+                    torch.save({"format": FORMAT, "conf": self._conf, "store": dict(self._store), "epoch": self.epoch,
                                 "places": places, "weights": cpu_weights(self._net),
                                 "optimizer": self._updates.state_dict()}, file)
         self._written = time.perf_counter()

@@ -28,6 +28,7 @@ from punc.tokens.chunks import by_length, cut
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import Vocabulary
 from punc.training.epoch import train_epoch
+from punc.training.losses import LabelLoss
 from punc.training.optim import Optimizer
 
 WORDS = 28000
@@ -73,11 +74,12 @@ def main() -> None:
     for (name, options), bfloat16 in itertools.product(KINDS.items(), (False, True)[:1 + has_bfloat16()]):
         torch.manual_seed(1)
         model = create("blstm_crf", words, LABELS, options)
-        updates, chunks = Optimizer(model, "adam", 0.001), cut(data.offsets, None, args.chunk_size, args.context)
+        updates = Optimizer(model, "adam", 0.001, max_grad_norm=5.0)
+        chunks = cut(data.offsets, None, args.chunk_size, args.context)
         batches = [gather(data, chunks, group, None) for group in by_length(chunks, args.batch_size)]
         products = rate(args.threads, torch.bfloat16 if bfloat16 else torch.float32)
         model.train()
-        training = median_seconds(train_epoch, model, updates, batches, None, 5.0, bfloat16) / args.threads
+        training = median_seconds(train_epoch, model, updates, batches, LabelLoss(), bfloat16) / args.threads
         model.eval()
         run = partial(decode, model, data, context=64)
         decoding = "" if bfloat16 else f"{len(data.ids) / median_seconds(run):9,.0f}"

@@ -25,6 +25,7 @@ from punc.tokens.chunks import by_length, cut
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import END
 from punc.training.epoch import train_epoch
+from punc.training.losses import LabelLoss
 from punc.training.optim import Optimizer
 
 MODELS = ("delay", "ngram_lstm", "cnn_feature", "cnn_ngram", "dilated_cnn", "bi_lstm")
@@ -51,13 +52,13 @@ def matrix_flop(model: torch.nn.Module) -> float:
 def training(model: torch.nn.Module, data: StoreSet, batch_size: int, threads: int,
              bfloat16: bool) -> tuple[float, float]:
     """Seconds for a character, and the machine's rate in operations a second, medians of three runs."""
-    updates, chunks = Optimizer(model, "adam", 0.001), cut(data.offsets, model.lookahead, 1 << 20, 0)
+    updates, chunks = Optimizer(model, "adam", 0.001, max_grad_norm=1.0), cut(data.offsets, model.lookahead, 1 << 20, 0)
     batches = [gather(data, chunks, group, model.lookahead) for group in by_length(chunks, batch_size)]
     seconds, rates = [], []
     for run in range(4):  # the first one warms up
         rates.append(1e9 * rate(threads, torch.bfloat16 if bfloat16 else torch.float32))
         begin = time.process_time()
-        train_epoch(model.train(), updates, batches[:1] if run == 0 else batches, None, 1.0, bfloat16)
+        train_epoch(model.train(), updates, batches[:1] if run == 0 else batches, LabelLoss(), bfloat16)
         seconds.append((time.process_time() - begin) / threads / len(data.ids))
     return statistics.median(seconds[1:]), statistics.median(rates[1:])
 

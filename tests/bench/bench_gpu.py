@@ -38,6 +38,7 @@ from punc.models.base import create, model_class, option_names
 from punc.tokens.batches import Batch, gather, stateful
 from punc.tokens.chunks import by_length, cut
 from punc.training.epoch import train_epoch
+from punc.training.losses import LabelLoss
 from punc.training.optim import Optimizer
 from punc.training.prefetch import prefetch
 
@@ -141,7 +142,8 @@ def batches_of(title: str, size: float) -> tuple[Callable[[], "object"], int]:
 
 
 def optimizer_of(model: torch.nn.Module, title: str) -> Optimizer:
-    return Optimizer(model, "adagrad", 0.1) if "T" in title[:2] else Optimizer(model, "adam", 0.001)
+    name, rate = ("adagrad", 0.1) if "T" in title[:2] else ("adam", 0.001)
+    return Optimizer(model, name, rate, max_grad_norm=5.0)
 
 
 def operations(model: torch.nn.Module) -> int:
@@ -171,7 +173,7 @@ def print_speed(device: torch.device, rates: dict[torch.dtype, float], size: flo
         for kind in rates:
             torch.manual_seed(1)
             model = make().to(device).train()
-            epoch = partial(train_epoch, model, optimizer_of(model, title), weights=None, max_grad_norm=5.0,
+            epoch = partial(train_epoch, model, optimizer_of(model, title), loss=LabelLoss(),
                             bfloat16=kind == torch.bfloat16)
             try:
                 some = list(islice(begin_batches(), 20))
@@ -189,7 +191,7 @@ def print_speed(device: torch.device, rates: dict[torch.dtype, float], size: flo
 
 def after_training(model: torch.nn.Module, title: str, batches: list[Batch]) -> tuple[float, Tensor]:
     """Train on the batches. The mean loss, and the log-posteriors (N, L) of the batches' slots after that."""
-    loss = train_epoch(model.train(), optimizer_of(model, title), iter(batches), None, 5.0)
+    loss = train_epoch(model.train(), optimizer_of(model, title), iter(batches), LabelLoss())
     found, state = [], ()
     with torch.inference_mode():
         for batch in batches:

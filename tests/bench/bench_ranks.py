@@ -29,6 +29,7 @@ from punc.models.base import create, model_class
 from punc.tokens.batches import gather, stateful
 from punc.tokens.chunks import by_length, cut
 from punc.training.epoch import train_epoch
+from punc.training.losses import LabelLoss
 from punc.training.optim import Optimizer
 from punc.training.ranks import find_ranks
 
@@ -64,12 +65,12 @@ def worker(name: str, tokens: int, threads: int) -> None:
     with ranks.join():
         model, all_batches = model_and_batches(name, tokens)
         labels = len(LABELS) if not name.startswith(("Bi", "CNN")) else 4
-        updates = Optimizer(model, "adagrad" if name.startswith("T") else "adam", 0.001)
+        updates = Optimizer(model, "adagrad" if name.startswith("T") else "adam", 0.001, max_grad_norm=1.0)
 
         def run(count: int | None) -> None:
             batches = islice(all_batches(), count)
             shares = batches if ranks.size == 1 else (b.share(ranks.rank, ranks.size, labels) for b in batches)
-            train_epoch(model.train(), updates, shares, None, 1.0, ranks=ranks)
+            train_epoch(model.train(), updates, shares, LabelLoss(), ranks=ranks)
 
         run(3)
         done = sum(int((batch.labels >= 0).sum()) for batch in all_batches()) if ranks.first else 0

@@ -21,6 +21,7 @@ from punc.tokens.batches import stateful
 from punc.tokens.store import Store
 from punc.tokens.store_set import StoreSet
 from punc.training.epoch import train_epoch
+from punc.training.losses import LabelLoss
 from punc.training.optim import Optimizer
 
 FLOP_PER_WORD = 480e3
@@ -52,7 +53,7 @@ def main() -> None:
         speeds, rates = [], []
         for run in range(args.runs + 1):  # the first one warms up
             rate, begin = 1e9 * gflops(threads), time.perf_counter()
-            train_epoch(model, updates, stateful(data, model.lookahead, 100, 5), None, 0.0)
+            train_epoch(model, updates, stateful(data, model.lookahead, 100, 5), LabelLoss())
             if run:
                 speeds.append(args.words / (time.perf_counter() - begin))
                 rates.append(rate)

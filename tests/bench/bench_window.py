@@ -22,6 +22,7 @@ from punc.models.base import model_class
 from punc.tokens.batches import stateful
 from punc.tokens.store_set import StoreSet
 from punc.training.epoch import train_epoch
+from punc.training.losses import LabelLoss
 from punc.training.optim import Optimizer
 
 OPTIONS = {"dropout": 0.0}, {"dropout": 0.5, "shared_dropout": False}, {"dropout": 0.2}, {"dropout": 0.5}
@@ -69,7 +70,7 @@ def main() -> None:
             rate = 1e9 * gflops(args.threads, kind=torch.bfloat16 if bfloat16 else torch.float32)
             begin = time.perf_counter()
             batches = stateful(data, model.lookahead, args.batch_size, args.bptt)
-            train_epoch(model.train(), updates, batches, None, 0.0, bfloat16)
+            train_epoch(model.train(), updates, batches, LabelLoss(), bfloat16)
             if run:
                 speeds.append(len(data.ids) / (time.perf_counter() - begin))
                 rates.append(rate)
