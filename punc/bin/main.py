@@ -3,6 +3,7 @@
 All else is imported where KeyboardInterrupt is caught: whoever stops the program in its first moment gets a line, too.
 """
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -53,6 +54,9 @@ def run_program(name: str, arguments: Sequence[str], work: Callable[[], int], is
         _drop_output()
         say(f"{name}: {explain(error, [name, *arguments], closed)}")
         return 1
+    finally:
+        if is_process:  # or the interpreter, when it ends, looks for cycles in all objects of PyTorch: half a second
+            gc.freeze()
 
 
 def _names_subcommand(arguments: Sequence[str]) -> bool:

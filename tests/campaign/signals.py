@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""usage: signals.py [--times N] [--seed N]
+"""usage: signals.py [--times N] [--programs NAME,…] [--seed N]
 
 Presses Ctrl-C: SIGINT to the whole process group, as a terminal sends it, at a random moment of `punc punctuate --nj
-2`; half of the moments are in its first 0.2 s. Then SIGTERM to the program alone, in the same way. It counts how often
-the program ended within 2 s, with exactly one line, with nothing left of its directory, and with no process left. The
-status is 1 if one of the counts is short.
+2` or of `punc train`; half of the moments are in its first 0.2 s. Then SIGTERM to the program alone, in the same way.
+It counts how often the program ended within 2 s, with exactly one line, with nothing left of its directory, and with no
+process left. A training is started again until it ends; its model must then be that of an unbroken run. The status is
+1 if one of the counts is short.
 
 The interpreter itself starts for some hundredths of a second before it runs a line of the program: what it prints then
-is counted apart. --times N: of each signal, 100 by default.
+is counted apart. --times N: of each signal and program, 100 by default.
 """
 
 import argparse
@@ -22,14 +23,36 @@ import tempfile
 import time
 from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
 from program import PUNC
-from world import make_inputs
+from world import LABELS, TRAIN, make_inputs, run
 
 OURS = re.compile(r"^punc|/punc/\w+/", re.MULTILINE)
 LIMIT = 2.0  # s
 EARLY = 0.2  # s
 WORDS = 400_000  # the program takes some seconds
+TRAINING_WORDS = 60_000  # an epoch takes three
+
+
+class Program(NamedTuple):
+    """A command that writes `out`.
+
+    line    its arguments
+    kept    the files of `out` that may be there after a signal
+    last    s after its start in which a signal may come
+    """
+
+    line: list[str]
+    kept: frozenset[str] = frozenset()
+    last: float = 3.0
+
+
+PROGRAMS = {
+    "punctuate": Program(["punctuate", "--nj", "2", "in_a/packed", "long", "out"]),
+    "train": Program([*TRAIN, "store", "out"], frozenset([".lock", "epoch.pt", "progress.pt", "best.pt", "conf",
+                                                          "labels.txt", "vocab", "final.pt"]), 10.0),
+}
 
 
 def make_long(place: Path) -> None:
@@ -40,6 +63,20 @@ def make_long(place: Path) -> None:
         with open(place / "long/text", "a") as text, open(place / "long/utt2spk", "a") as speakers:
             text.write(f"u{number} {words}\n")
             speakers.write(f"u{number} u{number}\n")
+
+
+def make_store(place: Path) -> None:
+    """A store whose epochs are long, and the model of an unbroken training on it, `whole`."""
+    draw = random.Random(1)
+    words = (f"a{draw.randrange(30)}{draw.choice(['', '', '', ',', '.'])}" for _ in range(TRAINING_WORDS))
+    (place / "words.txt").write_text(" ".join(words) + "\n")
+    (place / "labels.txt").write_text(LABELS)
+    with contextlib.chdir(place):
+        for line in (["prepare", "--format", "prose", "--labels", "labels.txt", "--nj", "1", "words.txt", "data"],
+                     ["make-store", "--nj", "1", "--labels", "labels.txt", "store", "data"]):
+            assert run(line) == 0, line
+    # In a process of its own: what else a process has read decides how the model's bytes are packed.
+    subprocess.run([*PUNC, *TRAIN, "store", "whole"], cwd=place, check=True, stderr=subprocess.DEVNULL)
 
 
 def group(leader: int) -> list[int]:
@@ -55,55 +92,83 @@ def group(leader: int) -> list[int]:
     return found
 
 
-def stopped(place: Path, number: signal.Signals, delay: float) -> tuple[dict[str, bool], str]:
-    """Start the program, send the signal after `delay` seconds. Returns what was as it should be, and the messages."""
-    program = subprocess.Popen([*PUNC, "punctuate", "--nj", "2", "in_a/packed", "long", "out"], cwd=place, text=True,
-                               stderr=subprocess.PIPE, start_new_session=True)
-    time.sleep(delay)
+def stopped(place: Path, program: Program, number: signal.Signals, delay: float) -> tuple[dict[str, bool], str]:
+    """Start the program, send the signal after `delay` seconds. Returns what was as it should be, and the messages.
+
+    They are empty if the program had ended before the signal.
+    """
+    process = subprocess.Popen([*PUNC, *program.line], cwd=place, text=True, stderr=subprocess.PIPE,
+                               start_new_session=True)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        if process.wait(delay) == 0:
+            process.communicate()
+            return {}, ""
     if number == signal.SIGINT:
-        os.killpg(program.pid, number)
+        os.killpg(process.pid, number)
     else:
-        program.send_signal(number)
+        process.send_signal(number)
     begin = time.monotonic()
     with contextlib.suppress(subprocess.TimeoutExpired):
-        program.wait(10)
+        process.wait(10)
     seconds = time.monotonic() - begin
     time.sleep(0.1)  # workers see that their parent has gone
-    left = group(program.pid)
-    for process in left:
-        os.kill(process, signal.SIGKILL)
-    program.kill()
-    messages = program.communicate()[1]
-    line = {signal.SIGINT: "punc punctuate: interrupted\n", signal.SIGTERM: "punc punctuate: terminated\n"}[number]
-    return {"in time": seconds <= LIMIT, "one line": messages == line, "clean": not (place / "out").exists(),
+    left = group(process.pid)
+    for one in left:
+        os.kill(one, signal.SIGKILL)
+    process.kill()
+    messages = process.communicate()[1]
+    said = [line for line in messages.splitlines() if not line.startswith("epoch ")]
+    names = {path.name for path in (place / "out").glob("*")} if (place / "out").exists() else set()
+    line = f"punc {program.line[0]}: " + {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}[number]
+    return {"in time": seconds <= LIMIT, "one line": said == [line], "clean": names <= program.kept,
             "no process": not left}, messages
+
+
+def same_model(place: Path) -> bool:
+    return (place / "out/final.pt").read_bytes() == (place / "whole/final.pt").read_bytes()
+
+
+def signal_program(place: Path, program: Program, number: signal.Signals, times: int, draw: random.Random) -> int:
+    """Send a program a signal `times` times, and print the counts. Returns how many are short."""
+    counts, interpreter, models, others = Counter[str](), 0, 0, 0
+    for _ in range(times):
+        delay = draw.uniform(0, EARLY) if draw.random() < 0.5 else draw.uniform(EARLY, program.last)
+        found, messages = stopped(place, program, number, delay)
+        while not found:  # the training was near its end
+            models, others = models + 1, others + (not same_model(place))
+            subprocess.run(["rm", "-rf", place / "out"], check=True)
+            found, messages = stopped(place, program, number, delay)
+        if not found["one line"] and not OURS.search(messages):  # no line of the program had run
+            interpreter += 1
+            found["one line"] = True
+        elif not all(found.values()):
+            print(f"{number.name} after {delay:.3f} s: {found} {messages!r}")
+        counts.update({what: int(good) for what, good in found.items()})
+        if not program.kept:
+            subprocess.run(["rm", "-rf", place / "out"], check=True)
+    ended = f"; {models} trainings ended, {others} with another model" * bool(models)
+    print(f"{program.line[0]}, {number.name}: of {times}: {dict(counts)}; {interpreter} before the program's first "
+          f"line{ended}", flush=True)
+    return sum(times - count for count in counts.values()) + others
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--times", type=int, default=100)
+    parser.add_argument("--programs", default=",".join(PROGRAMS))
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    draw, short = random.Random(options.seed), 0
+    draw, short, names = random.Random(options.seed), 0, options.programs.split(",")
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         make_inputs(place)
         make_long(place)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            counts, interpreter = Counter(), 0
-            for _ in range(options.times):
-                delay = draw.uniform(0, EARLY) if draw.random() < 0.5 else draw.uniform(EARLY, 3)
-                found, messages = stopped(place, number, delay)
-                if not found["one line"] and not OURS.search(messages):  # no line of the program had run
-                    interpreter += 1
-                    found["one line"] = True
-                elif not all(found.values()):
-                    print(f"{number.name} after {delay:.3f} s: {found} {messages!r}")
-                counts.update({what: int(good) for what, good in found.items()})
+        if "train" in names:
+            make_store(place)
+        for name in names:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                short += signal_program(place, PROGRAMS[name], number, options.times, draw)
                 subprocess.run(["rm", "-rf", place / "out"], check=True)
-            short += sum(options.times - count for count in counts.values())
-            print(f"{number.name}: of {options.times}: {dict(counts)}; {interpreter} before the program's first line",
-                  flush=True)
     return int(short > 0)
 
 
