@@ -40,6 +40,10 @@ def test_keep_rows_of_other_systems_in_the_order_of_the_page():
     assert merged.command == "./run.sh\n./run.sh --systems 'B D'"
 
 
+def test_keep_rows_the_command_of_no_row_is_left_out():
+    assert keep_rows(page("A", command="./run.sh --seeds '1 2'"), page("A"), "egs/toy").command == "./run.sh --seeds '1 2'"
+
+
 def test_keep_rows_a_new_system_replaces_its_rows_on_all_sets_and_its_seeds():
     kept = page("A", "A.seed2", "B", "B.seed2", sets=("asr", "ref"))
     kept.tests.append(PairedTest("B", "B.seed2", "asr", "Err", 1.0, 0.0, 2.0, 0.5))

@@ -34,7 +34,7 @@ def keep_rows(new: PageData, kept: PageData, directory: str | os.PathLike, syste
     others = {system for system, _ in rows}
     named = others | {without_seed(system) for system in others}  # a test of several runs names the system
     tests = [*new.tests, *(test for test in kept.tests if {test.this, test.other} <= named)]
-    command = "\n".join(dict.fromkeys([*kept.command.splitlines(), *new.command.splitlines()]))
+    command = "\n".join(dict.fromkeys([*(kept.command.splitlines() if rows else []), *new.command.splitlines()]))
     return PageData({key: metrics[key] for key in order}, {key: signatures[key] for key in order if key in signatures},
                     sorted(tests, key=lambda test: rank(test.set, sets)), _of(others, kept.costs) | new.costs, command,
                     sorted({*kept.pictures, *new.pictures}), _of(others, kept.trainings) | new.trainings)
