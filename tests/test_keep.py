@@ -41,7 +41,8 @@ def test_keep_rows_of_other_systems_in_the_order_of_the_page():
 
 
 def test_keep_rows_the_command_of_no_row_is_left_out():
-    assert keep_rows(page("A", command="./run.sh --seeds '1 2'"), page("A"), "egs/toy").command == "./run.sh --seeds '1 2'"
+    merged = keep_rows(page("A", command="./run.sh --seeds '1 2'"), page("A"), "egs/toy")
+    assert merged.command == "./run.sh --seeds '1 2'"
 
 
 def test_keep_rows_a_new_system_replaces_its_rows_on_all_sets_and_its_seeds():
