@@ -4,6 +4,7 @@ import logging
 import operator
 import os
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -108,8 +109,15 @@ import test_parallel
 from functools import partial
 from punc.base.parallel import map_ordered
 if __name__ == "__main__":
-    list(map_ordered(partial(test_parallel.report_and_wait, sys.argv[2]), range(2), 2))
+    function, folder = sys.argv[2:]
+    list(map_ordered(partial(getattr(test_parallel, function), folder), test_parallel.TASKS[function](folder), 2))
 """
+
+
+def parent_of(function, folder, script):
+    """The command line of a process that maps a function of this module, with a folder, over its tasks."""
+    script.write_text(PARENT)
+    return [sys.executable, script, Path(__file__).parent, function, folder]
 
 
 def report_and_wait(folder, number):
@@ -133,10 +141,9 @@ def wait_until(condition):
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 def test_map_ordered_workers_end_with_a_killed_parent(tmp_path):
-    script, folder = tmp_path / "parent.py", tmp_path / "workers"
-    script.write_text(PARENT)
+    folder = tmp_path / "workers"
     folder.mkdir()
-    parent = subprocess.Popen([sys.executable, script, Path(__file__).parent, folder])
+    parent = subprocess.Popen(parent_of("report_and_wait", folder, tmp_path / "parent.py"))
     try:
         wait_until(lambda: len(list(folder.iterdir())) == 2)
         workers = [int(path.name) for path in folder.iterdir()]
@@ -145,3 +152,39 @@ def test_map_ordered_workers_end_with_a_killed_parent(tmp_path):
         parent.kill()
         parent.wait()
     wait_until(lambda: not any(map(runs, workers)))
+
+
+def fail_first(folder, task):
+    time.sleep(60 if task else 0.5)
+    raise InputError("wrong", "fix it")
+
+
+def begin_a_result(folder, task):
+    """Write the length of a result, and no more."""
+    frame = sys._getframe()
+    while "result_queue" not in frame.f_locals:
+        frame = frame.f_back
+    queue = frame.f_locals["result_queue"]
+    queue._wlock.acquire()
+    os.write(queue._writer.fileno(), struct.pack("!i", 100))
+    (Path(folder) / "begun").touch()
+    time.sleep(60)
+
+
+def two_tasks_until_begun(folder):
+    yield from (1, 2)
+    wait_until((Path(folder) / "begun").exists)
+    raise InputError("wrong", "fix it")
+
+
+TASKS = {
+    "report_and_wait": lambda folder: range(2),
+    "fail_first": lambda folder: ["", *(["x" * 10**6] * 5)],  # the tasks that wait are more than a pipe holds
+    "begin_a_result": two_tasks_until_begun,
+}
+
+
+@pytest.mark.parametrize("function", ["fail_first", "begin_a_result"])
+def test_map_ordered_error_ends_at_once_in_the_midst_of_a_task_or_a_result(tmp_path, function):
+    parent = subprocess.run(parent_of(function, tmp_path, tmp_path / "parent.py"), timeout=30, stderr=subprocess.PIPE)
+    assert parent.stderr.endswith(b"InputError: wrong; fix it\n")

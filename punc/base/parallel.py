@@ -48,14 +48,25 @@ def map_ordered(function: Callable[[Task], Result], tasks: Iterable[Task], nj: i
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
-    except BrokenProcessPool:
-        raise InputError("a worker process was killed", "free some memory, or use fewer processes") from None
-    except BaseException:
-        for process in list((pool._processes or {}).values()):
-            process.kill()
+    except BaseException as error:
+        _kill_processes(pool)
+        if isinstance(error, BrokenProcessPool):
+            raise InputError("a worker process was killed", "free some memory, or use fewer processes") from None
         raise
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _kill_processes(pool: Any) -> None:
+    """Kill the processes of a ProcessPoolExecutor, and let none of its threads wait for them.
+
+    A thread waits for room in the pipe of tasks or for the rest of a result until the last end on the other side is
+    closed, and this process has one, too.
+    """
+    for process in list((pool._processes or {}).values()):
+        process.kill()
+    pool._call_queue._reader.close()
+    pool._result_queue._writer.close()
 
 
 _function: Callable  # a worker's own
