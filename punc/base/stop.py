@@ -63,7 +63,7 @@ def _raise(number: int, frame: FrameType | None) -> None:
 
 @contextlib.contextmanager
 def held() -> Iterator[None]:
-    """A signal in the block, which is short, raises Stopped when the block ends."""
+    """A signal in the block, which is short or looks at `received`, raises Stopped when the block ends."""
     global _held
     before = _received
     _held += 1

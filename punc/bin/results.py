@@ -70,12 +70,12 @@ def main(arguments: Sequence[str]) -> None:
                         _text(options.findings), options.link)
     if options.keep and options.render:
         raise InputError("--keep with --render", "leave one out")
-    data = read_page_data(options.exp) if options.render else _collect(options)
+    pairs = _pairs(options.compare)
+    data = read_page_data(options.exp) if options.render else _collect(options, pairs)
     if options.keep:
         kept = read_page_data(options.keep)
         data = keep_rows(data, kept, options.keep, options.systems.split(), options.sets.split())
-    if options.compare:  # kept and rendered tests are those of an earlier --compare
-        pairs = set(_pairs(options.compare))
+    if pairs:  # kept and rendered tests are those of an earlier --compare
         data.tests = [test for test in data.tests if (test.this, test.other) in pairs]
     if unknown := unknown_figures(settings.findings, data, settings.published):
         logger.warning("punc results: %s quotes %s, which no table has: it is left out; correct it", options.findings,
@@ -97,9 +97,8 @@ def main(arguments: Sequence[str]) -> None:
                 options.exp)
 
 
-def _collect(options: Namespace) -> PageData:
+def _collect(options: Namespace, pairs: Sequence[tuple[str, str]]) -> PageData:
     """The data of the pages. Says which decode directories have no score."""
-    pairs = _pairs(options.compare)
     scores = collect_scores(options.exp, options.systems.split(), options.sets.split())
     for path in sorted(Path(options.exp).glob("*/decode_*")):
         if not (path / "score" / METRICS).is_file():

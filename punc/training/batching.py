@@ -4,8 +4,6 @@ import logging
 from collections.abc import Callable, Iterator
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from punc.base.errors import InputError
 from punc.models.base import Model
@@ -119,19 +117,6 @@ def epoch_seed(options: TrainingOptions, epoch: int) -> int:
 def slots_of(batch: Batch) -> int:
     """How many slots the batch has, if it is a share the whole batch."""
     return int((batch.labels >= 0).sum() if batch.counts is None else batch.counts.sum())
-
-
-def loss_share(batch: Batch, weights: Tensor | None) -> float:
-    """The share that the mean loss of a batch has in that of the whole batch; 1 if it is the whole batch.
-
-    weights   (L,) of each label in the loss, on the CPU; None: all 1
-    """
-    if batch.counts is None:
-        return 1.0
-    own = torch.bincount(batch.labels[batch.labels >= 0], minlength=len(batch.counts))
-    part, whole = (float(counts.sum() if weights is None else counts.double() @ weights.double())
-                   for counts in (own, batch.counts))
-    return part / whole if whole else 0.0
 
 
 def count_slots(data: StoreSet) -> int:

@@ -11,17 +11,16 @@ from punc.training.gradients import sum_gradients
 from punc.training.losses import EpochLoss, LabelLoss
 from punc.training.optim import Optimizer
 from punc.training.ranks import ALONE, Ranks
-from punc.training.teacher import Teacher
 from punc.training.under_way import BEGIN, UnderWay
 
 
-def train_epoch(model: Model, updates: Optimizer, batches: Iterator[Batch], loss: LabelLoss | Teacher,
+def train_epoch(model: Model, updates: Optimizer, batches: Iterator[Batch], loss: LabelLoss,
                 bfloat16: bool = False, ranks: Ranks = ALONE, under_way: UnderWay | None = None) -> float:
     """Train on batches, on the device of the model. The state goes on from a batch to the one that follows it.
 
     Returns the mean loss of a batch. Raises InputError if a loss is NaN or infinite.
 
-    loss        of a batch; a teacher has made the batches
+    loss        of a batch; if it is a `Teacher`, it has made the batches
     bfloat16    whether matrix products are in bfloat16
     ranks       share the batches; updates and loss are those of the whole batches
     under_way   where the epoch was stopped, `batches` are those after it, and writes its state from time to time; None:

@@ -11,14 +11,13 @@ from torch import Tensor
 from punc.base.errors import InputError
 from punc.models.base import Model, not_finite
 from punc.tokens.batches import Batch
-from punc.training.batching import loss_share
 from punc.training.ranks import ALONE, Ranks
 
 INTERVAL = 100  # steps between two looks at the losses: to see a loss on a GPU, Python waits for the GPU
 
 
 class LabelLoss:
-    """The mean loss of the labels of a batch. A `Teacher` has another loss, in the same way.
+    """The mean loss of the labels of a batch.
 
     weights   (L,), of each label; None: all 1
     device    where logits and labels are
@@ -32,8 +31,13 @@ class LabelLoss:
         return model.loss(logits, batch.labels, self._on_device)
 
     def share(self, batch: Batch) -> float:
-        """The share that this loss has in that of the whole batch, of which `batch`, on the CPU, is a rank's."""
-        return loss_share(batch, self._weights)
+        """The share that the loss of a batch on the CPU has in that of the whole batch; 1 if it is the whole batch."""
+        if batch.counts is None:
+            return 1.0
+        own = torch.bincount(batch.labels[batch.labels >= 0], minlength=len(batch.counts))
+        part, whole = (float(counts.sum() if self._weights is None else counts.double() @ self._weights.double())
+                       for counts in (own, batch.counts))
+        return part / whole if whole else 0.0
 
 
 class EpochLoss:

@@ -25,7 +25,7 @@ from punc.tokens.batches import Batch
 from punc.tokens.soft_targets import read_targets
 from punc.tokens.store import Store
 from punc.tokens.store_set import StoreSet
-from punc.training.batching import loss_share
+from punc.training.losses import LabelLoss
 from punc.training.options import TrainingOptions
 
 
@@ -47,7 +47,7 @@ class SlotIndices:
         return np.where(np.asarray(labels) >= 0, np.arange(first, first + len(labels)), -1)
 
 
-class Teacher:
+class Teacher(LabelLoss):
     """The soft targets of a training set, and the loss of a student.
 
     data      the training set; `indexed` is the same set with indices of slots as labels
@@ -58,6 +58,7 @@ class Teacher:
     """
 
     def __init__(self, data: StoreSet, targets: np.ndarray, options: TrainingOptions):
+        super().__init__()
         if options.class_weights:
             raise InputError("--class-weights with --teacher", "leave one of them out")
         assert data.labels is not None, "the set is labelled"
@@ -89,8 +90,4 @@ class Teacher:
         soft = self.temperature**2 * model.soft_loss(logits, batch.targets, batch.labels, self.temperature)
         if self.weight == 1:
             return soft
-        return (1 - self.weight) * model.loss(logits, batch.labels) + self.weight * soft
-
-    def share(self, batch: Batch) -> float:
-        """The share that this loss has in that of the whole batch, of which `batch` is a rank's."""
-        return loss_share(batch, None)
+        return (1 - self.weight) * super().of(model, logits, batch) + self.weight * soft

@@ -93,13 +93,13 @@ class UnderWay:
 
         Raises Stopped if a signal has come, which is held back in a batch; a single rank writes its state before.
         """
-        stopped, ranks = received(), self._ranks
-        if stopped and ranks.size > 1:  # the ranks cannot agree on a batch any more: torchrun ends them
+        ranks = self._ranks
+        if stopped := received():
+            if ranks.size == 1:  # several cannot agree on a batch any more: torchrun ends them
+                self._write(batches, steps, loss, state)
             raise stopped
-        if stopped or (batches % BATCHES == 0 and ranks.from_first(time.perf_counter() - self._written >= SECONDS)):
+        if batches % BATCHES == 0 and ranks.from_first(time.perf_counter() - self._written >= SECONDS):
             self._write(batches, steps, loss, state)
-        if stopped:
-            raise stopped
 
     def _write(self, batches: int, steps: int, loss: Tensor, state: State) -> None:
         ranks = self._ranks

@@ -26,12 +26,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from program import PUNC
-from world import LABELS, TRAIN, make_inputs, run
+from world import LABELS, TRAIN, inside, make_inputs, run
 
+from punc.base import stop
+
+PROGRESS = re.compile(r"^(kept )?epoch .*\n", re.MULTILINE)  # lines of a training
 OURS = re.compile(r"^punc|/punc/\w+/", re.MULTILINE)
 LIMIT = 2.0  # s
 EARLY = 0.2  # s
-WORDS = 400_000  # the program takes some seconds
+UTTERANCES, WORDS = 24, 400_000  # the program takes some seconds: an utterance of more would outlast GRACE
 TRAINING_WORDS = 60_000  # an epoch takes three
 
 
@@ -59,10 +62,10 @@ def make_long(place: Path) -> None:
     """Some minutes of work for the decoder."""
     words = " ".join(["a1 a2 a3 a4 a5"] * (WORDS // 5))
     (place / "long").mkdir()
-    for number in range(4):
+    for number in range(UTTERANCES):
         with open(place / "long/text", "a") as text, open(place / "long/utt2spk", "a") as speakers:
-            text.write(f"u{number} {words}\n")
-            speakers.write(f"u{number} u{number}\n")
+            text.write(f"u{number:02} {words}\n")
+            speakers.write(f"u{number:02} u{number:02}\n")
 
 
 def make_store(place: Path) -> None:
@@ -71,7 +74,7 @@ def make_store(place: Path) -> None:
     words = (f"a{draw.randrange(30)}{draw.choice(['', '', '', ',', '.'])}" for _ in range(TRAINING_WORDS))
     (place / "words.txt").write_text(" ".join(words) + "\n")
     (place / "labels.txt").write_text(LABELS)
-    with contextlib.chdir(place):
+    with inside(place):
         for line in (["prepare", "--format", "prose", "--labels", "labels.txt", "--nj", "1", "words.txt", "data"],
                      ["make-store", "--nj", "1", "--labels", "labels.txt", "store", "data"]):
             assert run(line) == 0, line
@@ -117,11 +120,14 @@ def stopped(place: Path, program: Program, number: signal.Signals, delay: float)
         os.kill(one, signal.SIGKILL)
     process.kill()
     messages = process.communicate()[1]
-    said = [line for line in messages.splitlines() if not line.startswith("epoch ")]
-    names = {path.name for path in (place / "out").glob("*")} if (place / "out").exists() else set()
-    line = f"punc {program.line[0]}: " + {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}[number]
-    return {"in time": seconds <= LIMIT, "one line": said == [line], "clean": names <= program.kept,
-            "no process": not left}, messages
+    out, said = place / "out", PROGRESS.sub("", messages) if program.kept else messages
+    line = f"punc {program.line[0]}: {stop.SIGNALS[number]}\n"
+    clean = {path.name for path in out.glob("*")} <= program.kept if program.kept else not out.exists()
+    return {"in time": seconds <= LIMIT, "one line": said == line, "clean": clean, "no process": not left}, messages
+
+
+def remove_out(place: Path) -> None:
+    subprocess.run(["rm", "-rf", place / "out"], check=True)
 
 
 def same_model(place: Path) -> bool:
@@ -132,12 +138,14 @@ def signal_program(place: Path, program: Program, number: signal.Signals, times:
     """Send a program a signal `times` times, and print the counts. Returns how many are short."""
     counts, interpreter, models, others = Counter[str](), 0, 0, 0
     for _ in range(times):
-        delay = draw.uniform(0, EARLY) if draw.random() < 0.5 else draw.uniform(EARLY, program.last)
-        found, messages = stopped(place, program, number, delay)
-        while not found:  # the training was near its end
-            models, others = models + 1, others + (not same_model(place))
-            subprocess.run(["rm", "-rf", place / "out"], check=True)
+        while True:
+            delay = draw.uniform(0, EARLY) if draw.random() < 0.5 else draw.uniform(EARLY, program.last)
             found, messages = stopped(place, program, number, delay)
+            if found:
+                break
+            if program.kept:  # the training had ended before
+                models, others = models + 1, others + (not same_model(place))
+            remove_out(place)
         if not found["one line"] and not OURS.search(messages):  # no line of the program had run
             interpreter += 1
             found["one line"] = True
@@ -145,7 +153,7 @@ def signal_program(place: Path, program: Program, number: signal.Signals, times:
             print(f"{number.name} after {delay:.3f} s: {found} {messages!r}")
         counts.update({what: int(good) for what, good in found.items()})
         if not program.kept:
-            subprocess.run(["rm", "-rf", place / "out"], check=True)
+            remove_out(place)
     ended = f"; {models} trainings ended, {others} with another model" * bool(models)
     print(f"{program.line[0]}, {number.name}: of {times}: {dict(counts)}; {interpreter} before the program's first "
           f"line{ended}", flush=True)
@@ -168,7 +176,7 @@ def main() -> int:
         for name in names:
             for number in (signal.SIGINT, signal.SIGTERM):
                 short += signal_program(place, PROGRAMS[name], number, options.times, draw)
-                subprocess.run(["rm", "-rf", place / "out"], check=True)
+                remove_out(place)
     return int(short > 0)
 
 

@@ -146,7 +146,7 @@ def make_inputs(place: Path) -> None:
         _write_model(folder / "model", "delay", {"embedding_dim": 4, "hidden_dim": 5, "layers": 1, "delay": 2}, version)
         os.symlink(folder.name, place / "in")
         (folder / "results.conf").write_text(f"--title={version}\n")
-        with _inside(place):
+        with inside(place):
             for line in ([*PREPARE, "in/data"], ["pauses", "in/data", "in/times.ctm"],
                          ["pack", "in/model", "in/packed"],
                          ["prepare", "--format", "ctm", "in/asr.ctm", "in/asr"], [*STORE, "in/store", "in/data"],
@@ -157,7 +157,8 @@ def make_inputs(place: Path) -> None:
 
 
 @contextlib.contextmanager
-def _inside(place: Path) -> Iterator[None]:
+def inside(place: Path) -> Iterator[None]:
+    """The block runs in this directory."""
     before = os.getcwd()
     os.chdir(place)
     try:
@@ -222,7 +223,7 @@ def make_area(place: Path, area: Path, command: Command) -> tuple[str, str]:
 
 def run_in(area: Path, *lines: list[str]) -> None:
     """Run command lines in a directory, to their end."""
-    with _inside(area):
+    with inside(area):
         for line in lines:
             assert run(line) == 0, line
 
@@ -250,7 +251,7 @@ def state(area: Path, command: Command) -> str:
     while True:
         before = _files(out)
         try:
-            with _inside(area), contextlib.redirect_stderr(io.StringIO()):
+            with inside(area), contextlib.redirect_stderr(io.StringIO()):
                 command.read(Path(command.out))
             digest = hashlib.sha256()
             for file in before:
