@@ -348,6 +348,28 @@ def test_train_stopped_by_a_signal_continues_at_the_next_batch(number, toy_store
 
 
 @pytest.mark.parametrize("name", RUNS)
+def test_train_stopped_while_dev_is_scored_trains_on_no_batch_again(name, toy_store, tmp_path, both_ways, monkeypatch):
+    with monkeypatch.context() as patch:
+        steps = count_steps(patch)
+        whole = run(toy_store, tmp_path / "whole", name, epochs=2)
+    with monkeypatch.context() as patch:
+        counted = count_steps(patch)
+
+        def stopped(model, data):
+            if len(counted) == len(steps):
+                raise stop.Stopped(signal.SIGTERM)
+            return evaluate(model, data)
+
+        patch.setattr(punc.training.epochs, "evaluate", stopped)
+        with pytest.raises(stop.Stopped):
+            run(toy_store, tmp_path / "stopped", name, epochs=2)
+    with monkeypatch.context() as patch:
+        rest = count_steps(patch)
+        assert same(run(toy_store, tmp_path / "stopped", name, epochs=2), whole)
+    assert not rest
+
+
+@pytest.mark.parametrize("name", RUNS)
 def test_train_killed_within_an_epoch_continues_there(name, toy_store, tmp_path, both_ways, monkeypatch, capsys):
     """To the same model, with the same losses in the log; no batch is trained on twice but the one after the state."""
     whole = run(toy_store, tmp_path / "whole", name, epochs=2)

@@ -65,6 +65,14 @@ def test_after_writes_when_a_signal_has_come(tmp_path, monkeypatch):
     assert other.place.batches == 7
 
 
+def test_stopped_before_the_first_batch_writes_nothing(tmp_path):
+    of = UnderWay(tmp_path, *make(), CONF, STORE, ALONE)
+    of.begin(2)
+    with pytest.raises(Stopped), of.written_if_stopped():
+        raise Stopped(signal.SIGTERM)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_after_a_signal_several_ranks_write_nothing(tmp_path, monkeypatch):
     """The others may be at another batch."""
     of = UnderWay(tmp_path, *make(), CONF, STORE, ALONE)

@@ -12,8 +12,8 @@ from punc.training.train import train
 def options(model: str | None = None) -> OptionParser:
     parser = OptionParser(
         "punc train --model NAME [options] STORE-DIR EXP-DIR",
-        "Trains a model on a store. A run that was stopped continues where it was, at most ten minutes back; a "
-        "finished run does nothing. With --model, --help also lists the options of that model.",
+        "Trains a model on a store. A run that was stopped goes on where it was; one that was killed, at most ten "
+        "minutes back; a finished run does nothing. With --model, --help also lists the options of that model.",
         "punc train --config conf/T-LSTM.conf --train-set train --dev-set dev data/store_word exp/T-LSTM")
     parser.add_argument("--model", metavar="NAME", required=True, help=f"architecture: {', '.join(names())}")
     if model:

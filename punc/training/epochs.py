@@ -106,7 +106,8 @@ class Epochs:
             seconds = self._under_way.seconds()
             with ranks.agree():
                 if ranks.first:
-                    progress = self._scored(progress, loss, seconds)
+                    with self._under_way.written_if_stopped():
+                        progress = self._scored(progress, loss, seconds)
             progress = ranks.from_first(progress)
         if ranks.first and progress.epoch:
             logger.info("%s", checkpoint.kept_epoch(progress, options.keep))

@@ -2,11 +2,12 @@
 
 `epoch.pt` has what the rest of the epoch depends on: weights, optimiser, how many batches are done, and for each rank
 the state of its model, of its random numbers, and its loss. It is written every SECONDS, when Ctrl-C or SIGTERM stops a
-training of one rank, and removed when the epoch is complete.
+training of one rank, and removed when the epoch is complete: when the development set is scored.
 """
 
+import contextlib
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from torch import Tensor
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file
-from punc.base.stop import received
+from punc.base.stop import Stopped, received
 from punc.models.base import Model, State, cpu_weights
 from punc.training.checkpoint import EPOCH, read_for
 from punc.training.optim import Optimizer
@@ -51,7 +52,7 @@ class UnderWay:
 
     conf, store   of the training, as in `checkpoint.keep`
 
-    `epoch` is its number, from 0, and `place` how far it was when `begin` was called.
+    `epoch` is its number, from 0, and `place` how far it is.
     """
 
     def __init__(self, directory: Path, net: Model, updates: Optimizer, conf: dict[str, Any],
@@ -93,17 +94,28 @@ class UnderWay:
 
         Raises Stopped if a signal has come, which is held back in a batch; a single rank writes its state before.
         """
-        ranks = self._ranks
-        if stopped := received():
-            if ranks.size == 1:  # several cannot agree on a batch any more: torchrun ends them
-                self._write(batches, steps, loss, state)
-            raise stopped
-        if batches % BATCHES == 0 and ranks.from_first(time.perf_counter() - self._written >= SECONDS):
-            self._write(batches, steps, loss, state)
+        self.place = Place(batches, self.seconds(), steps, loss, state)
+        with self.written_if_stopped():
+            if stopped := received():
+                raise stopped
+        if batches % BATCHES == 0 and self._ranks.from_first(time.perf_counter() - self._written >= SECONDS):
+            self._write()
 
-    def _write(self, batches: int, steps: int, loss: Tensor, state: State) -> None:
-        ranks = self._ranks
-        place = Place(batches, self.seconds(), steps, loss.cpu(), tuple(part.detach().cpu() for part in state))
+    @contextlib.contextmanager
+    def written_if_stopped(self) -> Iterator[None]:
+        """If the block, in which no weight changes, raises Stopped, a single rank writes its state."""
+        try:
+            yield
+        except Stopped:
+            # Several ranks cannot agree on a batch any more: torchrun ends them.
+            if self._ranks.size == 1 and self.place.batches:
+                self._write()
+            raise
+
+    def _write(self) -> None:
+        ranks, place = self._ranks, self.place
+        place = place._replace(loss=None if place.loss is None else place.loss.cpu(),
+                               state=tuple(part.detach().cpu() for part in place.state))
         places = ranks.gather({"place": tuple(place), "random": random_state(self._net.device)})
         with ranks.agree():
             if ranks.first:
