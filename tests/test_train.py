@@ -347,22 +347,28 @@ def test_train_stopped_by_a_signal_continues_at_the_next_batch(number, toy_store
     assert len(rest) == 2
 
 
+@pytest.mark.parametrize("moment", [(punc.training.epochs, "evaluate"), (checkpoint, "keep")])
 @pytest.mark.parametrize("name", RUNS)
-def test_train_stopped_while_dev_is_scored_trains_on_no_batch_again(name, toy_store, tmp_path, both_ways, monkeypatch):
+def test_train_stopped_after_an_epoch_repeats_no_batch(name, moment, toy_store, tmp_path, both_ways, monkeypatch):
+    """While the development set is scored, and while the models are written."""
     with monkeypatch.context() as patch:
         steps = count_steps(patch)
         whole = run(toy_store, tmp_path / "whole", name, epochs=2)
+    function = getattr(*moment)
     with monkeypatch.context() as patch:
-        counted = count_steps(patch)
+        patch.setattr(stop, "_received", 0)
+        before, counted = signal.signal(signal.SIGTERM, stop._raise), count_steps(patch)
 
-        def stopped(model, data):
+        def signalled(*arguments):
             if len(counted) == len(steps):
-                raise stop.Stopped(signal.SIGTERM)
-            return evaluate(model, data)
+                os.kill(os.getpid(), signal.SIGTERM)
+            return function(*arguments)
 
-        patch.setattr(punc.training.epochs, "evaluate", stopped)
+        patch.setattr(*moment, signalled)
         with pytest.raises(stop.Stopped):
             run(toy_store, tmp_path / "stopped", name, epochs=2)
+        signal.signal(signal.SIGTERM, before)
+        assert len(counted) == len(steps)
     with monkeypatch.context() as patch:
         rest = count_steps(patch)
         assert same(run(toy_store, tmp_path / "stopped", name, epochs=2), whole)

@@ -106,8 +106,7 @@ class Epochs:
             seconds = self._under_way.seconds()
             with ranks.agree():
                 if ranks.first:
-                    with self._under_way.written_if_stopped():
-                        progress = self._scored(progress, loss, seconds)
+                    progress = self._scored(progress, loss, seconds)
             progress = ranks.from_first(progress)
         if ranks.first and progress.epoch:
             logger.info("%s", checkpoint.kept_epoch(progress, options.keep))
@@ -141,12 +140,14 @@ class Epochs:
         """Score the development set after the epoch, and write how far training is."""
         net, number = self._net, progress.epoch + 1
         check_weights(net, number)
-        dev_loss, dev_f1 = evaluate(net.eval(), self._dev)
+        with self._under_way.written_if_stopped():
+            dev_loss, dev_f1 = evaluate(net.eval(), self._dev)
         logger.info("epoch %d: rate %g, loss %.5f, dev loss %.5f, dev F1 %.2f, %s %s/s, %.1f s", number,
                     progress.learning_rate, loss, dev_loss, dev_f1, f"{self._tokens / seconds:,.0f}",
                     "words" if net.token_type == "word" else "tokens", seconds)
         progress = advance(progress, dev_loss, self._options.min_improvement, self._fall, dev_f1)
-        checkpoint.keep(self._directory, net, self._updates, progress, self._conf, self._sums)
+        with held():
+            checkpoint.keep(self._directory, net, self._updates, progress, self._conf, self._sums)
         return progress
 
 
