@@ -1,6 +1,7 @@
 """One pool of worker processes for work that falls into independent tasks."""
 
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -65,8 +66,9 @@ def _kill_processes(pool: Any) -> None:
     """
     for process in list((pool._processes or {}).values()):
         process.kill()
-    pool._call_queue._reader.close()
     pool._result_queue._writer.close()
+    if sys.version_info < (3, 11):  # later ones close this end themselves, in another thread
+        pool._call_queue._reader.close()
 
 
 _function: Callable  # a worker's own
