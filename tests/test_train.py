@@ -319,6 +319,30 @@ def count_steps(monkeypatch):
     return steps
 
 
+@pytest.fixture(autouse=True)
+def handlers():
+    """Those of the signals that stop the program are as they were after each test."""
+    before = {number: signal.getsignal(number) for number in stop.SIGNALS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def signal_in(monkeypatch, owner, name, number, moment):
+    """From now on, a signal comes in the call of a function when `moment` steps are done. Returns `count_steps`."""
+    monkeypatch.setattr(stop, "_received", 0)
+    signal.signal(number, stop._raise)
+    steps, function = count_steps(monkeypatch), getattr(owner, name)
+
+    def signalled(*arguments):
+        if len(steps) == moment:
+            os.kill(os.getpid(), number)
+        return function(*arguments)
+
+    monkeypatch.setattr(owner, name, signalled)
+    return steps
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_train_stopped_by_a_signal_continues_at_the_next_batch(number, toy_store, tmp_path, monkeypatch):
     name = next(iter(RUNS))
@@ -327,20 +351,10 @@ def test_train_stopped_by_a_signal_continues_at_the_next_batch(number, toy_store
         whole = run(toy_store, tmp_path / "whole", name, epochs=2)
     done = len(steps) - 2
     with monkeypatch.context() as patch:
-        patch.setattr(stop, "_received", 0)
-        before, counted = signal.signal(number, stop._raise), count_steps(patch)
-        step = Optimizer.step
-
-        def signalled(self):
-            if len(counted) == done - 1:
-                os.kill(os.getpid(), number)
-            step(self)  # the batch is finished
-
-        patch.setattr(Optimizer, "step", signalled)
+        counted = signal_in(patch, Optimizer, "step", number, done - 1)
         with pytest.raises(stop.Stopped):
             run(toy_store, tmp_path / "stopped", name, epochs=2)
-        signal.signal(number, before)
-        assert len(counted) == done
+        assert len(counted) == done  # the batch is finished
     with monkeypatch.context() as patch:
         rest = count_steps(patch)
         assert same(run(toy_store, tmp_path / "stopped", name, epochs=2), whole)
@@ -354,20 +368,10 @@ def test_train_stopped_after_an_epoch_repeats_no_batch(name, moment, toy_store, 
     with monkeypatch.context() as patch:
         steps = count_steps(patch)
         whole = run(toy_store, tmp_path / "whole", name, epochs=2)
-    function = getattr(*moment)
     with monkeypatch.context() as patch:
-        patch.setattr(stop, "_received", 0)
-        before, counted = signal.signal(signal.SIGTERM, stop._raise), count_steps(patch)
-
-        def signalled(*arguments):
-            if len(counted) == len(steps):
-                os.kill(os.getpid(), signal.SIGTERM)
-            return function(*arguments)
-
-        patch.setattr(*moment, signalled)
+        counted = signal_in(patch, *moment, signal.SIGTERM, len(steps))
         with pytest.raises(stop.Stopped):
             run(toy_store, tmp_path / "stopped", name, epochs=2)
-        signal.signal(signal.SIGTERM, before)
         assert len(counted) == len(steps)
     with monkeypatch.context() as patch:
         rest = count_steps(patch)

@@ -95,8 +95,8 @@ class UnderWay:
         Raises Stopped if a signal has come, which is held back in a batch; a single rank writes its state before.
         """
         self.place = Place(batches, self.seconds(), steps, loss, state)
-        with self.written_if_stopped():
-            if stopped := received():
+        if stopped := received():
+            with self.written_if_stopped():
                 raise stopped
         if batches % BATCHES == 0 and self._ranks.from_first(time.perf_counter() - self._written >= SECONDS):
             self._write()
@@ -114,8 +114,8 @@ class UnderWay:
 
     def _write(self) -> None:
         ranks, place = self._ranks, self.place
-        place = place._replace(loss=None if place.loss is None else place.loss.cpu(),
-                               state=tuple(part.detach().cpu() for part in place.state))
+        assert place.loss is not None, "a batch is done"
+        place = place._replace(loss=place.loss.cpu(), state=tuple(part.detach().cpu() for part in place.state))
         places = ranks.gather({"place": tuple(place), "random": random_state(self._net.device)})
         with ranks.agree():
             if ranks.first:
