@@ -35,7 +35,7 @@ from punc.tokens.vocabulary import END
 from punc.training import checkpoint, under_way
 from punc.training.epoch import train_epoch
 from punc.training.evaluate import evaluate
-from punc.training.losses import LabelLoss
+from punc.training.losses import EpochLoss, LabelLoss
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions
 from punc.training.train import train
@@ -361,10 +361,11 @@ def test_train_stopped_by_a_signal_continues_at_the_next_batch(number, toy_store
     assert len(rest) == 2
 
 
-@pytest.mark.parametrize("moment", [(punc.training.epochs, "evaluate"), (checkpoint, "keep")])
+@pytest.mark.parametrize("moment", [(EpochLoss, "mean"), (punc.training.epochs, "check_weights"),
+                                    (punc.training.epochs, "evaluate"), (checkpoint, "keep")])
 @pytest.mark.parametrize("name", RUNS)
 def test_train_stopped_after_an_epoch_repeats_no_batch(name, moment, toy_store, tmp_path, both_ways, monkeypatch):
-    """While the development set is scored, and while the models are written."""
+    """After its last batch, while the development set is scored, and while the models are written."""
     with monkeypatch.context() as patch:
         steps = count_steps(patch)
         whole = run(toy_store, tmp_path / "whole", name, epochs=2)

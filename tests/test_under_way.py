@@ -53,11 +53,11 @@ def test_after_writes_when_it_is_time(batches, seconds, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_after_writes_when_a_signal_has_come(tmp_path, monkeypatch):
+def test_a_signal_in_a_batch_writes_the_state_after_it(tmp_path, monkeypatch):
     of = UnderWay(tmp_path, *make(), CONF, STORE, ALONE)
     of.begin(2)
     monkeypatch.setattr(under_way, "received", lambda: Stopped(signal.SIGTERM))
-    with pytest.raises(Stopped, match="terminated"):
+    with pytest.raises(Stopped, match="terminated"), of.written_if_stopped():
         of.after(7, 6, torch.tensor(5.0), ())
     monkeypatch.undo()
     other = UnderWay(tmp_path, *make(), CONF, STORE, ALONE)
@@ -79,7 +79,7 @@ def test_after_a_signal_several_ranks_write_nothing(tmp_path, monkeypatch):
     of.begin(2)
     monkeypatch.setattr(under_way, "received", lambda: Stopped(signal.SIGTERM))
     monkeypatch.setattr(ALONE, "size", 2)
-    with pytest.raises(Stopped):
+    with pytest.raises(Stopped), of.written_if_stopped():
         of.after(7, 6, torch.tensor(5.0), ())
     assert list(tmp_path.iterdir()) == []
 

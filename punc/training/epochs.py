@@ -132,15 +132,15 @@ class Epochs:
         with tqdm(desc=f"epoch {number + 1}", total=self._tokens, unit="token", unit_scale=True, leave=False, delay=2,
                   disable=hide_progress()) as bar:
             rest = itertools.islice(_counted(batches, bar, ranks), self._under_way.place.batches, None)
-            with held():  # a signal ends a training between two batches: UnderWay.after
+            with self._under_way.written_if_stopped(), held():  # a signal waits for the end of a batch
                 return train_epoch(net.train(), self._updates, rest, self._loss, self._bfloat16, ranks,
                                    self._under_way)
 
     def _scored(self, progress: Progress, loss: float, seconds: float) -> Progress:
         """Score the development set after the epoch, and write how far training is."""
         net, number = self._net, progress.epoch + 1
-        check_weights(net, number)
         with self._under_way.written_if_stopped():
+            check_weights(net, number)
             dev_loss, dev_f1 = evaluate(net.eval(), self._dev)
         logger.info("epoch %d: rate %g, loss %.5f, dev loss %.5f, dev F1 %.2f, %s %s/s, %.1f s", number,
                     progress.learning_rate, loss, dev_loss, dev_f1, f"{self._tokens / seconds:,.0f}",

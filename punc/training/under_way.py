@@ -92,18 +92,17 @@ class UnderWay:
     def after(self, batches: int, steps: int, loss: Tensor, state: State) -> None:
         """Write the state after `batches` batches, if it is time. All ranks call it after each batch.
 
-        Raises Stopped if a signal has come, which is held back in a batch; a single rank writes its state before.
+        Raises Stopped if a signal has come, which is held back in a batch (`written_if_stopped`).
         """
         self.place = Place(batches, self.seconds(), steps, loss, state)
         if stopped := received():
-            with self.written_if_stopped():
-                raise stopped
+            raise stopped
         if batches % BATCHES == 0 and self._ranks.from_first(time.perf_counter() - self._written >= SECONDS):
             self._write()
 
     @contextlib.contextmanager
     def written_if_stopped(self) -> Iterator[None]:
-        """If the block, in which no weight changes, raises Stopped, a single rank writes its state."""
+        """If the block raises Stopped, which it does only between two batches, a single rank writes its state."""
         try:
             yield
         except Stopped:
