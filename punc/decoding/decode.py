@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import torch
 
+from punc.base.products import fast_products
 from punc.decoding.choose import choose, scaled
 from punc.decoding.options import BATCH_SIZE, CHUNK_SIZE, UNCUT
 from punc.models.base import Model
@@ -77,7 +78,9 @@ def _logits(model: Model, data: StoreSet, chunk_size: int, context: int | None,
                 result[offset + begin:offset + end] = values[row, begin - first:end - first].numpy()
 
         batch = gather(data, chunks, group, model.lookahead).to(model.device)
-        yield batch, _forward(model, batch), write
+        with fast_products():
+            logits = _forward(model, batch)
+        yield batch, logits, write
 
 
 def _forward(model: Model, batch: Batch) -> torch.Tensor:
