@@ -96,6 +96,21 @@ def test_results_keep_adds_rows_of_another_machine(tmp_path):
     assert main(["results", "--render", "true", "--keep", str(first), str(second)]) == 1
 
 
+def test_results_names_the_tests_that_are_missing(tmp_path, capsys):
+    """Not those that are kept."""
+    first, second = tmp_path / "one/exp", tmp_path / "two/exp"
+    scored(first, "A", 2)
+    scored(first, "B", 3)
+    scored(second, "C", 4)
+    pairs = ["--compare", "A,B", "--compare", "A,C"]
+    assert main(["results", *pairs, str(first)]) == 0
+    capsys.readouterr()
+    assert main(["results", *pairs, "--keep", str(first), str(second)]) == 0
+    missing = [line for line in capsys.readouterr().err.splitlines() if "left out" in line]
+    assert missing == ["punc results: no set has scores of both A and C: their test is left out"]
+    assert {(test.this, test.other) for test in read_page_data(second).tests} == {("A", "B")}
+
+
 def test_results_leaves_out_kept_tests_that_compare_no_longer_names(tmp_path):
     write_page_data(tmp_path, page("A", "B", "C"))
     for compare, pairs in (([], {("A", "B"), ("B", "C")}), (["--compare", "B,C", "--compare", "C,A"], {("B", "C")})):

@@ -77,6 +77,9 @@ def main(arguments: Sequence[str]) -> None:
         data = keep_rows(data, kept, options.keep, options.systems.split(), options.sets.split())
     if pairs:  # kept and rendered tests are those of an earlier --compare
         data.tests = [test for test in data.tests if (test.this, test.other) in pairs]
+        for pair in dict.fromkeys(pairs):
+            if not any((test.this, test.other) == pair for test in data.tests):
+                logger.info("punc results: no set has scores of both %s and %s: their test is left out", *pair)
     if unknown := unknown_figures(settings.findings, data, settings.published):
         logger.warning("punc results: %s quotes %s, which no table has: it is left out; correct it", options.findings,
                        ", ".join(unknown))

@@ -1,6 +1,5 @@
 """The data of result pages, collected from the systems' directories: scores, paired tests, training costs."""
 
-import logging
 import os
 import re
 from collections.abc import Iterable, Sequence
@@ -20,8 +19,6 @@ from punc.scoring.seeds import runs_of
 from punc.scoring.significance import Interval, all_flat, check_pair, compare
 from punc.scoring.training_noise import compare_runs
 from punc.scoring.tsv import read_tsv
-
-logger = logging.getLogger(__name__)
 
 # What `punc train` says after an epoch, and after fitting a model that is not trained by gradient.
 SECONDS = r"(\d{1,18}(?:\.\d*)?) s$"
@@ -83,8 +80,8 @@ def paired_tests(scores: Sequence[Score], pairs: Iterable[tuple[str, str]],
 
     tested   the metrics, as `overall.F1`; none: those of the columns `shown`, or, without these, all
 
-    A pair that no set has both of is left out, with a message. Raises InputError if the slots of a pair differ, or for
-    a metric that is not tested.
+    A pair that no set has both of is left out. Raises InputError if the slots of a pair differ, or for a metric that is
+    not tested.
     """
     of_set: dict[str, dict[str, Score]] = {}
     for score in scores:
@@ -93,10 +90,8 @@ def paired_tests(scores: Sequence[Score], pairs: Iterable[tuple[str, str]],
     tests = []
     for pair in pairs:
         runs = [[[found[name] for name in runs_of(system, found)] for system in pair] for found in of_set.values()]
-        both = [sides for sides in runs if all(sides)]
-        if not both:
-            logger.info("punc results: no set has scores of both %s and %s: their test is left out", *pair)
-        tests += [test for these, others in both for test in _tests(pair, these, others, tested, wanted)]
+        tests += [test for these, others in runs if these and others
+                  for test in _tests(pair, these, others, tested, wanted)]
     return tests
 
 
