@@ -54,6 +54,31 @@ def test_keep_rows_a_new_system_replaces_its_rows_on_all_sets_and_its_seeds():
     assert [test.set for test in merged.tests] == ["ref", "asr", "asr"]
 
 
+@pytest.mark.parametrize(("change", "tests"), [
+    ({}, {("A", "B"), ("B", "C"), ("C", "D")}),
+    ({"value": 49.0}, {("A", "B"), ("C", "D")}),
+    ({"sets": ("ref", "asr")}, {("A", "B"), ("C", "D")}),
+    ({"seed": ".seed2"}, {("A", "B"), ("C", "D")})])
+def test_keep_rows_tests_stay_with_a_system_that_repeats_its_figures(change, tests):
+    """C is trained again, in all its runs, and is tested against D, which is new."""
+    options = dict(change)
+    seed = options.pop("seed", "")
+    kept = page("A", "B", "C")
+    kept.metrics["C", "ref"]["COMMA.P"] = Interval(float("nan"), float("nan"), float("nan"))
+    new = page("C" + seed, "D", **options)
+    for row in new.metrics.values():
+        row["COMMA.P"] = Interval(float("nan"), float("nan"), float("nan"))
+    new.tests = [PairedTest("C", "D", "ref", "Err", 1.0, 0.0, 2.0, 0.5)]
+    merged = keep_rows(new, kept, "egs/toy")
+    assert {(test.this, test.other) for test in merged.tests} == tests
+
+
+def test_keep_rows_of_two_equal_tests_the_new_one_stays():
+    kept, new = page("A", "B"), page("A", "B")
+    new.tests = [new.tests[0]._replace(p=0.25)]
+    assert keep_rows(new, kept, "egs/toy").tests == new.tests
+
+
 @pytest.mark.parametrize("other", [{"reference": "abd"}, {"reference": ""}])
 def test_keep_rows_of_another_reference_is_an_error(other):
     with pytest.raises(InputError, match=r"egs/toy: ref of A has reference:abc, here it is (abd)?; rows of other data"):

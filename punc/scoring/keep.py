@@ -1,7 +1,8 @@
 """Rows of published pages kept next to new ones, whose systems were trained or scored on another machine.
 
 A system that is new replaces all its kept rows, those of other seeds too: they are of another training. A paired test
-needs the scores of both systems, so one of a new and a kept system is not there.
+needs the scores of both systems, so one of a new and a kept system is not there, unless the new rows repeat the kept
+ones figure by figure, as a training does on a processor of the same kind: then the kept test is theirs, too.
 """
 
 import os
@@ -32,12 +33,20 @@ def keep_rows(new: PageData, kept: PageData, directory: str | os.PathLike, syste
     metrics, signatures = rows | new.metrics, kept.signatures | new.signatures
     order = sorted(metrics, key=lambda key: (rank(key[1], sets), rank(key[0], systems)))
     others = {system for system, _ in rows}
-    named = others | {without_seed(system) for system in others}  # a test of several runs names the system
-    tests = [*new.tests, *(test for test in kept.tests if {test.this, test.other} <= named)]
+    repeated = {system for system in fresh if _figures(new, system) == _figures(kept, system)}
+    tested = {without_seed(system) for system in others} | repeated
+    own = {test[:4] for test in new.tests}
+    tests = [*new.tests, *(test for test in kept.tests if test[:4] not in own
+                           and {without_seed(test.this), without_seed(test.other)} <= tested)]
     command = "\n".join(dict.fromkeys([*(kept.command.splitlines() if rows else []), *new.command.splitlines()]))
     return PageData({key: metrics[key] for key in order}, {key: signatures[key] for key in order if key in signatures},
                     sorted(tests, key=lambda test: rank(test.set, sets)), _of(others, kept.costs) | new.costs, command,
                     sorted({*kept.pictures, *new.pictures}), _of(others, kept.trainings) | new.trainings)
+
+
+def _figures(data: PageData, system: str) -> dict[tuple[str, str], str]:
+    """All that was measured of the runs of a system; as text, in which what is not a number equals itself."""
+    return {key: str(row) for key, row in data.metrics.items() if without_seed(key[0]) == system}
 
 
 def _of(systems: set[str], table: Mapping[str, T]) -> dict[str, T]:
