@@ -19,5 +19,6 @@ What other packages and programs use:
     spilled_counts  SpilledCounts: counts of more words than fit in memory
     memory      give_back_freed_memory, keep_freed_memory: what the process keeps of freed memory
     bfloat16    has_bfloat16: whether a device computes in bfloat16
+    products    fast_products: products of matrices by the faster of two libraries
     device      check_device, find_device: the CPU or a GPU, by name
 """
