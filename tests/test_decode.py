@@ -184,7 +184,8 @@ def test_a_model_computes_within_fast_products(lookahead, monkeypatch):
     within = []
 
     @contextlib.contextmanager
-    def products():
+    def products(device):
+        assert device.type == "cpu"
         within.append(True)
         yield
         within.append(False)

@@ -9,6 +9,7 @@ from torch import nn
 from punc.base import products
 from punc.base.products import LEAST, fast_products
 
+CPU = torch.device("cpu")
 needs_onednn = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="PyTorch without oneDNN")
 
 
@@ -41,7 +42,7 @@ def test_large_products_are_those_of_pytorch(shape, bias, products_by_onednn):
     inputs, layer = large(*shape)
     if not bias:
         layer.bias = None
-    with fast_products():
+    with fast_products(CPU):
         fast = layer(inputs)
     assert products_by_onednn == [(*shape, 1024)]
     assert type(fast) is torch.Tensor
@@ -55,7 +56,7 @@ def test_inputs_need_not_be_contiguous(products_by_onednn):
     inputs, layer = large(64)
     inputs = inputs.T.contiguous().T
     assert not inputs.is_contiguous()
-    with fast_products():
+    with fast_products(CPU):
         fast = layer(inputs)
     assert products_by_onednn
     torch.testing.assert_close(fast, layer(inputs))
@@ -79,12 +80,20 @@ def test_other_products_are_left_to_pytorch(change, products_by_onednn):
             function = torch.tanh
         if change != "gradients":
             stack.enter_context(torch.no_grad())
-        with fast_products():
+        with fast_products(CPU):
             result = function(inputs)
         expected = function(inputs)
     assert not products_by_onednn
     assert torch.equal(result, expected)
     assert result.requires_grad == (change == "gradients")
+
+
+@torch.inference_mode()
+def test_calls_on_other_devices_are_not_watched(products_by_onednn):
+    inputs, layer = large(64)
+    with fast_products(torch.device("cuda")):
+        layer(inputs)
+    assert not products_by_onednn
 
 
 @pytest.mark.parametrize(("vendor", "capability", "onednn", "faster"), [

@@ -19,9 +19,12 @@ CPUINFO = Path("/proc/cpuinfo")
 LEAST = 1 << 23  # multiplications of numbers; with fewer, the copies take longer than what they save
 
 
-def fast_products() -> AbstractContextManager:
-    """A context in which layers without gradients, as in decoding, compute their products in the faster of the two."""
-    return _ByOneDNN() if _is_faster() else contextlib.nullcontext()
+def fast_products(device: torch.device) -> AbstractContextManager:
+    """A context in which layers without gradients, as in decoding, compute their products in the faster of the two.
+
+    On another `device` than a CPU it does nothing: there it would only take time at each call of PyTorch.
+    """
+    return _ByOneDNN() if device.type == "cpu" and _is_faster() else contextlib.nullcontext()
 
 
 @cache

@@ -78,7 +78,7 @@ def _logits(model: Model, data: StoreSet, chunk_size: int, context: int | None,
                 result[offset + begin:offset + end] = values[row, begin - first:end - first].numpy()
 
         batch = gather(data, chunks, group, model.lookahead).to(model.device)
-        with fast_products():
+        with fast_products(model.device):
             logits = _forward(model, batch)
         yield batch, logits, write
 
