@@ -17,6 +17,8 @@ from punc.base import log
 from punc.base.errors import InputError
 from punc.base.parallel import map_ordered
 
+KILLED = b"a worker process was killed; free some memory, or use fewer processes"
+
 
 def later_first(number):
     time.sleep(0.2 if number == 0 else 0)
@@ -73,7 +75,7 @@ def kill_at(number, at):
 def test_map_ordered_killed_worker_is_an_input_error():
     with pytest.raises(InputError) as error:
         list(map_ordered(partial(kill_at, at=2), range(20), 2))
-    assert str(error.value) == "a worker process was killed; free some memory, or use fewer processes"
+    assert str(error.value).encode() == KILLED
 
 
 def interrupt(number):
@@ -159,7 +161,7 @@ def fail_first(folder, task):
     raise InputError("wrong", "fix it")
 
 
-def begin_a_result(folder, task):
+def begin(folder):
     """Write the length of a result, and no more."""
     frame = sys._getframe()
     while "result_queue" not in frame.f_locals:
@@ -168,7 +170,16 @@ def begin_a_result(folder, task):
     queue._wlock.acquire()
     os.write(queue._writer.fileno(), struct.pack("!i", 100))
     (Path(folder) / "begun").touch()
+
+
+def begin_a_result(folder, task):
+    begin(folder)
     time.sleep(60)
+
+
+def die_in_a_result(folder, task):
+    begin(folder)
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def two_tasks_until_begun(folder):
@@ -181,6 +192,7 @@ TASKS = {
     "report_and_wait": lambda folder: range(2),
     "fail_first": lambda folder: ["", *(["x" * 10**6] * 5)],  # the tasks that wait are more than a pipe holds
     "begin_a_result": two_tasks_until_begun,
+    "die_in_a_result": lambda folder: range(8),
 }
 
 
@@ -188,3 +200,10 @@ TASKS = {
 def test_map_ordered_error_ends_at_once_in_the_midst_of_a_task_or_a_result(tmp_path, function):
     parent = subprocess.run(parent_of(function, tmp_path, tmp_path / "parent.py"), timeout=30, stderr=subprocess.PIPE)
     assert parent.stderr.endswith(b"InputError: wrong; fix it\n")
+
+
+def test_map_ordered_worker_killed_in_the_midst_of_a_result_is_an_input_error(tmp_path):
+    parent = subprocess.run(parent_of("die_in_a_result", tmp_path, tmp_path / "parent.py"), timeout=30,
+                            stderr=subprocess.PIPE)
+    assert (tmp_path / "begun").exists()
+    assert parent.stderr.endswith(KILLED + b"\n")

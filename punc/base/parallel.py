@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+CHECK_EVERY = 1.0  # seconds
 
 
 def map_ordered(function: Callable[[Task], Result], tasks: Iterable[Task], nj: int) -> Iterator[Result]:
@@ -46,9 +47,9 @@ def map_ordered(function: Callable[[Task], Result], tasks: Iterable[Task], nj: i
                 future = pool.submit(_run, task)
             waiting.append(future)
             if len(waiting) > 2 * nj:
-                yield waiting.popleft().result()
+                yield _result(waiting.popleft(), pool)
         while waiting:
-            yield waiting.popleft().result()
+            yield _result(waiting.popleft(), pool)
     except BaseException as error:
         _kill_processes(pool)
         if isinstance(error, BrokenProcessPool):
@@ -56,6 +57,19 @@ def map_ordered(function: Callable[[Task], Result], tasks: Iterable[Task], nj: i
         raise
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _result(future: "Future[Result]", pool: Any) -> Result:
+    """What a task gives. Raises BrokenProcessPool if a process was killed, even while it wrote a result.
+
+    In that case ProcessPoolExecutor would wait for the rest of the result for ever.
+    """
+    from concurrent.futures import wait
+    from concurrent.futures.process import BrokenProcessPool
+    while not wait([future], CHECK_EVERY).done:
+        if not all(process.is_alive() for process in list(pool._processes.values())):
+            raise BrokenProcessPool
+    return future.result()
 
 
 def _kill_processes(pool: Any) -> None:
