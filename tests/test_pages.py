@@ -100,6 +100,18 @@ def test_render_set_page_default_columns_leave_out_the_empty_label():
     assert cells(render(page_data(), Settings())["results/ref.md"], "system") == ["system", "COMMA", "overall", "Err"]
 
 
+def test_render_set_page_shows_each_run_of_several():
+    """Their mean can hide that they are of two kinds."""
+    data = page_data()
+    for name, value in (("A.seed2", 40.0), ("A.seed3", NAN)):
+        data.metrics[name, "ref"] = dict.fromkeys(data.metrics["A", "ref"], Interval(value, NAN, NAN))
+        data.signatures[name, "ref"] = SIGNATURE
+    pages = render(data, Settings(columns=["COMMA", "Err"]))
+    section = pages["results/ref.md"].partition("\n## Each run\n")[2].partition("\n## ")[0]
+    assert section.endswith("\n\n| system | COMMA | Err |\n|---|---|---|\n| A | 61.3, 40.0, – | 38.7, 40.0, – |\n")
+    assert "Each run" not in pages["results/asr.md"]
+
+
 @pytest.mark.parametrize(("settings", "message"), [
     (Settings(columns=["DASH"]), "no score has a column 'DASH'; there are COMMA overall Err O"),
     (Settings(main_columns=["overall.F1"]), "'overall.F1' names no set; write METRIC@SET"),

@@ -156,7 +156,10 @@ def _set_page(name: str, data: PageData, settings: Settings) -> str:
     parts.append("All figures in percent, P / R / F1 where there are three; in brackets the 95 % confidence interval "
                  "(of F1 where there are three). –: undefined, as nothing was predicted or expected. "
                  f"{runs(data)}.{resampled(data, [name])} [Back to the main page](../RESULTS.md)")
-    parts.append(table(_set_table(name, data, settings, sources)))
+    shown = _shown_columns(name, data, settings)
+    parts.append(table(_set_table(name, data, settings, shown, sources)))
+    if of_runs := _run_table(name, data, shown):
+        parts.append(f"## Each run\n\nOne figure for each seed: F1 where a column has three.\n\n{table(of_runs)}")
     if tests := _test_table(name, data):
         parts.append(f"## Paired tests\n\n{tested(name, data)}{unequal(name, data)}\n\n{table(tests)}")
     if sources:
@@ -171,15 +174,20 @@ def _set_page(name: str, data: PageData, settings: Settings) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _set_table(name: str, data: PageData, settings: Settings, sources: Sequence[str]) -> list[list[str]]:
-    """All rows of a set: each system with its published row below it; systems that are only published at the end."""
+def _shown_columns(name: str, data: PageData, settings: Settings) -> list[str]:
+    """The columns of the table of a set."""
     known = columns(metric for metrics in data.metrics.values() for metric in metrics)
     for column in settings.columns:
         if column not in known:
             raise InputError(f"no score has a column '{column}'", f"there are {' '.join(known)}")
+    of_set = (metric for (_, other), metrics in data.metrics.items() if other == name for metric in metrics)
+    return list(settings.columns) or [column for column in columns(of_set) if column not in data.empty_labels()]
+
+
+def _set_table(name: str, data: PageData, settings: Settings, shown: Sequence[str],
+               sources: Sequence[str]) -> list[list[str]]:
+    """All rows of a set: each system with its published row below it; systems that are only published at the end."""
     ours = {system: metrics for (system, other), metrics in join_seeds(data.metrics).items() if other == name}
-    shown = list(settings.columns) or [column for column in columns(metric for one in ours.values() for metric in one)
-                                       if column not in data.empty_labels()]
     theirs: dict[str, list[Published]] = {}
     for row in settings.published:
         if row.set == name:
@@ -202,6 +210,17 @@ def _cell(measured: Metrics, column: str) -> str:
         return ""
     found = [measured.get(name, UNKNOWN) for name in names]
     return " / ".join(_number(one.value) for one in found) + _bounds(found[-1])
+
+
+def _run_table(name: str, data: PageData, shown: Sequence[str]) -> list[list[str]]:
+    """The systems of a set that have several runs, each with the figures of all; or nothing."""
+    runs: dict[str, list[Mapping[str, Interval]]] = {}
+    for (system, other), metrics in data.metrics.items():
+        if other == name:
+            runs.setdefault(without_seed(system), []).append(metrics)
+    rows = [[system, *(", ".join(_number(one.get(rows_of(column)[-1], UNKNOWN).value) for one in found)
+                       for column in shown)] for system, found in runs.items() if len(found) > 1]
+    return [["system", *shown], *rows] if rows else []
 
 
 def _test_table(name: str, data: PageData) -> list[list[str]]:
