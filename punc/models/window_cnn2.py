@@ -40,7 +40,8 @@ class Model(WindowModel):
                   for before, after in pairwise((1, filters, 2 * filters, 2 * filters))]
         for layer in layers:
             nn.init.xavier_uniform_(layer.weight, nn.init.calculate_gain("tanh"))
-        self.convolutions = nn.Sequential(layers[0], nn.Tanh(), nn.MaxPool2d(pool, ceil_mode=True),
+        # tanh rises everywhere, so it may follow the pooling, where there are fewer pixels.
+        self.convolutions = nn.Sequential(layers[0], nn.MaxPool2d(pool, ceil_mode=True), nn.Tanh(),
                                           layers[1], nn.Tanh(), layers[2], nn.Tanh())
         pixels = -(-self.window // pool) * -(-self.embedding_dim // pool)
         self.classifier = self.fully_connected(2 * filters * pixels, 2 * hidden_dim, hidden_dim, labels)
