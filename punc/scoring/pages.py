@@ -10,7 +10,7 @@ from punc.scoring.markdown import chance, duration, table
 from punc.scoring.metrics import columns, lower_is_better, rows_of
 from punc.scoring.page_data import Cost, PageData, Published
 from punc.scoring.page_notes import is_unequal, resampled, runs, tested, unequal
-from punc.scoring.seeds import Metrics, Spread, join_seeds, without_seed
+from punc.scoring.seeds import Metrics, Spread, join_seeds, runs_of, without_seed
 from punc.scoring.significance import Interval
 
 MOST_ROWS, MOST_COLUMNS = 10, 7  # of the table of RESULTS.md
@@ -214,12 +214,11 @@ def _cell(measured: Metrics, column: str) -> str:
 
 def _run_table(name: str, data: PageData, shown: Sequence[str]) -> list[list[str]]:
     """The systems of a set that have several runs, each with the figures of all; or nothing."""
-    runs: dict[str, list[Mapping[str, Interval]]] = {}
-    for (system, other), metrics in data.metrics.items():
-        if other == name:
-            runs.setdefault(without_seed(system), []).append(metrics)
-    rows = [[system, *(", ".join(_number(one.get(rows_of(column)[-1], UNKNOWN).value) for one in found)
-                       for column in shown)] for system, found in runs.items() if len(found) > 1]
+    names = [system for system, other in data.metrics if other == name]
+    several = {system: found for system in dict.fromkeys(map(without_seed, names))
+               if len(found := runs_of(system, names)) > 1}
+    rows = [[system, *(", ".join(_number(data.metrics[run, name].get(rows_of(column)[-1], UNKNOWN).value)
+                                 for run in found) for column in shown)] for system, found in several.items()]
     return [["system", *shown], *rows] if rows else []
 
 
