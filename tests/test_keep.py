@@ -7,7 +7,7 @@ import pytest
 
 from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.scoring.keep import keep_rows
+from punc.scoring.keep import dropped_rows, keep_rows
 from punc.scoring.page_data import Cost, PageData, PairedTest, read_page_data, write_page_data
 from punc.scoring.significance import Interval
 from punc.scoring.trainings import Training
@@ -119,6 +119,25 @@ def test_results_keep_adds_rows_of_another_machine(tmp_path):
     assert main(["results", "--render", "true", str(second)]) == 0
     assert (second / "RESULTS.md").read_text() == text
     assert main(["results", "--render", "true", "--keep", str(first), str(second)]) == 1
+
+
+@pytest.mark.parametrize(("new", "dropped"), [
+    (page("C"), []),
+    (page("A", "A.seed2", sets=("ref", "asr")), []),
+    (page("A.seed3", sets=("ref", "asr")), [("A", "ref"), ("A.seed2", "ref"), ("A", "asr"), ("A.seed2", "asr")]),
+    (page("A", "B"), [("A.seed2", "ref"), ("A", "asr"), ("A.seed2", "asr"), ("B", "asr")]),
+])
+def test_dropped_rows(new, dropped):
+    assert dropped_rows(new, page("A", "A.seed2", "B", sets=("ref", "asr"))) == dropped
+
+
+def test_results_names_the_kept_rows_that_leave_the_pages(tmp_path, capsys):
+    write_page_data(tmp_path / "kept", page("A", "A.seed2", "B", reference="of no score here", sets=("asr",)))
+    scored(tmp_path / "exp", "A", 2)
+    assert main(["results", "--keep", str(tmp_path / "kept"), str(tmp_path / "exp")]) == 0
+    said = [line for line in capsys.readouterr().err.splitlines() if "leave" in line]
+    assert len(said) == 1
+    assert said[0].startswith("punc results: A on asr, A.seed2 on asr leave the pages: ")
 
 
 def test_results_names_the_tests_that_are_missing(tmp_path, capsys):

@@ -12,7 +12,7 @@ from punc.base.files import atomic_dir, decode_line, open_input
 from punc.base.options import OptionParser, boolean
 from punc.scoring.collect import collect_costs, collect_scores, paired_tests
 from punc.scoring.findings import unknown_figures
-from punc.scoring.keep import keep_rows
+from punc.scoring.keep import dropped_rows, keep_rows
 from punc.scoring.page_data import PageData, pictures, read_page_data, read_published, write_page_data
 from punc.scoring.pages import Settings, render
 from punc.scoring.publish import new_pages, write_pages
@@ -74,6 +74,10 @@ def main(arguments: Sequence[str]) -> None:
     data = read_page_data(options.exp) if options.render else _collect(options, pairs)
     if options.keep:
         kept = read_page_data(options.keep)
+        if dropped := dropped_rows(data, kept):
+            logger.warning("punc results: %s leave the pages: %s has these systems, but not with these seeds or on "
+                           "these sets; train and score them there, too, to have the rows",
+                           ", ".join(f"{system} on {name}" for system, name in dropped), options.exp)
         data = keep_rows(data, kept, options.keep, options.systems.split(), options.sets.split())
     if pairs:  # kept and rendered tests are those of an earlier --compare
         data.tests = [test for test in data.tests if (test.this, test.other) in pairs]

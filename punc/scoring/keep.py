@@ -44,6 +44,12 @@ def keep_rows(new: PageData, kept: PageData, directory: str | os.PathLike, syste
                     sorted({*kept.pictures, *new.pictures}), _of(others, kept.trainings) | new.trainings)
 
 
+def dropped_rows(new: PageData, kept: PageData) -> list[tuple[str, str]]:
+    """The rows (system, set) of `kept` that `keep_rows` leaves out and `new` has not: of other seeds and sets."""
+    fresh = {without_seed(system) for system in new.systems}
+    return [key for key in kept.metrics if without_seed(key[0]) in fresh and key not in new.metrics]
+
+
 def _figures(data: PageData, system: str) -> dict[tuple[str, str], str]:
     """All that was measured of the runs of a system; as text, in which what is not a number equals itself."""
     return {key: str(row) for key, row in data.metrics.items() if without_seed(key[0]) == system}
