@@ -25,6 +25,6 @@ def test_commands_show_what_the_page_shows(number, tmp_path):
 
 
 def test_page_has_all_formats_and_links():
-    assert len(BLOCKS) == 5
+    assert len(BLOCKS) == 6
     for target in re.findall(r"\]\(([^)#:]+)\)", PAGE):
         assert (ROOT / "docs" / target).exists()

@@ -58,6 +58,57 @@ def make_vosk(segments):
                                "text": " ".join(word for word, _, _ in row)}, indent=2) + "\n" for row in segments)
 
 
+def make_transformers(segments):
+    said = [word for row in segments for word in row]
+    return json.dumps({"text": " ".join(word for word, _, _ in said),
+                       "chunks": [{"text": word, "timestamp": [begin, end]} for word, begin, end in said]})
+
+
+def make_whisper_cpp(segments):
+    made = [{"timestamps": {"from": clock(row[0][1], ","), "to": clock(row[-1][2], ",")},
+             "offsets": {"from": round(1000 * row[0][1]), "to": round(1000 * row[-1][2])},
+             "text": "".join(" " + word for word, _, _ in row)} for row in segments]
+    return json.dumps({"systeminfo": "AVX = 1", "result": {"language": "español"}, "transcription": made}, indent="\t",
+                      ensure_ascii=False)
+
+
+def make_nemo(segments):
+    return "".join(json.dumps({
+        "audio_filepath": f"wav/{number}.wav", "duration": 9.5, "text": "what was said",
+        "pred_text": " ".join(word for word, _, _ in row),
+        "timestamps_word": [{"word": w, "start_offset": 1, "end_offset": 2, "start": b, "end": e} for w, b, e in row],
+        "timestamps_segment": [{"segment": " ".join(word for word, _, _ in row), "start": row[0][1]}]}) + "\n"
+        for number, row in enumerate(segments))
+
+
+def make_google_speech(segments):
+    return json.dumps({"results": [{"alternatives": [{
+        "transcript": " " * (number > 0) + " ".join(word for word, _, _ in row), "confidence": 0.9,
+        "words": [{"startTime": f"{b:.3f}s", "endTime": f"{e:.3f}s", "word": w, "confidence": 0.7} for w, b, e in row]},
+        {"transcript": "something else"}]} for number, row in enumerate(segments)]}, indent=2)
+
+
+def make_deepgram(segments):
+    said, text = [word for row in segments for word in row], " ".join(w for row in segments for w, _, _ in row)
+    return json.dumps({"metadata": {"channels": 1}, "results": {
+        "channels": [{"alternatives": [{
+            "transcript": text, "confidence": 0.9,
+            "words": [{"word": w, "start": b, "end": e, "confidence": 0.5, "punctuated_word": w} for w, b, e in said],
+            "paragraphs": {"transcript": text, "paragraphs": [{"sentences": [{"text": text}]}]}}]}],
+        "utterances": [{"transcript": text, "words": [{"word": w} for w, _, _ in said]}]}})
+
+
+def make_sherpa_onnx(segments):
+    """With tokens of one or two characters; TDT models have durations."""
+    lines = []
+    for number, row in enumerate(segments):
+        cut = [((" " + w)[i:i + 2], (b + e) / 2 if i else b, e) for w, b, e in row for i in range(0, len(w) + 1, 2)]
+        lines.append(json.dumps({"text": "".join(" " + w for w, _, _ in row), "tokens": [t for t, _, _ in cut],
+                                 "timestamps": [b for _, b, _ in cut], "durations": [e - b for _, b, e in cut],
+                                 "segment": number, "start_time": 0, "words": []}) + "\n")
+    return "".join(lines)
+
+
 def make_ctm(segments):
     return ";; a comment\n" + "".join(f"r1 1 {b:.2f} {e - b:.2f} {w} 0.50\n" for row in segments for w, b, e in row)
 
@@ -96,7 +147,8 @@ def make_text(segments):
 
 
 MAKERS = {name[5:]: make for name, make in list(globals().items()) if name.startswith("make_")}
-EACH_WORD = {"whisper", "whisperx", "vosk", "ctm", "textgrid"}  # formats with a time for each word
+EACH_WORD = {"whisper", "whisperx", "vosk", "transformers", "nemo", "google_speech", "deepgram", "sherpa_onnx", "ctm",
+             "textgrid"}  # formats with a time for each word
 
 
 def document(text):
@@ -409,3 +461,10 @@ def test_text_speakers_and_empty_lines():
 @pytest.mark.parametrize("text", ['{"foo": 1}', "[[1]]", "<?xml version='1.0'?><a/>", "%PDF-1.4 x"])
 def test_recognises_no_other_format(text):
     assert not [name for name, module in format_modules().items() if module.recognises(text.encode())]
+
+
+def test_whisper_members_inside_others_are_no_whisper():
+    """An answer of another service would come back as it was, with no word read."""
+    with pytest.raises(InputError, match="file:1: an object without segments, text, words, word_segm"):
+        document('{"phrases": [{"best": [{"words": [{"word": "good"}], "text": "good"}]}]}')
+    assert document('{"text": "", "segments": []}').pieces == []

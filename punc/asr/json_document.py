@@ -28,16 +28,18 @@ def read_json(source: Source, name: str, keys: Keys) -> Document:
     if len(found.words):
         listed = {number for number, count in found.words.counts if count}
         bare = [i for i in own if i not in listed]
-        document = _merged(_of_words(source, name, found.words, found), _of_texts(source, name, found, bare))
+        document = _merged(_of_words(source, name, found.words, found),
+                           texts_document(source, name, found.segments, bare))
         texts = [span for i in own if i in listed and (span := found.segments[i].text)]
-        return document._replace(copies=_copies(source, document, [texts, found.texts], [found.copied]))
-    document = _of_texts(source, name, found, own)
+        return document._replace(copies=copied_texts(source, document, [texts, found.texts], [found.copied]))
+    beside = [JsonSegment(None, None, None, text) for text in found.texts]
+    document = texts_document(source, name, *((found.segments, own) if own else (beside, range(len(beside)))))
     if len(found.copied):  # a list beside the segments, with times; if it has all their words
         listed_words = _of_words(source, name, found.copied, found)
         if not {*map(folded, document.pieces)} - {*map(folded, listed_words.pieces)}:
             texts = [span for i in own if (span := found.segments[i].text)]
-            return listed_words._replace(copies=_copies(source, listed_words, [texts, found.texts], []))
-    return document._replace(copies=_copies(source, document, [found.texts] if own else [], [found.copied]))
+            return listed_words._replace(copies=copied_texts(source, listed_words, [texts, found.texts], []))
+    return document._replace(copies=copied_texts(source, document, [found.texts] if own else [], [found.copied]))
 
 
 def _of_words(source: Source, name: str, words: WordList, found: JsonWords) -> Document:
@@ -68,11 +70,9 @@ def _of_words(source: Source, name: str, words: WordList, found: JsonWords) -> D
                      confidences)._replace(field=field)
 
 
-def _of_texts(source: Source, name: str, found: JsonWords, numbers: Sequence[int]) -> Document:
-    """A document whose pieces are the words of the texts of some segments, or of a text without segments."""
-    spans = [(span, found.segments[i]) for i in numbers if (span := found.segments[i].text)]
-    if not len(found.words) and not spans:
-        numbers, spans = range(len(found.texts)), [(text, JsonSegment(None, None, None, text)) for text in found.texts]
+def texts_document(source: Source, name: str, segments: Sequence[JsonSegment], numbers: Sequence[int]) -> Document:
+    """A document whose pieces are the words of the texts of some segments."""
+    spans = [(span, segments[i]) for i in numbers if (span := segments[i].text)]
     starts, stops, joined, ranges = _words_of(source.data, [span for span, _ in spans]) if spans else no_words()
     times = np.full((2, len(starts)), np.nan)
     first = np.flatnonzero(np.append(True, ranges[1:] != ranges[:-1])) if len(ranges) else np.zeros(0, np.int64)
@@ -110,12 +110,12 @@ def _document(source: Source, name: str, starts: np.ndarray, stops: np.ndarray, 
         speaker = np.array([numbers.setdefault(name, len(numbers)) if name else -1 for name in names], np.int64)
     encode = _escaped_ascii if source.data.isascii() else _escaped
     return Document(source.data, json_strings(texts_at(source.data, starts, stops)), starts, stops, joined, begins,
-                    ends, segments, zeros, [""], zeros, list(map(_name, numbers)), speaker, confidences,
+                    ends, segments, zeros, [""], zeros, list(map(json_name, numbers)), speaker, confidences,
                     no_places(), encode, None, name, source.encoding, source.bom)
 
 
-def _copies(source: Source, document: Document, texts: list[list[tuple[int, int]]],
-            lists: list[WordList]) -> Places:
+def copied_texts(source: Source, document: Document, texts: Sequence[list[tuple[int, int]]],
+                 lists: Sequence[WordList] = ()) -> Places:
     """The places of texts and lists that repeat the words."""
     places = [_words_of(source.data, spans)[:2] for spans in texts if spans]
     places += [words.spans() for words in lists if len(words)]
@@ -147,8 +147,13 @@ def _words_of(data: bytes, spans: list[tuple[int, int]]) -> WordPlaces:
 
 def _fill(times: np.ndarray, at: np.ndarray, values: Sequence[Any]) -> None:
     """Put the times of segments where their first or last word has none."""
-    known = np.array([value if type(value) in (int, float) and abs(value) < LATEST else np.nan for value in values])
+    known = np.array([json_seconds(value) for value in values], float)
     times[at] = np.where(np.isnan(times[at]), known, times[at])
+
+
+def json_seconds(value: Any) -> float:
+    """A time as JSON has it; NaN for what is none."""
+    return float(value) if type(value) in (int, float) and abs(value) < LATEST else np.nan
 
 
 def json_strings(raw: Sequence[bytes]) -> list[str]:
@@ -180,8 +185,8 @@ def _dumped(texts: Sequence[str], ascii_only: bool) -> list[bytes]:
     return json.dumps(texts, ensure_ascii=ascii_only).encode()[2:-2].split(b'", "') if texts else []
 
 
-def _name(text: str) -> str:
-    """A string that was read as Latin-1; one with escapes beyond that is as it should be."""
+def json_name(text: str) -> str:
+    """A name, given a string that was read as Latin-1; one with escapes beyond that is as it should be."""
     with suppress(UnicodeError):
         text = text.encode("latin-1").decode()
     return _clean(text)

@@ -10,9 +10,16 @@ from punc.asr.json_walk import Element, JsonWalk
 from punc.asr.word_list import WordList
 
 STRING = rb'"([^"\\]*(?:\\.[^"\\]*)*)"'
-WORD, TEXT = re.compile(rb'"word"\s*:\s*' + STRING), re.compile(rb'"text"\s*:\s*' + STRING)
 BLOCK = 1 << 20  # bytes of segments, or words, that are read together
 ONE_STRING = re.compile(STRING)
+
+
+def string_member(name: str) -> re.Pattern[bytes]:
+    """What finds members of this name that are strings; group 1 has what stands between the quotes."""
+    return re.compile(rb'"%b"\s*:\s*%b' % (name.encode(), STRING))
+
+
+WORD, TEXT = string_member("word"), string_member("text")
 
 
 class Keys(NamedTuple):
@@ -185,10 +192,15 @@ class JsonWords:
 
     def _string(self, at: int, spans: list[tuple[int, int]]) -> int:
         """Keep the span of a string; other values are skipped."""
-        found = ONE_STRING.match(self.source.data, at)
-        if found:
-            spans.append(found.span(1))
+        if found := string_at(self.source.data, at):
+            spans.append(found)
         return self._walk.skip(at)  # which checks its escapes
+
+
+def string_at(data: bytes, at: int) -> tuple[int, int] | None:
+    """The bytes of the string that begins at a byte, without its quotes; None for another value."""
+    found = ONE_STRING.match(data, at)
+    return found.span(1) if found else None
 
 
 def has_member(data: bytes, name: str) -> bool:

@@ -21,12 +21,12 @@ def options() -> OptionParser:
     parser = OptionParser(
         "punc transcript [options] MODEL IN OUT | punc transcript [options] [--ctm CTM] MODEL DATA-DIR OUT-DIR",
         "Punctuates ASR output with a model, named by its directory, or by its name if it ships with punc (en, "
-        "en-live). IN is a file of a recogniser, known by its content: JSON of Whisper, faster-whisper, whisperX or "
-        "Vosk, CTM, STM, TextGrid, SRT, WebVTT or text. OUT is the same file with marks and capitals, or what --to "
-        "names. DATA-DIR is the Kaldi data directory that was decoded, --ctm what decoding wrote. OUT-DIR gets "
-        "text, ctm, txt/<recording>.txt in paragraphs, and subtitles as srt/<recording>.srt and vtt/<recording>.vtt. "
-        "Without --ctm, DATA-DIR/text is punctuated, and OUT-DIR gets text and txt. The scripts utils/punctuate_*.sh "
-        "run this in parallel.",
+        "en-live). IN is a file of a recogniser, known by its content: JSON of Whisper, faster-whisper, whisperX, "
+        "whisper.cpp, transformers, NeMo, sherpa-onnx, Vosk, Google or Deepgram, CTM, STM, TextGrid, SRT, WebVTT or "
+        "text. OUT is the same file with marks and capitals, or what --to names. DATA-DIR is the Kaldi data "
+        "directory that was decoded, --ctm what decoding wrote. OUT-DIR gets text, ctm, txt/<recording>.txt in "
+        "paragraphs, and subtitles as srt/<recording>.srt and vtt/<recording>.vtt. Without --ctm, DATA-DIR/text is "
+        "punctuated, and OUT-DIR gets text and txt. The scripts utils/punctuate_*.sh run this in parallel.",
         "punc transcript en talk.json talk.srt",
         [f"Only with a file: {', '.join(map(kebab, FILE_ONLY))}; only with a directory: "
          f"{', '.join(map(kebab, DIRECTORY_ONLY))}."])

@@ -16,7 +16,7 @@ What other packages and programs use:
                    score directory, and tables
     collect        Score, collect_costs, collect_scores, log_parts, paired_tests: the data of result pages
     page_data      PageData, pictures, read_page_data, read_published, write_page_data: the same as tables
-    keep           keep_rows: rows of published pages next to new ones
+    keep           dropped_rows, keep_rows: rows of published pages next to new ones
     trainings      collect_trainings: what systems were trained on
     seeds          Spread, first_runs, join_seeds: the runs of a system with several seeds as one row, with mean and
                    standard deviation

@@ -15,9 +15,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import json_grammars
 import numpy as np
 from inputs_text import ctm, prose, without_comments
 from inputs_times import after_fifth_column
+from json_grammars import dumped
 from kind import LABELS, Kind, Read, found, word, words
 
 from punc.asr.document import Document, no_places, read_source, write_document
@@ -42,8 +44,9 @@ NUMBERS = (0, -1, 1, 10**12, 2**63, 1.5, float("nan"), float("inf"), None, True,
 
 def kinds() -> Iterator[Kind]:
     for name in format_modules():
-        is_json = name in ("whisper", "whisperx", "vosk")
-        yield Kind(f"asr {name}", partial(make, name), read, ("in",), VISIBLE.get(name, of_lines),
+        is_json = name in ("whisper", "whisperx", "vosk", *json_grammars.GRAMMARS)
+        visible = partial(of_other_json, name) if name in json_grammars.GRAMMARS else VISIBLE.get(name, of_lines)
+        yield Kind(f"asr {name}", partial(make, name), read, ("in",), visible,
                    alter_json if is_json else None)
 
 
@@ -57,10 +60,6 @@ def timed(rng: random.Random) -> list[list[tuple[str, float, float]]]:
             at = round(begin + rng.choice((0, 0.1, 0.5)), 3)
             segments[-1].append((text + rng.choice(("", "", ",", ".")), begin, at))
     return segments
-
-
-def dumped(content: Any, rng: random.Random) -> str:
-    return json.dumps(content, ensure_ascii=bool(rng.randrange(2)), indent=rng.choice((None, None, 1)))
 
 
 def whisper(rng: random.Random, blank: str = " ", confidence: str = "probability") -> dict[str, Any]:
@@ -167,7 +166,8 @@ GRAMMARS: dict[str, Callable[[random.Random], str]] = {
 
 
 def make(name: str, folder: Path, rng: random.Random) -> None:
-    content = GRAMMARS.get(name, text)(rng)
+    other = json_grammars.GRAMMARS.get(name)
+    content = other(timed(rng), rng) if other else GRAMMARS.get(name, text)(rng)
     encoding = rng.choice(("utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16"))
     (folder / "in").write_bytes((content if rng.randrange(5) else content.replace("\n", "\r\n")).encode(encoding))
 
@@ -235,6 +235,14 @@ def _texts(content: Any) -> Iterator[str]:
             yield from (item["word"] for item in listed)
         elif isinstance(one.get("text"), str):
             yield one["text"]
+
+
+def of_other_json(name: str, data: bytes) -> bytes:
+    """The words of a format of `json_grammars`."""
+    try:
+        return " ".join(json_grammars.seen(name, list(objects(decoded(data))))).encode("utf-8", "replace")
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError, IndexError):
+        return b""
 
 
 def of_lines(data: bytes) -> bytes:

@@ -10,7 +10,7 @@ from punc.asr.document import Document, Source
 from punc.asr.json_document import read_json
 from punc.asr.json_words import Keys, has_member
 
-AFTER = ()
+AFTER = ("nemo", "sherpa_onnx", "transformers")
 KEYS = Keys("result", (), "conf")
 ITS_OWN = "result", "partial", "alternatives"
 MEMBERS = rb"result|partial|partial_result|alternatives|text|spk|spk_frames"

@@ -11,7 +11,7 @@ from punc.asr.document import Document, Source
 from punc.asr.json_document import read_json
 from punc.asr.json_words import Keys, has_member
 
-AFTER = ("vosk",)
+AFTER = ("nemo", "transformers", "vosk")
 KEYS = Keys("words", ("word_segments", "words"), "score")
 ITS_OWN = "word_segments", "score", "speaker"
 LIST = re.compile(rb'\s*\[\s*(?:\{|\]\s*\Z)')

@@ -1,0 +1,33 @@
+"""JSON of whisper.cpp: `transcription[]` with `text` and `offsets`, in milliseconds.
+
+Source: github.com/ggml-org/whisper.cpp, `examples/cli/cli.cpp` (output_json). With `--max-len 1` each text is a word;
+one that goes on the word before has no blank. `tokens`, which `--output-json-full` adds, stay as they are.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from punc.asr.document import Document, Source
+from punc.asr.json_document import json_seconds
+from punc.asr.json_texts import JsonTexts
+from punc.asr.json_words import has_member
+
+AFTER = ()
+
+
+def recognises(data: bytes) -> bool:
+    """Whether it is an object with a transcription that has offsets."""
+    return data.lstrip()[:1] == b"{" and has_member(data, "transcription") and has_member(data, "offsets")
+
+
+def read(source: Source) -> Document:
+    """Read a file. Raises InputError for broken JSON."""
+    found = JsonTexts(source)
+    segments = found.each(found.text("text", _values))
+    return found.document("whisper_cpp", found.members({"transcription": segments}), blanks=True)
+
+
+def _values(segment: Mapping[str, Any]) -> tuple[Any, Any, None]:
+    offsets = segment.get("offsets")
+    begin, end = (offsets.get("from"), offsets.get("to")) if isinstance(offsets, dict) else (None, None)
+    return json_seconds(begin) / 1000, json_seconds(end) / 1000, None

@@ -1,0 +1,150 @@
+"""Texts with words anywhere in a recogniser's JSON: a format says where by handlers that contain one another."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from punc.asr.document import Document, Source
+from punc.asr.json_document import copied_texts, json_name, texts_document
+from punc.asr.json_walk import Handler, JsonWalk
+from punc.asr.json_words import JsonSegment, string_at, string_member
+
+Values = Callable[[Mapping[str, Any]], tuple[Any, Any, Any]]  # an object → begin and end in seconds, and confidence
+BLANK, QUOTE, BRACKETS = ord(" "), ord('"'), np.frombuffer(b"[({<", np.uint8)
+
+
+def no_values(_: Mapping[str, Any]) -> tuple[None, None, None]:
+    """The values of what has none."""
+    return None, None, None
+
+
+def plain_values(value: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+    """`start`, `end` and `confidence`, as most have them."""
+    return value.get("start"), value.get("end"), value.get("confidence")
+
+
+class JsonTexts:
+    """Finds texts in the JSON documents of a file.
+
+    segments    those that have the words, in the order of the file
+    recordings  the names of recordings, each of which is a stream
+
+    A handler is given the byte where a value begins, and returns the byte after it; values that are not of the kind
+    that it looks for are skipped. Its methods raise InputError for what is no JSON.
+    """
+
+    def __init__(self, source: Source):
+        self.segments: list[JsonSegment] = []
+        self.recordings: list[str] = []
+        self._source, self._walk = source, JsonWalk(source)
+        self._of: list[int] = []  # the recording of each segment
+        self._confidences: list[float] = []
+        self._copies: dict[str, list[tuple[int, int]]] = {}
+
+    def each(self, handler: Handler) -> Handler:
+        """Every element of a list."""
+        return lambda at: self._walk.elements(at, handler)
+
+    def first(self, handler: Handler) -> Handler:
+        """The first element of a list."""
+        def read(at: int) -> int:
+            rest = iter((handler,))
+            return self._walk.elements(at, lambda at: next(rest, self._walk.skip)(at))
+
+        return read
+
+    def one_or_each(self, handler: Handler) -> Handler:
+        """A value, or every element if it is a list."""
+        return lambda at: self._walk.elements(at, handler) if self._begins("[", at) else handler(at)
+
+    def both(self, first: Handler, second: Handler) -> Handler:
+        """A value for two handlers."""
+        return lambda at: (first(at), second(at))[1]
+
+    def members(self, handlers: Mapping[str, Handler]) -> Handler:
+        """Some members of an object."""
+        return lambda at: self._walk.members(at, handlers) if self._begins("{", at) else self._walk.skip(at)
+
+    def either(self, choose: Callable[[Mapping[str, Any]], Handler]) -> Handler:
+        """An object, for whose value there is a handler."""
+        def read(at: int) -> int:
+            value, end = self._walk.value(at)
+            return choose(value)(at) if isinstance(value, dict) else end
+
+        return read
+
+    def listed(self, words: str, timed: Handler, text: str) -> Handler:
+        """An object that `timed` reads if its member `words` has any; else its member `text` has the words."""
+        bare = self.text(text)
+        return self.either(lambda value: timed if value.get(words) else bare)
+
+    def recording(self, handler: Handler, name: str = "") -> Handler:
+        """A value that is a recording; its member `name` is how it is called, if it is an object that has one."""
+        def read(at: int) -> int:
+            value = self._walk.value(at)[0] if name else {}
+            called = value.get(name) if isinstance(value, dict) else None
+            self.recordings.append("_".join(json_name(called).split()) if isinstance(called, str) else "")
+            return handler(at)
+
+        return read
+
+    def text(self, name: str, values: Values = no_values) -> Handler:
+        """An object whose member `name` is a word, or several; values that are no numbers are not known."""
+        member = string_member(name)
+
+        def read(at: int) -> int:
+            value, after = self._walk.value(at)
+            if not isinstance(value, dict) or not isinstance(value.get(name), str):
+                return after
+            spans = [found.span(1) for found in member.finditer(self._source.data, at, after)]
+            if len(spans) != 1 or self._walk.text[slice(*spans[0])] != value[name]:  # others have the name, or escapes
+                spans.clear()
+                self._walk.members(at, {name: lambda at: self._span(at, spans)})
+            begin, end, confidence = values(value)
+            self.segments.append(JsonSegment(begin, end, value.get("speaker"), spans[-1]))
+            self._confidences.append(confidence if isinstance(confidence, float) else np.nan)
+            self.recordings = self.recordings or [""]
+            self._of.append(len(self.recordings) - 1)
+            return after
+
+        return read
+
+    def copy(self, name: str) -> Handler:
+        """A string that repeats words; those of one name are a text, one after another."""
+        return lambda at: self._span(at, self._copies.setdefault(name, []))
+
+    def document(self, name: str, handler: Handler, blanks: bool = False) -> Document:
+        """The document of a format, whose JSON documents `handler` reads.
+
+        blanks  if texts begin with a blank, those that have none go on the word before
+        """
+        self._walk.documents(handler)
+        del self._walk  # its text takes as much memory as the file
+        found = texts_document(self._source, name, self.segments, range(len(self.segments)))
+        of = np.array(self._of, np.int64)[found.segments]
+        joined = _goes_on(found, of) if blanks else found.joined
+        found = found._replace(joined=joined, streams=of, recording=of,
+                               confidences=np.array(self._confidences, float)[found.segments],
+                               recordings=[name or str(i) for i, name in enumerate(self.recordings, 1)]
+                               if len(self.recordings) > 1 else self.recordings or [""])
+        return found._replace(copies=copied_texts(self._source, found, [*self._copies.values()]))
+
+    def _span(self, at: int, spans: list[tuple[int, int]]) -> int:
+        if found := string_at(self._source.data, at):
+            spans.append(found)
+        return self._walk.skip(at)  # which checks its escapes
+
+    def _begins(self, char: str, at: int) -> bool:
+        return self._walk.text.startswith(char, at)
+
+
+def _goes_on(found: Document, of: np.ndarray) -> np.ndarray:
+    """Which words go on the word before, bool (N,): no blank begins their texts, and no bracket."""
+    data = np.frombuffer(found.data, np.uint8)
+    before = data[found.starts - 1]
+    first = np.append(True, found.segments[1:] != found.segments[:-1])[:len(of)]
+    if not (before[first] == BLANK).any():
+        return np.zeros(len(of), bool)
+    same = np.append(False, of[1:] == of[:-1])[:len(of)]
+    return first & same & (before == QUOTE) & ~np.isin(data[found.starts], BRACKETS)

@@ -1,0 +1,105 @@
+"""JSON of recognisers beside Whisper's and Vosk's: random files of each format, and the words that people see."""
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+Row = list[tuple[str, float, float]]
+Rows = list[Row]
+
+
+def spoken(row: Row, before: str = "") -> str:
+    return " ".join(before + text for text, *_ in row)
+
+
+def dumped(content: Any, rng: random.Random) -> str:
+    return json.dumps(content, ensure_ascii=bool(rng.randrange(2)), indent=rng.choice((None, None, 1)))
+
+
+def transformers(rows: Rows, rng: random.Random) -> str:
+    """Words, or chunks that are longer, of one recording or several."""
+    blank, made = rng.choice(("", " ")), []
+    for row in rows:
+        chunks = [{"text": blank + text, "timestamp": [begin, rng.choice((end, None))]} for text, begin, end in row]
+        if rng.randrange(2):
+            chunks = [{"text": blank + spoken(row), "timestamp": [row[0][1], row[-1][2]], "language": None}]
+        made.append({"text": blank + spoken(row), "chunks": chunks})
+    return dumped(made[0] if len(made) == 1 else made, rng)
+
+
+def whisper_cpp(rows: Rows, rng: random.Random) -> str:
+    def entry(row: Row) -> dict[str, Any]:
+        tokens = [{"text": "[_BEG_]", "offsets": {"from": 0, "to": 0}, "id": 50363, "p": 0.9}]
+        return {"timestamps": {"from": "00:00:00,000", "to": "00:00:01,000"},
+                "offsets": {"from": round(1000 * row[0][1]), "to": round(1000 * row[-1][2])},
+                "text": " " + spoken(row), **({"tokens": tokens} if rng.randrange(2) else {})}
+
+    if rng.randrange(2):  # --max-len 1
+        rows = [[one] for row in rows for one in row]
+    return dumped({"systeminfo": "AVX = 1", "params": {"language": "en"}, "transcription": [*map(entry, rows)]}, rng)
+
+
+def nemo(rows: Rows, rng: random.Random) -> str:
+    lines = []
+    for number, row in enumerate(rows):
+        words = [{"word": text, "start_offset": 1, "end_offset": 2, "start": begin, "end": end}
+                 for text, begin, end in row]
+        line = {"audio_filepath": f"a b/{number}.wav", "text": "xyz", "pred_text": spoken(row)}
+        lines.append({**line, "timestamps_word": words} if rng.randrange(2) else line)
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+def google_speech(rows: Rows, rng: random.Random) -> str:
+    results = []
+    for row in rows:
+        words = [{"startTime": f"{begin:.3f}s", "endTime": f"{end:.3f}s", "word": text} for text, begin, end in row]
+        best = {"transcript": " " + spoken(row), "confidence": 0.9, **({"words": words} if rng.randrange(2) else {})}
+        results.append({"alternatives": [best, {"transcript": "other"}][:rng.choice((1, 2))], "languageCode": "en-us"})
+    content = {"results": results}
+    return dumped(rng.choice((content, {"name": "1", "done": True, "response": content})), rng)
+
+
+def deepgram(rows: Rows, rng: random.Random) -> str:
+    channels = []
+    for row in rows:
+        words = [{"word": text, "start": begin, "end": end, "confidence": 0.5, "speaker": rng.randrange(2)}
+                 for text, begin, end in row]
+        channels.append({"alternatives": [{"transcript": spoken(row), "words": words}]})
+    utterances = [{"transcript": spoken(row), "words": []} for row in rows] if rng.randrange(2) else []
+    return dumped({"metadata": {}, "results": {"channels": channels, "utterances": utterances}}, rng)
+
+
+def sherpa_onnx(rows: Rows, rng: random.Random) -> str:
+    lines = []
+    for row in rows:
+        tokens = [(part, begin) for text, begin, _ in row for part in (" " + text[:1], text[1:]) if part]
+        lines.append({"text": spoken(row, rng.choice(("", "", " "))), "tokens": [part for part, _ in tokens],
+                      "timestamps": [begin for _, begin in tokens], "words": []})
+        if rng.randrange(2):
+            lines[-1] = {**lines[-1], "segment": len(lines), "start_time": 1.5, "is_final": True}
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+def seen(name: str, documents: list[Any]) -> Iterator[str]:
+    """The texts that have the words of a file. Raises KeyError, TypeError or AttributeError for other JSON."""
+    for one in documents:
+        if name == "transformers":
+            for item in one if isinstance(one, list) else [one]:
+                yield from [chunk["text"] for chunk in item["chunks"]] or [item["text"]]
+        elif name == "whisper_cpp":
+            yield from (segment["text"] for segment in one["transcription"])
+        elif name == "nemo":
+            yield from [word["word"] for word in one.get("timestamps_word", ())] or [one["pred_text"]]
+        elif name == "sherpa_onnx":
+            yield one["text"]
+        else:
+            results = one.get("response", one)["results"]
+            for result in results if name == "google_speech" else results["channels"]:
+                best = result["alternatives"][0]
+                yield from [word["word"] for word in best.get("words", ())] or [best["transcript"]]
+
+
+GRAMMARS: dict[str, Callable[[Rows, random.Random], str]] = {
+    "transformers": transformers, "whisper_cpp": whisper_cpp, "nemo": nemo, "google_speech": google_speech,
+    "deepgram": deepgram, "sherpa_onnx": sherpa_onnx}
