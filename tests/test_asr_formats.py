@@ -98,6 +98,32 @@ def make_deepgram(segments):
         "utterances": [{"transcript": text, "words": [{"word": w} for w, _, _ in said]}]}})
 
 
+def make_amazon(segments):
+    said, text = [word for row in segments for word in row], " ".join(w for row in segments for w, _, _ in row)
+    items = [{"id": n, "type": "pronunciation", "alternatives": [{"confidence": "0.998", "content": w}],
+              "start_time": f"{b:.2f}", "end_time": f"{e:.2f}"} for n, (w, b, e) in enumerate(said)]
+    return json.dumps({"jobName": "j", "accountId": "1", "status": "COMPLETED", "results": {
+        "transcripts": [{"transcript": text}], "items": items, "audio_segments": [{"id": 0, "transcript": text}]}})
+
+
+def make_speechmatics(segments):
+    return json.dumps({"format": "2.9", "metadata": {"type": "transcription"}, "results": [
+        {"type": "word", "start_time": b, "end_time": e, "alternatives": [{"confidence": 0.5, "content": w}]}
+        for row in segments for w, b, e in row]})
+
+
+def make_azure(segments):
+    def phrase(row):
+        text = " ".join(word for word, _, _ in row)
+        words = [{"word": w, "offsetInTicks": round(b * 10**7), "durationInTicks": (e - b) * 10**7, "confidence": 0.5}
+                 for w, b, e in row]
+        return {"channel": 0, "nBest": [{"lexical": text, "itn": text, "display": text, "words": words}, {"words": 1}]}
+
+    text = " ".join(word for row in segments for word, _, _ in row)
+    return json.dumps({"source": "https://", "combinedRecognizedPhrases": [{"lexical": text, "display": text}],
+                       "recognizedPhrases": list(map(phrase, segments))})
+
+
 def make_sherpa_onnx(segments):
     """With tokens of one or two characters; TDT models have durations."""
     lines = []
@@ -147,8 +173,8 @@ def make_text(segments):
 
 
 MAKERS = {name[5:]: make for name, make in list(globals().items()) if name.startswith("make_")}
-EACH_WORD = {"whisper", "whisperx", "vosk", "transformers", "nemo", "google_speech", "deepgram", "sherpa_onnx", "ctm",
-             "textgrid"}  # formats with a time for each word
+EACH_WORD = {"whisper", "whisperx", "vosk", "transformers", "nemo", "google_speech", "deepgram", "sherpa_onnx",
+             "amazon", "speechmatics", "azure", "ctm", "textgrid"}  # formats with a time for each word
 
 
 def document(text):

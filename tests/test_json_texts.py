@@ -7,7 +7,7 @@ import pytest
 from test_asr_formats import document, written
 
 from punc.asr.document import Source
-from punc.asr.json_texts import JsonTexts, plain_values
+from punc.asr.json_texts import JsonTexts, plain_facts
 from punc.base.errors import InputError
 
 
@@ -23,7 +23,7 @@ def test_handlers_skip_what_they_do_not_look_for():
     value = {"a": [{"w": "x", "start": 1, "end": 2, "confidence": 0.5}, {"w": 3}, 4, [], {"w": "y"}], "b": {"a": "no"},
              "c": ["first", "second"], "d": 5}
     found = JsonTexts(source(value))
-    handler = found.members({"a": found.each(found.text("w", plain_values)), "c": found.first(found.copy("c")),
+    handler = found.members({"a": found.each(found.text("w", plain_facts)), "c": found.first(found.copy("c")),
                              "d": found.members({"e": found.text("w")}), "b": found.each(found.text("w"))})
     read = found.document("test", found.one_or_each(handler))
     assert (read.pieces, read.format, read.recordings) == (["x", "y"], "test", [""])
@@ -149,3 +149,48 @@ def test_sherpa_onnx_words_begin_where_their_first_token_does():
     assert (found.begins.tolist(), found.recordings) == ([0.5, 2.5], [""])
     found = document("\n".join(json.dumps(offline) for _ in "ab"))
     assert found.recordings == ["1", "2"]
+
+
+def test_amazon_marks_are_items():
+    """A mark that goes leaves its item empty; a new one stands at its word. Pauses are those between words."""
+    items = [("Good", "0.0", "0.5"), (",", None, None), ("day", "1.0", "1.5"), (".", None, None), ("so", "2.0", "x")]
+    made = [{"type": "pronunciation" if begin else "punctuation", "speaker_label": "spk_0",
+             **({"start_time": begin, "end_time": end} if begin else {}),
+             "alternatives": [{"confidence": "0.75", "content": text}, {"content": "other"}]}
+            for text, begin, end in items]
+    found = document(json.dumps({"results": {"transcripts": [{"transcript": "Good, day. so"}], "items": made}}))
+    assert found.joined.tolist() == [False, True, False, True, False]
+    np.testing.assert_array_equal(found.begins, [0, 0.5, 1, 1.5, 2])
+    np.testing.assert_array_equal(found.ends, [0.5, 0.5, 1.5, 1.5, np.nan])
+    np.testing.assert_array_equal(found.confidences, [0.75, np.nan, 0.75, np.nan, 0.75])
+    results = again(found, "Good", "", "day", "!", "So.")["results"]
+    assert [item["alternatives"][0]["content"] for item in results["items"]] == ["Good", "", "day", "!", "So."]
+    assert results["transcripts"] == [{"transcript": "Good day! So."}]
+
+
+def test_speechmatics_marks_are_results():
+    def result(text, begin, end, kind="word"):
+        return {"type": kind, "start_time": begin, "end_time": end,
+                "alternatives": [{"content": text, "confidence": 0.5, "speaker": "S1"}, {"content": "other"}]}
+
+    made = [result("Hello", 0.5, 1), result(".", 1, 1, "punctuation"), result("so", 1.5, 2)]
+    found = document(json.dumps({"format": "2.9", "results": made}))
+    assert (found.pieces, found.joined.tolist(), found.speakers) == (["Hello", ".", "so"], [False, True, False], ["S1"])
+    assert (found.begins.tolist(), found.ends.tolist()) == ([0.5, 1, 1.5], [1, 1, 2])
+
+
+def test_azure_words_and_the_texts_that_repeat_them():
+    words = [{"word": "at", "offsetInTicks": 1e7, "durationInTicks": 5e6}, {"word": "ten", "offsetInTicks": 2e7},
+             {"word": "yes", "offsetInTicks": 3e7, "durationInTicks": 1e7}]
+    best = {"lexical": "at ten yes", "display": "At 10, yes.", "words": words}
+    phrases = [{"speaker": 1, "nBest": [best, {"display": "no"}]},
+               {"speaker": 2, "offsetInTicks": 5e7, "durationInTicks": 1e7, "nBest": [{"display": "Oh well"}]}]
+    found = document(json.dumps({"combinedRecognizedPhrases": [{"display": "At 10, yes. Oh well"}],
+                                 "recognizedPhrases": phrases}))
+    assert (found.pieces, found.speakers) == (["at", "ten", "yes", "Oh", "well"], ["1", "2"])
+    np.testing.assert_array_equal(found.begins, [1, 2, 3, 5, np.nan])
+    np.testing.assert_array_equal(found.ends, [1.5, np.nan, 4, np.nan, 6])
+    made = again(found, "At", "ten,", "yes!", "Oh,", "well.")
+    assert made["recognizedPhrases"][0]["nBest"][0]["lexical"] == "At ten, yes!"
+    assert made["recognizedPhrases"][0]["nBest"][0]["display"] == "At 10, yes!"
+    assert made["combinedRecognizedPhrases"] == [{"display": "At 10, yes! Oh, well."}]

@@ -20,7 +20,7 @@ def words(data, ranges, left_out=()):
 
 @given(st.text("ab \t\r\n", min_size=1, max_size=30), st.data())
 def test_words_are_those_of_split_in_each_range(text, data):
-    cuts = sorted(data.draw(st.sets(st.integers(0, len(text)), min_size=2, max_size=6)))
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), min_size=2, max_size=6)))  # some ranges are empty
     ranges = list(pairwise(cuts))[data.draw(st.integers(0, 1)):] or [(0, len(text))]
     expected = [(word.encode(), number) for number, (begin, end) in enumerate(ranges)
                 for word in text[begin:end].split()]
@@ -33,6 +33,10 @@ def test_markup_joins_words_or_not():
     assert [(word, joined) for word, joined, _ in found] == [(b"a", False), (b"b", True), (b"c", False), (b"d", False)]
     data = b"a<font color=red>b"
     assert [joined for _, joined, _ in words(data, [(0, len(data))], [(1, 17)])] == [False, True]
+
+
+def test_empty_range_between_words_without_a_blank():
+    assert words(b"ab", [(0, 1), (1, 1), (1, 2)]) == [(b"a", False, 0), (b"b", False, 2)]
 
 
 def test_no_words():

@@ -1,7 +1,7 @@
 """Texts with words anywhere in a recogniser's JSON: a format says where by handlers that contain one another."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,18 +10,28 @@ from punc.asr.json_document import copied_texts, json_name, texts_document
 from punc.asr.json_walk import Handler, JsonWalk
 from punc.asr.json_words import JsonSegment, string_at, string_member
 
-Values = Callable[[Mapping[str, Any]], tuple[Any, Any, Any]]  # an object → begin and end in seconds, and confidence
 BLANK, QUOTE, BRACKETS = ord(" "), ord('"'), np.frombuffer(b"[({<", np.uint8)
 
 
-def no_values(_: Mapping[str, Any]) -> tuple[None, None, None]:
-    """The values of what has none."""
-    return None, None, None
+class Facts(NamedTuple):
+    """What is said of a text; values of other types than these are not known.
+
+    begin, end  numbers, in seconds
+    confidence  a number
+    speaker     a name
+    joined      the text goes on the word before, as a mark
+    """
+
+    begin: Any = None
+    end: Any = None
+    confidence: Any = None
+    speaker: Any = None
+    joined: bool = False
 
 
-def plain_values(value: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-    """`start`, `end` and `confidence`, as most have them."""
-    return value.get("start"), value.get("end"), value.get("confidence")
+def plain_facts(value: Mapping[str, Any]) -> Facts:
+    """`start`, `end`, `confidence` and `speaker`, as most have them."""
+    return Facts(value.get("start"), value.get("end"), value.get("confidence"), value.get("speaker"))
 
 
 class JsonTexts:
@@ -39,7 +49,7 @@ class JsonTexts:
         self.recordings: list[str] = []
         self._source, self._walk = source, JsonWalk(source)
         self._of: list[int] = []  # the recording of each segment
-        self._confidences: list[float] = []
+        self._facts: list[Facts] = []
         self._copies: dict[str, list[tuple[int, int]]] = {}
 
     def each(self, handler: Handler) -> Handler:
@@ -89,8 +99,8 @@ class JsonTexts:
 
         return read
 
-    def text(self, name: str, values: Values = no_values) -> Handler:
-        """An object whose member `name` is a word, or several; values that are no numbers are not known."""
+    def text(self, name: str, facts: Callable[[Mapping[str, Any]], Facts] = lambda _: Facts()) -> Handler:
+        """An object whose member `name` is a word, or several; `facts` finds what the object says of it."""
         member = string_member(name)
 
         def read(at: int) -> int:
@@ -101,9 +111,9 @@ class JsonTexts:
             if len(spans) != 1 or self._walk.text[slice(*spans[0])] != value[name]:  # others have the name, or escapes
                 spans.clear()
                 self._walk.members(at, {name: lambda at: self._span(at, spans)})
-            begin, end, confidence = values(value)
-            self.segments.append(JsonSegment(begin, end, value.get("speaker"), spans[-1]))
-            self._confidences.append(confidence if isinstance(confidence, float) else np.nan)
+            said = facts(value)
+            self.segments.append(JsonSegment(said.begin, said.end, said.speaker, spans[-1]))
+            self._facts.append(said)
             self.recordings = self.recordings or [""]
             self._of.append(len(self.recordings) - 1)
             return after
@@ -123,9 +133,10 @@ class JsonTexts:
         del self._walk  # its text takes as much memory as the file
         found = texts_document(self._source, name, self.segments, range(len(self.segments)))
         of = np.array(self._of, np.int64)[found.segments]
-        joined = _goes_on(found, of) if blanks else found.joined
-        found = found._replace(joined=joined, streams=of, recording=of,
-                               confidences=np.array(self._confidences, float)[found.segments],
+        confidences = [said.confidence if isinstance(said.confidence, float) else np.nan for said in self._facts]
+        goes_on = np.array([said.joined for said in self._facts], bool)[found.segments]
+        found = found._replace(joined=_goes_on(found, of) if blanks else goes_on & _first(found, of),
+                               streams=of, recording=of, confidences=np.array(confidences, float)[found.segments],
                                recordings=[name or str(i) for i, name in enumerate(self.recordings, 1)]
                                if len(self.recordings) > 1 else self.recordings or [""])
         return found._replace(copies=copied_texts(self._source, found, [*self._copies.values()]))
@@ -143,8 +154,12 @@ def _goes_on(found: Document, of: np.ndarray) -> np.ndarray:
     """Which words go on the word before, bool (N,): no blank begins their texts, and no bracket."""
     data = np.frombuffer(found.data, np.uint8)
     before = data[found.starts - 1]
-    first = np.append(True, found.segments[1:] != found.segments[:-1])[:len(of)]
+    first = _first(found, of)
     if not (before[first] == BLANK).any():
         return np.zeros(len(of), bool)
-    same = np.append(False, of[1:] == of[:-1])[:len(of)]
-    return first & same & (before == QUOTE) & ~np.isin(data[found.starts], BRACKETS)
+    return first & (before == QUOTE) & ~np.isin(data[found.starts], BRACKETS)
+
+
+def _first(found: Document, of: np.ndarray) -> np.ndarray:
+    """Which words are the first of their text, and not of their recording, bool (N,)."""
+    return np.append(False, (found.segments[1:] != found.segments[:-1]) & (of[1:] == of[:-1]))[:len(of)]

@@ -49,7 +49,8 @@ def word_places(data: bytes, begins: np.ndarray, ends: np.ndarray,
         between.add(stop)
     edges = np.flatnonzero(word[1:] != word[:-1])
     starts, stops = edges[::2], edges[1::2]
-    inner = begins[(begins > 0) & (begins < len(array))]  # two ranges with no byte between them are two words
+    # Two ranges with no byte between them are two words; of those that begin at one byte, all but the last are empty.
+    inner = np.unique(begins[(begins > 0) & (begins < len(array))])
     inner = inner[word[inner + 1] & word[inner]]
     if len(inner):
         starts, stops = np.sort(np.append(starts, inner)), np.sort(np.append(stops, inner))

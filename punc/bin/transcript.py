@@ -22,7 +22,7 @@ def options() -> OptionParser:
         "punc transcript [options] MODEL IN OUT | punc transcript [options] [--ctm CTM] MODEL DATA-DIR OUT-DIR",
         "Punctuates ASR output with a model, named by its directory, or by its name if it ships with punc (en, "
         "en-live). IN is a file of a recogniser, known by its content: JSON of Whisper, faster-whisper, whisperX, "
-        "whisper.cpp, transformers, NeMo, sherpa-onnx, Vosk, Google or Deepgram, CTM, STM, TextGrid, SRT, WebVTT or "
+        "whisper.cpp, transformers, NeMo, sherpa-onnx, Vosk or a cloud service, CTM, STM, TextGrid, SRT, WebVTT or "
         "text. OUT is the same file with marks and capitals, or what --to names. DATA-DIR is the Kaldi data "
         "directory that was decoded, --ctm what decoding wrote. OUT-DIR gets text, ctm, txt/<recording>.txt in "
         "paragraphs, and subtitles as srt/<recording>.srt and vtt/<recording>.vtt. Without --ctm, DATA-DIR/text is "

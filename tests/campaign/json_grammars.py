@@ -70,6 +70,41 @@ def deepgram(rows: Rows, rng: random.Random) -> str:
     return dumped({"metadata": {}, "results": {"channels": channels, "utterances": utterances}}, rng)
 
 
+def amazon(rows: Rows, rng: random.Random) -> str:
+    """Marks are items of their own, as in Speechmatics' results."""
+    items: list[Any] = []
+    for text, begin, end in (one for row in rows for one in row):
+        mark = text[-1] if text[-1] in ",." and rng.randrange(2) else ""
+        items.append({"type": "pronunciation", "start_time": str(begin), "end_time": str(end), "speaker_label": "spk_0",
+                      "alternatives": [{"confidence": "0.9", "content": text.removesuffix(mark) or text}]})
+        items += [{"type": "punctuation", "alternatives": [{"confidence": "0.0", "content": mark}]}] * bool(mark)
+    repeated = [{"transcript": spoken([one for row in rows for one in row])}]
+    return dumped({"results": {"transcripts": repeated, "items": items}, "status": "COMPLETED"}, rng)
+
+
+def speechmatics(rows: Rows, rng: random.Random) -> str:
+    results: list[Any] = []
+    for text, begin, end in (one for row in rows for one in row):
+        mark = text[-1] if text[-1] in ",." and rng.randrange(2) else ""
+        best = {"confidence": 0.9, "content": text.removesuffix(mark) or text, "speaker": rng.choice(("S1", "UU"))}
+        results.append({"type": "word", "start_time": begin, "end_time": end, "alternatives": [best]})
+        results += [{"type": "punctuation", "start_time": end, "end_time": end, "attaches_to": "previous",
+                     "alternatives": [{"content": mark}]}] * bool(mark)
+    return dumped({"format": "2.9", "results": results}, rng)
+
+
+def azure(rows: Rows, rng: random.Random) -> str:
+    phrases = []
+    for row in rows:
+        words = [{"word": text, "offsetInTicks": begin * 1e7, "durationInTicks": (end - begin) * 1e7}
+                 for text, begin, end in row]
+        texts = {"lexical": spoken(row), "display": spoken(row).title() if words else ""}
+        best = {**texts, "words": words} if rng.randrange(2) else {**texts, "display": spoken(row)}
+        phrases.append({"recognitionStatus": "Success", "speaker": rng.randrange(2), "offsetInTicks": 1.0,
+                        "durationInTicks": 5, "nBest": [best, {"display": "other"}][:rng.choice((1, 2))]})
+    return dumped({"combinedRecognizedPhrases": [{"display": "other"}], "recognizedPhrases": phrases}, rng)
+
+
 def sherpa_onnx(rows: Rows, rng: random.Random) -> str:
     lines = []
     for row in rows:
@@ -93,6 +128,12 @@ def seen(name: str, documents: list[Any]) -> Iterator[str]:
             yield from [word["word"] for word in one.get("timestamps_word", ())] or [one["pred_text"]]
         elif name == "sherpa_onnx":
             yield one["text"]
+        elif name in ("amazon", "speechmatics"):
+            items = one["results"] if name == "speechmatics" else one["results"]["items"]
+            yield from (item["alternatives"][0]["content"] for item in items)
+        elif name == "azure":
+            for best in (phrase["nBest"][0] for phrase in one["recognizedPhrases"]):
+                yield from [word["word"] for word in best.get("words", ())] or [best["display"]]
         else:
             results = one.get("response", one)["results"]
             for result in results if name == "google_speech" else results["channels"]:
@@ -102,4 +143,4 @@ def seen(name: str, documents: list[Any]) -> Iterator[str]:
 
 GRAMMARS: dict[str, Callable[[Rows, random.Random], str]] = {
     "transformers": transformers, "whisper_cpp": whisper_cpp, "nemo": nemo, "google_speech": google_speech,
-    "deepgram": deepgram, "sherpa_onnx": sherpa_onnx}
+    "deepgram": deepgram, "sherpa_onnx": sherpa_onnx, "amazon": amazon, "speechmatics": speechmatics, "azure": azure}

@@ -6,7 +6,7 @@ repeat its words.
 """
 
 from punc.asr.document import Document, Source
-from punc.asr.json_texts import JsonTexts, plain_values
+from punc.asr.json_texts import JsonTexts, plain_facts
 from punc.asr.json_words import has_member
 
 AFTER = ()
@@ -27,7 +27,7 @@ def read(source: Source) -> Document:
         "paragraphs": found.each(found.members({"sentences": found.each(sentence)}))})
     alternative = found.listed("words", found.members({
         "transcript": found.copy("transcript"),
-        "words": found.each(found.both(found.text("word", plain_values), punctuated)),
+        "words": found.each(found.both(found.text("word", plain_facts), punctuated)),
         "paragraphs": paragraphs}), "transcript")
     channel = found.recording(found.members({"alternatives": found.first(alternative)}))
     utterance = found.members({"transcript": found.copy("utterances"),

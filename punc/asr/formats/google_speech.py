@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from punc.asr.document import Document, Source
-from punc.asr.json_texts import JsonTexts
+from punc.asr.json_texts import Facts, JsonTexts
 from punc.asr.json_words import has_member
 
-AFTER = ()
+AFTER = ("speechmatics",)
 RESULTS = re.compile(rb'"results"\s*:\s*\[')
 SPEAKERS = "speakerTag", "speakerLabel"
 SECONDS = re.compile(r"\d{1,9}(?:\.\d{1,9})?")
@@ -29,7 +29,7 @@ def read(source: Source) -> Document:
     """Read a file. Raises InputError for broken JSON."""
     found = JsonTexts(source)
     timed = found.listed("words", found.members({"transcript": found.copy("transcript"),
-                                                 "words": found.each(found.text("word", _values))}), "transcript")
+                                                 "words": found.each(found.text("word", _facts))}), "transcript")
     again = found.members({"words": found.each(found.members({"word": found.copy("words")}))})
     alternative = found.either(lambda value: again if _repeats(value) else timed)
     results = found.each(found.members({"alternatives": found.first(alternative)}))
@@ -43,9 +43,9 @@ def _repeats(alternative: Mapping[str, Any]) -> bool:
     return "transcript" not in alternative and isinstance(first, dict) and not first.keys().isdisjoint(SPEAKERS)
 
 
-def _values(word: Mapping[str, Any]) -> tuple[float | None, float | None, Any]:
-    return (_seconds(word.get("startTime", word.get("startOffset"))),
-            _seconds(word.get("endTime", word.get("endOffset"))), word.get("confidence"))
+def _facts(word: Mapping[str, Any]) -> Facts:
+    return Facts(_seconds(word.get("startTime", word.get("startOffset"))),
+                 _seconds(word.get("endTime", word.get("endOffset"))), word.get("confidence"))
 
 
 def _seconds(value: Any) -> float | None:

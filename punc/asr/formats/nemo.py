@@ -5,7 +5,7 @@ transcribe_utils.py` (write_transcription). A reference in `text` stays as it is
 """
 
 from punc.asr.document import Document, Source
-from punc.asr.json_texts import JsonTexts, plain_values
+from punc.asr.json_texts import JsonTexts, plain_facts
 from punc.asr.json_words import has_member
 
 AFTER = ()
@@ -20,7 +20,7 @@ def read(source: Source) -> Document:
     """Read a file. Raises InputError for broken JSON."""
     found = JsonTexts(source)
     timed = found.members({"pred_text": found.copy("text"),
-                           "timestamps_word": found.each(found.text("word", plain_values)),
+                           "timestamps_word": found.each(found.text("word", plain_facts)),
                            "timestamps_segment": found.each(found.members({"segment": found.copy("segment")}))})
     line = found.listed("timestamps_word", timed, "pred_text")
     return found.document("nemo", found.recording(line, "audio_filepath"))

@@ -13,7 +13,7 @@ import numpy as np
 
 from punc.asr.document import Document, Source
 from punc.asr.json_document import json_seconds
-from punc.asr.json_texts import JsonTexts
+from punc.asr.json_texts import Facts, JsonTexts
 from punc.asr.json_words import has_member
 
 AFTER = ("whisper_cpp",)
@@ -30,11 +30,11 @@ def read(source: Source) -> Document:
     """Read a file. Raises InputError for broken JSON."""
     found, timed = JsonTexts(source), list[tuple[list[float], list[float]]]()
 
-    def values(value: Mapping[str, Any]) -> tuple[float, float, None]:
+    def facts(value: Mapping[str, Any]) -> Facts:
         timed.append(_word_times(value))
-        return timed[-1][0][0], timed[-1][1][-1], None
+        return Facts(timed[-1][0][0], timed[-1][1][-1])
 
-    text = found.text("text", values)
+    text = found.text("text", facts)
     one = found.either(lambda value: text if "segment" in value else found.recording(text))
     document = found.document("sherpa_onnx", one)
     counts = np.bincount(document.segments, minlength=len(timed)).tolist()

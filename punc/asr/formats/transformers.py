@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from punc.asr.document import Document, Source
-from punc.asr.json_texts import JsonTexts, no_values
+from punc.asr.json_texts import Facts, JsonTexts
 from punc.asr.json_words import has_member
 
 AFTER = ()
@@ -23,11 +23,12 @@ def recognises(data: bytes) -> bool:
 def read(source: Source) -> Document:
     """Read a file. Raises InputError for broken JSON."""
     found = JsonTexts(source)
-    timed = found.members({"text": found.copy("text"), "chunks": found.each(found.text("text", _values))})
+    timed = found.members({"text": found.copy("text"), "chunks": found.each(found.text("text", _facts))})
     one = found.recording(found.listed("chunks", timed, "text"))
     return found.document("transformers", found.one_or_each(one), blanks=True)
 
 
-def _values(chunk: Mapping[str, Any]) -> tuple[Any, Any, None]:
+def _facts(chunk: Mapping[str, Any]) -> Facts:
     times = chunk.get("timestamp")
-    return (times[0], times[1], None) if isinstance(times, list) and len(times) == 2 else no_values(chunk)
+    begin, end = times if isinstance(times, list) and len(times) == 2 else (None, None)
+    return Facts(begin, end, speaker=chunk.get("speaker"))

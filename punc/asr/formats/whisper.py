@@ -12,7 +12,8 @@ from punc.asr.document import Document, Source
 from punc.asr.json_document import read_json
 from punc.asr.json_words import Keys
 
-AFTER = ("deepgram", "google_speech", "nemo", "sherpa_onnx", "transformers", "vosk", "whisper_cpp", "whisperx")
+AFTER = ("amazon", "azure", "deepgram", "google_speech", "nemo", "sherpa_onnx", "speechmatics", "transformers",
+         "vosk", "whisper_cpp", "whisperx")
 KEYS = Keys("words", ("word_segments", "words"), "probability")
 MEMBERS = "segments", "text", "words", "word_segments"
 MEMBER = re.compile(rb"\"(?:segments|text|words)\"\s*:")

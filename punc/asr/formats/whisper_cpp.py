@@ -9,7 +9,7 @@ from typing import Any
 
 from punc.asr.document import Document, Source
 from punc.asr.json_document import json_seconds
-from punc.asr.json_texts import JsonTexts
+from punc.asr.json_texts import Facts, JsonTexts
 from punc.asr.json_words import has_member
 
 AFTER = ()
@@ -23,11 +23,11 @@ def recognises(data: bytes) -> bool:
 def read(source: Source) -> Document:
     """Read a file. Raises InputError for broken JSON."""
     found = JsonTexts(source)
-    segments = found.each(found.text("text", _values))
+    segments = found.each(found.text("text", _facts))
     return found.document("whisper_cpp", found.members({"transcription": segments}), blanks=True)
 
 
-def _values(segment: Mapping[str, Any]) -> tuple[Any, Any, None]:
+def _facts(segment: Mapping[str, Any]) -> Facts:
     offsets = segment.get("offsets")
     begin, end = (offsets.get("from"), offsets.get("to")) if isinstance(offsets, dict) else (None, None)
-    return json_seconds(begin) / 1000, json_seconds(end) / 1000, None
+    return Facts(json_seconds(begin) / 1000, json_seconds(end) / 1000, speaker=segment.get("speaker"))
