@@ -147,12 +147,12 @@ def _words_of(data: bytes, spans: list[tuple[int, int]]) -> WordPlaces:
 
 def _fill(times: np.ndarray, at: np.ndarray, values: Sequence[Any]) -> None:
     """Put the times of segments where their first or last word has none."""
-    known = np.array([json_seconds(value) for value in values], float)
+    known = np.array([json_number(value) for value in values], float)
     times[at] = np.where(np.isnan(times[at]), known, times[at])
 
 
-def json_seconds(value: Any) -> float:
-    """A time as JSON has it; NaN for what is none."""
+def json_number(value: Any) -> float:
+    """A number of JSON; NaN for what is none, or none that a time can be."""
     return float(value) if type(value) in (int, float) and abs(value) < LATEST else np.nan
 
 

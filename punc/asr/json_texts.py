@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from punc.asr.document import Document, Source
-from punc.asr.json_document import copied_texts, json_name, texts_document
+from punc.asr.json_document import copied_texts, json_name, json_number, texts_document
 from punc.asr.json_walk import Handler, JsonWalk
 from punc.asr.json_words import JsonSegment, string_at, string_member
 
@@ -133,7 +133,7 @@ class JsonTexts:
         del self._walk  # its text takes as much memory as the file
         found = texts_document(self._source, name, self.segments, range(len(self.segments)))
         of = np.array(self._of, np.int64)[found.segments]
-        confidences = [said.confidence if isinstance(said.confidence, float) else np.nan for said in self._facts]
+        confidences = [json_number(said.confidence) for said in self._facts]
         goes_on = np.array([said.joined for said in self._facts], bool)[found.segments]
         found = found._replace(joined=_goes_on(found, of) if blanks else goes_on & _first(found, of),
                                streams=of, recording=of, confidences=np.array(confidences, float)[found.segments],

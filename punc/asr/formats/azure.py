@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from punc.asr.document import Document, Source
-from punc.asr.json_document import json_seconds
+from punc.asr.json_document import json_number
 from punc.asr.json_texts import Facts, JsonTexts
 from punc.asr.json_walk import Handler
 from punc.asr.json_words import has_member
@@ -31,7 +31,7 @@ def read(source: Source) -> Document:
 
     def phrase(value: Mapping[str, Any]) -> Handler:
         def facts(word: Mapping[str, Any]) -> Facts:
-            begin, length = (json_seconds(word.get(name)) / TICKS for name in ("offsetInTicks", "durationInTicks"))
+            begin, length = (json_number(word.get(name)) / TICKS for name in ("offsetInTicks", "durationInTicks"))
             return Facts(begin, begin + length, word.get("confidence"), value.get("speaker"))
 
         def best(option: Mapping[str, Any]) -> Handler:

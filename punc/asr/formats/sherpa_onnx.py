@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from punc.asr.document import Document, Source
-from punc.asr.json_document import json_seconds
+from punc.asr.json_document import json_number
 from punc.asr.json_texts import Facts, JsonTexts
 from punc.asr.json_words import has_member
 
@@ -52,11 +52,11 @@ def _word_times(value: Mapping[str, Any]) -> tuple[list[float], list[float]]:
         return [np.nan], [np.nan]
     if len(lengths) != len(tokens):
         lengths = [np.nan] * len(tokens)
-    start = json_seconds(value.get("start_time", 0))
+    start = json_number(value.get("start_time", 0))
     first = [i for i, token in enumerate(tokens) if i == 0 or str(token).startswith(BLANKS)]
     return ([start + begins[i] for i in first],
             [start + begins[end - 1] + lengths[end - 1] for _, end in pairwise([*first, len(tokens)])])
 
 
 def _seconds(values: Any) -> list[float]:
-    return list(map(json_seconds, values)) if isinstance(values, list) else []
+    return list(map(json_number, values)) if isinstance(values, list) else []

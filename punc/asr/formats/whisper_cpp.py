@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from punc.asr.document import Document, Source
-from punc.asr.json_document import json_seconds
+from punc.asr.json_document import json_number
 from punc.asr.json_texts import Facts, JsonTexts
 from punc.asr.json_words import has_member
 
@@ -30,4 +30,4 @@ def read(source: Source) -> Document:
 def _facts(segment: Mapping[str, Any]) -> Facts:
     offsets = segment.get("offsets")
     begin, end = (offsets.get("from"), offsets.get("to")) if isinstance(offsets, dict) else (None, None)
-    return Facts(json_seconds(begin) / 1000, json_seconds(end) / 1000, speaker=segment.get("speaker"))
+    return Facts(json_number(begin) / 1000, json_number(end) / 1000, speaker=segment.get("speaker"))
