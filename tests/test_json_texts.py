@@ -93,6 +93,19 @@ def test_nemo_lines_are_recordings():
     assert second["pred_text"] == "How are you?"
 
 
+def test_nemo_parts_of_a_recording_count_from_their_offsets():
+    """As after a voice activity detector; without times of words, a part has those of its line."""
+    word = {"word": "so", "start": 0.5, "end": 1}
+    lines = [{"audio_filepath": "a.wav", "offset": 10, "duration": 2, "pred_text": "so", "timestamps_word": [word]},
+             {"audio_filepath": "a.wav", "offset": 14.5, "duration": 2, "pred_text": "it is"},
+             {"audio_filepath": "b.wav", "offset": 0, "duration": 2, "pred_text": "so", "timestamps_word": [word]},
+             {"audio_filepath": "b.wav", "pred_text": "so"}]
+    found = document("\n".join(map(json.dumps, lines)))
+    assert (found.recordings, found.streams.tolist()) == (["a.wav", "b.wav", "b.wav"], [0, 0, 0, 1, 2])
+    np.testing.assert_array_equal(found.begins, [10.5, 14.5, np.nan, 0.5, np.nan])
+    np.testing.assert_array_equal(found.ends, [11, np.nan, 16.5, 1, np.nan])
+
+
 def test_google_speech_times_transcripts_and_the_result_with_speakers():
     words = [{"startTime": "0.100s", "endTime": "1s", "word": "hello", "confidence": 0.5},
              {"endOffset": "2.5s", "word": "you"}, {"startTime": "x", "endTime": 3, "word": "there"}]

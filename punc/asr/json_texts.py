@@ -89,12 +89,19 @@ class JsonTexts:
         bare = self.text(text)
         return self.either(lambda value: timed if value.get(words) else bare)
 
-    def recording(self, handler: Handler, name: str = "") -> Handler:
-        """A value that is a recording; its member `name` is how it is called, if it is an object that has one."""
+    def recording(self, handler: Handler, name: str = "", part: str = "") -> Handler:
+        """A value that is a recording, or a part of one.
+
+        name  the member that says how it is called
+        part  a member that only parts have; parts of one name that follow one another are one recording
+        """
         def read(at: int) -> int:
             value = self._walk.value(at)[0] if name else {}
-            called = value.get(name) if isinstance(value, dict) else None
-            self.recordings.append("_".join(json_name(called).split()) if isinstance(called, str) else "")
+            members = value if isinstance(value, dict) else {}
+            called = members.get(name)
+            called = "_".join(json_name(called).split()) if isinstance(called, str) else ""
+            if part not in members or self.recordings[-1:] != [called]:
+                self.recordings.append(called)
             return handler(at)
 
         return read

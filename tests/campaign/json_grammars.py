@@ -45,7 +45,9 @@ def nemo(rows: Rows, rng: random.Random) -> str:
     for number, row in enumerate(rows):
         words = [{"word": text, "start_offset": 1, "end_offset": 2, "start": begin, "end": end}
                  for text, begin, end in row]
-        line = {"audio_filepath": f"a b/{number}.wav", "text": "xyz", "pred_text": spoken(row)}
+        line = {"audio_filepath": f"a b/{number // 2}.wav", "text": "xyz", "pred_text": spoken(row)}
+        if rng.randrange(2):
+            line.update(offset=rng.choice((0, 3.5)), duration=2)
         lines.append({**line, "timestamps_word": words} if rng.randrange(2) else line)
     return "".join(json.dumps(line) + "\n" for line in lines)
 
