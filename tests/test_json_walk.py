@@ -81,3 +81,13 @@ def test_blocks_of_broken_json(text, said):
 def test_blocks_skip_what_is_no_list():
     this = walk(b'{"a": [1]} [ ] "b"')
     this.documents(lambda at: this.blocks(at, 100, lambda block: pytest.fail("no element")))
+
+
+@given(st.text(max_size=9), st.booleans())
+def test_string_is_kept_and_other_values_are_skipped(text, ascii_only):
+    string = json.dumps(text, ensure_ascii=ascii_only).encode("utf-8", "replace")
+    spans = []
+    assert walk(string + b" ").string(0, spans) == len(string)
+    assert spans == [(1, len(string) - 1)]
+    assert walk(b'["a"]').string(0, spans) == 5
+    assert len(spans) == 1

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from punc.asr import json_words
 from punc.asr.document import Source, texts_at
-from punc.asr.json_words import JsonWords, Keys
+from punc.asr.json_words import JsonWords, Keys, has_list, is_object_with
 from punc.base.errors import InputError
 
 KEYS = Keys("words", ("word_segments",), "score")
@@ -65,3 +65,12 @@ def test_words_that_are_none(value, said):
     with pytest.raises(InputError) as error:
         read(value)
     assert str(error.value).startswith(said)
+
+
+def test_members_that_an_object_has():
+    data = b' {"a": ["b:"], "c" :\n1}'
+    assert is_object_with(data, "a", "c")
+    assert not is_object_with(data, "a", "b")
+    assert not is_object_with(b"[%b]" % data, "a")
+    assert has_list(data, "a")
+    assert not has_list(data, "c")

@@ -8,7 +8,7 @@ import numpy as np
 from punc.asr.document import Document, Source
 from punc.asr.json_document import copied_texts, json_name, json_number, texts_document
 from punc.asr.json_walk import Handler, JsonWalk
-from punc.asr.json_words import JsonSegment, string_at, string_member
+from punc.asr.json_words import JsonSegment, string_member
 
 BLANK, QUOTE, BRACKETS = ord(" "), ord('"'), np.frombuffer(b"[({<", np.uint8)
 
@@ -37,19 +37,14 @@ def plain_facts(value: Mapping[str, Any]) -> Facts:
 class JsonTexts:
     """Finds texts in the JSON documents of a file.
 
-    segments    those that have the words, in the order of the file
-    recordings  the names of recordings, each of which is a stream
-
     A handler is given the byte where a value begins, and returns the byte after it; values that are not of the kind
     that it looks for are skipped. Its methods raise InputError for what is no JSON.
     """
 
     def __init__(self, source: Source):
-        self.segments: list[JsonSegment] = []
-        self.recordings: list[str] = []
         self._source, self._walk = source, JsonWalk(source)
-        self._of: list[int] = []  # the recording of each segment
-        self._facts: list[Facts] = []
+        self._recordings: list[str] = []  # their names; each is a stream
+        self._texts: list[tuple[Facts, tuple[int, int], int]] = []  # with its bytes and its recording, as in the file
         self._copies: dict[str, list[tuple[int, int]]] = {}
 
     def each(self, handler: Handler) -> Handler:
@@ -100,8 +95,8 @@ class JsonTexts:
             members = value if isinstance(value, dict) else {}
             called = members.get(name)
             called = "_".join(json_name(called).split()) if isinstance(called, str) else ""
-            if part not in members or self.recordings[-1:] != [called]:
-                self.recordings.append(called)
+            if part not in members or self._recordings[-1:] != [called]:
+                self._recordings.append(called)
             return handler(at)
 
         return read
@@ -117,19 +112,16 @@ class JsonTexts:
             spans = [found.span(1) for found in member.finditer(self._source.data, at, after)]
             if len(spans) != 1 or self._walk.text[slice(*spans[0])] != value[name]:  # others have the name, or escapes
                 spans.clear()
-                self._walk.members(at, {name: lambda at: self._span(at, spans)})
-            said = facts(value)
-            self.segments.append(JsonSegment(said.begin, said.end, said.speaker, spans[-1]))
-            self._facts.append(said)
-            self.recordings = self.recordings or [""]
-            self._of.append(len(self.recordings) - 1)
+                self._walk.members(at, {name: lambda at: self._walk.string(at, spans)})
+            self._recordings = self._recordings or [""]
+            self._texts.append((facts(value), spans[-1], len(self._recordings) - 1))
             return after
 
         return read
 
     def copy(self, name: str) -> Handler:
         """A string that repeats words; those of one name are a text, one after another."""
-        return lambda at: self._span(at, self._copies.setdefault(name, []))
+        return lambda at: self._walk.string(at, self._copies.setdefault(name, []))
 
     def document(self, name: str, handler: Handler, blanks: bool = False) -> Document:
         """The document of a format, whose JSON documents `handler` reads.
@@ -138,20 +130,16 @@ class JsonTexts:
         """
         self._walk.documents(handler)
         del self._walk  # its text takes as much memory as the file
-        found = texts_document(self._source, name, self.segments, range(len(self.segments)))
-        of = np.array(self._of, np.int64)[found.segments]
-        confidences = [json_number(said.confidence) for said in self._facts]
-        goes_on = np.array([said.joined for said in self._facts], bool)[found.segments]
+        segments = [JsonSegment(said.begin, said.end, said.speaker, span) for said, span, _ in self._texts]
+        found = texts_document(self._source, name, segments, range(len(segments)))
+        of = np.array([recording for *_, recording in self._texts], np.int64)[found.segments]
+        confidences = [json_number(said.confidence) for said, *_ in self._texts]
+        goes_on = np.array([said.joined for said, *_ in self._texts], bool)[found.segments]
         found = found._replace(joined=_goes_on(found, of) if blanks else goes_on & _first(found, of),
                                streams=of, recording=of, confidences=np.array(confidences, float)[found.segments],
-                               recordings=[name or str(i) for i, name in enumerate(self.recordings, 1)]
-                               if len(self.recordings) > 1 else self.recordings or [""])
+                               recordings=[name or str(i) for i, name in enumerate(self._recordings, 1)]
+                               if len(self._recordings) > 1 else self._recordings or [""])
         return found._replace(copies=copied_texts(self._source, found, [*self._copies.values()]))
-
-    def _span(self, at: int, spans: list[tuple[int, int]]) -> int:
-        if found := string_at(self._source.data, at):
-            spans.append(found)
-        return self._walk.skip(at)  # which checks its escapes
 
     def _begins(self, char: str, at: int) -> bool:
         return self._walk.text.startswith(char, at)

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 from punc.asr.document import Source
 from punc.base.errors import InputError
 
+STRING = rb'"([^"\\]*(?:\\.[^"\\]*)*)"'
+ONE_STRING = re.compile(STRING)
 WHITE, COMMA = re.compile(r"[ \t\n\r]*"), re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
 Handler = Callable[[int], int]  # the byte where a value begins → the byte after it
 
@@ -45,6 +47,12 @@ class JsonWalk:
     def skip(self, at: int) -> int:
         """The byte after a value."""
         return self.value(at)[1]
+
+    def string(self, at: int, spans: list[tuple[int, int]]) -> int:
+        """Add the bytes of the string at a byte, without its quotes, to `spans`; other values are skipped."""
+        if found := ONE_STRING.match(self.source.data, at):
+            spans.append(found.span(1))
+        return self.skip(at)  # which checks its escapes
 
     def members(self, at: int, handlers: Mapping[str, Handler]) -> int:
         """Walk through the object at a byte; members without a handler are skipped."""

@@ -6,12 +6,10 @@ from itertools import chain, repeat
 from typing import Any, NamedTuple
 
 from punc.asr.document import Source
-from punc.asr.json_walk import Element, JsonWalk
+from punc.asr.json_walk import STRING, Element, JsonWalk
 from punc.asr.word_list import WordList
 
-STRING = rb'"([^"\\]*(?:\\.[^"\\]*)*)"'
 BLOCK = 1 << 20  # bytes of segments, or words, that are read together
-ONE_STRING = re.compile(STRING)
 
 
 def string_member(name: str) -> re.Pattern[bytes]:
@@ -133,7 +131,7 @@ class JsonWords:
         speaker = value.get("speaker")
         self._walk.members(segment.start, {
             self._keys.words: lambda at: self._walk.elements(at, lambda at: self._word(at, self.words, speaker)),
-            "text": lambda at: self._string(at, text)})
+            "text": lambda at: self._walk.string(at, text)})
         self.segments.append(JsonSegment(value.get("start"), value.get("end"), speaker,
                                          text[-1] if text and isinstance(value.get("text"), str) else None))
 
@@ -183,26 +181,24 @@ class JsonWords:
         if not isinstance(word, dict) or not isinstance(word.get("word"), str):
             raise self.source.error('not a word: no member "word"', "let the recogniser write it again", at)
         spans: list[tuple[int, int]] = []
-        self._walk.members(at, {"word": lambda at: self._string(at, spans)})
+        self._walk.members(at, {"word": lambda at: self._walk.string(at, spans)})
         words.add([word], spans[-1:], [(len(self.segments), 1)], [speaker])
         return end
 
     def _text(self, at: int) -> int:
-        return self._string(at, self.texts)
-
-    def _string(self, at: int, spans: list[tuple[int, int]]) -> int:
-        """Keep the span of a string; other values are skipped."""
-        if found := string_at(self.source.data, at):
-            spans.append(found)
-        return self._walk.skip(at)  # which checks its escapes
-
-
-def string_at(data: bytes, at: int) -> tuple[int, int] | None:
-    """The bytes of the string that begins at a byte, without its quotes; None for another value."""
-    found = ONE_STRING.match(data, at)
-    return found.span(1) if found else None
+        return self._walk.string(at, self.texts)
 
 
 def has_member(data: bytes, name: str) -> bool:
     """Whether an object of JSON has a member of this name; a string that is a value has no colon after it."""
     return re.search(rb'"%b"\s*:' % name.encode(), data) is not None
+
+
+def has_list(data: bytes, name: str) -> bool:
+    """Whether an object of JSON has a list of this name."""
+    return re.search(rb'"%b"\s*:\s*\[' % name.encode(), data) is not None
+
+
+def is_object_with(data: bytes, *names: str) -> bool:
+    """Whether the bytes begin an object of JSON, and members of all these names are in them."""
+    return data.lstrip()[:1] == b"{" and all(has_member(data, name) for name in names)

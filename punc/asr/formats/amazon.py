@@ -11,27 +11,27 @@ from typing import Any
 from punc.asr.document import Document, Source
 from punc.asr.json_texts import Facts, JsonTexts
 from punc.asr.json_walk import Handler
-from punc.asr.json_words import has_member
+from punc.asr.json_words import is_object_with
 
 AFTER = ()
-MEMBERS = "items", "alternatives", "transcripts"
 
 
 def recognises(data: bytes) -> bool:
     """Whether it is an object with items that have alternatives, and with transcripts."""
-    return data.lstrip()[:1] == b"{" and all(has_member(data, name) for name in MEMBERS)
+    return is_object_with(data, "items", "alternatives", "transcripts")
 
 
 def read(source: Source) -> Document:
     """Read a file. Raises InputError for broken JSON."""
-    found, ends = JsonTexts(source), [0.0]
+    found, last = JsonTexts(source), 0.0  # where the last word ends
 
     def item(value: Mapping[str, Any]) -> Handler:
+        nonlocal last
         begin, end = (_number(value.get(name)) for name in ("start_time", "end_time"))
         mark = value.get("type") == "punctuation"
         if mark:
-            begin = end = ends[-1]
-        ends[-1] = end
+            begin = end = last
+        last = end
         return found.members({"alternatives": found.first(found.text("content", lambda best: Facts(
             begin, end, None if mark else _number(best.get("confidence")), value.get("speaker_label"), mark)))})
 

@@ -12,7 +12,7 @@ from punc.asr.document import Document, Source
 from punc.asr.json_document import json_number
 from punc.asr.json_texts import Facts, JsonTexts
 from punc.asr.json_walk import Handler
-from punc.asr.json_words import has_member
+from punc.asr.json_words import is_object_with
 
 AFTER = ()
 TICKS = 10_000_000  # a second
@@ -21,7 +21,7 @@ TEXTS = "lexical", "itn", "maskedITN", "display"
 
 def recognises(data: bytes) -> bool:
     """Whether it is an object with phrases."""
-    return data.lstrip()[:1] == b"{" and has_member(data, "recognizedPhrases")
+    return is_object_with(data, "recognizedPhrases")
 
 
 def read(source: Source) -> Document:

@@ -7,14 +7,14 @@ repeat its words.
 
 from punc.asr.document import Document, Source
 from punc.asr.json_texts import JsonTexts, plain_facts
-from punc.asr.json_words import has_member
+from punc.asr.json_words import is_object_with
 
 AFTER = ()
 
 
 def recognises(data: bytes) -> bool:
     """Whether it is an object with channels that have alternatives."""
-    return data.lstrip()[:1] == b"{" and has_member(data, "channels") and has_member(data, "alternatives")
+    return is_object_with(data, "channels", "alternatives")
 
 
 def read(source: Source) -> Document:

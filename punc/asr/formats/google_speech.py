@@ -12,17 +12,16 @@ from typing import Any
 
 from punc.asr.document import Document, Source
 from punc.asr.json_texts import Facts, JsonTexts
-from punc.asr.json_words import has_member
+from punc.asr.json_words import has_list, is_object_with
 
 AFTER = ("speechmatics",)
-RESULTS = re.compile(rb'"results"\s*:\s*\[')
 SPEAKERS = "speakerTag", "speakerLabel"
 SECONDS = re.compile(r"\d{1,9}(?:\.\d{1,9})?")
 
 
 def recognises(data: bytes) -> bool:
     """Whether it is an object with a list of results that have alternatives."""
-    return data.lstrip()[:1] == b"{" and RESULTS.search(data) is not None and has_member(data, "alternatives")
+    return is_object_with(data, "alternatives") and has_list(data, "results")
 
 
 def read(source: Source) -> Document:

@@ -14,14 +14,14 @@ from punc.asr.document import Document, Source
 from punc.asr.json_document import json_number
 from punc.asr.json_texts import Facts, JsonTexts
 from punc.asr.json_walk import Handler
-from punc.asr.json_words import has_member
+from punc.asr.json_words import is_object_with
 
 AFTER = ()
 
 
 def recognises(data: bytes) -> bool:
     """Whether it is objects with a text or words that were recognised."""
-    return data.lstrip()[:1] == b"{" and (has_member(data, "pred_text") or has_member(data, "timestamps_word"))
+    return is_object_with(data, "pred_text") or is_object_with(data, "timestamps_word")
 
 
 def read(source: Source) -> Document:

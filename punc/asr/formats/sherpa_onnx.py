@@ -14,16 +14,16 @@ import numpy as np
 from punc.asr.document import Document, Source
 from punc.asr.json_document import json_number
 from punc.asr.json_texts import Facts, JsonTexts
-from punc.asr.json_words import has_member
+from punc.asr.json_words import has_list, is_object_with
 
 AFTER = ("whisper_cpp",)
-TOKENS, TIMES = re.compile(rb'"tokens"\s*:\s*\[\s*["\]]'), re.compile(rb'"timestamps"\s*:\s*\[')
+TOKENS = re.compile(rb'"tokens"\s*:\s*\[\s*["\]]')
 BLANKS = " ", "▁"
 
 
 def recognises(data: bytes) -> bool:
     """Whether it is objects with a text, tokens and their times."""
-    return data.lstrip()[:1] == b"{" and has_member(data, "text") and bool(TOKENS.search(data) and TIMES.search(data))
+    return is_object_with(data, "text") and has_list(data, "timestamps") and TOKENS.search(data) is not None
 
 
 def read(source: Source) -> Document:

@@ -4,23 +4,20 @@ Source: docs.speechmatics.com, Transcript output. A mark is a result of its own,
 result empty, and a new one stands at its word.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from punc.asr.document import Document, Source
 from punc.asr.json_texts import Facts, JsonTexts
 from punc.asr.json_walk import Handler
-from punc.asr.json_words import has_member
+from punc.asr.json_words import has_list, is_object_with
 
 AFTER = ()
-RESULTS = re.compile(rb'"results"\s*:\s*\[')
 
 
 def recognises(data: bytes) -> bool:
     """Whether it is an object with a list of results that have times and alternatives."""
-    return data.lstrip()[:1] == b"{" and RESULTS.search(data) is not None and all(
-        has_member(data, name) for name in ("alternatives", "content", "start_time"))
+    return is_object_with(data, "alternatives", "content", "start_time") and has_list(data, "results")
 
 
 def read(source: Source) -> Document:

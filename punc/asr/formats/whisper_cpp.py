@@ -10,14 +10,14 @@ from typing import Any
 from punc.asr.document import Document, Source
 from punc.asr.json_document import json_number
 from punc.asr.json_texts import Facts, JsonTexts
-from punc.asr.json_words import has_member
+from punc.asr.json_words import is_object_with
 
 AFTER = ()
 
 
 def recognises(data: bytes) -> bool:
     """Whether it is an object with a transcription that has offsets."""
-    return data.lstrip()[:1] == b"{" and has_member(data, "transcription") and has_member(data, "offsets")
+    return is_object_with(data, "transcription", "offsets")
 
 
 def read(source: Source) -> Document:
