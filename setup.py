@@ -53,7 +53,7 @@ setup(
     cmdclass={"build_py": Build},
     packages=find_packages(include=["punc", "punc.*"]),
     package_data={"punc": ["py.typed", "pretrained/*/*", "text/abbreviations.txt", "decoding/number_words.txt",
-                           "report/page.*"]},
+                           "results/page.*"]},
     python_requires=">=3.10",
     install_requires=["torch>=2.6", "numpy>=1.26", "kaldiio>=2.18", "sentencepiece>=0.2", "textgrid>=1.5",
                       "rapidfuzz>=3.9", "tqdm>=4.66"],

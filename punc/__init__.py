@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from punc.data.labels import LabelSet
-    from punc.decoding.punctuator import Punctuator
+    from punc.live.punctuator import Punctuator
 
 __version__ = "0.1.0"
 
 
 def load(model: str | os.PathLike[str] = "en", *, scale: str = "", device: str = "cpu") -> "Punctuator":
-    """A model, ready to punctuate: see `punc.decoding.punctuator.Punctuator`.
+    """A model, ready to punctuate: see `punc.live.punctuator.Punctuator`.
 
     model    a directory, or the name of a model that ships with punc
     scale    multiply posteriors before labels are chosen: "LABEL=FACTOR,…"
@@ -26,7 +26,7 @@ def load(model: str | os.PathLike[str] = "en", *, scale: str = "", device: str =
 
     Raises punc.base.errors.InputError if there is no such model, or it is broken.
     """
-    from punc.decoding.punctuator import Punctuator
+    from punc.live.punctuator import Punctuator
     return Punctuator(model, scale=scale, device=device)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from punc import load
 from punc.data.labels import LabelSet
-from punc.runtime.shipped import find_model
+from punc.decoding.shipped import find_model
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs/adapt.md").read_text(encoding="utf-8")

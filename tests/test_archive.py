@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays as numpy_arrays
 
 from punc.base.errors import InputError
-from punc.runtime.archive import checksum, quantize, read_arrays, write_arrays
+from punc.decoding.archive import checksum, quantize, read_arrays, write_arrays
 
 
 @given(numpy_arrays(np.float32, (3, 5), elements=st.integers(-999999, 999999).map(lambda n: n / 1e4)))

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from punc.report.breakdowns import (
+from punc.results.breakdowns import (
     DISTANCES,
     LENGTHS,
     PAUSES,
@@ -15,8 +15,8 @@ from punc.report.breakdowns import (
     by_stream,
     span_lengths,
 )
-from punc.report.slot_table import read_slot_table
-from punc.scoring.collect import collect_scores
+from punc.results.collect import collect_scores
+from punc.results.slot_table import read_slot_table
 
 
 @pytest.fixture(scope="module", params=["test_ref", "test_asr"])

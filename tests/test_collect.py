@@ -7,8 +7,8 @@ from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import Utterance
 from punc.data.datadir_writer import write_data_dir
-from punc.scoring.collect import collect_costs, collect_scores, paired_tests, read_cost
-from punc.scoring.page_data import Cost
+from punc.results.collect import collect_costs, collect_scores, paired_tests, read_cost
+from punc.results.page_data import Cost
 
 LOG = """# punc train conf/T-LSTM.conf exp/T-LSTM
 train: 41 chunks, 0.1% of the steps are padding

@@ -6,12 +6,12 @@ import re
 
 import pytest
 
-from punc.decoding import connection
-from punc.decoding.connection import Connection
 from punc.decoding.dispatch import load_model
-from punc.decoding.live import LiveStream
-from punc.decoding.live_session import LiveOptions, Session
-from punc.runtime.shipped import find_model
+from punc.decoding.shipped import find_model
+from punc.live import connection
+from punc.live.connection import Connection
+from punc.live.punctuation import LiveStream
+from punc.live.session import LiveOptions, Session
 from punc.text.casing import Casing
 
 TEXT = "how are you i am fine"

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from punc.decoding.cues import APART, LINE, LONG, SPEED, make_cues
-from punc.decoding.marks import MARK, NO_MARK, SENTENCE_END
-from punc.decoding.short_cues import LEAST
+from punc.subtitles.cues import APART, LINE, LONG, SPEED, make_cues
+from punc.subtitles.marks import MARK, NO_MARK, SENTENCE_END
+from punc.subtitles.short_cues import LEAST
 
 
 def timed(text, pauses=None, duration=0.3):

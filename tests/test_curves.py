@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from punc.report.curves import precision_recall, reliability
+from punc.results.curves import precision_recall, reliability
 
 
 def test_precision_recall_average_precision_is_scikit_learns():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from punc.data.labels import Label, LabelSet
 from punc.decoding import decode
 from punc.decoding.decode import STEPS, log_posteriors
-from punc.decoding.stepwise import streaming_logits
+from punc.live.stepwise import streaming_logits
 from punc.models.base import NeuralModel
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import END

@@ -9,7 +9,7 @@ from test_asr_formats import document, make_whisper
 from punc.decoding.document_output import WRITERS
 from punc.decoding.documents import punctuate_document
 from punc.decoding.options import DecodingOptions
-from punc.runtime.shipped import find_model
+from punc.decoding.shipped import find_model
 
 TWO = ("WEBVTT\n\n00:00.000 --> 00:01.000\n<v Ann & Co>how are you\n\n00:01.500 --> 00:03.000\n"
        "<v Bob>i am fine <unk> thank you\n")

@@ -9,7 +9,7 @@ from punc.base.errors import InputError
 from punc.decoding.document_times import filled_times, shown_words, timed
 from punc.decoding.documents import punctuate_document
 from punc.decoding.options import DecodingOptions
-from punc.runtime.shipped import find_model
+from punc.decoding.shipped import find_model
 
 
 def shown(text, **options):

@@ -8,7 +8,7 @@ from punc.asr.tokens import TokenReader
 from punc.asr.written import take_apart
 from punc.decoding.documents import punctuate_document, word_pauses
 from punc.decoding.options import DecodingOptions
-from punc.runtime.shipped import find_model
+from punc.decoding.shipped import find_model
 
 
 def pauses(found):

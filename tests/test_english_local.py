@@ -13,7 +13,7 @@ from punc import load
 from punc.base.errors import InputError
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
-from punc.runtime.shipped import CASING, find_model, shipped
+from punc.decoding.shipped import CASING, find_model, shipped
 from punc.text.casing import read_casing
 
 RECIPE = Path(__file__).parents[1] / "egs" / "english"

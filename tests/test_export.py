@@ -11,10 +11,10 @@ from test_models import NAMES, data_of, make, write
 
 from punc.base.errors import InputError
 from punc.bin.main import main
+from punc.decoding import export as module
 from punc.decoding.decode import decode
+from punc.decoding.export import export
 from punc.models import base
-from punc.runtime import export as module
-from punc.runtime.export import export
 from punc.tokens.vocabulary import END
 
 PAGE = Path(__file__).parents[1] / "docs/onnx.md"

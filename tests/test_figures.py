@@ -6,9 +6,9 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from punc.report.breakdowns import Breakdown
-from punc.report.curves import PrecisionRecall, Reliability
-from punc.report.figures import (
+from punc.results.breakdowns import Breakdown
+from punc.results.curves import PrecisionRecall, Reliability
+from punc.results.figures import (
     CURVES,
     TEXT,
     inline,
@@ -18,7 +18,7 @@ from punc.report.figures import (
     plot_training,
     styles,
 )
-from punc.report.training_log import Epoch
+from punc.results.training_log import Epoch
 
 pytest.importorskip("matplotlib")
 ONE, TWO = np.array([1.0, 50.0]), np.array([60.0, 40.0])

@@ -2,8 +2,8 @@
 
 import pytest
 
-from punc.scoring.findings import unknown_figures
-from punc.scoring.page_data import PageData, PairedTest, Published
+from punc.results.findings import unknown_figures
+from punc.results.page_data import PageData, PairedTest, Published
 from punc.scoring.significance import Interval
 
 DATA = PageData({("A", "ref"): {"Err": Interval(6.346, 1, 2)}}, {},

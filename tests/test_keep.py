@@ -7,10 +7,10 @@ import pytest
 
 from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.scoring.keep import dropped_rows, keep_rows
-from punc.scoring.page_data import Cost, PageData, PairedTest, read_page_data, write_page_data
+from punc.results.keep import dropped_rows, keep_rows
+from punc.results.page_data import Cost, PageData, PairedTest, read_page_data, write_page_data
+from punc.results.trainings import Training
 from punc.scoring.significance import Interval
-from punc.scoring.trainings import Training
 
 SIGNED = "labels:O+COMMA|words:same|last-slot:true|slots:{}|marks:3|units:{}|seed:1|reference:{}|punc:0.1.0"
 

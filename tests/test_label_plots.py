@@ -7,8 +7,8 @@ from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
-from punc.scoring.label_plots import LONGEST, count_labels, describe
-from punc.scoring.plots import available
+from punc.results.label_plots import LONGEST, count_labels, describe
+from punc.results.plots import available
 
 needs_matplotlib = pytest.mark.skipif(not available(), reason="matplotlib is an extra")
 ROWS = [Utterance("a-1", "a", [*"wxyz"], ["O", "COMMA", "O", "O"]), Utterance("a-2", "a", ["w"], ["PERIOD"]),

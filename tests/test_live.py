@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from punc.data.labels import LabelSet
-from punc.decoding.live import decode_words, mark, open_stream
+from punc.live.punctuation import decode_words, mark, open_stream
 from punc.models.base import create
 from punc.text.casing import Casing
 from punc.tokens.tokenizers.char import CharTokenizer

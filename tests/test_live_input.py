@@ -5,7 +5,7 @@ import math
 import pytest
 
 from punc.base.errors import InputError
-from punc.decoding.live_input import CtmReader, End, LiveWord, Partial, kind_of, read_json, read_words
+from punc.live.input import CtmReader, End, LiveWord, Partial, kind_of, read_json, read_words
 
 # What vosk 0.3.45 writes, with SetWords, SetPartialWords and SetMaxAlternatives (its output has these blanks).
 VOSK_RESULT = """{

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from punc.decoding.live import Marked
-from punc.decoding.live_input import LiveWord, Partial
-from punc.decoding.live_output import OUTPUTS, writer
-from punc.decoding.live_session import Decided
+from punc.live.input import LiveWord, Partial
+from punc.live.output import OUTPUTS, writer
+from punc.live.punctuation import Marked
+from punc.live.session import Decided
 
 LOGITS = np.log(np.array([0.25, 0.75], np.float32))
 HELLO = Decided(LiveWord("hello", 0.5, 1.0, {"conf": 0.9}), Marked("hello", "Hello,", "CAP_COMMA", LOGITS, 1))

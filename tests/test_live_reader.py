@@ -2,8 +2,8 @@
 
 import pytest
 
-from punc.decoding.live_input import End, LiveWord, Partial
-from punc.decoding.live_reader import ItemReader
+from punc.live.input import End, LiveWord, Partial
+from punc.live.reader import ItemReader
 
 
 def names(items):

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from punc.base.errors import InputError
-from punc.decoding.live_input import End, LiveWord, Partial
-from punc.decoding.live_session import LiveOptions, Session, speaks
+from punc.live.input import End, LiveWord, Partial
+from punc.live.session import LiveOptions, Session, speaks
 
 
 class Recorder:

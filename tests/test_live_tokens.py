@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from punc.asr.tokens import TokenReader
 from punc.asr.written import MarkedWords, of_texts
 from punc.data.labels import LabelSet
-from punc.decoding.live import decode_words
-from punc.decoding.live_input import read_json
-from punc.decoding.live_output import VoskWriter
-from punc.decoding.live_session import LiveOptions, Session
-from punc.decoding.live_tokens import LiveWriter, open_tokens
+from punc.live.input import read_json
+from punc.live.output import VoskWriter
+from punc.live.punctuation import decode_words
+from punc.live.session import LiveOptions, Session
+from punc.live.tokens import LiveWriter, open_tokens
 from punc.models.base import create
 from punc.text.casing import Casing
 from punc.tokens.vocabulary import Vocabulary

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from punc.data.labels import Label, LabelSet
-from punc.decoding.marks import MARK, NO_MARK, SENTENCE_END, marks_after, tied
+from punc.subtitles.marks import MARK, NO_MARK, SENTENCE_END, marks_after, tied
 
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w."), Label("QUOTED", '"w?"'),
                    Label("FULL", "w。"), Label("DOUBLE", "w⁇"), Label("QUESTION", "w?")))

@@ -20,8 +20,8 @@ from punc.base.errors import InputError
 from punc.base.options import description
 from punc.data.labels import Label, LabelSet
 from punc.decoding.decode import log_posteriors
-from punc.decoding.stepwise import streaming_logits
 from punc.layers.costs import squared_error
+from punc.live.stepwise import streaming_logits
 from punc.models import base
 from punc.tokens.batches import gather
 from punc.tokens.chunks import cut

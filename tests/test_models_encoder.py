@@ -149,7 +149,7 @@ def test_encoder_traceable_is_forward(stores, place, kind):
 def test_encoder_is_exported(stores, place, kind, tmp_path):
     """`export` itself compares the labels of ONNX Runtime with those of PyTorch."""
     pytest.importorskip("onnxruntime")
-    from punc.runtime.export import export
+    from punc.decoding.export import export
     model = create(stores, place, kind, dropout=0.1, pauses=kind == "bert")
     (tmp_path / "exp").mkdir()
     base.save(model, tmp_path / "exp/final.pt")

@@ -15,7 +15,7 @@ from punc.data.datadir import Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
 from punc.decoding.decode import log_posteriors
-from punc.decoding.streaming import punctuate_streaming
+from punc.live.streaming import punctuate_streaming
 from punc.models import base, ngram_dt
 from punc.models.ngram import model as ngram
 from punc.models.ngram.hidden_events import count_histories, label_histories

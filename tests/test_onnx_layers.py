@@ -7,12 +7,12 @@ import pytest
 import torch
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-import punc.runtime.model
+import punc.decoding.packed_model
 from punc.data.labels import LabelSet
+from punc.decoding.onnx_layers import OnnxLayers
+from punc.decoding.pack import pack
+from punc.decoding.packed_model import load_packed
 from punc.models.base import create, save
-from punc.runtime.model import load_packed
-from punc.runtime.onnx_layers import OnnxLayers
-from punc.runtime.pack import pack
 from punc.tokens.vocabulary import END, Vocabulary
 
 GATES = ("weight_ih_l{}{}", "weight_hh_l{}{}", "bias_ih_l{}{}", "bias_hh_l{}{}")
@@ -62,7 +62,7 @@ def test_logits_are_those_of_numpy(packed_model, monkeypatch):
     pytest.importorskip("onnxruntime")
     expected = packed_model.logits(*inputs())
     assert "_onnx_layers" not in vars(packed_model), "few tokens: not imported"
-    monkeypatch.setattr(punc.runtime.model, "LARGE", 1)
+    monkeypatch.setattr(punc.decoding.packed_model, "LARGE", 1)
     found = packed_model.logits(*inputs())
     assert packed_model._onnx_layers
     for row in range(6):  # what stands in the padding is nobody's
@@ -78,6 +78,6 @@ def test_without_onnxruntime(packed_model, monkeypatch):
         return importing(name, *arguments)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    monkeypatch.setattr(punc.runtime.model, "LARGE", 1)
+    monkeypatch.setattr(punc.decoding.packed_model, "LARGE", 1)
     np.testing.assert_array_equal(packed_model.logits(*inputs()), expected)
     assert packed_model._onnx_layers is None

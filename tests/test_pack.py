@@ -14,10 +14,10 @@ from punc.bin.main import main
 from punc.data.datadir import Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
+from punc.decoding import shipped
+from punc.decoding.archive import read_arrays
+from punc.decoding.pack import unpack
 from punc.models.base import create, save
-from punc.runtime import shipped
-from punc.runtime.archive import read_arrays
-from punc.runtime.pack import unpack
 from punc.tokens.vocabulary import Vocabulary
 
 torch.set_num_threads(1)
@@ -95,7 +95,8 @@ def test_pack_errors_are_one_line(packed, tmp_path, capsys, arguments, message):
 
 
 def test_punctuate_and_transcript_by_name_without_torch(packed, data, tmp_path, monkeypatch):
-    code = f"from pathlib import Path; from punc.runtime import shipped; shipped.FOLDER = Path({str(packed)!r}); {CODE}"
+    folder = f"from pathlib import Path; from punc.decoding import shipped; shipped.FOLDER = Path({str(packed)!r})"
+    code = f"{folder}; {CODE}"
     for command, out in (("punctuate", "out"), ("transcript", "transcript")):
         subprocess.run([sys.executable, "-c", code, command, "en", data, tmp_path / out], check=True)
     shown = texts(tmp_path / "out/text_punct")

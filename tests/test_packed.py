@@ -11,11 +11,11 @@ import torch
 from punc.base.errors import InputError
 from punc.data.labels import LabelSet
 from punc.decoding import decode, packed
-from punc.decoding.stepwise import streaming_logits
+from punc.decoding.archive import checksum, read_arrays, write_arrays
+from punc.decoding.pack import pack
+from punc.decoding.packed_model import MODELS, load_packed
+from punc.live.stepwise import streaming_logits
 from punc.models.base import create, load, names, save
-from punc.runtime.archive import checksum, read_arrays, write_arrays
-from punc.runtime.model import MODELS, load_packed
-from punc.runtime.pack import pack
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import Vocabulary
 
@@ -120,7 +120,7 @@ def directory(tmp_path_factory):
 
 
 def test_load_packed_does_not_import_torch(directory):
-    code = "import sys; from pathlib import Path; from punc.runtime.model import load_packed; " \
+    code = "import sys; from pathlib import Path; from punc.decoding.packed_model import load_packed; " \
         f"load_packed(Path({str(directory)!r})).stepper(); sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 

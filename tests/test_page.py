@@ -12,8 +12,8 @@ from experiment import HOSTILE
 from punc.base.errors import InputError
 from punc.bin.report import main
 from punc.data.labels import Label
-from punc.report import page
-from punc.report.page import number_text, script_data, shown_mark
+from punc.results import page
+from punc.results.page import number_text, script_data, shown_mark
 
 for package in ("jinja2", "matplotlib"):
     pytest.importorskip(package)

@@ -3,7 +3,7 @@
 import pytest
 
 from punc.base.errors import InputError
-from punc.scoring.page_data import Cost, PageData, PairedTest, read_page_data, read_published, write_page_data
+from punc.results.page_data import Cost, PageData, PairedTest, read_page_data, read_published, write_page_data
 from punc.scoring.significance import Interval
 
 NAN = float("nan")

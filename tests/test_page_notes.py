@@ -2,11 +2,11 @@
 
 import pytest
 
-from punc.scoring.page_data import PageData, PairedTest
-from punc.scoring.page_notes import is_unequal, resampled, unequal
-from punc.scoring.pages import Settings, render
+from punc.results.page_data import PageData, PairedTest
+from punc.results.page_notes import is_unequal, resampled, unequal
+from punc.results.pages import Settings, render
+from punc.results.trainings import Training
 from punc.scoring.significance import Interval
-from punc.scoring.trainings import Training
 
 UNITS = {"ref": "units:33 streams", "asr": "units:20 blocks of 100 words in 4 streams", "old": "units:38 utterances"}
 

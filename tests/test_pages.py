@@ -8,8 +8,8 @@ import pytest
 
 from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.scoring.findings import unknown_figures
-from punc.scoring.page_data import (
+from punc.results.findings import unknown_figures
+from punc.results.page_data import (
     Cost,
     PageData,
     PairedTest,
@@ -18,7 +18,7 @@ from punc.scoring.page_data import (
     read_published,
     write_page_data,
 )
-from punc.scoring.pages import MOST_COLUMNS, MOST_ROWS, Settings, render
+from punc.results.pages import MOST_COLUMNS, MOST_ROWS, Settings, render
 from punc.scoring.significance import Interval
 
 ROOT = Path(__file__).parents[1]

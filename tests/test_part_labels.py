@@ -8,8 +8,8 @@ from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
-from punc.decoding.live import decode_words, open_stream
 from punc.decoding.part_labels import PartLabels, first_parts
+from punc.live.punctuation import decode_words, open_stream
 from punc.models.base import create, load, save
 from punc.text.casing import Casing
 from punc.tokens.store import Store

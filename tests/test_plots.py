@@ -9,7 +9,7 @@ import pytest
 from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
-from punc.scoring.plots import EDGES, available, axis_positions, binned_mean, describe, shares, slots
+from punc.results.plots import EDGES, available, axis_positions, binned_mean, describe, shares, slots
 
 needs_matplotlib = pytest.mark.skipif(not available(), reason="matplotlib is an extra")
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\n"

@@ -4,7 +4,7 @@ import pytest
 
 from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.scoring.publish import publish, write_pages
+from punc.results.publish import publish, write_pages
 
 
 def write(root, **files):

@@ -24,7 +24,7 @@ from punc.decoding.choose import choose
 from punc.decoding.constraints import case_rules, constrained
 from punc.decoding.decode import log_posteriors
 from punc.decoding.options import DecodingOptions
-from punc.decoding.streaming import punctuate_streaming
+from punc.live.streaming import punctuate_streaming
 from punc.models.base import create, load, save
 from punc.timing.ctm import read_ctm
 from punc.tokens.store import make_store

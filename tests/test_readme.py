@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from punc.scoring.seeds import join_seeds
+from punc.results.seeds import join_seeds
 from punc.scoring.significance import Interval
 from punc.scoring.tsv import read_tsv
 

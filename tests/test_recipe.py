@@ -17,7 +17,7 @@ import pytest
 
 from punc.bin.main import main
 from punc.data.datadir import DataDir
-from punc.scoring.collect import read_cost
+from punc.results.collect import read_cost
 
 ROOT = Path(__file__).parents[1]
 UTILS = ROOT / "utils"

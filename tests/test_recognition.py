@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from punc.report.recognition import nearest, recognise
+from punc.results.recognition import nearest, recognise
 
 
 def test_recognise_substituted_inserted_missing():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from punc.runtime.lstm import Gathered, Multiplied, Stepper, Weights, run_layer
+from punc.decoding.lstm import Gathered, Multiplied, Stepper, Weights, run_layer
 
 SIZE, DEPTH, STEPS, BATCH = 11, 7, 30, 5
 

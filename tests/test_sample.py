@@ -5,9 +5,9 @@ from itertools import pairwise
 import numpy as np
 
 from punc.data.labels import Label, LabelSet
-from punc.report.recognition import recognise
-from punc.report.sample import PASSAGE, choose, encode
-from punc.report.slot_table import Hypothesis, SlotTable
+from punc.results.recognition import recognise
+from punc.results.sample import PASSAGE, choose, encode
+from punc.results.slot_table import Hypothesis, SlotTable
 
 
 def test_choose_small_set_is_whole():

@@ -2,10 +2,10 @@
 
 import math
 
-from punc.scoring.findings import unknown_figures
-from punc.scoring.page_data import PageData, PairedTest
-from punc.scoring.pages import Settings, render
-from punc.scoring.seeds import Spread, first_runs, join_seeds, runs_of, without_seed
+from punc.results.findings import unknown_figures
+from punc.results.page_data import PageData, PairedTest
+from punc.results.pages import Settings, render
+from punc.results.seeds import Spread, first_runs, join_seeds, runs_of, without_seed
 from punc.scoring.significance import Interval
 
 VALUES = {"A": 60.0, "A.seed2": 63.0, "A.seed3": 66.0, "B": 62.0, "C.seed2": 40.0}

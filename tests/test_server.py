@@ -16,10 +16,10 @@ import pytest
 from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.decoding.dispatch import load_model
-from punc.decoding.live import mark, open_stream
-from punc.decoding.live_session import LiveOptions
-from punc.decoding.server import Server, ServerOptions
-from punc.runtime.shipped import CASING, find_model
+from punc.decoding.shipped import CASING, find_model
+from punc.live.punctuation import mark, open_stream
+from punc.live.server import Server, ServerOptions
+from punc.live.session import LiveOptions
 from punc.text.casing import Casing
 
 pytest.importorskip("websockets")
@@ -244,7 +244,7 @@ def test_signal_ends_the_server_with_all_words_out():
 
 
 def test_server_without_websockets(monkeypatch, model):
-    monkeypatch.setattr("punc.decoding.server.ws_server", None)
+    monkeypatch.setattr("punc.live.server.ws_server", None)
     with pytest.raises(InputError, match=r"^the package websockets is missing; pip install "):
         Server(model, casing(model), None, LiveOptions(), ServerOptions())
 

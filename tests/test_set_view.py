@@ -2,10 +2,10 @@
 
 import pytest
 
-from punc.report.figures import styles
-from punc.report.set_view import view
-from punc.report.slot_table import read_slot_table
-from punc.scoring.collect import collect_scores
+from punc.results.collect import collect_scores
+from punc.results.figures import styles
+from punc.results.set_view import view
+from punc.results.slot_table import read_slot_table
 
 pytest.importorskip("matplotlib")
 

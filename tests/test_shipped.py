@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from punc.base.errors import InputError
-from punc.runtime import shipped
-from punc.runtime.shipped import find_model, is_packed, model_files
+from punc.decoding import shipped
+from punc.decoding.shipped import find_model, is_packed, model_files
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_model_files_of_both_kinds(folder):
 
 
 def test_shipped_does_not_import_numpy():
-    code = "import sys, punc.runtime.shipped; sys.exit('numpy' in sys.modules)"
+    code = "import sys, punc.decoding.shipped; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

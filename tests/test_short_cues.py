@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from test_cues import CUTS, SPOKEN, cut, spoken_words, texts
 
-from punc.decoding.cues import LINE, LONG, make_cues
-from punc.decoding.short_cues import LEAST, SHIFT, moved
+from punc.subtitles.cues import LINE, LONG, make_cues
+from punc.subtitles.short_cues import LEAST, SHIFT, moved
 
 FULL = "these are quite some words that fill up two lines, nearly all of them here."
 

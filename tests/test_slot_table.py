@@ -9,8 +9,8 @@ from experiment import NAMES
 
 from punc.data.datadir import DataDir
 from punc.data.kaldi_io import read_archive
-from punc.report.slot_table import SlotTable, read_slot_table
-from punc.scoring.collect import collect_scores
+from punc.results.collect import collect_scores
+from punc.results.slot_table import SlotTable, read_slot_table
 
 
 def scores_of(exp, name):

@@ -21,9 +21,9 @@ from punc.bin.main import main
 from punc.data.datadir import Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
-from punc.decoding.live_input import End, LiveWord
-from punc.decoding.live_session import LiveOptions
-from punc.decoding.streaming import LiveFormat, LiveReader, punctuate_streaming
+from punc.live.input import End, LiveWord
+from punc.live.session import LiveOptions
+from punc.live.streaming import LiveFormat, LiveReader, punctuate_streaming
 from punc.models.base import NeuralModel, create, load, save
 from punc.tokens.tokenizers.char import CharTokenizer
 from punc.tokens.vocabulary import END, Vocabulary

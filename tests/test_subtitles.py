@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from test_cues import CUTS, SPOKEN, cut, spoken_words, timed
 
-from punc.decoding.cues import LONG, Cues, make_cues
-from punc.decoding.subtitles import capitalized, cue_texts, paragraphs, srt, vtt
+from punc.subtitles.cues import LONG, Cues, make_cues
+from punc.subtitles.paragraphs import capitalized, cue_texts, paragraphs, srt, vtt
 
 
 def test_srt_and_vtt_to_the_letter():

@@ -2,13 +2,13 @@
 
 import pytest
 
-from punc.report.systems_table import systems_table
-from punc.scoring.collect import collect_scores, paired_tests
+from punc.results.collect import collect_scores, paired_tests
+from punc.results.systems_table import systems_table
 
 
 @pytest.mark.parametrize(("alpha", "verdict"), [(1, "worse"), (0, "not significant")])
 def test_systems_table(experiment, monkeypatch, alpha, verdict):
-    monkeypatch.setattr("punc.report.systems_table.ALPHA", alpha)
+    monkeypatch.setattr("punc.results.systems_table.ALPHA", alpha)
     scores = [score for score in collect_scores(experiment) if score.set == "test_ref"]
     found = systems_table(scores)
     assert found["best"] == "B"

@@ -25,10 +25,10 @@ from punc.base.lock import lock_directory
 from punc.bin import main as command
 from punc.data.datadir import Utterance
 from punc.data.datadir_writer import write_data_dir
+from punc.decoding.archive import SMALL as SMALL_MATRIX
 from punc.decoding.decode import log_posteriors
+from punc.decoding.pack import pack
 from punc.models.base import NeuralModel, NonGradientModel, load, read_checkpoint
-from punc.runtime.archive import SMALL as SMALL_MATRIX
-from punc.runtime.pack import pack
 from punc.tokens.batches import Batch
 from punc.tokens.store import Store, make_store
 from punc.tokens.vocabulary import END

@@ -2,7 +2,7 @@
 
 from experiment import LOG
 
-from punc.report.training_log import Epoch, read_training
+from punc.results.training_log import Epoch, read_training
 
 
 def test_read_training(tmp_path):

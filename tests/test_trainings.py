@@ -2,7 +2,7 @@
 
 import pytest
 
-from punc.scoring.trainings import UNKNOWN, Training, collect_trainings, same_data
+from punc.results.trainings import UNKNOWN, Training, collect_trainings, same_data
 
 
 @pytest.fixture

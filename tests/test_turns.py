@@ -12,7 +12,7 @@ from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.turns import ends_of_turns
 from punc.decoding.decode import log_posteriors
-from punc.decoding.stepwise import streaming_logits
+from punc.live.stepwise import streaming_logits
 from punc.models.base import load
 from punc.tokens.store import Store
 

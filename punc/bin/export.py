@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from punc.base.options import OptionParser, boolean
-from punc.runtime.shipped import find_model
+from punc.decoding.shipped import find_model
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -21,5 +21,5 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("out", metavar="OUT-DIR", help="directory to make")
     args = parser.parse(arguments)
     directory = find_model(args.directory)
-    from punc.runtime.export import export  # torch takes a second
+    from punc.decoding.export import export  # torch takes a second
     export(directory, Path(args.out), args.int8)

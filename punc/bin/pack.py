@@ -9,7 +9,7 @@ from punc.decoding.options import parse_scale
 
 
 def options() -> OptionParser:
-    from punc.runtime.pack import pack
+    from punc.decoding.pack import pack
     parser = OptionParser(
         "punc pack [options] EXP-DIR OUT-DIR",
         "Packs a trained model of LSTM layers: weights as int8 with a scale for each row, next to the labels, the "
@@ -26,7 +26,7 @@ def options() -> OptionParser:
 
 
 def main(arguments: Sequence[str]) -> None:
-    from punc.runtime.pack import pack
+    from punc.decoding.pack import pack
     args = options().parse(arguments)
     directory = Path(args.directory)
     factors = parse_scale(args.scale, LabelSet.read(directory / "labels.txt"))

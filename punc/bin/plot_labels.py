@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from punc.base.options import OptionParser
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
-from punc.scoring.label_plots import count_labels, describe, plot_labels
-from punc.scoring.plots import available
+from punc.results.label_plots import count_labels, describe, plot_labels
+from punc.results.plots import available
 
 logger = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from punc.base.errors import InputError
 from punc.base.options import OptionParser
 from punc.data.datadir import DataDir
-from punc.scoring.plots import available, plot_pauses, plot_posteriors, posteriors, slots
+from punc.results.plots import available, plot_pauses, plot_posteriors, posteriors, slots
 
 logger = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 
 from punc.base.options import OptionParser
-from punc.scoring.publish import publish
+from punc.results.publish import publish
 
 logger = logging.getLogger(__name__)
 

@@ -11,10 +11,10 @@ from punc.base.jobs import Part, Share, add_job_options, new_part
 from punc.base.options import OptionParser, boolean, kebab
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
-from punc.decoding.live_session import LiveOptions
 from punc.decoding.options import DecodingOptions, OutputOptions, parse_scale
-from punc.decoding.streaming import LiveFormat
-from punc.runtime.shipped import CASING, DEFAULT_LIVE, find_model, is_packed, model_files
+from punc.decoding.shipped import CASING, DEFAULT_LIVE, find_model, is_packed, model_files
+from punc.live.session import LiveOptions
+from punc.live.streaming import LiveFormat
 from punc.text.casing import Casing
 
 # Options that apply to a data directory, not to standard input; to words that come there; and to both.
@@ -111,8 +111,8 @@ def join(parts: Sequence[Part], out: Path) -> None:
 def punctuate_standard_input(args: Namespace) -> None:
     """Write the words of standard input with their marks to standard output."""
     from punc.decoding.dispatch import load_model
-    from punc.decoding.streaming import punctuate_streaming
-    from punc.decoding.streaming_chars import punctuate_lines
+    from punc.live.streaming import punctuate_streaming
+    from punc.live.streaming_chars import punctuate_lines
     live, form = LiveOptions(args.max_delay, args.utterance_end), LiveFormat(args.input, args.output)
     directory = Path(args.directory)
     model = load_model(directory)

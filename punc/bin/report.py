@@ -7,7 +7,7 @@ from pathlib import Path
 from punc.base.errors import InputError
 from punc.base.files import atomic_file
 from punc.base.options import OptionParser
-from punc.report.page import Settings, missing_packages, render
+from punc.results.page import Settings, missing_packages, render
 
 logger = logging.getLogger(__name__)
 

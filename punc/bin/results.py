@@ -10,14 +10,14 @@ from pathlib import Path
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir, decode_line, open_input
 from punc.base.options import OptionParser, boolean
-from punc.scoring.collect import collect_costs, collect_scores, paired_tests
-from punc.scoring.findings import unknown_figures
-from punc.scoring.keep import dropped_rows, keep_rows
-from punc.scoring.page_data import PageData, pictures, read_page_data, read_published, write_page_data
-from punc.scoring.pages import Settings, render
-from punc.scoring.publish import new_pages, write_pages
+from punc.results.collect import collect_costs, collect_scores, paired_tests
+from punc.results.findings import unknown_figures
+from punc.results.keep import dropped_rows, keep_rows
+from punc.results.page_data import PageData, pictures, read_page_data, read_published, write_page_data
+from punc.results.pages import Settings, render
+from punc.results.publish import new_pages, write_pages
+from punc.results.trainings import collect_trainings
 from punc.scoring.report import METRICS
-from punc.scoring.trainings import collect_trainings
 
 logger = logging.getLogger(__name__)
 

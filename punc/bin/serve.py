@@ -6,10 +6,10 @@ from dataclasses import fields
 from punc.base.errors import InputError
 from punc.base.options import OptionParser
 from punc.decoding.dispatch import load_model
-from punc.decoding.live_session import LiveOptions
 from punc.decoding.options import parse_scale
-from punc.decoding.server import Server, ServerOptions, run_server
-from punc.runtime.shipped import CASING, DEFAULT_LIVE, find_model, is_packed
+from punc.decoding.shipped import CASING, DEFAULT_LIVE, find_model, is_packed
+from punc.live.server import Server, ServerOptions, run_server
+from punc.live.session import LiveOptions
 from punc.text.casing import Casing
 
 

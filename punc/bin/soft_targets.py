@@ -5,7 +5,7 @@ from pathlib import Path
 
 from punc.base.options import OptionParser
 from punc.data.labels import LabelSet
-from punc.runtime.shipped import find_model
+from punc.decoding.shipped import find_model
 from punc.tokens.soft_targets import make_targets
 from punc.tokens.store import Store
 

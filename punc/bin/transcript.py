@@ -10,8 +10,8 @@ from punc.base.jobs import Part, Share, add_job_options, new_part
 from punc.base.options import OptionParser, kebab
 from punc.decoding.options import DecodingOptions
 from punc.decoding.punctuated_file import punctuate_file
+from punc.decoding.shipped import find_model, model_files
 from punc.decoding.transcript import DECODING, join_transcripts, transcript
-from punc.runtime.shipped import find_model, model_files
 
 FILE_ONLY = ("to", "probabilities", "nj")
 DIRECTORY_ONLY = ("ctm", "lowercase", "jobs", "job")

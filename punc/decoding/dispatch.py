@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
-from punc.runtime.model import PackedModel, load_packed
-from punc.runtime.shipped import is_packed
+from punc.decoding.packed_model import PackedModel, load_packed
+from punc.decoding.shipped import is_packed
 from punc.tokens.store_set import StoreSet
 
 if TYPE_CHECKING:  # it imports torch

@@ -9,11 +9,11 @@ import numpy as np
 
 from punc.asr.document import Document
 from punc.base.errors import InputError
-from punc.decoding.cues import make_cues
 from punc.decoding.document_times import ShownWords, capitals, shown_words, timed
 from punc.decoding.documents import Punctuated
-from punc.decoding.marks import SENTENCE_END
-from punc.decoding.subtitles import cue_texts, paragraphs, srt, vtt, with_speakers
+from punc.subtitles.cues import make_cues
+from punc.subtitles.marks import SENTENCE_END
+from punc.subtitles.paragraphs import cue_texts, paragraphs, srt, vtt, with_speakers
 from punc.timing.ctm import decimals
 
 

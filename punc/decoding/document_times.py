@@ -9,8 +9,8 @@ from punc.asr.document import Document
 from punc.asr.tokens import MARK, SILENCE, SYMBOL, is_hidden
 from punc.base.errors import InputError
 from punc.decoding.documents import Punctuated
-from punc.decoding.marks import NO_MARK, SENTENCE_END, marks_after
-from punc.decoding.subtitles import capitalized
+from punc.subtitles.marks import NO_MARK, SENTENCE_END, marks_after
+from punc.subtitles.paragraphs import capitalized
 
 LONGEST = 1.0  # s; speakers take turns at silences that are longer, also within a sentence
 

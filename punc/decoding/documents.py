@@ -16,9 +16,9 @@ from punc.base.parallel import map_ordered
 from punc.data.datadir import Utterance
 from punc.data.labels import LabelSet
 from punc.decoding.options import DecodingOptions
+from punc.decoding.shipped import CASING, is_packed
 from punc.decoding.spans import Span, grouped, spans
 from punc.decoding.worker import Decoder, task_of
-from punc.runtime.shipped import CASING, is_packed
 from punc.text.casing import Casing
 from punc.tokens.tokenizer import Tokenizer, read_tokenizer
 

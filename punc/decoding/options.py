@@ -10,7 +10,7 @@ from punc.base.device import check_device
 from punc.base.errors import InputError
 from punc.base.options import kebab, nearest
 from punc.data.labels import LabelSet
-from punc.runtime.shipped import CASING, is_packed
+from punc.decoding.shipped import CASING, is_packed
 
 # The chunks of a long stream are decoded side by side. Some tokens of context before each (and after it, for a model
 # that reads both ways) bring the model into its state. Where a stream is cut is fixed, so labels do not depend on the

@@ -4,7 +4,7 @@ import numpy as np
 
 from punc.decoding.choose import choose
 from punc.decoding.options import BATCH_SIZE, CHUNK_SIZE, CONTEXT, UNCUT
-from punc.runtime.model import PackedModel
+from punc.decoding.packed_model import PackedModel
 from punc.tokens.chunks import by_length, cut, gather_arrays
 from punc.tokens.store_set import StoreSet
 

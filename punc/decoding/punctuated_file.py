@@ -16,8 +16,8 @@ from punc.base.options import nearest
 from punc.decoding.document_output import WRITERS
 from punc.decoding.documents import punctuate_document
 from punc.decoding.options import DecodingOptions
+from punc.decoding.shipped import is_packed
 from punc.decoding.transcript import DECODING
-from punc.runtime.shipped import is_packed
 
 logger = logging.getLogger(__name__)
 

@@ -36,12 +36,12 @@ from punc.data.block_reader import at_slots
 from punc.data.labels import LabelSet
 from punc.data.tables import read_table, sort_table
 from punc.decoding.asr_input import ALL, AsrOutput, file_name, read_ctm, read_text, without
-from punc.decoding.cues import make_cues
-from punc.decoding.marks import marks_after
 from punc.decoding.options import CHUNK_SIZE, DecodingOptions
-from punc.decoding.subtitles import capitalized, cue_texts, paragraphs, srt, vtt, with_speakers
+from punc.decoding.shipped import CASING, is_packed
 from punc.decoding.worker import Decoder, Task
-from punc.runtime.shipped import CASING, is_packed
+from punc.subtitles.cues import make_cues
+from punc.subtitles.marks import marks_after
+from punc.subtitles.paragraphs import capitalized, cue_texts, paragraphs, srt, vtt, with_speakers
 from punc.text.casing import Casing
 from punc.timing.fast_ctm import CtmFile
 from punc.tokens.tokenizer import Encoding, encode_streams, read_tokenizer

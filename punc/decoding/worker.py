@@ -17,8 +17,8 @@ from punc.decoding.choose import scaled
 from punc.decoding.dispatch import AnyModel, decode, load_model
 from punc.decoding.options import PACKED_CONTEXT, DecodingOptions
 from punc.decoding.part_labels import first_parts, joins_parts, of_words
+from punc.decoding.shipped import is_packed
 from punc.decoding.spans import Span, joined
-from punc.runtime.shipped import is_packed
 from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import class_of, read_tokenizer
 

@@ -17,10 +17,10 @@ import torch
 from punc.base.errors import InputError
 from punc.base.lock import lock_directory
 from punc.base.memory import keep_freed_memory
+from punc.decoding.pack import unpack
+from punc.decoding.shipped import find_model, is_packed
 from punc.layers.orthogonal import make_orthogonal
 from punc.models.base import Model, create, load, model_class, not_finite, save
-from punc.runtime.pack import unpack
-from punc.runtime.shipped import find_model, is_packed
 from punc.tokens.store import Store
 from punc.training import checkpoint
 from punc.training.epochs import Epochs

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from processes import PUNC, measure
 
-from punc.runtime.shipped import find_model
+from punc.decoding.shipped import find_model
 from punc.tokens.tokenizer import read_tokenizer
 
 SEGMENT = 10  # words

@@ -17,8 +17,8 @@ import onnxruntime
 
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
+from punc.decoding.export import FILE, export
 from punc.models.base import load
-from punc.runtime.export import FILE, export
 from punc.tokens.tokenizer import encode_streams
 from punc.tokens.vocabulary import END
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from processes import PUNC
 from websockets.asyncio.client import ClientConnection, connect
 
-from punc.runtime.shipped import find_model
+from punc.decoding.shipped import find_model
 
 SERVE = [*PUNC, "serve", "--port=0", "--max-rate=1e9"]
 TOGETHER = 50  # words of a message, for memory

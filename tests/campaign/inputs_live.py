@@ -18,13 +18,13 @@ from inputs_text import ctm
 from kind import Kind, Read, counted, found, words
 
 from punc.base.errors import InputError
-from punc.decoding.connection import Connection
-from punc.decoding.live import open_stream
-from punc.decoding.live_input import End, Item, LiveWord, kind_of
-from punc.decoding.live_output import OUTPUTS, writer
-from punc.decoding.live_session import UTTERANCE_ENDS, LiveOptions, Session
-from punc.decoding.streaming import LiveReader
-from punc.runtime.model import load_packed
+from punc.decoding.packed_model import load_packed
+from punc.live.connection import Connection
+from punc.live.input import End, Item, LiveWord, kind_of
+from punc.live.output import OUTPUTS, writer
+from punc.live.punctuation import open_stream
+from punc.live.session import UTTERANCE_ENDS, LiveOptions, Session
+from punc.live.streaming import LiveReader
 from punc.text.casing import Casing
 
 BLANKS = " \t\n\r\v\f"

@@ -16,12 +16,12 @@ import torch
 from inputs_data import make_tokens
 from kind import Kind
 
+from punc.decoding.archive import checksum, read_arrays, write_arrays
 from punc.decoding.dispatch import decode, load_model
+from punc.decoding.pack import pack
+from punc.decoding.packed_model import MODELS, load_packed
 from punc.models.base import create, model_class, names, option_defaults, save
 from punc.models.ngram.model import tokens_of
-from punc.runtime.archive import checksum, read_arrays, write_arrays
-from punc.runtime.model import MODELS, load_packed
-from punc.runtime.pack import pack
 from punc.tokens.store import Store
 from punc.tokens.store_set import StoreSet
 from punc.training.checkpoint import Progress, finished, keep, resume

@@ -16,7 +16,7 @@ from kind import LABELS, Kind, Read, words
 
 from punc.bin._subcommands import run
 from punc.data.labels import LabelSet
-from punc.report import page, set_view
+from punc.results import page, set_view
 from punc.scoring.metrics import compute_flat
 from punc.scoring.report import score_table, systems_json
 from punc.scoring.significance import intervals

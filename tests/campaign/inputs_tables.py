@@ -15,9 +15,9 @@ from punc.data.labels import LabelSet
 from punc.decoding.options import parse_scale
 from punc.models.ngram.backoff import read_arpa
 from punc.models.word_crf.clusters import read_clusters
-from punc.scoring.collect import collect_costs, collect_scores, paired_tests
+from punc.results.collect import collect_costs, collect_scores, paired_tests
+from punc.results.page_data import read_page_data, read_published
 from punc.scoring.counts import Counts, write_counts
-from punc.scoring.page_data import read_page_data, read_published
 from punc.text.casing import read_casing
 from punc.text.prose_reader import Clitics, TextReader, write_text
 from punc.tokens.word_vectors import read_word_vectors

@@ -12,8 +12,8 @@ from inputs_text import ctm, fifth_column, without_comments
 from kind import Kind, Read, named, word, words
 
 from punc.decoding.asr_input import read_ctm as read_asr_ctm
-from punc.decoding.cues import make_cues
-from punc.decoding.subtitles import cue_texts, paragraphs, srt, vtt
+from punc.subtitles.cues import make_cues
+from punc.subtitles.paragraphs import cue_texts, paragraphs, srt, vtt
 from punc.timing.decode_dir import find_ctm
 from punc.timing.fast_ctm import CtmFile
 from punc.timing.pauses import stream_pauses, word_times

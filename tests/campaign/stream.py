@@ -30,7 +30,7 @@ PLACES = 200
 
 def words(count: int, seed: int) -> Iterator[tuple[str, float]]:
     """Words of the model's vocabulary by frequency, as 1 / rank, some that it does not know, and pauses in seconds."""
-    from punc.runtime.shipped import FOLDER
+    from punc.decoding.shipped import FOLDER
     known = [word for word in (FOLDER / "en-live/vocab").read_text(encoding="utf-8").split("\n")[2:] if word]
     draw = random.Random(seed)
     for number in range(count):
@@ -92,9 +92,9 @@ def with_pauses(count: int) -> bool:
     """Words and pauses through the model."""
     import numpy as np
 
-    from punc.decoding.stepwise import streaming_logits
-    from punc.runtime.model import load_packed
-    from punc.runtime.shipped import FOLDER
+    from punc.decoding.packed_model import load_packed
+    from punc.decoding.shipped import FOLDER
+    from punc.live.stepwise import streaming_logits
     model, memory, slots = load_packed(FOLDER / "en-live"), [], 0
     encode, begin = model.tokenizer.encode, time.monotonic()
     tokens = ((token, pause) for word, pause in words(count, 2) for token in encode((word,)).ids.tolist())

@@ -26,11 +26,11 @@ from punc.bin.main import main
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
 from punc.data.validate import validate
+from punc.decoding.packed_model import load_packed
 from punc.models.base import create, load, save
-from punc.runtime.model import load_packed
-from punc.scoring.collect import collect_scores
-from punc.scoring.page_data import read_page_data
-from punc.scoring.publish import publish
+from punc.results.collect import collect_scores
+from punc.results.page_data import read_page_data
+from punc.results.publish import publish
 from punc.tokens.store import Store
 from punc.tokens.vocabulary import Vocabulary
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from punc.bin.script import run_script
-from punc.scoring.page_data import read_published
+from punc.results.page_data import read_published
 
 SUFFIX = " (our marks)"
 

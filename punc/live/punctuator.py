@@ -1,0 +1,103 @@
+"""A model for programs in Python: words in, labels or text out."""
+
+import os
+from collections.abc import Sequence
+from copy import copy
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from punc.base.device import find_device
+from punc.base.errors import InputError
+from punc.decoding.dispatch import load_model
+from punc.decoding.options import parse_scale
+from punc.decoding.shipped import CASING, find_model, is_packed
+from punc.live.punctuation import Stream, decode_words, open_stream
+from punc.text.casing import Casing
+
+
+class Labels(NamedTuple):
+    """The labels of N words.
+
+    names           str array (N,)
+    probabilities   float32 (N, L), of each of the model's labels, before any scale
+    """
+
+    names: np.ndarray
+    probabilities: np.ndarray
+
+
+class Punctuator:
+    """A model, ready to punctuate. Threads can share one: its methods change nothing in it.
+
+    model    a directory, or the name of a model that ships with punc
+    scale    multiply posteriors before labels are chosen: "LABEL=FACTOR,…"
+    device   where a trained model computes: auto, cpu, cuda or cuda:N; packed models use the CPU
+
+    Raises InputError if there is no such model, or it is broken.
+    """
+
+    def __init__(self, model: str | os.PathLike[str] = "en", *, scale: str = "", device: str = "cpu"):
+        directory = find_model(os.fspath(model))
+        packed = is_packed(directory)
+        self._model = load_model(directory, "cpu" if packed else find_device(device), threads=None)
+        self._start = Casing.read(self._model.labels, directory / CASING, packed)
+        self._scale = parse_scale(scale, self._model.labels)
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """The names of the labels, in the order of `Labels.probabilities`; the first one writes nothing."""
+        return tuple(self._model.labels.names)
+
+    @property
+    def lookahead(self) -> int | None:
+        """How many tokens past a slot the model reads; None: the whole stream."""
+        return self._model.lookahead
+
+    def labels(self, words: Sequence[str], pauses: npt.ArrayLike | None = None) -> Labels:
+        """The labels of the words of one stream.
+
+        words    N words, without blanks and marks
+        pauses   (N,) seconds of silence after each word, NaN where unknown; None if there are none
+
+        Raises InputError if a word is empty or has a blank, or the numbers of words and pauses differ.
+        """
+        _check_words(words)
+        numbers, posteriors = self._decode(words, pauses, posteriors=True)
+        return Labels(np.array(self.label_names)[numbers], np.exp(posteriors))
+
+    def punctuate(self, words: str | Sequence[str], pauses: npt.ArrayLike | None = None) -> str:
+        """The words of one stream as text, with marks and, if the model writes them, capitals.
+
+        words    a text whose words have blanks between them, or a list of words; else as in `labels`
+        """
+        if isinstance(words, str):
+            words = words.split()
+        else:
+            _check_words(words)
+        numbers, _ = self._decode(words, pauses)
+        names = np.array(self.label_names, object)[numbers].tolist()
+        return " ".join(self._casing().write(words, names, [0]))
+
+    def stream(self) -> Stream:
+        """A new stream: `push` words as they come, and `close` it at its end."""
+        return open_stream(self._model, self._casing(), self._scale)
+
+    def _decode(self, words: Sequence[str], pauses: npt.ArrayLike | None,
+                posteriors: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        after = None if pauses is None else np.asarray(pauses, np.float32)
+        if after is not None and after.shape != (len(words),):
+            raise InputError(f"{len(words)} words, but pauses of shape {after.shape}", "give one pause for each word")
+        return decode_words(self._model, words, after, self._scale, posteriors)
+
+    def _casing(self) -> Casing:
+        """At the start of a text; all share the table."""
+        return copy(self._start)
+
+
+def _check_words(words: Sequence[str]) -> None:
+    """Raise InputError if a word is empty or has a blank."""
+    for word in words:
+        if word.split() != [word]:
+            raise InputError(f"word {word!r} is empty or has a blank", "give one word in each place")

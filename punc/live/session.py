@@ -1,0 +1,128 @@
+"""Live input decided: words, and the ends of utterances and streams, to words with their labels.
+
+A pause is the begin of a word minus the end of the word before it that the model reads, floored at 0. It is not known
+if one of the two is not, or if the times go back: then they count from another start.
+
+`max_delay` is for the words that wait for others, as a model reads some words past each slot. When the speaker is
+silent for that long, they are decided as if the stream ended there, and the pause after the last one is `max_delay`.
+The stream goes on, and what is out stays. Silence shows in two ways: no word comes for that long (`silence`), or the
+times of the words say so when the next one comes. So input with times is decided the same way however fast it comes.
+"""
+
+import math
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from punc.base.errors import check_at_least, check_choice
+from punc.live.input import End, Item, LiveWord, Partial
+from punc.live.punctuation import Marked, Stream
+
+UTTERANCE_ENDS = ("nothing", "decide", "end")
+SHORTEST = 0.01  # s
+
+
+@dataclass(frozen=True)
+class LiveOptions:
+    """When words are decided.
+
+    max_delay      decide the words that wait for others when the speaker is silent for that many seconds
+    utterance_end  what the end of an utterance does: nothing; decide the words that wait for others; or end the stream
+
+    Raises InputError if one of them is wrong.
+    """
+
+    max_delay: float | None = None
+    utterance_end: str = "nothing"
+
+    def __post_init__(self) -> None:
+        if self.max_delay is not None:
+            check_at_least(SHORTEST, max_delay=self.max_delay)
+        check_choice(UTTERANCE_ENDS, utterance_end=self.utterance_end)
+
+
+class Decided(NamedTuple):
+    """A word whose label is decided, and as it came in."""
+
+    word: LiveWord
+    marked: Marked
+
+
+class Session:
+    """One stream after another.
+
+    open_stream   begins one
+    """
+
+    def __init__(self, open_stream: Callable[[], Stream], options: LiveOptions):
+        self._open, self._max_delay = open_stream, options.max_delay
+        self._stream: Stream | None = None  # there is one from its first word to its end
+        self._waiting: deque[LiveWord] = deque()
+        self._last: LiveWord | None = None
+        self._decides, self._ends = (options.utterance_end == choice for choice in ("decide", "end"))
+
+    @property
+    def waiting(self) -> Iterable[LiveWord]:
+        """The words that are not decided."""
+        return self._waiting
+
+    def feed(self, items: Iterable[Item]) -> list[Decided | None]:
+        """The next items → the words that are decided by them, and None where a stream ends."""
+        decided: list[Decided | None] = []
+        waiting = self._waiting
+        for item in items:
+            if isinstance(item, LiveWord):
+                stream = self._stream or self._start()
+                # NaN is not equal to itself: words without times, the most frequent ones, are fastest.
+                pause = math.nan
+                if item.begin == item.begin:
+                    pause = self._pause(item, decided)
+                    self._last = item if stream.reads(item.word) else self._last
+                else:
+                    self._last = item
+                waiting.append(item)
+                for marked in stream.push(item.word, pause):
+                    decided.append(Decided(waiting.popleft(), marked))
+            elif item is End.STREAM or (item is End.UTTERANCE and self._ends):
+                self._end(decided)
+            elif item is End.UTTERANCE and self._decides and self._stream:
+                decided += self._with_words(self._stream.decide())
+        return decided
+
+    def silence(self) -> list[Decided | None]:
+        """No word has come for `max_delay` seconds → the words that waited for others."""
+        if self._stream is None or self._max_delay is None:
+            return []
+        return [*self._with_words(self._stream.decide(self._max_delay))]
+
+    def end(self) -> list[Decided | None]:
+        """The end of the input, or its interruption → all other words."""
+        return self.feed([End.STREAM])
+
+    def _start(self) -> Stream:
+        self._stream = self._open()
+        return self._stream
+
+    def _pause(self, word: LiveWord, decided: list[Decided | None]) -> float:
+        """The silence before a word in seconds, NaN if it is not known; decides what waits if it is too long."""
+        if self._last is None or word.begin < self._last.begin:
+            return math.nan
+        pause = max(word.begin - self._last.end, 0.0)
+        if self._stream and self._max_delay is not None and pause > self._max_delay:
+            decided += self._with_words(self._stream.decide(self._max_delay))
+        return pause
+
+    def _end(self, decided: list[Decided | None]) -> None:
+        if self._stream is not None:
+            decided += self._with_words(self._stream.close())
+            decided.append(None)
+            self._stream = self._last = None
+
+    def _with_words(self, marked: Iterable[Marked]) -> list[Decided]:
+        return [Decided(self._waiting.popleft(), one) for one in marked]
+
+
+def speaks(items: Iterable[Item]) -> bool:
+    """Whether items say that the speaker speaks."""
+    return any(isinstance(item, LiveWord) or (isinstance(item, Partial) and item.text) for item in items)

@@ -1,0 +1,152 @@
+"""What result pages are made from: RESULTS.tsv, the tables in results/, and a table of published figures.
+
+    RESULTS.tsv               one line per figure: system, set, metric, value, low, high
+    results/signatures.tsv    what each score depends on
+    results/tests.tsv         paired tests, if there are any
+    results/costs.tsv         what training cost, if there are training logs
+    results/trainings.tsv     what systems were trained on, by their models' conf files
+    results/command.txt       the command that made the figures, if it is known
+    results/*.png             pictures
+
+The pages (`pages`) are a function of these files and of the settings alone.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from punc.base.files import atomic_file
+from punc.results.trainings import Training
+from punc.scoring.significance import Interval
+from punc.scoring.tsv import read_tsv, write_tsv
+
+RESULTS_HEADER = ("system", "set", "metric", *Interval._fields)
+SIGNATURES_HEADER = ("system", "set", "signature")
+
+
+class PairedTest(NamedTuple):
+    """A paired test of two systems.
+
+    difference   `this` − `other`, in percent; its 95 % interval is `low` to `high`
+    p            two-sided
+    """
+
+    this: str
+    other: str
+    set: str
+    metric: str
+    difference: float
+    low: float
+    high: float
+    p: float
+
+
+class Cost(NamedTuple):
+    """What training a system cost; epochs and tokens per second are NaN if it is not trained in epochs."""
+
+    system: str
+    epochs: float
+    seconds: float
+    tokens_per_second: float
+
+
+class Published(NamedTuple):
+    """One published figure, in percent, and its source."""
+
+    system: str
+    set: str
+    metric: str
+    value: float
+    source: str
+
+
+@dataclass
+class PageData:
+    """The figures of one page, all by system and set in the order of the page.
+
+    metrics      (system, set) -> {metric: value with interval}
+    signatures   (system, set) -> signature
+    tests        paired tests
+    costs        system -> cost of its training
+    command      the command that made the figures
+    pictures     file names in results/
+    trainings    system -> what it was trained on; empty on pages of earlier versions
+    """
+
+    metrics: dict[tuple[str, str], dict[str, Interval]]
+    signatures: dict[tuple[str, str], str]
+    tests: list[PairedTest] = field(default_factory=list)
+    costs: dict[str, Cost] = field(default_factory=dict)
+    command: str = ""
+    pictures: list[str] = field(default_factory=list)
+    trainings: dict[str, Training] = field(default_factory=dict)
+
+    @property
+    def sets(self) -> list[str]:
+        """The sets, in the order of the page."""
+        return list(dict.fromkeys(name for _, name in self.metrics))
+
+    @property
+    def systems(self) -> list[str]:
+        """The systems, in the order of the page."""
+        return list(dict.fromkeys(system for system, _ in self.metrics))
+
+    def empty_labels(self) -> set[str]:
+        """The names of the empty labels, by the signatures."""
+        parts = (part for signed in self.signatures.values() for part in signed.split("|"))
+        return {part.removeprefix("labels:").split("+")[0] for part in parts if part.startswith("labels:")}
+
+
+def read_published(path: str | os.PathLike) -> list[Published]:
+    """Read a table of published figures: system, set, metric, value, source with tabs between, under that header."""
+    return [Published(*row) for row in read_tsv(path, Published._fields, ("value",))]
+
+
+def read_page_data(directory: str | os.PathLike) -> PageData:
+    """Read what `write_page_data` wrote. Raises InputError if a table is missing or broken."""
+    results = Path(directory) / "results"
+    metrics: dict[tuple[str, str], dict[str, Interval]] = {}
+    for system, name, metric, *value in read_tsv(results.parent / "RESULTS.tsv", RESULTS_HEADER, Interval._fields):
+        metrics.setdefault((system, name), {})[metric] = Interval(*value)
+    signatures = {(system, name): signed for system, name, signed in
+                  read_tsv(results / "signatures.tsv", SIGNATURES_HEADER, ())}
+    tests, costs, trained, command = (results / name for name in ("tests.tsv", "costs.tsv", "trainings.tsv",
+                                                                  "command.txt"))
+    return PageData(
+        metrics, signatures,
+        [PairedTest(*row) for row in _read_if_there(tests, PairedTest._fields, PairedTest._fields[4:])],
+        {row[0]: Cost(*row) for row in _read_if_there(costs, Cost._fields, Cost._fields[1:])},
+        command.read_text(encoding="utf-8", errors="replace").rstrip("\n") if command.is_file() else "",
+        pictures(directory), {row[0]: Training(*row) for row in _read_if_there(trained, Training._fields, ())})
+
+
+def _read_if_there(path: Path, header: Sequence[str], numbers: Sequence[str]) -> list[list[Any]]:
+    return read_tsv(path, header, numbers) if path.is_file() else []
+
+
+def pictures(directory: str | os.PathLike) -> list[str]:
+    """The names of the pictures in `directory`/results, sorted."""
+    return sorted(path.name for path in Path(directory, "results").glob("*.png"))
+
+
+def write_page_data(directory: str | os.PathLike, data: PageData) -> None:
+    """Write RESULTS.tsv and the tables of results/; empty tables are removed."""
+    results = Path(directory) / "results"
+    write_tsv(results.parent / "RESULTS.tsv", RESULTS_HEADER,
+              ((*key, metric, *value) for key, metrics in data.metrics.items() for metric, value in metrics.items()))
+    write_tsv(results / "signatures.tsv", SIGNATURES_HEADER,
+              ((*key, signed) for key, signed in data.signatures.items()))
+    for name, header, rows in (("tests.tsv", PairedTest._fields, data.tests),
+                               ("costs.tsv", Cost._fields, [*data.costs.values()]),
+                               ("trainings.tsv", Training._fields, [*data.trainings.values()])):
+        if rows:
+            write_tsv(results / name, header, rows)
+        else:
+            (results / name).unlink(missing_ok=True)
+    if data.command:
+        with atomic_file(results / "command.txt") as file:
+            file.write(data.command + "\n")
+    else:
+        (results / "command.txt").unlink(missing_ok=True)

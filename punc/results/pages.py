@@ -1,0 +1,234 @@
+"""Result pages in Markdown: RESULTS.md, one screen, and results/SET.md with all rows, paired tests and signatures."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from punc.base.errors import InputError
+from punc.results.page_data import Cost, PageData, Published
+from punc.results.page_notes import is_unequal, resampled, runs, tested, unequal
+from punc.results.seeds import Metrics, Spread, join_seeds, runs_of, without_seed
+from punc.scoring.markdown import chance, duration, table
+from punc.scoring.metrics import columns, lower_is_better, rows_of
+from punc.scoring.significance import Interval
+
+MOST_ROWS, MOST_COLUMNS = 10, 7  # of the table of RESULTS.md
+UNKNOWN = Interval(np.nan, np.nan, np.nan)
+
+
+@dataclass
+class Settings:
+    """What a page shows; the fields are the options of `punc results`.
+
+    columns        of the tables in results/SET.md, as `metrics.columns` names them; none: all but the empty label's
+    main           the systems in the table of RESULTS.md, in this order; none: the best of each architecture by
+                   the first column, then those that are only published
+    main_columns   its columns, as `overall.F1@test_ref`; none: overall.F1 of each set
+    links          `PATH TEXT`: other pages
+    """
+
+    title: str = "Results"
+    about: str = ""
+    columns: Sequence[str] = ()
+    main: Sequence[str] = ()
+    main_columns: Sequence[str] = ()
+    published: Sequence[Published] = ()
+    findings: str = ""
+    links: Sequence[str] = field(default_factory=tuple)
+
+
+def render(data: PageData, settings: Settings) -> dict[str, str]:
+    """The pages, as text by file name: RESULTS.md and results/SET.md for each set.
+
+    Raises InputError for a column that no score has, and for a table of RESULTS.md that is too large.
+    """
+    pages = {"RESULTS.md": _main_page(data, settings)}
+    return pages | {f"results/{name}.md": _set_page(name, data, settings) for name in data.sets}
+
+
+def _main_page(data: PageData, settings: Settings) -> str:
+    parts = [f"# {settings.title}"]
+    if settings.about:
+        parts.append(settings.about)
+    if data.command:
+        parts.append(f"Made by\n\n```sh\n{data.command}\n```")
+    rows = _main_table(data, settings)
+    parts.append(table(rows))
+    legend = (f"In percent, with the 95 % confidence interval; **bold**: the best of our rows. {runs(data)}, "
+              f"so the interval is of the test set, not of the training.{resampled(data, data.sets)}")
+    if "published" in rows[0]:
+        legend += " Published figures are the system's own; the pages below name their sources."
+    parts.append(legend)
+    if settings.findings.strip():
+        parts.append(f"## What we found\n\n{settings.findings.strip()}")
+    links = [f"- [{name}](results/{name}.md): all rows, paired tests and signatures" for name in data.sets]
+    links.append("- [RESULTS.tsv](RESULTS.tsv): all figures for programs")
+    links += [f"- [{name}](results/{name})" for name in data.pictures]
+    links += [f"- [{path}]({path}): {text}" for path, _, text in (link.partition(" ") for link in settings.links)]
+    parts.append("## More\n\n" + "\n".join(links))
+    return "\n\n".join(parts) + "\n"
+
+
+def _main_systems(data: PageData, settings: Settings, rows: Mapping[tuple[str, str], Metrics],
+                  figures: Sequence[tuple[str, str]]) -> list[str]:
+    """The systems of the table of RESULTS.md: those of the settings; or the best of each family, and published ones."""
+    known = list(dict.fromkeys(system for system, _ in rows))
+    if settings.main or not data.trainings or not figures:
+        return list(settings.main) or known[:MOST_ROWS]
+    metric, name = figures[0]
+    best: dict[str, tuple[float, str]] = {}
+    for system in known:
+        value = rows.get((system, name), {}).get(metric, UNKNOWN).value * (-1 if lower_is_better(metric) else 1)
+        family = data.trainings[system].family if system in data.trainings else system
+        if family not in best or value > best[family][0]:
+            best[family] = value, system
+    ours = [system for _, system in sorted(best.values(), key=lambda one: -np.nan_to_num(one[0], nan=-np.inf))]
+    theirs = [row.system for row in settings.published if (row.metric, row.set) in figures]
+    return list(dict.fromkeys(ours + theirs))[:MOST_ROWS]
+
+
+def _main_table(data: PageData, settings: Settings) -> list[list[str]]:
+    """The table of RESULTS.md: a column per metric and set, the published figures next to it, and the training."""
+    figures = [_split(column) for column in settings.main_columns] or [("overall.F1", name) for name in data.sets]
+    figures = [figure for figure in figures if any(figure[0] in metrics for (_, name), metrics in data.metrics.items()
+                                                   if name == figure[1])]
+    theirs = {(row.system, row.set, row.metric): row.value for row in settings.published}
+    rows = join_seeds(data.metrics)
+    known = list(dict.fromkeys(system for system, _ in rows))
+    systems = [system for system in _main_systems(data, settings, rows, figures)
+               if any((system, name) in rows or (system, name, metric) in theirs for metric, name in figures)]
+    if not systems:
+        systems = known[:MOST_ROWS]
+    cells = [["system", *systems]]
+    for metric, name in figures:
+        ours = [rows.get((system, name), {}).get(metric) for system in systems]
+        cells.append([f"{metric.replace('.', ' ')}, {name}", *_bold_best(ours, lower_is_better(metric))])
+        published = [theirs.get((system, name, metric)) for system in systems]
+        if any(value is not None for value in published):
+            cells.append(["published", *("" if value is None else f"{value:.1f}" for value in published)])
+    if any(system in data.costs for system in systems):
+        cells.append(["training", *(_cost(data.costs[system]) if system in data.costs else "" for system in systems)])
+    if len(systems) > MOST_ROWS or len(cells) > MOST_COLUMNS:
+        raise InputError(f"the table of RESULTS.md has {len(systems)} rows and {len(cells)} columns",
+                         f"--main and --main-columns name too many: at most {MOST_ROWS} rows and {MOST_COLUMNS} "
+                         "columns, published figures and training included")
+    return [list(row) for row in zip(*cells)]
+
+
+def _split(column: str) -> tuple[str, str]:
+    metric, at, name = column.partition("@")
+    if not at:
+        raise InputError(f"--main-columns: '{column}' names no set", "write METRIC@SET, as overall.F1@test_ref")
+    return metric, name
+
+
+def _bold_best(values: Sequence[Interval | Spread | None], lowest: bool) -> list[str]:
+    """`value (low–high)` of each, empty for None; the best value is bold, and those that look the same."""
+    known = [one.value for one in values if one and not np.isnan(one.value)]
+    best = _number((min if lowest else max)(known)) if known else ""
+    shown = [_number(one.value) if one else "" for one in values]
+    return [(f"**{text}**" if text == best else text) + _bounds(one) if one else "" for text, one in zip(shown, values)]
+
+
+def _number(value: float) -> str:
+    return "–" if np.isnan(value) else f"{value:.1f}"
+
+
+def _bounds(value: Interval | Spread) -> str:
+    if isinstance(value, Spread):
+        return f" ± {_number(value.deviation)}"
+    return "" if np.isnan(value.low) else f" ({value.low:.1f}–{value.high:.1f})"
+
+
+def _cost(cost: Cost) -> str:
+    if np.isnan(cost.epochs):
+        return duration(cost.seconds)
+    epochs = f"{cost.epochs:.0f} epoch{'s' if cost.epochs != 1 else ''}"
+    return f"{epochs}, {duration(cost.seconds)}, {cost.tokens_per_second:,.0f} tokens/s"
+
+
+def _set_page(name: str, data: PageData, settings: Settings) -> str:
+    sources = list(dict.fromkeys(row.source for row in settings.published if row.set == name))
+    parts = [f"# {settings.title}: {name}"]
+    if settings.about:
+        parts.append(settings.about)
+    parts.append("All figures in percent, P / R / F1 where there are three; in brackets the 95 % confidence interval "
+                 "(of F1 where there are three). –: undefined, as nothing was predicted or expected. "
+                 f"{runs(data)}.{resampled(data, [name])} [Back to the main page](../RESULTS.md)")
+    shown = _shown_columns(name, data, settings)
+    parts.append(table(_set_table(name, data, settings, shown, sources)))
+    if of_runs := _run_table(name, data, shown):
+        parts.append(f"## Each run\n\nOne figure for each seed: F1 where a column has three.\n\n{table(of_runs)}")
+    if tests := _test_table(name, data):
+        parts.append(f"## Paired tests\n\n{tested(name, data)}{unequal(name, data)}\n\n{table(tests)}")
+    if sources:
+        parts.append("## Sources of the published figures\n\n" +
+                     "\n".join(f"{i}. {source}" for i, source in enumerate(sources, 1)))
+    systems_of: dict[str, dict[str, None]] = {}
+    for (system, other), signed in data.signatures.items():
+        if other == name:
+            systems_of.setdefault(signed, {})[without_seed(system)] = None
+    parts.append("## Signatures\n\n" + "\n".join(f"- {', '.join(systems)}: `{signed}`"
+                                                 for signed, systems in systems_of.items()))
+    return "\n\n".join(parts) + "\n"
+
+
+def _shown_columns(name: str, data: PageData, settings: Settings) -> list[str]:
+    """The columns of the table of a set."""
+    known = columns(metric for metrics in data.metrics.values() for metric in metrics)
+    for column in settings.columns:
+        if column not in known:
+            raise InputError(f"no score has a column '{column}'", f"there are {' '.join(known)}")
+    of_set = (metric for (_, other), metrics in data.metrics.items() if other == name for metric in metrics)
+    return list(settings.columns) or [column for column in columns(of_set) if column not in data.empty_labels()]
+
+
+def _set_table(name: str, data: PageData, settings: Settings, shown: Sequence[str],
+               sources: Sequence[str]) -> list[list[str]]:
+    """All rows of a set: each system with its published row below it; systems that are only published at the end."""
+    ours = {system: metrics for (system, other), metrics in join_seeds(data.metrics).items() if other == name}
+    theirs: dict[str, list[Published]] = {}
+    for row in settings.published:
+        if row.set == name:
+            theirs.setdefault(row.system, []).append(row)
+    rows = [["system", *shown]]
+    for system in dict.fromkeys([*ours, *theirs]):
+        if system in ours:
+            rows.append([f"**{system}**", *(_cell(ours[system], column) for column in shown)])
+        if system in theirs:
+            values = {row.metric: Interval(row.value, np.nan, np.nan) for row in theirs[system]}
+            where = ", ".join(str(i) for i in sorted({sources.index(row.source) + 1 for row in theirs[system]}))
+            rows.append([f"{system}, published [{where}]", *(_cell(values, column) for column in shown)])
+    return rows
+
+
+def _cell(measured: Metrics, column: str) -> str:
+    """A column's figures, `P / R / F1 (low–high)` or `value (low–high)`; empty if there are none."""
+    names = rows_of(column)
+    if not any(name in measured for name in names):
+        return ""
+    found = [measured.get(name, UNKNOWN) for name in names]
+    return " / ".join(_number(one.value) for one in found) + _bounds(found[-1])
+
+
+def _run_table(name: str, data: PageData, shown: Sequence[str]) -> list[list[str]]:
+    """The systems of a set that have several runs, each with the figures of all; or nothing."""
+    names = [system for system, other in data.metrics if other == name]
+    several = {system: found for system in dict.fromkeys(map(without_seed, names))
+               if len(found := runs_of(system, names)) > 1}
+    rows = [[system, *(", ".join(_number(data.metrics[run, name].get(rows_of(column)[-1], UNKNOWN).value)
+                                 for run in found) for column in shown)] for system, found in several.items()]
+    return [["system", *shown], *rows] if rows else []
+
+
+def _test_table(name: str, data: PageData) -> list[list[str]]:
+    """The paired tests of a set, or nothing."""
+    rows, figures = [["A", "B", "metric", "A", "B", "A − B", "p"]], data.metrics | join_seeds(data.metrics)
+    for test in data.tests:
+        if test.set == name:
+            values = (f"{figures[system, name][test.metric].value:.1f}" for system in (test.this, test.other))
+            star = " \\*" * is_unequal(data, test.this, test.other)
+            rows.append([test.this, test.other + star, test.metric, *values,
+                         f"{test.difference:+.1f} ({test.low:+.1f} … {test.high:+.1f})", chance(test.p)])
+    return rows if len(rows) > 1 else []

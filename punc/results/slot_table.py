@@ -1,0 +1,209 @@
+"""The slots of a set as columns: words, reference, pauses, and what each system wrote there.
+
+The words are those that the systems punctuated. If the score's reference has other words, as with ASR output, its
+labels are projected onto them as `scoring.counts` does. A system is left out, with the reason, if its slots cannot be
+had or do not add up to the counts of its score: then the data is not what was scored.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+
+import numpy as np
+
+from punc.base.errors import InputError
+from punc.data.datadir import DataDir, Utterance
+from punc.data.kaldi_io import read_posteriors
+from punc.data.labels import LabelSet
+from punc.results.collect import Score
+from punc.results.recognition import Recognition, recognise
+from punc.scoring.counts import read_counts
+from punc.scoring.stream_counts import LAST_SLOTS, confusion, counted_slots
+from punc.timing.align import align_words, project_labels
+
+
+@dataclass
+class Hypothesis:
+    """What a system wrote: labels int8 (slots,); posteriors float32 (slots, labels), None if they were not kept."""
+
+    labels: np.ndarray
+    posteriors: np.ndarray | None = None
+
+
+@dataclass
+class SlotTable:
+    """All slots of a set, stream by stream.
+
+    words        the word before each slot
+    streams      the streams' names; `begins`, int64 (streams + 1,), says which slots they have
+    reference    int8 (slots,)
+    pauses       float32 (slots,), seconds, NaN unknown
+    counted      bool (slots,): what the score counts (--last-slot)
+    hypotheses   by system
+    left_out     system -> why its slots are not here
+    recognition  the words against the reference's words, None if they are the same or not known
+    """
+
+    labels: LabelSet
+    words: list[str]
+    streams: list[str]
+    begins: np.ndarray
+    reference: np.ndarray
+    pauses: np.ndarray
+    counted: np.ndarray
+    hypotheses: dict[str, Hypothesis] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+    recognition: Recognition | None = None
+
+    @property
+    def stream_of(self) -> np.ndarray:
+        """The number of each slot's stream, int64 (slots,)."""
+        return np.repeat(np.arange(len(self.streams)), np.diff(self.begins))
+
+    def confusion(self, system: str, group: np.ndarray | None = None, groups: int = 1) -> np.ndarray:
+        """Counted slots by group, reference and hypothesis label, (groups, labels, labels); group -1 is left out."""
+        group = np.zeros(len(self.words), np.int64) if group is None else group
+        used = self.counted & (group >= 0)
+        return confusion(self.reference[used].astype(np.int64), self.hypotheses[system].labels[used].astype(np.int64),
+                         group[used], groups, len(self.labels))
+
+
+def read_slot_table(scores: Sequence[Score], data: Path, reference_words: str = "") -> SlotTable | str:
+    """The slots of the systems that were scored on a set, or why there are none.
+
+    data              where data directories are: DATA/SET
+    reference_words   the set with the words that were spoken, if the score's reference has the recognised ones
+    """
+    table, reasons = None, {}
+    for score in scores:
+        try:
+            reference, decoded = _directories(score, data)
+            labels = LabelSet.read(score.path / "labels.txt")
+            classes = _classes(labels, score.path.parents[2])
+            if table is None:
+                found = _begin(reference, decoded, labels, classes, _last_slot(score))
+                _add(found, score, decoded, classes)
+                table = found
+            else:
+                _add(table, score, decoded, classes)
+        except InputError as error:
+            reasons[score.system] = f"{error.what} ({error.remedy})"
+    if table is None:
+        return "; ".join(f"{system}: {reason}" for system, reason in reasons.items()) or "no score"
+    table.left_out = reasons
+    if table.recognition is None and reference_words and (data / reference_words / "text").is_file():
+        spoken = {name: [word for u in utterances for word in u.words]
+                  for name, utterances in DataDir(data / reference_words, ["punct", "pauses.scp"]).streams()}
+        if set(spoken) >= set(table.streams):
+            table.recognition = recognise([spoken[name] for name in table.streams], table.words, table.begins)
+    return table
+
+
+def _directories(score: Score, data: Path) -> tuple[Path, Path]:
+    """What was scored against what: by the log of the score; without a log, DATA/SET and the score's place."""
+    exp = score.path.parents[2]
+    log = exp / score.system / "log" / f"score_{score.set}.log"
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
+    for command in (line.split() for line in lines if line.startswith("# punc score ")):
+        for place in exp.resolve().parents:  # where the recipe ran: EXP-DIR can be exp or exp/VARIANT
+            reference, decoded = (place / path for path in command[-3:-1])
+            if (reference / "punct").is_file() and (decoded / "punct").is_file():
+                return reference, decoded
+    return data / score.set, score.path.parent
+
+
+def _last_slot(score: Score) -> str:
+    parts = dict(part.partition(":")[::2] for part in score.signature.split("|"))
+    if (found := parts.get("last-slot", "true")) not in LAST_SLOTS:
+        raise InputError(f"'last-slot:{found[:40]}' in its signature", "score again", score.path)
+    return found
+
+
+def _classes(scored: LabelSet, exp: Path) -> dict[str, int]:
+    """The scored label of each label name: itself, or the one with the same mark, if labels were scored merged."""
+    known = {name: number for number, name in enumerate(scored.names)}
+    by_mark = {label.mark: number for number, label in reversed(list(enumerate(scored)))}
+    for path in sorted(exp.glob("*/labels.txt")):
+        for label in LabelSet.read(path):
+            if label.mark in by_mark:
+                known.setdefault(label.name, by_mark[label.mark])
+    return known
+
+
+def _numbers(utterances: Sequence[Utterance], classes: Mapping[str, int], path: Path) -> np.ndarray:
+    """The scored labels of the slots of a stream, int8."""
+    try:
+        return np.array([classes[name] for u in utterances for name in u.labels or ()], np.int8)
+    except KeyError as error:
+        raise InputError(f"label {error} is no label of the score", "score again", path / "punct") from None
+
+
+def _begin(reference: Path, decoded: Path, labels: LabelSet, classes: Mapping[str, int], last_slot: str) -> SlotTable:
+    """The table of the words that a system punctuated, with the reference labels, without systems."""
+    sides = DataDir(reference, ["pauses.scp"]), DataDir(decoded)
+    for side in sides:
+        if not side.has_labels:
+            raise InputError("no labels", "a report needs the directory that was scored", side.path / "punct")
+    table = SlotTable(labels, [], [], np.zeros(1, np.int64), np.zeros(0, np.int8), np.zeros(0, np.float32),
+                      np.zeros(0, bool))
+    spoken, slots, pauses, aligned = [], [], [], False
+    for ref, hyp in zip_longest(sides[0].streams(), sides[1].streams()):
+        if ref is None or hyp is None or ref[0] != hyp[0]:
+            raise InputError(f"other streams than {reference} has", "score again", decoded)
+        said, words = ([word for u in side for word in u.words] for side in (ref[1], hyp[1]))
+        numbers = _numbers(ref[1], classes, reference)
+        if said != words:
+            numbers, aligned = project_labels(align_words(said, words), numbers), True
+        table.streams.append(ref[0])
+        table.words += words
+        spoken.append(said)
+        slots.append(numbers)
+        pauses += [np.full(len(u.words), np.nan, np.float32) if u.pauses is None else u.pauses for u in hyp[1]]
+    table.begins = np.cumsum([0, *map(len, slots)])
+    table.reference, table.pauses = np.concatenate(slots), np.concatenate(pauses)
+    table.counted = counted_slots([len(one) for one in slots], last_slot)
+    if aligned:
+        table.recognition = recognise(spoken, table.words, table.begins)
+    return table
+
+
+def _add(table: SlotTable, score: Score, decoded: Path, classes: Mapping[str, int]) -> None:
+    """Add a system. Raises InputError if its words or labels are not those of the table, or not those scored."""
+    data, labels, places, end = DataDir(decoded, ["pauses.scp"]), [], {}, 0
+    for _, utterances in data.streams():
+        labels.append(_numbers(utterances, classes, decoded))
+        for utterance in utterances:
+            begin, end = end, end + len(utterance.words)
+            if utterance.words != table.words[begin:end]:
+                raise InputError(f"other words than the first system, from utterance '{utterance.id}' on",
+                                 "only systems that punctuate the same words stand in one text", decoded)
+            places[utterance.id] = begin, end
+    if end != len(table.words):
+        raise InputError("fewer words than the first system has", "punctuate the same data", decoded)
+    table.hypotheses[score.system] = Hypothesis(np.concatenate(labels), _posteriors(table, decoded, classes, places))
+    scored, names = read_counts(score.path)
+    if names.names != table.labels.names or (table.confusion(score.system)[0] != scored.confusion.sum(0)).any():
+        del table.hypotheses[score.system]
+        raise InputError("the slots are not those of the score", "score again", decoded)
+
+
+def _posteriors(table: SlotTable, decoded: Path, classes: Mapping[str, int],
+                places: Mapping[str, tuple[int, int]]) -> np.ndarray | None:
+    """P of each scored label at each slot, float32 (slots, labels); None unless all slots have one."""
+    archive, model = decoded / "post.ark", decoded.resolve().parent / "labels.txt"
+    if not archive.is_file() or not model.is_file():
+        return None
+    names = LabelSet.read(model).names
+    if unknown := set(names) - set(classes):
+        raise InputError(f"label '{min(unknown)}' is not one of the score's", "punctuate and score again", model)
+    columns = [classes[name] for name in names]
+    merged = np.eye(len(table.labels), dtype=np.float32)[columns]  # a matrix of labels times this is one of classes
+    found, slots = np.zeros((len(table.words), len(table.labels)), np.float32), 0
+    for id, matrix in read_posteriors(archive):
+        begin, end = places.get(id, (0, 0))
+        if matrix.shape != (end - begin, len(columns)):
+            raise InputError(f"the posteriors of '{id}' are of other slots", "punctuate again", archive)
+        found[begin:end] = matrix @ merged
+        slots += end - begin
+    return found if slots == len(found) else None

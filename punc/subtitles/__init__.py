@@ -1,0 +1,1 @@
+"""Cues of subtitles and paragraphs of text, cut from words with labels and times."""

@@ -1,0 +1,183 @@
+"""Timed words with their marks, cut into the cues of subtitles.
+
+- A cue has at most two lines of LINE characters; a longer word has a line of its own.
+- A cue ends with its sentence. Sentences that fit one line together are joined, and one of at most FEW characters is
+  joined with the next if two lines hold both. A cue also ends at a silence of LONG seconds.
+- A sentence of several cues is cut after a mark if that leaves more than FEW characters on both sides, else at a
+  pause, else where the cues become about equally long. The same goes for the two lines of a cue, but for pauses. A cut
+  inside a name or a number (`marks.tied`) is the last choice.
+- A cue is shown from its first word to its last, and longer, up to the next cue, until LEAST seconds have passed and it
+  can be read at SPEED. Gaps shorter than GAP seconds are closed. No two cues overlap.
+- Where speech leaves a cue less than LEAST seconds, the rules of `short_cues` make it longer.
+
+The cues of many recordings are found together, in arrays, in as many steps as the longest sentence has cues.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from punc.subtitles.marks import MARK, NO_MARK, SENTENCE_END, tied
+from punc.subtitles.short_cues import LEAST, ShortCues, moved
+
+LINE = 42  # characters
+FEW = 14  # characters; fewer do not stand alone for the sake of a mark or a pause
+SPEED = 17  # characters a second
+PAUSE = 0.2  # s; a silence at which a sentence may be cut
+LONG = 2.0  # s; no cue spans such a silence; after a sentence, it ends the paragraph
+GAP = 0.25  # s; a shorter time without a cue flickers
+APART = 0.2  # s between the beginnings of two cues, if speech overlaps
+
+
+class Cues(NamedTuple):
+    """Cues in order, int64 (C,) each: words [first, last); the second line begins with the word `second`.
+
+    second        equal to `last` if the cue has one line
+    begin, end    milliseconds
+    """
+
+    first: np.ndarray
+    second: np.ndarray
+    last: np.ndarray
+    begin: np.ndarray
+    end: np.ndarray
+
+
+def make_cues(words: Sequence[str], marks: np.ndarray, begins: np.ndarray, ends: np.ndarray, turns: np.ndarray,
+              recordings: np.ndarray) -> Cues:
+    """Cut words into cues.
+
+    words          the words as they are written, with their marks
+    marks          (N,) what is written after each, as from `marks_after`
+    begins, ends   (N,) seconds from the start of the recording
+    turns          bool (N,): whether the speaker changes after this word
+    recordings     int64 (R,): where the words of each recording end, at last N; no recording is empty
+    """
+    if not len(words):
+        return Cues(*np.zeros((5, 0), np.int64))
+    text = _Text(words)
+    silence = np.append(begins[1:] - ends[:-1], 0.0)
+    bounds = turns | (silence >= LONG)
+    bounds[recordings - 1] = True
+    inside = tied(words, marks)
+    rank = np.where(marks == MARK, 2.0, silence >= PAUSE) - inside
+    first, last = _split(*_joined(text, marks, bounds), text, rank)
+    until = np.append(begins[1:], np.inf)
+    until[recordings - 1] = np.inf
+    short = ShortCues(text.reach, text.length, begins, until, bounds, np.where(marks == SENTENCE_END, 3.0, rank))
+    first, last = short.lengthened(first, last)
+    starts, stops = _shown(text.length(first, last), begins[first], ends[last - 1],
+                           np.searchsorted(recordings, first, "right"))
+    return Cues(first, _second_lines(first, last, text, marks, inside), last, starts, stops)
+
+
+class _Text:
+    """The words as one line, separated by blanks: where each begins and ends, and how far a line reaches."""
+
+    def __init__(self, words: Sequence[str]):
+        sizes = np.fromiter(map(len, words), np.int64, len(words))
+        self.ends = np.cumsum(sizes + 1) - 1
+        self.begins = self.ends - sizes
+        # For a line that begins with this word: the first word that it cannot hold.
+        self.line = np.maximum(np.searchsorted(self.ends, self.begins + LINE, "right"), np.arange(1, len(words) + 1))
+
+    def length(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+        """Characters of the words [first, last)."""
+        return self.ends[last - 1] - self.begins[first]
+
+    def reach(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+        """The first word that two lines from `first` cannot hold, at most `last`."""
+        line = np.minimum(self.line[first], last)
+        return np.where(line < last, np.minimum(self.line[np.minimum(line, len(self.line) - 1)], last), last)
+
+
+def _joined(text: _Text, marks: np.ndarray, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """First word and end of each sentence, or of short sentences that fit one line together."""
+    last = np.flatnonzero((marks == SENTENCE_END) | bounds) + 1
+    first = np.append(0, last[:-1])
+    limits = np.flatnonzero(bounds) + 1
+    limit = limits[np.searchsorted(limits, first, "right")]
+    # The sentence after those that fit one line from this one; after a short one: after two, if two lines hold both.
+    number = np.arange(1, len(last) + 1)
+    following = np.maximum(np.searchsorted(last, np.minimum(text.line[first], limit), "right"), number)
+    pair = np.minimum(np.searchsorted(last, text.reach(first, limit), "right"), number + 1)
+    following = np.where(text.length(first, last) <= FEW, np.maximum(following, pair), following).tolist()
+    chosen, at = [], 0
+    while at < len(following):
+        chosen.append(at)
+        at = following[at]
+    return first[chosen], np.append(first[chosen[1:]], last[-1])
+
+
+def _split(first: np.ndarray, last: np.ndarray, text: _Text, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Cut sentences that are longer than two lines: first the first cue of each, then the second, …
+
+    rank   (N,): how good it is to cut after each word
+    """
+    done = []
+    while len(first):
+        reach = text.reach(first, last)
+        whole = reach == last
+        done.append((first[whole], last[whole]))
+        first, last, reach = first[~whole], last[~whole], reach[~whole]
+        size = text.length(first, last)
+        ideal = size / np.ceil(size / (2 * LINE))
+
+        def score(row: np.ndarray, at: np.ndarray, first: np.ndarray = first, size: np.ndarray = size,
+                  ideal: np.ndarray = ideal) -> np.ndarray:
+            length = text.length(first[row], at)
+            enough = (length >= FEW) & (size[row] - length > FEW)
+            return np.where(enough, rank[at - 1], -2.0) * (4.0 * LINE) - np.abs(length - ideal[row])
+
+        cut = _best(first + 1, reach + 1, score)
+        done.append((first, cut))
+        first = cut
+    firsts, lasts = (np.sort(np.concatenate(column)) for column in zip(*done))
+    return firsts, lasts
+
+
+def _second_lines(first: np.ndarray, last: np.ndarray, text: _Text, marks: np.ndarray,
+                  inside: np.ndarray) -> np.ndarray:
+    """The first word of each cue's second line; `last` if one line holds the cue."""
+    second = last.copy()
+    two = np.flatnonzero(text.line[first] < last)
+    first, last = first[two], last[two]
+    high = np.minimum(text.line[first], last - 1)
+    low = np.searchsorted(text.begins, text.ends[last - 1] - LINE)  # a line from here reaches the end of the cue
+    low = np.minimum(np.maximum(low, first + 1), high)
+    worth = 2.0 * FEW * np.where(marks > NO_MARK, np.where(marks == SENTENCE_END, 1.5, 1.0), -1.0 * inside)
+
+    def score(row: np.ndarray, at: np.ndarray) -> np.ndarray:
+        unequal = np.abs(text.length(first[row], at) - text.length(at, last[row]))
+        return worth[at - 1] - unequal
+
+    second[two] = _best(low, high + 1, score)
+    return second
+
+
+def _best(low: np.ndarray, high: np.ndarray, score: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
+    """For each row, the number in [low, high) with the highest score(row, number); the first of equal ones."""
+    counts = high - low
+    starts = np.cumsum(counts) - counts
+    row = np.repeat(np.arange(len(low)), counts)
+    number = np.arange(len(row)) - (starts - low)[row]
+    scores = score(row, number)
+    best = np.flatnonzero(scores == np.maximum.reduceat(scores, starts)[row]) if len(row) else row
+    chosen = np.empty(len(low), np.int64)
+    chosen[row[best[::-1]]] = number[best[::-1]]
+    return chosen
+
+
+def _shown(sizes: np.ndarray, begins: np.ndarray, ends: np.ndarray, recordings: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Begin and end of each cue in milliseconds, given the times of its words in seconds."""
+    far = (recordings + 1) * (1 << 40)  # puts recordings 30 years apart
+    number = np.arange(len(begins)) * round(1000 * APART)
+    starts = np.maximum.accumulate(np.rint(1000 * begins).astype(np.int64) + far - number) + number
+    needed = np.ceil(1000 * np.maximum(LEAST, sizes / SPEED)).astype(np.int64)
+    spoken = np.rint(1000 * ends).astype(np.int64) + far
+    stops = np.maximum(spoken, starts + needed)
+    following = np.append(starts[1:], starts[-1:] + (1 << 40))
+    stops = np.where(stops > following - round(1000 * GAP), following, stops)
+    starts, stops = moved(starts, stops, spoken, far, round(1000 * GAP))
+    return starts - far, stops - far
