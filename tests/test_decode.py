@@ -1,6 +1,5 @@
 """Posteriors of streams against models whose logits are known: in any batch, cut or not, whole or streaming."""
 
-import contextlib
 
 import numpy as np
 import pytest
@@ -9,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from punc.data.labels import Label, LabelSet
-from punc.decoding import decode
-from punc.decoding.decode import STEPS, log_posteriors
-from punc.live.stepwise import streaming_logits
+from punc.decoding.decode import log_posteriors
+from punc.live.stream import streaming_logits
 from punc.models.base import NeuralModel
+from punc.models.base.neural import STEPS
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import END
 
@@ -178,27 +177,3 @@ def test_log_posteriors_batches_are_on_the_device_of_the_model(lookahead):
     assert found.value.args == ("meta", "meta")
 
 
-@pytest.mark.parametrize("lookahead", [0, None])
-def test_a_model_computes_within_fast_products(lookahead, monkeypatch):
-    """On some processors, another library computes its large products (`test_products`)."""
-    within = []
-
-    @contextlib.contextmanager
-    def products(device):
-        assert device.type == "cpu"
-        within.append(True)
-        yield
-        within.append(False)
-
-    model, data = model_of(lookahead), make([5, 9], pauses=False)
-    forward, seen = type(model).forward, []
-
-    def watched(self, *arguments):
-        seen.append(within[-1])
-        return forward(self, *arguments)
-
-    monkeypatch.setattr(decode, "fast_products", products)
-    monkeypatch.setattr(type(model), "forward", watched)
-    log_posteriors(model, data, batch_size=1)
-    assert seen == [True, True]
-    assert within == [True, False, True, False]

@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from punc.data.labels import LabelSet
-from punc.live.punctuation import decode_words, mark, open_stream
+from punc.live.stream import decode_words
+from punc.live.words import LiveWriter, mark, open_stream
 from punc.models.base import create
 from punc.text.casing import Casing
 from punc.tokens.tokenizers.char import CharTokenizer
@@ -17,8 +18,8 @@ PAUSES = np.random.default_rng(4).choice([0, 0.1, 0.4, 2.0, np.nan], len(WORDS))
 PAUSES[-1] = np.nan  # a stream ends without a pause
 
 
-@pytest.fixture(params=[("pause_delay", {"delay": 3, "embedding_dim": 8, "hidden_dim": 8}),
-                        ("pause_bi_lstm", {"embedding_dim": 8, "hidden_dim": 8}),
+@pytest.fixture(params=[("delay", {"delay": 3, "pauses": True, "embedding_dim": 8, "hidden_dim": 8}),
+                        ("bi_lstm", {"pauses": True, "embedding_dim": 8, "hidden_dim": 8}),
                         ("t_lstm", {"embedding_dim": 8, "hidden_dim": 8, "init_range": 2.0})], ids=str)
 def model(request, tmp_path):
     (tmp_path / "labels.txt").write_text(LABELS)
@@ -32,8 +33,8 @@ def model(request, tmp_path):
     return made.eval()
 
 
-def casing(model):
-    return Casing(model.labels, {})
+def writer(model, **options):
+    return LiveWriter(model, Casing(model.labels, {}, **options))
 
 
 @pytest.mark.parametrize("pauses", [None, PAUSES])
@@ -41,7 +42,7 @@ def casing(model):
 def test_labels_are_those_of_the_whole_stream(model, pauses, scale):
     numbers, posteriors = decode_words(model, WORDS, pauses, scale, posteriors=True)
     assert decode_words(model, WORDS, pauses, scale)[0].tolist() == numbers.tolist()
-    stream = open_stream(model, casing(model), scale)
+    stream = open_stream(model, writer(model), scale)
     before = [np.nan, *(PAUSES[:-1] if pauses is not None else [np.nan] * (len(WORDS) - 1))]
     found = [marked for word, pause in zip(WORDS, before) for marked in stream.push(word, pause)] + stream.close()
     assert [marked.word for marked in found] == WORDS
@@ -51,7 +52,7 @@ def test_labels_are_those_of_the_whole_stream(model, pauses, scale):
 
 
 def test_words_are_out_as_soon_as_the_model_allows(model):
-    stream, out = open_stream(model, casing(model)), 0
+    stream, out = open_stream(model, writer(model)), 0
     for number, word in enumerate(WORDS, 1):
         out += len(stream.push(word))
         assert out == (0 if model.lookahead is None else max(0, number - model.lookahead))
@@ -59,8 +60,8 @@ def test_words_are_out_as_soon_as_the_model_allows(model):
 
 
 def test_streams_do_not_know_of_each_other(model):
-    alone = [marked.number for marked in mark(open_stream(model, casing(model)), WORDS)]
-    first, second = (open_stream(model, casing(model)) for _ in range(2))
+    alone = [marked.number for marked in mark(open_stream(model, writer(model)), WORDS)]
+    first, second = (open_stream(model, writer(model)) for _ in range(2))
     found = []
     for word in WORDS:
         found += first.push(word)
@@ -75,12 +76,12 @@ def test_tokens_of_words_that_wait_for_the_next(tmp_path):
     model = create("delay", tokenizer.vocabulary, LabelSet.read(tmp_path / "labels.txt"),
                    {"delay": 2, "hidden_dim": 8}, tokenizer)
     words = ["abc", "b", "cab", "a"]
-    found = list(mark(open_stream(model.eval(), casing(model)), words))
+    found = list(mark(open_stream(model.eval(), writer(model)), words))
     assert [marked.word for marked in found] == words
     numbers = decode_words(model, words, None)[0].tolist()
     assert [marked.number for marked in found] == numbers
     # The first of them are decided before the rest comes, with an END in place of the token that is held back.
-    stream = open_stream(model, casing(model))
+    stream = open_stream(model, writer(model))
     before = [marked for word in words[:2] for marked in stream.push(word)]
     early = stream.decide()
     rest = [marked for word in words[2:] for marked in stream.push(word)] + stream.close()
@@ -90,14 +91,14 @@ def test_tokens_of_words_that_wait_for_the_next(tmp_path):
 
 
 def test_labels_without_posteriors_are_the_same(model):
-    with_rows, without = (list(mark(open_stream(model, casing(model), None, posteriors), WORDS))
+    with_rows, without = (list(mark(open_stream(model, writer(model), None, posteriors), WORDS))
                           for posteriors in (True, False))
     assert [marked[:3] for marked in with_rows] == [marked[:3] for marked in without]
 
 
 def split(model, at):
     """The labels of WORDS, `decide` after `at` of them, and those of what is decided there."""
-    stream, found = open_stream(model, casing(model)), []
+    stream, found = open_stream(model, writer(model)), []
     for word in WORDS[:at]:
         found += stream.push(word)
     early = stream.decide(0.5)
@@ -110,7 +111,7 @@ def split(model, at):
 
 def test_decide_gives_the_labels_of_a_stream_that_ends_there(model):
     """Or, of a model of words that reads pauses, those with the highest mean over an end and words that may follow."""
-    whole = [marked.number for marked in mark(open_stream(model, casing(model)), WORDS)]
+    whole = [marked.number for marked in mark(open_stream(model, writer(model)), WORDS)]
     ahead = model.lookahead
     for at in (0, 1, 2, 17, len(WORDS)):
         others, early, words = split(model, at)
@@ -133,8 +134,8 @@ def test_decide_gives_the_labels_of_a_stream_that_ends_there(model):
 def test_copy_of_a_stream_has_a_state_of_its_own(model):
     if model.lookahead is None:
         return
-    alone = [marked.number for marked in mark(open_stream(model, casing(model)), WORDS)]
-    stream = open_stream(model, casing(model))
+    alone = [marked.number for marked in mark(open_stream(model, writer(model)), WORDS)]
+    stream = open_stream(model, writer(model))
     found = [marked for word in WORDS[:20] for marked in stream.push(word)]
     other, their = stream.copy(), list(found)
     for word in ["w1"] * 9:
@@ -148,7 +149,7 @@ def test_capital_after_a_full_stop_that_silence_decided(model):
     if model.lookahead is None:
         return
     scale = np.array([1, 1, 1e30, 1])  # full stops only
-    stream = open_stream(model, Casing(model.labels, {}, sentences=True), scale)
+    stream = open_stream(model, writer(model, sentences=True), scale)
     found = [marked.text for word in WORDS[:5] for marked in stream.push(word)] + [m.text for m in stream.decide()]
     found += [marked.text for word in WORDS[5:9] for marked in stream.push(word)] + [m.text for m in stream.close()]
     assert found == [f"W{word[1:]}." for word in WORDS[:9]]
@@ -158,7 +159,7 @@ def test_capital_after_a_full_stop_that_silence_decided(model):
 def test_decide_again_and_again_gives_each_word_once(model, every):
     if model.lookahead is None:
         return
-    stream, found, early = open_stream(model, casing(model)), [], 0
+    stream, found, early = open_stream(model, writer(model)), [], 0
     for number, word in enumerate(WORDS, 1):
         found += stream.push(word)
         if number % every == 0:

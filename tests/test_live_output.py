@@ -7,8 +7,8 @@ import pytest
 
 from punc.live.input import LiveWord, Partial
 from punc.live.output import OUTPUTS, writer
-from punc.live.punctuation import Marked
 from punc.live.session import Decided
+from punc.live.words import Marked
 
 LOGITS = np.log(np.array([0.25, 0.75], np.float32))
 HELLO = Decided(LiveWord("hello", 0.5, 1.0, {"conf": 0.9}), Marked("hello", "Hello,", "CAP_COMMA", LOGITS, 1))

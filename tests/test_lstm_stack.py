@@ -75,17 +75,6 @@ def test_lstm_stack_training_is_that_of_nn_lstm(layers):
     torch.testing.assert_close(*gradients)
 
 
-@pytest.mark.parametrize("layers", [1, 3])
-def test_lstm_stack_stepper_matches_forward(layers):
-    stack, inputs = made(LSTMStack, 4, 6, layers, 0.5).eval(), torch.randn(1, 30, 4)
-    with torch.no_grad():
-        whole = stack(inputs, stack.initial_state(1))[0][0].numpy()
-    for _ in range(2):  # each stepper begins anew
-        stepper = stack.stepper()
-        steps = [stepper.step(stepper.project(x)).copy() for x in inputs[0].numpy()]
-        np.testing.assert_allclose(steps, whole, rtol=0, atol=1e-5)
-
-
 @pytest.mark.parametrize("layers", [1, 2])
 def test_bidirectional_stack_matches_loop(layers):
     """Backward, each text begins at its own end, whatever stands behind it."""

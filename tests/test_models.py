@@ -21,7 +21,7 @@ from punc.base.options import description
 from punc.data.labels import Label, LabelSet
 from punc.decoding.decode import log_posteriors
 from punc.layers.costs import squared_error
-from punc.live.stepwise import streaming_logits
+from punc.live.stream import streaming_logits
 from punc.models import base
 from punc.tokens.batches import gather
 from punc.tokens.chunks import cut
@@ -195,23 +195,6 @@ def test_forward_in_parts_and_live_match_one_call(name, inputs, text_model):
         for _ in range(2):  # and each stream begins anew
             found = np.array(list(streaming_logits(model, zip(data.ids.tolist(), before))))
             np.testing.assert_allclose(found, whole[0, model.lookahead:].numpy(), rtol=0, atol=1e-5)
-
-
-@pytest.mark.parametrize(("name", "inputs"), PAUSES)
-def test_stepper_copy_has_a_state_of_its_own(name, inputs, text_model):
-    model = make(name, text_model, **WITHOUT | inputs)
-    if model.lookahead is None:
-        return
-    pairs = list(zip(data_of([30]).ids.tolist(), data_of([30]).pauses.tolist()))
-    alone, stepper = model.stepper(), model.stepper()
-    expected = [np.array(alone.step(*pair)) for pair in pairs]
-    found = [np.array(stepper.step(*pair)) for pair in pairs[:12]]
-    copied = stepper.copy()
-    for _ in range(5):
-        stepper.copy().step(END, np.nan)  # as at the end of the stream
-    found += [np.array(stepper.step(*pair)) for pair in pairs[12:]]
-    np.testing.assert_array_equal(found, expected)
-    np.testing.assert_array_equal([np.array(copied.step(*pair)) for pair in pairs[12:]], expected[12:])
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -146,26 +146,26 @@ def test_encoder_traceable_is_forward(stores, place, kind):
 
 
 @pytest.mark.parametrize("kind", ["bert", "deberta-v2", "modernbert"])
-def test_encoder_is_exported(stores, place, kind, tmp_path):
-    """`export` itself compares the labels of ONNX Runtime with those of PyTorch."""
-    pytest.importorskip("onnxruntime")
-    from punc.decoding.export import export
+def test_encoder_is_packed(stores, place, kind, tmp_path):
+    """`pack` itself compares the labels of ONNX Runtime with those of PyTorch."""
+    pytest.importorskip("onnx")
+    from punc.decoding.pack import pack
     model = create(stores, place, kind, dropout=0.1, pauses=kind == "bert")
     (tmp_path / "exp").mkdir()
     base.save(model, tmp_path / "exp/final.pt")
     model.tokenizer.write(tmp_path / "exp")
     model.labels.write(tmp_path / "exp/labels.txt")
-    export(tmp_path / "exp", tmp_path / "onnx")
+    pack(tmp_path / "exp", tmp_path / "onnx")
     assert (tmp_path / "onnx/tokenizer.json").is_file()
 
 
-def test_encoder_is_exported_in_int8(stores, place, tmp_path, capfd):
+def test_encoder_is_packed_with_products_in_int8(stores, place, tmp_path, capfd):
     """The weights of the layers are whole numbers, and posteriors hardly differ."""
     onnx, onnxruntime = pytest.importorskip("onnx"), pytest.importorskip("onnxruntime")
     from punc.bin.main import main
     learn(stores, place, tmp_path / "exp", "bert", "before")
-    assert main(["export", "--int8", "true", str(tmp_path / "exp"), str(tmp_path / "onnx")]) == 0
-    assert capfd.readouterr().err.strip().endswith("the same labels before its weights are int8")
+    assert main(["pack", "--int8", "true", str(tmp_path / "exp"), str(tmp_path / "onnx")]) == 0
+    assert capfd.readouterr().err.strip().endswith("the same labels before products are int8")
     kinds = [weight.data_type for weight in onnx.load(tmp_path / "onnx/model.onnx").graph.initializer
              if len(weight.dims) == 2 and "MatMul" in weight.name]
     assert set(kinds) == {onnx.TensorProto.INT8}

@@ -1,13 +1,16 @@
-"""`punc pack`, and what punctuates with a packed model: data directories, transcripts, standard input."""
+"""`punc pack`: ONNX Runtime gives the labels of every neural model, in batches, chunks and streams, without torch."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from test_models import NAMES, data_of, make, write
 
 from punc.base.errors import InputError
 from punc.bin.main import main
@@ -15,11 +18,16 @@ from punc.data.datadir import Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
 from punc.decoding import shipped
-from punc.decoding.archive import read_arrays
-from punc.decoding.pack import unpack
+from punc.decoding.decode import decode
+from punc.decoding.pack import pack, unpack
+from punc.decoding.packed import checksum, load_packed
+from punc.live.stream import streaming_logits
+from punc.models import base
 from punc.models.base import create, save
+from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import Vocabulary
 
+pytest.importorskip("onnx")
 torch.set_num_threads(1)
 WORDS = [*(f"w{i}" for i in range(60)), "nato", "iphone"]
 LABELS = "O w\nCAP W\nCOMMA w, ,\nCAP_COMMA W, ,\nPERIOD w. .\nCAP_PERIOD W. .\n"
@@ -72,21 +80,21 @@ def test_pack_writes_the_same_bytes_again(packed, tmp_path):
     assert main(["pack", f"--casing={source}/casing.txt", f"--card={source}/card.md", str(source / "exp_en"),
                  str(tmp_path / "en")]) == 0
     names = {path.name for path in (packed / "en").iterdir()}
-    assert names == {"model.json", "weights.npz", "labels.txt", "vocab", "conf", "casing.txt", "README.md"}
+    assert names == {"model.json", "model.onnx", "labels.txt", "vocab", "conf", "casing.txt", "README.md"}
     assert all((tmp_path / "en" / name).read_bytes() == (packed / "en" / name).read_bytes() for name in names)
 
 
 def test_pack_scale_is_part_of_the_model(packed, tmp_path):
     assert main(["pack", "--scale=O=0.5", str(packed.parent / "exp_en"), str(tmp_path / "en")]) == 0
-    changed, known = (read_arrays(path / "en/weights.npz")["output.bias"] for path in (tmp_path, packed))
-    np.testing.assert_allclose(changed - known, [np.log(0.5), 0, 0, 0, 0, 0], atol=1e-6)
+    changed, known = (unpack(path / "en").output.bias for path in (tmp_path, packed))
+    np.testing.assert_allclose((changed - known).detach(), [np.log(0.5), 0, 0, 0, 0, 0], atol=1e-6)
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    ([], "a t_lstm cannot be packed; train one of bi_lstm"), (["--scale=X=2"], "no label 'X'"),
+    (["--scale=O=2"], "--scale with a t_lstm; give it to punc punctuate"), (["--scale=X=2"], "no label 'X'"),
     (["--casing=none.txt"], "none.txt: no such file"), (["--card=none.md"], "none.md: no such file")])
 def test_pack_errors_are_one_line(packed, tmp_path, capsys, arguments, message):
-    exp = packed.parent / "exp_en" if arguments else make_model(tmp_path / "exp", "t_lstm", {})
+    exp = make_model(tmp_path / "exp", "t_lstm", {}) if "t_lstm" in message else packed.parent / "exp_en"
     assert main(["pack", *arguments, str(exp), str(tmp_path / "out")]) == 1
     error = capsys.readouterr().err
     assert message in error
@@ -154,3 +162,155 @@ def test_unpack_options_that_are_not_the_model_s_are_an_error(packed, tmp_path, 
     (tmp_path / "en/model.json").write_text(json.dumps(spec))
     with pytest.raises(InputError, match=r"^\S+/en/model\.json: (its weights are not those|hidden_dim=12 )"):
         unpack(tmp_path / "en")
+
+
+@pytest.fixture(scope="module")
+def text_model(tmp_path_factory):
+    """Directory of a T-LSTM of random weights, for models that have a first stage."""
+    place = tmp_path_factory.mktemp("text")
+    write(make("t_lstm", ""), place)
+    return place
+
+
+def with_pauses(name):
+    return {"pauses": True} if "pauses" in base.option_names(name) else {}
+
+
+def small_set(lengths):
+    """Streams of `lengths` tokens with pauses, some unknown; END within a text is read as padding at its end."""
+    data = data_of(lengths)
+    data.ids[data.offsets[1:] - 1] = 5
+    return data
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_packed_model_has_the_labels_and_posteriors_of_torch(name, text_model, tmp_path):
+    data = small_set([50, 1, 9, 130])
+    (tmp_path / "exp").mkdir()
+    made = make(name, text_model, **with_pauses(name))
+    write(made, tmp_path / "exp")
+    pack(tmp_path / "exp", tmp_path / "packed")
+    small = load_packed(tmp_path / "packed")
+    if name in ("blstm_crf", "ta_lstm"):  # weights that decoding does not need are not in the file
+        with pytest.raises(InputError, match="its weights are not those of its model; take the model before"):
+            unpack(tmp_path / "packed")
+        model = made
+    else:
+        model = unpack(tmp_path / "packed")
+    posteriors = not small.sequential
+    for sizes in ({"batch_size": 3}, {"chunk_size": 32, "context": 8}):
+        expected, log_probs = decode(model, data, posteriors=posteriors, **sizes)
+        labels, found = decode(small, data, posteriors=posteriors, **sizes)
+        assert labels.tolist() == expected.tolist()
+        if posteriors:
+            np.testing.assert_allclose(found, log_probs, rtol=0, atol=1e-4)
+    if small.sequential:
+        with pytest.raises(InputError, match="no posteriors; give --posteriors false and no --scale"):
+            decode(small, data, posteriors=True)
+    if small.lookahead is not None:
+        pauses = np.append(np.nan, data.pauses[:49])  # before each token
+        _, log_probs = decode(small, StoreSet(data.ids[:50], None, np.append(data.pauses[:49], np.nan), [""],
+                                              np.array([0, 50])), posteriors=True)
+        live = list(streaming_logits(small, zip(data.ids[:50].tolist(), pauses.tolist())))
+        np.testing.assert_allclose(live, log_probs, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_traceable_is_forward(name, text_model):
+    """The operations that are exported compute what `forward` computes, from the start of a stream on."""
+    model = make(name, text_model, **with_pauses(name))
+    tokens, pauses = torch.randint(2, 10, (3, 12)), torch.rand(3, 12).masked_fill(torch.rand(3, 12) < 0.3, torch.nan)
+    with torch.inference_mode():
+        expected, _ = model(tokens, pauses, model.initial_state(3))
+        if model.lookahead is None:
+            found, _ = model.traceable(tokens, pauses, ())
+        else:
+            state, steps = model.traceable_state(3), []
+            for step in range(12):
+                logits, state = model.traceable(tokens[:, step:step + 1], pauses[:, step:step + 1], state)
+                steps.append(logits)
+            found = torch.cat(steps, dim=1)
+    slots = slice(model.lookahead or 0, None)
+    torch.testing.assert_close(found[:, slots], expected[:, slots], rtol=0, atol=1e-5)
+
+
+def test_packed_weights_are_close_and_packed_again_the_same(tmp_path):
+    """A matrix of many numbers is stored as int8: the error is at most half a step, and 0 if it is packed again."""
+    exp = make_model(tmp_path / "exp", "delay", {"embedding_dim": 80, "hidden_dim": 40, "layers": 1})
+    pack(exp, tmp_path / "1")
+    first, model = unpack(tmp_path / "1"), base.load(exp)
+    for (name, found), weight in zip(first.state_dict().items(), model.state_dict().values()):
+        step = weight.abs().amax(dim=-1, keepdim=True) / 127 if weight.numel() >= 4096 and weight.dim() == 2 else 0
+        assert ((found - weight).abs() <= step * 0.5001).all(), name
+    assert not torch.equal(first.embedding.weight, model.embedding.weight)
+    write(first, tmp_path / "exp")
+    pack(tmp_path / "exp", tmp_path / "2")
+    again = unpack(tmp_path / "2").state_dict()
+    for name, weight in first.state_dict().items():
+        torch.testing.assert_close(again[name], weight, rtol=1e-6, atol=0)
+    assert (tmp_path / "1/model.onnx").stat().st_size < sum(w.numel() for w in model.parameters()) + 40_000
+
+
+def test_load_packed_does_not_import_torch(packed):
+    code = "import sys; from pathlib import Path; from punc.decoding.packed import load_packed; " \
+        f"load_packed(Path({str(packed / 'en-live')!r})).stepper(); sys.exit('torch' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(("file", "change", "what"), [
+    ("vocab", lambda text: text.replace(b"w9\n", b"v9\n"), "changed after"),
+    ("model.onnx", lambda content: content[:-100], "changed after"),
+    ("model.json", lambda text: text.replace(b"model 2", b"model 9"), "reads 'punc packed model 2'"),
+    ("model.json", lambda text: text.replace(b'"vocab"', b'"../en/vocab"'), "is not a file of this directory"),
+    ("model.json", lambda text: b"{}", "not the description"),
+    ("model.json", lambda text: text[:40], "not the description")])
+def test_load_packed_broken_file_is_an_error(packed, tmp_path, file, change, what):
+    shutil.copytree(packed / "en-live", tmp_path / "m")
+    (tmp_path / "m" / file).write_bytes(change((tmp_path / "m" / file).read_bytes()))
+    with pytest.raises(InputError, match=what):
+        load_packed(tmp_path / "m")
+
+
+@pytest.mark.parametrize("change", [{"lookahead": None}, {"lookahead": 1.5}, {"lookahead": 3}, {"lookahead": 10**9}])
+def test_load_packed_description_of_another_model_is_an_error(packed, tmp_path, change):
+    shutil.copytree(packed / "en-live", tmp_path / "m")
+    spec = json.loads((tmp_path / "m/model.json").read_text())
+    (tmp_path / "m/model.json").write_text(json.dumps({**spec, **change}))
+    with pytest.raises(InputError, match="weights are not those"):
+        load_packed(tmp_path / "m")
+
+
+@pytest.mark.parametrize("file", ["vocab", "labels.txt", "model.onnx"])
+def test_load_packed_file_of_another_model_is_an_error(packed, tmp_path, file):
+    """Also if its checksum is right."""
+    shutil.copytree(packed / "en-live", tmp_path / "m")
+    text = (tmp_path / "m" / file).read_bytes()
+    (tmp_path / "m" / file).write_bytes(b"no model" if file == "model.onnx" else text[:text.rindex(b"\n", 0, -1) + 1])
+    spec = json.loads((tmp_path / "m/model.json").read_text())
+    spec["sha256"][file] = checksum(tmp_path / "m" / file)
+    (tmp_path / "m/model.json").write_text(json.dumps(spec))
+    with pytest.raises(InputError, match="weights are not those"):
+        load_packed(tmp_path / "m")
+
+
+def test_docs_onnx_as_printed(monkeypatch, capsys):
+    root = Path(__file__).parents[1]
+    monkeypatch.chdir(root)
+    scope = {}
+    for code, printed in re.findall(r"```python\n(.*?)```\n\n```\n(.*?)```", (root / "docs/onnx.md").read_text(), re.S):
+        exec(code, scope)
+        assert capsys.readouterr().out == printed
+
+
+def test_pack_what_cannot_be_packed(packed, tmp_path, monkeypatch):
+    exp = packed.parent / "exp_en"
+    with pytest.raises(InputError, match="OUT-DIR has a trained model"):
+        pack(exp, exp)
+    with pytest.raises(InputError, match="no such file"):
+        pack(tmp_path / "none", tmp_path / "out")
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(InputError, match=r"onnx is not installed; pip install 'punc-toolkit\[onnx\]'"):
+        pack(exp, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+

@@ -9,7 +9,8 @@ from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
 from punc.decoding.part_labels import PartLabels, first_parts
-from punc.live.punctuation import decode_words, open_stream
+from punc.live.stream import decode_words
+from punc.live.words import LiveWriter, open_stream
 from punc.models.base import create, load, save
 from punc.text.casing import Casing
 from punc.tokens.store import Store
@@ -78,12 +79,12 @@ def test_words_have_the_labels_of_their_parts(make, tmp_path, labels, name, opti
     utterance, = DataDir(tmp_path / "out").utterances()
     assert utterance.words == WHOLE
     assert utterance.labels == names[words].tolist()
-    stream = open_stream(model, Casing(model.labels, {}))
+    stream = open_stream(model, LiveWriter(model, Casing(model.labels, {})))
     found = [marked for word in WHOLE for marked in stream.push(word)] + stream.close()
     assert [(marked.word, marked.label) for marked in found] == list(zip(WHOLE, names[words]))
     # If the speaker falls silent, words that wait have the labels of a text that ends there; the others are the same.
     for at in range(1, len(WHOLE)) if model.lookahead is not None else ():
-        stream = open_stream(model, Casing(model.labels, {}))
+        stream = open_stream(model, LiveWriter(model, Casing(model.labels, {})))
         found = [marked for word in WHOLE[:at] for marked in stream.push(word)]
         before, early = len(found), stream.decide()
         found += early + [marked for word in WHOLE[at:] for marked in stream.push(word)] + stream.close()

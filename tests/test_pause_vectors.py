@@ -1,9 +1,8 @@
 """The pause as a learned vector."""
 
-import numpy as np
 import torch
 
-from punc.layers.pause_vectors import BOUNDS, CLASSES, PauseVectors, pause_class
+from punc.layers.pause_vectors import BOUNDS, CLASSES, PauseVectors
 
 
 def test_pause_vectors_classes():
@@ -12,7 +11,6 @@ def test_pause_vectors_classes():
     pauses = torch.tensor([[torch.nan, 0.0, 0.019, BOUNDS[0], 0.5, BOUNDS[-1], 60.0]])
     found = layer(pauses, torch.zeros(1, 7))[0, :, 0].tolist()
     assert found == [0, 1, 1, 2, 6, CLASSES - 1, CLASSES - 1]
-    assert found == [pause_class(pause) for pause in pauses[0].tolist()]
 
 
 def test_pause_vectors_none_is_unknown():
@@ -28,10 +26,3 @@ def test_pause_vectors_begin_as_zeros():
     assert not PauseVectors(4)(torch.rand(1, 5), torch.zeros(1, 5)).any()
 
 
-def test_pause_class_bounds_as_float32():
-    layer = PauseVectors(1)
-    layer.weight.data = torch.arange(CLASSES, dtype=torch.float32)[:, None]
-    values = np.float32(BOUNDS)
-    near = np.concatenate([values, np.nextafter(values, np.float32(0)), np.nextafter(values, np.float32(9))])
-    expected = layer(torch.from_numpy(near)[None], torch.zeros(1, len(near)))[0, :, 0].tolist()
-    assert [pause_class(float(pause)) for pause in near] == expected

@@ -20,9 +20,8 @@ from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
 from punc.decoding import spans, worker
-from punc.decoding.choose import choose
 from punc.decoding.constraints import case_rules, constrained
-from punc.decoding.decode import log_posteriors
+from punc.decoding.decode import choose, log_posteriors
 from punc.decoding.options import DecodingOptions
 from punc.live.streaming import punctuate_streaming
 from punc.models.base import create, load, save

@@ -15,11 +15,11 @@ import pytest
 
 from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.decoding.dispatch import load_model
+from punc.decoding.decode import load_model
 from punc.decoding.shipped import CASING, find_model
-from punc.live.punctuation import mark, open_stream
 from punc.live.server import Server, ServerOptions
 from punc.live.session import LiveOptions
+from punc.live.words import LiveWriter, mark, open_stream
 from punc.text.casing import Casing
 
 pytest.importorskip("websockets")
@@ -85,7 +85,7 @@ def test_nothing_of_one_connection_is_in_another(model):
         return found
 
     for number, (*found, end) in enumerate(run(model, talk)):
-        stream, expected = open_stream(model, casing(model)), []
+        stream, expected = open_stream(model, LiveWriter(model, casing(model))), []
         for i, word in enumerate(texts[number]):
             expected += stream.push(word, float("nan") if not i else number / 8)
         expected += stream.close()
@@ -255,5 +255,5 @@ def test_streams_of_a_server_are_those_of_a_stream(model):
             await socket.send("\n".join(json.dumps({"word": word}) for word in TEXT.split()) + '\n{"eof": 1}')
             return await to_end(socket)
 
-    expected = [marked.text for marked in mark(open_stream(model, casing(model)), TEXT.split())]
+    expected = [marked.text for marked in mark(open_stream(model, LiveWriter(model, casing(model))), TEXT.split())]
     assert [word["text"] for word in run(model, talk)[:-1]] == expected

@@ -152,7 +152,7 @@ def test_slot_indices():
     assert found[:].tolist() == [0, -1, 2, 3, -1]
 
 
-@pytest.mark.parametrize("model", ["t_lstm", "pause_bi_lstm"])
+@pytest.mark.parametrize("model", ["t_lstm", "bi_lstm"])
 def test_batches_have_the_targets_of_their_slots(model, toy_store):
     """Whether stateful or in chunks, and shared by ranks or not: the labels are as without a teacher."""
     store = Store(toy_store)
@@ -198,7 +198,7 @@ def agreement(one, other, data):
 
 STUDENTS = {
     "t_lstm": (SMALL, {}),
-    "pause_bi_lstm": ({"embedding_dim": 8, "hidden_dim": 8, "layers": 1}, {
+    "bi_lstm": ({"embedding_dim": 8, "hidden_dim": 8, "layers": 1}, {
         "optimizer": "adam", "learning_rate": 0.03, "chunk_size": 25, "context": 5, "batch_size": 4}),
     "blstm_crf": ({"embedding_dim": 8, "hidden_dim": 8, "layers": 1, "character_dim": 2, "character_hidden_dim": 2,
                    "dropout": 0.0}, {

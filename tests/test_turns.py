@@ -12,7 +12,7 @@ from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.turns import ends_of_turns
 from punc.decoding.decode import log_posteriors
-from punc.live.stepwise import streaming_logits
+from punc.live.stream import streaming_logits
 from punc.models.base import load
 from punc.tokens.store import Store
 
@@ -109,11 +109,11 @@ def test_model_without_the_option_is_the_same_on_a_store_with_turns(corpus, tmp_
     np.testing.assert_array_equal(log_posteriors(one, with_turns), log_posteriors(one, without))
 
 
-def test_model_that_reads_changes_is_not_exported(corpus, tmp_path, capsys):
-    pytest.importorskip("onnxruntime")
+def test_model_that_reads_changes_cannot_be_packed(corpus, tmp_path, capsys):
+    pytest.importorskip("onnx")
     assert train(corpus, tmp_path / "model", "--model", "t_lstm", "--speaker-changes", "true", "--epochs", "1") == 0
-    assert command.main(["export", str(tmp_path / "model"), str(tmp_path / "onnx")]) == 1
-    assert "a model with --speaker-changes true cannot be exported; train it without" in capsys.readouterr().err
+    assert command.main(["pack", str(tmp_path / "model"), str(tmp_path / "onnx")]) == 1
+    assert "a model with --speaker-changes true cannot be packed; train it without" in capsys.readouterr().err
 
 
 def test_live_text_has_no_known_change(corpus, tmp_path):

@@ -12,10 +12,10 @@ def options() -> OptionParser:
     from punc.decoding.pack import pack
     parser = OptionParser(
         "punc pack [options] EXP-DIR OUT-DIR",
-        "Packs a trained model of LSTM layers: weights as int8 with a scale for each row, next to the labels, the "
-        "vocabulary, the conf, the casing table and the model card. punc punctuate and punc transcript decode a packed "
-        "model in NumPy. The same model gives the same bytes. The model's own casing is applied to all text that they "
-        "write.",
+        "Packs a trained neural model: one ONNX file, with large matrices as int8, next to the labels, the vocabulary, "
+        "the conf, the casing table and the model card. ONNX Runtime decodes it, without PyTorch, and is compared with "
+        "PyTorch before. The same model gives the same bytes. The model's own casing is applied to all text that is "
+        "written. It needs: pip install 'punc-toolkit[onnx]'.",
         "punc pack --casing data/casing.txt --card conf/en.md exp/en models/en")
     parser.add_signature(pack, skip=("factors",))
     parser.add_argument("--scale", default="", metavar="STR",
@@ -30,4 +30,5 @@ def main(arguments: Sequence[str]) -> None:
     args = options().parse(arguments)
     directory = Path(args.directory)
     factors = parse_scale(args.scale, LabelSet.read(directory / "labels.txt"))
-    pack(directory, Path(args.out), factors=factors, casing=args.casing, card=args.card)
+    pack(directory, Path(args.out), factors=factors, casing=args.casing, card=args.card,
+         int8=args.int8)

@@ -110,7 +110,7 @@ def join(parts: Sequence[Part], out: Path) -> None:
 
 def punctuate_standard_input(args: Namespace) -> None:
     """Write the words of standard input with their marks to standard output."""
-    from punc.decoding.dispatch import load_model
+    from punc.decoding.decode import load_model
     from punc.live.streaming import punctuate_streaming
     from punc.live.streaming_chars import punctuate_lines
     live, form = LiveOptions(args.max_delay, args.utterance_end), LiveFormat(args.input, args.output)

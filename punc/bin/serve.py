@@ -5,7 +5,7 @@ from dataclasses import fields
 
 from punc.base.errors import InputError
 from punc.base.options import OptionParser
-from punc.decoding.dispatch import load_model
+from punc.decoding.decode import load_model
 from punc.decoding.options import parse_scale
 from punc.decoding.shipped import CASING, DEFAULT_LIVE, find_model, is_packed
 from punc.live.server import Server, ServerOptions, run_server

@@ -1,23 +1,28 @@
 """`punc train`: train a model on a store."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from typing import Any
 
 from punc.base.options import OptionParser
 from punc.models.base import model_class, names, option_names
 from punc.training.options import TrainingOptions
-from punc.training.train import train
+from punc.training.train import architecture, train
 
 
-def options(model: str | None = None) -> OptionParser:
+def options(model: str | None = None, values: Mapping[str, Any] | None = None) -> OptionParser:
+    """The options with those of a model; `values` are other defaults of these."""
     parser = OptionParser(
         "punc train --model NAME [options] STORE-DIR EXP-DIR",
         "Trains a model on a store. A run that was stopped goes on where it was; one that was killed, at most ten "
-        "minutes back; a finished run does nothing. With --model, --help also lists the options of that model.",
+        "minutes back; a finished run does nothing. With --model, --help also lists the options of that model. "
+        "--initial-model brings the model and its options.",
         "punc train --config conf/T-LSTM.conf --train-set train --dev-set dev data/store_word exp/T-LSTM")
-    parser.add_argument("--model", metavar="NAME", required=True, help=f"architecture: {', '.join(names())}")
+    parser.add_argument("--model", metavar="NAME", required=model is None, default=model,
+                        help=f"architecture: {', '.join(names())}")
     if model:
         parser.add_signature(model_class(model))
+        parser.set_defaults(**values or {})
     parser.add_signature(TrainingOptions)
     parser.add_argument("store", metavar="STORE-DIR", help="store to train on")
     parser.add_argument("exp", metavar="EXP-DIR", help="directory of the model")
@@ -26,8 +31,11 @@ def options(model: str | None = None) -> OptionParser:
 
 def main(arguments: Sequence[str]) -> None:
     # The model decides which options there are, so its name is read first.
-    model = options().value(arguments, "--model")
-    args = vars(options(model).parse(arguments))
+    model, initial = (options().value(arguments, name) for name in ("--model", "--initial-model"))
+    values: Mapping[str, Any] = {}
+    if initial and not model:
+        model, values = architecture(initial)
+    args = vars(options(model, values).parse(arguments))
     model_options = {name: args[name] for name in (option_names(model) if model else ())}
     training = TrainingOptions(**{field.name: args[field.name] for field in fields(TrainingOptions)})
     train(args["store"], args["exp"], args["model"], model_options, training)

@@ -1,97 +1,127 @@
-"""Posteriors and labels of streams; a long stream is decoded in overlapping chunks."""
+"""Posteriors and labels of streams; a long stream is decoded in overlapping chunks. Importing it imports no torch."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Union
 
 import numpy as np
-import torch
 
-from punc.base.products import fast_products
-from punc.decoding.choose import choose, scaled
 from punc.decoding.options import BATCH_SIZE, CHUNK_SIZE, UNCUT
-from punc.models.base import Model
-from punc.tokens.batches import Batch, gather
-from punc.tokens.chunks import by_length, cut
+from punc.decoding.packed import PackedModel, load_packed
+from punc.decoding.shipped import is_packed
+from punc.tokens.chunks import by_length, cut, gather_arrays
 from punc.tokens.slot_inputs import with_turns
 from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import tokenizer_class
 
-STEPS = 32  # steps with a carried state that are computed together: what they hold fits the cache
+if TYPE_CHECKING:  # it imports torch
+    from punc.models.base import Model
+
+AnyModel = Union["Model", PackedModel]
 
 
-@torch.inference_mode()
-def log_posteriors(model: Model, data: StoreSet, chunk_size: int = CHUNK_SIZE, context: int | None = None,
+def load_model(directory: Path, device: str = "cpu", threads: int | None = 1) -> AnyModel:
+    """The model of a directory, ready to punctuate. Raises InputError if it is missing or broken.
+
+    threads   how many threads PyTorch computes with from now on; None leaves that as it is
+    """
+    if is_packed(directory):
+        return load_packed(directory)
+    import torch
+
+    from punc.base.memory import keep_freed_memory
+    from punc.models.base import load
+    if threads:
+        torch.set_num_threads(threads)
+        keep_freed_memory()
+    return load(directory).to(device)
+
+
+def log_posteriors(model: AnyModel, data: StoreSet, chunk_size: int = CHUNK_SIZE, context: int | None = None,
                    batch_size: int = BATCH_SIZE) -> np.ndarray:
-    """The log-posterior of each label in each slot, float32 (N, L), for all streams of `data`.
+    """The log-posterior of each label in each slot, float32 (N, L); arguments as those of `decode`."""
+    found = decode(model, data, viterbi=False, posteriors=True, chunk_size=chunk_size, context=context,
+                   batch_size=batch_size)[1]
+    assert found is not None
+    return found
 
+
+def decode(model: AnyModel, data: StoreSet, scale: np.ndarray | None = None, *, viterbi: bool = True,
+           posteriors: bool = False, chunk_size: int = CHUNK_SIZE, context: int | None = None,
+           batch_size: int = BATCH_SIZE) -> tuple[np.ndarray, np.ndarray | None]:
+    """The label of each slot, int64 (N,), and, with `posteriors`, log-posteriors, float32 (N, L); else None.
+
+    scale       (L,) factors of the posteriors before labels are chosen; None: all 1
+    viterbi     take the most probable sequence of labels if the model is `sequential`; else each slot's best label
     chunk_size  tokens of a stream decoded in one go; 0: the whole stream
     context     tokens read before each chunk (and after it, by a model that reads both ways); None: its tokenizer's
     batch_size  chunks decoded together; changes the speed, not the labels
 
-    A model that is not trained by gradient reads whole streams, so these three do not apply to it.
+    A model that is not trained by gradient reads whole streams, so the last three do not apply to it.
     """
-    if not model.trained_by_gradient:
-        return model.log_posteriors_of(data)
-    result = np.empty((len(data.ids), len(model.labels)), np.float32)
-    for batch, logits, write in _logits(model, data, chunk_size, context, batch_size):
-        write(result, model.log_posteriors(logits, batch.tokens))
-    return result
-
-
-@torch.inference_mode()
-def decode(model: Model, data: StoreSet, scale: np.ndarray | None = None, *, viterbi: bool = True,
-           posteriors: bool = False, chunk_size: int = CHUNK_SIZE, context: int | None = None,
-           batch_size: int = BATCH_SIZE) -> tuple[np.ndarray, np.ndarray | None]:
-    """The label of each slot, int64 (N,), and, with `posteriors`, the result of `log_posteriors`; else None.
-
-    scale    (L,) factors of the posteriors before labels are chosen; None: all 1
-    viterbi  take the most probable sequence of labels if the model is `sequential`; else each slot's best label
-
-    The other arguments are those of `log_posteriors`.
-    """
-    if not (viterbi and model.sequential):
-        found = log_posteriors(model, data, chunk_size, context, batch_size)
+    if not isinstance(model, PackedModel) and not model.trained_by_gradient:
+        found = model.log_posteriors_of(data)
         return choose(found, scale), found if posteriors else None
-    labels = np.empty(len(data.ids), np.int64)
-    log_probs = np.empty((len(data.ids), len(model.labels)), np.float32) if posteriors else None
-    factors = torch.from_numpy(scaled(np.zeros(len(model.labels), np.float32), scale)).to(model.device)
-    for batch, logits, write in _logits(model, data, chunk_size, context, batch_size):
-        write(labels, model.best_sequence(logits + factors, batch.tokens))
-        if log_probs is not None:
-            write(log_probs, model.log_posteriors(logits, batch.tokens))
-    return labels, log_probs
+    sequences = viterbi and model.sequential
+    labels: np.ndarray = np.empty(len(data.ids), np.int64)
+    log_probs = np.empty((len(data.ids), len(model.labels)), np.float32) if posteriors or not sequences else None
+    for batch in batches(model, data, chunk_size, context, batch_size):
+        best, rows = model.decode_batch(batch.tokens, batch.pauses, scale, sequences, log_probs is not None)
+        batch.write(labels, best)
+        batch.write(log_probs, rows)
+    if not sequences and log_probs is not None:
+        labels = choose(log_probs, scale)
+    return labels, log_probs if posteriors else None
 
 
-def _logits(model: Model, data: StoreSet, chunk_size: int, context: int | None,
-            batch_size: int) -> Iterator[tuple[Batch, torch.Tensor, Callable[[np.ndarray, torch.Tensor], None]]]:
-    """Each batch with its logits (B, T, L), and a function that writes values (B, T, …) to their slots in (N, …)."""
-    context = tokenizer_class(model.token_type).context if context is None else context
+class ChunkBatch(NamedTuple):
+    """Some chunks, decoded together.
+
+    tokens, pauses   (B, T) as in a `Batch`
+    slots            of each row: the first of its slots that are scored, in (N,); where they begin and end in the row
+    """
+
+    tokens: np.ndarray
+    pauses: np.ndarray | None
+    slots: list[tuple[int, int, int]]
+
+    def write(self, result: np.ndarray | None, values: np.ndarray | None) -> None:
+        """Copy the values (B, T, …) of the slots to their places in `result` (N, …); None of either: do nothing."""
+        if result is None or values is None:
+            return
+        for row, (slot, begin, end) in enumerate(self.slots):
+            result[slot:slot + end - begin] = values[row, begin:end]
+
+
+def batches(model: AnyModel, data: StoreSet, chunk_size: int, context: int | None,
+            batch_size: int) -> Iterator[ChunkBatch]:
+    """All chunks, in batches of about equal size; arguments as those of `decode`."""
+    if context is None:
+        context = tokenizer_class(model.token_type).context
     if model.reads_turns:
         data = with_turns(data)
     chunks = cut(data.offsets, model.lookahead, chunk_size or UNCUT, context)
     for group in by_length(chunks, batch_size):
-        kept = [a[group].tolist() for a in chunks]
-
-        def write(result: np.ndarray, values: torch.Tensor, kept: list[list[int]] = kept) -> None:
-            values = values.cpu()
-            for row, (stream, first, _, begin, end) in enumerate(zip(*kept)):
-                offset = int(data.offsets[stream])
-                result[offset + begin:offset + end] = values[row, begin - first:end - first].numpy()
-
-        batch = gather(data, chunks, group, model.lookahead).to(model.device)
-        with fast_products(model.device):
-            logits = _forward(model, batch)
-        yield batch, logits, write
+        tokens, pauses, _ = gather_arrays(data, chunks, group, model.lookahead)
+        streams, firsts, _, begins, ends = (column[group] for column in chunks)
+        slots = (data.offsets[streams] + begins, begins - firsts, ends - firsts)
+        yield ChunkBatch(tokens, pauses, list(zip(*(column.tolist() for column in slots))))
 
 
-def _forward(model: Model, batch: Batch) -> torch.Tensor:
-    """Logits (B, T, L) from a fresh state; a carried state advances STEPS steps at a time."""
-    state = model.initial_state(len(batch.tokens))
-    if model.lookahead is None:
-        return model(batch.tokens, batch.pauses, state)[0]
-    logits = []
-    for begin in range(0, batch.tokens.shape[1], STEPS):
-        steps = slice(begin, begin + STEPS)
-        pauses = None if batch.pauses is None else batch.pauses[:, steps]
-        out, state = model(batch.tokens[:, steps], pauses, state)
-        logits.append(out)
-    return torch.cat(logits, dim=1)
+def choose(log_probs: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray:
+    """The most probable label of each slot, (N,), given log-posteriors (N, L); of equal ones, the weaker label.
+
+    scale   (L,) factors of the posteriors before the choice (Che et al. 2016, section 3.4: O halved); None: all 1
+    """
+    return scaled(log_probs, scale).argmax(axis=1)
+
+
+def scaled(log_probs: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
+    """Log-posteriors (N, L) after multiplying the posteriors by factors (L,); None: all 1."""
+    return log_probs if scale is None else log_probs + np.log(scale)
+
+
+def log_softmax(logits: np.ndarray) -> np.ndarray:
+    """Logits (N, L) → log-posteriors (N, L)."""
+    shifted = logits - logits.max(axis=1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))

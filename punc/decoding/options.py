@@ -18,7 +18,7 @@ from punc.decoding.shipped import CASING, is_packed
 CHUNK_SIZE = 1024  # tokens
 CONTEXT = 256  # tokens
 BATCH_SIZE = 32  # chunks; with 128, BLSTM-CRF takes 1.5 times as long
-PACKED_CONTEXT, PACKED_BATCH_SIZE = 32, 96  # for packed models: 1 label in 3000 differs from those with 256
+PACKED_CONTEXT = 32  # for packed models: 1 label in 3000 differs from those with 256
 UNCUT = 1 << 40  # tokens of a chunk, where a stream is not cut
 
 
@@ -30,7 +30,7 @@ class DecodingOptions:
     chunk_size  tokens of a stream decoded in one go; 0: the whole stream, however much memory that takes
     context     tokens read before each chunk (and after it, by a model that reads both ways); default: 256, packed
                 and encoders 32
-    batch_size  chunks decoded together; changes the speed, not the labels; at most; default: 32, packed 96
+    batch_size  chunks decoded together; changes the speed and the memory, not the labels
     viterbi     a CRF gives the most probable sequence of labels; false: the most probable label of each slot
     device      auto, cpu, cuda or cuda:N; auto: a GPU if PyTorch sees one
     case_rule   a word after the end of a sentence, or at the start of a stream, gets a capital
@@ -41,7 +41,7 @@ class DecodingOptions:
     scale: str = ""
     chunk_size: int = CHUNK_SIZE
     context: int | None = None
-    batch_size: int | None = None
+    batch_size: int = BATCH_SIZE
     viterbi: bool = True
     case_rule: bool = False
     device: str = "auto"
@@ -56,11 +56,6 @@ class DecodingOptions:
     def parsed(cls, args: Namespace) -> "DecodingOptions":
         """The options on a parsed command line."""
         return cls(**{field.name: getattr(args, field.name) for field in fields(cls)})
-
-    def sizes(self, packed: bool, context: int) -> tuple[int, int]:
-        """The context and the batch size; where they are not given, `context` and the default batch size."""
-        batch_size = PACKED_BATCH_SIZE if packed else BATCH_SIZE
-        return context if self.context is None else self.context, self.batch_size or batch_size
 
     def factors(self, labels: LabelSet) -> np.ndarray | None:
         """The factor of each posterior, float32 (L,); None if all are 1. Raises InputError for a bad `scale`."""

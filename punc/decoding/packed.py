@@ -1,36 +1,184 @@
-"""Posteriors and labels of streams by a packed model, as `decode` has them by a PyTorch model. Imports no torch."""
+"""Packed models, decoded by ONNX Runtime. This module does not import torch.
+
+A packed model is a directory with
+
+    model.onnx    the model (`pack` describes its inputs and outputs), large matrices as int8 with a scale for each row
+    model.json    the format, what the model is, and the checksum of every other file
+    labels.txt, the tokenizer's files, conf, and perhaps casing.txt and README.md (the model card)
+
+Labels are those of the PyTorch model with the same weights; posteriors differ by rounding.
+"""
+
+import hashlib
+import json
+import os
+from copy import copy
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from punc.decoding.choose import choose
-from punc.decoding.options import BATCH_SIZE, CHUNK_SIZE, CONTEXT, UNCUT
-from punc.decoding.packed_model import PackedModel
-from punc.tokens.chunks import by_length, cut, gather_arrays
-from punc.tokens.store_set import StoreSet
+from punc.base.errors import InputError
+from punc.base.files import open_input, read_blocks
+from punc.data.labels import LabelSet
+from punc.decoding.shipped import SPEC
+from punc.tokens.tokenizer import Tokenizer, read_tokenizer
+
+FORMAT = "punc packed model 2"
+WEIGHTS = "model.onnx"
+AGAIN = "pack the model again: punc pack"
+TYPES = {"tensor(float)": np.float32, "tensor(int64)": np.int64}
+MOST_AHEAD = 1 << 16
 
 
-def decode(model: PackedModel, data: StoreSet, scale: np.ndarray | None = None, *, viterbi: bool = True,
-           posteriors: bool = False, chunk_size: int = CHUNK_SIZE, context: int = CONTEXT,
-           batch_size: int = BATCH_SIZE) -> tuple[np.ndarray, np.ndarray | None]:
-    """The label of each slot, int64 (N,), and, with `posteriors`, log-posteriors, float32 (N, L); else None.
+class PackedModel:
+    """A packed model, ready to punctuate.
 
-    The arguments are those of `decode.decode`; `viterbi` means nothing here, because no packed model is sequential.
+    spec        the content of model.json
+    session     the ONNX Runtime session of model.onnx
+    labels      the label set
+    tokenizer   makes tokens of words
+    lookahead   how many tokens past a slot the model reads; None: the whole stream
+    sequential  it chooses sequences of labels, and has no posteriors
+
+    Raises ValueError if these do not fit together.
     """
-    logits = np.empty((len(data.ids), len(model.labels)), np.float32)
-    chunks = cut(data.offsets, model.lookahead, chunk_size or UNCUT, context)
-    count = len(chunks.stream)
-    batches = max(1, -(-count // batch_size))  # of equal size: a small one at the end would take as long as a large one
-    for group in by_length(chunks, -(-count // batches)):
-        tokens, pauses, _ = gather_arrays(data, chunks, group, model.lookahead)
-        values = model.logits(tokens, pauses, len(data.ids))
-        for row, (stream, first, _, begin, end) in enumerate(zip(*(a[group].tolist() for a in chunks))):
-            offset = int(data.offsets[stream])
-            logits[offset + begin:offset + end] = values[row, begin - first:end - first]
-    log_probs = log_softmax(logits) if posteriors else None
-    return choose(logits, scale), log_probs
+
+    reads_turns = False
+
+    def __init__(self, spec: dict[str, Any], session: Any, labels: LabelSet, tokenizer: Tokenizer):
+        self.spec, self.labels, self.tokenizer = spec, labels, tokenizer
+        self.token_type, self.lookahead = tokenizer.token_type, spec["lookahead"]
+        self.session = session
+        inputs = {value.name: value for value in session.get_inputs()}
+        self._outputs = [value.name for value in session.get_outputs()]
+        self.reads_pauses = "pauses" in inputs
+        self.sequential = "log_probs" not in self._outputs
+        self._states = {name: value for name, value in inputs.items() if name.startswith("state_")}
+        self._check(len(inputs["tokens"].shape))
+
+    def _check(self, dimensions: int) -> None:
+        """Raise ValueError if the model is not one of these labels, words and look-ahead."""
+        facts = self.session.get_modelmeta().custom_metadata_map
+        words = str(len(self.tokenizer.vocabulary))
+        known = facts["labels"].split(" ") == list(self.labels.names) and facts["words"] == words
+        ahead = self.lookahead
+        if ahead is None:
+            fits = dimensions == 2 and not self._states
+        else:
+            fits = type(ahead) is int and 0 <= ahead <= MOST_AHEAD and dimensions == 1
+        if not (known and fits and facts["lookahead"] == ("" if ahead is None else str(ahead))):
+            raise ValueError("not the labels, the words or the look-ahead of this model")
+
+    def decode_batch(self, tokens: np.ndarray, pauses: np.ndarray | None, scale: np.ndarray | None = None,
+                     sequences: bool = False, posteriors: bool = True) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """As `NeuralModel.decode_batch`. Raises InputError for what a model of sequences does not have."""
+        if self.sequential and (posteriors or scale is not None):
+            raise InputError("a packed model of label sequences has no posteriors",
+                             "give --posteriors false and no --scale, or the model before it was packed")
+        if pauses is None:
+            pauses = np.full(tokens.shape, np.nan, np.float32)
+        output = "labels" if self.sequential else "log_probs"
+        if self.lookahead is None:
+            found, = self.session.run([output], self._feed(tokens, pauses))
+        else:
+            found = self._in_steps(tokens, pauses)
+        return (found, None) if self.sequential else (None, found)
+
+    def _in_steps(self, tokens: np.ndarray, pauses: np.ndarray) -> np.ndarray:
+        """Log-posteriors (B, T, L) of a model that reads left to right, from a fresh state."""
+        state = self.initial_state(len(tokens))
+        steps = []
+        for step in range(tokens.shape[1]):
+            log_probs, state = self.step(tokens[:, step], pauses[:, step], state)
+            steps.append(log_probs)
+        return np.stack(steps, axis=1)
+
+    def initial_state(self, batch: int) -> dict[str, np.ndarray]:
+        """The state before a stream, for `batch` streams, by the names of the inputs."""
+        return {name: np.zeros([size if isinstance(size, int) else batch for size in value.shape], TYPES[value.type])
+                for name, value in self._states.items()}
+
+    def step(self, tokens: np.ndarray, pauses: np.ndarray,
+             state: dict[str, np.ndarray]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """The next tokens (B,), and the pauses (B,) of the slots that they decide → log-posteriors (B, L), state."""
+        names = self._outputs[1:]  # without the labels
+        log_probs, *after = self.session.run(names, {**self._feed(tokens, pauses), **state})
+        return log_probs, dict(zip(state, after))
+
+    def _feed(self, tokens: np.ndarray, pauses: np.ndarray) -> dict[str, np.ndarray]:
+        return {"tokens": tokens, "pauses": pauses} if self.reads_pauses else {"tokens": tokens}
+
+    def stepper(self) -> "PackedStepper":
+        """The model for one stream, one token at a time. Streams share its weights."""
+        return PackedStepper(self)
 
 
-def log_softmax(logits: np.ndarray) -> np.ndarray:
-    """Logits (N, L) → log-posteriors (N, L)."""
-    shifted = logits - logits.max(axis=1, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+class PackedStepper:
+    """One stream, one token at a time."""
+
+    def __init__(self, model: PackedModel):
+        self.model, self.state = model, model.initial_state(1)
+
+    def copy(self) -> "PackedStepper":
+        """Another stream in the same state; a step makes a new state and changes none."""
+        return copy(self)
+
+    def step(self, token: int, pause: float) -> np.ndarray:
+        """The next token, and the pause of the slot that is decided now → the log-posteriors (L,) of that slot."""
+        log_probs, self.state = self.model.step(np.array([token]), np.array([pause], np.float32), self.state)
+        return log_probs[0]
+
+
+def longest_text(directory: Path) -> int | None:
+    """The longest text in tokens that a packed model reads at once; None: any. Raises InputError as `load_packed`."""
+    longest = read_spec(directory).get("longest")
+    return longest if isinstance(longest, int) else None
+
+
+def read_spec(directory: Path) -> dict[str, Any]:
+    """The description of a packed model. Raises InputError if it is missing, is none, or of another version."""
+    path = directory / SPEC
+    with open_input(path) as file:
+        try:
+            spec = json.loads(file.read())
+            found, _ = spec["format"], spec["sha256"].items()
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise InputError("not the description of a packed model", AGAIN, path) from None
+    if found != FORMAT:
+        raise InputError(f"'{found}', but this version reads '{FORMAT}'", AGAIN, path)
+    return spec
+
+
+def load_packed(directory: Path) -> PackedModel:
+    """The packed model of a directory. Raises InputError if a file is missing, was changed, or does not fit."""
+    spec = read_spec(directory)
+    for name, expected in spec["sha256"].items():
+        if os.path.basename(name) != name or not (directory / name).is_file():
+            raise InputError(f"'{name[:60]}' is not a file of this directory", AGAIN, directory / SPEC)
+        if checksum(directory / name) != expected:
+            raise InputError("the file was changed after the model was packed", AGAIN, directory / name)
+    labels, tokenizer = LabelSet.read(directory / "labels.txt"), read_tokenizer(directory)
+    with open_input(directory / WEIGHTS, AGAIN):  # says what is wrong if it cannot be read
+        pass
+    try:
+        return PackedModel(spec, new_session(directory / WEIGHTS), labels, tokenizer)
+    except Exception:  # ONNX Runtime raises its own kinds; a wrong name, number or type anywhere fails in its own way
+        raise InputError("its weights are not those of its model", AGAIN, directory / WEIGHTS) from None
+
+
+def new_session(path: Path) -> Any:
+    """An ONNX Runtime session of a file, with one thread: processes share the cores."""
+    import onnxruntime
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3  # errors are raised, warnings are about the graph
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def checksum(path: str | os.PathLike) -> str:
+    """The SHA-256 of a file. Raises InputError if it is missing."""
+    digest = hashlib.sha256()
+    for block in read_blocks(path):
+        digest.update(block)
+    return digest.hexdigest()

@@ -8,9 +8,7 @@ has no such product; there the labels of the two slots are put together.
 import numpy as np
 
 from punc.data.labels import LabelSet
-from punc.decoding.choose import choose
-from punc.decoding.dispatch import AnyModel
-from punc.decoding.packed import log_softmax
+from punc.decoding.decode import AnyModel, choose, log_softmax
 
 
 class PartLabels:

@@ -62,7 +62,7 @@ def _start(directory: Path, data: DataDir, decoding: DecodingOptions,
     tokenizer, label_set = read_tokenizer(directory), LabelSet.read(directory / "labels.txt")
     note_record(data.path, label_set)
     decoder = Decoder(directory, decoding, output.posteriors)
-    return label_set, decoder, span_groups(data, tokenizer, decoding.chunk_size, decoder.context)
+    return label_set, decoder, span_groups(data, tokenizer, decoder.options.chunk_size, decoder.context)
 
 
 def _write(tmp: Path, out: Path, data: DataDir, results: Results, label_set: LabelSet,

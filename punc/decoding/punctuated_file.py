@@ -45,7 +45,7 @@ else IN's format
     if out.exists() and os.path.samefile(out, path):
         raise InputError("OUT is IN", "name another OUT", out)
     if is_packed(directory) and decoding.chunk_size == DECODING.chunk_size:  # nobody asked for another one
-        decoding = replace(decoding, chunk_size=CHUNK_SIZE, batch_size=decoding.batch_size or BATCH_SIZE)
+        decoding = replace(decoding, chunk_size=CHUNK_SIZE)
     document = read_document(path)
     give_back_freed_memory()  # of JSON's values
     if not to and out.suffix.lower() != path.suffix.lower():

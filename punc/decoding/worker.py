@@ -5,6 +5,7 @@ processes does without: it reads and writes while the processes load torch. Each
 because batches are too small to be shared between threads. On a GPU one process decodes: it has the GPU to itself.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,9 +14,9 @@ import numpy as np
 from punc.base.device import find_device
 from punc.base.errors import InputError
 from punc.data.labels import LabelSet
-from punc.decoding.choose import scaled
-from punc.decoding.dispatch import AnyModel, decode, load_model
+from punc.decoding.decode import AnyModel, decode, load_model, scaled
 from punc.decoding.options import PACKED_CONTEXT, DecodingOptions
+from punc.decoding.packed import longest_text
 from punc.decoding.part_labels import first_parts, joins_parts, of_words
 from punc.decoding.shipped import is_packed
 from punc.decoding.spans import Span, joined
@@ -66,7 +67,11 @@ class Decoder:
             _check_case_rule(directory, labels)
         self.directory, self.options, self.posteriors = directory, options, posteriors
         self.scale = options.factors(labels)
-        self.context, self.batch_size = options.sizes(self.packed, _context(directory, self.packed))
+        self.context = _context(directory, self.packed) if options.context is None else options.context
+        longest = longest_text(directory) if self.packed else None
+        if longest:
+            chunk_size = max(1, longest - 2 * self.context)
+            self.options = replace(options, chunk_size=min(options.chunk_size or chunk_size, chunk_size))
         self.device = _device(directory, options.device)
         self._model: AnyModel | None = None
         self._uncased: np.ndarray | None = None  # bool (vocabulary,), the tokens without case, for case_rule
@@ -79,7 +84,7 @@ class Decoder:
         joins = joins_parts(self._model)
         chosen, log_probs = decode(self._model, streams, self.scale, viterbi=options.viterbi and not case_rule,
                                    posteriors=self.posteriors or case_rule or joins, chunk_size=options.chunk_size,
-                                   context=self.context, batch_size=self.batch_size)
+                                   context=self.context, batch_size=options.batch_size)
         if len(task.slots) < len(chosen):
             firsts = first_parts(task.slots, task.offsets, task.begins) if joins else task.slots
             chosen, log_probs = of_words(self._model, chosen, log_probs, task.slots, firsts, self.scale,
@@ -119,7 +124,7 @@ def _device(directory: Path, name: str) -> str:
     """
     if is_packed(directory):
         if name not in ("auto", "cpu"):
-            raise InputError(f"--device={name} with a packed model", "use --device cpu: NumPy decodes it")
+            raise InputError(f"--device={name} with a packed model", "use --device cpu: ONNX Runtime decodes it")
         return "cpu"
     if name == "auto":
         name = find_device(name)

@@ -6,7 +6,6 @@ pause is represented, as next to a word that was not aligned. Here it is 0; a se
 the next word, else 0, also where no change is known.
 """
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -36,9 +35,3 @@ class PauseInput:
         columns = [seconds.nan_to_num(nan=0.0)] * self.seconds + [seconds.isnan().float()] * self.unknown_flag
         columns += [turns.nan_to_num(nan=0.0)] * self.turns
         return torch.stack(columns, dim=2).transpose(0, 1)
-
-    def step(self, pause: float) -> np.ndarray:
-        """The inputs (size,) of one pause; no change of speaker is known."""
-        unknown = pause != pause
-        columns = [0.0 if unknown else pause] * self.seconds + [float(unknown)] * self.unknown_flag + [0.0] * self.turns
-        return np.array(columns, np.float32)

@@ -6,12 +6,10 @@ word times differ by a few hundredths of a second give the same class. A class w
 vectors begin as zeros, and that of an unknown pause stays the zero point of the others.
 """
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 BOUNDS = (0.02, 0.08, 0.15, 0.25, 0.4, 0.6, 0.9, 1.4, 2.5)  # seconds; 0 is a class of its own
-BOUNDS32 = np.array(BOUNDS, np.float32)
 CLASSES = len(BOUNDS) + 2  # 0: unknown; 1: below the first bound; …; the last: from the last bound on
 
 
@@ -30,8 +28,3 @@ class PauseVectors(nn.Module):
             return self.weight[0].expand(*tokens.shape, -1)
         classes = torch.bucketize(pauses.contiguous(), self.bounds, right=True) + 1
         return nn.functional.embedding(classes.masked_fill(pauses.isnan(), 0), self.weight)
-
-
-def pause_class(pause: float) -> int:
-    """The class of one pause in seconds."""
-    return 0 if pause != pause else int(np.searchsorted(BOUNDS32, np.float32(pause), "right")) + 1

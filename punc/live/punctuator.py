@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from copy import copy
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -10,10 +11,11 @@ import numpy.typing as npt
 
 from punc.base.device import find_device
 from punc.base.errors import InputError
-from punc.decoding.dispatch import load_model
+from punc.decoding.decode import load_model
 from punc.decoding.options import parse_scale
 from punc.decoding.shipped import CASING, find_model, is_packed
-from punc.live.punctuation import Stream, decode_words, open_stream
+from punc.live.stream import decode_words
+from punc.live.words import LiveWriter, WordStream, open_stream
 from punc.text.casing import Casing
 
 
@@ -80,9 +82,13 @@ class Punctuator:
         names = np.array(self.label_names, object)[numbers].tolist()
         return " ".join(self._casing().write(words, names, [0]))
 
-    def stream(self) -> Stream:
+    def stream(self) -> WordStream:
         """A new stream: `push` words as they come, and `close` it at its end."""
-        return open_stream(self._model, self._casing(), self._scale)
+        return open_stream(self._model, self._writer, self._scale)
+
+    @cached_property
+    def _writer(self) -> LiveWriter:
+        return LiveWriter(self._model, self._start)
 
     def _decode(self, words: Sequence[str], pauses: npt.ArrayLike | None,
                 posteriors: bool = False) -> tuple[np.ndarray, np.ndarray]:

@@ -19,11 +19,11 @@ import numpy as np
 
 from punc.base import stop
 from punc.base.errors import InputError, check_at_least, check_choice
-from punc.decoding.dispatch import AnyModel
+from punc.decoding.decode import AnyModel
 from punc.live.connection import Connection
 from punc.live.output import OUTPUTS
 from punc.live.session import LiveOptions, Session
-from punc.live.tokens import LiveWriter, open_tokens
+from punc.live.words import LiveWriter, open_stream
 from punc.text.casing import Casing
 
 try:
@@ -89,7 +89,7 @@ class Server:
             raise InputError("the package websockets is missing", "pip install 'punc-toolkit[serve]'")
         if model.lookahead is None:
             raise InputError("this model reads whole streams", "serve one that reads left to right, as en-live")
-        self._fresh = open_tokens(model, LiveWriter(model, casing), scale)  # copies share its weights and tables
+        self._fresh = open_stream(model, LiveWriter(model, casing), scale)  # copies share its weights and tables
         self._live, self.options = live, options
         self._tasks: set[asyncio.Task[None]] = set()  # a connection each
         self._transports = self._words = self._served = 0

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from punc.base.errors import check_at_least, check_choice
 from punc.live.input import End, Item, LiveWord, Partial
-from punc.live.punctuation import Marked, Stream
+from punc.live.words import Marked, WordStream
 
 UTTERANCE_ENDS = ("nothing", "decide", "end")
 SHORTEST = 0.01  # s
@@ -55,9 +55,9 @@ class Session:
     open_stream   begins one
     """
 
-    def __init__(self, open_stream: Callable[[], Stream], options: LiveOptions):
+    def __init__(self, open_stream: Callable[[], WordStream], options: LiveOptions):
         self._open, self._max_delay = open_stream, options.max_delay
-        self._stream: Stream | None = None  # there is one from its first word to its end
+        self._stream: WordStream | None = None  # there is one from its first word to its end
         self._waiting: deque[LiveWord] = deque()
         self._last: LiveWord | None = None
         self._decides, self._ends = (options.utterance_end == choice for choice in ("decide", "end"))
@@ -100,7 +100,7 @@ class Session:
         """The end of the input, or its interruption → all other words."""
         return self.feed([End.STREAM])
 
-    def _start(self) -> Stream:
+    def _start(self) -> WordStream:
         self._stream = self._open()
         return self._stream
 

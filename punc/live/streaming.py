@@ -18,12 +18,12 @@ import numpy as np
 
 from punc.base import stop
 from punc.base.errors import InputError, check_choice
-from punc.decoding.dispatch import AnyModel
+from punc.decoding.decode import AnyModel
 from punc.live.input import INPUTS, End, Item, LiveWord
 from punc.live.output import OUTPUTS, writer
 from punc.live.reader import ItemReader
 from punc.live.session import Decided, LiveOptions, Session, speaks
-from punc.live.tokens import LiveWriter, open_tokens
+from punc.live.words import LiveWriter, open_stream
 from punc.text.casing import Casing
 
 logger = logging.getLogger(__name__)
@@ -68,7 +68,7 @@ def punctuate_streaming(model: AnyModel, source: int, sink: IO[bytes], scale: np
         raise InputError("--max-delay with a model that reads whole streams", "take en-live, or leave it out")
     casing, posteriors = casing or Casing(model.labels, {}), form.output != "text"
     words = LiveWriter(model, casing)
-    session = Session(lambda: open_tokens(model, words, scale, posteriors), options)
+    session = Session(lambda: open_stream(model, words, scale, posteriors), options)
     reader, written, empty = LiveReader(form.input), writer(form.output), True
 
     def write(decided: list[Decided | None], items: list[Item]) -> None:

@@ -12,7 +12,7 @@ from typing import IO
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.decoding.dispatch import AnyModel, decode
+from punc.decoding.decode import AnyModel, decode
 from punc.text.characters import CharacterReader
 from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import encode_streams

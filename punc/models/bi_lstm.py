@@ -6,11 +6,22 @@ Layers of LSTM in both directions (Graves & Schmidhuber 2005); e(t) is the embed
     ŷ(t) = softmax(W y_3(t) + b)
 
 The model reads whole texts. The backward direction starts with the END of each text.
+
+With `pauses`, which the paper does not have, the pause p(t) in a slot is a vector next to the word before it, and once
+more at the output, where a log-linear term weighs it against the words:
+
+    y_0(t) = e(t) + a(p(t));  ŷ(t) = softmax(W y_n(t) + b + c(p(t)))
+
+a and c are tables over classes of durations (layers.pause_vectors); an unknown pause is a class, so one model reads
+text with pauses and without. Tilk & Alumäe 2016, "Bidirectional Recurrent Neural Network with Attention Mechanism for
+Punctuation Restoration", add the pause, in seconds, in a second stage only.
 """
 
+import torch
 from torch import Tensor, nn
 
-from punc.layers.lstm_stack import BidirectionalStack, with_ends
+from punc.layers.lstm_stack import BidirectionalStack, embedding_of, with_ends
+from punc.layers.pause_vectors import PauseVectors
 from punc.models.base import NeuralModel, State
 
 
@@ -18,19 +29,28 @@ class Model(NeuralModel):
     """Bi-LSTM.
 
     embedding_dim   size of a token's vector
+    embedding_std   standard deviation of the first vectors; a small one lets a rare word say little until it is learned
     hidden_dim      units of each LSTM layer in each direction
     layers          LSTM layers
     dropout         dropout rate before, between and after the LSTM layers
+    pauses          read the pauses (the paper has none)
     """
 
-    def __init__(self, vocab: int, labels: int, embedding_dim: int = 15, hidden_dim: int = 200,
-                 layers: int = 3, dropout: float = 0.2):
+    def __init__(self, vocab: int, labels: int, embedding_dim: int = 15, embedding_std: float = 1.0,
+                 hidden_dim: int = 200, layers: int = 3, dropout: float = 0.2, pauses: bool = False):
         super().__init__()
-        self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True)
+        self.reads_pauses = pauses
+        self.embedding = embedding_of(vocab, embedding_dim, embedding_std)
         self.lstms = BidirectionalStack(embedding_dim, hidden_dim, layers, dropout)
         self.output = nn.Linear(2 * hidden_dim, labels)
+        self.pause_input = PauseVectors(embedding_dim) if pauses else None
+        self.pause_output = PauseVectors(labels) if pauses else None
 
     def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
         line, lengths = with_ends(tokens)
-        hidden = self.lstms(self.embedding(line), lengths + 1)[:, :-1]  # (B, T, 2H)
-        return self.output(hidden), ()
+        inputs = self.embedding(line)  # (B, T + 1, E)
+        if self.pause_input:
+            padded = None if pauses is None else nn.functional.pad(pauses, (0, 1), value=torch.nan)
+            inputs = inputs + self.pause_input(padded, line)
+        logits = self.output(self.lstms(inputs, lengths + 1)[:, :-1])  # (B, T, L)
+        return (logits + self.pause_output(pauses, tokens) if self.pause_output else logits), ()

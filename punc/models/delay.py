@@ -6,35 +6,49 @@ Layers of LSTM that decide a slot n tokens after it; e(t) is the embedding of to
 
 The paper pads a text with one <EOT> and n − 1 <PAD> tokens. Here all of them are END, and so is the last token of a
 text of characters. With words as tokens and a delay of 1, this is the Word Delay-RNN of section 3.3.1.
+
+With `pauses`, which the paper does not have, the pause p(t) in the slot is a vector next to the newest word, and once
+more at the output:
+
+    ŷ(t) = softmax(W LSTM(… LSTM(e(t + n) + a(p(t)))) + b + c(p(t)))
+
+a and c are tables over classes of durations (layers.pause_vectors); an unknown pause is a class. In a stream the words
+after the slot come with their pauses, but the model reads the slot's own pause only, when it decides the slot.
 """
 
 from torch import Tensor, nn
 
 from punc.base.errors import check_at_least
-from punc.layers.lstm_stack import LSTMStack
-from punc.models.base import EmbeddingStepper, LSTMModel, State
+from punc.layers.lstm_stack import LSTMStack, embedding_of
+from punc.layers.pause_vectors import PauseVectors
+from punc.models.base import LSTMModel, State
 
 
 class Model(LSTMModel):
     """Delay.
 
-    delay   how many tokens past a slot the model reads
+    delay           how many tokens past a slot the model reads
+    embedding_std   standard deviation of the first vectors; a small one lets a rare word say little until it is learned
+    pauses          read the pauses (the paper has none)
     """
 
     lookahead = 8
 
-    def __init__(self, vocab: int, labels: int, delay: int = 8, embedding_dim: int = 15, hidden_dim: int = 200,
-                 layers: int = 3, dropout: float = 0.2):
+    def __init__(self, vocab: int, labels: int, delay: int = 8, embedding_dim: int = 15, embedding_std: float = 1.0,
+                 hidden_dim: int = 200, layers: int = 3, dropout: float = 0.2, pauses: bool = False):
         super().__init__()
         check_at_least(0, delay=delay)
-        self.lookahead = delay
-        self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True)
+        self.lookahead, self.reads_pauses = delay, pauses
+        self.embedding = embedding_of(vocab, embedding_dim, embedding_std)
         self.lstms = LSTMStack(embedding_dim, hidden_dim, layers, dropout)
         self.output = nn.Linear(hidden_dim, labels)
+        self.pause_input = PauseVectors(embedding_dim) if pauses else None
+        self.pause_output = PauseVectors(labels) if pauses else None
 
     def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        hidden, state = self.lstms(self.embedding(tokens), state)  # (B, T, H)
-        return self.output(hidden), state
-
-    def stepper(self) -> EmbeddingStepper:
-        return EmbeddingStepper(self.embedding, self.lstms, self.output)
+        inputs = self.embedding(tokens)  # (B, T, E)
+        if self.pause_input:
+            inputs = inputs + self.pause_input(pauses, tokens)
+        hidden, state = self.lstms(inputs, state)  # (B, T, H)
+        logits = self.output(hidden)
+        return (logits + self.pause_output(pauses, tokens) if self.pause_output else logits), state

@@ -70,6 +70,7 @@ class Model(NeuralModel):
         self.size = min(window or self.encoder.most, self.encoder.most) - len(start) - len(end)
         if self.size - 2 * overlap < SLACK:
             raise InputError(f"window={window} with overlap={overlap}", "give a larger window, or a smaller overlap")
+        self.longest = self.size
         self.overlap, self.next_piece, self.layer_decay = overlap, next_piece, layer_decay
         self.encoder.freeze(frozen_layers)
         if recompute:

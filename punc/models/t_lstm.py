@@ -10,15 +10,12 @@ The LSTM has forget gates and peepholes. The paper omits its biases, as they "br
 are an option.
 """
 
-from functools import lru_cache
-
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from punc.layers.lstm import PeepholeLSTM
 from punc.layers.pause_input import PauseInput
-from punc.models.base import LinearStepper, NeuralModel, State, initialize
+from punc.models.base import NeuralModel, State, initialize
 
 
 class Model(NeuralModel):
@@ -75,26 +72,3 @@ class Model(NeuralModel):
         if self.pauses:
             inputs = torch.cat([inputs, self.pauses(pauses, tokens)[0]], dim=1)
         return self.lstm.one_step(inputs @ self.lstm.input_weight, state)
-
-    def stepper(self) -> "Stepper":
-        return Stepper(self)
-
-
-class Stepper(LinearStepper):
-    """The model one token at a time. It keeps the projections of the words that it has met."""
-
-    parts = ("lstm",)
-
-    def __init__(self, model: Model):
-        super().__init__(model.output)
-        self.lstm, self.pauses = model.lstm.stepper(), model.pauses
-        embedding = model.embedding.weight.detach().numpy()
-        word_weight, self.pause_weight = np.split(self.lstm.input_weight, [embedding.shape[1]])
-        self.project = lru_cache(1 << 14)(lambda token: np.tanh(embedding[token]) @ word_weight)
-
-    def hidden(self, token: int, pause: float) -> np.ndarray:
-        """y1 (H,) of this step."""
-        gate_inputs = self.project(token)
-        if self.pauses:
-            gate_inputs = gate_inputs + self.pauses.step(pause) @ self.pause_weight
-        return self.lstm.step(gate_inputs)

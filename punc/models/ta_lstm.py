@@ -9,13 +9,12 @@ Its input is the last hidden layer y1 of a trained T-LSTM, which does not change
 
 from typing import Any, cast
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from punc.layers.lstm import PeepholeLSTM
 from punc.layers.pause_input import PauseInput
-from punc.models.base import LinearStepper, NeuralModel, State, initialize, submodel
+from punc.models.base import NeuralModel, State, initialize, submodel
 
 
 class Model(NeuralModel):
@@ -64,23 +63,3 @@ class Model(NeuralModel):
             features = torch.cat([features, self.pauses(pauses, tokens)[0]], dim=1)
         hidden, cell = self.lstm.one_step(features @ self.lstm.input_weight, state[2:])
         return self.output(hidden).unsqueeze(1), (*text_state, hidden, cell)
-
-    def stepper(self) -> "Stepper":
-        return Stepper(self)
-
-
-class Stepper(LinearStepper):
-    """The model one token at a time."""
-
-    parts = ("text", "lstm")
-
-    def __init__(self, model: Model):
-        super().__init__(model.output)
-        self.text, self.lstm, self.pauses = model.text.stepper(), model.lstm.stepper(), model.pauses
-
-    def hidden(self, token: int, pause: float) -> np.ndarray:
-        """y3 (H,) of this step."""
-        features = self.text.hidden(token, pause)
-        if self.pauses:
-            features = np.append(features, self.pauses.step(pause))
-        return self.lstm.step(self.lstm.project(features))

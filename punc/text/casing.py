@@ -92,19 +92,8 @@ class Casing:
         """With the table of a file; without one if there is no such file. Raises InputError for a bad table."""
         return cls(labels, read_casing(path) if os.path.isfile(path) else {}, sentences)
 
-    def start_stream(self) -> None:
-        """The next word is the first one of a stream."""
-        self.begins = True
-
     def write_word(self, word: str, label: Label) -> str:
-        """The next word of a stream as it is written."""
-        text = self._write(word, label)
-        if self.sentences:
-            text = _capital(text) if self.begins else text
-            self.begins = label.name in self._ends
-        return text
-
-    def _write(self, word: str, label: Label) -> str:
+        """A word as it is written, wherever it stands."""
         if word not in self._words:
             return label.write(word)
         form = self.table.get(first(word, label.capital), self.table.get(word))  # iPhone also where it has a capital
@@ -118,7 +107,7 @@ class Casing:
         texts = written(words, names, self._label_set)
         known = self._words
         for i in [i for i, word in enumerate(words) if word in known] if known else ():
-            texts[i] = self._write(words[i], self._labels[names[i]])
+            texts[i] = self.write_word(words[i], self._labels[names[i]])
         if self.sentences and texts:
             begins = [i for i, name in enumerate(names, 1) if name in self._ends]
             for i in {*begins, *starts, *([0] if self.begins else ())} - {len(texts)}:

@@ -18,9 +18,10 @@ from punc.base.errors import InputError
 from punc.base.lock import lock_directory
 from punc.base.memory import keep_freed_memory
 from punc.decoding.pack import unpack
+from punc.decoding.packed import load_packed
 from punc.decoding.shipped import find_model, is_packed
 from punc.layers.orthogonal import make_orthogonal
-from punc.models.base import Model, create, load, model_class, not_finite, save
+from punc.models.base import Model, create, load, model_class, not_finite, read_checkpoint, save
 from punc.tokens.store import Store
 from punc.training import checkpoint
 from punc.training.epochs import Epochs
@@ -110,6 +111,14 @@ def start_from(net: Model, name: str) -> None:
     except (RuntimeError, ValueError):
         raise InputError(f"--initial-model={name} has another architecture, other words, labels or sizes",
                          f"make the store with --vocab {directory}/vocab, and give the options of its conf") from None
+
+
+def architecture(name: str) -> tuple[str, dict[str, Any]]:
+    """The name and the options of a model that another one starts from; arguments and errors as of `start_from`."""
+    directory = find_model(name)
+    content = {"spec": load_packed(directory).spec} if is_packed(directory) else \
+        read_checkpoint(directory / "final.pt")
+    return content["spec"]["model"], content["spec"]["options"]
 
 
 def _fit(net: Model, store: Store, directory: Path, options: TrainingOptions, conf: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from punc.base.bfloat16 import has_bfloat16
-from punc.live.stepwise import streaming_logits
+from punc.live.stream import streaming_logits
 from punc.models.base import model_class
 from punc.tokens.batches import gather
 from punc.tokens.chunks import by_length, cut

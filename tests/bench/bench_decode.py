@@ -27,7 +27,7 @@ from processes import PUNC
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
-from punc.live.stepwise import streaming_logits
+from punc.live.stream import streaming_logits
 from punc.models.base import NeuralModel, create, load, save
 from punc.tokens.vocabulary import Vocabulary
 

@@ -1,12 +1,10 @@
-"""What a GPU does for training: its matrix rate, the forms of the recurrence, the papers' models, and that CPU agrees.
+"""What a GPU does for training: its matrix rate, the papers' models, and that CPU agrees.
 
-    python tests/bench/bench_gpu.py [--device cuda] [--parts matrix recurrence speed agreement] [--size S]
+    python tests/bench/bench_gpu.py [--device cuda] [--parts matrix speed agreement] [--size S]
 
 It prints tables for a page. It needs punc's requirements and nothing else: no corpus, no trained model. With
 --device cpu the same runs on the CPU, without what only a GPU has. A part that fails says so, and the next one runs.
 
-recurrence  microseconds forward, and forward and backward, of T steps of B rows of H units, and the largest difference
-            from the loop in float64 on the CPU
 speed       words or characters a second in training, batches prepared by `prefetch`; the operations a second that this
             is, all weights of matrix products counted three times, as a share of the measured matrix rate of the same
             type; and how many operations of a step wait for the GPU
@@ -28,12 +26,10 @@ import numpy as np
 import torch
 from bench_blstm import LABELS, data_of, vocabulary
 from bench_char import data_of as characters_of
-from recurrence_forms import forms
 from torch import Tensor
 
 from punc.base.bfloat16 import has_bfloat16
 from punc.base.device import find_device
-from punc.layers import lstm_loop
 from punc.models.base import create, model_class, option_names
 from punc.tokens.batches import Batch, gather, stateful
 from punc.tokens.chunks import by_length, cut
@@ -75,36 +71,6 @@ def matrix_rate(device: torch.device, kind: torch.dtype) -> float:
 def print_matrix_rates(device: torch.device, rates: dict[torch.dtype, float]) -> None:
     for kind, rate in rates.items():
         print(f"| {str(kind).removeprefix('torch.')} | {rate / 1e12:.2f} TFLOP/s |")
-
-
-def print_recurrence(device: torch.device) -> None:
-    print("| T, B, H | form | forward, µs | both, µs | µs a step | difference |\n|---|---|--:|--:|--:|--:|")
-    for steps, batch, size in SHAPES:
-        torch.manual_seed(1)
-        given = [torch.randn(steps, batch, 4 * size), torch.randn(size, 4 * size) / size**0.5, torch.randn(3, size),
-                 torch.randn(batch, size), torch.randn(batch, size)]
-        grads = [torch.randn(steps, batch, size), torch.randn(batch, size)]
-        exact = lstm_loop.forward(*(t.double() for t in given))
-        expected = (*exact, *lstm_loop.backward(*(t.double() for t in grads), exact, *(t.double() for t in given[1:3])))
-        ours, own_grads = [t.to(device) for t in given], [t.to(device) for t in grads]
-        for name, maker in forms(device.type):
-            try:
-                row = measure_form(maker(ours, own_grads), ours, own_grads, expected, device)
-            except Exception as error:
-                traceback.print_exc()
-                row = f"failed: {type(error).__name__} | | |"
-            print(f"| {steps}, {batch}, {size} | {name} | {row} |", flush=True)
-
-
-def measure_form(form: object, given: list[Tensor], grads: list[Tensor], expected: tuple[Tensor, ...],
-                 device: torch.device) -> str:
-    def both() -> tuple[Tensor, ...]:
-        made = form.forward(*given)
-        return (*made, *form.backward(*grads, made, *given[1:3]))
-
-    difference = max(float((a.cpu().double() - b).abs().max()) for a, b in zip(both(), expected))
-    forward, whole = (1e6 * seconds(run, device) for run in (partial(form.forward, *given), both))
-    return f"{forward:,.0f} | {whole:,.0f} | {whole / len(given[0]):.1f} | {difference:.1e}"
 
 
 def models(exact: bool) -> dict[str, Callable[[], torch.nn.Module]]:
@@ -232,7 +198,7 @@ def main() -> None:
     print(f"{name}, PyTorch {torch.__version__}", flush=True)
     kinds = (torch.float32, torch.bfloat16)[:1 + has_bfloat16(str(device))]
     rates = {kind: matrix_rate(device, kind) for kind in kinds}
-    runs = {"matrix": partial(print_matrix_rates, device, rates), "recurrence": partial(print_recurrence, device),
+    runs = {"matrix": partial(print_matrix_rates, device, rates),
             "speed": partial(print_speed, device, rates, args.size), "agreement": partial(print_agreement, device)}
     for part in args.parts:
         begin = time.perf_counter()

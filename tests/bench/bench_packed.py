@@ -32,9 +32,9 @@ from processes import PUNC
 
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
-from punc.decoding.packed_model import PackedModel, load_packed
+from punc.decoding.packed import PackedModel, load_packed
 from punc.decoding.shipped import find_model
-from punc.live.stepwise import streaming_logits
+from punc.live.stream import streaming_logits
 from punc.text.casing import Casing
 
 LIVE_WORDS = 100_000

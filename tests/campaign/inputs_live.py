@@ -18,13 +18,13 @@ from inputs_text import ctm
 from kind import Kind, Read, counted, found, words
 
 from punc.base.errors import InputError
-from punc.decoding.packed_model import load_packed
+from punc.decoding.packed import load_packed
 from punc.live.connection import Connection
 from punc.live.input import End, Item, LiveWord, kind_of
 from punc.live.output import OUTPUTS, writer
-from punc.live.punctuation import open_stream
 from punc.live.session import UTTERANCE_ENDS, LiveOptions, Session
 from punc.live.streaming import LiveReader
+from punc.live.words import LiveWriter, open_stream
 from punc.text.casing import Casing
 
 BLANKS = " \t\n\r\v\f"
@@ -177,7 +177,8 @@ def decide(folder: Path, items: Sequence[Item], rng: random.Random) -> str:
     """What a session writes for the items."""
     model, output = packed(folder.parent), rng.choice(OUTPUTS)
     options = LiveOptions(rng.choice((None, 0.5)), rng.choice(UTTERANCE_ENDS))
-    session, written = Session(lambda: open_stream(model, Casing(model.labels, {})), options), writer(output)
+    words, written = LiveWriter(model, Casing(model.labels, {})), writer(output)
+    session = Session(lambda: open_stream(model, words), options)
     messages, at = [], 0
     while at < len(items):
         part = items[at:at + rng.choice((1, 3, 100))]
@@ -205,7 +206,7 @@ def read_messages(folder: Path, rng: random.Random) -> Read:
     """The input in messages of whole lines."""
     text = (folder / "in").read_bytes().decode("utf-8", "replace").removeprefix("\ufeff")
     model = packed(folder.parent)
-    session = Session(lambda: open_stream(model, Casing(model.labels, {})), LiveOptions())
+    session = Session(lambda: open_stream(model, LiveWriter(model, Casing(model.labels, {}))), LiveOptions())
     connection = Connection(None, None, session, None, "auto", 1000.0, lambda count: None)  # type: ignore[arg-type]
     lines, items, named, in_json = text.split("\n"), [], [], ""
     while lines:

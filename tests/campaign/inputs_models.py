@@ -16,10 +16,9 @@ import torch
 from inputs_data import make_tokens
 from kind import Kind
 
-from punc.decoding.archive import checksum, read_arrays, write_arrays
-from punc.decoding.dispatch import decode, load_model
+from punc.decoding.decode import decode, load_model
 from punc.decoding.pack import pack
-from punc.decoding.packed_model import MODELS, load_packed
+from punc.decoding.packed import checksum, load_packed
 from punc.models.base import create, model_class, names, option_defaults, save
 from punc.models.ngram.model import tokens_of
 from punc.tokens.store import Store
@@ -41,9 +40,9 @@ def kinds() -> Iterator[Kind]:
     torch.set_num_threads(1)
     for name in known_models():
         yield Kind(f"model {name}", partial(make_model, name), read_model, FILES, alter=alter_model, share=1)
-    for name in MODELS:
+    for name in ("bi_lstm", "delay", "t_lstm"):
         yield Kind(f"packed {name}", partial(make_packed, name), read_packed,
-                   ("model.json", "weights.npz", "vocab", "labels.txt"), alter=alter_packed, share=1)
+                   ("model.json", "model.onnx", "vocab", "labels.txt"), alter=alter_packed, share=1)
     yield Kind("progress", make_progress, read_progress, ("progress.pt", "final.pt"), alter=alter_progress, share=1)
 
 
@@ -163,16 +162,14 @@ def make_packed(name: str, folder: Path, rng: random.Random) -> None:
 
 
 def alter_packed(folder: Path, rng: random.Random) -> None:
-    """Other arrays, or another description; the checksums are right."""
+    """Other bytes of weights, or another description; the checksums are right."""
     spec = json.loads((folder / "model.json").read_text())
     if rng.randrange(3):
-        arrays = read_arrays(folder / "weights.npz")
-        name = rng.choice([*arrays])
-        arrays[name] = changed_array(arrays[name], rng)
-        if not rng.randrange(5):
-            del arrays[name]
-        write_arrays(folder / "weights.npz", arrays)
-        spec["sha256"]["weights.npz"] = checksum(folder / "weights.npz")
+        content = bytearray((folder / "model.onnx").read_bytes())
+        for _ in range(rng.randrange(1, 9)):
+            content[rng.randrange(len(content))] = rng.randrange(256)
+        (folder / "model.onnx").write_bytes(content[:rng.choice((len(content), rng.randrange(len(content))))])
+        spec["sha256"]["model.onnx"] = checksum(folder / "model.onnx")
     else:
         spec = changed(spec, rng)
     (folder / "model.json").write_text(json.dumps(spec))

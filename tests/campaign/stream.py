@@ -92,9 +92,9 @@ def with_pauses(count: int) -> bool:
     """Words and pauses through the model."""
     import numpy as np
 
-    from punc.decoding.packed_model import load_packed
+    from punc.decoding.packed import load_packed
     from punc.decoding.shipped import FOLDER
-    from punc.live.stepwise import streaming_logits
+    from punc.live.stream import streaming_logits
     model, memory, slots = load_packed(FOLDER / "en-live"), [], 0
     encode, begin = model.tokenizer.encode, time.monotonic()
     tokens = ((token, pause) for word, pause in words(count, 2) for token in encode((word,)).ids.tolist())

@@ -26,7 +26,7 @@ from punc.bin.main import main
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
 from punc.data.validate import validate
-from punc.decoding.packed_model import load_packed
+from punc.decoding.packed import load_packed
 from punc.models.base import create, load, save
 from punc.results.collect import collect_scores
 from punc.results.page_data import read_page_data

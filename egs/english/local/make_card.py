@@ -15,10 +15,10 @@ from punc.scoring.tsv import read_tsv
 
 HEADER = ("system", "set", "metric", "value", "low", "high")
 COLUMNS = ("COMMA.F1", "PERIOD.F1", "QUESTION.F1", "overall.F1", "Err", "case.F1")
-WHAT = {"en": ("reads both ways: for files", "pause_bi_lstm"),
-        "en-live": ("reads four words ahead: for streams", "pause_delay"),
-        "en-taught": ("reads both ways: for files; it learned from a wider model too", "pause_bi_lstm"),
-        "en-live-taught": ("reads four words ahead: for streams; it learned from a wider model too", "pause_delay")}
+WHAT = {"en": ("reads both ways: for files", "bi_lstm"),
+        "en-live": ("reads four words ahead: for streams", "delay"),
+        "en-taught": ("reads both ways: for files; it learned from a wider model too", "bi_lstm"),
+        "en-live-taught": ("reads four words ahead: for streams; it learned from a wider model too", "delay")}
 SETS = {"earnings_ref": "calls (Earnings-21), reference words, pauses by alignment",
         "earnings_asr": "the same, words and pauses of an ASR system (13 % of the words wrong)",
         "earnings_speechmatics": "the same, words and pauses of a commercial engine",

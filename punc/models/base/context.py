@@ -6,17 +6,12 @@ is the last before + ahead tokens and the LSTMs' state. Outside the text there i
 the first token of the text, as if the whole text were there at once.
 """
 
-from collections import deque
-from functools import lru_cache
-from itertools import repeat
-
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from punc.layers.lstm_stack import LSTMStack
 from punc.models.base.model import State
-from punc.models.base.neural import LinearStepper, NeuralModel
+from punc.models.base.neural import NeuralModel
 from punc.tokens.vocabulary import END
 
 
@@ -37,24 +32,6 @@ class LSTMModel(NeuralModel):
 
     def initial_state(self, batch: int) -> State:
         return self.lstms.initial_state(batch)
-
-
-class EmbeddingStepper(LinearStepper):
-    """Layers of LSTM that read the tokens' embeddings, for one stream, one token at a time.
-
-    It keeps the first layer's projections of the tokens that it has met.
-    """
-
-    parts = ("lstms",)
-
-    def __init__(self, embedding: nn.Embedding, lstms: LSTMStack, output: nn.Linear):
-        super().__init__(output)
-        self.lstms = lstms.stepper()
-        vectors = embedding.weight.detach().numpy()
-        self.project = lru_cache(1 << 14)(lambda token: self.lstms.project(vectors[token]))
-
-    def hidden(self, token: int, pause: float) -> np.ndarray:
-        return self.lstms.step(self.project(token))
 
 
 class ContextModel(LSTMModel):
@@ -101,27 +78,3 @@ class ContextModel(LSTMModel):
         zeros = torch.zeros(batch, self.before + self.ahead, dtype=torch.int64, device=self.device)
         count = torch.zeros(batch, 1, dtype=torch.int64, device=self.device)
         return zeros, count, *(torch.zeros_like(tensor) for tensor in self.lstms.initial_state(batch))
-
-    def stepper(self) -> "ContextStepper":
-        return ContextStepper(self)
-
-
-class ContextStepper(LinearStepper):
-    """A ContextModel for one stream, one token at a time."""
-
-    parts = ("lstms", "line")
-
-    def __init__(self, model: ContextModel):
-        super().__init__(model.output)
-        self.features, self.lstms = model.features, model.lstms.stepper()
-        self.nothing = np.zeros(model.output.in_features, np.float32)
-        self.line = deque(repeat(END, model.before), maxlen=model.before + 1 + model.ahead)
-
-    def hidden(self, token: int, pause: float) -> np.ndarray:
-        """The output of the LSTMs (H,); zeros while the first `ahead` tokens are read."""
-        self.line.append(token)
-        if len(self.line) < (self.line.maxlen or 0):
-            return self.nothing
-        with torch.inference_mode():
-            features = self.features(torch.tensor([list(self.line)]))[0, 0].numpy()
-        return self.lstms.step(self.lstms.project(features))

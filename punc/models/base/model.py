@@ -29,6 +29,7 @@ class Model(nn.Module):
     lookahead            how many tokens past a slot the model reads; None: the whole stream
     reads_pauses         whether a model that reads left to right reads pauses
     reads_turns          whether the model reads changes of the speaker, so that `forward` gets them with the pauses
+    longest              how many tokens `traceable` reads at once at most; None: any number
     sequential           whether the model scores sequences of labels, so that `best_sequence` finds the best one
     submodels            the trained models that are a fixed part of this one, by the option that names each
     kept_options         the values that the saved model has for options which name something outside of it
@@ -47,6 +48,7 @@ class Model(nn.Module):
     lookahead: int | None = None
     reads_pauses: bool = False
     reads_turns: bool = False
+    longest: int | None = None
     sequential: bool = False
     vocabulary: Vocabulary
     tokenizer: Tokenizer
@@ -106,6 +108,17 @@ class Model(nn.Module):
         """The mean cross-entropy of the slots with distributions over labels, `targets` (B, T, L); zeros elsewhere.
 
         Other arguments as of `loss`; the labels only say where the slots are. The temperature divides the logits.
+        """
+        raise NotImplementedError
+
+    def decode_batch(self, tokens: np.ndarray, pauses: np.ndarray | None, scale: np.ndarray | None = None,
+                     sequences: bool = False, posteriors: bool = True) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """The labels (B, T) and log-posteriors (B, T, L) of a batch, from a fresh state.
+
+        tokens, pauses  as in a `tokens.batches.Batch`
+        scale           (L,) factors of the posteriors before labels are chosen; None: all 1
+        sequences       return labels, the most probable sequences of a `sequential` model; else None
+        posteriors      return log-posteriors, before any scale; else None
         """
         raise NotImplementedError
 

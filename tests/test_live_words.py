@@ -13,9 +13,9 @@ from punc.asr.written import MarkedWords, of_texts
 from punc.data.labels import LabelSet
 from punc.live.input import read_json
 from punc.live.output import VoskWriter
-from punc.live.punctuation import decode_words
 from punc.live.session import LiveOptions, Session
-from punc.live.tokens import LiveWriter, open_tokens
+from punc.live.stream import decode_words
+from punc.live.words import LiveWriter, open_stream
 from punc.models.base import create
 from punc.text.casing import Casing
 from punc.tokens.vocabulary import Vocabulary
@@ -26,8 +26,8 @@ TEXTS = [*KNOWN, *KNOWN, "it's", "hello,", '"fine."', "42.", "3,5", "$5", "u.s."
          "music]", ",", ".", "NATO", "Ada", "we-you", "…", "<eps>", "nato", "x.com", "You"]
 
 
-@pytest.fixture(scope="module", params=[("pause_delay", {"delay": 3}), ("t_lstm", {"init_range": 2.0}),
-                                        ("pause_bi_lstm", {})], ids=str)
+@pytest.fixture(scope="module", params=[("delay", {"delay": 3, "pauses": True}), ("t_lstm", {"init_range": 2.0}),
+                                        ("bi_lstm", {"pauses": True})], ids=str)
 def model(request, tmp_path_factory):
     path = tmp_path_factory.mktemp("labels") / "labels.txt"
     path.write_text(LABELS)
@@ -58,7 +58,7 @@ def of_file(model, texts):
 @given(st.lists(st.sampled_from(TEXTS), max_size=30))
 def test_words_are_written_as_in_a_file(model, texts):
     texts = ["you", *texts]  # it has lower case: of that, a live stream knows only the past
-    stream = open_tokens(model, writer(model))
+    stream = open_stream(model, writer(model))
     found = [marked for text in texts for marked in stream.push(text)] + stream.close()
     assert [marked.word for marked in found] == texts
     assert [marked.text for marked in found] == of_file(model, texts)
@@ -69,7 +69,7 @@ def test_words_are_written_as_in_a_file(model, texts):
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.one_of(st.sampled_from(TEXTS), st.just("DECIDE")), max_size=30))
 def test_decide_loses_and_repeats_no_word(model, texts):
-    stream, found = open_tokens(model, writer(model)), []
+    stream, found = open_stream(model, writer(model)), []
     for text in texts:
         found += stream.decide() if text == "DECIDE" else stream.push(text)
     copied = stream.copy()
@@ -79,16 +79,16 @@ def test_decide_loses_and_repeats_no_word(model, texts):
 
 
 def test_all_in_capitals_says_nothing(model):
-    stream = open_tokens(model, writer(model))
+    stream = open_stream(model, writer(model))
     found = [marked for text in ["HELLO", "YOU"] for marked in stream.push(text)] + stream.close()
     assert all(marked.text.strip(",.")[1:].islower() for marked in found)
 
 
 def test_pause_is_measured_over_a_tag(model):
     """From the end of a word that is read to the begin of the next one."""
-    stream, pauses = open_tokens(model, writer(model)), []
-    push = stream._stream.push
-    stream._stream.push = lambda word, pause: pauses.append(pause) or push(word, pause)
+    stream, pauses = open_stream(model, writer(model)), []
+    push = stream._labels.push
+    stream._labels.push = lambda word, pause: pauses.append(pause) or push(word, pause)
     session = Session(lambda: stream, LiveOptions())
     for line in ('{"word": "hello", "start": 0, "end": 0.5}', '{"word": "[Music]", "start": 0.6, "end": 2.4}',
                  '{"word": "you", "start": 2.5, "end": 3}'):
@@ -97,7 +97,7 @@ def test_pause_is_measured_over_a_tag(model):
 
 
 def test_speaker_vector_of_vosk_stays_with_its_result(model):
-    session = Session(lambda: open_tokens(model, writer(model)), LiveOptions(utterance_end="decide"))
+    session = Session(lambda: open_stream(model, writer(model)), LiveOptions(utterance_end="decide"))
     items = read_json('{"result": [{"word": "hello", "start": 0.1, "end": 0.4, "conf": 1.0}], "spk": [0.5, -1], '
                       '"spk_frames": 20, "text": "hello"}', 1, "test")
     items += read_json('{"text": "are you", "spk": [2]}', 1, "test")

@@ -1,0 +1,266 @@
+"""What a model says of a stream of words that is still arriving: labels, as soon as the model allows.
+
+A label that is out is never taken back. When the speaker falls silent, a stream can decide the words that wait for
+others. A model that reads whole streams gives all labels at the stream's end. `words` turns labels into text.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
+from itertools import islice, repeat
+from typing import NamedTuple
+
+import numpy as np
+
+from punc.data.block_reader import at_slots
+from punc.decoding.decode import AnyModel, decode
+from punc.decoding.part_labels import LivePartLabels, first_parts, joins_parts, of_words
+from punc.tokens.store_set import StoreSet
+from punc.tokens.tokenizer import encode_streams
+from punc.tokens.vocabulary import END
+
+WORDS = 4  # ways to go on after a silence, besides the end; chosen on calls of dev (docs/live.md)
+
+
+class SlotStream:
+    """A stream whose tokens come one by one. Raises ValueError if the model reads whole streams."""
+
+    def __init__(self, model: AnyModel):
+        if model.lookahead is None:
+            raise ValueError("this model reads whole streams")
+        self._ahead, self._slot = model.lookahead, -model.lookahead
+        self._stepper = model.stepper()
+        # The pause before the newest token is in the slot one back; the slot decided now is `lookahead` back.
+        self._pauses = deque([np.nan] * max(self._ahead, 1), maxlen=max(self._ahead, 1))
+
+    def push(self, token: int, pause: float) -> np.ndarray | None:
+        """The next token, and the pause *before* it in seconds (NaN unknown) → the logits (L,) of the slot that they
+        decide, which is `lookahead` tokens back; None while there is none."""
+        self._pauses.append(pause)
+        logits = self._stepper.step(token, self._pauses[0] if self._ahead else np.nan)
+        self._slot += 1
+        return logits if self._slot > 0 else None
+
+    def close(self, pause: float = np.nan, following: Iterable[int] = repeat(END)) -> Iterator[np.ndarray]:
+        """The logits of the slots that the end of the stream decides.
+
+        pause       after the last token
+        following   what the model reads in place of the tokens that do not come
+        """
+        for token in islice(following, self._ahead):
+            logits = self.push(token, pause)
+            pause = np.nan
+            if logits is not None:
+                yield logits
+
+    def expect(self, pause: float, ways: Iterable[Iterable[int]]) -> Iterator[np.ndarray]:
+        """The slots that wait: log-posteriors (L,), the mean of the posteriors over several ways to go on.
+
+        pause   after the last token
+        ways    tokens that may follow, at least `lookahead` each
+        """
+        for logits in zip(*(self.copy().close(pause, following) for following in ways)):
+            powers = np.exp(np.array(logits) - np.max(logits, axis=1, keepdims=True))
+            yield np.log((powers / powers.sum(1, keepdims=True)).mean(0))
+
+    def copy(self) -> "SlotStream":
+        """Another stream in the same state; what is pushed to one does not change the other."""
+        other = copy(self)
+        other._stepper, other._pauses = self._stepper.copy(), self._pauses.copy()
+        return other
+
+
+def streaming_logits(model: AnyModel, tokens: Iterable[tuple[int, float]]) -> Iterator[np.ndarray]:
+    """The logits (L,) of each slot of a stream, as soon as the model's look-ahead allows.
+
+    tokens   the id of each token and the pause *before* it in seconds (NaN unknown)
+
+    Raises ValueError if the model reads whole streams.
+    """
+    stream = SlotStream(model)
+    for token, pause in tokens:
+        logits = stream.push(token, pause)
+        if logits is not None:
+            yield logits
+    yield from stream.close()
+
+
+class Labelled(NamedTuple):
+    """A word whose label is decided.
+
+    number   the number of the label
+    logits   float32 (L,), of all labels; (0,) if posteriors were not asked for
+    """
+
+    number: int
+    logits: np.ndarray
+
+
+class LabelStream:
+    """A stream of words that a model reads.
+
+    scale        (L,) factors of the posteriors before labels are chosen; None: all 1
+    posteriors   false: the logits are not needed, which saves a model of whole streams time
+    """
+
+    def __init__(self, model: AnyModel, scale: np.ndarray | None = None, posteriors: bool = True):
+        self._model, self._scale = model, scale
+
+    @classmethod
+    def of(cls, model: AnyModel, scale: np.ndarray | None = None, posteriors: bool = True) -> "LabelStream":
+        """A new stream for any model. Streams of one model do not know of each other."""
+        return (WholeStream if model.lookahead is None else LiveStream)(model, scale, posteriors)
+
+    def push(self, word: str, pause: float = np.nan) -> list[Labelled]:
+        """The next word, and the silence before it in seconds (NaN unknown) → the words that are decided by it."""
+        raise NotImplementedError
+
+    def decide(self, pause: float = np.nan) -> list[Labelled]:
+        """All words that wait for others; the stream goes on. Of a model that reads whole streams, none.
+
+        pause   how long the speaker has been silent, in seconds; NaN: not known
+
+        What comes next is not known. A model of words that reads pauses takes the mean over an end and some frequent
+        words; others, and without a pause, read an end.
+        """
+        raise NotImplementedError
+
+    def close(self) -> list[Labelled]:
+        """The end of the stream → all other words. Nothing can be pushed after it."""
+        raise NotImplementedError
+
+    def copy(self) -> "LabelStream":
+        """Another stream in the same state, with the same weights; what is pushed to one is not in the other."""
+        raise NotImplementedError
+
+
+class LiveStream(LabelStream):
+    """A stream for a model that reads left to right."""
+
+    def __init__(self, model: AnyModel, scale: np.ndarray | None = None, posteriors: bool = True):
+        super().__init__(model, None if scale is None else np.log(scale))
+        self._slots, self._encode = SlotStream(model), model.tokenizer.input_encoder()
+        self._parts = LivePartLabels(model)
+        self._waiting: deque[bool] = deque()  # of each token that waits for its slot, whether it ends a word
+        self._out = 0  # how many of these words, the first ones, were decided early
+        # A tokenizer that ends a stream by END puts it in place of the last token, which waits for the next word.
+        self._holds = model.tokenizer.ends_with_end
+        self._ways = ways(model) if model.reads_pauses and model.tokenizer.token_type == "word" else []
+        self._held: tuple[int, float] | None = None
+
+    def push(self, word: str, pause: float = np.nan) -> list[Labelled]:
+        """As `LabelStream.push`."""
+        *ids, last = self._encode(word)
+        decided = self._push(*self._held, True) if self._held else []
+        for token in ids:
+            decided += self._push(token, pause, False)
+            pause = np.nan
+        if self._holds:
+            self._held = last, pause
+            return decided
+        return decided + self._push(last, pause, True)
+
+    def decide(self, pause: float = np.nan) -> list[Labelled]:
+        """As `LabelStream.decide`. A copy of the stream reads on, and this one remembers what is out."""
+        words = sum(self._waiting) + (self._held is not None)
+        if words == self._out:
+            return []
+        ended = self.copy()
+        self._out = words
+        if not self._ways or pause != pause:
+            return ended._end(pause)
+        return ended._decided(ended._slots.expect(pause, self._ways))
+
+    def close(self) -> list[Labelled]:
+        """As `LabelStream.close`."""
+        return self._end(np.nan)
+
+    def copy(self) -> "LiveStream":
+        """As `LabelStream.copy`."""
+        other = copy(self)
+        other._slots, other._waiting, other._parts = self._slots.copy(), self._waiting.copy(), copy(self._parts)
+        return other
+
+    def _end(self, pause: float) -> list[Labelled]:
+        decided = self._push(END, self._held[1], True) if self._held else []
+        self._held = None
+        return decided + self._decided(self._slots.close(pause))
+
+    def _push(self, token: int, pause: float, ends_word: bool) -> list[Labelled]:
+        self._waiting.append(ends_word)
+        logits = self._slots.push(token, pause)
+        return [] if logits is None else self._decided([logits])
+
+    def _decided(self, slots: Iterable[np.ndarray]) -> list[Labelled]:
+        """The words that end with these slots and are not out."""
+        found = []
+        for logits in slots:
+            ends_word = self._waiting.popleft()
+            logits = self._parts.push(logits, ends_word)
+            if ends_word and self._out:
+                self._out -= 1
+            elif ends_word:
+                scaled = logits if self._scale is None else logits + self._scale
+                found.append(Labelled(int(scaled.argmax()), logits))
+        return found
+
+
+def ways(model: AnyModel) -> list[list[int]]:
+    """What may follow a silence: an end, or words. The most frequent ones, the first of a vocabulary, stand for all."""
+    ahead, count = model.lookahead or 0, len(model.tokenizer.vocabulary)
+    words = [[(END + 1 + way + WORDS * step) % count for step in range(ahead)] for way in range(WORDS)]
+    return [[END] * ahead, *words]
+
+
+class WholeStream(LabelStream):
+    """A stream for a model that reads whole streams."""
+
+    def __init__(self, model: AnyModel, scale: np.ndarray | None = None, posteriors: bool = True):
+        super().__init__(model, scale)
+        self._posteriors = posteriors
+        self._words: list[str] = []
+        self._pauses: list[float] = []
+
+    def push(self, word: str, pause: float = np.nan) -> list[Labelled]:
+        """As `LabelStream.push`: none is decided yet."""
+        self._words.append(word)
+        self._pauses.append(pause)
+        return []
+
+    def decide(self, pause: float = np.nan) -> list[Labelled]:
+        """As `LabelStream.decide`."""
+        return []
+
+    def copy(self) -> "WholeStream":
+        """As `LabelStream.copy`."""
+        other = copy(self)
+        other._words, other._pauses = self._words.copy(), self._pauses.copy()
+        return other
+
+    def close(self) -> list[Labelled]:
+        """As `LabelStream.close`."""
+        words, self._words = self._words, []
+        after = np.append(self._pauses[1:], np.nan).astype(np.float32)
+        numbers, rows = decode_words(self._model, words, None if np.isnan(after).all() else after, self._scale,
+                                     self._posteriors)
+        if not self._posteriors:
+            rows = np.zeros((len(words), 0), np.float32)
+        return list(map(Labelled, numbers.tolist(), rows))
+
+
+def decode_words(model: AnyModel, words: Sequence[str], pauses: np.ndarray | None,
+                 scale: np.ndarray | None = None, posteriors: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """The labels of a stream of words, int64 (N,), and, with `posteriors`, log-posteriors, float32 (N, L); else (0, L).
+
+    pauses   float32 (N,), seconds after each word, NaN unknown; None if there are none
+    """
+    nothing = np.zeros((0, len(model.labels)), np.float32)
+    if not words:
+        return np.zeros(0, np.int64), nothing
+    (ids, slots, _), offsets = encode_streams(model.tokenizer, words, [0, len(words)])
+    data = StoreSet(ids, None, at_slots(pauses, slots, len(ids), np.nan), [""], offsets)
+    joins = joins_parts(model)  # whose labels are products of posteriors
+    labels, rows = decode(model, data, scale, posteriors=posteriors or joins)
+    firsts = first_parts(slots, np.array([0, len(ids)]), np.ones(1, bool)) if joins else slots
+    numbers, rows = of_words(model, labels, rows, slots, firsts, scale)
+    return numbers, nothing if rows is None or not posteriors else rows

@@ -1,0 +1,224 @@
+"""Streams of words as recognisers write them: marks, tags and numbers are as in files (`asr.tokens`, `asr.written`).
+
+A model reads `hello` of `"hello,"`, and nothing of `[Music]`: such a word comes out after the words before it. Two
+words wait for what follows them: one before `<unk>`, which gets its mark, and one that may begin a tag of several
+words, `[soft music]`.
+"""
+
+import math
+from collections import deque
+from collections.abc import Iterable, Iterator
+from copy import copy
+from functools import lru_cache
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from punc.asr.tokens import MARK, MOST_TAGGED, NUMBER, TAG, URL, WORD, Token, TokenReader, closes, is_plain, opens
+from punc.asr.written import MarkedWords
+from punc.data.labels import Label, LabelSet
+from punc.decoding.decode import AnyModel
+from punc.live.stream import Labelled, LabelStream
+from punc.text.casing import Casing
+
+CACHED = 1 << 16  # words
+NEVER, INSIDE, ALWAYS = range(3)  # when a word keeps its capitals: inside a sentence
+NO_LOGITS = np.zeros(0, np.float32)
+
+
+class Marked(NamedTuple):
+    """A word whose label is decided.
+
+    word     the word as it came in
+    text     the word as it is written with its label
+    label    the name of its label
+    logits   float32 (L,), of all labels; (0,) if posteriors were not asked for, or no model reads the word
+    number   the number of the label that the model chose; the word may also have the mark of an unknown one after it
+    """
+
+    word: str
+    text: str
+    label: str
+    logits: np.ndarray
+    number: int
+
+    @property
+    def probability(self) -> float:
+        """The posterior of the label that the model chose, before any scale; NaN without logits."""
+        if not len(self.logits):
+            return math.nan
+        return float(1 / np.exp(self.logits - self.logits[self.number]).sum())
+
+
+class InputWord(NamedTuple):
+    """A word, taken apart.
+
+    keeps   NEVER, INSIDE or ALWAYS
+    lower   it is a word, and has lower case
+    """
+
+    text: str
+    token: Token
+    keeps: int
+    lower: bool = False
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether it stands for a word that was not recognised, whose mark goes to the word before."""
+        return self.token.kind == TAG and self.token.words != () and not self.token.marks
+
+
+class LiveWriter:
+    """Reads and writes the words of all streams of a model.
+
+    casing   writes words with capitals after the first letter; its `sentences` says whether sentences get a capital
+    """
+
+    def __init__(self, model: AnyModel, casing: Casing):
+        self.labels: LabelSet = model.labels
+        self.all_labels, self.sentences = list(self.labels), casing.sentences
+        self.ends = [label.name in self.labels.sentence_ends for label in self.labels]
+        self.words = MarkedWords(self.labels, casing, sentences=casing.sentences)
+        self._reader = TokenReader.of(model.tokenizer.vocabulary.tokens)
+        self.read = lru_cache(CACHED)(self._read)
+
+    def _read(self, text: str) -> InputWord:
+        token = self._reader.token(text)
+        keeps = INSIDE if token.first_capital else NEVER
+        if token.kind in (NUMBER, URL) or token.inner_capital or not (self.labels.cased or is_plain(text)):
+            keeps = ALWAYS
+        return InputWord(text, token, keeps, token.kind == WORD and token.has_lower)
+
+
+class WordStream:
+    """A stream of any words.
+
+    labels   the stream of the words that the model reads
+    """
+
+    def __init__(self, labels: LabelStream, writer: LiveWriter):
+        self._labels, self._writer = labels, writer
+        self._waiting: deque[InputWord] = deque()
+        self._decided: deque[Labelled] = deque()  # of what the model reads of the words that wait, the first ones
+        self._begun: list[tuple[str, float]] = []  # words in square brackets whose end has not come
+        self._starts = True  # whether the next word begins a sentence
+        self._inside = False  # whether the input says that it does not
+        self._lower = not writer.labels.cased  # whether there was lower case: else capitals say nothing
+
+    def reads(self, word: str) -> bool:
+        """Whether a model reads a word; silence is measured between the words that it reads."""
+        return self._writer.read(word).token.words != ()
+
+    def push(self, word: str, pause: float = math.nan) -> list[Marked]:
+        """The next word, and the silence before it in seconds (NaN unknown) → the words that are decided by it."""
+        found = self._push_begun() if "[" in word else []
+        if not (self._begun or opens(word)):
+            return found + self._push(self._writer.read(word), pause)
+        self._begun.append((word, pause))
+        if closes(word):
+            tags, self._begun = self._begun, []
+            for text, _ in tags:
+                found += self._push(InputWord(text, Token(TAG, "", text, "", "", "", (), False), NEVER), math.nan)
+        return found + self._push_begun() if len(self._begun) == MOST_TAGGED else found
+
+    def decide(self, pause: float = math.nan) -> list[Marked]:
+        """All words that wait for others; the stream goes on. As `LabelStream.decide`."""
+        return self._push_begun() + self._new(self._labels.decide(pause), ended=True)
+
+    def close(self) -> list[Marked]:
+        """The end of the stream → all other words. Nothing can be pushed after it."""
+        return self._push_begun() + self._new(self._labels.close(), ended=True)
+
+    def copy(self) -> "WordStream":
+        """Another stream in the same state; what is pushed to one is not in the other."""
+        other = copy(self)
+        other._labels = self._labels.copy()
+        other._waiting, other._decided = self._waiting.copy(), self._decided.copy()
+        other._begun = self._begun.copy()
+        return other
+
+    def _push_begun(self) -> list[Marked]:
+        """Words in square brackets whose end does not come are words."""
+        begun, self._begun = self._begun, []
+        return [marked for text, pause in begun for marked in self._push(self._writer.read(text), pause)]
+
+    def _push(self, read: InputWord, pause: float) -> list[Marked]:
+        self._lower = self._lower or read.lower
+        self._waiting.append(read)
+        for part in read.token.words:
+            self._decided += self._labels.push(part, pause)
+            pause = 0.0 if pause == pause else math.nan  # between the parts of a word
+        return self._new([])
+
+    def _new(self, decided: list[Labelled], ended: bool = False) -> list[Marked]:
+        """The words whose labels and successors are known.
+
+        decided  what is newly decided of the words that the model reads
+        ended    what has not come will not come
+        """
+        self._decided += decided
+        found = []
+        while self._waiting:
+            parts = len(self._waiting[0].token.words)
+            if len(self._decided) < parts:
+                break
+            moved = self._marks_after(parts, ended)
+            if moved is None:
+                break
+            labelled = [self._decided.popleft() for _ in range(parts)]
+            found.append(self._write(self._waiting.popleft(), labelled[-1] if labelled else None, moved))
+        return found
+
+    def _marks_after(self, parts: int, ended: bool) -> list[Label] | None:
+        """The labels of the unknown words after the first word that waits; None if one of them is not decided.
+
+        parts   how many words are read of the first one
+        """
+        found: list[Label] = []
+        if not parts or self._waiting[0].token.kind == TAG:
+            return found
+        for other in islice(self._waiting, 1, None):
+            if not other.token.words:
+                continue
+            if not other.is_unknown:
+                break
+            if parts == len(self._decided):
+                return found if ended else None
+            found.append(self._writer.all_labels[self._decided[parts].number])
+            parts += 1
+        return found
+
+    def _write(self, read: InputWord, labelled: Labelled | None, moved: Iterable[Label]) -> Marked:
+        """A word with its label.
+
+        labelled  what the model says of it; None: nothing
+        moved     labels whose marks it gets
+        """
+        if labelled is None or read.token.kind == TAG:
+            return Marked(read.text, read.text, self._writer.all_labels[0].name, NO_LOGITS, 0)
+        number = labelled.number
+        for label in moved:
+            number = self._writer.words.with_mark(number, label) if label.mark else number
+        following = self._waiting[0].token if self._waiting else None
+        alone = following if following and following.kind == MARK else None  # a mark that stands alone
+        cased = self._lower and (read.keeps == ALWAYS or (read.keeps == INSIDE and self._inside))
+        label = self._writer.all_labels[number]
+        starts = self._starts and self._writer.sentences
+        text = self._writer.words.text(read.token, label, cased, starts, alone is not None)
+        self._starts = self._writer.ends[number] if alone is None else alone.ends
+        self._inside = not (read.token.ends or (alone is not None and alone.ends))
+        return Marked(read.text, text, label.name, labelled.logits, labelled.number)
+
+
+def open_stream(model: AnyModel, writer: LiveWriter, scale: np.ndarray | None = None,
+                posteriors: bool = True) -> WordStream:
+    """A new stream of any words; arguments as those of `LabelStream.of`."""
+    return WordStream(LabelStream.of(model, scale, posteriors), writer)
+
+
+def mark(stream: WordStream, words: Iterable[str]) -> Iterator[Marked]:
+    """The words of a stream whose pauses are not known, as soon as they are decided."""
+    for word in words:
+        yield from stream.push(word)
+    yield from stream.close()
