@@ -145,7 +145,7 @@ def test_encoder_traceable_is_forward(stores, place, kind):
         torch.testing.assert_close(found[row, :length - 1], expected[row, :length - 1], rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", ["bert", "deberta-v2", "modernbert"])
+@pytest.mark.parametrize("kind", ["bert", "deberta-v2", "modernbert", "mpnet"])
 def test_encoder_is_packed(stores, place, kind, tmp_path):
     """`pack` itself compares the labels of ONNX Runtime with those of PyTorch."""
     pytest.importorskip("onnx")
@@ -215,6 +215,12 @@ def test_encoder_recompute_gives_the_same_gradient(stores, place):
         found.append([weight.grad for weight in model.parameters()])
     for plain, again in zip(*found):
         torch.testing.assert_close(plain, again)
+
+
+def test_encoder_mpnet_buckets_of_distances_are_below_all_layers(stores, place):
+    model = create(stores, place, "mpnet", frozen_layers=1)
+    frozen = {name for name, weight in model.named_parameters() if not weight.requires_grad}
+    assert "encoder.net.encoder.relative_attention_bias.weight" in frozen
 
 
 @pytest.mark.parametrize("options", [{"stage": "lstm"}, {"stage": "linear"}, {"stage": "linear", "text_rate": 0.5}],

@@ -6,7 +6,7 @@ SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "i
          "max_position_embeddings": 64}
 KINDS = {"bert": {}, "roberta": {}, "electra": {"embedding_size": 8}, "deberta": {}, "xlm-roberta": {},
          "deberta-v2": {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_buckets": 8},
-         "modernbert": {"local_attention": 8, "global_attn_every_n_layers": 2}}
+         "modernbert": {"local_attention": 8, "global_attn_every_n_layers": 2}, "mpnet": {}}
 PIECES = {"bert": "wordpiece", "electra": "wordpiece", "xlm-roberta": "unigram", "deberta-v2": "unigram"}  # else bpe
 LETTERS = [*"abcdefgh"]
 TEXT = ["a bad cabbage", "head face edge", "babe fad gag", *LETTERS, *(x + y for x in LETTERS for y in LETTERS)]

@@ -17,15 +17,16 @@ from punc.base.errors import InputError
 from punc.tokens.tokenizers.encoder import FIRST
 from punc.tokens.vocabulary import END
 
-# BERT, RoBERTa, ELECTRA, DeBERTa v1, DeBERTa v2 and v3, XLM-R, ModernBERT
-KINDS = ("bert", "roberta", "electra", "deberta", "deberta-v2", "xlm-roberta", "modernbert")
+# BERT, RoBERTa, ELECTRA, DeBERTa v1, DeBERTa v2 and v3, XLM-R, ModernBERT, MPNet
+KINDS = ("bert", "roberta", "electra", "deberta", "deberta-v2", "xlm-roberta", "modernbert", "mpnet")
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 DROPOUT = ("hidden_dropout_prob", "mlp_dropout", "embedding_dropout")  # names of rates in configurations
 ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
 LAYER = re.compile(r"\blayers?\.(\d+)\.")  # in the name of a layer's weight
+EMBEDDINGS = re.compile(r"embeddings\.|\brelative_attention_bias\.")  # MPNet's buckets of distances serve all layers
 OWN_MASK = ("deberta", "deberta-v2", "modernbert")  # kinds that need more than a mask of pieces; others can be given it
 LEFT_OUT = ("auto_map", "architectures", "_name_or_path", "dtype", "torch_dtype")  # of a configuration
-FULL = {"roberta": 2, "xlm-roberta": 2}  # positions that a kind does not use
+FULL = {"roberta": 2, "xlm-roberta": 2, "mpnet": 2}  # positions that a kind does not use
 
 
 class PretrainedEncoder(nn.Module):
@@ -69,7 +70,7 @@ class PretrainedEncoder(nn.Module):
     def depth(self, name: str) -> int:
         """The depth of the weight of a name: 0 for embeddings, 1 for the first layer, …"""
         found = LAYER.search(name)
-        return int(found[1]) + 1 if found else 0 if "embeddings." in name else self.layers
+        return int(found[1]) + 1 if found else 0 if EMBEDDINGS.search(name) else self.layers
 
     def freeze(self, layers: int) -> None:
         """Do not train the embeddings and the first layers; 0: train all."""
