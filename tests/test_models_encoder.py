@@ -195,16 +195,16 @@ def test_encoder_pauses_begin_as_nothing(stores, place):
 
 
 def test_encoder_rates_of_layers_and_frozen_layers(stores, place):
-    model = create(stores, place, "bert", layer_decay=0.5, frozen_layers=1)
+    model = create(stores, place, "bert", layer_decay=0.5, output_rate=4, frozen_layers=1)
     rates = {name: model.rate_of(name) for name, _ in model.named_parameters()}
-    assert rates["output.weight"] == 1
+    assert rates["output.weight"] == 4
     assert {rates[name] for name in rates if ".layer.1." in name} == {0.5}
     assert {rates[name] for name in rates if ".layer.0." in name} == {0.25}
     assert {rates[name] for name in rates if ".embeddings." in name} == {0.125}
     trained = {name for name, weight in model.named_parameters() if weight.requires_grad}
     assert trained == {name for name in rates if ".layer.1." in name or name.startswith("output")}
     updates = Optimizer(model, "adamw", 0.1)
-    assert {group["lr"] for part in updates._parts for group in part.param_groups} == {0.1, 0.05}
+    assert {group["lr"] for part in updates._parts for group in part.param_groups} == {0.4, 0.05}
 
 
 def test_encoder_recompute_gives_the_same_gradient(stores, place):

@@ -41,6 +41,8 @@ class Model(NeuralModel):
     dropout            dropout rate of hidden units
     attention_dropout  dropout rate of the weights of attention; on a CPU this takes half as long again as 0
     layer_decay        the learning rate of a layer, as a factor of that of the layer above it
+    output_rate        the learning rate of what is not pre-trained, the output layer and pauses, as a factor of
+                       --learning-rate
     frozen_layers      do not train the embeddings and so many of the first layers; 0: train all
     recompute          compute layers again in the backward pass (gradient checkpointing): less memory, more time
     pauses             read the pauses
@@ -50,10 +52,12 @@ class Model(NeuralModel):
 
     def __init__(self, vocab: int, labels: int, encoder: str | dict[str, Any] = "", next_piece: bool = False,
                  window: int = 256, overlap: int = 16, dropout: float = 0.1, attention_dropout: float = 0.1,
-                 layer_decay: float = 1.0, frozen_layers: int = 0, recompute: bool = False, pauses: bool = False):
+                 layer_decay: float = 1.0, output_rate: float = 1.0, frozen_layers: int = 0, recompute: bool = False,
+                 pauses: bool = False):
         super().__init__()
         check_probability(dropout=dropout, attention_dropout=attention_dropout)
-        check_at_least(0, window=window, overlap=overlap, frozen_layers=frozen_layers, layer_decay=layer_decay)
+        check_at_least(0, window=window, overlap=overlap, frozen_layers=frozen_layers, layer_decay=layer_decay,
+                       output_rate=output_rate)
         self.own_vocabulary: Vocabulary | None = None  # of the directory
         if isinstance(encoder, str):
             if not encoder or not Path(encoder).is_dir():
@@ -71,7 +75,8 @@ class Model(NeuralModel):
         if self.size - 2 * overlap < SLACK:
             raise InputError(f"window={window} with overlap={overlap}", "give a larger window, or a smaller overlap")
         self.longest = self.size
-        self.overlap, self.next_piece, self.layer_decay = overlap, next_piece, layer_decay
+        self.overlap, self.next_piece = overlap, next_piece
+        self.layer_decay, self.output_rate = layer_decay, output_rate
         self.encoder.freeze(frozen_layers)
         if recompute:
             self.encoder.checkpoint()
@@ -88,8 +93,9 @@ class Model(NeuralModel):
         self.own_vocabulary = None
 
     def rate_of(self, name: str) -> float:
-        below = self.encoder.layers + 1 - self.encoder.depth(name) if name.startswith("encoder.") else 0
-        return self.layer_decay ** below
+        if not name.startswith("encoder."):
+            return self.output_rate
+        return self.layer_decay ** (self.encoder.layers + 1 - self.encoder.depth(name))
 
     def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
         """Texts of up to `size` pieces: the caller cuts longer ones."""
