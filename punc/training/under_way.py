@@ -24,7 +24,7 @@ from punc.training.ranks import Ranks
 
 FORMAT = "punc epoch 1"
 SECONDS = 600.0  # of training that are lost at most when the process is killed, or one of several ranks is stopped
-BATCHES = 100  # between two looks at the clock, of the first rank: at each look, the ranks wait for each other
+BATCHES = 100  # between two looks of several ranks at the clock of the first: they wait for each other
 
 
 class Place(NamedTuple):
@@ -97,7 +97,8 @@ class UnderWay:
         self.place = Place(batches, self.seconds(), steps, loss, state)
         if stopped := received():
             raise stopped
-        if batches % BATCHES == 0 and self._ranks.from_first(time.perf_counter() - self._written >= SECONDS):
+        looks = self._ranks.size == 1 or batches % BATCHES == 0
+        if looks and self._ranks.from_first(time.perf_counter() - self._written >= SECONDS):
             self._write()
 
     @contextlib.contextmanager
