@@ -1,0 +1,42 @@
+"""usage: take_streams.py IN OUT KEEP OF [WITHOUT]
+
+Writes a share of the streams of the data directory IN as OUT: the first KEEP of every OF in their order, so of every
+source. A stream that the data directory WITHOUT has does not count.
+"""
+
+import sys
+from itertools import groupby
+from pathlib import Path
+
+from punc.base.errors import InputError
+from punc.bin.script import run_script
+from punc.data.datadir import DataDir
+from punc.data.datadir_writer import write_data_dir
+
+
+def main(source: Path, out: Path, keep: int, of: int, without: str = "") -> None:
+    """Write OUT, whole or not at all. Prints how many streams and words it has."""
+    if not 0 < keep <= of:
+        raise InputError(f"{keep} of every {of} streams", "give a KEEP from 1 to OF")
+    left_out = {utterance.stream for utterance in DataDir(without).utterances()} if without else set()
+    streams = words = number = 0
+
+    def chosen():
+        nonlocal streams, words, number
+        for stream, utterances in groupby(DataDir(source).utterances(), lambda utterance: utterance.stream):
+            if stream in left_out:
+                continue
+            number += 1
+            if (number - 1) % of >= keep:
+                continue
+            streams += 1
+            for utterance in utterances:
+                words += len(utterance.words)
+                yield utterance
+
+    write_data_dir(out, chosen())
+    print(f"{out.name}: {streams} streams, {words} words", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    run_script(main, __doc__)
