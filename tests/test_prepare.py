@@ -235,8 +235,3 @@ def test_prepare_sil_from_a_pipe_keeps_the_pauses(labels, tmp_path):
     np.testing.assert_array_equal(utterance.pauses, np.array([0.5, 0.25], np.float32))
 
 
-def test_prepare_pipe_that_jobs_would_share(labels, tmp_path, capsys):
-    os.mkfifo(tmp_path / "pipe")
-    assert main(["prepare", "--format=prose", f"--labels={labels}", "--jobs=2", str(tmp_path / "pipe"),
-                 str(tmp_path / "out")]) == 1
-    assert "pipe: not a file; write the text to a file: each job reads it" in capsys.readouterr().err

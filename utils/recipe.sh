@@ -138,15 +138,16 @@ in_jobs() {
     one_job "$log.log" punc join "$out" "${joined[@]}" && rm -rf "$parts"
 }
 
-# share LOG OUT-DIR punc COMMAND ARGUMENT …: in_jobs, if $cmd takes jobs to other machines; otherwise one command, here.
-share() { if cluster; then in_jobs "$@"; else "${@:3}"; fi; }
-export -f cluster quote one_job in_jobs share  # for the scripts in local/, with --nj "$processes"
+# share LOG OUT-DIR punc punctuate ARGUMENT …: in_jobs, if $cmd takes jobs to other machines; otherwise one_job.
+share() { if cluster; then in_jobs "$@"; else one_job "$1.log" "${@:3}"; fi; }
+
+# away LOG COMMAND ARGUMENT …: one_job, if $cmd takes jobs to other machines; otherwise the command, here.
+away() { if cluster; then one_job "$@"; else "${@:2}"; fi; }
+export -f cluster quote one_job in_jobs share away  # for the scripts in local/, with --nj "$processes"
 export cmd nj processes label_file
 
-# prepare OUT-DIR OPTION … FILE …: punc prepare with the label set, in --nj processes or jobs.
-prepare() {
-  share "${1%/*}/log/prepare_${1##*/}" "$1" punc prepare --nj "$processes" --labels "$label_file" "${@:2}" "$1"
-}
+# prepare OUT-DIR OPTION … FILE …: punc prepare with the label set, in --nj processes.
+prepare() { away "${1%/*}/log/prepare_${1##*/}.log" punc prepare --nj "$processes" --labels "$label_file" "${@:2}" "$1"; }
 
 # label_lines FILE: the labels of a label set, without comments, with one blank between columns.
 label_lines() { awk '!/^#/ && NF { $1 = $1; print }' "$1"; }
@@ -170,18 +171,11 @@ prepare_listed() {
   prepare_set "$1" "${@:2}" "${files[@]}"
 }
 
-# make_store [OPTION …] STORE-DIR DATA-DIR …: punc make-store with the label set, in --nj processes or jobs. Jobs first
-# count words, then one makes the vocabulary, and then jobs encode.
+# make_store [OPTION …] STORE-DIR DATA-DIR …: punc make-store with the label set, in --nj processes.
 make_store() {
-  local command=(punc make-store --nj "$processes" --labels "$label_file") log
-  while [[ $1 = --* ]]; do command+=("$1" "$2") && shift 2; done
-  log=${1%/*}/log/${1##*/}
-  ! cluster || ! "${command[@]}" --only check "$@" || return 0
-  if cluster && [[ " ${command[*]} " != *" --vocab "* ]]; then
-    in_jobs "$log.count" "$1.vocab" "${command[@]}" --only count "$1.vocab" "${@:2}" || return
-    command+=(--counted "$1.vocab")
-  fi
-  share "$log" "$1" "${command[@]}" "$@" && rm -rf "$1.vocab"
+  local options=()
+  while [[ $1 = --* ]]; do options+=("$1" "$2") && shift 2; done
+  away "${1%/*}/log/${1##*/}.log" punc make-store --nj "$processes" --labels "$label_file" "${options[@]}" "$@"
 }
 export -f make_store
 
@@ -215,7 +209,7 @@ prepare_asr() {
   if [ -f "$data/test_asr/text" ]; then check_labels "$data/test_asr" && return; fi
   if [ -d "$1" ]; then cat "$1"/*.ctm; else cat "$1"; fi |
     awk 'NR == FNR { test[$1]; next } $1 in test' "$data/test_ref/spk2utt" - >"$data/test_asr.ctm"
-  share "$data/log/prepare_test_asr" "$data/test_asr_words" \
+  away "$data/log/prepare_test_asr.log" \
     punc prepare --format ctm "$data/test_asr.ctm" "$data/test_asr_words"
   project test_ref test_asr_words test_asr
 }
@@ -377,8 +371,7 @@ _decode() {
   local log=${3%/*}/log/${3##*/} weights=final.pt
   ! is_packed "$1" || weights=model.json
   ! newer "$3/text" "$1/$weights" "$2/text" || return 0
-  set -- "$3" punc punctuate --nj "$processes" "${decode_options[@]}" "${@:4}" "$1" "$2" "$3"
-  if cluster; then in_jobs "$log" "$@"; else one_job "$log.log" "${@:2}"; fi
+  share "$log" "$3" punc punctuate --nj "$processes" "${decode_options[@]}" "${@:4}" "$1" "$2" "$3"
 }
 
 # score REFERENCE-DIR DECODED-DIR OUT-DIR [OPTION …]: punc score into OUT-DIR/score, if that is older than what is

@@ -7,16 +7,13 @@ from argparse import Namespace
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields
-from pathlib import Path
 
 from punc.base.errors import InputError
-from punc.base.jobs import Part, Share, add_job_options, new_part
 from punc.base.options import OptionParser, boolean, kebab
 from punc.data.labels import LabelSet
 from punc.text.abbreviations import Abbreviations
 from punc.text.format import Format, PrepareOptions, format_help, format_names, load_format
 from punc.text.not_speech import KINDS, messages, parse_kinds
-from punc.text.prepared_parts import join_prepared
 from punc.text.prose_reader import Clitics
 from punc.text.speakers import CHANGES
 
@@ -55,7 +52,6 @@ def options() -> OptionParser:
                         help="name the stream of a file after the file, without its ending, not by a number")
     parser.add_argument("--prefix", default="", metavar="STRING", help="what stream names begin with")
     parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="processes")
-    add_job_options(parser)
     parser.add_argument("inputs", nargs="+", metavar="IN", help="input files")
     parser.add_argument("output", metavar="OUT-DIR", help="data directory to write")
     return parser
@@ -81,31 +77,7 @@ def main(arguments: Sequence[str]) -> None:
     given["clitics"] = Clitics(args.clitics) if args.clitics else None
     given["abbreviations"] = Abbreviations.read(args.abbreviations) if args.abbreviations else None
     given["clean"] = parse_kinds(args.clean)
-    reader, share = kind(PrepareOptions(**given)), Share.parsed(args)
-    if not share:
-        log_counts(args.output, reader.prepare(args.inputs, args.output), bool(args.speaker))
-        return
-    with new_part(Path(args.output), "prepare", share, args, "output", files(args)) as (part, result):
-        counts, result["numbers"] = reader.prepare_share(args.inputs, part, share)
-        result["counts"] = dict(counts)
-    log_counts(args.output, counts, bool(args.speaker))
-
-
-def files(args: Namespace) -> list[str]:
-    """All files that the data directory is made from; of a directory of CTMs, those in it."""
-    given = [file for path in args.inputs
-             for file in (map(str, sorted(Path(path).glob("*.ctm"))) if Path(path).is_dir() else [path])]
-    return [*given, *filter(None, (args.labels, args.clitics, args.abbreviations))]
-
-
-def join(parts: Sequence[Part], out: Path) -> None:
-    """Join prepared parts, for `punc join`."""
-    args = parts[0].parsed()
-    archive = out / "pauses.ark"
-    if load_format(args.format).absolute_archive:
-        archive = Path(os.path.abspath(archive))
-    labels = LabelSet.read(args.labels) if args.labels else None
-    log_counts(str(out), join_prepared(parts, out, args.prefix, str(archive), labels), bool(args.speaker))
+    log_counts(args.output, kind(PrepareOptions(**given)).prepare(args.inputs, args.output), bool(args.speaker))
 
 
 def log_counts(output: str, counts: Counter[str], turns: bool) -> None:

@@ -84,13 +84,6 @@ class Cutter:
         self._pauses: np.ndarray | None = None
         self._turns = TurnFlags() if turns else None
 
-    @property
-    def numbers(self) -> int:
-        """How many numbers the names have used: of utterances if each is a stream, of streams if they are numbered."""
-        if self.independent:
-            return self._number + self._ended - 1
-        return self._streams if self.numbered else 0
-
     def cut(self, passages: Iterable[Passage]) -> Iterator[Utterance]:
         """The utterances of passages. The last word waits for the next passage, which may begin with its mark."""
         for passage in passages:

@@ -8,16 +8,11 @@ import os
 import pkgutil
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
-from pathlib import Path
 from typing import ClassVar
 
 from punc.base.errors import InputError
-from punc.base.jobs import Share
-from punc.data.datadir import Utterance
-from punc.data.datadir_writer import write_utterances
 from punc.data.labels import LabelSet
 from punc.text import formats
 from punc.text.abbreviations import Abbreviations
@@ -71,12 +66,10 @@ class Format(ABC):
 
     takes         names of the options that apply to the format
     lines_as_utterances  whether its lines can be utterances (`utt_words` = 0)
-    absolute_archive     whether pauses.scp has the absolute path of its archive
     """
 
     takes: ClassVar[tuple[str, ...]]
     lines_as_utterances: ClassVar[bool] = False
-    absolute_archive: ClassVar[bool] = False
 
     def __init__(self, options: PrepareOptions):
         self.options = options
@@ -88,23 +81,6 @@ class Format(ABC):
         Returns counts: streams, utterances, words, and the repairs. Raises InputError for files that cannot be read or
         repaired; `output` is then as it was.
         """
-
-    def prepare_share(self, inputs: Sequence[str | os.PathLike[str]], part: Path,
-                      share: Share) -> tuple[Counter[str], int]:
-        """Write the files of a share of the streams into the directory `part`; none if the share is empty.
-
-        Returns the counts of `prepare` for the share, and how many numbers the names of its streams use: each job
-        counts from 1, and `prepared_parts` adds what the jobs before have used. A format that cannot be cut leaves all
-        to the first job.
-        """
-        return (self.prepare(inputs, part) if share.job == 1 else Counter[str]()), 0
-
-
-def write_share(part: Path, utterances: Iterable[Utterance]) -> None:
-    """Write the tables of utterances, sorted, into a directory; none if there are no utterances."""
-    utterances = iter(utterances)
-    for first in utterances:
-        write_utterances(part, part, chain([first], utterances), ordered=True)
 
 
 def format_names() -> list[str]:

@@ -12,21 +12,19 @@ import re
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import open_input
-from punc.base.jobs import Share, owners
 from punc.base.parallel import map_ordered
 from punc.data.datadir import Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.text.cutter import Cutter, file_name, sorted_streams
 from punc.text.examples import bound
 from punc.text.file_parts import FilePart, count_lines, decode, file_parts
-from punc.text.format import Format, PrepareOptions, write_share
+from punc.text.format import Format, PrepareOptions
 from punc.text.passages import Passage, Unreadable
 from punc.text.speakers import CHANGES
 
@@ -135,25 +133,6 @@ class TextFormat(Format):
         repairs[DROPPED] += cutter.dropped
         return counts + repairs + cutter.dots
 
-    def prepare_share(self, inputs: Sequence[str | os.PathLike[str]], part: Path,
-                      share: Share) -> tuple[Counter[str], int]:
-        """Write the streams that begin in a share of the files' parts, as `Format.prepare_share` says.
-
-        The parts are those that one job reads, so their passages are the same.
-        """
-        counts, repairs = Counter[str](), Counter[str]()
-        for path in inputs:
-            if os.path.exists(path) and not os.path.isfile(path):
-                raise InputError("not a file", "write the text to a file: each job reads it", path)
-        inputs, cutter = self._in_order(inputs), self._cutter(inputs)
-        parts = owners(file_parts(inputs, self.delimiter), lambda part: len(part.data),
-                       sum(map(os.path.getsize, inputs)), share.jobs)
-        read = map_ordered(self._read_owned, _from_job(share.job, parts), self.options.nj)
-        passages = self._own_passages(read, share, repairs)
-        write_share(part, counted(cutter.cut(passages), counts, repairs))
-        repairs[DROPPED] += cutter.dropped
-        return counts + repairs + cutter.dots, cutter.numbers
-
     def _in_order(self, inputs: Sequence[str | os.PathLike[str]]) -> Sequence[str | os.PathLike[str]]:
         """The files in the order of their streams."""
         if not self.options.keep_names:
@@ -166,43 +145,6 @@ class TextFormat(Format):
         return Cutter(0 if self.has_utterances else options.utt_words, self.reader.attach, options.prefix,
                       options.independent, self.has_pauses(inputs), not options.keep_names, options.abbreviations,
                       bool(options.speaker))
-
-    def _read_owned(self, part: tuple[int, FilePart]) -> tuple[int, list[Passage], Counter[str]]:
-        return part[0], *self.read_part(part[1])
-
-    def _own_passages(self, parts: Iterable[tuple[int, list[Passage], Counter[str]]], share: Share,
-                      repairs: Counter[str]) -> Iterator[Passage]:
-        """The passages of the streams that begin in the parts of a share, of which the last may end in a later part.
-
-        Where each line is a stream, the first line of a part counts as going on, because it may: so the job before
-        takes it. Counts the repairs in the parts of the share.
-        """
-        begun = False
-        for job, passages, repaired in parts:
-            if job == share.job:
-                repairs.update(repaired)
-                bound(repairs)
-            elif not begun:
-                return
-            ended = False
-            for passage in passages:
-                begins = passage.stream is not None or (self.options.independent and ended)
-                if begins and job > share.job:
-                    return
-                begun, ended = begun or begins, passage.end
-                if begun:
-                    yield passage
-
-
-def _from_job(job: int, parts: Iterable[tuple[int, FilePart]]) -> Iterator[tuple[int, FilePart]]:
-    """The parts of a job and of the jobs after it; none if the job has none."""
-    own = False
-    for owner, part in parts:
-        own = own or owner == job
-        if own:
-            yield owner, part
-        elif owner > job:
-            return
 
 
 def counted(utterances: Iterable[Utterance], counts: Counter[str], repairs: Counter[str]) -> Iterator[Utterance]:

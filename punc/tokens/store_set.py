@@ -2,7 +2,6 @@
 
 import contextlib
 import logging
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -13,13 +12,11 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import open_input
-from punc.base.jobs import Share
 from punc.base.lookup import Lookup
 from punc.base.parallel import map_ordered
 from punc.data.block_reader import ENCODE_BYTES, Encoded, Irregular, encode_block, encode_by_time, explain, line_blocks
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
-from punc.data.tables import count_blanks
 from punc.data.turns import TURNS
 from punc.tokens.tokenizer import Tokenizer
 from punc.tokens.vocabulary import END
@@ -145,11 +142,7 @@ def write_set(folder: Path, data: DataDir, tokenizer: Tokenizer, labels: LabelSe
     Raises InputError for errors in the data directory, and if it has no words.
     """
     folder.mkdir()
-    finish_set(folder, data, tokenizer, write_share(folder, data, tokenizer, labels, nj))
-
-
-def finish_set(folder: Path, data: DataDir, tokenizer: Tokenizer, counts: SetCounts) -> None:
-    """End the streams of a set that has been written, and say what it has. Raises InputError if it has no words."""
+    counts = _write_utterances(folder, data, tokenizer, labels, nj)
     if not counts.words:
         raise InputError("not one word", "a set of a store has at least one", data.path / "text")
     if tokenizer.ends_with_end:
@@ -158,9 +151,8 @@ def finish_set(folder: Path, data: DataDir, tokenizer: Tokenizer, counts: SetCou
     logger.info("%s: %s", folder.name, tokenizer.summary.format(**counts._asdict(), percent=percent))
 
 
-def write_share(folder: Path, data: DataDir, tokenizer: Tokenizer, labels: LabelSet, nj: int = 1,
-                share: Share | None = None) -> SetCounts:
-    """Write the utterances of a share, or all, to the files of a set; streams do not end yet.
+def _write_utterances(folder: Path, data: DataDir, tokenizer: Tokenizer, labels: LabelSet, nj: int) -> SetCounts:
+    """Write the utterances of a data directory to the files of a set; streams do not end yet.
 
     Raises InputError for errors in the data directory.
     """
@@ -168,12 +160,8 @@ def write_share(folder: Path, data: DataDir, tokenizer: Tokenizer, labels: Label
     names = [name for name in ("text", "utt2spk", "punct", "pauses.scp", TURNS) if (data.path / name).is_file()]
     if data.has_segments:
         parts = encode_by_time(data, code, classes)
-        if share:
-            parts = share.of(parts, lambda part: part.words, count_blanks(data.path / "text"))
     else:
         blocks = line_blocks(data, names, ENCODE_BYTES)
-        if share:
-            blocks = share.of(blocks, lambda block: block.spans["text"][1], os.path.getsize(data.path / "text"))
         parts = map_ordered(partial(encode_block, data.path, code, classes), blocks, nj)
     try:
         return _write_parts(folder, parts, data)

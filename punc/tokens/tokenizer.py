@@ -24,13 +24,11 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, read_lines
-from punc.base.jobs import Share
 from punc.base.lookup import Tokens
 from punc.data.datadir import DataDir
 from punc.text.prose_reader import Clitics
 from punc.tokens import tokenizers
 from punc.tokens.vocabulary import END, Vocabulary, count_words
-from punc.tokens.word_counts import read_word_counts, write_word_counts
 
 CACHED = 1 << 13  # words whose tokens a `word_encoder` remembers
 CLITICS = "clitics"  # the file of a directory with the rules that split words
@@ -102,16 +100,6 @@ class Tokenizer(ABC):
     def count(cls, sets: Sequence[DataDir], size: int, nj: int = 1) -> dict[bytes, int]:
         """What `learn` needs to know of data directories."""
         return count_words(sets, size, nj, cls.is_token)
-
-    @classmethod
-    def write_counts(cls, directory: Path, sets: Sequence[DataDir], nj: int, share: Share) -> None:
-        """Count a share of data directories, and write the counts to files."""
-        write_word_counts(directory, sets, nj, share)
-
-    @classmethod
-    def read_counts(cls, directories: Sequence[Path], size: int) -> dict[bytes, int]:
-        """What `count` returns, from the files of all shares. Raises InputError for a broken file."""
-        return read_word_counts(directories, size, cls.is_token)
 
     def write(self, directory: Path) -> None:
         """Write the files that `read_tokenizer` reads."""

@@ -13,7 +13,6 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, decode_line, open_input
-from punc.base.jobs import Share
 from punc.base.lookup import Lookup
 from punc.base.parallel import map_ordered
 from punc.base.spilled_counts import SpilledCounts
@@ -110,18 +109,13 @@ def first_counts(sets: Sequence[DataDir]) -> dict[bytes, int]:
     return {}
 
 
-def count_blocks(sets: Sequence[DataDir], common: Iterable[bytes], nj: int = 1,
-                 share: Share | None = None) -> Iterator[tuple[np.ndarray, Counter[bytes]]]:
+def count_blocks(sets: Sequence[DataDir], common: Iterable[bytes],
+                 nj: int = 1) -> Iterator[tuple[np.ndarray, Counter[bytes]]]:
     """For each block but the first, the counts of the `common` words, int64 (words,), and of its other words.
 
     Most words of any block occur in the first one; these are counted in an array.
-
-    share   only the blocks of this share
     """
     blocks: Iterable[tuple[DataDir, LineBlock]] = islice(_blocks(sets), 1, None)
-    if share:
-        blocks = share.of(blocks, lambda block: block[1].spans["text"][1],
-                          sum(os.path.getsize(data.path / "text") for data in sets))
     known = Lookup(list(common), -1)
     for path, of_set in groupby(blocks, lambda block: block[0].path):
         try:

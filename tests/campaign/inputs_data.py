@@ -12,10 +12,9 @@ from pathlib import Path
 import kaldiio
 import numpy as np
 import tiny_encoder
-from kind import LABELS, NAMES, Kind, Read, word, words
+from kind import LABELS, NAMES, Kind, Read, words
 
 from punc.base.errors import InputError
-from punc.bin._subcommands import run
 from punc.data.datadir import DataDir, Utterance, checksum
 from punc.data.datadir_writer import write_data_dir
 from punc.data.kaldi_io import read_archive
@@ -42,8 +41,6 @@ def kinds() -> Iterator[Kind]:
         yield Kind(f"store {name}", partial(make_tokens, name), read_store,
                    (*files, *(f"store/train/{file}" for file in (*ARRAYS, "index"))), alter=alter_store, share=2)
         yield Kind(f"tokenizer {name}", partial(make_tokens, name), read_tokens, tuple(files[:4]))
-    for name in ("prepare", "make-store", "score"):
-        yield Kind(f"parts {name}", partial(make_parts, name), read_parts, PARTS, share=2)
 
 
 def known_token_types() -> list[str]:
@@ -195,34 +192,3 @@ def read_store(folder: Path, rng: random.Random) -> None:
             if batch.tokens.max() >= len(store.vocabulary) or batch.labels.max() >= len(store.labels):
                 raise AssertionError("numbers that the store does not have")
 
-
-PARTS = tuple(f"{job}/{name}" for job in (1, 2) for name in (
-    "part.json", *TABLES[:6], "vocab", "labels.txt", "counts.tsv", "data/ids.npy", "data/labels.npy", "data/index"))
-
-
-def make_parts(name: str, folder: Path, rng: random.Random) -> None:
-    """The parts of two jobs; they are the same for all inputs, and so is what they are made from."""
-    made = folder.parent / f"made_{name}"
-    if not made.is_dir():
-        made.mkdir()
-        (made / "labels.txt").write_text(LABELS)
-        numbers = random.Random(1)
-        (made / "in").write_text("".join(f"#doc {i}\n{' '.join(f'{w} <sil=0.5>' for w in words(numbers, 20))}\n"
-                                         for i in range(6)))
-        prepare = ["--format=sil", "--document-prefix=#doc", "--nj=1", str(made / "in")]
-        labels = f"--labels={made / 'labels.txt'}"
-        run("prepare", [labels, *prepare, str(made / "data")])
-        vocabulary = ["<unk>", "</s>", *(word(numbers) for _ in range(20))]
-        (made / "vocab").write_text("".join(f"{one}\n" for one in dict.fromkeys(vocabulary)))
-        commands = {"prepare": (labels, *prepare, "OUT"),
-                    "score": (labels, "--replicates=9", str(made / "data"), str(made / "data"), "OUT"),
-                    "make-store": (labels, f"--vocab={made / 'vocab'}", "--nj=1", "OUT", str(made / "data"))}
-        for job in (1, 2):
-            arguments = [one.replace("OUT", str(made / f"parts/{job}")) for one in commands[name]]
-            run(name, [f"--job={job}", "--jobs=2", *arguments])
-    shutil.copytree(made / "parts", folder, dirs_exist_ok=True)
-
-
-def read_parts(folder: Path, rng: random.Random) -> None:
-    shutil.rmtree(folder.parent / "joined", ignore_errors=True)
-    run("join", [str(folder.parent / "joined"), str(folder / "1"), str(folder / "2")])

@@ -123,8 +123,6 @@ COMMANDS = {
                      read_scores),
     "part": Command([*DECODE[:1], "--jobs", "1", "--job", "1", *DECODE[1:], "out"], "out",
                     lambda path: read_parts([path])),
-    "join-prepare": shared(PREPARE, "out", read_data),
-    "join-make-store": shared([*STORE, "--vocab", "in/packed/vocab"], "out", read_store, ["in/data"]),
     "join-punctuate": shared(DECODE, "out", read_data),
     "join-transcript": shared(TRANSCRIPT, "out", read_text),
     "join-score": shared([*SCORE, "in/data", "in/hyp"], "scored/S/decode_t/score", read_scores),

@@ -3,7 +3,7 @@
 # Makes the data directories of the first stage: DATA/text_SOURCE, spoken words of each source (europarl, ted, podcasts);
 # DATA/text_earnings22; and DATA/train_text, all of them, with the text of calls without pauses REPEAT times. Of an OTHER
 # source, it makes DATA/text_OTHER only. Finished parts are kept. data/text has the spoken words of each source, for all
-# variants. share is a function of recipe.sh.
+# variants. away is a function of recipe.sh.
 # shellcheck disable=SC2154  # recipe.sh exports processes
 set -eu
 corpus=$1 data=$2 labels=$3 repeat=$4 sources=$5 others=$6
@@ -23,7 +23,7 @@ done
 
 prepare() {
   local set=${*: -1}
-  [ -f "$set/text" ] || share "$data/log/prepare_${set##*/}" "$set" \
+  [ -f "$set/text" ] || away "$data/log/prepare_${set##*/}.log" \
     punc prepare --format prose --document-prefix '#doc' --labels "$labels" --nj "$processes" "$@"
 }
 for source in $others; do prepare "data/text/$source.txt" "$data/text_$source"; done

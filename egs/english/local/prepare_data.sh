@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # usage: local/prepare_data.sh CORPUS LABELS
-# Makes the data directories in data, and validates them. What is finished is not made again. share is a function of
+# Makes the data directories in data, and validates them. What is finished is not made again. away is a function of
 # recipe.sh.
 # shellcheck disable=SC2154  # recipe.sh exports processes
 set -euo pipefail
@@ -11,7 +11,7 @@ mkdir -p data/raw
 [ -f data/raw/europarl.txt ] || python "$here/prepare_texts.py" "$corpus" data/raw # the last file that it writes
 prepare() {
   [ -f "data/$1/text" ] ||
-    share "data/log/prepare_$1" "data/$1" punc prepare --nj "$processes" --format prose --document-prefix '#doc' \
+    away "data/log/prepare_$1.log" punc prepare --nj "$processes" --format prose --document-prefix '#doc' \
       --labels "$labels" "${@:2}" "data/raw/$1.txt" "data/$1"
 }
 for set in text text_more {dev_,}podcasts {dev_,}europarl; do prepare "$set"; done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: local/prepare_texts.sh CORPUS LABELS
 # Makes the texts of all sets, data/raw, and their data directories; validates them and counts their labels. Finished parts
-# are kept. share is a function of recipe.sh.
+# are kept. away is a function of recipe.sh.
 # shellcheck disable=SC2154  # recipe.sh exports processes
 set -euo pipefail
 corpus=$1 labels=$2
@@ -10,14 +10,14 @@ here=$(dirname "$0")
 # prepare TEXT SET [option …]
 prepare() {
   [ -f "data/$2/text" ] ||
-    share "data/log/prepare_$2" "data/$2" punc prepare --nj "$processes" --format prose --document-prefix '#doc' \
+    away "data/log/prepare_$2.log" punc prepare --nj "$processes" --format prose --document-prefix '#doc' \
       --clitics conf/clitics.txt --labels "$labels" "${@:3}" "$1" "data/$2"
 }
 # prepare_marks FILE SET: a set with marks and no case; does nothing if the corpus has no such file
 prepare_marks() {
   [ ! -f "data/$2/text" ] && [ -f "$corpus/$1" ] || return 0
   LC_ALL=C sed 's/QUESTION/QUESTIONMARK/' "$corpus/$1" >"data/raw/$2"
-  share "data/log/prepare_$2" "data/$2" \
+  away "data/log/prepare_$2.log" \
     punc prepare --nj "$processes" --format lrec --labels "$labels" "data/raw/$2" "data/$2"
 }
 

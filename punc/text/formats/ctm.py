@@ -12,13 +12,11 @@ from pathlib import Path
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.jobs import Share
 from punc.data.datadir import Utterance
 from punc.data.datadir_writer import new_data_dir, write_tables
 from punc.data.turns import TURNS
 from punc.text.cutter import sorted_streams, utterance_id
 from punc.text.format import Format as BaseFormat
-from punc.text.format import write_share
 from punc.text.prose_reader import legal
 from punc.timing.ctm import CtmIndex, TimedWord, write_ctm
 from punc.timing.pauses import slot_pauses
@@ -28,7 +26,6 @@ class Format(BaseFormat):
     """Reads one CTM; with `lowercase`, the copy in the data directory keeps its case."""
 
     takes = ("lowercase", "utt_words")
-    absolute_archive = True  # it is found from anywhere
 
     def prepare(self, inputs: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str]) -> Counter[str]:
         """Write the data directory, as `Format.prepare` says; repairs are those of `timing.ctm`. Memory: one stream.
@@ -43,21 +40,6 @@ class Format(BaseFormat):
             counts += repairs  # before the words are read again
             write_ctm(tmp / "ctm", (word for _, words, _ in timings(index, sorted_streams(index)) for word in words))
         return counts
-
-    def prepare_share(self, inputs: Sequence[str | os.PathLike[str]], part: Path,
-                      share: Share) -> tuple[Counter[str], int]:
-        """Write a share of the ids, as `Format.prepare_share` says; they keep their names."""
-        counts, repairs = Counter[str](), Counter[str]()
-        index = self._index(inputs, repairs)
-        if share.job > 1:
-            repairs.clear()  # of all ids: the first job counts them
-        streams = sorted_streams(index)
-        own = list(share.of(streams, index.size, sum(map(index.size, streams))))
-        write_share(part, self._utterances(index, own, counts))
-        counts += repairs
-        if counts["utterances"]:
-            write_ctm(part / "ctm", (word for _, words, _ in timings(index, own) for word in words))
-        return counts, 0
 
     def _index(self, inputs: Sequence[str | os.PathLike[str]], repairs: Counter[str]) -> CtmIndex:
         if len(inputs) > 1:

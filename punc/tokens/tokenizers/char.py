@@ -24,14 +24,12 @@ from pathlib import Path
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.jobs import Share
 from punc.base.lookup import Tokens, split_lines
 from punc.base.parallel import map_ordered
 from punc.data.block_reader import COUNT_BYTES, Irregular, LineBlock, explain, line_blocks, read_span
 from punc.data.datadir import DataDir
 from punc.tokens.tokenizer import Encoding, Tokenizer
 from punc.tokens.vocabulary import SPECIALS, Vocabulary, most_frequent
-from punc.tokens.word_counts import read_pairs, write_pairs
 
 SPACE, BLANK = len(SPECIALS), ord(" ")  # the token and the character
 POINTS = 0x110000  # code points of Unicode
@@ -75,18 +73,6 @@ class CharTokenizer(Tokenizer):
     @classmethod
     def count(cls, sets: Sequence[DataDir], size: int, nj: int = 1) -> dict[bytes, int]:
         return count_characters(sets, nj)
-
-    @classmethod
-    def write_counts(cls, directory: Path, sets: Sequence[DataDir], nj: int, share: Share) -> None:
-        with open(directory / "characters", "wb") as file:
-            write_pairs(file, count_characters(sets, nj, share))
-
-    @classmethod
-    def read_counts(cls, directories: Sequence[Path], size: int) -> dict[bytes, int]:
-        counts: Counter[bytes] = Counter()
-        for directory in directories:
-            counts.update(dict(read_pairs(directory / "characters")))
-        return counts
 
     def encode(self, words: Sequence[str]) -> Encoding:
         return self._encode("".join(f"{word} " for word in words))
@@ -162,16 +148,11 @@ def spaced(tokens: Tokens) -> bytes:
     return kept.tobytes().replace(b"\n", b" ")
 
 
-def count_characters(sets: Sequence[DataDir], nj: int = 1, share: Share | None = None) -> dict[bytes, int]:
-    """How often each character, after step 1 of the module, occurs in the words of data directories; as UTF-8.
-
-    share   count only this share
-    """
+def count_characters(sets: Sequence[DataDir], nj: int = 1) -> dict[bytes, int]:
+    """How often each character, after step 1 of the module, occurs in the words of data directories; as UTF-8."""
     points = np.zeros(POINTS, np.int64)
     for data in sets:
         blocks = line_blocks(data, ["text"], COUNT_BYTES)
-        if share:
-            blocks = share.of(blocks, lambda block: block.spans["text"][1], os.path.getsize(data.path / "text"))
         try:
             for kinds, numbers in map_ordered(partial(_count, data.path), blocks, nj):
                 points[kinds] += numbers

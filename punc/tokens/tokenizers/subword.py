@@ -64,10 +64,6 @@ class SubwordTokenizer(PieceTokenizer):
         return super().count(sets, TYPES, nj)
 
     @classmethod
-    def read_counts(cls, directories: Sequence[Path], size: int) -> dict[bytes, int]:
-        return super().read_counts(directories, TYPES)
-
-    @classmethod
     def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "SubwordTokenizer":
         """A new model of at most `size` pieces, trained on the words that occur at least `min_count` times.
 
