@@ -4,6 +4,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,12 +16,10 @@ from punc.data.label_record import check_record
 from punc.data.labels import LabelSet
 from punc.scoring.collapse import merge, parse_collapse
 from punc.scoring.counts import (
-    BLOCK,
-    MIN_STREAMS,
+    LAST_SLOTS,
     Counts,
     add_up,
     check_slots,
-    count,
     join_blocks,
     no_counts,
     read_counts,
@@ -30,8 +29,8 @@ from punc.scoring.counts import (
 from punc.scoring.metrics import compute_flat, compute_metrics
 from punc.scoring.posteriors import Posteriors
 from punc.scoring.report import METRICS, new_score, score_json, score_table, signature, write_score
-from punc.scoring.significance import Interval, both_flat, check_pair, compare, intervals
-from punc.scoring.stream_counts import LAST_SLOTS
+from punc.scoring.significance import REPLICATES, Interval, all_flat, check_pair, compare, intervals
+from punc.scoring.texts import count
 
 HISTOGRAMS = "posteriors.npy"  # in a part
 
@@ -47,16 +46,13 @@ def parser() -> OptionParser:
         "punc score --labels exp/T-LSTM/labels.txt --collapse 3-class:FULLSTOP=PERIOD+QUESTION data/test_ref "
         "exp/T-LSTM/decode_test_ref exp/T-LSTM/decode_test_ref/score")
     options.add_argument("--labels", required=True, metavar="FILE", help="the label set, a labels.txt")
-    add_resampling(options)
     options.add_argument("--last-slot", choices=LAST_SLOTS, default="true",
                          help="count the slot at a stream's end with the others (true), not (false), or alone (only)")
     options.add_argument("--match", choices=("utterances", "streams"), default="utterances",
                          help="what both directories must have in common; streams can be cut in any way")
-    options.add_argument("--collapse", action="append", default=["2-class"], metavar="NAME:CLASS=LABEL+LABEL,…",
-                         help="also score with labels taken together; NAME alone: all marks; can be given again")
     options.add_argument("--merge", default="", metavar="CLASS=LABEL+LABEL,…",
                          help="score classes of labels instead of labels, as marks without their words' capitals")
-    options.add_argument("--output", choices=("text", "json"), default="text", help="what to print: a table, or JSON")
+    add_scoring(options, ["2-class"])
     options.add_argument("--against", metavar="DIR", help="also test against another system's score directory")
     add_job_options(options)
     options.add_argument("reference", metavar="REF-DIR", help="data directory with the reference labels")
@@ -65,43 +61,42 @@ def parser() -> OptionParser:
     return options
 
 
-def add_resampling(options: OptionParser) -> None:
-    """Add the options of intervals and tests."""
-    options.add_argument("--resample", choices=("auto", "streams", "blocks"), default="auto",
-                         help=f"what intervals and tests resample; auto: streams if there are {MIN_STREAMS}, or blocks")
-    options.add_argument("--block", type=int, default=BLOCK, metavar="N", help="reference words in a block of a stream")
-    options.add_argument("--replicates", type=int, default=2000, metavar="N",
+def add_scoring(options: OptionParser, collapses: Sequence[str] = ()) -> None:
+    """Add the options that `punc score-text` has, too: what is scored besides labels, how, and what is printed."""
+    options.add_argument("--collapse", action="append", default=[*collapses], metavar="NAME:CLASS=LABEL+LABEL,…",
+                         help="also score with labels taken together; NAME alone: all marks; can be given again")
+    options.add_argument("--replicates", type=int, default=REPLICATES, metavar="N",
                          help="resamplings for intervals and p; p is at least 1/(N+1)")
-    options.add_argument("--seed", type=int, default=1, metavar="N", help="random seed of the resamplings")
+    options.add_argument("--output", choices=("text", "json"), default="text", help="what to print: a table, or JSON")
 
 
-def check_resampling(options: Namespace) -> None:
+def check_replicates(options: Namespace) -> None:
     """Raise InputError for a number that is too small."""
-    for name, least in (("block", 1), ("replicates", 1), ("seed", 0)):
-        if getattr(options, name) < least:
-            raise InputError(f"--{name}={getattr(options, name)} is too small", f"give {least} or more")
+    if options.replicates < 1:
+        raise InputError(f"--replicates={options.replicates} is too small", "give 1 or more")
 
 
 def main(arguments: Sequence[str]) -> None:
     """Run `punc score`. Raises InputError for a user's mistake."""
     options = parser().parse(arguments)
-    check_resampling(options)
+    check_replicates(options)
     labels = LabelSet.read(options.labels)
     check_classes(options, labels)  # before the work
     reference, hypothesis, share = DataDir(options.reference), DataDir(options.hypothesis), Share.parsed(options)
     check_record(reference.path, labels)
     check_record(hypothesis.path, labels, "punctuate it with a model of that label set")
     posteriors = None if options.merge else Posteriors.of(options.hypothesis, labels)
-    settings = options.block, options.last_slot, options.match, share, posteriors
+    settings: dict[str, Any] = {"last_slot": options.last_slot, "match": options.match, "share": share,
+                                "posteriors": posteriors}
     if not share:
         with new_score(options.out) as out:
-            finish(options, labels, count(reference, hypothesis, labels, *settings), posteriors, out)
+            finish(options, labels, count(reference, hypothesis, labels, **settings), posteriors, out)
         return
     files = [Path(options.labels), *(data.path / name for data in (reference, hypothesis) for name in data.tables)]
     files += [Path(options.against) / "counts.tsv"] if options.against else []
     files += [posteriors.archive] if posteriors else []
     with new_part(Path(options.out), "score", share, options, "out", files) as (part, result):
-        counts = count(reference, hypothesis, labels, *settings)
+        counts = count(reference, hypothesis, labels, **settings)
         write_counts(part / "counts.tsv", counts, labels)
         if posteriors:
             np.save(part / HISTOGRAMS, posteriors.histograms)
@@ -114,7 +109,7 @@ def join(parts: Sequence[Part], out: Path) -> None:
     options = parts[0].parsed()
     labels = LabelSet.read(options.labels)
     shares = [read_counts(part.path)[0]._replace(**part.result) for part in parts if part.result["streams"]]
-    shares.append(no_counts(labels, options.block))
+    shares.append(no_counts(labels))
     posteriors = None if options.merge else Posteriors.of(options.hypothesis, labels)
     if posteriors:
         posteriors.histograms = sum(map(read_histograms, parts), posteriors.histograms)
@@ -140,7 +135,7 @@ def check_classes(options: Namespace, labels: LabelSet) -> None:
 
 def finish(options: Namespace, labels: LabelSet, counts: Counts, posteriors: Posteriors | None, out: Path) -> None:
     """Print and write the metrics of all counts. Raises InputError if --against has counted other slots."""
-    counts = join_blocks(without_words(counts), options.resample)
+    counts = join_blocks(without_words(counts))
     if options.merge:
         confusion, labels = merge(counts.confusion, labels, options.merge)
         counts = counts._replace(confusion=confusion)
@@ -153,14 +148,15 @@ def finish(options: Namespace, labels: LabelSet, counts: Counts, posteriors: Pos
                              Path(options.against, METRICS))
         other, _ = read_counts(options.against)
         check_pair(other, counts, options.against)
-        comparison = compare(*both_flat(counts, other), measure, options.replicates, options.seed)
-    measured = intervals(counts.flat, measure, options.replicates, options.seed)
+        this, theirs = all_flat([counts, other])
+        comparison = compare(this, theirs, measure, options.replicates)
+    measured = intervals(counts.flat, measure, options.replicates)
     if posteriors:
         words = {} if counts.words is None else {"words": counts.words.sum(0)}
         areas = compute_metrics(counts.confusion.sum(0), labels, collapses,
                                 {"posteriors": posteriors.histograms} | words)
         measured = {name: measured.get(name, Interval(float(value), np.nan, np.nan)) for name, value in areas.items()}
-    signed = signature(counts, labels, checksum(options.reference), options.last_slot, options.replicates, options.seed)
+    signed = signature(counts, labels, checksum(options.reference), options.last_slot, options.replicates)
     write_score(out, counts, labels, measured, signed, comparison)
     if options.output == "json":
         print(score_json(measured, signed, comparison))

@@ -29,8 +29,7 @@ from punc.data.validate import validate
 from punc.decoding.packed import load_packed
 from punc.models.base import create, load, save
 from punc.results.collect import collect_scores
-from punc.results.page_data import read_page_data
-from punc.results.publish import publish
+from punc.results.page_data import publish, read_page_data
 from punc.tokens.store import Store
 from punc.tokens.vocabulary import Vocabulary
 
