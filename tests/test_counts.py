@@ -1,4 +1,4 @@
-"""Counts: what is counted in which unit, against counts word by word; wrong directories, tables read back, jobs."""
+"""Counts: what is counted in which unit, against counts word by word; wrong directories, tables read back."""
 
 import itertools
 import random
@@ -10,7 +10,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from punc.base.errors import InputError
-from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import Label, LabelSet
@@ -170,15 +169,17 @@ def test_join_blocks_of_one_stream():
     assert (joined.units, joined.confusion.tolist(), joined.words) == (["s:1"], [[[2] * 4] * 4], None)
 
 
-def test_add_up_has_words_if_all_have():
+def test_add_up():
     one = Counts(["a"], np.ones((1, 2, 2), int), 1, 0, np.ones((1, 3, 4), int), 7)
     two = Counts(["b", "c"], np.zeros((2, 2, 2), int), 2, 1, np.zeros((2, 3, 4), int), 7)
-    both = add_up([one, two])
+    both = add_up([one, two], "ref")
     assert (both.units, both.streams, both.aligned, both.block) == (["a", "b", "c"], 3, 1, 7)
     assert (both.confusion.sum((1, 2)).tolist(), both.words.sum((1, 2)).tolist()) == ([4, 0, 0], [12, 0, 0])
-    assert add_up([one, two._replace(words=None)]).words is None
     assert without_words(one).words is None
     assert without_words(two) is two
+    for nothing in ([two], []):
+        with pytest.raises(InputError, match="ref: no slot to score"):
+            add_up(nothing, "ref")
 
 
 @pytest.mark.parametrize(("ref", "hyp", "names"), [
@@ -243,41 +244,6 @@ def test_read_counts_broken_table_raises(tmp_path, labels, text, place):
     (tmp_path / "counts.tsv").write_text(text)
     with pytest.raises(InputError, match=place):
         read_counts(tmp_path)
-
-
-@pytest.mark.parametrize("jobs", [1, 3, 20])
-@pytest.mark.parametrize("options", [[], ["--last-slot=false", "--match=streams"]])
-def test_score_in_jobs_is_one_job(tmp_path, capsys, jobs, options):
-    rng = np.random.default_rng(1)
-    for name, words in (("ref", "abc"), ("hyp", "abd"), ("other", "abd")):
-        write_data_dir(tmp_path / name, [
-            Utterance(f"s{i // 3}-{i:02}", f"s{i // 3}", [*words] * (i % 5), [*rng.choice(["O", "COMMA"], 3 * (i % 5))])
-            for i in range(21)])
-    (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\n")
-    score = ["score", f"--labels={tmp_path / 'labels.txt'}", "--replicates=50", *options]
-    assert main([*score, *(str(tmp_path / name) for name in ("ref", "other", "against"))]) == 0
-    score.append(f"--against={tmp_path / 'against'}")
-    dirs = [str(tmp_path / name) for name in ("ref", "hyp")]
-    capsys.readouterr()
-    assert main([*score, *dirs, str(tmp_path / "one")]) == 0
-    said = capsys.readouterr().out
-    parts = [str(tmp_path / f"part{job}") for job in range(1, jobs + 1)]
-    for job, part in enumerate(parts, 1):
-        assert main([*score, f"--jobs={jobs}", f"--job={job}", *dirs, part]) == 0
-    assert main(["join", str(tmp_path / "many"), *parts]) == 0
-    assert capsys.readouterr().out == said
-    one, many = ({file.name: file.read_bytes() for file in (tmp_path / name).iterdir()} for name in ("one", "many"))
-    assert many == one
-    assert {"counts.tsv", "metrics.tsv", "against.tsv", "signature", "labels.txt"} == set(one)
-
-
-def test_score_in_jobs_without_a_slot(tmp_path, capsys):
-    write_data_dir(tmp_path / "ref", [Utterance("a", "a", [], [])])
-    (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\n")
-    ref, part = str(tmp_path / "ref"), str(tmp_path / "part")
-    assert main(["score", f"--labels={tmp_path / 'labels.txt'}", "--jobs=1", ref, ref, part]) == 0
-    assert main(["join", str(tmp_path / "score"), part]) == 1
-    assert "ref: no slot to score; " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("number", ["9" * 30, "-1", "1.5"])

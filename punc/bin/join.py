@@ -17,8 +17,8 @@ def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc join OUT-DIR PART-DIR …",
         "Joins the parts that a command with --jobs N --job 1, --job 2, … made: OUT-DIR is then what the command makes "
-        "without --jobs, byte for byte. Removes the parts. The commands are prepare, make-store, punctuate, transcript "
-        "and score.",
+        "without --jobs, byte for byte. Removes the parts. The commands are prepare, make-store, punctuate and "
+        "transcript.",
         "punc join exp/T-LSTM/decode_test parts/1 parts/2")
     parser.add_argument("out", metavar="OUT-DIR", help="directory to make")
     parser.add_argument("parts", metavar="PART-DIR", nargs="+", help="the directory that each job made, in order")

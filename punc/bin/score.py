@@ -4,35 +4,21 @@ from argparse import Namespace
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.jobs import Part, Share, add_job_options, new_part
 from punc.base.options import OptionParser
 from punc.data.datadir import DataDir, checksum
 from punc.data.label_record import check_record
 from punc.data.labels import LabelSet
 from punc.scoring.collapse import merge, parse_collapse
-from punc.scoring.counts import (
-    LAST_SLOTS,
-    Counts,
-    add_up,
-    check_slots,
-    join_blocks,
-    no_counts,
-    read_counts,
-    without_words,
-    write_counts,
-)
+from punc.scoring.counts import LAST_SLOTS, Counts, join_blocks, read_counts, without_words
 from punc.scoring.metrics import compute_flat, compute_metrics
 from punc.scoring.posteriors import Posteriors
 from punc.scoring.report import METRICS, new_score, score_json, score_table, signature, write_score
 from punc.scoring.significance import REPLICATES, Interval, all_flat, check_pair, compare, intervals
 from punc.scoring.texts import count
-
-HISTOGRAMS = "posteriors.npy"  # in a part
 
 
 def parser() -> OptionParser:
@@ -54,7 +40,6 @@ def parser() -> OptionParser:
                          help="score classes of labels instead of labels, as marks without their words' capitals")
     add_scoring(options, ["2-class"])
     options.add_argument("--against", metavar="DIR", help="also test against another system's score directory")
-    add_job_options(options)
     options.add_argument("reference", metavar="REF-DIR", help="data directory with the reference labels")
     options.add_argument("hypothesis", metavar="HYP-DIR", help="data directory with a system's labels")
     options.add_argument("out", metavar="OUT-DIR", help="score directory to write")
@@ -82,47 +67,14 @@ def main(arguments: Sequence[str]) -> None:
     check_replicates(options)
     labels = LabelSet.read(options.labels)
     check_classes(options, labels)  # before the work
-    reference, hypothesis, share = DataDir(options.reference), DataDir(options.hypothesis), Share.parsed(options)
+    reference, hypothesis = DataDir(options.reference), DataDir(options.hypothesis)
     check_record(reference.path, labels)
     check_record(hypothesis.path, labels, "punctuate it with a model of that label set")
     posteriors = None if options.merge else Posteriors.of(options.hypothesis, labels)
-    settings: dict[str, Any] = {"last_slot": options.last_slot, "match": options.match, "share": share,
-                                "posteriors": posteriors}
-    if not share:
-        with new_score(options.out) as out:
-            finish(options, labels, count(reference, hypothesis, labels, **settings), posteriors, out)
-        return
-    files = [Path(options.labels), *(data.path / name for data in (reference, hypothesis) for name in data.tables)]
-    files += [Path(options.against) / "counts.tsv"] if options.against else []
-    files += [posteriors.archive] if posteriors else []
-    with new_part(Path(options.out), "score", share, options, "out", files) as (part, result):
-        counts = count(reference, hypothesis, labels, **settings)
-        write_counts(part / "counts.tsv", counts, labels)
-        if posteriors:
-            np.save(part / HISTOGRAMS, posteriors.histograms)
-        labels.write(part / "labels.txt")
-        result.update(streams=counts.streams, aligned=counts.aligned, block=counts.block)
-
-
-def join(parts: Sequence[Part], out: Path) -> None:
-    """Join the counts of all jobs, and score them, for `punc join`."""
-    options = parts[0].parsed()
-    labels = LabelSet.read(options.labels)
-    shares = [read_counts(part.path)[0]._replace(**part.result) for part in parts if part.result["streams"]]
-    shares.append(no_counts(labels))
-    posteriors = None if options.merge else Posteriors.of(options.hypothesis, labels)
-    if posteriors:
-        posteriors.histograms = sum(map(read_histograms, parts), posteriors.histograms)
-    with new_score(out) as tmp:
-        finish(options, labels, check_slots(add_up(shares), options.reference), posteriors, tmp)
-
-
-def read_histograms(part: Part) -> np.ndarray:
-    """The histograms of a part. Raises InputError if they are broken."""
-    try:
-        return np.load(part.path / HISTOGRAMS)
-    except Exception:  # np.load raises all kinds of them, depending on where the file is broken
-        raise InputError("not the histograms of a part", part.again, part.path / HISTOGRAMS) from None
+    with new_score(options.out) as out:
+        counts = count(reference, hypothesis, labels, last_slot=options.last_slot, match=options.match,
+                       posteriors=posteriors)
+        finish(options, labels, counts, posteriors, out)
 
 
 def check_classes(options: Namespace, labels: LabelSet) -> None:

@@ -121,12 +121,6 @@ def counted_slots(lengths: Sequence[int], last_slot: str) -> np.ndarray:
     return (np.ones_like(last), ~last, last)[LAST_SLOTS.index(last_slot)]
 
 
-def no_counts(labels: LabelSet, block: int = BLOCK) -> Counts:
-    """The counts of no stream."""
-    return Counts([], np.zeros((0, len(labels), len(labels)), np.int64), 0, 0,
-                  np.zeros((0, len(FORMS), len(OUTCOMES)), np.int64), block)
-
-
 def without_words(counts: Counts) -> Counts:
     """Counts without word errors, if all words are the same: then they say nothing that labels do not."""
     return counts if counts.aligned else counts._replace(words=None)
@@ -143,21 +137,14 @@ def join_blocks(counts: Counts) -> Counts:
                            confusion=np.add.reduceat(counts.confusion, first), words=words)
 
 
-def add_up(shares: Sequence[Counts]) -> Counts:
-    """The counts of all shares, in their order, as one."""
-    words = [counts.words for counts in shares if counts.words is not None]
-    return Counts([unit for counts in shares for unit in counts.units],
-                  np.concatenate([counts.confusion for counts in shares]),
-                  sum(counts.streams for counts in shares), sum(counts.aligned for counts in shares),
-                  np.concatenate(words) if len(words) == len(shares) else None, shares[0].block)
-
-
-def check_slots(counts: Counts, reference: str | os.PathLike) -> Counts:
-    """The counts. Raises InputError about `reference` if they have no slot."""
-    if not counts.confusion.any():
+def add_up(parts: Sequence[Counts], reference: str | os.PathLike) -> Counts:
+    """The counts of all parts, in their order, as one. Raises InputError about `reference` if they have no slot."""
+    if not any(part.confusion.any() for part in parts):
         raise InputError("no slot to score", "the data directories have no words, or --last-slot leaves them all out",
                          reference)
-    return counts
+    return Counts([unit for part in parts for unit in part.units], np.concatenate([part.confusion for part in parts]),
+                  sum(part.streams for part in parts), sum(part.aligned for part in parts),
+                  np.concatenate([part.words for part in parts if part.words is not None]), parts[0].block)
 
 
 def write_counts(path: str | os.PathLike, counts: Counts, labels: LabelSet) -> None:
@@ -184,23 +171,21 @@ def read_counts(path: str | os.PathLike) -> tuple[Counts, LabelSet]:
     units, rows, table = [], [], path / "counts.tsv"
     with open_input(table) as file:
         for number, line in enumerate(file, 1):
-            unit, *row = decode_line(line, table, number).split("\t")
+            unit, *cells = decode_line(line, table, number).split("\t")
+            width = width or len(cells)
             try:
-                width = width or len(row)
-                if len(row) != width or width not in (pairs, pairs + len(WORD_COLUMNS)):
-                    raise ValueError
-                if number > 1:
-                    rows.append(np.array(row, np.int64))
-                    units.append(unit)
-                    if rows[-1].min() < 0:
-                        raise ValueError
+                row = np.array(cells, np.int64) if number > 1 else np.zeros(len(cells), np.int64)  # a header is first
             except (ValueError, OverflowError):
-                raise InputError("not the counts of a unit", "score again", table, number) from None
-    if not units:
+                row = np.array([-1])
+            if len(row) != width or width not in (pairs, pairs + len(WORD_COLUMNS)) or row.min() < 0:
+                raise InputError("not the counts of a unit", "score again", table, number)
+            units.append(unit)
+            rows.append(row)
+    if len(units) < 2:
         raise InputError("no counts", "score again", table)
-    found = np.array(rows)
+    found = np.array(rows[1:])
     words = found[:, pairs:].reshape(-1, len(FORMS), len(OUTCOMES)) if width > pairs else None
-    return Counts(units, found[:, :pairs].reshape(-1, len(labels), len(labels)), words=words), labels
+    return Counts(units[1:], found[:, :pairs].reshape(-1, len(labels), len(labels)), words=words), labels
 
 
 def _numbers(ref: Sequence[Sequence[str]], hyp: Sequence[Sequence[str]]) -> tuple[np.ndarray, np.ndarray]:

@@ -14,11 +14,9 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import decode_line, open_input
-from punc.base.jobs import Share
 from punc.data.datadir import DataDir, Utterance, label_numbers
 from punc.data.labels import Label, LabelSet, with_capital
-from punc.data.tables import count_blanks
-from punc.scoring.counts import BLOCK, Counts, Words, add_up, check_slots, count_streams, counted_slots, no_counts
+from punc.scoring.counts import BLOCK, Counts, Words, add_up, count_streams, counted_slots
 from punc.scoring.metrics import compute_metrics
 from punc.scoring.posteriors import Posteriors
 from punc.text.characters import CharacterReader
@@ -102,36 +100,27 @@ def side_of(utterances: Sequence[Utterance], labels: LabelSet, path: Path) -> Wo
 
 
 def count(reference: DataDir, hypothesis: DataDir, labels: LabelSet, block: int = BLOCK, last_slot: str = "true",
-          match: str = "utterances", share: Share | None = None, posteriors: Posteriors | None = None) -> Counts:
+          match: str = "utterances", posteriors: Posteriors | None = None) -> Counts:
     """Count slots by reference and hypothesis label, and word errors, in blocks; a batch of streams at a time.
 
     block, last_slot   as in `count_streams`
     match              what both must have: the same "utterances", or only the same "streams", cut in any way
-    share              count this share of the streams only
     posteriors         of the hypothesis; they are counted too
 
-    Raises InputError if ids differ, if labels are missing or not in the set, or if no slot is left of the whole.
+    Raises InputError if ids differ, if labels are missing or not in the set, or if no slot is left.
     """
     for data in (reference, hypothesis):
         if not data.has_labels:
             raise InputError(*NO_LABELS, data.path)
-    streams = _streams_of_both(reference, hypothesis, match)
-    if share:
-        streams = share.of(streams, _words, count_blanks(reference.path / "text"))
-    parts = [no_counts(labels, block)]
-    for batch in _batches(streams):
+    parts = []
+    for batch in _batches(_streams_of_both(reference, hypothesis, match)):
         sides = [(side_of(ref, labels, reference.path), side_of(hyp, labels, hypothesis.path)) for _, ref, hyp in batch]
         counts, expected = count_streams([name for name, _, _ in batch], sides, labels, block, last_slot)
         parts.append(counts)
         if posteriors:
             counted = counted_slots([len(hyp.plain) for _, hyp in sides], last_slot)
             posteriors.add([utterance for _, _, hyp in batch for utterance in hyp], expected, counted)
-    return add_up(parts) if share else check_slots(add_up(parts), reference.path)
-
-
-def _words(stream: Stream) -> int:
-    """The words of the reference in a stream."""
-    return sum(len(utterance.words) for utterance in stream[1])
+    return add_up(parts, reference.path)
 
 
 def _batches(streams: Iterator[Stream]) -> Iterator[list[Stream]]:
@@ -139,7 +128,7 @@ def _batches(streams: Iterator[Stream]) -> Iterator[list[Stream]]:
     batch, words = [], 0
     for stream in streams:
         batch.append(stream)
-        words += _words(stream)
+        words += sum(len(utterance.words) for utterance in stream[1])
         if words >= BATCH:
             yield batch
             batch, words = [], 0
@@ -234,4 +223,4 @@ def count_sides(ref: Side, hyp: Side, labels: LabelSet, block: int = BLOCK) -> C
         raise InputError(f"other streams than {ref.path}", "punctuate that directory", hyp.path)
     names = ref.names if ref.named else hyp.names
     counts, _ = count_streams(names, list(zip(ref.streams, hyp.streams)), labels, block)
-    return check_slots(counts, ref.path)
+    return add_up([counts], ref.path)

@@ -126,7 +126,6 @@ COMMANDS = {
     "join-make-store": shared([*STORE, "--vocab", "in/packed/vocab"], "out", read_store, ["in/data"]),
     "join-punctuate": shared(DECODE, "out", read_data),
     "join-transcript": shared(TRANSCRIPT, "out", read_text),
-    "join-score": shared([*SCORE, "in/data", "in/hyp"], "scored/S/decode_t/score", read_scores),
     "results": Command(["results", "exp"], "exp", read_page_data),
     "render": Command(["results", "--config", "in/results.conf", "--render", "true", "exp"], "exp", read_target,
                       [["results", "exp"]]),
