@@ -144,14 +144,6 @@ def test_read_training(tmp_path):
     assert (*second[:5], second.kept) == (2, 0.05, 0.4, 0.55, 52.5, True)
 
 
-def test_read_training_run_that_was_stopped(tmp_path):
-    (tmp_path / "log").mkdir()
-    (tmp_path / "log" / "train.1.log").write_text(TRAINED)
-    again = TRAINED.splitlines()[2].replace("0.55", "0.53")
-    (tmp_path / "log" / "train.log").write_text(f"{again}\nnot an epoch 3: rate\n")
-    assert [epoch.dev_loss for epoch in read_training(tmp_path)] == [0.6, 0.53]
-
-
 def test_read_training_kept_epoch_is_the_one_that_the_log_names(tmp_path):
     """A log without that line: the lowest dev loss. A run that goes on after it has another one."""
     (tmp_path / "log").mkdir()

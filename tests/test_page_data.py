@@ -12,7 +12,6 @@ from punc.results.page_data import (
     read_page_data,
     read_published,
     write_page_data,
-    write_pages,
 )
 from punc.scoring.significance import Interval
 
@@ -41,10 +40,6 @@ def test_write_page_data_removes_empty_tables(tmp_path, data):
     write_page_data(tmp_path, data)
     write_page_data(tmp_path, PageData(data.metrics, data.signatures))
     assert {path.name for path in (tmp_path / "results").iterdir()} == {"signatures.tsv"}
-
-
-def test_page_data_sets_systems_and_empty_labels(data):
-    assert (data.sets, data.systems, data.empty_labels()) == (["ref", "asr"], ["A", "B"], {"O", "N"})
 
 
 def test_read_page_data_missing_table_raises(tmp_path, data):
@@ -114,10 +109,3 @@ def test_publish_without_pages_keeps_the_target(exp, tmp_path, capsys):
     assert tree(tmp_path) == before
     with pytest.raises(InputError):
         publish(tmp_path / "none", tmp_path)
-
-
-def test_write_pages_removes_pages_of_other_sets(tmp_path):
-    write(tmp_path, results__old_md="old", results__tests_tsv="kept", results__pauses_png="kept")
-    write_pages(tmp_path, {"RESULTS.md": "new", "results/ref.md": "new"})
-    assert tree(tmp_path) == {"RESULTS.md": "new", "results/ref.md": "new", "results/tests.tsv": "kept",
-                              "results/pauses.png": "kept"}

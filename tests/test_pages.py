@@ -15,7 +15,6 @@ from punc.results.page_data import (
     Published,
     read_page_data,
     read_published,
-    write_page_data,
 )
 from punc.results.pages import MOST_COLUMNS, MOST_ROWS, Settings, render, unknown_figures
 from punc.scoring.significance import Interval
@@ -63,17 +62,6 @@ def test_render_main_page():
         assert link in text
 
 
-def test_render_main_page_without_settings():
-    """The default: overall F1 of each set; no column for what has no value."""
-    data = page_data()
-    data.costs.clear()
-    text = render(data, Settings())["RESULTS.md"]
-    assert cells(text, "system") == ["system", "overall F1, ref", "overall F1, asr"]
-    assert cells(text, "C") == ["C", "", "– (1.0–99.0)"]
-    assert "published" not in text
-    assert "What we found" not in text
-
-
 def test_render_main_row_that_was_not_run_is_left_out():
     text = render(page_data(), Settings(main=["B", "later"], main_columns=["overall.F1@ref", "overall.F1@dev"]))
     assert cells(text["RESULTS.md"], "system") == ["system", "overall F1, ref", "training"]
@@ -94,10 +82,6 @@ def test_render_set_page():
     assert "Paired tests" not in pages["results/asr.md"]
     assert "published" not in pages["results/asr.md"]
     assert cells(pages["results/asr.md"], "**C**")[1] == "– / 50.0 / –"
-
-
-def test_render_set_page_default_columns_leave_out_the_empty_label():
-    assert cells(render(page_data(), Settings())["results/ref.md"], "system") == ["system", "COMMA", "overall", "Err"]
 
 
 def test_render_set_page_shows_each_run_of_several():
@@ -121,15 +105,6 @@ def test_render_set_page_shows_each_run_of_several():
 def test_render_wrong_settings_raises(settings, message):
     with pytest.raises(InputError, match=message):
         render(page_data(), settings)
-
-
-def test_render_is_the_same_from_written_tables(tmp_path):
-    data = page_data()
-    (tmp_path / "results").mkdir()
-    (tmp_path / "results/pauses.png").write_bytes(b"")
-    write_page_data(tmp_path, data)
-    settings = Settings("Toys", main=["A", "B", "C"], published=PUBLISHED)
-    assert render(read_page_data(tmp_path), settings) == render(data, settings)
 
 
 DATA = PageData({("A", "ref"): {"Err": Interval(6.346, 1, 2)}}, {},

@@ -13,10 +13,7 @@ from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
 from punc.results.figures import CURVES, TEXT, draw, inline, styles
 from punc.results.plots import (
-    EDGES,
     MOST_WORDS,
-    axis_positions,
-    binned_mean,
     count_labels,
     describe_labels,
     describe_pauses,
@@ -62,14 +59,6 @@ def test_describe_pauses():
     pauses = np.array([0, 0, 0, 0.5, 1, np.nan, np.nan, np.nan], np.float32)
     assert describe_pauses("X", pauses) == "X: 8 slots, median 0.00 s, 60% without a pause, 38% unknown"
     assert describe_pauses("X", np.array([np.nan], np.float32)) == "X: 1 slots, no pause known"
-
-
-def test_binned_mean_of_slots():
-    pauses = np.array([0, 0, 1, 1.01, 50])
-    middles, means = binned_mean(axis_positions(pauses), np.array([0, 0.5, 0.2, 0.4, 1]))
-    np.testing.assert_allclose(means, [0.25, 0.3, 1])
-    assert EDGES[0] < middles[0] < EDGES[1]
-    assert 0.9 < middles[1] < 1.2
 
 
 @pytest.mark.parametrize("options", [[], ["--decode=exp/decode", "--thresholds=0.1 0.5"]])
@@ -132,13 +121,6 @@ def test_count_labels_and_lengths(labelled):
     assert lengths == {2: 1, 3: 1, MOST_WORDS: 1}
     assert describe_labels("data", counts) == (
         "data: 106 slots, COMMA 0.9 %, PERIOD 1.9 %, QUESTION 0.0 %, a mark after 3 words (median)")
-
-
-def test_describe_without_marks(labelled):
-    write_data_dir("none", [Utterance("a-1", "a", ["w"], ["O"])])
-    counts = count_labels(DataDir("none"), LabelSet.read("labels.txt"))
-    assert describe_labels("none", counts) == "none: 1 slots, COMMA 0.0 %, PERIOD 0.0 %, QUESTION 0.0 %"
-    assert not np.any(counts.lengths)
 
 
 def test_plot_labels_writes_picture(labelled, tmp_path):

@@ -1,6 +1,5 @@
 """Rows of pages: systems with several seeds are one, and those of published pages are kept next to new ones."""
 
-import math
 from itertools import pairwise
 
 import pytest
@@ -8,8 +7,8 @@ import pytest
 from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.results.page_data import Cost, PageData, PairedTest, read_page_data, write_page_data
-from punc.results.pages import Settings, render, unknown_figures
-from punc.results.rows import Spread, dropped_rows, first_runs, join_seeds, keep_rows, runs_of, without_seed
+from punc.results.pages import Settings, render
+from punc.results.rows import Spread, dropped_rows, first_runs, join_seeds, keep_rows, runs_of
 from punc.scoring.significance import Interval
 
 SIGNED = "labels:O+COMMA|words:same|last-slot:true|slots:{}|marks:3|units:{}|seed:1|reference:{}|punc:0.1.0"
@@ -35,11 +34,6 @@ def test_keep_rows_of_other_systems_in_the_order_of_the_page():
     assert [(test.this, test.other) for test in merged.tests] == [("B", "D")]
     assert {name: cost.seconds for name, cost in merged.costs.items()} == {"A": 50, "B": 1, "C": 50, "D": 1}
     assert merged.command == "./run.sh\n./run.sh --systems 'B D'"
-
-
-def test_keep_rows_the_command_of_no_row_is_left_out():
-    merged = keep_rows(page("A", command="./run.sh --seeds '1 2'"), page("A"), "egs/toy")
-    assert merged.command == "./run.sh --seeds '1 2'"
 
 
 def test_keep_rows_a_new_system_replaces_its_rows_on_all_sets_and_its_seeds():
@@ -168,21 +162,12 @@ def test_join_seeds_mean_and_deviation():
     assert joined["B", "ref"] is METRICS["B", "ref"]
 
 
-def test_join_seeds_undefined_value_is_undefined():
-    metrics = {("A", "ref"): {"Q.P": Interval(math.nan, 0, 0)}, ("A.seed2", "ref"): {"Q.P": Interval(5, 0, 0)}}
-    assert math.isnan(join_seeds(metrics)["A", "ref"]["Q.P"].value)
-
-
 def test_runs_of_a_row():
     names = ["A", "A.seed2", "AB", "C.seed2", "D.seed2", "D.seed3"]
     assert runs_of("A", names) == ["A", "A.seed2"]
     assert [runs_of(name, names) for name in ("A.seed2", "C", "C.seed2")] == [["A.seed2"], [], ["C.seed2"]]
     assert runs_of("D", names) == ["D.seed2", "D.seed3"]
     assert first_runs(names) == ["A", "AB", "C.seed2", "D.seed2"]
-
-
-def test_without_seed_only_at_the_end():
-    assert [without_seed(name) for name in ("A+p.seed12", "A.seed2+p", "A.seed")] == ["A+p", "A.seed2+p", "A.seed"]
 
 
 def test_render_rows_with_seeds():
@@ -195,7 +180,3 @@ def test_render_rows_with_seeds():
     assert "| A | B | overall.F1 | 63.0 | 62.0 | +1.0 (-3.0 … +5.0) | 0.0100 |" in pages["results/ref.md"]
     assert "Of a system with several seeds the mean is tested" in pages["results/ref.md"]
     assert "- A, B, C: `labels:O+COMMA`" in pages["results/ref.md"]
-
-
-def test_unknown_figures_means_and_deviations_are_known():
-    assert unknown_figures("63.0 ± 3.0, not 61.0 ± 2.9", PageData(METRICS, {})) == ["61.0", "2.9"]

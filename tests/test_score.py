@@ -113,16 +113,16 @@ def test_score_against_other_units_raises(work, capsys):
     assert not (work / "two").exists()
 
 
+def test_score_table_undefined_is_dash():
+    table = score_table({"COMMA.P": Interval(NAN, NAN, NAN), "COMMA.R": Interval(0, 0, 0),
+                         "COMMA.F1": Interval(12.345, 1, 2), "Err": Interval(5, NAN, NAN)})
+    assert [line.split() for line in table.splitlines()[1:]] == [
+        ["COMMA", "–", "0.0", "0.0–0.0", "12.3", "1.0–2.0"], ["Err", "5.0"]]
+
+
 def test_score_json_undefined_is_null():
     found = json.loads(score_json({"COMMA.P": Interval(NAN, NAN, NAN), "Err": Interval(5, NAN, 6)}, "signed",
                                   {"Err": Comparison(5, 6, -1, -2, 0, NAN)}))
     assert found == {"signature": "signed", "metrics": {"COMMA.P": {"value": None, "low": None, "high": None},
                                                         "Err": {"value": 5, "low": None, "high": 6}},
                      "against": {"Err": {"this": 5, "other": 6, "difference": -1, "low": -2, "high": 0, "p": None}}}
-
-
-def test_score_table_undefined_is_dash():
-    table = score_table({"COMMA.P": Interval(NAN, NAN, NAN), "COMMA.R": Interval(0, 0, 0),
-                         "COMMA.F1": Interval(12.345, 1, 2), "Err": Interval(5, NAN, NAN)})
-    assert [line.split() for line in table.splitlines()[1:]] == [
-        ["COMMA", "–", "0.0", "0.0–0.0", "12.3", "1.0–2.0"], ["Err", "5.0"]]
