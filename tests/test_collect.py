@@ -1,13 +1,14 @@
-"""Scores, paired tests and training costs collected from an experiment."""
+"""Scores, paired tests, training curves and costs collected from an experiment."""
 
 import numpy as np
 import pytest
+from experiment import LOG as TRAINED
 
 from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import Utterance
 from punc.data.datadir_writer import write_data_dir
-from punc.results.collect import collect_costs, collect_scores, paired_tests, read_cost
+from punc.results.collect import collect_costs, collect_scores, paired_tests, read_cost, read_training
 from punc.results.page_data import Cost
 
 LOG = """# punc train conf/T-LSTM.conf exp/T-LSTM
@@ -75,7 +76,9 @@ def test_paired_tests_of_several_seeds_are_of_their_means(exp):
 
 
 def test_paired_tests_different_slots_raises(exp):
-    main(["score", "--labels", "labels.txt", "--block", "2", "ref", "bad", "exp/bad/decode_test/score"])
+    for name in ("ref", "bad"):
+        write_data_dir(name, [Utterance(f"v{i}", f"v{i}", list("abcd"), ["O"] * 4, None) for i in range(5)])
+    main(["score", "--labels", "labels.txt", "ref", "bad", "exp/bad/decode_test/score"])
     with pytest.raises(InputError, match="other units"):
         paired_tests(collect_scores("exp"), [("good", "bad")])
 
@@ -88,8 +91,9 @@ def test_paired_tests_different_slots_raises(exp):
     ("punc train: exp/T-LSTM/final.pt is finished\n", None),
 ])
 def test_read_cost(tmp_path, text, cost):
-    (tmp_path / "train.log").write_text(text)
-    found = read_cost("X", tmp_path / "train.log")
+    (tmp_path / "log").mkdir()
+    (tmp_path / "log/train.log").write_text(text)
+    found = read_cost(tmp_path)
     assert (found is None) == (cost is None)
     if cost:
         assert found[1:] == pytest.approx(cost[1:], abs=1e-3, nan_ok=True)
@@ -119,12 +123,33 @@ def epoch(number, seconds):
      Cost("X", np.nan, 9, np.nan)),
 ])
 def test_read_cost_of_a_run_that_went_on(tmp_path, logs, cost):
+    (tmp_path / "log").mkdir()
     for name, text in logs.items():
-        (tmp_path / name).write_text(text)
-    assert read_cost("X", tmp_path / "train.log")[1:] == pytest.approx(cost[1:], abs=1e-3, nan_ok=True)
+        (tmp_path / "log" / name).write_text(text)
+    assert read_cost(tmp_path)[1:] == pytest.approx(cost[1:], abs=1e-3, nan_ok=True)
 
 
 def test_collect_costs_of_systems_with_a_log(tmp_path):
     (tmp_path / "X/log").mkdir(parents=True)
     (tmp_path / "X/log/train.log").write_text(LOG)
     assert list(collect_costs(tmp_path, ["X", "X+case"])) == ["X"]
+
+
+def test_read_training(tmp_path):
+    assert read_training(tmp_path) == []
+    (tmp_path / "log").mkdir()
+    (tmp_path / "log" / "train.log").write_text(TRAINED)
+    first, second = read_training(tmp_path)
+    assert (*first[:5], first.kept) == (1, 0.1, 0.5, 0.6, 50, False)
+    assert (*second[:5], second.kept) == (2, 0.05, 0.4, 0.55, 52.5, True)
+
+
+def test_read_training_kept_epoch_is_the_one_that_the_log_names(tmp_path):
+    """A log without that line: the lowest dev loss. A run that goes on after it has another one."""
+    (tmp_path / "log").mkdir()
+    log = tmp_path / "log" / "train.log"
+    log.write_text(f"{TRAINED}kept epoch 1: the highest dev F1, 53.00; epoch 2 has the lowest dev loss, 0.55000\n")
+    assert [epoch.number for epoch in read_training(tmp_path) if epoch.kept] == [1]
+    log.rename(log.with_name("train.1.log"))
+    log.write_text(TRAINED)
+    assert [epoch.number for epoch in read_training(tmp_path) if epoch.kept] == [2]

@@ -1,4 +1,4 @@
-"""Confusion counts: what is counted in which unit, projected words, wrong directories, tables read back."""
+"""Counts: what is counted in which unit, against counts word by word; wrong directories, tables read back."""
 
 import itertools
 import random
@@ -6,26 +6,28 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from punc.base.errors import InputError
-from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import Label, LabelSet
 from punc.scoring import counts as counts_module
+from punc.scoring import texts as texts_module
 from punc.scoring.counts import (
     Counts,
+    Words,
     add_up,
-    count,
+    count_streams,
+    counted_slots,
     join_blocks,
     read_counts,
-    side_of,
     without_words,
     write_counts,
 )
-from punc.scoring.stream_counts import confusion
+from punc.scoring.texts import count, side_of
+from punc.timing.align import align_words, project_labels
 
 NAMES = {"O": "O", ",": "COMMA", ".": "PERIOD", "?": "QUESTION"}
 
@@ -52,15 +54,6 @@ def make_dir(path, *texts):
         utterances.append(Utterance(key, key.partition("-")[0], words, names, None))
     write_data_dir(path, utterances)
     return DataDir(path)
-
-
-@given(st.lists(st.tuples(*[st.integers(0, 2)] * 2, st.integers(0, 3)), max_size=30))
-def test_confusion_random_pairs(rows):
-    expected = np.zeros((4, 3, 3), int)
-    for ref, hyp, unit in rows:
-        expected[unit, ref, hyp] += 1
-    ref, hyp, unit = (np.array([row[i] for row in rows], int) for i in range(3))
-    np.testing.assert_array_equal(confusion(ref, hyp, unit, 4, 3), expected)
 
 
 #  reference, hypothesis, options, units, marks right, slots, streams aligned
@@ -114,13 +107,11 @@ def test_count_blocks_sum_to_streams(tmp_path, labels, block):
            for line, ws in zip(sides[0], words)]
     ref, hyp = make_dir(tmp_path / "ref", *sides[0]), make_dir(tmp_path / "hyp", *hyp)
     by_block = count(ref, hyp, labels, block=block)
-    by_stream, whole = join_blocks(by_block, "streams"), count(ref, hyp, labels, block=10_000)
-    assert by_stream.units == list("abc")
-    assert by_stream.block == 0
+    by_stream, whole = join_blocks(by_block._replace(streams=10)), count(ref, hyp, labels, block=10_000)
+    assert (by_stream.units, by_stream.block) == (list("abc"), 0)
     np.testing.assert_array_equal(by_stream.confusion, whole.confusion)
     np.testing.assert_array_equal(by_stream.words, whole.words)
     assert join_blocks(by_block) is by_block  # three streams are too few
-    assert join_blocks(by_block._replace(streams=10)).units == list("abc")
     assert by_block.confusion.sum((1, 2)).max() <= block
     assert len(by_block.units) == sum(-(-sum(map(len, words[i:i + 3])) // block) for i in (0, 3, 6))
 
@@ -136,10 +127,8 @@ def test_count_streams_in_batches_is_all_at_once(tmp_path, labels, monkeypatch):
     lines = [f"{name}-1 " + " a ," * size for name, size in zip("abcdefgh", [2, 2, 1, 9, 2, 2, 1, 1])]
     ref, hyp = make_dir(tmp_path / "ref", *lines), make_dir(tmp_path / "hyp", *lines[:3], "d-1 a", *lines[4:])
     whole, posteriors = count(ref, hyp, labels, last_slot="false"), mock.Mock()
-    monkeypatch.setattr(counts_module, "BATCH", 5)
-    with mock.patch.object(counts_module, "count_streams", wraps=counts_module.count_streams) as counter:
-        parts = count(ref, hyp, labels, last_slot="false", posteriors=posteriors)
-    assert [len(call.args[0]) for call in counter.call_args_list] == [3, 1, 3, 1]
+    monkeypatch.setattr(texts_module, "BATCH", 5)
+    parts = count(ref, hyp, labels, last_slot="false", posteriors=posteriors)
     assert (parts.units, parts.streams, parts.aligned, parts.block) == (whole.units, 8, 1, 100)
     np.testing.assert_array_equal(parts.flat, whole.flat)
     found = [([u.id for u in us], slots.tolist(), counted.tolist())
@@ -155,36 +144,28 @@ def test_counts_flat_is_all_numbers_of_each_unit():
     assert counts._replace(words=None).flat.tolist() == [[0, 1, 2, 3], [4, 5, 6, 7]]
 
 
-def test_side_of_capitals(tmp_path):
-    cased = LabelSet((Label("O", "w"), Label("CAP", "W"), Label("PERIOD", "w.", (".",)), Label("CAP_PERIOD", "W.")))
-    utterances = [Utterance("s-1", "s", ["ann", "has"], ["CAP", "O"]), Utterance("s-2", "s", ["it"], ["CAP_PERIOD"])]
-    side = side_of(utterances, cased, tmp_path)
-    assert (side.plain, side.slots.tolist(), side.cased) == (["ann", "has", "it"], [1, 0, 3], ["Ann", "has", "It"])
-    plain = LabelSet((Label("O", "w"), Label("COMMA", "w,")))
-    assert side_of([Utterance("s-1", "s", ["ann"], ["O"])], plain, tmp_path).cased is None
-
-
 def test_join_blocks_of_one_stream():
-    counts = Counts(["s:1:000000", "s:1:000001"], np.ones((2, 4, 4), int), streams=1, block=100)
-    joined = join_blocks(counts, "streams")
+    counts = Counts(["s:1:000000", "s:1:000001"], np.ones((2, 4, 4), int), streams=10, block=100)
+    joined = join_blocks(counts)
     assert (joined.units, joined.confusion.tolist(), joined.words) == (["s:1"], [[[2] * 4] * 4], None)
-    assert join_blocks(counts._replace(streams=10), "blocks").units == counts.units
-    assert join_blocks(counts, "auto") is counts
 
 
-def test_add_up_has_words_if_all_have():
+def test_add_up():
     one = Counts(["a"], np.ones((1, 2, 2), int), 1, 0, np.ones((1, 3, 4), int), 7)
     two = Counts(["b", "c"], np.zeros((2, 2, 2), int), 2, 1, np.zeros((2, 3, 4), int), 7)
-    both = add_up([one, two])
+    both = add_up([one, two], "ref")
     assert (both.units, both.streams, both.aligned, both.block) == (["a", "b", "c"], 3, 1, 7)
     assert (both.confusion.sum((1, 2)).tolist(), both.words.sum((1, 2)).tolist()) == ([4, 0, 0], [12, 0, 0])
-    assert add_up([one, two._replace(words=None)]).words is None
     assert without_words(one).words is None
     assert without_words(two) is two
+    for nothing in ([two], []):
+        with pytest.raises(InputError, match="ref: no slot to score"):
+            add_up(nothing, "ref")
 
 
 @pytest.mark.parametrize(("ref", "hyp", "names"), [
-    (["s-1 a .", "s-2 b"], ["s-1 a ."], ["'s-2'", "nothing", "hyp", "--match streams"]),
+    (["s-1 a .", "s-2 b"], ["s-1 a ."],
+     ["hyp: nothing where", "ref has utterance 's-2'; score the output of the same data directory, or give --match"]),
     (["s-1 a .", "s-3 b"], ["s-1 a .", "s-2 b"], ["'s-2'", "'s-3'"]),
     (["s-1 a ."], ["s-1 a .", "t-1 a ."], ["'t'", "nothing"]),
     (["s-1 a .", "u-1 b"], ["s-1 a .", "t-1 b"], ["'t'", "'u'"]),
@@ -194,17 +175,6 @@ def test_count_different_ids_raises(tmp_path, labels, ref, hyp, names):
         count(make_dir(tmp_path / "ref", *ref), make_dir(tmp_path / "hyp", *hyp), labels)
     assert all(name in str(error.value) for name in names)
     assert "\n" not in str(error.value)
-
-
-def test_count_different_ids_says_what_to_do(tmp_path, labels):
-    ref = make_dir(tmp_path / "ref", "s-1 a .", "t-1 b")
-    remedy = "score the output of the same data directory"
-    for lines, what in ((["s-1 a ."], f"nothing where {ref.path} has stream 't'; {remedy}"),
-                        (["s-1 a .", "s-2 a", "t-1 b"], f"utterance 's-2' where {ref.path} has nothing; {remedy}, ")):
-        hyp = make_dir(tmp_path / "hyp", *lines)
-        with pytest.raises(InputError) as error:
-            count(ref, hyp, labels)
-        assert str(error.value).startswith(f"{hyp.path}: {what}")
 
 
 def test_count_unknown_label_raises(tmp_path, labels):
@@ -249,7 +219,9 @@ HEADER = "unit" + "\tx" * 16
 @pytest.mark.parametrize(("text", "place"), [
     ("", "counts.tsv: no counts"), (f"{HEADER}\n", "counts.tsv: no counts"), ("unit\ta\n", "counts.tsv:1: "),
     (HEADER + "\nu" + "\tx" * 16 + "\n", "counts.tsv:2: "), (HEADER + "\nu" + "\t1" * 28 + "\n", "counts.tsv:2: "),
-    (HEADER + "\nu" + "\t1" * 16 + "\nv\n", "counts.tsv:3: ")])
+    (HEADER + "\nu" + "\t1" * 16 + "\nv\n", "counts.tsv:3: "),
+    *((HEADER + "\nu" + "\t1" * 15 + f"\t{number}\n", "counts.tsv:2: not the counts of a unit; score again")
+      for number in ("9" * 30, "-1", "1.5"))])
 def test_read_counts_broken_table_raises(tmp_path, labels, text, place):
     labels.write(tmp_path / "labels.txt")
     (tmp_path / "counts.tsv").write_text(text)
@@ -257,44 +229,119 @@ def test_read_counts_broken_table_raises(tmp_path, labels, text, place):
         read_counts(tmp_path)
 
 
-@pytest.mark.parametrize("jobs", [1, 2, 3, 20])
-@pytest.mark.parametrize("options", [[], ["--block=3", "--last-slot=false", "--match=streams"]])
-def test_score_in_jobs_is_one_job(tmp_path, capsys, jobs, options):
+side = st.lists(st.tuples(st.sampled_from("abcA"), st.integers(0, 2)), max_size=8)
+
+
+def words(pairs):
+    return Words([word for word, _ in pairs], np.array([slot for _, slot in pairs], np.int64))
+
+
+def counts_by_hand(ref, hyp, marks, block, last_slot):
+    """`count_streams` of one stream, word by word: block -> confusion, block -> word errors, reference labels."""
+    size = block or max(len(ref.plain), 1)
+    blocks = max(1, -(-len(ref.plain) // size))
+    tables, errors = np.zeros((blocks, 3, 3), int), np.zeros((blocks, 3, 4), int)
+
+    def block_of(pairs, hyp_word):
+        before = [i for i, j in enumerate(pairs) if 0 <= j <= hyp_word]
+        return before[-1] // size if before else 0
+
+    def count_errors(form, ref_words, hyp_words):
+        pairs = align_words(ref_words, hyp_words).ref_to_hyp.tolist()
+        for i, j in enumerate(pairs):
+            errors[i // size, form, 2 if j < 0 else int(ref_words[i] != hyp_words[j])] += 1
+        for j in set(range(len(hyp_words))) - set(pairs):
+            errors[block_of(pairs, j), form, 3] += 1
+        return pairs
+
+    pairs = count_errors(0, ref.plain, hyp.plain)
+    if ref.cased is not None and hyp.cased is not None:
+        count_errors(1, ref.cased, hyp.cased)
+    else:
+        ref, hyp = ref._replace(cased=ref.plain), hyp._replace(cased=hyp.plain)
+    count_errors(2, *([(word, marks[slot]) for word, slot in zip(side.cased, side.slots)] for side in (ref, hyp)))
+    expected = project_labels(align_words(ref.plain, hyp.plain), ref.slots)
+    for j, label in enumerate(expected):
+        is_last = j == len(expected) - 1
+        if {"true": True, "false": not is_last, "only": is_last}[last_slot]:
+            tables[block_of(pairs, j), label, hyp.slots[j]] += 1
+    return tables, errors, expected
+
+
+LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))
+SAME_MARK = LabelSet((Label("O", "w"), Label("STOP", "w."), Label("PERIOD", "w.")))
+
+
+def counted(streams, labels=LABELS, block=0, last_slot="true"):
+    return count_streams([f"s{i}" for i in range(len(streams))], streams, labels, block, last_slot)
+
+
+@settings(max_examples=100)
+@given(st.lists(st.tuples(side, side), min_size=1, max_size=3), st.integers(0, 4),
+       st.sampled_from(["true", "false", "only"]), st.tuples(st.booleans(), st.booleans()),
+       st.sampled_from([LABELS, SAME_MARK]))
+def test_count_streams_word_by_word(streams, block, last_slot, cased, labels):
+    def words_of(pairs, cased):
+        side = words([(word.lower(), slot) for word, slot in pairs])
+        return side._replace(cased=[word for word, _ in pairs] if cased else None)
+
+    pairs = [(words_of(ref, cased[0]), words_of(hyp, cased[1])) for ref, hyp in streams]
+    found, slots = counted(pairs, labels, block, last_slot)
+    longest = max((len(ref.plain) for ref, _ in pairs), default=0)
+    marks = [label.mark for label in labels]
+    expected = [counts_by_hand(ref, hyp, marks, block or longest, last_slot) for ref, hyp in pairs]
+    assert found.units == [f"s{i}:{j:06}" for i, (_, errors, _) in enumerate(expected) for j in range(len(errors))]
+    np.testing.assert_array_equal(found.confusion, np.concatenate([*(one[0] for one in expected), np.zeros((0, 3, 3))]))
+    np.testing.assert_array_equal(found.words, np.concatenate([*(one[1] for one in expected), np.zeros((0, 3, 4))]))
+    assert slots.tolist() == [label for one in expected for label in one[2]]
+    assert found.aligned == sum(ref.plain != hyp.plain for ref, hyp in pairs)
+
+
+def test_count_streams_mark_without_a_slot_is_lost_and_not_given_to_the_stream_before():
+    first = words([("a", 0), ("b", 0)])
+    found, slots = counted([(first, first), (words([("x", 2), ("c", 1)]), words([("c", 1)]))])
+    assert slots.tolist() == [0, 0, 1]
+    assert found.aligned == 1
+
+
+def test_count_streams_forms():
+    ref = Words(["a", "b", "c"], np.array([0, 1, 2]), ["A", "b", "C"])
+    hyp = Words(["a", "b", "c"], np.array([0, 2, 2]), ["A", "B", "C"])
+    assert counted([(ref, hyp)])[0].words[0].tolist() == [[3, 0, 0, 0], [2, 1, 0, 0], [2, 1, 0, 0]]
+    assert counted([(ref._replace(cased=None), hyp)])[0].words[0].tolist() == [
+        [3, 0, 0, 0], [0, 0, 0, 0], [2, 1, 0, 0]]
+
+
+def test_count_streams_long_ones_are_cut_without_cost():
+    """Streams of 3,000 words with errors, aligned again in parts and as a whole: the same word errors."""
     rng = np.random.default_rng(1)
-    for name, words in (("ref", "abc"), ("hyp", "abd"), ("other", "abd")):
-        write_data_dir(tmp_path / name, [
-            Utterance(f"s{i // 3}-{i:02}", f"s{i // 3}", [*words] * (i % 5), [*rng.choice(["O", "COMMA"], 3 * (i % 5))])
-            for i in range(21)])
-    (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\n")
-    score = ["score", f"--labels={tmp_path / 'labels.txt'}", "--replicates=50", *options]
-    assert main([*score, *(str(tmp_path / name) for name in ("ref", "other", "against"))]) == 0
-    score.append(f"--against={tmp_path / 'against'}")
-    dirs = [str(tmp_path / name) for name in ("ref", "hyp")]
-    capsys.readouterr()
-    assert main([*score, *dirs, str(tmp_path / "one")]) == 0
-    said = capsys.readouterr().out
-    parts = [str(tmp_path / f"part{job}") for job in range(1, jobs + 1)]
-    for job, part in enumerate(parts, 1):
-        assert main([*score, f"--jobs={jobs}", f"--job={job}", *dirs, part]) == 0
-    assert main(["join", str(tmp_path / "many"), *parts]) == 0
-    assert capsys.readouterr().out == said
-    one, many = ({file.name: file.read_bytes() for file in (tmp_path / name).iterdir()} for name in ("one", "many"))
-    assert many == one
-    assert {"counts.tsv", "metrics.tsv", "against.tsv", "signature", "labels.txt"} == set(one)
+
+    def side(words):
+        cased = [word.upper() if rng.random() < 0.1 else word for word in words]
+        return Words(words, rng.integers(0, 3, len(words)), cased)
+
+    pairs = []
+    for _ in range(2):
+        ref = [f"w{i}" for i in rng.zipf(1.3, 3000) % 500]
+        hyp = [word for word in ref for _ in range(int(rng.choice(3, p=[0.05, 0.9, 0.05])))]
+        pairs.append((side(ref), side(hyp)))
+    parts, _ = counted(pairs, block=100)
+    with mock.patch.object(counts_module, "CUT", 10**6):
+        whole, _ = counted(pairs, block=100)
+    assert parts.words[:, :, 1:].sum() > 1000
+    np.testing.assert_array_equal(*(found.words[:, :, 1:].sum((0, 2)) for found in (parts, whole)))
 
 
-def test_score_in_jobs_without_a_slot(tmp_path, capsys):
-    write_data_dir(tmp_path / "ref", [Utterance("a", "a", [], [])])
-    (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\n")
-    ref, part = str(tmp_path / "ref"), str(tmp_path / "part")
-    assert main(["score", f"--labels={tmp_path / 'labels.txt'}", "--jobs=1", ref, ref, part]) == 0
-    assert main(["join", str(tmp_path / "score"), part]) == 1
-    assert "ref: no slot to score; " in capsys.readouterr().err
+@pytest.mark.parametrize(("last_slot", "expected"), [("true", [1, 1, 1]), ("false", [1, 0, 0]), ("only", [0, 1, 1])])
+def test_counted_slots(last_slot, expected):
+    assert counted_slots([2, 0, 1], last_slot).tolist() == expected
+    assert counted_slots([], last_slot).tolist() == []
 
 
-@pytest.mark.parametrize("number", ["9" * 30, "-1", "1.5"])
-def test_read_counts_that_are_none(tmp_path, number):
-    (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\n")
-    (tmp_path / "counts.tsv").write_text(f"unit\ta\tb\tc\td\nu\t1\t2\t3\t{number}\n")
-    with pytest.raises(InputError, match=r"counts\.tsv:2: not the counts of a unit; score again"):
-        read_counts(tmp_path)
+def test_side_of_capitals(tmp_path):
+    cased = LabelSet((Label("O", "w"), Label("CAP", "W"), Label("PERIOD", "w.", (".",)), Label("CAP_PERIOD", "W.")))
+    utterances = [Utterance("s-1", "s", ["ann", "has"], ["CAP", "O"]), Utterance("s-2", "s", ["it"], ["CAP_PERIOD"])]
+    side = side_of(utterances, cased, tmp_path)
+    assert (side.plain, side.slots.tolist(), side.cased) == (["ann", "has", "it"], [1, 0, 3], ["Ann", "has", "It"])
+    plain = LabelSet((Label("O", "w"), Label("COMMA", "w,")))
+    assert side_of([Utterance("s-1", "s", ["ann"], ["O"])], plain, tmp_path).cased is None

@@ -89,7 +89,7 @@ def test_read_parts(parts):
     (lambda parts: parts.reverse(), "3: the part of --job=3 --jobs=3, not of 1 of 3 jobs; name the parts of all jobs"),
     (lambda parts: make_part(parts, 2, jobs=4), "2: the part of --job=2 --jobs=4, not of 2 of 3 jobs; name the parts"),
     (lambda parts: make_part(parts, 3, scale="O=2"), "3/part.json: scale is O=2, but None in 1; run all jobs again"),
-    (lambda parts: make_part(parts, 3, command="score"), "3: made by punc score, but 1 by punc prepare; run all jobs"),
+    (lambda parts: make_part(parts, 3, command="join"), "3: made by punc join, but 1 by punc prepare; run all jobs"),
     (lambda parts: (os.utime("in", (1, 1)), make_part(parts, 2)), "2/part.json: in was another file than in 1; run"),
     (lambda parts: os.utime("in", (1, 1)), "in: changed since the parts were made; run all jobs again"),
     (lambda parts: os.remove("in"), "in: no such file; "),

@@ -1,6 +1,5 @@
-"""Metrics against hand-counted examples, sets of (slot, label) pairs, and the figures of papers."""
+"""Metrics against hand-counted examples, sets of (slot, label) pairs and figures of papers; labels taken together."""
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -8,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from punc.base.errors import InputError
 from punc.data.labels import Label, LabelSet
-from punc.scoring import metrics
-from punc.scoring.collapse import parse_collapse
-from punc.scoring.metrics import column_of, columns, compute_metrics, is_summary, lower_is_better, rows_of
+from punc.scoring.collapse import merge, parse_collapse
+from punc.scoring.counts import confusion
+from punc.scoring.metrics import METRICS, column_of, columns, compute_metrics, is_summary, lower_is_better, rows_of
 from punc.scoring.posteriors import BINS, bins_of
-from punc.scoring.stream_counts import confusion
 from punc.scoring.texts import score_texts
 
 NAMES = {"O": "O", ",": "COMMA", ".": "PERIOD", "?": "QUESTION"}
@@ -128,45 +127,11 @@ def test_ser_published_example(labels):
     assert found["SER"] == pytest.approx(68.0, abs=0.15)
 
 
-def nemo_per(reference, hypothesis, marks):
-    """NeMo's punctuation_error_rate, written anew: words and masked marks are aligned; what has no pair is an error."""
-    ref, hyp = (re.findall(rf"[\w']+|[{marks}]", text) for text in (reference, hypothesis))
-    masked = [["#" if token in marks else token for token in side] for side in (ref, hyp)]
-    cost = np.zeros((len(ref) + 1, len(hyp) + 1), int)
-    cost[:, 0], cost[0] = range(len(ref) + 1), range(len(hyp) + 1)
-    for i, one in enumerate(masked[0], 1):
-        for j, other in enumerate(masked[1], 1):
-            cost[i, j] = cost[i - 1, j - 1] if one == other else 1 + min(cost[i - 1, j - 1], cost[i, j - 1],
-                                                                         cost[i - 1, j])
-    i, j, paired = len(ref), len(hyp), []
-    while i and j:
-        if masked[0][i - 1] == masked[1][j - 1]:
-            i, j = i - 1, j - 1
-            paired += [(ref[i], hyp[j])] if masked[0][i] == "#" else []
-        elif cost[i, j] == cost[i - 1, j - 1] + 1:
-            i, j = i - 1, j - 1
-        else:
-            i, j = (i, j - 1) if cost[i, j] == cost[i, j - 1] + 1 else (i - 1, j)
-    right = sum(one == other for one, other in paired)
-    operations = sum(side.count("#") for side in masked) - len(paired)
-    return 100 * (operations - right) / operations if operations else np.nan
-
-
 def test_per_published_example():
     """The example of NeMo's documentation: one mark is right, one is another, one is missing, one is too many."""
     marks = LabelSet((Label("O", "w"), *(Label(name, f"w{name}", (name,)) for name in ".,!?")))
     texts = "Hi, dear! Nice to see you. What's", "Hi dear! Nice to see you! What's?"
-    assert score_texts(*texts, marks)["PER"] == nemo_per(*texts, ".,!?") == 75
-
-
-@given(texts)
-def test_per_equals_nemo_on_the_same_words(labels, pair):
-    """But where neighbouring slots differ: there NeMo's alignment can pair a mark with one a word away."""
-    ref = pair[0]
-    hyp = "".join(pair[i % 3 == 0][i] for i in range(len(ref)))  # they differ in each third slot at most
-    said = [" ".join(f"w{i}{mark.replace('O', '')}" for i, mark in enumerate(text)) for text in (ref, hyp)]
-    found = compute_metrics(table(ref, hyp), labels)["PER"]
-    assert found == pytest.approx(nemo_per(*said, ",.?"), nan_ok=True)
+    assert score_texts(*texts, marks)["PER"] == 75
 
 
 def test_sentence_ends_counted_by_hand(labels):
@@ -210,10 +175,6 @@ def test_word_error_rates_by_brute_force(ref, hyp):
         assert found[name] == pytest.approx(100 * edit_distance(*sides) / len(ref)), name
 
 
-def test_word_error_rates_are_not_there_without_word_counts(labels):
-    assert "WER" not in compute_metrics(table(",O", ",O"), labels)
-
-
 def test_auprc_published_example():
     """The example of scikit-learn's average_precision_score: 0.83."""
     posteriors, right = np.array([0.1, 0.4, 0.35, 0.8]), np.array([0, 0, 1, 1])
@@ -252,18 +213,6 @@ def test_compute_metrics_many_sums_at_once(labels):
         assert values[1, 2] == pytest.approx(compute_metrics(counts[1, 2], labels, collapse)[name])
 
 
-@given(st.data())
-def test_compute_metrics_any_order_of_utterances(labels, data):
-    texts_of = data.draw(st.lists(texts, min_size=1, max_size=6))
-    order = data.draw(st.permutations(range(len(texts_of))))
-    tables = np.stack([table(*pair) for pair in texts_of])
-    one, two = compute_metrics(tables.sum(0), labels), compute_metrics(tables[order].sum(0), labels)
-    whole = compute_metrics(table(*("".join(side) for side in zip(*[texts_of[i] for i in order]))), labels)
-    for name in one:
-        assert one[name] == pytest.approx(two[name], nan_ok=True)
-        assert one[name] == pytest.approx(whole[name], nan_ok=True)
-
-
 def test_compute_metrics_order_of_rows(labels):
     collapses = [parse_collapse(text, labels) for text in ("2-class", "3-class:FULLSTOP=PERIOD+QUESTION")]
     found = compute_metrics(table(",O.?", ",O.?"), labels, collapses)
@@ -271,31 +220,13 @@ def test_compute_metrics_order_of_rows(labels):
                               "3-class", "3-class.FULLSTOP", "sentence", "SU-error", "O"]
 
 
-def test_metrics_every_file_is_found_and_documented():
-    files = {path.stem for path in Path(metrics.__file__).parent.glob("*.py")} - {"__init__"}
-    assert {metric.__name__.rpartition(".")[2] for metric in metrics.METRICS} == files
-    assert len({metric.ORDER for metric in metrics.METRICS}) == len(files)
-    for metric in metrics.METRICS:
-        assert metric.__doc__
-        assert isinstance(metric.LOWER_IS_BETTER, bool)
-
-
-def test_metrics_new_file_is_a_column(labels, monkeypatch):
-    """A metric that only its file knows is computed, shown and compared like the others."""
-    class Slots:
-        ORDER, READS, FIGURE, LOWER_IS_BETTER = 45, "slots", "slots", True
-
-        @staticmethod
-        def compute(counts, labels, collapses):
-            return {"slots": counts.sum((-2, -1))}
-
-    monkeypatch.setattr(metrics, "METRICS", sorted([*metrics.METRICS, Slots], key=lambda metric: metric.ORDER))
-    monkeypatch.setitem(metrics.FIGURES, "slots", Slots)
-    found = compute_metrics(table(",O.?", ",O.?"), labels)
-    assert list(found)[list(found).index("Err") + 1] == "slots"
-    assert rows_of("slots") == ["slots"]
-    assert is_summary("slots")
-    assert lower_is_better("slots")
+def test_docs_have_the_table_of_metrics():
+    page = (Path(__file__).parents[1] / "docs/score-another-system.md").read_text(encoding="utf-8")
+    rows = []
+    for metric in METRICS:
+        name = f"`{metric.name}`" if metric.single else f"`{metric.name}.P`, `.R`, `.F1`"
+        rows.append(f"| {name} | {metric.meaning} | {metric.source} |")
+    assert "\n| row | is | source |\n|---|---|---|\n" + "\n".join(rows) + "\n\n" in page
 
 
 def test_columns_group_rows():
@@ -306,3 +237,35 @@ def test_columns_group_rows():
         "COMMA.F1", "overall.F1", "macro.F1", "Err", "SER", "3-class.F1", "3-class.FULL.F1", "O.F1"}
     assert all(name in rows_of(column_of(name)) for name in names)
     assert {name for name in names if lower_is_better(name)} == {"Err", "SER"}
+
+
+@pytest.mark.parametrize(("text", "classes", "numbers"), [
+    ("2-class", ("O", "PUNCTUATED"), [0, 1, 1, 1]),
+    ("3-class:FULLSTOP=PERIOD+QUESTION", ("O", "COMMA", "FULLSTOP"), [0, 1, 2, 2]),
+    ("period:NOT=O+COMMA+QUESTION", ("NOT", "PERIOD"), [0, 0, 1, 0]),
+    ("x:A=COMMA+QUESTION,B=PERIOD", ("O", "A", "B"), [0, 1, 2, 1]),
+])
+def test_parse_collapse_classes(labels, text, classes, numbers):
+    collapse = parse_collapse(text, labels)
+    assert (collapse.classes, collapse.number.tolist()) == (classes, numbers)
+
+
+@pytest.mark.parametrize("text", ["x:A=NONE", "x:A=COMMA,B=COMMA", "x:=COMMA", ":A=COMMA", "x:", "overall", "COMMA",
+                                  "capital", "sentence"])
+def test_parse_collapse_wrong_text_raises(labels, text):
+    with pytest.raises(InputError, match="NAME:CLASS=LABEL"):
+        parse_collapse(text, labels)
+
+
+def test_merge_sums_counts_of_classes():
+    labels = LabelSet((Label("O", "w"), Label("CAP", "W"), Label("COMMA", "w,"), Label("CAP_COMMA", "W,")))
+    counts = np.arange(32).reshape(2, 4, 4)
+    merged, classes = merge(counts, labels, "O=O+CAP,COMMA=COMMA+CAP_COMMA")
+    assert merged[0].tolist() == [[0 + 1 + 4 + 5, 2 + 3 + 6 + 7], [8 + 9 + 12 + 13, 10 + 11 + 14 + 15]]
+    assert merged.sum() == counts.sum()
+    assert [(label.name, label.written) for label in classes] == [("O", "w"), ("COMMA", "w,")]
+
+
+def test_merge_unknown_label_raises(labels):
+    with pytest.raises(InputError, match="'NONE' is no label"):
+        merge(np.zeros((4, 4)), labels, "O=NONE")

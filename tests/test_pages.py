@@ -8,7 +8,6 @@ import pytest
 
 from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.results.findings import unknown_figures
 from punc.results.page_data import (
     Cost,
     PageData,
@@ -16,9 +15,8 @@ from punc.results.page_data import (
     Published,
     read_page_data,
     read_published,
-    write_page_data,
 )
-from punc.results.pages import MOST_COLUMNS, MOST_ROWS, Settings, render
+from punc.results.pages import MOST_COLUMNS, MOST_ROWS, Settings, render, unknown_figures
 from punc.scoring.significance import Interval
 
 ROOT = Path(__file__).parents[1]
@@ -58,20 +56,10 @@ def test_render_main_page():
     assert cells(text, "B") == ["B", "40.0 (1.0–99.0)", "", "**44.2** (2.0–98.0)", "2 h 5 min"]
     assert cells(text, "D") == ["D", "", "70.5", "", ""]
     assert "Each row is one run" in text
+    assert "±" not in text
     assert "## What we found\n\n- A is best.\n\n## More" in text
     for link in ("(results/ref.md)", "(results/asr.md)", "(RESULTS.tsv)", "(results/pauses.png)", "(other.md)"):
         assert link in text
-
-
-def test_render_main_page_without_settings():
-    """The default: overall F1 of each set; no column for what has no value."""
-    data = page_data()
-    data.costs.clear()
-    text = render(data, Settings())["RESULTS.md"]
-    assert cells(text, "system") == ["system", "overall F1, ref", "overall F1, asr"]
-    assert cells(text, "C") == ["C", "", "– (1.0–99.0)"]
-    assert "published" not in text
-    assert "What we found" not in text
 
 
 def test_render_main_row_that_was_not_run_is_left_out():
@@ -94,10 +82,6 @@ def test_render_set_page():
     assert "Paired tests" not in pages["results/asr.md"]
     assert "published" not in pages["results/asr.md"]
     assert cells(pages["results/asr.md"], "**C**")[1] == "– / 50.0 / –"
-
-
-def test_render_set_page_default_columns_leave_out_the_empty_label():
-    assert cells(render(page_data(), Settings())["results/ref.md"], "system") == ["system", "COMMA", "overall", "Err"]
 
 
 def test_render_set_page_shows_each_run_of_several():
@@ -123,13 +107,18 @@ def test_render_wrong_settings_raises(settings, message):
         render(page_data(), settings)
 
 
-def test_render_is_the_same_from_written_tables(tmp_path):
-    data = page_data()
-    (tmp_path / "results").mkdir()
-    (tmp_path / "results/pauses.png").write_bytes(b"")
-    write_page_data(tmp_path, data)
-    settings = Settings("Toys", main=["A", "B", "C"], published=PUBLISHED)
-    assert render(read_page_data(tmp_path), settings) == render(data, settings)
+DATA = PageData({("A", "ref"): {"Err": Interval(6.346, 1, 2)}}, {},
+                [PairedTest("A", "B", "ref", "Err", -1.1246, -1.2, -1.1, 0.0005)])
+
+
+@pytest.mark.parametrize(("text", "unknown"), [
+    ("Err is 6.3, or 6.35 (p = 0.0005), 1.1 less than B. The paper has 8.2.", []),
+    ("Err is 6.4, 6.34 or 6.3; B has 7.5, 7.5.", ["6.4", "6.34", "7.5"]),
+    ("1,760 words in 2015, 99 %, section 2.1.3, 1,760.5", []),
+    ("0.000500", ["0.000500"]),
+])
+def test_unknown_figures(text, unknown):
+    assert unknown_figures(text, DATA, [Published("A", "ref", "Err", 8.22, "X 2001")]) == unknown
 
 
 def conf_of(page):

@@ -1,6 +1,7 @@
-"""Pictures of pauses: what is drawn; a picture is written whole, or one line says why there is none."""
+"""Figures: what is drawn; a picture is written whole, or one line says why there is none; SVG stands in a page."""
 
-import sys
+import re
+import xml.etree.ElementTree as ET
 
 import kaldiio
 import numpy as np
@@ -9,9 +10,18 @@ import pytest
 from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
-from punc.results.plots import EDGES, available, axis_positions, binned_mean, describe, shares, slots
+from punc.data.labels import LabelSet
+from punc.results.figures import CURVES, TEXT, draw, inline, styles
+from punc.results.plots import (
+    MOST_WORDS,
+    count_labels,
+    describe_labels,
+    describe_pauses,
+    shares,
+    slots,
+)
 
-needs_matplotlib = pytest.mark.skipif(not available(), reason="matplotlib is an extra")
+pytest.importorskip("matplotlib")
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\n"
 
 
@@ -45,21 +55,12 @@ def test_shares_each_known_pause_in_one_bin():
     assert not shares(np.array([np.nan], np.float32)).any()
 
 
-def test_describe_label():
+def test_describe_pauses():
     pauses = np.array([0, 0, 0, 0.5, 1, np.nan, np.nan, np.nan], np.float32)
-    assert describe("X", pauses) == "X: 8 slots, median 0.00 s, 60% without a pause, 38% unknown"
-    assert describe("X", np.array([np.nan], np.float32)) == "X: 1 slots, no pause known"
+    assert describe_pauses("X", pauses) == "X: 8 slots, median 0.00 s, 60% without a pause, 38% unknown"
+    assert describe_pauses("X", np.array([np.nan], np.float32)) == "X: 1 slots, no pause known"
 
 
-def test_binned_mean_of_slots():
-    pauses = np.array([0, 0, 1, 1.01, 50])
-    middles, means = binned_mean(axis_positions(pauses), np.array([0, 0.5, 0.2, 0.4, 1]))
-    np.testing.assert_allclose(means, [0.25, 0.3, 1])
-    assert EDGES[0] < middles[0] < EDGES[1]
-    assert 0.9 < middles[1] < 1.2
-
-
-@needs_matplotlib
 @pytest.mark.parametrize("options", [[], ["--decode=exp/decode", "--thresholds=0.1 0.5"]])
 def test_plot_pauses_writes_picture(data, tmp_path, monkeypatch, options):
     monkeypatch.chdir(tmp_path)
@@ -69,17 +70,19 @@ def test_plot_pauses_writes_picture(data, tmp_path, monkeypatch, options):
     assert len(picture) > 10_000
 
 
-def test_plot_pauses_without_matplotlib_says_so(data, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("punc.bin.plot_pauses.available", lambda: False)
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert main(["plot-pauses", str(data), str(tmp_path / "out.png")]) == 0
-    err = capsys.readouterr().err
-    assert err.count("\n") == 1
-    assert "matplotlib is not installed" in err
+def test_plots_without_matplotlib_say_so(data, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    out = str(tmp_path / "out.png")
+    assert main(["plot-pauses", str(data), out]) == 0
+    assert main(["plot-labels", "--labels", str(tmp_path / "exp/labels.txt"), str(data), out]) == 0
+    missing = f"no {out}: matplotlib is not installed; pip install 'punc-toolkit[plot]'"
+    assert capsys.readouterr().err.splitlines() == [
+        f"punc plot-pauses: {missing}",
+        "punc plot-labels: data: 4 slots, COMMA 25.0 %, PERIOD 50.0 %, a mark after 1 words (median)",
+        f"punc plot-labels: {missing}"]
     assert not (tmp_path / "out.png").exists()
 
 
-@needs_matplotlib
 @pytest.mark.parametrize(("options", "message"), [
     (["--thresholds=soon", "data", "o.png"], "are not numbers; write seconds"),
     (["--decode=nowhere", "data", "o.png"], "nowhere/post.ark: no such file; punctuate with --posteriors"),
@@ -96,3 +99,75 @@ def test_plot_pauses_wrong_input_is_one_line(data, tmp_path, monkeypatch, capsys
     assert err.count("\n") == 1
     assert message in err
     assert not (tmp_path / "o.png").exists()
+
+
+ROWS = [Utterance("a-1", "a", [*"wxyz"], ["O", "COMMA", "O", "O"]), Utterance("a-2", "a", ["w"], ["PERIOD"]),
+        Utterance("b-1", "b", ["w"] * 101, ["O"] * 99 + ["PERIOD", "O"])]
+
+
+@pytest.fixture
+def labelled(tmp_path, monkeypatch):
+    """`data`, a directory without pauses, and labels.txt."""
+    monkeypatch.chdir(tmp_path)
+    write_data_dir(tmp_path / "data", ROWS)
+    (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n")
+    return tmp_path / "data"
+
+
+def test_count_labels_and_lengths(labelled):
+    counts = count_labels(DataDir(labelled), LabelSet.read("labels.txt"))
+    assert counts.slots == {"O": 103, "COMMA": 1, "PERIOD": 2, "QUESTION": 0}
+    lengths = {length: number for length, number in enumerate(counts.lengths.tolist()) if number}
+    assert lengths == {2: 1, 3: 1, MOST_WORDS: 1}
+    assert describe_labels("data", counts) == (
+        "data: 106 slots, COMMA 0.9 %, PERIOD 1.9 %, QUESTION 0.0 %, a mark after 3 words (median)")
+
+
+def test_plot_labels_writes_picture(labelled, tmp_path):
+    assert main(["plot-labels", "--labels", "labels.txt", "--title", "Both", "data", "data", "out.png"]) == 0
+    assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(("labels", "message"), [
+    ("O w\nCOMMA w, ,\n", "data/punct: label 'PERIOD', which is not in the label set; "),
+    (None, "none/punct: no such file; ")])
+def test_plot_labels_wrong_input_is_one_line(labelled, tmp_path, capsys, labels, message):
+    write_data_dir("none", [Utterance("a-1", "a", ["w"])])
+    if labels:
+        (tmp_path / "labels.txt").write_text(labels)
+    assert main(["plot-labels", "--labels", "labels.txt", "data" if labels else "none", "out.png"]) == 1
+    assert capsys.readouterr().err.startswith(f"punc plot-labels: {message}")
+
+
+@pytest.mark.parametrize(("titles", "settings"), [
+    (["loss", "rate"], {"logarithmic": ["rate"], "xlabel": "epoch"}), (["COMMA"], {"markers": False}),
+    ([""], {"diagonal": True}), ([""], {"ticks": ["none", "from 1"], "ylabel": "F1 [%]"})])
+def test_draw_is_svg_with_its_texts(titles, settings):
+    curves = {title: {"<A>": ([0, 1], [50.0, np.nan]), "not drawn": ([0], [1])} for title in titles}
+    svg = draw(curves, styles(["<A>"]), "name", **settings)
+    found = {element.text for element in ET.fromstring(svg).iter() if element.tag.endswith("text")}
+    texts = [settings[name] for name in ("xlabel", "ylabel") if name in settings]
+    assert {"<A>", *texts, *settings.get("ticks", ()), *filter(None, titles)} <= found
+    assert "not drawn" not in found
+    assert TEXT not in svg
+    assert draw(curves, styles(["<A>"]), "name", **settings) == svg
+
+
+def test_draw_points():
+    """Each panel has one marker more, a large one."""
+    curves = {title: {"A": ([1, 2], [3, 4])} for title in ("loss", "rate")}
+    points = {title: {"A": ([2], [4])} for title in curves}
+    marks = [draw(curves, styles(["A"]), "name", found).count("<use ") for found in (points, None)]
+    assert marks[0] == marks[1] + 2
+
+
+def test_styles_differ_and_end():
+    found = styles([str(i) for i in range(20)])
+    assert len(found) == CURVES
+    assert len({(style["color"], style["marker"]) for style in found.values()}) == CURVES
+
+
+def test_inline_ids_are_of_the_figure():
+    svg = inline('<?xml?><svg id="a"><metadata>x</metadata><use xlink:href="#a"/><g clip-path="url(#a)"/></svg>', "f")
+    assert re.findall(r"[#\"]f-a", svg) == ['"f-a', "#f-a", "#f-a"]
+    assert "metadata" not in svg

@@ -1,4 +1,4 @@
-"""Histograms of posteriors, from post.ark to LABEL.AUPRC of a score; in jobs as in one."""
+"""Histograms of posteriors, from post.ark to LABEL.AUPRC of a score."""
 
 import kaldiio
 import numpy as np
@@ -46,14 +46,6 @@ def test_score_has_the_area_under_the_curve(work):
     (work / "exp/S/decode/post.ark").unlink()
     assert score() == 0
     assert "AUPRC" not in (work / "score/metrics.tsv").read_text()
-
-
-def test_score_in_jobs_has_the_same_area(work):
-    score()
-    for job in ("1", "2"):
-        assert score("--jobs", "2", "--job", job, out=f"part{job}") == 0
-    assert main(["join", "joined", "part1", "part2"]) == 0
-    assert (work / "joined/metrics.tsv").read_bytes() == (work / "score/metrics.tsv").read_bytes()
 
 
 def test_posteriors_of_other_labels_are_left_out(work):

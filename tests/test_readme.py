@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from punc.results.seeds import join_seeds
+from punc.results.rows import join_seeds
 from punc.scoring.significance import Interval
-from punc.scoring.tsv import read_tsv
+from punc.scoring.tables import read_tsv
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

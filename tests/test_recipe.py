@@ -157,7 +157,7 @@ def test_train_model_log_of_a_killed_run_is_kept(tmp_path, training):
     assert "\nepoch 3:" in logs["train.1.log"]
     assert "\nepoch 2:" not in logs["train.log"]
     assert "\nepoch 12:" in logs["train.log"]
-    assert read_cost("X", log).epochs == 12
+    assert read_cost(tmp_path / "exp").epochs == 12
     assert sorted(path.name for path in (tmp_path / "exp").iterdir()) == [
         "conf", "final.pt", "labels.txt", "log", "vocab"]
 
@@ -175,7 +175,7 @@ def test_train_model_newer_comment_in_a_conf_changes_nothing(tmp_path, training)
         assert sorted(logs) == ["train.1.log", "train.log"]
         assert logs["train.1.log"] == epochs
         assert "punc train: exp/final.pt is finished\n" in logs["train.log"]
-    assert read_cost("X", tmp_path / "exp/log/train.log").epochs == 12
+    assert read_cost(tmp_path / "exp").epochs == 12
 
 
 def test_decode_and_score_skips_finished_work(tmp_path):
@@ -215,19 +215,17 @@ def test_packed_model_is_decoded_once_with_its_own_scale(tmp_path):
     assert script(tmp_path, body) == ([], "", 0)
 
 
-def test_decode_and_score_in_jobs_join_their_parts(tmp_path):
+def test_decode_in_jobs_joins_their_parts(tmp_path):
     body = "decode exp/A data/test exp/A/decode_test --scale O=0.5; score data/test exp/B exp/A/decode_test; ls exp/A"
     (tmp_path / "exp/A/decode_test.parts/9").mkdir(parents=True)  # of a run that was killed
     jobs = ["--cmd", "echo -q x", "--nj", "3"]
-    outs = "exp/A/decode_test", "exp/A/decode_test/score"
-    joined = [" ".join(f"{out}.parts/{n}" for n in (1, 2, 3)) for out in outs]
+    joined = " ".join(f"exp/A/decode_test.parts/{n}" for n in (1, 2, 3))
     assert script(tmp_path, body, *jobs) == ([
         "-q x JOB=1:3 exp/A/log/decode_test.JOB.log punc punctuate --jobs 3 --job JOB --nj 1 --scale O=0.5 exp/A "
         "data/test exp/A/decode_test.parts/JOB",
-        f"-q x exp/A/log/decode_test.log punc join exp/A/decode_test {joined[0]}",
-        "-q x JOB=1:3 exp/A/log/score_test.JOB.log punc score --jobs 3 --job JOB --labels conf/labels.txt data/test "
-        "exp/B exp/A/decode_test/score.parts/JOB",
-        f"-q x exp/A/log/score_test.log punc join exp/A/decode_test/score {joined[1]}"], "", 0)
+        f"-q x exp/A/log/decode_test.log punc join exp/A/decode_test {joined}",
+        "-q x exp/A/log/score_test.log punc score --labels conf/labels.txt data/test exp/B exp/A/decode_test/score"],
+        "", 0)
     assert script(tmp_path, body + "; echo done", *jobs)[0][-1] == "done"
     assert script(tmp_path, "decode exp/A data/test exp/A/decode_test; echo done", "--cmd", "false") == ([], "", 1)
 

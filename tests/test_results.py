@@ -71,21 +71,6 @@ def test_results_tsv_has_every_figure_once_in_order(exp, capsys):
     assert not any(line[0] == "theirs" for line in lines)  # published figures are not ours
 
 
-def test_results_page(exp):
-    (exp / "findings.md").write_text("Measured on\n\n    a machine.\n", encoding="utf-8")
-    assert results("--title", "Toys", "--about", "Twenty texts.", "--command", "./run.sh --stage 7",
-                   "--published", "published.tsv", "--systems", "good", "--findings", "findings.md",
-                   "--main", "good theirs", "--main-columns", "overall.F1@test Err@test") == 0
-    text = (exp / "exp/RESULTS.md").read_text()
-    assert text.startswith("# Toys\n\nTwenty texts.\n\nMade by\n\n```sh\n./run.sh --stage 7\n```\n")
-    assert "## What we found\n\nMeasured on\n\n    a machine.\n" in text
-    assert cells(text, "system") == ["system", "overall F1, test", "published", "Err, test", "published"]
-    ours = cells(text, "good")
-    assert (ours[0], ours[2], ours[4]) == ("good", "", "9.2")
-    assert ours[3].startswith("**6.2** (")
-    assert cells(text, "theirs") == ["theirs", "", "44.4", "", ""]
-
-
 def test_results_set_page(exp):
     assert results("--title", "Toys", "--published", "published.tsv", "--systems", "good") == 0
     test = (exp / "exp/results/test.md").read_text()
@@ -117,13 +102,6 @@ def test_results_findings_with_other_figures_are_left_out(exp, capsys):
     assert "What we found\n\ngood has" in (exp / "exp/RESULTS.md").read_text()
 
 
-def test_results_second_run_is_the_same(exp):
-    results("--compare", "good,bad")
-    before = files()
-    results("--compare", "good,bad")
-    assert files() == before
-
-
 def test_results_render_writes_pages_from_tables(exp):
     results("--compare", "good,bad", "--command", "./run.sh", "--title", "One")
     before = files()
@@ -144,17 +122,6 @@ def test_results_conf_file(exp):
     assert "- [other.md](other.md): more of it\n" in (exp / "exp/RESULTS.md").read_text()
     assert {tuple(line.split("\t")[:2]) for line in (exp / "exp/results/tests.tsv").read_text().splitlines()[1:]} == {
         ("good", "bad"), ("good", "always")}
-
-
-def test_results_compare(exp):
-    assert results("--compare", "good,bad") == 0
-    text = (exp / "exp/results/test.md").read_text()
-    rows = {line.split("|")[3].strip(): [cell.strip() for cell in line.split("|")[1:-1]]
-            for line in text.splitlines() if line.startswith("| good | bad |")}
-    assert rows["Err"][:5] == ["good", "bad", "Err", "6.2", "50.0"]
-    assert float(rows["Err"][6]) < 0.01
-    assert rows["PERIOD.F1"][5:] == ["+0.0 (+0.0 … +0.0)", "1.0000"]
-    assert "O.F1" not in rows
 
 
 def test_results_tested_metrics(exp):

@@ -1,20 +1,19 @@
-"""Intervals and paired tests against closed forms, enumeration, and properties of any data."""
+"""Intervals and paired tests against closed forms, enumeration, and how often they reject what is true."""
 
 import itertools
+import math
+import zlib
 from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from scipy import stats
 
 from punc.base.errors import InputError
 from punc.data.labels import Label, LabelSet
-from punc.scoring import significance
 from punc.scoring.counts import Counts
 from punc.scoring.metrics import compute_metrics
-from punc.scoring.significance import both_flat, check_pair, compare, intervals
-from punc.scoring.stream_counts import FORMS, OUTCOMES
+from punc.scoring.significance import all_flat, bootstrap_sums, check_pair, compare, compare_runs, intervals
 
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))
 MEASURE = partial(compute_metrics, labels=LABELS)
@@ -30,42 +29,11 @@ def system(units, right, seed=1, slots=40):
     return counts
 
 
-def test_intervals_err_equals_normal_approximation():
-    """With units of one size Err is a mean over units: its interval is ± 1.96 standard errors."""
-    counts = system(400, 0.9)
-    found = intervals(counts, MEASURE, 4000)["Err"]
-    wrong = 100 * (1 - np.trace(counts, axis1=1, axis2=2) / 40)
-    assert found.value == pytest.approx(wrong.mean())
-    half = 1.96 * wrong.std() / len(wrong) ** 0.5
-    assert (found.low, found.high) == pytest.approx((found.value - half, found.value + half), abs=0.1 * half)
-
-
 def test_intervals_two_units_by_enumeration():
     """Resampling 2 units gives (a, a), (a, b), (b, a), (b, b), equally likely: 95 % is from Err of a to Err of b."""
     counts = np.array([np.diag([6, 2, 2]), [[4, 2, 0], [0, 2, 0], [0, 0, 2]]])
     found = intervals(counts, MEASURE)["Err"]
     assert found == pytest.approx((10, 0, 20))
-
-
-@settings(max_examples=20, deadline=None)
-@given(st.integers(20, 60), st.floats(0.3, 0.95), st.integers(0, 99))
-def test_intervals_contain_the_value(units, right, seed):
-    for name, found in intervals(system(units, right, seed), MEASURE, 300).items():
-        assert found.low <= found.value <= found.high, name
-
-
-def test_intervals_shrink_with_data():
-    small, large = (intervals(system(units, 0.8), MEASURE) for units in (50, 5000))
-    for name in small:
-        ratio = (small[name].high - small[name].low) / (large[name].high - large[name].low)
-        assert 6 < ratio < 16, name  # the root of 100, but for chance
-
-
-def test_intervals_perfect_system_is_100():
-    counts = system(30, 1.0)
-    found = intervals(counts, MEASURE, 200)
-    assert all(found[f"{name}.F1"] == (100, 100, 100) for name in ("COMMA", "PERIOD", "overall", "O"))
-    assert found["Err"] == found["SER"] == (0, 0, 0)
 
 
 def test_intervals_one_unit_has_no_bounds():
@@ -86,22 +54,16 @@ def test_intervals_cover_the_truth_in_95_percent():
     assert 0.90 <= covered / 300 <= 0.99
 
 
-def test_intervals_other_order_of_units():
-    counts = system(60, 0.8)
-    one, two = intervals(counts, MEASURE, 4000), intervals(counts[::-1], MEASURE, 4000)
-    for name in one:
-        assert one[name].value == two[name].value
-        assert one[name] == pytest.approx(two[name], abs=0.12 * (one[name].high - one[name].low))
-
-
-def test_intervals_same_seed_same_values(monkeypatch):
+def test_intervals_same_seed_same_values():
+    """For many units fewer replicates are drawn at a time: the same values come in one, two or more parts."""
     counts = system(30, 0.8)
     one, other = intervals(counts, MEASURE, 100, seed=5), intervals(counts, MEASURE, 100, seed=6)
     assert one == intervals(counts, MEASURE, 100, seed=5)
     assert one != other
-    for weights in (90, 1):  # three replicates at a time, and one
-        monkeypatch.setattr(significance, "WEIGHTS_AT_ONCE", weights)
-        assert one == intervals(counts, MEASURE, 100, seed=5)
+    many = np.concatenate([counts, np.zeros((70_000, 3, 3), int)])  # 59 replicates at a time
+    sums = bootstrap_sums(many, 100, 1)
+    drawn = np.random.default_rng([1, zlib.crc32(b"bootstrap")]).integers(0, len(many), (100, len(many)))
+    np.testing.assert_array_equal(sums[-1], many[drawn[-1]].sum(0))
 
 
 def test_default_seed_and_replicates_are_those_of_published_tables():
@@ -147,19 +109,12 @@ def test_compare_p_by_enumeration():
     assert compare(this, other, MEASURE, 20000)["Err"].p == pytest.approx(np.mean(reached), abs=0.01)
 
 
-def test_compare_one_unit_has_no_bounds():
-    one, two = (compare(system(units, 0.9), system(units, 0.7, 2), MEASURE, 100)["Err"] for units in (1, 2))
-    assert np.isnan([one.low, one.high]).all()
-    assert two.low < two.high
-
-
-def test_both_flat_has_word_errors_if_both_have_them():
-    confusion, words = system(4, 0.8), np.arange(4 * FORMS * OUTCOMES).reshape(4, FORMS, OUTCOMES)
+def test_all_flat_has_word_errors_if_all_have_them():
+    confusion, words = system(4, 0.8), np.arange(4 * 12).reshape(4, 3, 4)
     units = [f"u{i}" for i in range(4)]
     bare, full = Counts(units, confusion), Counts(units, confusion, words=words)
-    assert [one.tolist() for one in both_flat(full, full)] == 2 * [full.flat.tolist()]
-    for pair in ((full, bare), (bare, full), (bare, bare)):
-        assert [one.tolist() for one in both_flat(*pair)] == 2 * [bare.flat.tolist()]
+    assert [one.tolist() for one in all_flat([full, full])] == 2 * [full.flat.tolist()]
+    assert [one.tolist() for one in all_flat([bare, full])] == 2 * [bare.flat.tolist()]
     assert full.flat.shape != bare.flat.shape
 
 
@@ -175,3 +130,85 @@ def test_check_pair_different_slots_raises():
         check_pair(one, Counts(units, one.confusion.swapaxes(1, 2)), "exp/b")
     with pytest.raises(InputError, match="other reference labels"):
         check_pair(one, Counts(units, np.zeros((4, 4, 4), int)), "exp/b")
+
+
+SLOTS = 200  # of a unit
+
+
+def wrong_share(counts):
+    """The share of slots that are wrong, of counts (…, 2) of wrong and right slots."""
+    return {"Err": 100 * counts[..., 0] / counts.sum(-1)}
+
+
+def runs_of(rng, shares, noise, seeds):
+    """Counts (units, 2) of runs of a system: `shares` (units,) are wrong, and each training moves them by `noise`."""
+    found = []
+    for _ in range(seeds):
+        wrong = rng.binomial(SLOTS, np.clip(shares + rng.normal(0, noise), 0.001, 0.999))
+        found.append(np.stack([wrong, SLOTS - wrong], 1))
+    return found
+
+
+def rejected(test, noise, seeds=(3, 3), units=30, trials=300):
+    """How often two systems that differ by nothing but their seeds are told apart at 0.05."""
+    rng, found = np.random.default_rng(5), 0
+    for _ in range(trials):
+        shares = rng.uniform(0.05, 0.25, units)  # recordings are not equally hard
+        found += test(*(runs_of(rng, shares, noise, number) for number in seeds)) < 0.05
+    return found / trials
+
+
+def p_of_runs(these, others):
+    return compare_runs(these, others, wrong_share, 200)["Err"].p
+
+
+@pytest.mark.parametrize(("noise", "seeds"), [(0.02, (3, 3)), (0.005, (3, 3)), (0.0, (3, 3)), (0.02, (2, 5)),
+                                              (0.02, (5, 5))])
+def test_compare_runs_rejects_equal_systems_in_5_percent(noise, seeds):
+    assert 0.01 < rejected(p_of_runs, noise, seeds) < 0.085  # 0.05 + 2.75 standard errors, or careful
+
+
+def test_compare_rejects_equal_systems_far_too_often():
+    """The test of one training each does not know that another training would have another score."""
+    assert rejected(lambda a, b: compare(a[0], b[0], wrong_share, 200)["Err"].p, 0.02, trials=100) > 0.4
+
+
+def test_compare_runs_finds_a_difference():
+    rng = np.random.default_rng(1)
+    shares = rng.uniform(0.05, 0.25, 30)
+    found = compare_runs(runs_of(rng, shares, 0.003, 3), runs_of(rng, shares + 0.05, 0.003, 3), wrong_share)["Err"]
+    assert found.p < 0.01
+    assert found.low < -5 < found.high < 0
+
+
+def test_compare_runs_equal_units_is_welch_t_test():
+    """Runs that make the same errors in every unit have no noise of recordings: Welch's t test is left."""
+    these, others = ([np.tile([wrong, SLOTS - wrong], (12, 1)) for wrong in side] for side in ([10, 14, 12], [20, 17]))
+    found = compare_runs(these, others, wrong_share)["Err"]
+    assert (found.this, found.other, found.difference) == pytest.approx((6, 9.25, -3.25))
+    welch = stats.ttest_ind([5, 7, 6], [10, 8.5], equal_var=False)
+    assert found.p == pytest.approx(welch.pvalue)
+    assert (found.low, found.high) == pytest.approx(tuple(welch.confidence_interval()))
+
+
+def test_compare_runs_single_runs_is_the_paired_bootstrap():
+    """With one run each only the recordings are noise: the standard error is that of the mean of paired differences."""
+    rng = np.random.default_rng(3)
+    shares = rng.uniform(0.05, 0.25, 400)
+    this, other = (runs_of(rng, shares, 0.01, 1)[0] for _ in range(2))
+    found = compare_runs([this], [other], wrong_share, 4000)["Err"]
+    error = 100 * np.std(this[:, 0] - other[:, 0]) / SLOTS / 20
+    assert found.high - found.difference == pytest.approx(1.97 * error, rel=0.05)
+    assert found.difference == pytest.approx(100 * np.mean(this[:, 0] - other[:, 0]) / SLOTS)
+
+
+def test_compare_runs_undefined():
+    rng = np.random.default_rng(6)
+    runs = runs_of(rng, np.full(5, 0.1), 0.01, 4)
+    assert math.isnan(compare_runs([run[:1] for run in runs[:2]], [runs[2][:1]], wrong_share)["Err"].p)  # one unit
+    found = compare_runs([runs[0], runs[0]], [runs[0]], wrong_share)["Err"]
+    assert (found.difference, found.low, found.high, found.p) == (0, 0, 0, 1)
+    found = compare_runs(runs[:2], [np.zeros_like(runs[0]), runs[3]], lambda counts: {
+        "Err": np.where(counts.sum(-1), counts[..., 0], np.nan)})["Err"]
+    assert math.isnan(found.difference)
+    assert math.isnan(found.p)

@@ -1,4 +1,4 @@
-"""The slots of a set, from what was scored."""
+"""The slots of a set, from what was scored; recognised words against spoken ones."""
 
 import shutil
 
@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from experiment import NAMES
 
+from punc.bin.score import main as score
 from punc.data.datadir import DataDir
 from punc.data.kaldi_io import read_archive
 from punc.results.collect import collect_scores
-from punc.results.slot_table import SlotTable, read_slot_table
+from punc.results.slot_table import SlotTable, nearest, read_slot_table, recognise
 
 
 def scores_of(exp, name):
@@ -47,7 +48,6 @@ def test_read_slot_table_spoken_words(experiment):
 
 def test_read_slot_table_reference_with_other_words(copied):
     # The reference is the spoken text: the score aligns, and so does the table.
-    from punc.bin.score import main as score
     decoded = copied / "B/decode_test_asr"
     score(["--labels", str(copied / "B/labels.txt"), "--replicates", "2", str(copied.parent / "data/test_ref"),
            str(decoded), str(decoded / "score")])
@@ -59,7 +59,6 @@ def test_read_slot_table_reference_with_other_words(copied):
 
 
 def test_read_slot_table_merged_labels(copied):
-    from punc.bin.score import main as score
     labels = "O w\nCAP W\nCOMMA w, ,\nPERIOD w. .\n"
     decoded = copied / "B/decode_test_ref"
     (copied / "B/labels.txt").write_text(labels)
@@ -73,7 +72,6 @@ def test_read_slot_table_merged_labels(copied):
 
 
 def test_read_slot_table_last_slot(copied):
-    from punc.bin.score import main as score
     decoded = copied / "B/decode_test_ref"
     score(["--labels", str(copied / "B/labels.txt"), "--last-slot", "false", "--replicates", "2",
            str(copied.parent / "data/test_ref"), str(decoded), str(decoded / "score")])
@@ -120,3 +118,30 @@ def test_read_slot_table_leaves_out_what_was_not_scored(copied):
 def test_read_slot_table_without_data(copied):
     shutil.rmtree(copied.parent / "data/test_ref")
     assert "no such data directory" in read_slot_table(scores_of(copied, "test_ref"), copied.parent / "data")
+
+
+def test_recognise_substituted_inserted_missing():
+    spoken = [[*"abcdef"], [*"gh"]]
+    words = ["a", "X", "c", "e", "f", "more", "g", "h"]  # b heard as X, d left out, more inserted
+    found = recognise(spoken, words, np.array([0, 6, 8]))
+    assert found.wrong.tolist() == [False, True, False, False, False, True, False, False]
+    assert found.spoken == {1: "b"}
+    assert found.missing == {2: "d"}
+    assert found.wer == pytest.approx(100 * 3 / 8)
+    # Slots 0 and 1 are next to X, 2 is where d is missing, 4 and 5 are next to "more".
+    assert found.distance.tolist() == [0, 0, 0, 1, 0, 0, -1, -1]
+
+
+def test_recognise_missing_before_first_word():
+    found = recognise([[*"abc"]], ["c"], np.array([0, 1]))
+    assert found.missing == {0: "a b"}
+    assert not found.wrong.any()
+
+
+def test_nearest_is_brute_force():
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        marked = rng.random(rng.integers(1, 30)) < 0.2
+        places = np.flatnonzero(marked)
+        wanted = [min((abs(i - place) for place in places), default=-1) for i in range(len(marked))]
+        assert nearest(marked).tolist() == wanted

@@ -391,7 +391,7 @@ _score() {
   log=${3%/*}/log/${name}_${3##*/decode_}
   ! newer "$3/$name/metrics.tsv" "$1/punct" "$2/punct" run.sh || return 0
   set -- "$3/$name" punc score --labels "$label_file" "${score_options[@]}" "${@:4}" "$1" "$2" "$3/$name"
-  if cluster; then in_jobs "$log" "$@"; else one_job "$log.log" "${@:2}"; fi
+  one_job "$log.log" "${@:2}"
 }
 
 # decode_row ROW MODEL-DIR SETS [OPTION …]: punctuates sets with these options, and scores them: one row of the results.

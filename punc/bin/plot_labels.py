@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from punc.base.options import OptionParser
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
-from punc.results.label_plots import count_labels, describe, plot_labels
-from punc.results.plots import available
+from punc.results.figures import missing_packages
+from punc.results.plots import count_labels, describe_labels, plot_labels
 
 logger = logging.getLogger(__name__)
 
@@ -32,8 +32,8 @@ def main(arguments: Sequence[str]) -> None:
     labels = LabelSet.read(options.labels)
     sets = {data.path.name: count_labels(data, labels) for data in map(DataDir, options.data)}
     for name, counts in sets.items():
-        logger.info("punc plot-labels: %s", describe(name, counts))
-    if not available():
+        logger.info("punc plot-labels: %s", describe_labels(name, counts))
+    if missing_packages("matplotlib"):
         logger.warning("punc plot-labels: no %s: matplotlib is not installed; pip install 'punc-toolkit[plot]'",
                        options.out)
         return

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from punc.base.errors import InputError
 from punc.base.options import OptionParser
 from punc.data.datadir import DataDir
-from punc.results.plots import available, plot_pauses, plot_posteriors, posteriors, slots
+from punc.results.figures import missing_packages
+from punc.results.plots import plot_pauses, plot_posteriors, posteriors, slots
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +38,7 @@ def main(arguments: Sequence[str]) -> None:
     except ValueError:
         raise InputError(f"--thresholds '{options.thresholds}' are not numbers",
                          "write seconds, blanks between") from None
-    if not available():
+    if missing_packages("matplotlib"):
         logger.warning("punc plot-pauses: no %s: matplotlib is not installed; pip install 'punc-toolkit[plot]'",
                        options.out)
         return

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 
 from punc.base.options import OptionParser
-from punc.results.publish import publish
+from punc.results.page_data import publish
 
 logger = logging.getLogger(__name__)
 

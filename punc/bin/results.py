@@ -11,12 +11,17 @@ from punc.base.errors import InputError
 from punc.base.files import atomic_dir, decode_line, open_input
 from punc.base.options import OptionParser, boolean
 from punc.results.collect import collect_costs, collect_scores, paired_tests
-from punc.results.findings import unknown_figures
-from punc.results.keep import dropped_rows, keep_rows
-from punc.results.page_data import PageData, pictures, read_page_data, read_published, write_page_data
-from punc.results.pages import Settings, render
-from punc.results.publish import new_pages, write_pages
-from punc.results.trainings import collect_trainings
+from punc.results.page_data import (
+    PageData,
+    new_pages,
+    pictures,
+    read_page_data,
+    read_published,
+    write_page_data,
+    write_pages,
+)
+from punc.results.pages import Settings, render, unknown_figures
+from punc.results.rows import dropped_rows, keep_rows
 from punc.scoring.report import METRICS
 
 logger = logging.getLogger(__name__)
@@ -37,7 +42,7 @@ def parser() -> OptionParser:
     options.add_argument("--sets", default="", metavar="NAMES", help="order of the sets; others follow, sorted")
     options.add_argument("--main", default="", metavar="NAMES",
                          help="systems in the table of RESULTS.md, published ones too, at most ten; quote blanks; "
-                              "default: the best of each architecture, and published ones")
+                              "default: the first ten of ours")
     options.add_argument("--main-columns", default="", metavar="NAMES",
                          help="columns of that table, as 'overall.F1@test_ref Err@test_ref'; default: overall.F1")
     options.add_argument("--columns", default="", metavar="NAMES",
@@ -94,7 +99,7 @@ def main(arguments: Sequence[str]) -> None:
         with atomic_dir(options.exp, "RESULTS.md", ["results/*.md"]) as tmp:
             write_pages(tmp, pages)
         return
-    tables = ("results/*.md", "results/tests.tsv", "results/costs.tsv", "results/trainings.tsv", "results/command.txt")
+    tables = ("results/*.md", "results/tests.tsv", "results/costs.tsv", "results/command.txt")
     with new_pages(options.exp, *tables) as tmp:
         write_page_data(tmp, data)
         write_pages(tmp, pages)
@@ -115,8 +120,7 @@ def _collect(options: Namespace, pairs: Sequence[tuple[str, str]]) -> PageData:
     return PageData(dict(zip(keys, (score.metrics for score in scores))),
                     dict(zip(keys, (score.signature for score in scores))),
                     paired_tests(scores, pairs, options.tested.split(), options.columns.split()),
-                    collect_costs(options.exp, systems),
-                    options.command, pictures(options.exp), collect_trainings(Path(options.exp), systems))
+                    collect_costs(options.exp, systems), options.command, pictures(options.exp))
 
 
 def _pairs(texts: Sequence[str]) -> list[tuple[str, str]]:

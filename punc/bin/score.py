@@ -8,32 +8,17 @@ from pathlib import Path
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.jobs import Part, Share, add_job_options, new_part
 from punc.base.options import OptionParser
 from punc.data.datadir import DataDir, checksum
 from punc.data.label_record import check_record
 from punc.data.labels import LabelSet
 from punc.scoring.collapse import merge, parse_collapse
-from punc.scoring.counts import (
-    BLOCK,
-    MIN_STREAMS,
-    Counts,
-    add_up,
-    check_slots,
-    count,
-    join_blocks,
-    no_counts,
-    read_counts,
-    without_words,
-    write_counts,
-)
+from punc.scoring.counts import LAST_SLOTS, Counts, join_blocks, read_counts, without_words
 from punc.scoring.metrics import compute_flat, compute_metrics
 from punc.scoring.posteriors import Posteriors
 from punc.scoring.report import METRICS, new_score, score_json, score_table, signature, write_score
-from punc.scoring.significance import Interval, both_flat, check_pair, compare, intervals
-from punc.scoring.stream_counts import LAST_SLOTS
-
-HISTOGRAMS = "posteriors.npy"  # in a part
+from punc.scoring.significance import REPLICATES, Interval, all_flat, check_pair, compare, intervals
+from punc.scoring.texts import count
 
 
 def parser() -> OptionParser:
@@ -47,87 +32,49 @@ def parser() -> OptionParser:
         "punc score --labels exp/T-LSTM/labels.txt --collapse 3-class:FULLSTOP=PERIOD+QUESTION data/test_ref "
         "exp/T-LSTM/decode_test_ref exp/T-LSTM/decode_test_ref/score")
     options.add_argument("--labels", required=True, metavar="FILE", help="the label set, a labels.txt")
-    add_resampling(options)
     options.add_argument("--last-slot", choices=LAST_SLOTS, default="true",
                          help="count the slot at a stream's end with the others (true), not (false), or alone (only)")
     options.add_argument("--match", choices=("utterances", "streams"), default="utterances",
                          help="what both directories must have in common; streams can be cut in any way")
-    options.add_argument("--collapse", action="append", default=["2-class"], metavar="NAME:CLASS=LABEL+LABEL,…",
-                         help="also score with labels taken together; NAME alone: all marks; can be given again")
     options.add_argument("--merge", default="", metavar="CLASS=LABEL+LABEL,…",
                          help="score classes of labels instead of labels, as marks without their words' capitals")
-    options.add_argument("--output", choices=("text", "json"), default="text", help="what to print: a table, or JSON")
+    add_scoring(options, ["2-class"])
     options.add_argument("--against", metavar="DIR", help="also test against another system's score directory")
-    add_job_options(options)
     options.add_argument("reference", metavar="REF-DIR", help="data directory with the reference labels")
     options.add_argument("hypothesis", metavar="HYP-DIR", help="data directory with a system's labels")
     options.add_argument("out", metavar="OUT-DIR", help="score directory to write")
     return options
 
 
-def add_resampling(options: OptionParser) -> None:
-    """Add the options of intervals and tests."""
-    options.add_argument("--resample", choices=("auto", "streams", "blocks"), default="auto",
-                         help=f"what intervals and tests resample; auto: streams if there are {MIN_STREAMS}, or blocks")
-    options.add_argument("--block", type=int, default=BLOCK, metavar="N", help="reference words in a block of a stream")
-    options.add_argument("--replicates", type=int, default=2000, metavar="N",
+def add_scoring(options: OptionParser, collapses: Sequence[str] = ()) -> None:
+    """Add the options that `punc score-text` has, too: what is scored besides labels, how, and what is printed."""
+    options.add_argument("--collapse", action="append", default=[*collapses], metavar="NAME:CLASS=LABEL+LABEL,…",
+                         help="also score with labels taken together; NAME alone: all marks; can be given again")
+    options.add_argument("--replicates", type=int, default=REPLICATES, metavar="N",
                          help="resamplings for intervals and p; p is at least 1/(N+1)")
-    options.add_argument("--seed", type=int, default=1, metavar="N", help="random seed of the resamplings")
+    options.add_argument("--output", choices=("text", "json"), default="text", help="what to print: a table, or JSON")
 
 
-def check_resampling(options: Namespace) -> None:
+def check_replicates(options: Namespace) -> None:
     """Raise InputError for a number that is too small."""
-    for name, least in (("block", 1), ("replicates", 1), ("seed", 0)):
-        if getattr(options, name) < least:
-            raise InputError(f"--{name}={getattr(options, name)} is too small", f"give {least} or more")
+    if options.replicates < 1:
+        raise InputError(f"--replicates={options.replicates} is too small", "give 1 or more")
 
 
 def main(arguments: Sequence[str]) -> None:
     """Run `punc score`. Raises InputError for a user's mistake."""
     options = parser().parse(arguments)
-    check_resampling(options)
+    check_replicates(options)
     labels = LabelSet.read(options.labels)
     check_classes(options, labels)  # before the work
-    reference, hypothesis, share = DataDir(options.reference), DataDir(options.hypothesis), Share.parsed(options)
+    reference, hypothesis = DataDir(options.reference), DataDir(options.hypothesis)
     check_record(reference.path, labels)
     check_record(hypothesis.path, labels, "punctuate it with a model of that label set")
     posteriors = None if options.merge else Posteriors.of(options.hypothesis, labels)
-    settings = options.block, options.last_slot, options.match, share, posteriors
-    if not share:
-        with new_score(options.out) as out:
-            finish(options, labels, count(reference, hypothesis, labels, *settings), posteriors, out)
-        return
-    files = [Path(options.labels), *(data.path / name for data in (reference, hypothesis) for name in data.tables)]
-    files += [Path(options.against) / "counts.tsv"] if options.against else []
-    files += [posteriors.archive] if posteriors else []
-    with new_part(Path(options.out), "score", share, options, "out", files) as (part, result):
-        counts = count(reference, hypothesis, labels, *settings)
-        write_counts(part / "counts.tsv", counts, labels)
-        if posteriors:
-            np.save(part / HISTOGRAMS, posteriors.histograms)
-        labels.write(part / "labels.txt")
-        result.update(streams=counts.streams, aligned=counts.aligned, block=counts.block)
-
-
-def join(parts: Sequence[Part], out: Path) -> None:
-    """Join the counts of all jobs, and score them, for `punc join`."""
-    options = parts[0].parsed()
-    labels = LabelSet.read(options.labels)
-    shares = [read_counts(part.path)[0]._replace(**part.result) for part in parts if part.result["streams"]]
-    shares.append(no_counts(labels, options.block))
-    posteriors = None if options.merge else Posteriors.of(options.hypothesis, labels)
-    if posteriors:
-        posteriors.histograms = sum(map(read_histograms, parts), posteriors.histograms)
-    with new_score(out) as tmp:
-        finish(options, labels, check_slots(add_up(shares), options.reference), posteriors, tmp)
-
-
-def read_histograms(part: Part) -> np.ndarray:
-    """The histograms of a part. Raises InputError if they are broken."""
-    try:
-        return np.load(part.path / HISTOGRAMS)
-    except Exception:  # np.load raises all kinds of them, depending on where the file is broken
-        raise InputError("not the histograms of a part", part.again, part.path / HISTOGRAMS) from None
+    with new_score(options.out) as out:
+        counts = count(reference, hypothesis, labels, last_slot=options.last_slot, match=options.match,
+                       posteriors=posteriors)
+        finish(options, labels, counts, posteriors, out)
 
 
 def check_classes(options: Namespace, labels: LabelSet) -> None:
@@ -140,7 +87,7 @@ def check_classes(options: Namespace, labels: LabelSet) -> None:
 
 def finish(options: Namespace, labels: LabelSet, counts: Counts, posteriors: Posteriors | None, out: Path) -> None:
     """Print and write the metrics of all counts. Raises InputError if --against has counted other slots."""
-    counts = join_blocks(without_words(counts), options.resample)
+    counts = join_blocks(without_words(counts))
     if options.merge:
         confusion, labels = merge(counts.confusion, labels, options.merge)
         counts = counts._replace(confusion=confusion)
@@ -153,14 +100,15 @@ def finish(options: Namespace, labels: LabelSet, counts: Counts, posteriors: Pos
                              Path(options.against, METRICS))
         other, _ = read_counts(options.against)
         check_pair(other, counts, options.against)
-        comparison = compare(*both_flat(counts, other), measure, options.replicates, options.seed)
-    measured = intervals(counts.flat, measure, options.replicates, options.seed)
+        this, theirs = all_flat([counts, other])
+        comparison = compare(this, theirs, measure, options.replicates)
+    measured = intervals(counts.flat, measure, options.replicates)
     if posteriors:
         words = {} if counts.words is None else {"words": counts.words.sum(0)}
         areas = compute_metrics(counts.confusion.sum(0), labels, collapses,
                                 {"posteriors": posteriors.histograms} | words)
         measured = {name: measured.get(name, Interval(float(value), np.nan, np.nan)) for name, value in areas.items()}
-    signed = signature(counts, labels, checksum(options.reference), options.last_slot, options.replicates, options.seed)
+    signed = signature(counts, labels, checksum(options.reference), options.last_slot, options.replicates)
     write_score(out, counts, labels, measured, signed, comparison)
     if options.output == "json":
         print(score_json(measured, signed, comparison))

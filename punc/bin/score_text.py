@@ -8,16 +8,15 @@ from pathlib import Path
 
 from punc.base.errors import InputError
 from punc.base.options import OptionParser, boolean
-from punc.bin.score import add_resampling, check_resampling
+from punc.bin.score import add_scoring, check_replicates
 from punc.data.datadir import checksum
 from punc.data.labels import LabelSet
 from punc.scoring.collapse import parse_collapse
 from punc.scoring.counts import Counts, join_blocks
 from punc.scoring.metrics import compute_flat
 from punc.scoring.report import new_score, score_table, signature, system_table, systems_json, write_score
-from punc.scoring.significance import Measure, both_flat, compare, intervals
-from punc.scoring.text_files import Side, count_texts, pair, read_side
-from punc.scoring.texts import ENGLISH, text_reader
+from punc.scoring.significance import all_flat, compare, intervals
+from punc.scoring.texts import ENGLISH, Side, count_sides, read_side, text_reader
 
 logger = logging.getLogger(__name__)
 
@@ -36,13 +35,7 @@ def parser() -> OptionParser:
                          help="the label set, a labels.txt; default: COMMA (also : - –), PERIOD (also ; ! …), QUESTION")
     options.add_argument("--characters", type=boolean, default=False, metavar="BOOL",
                          help="characters are words: for text without blanks between words, as Japanese")
-    options.add_argument("--match", choices=("auto", "lines", "text"), default="auto",
-                         help="lines: line N of HYP belongs to line N of REF; text: all lines are one text; auto: "
-                              "lines, if all files have as many, or else text")
-    options.add_argument("--collapse", action="append", default=[], metavar="NAME:CLASS=LABEL+LABEL,…",
-                         help="also score with labels taken together; NAME alone: all marks; can be given again")
-    add_resampling(options)
-    options.add_argument("--output", choices=("text", "json"), default="text", help="what to print: a table, or JSON")
+    add_scoring(options)
     options.add_argument("--out", metavar="DIR",
                          help="also write the score directory of the only HYP, as EXP/SYSTEM/decode_SET/score, which "
                               "punc results shows")
@@ -54,7 +47,7 @@ def parser() -> OptionParser:
 def main(arguments: Sequence[str]) -> None:
     """Run `punc score-text`. Raises InputError for a user's mistake."""
     options = parser().parse(arguments)
-    check_resampling(options)
+    check_replicates(options)
     if options.out and len(options.hypotheses) > 1:
         raise InputError("--out with several HYP", "score one at a time with --out")
     labels = LabelSet.read(options.labels) if options.labels else ENGLISH
@@ -62,12 +55,14 @@ def main(arguments: Sequence[str]) -> None:
     measure = partial(compute_flat, labels=labels, collapses=collapses)
     reference, counted = count_all(options, labels)
     known = checksum(reference.path) if reference.named else reference.checksum
-    signed = {name: signature(counts, labels, known, "true", options.replicates, options.seed)
+    signed = {name: signature(counts, labels, known, "true", options.replicates)
               for name, counts in counted.items()}
-    measured = {name: intervals(counts.flat, measure, options.replicates, options.seed)
+    measured = {name: intervals(counts.flat, measure, options.replicates)
                 for name, counts in counted.items()}
     first, *others = counted
-    tests = {name: compare_counts(counted[name], counted[first], measure, options) for name in others}
+    numbers = dict(zip(counted, all_flat(list(counted.values()))))
+    # The units are those of the reference, so all systems have the same.
+    tests = {name: compare(numbers[name], numbers[first], measure, options.replicates) for name in others}
     if options.out:
         with new_score(options.out) as tmp:
             write_score(tmp, counted[first], labels, measured[first], signed[first])
@@ -84,23 +79,19 @@ def count_all(options: Namespace, labels: LabelSet) -> tuple[Side, dict[str, Cou
     read = text_reader(labels, options.characters)
     reference = read_side(Path(options.reference), labels, read)
     sides = {name: read_side(Path(name), labels, read) for name in options.hypotheses}
-    match = options.match
-    if match == "auto" and any(len(side.streams) != len(reference.streams) for side in sides.values()):
-        match = "text"
+    paired = reference
+    if any(len(side.streams) != len(reference.streams) for side in sides.values()):
         logger.info("punc score-text: not as many lines in all files: each is one text")
+        paired = reference.as_whole
+        sides = {name: side.as_whole for name, side in sides.items()}
     counted = {}
     for name, side in sides.items():
-        counts = count_texts(*pair(reference, side, match), labels, options.block)
+        counts = count_sides(paired, side, labels)
         assert counts.words is not None, "they are counted in texts"
         correct, substituted, deleted, inserted = counts.words[:, 0].sum(0).tolist()
         logger.info("punc score-text: %s: %d words, the reference has %d; WER %.2f %%: %d substituted, %d deleted, "
                     "%d inserted", name, side.words, reference.words,
                     100 * (substituted + deleted + inserted) / max(correct + substituted + deleted, 1), substituted,
                     deleted, inserted)
-        counted[name] = join_blocks(counts, options.resample)
+        counted[name] = join_blocks(counts)
     return reference, counted
-
-
-def compare_counts(this: Counts, other: Counts, measure: Measure, options: Namespace) -> dict:
-    """A paired test; the units are those of the reference, so both systems have the same."""
-    return compare(*both_flat(this, other), measure, options.replicates, options.seed)

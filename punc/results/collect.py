@@ -1,4 +1,4 @@
-"""The data of result pages, collected from the systems' directories: scores, paired tests, training costs."""
+"""The data of result pages, collected from the systems' directories: scores, paired tests and training logs."""
 
 import os
 import re
@@ -10,20 +10,21 @@ from typing import NamedTuple
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.files import open_input, read_lines, unchanged
+from punc.base.files import read_lines, unchanged
 from punc.results.page_data import Cost, PairedTest
-from punc.results.seeds import runs_of
+from punc.results.rows import rank, runs_of
 from punc.scoring.counts import read_counts
 from punc.scoring.metrics import compute_flat, is_summary, rows_of
-from punc.scoring.report import METRICS, METRICS_HEADER
-from punc.scoring.significance import Interval, all_flat, check_pair, compare
-from punc.scoring.training_noise import compare_runs
-from punc.scoring.tsv import read_tsv
+from punc.scoring.report import METRICS, METRICS_HEADER, signature_parts
+from punc.scoring.significance import Interval, all_flat, check_pair, compare, compare_runs
+from punc.scoring.tables import read_tsv
 
-# What `punc train` says after an epoch, and after fitting a model that is not trained by gradient.
 SECONDS = r"(\d{1,18}(?:\.\d*)?) s$"
-EPOCH = re.compile(rf"epoch (\d{{1,9}}): .*?(\d[\d,]{{0,24}}) (?:words|tokens)/s, {SECONDS}", re.ASCII)
-FIT = re.compile(rf"dev loss \S+, dev F1 \S+, {SECONDS}", re.ASCII)
+# What `punc train` says after an epoch, after fitting a model that is not trained by gradient, and at the end.
+EPOCH = re.compile(r"epoch (\d{1,9}): rate (\S+), loss (\S+), dev loss (\S+), dev F1 (\S+), "
+                   rf"(\d[\d,]{{0,24}}) (?:words|tokens)/s, {SECONDS}", re.ASCII | re.MULTILINE)
+FIT = re.compile(rf"dev loss \S+, dev F1 \S+, {SECONDS}", re.ASCII | re.MULTILINE)
+KEPT = re.compile(r"kept epoch (\d{1,9}): ", re.ASCII)
 
 
 class Score(NamedTuple):
@@ -67,16 +68,11 @@ def _others(decoded: Path) -> dict[str, Interval]:
     return found
 
 
-def rank(name: str, order: Sequence[str]) -> tuple[int, bytes]:
-    """The place of a name in an order; names that are not in it follow in C order."""
-    return (order.index(name) if name in order else len(order), name.encode())
-
-
 def paired_tests(scores: Sequence[Score], pairs: Iterable[tuple[str, str]],
                  tested: Sequence[str] = (), shown: Sequence[str] = ()) -> list[PairedTest]:
     """Test pairs of systems against each other on every set that both were scored on.
 
-    A system with several seeds is tested as the mean of its runs, and the test knows training noise (`training_noise`).
+    A system with several seeds is tested as the mean of its runs, and the test knows training noise (`compare_runs`).
 
     tested   the metrics, as `overall.F1`; none: those of the columns `shown`, or, without these, all
 
@@ -114,49 +110,84 @@ def _tests(pair: tuple[str, str], these: Sequence[Score], others: Sequence[Score
 
 def _is_aligned(*scores: Score) -> bool:
     """Whether a system changed words of a reference that all have in common: then slots differ, and units do not."""
-    signed = [dict(part.partition(":")[::2] for part in score.signature.split("|")) for score in scores]
+    signed = [signature_parts(score.signature) for score in scores]
     return len({parts.get("reference") for parts in signed}) == 1 and any(
         parts.get("words", "").startswith("aligned") for parts in signed)
 
 
-def collect_costs(exp: str | os.PathLike, systems: Iterable[str]) -> dict[str, Cost]:
-    """The cost of training of each system that has a complete log in EXP-DIR/SYSTEM/log.
+class Epoch(NamedTuple):
+    """An epoch of a training.
 
-    The log is train.log; if the run was stopped and went on, it is train.1.log, train.2.log, … and train.log.
+    number    from 1
+    rate      the learning rate
+    loss      on the training set; dev_loss: on the dev set
+    dev_f1    in percent; NaN if the dev set has none
+    tokens    how many were trained on
+    seconds   how long it took
+    kept      whether the model is that of this epoch
     """
-    costs = {system: read_cost(system, Path(exp) / system / "log" / "train.log") for system in systems}
+
+    number: int
+    rate: float
+    loss: float
+    dev_loss: float
+    dev_f1: float
+    tokens: float
+    seconds: float
+    kept: bool = False
+
+
+def read_training(system: Path) -> list[Epoch]:
+    """The epochs of the model in a directory; none if it has no log or is not trained in epochs.
+
+    An epoch that was trained again, because the run was stopped before it was on disk, counts once, as the model was
+    trained; a first epoch begins a new run. A log that does not say which epoch is kept is that of a run that has not
+    ended, or of an older version: then it is the one with the lowest dev loss.
+    """
+    epochs: dict[int, Epoch] = {}
+    kept = 0
+    for text in _logs(system):
+        for match in EPOCH.finditer(text):
+            try:
+                rate, loss, dev_loss, dev_f1 = map(float, match.groups()[1:5])
+            except ValueError:
+                continue
+            number, seconds = int(match[1]), float(match[7])
+            epochs = {before: epoch for before, epoch in epochs.items() if before < number}
+            epochs[number] = Epoch(number, rate, loss, dev_loss, dev_f1, float(match[6].replace(",", "")) * seconds,
+                                   seconds)
+            kept = 0
+        kept = int((KEPT.findall(text) or [kept])[-1])
+    if epochs and kept not in epochs:
+        kept = min(epochs.values(), key=lambda epoch: epoch.dev_loss).number
+    return [epoch._replace(kept=epoch.number == kept) for epoch in epochs.values()]
+
+
+def collect_costs(exp: str | os.PathLike, systems: Iterable[str]) -> dict[str, Cost]:
+    """The cost of training of each system that has a complete log in EXP-DIR/SYSTEM/log."""
+    costs = {system: read_cost(Path(exp) / system) for system in systems}
     return {system: cost for system, cost in costs.items() if cost}
 
 
-def read_cost(system: str, log: Path) -> Cost | None:
-    """Read the cost of training from the messages of `punc train`; None if the first epoch is not there.
-
-    An epoch that was trained again, because the run was stopped before it was on disk, counts once, as the model was
-    trained; a first epoch begins a new run.
-    """
-    lines = [line for part in log_parts(log) for line in _lines(part)]
-    epochs: dict[int, tuple[float, float]] = {}
-    for match in filter(None, map(EPOCH.search, lines)):
-        epochs = {epoch: cost for epoch, cost in epochs.items() if epoch < int(match[1])}
-        epochs[int(match[1])] = (float(match[2].replace(",", "")), float(match[3]))
-    fits = [float(match[1]) for match in map(FIT.search, lines) if match]
-    if 1 in epochs:
-        seconds = sum(elapsed for _, elapsed in epochs.values())
-        tokens = sum(rate * elapsed for rate, elapsed in epochs.values())
-        return Cost(system, float(len(epochs)), _rounded(seconds), _rounded(tokens / max(seconds, 1e-9)))
-    return Cost(system, np.nan, _rounded(fits[-1]), np.nan) if fits and not epochs else None
+def read_cost(system: Path) -> Cost | None:
+    """The cost of training the model in a directory, by its log; None if its first epoch is not there."""
+    epochs = read_training(system)
+    if epochs and epochs[0].number == 1:
+        seconds = sum(epoch.seconds for epoch in epochs)
+        tokens = sum(epoch.tokens for epoch in epochs)
+        return Cost(system.name, float(len(epochs)), _rounded(seconds), _rounded(tokens / max(seconds, 1e-9)))
+    fits = [match[1] for text in _logs(system) for match in FIT.finditer(text)]
+    return Cost(system.name, np.nan, _rounded(float(fits[-1])), np.nan) if fits and not epochs else None
 
 
-def log_parts(log: Path) -> list[Path]:
-    """The logs of a run in their order: NAME.1.log, NAME.2.log, … and NAME.log."""
-    number = re.compile(re.escape(log.stem) + r"\.(\d+)\.log")
-    found = {int(match[1]): path for path in log.parent.glob("*.log") if (match := number.fullmatch(path.name))}
-    return [*(found[n] for n in sorted(found)), *([log] if log.is_file() else [])]
-
-
-def _lines(path: Path) -> list[str]:
-    with open_input(path) as file:
-        return [line.decode("utf-8", "replace").rstrip() for line in file]
+def _logs(system: Path) -> list[str]:
+    """What `punc train` said: log/train.log, or, if the run was stopped and went on, train.1.log, …, and train.log."""
+    directory = system / "log"
+    parts = [(int(path.suffixes[0][1:]), path) for path in directory.glob("train.*.log")
+             if path.suffixes[0][1:].isdecimal() and path.name.count(".") == 2]
+    last = directory / "train.log"
+    paths = [path for _, path in sorted(parts)] + ([last] if last.is_file() else [])
+    return [path.read_text(encoding="utf-8", errors="replace") for path in paths]
 
 
 def _rounded(value: float) -> float:

@@ -1,19 +1,17 @@
-"""Plots of a report as SVG, by matplotlib, to stand inside a page.
+"""Figures by matplotlib, an extra: those of a report as SVG inside a page, those of a recipe as PNG files.
 
-Text and axes have the page's text colour, so that a plot is read on a light and on a dark page. A system has the same
-colour, dash and marker in all plots.
+Text and axes of a report have the page's text colour, so that a plot is read on a light and on a dark page. A system
+has the same colour, dash and marker in all plots.
 """
 
+import importlib.util
 import io
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from punc.results.breakdowns import Breakdown
-from punc.results.curves import PrecisionRecall, Reliability
-from punc.results.training_log import Epoch
+from punc.base.files import atomic_file
 
 TEXT = "#123456"  # stands for the page's text colour, currentColor
 COLOURS = ("#2f7fc1", "#d1495b", "#3f9b57", "#a86bd1", "#c77d0a", "#1f9e9e", "#a0705a", "#8a8a8a")
@@ -22,6 +20,13 @@ MARKERS = "osD^vPX*"
 CURVES = len(COLOURS)  # systems in a plot; the tables have all
 WIDTH, HEIGHT = 4.6, 3.2  # inches of a panel
 
+Curves = Mapping[str, tuple[Any, Any]]  # x and y by system
+
+
+def missing_packages(*names: str) -> list[str]:
+    """Those of the packages that are not installed."""
+    return [name for name in names if importlib.util.find_spec(name) is None]
+
 
 def styles(systems: Iterable[str]) -> dict[str, dict[str, Any]]:
     """How the systems are drawn; those after the first CURVES are not."""
@@ -29,98 +34,76 @@ def styles(systems: Iterable[str]) -> dict[str, dict[str, Any]]:
                      "linewidth": 1.5} for i, system in zip(range(CURVES), systems)}
 
 
-def plot_training(training: Mapping[str, Sequence[Epoch]], style: Mapping[str, dict]) -> str:
-    """Loss, dev loss, dev F1 and learning rate by epoch; a large marker is the epoch that is kept."""
-    figure, panels = _panels(["loss of training", "dev loss", "dev F1", "learning rate"])
-    for system in filter(training.__contains__, style):
-        epochs, kept = training[system], [epoch for epoch in training[system] if epoch.kept]
-        for axes, name in zip(panels, ("loss", "dev_loss", "dev_f1", "rate")):
-            axes.plot(*_curve(epochs, name), label=system, **style[system])
-            axes.plot(*_curve(kept, name), **{**style[system], "markersize": 8, "linestyle": ""}, markeredgecolor=TEXT)
-    panels[3].set_yscale("log")
-    for axes in panels:
-        axes.set_xlabel("epoch")
-        axes.xaxis.get_major_locator().set_params(integer=True)
-    return _svg(figure, panels, "training")
-
-
-def _curve(epochs: Iterable[Epoch], name: str) -> tuple[list[int], list[float]]:
-    """The numbers of epochs, and a value of each."""
-    return [epoch.number for epoch in epochs], [getattr(epoch, name) for epoch in epochs]
-
-
-def plot_precision_recall(curves: Mapping[str, Mapping[str, PrecisionRecall]], style: Mapping[str, dict],
-                          name: str) -> str:
-    """A panel for each mark with the curve of each system; a large marker is what the system wrote.
-
-    curves   by mark, then by system
-    """
-    figure, panels = _panels(list(curves))
-    for axes, by_system in zip(panels, curves.values()):
-        for system in filter(by_system.__contains__, style):
-            curve, drawn = by_system[system], style[system]
-            axes.plot(curve.recall, curve.precision, label=system, **{**drawn, "marker": ""})
-            axes.plot(*[[value] for value in curve.operating], **{**drawn, "markersize": 8, "linestyle": ""},
-                      markeredgecolor=TEXT)
-        axes.set(xlim=(0, 102), ylim=(0, 102), xlabel="recall [%]", ylabel="precision [%]")
-    return _svg(figure, panels, name)
-
-
-def plot_reliability(found: Mapping[str, Reliability], style: Mapping[str, dict], name: str) -> str:
-    """Accuracy against confidence; the diagonal is a calibrated system."""
-    figure, panels = _panels([""])
-    panels[0].plot([0, 100], [0, 100], color=TEXT, linewidth=0.8, linestyle=":")
-    for system in filter(found.__contains__, style):
-        panels[0].plot(found[system].confidence, found[system].accuracy, label=system, **style[system])
-    panels[0].set(xlim=(0, 102), ylim=(0, 102), xlabel="posterior of the label [%]", ylabel="labels that are right [%]")
-    return _svg(figure, panels, name)
-
-
-def plot_breakdown(found: Breakdown, style: Mapping[str, dict], name: str) -> str:
-    """F1 by group."""
-    figure, panels = _panels([""])
-    for system in filter(found.f1.__contains__, style):
-        panels[0].plot(range(len(found.groups)), found.f1[system], label=system, **style[system])
-    panels[0].set_xticks(range(len(found.groups)), [group.replace(" in the stream", "") for group in found.groups])
-    panels[0].tick_params(axis="x", labelsize=7)
-    panels[0].set(ylim=(0, 102), ylabel="F1 [%]")
-    return _svg(figure, panels, name)
-
-
-def _panels(titles: Sequence[str]) -> tuple[Any, list[Any]]:
-    """A figure with a row of axes."""
+def new_figure(titles: Sequence[str], width: float, height: float, colour: str = "black") -> tuple[Any, list[Any]]:
+    """A figure of width × height inches, and its panels, in a row, with these titles and text of a colour."""
     from matplotlib.figure import Figure
 
-    width = WIDTH if len(titles) == 1 else WIDTH * 0.72 * len(titles)
-    figure = Figure(figsize=(width, HEIGHT))
+    figure = Figure(figsize=(width, height), layout="constrained")
     panels = list(figure.subplots(1, len(titles), squeeze=False)[0])
     for axes, title in zip(panels, titles):
-        axes.set_title(title, fontsize=10, color=TEXT)
-        axes.grid(alpha=0.25, color=TEXT, linewidth=0.5)
+        axes.set_title(title, fontsize=10, color=colour)
+        axes.grid(alpha=0.25, color=colour, linewidth=0.5)
         axes.patch.set_visible(False)
-        axes.tick_params(colors=TEXT, labelsize=8)
+        axes.tick_params(colors=colour, labelsize=8)
+        axes.xaxis.label.set_color(colour)
+        axes.yaxis.label.set_color(colour)
         for spine in axes.spines.values():
-            spine.set_color(TEXT)
-        axes.xaxis.label.set_color(TEXT)
-        axes.yaxis.label.set_color(TEXT)
+            spine.set_color(colour)
     return figure, panels
 
 
-def _svg(figure: Any, panels: Sequence[Any], name: str) -> str:
-    """The figure as an SVG element whose ids begin with `name`."""
+def save(figure: Any, path: str | os.PathLike) -> None:
+    """Write a figure as a PNG file, whole or not at all; no display is needed."""
+    with atomic_file(path, "wb") as file:
+        figure.savefig(file, format="png", dpi=120)
+
+
+def draw(curves: Mapping[str, Curves], style: Mapping[str, dict[str, Any]], name: str,
+         points: Mapping[str, Curves] | None = None, markers: bool = True,
+         diagonal: bool = False, ticks: Sequence[str] = (), logarithmic: Sequence[str] = (), **settings: Any) -> str:
+    """A figure of a report, as an SVG element whose ids begin with `name`: a panel for each group of curves.
+
+    curves        (x, y) by panel title, then by system
+    style         of the systems (`styles`); others are not drawn
+    points        (x, y) of large markers, likewise
+    markers       whether curves have small ones
+    diagonal      draw x = y
+    ticks         names of x = 0, 1, …
+    logarithmic   titles of the panels with a logarithmic y
+    settings      of the axes, as `xlabel`, `ylim`
+    """
+    width = WIDTH if len(curves) == 1 else WIDTH * 0.72 * len(curves)
+    columns = max(1, int(width / 1.6))
+    drawn = [system for system in style if any(system in panel for panel in curves.values())]
+    figure, panels = new_figure(list(curves), width, HEIGHT + 0.2 * -(-len(drawn) // columns), TEXT)
+    for axes, (title, by_system) in zip(panels, curves.items()):
+        if diagonal:
+            axes.plot([0, 100], [0, 100], color=TEXT, linewidth=0.8, linestyle=":")
+        for system in filter(by_system.__contains__, style):
+            look = style[system] if markers else {**style[system], "marker": ""}
+            axes.plot(*by_system[system], label=system, **look)
+            if points:
+                large = {**style[system], "markersize": 8, "linestyle": ""}
+                axes.plot(*points[title][system], **large, markeredgecolor=TEXT)
+        axes.set(**settings)
+        axes.xaxis.get_major_locator().set_params(integer=True)
+        if title in logarithmic:
+            axes.set_yscale("log")
+        if ticks:
+            axes.set_xticks(range(len(ticks)), ticks, fontsize=7)
+    handles: dict[str, Any] = {}
+    for axes in panels:
+        handles |= dict(zip(*reversed(axes.get_legend_handles_labels())))
+    if handles:
+        figure.legend(handles.values(), handles, loc="outside upper center", ncols=columns, fontsize=8, frameon=False,
+                      labelcolor=TEXT)
+    return _svg(figure, name)
+
+
+def _svg(figure: Any, name: str) -> str:
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
-    handles, labels = panels[0].get_legend_handles_labels()
-    width, height = figure.get_size_inches()
-    rows = int(np.ceil(len(labels) * 1.6 / width)) if labels else 0
-    figure.set_size_inches(width, height + 0.2 * rows)
-    top = 1 - 0.2 * rows / (height + 0.2 * rows)
-    figure.subplots_adjust(left=0.62 / width, right=1 - 0.1 / width, bottom=0.62 / (height + 0.2 * rows),
-                           top=top - 0.3 / height, wspace=0.28)
-    if labels:
-        figure.legend(handles, labels, loc="upper center", ncols=max(1, int(width / 1.6)), fontsize=8, frameon=False,
-                      labelcolor=TEXT)
     figure.patch.set_visible(False)
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name, "font.family": "sans-serif"}):
         file = io.StringIO()

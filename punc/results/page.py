@@ -1,28 +1,36 @@
 """An experiment as one HTML page that needs nothing else: no network, no other file."""
 
-import importlib.util
 import json
 import logging
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from punc.base.errors import InputError
-from punc.data.labels import Label
-from punc.results.collect import collect_scores
-from punc.results.figures import plot_training, styles
+from punc.data.labels import Label, LabelSet
+from punc.results.collect import Epoch, Score, collect_scores, paired_tests, read_training
+from punc.results.figures import draw, styles
 from punc.results.page_data import PageData, read_page_data
-from punc.results.sample import choose, encode
-from punc.results.seeds import first_runs
+from punc.results.rows import Spread, first_runs, join_seeds
 from punc.results.set_view import view
 from punc.results.slot_table import SlotTable, read_slot_table
-from punc.results.systems_table import systems_table
-from punc.results.training_log import read_training
+from punc.scoring.metrics import is_summary
+from punc.scoring.tables import chance
 
 logger = logging.getLogger(__name__)
+
+MAIN = "overall.F1"  # what the table of systems is about
+ALPHA = 0.05
+MOST_SLOTS = 10_000  # of a set in the error browser; of a larger one it has a sample
+MOST_STREAMS = 50  # that a sample takes slots from
+PASSAGE = 60  # slots of a paragraph
+UNKNOWN = "--"
+DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 @dataclass
@@ -30,35 +38,23 @@ class Settings:
     """What a page shows; the fields are the options of `punc report`.
 
     data             where the data directories are, DATA/SET; none: `data` next to the experiment
-    systems, sets    their order; none: that of RESULTS.tsv, if there is one. Others follow, sorted
-    most_slots       of each set in the error browser
     recordings       streams that the error browser shows whole, whatever the sample is
-    words            ASR set -> the set with the words that were spoken; none: SET_ref for SET_…
     """
 
     title: str = "Report"
     data: Path | None = None
-    systems: Sequence[str] = ()
-    sets: Sequence[str] = ()
-    most_slots: int = 10_000
     recordings: Sequence[str] = ()
-    words: dict[str, str] = field(default_factory=dict)
-
-
-def missing_packages() -> list[str]:
-    """The packages that a report needs and that are not installed."""
-    return [name for name in ("jinja2", "matplotlib") if importlib.util.find_spec(name) is None]
 
 
 def render(exp: Path, settings: Settings) -> str:
-    """The page of an experiment.
+    """The page of an experiment; systems and sets are in the order of RESULTS.tsv, if it is there.
 
     Raises InputError if there is no score, and for a recording that no set has.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    systems, sets = _order(exp, settings)
-    scores = collect_scores(exp, systems, sets)
+    results = read_page_data(exp) if (exp / "RESULTS.tsv").is_file() else PageData({}, {})
+    scores = collect_scores(exp, results.systems, results.sets)
     names = first_runs(dict.fromkeys(score.system for score in scores))
     style = styles(names)
     training = {name: epochs for name in names if (epochs := read_training(exp / name))}
@@ -67,11 +63,11 @@ def render(exp: Path, settings: Settings) -> str:
     for number, name in enumerate(dict.fromkeys(score.set for score in scores), 1):
         of_set = [score for score in scores if score.set == name]
         shown_runs = [score for score in of_set if score.system in names]
-        table = read_slot_table(shown_runs, settings.data or exp.resolve().parent / "data", _spoken(name, settings))
+        table = read_slot_table(shown_runs, settings.data or exp.resolve().parent / "data", _spoken(name))
         shown: set[str] = set()
         if isinstance(table, SlotTable):
             unknown -= set(table.streams)
-            browsed.append(_browsed(name, table, settings))
+            browsed.append(_browsed(name, table, settings.recordings))
             shown = {passage["stream"] for passage in browsed[-1]["passages"]}
             for system, reason in table.left_out.items():
                 logger.info("punc report: no errors of %s on %s: %s", system, name, reason)
@@ -103,22 +99,72 @@ def _text(name: str) -> str:
     return files("punc.results").joinpath(name).read_text(encoding="utf-8")
 
 
-def _order(exp: Path, settings: Settings) -> tuple[Sequence[str], Sequence[str]]:
-    """The order of systems and sets: as asked for, else as RESULTS.tsv has them."""
-    results = read_page_data(exp) if (exp / "RESULTS.tsv").is_file() else PageData({}, {})
-    return settings.systems or results.systems, settings.sets or results.sets
-
-
-def _spoken(name: str, settings: Settings) -> str:
+def _spoken(name: str) -> str:
     """The set with the words that were spoken in a set; empty if it is the set itself."""
-    spoken = settings.words.get(name) or name.rpartition("_")[0] + "_ref"
+    spoken = name.rpartition("_")[0] + "_ref"
     return "" if spoken == name else spoken
 
 
-def _browsed(name: str, table: SlotTable, settings: Settings) -> dict[str, Any]:
+def systems_table(scores: Sequence[Score]) -> dict[str, Any]:
+    """Rows and columns of the scores of one set; a figure is a value with interval, or None.
+
+    A system with several seeds is one row, whose figures are means with standard deviations.
+
+    best   the system with the highest overall F1
+    test   of each row: a paired test of overall F1 against the best system, in words
+    runs   the numbers of runs that systems have, if some have several
+    """
+    empty = LabelSet.read(scores[0].path / "labels.txt").names[0]
+    names = [name for name in dict.fromkeys(name for score in scores for name in score.metrics)
+             if is_summary(name) and name != f"{empty}.F1"]
+    names.sort(key=lambda name: name != MAIN)
+    found = join_seeds({(score.system, score.set): score.metrics for score in scores})
+    metrics = {system: row for (system, _), row in found.items()}
+    known = [system for system, row in metrics.items() if MAIN in row and not np.isnan(row[MAIN].value)]
+    best = max(known, key=lambda system: metrics[system][MAIN].value, default="")
+    rows = [{"system": system, "cells": [row.get(name) for name in names],
+             "test": "best" if system == best else _against(best, system, scores) if best else ""}
+            for system, row in metrics.items()]
+    return {"columns": [name.replace(".", " ") for name in names], "rows": rows, "best": best,
+            "runs": sorted({one.runs for row in metrics.values() for one in row.values() if isinstance(one, Spread)})}
+
+
+def _against(best: str, system: str, scores: Sequence[Score]) -> str:
+    try:
+        test = paired_tests(scores, [(best, system)], [MAIN])[0]
+    except InputError as error:
+        return f"not testable: {error.what}"
+    if np.isnan(test.p):
+        return "undefined"
+    verdict = "worse" if test.p < ALPHA else "not significant"
+    return f"{verdict}: {-test.difference:+.1f}, p {chance(test.p)}"
+
+
+def _training(training: dict[str, list[Epoch]], style: dict[str, dict]) -> dict[str, Any] | None:
+    """Loss, dev loss, dev F1 and learning rate by epoch; a large marker is the epoch that is kept."""
+    if not training:
+        return None
+    curves: dict[str, dict[str, Any]] = {}
+    points: dict[str, dict[str, Any]] = {}
+    for title, name in (("loss of training", "loss"), ("dev loss", "dev_loss"), ("dev F1", "dev_f1"),
+                        ("learning rate", "rate")):
+        curves[title], points[title] = {}, {}
+        for system, epochs in training.items():
+            kept = [epoch for epoch in epochs if epoch.kept]
+            curves[title][system] = [one.number for one in epochs], [getattr(one, name) for one in epochs]
+            points[title][system] = [one.number for one in kept], [getattr(one, name) for one in kept]
+    svg = draw(curves, style, "training", points, logarithmic=["learning rate"], xlabel="epoch")
+    return {"svg": svg, "rows": [
+        {"system": system, "epochs": len(epochs), "kept": next(one for one in epochs if one.kept),
+         "lowest": min(epochs, key=lambda one: one.dev_loss),
+         "highest": max(epochs, key=lambda one: (one.dev_f1 == one.dev_f1, one.dev_f1))}  # NaN is the lowest
+        for system, epochs in training.items()]}
+
+
+def _browsed(name: str, table: SlotTable, recordings: Sequence[str]) -> dict[str, Any]:
     """What the error browser gets of a set."""
-    wanted = [number for number, stream in enumerate(table.streams) if stream in settings.recordings]
-    ranges = choose(table.begins, settings.most_slots, wanted)
+    wanted = [number for number, stream in enumerate(table.streams) if stream in recordings]
+    ranges = choose(table.begins, MOST_SLOTS, wanted)
     slots, all_slots = sum(end - begin for begin, end in ranges), len(table.words)
     note = (f"All {all_slots:,} slots." if slots == all_slots else
             f"A sample of {slots:,} of {all_slots:,} slots, from {len(ranges)} of {len(table.streams)} recordings or "
@@ -132,11 +178,77 @@ def shown_mark(label: Label) -> str:
     return ("Aa" if label.capital else "") + label.mark
 
 
-def _training(training: dict, style: dict) -> dict[str, Any] | None:
-    if not training:
-        return None
-    return {"svg": plot_training(training, style), "rows": [
-        {"system": system, "epochs": len(epochs), "kept": next(one for one in epochs if one.kept),
-         "lowest": min(epochs, key=lambda one: one.dev_loss),
-         "highest": max(epochs, key=lambda one: (one.dev_f1 == one.dev_f1, one.dev_f1))}  # NaN is the lowest
-        for system, epochs in training.items()]}
+def choose(begins: np.ndarray, most: int, wanted: Sequence[int] = (), seed: int = 1) -> list[tuple[int, int]]:
+    """Which slots are shown: ranges in order, each in one stream.
+
+    begins   int64 (streams + 1,): the slots of each stream
+    most     slots in all. If there are more, up to MOST_STREAMS streams are drawn, and a stretch at a random place of
+             each, in proportion to its length
+    wanted   streams that are shown whole, besides
+    """
+    sizes = np.diff(begins)
+    if begins[-1] <= most:
+        return [(int(begin), int(begin + size)) for begin, size in zip(begins, sizes) if size]
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(np.flatnonzero(sizes))
+    # Short streams are taken whole until there are enough; of long ones MOST_STREAMS have a part.
+    fit = int(np.searchsorted(np.cumsum(sizes[order]), most, side="right"))
+    drawn = order[:max(fit, min(MOST_STREAMS, most))]
+    share = min(1.0, most / sizes[drawn].sum())
+    ranges = {}
+    for stream in sorted(drawn.tolist()):
+        size = max(1, int(sizes[stream] * share))
+        begin = int(begins[stream]) + int(rng.integers(0, sizes[stream] - size + 1))
+        ranges[stream] = begin, begin + size
+    for stream in wanted:
+        ranges[stream] = int(begins[stream]), int(begins[stream + 1])
+    return [ranges[stream] for stream in sorted(ranges)]
+
+
+def encode(table: SlotTable, ranges: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
+    """The slots of ranges as passages of up to PASSAGE slots, for the page's script.
+
+    A passage has stream, at (the number of its first slot in the stream, from 1), words, and strings with a fixed
+    number of characters a slot: ref and hyp (one character: 48 + the number of the label), post (two digits: the
+    posterior of the system's label in percent, at most 99) and pause (two digits of base 36: hundredths of a second, at
+    most 12.95 s).
+    `--` is not known. `wrong` and `missing` are the recognition errors, by slot.
+    """
+    passages = []
+    stream_of = table.stream_of
+    for begin, end in _cut(ranges):
+        stream = int(stream_of[begin])
+        passage: dict[str, Any] = {
+            "stream": table.streams[stream], "at": begin - int(table.begins[stream]) + 1,
+            "words": " ".join(table.words[begin:end]), "ref": _labels(table.reference[begin:end]),
+            "pause": "".join(map(_pause, table.pauses[begin:end].tolist())),
+            "hyp": [_labels(one.labels[begin:end]) for one in table.hypotheses.values()],
+            "post": ["" if one.posteriors is None else _percent(one.posteriors[begin:end], one.labels[begin:end])
+                     for one in table.hypotheses.values()]}
+        if (found := table.recognition) is not None:
+            passage["wrong"] = {i - begin: found.spoken.get(i, "") for i in range(begin, end) if found.wrong[i]}
+            passage["missing"] = {i - begin: found.missing[i] for i in range(begin, end) if i in found.missing}
+        passages.append(passage)
+    return passages
+
+
+def _cut(ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    for begin, end in ranges:
+        for at in range(begin, end, PASSAGE):
+            yield at, min(at + PASSAGE, end)
+
+
+def _labels(labels: np.ndarray) -> str:
+    return "".join(chr(48 + label) for label in labels.tolist())
+
+
+def _percent(posteriors: np.ndarray, labels: np.ndarray) -> str:
+    chosen = posteriors[np.arange(len(labels)), labels.astype(np.int64)]
+    return "".join(f"{min(99, round(100 * value)):02}" for value in chosen.tolist())
+
+
+def _pause(seconds: float) -> str:
+    if np.isnan(seconds):
+        return UNKNOWN
+    number = max(0, min(36 * 36 - 1, round(100 * seconds)))
+    return DIGITS[number // 36] + DIGITS[number % 36]

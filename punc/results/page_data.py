@@ -4,7 +4,6 @@
     results/signatures.tsv    what each score depends on
     results/tests.tsv         paired tests, if there are any
     results/costs.tsv         what training cost, if there are training logs
-    results/trainings.tsv     what systems were trained on, by their models' conf files
     results/command.txt       the command that made the figures, if it is known
     results/*.png             pictures
 
@@ -12,16 +11,20 @@ The pages (`pages`) are a function of these files and of the settings alone.
 """
 
 import os
-from collections.abc import Sequence
+import shutil
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from punc.base.files import atomic_file
-from punc.results.trainings import Training
+from punc.base.errors import InputError
+from punc.base.files import atomic_dir, atomic_file, unchanged
 from punc.scoring.significance import Interval
-from punc.scoring.tsv import read_tsv, write_tsv
+from punc.scoring.tables import read_tsv, write_tsv
 
+PAGES = ("RESULTS.tsv", "RESULTS.md")
+KEY = PAGES[0]
 RESULTS_HEADER = ("system", "set", "metric", *Interval._fields)
 SIGNATURES_HEADER = ("system", "set", "signature")
 
@@ -72,7 +75,6 @@ class PageData:
     costs        system -> cost of its training
     command      the command that made the figures
     pictures     file names in results/
-    trainings    system -> what it was trained on; empty on pages of earlier versions
     """
 
     metrics: dict[tuple[str, str], dict[str, Interval]]
@@ -81,7 +83,6 @@ class PageData:
     costs: dict[str, Cost] = field(default_factory=dict)
     command: str = ""
     pictures: list[str] = field(default_factory=list)
-    trainings: dict[str, Training] = field(default_factory=dict)
 
     @property
     def sets(self) -> list[str]:
@@ -112,14 +113,13 @@ def read_page_data(directory: str | os.PathLike) -> PageData:
         metrics.setdefault((system, name), {})[metric] = Interval(*value)
     signatures = {(system, name): signed for system, name, signed in
                   read_tsv(results / "signatures.tsv", SIGNATURES_HEADER, ())}
-    tests, costs, trained, command = (results / name for name in ("tests.tsv", "costs.tsv", "trainings.tsv",
-                                                                  "command.txt"))
+    tests, costs, command = (results / name for name in ("tests.tsv", "costs.tsv", "command.txt"))
     return PageData(
         metrics, signatures,
         [PairedTest(*row) for row in _read_if_there(tests, PairedTest._fields, PairedTest._fields[4:])],
         {row[0]: Cost(*row) for row in _read_if_there(costs, Cost._fields, Cost._fields[1:])},
         command.read_text(encoding="utf-8", errors="replace").rstrip("\n") if command.is_file() else "",
-        pictures(directory), {row[0]: Training(*row) for row in _read_if_there(trained, Training._fields, ())})
+        pictures(directory))
 
 
 def _read_if_there(path: Path, header: Sequence[str], numbers: Sequence[str]) -> list[list[Any]]:
@@ -139,8 +139,7 @@ def write_page_data(directory: str | os.PathLike, data: PageData) -> None:
     write_tsv(results / "signatures.tsv", SIGNATURES_HEADER,
               ((*key, signed) for key, signed in data.signatures.items()))
     for name, header, rows in (("tests.tsv", PairedTest._fields, data.tests),
-                               ("costs.tsv", Cost._fields, [*data.costs.values()]),
-                               ("trainings.tsv", Training._fields, [*data.trainings.values()])):
+                               ("costs.tsv", Cost._fields, [*data.costs.values()])):
         if rows:
             write_tsv(results / name, header, rows)
         else:
@@ -150,3 +149,43 @@ def write_page_data(directory: str | os.PathLike, data: PageData) -> None:
             file.write(data.command + "\n")
     else:
         (results / "command.txt").unlink(missing_ok=True)
+
+
+def new_pages(directory: str | os.PathLike, *stale: str) -> AbstractContextManager[Path]:
+    """A directory that replaces RESULTS.md, RESULTS.tsv and the files of results/ when the block ends.
+
+    No program reads results without RESULTS.tsv. `stale` as in `atomic_dir`.
+    """
+    return atomic_dir(directory, KEY, [PAGES[1], *stale])
+
+
+def write_pages(directory: str | os.PathLike, pages: Mapping[str, str]) -> None:
+    """Write pages by name under a directory; pages in its results/ that are not among them are removed."""
+    directory = Path(directory)
+    for name, text in pages.items():
+        with atomic_file(directory / name) as file:
+            file.write(text)
+    for path in directory.glob("results/*.md"):
+        if f"results/{path.name}" not in pages:
+            path.unlink()
+
+
+def publish(source: str | os.PathLike, target: str | os.PathLike) -> list[str]:
+    """Copy RESULTS.md, RESULTS.tsv and the files of results/ from one directory to another.
+
+    Files in the target's results/ that the source does not have are removed; directories
+    there are pages of their own and stay. Returns the names of the files copied.
+    Raises InputError if the source has no pages.
+    """
+    source = Path(source)
+    for name in PAGES:
+        if not (source / name).is_file():
+            raise InputError("no such file", "make it with punc results", source / name)
+    names = [f"results/{path.name}" for path in sorted((source / "results").glob("[!.]*")) if path.is_file()]
+    names += PAGES
+    with unchanged(source / KEY), new_pages(target, "results/*") as tmp:
+        (tmp / "results").mkdir()
+        for name in names:
+            with open(source / name, "rb") as page, open(tmp / name, "wb") as file:
+                shutil.copyfileobj(page, file)
+    return names

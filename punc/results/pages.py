@@ -1,20 +1,36 @@
 """Result pages in Markdown: RESULTS.md, one screen, and results/SET.md with all rows, paired tests and signatures."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from punc.base.errors import InputError
 from punc.results.page_data import Cost, PageData, Published
-from punc.results.page_notes import is_unequal, resampled, runs, tested, unequal
-from punc.results.seeds import Metrics, Spread, join_seeds, runs_of, without_seed
-from punc.scoring.markdown import chance, duration, table
+from punc.results.rows import Metrics, Spread, join_seeds, runs_of, without_seed
 from punc.scoring.metrics import columns, lower_is_better, rows_of
 from punc.scoring.significance import Interval
+from punc.scoring.tables import chance, duration, markdown_table
 
 MOST_ROWS, MOST_COLUMNS = 10, 7  # of the table of RESULTS.md
 UNKNOWN = Interval(np.nan, np.nan, np.nan)
+NUMBER = re.compile(r"(?<![\d,.])\d+\.\d+(?![\d.])")
+
+MAIN_LEGEND = "In percent, with the 95 % confidence interval; **bold**: the best of our rows."
+SET_LEGEND = ("All figures in percent, P / R / F1 where there are three; in brackets the 95 % confidence interval (of "
+              "F1 where there are three). –: undefined, as nothing was predicted or expected.")
+ONE_RUN = " Each row is one run, so its interval is of the test set, not of the training."
+SEEDS = (" ±: mean and standard deviation of trainings with several seeds, which the page of a set lists. Any other "
+         "row is one run, so its interval is of the test set, not of the training.")
+UNITS = (" Intervals and tests resample the `units` of a signature: streams (recordings, or texts), or blocks of 100 "
+         "words if a set has fewer than ten streams. Blocks are other passages of the same recordings, not other "
+         "recordings.")
+PUBLISHED = " Published figures are the system's own; the pages below name their sources."
+TESTED = "p is two-sided, by approximate randomisation; the 95 % interval of the difference is by the paired bootstrap."
+TESTED_RUNS = (" Of a system with several seeds the mean is tested; then both are by a t-test that knows the noise of "
+               "training besides that of the test set (Obuchowski & Rockette 1995; Hillis 2014). A system with one run "
+               "counts as it is.")
 
 
 @dataclass
@@ -22,8 +38,7 @@ class Settings:
     """What a page shows; the fields are the options of `punc results`.
 
     columns        of the tables in results/SET.md, as `metrics.columns` names them; none: all but the empty label's
-    main           the systems in the table of RESULTS.md, in this order; none: the best of each architecture by
-                   the first column, then those that are only published
+    main           the systems in the table of RESULTS.md, in this order; none: the first MOST_ROWS
     main_columns   its columns, as `overall.F1@test_ref`; none: overall.F1 of each set
     links          `PATH TEXT`: other pages
     """
@@ -47,6 +62,28 @@ def render(data: PageData, settings: Settings) -> dict[str, str]:
     return pages | {f"results/{name}.md": _set_page(name, data, settings) for name in data.sets}
 
 
+def unknown_figures(text: str, data: PageData, published: Iterable[Published] = ()) -> list[str]:
+    """The numbers with a decimal point in a text that are no figure of the tables, rounded to as many digits.
+
+    Figures are metrics, published ones too, the means and deviations of several seeds, and the differences and p of
+    paired tests.
+    """
+    figures = [row.value for row in published]
+    for metrics in [*data.metrics.values(), *join_seeds(data.metrics).values()]:
+        figures += [value.value for value in metrics.values()]
+        figures += [value.deviation for value in metrics.values() if isinstance(value, Spread)]
+    for test in data.tests:
+        figures += [abs(test.difference), test.p]
+    shown = {digits: {f"{figure:.{digits}f}" for figure in figures} for digits in range(1, 5)}
+    return [number for number in dict.fromkeys(NUMBER.findall(text))
+            if number not in shown.get(len(number.partition(".")[2]), ())]
+
+
+def _several(rows: Iterable[Metrics]) -> bool:
+    """Whether a row is the mean of several seeds."""
+    return any(isinstance(value, Spread) for row in rows for value in row.values())
+
+
 def _main_page(data: PageData, settings: Settings) -> str:
     parts = [f"# {settings.title}"]
     if settings.about:
@@ -54,52 +91,35 @@ def _main_page(data: PageData, settings: Settings) -> str:
     if data.command:
         parts.append(f"Made by\n\n```sh\n{data.command}\n```")
     rows = _main_table(data, settings)
-    parts.append(table(rows))
-    legend = (f"In percent, with the 95 % confidence interval; **bold**: the best of our rows. {runs(data)}, "
-              f"so the interval is of the test set, not of the training.{resampled(data, data.sets)}")
+    legend = MAIN_LEGEND + (SEEDS if _several(join_seeds(data.metrics).values()) else ONE_RUN) + UNITS
     if "published" in rows[0]:
-        legend += " Published figures are the system's own; the pages below name their sources."
-    parts.append(legend)
+        legend += PUBLISHED
+    parts += [markdown_table(rows), legend]
     if settings.findings.strip():
         parts.append(f"## What we found\n\n{settings.findings.strip()}")
     links = [f"- [{name}](results/{name}.md): all rows, paired tests and signatures" for name in data.sets]
     links.append("- [RESULTS.tsv](RESULTS.tsv): all figures for programs")
     links += [f"- [{name}](results/{name})" for name in data.pictures]
-    links += [f"- [{path}]({path}): {text}" for path, _, text in (link.partition(" ") for link in settings.links)]
+    for link in settings.links:
+        path, _, text = link.partition(" ")
+        links.append(f"- [{path}]({path}): {text}")
     parts.append("## More\n\n" + "\n".join(links))
     return "\n\n".join(parts) + "\n"
 
 
-def _main_systems(data: PageData, settings: Settings, rows: Mapping[tuple[str, str], Metrics],
-                  figures: Sequence[tuple[str, str]]) -> list[str]:
-    """The systems of the table of RESULTS.md: those of the settings; or the best of each family, and published ones."""
-    known = list(dict.fromkeys(system for system, _ in rows))
-    if settings.main or not data.trainings or not figures:
-        return list(settings.main) or known[:MOST_ROWS]
-    metric, name = figures[0]
-    best: dict[str, tuple[float, str]] = {}
-    for system in known:
-        value = rows.get((system, name), {}).get(metric, UNKNOWN).value * (-1 if lower_is_better(metric) else 1)
-        family = data.trainings[system].family if system in data.trainings else system
-        if family not in best or value > best[family][0]:
-            best[family] = value, system
-    ours = [system for _, system in sorted(best.values(), key=lambda one: -np.nan_to_num(one[0], nan=-np.inf))]
-    theirs = [row.system for row in settings.published if (row.metric, row.set) in figures]
-    return list(dict.fromkeys(ours + theirs))[:MOST_ROWS]
-
-
 def _main_table(data: PageData, settings: Settings) -> list[list[str]]:
     """The table of RESULTS.md: a column per metric and set, the published figures next to it, and the training."""
-    figures = [_split(column) for column in settings.main_columns] or [("overall.F1", name) for name in data.sets]
-    figures = [figure for figure in figures if any(figure[0] in metrics for (_, name), metrics in data.metrics.items()
-                                                   if name == figure[1])]
+    of_set: dict[str, set[str]] = {}
+    for (_, name), metrics in data.metrics.items():
+        of_set.setdefault(name, set()).update(metrics)
+    wanted = [_split(column) for column in settings.main_columns] or [("overall.F1", name) for name in data.sets]
+    figures = [(metric, name) for metric, name in wanted if metric in of_set.get(name, ())]
     theirs = {(row.system, row.set, row.metric): row.value for row in settings.published}
     rows = join_seeds(data.metrics)
     known = list(dict.fromkeys(system for system, _ in rows))
-    systems = [system for system in _main_systems(data, settings, rows, figures)
+    systems = [system for system in settings.main or known[:MOST_ROWS]
                if any((system, name) in rows or (system, name, metric) in theirs for metric, name in figures)]
-    if not systems:
-        systems = known[:MOST_ROWS]
+    systems = systems or known[:MOST_ROWS]
     cells = [["system", *systems]]
     for metric, name in figures:
         ours = [rows.get((system, name), {}).get(metric) for system in systems]
@@ -150,18 +170,17 @@ def _cost(cost: Cost) -> str:
 
 def _set_page(name: str, data: PageData, settings: Settings) -> str:
     sources = list(dict.fromkeys(row.source for row in settings.published if row.set == name))
+    several = _several(row for (_, other), row in join_seeds(data.metrics).items() if other == name)
     parts = [f"# {settings.title}: {name}"]
     if settings.about:
         parts.append(settings.about)
-    parts.append("All figures in percent, P / R / F1 where there are three; in brackets the 95 % confidence interval "
-                 "(of F1 where there are three). –: undefined, as nothing was predicted or expected. "
-                 f"{runs(data)}.{resampled(data, [name])} [Back to the main page](../RESULTS.md)")
+    parts.append(f"{SET_LEGEND}{SEEDS if several else ONE_RUN}{UNITS} [Back to the main page](../RESULTS.md)")
     shown = _shown_columns(name, data, settings)
-    parts.append(table(_set_table(name, data, settings, shown, sources)))
+    parts.append(markdown_table(_set_table(name, data, settings, shown, sources)))
     if of_runs := _run_table(name, data, shown):
-        parts.append(f"## Each run\n\nOne figure for each seed: F1 where a column has three.\n\n{table(of_runs)}")
+        parts.append(f"## Each run\n\nOne figure for each seed: F1 where a column has three.\n\n{of_runs}")
     if tests := _test_table(name, data):
-        parts.append(f"## Paired tests\n\n{tested(name, data)}{unequal(name, data)}\n\n{table(tests)}")
+        parts.append(f"## Paired tests\n\n{TESTED}{TESTED_RUNS if several else ''}\n\n{tests}")
     if sources:
         parts.append("## Sources of the published figures\n\n" +
                      "\n".join(f"{i}. {source}" for i, source in enumerate(sources, 1)))
@@ -212,23 +231,25 @@ def _cell(measured: Metrics, column: str) -> str:
     return " / ".join(_number(one.value) for one in found) + _bounds(found[-1])
 
 
-def _run_table(name: str, data: PageData, shown: Sequence[str]) -> list[list[str]]:
+def _run_table(name: str, data: PageData, shown: Sequence[str]) -> str:
     """The systems of a set that have several runs, each with the figures of all; or nothing."""
     names = [system for system, other in data.metrics if other == name]
-    several = {system: found for system in dict.fromkeys(map(without_seed, names))
-               if len(found := runs_of(system, names)) > 1}
-    rows = [[system, *(", ".join(_number(data.metrics[run, name].get(rows_of(column)[-1], UNKNOWN).value)
-                                 for run in found) for column in shown)] for system, found in several.items()]
-    return [["system", *shown], *rows] if rows else []
+    rows = [["system", *shown]]
+    for system in dict.fromkeys(map(without_seed, names)):
+        runs = [data.metrics[run, name] for run in runs_of(system, names)]
+        if len(runs) > 1:
+            last = [rows_of(column)[-1] for column in shown]
+            rows.append([system, *(", ".join(_number(run.get(row, UNKNOWN).value) for run in runs) for row in last)])
+    return markdown_table(rows) if len(rows) > 1 else ""
 
 
-def _test_table(name: str, data: PageData) -> list[list[str]]:
+def _test_table(name: str, data: PageData) -> str:
     """The paired tests of a set, or nothing."""
-    rows, figures = [["A", "B", "metric", "A", "B", "A − B", "p"]], data.metrics | join_seeds(data.metrics)
+    rows = [["A", "B", "metric", "A", "B", "A − B", "p"]]
+    figures: dict[tuple[str, str], Metrics] = {**data.metrics, **join_seeds(data.metrics)}
     for test in data.tests:
         if test.set == name:
             values = (f"{figures[system, name][test.metric].value:.1f}" for system in (test.this, test.other))
-            star = " \\*" * is_unequal(data, test.this, test.other)
-            rows.append([test.this, test.other + star, test.metric, *values,
+            rows.append([test.this, test.other, test.metric, *values,
                          f"{test.difference:+.1f} ({test.low:+.1f} … {test.high:+.1f})", chance(test.p)])
-    return rows if len(rows) > 1 else []
+    return markdown_table(rows) if len(rows) > 1 else ""

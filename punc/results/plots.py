@@ -1,32 +1,28 @@
-"""Pictures of pauses: how long they are by label, and what a system makes of them.
+"""Pictures of data directories: how long pauses are, what a system makes of them, and how frequent marks are.
 
 The axis of pauses is logarithmic. Pauses under 10 ms, the shortest frame of an ASR system, are at its left end as "0".
-matplotlib is an extra: `available` says whether it is installed.
+Pictures of labels need no pauses, so they fit texts without times, too.
 """
 
-import importlib.util
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_file
 from punc.data.datadir import DataDir
 from punc.data.kaldi_io import read_posteriors
 from punc.data.labels import LabelSet
+from punc.results.figures import COLOURS, new_figure, save
 
 SHORTEST, LONGEST = 0.01, 100.0  # s, the ends of the axis
 ZERO = 0.006  # where "0" is drawn
 EDGES = np.concatenate([[0.005, 0.0072], np.geomspace(SHORTEST, LONGEST, 33)])  # bins: "0", a gap, eight a decade
-COLOURS = ("#7f7f7f", "#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b", "#17becf")
-
-
-def available() -> bool:
-    """Whether matplotlib is installed."""
-    return importlib.util.find_spec("matplotlib") is not None
+PICTURE = 8.0, 4.5  # inches
+MOST_WORDS = 60  # between two marks; what is longer is at the right end
 
 
 def slots(data: DataDir) -> dict[str, np.ndarray]:
@@ -59,7 +55,7 @@ def shares(pauses: np.ndarray) -> np.ndarray:
     return 100 * np.histogram(axis_positions(known), EDGES)[0] / max(len(known), 1)
 
 
-def describe(name: str, pauses: np.ndarray) -> str:
+def describe_pauses(name: str, pauses: np.ndarray) -> str:
     """One line about a label's slots: their number, median, and shares without a pause and without a known one."""
     known = pauses[np.isfinite(pauses)]
     if not len(known):
@@ -73,7 +69,7 @@ def plot_pauses(by_label: Mapping[str, np.ndarray], path: str | os.PathLike, tit
     """Draw the distribution of the pauses of each label, in the order of the mapping, into a PNG file."""
     figure, axes = _axes(title)
     for (name, pauses), colour in zip(by_label.items(), COLOURS * len(by_label)):
-        axes.stairs(shares(pauses), EDGES, color=colour, linewidth=1.5, label=describe(name, pauses))
+        axes.stairs(shares(pauses), EDGES, color=colour, linewidth=1.5, label=describe_pauses(name, pauses))
         axes.stairs(shares(pauses), EDGES, color=colour, fill=True, alpha=0.15)
     axes.set_ylabel("share of the label's slots [%]")
     axes.set_yscale("symlog", linthresh=1)
@@ -93,7 +89,7 @@ def posteriors(data: DataDir, decode: str | os.PathLike, label: str) -> tuple[np
     archive = Path(decode) / "post.ark"
     if not archive.is_file():
         raise InputError("no such file", "punctuate with --posteriors true", archive)
-    labels = LabelSet.read(_model_labels(decode))
+    labels = LabelSet.read(Path(os.path.abspath(decode)).parent / "labels.txt")
     if label not in labels.names:
         raise InputError(f"no label '{label}'", f"there are {' '.join(labels.names)}", decode)
     column, of = labels.index(label), {}
@@ -109,11 +105,6 @@ def posteriors(data: DataDir, decode: str | os.PathLike, label: str) -> tuple[np
         found.append((utterance.pauses, of[utterance.id], np.array(utterance.labels) == label))
     pauses, probabilities, right = map(np.concatenate, zip(*found))
     return pauses, probabilities, right
-
-
-def _model_labels(decode: str | os.PathLike) -> Path:
-    """The label set of the system whose directory has the decode directory."""
-    return Path(os.path.abspath(decode)).parent / "labels.txt"
 
 
 def plot_posteriors(pauses: np.ndarray, probabilities: np.ndarray, right: np.ndarray, path: str | os.PathLike,
@@ -148,30 +139,73 @@ def binned_mean(at: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 def _axes(title: str) -> tuple[Any, Any]:
     """A figure and its axes, with pauses along the bottom."""
-    figure = new_figure()
-    axes = figure.add_subplot()
+    figure, (axes,) = new_figure([title], *PICTURE)
     axes.set_xscale("log")
     axes.set_xlim(EDGES[0], LONGEST)
     ticks = {ZERO: "0", 0.01: "10 ms", 0.1: "0.1 s", 1: "1 s", 10: "10 s", 100: "100 s"}
     axes.set_xticks(list(ticks), list(ticks.values()))
     axes.minorticks_off()
-    axes.grid(alpha=0.3)
     axes.set_xlabel("pause in the slot")
-    axes.set_title(title)
     return figure, axes
 
 
-def new_figure() -> Any:
-    """An empty figure of matplotlib."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+class LabelCounts(NamedTuple):
+    """The labels of a set.
 
-    figure = Figure(figsize=(8, 4.5), dpi=120, layout="constrained")
-    FigureCanvasAgg(figure)  # draws without a display and without changing the caller's backend
-    return figure
+    slots     slots by label, in the order of the label set
+    lengths   int64 (MOST_WORDS + 1,): how often there are so many words from one mark to the next
+    """
+
+    slots: dict[str, int]
+    lengths: np.ndarray
+
+    def share(self, label: str) -> float:
+        """The slots with a label, in percent."""
+        return 100 * self.slots[label] / max(sum(self.slots.values()), 1)
 
 
-def save(figure: Any, path: str | os.PathLike) -> None:
-    """Write a figure as a PNG file, whole or not at all."""
-    with atomic_file(path, "wb") as file:
-        figure.savefig(file, format="png")
+def count_labels(data: DataDir, labels: LabelSet) -> LabelCounts:
+    """Count a directory's labels, in constant memory.
+
+    Raises InputError if it has no labels, or one that is not in the label set.
+    """
+    if not data.has_labels:
+        raise InputError("no such file", "a plot needs labels: punc prepare", data.path / "punct")
+    slots, lengths = Counter[str](), np.zeros(MOST_WORDS + 1, np.int64)
+    for _, utterances in data.streams():
+        found = np.array([name for utterance in utterances for name in utterance.labels or ()])
+        slots.update(dict(zip(*(part.tolist() for part in np.unique(found, return_counts=True)))))
+        marks = np.flatnonzero(found != labels.names[0])
+        lengths += np.bincount(np.minimum(np.diff(marks, prepend=-1), MOST_WORDS), minlength=MOST_WORDS + 1)
+    if unknown := slots.keys() - set(labels.names):
+        raise InputError(f"label '{min(unknown)}', which is not in the label set",
+                         "give --labels the one it was made with", data.path / "punct")
+    return LabelCounts({name: slots[name] for name in labels.names}, lengths)
+
+
+def describe_labels(name: str, counts: LabelCounts) -> str:
+    """One line about a set: its slots, the share of each mark, and the median of the words between two marks."""
+    marks = ", ".join(f"{label} {counts.share(label):.1f} %" for label in list(counts.slots)[1:])
+    half = np.cumsum(counts.lengths)
+    median = f", a mark after {int(np.searchsorted(half, half[-1] / 2))} words (median)" if half[-1] else ""
+    return f"{name}: {sum(counts.slots.values()):,} slots, {marks or 'no labels'}{median}"
+
+
+def plot_labels(sets: Mapping[str, LabelCounts], path: str | os.PathLike[str], title: str = "") -> None:
+    """Draw the share of each mark, and the words from one mark to the next, of each set, into a PNG file."""
+    figure, (bars, lengths) = new_figure(["", ""], *PICTURE)
+    figure.suptitle(title)
+    width = 0.8 / max(len(sets), 1)
+    for number, ((name, counts), colour) in enumerate(zip(sets.items(), COLOURS * len(sets))):
+        labels = list(counts.slots)[1:]
+        bars.bar(np.arange(len(labels)) + (number - (len(sets) - 1) / 2) * width, [counts.share(one) for one in labels],
+                 width, color=colour, label=name)
+        bars.set_xticks(range(len(labels)), labels, rotation=30 if len(labels) > 4 else 0)
+        shares = 100 * counts.lengths / max(counts.lengths.sum(), 1)
+        lengths.stairs(shares[1:], np.arange(1, MOST_WORDS + 2), color=colour, linewidth=1.5, label=name)
+    bars.set_ylabel("share of the slots [%]")
+    lengths.set_xlabel(f"words from one mark to the next ({MOST_WORDS}: or more)")
+    lengths.set_ylabel("share of the marks [%]")
+    for axes in (bars, lengths):
+        axes.legend(fontsize="small")
+    save(figure, path)

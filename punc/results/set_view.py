@@ -1,16 +1,173 @@
 """The plots and tables of a set: confusions, precision and recall, calibration, and F1 of parts of it."""
 
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from punc.results.breakdowns import Breakdown, breakdowns, by_stream
-from punc.results.curves import precision_recall, reliability
-from punc.results.figures import plot_breakdown, plot_precision_recall, plot_reliability
+from punc.results.figures import draw
 from punc.results.slot_table import SlotTable
+from punc.scoring.metrics import compute_metrics
 
+POINTS = 120  # of a curve, as it is drawn
+BINS = 15  # of the reliability diagram, as in Guo et al. 2017
+PAUSES = (0.01, 0.1, 0.2, 0.3, 0.5, 1.0)  # s; under 10 ms, the shortest frame of an ASR system, there is no pause
+DISTANCES = (1, 2, 4, 8, 16)  # words
+LENGTHS = (1, 3, 6, 11, 21, 41)  # words
+POSITIONS = (5, 20, 100, 1000)  # slots from the stream's begin
 MOST_RECORDINGS = 20  # in the table of the worst
+PERCENT = (0, 102)  # of an axis
+
+
+class Breakdown(NamedTuple):
+    """A score by group.
+
+    title    what the groups are
+    groups   their names
+    slots    counted slots of each group
+    marks    of these, those with a mark in the reference
+    f1       by system, overall F1 of each group, in percent, NaN undefined
+    """
+
+    title: str
+    groups: list[str]
+    slots: list[int]
+    marks: list[int]
+    f1: dict[str, list[float]]
+
+
+def breakdown(table: SlotTable, title: str, groups: Sequence[str], group: np.ndarray) -> Breakdown:
+    """Overall F1 of each group of slots; groups without a slot are left out.
+
+    group   int64 (slots,): the group of each slot, -1 for none
+    """
+    counts = {system: table.confusion(system, group, len(groups)) for system in table.hypotheses}
+    one = next(iter(counts.values()))
+    slots, marks = one.sum((1, 2)), one[:, 1:].sum((1, 2))
+    kept = np.flatnonzero(slots)
+    f1 = {system: compute_metrics(count[kept], table.labels)["overall.F1"].tolist() for system, count in counts.items()}
+    return Breakdown(title, [groups[i] for i in kept.tolist()], slots[kept].tolist(), marks[kept].tolist(), f1)
+
+
+def breakdowns(table: SlotTable) -> list[Breakdown]:
+    """All that a set has but that by stream."""
+    found = []
+    if np.isfinite(table.pauses).any():
+        known = np.where(np.isnan(table.pauses), np.inf, table.pauses)
+        group = np.where(np.isinf(known), len(PAUSES) + 1, np.digitize(known, PAUSES))
+        names = [*_ranges(PAUSES, "none"), "unknown"]
+        found.append(breakdown(table, "F1 by length of pause, in seconds", names, group))
+    if table.recognition is not None:
+        distance = table.recognition.distance
+        group = np.where(distance < 0, len(DISTANCES) + 1, np.digitize(distance, DISTANCES))
+        names = ["at an error", *_whole(DISTANCES), "no error in the stream"]
+        found.append(breakdown(table, "F1 by words to the nearest recognition error", names, group))
+    names, group = _whole(LENGTHS), np.digitize(span_lengths(table), LENGTHS) - 1
+    found.append(breakdown(table, "F1 by words from one mark of the reference to the next", names, group))
+    position = np.arange(len(table.words)) - np.repeat(table.begins[:-1], np.diff(table.begins)) + 1
+    names = _whole((1, *(edge + 1 for edge in POSITIONS)))
+    group = np.digitize(position, POSITIONS, right=True)
+    found.append(breakdown(table, "F1 by position in the stream, in slots", names, group))
+    return found
+
+
+def span_lengths(table: SlotTable) -> np.ndarray:
+    """The number of words from one mark of the reference to the next one, or a stream's end, around each slot, int64.
+
+    The slot of a mark belongs to the words before it.
+    """
+    last = table.reference > 0
+    last[table.begins[1:][np.diff(table.begins) > 0] - 1] = True
+    lengths = np.diff(np.flatnonzero(last), prepend=-1)
+    return np.repeat(lengths, lengths)
+
+
+def by_stream(table: SlotTable) -> Breakdown:
+    """F1 of each recording or speaker, the worst first: by the mean over systems, undefined last."""
+    whole = breakdown(table, "F1 by recording or speaker", table.streams, table.stream_of)
+    order = np.argsort(np.mean(list(whole.f1.values()), axis=0), kind="stable").tolist()
+    f1 = {system: [values[i] for i in order] for system, values in whole.f1.items()}
+    return Breakdown(whole.title, [whole.groups[i] for i in order], [whole.slots[i] for i in order],
+                     [whole.marks[i] for i in order], f1)
+
+
+def _ranges(edges: Sequence[float], first: str) -> list[str]:
+    """The names of the groups between edges: the first, `0.01–0.1`, …, `from 1`."""
+    inner = [f"{low:g}–{high:g}" for low, high in pairwise(edges)]
+    return [first, *inner, f"from {edges[-1]:g}"]
+
+
+def _whole(firsts: Sequence[int]) -> list[str]:
+    """The names of groups of whole numbers, by the first of each: `1`, `2–3`, …, `from 16`."""
+    inner = [str(low) if low == high - 1 else f"{low}–{high - 1}" for low, high in pairwise(firsts)]
+    return [*inner, f"from {firsts[-1]}"]
+
+
+class PrecisionRecall(NamedTuple):
+    """A precision-recall curve, in percent.
+
+    recall, precision    (points,), recall rising
+    average_precision    area under the steps of the whole curve: sum of (R_n - R_{n-1}) P_n
+    operating            recall and precision of the labels that the system wrote; NaN undefined
+    """
+
+    recall: np.ndarray
+    precision: np.ndarray
+    average_precision: float
+    operating: tuple[float, float]
+
+
+class Reliability(NamedTuple):
+    """A reliability diagram, in percent, for the bins that have a slot.
+
+    confidence   mean posterior of the most probable label
+    accuracy     how often that label is right
+    slots        in each bin
+    error        expected calibration error: mean of |accuracy - confidence|, weighted by slots
+    """
+
+    confidence: np.ndarray
+    accuracy: np.ndarray
+    slots: np.ndarray
+    error: float
+
+
+def precision_recall(posterior: np.ndarray, expected: np.ndarray, written: np.ndarray) -> PrecisionRecall | None:
+    """The curve of a mark; None if the reference never has it.
+
+    posterior   (slots,): P(mark)
+    expected    bool (slots,): the reference has it
+    written     bool (slots,): the system wrote it
+    """
+    total = int(expected.sum())
+    if not total:
+        return None
+    order = np.argsort(-posterior, kind="stable")
+    ends = np.append(np.flatnonzero(np.diff(posterior[order])), len(order) - 1)  # equal posteriors: one threshold
+    right = np.cumsum(expected[order])[ends]
+    recall, precision = 100 * right / total, 100 * right / (ends + 1)
+    area = float(np.sum(np.diff(recall, prepend=0.0) * precision) / 100)
+    both = int((expected & written).sum())
+    at = np.unique(np.searchsorted(recall, np.linspace(recall[0], recall[-1], POINTS)))
+    operating = 100 * both / total, 100 * both / written.sum() if written.any() else float("nan")
+    return PrecisionRecall(recall[at], precision[at], area, operating)
+
+
+def reliability(posteriors: np.ndarray, reference: np.ndarray) -> Reliability:
+    """The reliability diagram of posteriors (slots, labels) against labels (slots,), with BINS bins of equal width.
+
+    The error is the expected calibration error of Guo et al. 2017, equations 2 and 3.
+    """
+    confidence = posteriors.max(1).astype(np.float64)
+    right = posteriors.argmax(1) == reference
+    bins = np.clip(np.ceil(confidence * BINS).astype(np.int64) - 1, 0, BINS - 1)
+    slots = np.bincount(bins, minlength=BINS)
+    used = slots > 0
+    mean = np.bincount(bins, confidence, BINS)[used] / slots[used]
+    accuracy = np.bincount(bins, right, BINS)[used] / slots[used]
+    error = float(np.sum(slots[used] * np.abs(accuracy - mean)) / max(slots.sum(), 1))
+    return Reliability(100 * mean, 100 * accuracy, slots[used], 100 * error)
 
 
 def view(table: SlotTable | str, style: Mapping[str, dict], id: str, shown: Collection[str]) -> dict[str, Any]:
@@ -28,43 +185,63 @@ def view(table: SlotTable | str, style: Mapping[str, dict], id: str, shown: Coll
             "confusions": [{"system": system, "rows": _confusion(table, system)} for system in table.hypotheses],
             "without_posteriors": [system for system, one in table.hypotheses.items() if one.posteriors is None],
             "curves": _curves(table, style, id), "reliability": _reliability(table, style, id),
-            "parts": [{"svg": plot_breakdown(part, style, f"{id}part{i}"), **_rows(part)}
-                      for i, part in enumerate(breakdowns(table))],
+            "parts": [_part(part, style, f"{id}part{i}") for i, part in enumerate(breakdowns(table))],
             "streams": _streams(table, shown)}
 
 
 def _confusion(table: SlotTable, system: str) -> list[dict[str, Any]]:
     """For each reference label, the slots by hypothesis label and their share of the row, in percent."""
-    counts = table.confusion(system)[0]
-    return [{"label": name, "cells": [(int(count), 100 * count / row.sum() if row.any() else None) for count in row]}
-            for name, row in zip(table.labels.names, counts)]
+    rows = []
+    for name, row in zip(table.labels.names, table.confusion(system)[0]):
+        total = int(row.sum())
+        shares = [100 * count / total if total else None for count in row.tolist()]
+        rows.append({"label": name, "cells": list(zip(row.tolist(), shares))})
+    return rows
 
 
 def _curves(table: SlotTable, style: Mapping[str, dict], id: str) -> dict[str, Any] | None:
-    """Precision-recall curves of each mark and system with posteriors."""
-    found: dict[str, dict] = {}
+    """Precision-recall curves of each mark and system with posteriors; a large marker is what the system wrote."""
+    found: dict[str, dict[str, PrecisionRecall]] = {}
+    used, systems = table.counted, []
     for number, name in enumerate(table.labels.names):
         for system, one in table.hypotheses.items():
             if number and one.posteriors is not None:
-                used = table.counted
                 curve = precision_recall(one.posteriors[used, number], table.reference[used] == number,
                                          one.labels[used] == number)
                 if curve:
                     found.setdefault(name, {})[system] = curve
+                    systems.append(system)
     if not found:
         return None
-    systems = list(dict.fromkeys(system for by_system in found.values() for system in by_system))
-    return {"svg": plot_precision_recall(found, style, f"{id}pr"), "marks": list(found),
-            "rows": [(system, [found[mark].get(system) for mark in found]) for system in systems]}
+    curves: dict[str, dict[str, Any]] = {}
+    points: dict[str, dict[str, Any]] = {}
+    for mark, by_system in found.items():
+        curves[mark] = {system: (one.recall, one.precision) for system, one in by_system.items()}
+        points[mark] = {system: ([one.operating[0]], [one.operating[1]]) for system, one in by_system.items()}
+    svg = draw(curves, style, f"{id}pr", points, markers=False, xlim=PERCENT, xlabel="recall [%]",
+               ylabel="precision [%]", ylim=PERCENT)
+    return {"svg": svg, "marks": list(found),
+            "rows": [(system, [found[mark].get(system) for mark in found]) for system in dict.fromkeys(systems)]}
 
 
 def _reliability(table: SlotTable, style: Mapping[str, dict], id: str) -> dict[str, Any] | None:
+    """Accuracy against confidence; the diagonal is a calibrated system."""
     used = table.counted
     found = {system: reliability(one.posteriors[used], table.reference[used])
              for system, one in table.hypotheses.items() if one.posteriors is not None}
     if not found:
         return None
-    return {"svg": plot_reliability(found, style, f"{id}ece"), "rows": list(found.items())}
+    curves = {system: (one.confidence, one.accuracy) for system, one in found.items()}
+    svg = draw({"": curves}, style, f"{id}ece", diagonal=True, xlim=PERCENT, xlabel="posterior of the label [%]",
+               ylabel="labels that are right [%]", ylim=PERCENT)
+    return {"svg": svg, "rows": list(found.items())}
+
+
+def _part(part: Breakdown, style: Mapping[str, dict], name: str) -> dict[str, Any]:
+    """The plot and the table of F1 by group."""
+    curves = {system: (range(len(part.groups)), values) for system, values in part.f1.items()}
+    ticks = [group.replace(" in the stream", "") for group in part.groups]
+    return {"svg": draw({"": curves}, style, name, ticks=ticks, ylabel="F1 [%]", ylim=PERCENT), **_rows(part)}
 
 
 def _rows(part: Breakdown) -> dict[str, Any]:

@@ -32,18 +32,38 @@ def parse_collapse(text: str, labels: LabelSet) -> Collapse:
     Raises InputError for a label that is not in the set or that is named twice.
     """
     name, colon, groups = text.partition(":")
-    pairs = [(group.partition("=")[0], label) for group in groups.split(",")
-             for label in group.partition("=")[2].split("+")] if colon else [
-             ("PUNCTUATED", label) for label in labels.names[1:]]
-    class_of = {label: group for group, label in pairs}
-    wrong = next((f"'{label}' is no label of the set" for label in class_of if label not in labels.names),
-                 "a label stands twice" if len(class_of) < len(pairs) else
-                 "a class has no name" if "" in class_of.values() else
-                 f"'{name}' cannot name it" if name in {"", *TAKEN, *labels.names} else None)
+    pairs = [("PUNCTUATED", label) for label in labels.names[1:]]
+    if colon:
+        pairs = []
+        for group in groups.split(","):
+            class_name, _, members = group.partition("=")
+            pairs += [(class_name, label) for label in members.split("+")]
+    class_of = {label: class_name for class_name, label in pairs}
+    unknown = [label for label in class_of if label not in labels.names]
+    wrong = ""
+    if unknown:
+        wrong = f"'{unknown[0]}' is no label of the set"
+    elif len(class_of) < len(pairs):
+        wrong = "a label stands twice"
+    elif "" in class_of.values():
+        wrong = "a class has no name"
+    elif name in {"", *TAKEN, *labels.names}:
+        wrong = f"'{name}' cannot name it"
     if wrong:
         raise InputError(f"collapse '{text}': {wrong}", "write NAME:CLASS=LABEL+LABEL,… with labels of the set")
-    classes = tuple(dict.fromkeys(class_of.get(label, label) for label in labels.names))
-    return Collapse(name, classes, np.array([classes.index(class_of.get(label, label)) for label in labels.names]))
+    names = [class_of.get(label, label) for label in labels.names]
+    classes = tuple(dict.fromkeys(names))
+    return Collapse(name, classes, np.array([classes.index(one) for one in names]))
+
+
+def merge_counts(counts: np.ndarray, number: np.ndarray, classes: int) -> np.ndarray:
+    """Confusion counts (…, labels, labels) as those of classes, (…, classes, classes).
+
+    number   (labels,): the class of each label
+    """
+    member = np.zeros((len(number), classes), counts.dtype)
+    member[np.arange(len(number)), number] = 1
+    return member.T @ counts @ member
 
 
 def merge(counts: np.ndarray, labels: LabelSet, classes: str) -> tuple[np.ndarray, LabelSet]:
@@ -54,8 +74,6 @@ def merge(counts: np.ndarray, labels: LabelSet, classes: str) -> tuple[np.ndarra
     Raises InputError as `parse_collapse` does.
     """
     collapse = parse_collapse(f"merge:{classes}", labels)
-    member = np.zeros((len(labels), len(collapse.classes)), np.int64)
-    member[np.arange(len(labels)), collapse.number] = 1
     firsts = [labels[int(np.flatnonzero(collapse.number == i)[0])] for i in range(len(collapse.classes))]
     merged = tuple(replace(label, name=name) for label, name in zip(firsts, collapse.classes))
-    return member.T @ counts @ member, LabelSet(merged)
+    return merge_counts(counts, collapse.number, len(merged)), LabelSet(merged)

@@ -1,17 +1,22 @@
-"""Counts of a reference and a hypothesis: their slots by pairs of labels, and their word errors, unit by unit.
+"""Counts of a reference and a hypothesis, unit by unit: slots by pairs of labels, and word errors.
 
 A *unit* is what intervals and tests resample: a stream, that is a recording or a text; or, where a set has too few
 streams, a block of one. A unit's counts are a confusion matrix, reference × hypothesis, over the labels of the set, and
 its word errors. Every metric is a function of sums of these, so resampling units (`significance`) or adding up sets
-needs no second scoring.
+needs no second scoring. Utterances of one recording are not independent, so they are no units. Below MIN_STREAMS
+streams nothing can be said of how recordings differ: then the units are blocks of BLOCK words of the reference in a
+row, and the intervals are of other passages of the same recordings.
 
-Utterances of one recording are not independent, so they are no units. Below MIN_STREAMS streams nothing can be said of
-how recordings differ: then the units are blocks, and the intervals are of other passages of the same recordings.
+If the words of a stream differ, as in ASR output, the reference slots are first projected onto the words of the
+hypothesis by edit distance (`timing.align`; Tilk & Alumäe 2015, section 3). The slots of the hypothesis are scored: a
+mark that after projection shares its slot with a stronger one is gone from both sides. A word of the hypothesis is in
+the block of the reference word that it is paired with, or else of the nearest one before it; so systems that changed
+words differently have the same blocks.
 """
 
-import itertools
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
+from itertools import chain, count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,17 +24,28 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, decode_line, open_input
-from punc.base.jobs import Share
-from punc.data.datadir import DataDir, Utterance, label_numbers
-from punc.data.labels import LabelSet, with_capital
-from punc.data.tables import count_blanks
-from punc.scoring.posteriors import Posteriors
-from punc.scoring.stream_counts import FORMS, OUTCOMES, Words, count_streams, counted_slots
+from punc.data.labels import LabelSet
+from punc.scoring.metrics import FORMS, OUTCOMES
+from punc.timing.align import Alignment, align_streams, project_labels, project_slots
 
-BLOCK = 100  # reference words in a block, if nothing else is said
-BATCH = 1 << 16  # words of streams that are aligned together
+BLOCK = 100  # reference words in a block
 MIN_STREAMS = 10  # that are resampled as they are
-WORD_COLUMNS = tuple(f"{form}:{outcome}" for form in ("WER", "WER_C", "WER_PC") for outcome in "CSDI")
+LAST_SLOTS = ("true", "false", "only")  # the slot at a stream's end counts, does not, or counts alone
+CUT, RUN = 1000, 8  # words between cuts of a stream that is aligned again, and equal words around a cut
+WORD_COLUMNS = tuple(f"{form}:{outcome}" for form in FORMS for outcome in "CSDI")
+
+
+class Words(NamedTuple):
+    """One side of a stream.
+
+    plain    the words as they are compared to align both sides
+    slots    (words,) int64: the number of the label after each word
+    cased    the words with their capitals; None if capitals are not known
+    """
+
+    plain: Sequence[str]
+    slots: np.ndarray
+    cased: Sequence[str] | None = None
 
 
 class Counts(NamedTuple):
@@ -39,7 +55,8 @@ class Counts(NamedTuple):
     confusion   (units, labels, labels) int64: slots, by reference and by hypothesis label
     streams     how many streams were scored
     aligned     how many of them have different words in reference and hypothesis
-    words       (units, FORMS, OUTCOMES) int64: word errors; None if they are not known
+    words       (units, FORMS, OUTCOMES) int64: word errors, zeros for the cased form if capitals are not known; None if
+                no word error is known
     block       reference words per block; 0: the units are streams
     """
 
@@ -53,70 +70,55 @@ class Counts(NamedTuple):
     @property
     def flat(self) -> np.ndarray:
         """All numbers of each unit, (units, numbers), as `metrics.compute_flat` reads them."""
-        tables = [self.confusion] + ([] if self.words is None else [self.words])
+        tables = [self.confusion] if self.words is None else [self.confusion, self.words]
         return np.concatenate([table.reshape(len(self.units), -1) for table in tables], axis=1)
 
 
-def count(reference: DataDir, hypothesis: DataDir, labels: LabelSet, block: int = BLOCK, last_slot: str = "true",
-          match: str = "utterances", share: Share | None = None, posteriors: Posteriors | None = None) -> Counts:
-    """Count slots by reference and hypothesis label, and word errors, one stream at a time; the units are blocks.
+def count_streams(names: Sequence[str], sides: Sequence[tuple[Words, Words]], labels: LabelSet, block: int = BLOCK,
+                  last_slot: str = "true") -> tuple[Counts, np.ndarray]:
+    """Count streams, at least one, each given as reference and hypothesis; the units are blocks.
 
-    block       reference words per block. A block does not cross streams
-    last_slot   the slot at a stream's end: "true" counts it, "false" leaves it out, "only" counts nothing else
-    match       what both must have: the same "utterances", or only the same "streams", cut in any way
-    share       count this share of the streams only
-    posteriors  of the hypothesis; they are counted too
+    names      of the streams
+    block      reference words per block, which does not cross streams; 0: a stream is one block
+    last_slot  the slot at a stream's end: "true" counts it, "false" leaves it out, "only" counts nothing else
 
-    Raises InputError if ids differ, if labels are missing or not in the set, or if no slot is left of the whole.
+    Returns the counts, and the reference label of each slot of the hypothesis, (hypothesis words,) int64. In word
+    errors with marks, labels that are written with the same mark are the same.
     """
-    for data in (reference, hypothesis):
-        if not data.has_labels:
-            raise InputError("no labels to score", "the data directory needs a file punct", data.path)
-    streams = _streams_of_both(reference, hypothesis, match)
-    if share:
-        streams = share.of(streams, _words, count_blanks(reference.path / "text"))
-    marks, parts = [label.mark for label in labels], [no_counts(labels, block)]
-    for some in _batches(streams):
-        sides = [(side_of(ref, labels, reference.path), side_of(hyp, labels, hypothesis.path)) for _, ref, hyp in some]
-        done = count_streams(sides, marks, block, last_slot)
-        if posteriors:
-            posteriors.add([utterance for _, _, hyp in some for utterance in hyp], done.slots,
-                           counted_slots([len(hyp.plain) for _, hyp in sides], last_slot))
-        parts.append(Counts(block_names([stream for stream, _, _ in some], done.blocks), done.confusion, len(some),
-                            done.aligned, done.words, block))
-    return add_up(parts) if share else check_slots(add_up(parts), reference.path)
+    layout = _Layout([len(ref.plain) for ref, _ in sides], [len(hyp.plain) for _, hyp in sides], block)
+    refs, hyps = [ref for ref, _ in sides], [hyp for _, hyp in sides]
+    ref_slots, hyp_slots = (np.concatenate([words.slots for words in side]) for side in (refs, hyps))
+    plain = _numbers([words.plain for words in refs], [words.plain for words in hyps])
+    alignment = layout.align(*plain)
+    errors = np.zeros((layout.total, len(FORMS), len(OUTCOMES)), np.int64)
+    errors[:, 0] = layout.outcomes(*plain, alignment)
+    forms = plain
+    if all(words.cased is not None for words in chain(refs, hyps)):
+        forms = _numbers([words.cased or () for words in refs], [words.cased or () for words in hyps])
+        errors[:, 1] = layout.outcomes(*forms, layout.align_again(*forms, alignment))
+    marks = [label.mark for label in labels]
+    mark = np.array([marks.index(one) for one in marks])
+    written = forms[0] * len(marks) + mark[ref_slots], forms[1] * len(marks) + mark[hyp_slots]
+    errors[:, 2] = layout.outcomes(*written, layout.align_again(*written, alignment))
+    expected = project_labels(alignment, np.where(layout.has_slot(alignment), ref_slots, 0))
+    counted = counted_slots([len(words.plain) for words in hyps], last_slot)
+    slots = confusion(expected[counted], hyp_slots[counted], layout.unit_of_hyp(alignment)[counted], layout.total,
+                      len(labels))
+    units = [f"{name}:{i:06}" for name, blocks in zip(names, layout.blocks.tolist()) for i in range(blocks)]
+    return Counts(units, slots, len(names), layout.different(*plain), errors, block), expected
 
 
-def no_counts(labels: LabelSet, block: int) -> Counts:
-    """The counts of no stream."""
-    return Counts([], np.zeros((0, len(labels), len(labels)), np.int64), 0, 0, np.zeros((0, FORMS, OUTCOMES), np.int64),
-                  block)
+def confusion(reference: np.ndarray, hypothesis: np.ndarray, unit: np.ndarray, units: int, labels: int) -> np.ndarray:
+    """Count pairs of labels: three arrays (slots,) -> (units, labels, labels) int64, reference × hypothesis."""
+    cell = (unit * labels + reference) * labels + hypothesis
+    return np.bincount(cell, minlength=units * labels * labels).reshape(units, labels, labels)
 
 
-def _batches(streams: Iterator[tuple[str, list[Utterance], list[Utterance]]]) -> Iterator[list]:
-    """Streams in lists of about BATCH words: short ones take less time together."""
-    batch, words = [], 0
-    for stream in streams:
-        batch.append(stream)
-        words += _words(stream)
-        if words >= BATCH:
-            yield batch
-            batch, words = [], 0
-    if batch:
-        yield batch
-
-
-def side_of(utterances: Sequence[Utterance], labels: LabelSet, path: Path) -> Words:
-    """A stream's utterances as words with label numbers; a label with a capital gives its word one.
-
-    Raises InputError, which names the data directory `path`, for a label that is not in the set.
-    """
-    plain = [word for utterance in utterances for word in utterance.words]
-    slots = label_numbers(utterances, labels, path)
-    if not labels.cased:
-        return Words(plain, slots)
-    capital = np.array([label.capital for label in labels])[slots].tolist()
-    return Words(plain, slots, [with_capital(word) if big else word for word, big in zip(plain, capital)])
+def counted_slots(lengths: Sequence[int], last_slot: str) -> np.ndarray:
+    """Whether a slot counts, (slots,) bool, of streams of these lengths; `last_slot` as in `count_streams`."""
+    last = np.zeros(sum(lengths), bool)
+    last[np.cumsum(lengths, dtype=np.int64)[np.array(lengths, np.int64) > 0] - 1] = True
+    return (np.ones_like(last), ~last, last)[LAST_SLOTS.index(last_slot)]
 
 
 def without_words(counts: Counts) -> Counts:
@@ -124,65 +126,25 @@ def without_words(counts: Counts) -> Counts:
     return counts if counts.aligned else counts._replace(words=None)
 
 
-def block_names(streams: Iterable[str], blocks: Iterable[int]) -> list[str]:
-    """The names of the blocks of streams: STREAM:NUMBER."""
-    return [f"{stream}:{i:06}" for stream, number in zip(streams, blocks) for i in range(number)]
-
-
-def join_blocks(counts: Counts, resample: str = "auto") -> Counts:
-    """Counts of blocks, at least one, as what is resampled.
-
-    resample   "streams" adds up the blocks of each stream, "blocks" leaves them, "auto" is "streams" if there are at
-               least MIN_STREAMS of them
-    """
-    if resample == "blocks" or (resample == "auto" and counts.streams < MIN_STREAMS):
+def join_blocks(counts: Counts) -> Counts:
+    """Counts of blocks, at least one, as what is resampled: the streams, if there are at least MIN_STREAMS."""
+    if counts.streams < MIN_STREAMS:
         return counts
     names = [name.rpartition(":")[0] for name in counts.units]
     first = [i for i, name in enumerate(names) if not i or name != names[i - 1]]
-
-    def added(values: np.ndarray) -> np.ndarray:
-        return np.add.reduceat(values, first)
-
-    return counts._replace(block=0, units=[names[i] for i in first], confusion=added(counts.confusion),
-                           words=None if counts.words is None else added(counts.words))
+    words = None if counts.words is None else np.add.reduceat(counts.words, first)
+    return counts._replace(block=0, units=[names[i] for i in first],
+                           confusion=np.add.reduceat(counts.confusion, first), words=words)
 
 
-def add_up(shares: Sequence[Counts]) -> Counts:
-    """The counts of all shares, in their order, as one."""
-    words = [counts.words for counts in shares if counts.words is not None]
-    return Counts([unit for counts in shares for unit in counts.units],
-                  np.concatenate([counts.confusion for counts in shares]),
-                  sum(counts.streams for counts in shares), sum(counts.aligned for counts in shares),
-                  np.concatenate(words) if len(words) == len(shares) else None, shares[0].block)
-
-
-def check_slots(counts: Counts, reference: str | os.PathLike) -> Counts:
-    """The counts. Raises InputError about `reference` if they have no slot."""
-    if not counts.confusion.any():
+def add_up(parts: Sequence[Counts], reference: str | os.PathLike) -> Counts:
+    """The counts of all parts, in their order, as one. Raises InputError about `reference` if they have no slot."""
+    if not any(part.confusion.any() for part in parts):
         raise InputError("no slot to score", "the data directories have no words, or --last-slot leaves them all out",
                          reference)
-    return counts
-
-
-def _words(stream: tuple[str, list[Utterance], list[Utterance]]) -> int:
-    """The words of the reference in a stream."""
-    return sum(len(utterance.words) for utterance in stream[1])
-
-
-def _streams_of_both(reference: DataDir, hypothesis: DataDir,
-                     match: str) -> Iterator[tuple[str, list[Utterance], list[Utterance]]]:
-    """The streams of two directories in step. Raises InputError at the first difference in ids."""
-    remedy = "score the output of the same data directory"
-    for ref, hyp in itertools.zip_longest(reference.streams(), hypothesis.streams()):
-        ref_stream, hyp_stream = ("nothing" if side is None else f"stream '{side[0]}'" for side in (ref, hyp))
-        if ref_stream != hyp_stream:
-            raise InputError(f"{hyp_stream} where {reference.path} has {ref_stream}", remedy, hypothesis.path)
-        for one, other in itertools.zip_longest(ref[1], hyp[1]) if match == "utterances" else ():
-            ref_id, hyp_id = ("nothing" if side is None else f"utterance '{side.id}'" for side in (one, other))
-            if ref_id != hyp_id:
-                raise InputError(f"{hyp_id} where {reference.path} has {ref_id}",
-                                 f"{remedy}, or give --match streams if only the cuts differ", hypothesis.path)
-        yield ref[0], ref[1], hyp[1]
+    return Counts([unit for part in parts for unit in part.units], np.concatenate([part.confusion for part in parts]),
+                  sum(part.streams for part in parts), sum(part.aligned for part in parts),
+                  np.concatenate([part.words for part in parts if part.words is not None]), parts[0].block)
 
 
 def write_counts(path: str | os.PathLike, counts: Counts, labels: LabelSet) -> None:
@@ -193,7 +155,7 @@ def write_counts(path: str | os.PathLike, counts: Counts, labels: LabelSet) -> N
     table = counts.confusion.reshape(len(counts.units), len(labels) ** 2)
     header = ["unit", *(f"{r}>{h}" for r in labels.names for h in labels.names)]
     if counts.words is not None:
-        table = np.concatenate([table, counts.words.reshape(len(table), FORMS * OUTCOMES)], axis=1)
+        table = np.concatenate([table, counts.words.reshape(len(table), len(WORD_COLUMNS))], axis=1)
         header += WORD_COLUMNS
     with atomic_file(path) as file:
         file.write("\t".join(header) + "\n")
@@ -209,20 +171,94 @@ def read_counts(path: str | os.PathLike) -> tuple[Counts, LabelSet]:
     units, rows, table = [], [], path / "counts.tsv"
     with open_input(table) as file:
         for number, line in enumerate(file, 1):
-            unit, *row = decode_line(line, table, number).split("\t")
+            unit, *cells = decode_line(line, table, number).split("\t")
+            width = width or len(cells)
             try:
-                width = width or len(row)
-                if len(row) != width or width not in (pairs, pairs + len(WORD_COLUMNS)):
-                    raise ValueError
-                if number > 1:
-                    rows.append(np.array(row, np.int64))
-                    units.append(unit)
-                    if rows[-1].min() < 0:
-                        raise ValueError
+                row = np.array(cells, np.int64) if number > 1 else np.zeros(len(cells), np.int64)  # a header is first
             except (ValueError, OverflowError):
-                raise InputError("not the counts of a unit", "score again", table, number) from None
-    if not units:
+                row = np.array([-1])
+            if len(row) != width or width not in (pairs, pairs + len(WORD_COLUMNS)) or row.min() < 0:
+                raise InputError("not the counts of a unit", "score again", table, number)
+            units.append(unit)
+            rows.append(row)
+    if len(units) < 2:
         raise InputError("no counts", "score again", table)
-    found = np.array(rows)
-    words = found[:, pairs:].reshape(-1, FORMS, OUTCOMES) if width > pairs else None
-    return Counts(units, found[:, :pairs].reshape(-1, len(labels), len(labels)), words=words), labels
+    found = np.array(rows[1:])
+    words = found[:, pairs:].reshape(-1, len(FORMS), len(OUTCOMES)) if width > pairs else None
+    return Counts(units[1:], found[:, :pairs].reshape(-1, len(labels), len(labels)), words=words), labels
+
+
+def _numbers(ref: Sequence[Sequence[str]], hyp: Sequence[Sequence[str]]) -> tuple[np.ndarray, np.ndarray]:
+    """The words of all streams, as numbers: the same for the same word. Two arrays (words,) int64."""
+    ids = dict(zip(dict.fromkeys(chain(*ref, *hyp)), count()))
+    numbers = [np.fromiter(map(ids.__getitem__, chain(*side)), np.int64, sum(map(len, side))) for side in (ref, hyp)]
+    return numbers[0], numbers[1]
+
+
+class _Layout:
+    """Where streams and their blocks lie in arrays of all words of both sides."""
+
+    def __init__(self, ref_lengths: Sequence[int], hyp_lengths: Sequence[int], block: int):
+        self.ref_ends, self.hyp_ends = np.cumsum(ref_lengths, dtype=np.int64), np.cumsum(hyp_lengths, dtype=np.int64)
+        self.ref_begins, self.hyp_begins = self.ref_ends - ref_lengths, self.hyp_ends - hyp_lengths
+        lengths = np.array(ref_lengths, np.int64)
+        self.block = block or int(max(lengths)) + 1
+        self.blocks = np.maximum(-(-lengths // self.block), 1)
+        self.total = int(self.blocks.sum())
+        streams = np.arange(len(lengths))
+        self.ref_stream, self.hyp_stream = np.repeat(streams, ref_lengths), np.repeat(streams, hyp_lengths)
+
+    def align(self, ref: np.ndarray, hyp: np.ndarray) -> Alignment:
+        return align_streams(ref, hyp, self.ref_ends.tolist(), self.hyp_ends.tolist())
+
+    def align_again(self, ref: np.ndarray, hyp: np.ndarray, plain: Alignment) -> Alignment:
+        """Align another form of words that are aligned as plain ones.
+
+        Long streams are cut about every CUT words, in the middle of RUN words that are paired and equal in this form,
+        which costs nothing unless the words repeat themselves there.
+        """
+        pairs = plain.ref_to_hyp
+        equal = pairs >= 0
+        equal[equal] = ref[equal] == hyp[pairs[equal]]
+        equal[1:] &= (pairs[:-1] >= 0) & (pairs[1:] == pairs[:-1] + 1)
+        equal[self.ref_begins[self.ref_begins < self.ref_ends]] = False
+        sums = np.append(0, np.cumsum(equal))
+        middle = np.flatnonzero(sums[RUN:] - sums[:-RUN] == RUN) + RUN // 2
+        within = middle - self.ref_begins[self.ref_stream[middle]]
+        key = self.ref_stream[middle] * (len(ref) + 1) + within // CUT
+        cuts = middle[np.unique(key, return_index=True)[1]]
+        cuts = cuts[cuts - self.ref_begins[self.ref_stream[cuts]] >= CUT]
+        return align_streams(ref, hyp, np.sort(np.append(cuts, self.ref_ends)).tolist(),
+                             np.sort(np.append(pairs[cuts], self.hyp_ends)).tolist())
+
+    def different(self, ref: np.ndarray, hyp: np.ndarray) -> int:
+        """How many streams have different words on both sides."""
+        bounds = zip(self.ref_begins, self.ref_ends, self.hyp_begins, self.hyp_ends)
+        return sum(not np.array_equal(ref[r0:r1], hyp[h0:h1]) for r0, r1, h0, h1 in bounds)
+
+    def _unit(self, stream: np.ndarray, place: np.ndarray) -> np.ndarray:
+        """The block of places in the reference, each of a stream; a place before the stream is in its first block."""
+        within = np.maximum(place - self.ref_begins[stream], 0) // self.block
+        return (np.cumsum(self.blocks) - self.blocks)[stream] + within
+
+    def unit_of_hyp(self, alignment: Alignment) -> np.ndarray:
+        """The block of each hypothesis word, (words,): that of its pair, or else of the nearest pair before it."""
+        place = np.zeros(alignment.n_hyp, np.int64)
+        paired = np.flatnonzero(alignment.ref_to_hyp >= 0)
+        place[alignment.ref_to_hyp[paired]] = paired
+        return self._unit(self.hyp_stream, np.maximum.accumulate(place))
+
+    def has_slot(self, alignment: Alignment) -> np.ndarray:
+        """Whether a reference slot has a slot of the hypothesis: a word of its own stream is paired up to there."""
+        return project_slots(alignment) >= self.hyp_begins[self.ref_stream]
+
+    def outcomes(self, ref: np.ndarray, hyp: np.ndarray, alignment: Alignment) -> np.ndarray:
+        """Words that are correct, substituted, deleted and inserted in each block, (blocks, OUTCOMES) int64."""
+        unit = self._unit(self.ref_stream, np.arange(len(ref)))
+        paired = alignment.ref_to_hyp >= 0
+        right = paired.copy()
+        right[paired] = ref[paired] == hyp[alignment.ref_to_hyp[paired]]
+        inserted = np.ones(alignment.n_hyp, bool)
+        inserted[alignment.ref_to_hyp[paired]] = False
+        return np.stack([np.bincount(part, minlength=self.total) for part in (
+            unit[right], unit[paired & ~right], unit[~paired], self.unit_of_hyp(alignment)[inserted])], axis=1)

@@ -14,16 +14,15 @@ import punc
 from punc.base.files import atomic_dir
 from punc.data.labels import LabelSet
 from punc.scoring.counts import Counts, write_counts
-from punc.scoring.metrics import columns, is_summary, rows_of
-from punc.scoring.ratios import PARTS
-from punc.scoring.significance import Comparison, Interval
-from punc.scoring.tsv import write_tsv
+from punc.scoring.metrics import PARTS, columns, is_summary, rows_of
+from punc.scoring.significance import SEED, Comparison, Interval
+from punc.scoring.tables import write_tsv
 
 METRICS = "metrics.tsv"
 METRICS_HEADER = ("metric", *Interval._fields)
 
 
-def signature(counts: Counts, labels: LabelSet, checksum: str, last_slot: str, replicates: int, seed: int) -> str:
+def signature(counts: Counts, labels: LabelSet, checksum: str, last_slot: str, replicates: int) -> str:
     """One line that says what a score depends on: scores with equal signatures can be compared.
 
     checksum   of the reference (`data.datadir.checksum`)
@@ -37,13 +36,18 @@ def signature(counts: Counts, labels: LabelSet, checksum: str, last_slot: str, r
         "marks": counts.confusion[:, 1:].sum(),
         "units": resampled(counts),
         "bootstrap": replicates,
-        "seed": seed,
+        "seed": SEED,
         "reference": checksum,
         "punc": punc.__version__,
         "python": ".".join(platform.python_version_tuple()[:2]),
         "numpy": np.__version__,
     } | ({"rapidfuzz": version("rapidfuzz")} if counts.aligned else {})
     return "|".join(f"{name}:{value}" for name, value in parts.items())
+
+
+def signature_parts(signed: str) -> dict[str, str]:
+    """The parts of a signature, by name."""
+    return dict(part.partition(":")[::2] for part in signed.split("|"))
 
 
 def resampled(counts: Counts) -> str:

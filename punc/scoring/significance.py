@@ -2,8 +2,30 @@
 
 Both resample units. A metric is a function of the sum of the units' counts, so a resampling is a matrix of weights,
 (replicates, units), whose product with the counts, (units, numbers), has all sums.
+
+`compare` tests two outputs. Training a system again moves its score, too, and that test does not know it: of two
+systems that differ by their seeds alone it finds too many different. `compare_runs` tests systems that were trained
+with several seeds: run i of system k has the metric m_ki. Seeds draw runs, and the test set draws recordings, which all
+runs share. So the runs are the readers, and the recordings the cases, of the analysis of variance of Obuchowski &
+Rockette (1995), here with readers that belong to one of the two systems (Hillis 2014). With n_k runs of system k,
+
+    var(mean_1 - mean_2) = s_1² / n_1 + s_2² / n_2 + max(0, c_1 + c_2 - 2 c_12)
+
+    s_k²   sample variance of the metrics of the system's runs: training noise, and what recordings add to it
+    c_k    mean covariance of two runs of the system over test sets; of one run, its variance
+    c_12   mean covariance of a run of each
+
+The covariances are those of the bootstrap over recordings. The difference, divided by its standard error, has Student's
+t distribution with ν degrees of freedom (Satterthwaite 1946; Hillis 2007), for `units` resampled units:
+
+    ν = var² / (Σ_k (s_k² / n_k)² / (n_k - 1) + max(0, c_1 + c_2 - 2 c_12)² / (units - 1))
+
+A bootstrap that also draws runs anew would have three runs speak for all: its variance is (n - 1) / n of the true one,
+and its quantiles are those of ν = ∞. A system with one run counts as it is, without training noise.
 """
 
+import importlib.util
+import math
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
@@ -15,6 +37,7 @@ from punc.scoring.counts import Counts
 
 Measure = Callable[[np.ndarray], dict[str, np.ndarray]]  # `metrics.compute_flat` or `compute_metrics` with a label set
 
+REPLICATES, SEED = 2000, 1  # of published tables
 WEIGHTS_AT_ONCE = 1 << 22  # 32 MiB of float64; memory does not grow with the number of units
 
 
@@ -37,7 +60,8 @@ class Comparison(NamedTuple):
     p: float
 
 
-def intervals(counts: np.ndarray, measure: Measure, replicates: int = 2000, seed: int = 1) -> dict[str, Interval]:
+def intervals(counts: np.ndarray, measure: Measure, replicates: int = REPLICATES,
+              seed: int = SEED) -> dict[str, Interval]:
     """Metrics of counts (units, …) with 95 % intervals: percentile bootstrap over units (Efron 1979)."""
     point = measure(counts.sum(0))
     if len(counts) < 2:
@@ -46,8 +70,8 @@ def intervals(counts: np.ndarray, measure: Measure, replicates: int = 2000, seed
     return {name: Interval(float(value), *_bounds(sampled[name])) for name, value in point.items()}
 
 
-def compare(this: np.ndarray, other: np.ndarray, measure: Measure, replicates: int = 2000,
-            seed: int = 1) -> dict[str, Comparison]:
+def compare(this: np.ndarray, other: np.ndarray, measure: Measure, replicates: int = REPLICATES,
+            seed: int = SEED) -> dict[str, Comparison]:
     """A paired test of two systems on the same units; each has counts (units, …).
 
     p is two-sided, by approximate randomisation (Noreen 1989; Riezler & Maxwell 2005). If the systems were alike, any
@@ -72,6 +96,51 @@ def compare(this: np.ndarray, other: np.ndarray, measure: Measure, replicates: i
     return result
 
 
+def compare_runs(these: Sequence[np.ndarray], others: Sequence[np.ndarray], measure: Measure,
+                 replicates: int = REPLICATES, seed: int = SEED) -> dict[str, Comparison]:
+    """Test the mean metrics of two systems on the same units; each run of a system has counts (units, numbers).
+
+    p is two-sided. Without two units, p and the interval are NaN. Raises InputError if SciPy is not installed.
+    """
+    if importlib.util.find_spec("scipy") is None:
+        raise InputError("SciPy is not installed; it tests systems with several seeds",
+                         "pip install 'punc-toolkit[report]'")
+    runs = np.stack([*these, *others])  # (runs, units, numbers)
+    point = measure(runs.sum(1))
+    sums = bootstrap_sums(runs.transpose(1, 0, 2), replicates, seed)  # (replicates, runs, numbers)
+    return {name: _test(point[name], values, len(these), runs.shape[1]) for name, values in measure(sums).items()}
+
+
+def _test(metrics: np.ndarray, resampled: np.ndarray, first: int, units: int) -> Comparison:
+    """The test of a metric of runs (R,), of which the `first` ones are one system's, and of resamplings (…, R)."""
+    from scipy.special import stdtr, stdtrit
+
+    means = float(metrics[:first].mean()), float(metrics[first:].mean())
+    difference = means[0] - means[1]
+    defined = resampled[np.isfinite(resampled).all(1)]
+    if not math.isfinite(difference) or units < 2 or len(defined) < 2:
+        return Comparison(*means, difference, math.nan, math.nan, math.nan)
+    covariances = np.cov(defined, rowvar=False)
+    trainings = [(float(part.var(ddof=1)) / len(part), len(part) - 1)
+                 for part in (metrics[:first], metrics[first:]) if len(part) > 1]
+    recordings = max(0.0, _common(covariances[:first, :first]) + _common(covariances[first:, first:])
+                     - 2 * float(covariances[:first, first:].mean()))
+    variance = recordings + sum(part for part, _ in trainings)
+    if variance <= 1e-18:  # the runs are the same, but for rounding
+        return Comparison(*means, difference, difference, difference, float(abs(difference) < 1e-9))
+    freedom = variance**2 / sum(part**2 / n for part, n in [*trainings, (recordings, units - 1)])
+    error = math.sqrt(variance)
+    half = float(stdtrit(freedom, 0.975)) * error
+    p = 2 * float(stdtr(freedom, -abs(difference) / error))
+    return Comparison(*means, difference, difference - half, difference + half, p)
+
+
+def _common(covariances: np.ndarray) -> float:
+    """The mean covariance of two runs of a system; of one run, its variance."""
+    n = len(covariances)
+    return float((covariances.sum() - np.trace(covariances)) / (n * (n - 1)) if n > 1 else covariances[0, 0])
+
+
 def bootstrap_sums(counts: np.ndarray, replicates: int, seed: int) -> np.ndarray:
     """Sums of counts (units, …) over resampled units, (replicates, …), whole numbers as float64."""
     units = len(counts)
@@ -82,12 +151,6 @@ def bootstrap_sums(counts: np.ndarray, replicates: int, seed: int) -> np.ndarray
         return np.bincount(drawn.ravel(), minlength=rows * units).reshape(rows, units)
 
     return _products(weights, counts, replicates)
-
-
-def both_flat(this: Counts, other: Counts) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of both, as `compare` takes them."""
-    one, two = all_flat([this, other])
-    return one, two
 
 
 def all_flat(counts: Sequence[Counts]) -> list[np.ndarray]:

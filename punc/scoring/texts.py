@@ -1,14 +1,24 @@
-"""Plain punctuated texts as words and labels, and the score of one against another: what `punc.score` computes."""
+"""What is scored against what: plain texts, files of them, and data directories, as words and labels.
 
+A file is one text, or has a text on each line: a recording, or a post. A side's texts are *streams* as everywhere.
+"""
+
+import hashlib
+import itertools
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from punc.base.errors import InputError
+from punc.base.files import decode_line, open_input
+from punc.data.datadir import DataDir, Utterance, label_numbers
 from punc.data.labels import Label, LabelSet, with_capital
+from punc.scoring.counts import BLOCK, Counts, Words, add_up, count_streams, counted_slots
 from punc.scoring.metrics import compute_metrics
-from punc.scoring.stream_counts import Words, count_streams
+from punc.scoring.posteriors import Posteriors
 from punc.text.characters import CharacterReader
 from punc.text.passages import Memo
 from punc.text.prose_reader import TextReader
@@ -16,7 +26,13 @@ from punc.text.prose_reader import TextReader
 # The marks of the English recipes: of several in a slot, the last one here counts.
 ENGLISH = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",", ":", "-", "–", "—")),
                     Label("PERIOD", "w.", (".", ";", "!", "…")), Label("QUESTION", "w?", ("?",))))
+BATCH = 1 << 16  # words of streams that are aligned together: short streams take less time so
+WHOLE = "text"  # the stream's name, if the texts are compared as a whole
+NO_WORDS = "a text without words", "give a text with words to score"
+NO_LABELS = "no labels to score", "the data directory needs a file punct"
+
 Read = Callable[[str], Words]
+Stream = tuple[str, list[Utterance], list[Utterance]]  # its name, and its utterances in the reference and hypothesis
 
 
 def text_reader(labels: LabelSet, characters: bool = False) -> Read:
@@ -54,22 +70,6 @@ def _character_reader(labels: LabelSet) -> Read:
     return read
 
 
-def read_slots(text: str, labels: LabelSet) -> tuple[Sequence[str], np.ndarray]:
-    """The words of a text in lower case, and the number of the label after each, int64 (N,).
-
-    Raises InputError for a text without words.
-    """
-    words = _read(text, labels)
-    return words.plain, words.slots
-
-
-def _read(text: str, labels: LabelSet) -> Words:
-    words = text_reader(labels)(text)
-    if not words.plain:
-        raise InputError("a text without words", "give a text with words to score")
-    return words
-
-
 def score_texts(reference: str, hypothesis: str, labels: LabelSet = ENGLISH) -> dict[str, float]:
     """All metrics of the marks of `hypothesis` against those of `reference`, by name, in percent; NaN is undefined.
 
@@ -78,6 +78,149 @@ def score_texts(reference: str, hypothesis: str, labels: LabelSet = ENGLISH) -> 
     Words are compared without case and marks. If they differ, the reference's marks are first projected onto the
     hypothesis' words by edit distance (Tilk & Alumäe 2015, section 3). Raises InputError for a text without words.
     """
-    done = count_streams([(_read(reference, labels), _read(hypothesis, labels))], [label.mark for label in labels])
-    metrics = compute_metrics(done.confusion[0], labels, others={"words": done.words[0]})
+    ref, hyp = map(text_reader(labels), (reference, hypothesis))
+    if not ref.plain or not hyp.plain:
+        raise InputError(*NO_WORDS)
+    counts, _ = count_streams([WHOLE], [(ref, hyp)], labels, block=0)
+    metrics = compute_metrics(counts.confusion[0], labels, others={"words": counts.words[0]})  # type: ignore[index]
     return {name: float(value) for name, value in metrics.items()}
+
+
+def side_of(utterances: Sequence[Utterance], labels: LabelSet, path: Path) -> Words:
+    """A stream's utterances as words with label numbers; a label with a capital gives its word one.
+
+    Raises InputError, which names the data directory `path`, for a label that is not in the set.
+    """
+    plain = [word for utterance in utterances for word in utterance.words]
+    slots = label_numbers(utterances, labels, path)
+    if not labels.cased:
+        return Words(plain, slots)
+    capital = np.array([label.capital for label in labels])[slots].tolist()
+    return Words(plain, slots, [with_capital(word) if big else word for word, big in zip(plain, capital)])
+
+
+def count(reference: DataDir, hypothesis: DataDir, labels: LabelSet, block: int = BLOCK, last_slot: str = "true",
+          match: str = "utterances", posteriors: Posteriors | None = None) -> Counts:
+    """Count slots by reference and hypothesis label, and word errors, in blocks; a batch of streams at a time.
+
+    block, last_slot   as in `count_streams`
+    match              what both must have: the same "utterances", or only the same "streams", cut in any way
+    posteriors         of the hypothesis; they are counted too
+
+    Raises InputError if ids differ, if labels are missing or not in the set, or if no slot is left.
+    """
+    for data in (reference, hypothesis):
+        if not data.has_labels:
+            raise InputError(*NO_LABELS, data.path)
+    parts = []
+    for batch in _batches(_streams_of_both(reference, hypothesis, match)):
+        sides = [(side_of(ref, labels, reference.path), side_of(hyp, labels, hypothesis.path)) for _, ref, hyp in batch]
+        counts, expected = count_streams([name for name, _, _ in batch], sides, labels, block, last_slot)
+        parts.append(counts)
+        if posteriors:
+            counted = counted_slots([len(hyp.plain) for _, hyp in sides], last_slot)
+            posteriors.add([utterance for _, _, hyp in batch for utterance in hyp], expected, counted)
+    return add_up(parts, reference.path)
+
+
+def _batches(streams: Iterator[Stream]) -> Iterator[list[Stream]]:
+    """Streams in lists of about BATCH words."""
+    batch, words = [], 0
+    for stream in streams:
+        batch.append(stream)
+        words += sum(len(utterance.words) for utterance in stream[1])
+        if words >= BATCH:
+            yield batch
+            batch, words = [], 0
+    if batch:
+        yield batch
+
+
+def _streams_of_both(reference: DataDir, hypothesis: DataDir, match: str) -> Iterator[Stream]:
+    """The streams of two directories in step. Raises InputError at the first difference in ids."""
+    remedy = "score the output of the same data directory"
+    for ref, hyp in itertools.zip_longest(reference.streams(), hypothesis.streams()):
+        ref_stream, hyp_stream = ("nothing" if side is None else f"stream '{side[0]}'" for side in (ref, hyp))
+        if ref_stream != hyp_stream:
+            raise InputError(f"{hyp_stream} where {reference.path} has {ref_stream}", remedy, hypothesis.path)
+        for one, other in itertools.zip_longest(ref[1], hyp[1]) if match == "utterances" else ():
+            ref_id, hyp_id = ("nothing" if side is None else f"utterance '{side.id}'" for side in (one, other))
+            if ref_id != hyp_id:
+                raise InputError(f"{hyp_id} where {reference.path} has {ref_id}",
+                                 f"{remedy}, or give --match streams if only the cuts differ", hypothesis.path)
+        yield ref[0], ref[1], hyp[1]
+
+
+class Side(NamedTuple):
+    """The texts of a file, or of a data directory.
+
+    path     the file or directory
+    names    the streams' names; of a file, their numbers from 1 without empty lines at its end
+    streams  the streams
+    named    whether the names are those of a data directory
+    """
+
+    path: Path
+    names: list[str]
+    streams: list[Words]
+    named: bool
+
+    @property
+    def words(self) -> int:
+        """The number of words."""
+        return sum(len(stream.plain) for stream in self.streams)
+
+    @property
+    def checksum(self) -> str:
+        """12 hex digits of a hash of words and labels, stream by stream."""
+        digest = hashlib.sha256()
+        for stream in self.streams:
+            digest.update(" ".join(stream.plain).encode() + b"\n" + stream.slots.astype(np.int8).tobytes())
+        return digest.hexdigest()[:12]
+
+    @property
+    def as_whole(self) -> "Side":
+        """All streams as one."""
+        cased = None
+        if all(stream.cased is not None for stream in self.streams):
+            cased = [word for stream in self.streams for word in stream.cased or ()]
+        one = Words([word for stream in self.streams for word in stream.plain],
+                    np.concatenate([stream.slots for stream in self.streams]), cased)
+        return self._replace(names=[WHOLE], streams=[one])
+
+
+def read_side(path: Path, labels: LabelSet, read: Read) -> Side:
+    """The texts of a file, a line each, or of a data directory with labels.
+
+    read   `text_reader`, for a file
+
+    Raises InputError if there are no words or, in a data directory, no labels.
+    """
+    if path.is_dir():
+        data = DataDir(path)
+        if not data.has_labels:
+            raise InputError(*NO_LABELS, path)
+        both = [(name, side_of(utterances, labels, path)) for name, utterances in data.streams()]
+        side = Side(path, [name for name, _ in both], [words for _, words in both], True)
+    else:
+        with open_input(path) as file:
+            lines = [decode_line(line.replace(b"\r\n", b"\n"), path, i).strip() for i, line in enumerate(file, 1)]
+        while lines and not lines[-1]:
+            lines.pop()
+        width = len(str(len(lines)))
+        side = Side(path, [f"{i:0{width}}" for i in range(1, len(lines) + 1)], [read(line) for line in lines], False)
+    if not side.words:
+        raise InputError(*NO_WORDS, path)
+    return side
+
+
+def count_sides(ref: Side, hyp: Side, labels: LabelSet, block: int = BLOCK) -> Counts:
+    """The counts of two sides with as many streams each, in blocks: stream i belongs to stream i.
+
+    Raises InputError if both are data directories with other streams, and if they have no slot.
+    """
+    if ref.named and hyp.named and ref.names != hyp.names:
+        raise InputError(f"other streams than {ref.path}", "punctuate that directory", hyp.path)
+    names = ref.names if ref.named else hyp.names
+    counts, _ = count_streams(names, list(zip(ref.streams, hyp.streams)), labels, block)
+    return add_up([counts], ref.path)

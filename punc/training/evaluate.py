@@ -5,8 +5,8 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.decoding.decode import log_posteriors
 from punc.models.base import Model
+from punc.scoring.counts import confusion
 from punc.scoring.metrics import compute_metrics
-from punc.scoring.stream_counts import confusion
 from punc.tokens.store import Store
 from punc.tokens.store_set import StoreSet
 

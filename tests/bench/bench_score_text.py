@@ -42,7 +42,7 @@ def main() -> None:
         for path, words in zip(paths, texts(args.words)):
             cuts = np.linspace(0, len(words), args.lines + 1).astype(int).tolist()
             path.write_text("".join(f"{' '.join(words[low:high])}\n" for low, high in pairwise(cuts)))
-        usage = measure([*PUNC, "score-text", "--match", "text" if args.lines == 1 else "lines", *paths], place)
+        usage = measure([*PUNC, "score-text", *paths], place)
         print(f"{usage.seconds:.1f} s, {usage.cpu:.1f} s of processors, {usage.memory >> 20} MiB")
 
 

@@ -20,11 +20,9 @@ from punc.results import page, set_view
 from punc.scoring.metrics import compute_flat
 from punc.scoring.report import score_table, systems_json
 from punc.scoring.significance import intervals
-from punc.scoring.text_files import count_texts, pair, read_side
-from punc.scoring.texts import ENGLISH, text_reader
+from punc.scoring.texts import ENGLISH, count_sides, read_side, text_reader
 
-PLOTS = ((page, "plot_training"), (set_view, "plot_breakdown"), (set_view, "plot_precision_recall"),
-         (set_view, "plot_reliability"))
+PLOTS = ((page, "draw"), (set_view, "draw"))
 OUTPUT = ("text", "punct", "utt2spk", "spk2utt", "post.ark", "post.scp", "score/metrics.tsv", "score/counts.tsv",
           "score/labels.txt", "score/signature")
 REPORTED = ("exp/RESULTS.tsv", *(f"data/test/{name}" for name in TABLES[:6]),
@@ -58,8 +56,8 @@ def read_texts(characters: bool, folder: Path, rng: random.Random) -> Read:
     labels = rng.choice((ENGLISH, LabelSet.read(folder.parent / "labels.txt")))
     reader = text_reader(labels, characters)
     hyp = read_side(folder / "hyp", labels, reader)
-    ref, this = pair(read_side(folder / "ref", labels, reader), hyp, rng.choice(("auto", "text")))
-    counts = count_texts(ref, this, labels, rng.choice((100, 3)))
+    ref = read_side(folder / "ref", labels, reader)
+    counts = count_sides(ref.as_whole, hyp.as_whole, labels, rng.choice((100, 3)))
     with np.errstate(all="ignore"):
         measured = intervals(counts.flat, partial(compute_flat, labels=labels, collapses=[]), 5, 1)
     score_table(measured), systems_json({"x": measured}, {"x": hyp.checksum}, {})
@@ -99,8 +97,7 @@ def build(made: Path, place: Path) -> None:
 
 def read_report(folder: Path, rng: random.Random) -> None:
     """The page, without plots but for a few, because these take half a second."""
-    settings = page.Settings(most_slots=rng.choice((10_000, 30)), recordings=rng.choice(((), ("0",))),
-                             data=rng.choice((None, folder / "data")))
+    settings = page.Settings(recordings=rng.choice(((), ("0",))), data=rng.choice((None, folder / "data")))
     with np.errstate(all="ignore"):
         if not rng.randrange(50):
             text = page.render(folder / "exp", settings)

@@ -29,8 +29,7 @@ from punc.data.validate import validate
 from punc.decoding.packed import load_packed
 from punc.models.base import create, load, save
 from punc.results.collect import collect_scores
-from punc.results.page_data import read_page_data
-from punc.results.publish import publish
+from punc.results.page_data import publish, read_page_data
 from punc.tokens.store import Store
 from punc.tokens.vocabulary import Vocabulary
 
@@ -125,7 +124,6 @@ COMMANDS = {
                     lambda path: read_parts([path])),
     "join-punctuate": shared(DECODE, "out", read_data),
     "join-transcript": shared(TRANSCRIPT, "out", read_text),
-    "join-score": shared([*SCORE, "in/data", "in/hyp"], "scored/S/decode_t/score", read_scores),
     "results": Command(["results", "exp"], "exp", read_page_data),
     "render": Command(["results", "--config", "in/results.conf", "--render", "true", "exp"], "exp", read_target,
                       [["results", "exp"]]),

@@ -17,7 +17,7 @@ from punc.base.errors import InputError
 from punc.bin.script import run_script
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
-from punc.scoring.ratios import prf
+from punc.scoring.metrics import prf
 
 COMMA = "C"
 HEADER = ("book", "sentences", "characters a comma", "precision", "recall", "F1")

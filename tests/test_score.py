@@ -10,7 +10,7 @@ from punc.data.datadir import Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.scoring.report import score_json, score_table
 from punc.scoring.significance import Comparison, Interval
-from punc.scoring.tsv import read_tsv
+from punc.scoring.tables import read_tsv
 
 HEADER = ("metric", "value", "low", "high")
 NAN = float("nan")
@@ -54,8 +54,7 @@ def test_score_writes_directory_and_table(work, capsys):
 
 def test_signature_differs_with_options_and_words(work):
     seen = set()
-    variants = [(), ("--last-slot", "false"), ("--resample", "blocks"), ("--resample", "blocks", "--block", "2"),
-                ("--seed", "2"), ("--replicates", "100")]
+    variants = [(), ("--last-slot", "false"), ("--merge", "O=O+COMMA"), ("--replicates", "100")]
     for options in variants:
         score(*options)
         seen.add((work / "out/signature").read_text())
@@ -86,7 +85,6 @@ def test_score_against_other_system(work, capsys):
 
 @pytest.mark.parametrize(("options", "message"), [
     (["--against", "none"], "none/metrics.tsv: no such file"),
-    (["--block", "0"], "--block=0 is too small"),
     (["--replicates", "0"], "--replicates=0 is too small"),
     (["--last-slot", "yes"], "invalid choice: 'yes'"),
     (["--labels", "none"], "none: no such file"),
@@ -107,10 +105,19 @@ def test_score_wrong_option_is_one_line_and_keeps_output(work, capsys, options, 
 
 
 def test_score_against_other_units_raises(work, capsys):
-    score("--resample", "blocks", out="one")
+    score(out="one")
+    for name in ("ref", "good"):
+        write_data_dir(name, [Utterance(f"v{i:02}", f"v{i:02}", ["a"], ["O"], None) for i in range(20)])
     assert score("--against", "one", out="two") == 1
     assert "one: other units" in capsys.readouterr().err
     assert not (work / "two").exists()
+
+
+def test_score_table_undefined_is_dash():
+    table = score_table({"COMMA.P": Interval(NAN, NAN, NAN), "COMMA.R": Interval(0, 0, 0),
+                         "COMMA.F1": Interval(12.345, 1, 2), "Err": Interval(5, NAN, NAN)})
+    assert [line.split() for line in table.splitlines()[1:]] == [
+        ["COMMA", "–", "0.0", "0.0–0.0", "12.3", "1.0–2.0"], ["Err", "5.0"]]
 
 
 def test_score_json_undefined_is_null():
@@ -119,10 +126,3 @@ def test_score_json_undefined_is_null():
     assert found == {"signature": "signed", "metrics": {"COMMA.P": {"value": None, "low": None, "high": None},
                                                         "Err": {"value": 5, "low": None, "high": 6}},
                      "against": {"Err": {"this": 5, "other": 6, "difference": -1, "low": -2, "high": 0, "p": None}}}
-
-
-def test_score_table_undefined_is_dash():
-    table = score_table({"COMMA.P": Interval(NAN, NAN, NAN), "COMMA.R": Interval(0, 0, 0),
-                         "COMMA.F1": Interval(12.345, 1, 2), "Err": Interval(5, NAN, NAN)})
-    assert [line.split() for line in table.splitlines()[1:]] == [
-        ["COMMA", "–", "0.0", "0.0–0.0", "12.3", "1.0–2.0"], ["Err", "5.0"]]

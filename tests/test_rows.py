@@ -1,15 +1,14 @@
-"""Rows of published pages that are kept next to new ones."""
+"""Rows of pages: systems with several seeds are one, and those of published pages are kept next to new ones."""
 
-import dataclasses
 from itertools import pairwise
 
 import pytest
 
 from punc.base.errors import InputError
 from punc.bin.main import main
-from punc.results.keep import dropped_rows, keep_rows
 from punc.results.page_data import Cost, PageData, PairedTest, read_page_data, write_page_data
-from punc.results.trainings import Training
+from punc.results.pages import Settings, render
+from punc.results.rows import Spread, dropped_rows, first_runs, join_seeds, keep_rows, runs_of
 from punc.scoring.significance import Interval
 
 SIGNED = "labels:O+COMMA|words:same|last-slot:true|slots:{}|marks:3|units:{}|seed:1|reference:{}|punc:0.1.0"
@@ -22,8 +21,7 @@ def page(*systems, sets=("ref",), value=50.0, units="5 streams", reference="abc"
                     {key: SIGNED.format(10, units, reference) for key in keys},
                     [PairedTest(this, other, name, "Err", 1.0, 0.0, 2.0, 0.5) for name in sets
                      for this, other in pairwise(systems)],
-                    {system: Cost(system, 2, value, 100) for system in systems}, command, [],
-                    {system: Training(system, "t_lstm", f"store/{value:.0f}") for system in systems})
+                    {system: Cost(system, 2, value, 100) for system in systems}, command)
 
 
 def test_keep_rows_of_other_systems_in_the_order_of_the_page():
@@ -35,14 +33,7 @@ def test_keep_rows_of_other_systems_in_the_order_of_the_page():
     # B is new, so what it was tested against before was another B.
     assert [(test.this, test.other) for test in merged.tests] == [("B", "D")]
     assert {name: cost.seconds for name, cost in merged.costs.items()} == {"A": 50, "B": 1, "C": 50, "D": 1}
-    assert {name: one.data for name, one in merged.trainings.items()} == {
-        "A": "store/50", "B": "store/1", "C": "store/50", "D": "store/1"}
     assert merged.command == "./run.sh\n./run.sh --systems 'B D'"
-
-
-def test_keep_rows_the_command_of_no_row_is_left_out():
-    merged = keep_rows(page("A", command="./run.sh --seeds '1 2'"), page("A"), "egs/toy")
-    assert merged.command == "./run.sh --seeds '1 2'"
 
 
 def test_keep_rows_a_new_system_replaces_its_rows_on_all_sets_and_its_seeds():
@@ -71,12 +62,6 @@ def test_keep_rows_tests_stay_with_a_system_that_repeats_its_figures(change, tes
     new.tests = [PairedTest("C", "D", "ref", "Err", 1.0, 0.0, 2.0, 0.5)]
     merged = keep_rows(new, kept, "egs/toy")
     assert {(test.this, test.other) for test in merged.tests} == tests
-
-
-def test_keep_rows_of_two_equal_tests_the_new_one_stays():
-    kept, new = page("A", "B"), page("A", "B")
-    new.tests = [new.tests[0]._replace(p=0.25)]
-    assert keep_rows(new, kept, "egs/toy").tests == new.tests
 
 
 @pytest.mark.parametrize("other", [{"reference": "abd"}, {"reference": ""}])
@@ -165,24 +150,33 @@ def test_results_leaves_out_kept_tests_that_compare_no_longer_names(tmp_path):
         assert len(read_page_data(tmp_path).tests) == 2
 
 
-def test_tests_of_rows_without_records_are_not_marked(tmp_path):
-    """Earlier versions kept no record of trainings: their tests look as before. Those with a new system are marked."""
-    kept = dataclasses.replace(page("A", "B"), trainings={})
-    merged = keep_rows(page("C", "D"), kept, "egs/toy")
-    merged.tests.append(PairedTest("A", "C", "ref", "Err", 1.0, 0.0, 2.0, 0.5))
-    write_page_data(tmp_path, merged)
-    assert main(["results", "--render", "true", str(tmp_path)]) == 0
-    rows = [line.split(" | ")[:2] for line in (tmp_path / "results/ref.md").read_text().splitlines() if "Err |" in line]
-    assert rows[1:] == [["| C", "D"], ["| A", "B"], ["| A", "C \\*"]]
+VALUES = {"A": 60.0, "A.seed2": 63.0, "A.seed3": 66.0, "B": 62.0, "C.seed2": 40.0}
+METRICS = {(system, "ref"): {"overall.F1": Interval(value, value - 1, value + 1), "Err": Interval(9, 8, 10)}
+           for system, value in VALUES.items()}
 
 
-def test_page_of_rows_with_other_units_says_so(tmp_path):
-    merged = keep_rows(page("B", units="7 blocks of 100 words"), page("A", units="9 utterances"), "egs/toy")
-    for data, said in ((merged, True), (dataclasses.replace(merged, signatures=page("A", "B").signatures), False)):
-        write_page_data(tmp_path, data)
-        assert main(["results", "--render", "true", str(tmp_path)]) == 0
-        assert ("Rows of ref do not all resample the same" in (tmp_path / "RESULTS.md").read_text()) == said
-    # A set of an earlier version's rows alone is not among those that the sentence is about.
-    write_page_data(tmp_path, keep_rows(page("B"), page("A", sets=("asr",), units="9 utterances"), "egs/toy"))
-    assert main(["results", "--render", "true", str(tmp_path)]) == 0
-    assert "resample streams: recordings, or texts of ref." in (tmp_path / "RESULTS.md").read_text()
+def test_join_seeds_mean_and_deviation():
+    joined = join_seeds(METRICS)
+    assert list(joined) == [("A", "ref"), ("B", "ref"), ("C.seed2", "ref")]
+    assert joined["A", "ref"] == {"overall.F1": Spread(63.0, 3.0, 3), "Err": Spread(9.0, 0.0, 3)}
+    assert joined["B", "ref"] is METRICS["B", "ref"]
+
+
+def test_runs_of_a_row():
+    names = ["A", "A.seed2", "AB", "C.seed2", "D.seed2", "D.seed3"]
+    assert runs_of("A", names) == ["A", "A.seed2"]
+    assert [runs_of(name, names) for name in ("A.seed2", "C", "C.seed2")] == [["A.seed2"], [], ["C.seed2"]]
+    assert runs_of("D", names) == ["D.seed2", "D.seed3"]
+    assert first_runs(names) == ["A", "AB", "C.seed2", "D.seed2"]
+
+
+def test_render_rows_with_seeds():
+    data = PageData(METRICS, dict.fromkeys(METRICS, "labels:O+COMMA"),
+                    [PairedTest("A", "B", "ref", "overall.F1", 1.0, -3.0, 5.0, 0.01)])
+    pages = render(data, Settings("Toys", columns=["Err"], main_columns=["overall.F1@ref"]))
+    assert "| A | **63.0** ± 3.0 |\n| B | 62.0 (61.0–63.0) |\n| C.seed2 | 40.0 (39.0–41.0) |" in pages["RESULTS.md"]
+    assert "of trainings with several seeds" in pages["RESULTS.md"]
+    assert "| **A** | 9.0 ± 0.0 |" in pages["results/ref.md"]
+    assert "| A | B | overall.F1 | 63.0 | 62.0 | +1.0 (-3.0 … +5.0) | 0.0100 |" in pages["results/ref.md"]
+    assert "Of a system with several seeds the mean is tested" in pages["results/ref.md"]
+    assert "- A, B, C: `labels:O+COMMA`" in pages["results/ref.md"]
