@@ -1,7 +1,5 @@
 """Blocks of lines: they cover every table and fit together."""
 
-from collections import Counter
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -9,8 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from punc.base.errors import InputError
-from punc.base.lookup import Lookup
-from punc.data import block_reader
 from punc.data.block_reader import (
     COUNT_BYTES,
     ENCODE_BYTES,
@@ -87,7 +83,7 @@ def test_read_span_fields_are_those_of_a_table(tmp_path_factory, lines, end, ski
     path = tmp_path_factory.mktemp("d") / "text"
     lines = [f"u{line}" for line in lines]
     path.write_bytes(b"." * skipped + "\n".join(lines).encode() + b"\n" * end)
-    *found, last = read_span(path, (skipped, path.stat().st_size - skipped)).decode().split("\n")
+    *found, last = read_span(path, (skipped, path.stat().st_size - skipped)).split("\n")
     assert [line.split(" ") for line in found] == [line.split() for line in lines]
     assert last == ""
 
@@ -101,35 +97,17 @@ def test_read_span_bad_bytes_are_irregular(tmp_path, bad):
 
 def test_count_block(tmp_path):
     data = write(tmp_path / "d", text="a a b a\nb\nc b ä\n", utt2spk="a a\nb b\nc c\n")
-    known, others = count_block(data.path, Lookup([b"a", b"x"], -1), next(line_blocks(data, ["text"], 100)))
-    assert known.tolist() == [2, 0]
-    assert others == {b"b": 2, "ä".encode(): 1}
-
-
-@settings(max_examples=40)
-@given(st.lists(st.text("ab ", max_size=8), min_size=1, max_size=8), st.integers(1, 12))
-def test_count_block_in_parts(tmp_path_factory, lines, size):
-    path = tmp_path_factory.mktemp("d")
-    data = write(path, text="".join(f"u {line}\n" for line in lines), utt2spk="")
-    with mock.patch.object(block_reader, "ENCODE_BYTES", size), \
-            mock.patch.object(block_reader, "split_lines", wraps=block_reader.split_lines) as split:
-        known, others = count_block(path, Lookup([b"a", b"ab"], -1), next(line_blocks(data, ["text"], 1000)))
-    expected = Counter(word for line in lines for word in line.encode().split())
-    assert known.tolist() == [expected.pop(b"a", 0), expected.pop(b"ab", 0)]
-    assert others == expected
-    parts = [call.args[0] for call in split.call_args_list]
-    assert b"".join(parts) == read_span(path / "text", (0, 1000))
-    assert not any(b"\n" in part[size:-1] for part in parts)  # each ends with the first line that is long enough
+    assert count_block(data.path, next(line_blocks(data, ["text"], 100))) == {"a": 2, "b": 2, "ä": 1}
 
 
 WORDS_TOKENIZER = WordTokenizer(Vocabulary(["<unk>", "</s>", "x", "yy", "zzz"]))
-WORDS = WORDS_TOKENIZER.text_encoder()
+WORDS = WORDS_TOKENIZER.encode
 
 
 def test_encode_block_by_hand(tmp_path):
     data = write(tmp_path / "d", text="a-1 x yy\na-2\nb-1 zzz", utt2spk="a-1 a\na-2 a\nb-1 b\n",
                  punct="a-1 O P\na-2\nb-1 P")
-    encoded = encode_block(data.path, WORDS, Lookup(["O", "P"], -1), next(line_blocks(data, data.tables, 100)))
+    encoded = encode_block(data.path, WORDS, {"O": 0, "P": 1}, next(line_blocks(data, data.tables, 100)))
     assert encoded.ids.tolist() == [2, 3, 4]
     assert encoded.labels.tolist() == [0, 1, 1]
     assert encoded.labels.dtype == np.int8
@@ -140,7 +118,7 @@ def test_encode_block_by_hand(tmp_path):
 TOKENIZERS = [WordTokenizer(Vocabulary(["<unk>", "</s>", "x", "yy"])),
               CharTokenizer(Vocabulary(["<unk>", "</s>", "<space>", "x", "y"]))]
 LABELS = LabelSet((Label("O", "w"), Label("P", "w.")))
-CLASSES = Lookup(LABELS.names, -1)
+CLASSES = {name: number for number, name in enumerate(LABELS.names)}
 TABLES = ["text", "utt2spk", "punct", "pauses.scp", "turns"]
 rows = st.lists(st.tuples(st.sampled_from("abc"), st.lists(st.sampled_from(["x", "yy", "zé"]), max_size=4)), min_size=1,
                 max_size=6)
@@ -195,7 +173,7 @@ def joined(parts):
        st.sampled_from([" ", "\t", "  "]))
 def test_encode_block_equals_the_utterances(tmp_path_factory, rows, more, tokenizer, size, blank):
     data = write_rows(tmp_path_factory.mktemp("d"), rows, {"text", "utt2spk", *more}, blank)
-    found = joined(encode_block(data.path, tokenizer.text_encoder(), CLASSES, block)
+    found = joined(encode_block(data.path, tokenizer.encode, CLASSES, block)
                    for block in line_blocks(data, data.tables, size))
     np.testing.assert_equal(found, encoded_by_hand(data, tokenizer))
 
@@ -207,9 +185,9 @@ def test_encode_by_time_equals_the_utterances(tmp_path_factory, rows, more, toke
     keys = [row["text"].key for row in data.rows()]
     write(data.path, segments="".join(f"{key} r{random.randrange(2)} {random.randrange(9)} 9.5\n" for key in keys))
     data = DataDir(data.path)
-    found = joined(encode_by_time(data, tokenizer.text_encoder(), CLASSES, batch))
+    found = joined(encode_by_time(data, tokenizer.encode, CLASSES, batch))
     np.testing.assert_equal(found, encoded_by_hand(data, tokenizer))
-    assert len(list(encode_by_time(data, tokenizer.text_encoder(), CLASSES))) == 1
+    assert len(list(encode_by_time(data, tokenizer.encode, CLASSES))) == 1
 
 
 def test_encode_by_time_utterances_without_words(tmp_path):
@@ -285,7 +263,7 @@ def test_encode_block_refuses_what_datadir_refuses(tmp_path_factory, rows, more,
 def test_encode_block_refuses_tables_that_do_not_fit(tmp_path, tables):
     data = write(tmp_path / "d", **tables)
     with pytest.raises(Irregular):
-        encode_block(data.path, WORDS, Lookup(["O"], -1), next(line_blocks(data, data.tables, 100)))
+        encode_block(data.path, WORDS, {"O": 0}, next(line_blocks(data, data.tables, 100)))
 
 
 def test_encode_block_refuses_pauses_of_other_utterances(tmp_path):

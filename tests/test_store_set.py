@@ -11,7 +11,7 @@ from punc.base.errors import InputError
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
-from punc.tokens.store_set import check_numbers, flat_file, read_set, write_set, write_share
+from punc.tokens.store_set import check_numbers, flat_file, read_set, write_set
 from punc.tokens.tokenizers.char import CharTokenizer
 from punc.tokens.tokenizers.word import WordTokenizer
 from punc.tokens.vocabulary import END, Vocabulary
@@ -46,11 +46,9 @@ def tokenizer(kind, *tokens):
     return kind(Vocabulary(["<unk>", "</s>", *tokens]))
 
 
-def test_write_share_counts_over_blocks(tmp_path, labels, line_by_line):
+def test_write_set_counts_over_blocks(tmp_path, labels, line_by_line):
     data = written(tmp_path / "data", UTTERANCES)
-    (tmp_path / "set").mkdir()
-    counts = write_share(tmp_path / "set", data, tokenizer(WordTokenizer, "x", "y"), labels)
-    assert counts == (5, 5, 1, 2, "a-1", "b-1")
+    write_set(tmp_path / "set", data, tokenizer(WordTokenizer, "x", "y"), labels)
     assert (tmp_path / "set/index").read_text() == "a 0 3\nb 3 2\n"
 
 

@@ -1,5 +1,6 @@
 """Tokenizers: each one is found by its file's name, writes what is read back, and gives every word its slot."""
 
+import pickle
 from importlib.util import find_spec
 
 import numpy as np
@@ -9,10 +10,10 @@ from hypothesis import strategies as st
 from tiny_encoder import write_tokenizer
 
 from punc.base.errors import InputError
-from punc.base.lookup import split_lines
 from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
+from punc.text.characters import CLASSES
 from punc.tokens import tokenizers
 from punc.tokens.store import Store
 from punc.tokens.tokenizer import Tokenizer, encode_streams, read_tokenizer, token_types, tokenizer_class
@@ -84,13 +85,6 @@ class EndingTokenizer(WordTokenizer):
 
     def encode(self, words):
         return super().encode([word[-1] for word in words])
-
-    def text_encoder(self):
-        return self.encode_text
-
-    def encode_text(self, tokens):
-        from punc.base.lookup import strings
-        return self.encode([word.decode() for word in strings(tokens)])
 '''
 
 
@@ -124,7 +118,7 @@ def test_write_is_read_back(token_type, made, tmp_path):
 
 
 @pytest.mark.parametrize("token_type", TYPES)
-def test_encode_gives_every_word_a_slot_in_list_and_text(token_type, made):
+def test_encode_gives_every_word_a_slot_in_any_process(token_type, made):
     words = [*TEXT, "日本", "\u200b"]
     encoding = made[token_type].encode(words)
     assert len(encoding.slots) == len(words)
@@ -132,7 +126,7 @@ def test_encode_gives_every_word_a_slot_in_list_and_text(token_type, made):
     assert encoding.slots[-1] == len(encoding.ids) - 1
     encode = made[token_type].word_encoder()
     assert [id for word in words for id in encode(word)] == encoding.ids.tolist()
-    same(encoding, made[token_type].text_encoder()(split_lines(("utt " + " ".join(words) + "\n").encode())[1]))
+    same(encoding, pickle.loads(pickle.dumps(made[token_type].encode))(words))  # as another process does
 
 
 def test_word_tokenizer_counts_unknown_words():
@@ -175,3 +169,13 @@ def test_read_tokenizer_unknown_token_type_is_one_line(tmp_path, content):
         read_tokenizer(tmp_path)
     assert str(caught.value) == (f"{tmp_path}/token_type: no token type '{content.strip()}'; "
                                  "choose from char, class, encoder, form, spelled, subword, word")
+
+
+def test_unknown_words_by_token_type():
+    counts = {b"so": 5, b"it": 4, b"flogging": 1}
+    learned = {name: tokenizer_class(name).learn(counts, 2) for name in ("word", "class", "form", "spelled")}
+    tokens = {name: [t.vocabulary.tokens[i] for i in t.encode(["blogging", "2011"]).ids] for name, t in learned.items()}
+    assert tokens["word"] == ["<unk>", "<unk>"]
+    assert tokens["class"] == list(CLASSES[:2])
+    assert tokens["form"] == ["<form:3:a:ing>", "<unk>"]
+    assert tokens["spelled"][-5:] == ["<char>"] * 4 + ["<unk>"]

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 import punc.tokens.tokenizers.char
 from punc.base.errors import InputError
-from punc.base.lookup import split_lines, strings
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
-from punc.tokens.tokenizers.char import SPACE, CharTokenizer, count_characters, equivalent, normalised, spaced
+from punc.tokens.tokenizers.char import SPACE, CharTokenizer, count_characters, equivalent, normalised
 from punc.tokens.vocabulary import Vocabulary
 
 SPECIALS = ["<unk>", "</s>", "<space>"]
@@ -47,15 +46,6 @@ def test_encode_by_hand(words):
     ids, slots, lost = CHARACTERS.encode(words)
     assert (ids.tolist(), slots.tolist(), lost) == by_hand(words)
     assert (ids.dtype, slots.dtype) == (np.int32, np.int64)
-
-
-@given(st.lists(words, min_size=1))
-def test_text_encoder_equals_encode(lines):
-    text = "".join(" ".join(["utt-é", *line]) + "\n" for line in lines).encode()
-    tokens = split_lines(text)[1]
-    assert spaced(tokens) == b"".join(token + b" " for token in strings(tokens))
-    found, expected = CHARACTERS.text_encoder()(tokens), CHARACTERS.encode([word for line in lines for word in line])
-    assert [np.asarray(part).tolist() for part in found] == [np.asarray(part).tolist() for part in expected]
 
 
 @given(words, words)

@@ -1,12 +1,10 @@
 """Words and forms of words: the longest known form of a new word; the same from a text's bytes."""
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from punc.base.errors import InputError
-from punc.base.lookup import split_lines
 from punc.tokens.tokenizers.form import FormTokenizer, forms, parse_form, word_shape
 from punc.tokens.vocabulary import UNK, Vocabulary
 
@@ -47,14 +45,6 @@ def test_rare_words_leave_their_forms():
 def test_unknown_is_counted():
     encoding = TOKENIZER.encode(["'", "it", "ox"])
     assert (encoding.ids[0], encoding.lost) == (UNK, 1)
-
-
-def test_text_encoder_is_encode():
-    words = ["running", "blogging", "9:30", "'", "it", "ünd"]
-    _, found, _ = split_lines(f"u {' '.join(words)}\n".encode())
-    one, other = TOKENIZER.text_encoder()(found), TOKENIZER.encode(words)
-    np.testing.assert_array_equal(one.ids, other.ids)
-    assert one.lost == other.lost
 
 
 def test_vocabulary_without_forms_is_an_error():

@@ -1,6 +1,5 @@
 """Subwords: the pieces of a word depend on that word only; making the model again gives the same model."""
 
-import pickle
 import string
 
 import numpy as np
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 
 import punc.tokens.piece_tokenizer
 from punc.base.errors import InputError
-from punc.base.lookup import split_lines
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.tokens.tokenizers.subword import PIECES, SubwordTokenizer
@@ -62,13 +60,6 @@ def test_encode_pieces_spell_the_word(subwords):
         assert "".join(subwords.vocabulary.tokens[i] for i in ids) == f"▁{word}"
         assert (slots.tolist(), lost) == ([len(ids) - 1], 0)
     assert len(subwords.encode(["baba" * 5]).ids) > len(subwords.encode(["baba"]).ids)
-
-
-def test_text_encoder_pickled_gives_the_same(subwords):
-    tokens = split_lines("u-1 baba 日本 bade\nu-2\nu-3 baba\n".encode())[1]
-    encode = pickle.loads(pickle.dumps(subwords.text_encoder()))
-    for found, expected in zip(encode(tokens), subwords.encode(["baba", "日本", "bade", "baba"])):
-        np.testing.assert_array_equal(found, expected)
 
 
 def test_make_again_is_the_same_and_is_read_back(subwords, tmp_path):

@@ -1,14 +1,14 @@
 """Data directories at full speed: blocks of whole lines, which several processes count or encode.
 
 This is the fast counterpart of `DataDir.utterances`: the same tables, order and checks, but a block of lines at a time,
-without a Python step per token. If a check fails, `explain` lets the data directory itself find the error, with file,
-line and remedy.
+without a Python step per token of its own. If a check fails, `explain` lets the data directory itself find the error,
+with file, line and remedy.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from itertools import chain, groupby, islice, pairwise, starmap
+from itertools import chain, groupby, islice, pairwise, repeat, starmap
 from operator import itemgetter, lt
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -17,7 +17,6 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import open_input
-from punc.base.lookup import Lookup, Tokens, split_lines, strings
 from punc.data.datadir import DataDir
 from punc.data.kaldi_io import VectorReader
 from punc.data.labels import LabelSet
@@ -25,8 +24,11 @@ from punc.data.tables import fields
 from punc.data.turns import FLAGS, TURNS
 
 # Bytes of text in a block. To encode, a block fits a processor's cache; to count, it is larger, as adding up the counts
-# of each block takes time. Both are fixed: what counting forgets must not depend on the number of processes.
+# of each block takes time.
 ENCODE_BYTES, COUNT_BYTES = 1 << 18, 1 << 21
+
+
+Encoder = Callable[[Sequence[str]], Any]
 
 
 class Irregular(Exception):
@@ -109,7 +111,7 @@ def _skip_lines(file: IO[bytes], count: int) -> None:
     file.seek(start)
 
 
-def read_span(path: Path, span: tuple[int, int]) -> bytes:
+def read_span(path: Path, span: tuple[int, int]) -> str:
     """The lines at (offset, size) of a table, with single blanks between fields. Raises Irregular for bad bytes."""
     with open_input(path) as file:
         file.seek(span[0])
@@ -121,68 +123,74 @@ def read_span(path: Path, span: tuple[int, int]) -> bytes:
         text = text.replace(b"  ", b" ")
     text = text.removesuffix(b"\n").replace(b" \n", b"\n").removesuffix(b" ") + b"\n"
     try:
-        text.decode()
+        return text.decode()
     except UnicodeDecodeError:
         raise Irregular from None
-    return text
 
 
-def count_block(path: Path, known: Lookup, block: LineBlock) -> tuple[np.ndarray, Counter[bytes]]:
-    """How often each word occurs in a block: for `known` words int64 (len(known),), for others word → count.
+class Rows(NamedTuple):
+    """Lines of a table: the first field of each; all other fields, line after line; how many each line has, int64."""
 
-    The arrays of a whole block's tokens would take 15 times its size, so a part of it is split at a time.
-    """
-    numbers, others = np.zeros(len(known), np.int64), Counter[bytes]()
-    for part in _parts(read_span(path / "text", block.spans["text"])):
-        words = split_lines(part)[1]
-        indices = known.indices(words)
-        numbers += np.bincount(indices + 1, minlength=len(known) + 1)[1:]
-        others.update(strings(words.at(np.flatnonzero(indices < 0))))
-    return numbers, others
+    keys: list[str]
+    values: list[str]
+    lengths: np.ndarray
 
 
-def _parts(lines: bytes) -> Iterator[bytes]:
-    """The lines in parts of ENCODE_BYTES and the rest of a line."""
-    begin = 0
-    while begin < len(lines):
-        end = lines.find(b"\n", begin + ENCODE_BYTES) + 1 or len(lines)
-        yield lines[begin:end]
-        begin = end
+def split_rows(text: str) -> Rows:
+    """The rows of whole lines with single blanks between fields."""
+    keys, rests, lengths = [], [], []
+    for line in text.split("\n")[:-1]:
+        key, _, rest = line.partition(" ")
+        keys.append(key)
+        lengths.append(rest.count(" ") + 1 if rest else 0)
+        if rest:
+            rests.append(rest)
+    return Rows(keys, " ".join(rests).split(" ") if rests else [], np.array(lengths, np.int64))
 
 
-def encode_block(path: Path, encoder: Callable[[Tokens], Any], labels: Lookup, block: LineBlock) -> Encoded:
+def numbers_of(values: Sequence[str], known: Mapping[str, int]) -> np.ndarray:
+    """The number of each value, int8; -1 for one that is not known."""
+    return np.fromiter(map(known.get, values, repeat(-1)), np.int8, len(values))
+
+
+def count_block(path: Path, block: LineBlock) -> Counter[str]:
+    """How often each word occurs in a block."""
+    return Counter(split_rows(read_span(path / "text", block.spans["text"])).values)
+
+
+def encode_block(path: Path, encoder: Encoder, labels: Mapping[str, int], block: LineBlock) -> Encoded:
     """Encode a block of the data directory `path`.
 
-    encoder   words of a text → an Encoding; `text_encoder()` of a tokenizer (tokens.tokenizer)
+    encoder   words → their Encoding; `encode` of a tokenizer (tokens.tokenizer)
+    labels    the number of each label
 
     Raises Irregular, and InputError for a pause that cannot be read.
     """
-    tables = {name: split_lines(read_span(path / name, span)) for name, span in block.spans.items()}
-    keys, tokens, lengths = strings(tables["text"][0]), tables["text"][1], tables["text"][2]
-    speakers = strings(tables["utt2spk"][1])
-    if not keys[0] or not all(starmap(lt, pairwise(keys))) or (tables["utt2spk"][2] != 1).any():
+    tables = {name: split_rows(read_span(path / name, span)) for name, span in block.spans.items()}
+    keys, words, lengths = tables["text"]
+    if not keys[0] or not all(starmap(lt, pairwise(keys))) or (tables["utt2spk"].lengths != 1).any():
         raise Irregular
-    if any(strings(first) != keys for first, _, _ in tables.values()):
+    if any(rows.keys != keys for rows in tables.values()):
         raise Irregular
     classes = pauses = turns = None
     if "punct" in tables:
-        classes = labels.indices(tables["punct"][1]).astype(np.int8)
-        if not np.array_equal(tables["punct"][2], lengths) or (classes < 0).any():
+        classes = numbers_of(tables["punct"].values, labels)
+        if not np.array_equal(tables["punct"].lengths, lengths) or (classes < 0).any():
             raise Irregular
     if "pauses.scp" in tables:
-        rows = read_span(path / "pauses.scp", block.spans["pauses.scp"]).decode().split("\n")[:-1]
+        rows = read_span(path / "pauses.scp", block.spans["pauses.scp"]).split("\n")[:-1]
         with VectorReader(path / "pauses.scp") as vectors:
             read = [vectors.read(row.partition(" ")[2], block.line + i) for i, row in enumerate(rows)]
         if list(map(len, read)) != lengths.tolist():
             raise Irregular
         pauses = np.concatenate(read)
     if TURNS in tables:
-        flags = Lookup(FLAGS, -1).indices(tables[TURNS][1])
-        if not np.array_equal(tables[TURNS][2], lengths) or (flags < 0).any():
+        flags = numbers_of(tables[TURNS].values, {flag: number for number, flag in enumerate(FLAGS)})
+        if not np.array_equal(tables[TURNS].lengths, lengths) or (flags < 0).any():
             raise Irregular
         turns = flags == 1
-    encoded = _encoded(encoder(tokens), SlotValues(classes, pauses, turns), map(bytes.decode, speakers), lengths,
-                       keys[0].decode(), keys[-1].decode())
+    encoded = _encoded(encoder(words), SlotValues(classes, pauses, turns), tables["utt2spk"].values, lengths, keys[0],
+                       keys[-1])
     if not all(a[0] < b[0] for a, b in pairwise(encoded.streams)):
         raise Irregular
     return encoded
@@ -227,20 +235,19 @@ def merge_runs(pairs: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
     return [(stream, sum(map(itemgetter(1), run))) for stream, run in groupby(pairs, itemgetter(0))]
 
 
-def encode_by_time(data: DataDir, encoder: Callable[[Tokens], Any], labels: Lookup,
+def encode_by_time(data: DataDir, encoder: Encoder, labels: Mapping[str, int],
                    batch: int = 1 << 13) -> Iterator[Encoded]:
     """Encode a data directory with `segments`, whose utterances are not in the order of the lines."""
-    def tokens(values: Iterable[Iterable[str]]) -> Tokens:
-        return split_lines(" ".join(chain("-", *values)).encode() + b"\n")[1]
-
     utterances = data.utterances()
     while part := list(islice(utterances, batch)):
-        classes = labels.indices(tokens(u.labels or () for u in part)).astype(np.int8) if data.has_labels else None
-        if classes is not None and (classes < 0).any():
-            raise Irregular
+        classes = None
+        if data.has_labels:
+            classes = numbers_of(list(chain.from_iterable(u.labels or () for u in part)), labels)
+            if (classes < 0).any():
+                raise Irregular
         pauses = np.concatenate([u.pauses for u in part]) if data.has_pauses else None
         turns = np.concatenate([u.turns for u in part]) if data.has_turns else None
-        yield _encoded(encoder(tokens(u.words for u in part)), SlotValues(classes, pauses, turns),
+        yield _encoded(encoder(list(chain.from_iterable(u.words for u in part))), SlotValues(classes, pauses, turns),
                        (u.stream for u in part), np.array([len(u.words) for u in part]), part[0].id, part[-1].id)
 
 

@@ -21,9 +21,9 @@ from punc.noise.fluency import Fluency
 from punc.noise.table import make_table
 from punc.noise.word_runs import WordRuns, blocks
 from punc.timing.align import project_labels
-from punc.tokens.lookup_tokenizer import LookupTokenizer
 from punc.tokens.store import Store
 from punc.tokens.store_set import StoreSet
+from punc.tokens.tokenizer import LookupTokenizer
 from punc.tokens.vocabulary import SPECIALS
 
 logger = logging.getLogger(__name__)

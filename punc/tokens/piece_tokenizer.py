@@ -5,11 +5,10 @@ The pieces of a word do not depend on the words around it, so those of frequent 
 
 from abc import abstractmethod
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from punc.base.lookup import Tokens, strings
 from punc.tokens.tokenizer import Encoding, Tokenizer
 from punc.tokens.vocabulary import UNK
 
@@ -28,14 +27,14 @@ class PieceTokenizer(Tokenizer):
     def forget(self) -> None:
         """Empty the memory of words."""
         # Each word seen has an index in the arrays `_starts` and `_lengths`: where its pieces are in `_ids`.
-        self._indices: dict[str | bytes, int] = {}
+        self._indices: dict[str, int] = {}
         self._ids, self._starts, self._lengths = array("i"), array("q"), array("q")  # int32, int64, int64
 
     @abstractmethod
     def cut_words(self, words: list[bytes]) -> Sequence[Sequence[int]]:
         """The ids of the pieces of each word, which is UTF-8; at least one."""
 
-    def encode(self, words: Sequence[str | bytes]) -> Encoding:
+    def encode(self, words: Sequence[str]) -> Encoding:
         if len(self._indices) > CACHE:
             self.forget()
         new = [word for word in dict.fromkeys(words) if word not in self._indices]
@@ -50,17 +49,10 @@ class PieceTokenizer(Tokenizer):
         ids = np.frombuffer(self._ids, np.int32)[np.repeat(shifts, lengths) + np.arange(ends[-1])]
         return Encoding(ids, ends - 1, int(np.isin(ids, self.unknown).sum()))
 
-    def _learn(self, words: Sequence[str | bytes]) -> None:
+    def _learn(self, words: Sequence[str]) -> None:
         """Remember the pieces of words."""
-        texts = [word if isinstance(word, bytes) else word.encode(errors="replace") for word in words]
-        for word, ids in zip(words, self.cut_words(texts)):
+        for word, ids in zip(words, self.cut_words([word.encode(errors="replace") for word in words])):
             self._indices[word] = len(self._starts)
             self._starts.append(len(self._ids))
             self._ids.extend(ids)
             self._lengths.append(len(ids))
-
-    def text_encoder(self) -> Callable[[Tokens], Encoding]:
-        return self._encode_text
-
-    def _encode_text(self, tokens: Tokens) -> Encoding:
-        return self.encode(strings(tokens))

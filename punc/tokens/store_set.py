@@ -12,7 +12,6 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import open_input
-from punc.base.lookup import Lookup
 from punc.base.parallel import map_ordered
 from punc.data.block_reader import ENCODE_BYTES, Encoded, Irregular, encode_block, encode_by_time, explain, line_blocks
 from punc.data.datadir import DataDir
@@ -64,14 +63,12 @@ class StreamNames(Sequence):
 
 
 class SetCounts(NamedTuple):
-    """What was written of a set: numbers of words, tokens, lost tokens and streams; the first and last utterance."""
+    """What was written of a set."""
 
     words: int
     tokens: int
     lost: int
     streams: int
-    first: str
-    last: str
 
 
 def read_set(folder: Path) -> StoreSet:
@@ -156,13 +153,13 @@ def _write_utterances(folder: Path, data: DataDir, tokenizer: Tokenizer, labels:
 
     Raises InputError for errors in the data directory.
     """
-    code, classes = tokenizer.text_encoder(), Lookup(labels.names, -1)
+    classes = {name: number for number, name in enumerate(labels.names)}
     names = [name for name in ("text", "utt2spk", "punct", "pauses.scp", TURNS) if (data.path / name).is_file()]
     if data.has_segments:
-        parts = encode_by_time(data, code, classes)
+        parts = encode_by_time(data, tokenizer.encode, classes)
     else:
         blocks = line_blocks(data, names, ENCODE_BYTES)
-        parts = map_ordered(partial(encode_block, data.path, code, classes), blocks, nj)
+        parts = map_ordered(partial(encode_block, data.path, tokenizer.encode, classes), blocks, nj)
     try:
         return _write_parts(folder, parts, data)
     except Irregular:
@@ -186,14 +183,14 @@ def _end_streams(folder: Path) -> None:
 def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> SetCounts:
     """Append encoded parts to the files of a set."""
     total = words = lost = streams = start = 0
-    stream, first, key = None, "", ""
+    stream, key = None, ""
     with contextlib.ExitStack() as stack:
         files = {name: stack.enter_context(flat_file(folder / f"{name}.npy", ARRAYS[name])) for name in arrays_of(data)}
         index = stack.enter_context(open(folder / "index", "w", encoding="utf-8", newline="\n"))
         for part in parts:
             if not data.has_segments and (part.first <= key or part.streams[0][0] < (stream or "")):
                 raise Irregular
-            first, key = first or part.first, part.last
+            key = part.last
             for name, file in files.items():
                 file.write(getattr(part, name).data)
             words, lost = words + part.words, lost + part.lost
@@ -205,7 +202,7 @@ def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> SetCo
                 total += tokens
         if stream is not None:
             index.write(f"{stream} {start} {total - start}\n")
-    return SetCounts(words, total, lost, streams, first, key)
+    return SetCounts(words, total, lost, streams)
 
 
 @contextlib.contextmanager

@@ -24,11 +24,10 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, read_lines
-from punc.base.lookup import Tokens
 from punc.data.datadir import DataDir
 from punc.text.prose_reader import Clitics
 from punc.tokens import tokenizers
-from punc.tokens.vocabulary import END, Vocabulary, count_words
+from punc.tokens.vocabulary import END, UNK, Vocabulary, count_words
 
 CACHED = 1 << 13  # words whose tokens a `word_encoder` remembers
 CLITICS = "clitics"  # the file of a directory with the rules that split words
@@ -114,7 +113,7 @@ class Tokenizer(ABC):
 
     @abstractmethod
     def encode(self, words: Sequence[str]) -> Encoding:
-        """The tokens of words."""
+        """The tokens of words. A bound method of it can be sent to other processes."""
 
     def word_encoder(self) -> Callable[[str], Sequence[int]]:
         """A fast `encode` for words that come one by one: the ids of a word. It remembers some words."""
@@ -139,9 +138,26 @@ class Tokenizer(ABC):
             return self.word_encoder()
         return lru_cache(CACHED)(lambda word: self.encode_input((word,)).ids.tolist())
 
-    @abstractmethod
-    def text_encoder(self) -> Callable[[Tokens], Encoding]:
-        """A fast `encode` for the tokens of a text; it can be sent to other processes."""
+
+class LookupTokenizer(Tokenizer):
+    """Words to tokens by a vocabulary. A subclass may have `complete`.
+
+    path   the vocabulary's file, for messages
+    """
+
+    def __init__(self, vocabulary: Vocabulary, path: str | os.PathLike | None = None):
+        self.vocabulary = vocabulary
+
+    @classmethod
+    def read(cls, path: str | os.PathLike) -> "LookupTokenizer":
+        return cls(Vocabulary.read(path), path)
+
+    def encode(self, words: Sequence[str]) -> Encoding:
+        return self.complete(self.vocabulary.ids(words), words)
+
+    def complete(self, ids: np.ndarray, words: Sequence[str]) -> Encoding:
+        """The encoding of words, given the number of each in the vocabulary, int32 (words,), UNK if it has none."""
+        return Encoding(ids, np.arange(len(ids)), int((ids == UNK).sum()))
 
 
 def _modules() -> dict[str, str]:

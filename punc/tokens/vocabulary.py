@@ -4,19 +4,17 @@ import contextlib
 import io
 import os
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from itertools import groupby, islice, repeat
+from itertools import repeat
 
 import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, decode_line, open_input
-from punc.base.lookup import Lookup
 from punc.base.parallel import map_ordered
 from punc.base.spilled_counts import SpilledCounts
-from punc.data.block_reader import COUNT_BYTES, Irregular, LineBlock, count_block, explain, line_blocks
+from punc.data.block_reader import COUNT_BYTES, Irregular, count_block, explain, line_blocks
 from punc.data.datadir import DataDir
 
 UNK, END = 0, 1  # ids of the unknown token and the end of a stream
@@ -95,50 +93,16 @@ def count_words(sets: Sequence[DataDir], size: int, nj: int = 1,
     Of words that occur equally often, the first in C order are taken. Counts are exact; memory does not grow with the
     number of different words, as MOST_TYPES at a time are in memory, and others in a temporary file.
     """
-    common = first_counts(sets)
-    return add_up(common, count_blocks(sets, common, nj), size, is_token)
-
-
-def first_counts(sets: Sequence[DataDir]) -> dict[bytes, int]:
-    """The counts of the first block's words, the most frequent ones first."""
-    for data, block in islice(_blocks(sets), 1):
+    counts = SpilledCounts(MOST_TYPES)
+    for data in sets:
         try:
-            return dict(count_block(data.path, Lookup([], -1), block)[1].most_common())
+            blocks = line_blocks(data, ["text"], COUNT_BYTES)
+            for of_block in map_ordered(partial(count_block, data.path), blocks, nj):
+                counts.add({word.encode(): number for word, number in of_block.items()})
         except Irregular:
             raise explain(data) from None
-    return {}
-
-
-def count_blocks(sets: Sequence[DataDir], common: Iterable[bytes],
-                 nj: int = 1) -> Iterator[tuple[np.ndarray, Counter[bytes]]]:
-    """For each block but the first, the counts of the `common` words, int64 (words,), and of its other words.
-
-    Most words of any block occur in the first one; these are counted in an array.
-    """
-    blocks: Iterable[tuple[DataDir, LineBlock]] = islice(_blocks(sets), 1, None)
-    known = Lookup(list(common), -1)
-    for path, of_set in groupby(blocks, lambda block: block[0].path):
-        try:
-            yield from map_ordered(partial(count_block, path, known), (block for _, block in of_set), nj)
-        except Irregular:
-            raise explain(DataDir(path)) from None
-
-
-def _blocks(sets: Sequence[DataDir]) -> Iterator[tuple[DataDir, LineBlock]]:
-    return ((data, block) for data in sets for block in line_blocks(data, ["text"], COUNT_BYTES))
-
-
-def add_up(common: dict[bytes, int], blocks: Iterable[tuple[np.ndarray, Counter[bytes]]], size: int,
-           is_token: Callable[[bytes], bool]) -> dict[bytes, int]:
-    """The sum of the counts of the first block and of all others; arguments and result as in `count_words`."""
-    rare = SpilledCounts(MOST_TYPES)
-    numbers = np.fromiter(common.values(), np.int64, len(common))
-    for known, others in blocks:
-        numbers += known
-        rare.add(others)
-    rare.add(dict(zip(common, numbers.tolist())))
     specials = set(map(str.encode, SPECIALS))
-    return rare.most_frequent(size, lambda word: word not in specials and is_token(word))
+    return counts.most_frequent(size, lambda word: word not in specials and is_token(word))
 
 
 def most_frequent(counts: dict[bytes, int], size: int, min_count: int) -> list[str]:

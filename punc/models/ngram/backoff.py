@@ -7,13 +7,13 @@ need nothing but NumPy, and a saved model is mapped into memory instead of read.
 
 import os
 from collections.abc import Iterator, Sequence
+from itertools import chain, repeat
 from typing import IO, NamedTuple
 
 import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import open_input
-from punc.base.lookup import Lookup, Tokens, split_lines, strings
 
 READ_SIZE = 1 << 24  # bytes of an ARPA file at once
 LONGEST_NUMBER = 64  # bytes
@@ -87,7 +87,7 @@ def read_arpa(path: str | os.PathLike, tokens: Sequence[str], order: int = 0) ->
     Tokens that are not in the file share the probability of its `<unk>` equally, so that models of texts with different
     words can be interpolated. Raises InputError if the file is not an ARPA file or is truncated.
     """
-    names = Lookup([*tokens, "<unk>"], -1)
+    names = {token.encode(): i for i, token in enumerate([*tokens, "<unk>"])}
     orders: list[Order] = []
     with open_input(path) as file:
         counts = _header(file, path)
@@ -141,27 +141,29 @@ def _read_lines(file: IO[bytes], count: int, path: str | os.PathLike) -> Iterato
         yield block if block.endswith(b"\n") else block + b"\n"
 
 
-def _entries(block: bytes, names: Lookup, n: int, path: str | os.PathLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _entries(block: bytes, names: dict[bytes, int], n: int,
+             path: str | os.PathLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Ids (M, n), log-probabilities and back-off weights (M,) of the lines whose tokens are all known."""
-    first, others, counts = split_lines(block)
-    starts = np.cumsum(counts) - counts
+    rows = [line.split(b" ") for line in block.split(b"\n")[:-1]]
+    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+    has_backoff = lengths == n + 2
     try:
-        if not ((counts == n) | (counts == n + 1)).all():
+        if not (has_backoff | (lengths == n + 1)).all():
             raise ValueError
-        ids = np.stack([names.indices(others.at(starts + i)) for i in range(n)], axis=1).astype(np.int64)
-        log_probs, backoffs = _numbers(first), np.zeros(len(counts), np.float32)
-        has = counts == n + 1
-        backoffs[has] = _numbers(others.at(starts[has] + n))
+        words = chain.from_iterable(row[1:n + 1] for row in rows)
+        ids = np.fromiter(map(names.get, words, repeat(-1)), np.int64, n * len(rows)).reshape(-1, n)
+        log_probs, backoffs = _numbers([row[0] for row in rows]), np.zeros(len(rows), np.float32)
+        backoffs[has_backoff] = _numbers([row[-1] for row in rows if len(row) == n + 2])
     except ValueError:
         raise InputError(f"a line among the {n}-grams that is not one of them", "estimate it again", path) from None
     known = (ids >= 0).all(axis=1)
     return ids[known], log_probs[known], backoffs[known]
 
 
-def _numbers(tokens: Tokens) -> np.ndarray:
-    if len(tokens.lengths) and tokens.lengths.max() > LONGEST_NUMBER:
+def _numbers(fields: list[bytes]) -> np.ndarray:
+    if any(len(field) > LONGEST_NUMBER for field in fields):
         raise ValueError
-    numbers = np.array(strings(tokens), "S").astype(np.float64)
+    numbers = np.array(fields, "S").astype(np.float64)
     if np.isnan(numbers).any():
         raise ValueError
     return (numbers.clip(NEVER, -NEVER) * LN10).astype(np.float32)

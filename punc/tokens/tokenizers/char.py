@@ -17,16 +17,15 @@ Gale & Parthasarathy 2017, "Experiments in Character-level Neural Network Models
 import os
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.lookup import Tokens, split_lines
 from punc.base.parallel import map_ordered
-from punc.data.block_reader import COUNT_BYTES, Irregular, LineBlock, explain, line_blocks, read_span
+from punc.data.block_reader import COUNT_BYTES, Irregular, LineBlock, explain, line_blocks, read_span, split_rows
 from punc.data.datadir import DataDir
 from punc.tokens.tokenizer import Encoding, Tokenizer
 from punc.tokens.vocabulary import SPECIALS, Vocabulary, most_frequent
@@ -76,12 +75,6 @@ class CharTokenizer(Tokenizer):
 
     def encode(self, words: Sequence[str]) -> Encoding:
         return self._encode("".join(f"{word} " for word in words))
-
-    def text_encoder(self) -> Callable[[Tokens], Encoding]:
-        return self._encode_text
-
-    def _encode_text(self, tokens: Tokens) -> Encoding:
-        return self._encode(spaced(tokens).decode())
 
     def _encode(self, text: str) -> Encoding:
         """The tokens of a text that has a blank after each word."""
@@ -138,16 +131,6 @@ def equivalent(character: str) -> str:
     return "".join(EQUIVALENTS.get(c, c) for c in "".join(parts))
 
 
-def spaced(tokens: Tokens) -> bytes:
-    """The tokens of a text, in order, with a blank after each."""
-    array = np.frombuffer(tokens.text, np.uint8)
-    steps = np.zeros(len(array) + 1, np.int8)
-    steps[tokens.starts] = 1
-    steps[tokens.starts + tokens.lengths + 1] -= 1  # 0 if the next token starts there
-    kept = array[np.cumsum(steps[:-1], dtype=np.int8).view(bool)]
-    return kept.tobytes().replace(b"\n", b" ")
-
-
 def count_characters(sets: Sequence[DataDir], nj: int = 1) -> dict[bytes, int]:
     """How often each character, after step 1 of the module, occurs in the words of data directories; as UTF-8."""
     points = np.zeros(POINTS, np.int64)
@@ -159,7 +142,6 @@ def count_characters(sets: Sequence[DataDir], nj: int = 1) -> dict[bytes, int]:
         except Irregular:
             raise explain(data) from None
     counts: Counter[bytes] = Counter()
-    points[BLANK] = 0
     for point in np.flatnonzero(points).tolist():
         for character in normalised(chr(point)):
             counts[character.encode()] += int(points[point])
@@ -168,7 +150,7 @@ def count_characters(sets: Sequence[DataDir], nj: int = 1) -> dict[bytes, int]:
 
 def _count(path: Path, block: LineBlock) -> tuple[np.ndarray, np.ndarray]:
     """The code points in the words of a block, and how often each occurs."""
-    text = spaced(split_lines(read_span(path / "text", block.spans["text"]))[1])
-    counts = np.bincount(np.frombuffer(text.decode().encode("utf-32-le"), np.uint32))
+    text = "".join(split_rows(read_span(path / "text", block.spans["text"])).values)
+    counts = np.bincount(np.frombuffer(text.encode("utf-32-le"), np.uint32))
     kinds = np.flatnonzero(counts)
     return kinds, counts[kinds]

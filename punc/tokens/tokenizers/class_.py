@@ -4,14 +4,13 @@ For texts whose words are characters (`text.characters`).
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Sequence
 
 import numpy as np
 
 from punc.base.errors import InputError
 from punc.text.characters import CLASSES, class_of
-from punc.tokens.lookup_tokenizer import LookupTokenizer, one_each
-from punc.tokens.tokenizer import Encoding
+from punc.tokens.tokenizer import Encoding, LookupTokenizer
 from punc.tokens.vocabulary import SPECIALS, UNK, Vocabulary, most_frequent
 
 
@@ -30,7 +29,6 @@ class ClassTokenizer(LookupTokenizer):
             raise InputError(f"no {' and '.join(CLASSES)} here",
                              "make the store again: punc make-store --token-type=class", path, first + 1)
         super().__init__(vocabulary, path)
-        self.complete = _with_classes
 
     @classmethod
     def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "ClassTokenizer":
@@ -40,10 +38,9 @@ class ClassTokenizer(LookupTokenizer):
     def is_token(cls, word: bytes) -> bool:
         return not class_of(word.decode())
 
-
-def _with_classes(ids: np.ndarray, words_at: Callable[[np.ndarray], list[str]]) -> Encoding:
-    """The encoding of words with these ids; unknown words get the token of their class, if they have one."""
-    unknown = np.flatnonzero(ids == UNK)
-    known = dict(zip(CLASSES, range(len(SPECIALS), len(SPECIALS) + len(CLASSES))))
-    ids[unknown] = [known.get(class_of(word), UNK) for word in words_at(unknown)]
-    return one_each(ids)
+    def complete(self, ids: np.ndarray, words: Sequence[str]) -> Encoding:
+        """Unknown words get the token of their class, if they have one."""
+        known = dict(zip(CLASSES, range(len(SPECIALS), len(SPECIALS) + len(CLASSES))))
+        for index in np.flatnonzero(ids == UNK).tolist():
+            ids[index] = known.get(class_of(words[index]), UNK)
+        return super().complete(ids, words)

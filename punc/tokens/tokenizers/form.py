@@ -9,14 +9,12 @@ tokens.
 
 import os
 import re
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.tokens.lookup_tokenizer import LookupTokenizer, one_each
-from punc.tokens.tokenizer import Encoding
+from punc.tokens.tokenizer import Encoding, LookupTokenizer
 from punc.tokens.vocabulary import SPECIALS, UNK, Vocabulary, most_frequent
 
 PREFIX = "<form:"
@@ -38,7 +36,6 @@ class FormTokenizer(LookupTokenizer):
             raise InputError(f"no {PREFIX}…> here", "make the store again: punc make-store --token-type=form", path,
                              first + 1)
         super().__init__(vocabulary, path)
-        self.complete = partial(_with_forms, vocabulary)
 
     @classmethod
     def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "FormTokenizer":
@@ -49,14 +46,12 @@ class FormTokenizer(LookupTokenizer):
     def is_token(cls, word: bytes) -> bool:
         return not word.startswith(PREFIX.encode())
 
-
-def _with_forms(vocabulary: Vocabulary, ids: np.ndarray, words_at: Callable[[np.ndarray], list[str]]) -> Encoding:
-    """The encoding of words with these ids; unknown words get the token of the longest form that is known."""
-    unknown = np.flatnonzero(ids == UNK)
-    for index, word in zip(unknown.tolist(), words_at(unknown)):
-        known = vocabulary.ids(list(forms(word)))
-        ids[index] = next((form for form in known.tolist() if form != UNK), UNK)
-    return one_each(ids)
+    def complete(self, ids: np.ndarray, words: Sequence[str]) -> Encoding:
+        """Unknown words get the token of the longest form that is known."""
+        for index in np.flatnonzero(ids == UNK).tolist():
+            known = self.vocabulary.ids(list(forms(words[index])))
+            ids[index] = next((form for form in known.tolist() if form != UNK), UNK)
+        return super().complete(ids, words)
 
 
 def forms(word: str) -> Iterator[str]:

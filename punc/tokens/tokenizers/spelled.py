@@ -11,14 +11,12 @@ with Hybrid Word-Character Models".
 import os
 import unicodedata
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.tokens.lookup_tokenizer import LookupTokenizer
-from punc.tokens.tokenizer import Encoding
+from punc.tokens.tokenizer import Encoding, LookupTokenizer
 from punc.tokens.vocabulary import SPECIALS, UNK, Vocabulary, most_frequent
 
 CHARACTER = "<char>"  # begins the token of a character
@@ -44,7 +42,8 @@ class SpelledTokenizer(LookupTokenizer):
                                        for token in tokens[first + 1:]):
             raise InputError(f"it does not end with '{CHARACTER}' and characters",
                              "make the store again: punc make-store --token-type=spelled", path)
-        self.complete = Speller({token[len(CHARACTER):]: i for i, token in enumerate(tokens[first:], first)}, first)
+        # The token of each character; that of "" is for any other.
+        self._characters = {token[len(CHARACTER):]: i for i, token in enumerate(tokens[first:], first)}
 
     @classmethod
     def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "SpelledTokenizer":
@@ -60,24 +59,12 @@ class SpelledTokenizer(LookupTokenizer):
     def is_token(cls, word: bytes) -> bool:
         return not word.startswith(CHARACTER.encode())
 
-
-@dataclass(frozen=True)
-class Speller:
-    """Puts the characters of unknown words before them.
-
-    characters   the token of each character; that of "" is for any other
-    first        the first of these tokens
-    """
-
-    characters: dict[str, int]
-    first: int
-
-    def __call__(self, ids: np.ndarray, words: Callable[[np.ndarray], list[str]]) -> Encoding:
-        """The tokens of words with these ids, int32 (words,); `words` gives the texts of some, by their indices."""
-        unknown = np.flatnonzero((ids == UNK) | (ids >= self.first))
-        other = self.characters[""]
-        spellings = [[self.characters.get(character, other) for character in spelling_of(word)]
-                     for word in words(unknown)]
+    def complete(self, ids: np.ndarray, words: Sequence[str]) -> Encoding:
+        """The characters of unknown words stand before them."""
+        unknown = np.flatnonzero((ids == UNK) | (ids >= self.first_character))
+        other = self._characters[""]
+        spellings = [[self._characters.get(character, other) for character in spelling_of(words[index])]
+                     for index in unknown.tolist()]
         lengths = np.ones(len(ids), np.int64)
         lengths[unknown] += np.fromiter(map(len, spellings), np.int64, len(spellings))
         slots = np.cumsum(lengths) - 1

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from punc.tokens.lookup_tokenizer import LookupTokenizer
+from punc.tokens.tokenizer import LookupTokenizer
 from punc.tokens.vocabulary import SPECIALS, Vocabulary, most_frequent
 
 
