@@ -20,8 +20,8 @@ from punc.data.datadir_writer import write_data_dir
 from punc.data.kaldi_io import read_archive
 from punc.data.labels import LabelSet
 from punc.data.validate import validate
-from punc.scoring.counts import count
 from punc.scoring.project import project
+from punc.scoring.texts import count
 from punc.tokens.batches import stateful
 from punc.tokens.store import Store, make_store
 from punc.tokens.tokenizer import read_tokenizer, token_types, tokenizer_class
