@@ -65,10 +65,11 @@ def test_subcommand_help(command, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith(f"usage: punc {command} ")
     assert lines[-1].startswith("example: ")
-    options = [line for line in lines[lines.index("options:"):] if line.startswith("  -")]
-    # Each option has its text in its own line (two blanks part them), and there is nothing between options.
+    section = lines[lines.index("options:"):-1]
+    options = [line for line in section if line.startswith("  -")]
+    # Each option has its text in its own line (two blanks part them), and no line continues another.
     assert all(len(line.strip().split("  ", 1)) == 2 for line in options)
-    assert len(options) == lines.index("", lines.index("options:")) - lines.index("options:") - 1
+    assert not [line for line in section if line.startswith("   ")]
 
 
 @pytest.mark.parametrize(("arguments", "message"), [

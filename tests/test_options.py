@@ -16,7 +16,10 @@ def build(tokens, hidden_dim=100, rate=0.1, pauses: bool = False, limit: int | N
     """Build something.
 
     tokens       not an option
-    hidden_dim   states of a layer, at 100 % of them
+    hidden_dim   states of a layer, at 100 % of them, which
+                 is said in two lines
+    rate         of something
+    no argument
     """
 
 
@@ -162,7 +165,7 @@ def test_value_of_conf(parser, conf, line, value):
 
 @pytest.mark.parametrize(("flags", "level"), [
     ([], logging.INFO), (["--quiet=true"], logging.WARNING), (["--verbose", "true"], logging.DEBUG),
-    (["--quiet", "false"], logging.INFO)])
+    (["--quiet", "false"], logging.INFO), (["--quiet"], logging.WARNING), (["--verbose"], logging.DEBUG)])
 def test_parse_configures_messages(parser, flags, level):
     try:
         parser.parse([*flags, "data"])
@@ -214,6 +217,16 @@ def test_add_signature_of_dataclass(capsys):
     assert "  how fast, in 1/s (default: 0.5)\n" in out
 
 
+def test_add_signature_in_groups(capsys):
+    parser = OptionParser("punc test [options]", "Tests.", "punc test")
+    parser.add_signature(More, groups={"how fast": ["rate"], "how much": ["limit", "depth"]})
+    with pytest.raises(SystemExit):
+        parser.parse(["--help"])
+    sections = capsys.readouterr().out.split("\n\n")
+    assert [part.split()[0] for part in sections[-3].splitlines()[1:]] == ["--rate"]
+    assert [part.split()[0] for part in sections[-2].splitlines()] == ["how", "--limit", "--depth"]
+
+
 def test_add_signature_default_factory():
     parser = OptionParser("punc test [options]", "Tests.", "punc test")
     parser.add_signature(Settings)
@@ -250,8 +263,9 @@ def test_help_one_line_per_option_with_default(parser, capsys):
     for name in ("--config", "--limit", "--other", "--collapse"):
         assert "default" not in options[name]
     assert "in % of cases" in options["--token-type"]
-    assert "  states of a layer, at 100 % of them (default: 100)" in options["--hidden-dim"]
+    assert "  states of a layer, at 100 % of them, which is said in two lines (default: 100)" in options["--hidden-dim"]
     assert "  limit" in options["--limit"]
+    assert options["--rate"].endswith("  of something (default: 0.1)")
     assert lines[0] == "usage: punc test [options] DATA-DIR"
     assert lines[-1] == "example: punc test --rate 1 data"
 

@@ -1,4 +1,8 @@
-"""Options of the subcommands: `--kebab-case` names, conf files, and errors of one line."""
+"""Options of the subcommands: `--kebab-case` names, conf files, errors of one line, and completion in the shell.
+
+Completion is by the package argcomplete if it is installed (docs/install.md): the shell calls `punc` with the line so
+far in the environment; argcomplete prints how it can go on, and exits.
+"""
 
 import argparse
 import dataclasses
@@ -8,13 +12,16 @@ import os
 import re
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from punc.base import completion, log
+from punc.base import log
 from punc.base.errors import InputError
 from punc.base.files import read_lines
+
+
+FLAGS = ("--quiet", "--verbose")  # options that need no value
 
 
 def boolean(value: str) -> bool:
@@ -48,7 +55,7 @@ class OptionParser(argparse.ArgumentParser):
 
     Every option has a long name in kebab-case and takes a value. `--config FILE` reads a conf file (see `config_lines`)
     first, and the command line wins. A wrong option is an InputError that names the nearest one. Every parser has
-    `--quiet` and `--verbose`.
+    `--quiet` and `--verbose`, which mean `true` without a value.
 
     notes   lines of the help between the options and the example
     """
@@ -61,24 +68,30 @@ class OptionParser(argparse.ArgumentParser):
         self.add_argument("--quiet", type=boolean, default=False, metavar="BOOL", help="only warnings on stderr")
         self.add_argument("--verbose", type=boolean, default=False, metavar="BOOL", help="more messages on stderr")
 
-    def add_signature(self, function: Callable, skip: Sequence[str] = ()) -> None:
+    def add_signature(self, function: Callable, skip: Sequence[str] = (),
+                      groups: Mapping[str, Sequence[str]] | None = None) -> None:
         """Add an option for each argument of `function`, a class or a dataclass that has a default.
 
         Name, type and default are the argument's. Its help is the text after its name in a line `    name   text` of
-        the docstring.
+        the docstring, and in the lines below that are indented more.
+
+        groups   the arguments that stand under each title in the help; others stand with the options of all commands
         """
+        titles = {name: title for title, names in (groups or {}).items() for name in names}
+        sections = {title: self.add_argument_group(title) for title in groups or ()}
         for name, argument in keyword_arguments(function).items():
             if name not in skip:
                 kind = option_type(argument)
-                self.add_argument(kebab(name), type=kind, default=_default(function, argument),
-                                  help=description(function, name), metavar=kind.__name__.upper())
+                section = sections[titles[name]] if name in titles else self
+                section.add_argument(kebab(name), type=kind, default=_default(function, argument),
+                                     help=description(function, name), metavar=kind.__name__.upper())
 
     def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
         """Parse a command line, and configure messages by `--quiet` and `--verbose`.
 
         Raises InputError for a wrong option or value. `--help` prints and exits.
         """
-        completion.complete(self)
+        complete(self)
         config = _last_value(arguments, "--config")
         options = self.parse_args([*(self.read_config(config) if config else []), *arguments])
         if options.quiet and options.verbose:
@@ -125,8 +138,10 @@ class OptionParser(argparse.ArgumentParser):
         for i, argument in enumerate(args[:args.index("--")] if "--" in args else args):
             if argument.startswith("--"):
                 name, equals, value = argument[2:].partition("=")
-                if kebab(name) not in known and not completion.asked():
+                if kebab(name) not in known and not completion_asked():
                     raise InputError(f"unknown option --{name}", nearest(kebab(name), known))
+                if argument in FLAGS and args[i + 1:i + 2] not in (["true"], ["false"]):
+                    equals, value = "=", "true"
                 args[i] = kebab(name) + equals + value
         return super().parse_known_args(args, namespace)
 
@@ -204,8 +219,9 @@ def _default(function: Callable, argument: inspect.Parameter) -> Any:
 def description(function: Callable, name: str) -> str:
     """What the docstring of a function, a class or its bases says of an argument; else the argument's name in words."""
     for owner in getattr(function, "__mro__", (function,)):
-        if line := re.search(rf"^ *{name} {{2,}}(.+)$", owner.__doc__ or "", re.MULTILINE):
-            return line[1].replace("%", "%%")
+        found = re.search(rf"^( *){name} {{2,}}(.+(?:\n\1 +\S.*)*)$", owner.__doc__ or "", re.MULTILINE)
+        if found:
+            return " ".join(found[2].split()).replace("%", "%%")
     return name.replace("_", " ")
 
 
@@ -234,3 +250,15 @@ def option_type(argument: inspect.Parameter) -> Callable:
         annotation = next(part for part in typing.get_args(annotation) if part is not type(None))
     kind = type(argument.default) if annotation is argument.empty else annotation
     return boolean if kind is bool else kind
+
+
+def completion_asked() -> bool:
+    """Whether the shell asks for a completion, rather than for the command to run."""
+    return "_ARGCOMPLETE" in os.environ
+
+
+def complete(parser: argparse.ArgumentParser) -> None:
+    """If the shell asks, answer with the options and values of this parser, and exit."""
+    if completion_asked():
+        import argcomplete
+        argcomplete.autocomplete(parser)

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from punc import __version__
-from punc.base import completion
 from punc.base.errors import InputError
-from punc.base.options import nearest
+from punc.base.options import complete, completion_asked, nearest
 
 # The subcommands that `punc --help` describes, in this order. Others, which scripts call, are only named.
 DESCRIBED = ("prepare", "abbreviations", "pauses", "turns", "make-store", "soft-targets", "train", "pack", "punctuate",
@@ -52,8 +51,8 @@ def run(command: str, arguments: Sequence[str]) -> int:
 
 def dispatch(arguments: Sequence[str]) -> int:
     """Print the usage or the version, or run a subcommand. Returns the exit status."""
-    if completion.asked():
-        complete()
+    if completion_asked():
+        complete_subcommand()
     if not arguments:
         print(usage(), file=sys.stderr)
         return 1
@@ -66,14 +65,16 @@ def dispatch(arguments: Sequence[str]) -> int:
     return 0
 
 
-def complete() -> None:
+def complete_subcommand() -> None:
     """Answer the shell, which asks how a command line can go on; only the line's subcommand is imported."""
-    words = completion.words()[1:]
+    from argcomplete import lexers
+    words = lexers.split_line(os.environ["COMP_LINE"], int(os.environ["COMP_POINT"]))[3][1:]
     if words and words[0] in commands():
-        completion.leave_out_first_word()
+        # The parser of a subcommand does not know its name: it takes the line's second word for the program.
+        os.environ["_ARGCOMPLETE"] = str(int(os.environ["_ARGCOMPLETE"]) + 1)
         run(words[0], words[1:])
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("subcommand", choices=commands())
     parser.add_argument("--help", action="store_true")
     parser.add_argument("--version", action="store_true")
-    completion.complete(parser)
+    complete(parser)

@@ -6,7 +6,7 @@ from typing import Any
 
 from punc.base.options import OptionParser
 from punc.models.base import model_class, names, option_names
-from punc.training.options import TrainingOptions
+from punc.training.options import GROUPS, TrainingOptions
 from punc.training.train import architecture, train
 
 
@@ -21,9 +21,9 @@ def options(model: str | None = None, values: Mapping[str, Any] | None = None) -
     parser.add_argument("--model", metavar="NAME", required=model is None, default=model,
                         help=f"architecture: {', '.join(names())}")
     if model:
-        parser.add_signature(model_class(model))
+        parser.add_signature(model_class(model), groups={f"the model {model}": option_names(model)})
         parser.set_defaults(**values or {})
-    parser.add_signature(TrainingOptions)
+    parser.add_signature(TrainingOptions, groups=GROUPS)
     parser.add_argument("store", metavar="STORE-DIR", help="store to train on")
     parser.add_argument("exp", metavar="EXP-DIR", help="directory of the model")
     return parser

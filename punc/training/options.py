@@ -19,6 +19,14 @@ SCHEDULES = ("halving", "linear")
 LOSSES = ("slots", "tokens")
 LSTM_WEIGHTS = ("uniform", "orthogonal")
 KEEPS = ("loss", "f1")
+GROUPS = {
+    "data": ("train_set", "dev_set", "batching", "batch_size", "bptt", "chunk_size", "context", "loss_on"),
+    "learning": ("optimizer", "learning_rate", "epsilon", "weight_decay", "max_grad_norm", "epochs", "parts",
+                 "schedule", "warmup", "min_improvement", "initial_model", "lstm_weights"),
+    "a teacher, or simulated recognition errors": ("teacher", "teacher_weight", "asr_noise", "asr_noise_share",
+                                                   "asr_noise_draws", "confusions"),
+    "running": ("seed", "threads", "device", "bfloat16"),
+}
 
 
 @dataclass(frozen=True)
