@@ -19,7 +19,7 @@ def test_decoding_options_from_a_command_line():
     assert DecodingOptions.parsed(args) == DecodingOptions(scale="O=0.5", chunk_size=0, viterbi=False)
 
 
-@pytest.mark.parametrize(("name", "least"), [("chunk_size", 0), ("context", 0), ("batch_size", 1)])
+@pytest.mark.parametrize(("name", "least"), [("chunk_size", 0), ("context", 0)])
 def test_decoding_options_too_small(name, least):
     assert getattr(DecodingOptions(**{name: least}), name) == least
     with pytest.raises(InputError, match=f"--{name.replace('_', '-')}={least - 1} is too small; give {least} or more"):

@@ -150,7 +150,7 @@ def test_load_missing_directory(tmp_path):
 
 
 def test_model_class_unknown_name():
-    for name, meant in (("t_lstn", "t_lstm"), ("base", "delay"), ("../t_lstm", "t_lstm"), ("", "")):
+    for name, meant in (("t_lstn", "t_lstm"), ("base", "pause_window"), ("../t_lstm", "t_lstm"), ("", "")):
         with pytest.raises(InputError, match=f"^no model '{name}'; did you mean {meant}"):
             base.model_class(name)
 

@@ -112,14 +112,6 @@ def test_punctuate_labels_are_those_of_whole_streams(exp, data, tmp_path, capsys
         assert line.split() == [utterance.id, *(label_set[label_set.index(n)].write(word) for word, n in pairs)]
 
 
-@pytest.mark.parametrize("options", [["--batch-size=1"], ["--batch-size=3", "--nj=1"]])
-def test_punctuate_any_batch_size_gives_the_same(exp, tmp_path, options):
-    data = make_data(tmp_path / "data", [(700, 3), (900,), (5, 5)])
-    run(exp, data, tmp_path / "a")
-    run(*options, exp, data, tmp_path / "b")
-    assert labels_of(tmp_path / "a") == labels_of(tmp_path / "b")
-
-
 @pytest.mark.parametrize(("pauses", "nj"), [(False, 1), (True, 2)])
 def test_punctuate_spans_of_long_streams_give_the_same(tmp_path, monkeypatch, pauses, nj):
     exp = make_model(tmp_path / "exp", pauses=pauses)
@@ -165,7 +157,7 @@ def test_punctuate_characters_and_subwords_with_any_cuts(learned, tmp_path, monk
     words = [word for u in DataDir(data).utterances() for word in u.words]
     write_data_dir(tmp_path / "cut", [Utterance(f"a-{i:04d}", "a", words[i:i + 7]) for i in range(0, 600, 7)])
     run("--chunk-size=0", exp, tmp_path / "cut", tmp_path / "one")
-    cases = ["--chunk-size=20"], ["--chunk-size=16", "--context=60"], ["--chunk-size=33", "--batch-size=2"]
+    cases = ["--chunk-size=20"], ["--chunk-size=16", "--context=60"], ["--chunk-size=33"]
     for number, options in enumerate(cases):
         for group in (1 << 18, 200):
             monkeypatch.setattr(spans, "GROUP", group)
@@ -317,7 +309,7 @@ def test_punctuate_case_rule_that_does_not_apply(learned, exp, data, tmp_path, c
 
 
 @pytest.mark.parametrize("option", ["--case-rule=true", "--case-rule=false", "--viterbi=false", "--chunk-size=9",
-                                    "--context=9", "--nj=1", "--batch-size=9", "--device=cpu", "--posteriors=false",
+                                    "--context=9", "--nj=1", "--device=cpu", "--posteriors=false",
                                     "--casing=x",
                                     "--clitics=x", "--ctm=x"])
 def test_punctuate_standard_input_with_an_option_of_data_directories(exp, capsys, option):
@@ -376,7 +368,7 @@ def test_punctuate_text_as_prose(tmp_path):
     (lambda exp, data: ["--scale", "O=0"], "--scale: '0' is not a factor for O; give a number above 0"),
     (lambda exp, data: ["--scale", "O=nan"], "--scale: 'nan' is not a factor for O; "),
     (lambda exp, data: ["--scale", "O"], "--scale: '' is not a factor for O; "),
-    (lambda exp, data: ["--batch-size=0"], "--batch-size=0 is too small; give 1 or more"),
+    (lambda exp, data: ["--context=-1"], "--context=-1 is too small; give 0 or more"),
     (lambda exp, data: ["--chunk-size=-1"], "--chunk-size=-1 is too small; give 0 or more"),
     (lambda exp, data: ["--ctm", data / "none"], "none: no such file; "),
     (lambda exp, data: ["--casing", data / "none"], "none: no such file; "),
@@ -433,7 +425,7 @@ sys.exit(main())"""
 
 
 def test_decoder_look_ahead_longer_than_a_chunk_is_an_error(exp, data, monkeypatch):
-    decoder = worker.Decoder(exp, DecodingOptions(chunk_size=1, context=0, batch_size=1))
+    decoder = worker.Decoder(exp, DecodingOptions(chunk_size=1, context=0))
     monkeypatch.setattr("punc.models.t_lstm.Model.lookahead", 2)
     group = next(spans.span_groups(DataDir(data), read_tokenizer(exp), 1, 0))
     with pytest.raises(InputError, match="reads 2 tokens past a slot, but --chunk-size=1; give that many"):

@@ -80,7 +80,7 @@ if ! .venv/bin/python -m pip --version >/dev/null 2>&1 || ! grep -qF "$PWD/.venv
   "$python" -m venv .venv || fail "could not make a virtual environment in $PWD/.venv; see the message above"
 fi
 install_torch || fail "pip could not install torch; see the message above and docs/install.md"
-pip install --constraint constraints.txt --editable '.[test,plot,report,tree]' ||
+pip install --constraint constraints.txt --editable '.[test,plot,report,tree,onnx]' ||
   fail "pip could not install the packages; see the message above and docs/install.md"
 .venv/bin/punc --help >/dev/null || fail ".venv/bin/punc does not start; remove .venv and try again"
 echo "$stamp" >.venv/.stamp.new

@@ -78,8 +78,7 @@ def main(arguments: Sequence[str]) -> None:
 def punctuate_directory(args: Namespace) -> None:
     """Punctuate a data directory, or a share of it."""
     # Imported here: for standard input, this would take a third of the time to the first word.
-    from punc.decoding.punctuate import punctuate, punctuate_share
-    from punc.decoding.punctuated_text import check_out, find_ctm, log_counts
+    from punc.decoding.punctuate import check_out, find_ctm, log_counts, punctuate, punctuate_share
     directory, data, out, share = Path(args.directory), DataDir(args.data), Path(args.out), Share.parsed(args)
     decoding, output = DecodingOptions.parsed(args), output_options(args)
     if not share:
@@ -97,7 +96,7 @@ def punctuate_directory(args: Namespace) -> None:
 
 
 def output_options(args: Namespace) -> OutputOptions:
-    options = OutputOptions(args.posteriors, args.casing, args.clitics, args.ctm, args.sentence_case)
+    options = OutputOptions(args.posteriors, args.casing, args.clitics, args.ctm)
     return options.with_casing_of(Path(args.directory))
 
 

@@ -30,7 +30,6 @@ class DecodingOptions:
     chunk_size  tokens of a stream decoded in one go; 0: the whole stream, however much memory that takes
     context     tokens read before each chunk (and after it, by a model that reads both ways); default: 256, packed
                 and encoders 32
-    batch_size  chunks decoded together; changes the speed and the memory, not the labels
     viterbi     a CRF gives the most probable sequence of labels; false: the most probable label of each slot
     device      auto, cpu, cuda or cuda:N; auto: a GPU if PyTorch sees one
     case_rule   a word after the end of a sentence, or at the start of a stream, gets a capital
@@ -41,13 +40,12 @@ class DecodingOptions:
     scale: str = ""
     chunk_size: int = CHUNK_SIZE
     context: int | None = None
-    batch_size: int = BATCH_SIZE
     viterbi: bool = True
     case_rule: bool = False
     device: str = "auto"
 
     def __post_init__(self) -> None:
-        for name, least in (("chunk_size", 0), ("context", 0), ("batch_size", 1)):
+        for name, least in (("chunk_size", 0), ("context", 0)):
             if (value := getattr(self, name)) is not None and value < least:
                 raise InputError(f"{kebab(name)}={value} is too small", f"give {least} or more")
         check_device(self.device)
@@ -70,21 +68,19 @@ class OutputOptions:
     casing      a file of words with more capitals than the first letter (NATO); default: that of the packed model
     clitics     a file of clitics to join to their words (do n't → don't); text_punct becomes prose
     ctm         the CTM to write as ctm_punct; default: DATA-DIR/ctm, if there is one
-    sentence_case  text_punct has a capital after the end of a sentence, whatever the labels; always with a packed model
     """
 
     posteriors: bool = True
     casing: str = ""
     clitics: str = ""
     ctm: str = ""
-    sentence_case: bool = False
 
     def with_casing_of(self, directory: Path) -> "OutputOptions":
         """With the casing of the packed model of a directory, where no other is given; as it is for another model."""
-        if not is_packed(directory):
-            return self
         path = directory / CASING
-        return replace(self, casing=self.casing or str(path) * path.is_file(), sentence_case=True)
+        if self.casing or not is_packed(directory) or not path.is_file():
+            return self
+        return replace(self, casing=str(path))
 
 
 def parse_scale(text: str, labels: LabelSet) -> np.ndarray | None:

@@ -20,7 +20,7 @@ from punc.data.kaldi_io import parse_location
 from punc.data.labels import LabelSet
 from punc.data.tables import Row, fields, read_table
 from punc.decoding.options import OutputOptions
-from punc.decoding.punctuated_text import check_out, punctuated_dir
+from punc.decoding.punctuate import check_out, punctuated_dir
 
 
 def join_punctuated(parts: Sequence[Part], out: Path, directory: Path, data: DataDir, output: OutputOptions) -> None:

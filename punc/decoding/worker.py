@@ -84,7 +84,7 @@ class Decoder:
         joins = joins_parts(self._model)
         chosen, log_probs = decode(self._model, streams, self.scale, viterbi=options.viterbi and not case_rule,
                                    posteriors=self.posteriors or case_rule or joins, chunk_size=options.chunk_size,
-                                   context=self.context, batch_size=options.batch_size)
+                                   context=self.context)
         if len(task.slots) < len(chosen):
             firsts = first_parts(task.slots, task.offsets, task.begins) if joins else task.slots
             chosen, log_probs = of_words(self._model, chosen, log_probs, task.slots, firsts, self.scale,
