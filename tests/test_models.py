@@ -15,9 +15,9 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from punc.base.bfloat16 import has_bfloat16
 from punc.base.errors import InputError
 from punc.base.options import description
+from punc.base.processor import has_bfloat16
 from punc.data.labels import Label, LabelSet
 from punc.decoding.decode import log_posteriors
 from punc.layers.costs import squared_error

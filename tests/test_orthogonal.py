@@ -7,8 +7,7 @@ import torch
 from torch import nn
 
 from punc.base.errors import InputError
-from punc.layers.lstm_stack import BidirectionalStack, LSTMStack
-from punc.layers.orthogonal import make_orthogonal
+from punc.layers.lstm_stack import BidirectionalStack, LSTMStack, make_orthogonal
 
 
 @pytest.mark.parametrize("stack", [lambda: LSTMStack(5, 8, 2, 0.0), lambda: BidirectionalStack(5, 8, 2, 0.0)],

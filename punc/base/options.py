@@ -20,7 +20,6 @@ from punc.base import log
 from punc.base.errors import InputError
 from punc.base.files import read_lines
 
-
 FLAGS = ("--quiet", "--verbose")  # options that need no value
 
 

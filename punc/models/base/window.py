@@ -63,6 +63,6 @@ class WindowModel(NeuralModel):
         words = torch.cat([before.masked_fill(previous, END), after], dim=1)
         return self.logits(self.input.vectors(words).unsqueeze(1)), (line[:, 1:] - END,)
 
-    def loss(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
+    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
         """Equation (1) or cross-entropy, the mean over slots."""
-        return (squared_error if self.squared_error else super().loss)(logits, labels, weights)
+        return squared_error(logits, labels) if self.squared_error else super().loss(logits, labels)
