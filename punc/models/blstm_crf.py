@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from punc.base.errors import InputError, check_probability
 from punc.layers.crf import LinearChain, viterbi_steps
 from punc.layers.lstm_stack import BidirectionalStack, with_ends
-from punc.layers.pause_input import PauseInput
+from punc.layers.pauses import PauseInput
 from punc.layers.spelling import Spelling
 from punc.layers.window import WordVectors
 from punc.models.base import NeuralModel, State

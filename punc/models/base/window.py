@@ -3,9 +3,7 @@
 import torch
 from torch import Tensor
 
-from punc.layers.costs import squared_error
-from punc.layers.fully_connected import FullyConnected
-from punc.layers.window import WindowInput, WordVectors
+from punc.layers.window import FullyConnected, WindowInput, WordVectors, squared_error
 from punc.models.base.model import State
 from punc.models.base.neural import NeuralModel
 from punc.tokens.vocabulary import END, Vocabulary
