@@ -1,5 +1,6 @@
 """Training with ASR noise: the errors of each epoch, a resumed run, options that do not fit, files that change."""
 
+import contextlib
 from collections import Counter
 from itertools import pairwise
 
@@ -9,9 +10,10 @@ import torch
 from punc.base.errors import InputError
 from punc.models.base import read_checkpoint
 from punc.noise.confusions import Confusions
+from punc.noise.store_noise import StoreNoise
 from punc.tokens.store import Store
-from punc.training.asr_noise import AsrNoise
 from punc.training.options import TrainingOptions
+from punc.training.state import Run
 from punc.training.train import train
 
 torch.set_num_threads(1)
@@ -39,61 +41,49 @@ def same(a, b):
     return all(torch.equal(a[name], b[name]) for name in a)
 
 
-def test_asr_noise_is_drawn_anew_each_reading(toy_store, noise):
-    store = Store(toy_store)
-    data = store.set("train_before")
-    drawn = AsrNoise(data, store, TrainingOptions(**SETTINGS | noise, parts=2, batching="chunks"))
-    sets = [drawn.of_epoch(epoch) for epoch in range(4)]
-    assert [found is None for found in sets] == [False, True, False, True]
-    assert sets[0].ids.tobytes() != sets[2].ids.tobytes()
-    again = AsrNoise(data, store, TrainingOptions(**SETTINGS | noise, parts=2, batching="chunks")).of_epoch(3)
-    assert again.ids.tobytes() == sets[2].ids.tobytes()
+def test_errors_are_drawn_anew_for_each_reading(toy_store, tmp_path, noise, monkeypatch):
+    """Two parts are one reading: they have the same errors."""
+    draw, drawn = StoreNoise.draw, []
+
+    def recorded(self, seed):
+        drawn.append(draw(self, seed))
+        return drawn[-1]
+
+    monkeypatch.setattr(StoreNoise, "draw", recorded)
+    weights(toy_store, tmp_path, **noise, parts=2, batching="chunks", chunk_size=16, epochs=4, schedule="linear")
+    assert len({data.ids.tobytes() for data in drawn}) == len(drawn) == 2
+
+
+@contextlib.contextmanager
+def killed_in_second_epoch():
+    """A training is killed after the first batch of its second epoch."""
+    after_batch = Run.after_batch
+
+    def killed(run, *rest):
+        after_batch(run, *rest)
+        if run.progress.epoch == 1:
+            raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch, contextlib.suppress(KeyboardInterrupt):
+        patch.setattr(Run, "after_batch", killed)
+        yield
 
 
 @pytest.mark.parametrize("changes", [{}, {"schedule": "linear", "learning_rate": 0.2},
                                      {"batching": "chunks", "chunk_size": 16, "context": 4, "parts": 2}])
-def test_train_resumed_with_noise_gives_the_same_model(toy_store, tmp_path, noise, changes, monkeypatch):
+def test_train_resumed_with_noise_gives_the_same_model(toy_store, tmp_path, noise, changes):
     whole = weights(toy_store, tmp_path / "whole", **noise, **changes)
     assert not same(whole, weights(toy_store, tmp_path / "clean", **changes))
-    of_epoch = AsrNoise.of_epoch
-
-    def stopped(self, epoch):
-        if epoch == 1:
-            raise KeyboardInterrupt
-        return of_epoch(self, epoch)
-
-    monkeypatch.setattr(AsrNoise, "of_epoch", stopped)
-    with pytest.raises(KeyboardInterrupt):
+    with killed_in_second_epoch():
         weights(toy_store, tmp_path / "stopped", **noise, **changes)
-    monkeypatch.setattr(AsrNoise, "of_epoch", of_epoch)
     assert (tmp_path / "stopped" / "progress.pt").exists()
     assert same(whole, weights(toy_store, tmp_path / "stopped", **noise, **changes))
 
 
-def test_train_resumed_with_other_confusions_raises(toy_store, tmp_path, noise, monkeypatch):
-    monkeypatch.setattr(AsrNoise, "of_epoch", lambda self, epoch: 1 / (1 - epoch) and None)
-    with pytest.raises(ZeroDivisionError):
+def test_train_resumed_with_other_confusions_raises(toy_store, tmp_path, noise):
+    with killed_in_second_epoch():
         weights(toy_store, tmp_path / "stopped", **noise)
     with open(noise["confusions"], "a") as file:
         file.write("heard\t1\tother\n")
     with pytest.raises(InputError, match="c: changed since the training"):
         weights(toy_store, tmp_path / "stopped", **noise)
-
-
-@pytest.mark.parametrize("options", [{"asr_noise": 0.1}, {"confusions": "c"}])
-def test_training_options_noise_needs_both(options):
-    with pytest.raises(InputError, match="give both"):
-        TrainingOptions(**options)
-
-
-def test_training_options_noise_with_teacher():
-    with pytest.raises(InputError, match="--asr-noise with --teacher"):
-        TrainingOptions(asr_noise=0.1, confusions="c", teacher="targets")
-
-
-def test_training_options_noise_out_of_range():
-    for share, rate in ((0, 0.1), (1.5, 0.1), (float("nan"), 0.1), (0.5, 0)):
-        with pytest.raises(InputError, match="--asr-noise-share="):
-            TrainingOptions(asr_noise=rate, confusions="c" if rate else "", asr_noise_share=share)
-    with pytest.raises(InputError, match=r"--asr-noise=1\.5"):
-        TrainingOptions(asr_noise=1.5, confusions="c")

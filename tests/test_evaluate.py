@@ -7,7 +7,7 @@ import torch
 from punc.base.errors import InputError
 from punc.models.base import NeuralModel
 from punc.tokens.store import Store, make_store
-from punc.training.evaluate import evaluate, labelled
+from punc.training.epochs import evaluate, labelled
 
 
 def test_evaluate_by_hand(toy_store, tmp_path):

@@ -69,7 +69,7 @@ def test_subcommand_help(command, capsys):
     options = [line for line in section if line.startswith("  -")]
     # Each option has its text in its own line (two blanks part them), and no line continues another.
     assert all(len(line.strip().split("  ", 1)) == 2 for line in options)
-    assert not [line for line in section if line.startswith("   ")]
+    assert not [line for line in section if line.startswith(" " * 20)]
 
 
 @pytest.mark.parametrize(("arguments", "message"), [

@@ -1,4 +1,4 @@
-"""Training by several ranks: the losses of one process, runs that go on, errors of one rank, torchrun.
+"""Training by several ranks: the losses of one process, runs that go on, errors of one rank, torchrun, gradients.
 
 `pair` starts two processes once, as ranks with gloo. They do what RUNS and REFUSED list; tests look at what is left.
 """
@@ -11,23 +11,26 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 import torch
+from torch import nn
 
 import punc.models.blstm_crf
 from punc.base import log
 from punc.base.errors import InputError
 from punc.models.base import NeuralModel, read_checkpoint
-from punc.training import checkpoint, under_way
+from punc.training import state
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions
-from punc.training.ranks import Ranks, find_ranks
+from punc.training.ranks import ALONE, Ranks, find_ranks, sum_gradients
 from punc.training.train import train
 
 torch.set_num_threads(1)
+torch.sparse.check_sparse_tensor_invariants.disable()  # the default; set, so that PyTorch does not warn
 LSTM = {"embedding_dim": 6, "hidden_dim": 8, "init_range": 0.1}
 CRF = {"embedding_dim": 6, "hidden_dim": 6, "characters": False, "layers": 1, "dropout": 0.0, "unknown": 0.0}
 TASK = {"train_set": "train_short", "dev_set": "dev_short", "threads": 1, "min_improvement": 0.0, "epochs": 1}
@@ -37,7 +40,7 @@ RUNS = {
     "linear": ("t_lstm", LSTM, {"batch_size": 15, "bptt": 20, "optimizer": "adam", "schedule": "linear",
                                 "max_grad_norm": 0.1}),
     "chunks": ("t_lstm", LSTM, {"batching": "chunks", "chunk_size": 4, "context": 2, "batch_size": 82,
-                                "class_weights": "COMMA=2", "weight_decay": 0.01}),
+                                "weight_decay": 0.01}),
     "crf": ("blstm_crf", CRF, {"batch_size": 53, "optimizer": "adam", "max_grad_norm": 0.5}),
 }
 SAME = "; start all ranks with the same options, on the same store"
@@ -74,25 +77,25 @@ def test_join_ends_the_group_also_after_an_error(error, monkeypatch):
 @contextlib.contextmanager
 def killed_after_an_epoch():
     """The process is killed when its first epoch is on disk."""
-    keep = checkpoint.keep
+    end_epoch = state.Run.end_epoch
 
-    def kept(*arguments):
-        keep(*arguments)
+    def ended(*arguments):
+        end_epoch(*arguments)
         raise Killed
 
     with pytest.MonkeyPatch.context() as patch, contextlib.suppress(Killed):
-        patch.setattr(checkpoint, "keep", kept)
+        patch.setattr(state.Run, "end_epoch", ended)
         yield
 
 
 @contextlib.contextmanager
 def recorded(steps):
-    """Keep the loss, and the weight of its slots, of each step of training; no loss is [], the last step is none."""
+    """Keep the loss, and its slots, of each step of training; no loss is [], the last step is none."""
     def record(function):
-        def loss(model, logits, labels, weights=None):
-            value, slots = function(model, logits, labels, weights), labels[labels >= 0]
+        def loss(model, logits, labels):
+            value = function(model, logits, labels)
             if value.requires_grad:
-                steps[-1].append((value.item(), float(len(slots) if weights is None else weights[slots].sum())))
+                steps[-1].append((value.item(), int((labels >= 0).sum())))
             return value
         return loss
 
@@ -111,16 +114,16 @@ def recorded(steps):
 def killed_within_an_epoch():
     """The process is killed when its first epoch is on disk up to its second batch."""
     with pytest.MonkeyPatch.context() as patch, contextlib.suppress(Killed):
-        patch.setattr(under_way, "SECONDS", 0.0)
-        patch.setattr(under_way, "BATCHES", 2)
-        after = under_way.UnderWay.after
+        patch.setattr(state, "SECONDS", 0.0)
+        patch.setattr(state, "BATCHES", 2)
+        after = state.Run.after_batch
 
         def killed(self, batches, *rest):
             after(self, batches, *rest)
             if batches == 2:
                 raise Killed
 
-        patch.setattr(under_way.UnderWay, "after", killed)
+        patch.setattr(state.Run, "after_batch", killed)
         yield
 
 
@@ -307,7 +310,7 @@ def test_ranks_are_those_of_the_environment(monkeypatch):
     ("cuda", (0, 2), 0, "--device cuda: PyTorch sees no GPU; "),
 ])
 def test_each_rank_of_a_machine_has_its_own_gpu(name, local, gpus, device, monkeypatch):
-    monkeypatch.setattr("punc.base.device.built_for_cpu", lambda: False)
+    monkeypatch.setattr("punc.base.processor.built_for_cpu", lambda: False)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: gpus > 0)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
     taken = []
@@ -357,3 +360,78 @@ def test_rank_that_dies_ends_the_job(toy_store, tmp_path):
     assert "Signal 9 (SIGKILL) received by PID" in said
     assert not re.search("^Traceback.*\n.*punc/training", said, re.M)
     assert {"best.pt", "progress.pt"} <= set(os.listdir(tmp_path / "exp"))
+
+
+class Threads(Ranks):
+    """Ranks that are threads of this process."""
+
+    def __init__(self, rank, size, board, barrier):
+        super().__init__(rank, size)
+        self.board, self.barrier = board, barrier
+
+    def stack(self, tensor):
+        self.board[self.rank] = tensor.clone()
+        self.barrier.wait(10)
+        result = torch.stack(self.board)
+        self.barrier.wait(10)
+        return result
+
+    def add(self, tensor):
+        return tensor.copy_(self.stack(tensor).sum(0))
+
+
+class Model(nn.Module):
+    """Two embeddings, a linear layer, and a weight that has no gradient."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(3)
+        self.one, self.two = nn.Embedding(50, 3, sparse=True), nn.Embedding(7, 2, sparse=True)
+        self.output, self.unused = nn.Linear(5, 1), nn.Parameter(torch.ones(2))
+
+    def forward(self, tokens):
+        return self.output(torch.cat([self.one(tokens), self.two(tokens % 7)], 1).tanh()).sum()
+
+
+def summed(parts):
+    """Each rank's model with the gradients after the sum, where a rank has one of `parts` (tokens)."""
+    board, barrier = [None] * len(parts), threading.Barrier(len(parts))
+    models = [Model() for _ in parts]
+    ranks = [Threads(rank, len(parts), board, barrier) for rank in range(len(parts))]
+
+    def work(model, rank, tokens):
+        if len(tokens):
+            model(tokens).backward()
+        sum_gradients([*model.output.parameters(), model.unused], [model.one.weight, model.two.weight], rank)
+
+    threads = [threading.Thread(target=work, args=each) for each in zip(models, ranks, parts)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    return models
+
+
+@pytest.mark.parametrize("parts", [[[1, 2, 2, 49], [2, 3]], [[5], [], [5, 6]], [[], [4, 4, 4]], [[], []]])
+def test_sum_gradients_is_the_gradient_of_the_whole_batch(parts):
+    whole, tokens = Model(), [token for part in parts for token in part]
+    if tokens:
+        whole(torch.tensor(tokens)).backward()
+    models = summed([torch.tensor(part, dtype=torch.int64) for part in parts])
+    for model in models:
+        for (name, weight), expected in zip(model.named_parameters(), whole.parameters()):
+            if expected.grad is None:
+                assert weight.grad is None, name
+            else:
+                assert weight.grad.is_sparse == expected.grad.is_sparse
+                torch.testing.assert_close(weight.grad.to_dense(), expected.grad.to_dense())
+                assert weight.grad.to_dense().count_nonzero() == expected.grad.to_dense().count_nonzero()
+                assert torch.equal(weight.grad.to_dense(), models[0].get_parameter(name).grad.to_dense())
+
+
+def test_sum_gradients_of_one_rank_changes_nothing():
+    model = Model()
+    model(torch.tensor([1, 1])).backward()
+    before = [weight.grad for weight in model.parameters()]
+    sum_gradients(list(model.output.parameters()), [model.one.weight, model.two.weight], ALONE)
+    assert all(weight.grad is grad for weight, grad in zip(model.parameters(), before))

@@ -8,7 +8,6 @@ import pytest
 import torch
 from torch import nn
 
-import punc.training.epochs
 from punc.base.errors import InputError
 from punc.data.datadir import DataDir
 from punc.data.datadir_writer import write_data_dir
@@ -23,10 +22,10 @@ from punc.tokens.soft_targets import make_targets
 from punc.tokens.store import Store, make_store
 from punc.tokens.store_set import StoreSet
 from punc.training.batching import EveryToken, epoch_batches
-from punc.training.epoch import train_epoch
+from punc.training.losses import SlotIndices, Teacher
 from punc.training.options import TrainingOptions
 from punc.training.ranks import Ranks
-from punc.training.teacher import SlotIndices, Teacher
+from punc.training.state import Run
 from punc.training.train import train
 
 torch.set_num_threads(1)
@@ -34,10 +33,9 @@ SMALL = {"embedding_dim": 6, "hidden_dim": 8, "init_range": 0.1}
 SETTINGS = {"dev_set": "dev_before", "batch_size": 20, "epochs": 4, "threads": 1}
 
 
-def teacher_of(labels, targets, **options):
+def teacher_of(labels, targets, weight=0.5):
     """A teacher of one stream with these labels (N,) and targets (N, L)."""
-    return Teacher(stream_of(np.array(labels, np.int8)), np.array(targets, np.float16),
-                   TrainingOptions(teacher="x", **options))
+    return Teacher(stream_of(np.array(labels, np.int8)), np.array(targets, np.float16), weight)
 
 
 def stream_of(labels):
@@ -59,44 +57,31 @@ KNOWN = [(0, 0, 0), (0, 2, 2), (1, 0, 3), (1, 1, 4), (1, 2, 5)]  # row, step, to
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.3, 1.0])
-@pytest.mark.parametrize("temperature", [1.0, 2.0, 0.5])
-def test_loss_by_hand(weight, temperature):
-    teacher = teacher_of(LABELS, TARGETS, teacher_weight=weight, teacher_temperature=temperature)
+def test_loss_by_hand(weight):
+    teacher = teacher_of(LABELS, TARGETS, weight)
     batch = batch_of(teacher, ROWS)
     logits = torch.randn(2, 4, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     expected = 0.0
     for row, step, token in KNOWN:
         z, p = logits[row, step].numpy(), np.array(TARGETS[token])
-        q = np.exp(z / temperature) / np.exp(z / temperature).sum()
-        t = p ** (1 / temperature) / (p ** (1 / temperature)).sum()
-        hard = np.log(np.exp(z).sum()) - z[LABELS[token]]
-        expected += (1 - weight) * hard - weight * temperature**2 * (t * np.log(q)).sum()
-    assert float(teacher.of(NeuralModel(), logits, batch)) == pytest.approx(expected / len(KNOWN), rel=1e-6)
-
-
-def test_loss_gradient_is_the_difference_of_distributions():
-    """Equation (2) of Hinton et al. with the factor T²: T (q − t) / slots."""
-    teacher = teacher_of(LABELS, TARGETS, teacher_weight=1.0, teacher_temperature=3.0)
-    batch = batch_of(teacher, ROWS)
-    logits = torch.randn(2, 4, 3, requires_grad=True)
-    teacher.of(NeuralModel(), logits, batch).backward()
-    expected = 3 * ((logits.detach() / 3).softmax(2) - batch.targets) / len(KNOWN) * (batch.labels >= 0).unsqueeze(2)
-    torch.testing.assert_close(logits.grad, expected)
+        q = np.exp(z) / np.exp(z).sum()
+        expected -= (1 - weight) * np.log(q[LABELS[token]]) + weight * (p * np.log(q)).sum()
+    assert float(teacher.loss(NeuralModel(), logits, batch)) == pytest.approx(expected / len(KNOWN), rel=1e-6)
 
 
 def test_loss_of_certain_targets_is_that_of_the_labels():
     teacher = teacher_of([0, 2, 1, 1], np.eye(3)[[0, 2, 1, 1]])
     batch, logits = batch_of(teacher, [[0, 1, -1], [2, 3, -1]]), torch.randn(2, 3, 3)
-    torch.testing.assert_close(teacher.of(NeuralModel(), logits, batch), NeuralModel().loss(logits, batch.labels))
+    torch.testing.assert_close(teacher.loss(NeuralModel(), logits, batch), NeuralModel().loss(logits, batch.labels))
 
 
-def enumerated(crf, scores, targets, lengths, temperature):
+def enumerated(crf, scores, targets, lengths):
     """−Σ_y Q(y) log P(y) over all labellings of all chains, and the number of slots."""
     total = 0.0
-    for s, q, n in zip(scores / temperature, targets, lengths):
+    for s, q, n in zip(scores, targets, lengths):
         paths = list(itertools.product(range(s.shape[1]), repeat=n))
         weights = torch.stack([sum((s[t, y[t]] for t in range(n)), torch.zeros(()))
-                               + sum((crf.transitions[a, b] / temperature for a, b in itertools.pairwise(y)),
+                               + sum((crf.transitions[a, b] for a, b in itertools.pairwise(y)),
                                      torch.zeros(()))
                                for y in paths])
         chances = torch.stack([torch.stack([q[t, y[t]] for t in range(n)]).prod() for y in paths])
@@ -104,8 +89,7 @@ def enumerated(crf, scores, targets, lengths, temperature):
     return total / sum(lengths)
 
 
-@pytest.mark.parametrize("temperature", [1.0, 2.0])
-def test_loss_of_a_chain_is_that_of_all_labellings(temperature):
+def test_loss_of_a_chain_is_that_of_all_labellings():
     """Loss and gradients; slots begin after a step of context, and end before one."""
     torch.manual_seed(2)
     crf, lengths = LinearChain(3), (3, 2)
@@ -116,8 +100,8 @@ def test_loss_of_a_chain_is_that_of_all_labellings(temperature):
     for at in slots:
         labels[at], targets[at] = 0, torch.rand(3).softmax(0)
     results = []
-    for of in (lambda s: crf.soft_loss(s, targets, labels, temperature),
-               lambda s: enumerated(crf, s[:, 1:], targets[:, 1:], lengths, temperature)):
+    for of in (lambda s: crf.soft_loss(s, targets, labels),
+               lambda s: enumerated(crf, s[:, 1:], targets[:, 1:], lengths)):
         given = scores.clone().requires_grad_()
         crf.zero_grad()
         of(given).backward()
@@ -160,7 +144,7 @@ def test_batches_have_the_targets_of_their_slots(model, toy_store):
     targets = np.random.default_rng(1).dirichlet(np.ones(3), len(data.ids)).astype(np.float16)
     options = TrainingOptions(teacher="x", batch_size=7, chunk_size=30, context=5)
     chunks = None if model == "t_lstm" else cut(data.offsets, None, 30, 5)
-    teacher, count = Teacher(data, targets, options), 0
+    teacher, count = Teacher(data, targets, 0.5), 0
     of_token = {}
     for rank in range(2):
         plain = epoch_batches(net, data, chunks, options, 0, Ranks(rank, 2))
@@ -245,14 +229,15 @@ class Killed(BaseException):
 
 def train_killed(monkeypatch, directory, *arguments):
     """Train, and be killed in the third epoch."""
-    def counted(model, updates, batches, *rest):
-        if rest[-1].epoch == 2:  # from 0
-            next(batches)
+    after_batch = Run.after_batch
+
+    def killed(run, *rest):
+        after_batch(run, *rest)
+        if run.progress.epoch == 2:
             raise Killed
-        return train_epoch(model, updates, batches, *rest)
 
     with monkeypatch.context() as patch:
-        patch.setattr(punc.training.epochs, "train_epoch", counted)
+        patch.setattr(Run, "after_batch", killed)
         with pytest.raises(Killed):
             train(arguments[0], directory, *arguments[1:])
     assert not (directory / "final.pt").exists()
@@ -260,7 +245,7 @@ def train_killed(monkeypatch, directory, *arguments):
 
 def test_killed_run_continues_to_the_same_model(toy_store, targets, tmp_path, monkeypatch):
     run = (toy_store, "t_lstm", SMALL, TrainingOptions(**SETTINGS, train_set="train_after", schedule="linear",
-                                                       teacher=str(targets / "targets"), teacher_temperature=2.0))
+                                                       teacher=str(targets / "targets")))
     train(run[0], tmp_path / "whole", *run[1:])
     train_killed(monkeypatch, tmp_path / "killed", *run)
     train(run[0], tmp_path / "killed", *run[1:])
@@ -278,19 +263,3 @@ def test_targets_that_changed_stop_a_run(toy_store, targets, tmp_path, monkeypat
     (tmp_path / "targets" / "targets.npy").write_bytes(content)
     with pytest.raises(InputError, match=r"targets.npy: changed since the training in .* began"):
         train(run[0], tmp_path / "exp", *run[1:])
-
-
-@pytest.mark.parametrize(("options", "message"), [
-    ({"teacher_weight": 1.5}, "--teacher-weight=1.5"), ({"teacher_weight": float("nan")}, "--teacher-weight=nan"),
-    ({"teacher_temperature": 0.0}, "--teacher-temperature=0.0"),
-])
-def test_options_out_of_range_are_errors(options, message):
-    with pytest.raises(InputError, match=message):
-        TrainingOptions(**options)
-
-
-def test_class_weights_with_a_teacher_are_an_error(toy_store, targets, tmp_path):
-    with pytest.raises(InputError, match="--class-weights with --teacher"):
-        train(toy_store, tmp_path / "exp", "t_lstm", SMALL, TrainingOptions(
-            train_set="train_after", class_weights="O=0.5", teacher=str(targets / "targets"), **SETTINGS))
-    assert not (tmp_path / "exp" / "final.pt").exists()

@@ -19,22 +19,20 @@ from torch import nn
 import punc.training.epochs
 import punc.training.train
 from punc.base import stop
-from punc.base.bfloat16 import has_bfloat16
 from punc.base.errors import InputError
 from punc.base.lock import lock_directory
+from punc.base.processor import has_bfloat16
 from punc.bin import main as command
 from punc.data.datadir import Utterance
 from punc.data.datadir_writer import write_data_dir
-from punc.decoding.decode import log_posteriors
 from punc.decoding.pack import pack
 from punc.models.base import NeuralModel, NonGradientModel, load, read_checkpoint
 from punc.tokens.batches import Batch
 from punc.tokens.store import Store, make_store
 from punc.tokens.vocabulary import END
-from punc.training import checkpoint, under_way
-from punc.training.epoch import train_epoch
-from punc.training.evaluate import evaluate
-from punc.training.losses import EpochLoss, LabelLoss
+from punc.training import state
+from punc.training.epochs import evaluate, train_epoch
+from punc.training.losses import EpochLoss
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions
 from punc.training.train import train
@@ -82,7 +80,7 @@ RUNS = {
         "batching": "chunks", "chunk_size": 16, "context": 4, "batch_size": 5}),
     "whole-chunks": ("both_ways", {"size": 8, "dropout": 0.1}, SETTINGS | {
         "optimizer": "adamw", "learning_rate": 0.02, "weight_decay": 0.01, "max_grad_norm": 1.0, "chunk_size": 20,
-        "context": 5, "class_weights": "COMMA=2"}),
+        "context": 5}),
     "parts": ("t_lstm", SMALL, SETTINGS | {
         "batching": "chunks", "chunk_size": 16, "context": 4, "batch_size": 2, "parts": 2, "learning_rate": 0.2}),
     "stateful-parts": ("t_lstm", SMALL, SETTINGS | {"parts": 2, "learning_rate": 0.2}),
@@ -130,7 +128,7 @@ def test_train_same_seed_gives_the_same_model(name, toy_store, tmp_path, both_wa
     ("stateful", {"batch_size": 7}), ("stateful", {"bptt": 4}), ("stateful", {"optimizer": "sgd"}),
     ("stateful", {"learning_rate": 0.2}),
     ("stateful", {"epsilon": 1e-3}), ("stateful", {"weight_decay": 0.01}), ("stateful", {"max_grad_norm": 0.01}),
-    ("stateful", {"class_weights": "O=0.5"}), ("stateful", {"schedule": "linear"}),
+    ("stateful", {"schedule": "linear"}),
     pytest.param("stateful", {"bfloat16": True},
                  marks=pytest.mark.skipif(not has_bfloat16(), reason="no bfloat16 on this processor")),
     ("stateful", {"batching": "chunks"}), ("stateful", {"train_set": "train_after"}),
@@ -180,23 +178,6 @@ def test_train_parts_are_one_reading_of_the_set(name, toy_store, tmp_path, monke
     one, two = ({tokens for epoch, _, tokens in sums if epoch in part} for part in ((0, 1), (2, 3)))
     assert (one != two) == (name == "parts")
     assert rates == pytest.approx(np.linspace(0.2, 0, len(rates), endpoint=False), abs=0.4 / len(rates))
-
-
-def test_train_keep_f1_is_the_epoch_that_the_log_names(toy_store, tmp_path, monkeypatch, capsys):
-    """Scores by a table: epoch 2 has the lowest loss, epoch 3 the highest F1. Up to there both runs are the same."""
-    for by, kept in (("loss", 2), ("f1", 3)):
-        scores = iter([(0.6, 40.0), (0.4, 43.0), (0.5, 46.0), (0.5, 41.0)])
-        epochs: list[dict] = []
-
-        def evaluated(net, dev, epochs=epochs, scores=scores):
-            epochs.append({name: weight.clone() for name, weight in net.state_dict().items()})
-            return next(scores)
-
-        monkeypatch.setattr(punc.training.epochs, "evaluate", evaluated)
-        train(toy_store, tmp_path / by, "t_lstm", SMALL, TrainingOptions(**SETTINGS | {"epochs": 4, "keep": by}))
-        weights = load(tmp_path / by).state_dict()
-        assert all(torch.equal(weights[name], epochs[kept - 1][name]) for name in weights)
-        assert f"\nkept epoch {kept}: " in capsys.readouterr().err
 
 
 def test_train_initial_model_goes_on_from_its_weights(toy_store, tmp_path):
@@ -292,9 +273,9 @@ def test_train_killed_before_a_renaming_continues(name, toy_store, tmp_path, bot
 def kill_within_an_epoch(monkeypatch, moment):
     """From now on, the state is written after every second batch, and the program is killed when it was `moment` times.
     """
-    monkeypatch.setattr(under_way, "SECONDS", 0.0)
-    monkeypatch.setattr(under_way, "BATCHES", 2)
-    after, written = under_way.UnderWay.after, []
+    monkeypatch.setattr(state, "SECONDS", 0.0)
+    monkeypatch.setattr(state, "BATCHES", 2)
+    after, written = state.Run.after_batch, []
 
     def killed(self, batches, *rest):
         after(self, batches, *rest)
@@ -303,7 +284,7 @@ def kill_within_an_epoch(monkeypatch, moment):
             if len(written) == moment:
                 raise Killed
 
-    monkeypatch.setattr(under_way.UnderWay, "after", killed)
+    monkeypatch.setattr(state.Run, "after_batch", killed)
     return written
 
 
@@ -362,7 +343,7 @@ def test_train_stopped_by_a_signal_continues_at_the_next_batch(number, toy_store
 
 
 @pytest.mark.parametrize("moment", [(EpochLoss, "mean"), (punc.training.epochs, "check_weights"),
-                                    (punc.training.epochs, "evaluate"), (checkpoint, "keep")])
+                                    (punc.training.epochs, "evaluate"), (state.Run, "end_epoch")])
 @pytest.mark.parametrize("name", RUNS)
 def test_train_stopped_after_an_epoch_repeats_no_batch(name, moment, toy_store, tmp_path, both_ways, monkeypatch):
     """After its last batch, while the development set is scored, and while the models are written."""
@@ -574,7 +555,7 @@ def test_train_store_made_again_and_the_same_continues(toy_store, tmp_path, monk
 
 
 def test_train_saved_conf_trains_the_same_model(toy_store, tmp_path):
-    weights = run(toy_store, tmp_path / "one", "stateful", epochs=1, class_weights="COMMA=2,PERIOD=0.5")
+    weights = run(toy_store, tmp_path / "one", "stateful", epochs=1)
     assert command.main(["train", f"--config={tmp_path}/one/conf", str(toy_store), str(tmp_path / "two")]) == 0
     assert same(read_checkpoint(tmp_path / "two" / "final.pt")["weights"], weights)
 
@@ -604,7 +585,6 @@ def test_train_directory_with_other_options_is_an_error(toy_store, tmp_path, cap
     ({"schedule": "cosine"}, "--schedule=cosine; choose from halving, linear"),
     ({"optimizer": "adagard"}, "--optimizer=adagard; choose from adagrad, adam, adamw, sgd"),
     ({"train_set": "train"}, "STORE: no set 'train' in the store; it has "),
-    ({"class_weights": "COMA=2"}, "--class-weights: 'COMA=2' is not LABEL=WEIGHT; labels are O COMMA PERIOD"),
 ])
 def test_train_wrong_option_is_one_line_and_writes_nothing(toy_store, tmp_path, capsys, change, message):
     assert command.main(arguments(toy_store, tmp_path / "exp", **SETTINGS | change)) == 1
@@ -665,9 +645,9 @@ def test_train_epoch_moves_batches_and_weights_to_the_device_of_the_model(monkey
             assert {tokens.device.type, pauses.device.type} == {"meta"}
             return self.output(pauses.unsqueeze(2)), ()
 
-        def loss(self, logits, labels, weights=None):
-            assert {labels.device.type, weights.device.type} == {"meta"}
-            return super().loss(logits, labels, weights)
+        def loss(self, logits, labels):
+            assert labels.device.type == "meta"
+            return super().loss(logits, labels)
 
     def autocast(device, dtype, enabled):
         asked.append((device, dtype, enabled))
@@ -678,7 +658,7 @@ def test_train_epoch_moves_batches_and_weights_to_the_device_of_the_model(monkey
     batch = Batch(torch.zeros(2, 3, dtype=torch.int64), torch.zeros(2, 3), torch.zeros(2, 3, dtype=torch.int64))
     updates = Optimizer(net, "adagrad", 0.1)
     with pytest.raises(RuntimeError, match="meta tensors"):  # the mean loss has no value there
-        train_epoch(net, updates, iter([batch, batch]), LabelLoss(torch.ones(3), net.device), bfloat16=True)
+        train_epoch(net, updates, iter([batch, batch]), bfloat16=True)
     assert asked == [("meta", torch.bfloat16, True)] * 2
     assert batch.tokens.device.type == "cpu"
 
@@ -694,7 +674,7 @@ def test_train_whole_streams_statefully_is_an_error(toy_store, tmp_path, both_wa
 
 
 def test_train_loss_not_finite_is_an_error(toy_store, tmp_path, both_ways, monkeypatch):
-    monkeypatch.setattr(BothWays, "loss", lambda model, logits, labels, weights: logits.sum() * torch.inf)
+    monkeypatch.setattr(BothWays, "loss", lambda model, logits, labels: logits.sum() * torch.inf)
     with pytest.raises(InputError, match=r"^epoch 1: the loss of step 1 is -?inf; lower --learning-rate, or set "):
         run(toy_store, tmp_path, "whole-chunks")
     assert list(tmp_path.iterdir()) == []
@@ -708,7 +688,7 @@ def test_train_that_diverges_keeps_the_last_good_epoch(toy_store, tmp_path, monk
     whole = run(toy_store, tmp_path / "whole", "stateful")
     loss, steps = NeuralModel.loss, 0
 
-    def counted(model, logits, labels, weights=None):
+    def counted(model, logits, labels):
         nonlocal steps
         steps += 1
         at = poisoned == steps
@@ -716,25 +696,16 @@ def test_train_that_diverges_keeps_the_last_good_epoch(toy_store, tmp_path, monk
             logits = logits * torch.nan
         elif at:
             logits.register_hook(lambda gradient: gradient * torch.nan)
-        return loss(model, logits, labels, weights)
+        return loss(model, logits, labels)
     poisoned = 0
     monkeypatch.setattr(NeuralModel, "loss", counted)
     run(toy_store, tmp_path / "first", "stateful", epochs=1)
     poisoned, steps = steps + (steps if poison == "last gradient" else 7), 0
     with pytest.raises(InputError, match=f"^epoch 2: {said}; lower .*; epoch 1 is kept$"):
         run(toy_store, tmp_path / "exp", "stateful")
-    assert read_checkpoint(tmp_path / "exp/progress.pt", checkpoint.FORMAT)["progress"][1] == 1
+    assert read_checkpoint(tmp_path / "exp/progress.pt", state.FORMAT)["progress"][1] == 1
     poisoned = 0
     assert same(run(toy_store, tmp_path / "exp", "stateful"), whole)
-
-
-def test_train_larger_class_weight_chooses_the_label_more_often(toy_store, tmp_path):
-    counts = []
-    for number, weight in enumerate((0.05, 1, 20)):
-        run(toy_store, tmp_path / str(number), "stateful", epochs=1, class_weights=f"COMMA={weight}")
-        log_probs = log_posteriors(load(tmp_path / str(number)), Store(toy_store).set("dev_before"))
-        counts.append(int((log_probs.argmax(axis=1) == 1).sum()))
-    assert counts[0] < counts[1] < counts[2]
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from punc.models import base
 from punc.models.word_crf import features as crf_features
 from punc.models.word_crf import model as word_crf
 from punc.tokens.store import Store, make_store
-from punc.training.evaluate import evaluate
+from punc.training.epochs import evaluate
 from punc.training.options import TrainingOptions
 from punc.training.train import train
 

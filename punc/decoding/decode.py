@@ -29,7 +29,7 @@ def load_model(directory: Path, device: str = "cpu", threads: int | None = 1) ->
         return load_packed(directory)
     import torch
 
-    from punc.base.memory import keep_freed_memory
+    from punc.base.processor import keep_freed_memory
     from punc.models.base import load
     if threads:
         torch.set_num_threads(threads)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from punc.base.device import check_device
 from punc.base.errors import InputError
 from punc.base.options import kebab, nearest
+from punc.base.processor import check_device
 from punc.data.labels import LabelSet
 from punc.decoding.shipped import CASING, is_packed
 

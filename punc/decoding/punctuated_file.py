@@ -11,8 +11,8 @@ from punc.asr.document import Document, write_document
 from punc.asr.read import read_document
 from punc.base.errors import InputError
 from punc.base.files import atomic_file
-from punc.base.memory import give_back_freed_memory
 from punc.base.options import nearest
+from punc.base.processor import give_back_freed_memory
 from punc.decoding.document_output import WRITERS
 from punc.decoding.documents import punctuate_document
 from punc.decoding.options import DecodingOptions

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punc.base.device import find_device
 from punc.base.errors import InputError
+from punc.base.processor import find_device
 from punc.data.labels import LabelSet
 from punc.decoding.decode import AnyModel, decode, load_model, scaled
 from punc.decoding.options import PACKED_CONTEXT, DecodingOptions

@@ -53,20 +53,20 @@ class LinearChain(nn.Module):
         follow = (self.transitions[labels[:, :-1], labels[:, 1:]] * is_slot[:, 1:]).sum()
         return (log_partition(scores, self.transitions, lengths).sum() - own - follow) / lengths.sum()
 
-    def soft_loss(self, scores: Tensor, targets: Tensor, labels: Tensor, temperature: float = 1.0) -> Tensor:
+    def soft_loss(self, scores: Tensor, targets: Tensor, labels: Tensor) -> Tensor:
         """The cross-entropy of all chains per slot, −Σ_y Q(y) log P(y), with distributions Q in which slots are
         independent: Q(y) = Π_t q_t(y_t), q the targets (B, T, L).
 
         With (1) and (9) that is log Z − Σ_t Σ_i q_t(i) s_t(i) − Σ_t Σ_ij q_t(i) T(i, j) q_t+1(j). With certain
-        targets it is `loss`, which says what the other arguments are. The temperature divides all scores of the chain.
+        targets it is `loss`, which says what the other arguments are.
         """
         indices, is_slot, lengths = _slots(labels)
         columns = indices.unsqueeze(2).expand(-1, -1, scores.shape[2])
-        scores, transitions = scores.gather(1, columns) / temperature, self.transitions / temperature
+        scores = scores.gather(1, columns)
         targets = targets.gather(1, columns) * is_slot.unsqueeze(2)
         own = (scores * targets).sum()
-        follow = (targets[:, :-1] @ transitions * targets[:, 1:]).sum()
-        return (log_partition(scores, transitions, lengths).sum() - own - follow) / lengths.sum()
+        follow = (targets[:, :-1] @ self.transitions * targets[:, 1:]).sum()
+        return (log_partition(scores, self.transitions, lengths).sum() - own - follow) / lengths.sum()
 
     def log_marginals(self, scores: Tensor, lengths: Tensor) -> Tensor:
         """log P(y_t) (B, T, L): result of `scores` (B, T, L). Past the end of a text, the softmax of the step alone."""

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from punc.base.device import find_device
 from punc.base.errors import InputError
+from punc.base.processor import find_device
 from punc.decoding.decode import load_model
 from punc.decoding.options import parse_scale
 from punc.decoding.shipped import CASING, find_model, is_packed

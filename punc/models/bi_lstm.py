@@ -12,7 +12,7 @@ more at the output, where a log-linear term weighs it against the words:
 
     y_0(t) = e(t) + a(p(t));  ŷ(t) = softmax(W y_n(t) + b + c(p(t)))
 
-a and c are tables over classes of durations (layers.pause_vectors); an unknown pause is a class, so one model reads
+a and c are tables over classes of durations (layers.pauses); an unknown pause is a class, so one model reads
 text with pauses and without. Tilk & Alumäe 2016, "Bidirectional Recurrent Neural Network with Attention Mechanism for
 Punctuation Restoration", add the pause, in seconds, in a second stage only.
 """
@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from punc.layers.lstm_stack import BidirectionalStack, embedding_of, with_ends
-from punc.layers.pause_vectors import PauseVectors
+from punc.layers.pauses import PauseVectors
 from punc.models.base import NeuralModel, State
 
 

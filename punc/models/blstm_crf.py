@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from punc.base.errors import InputError, check_probability
 from punc.layers.crf import LinearChain, viterbi_steps
 from punc.layers.lstm_stack import BidirectionalStack, with_ends
-from punc.layers.pause_input import PauseInput
+from punc.layers.pauses import PauseInput
 from punc.layers.spelling import Spelling
 from punc.layers.window import WordVectors
 from punc.models.base import NeuralModel, State
@@ -157,25 +157,19 @@ class Model(NeuralModel):
                                    with_ends(words_at(tokens, indices, self.characters_from))[1])
         return torch.zeros_like(tokens).scatter(1, indices, found.clamp_min(0))
 
-    def loss(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
-        """−log P of the labels of all texts, per slot.
-
-        Raises InputError if there are weights: they have no meaning for P of a whole sequence.
-        """
+    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+        """−log P of the labels of all texts, per slot."""
         if not self.chain:
-            return super().loss(logits, labels, weights)
-        if weights is not None:
-            raise InputError("class weights with a CRF, whose loss is that of whole label sequences",
-                             "leave out the weights or the CRF")
+            return super().loss(logits, labels)
         logits, labels = self._words_alone(labels, logits)
         return self.chain.loss(logits, labels)
 
-    def soft_loss(self, logits: Tensor, targets: Tensor, labels: Tensor, temperature: float = 1.0) -> Tensor:
+    def soft_loss(self, logits: Tensor, targets: Tensor, labels: Tensor) -> Tensor:
         """The cross-entropy of P with distributions in which slots are independent, per slot."""
         if not self.chain:
-            return super().soft_loss(logits, targets, labels, temperature)
+            return super().soft_loss(logits, targets, labels)
         logits, targets, labels = self._words_alone(labels, logits, targets)
-        return self.chain.soft_loss(logits, targets, labels, temperature)
+        return self.chain.soft_loss(logits, targets, labels)
 
     def _words_alone(self, labels: Tensor, *values: Tensor) -> tuple[Tensor, ...]:
         """Values (B, T, L) and labels (B, T) with the slots first: between slots there can be characters, which the

@@ -2,7 +2,7 @@
 
 A convolution with filters of widths 1 to 7, a highway layer, layers of LSTM; e(t) is the embedding of token t:
 
-    f(t) = tanh(F * e)(t)          1,650 filters; layers.filters says how many of each width
+    f(t) = tanh(F * e)(t)          1,650 filters; layers.convolution says how many of each width
     z(t) = highway(f(t))
     ŷ(t) = softmax(W LSTM(LSTM(z(t))) + b)
 
@@ -12,9 +12,8 @@ A filter of width w reads t − ⌊(w−1)/2⌋ … t + ⌈(w−1)/2⌉; outside
 
 from torch import Tensor, nn
 
+from punc.layers.convolution import Filters, Highway
 from punc.layers.dropout import dropout as dropout_layer
-from punc.layers.filters import Filters
-from punc.layers.highway import Highway
 from punc.layers.lstm_stack import LSTMStack
 from punc.models.base import ContextModel
 

@@ -7,18 +7,16 @@ The model `cnn_feature` with temporal max-pooling of width n after the convoluti
     ŷ(t) = softmax(W LSTM(LSTM(highway(m(t)))) + b)
 
 Outside the text, the convolution reads <NULL>, here END, and the pooling takes the nearest step (see
-layers.neighbours). The model reads 3 + ⌈(n−1)/2⌉ tokens past a slot and can stream: the function is the same as on
+layers.convolution). The model reads 3 + ⌈(n−1)/2⌉ tokens past a slot and can stream: the function is the same as on
 whole texts, as the tokens alone tell where a text ends (see ContextModel).
 """
 
 from torch import Tensor, nn
 
 from punc.base.errors import check_at_least
+from punc.layers.convolution import Filters, Highway, max_over_neighbours, outside
 from punc.layers.dropout import dropout as dropout_layer
-from punc.layers.filters import Filters
-from punc.layers.highway import Highway
 from punc.layers.lstm_stack import LSTMStack
-from punc.layers.neighbours import max_over_neighbours, outside
 from punc.models.base import ContextModel
 
 

@@ -12,7 +12,7 @@ more at the output:
 
     ŷ(t) = softmax(W LSTM(… LSTM(e(t + n) + a(p(t)))) + b + c(p(t)))
 
-a and c are tables over classes of durations (layers.pause_vectors); an unknown pause is a class. In a stream the words
+a and c are tables over classes of durations (layers.pauses); an unknown pause is a class. In a stream the words
 after the slot come with their pauses, but the model reads the slot's own pause only, when it decides the slot.
 """
 
@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from punc.base.errors import check_at_least
 from punc.layers.lstm_stack import LSTMStack, embedding_of
-from punc.layers.pause_vectors import PauseVectors
+from punc.layers.pauses import PauseVectors
 from punc.models.base import LSTMModel, State
 
 

@@ -5,19 +5,50 @@ Layers of dilated convolutions, each of which sees twice as many tokens as the l
     x_0 = e;  x_l = highway(residual_l(x_(l−1)))      dilations 1, 2, 4, 8, 16: five layers see 32 tokens
     ŷ(t) = softmax(W LSTM(LSTM(x_5(t))) + b)
 
-The convolutions with their gated residual connections are those of layers.gated_residual. Outside the text there is
-<NULL>, here END, and what the convolutions make of it. So the model sees 15 tokens before a slot's own, reads 16 past
-the slot, and can stream: the function is the same as on whole texts (see ContextModel).
+residual_l is a convolution of two taps with a gated residual connection:
+
+    y(t) = x(t) + tanh(W x' + a) · σ(V x' + b),    x' = [x(t − ⌊d/2⌋), x(t + ⌈d/2⌉)]
+
+The paper says that each layer covers twice the context of the layer below, and that gated residual connections worked
+better than a plain sum. It does not give the gate. Here it is the gated unit of van den Oord et al. 2016, "WaveNet",
+equation (2), which the paper cites, added to the layer's input (He et al. 2015, equation (1); where the sizes differ,
+to a linear projection of the input, equation (2)).
+
+The two taps are d steps apart, d = 1, 2, 4, …, so that n layers see 2ⁿ tokens. Each pair lies around its t: n layers
+see t − ⌊(2ⁿ − 1)/2⌋ … t + ⌈(2ⁿ − 1)/2⌉.
+
+Outside the text there is <NULL>, here END, and what the convolutions make of it. So the model sees 15 tokens before a
+slot's own, reads 16 past the slot, and can stream: the function is the same as on whole texts (see ContextModel).
 """
 
+import torch
 from torch import Tensor, nn
 
 from punc.base.errors import check_at_least
+from punc.layers.convolution import Highway
 from punc.layers.dropout import dropout as dropout_layer
-from punc.layers.gated_residual import GatedResidual
-from punc.layers.highway import Highway
 from punc.layers.lstm_stack import LSTMStack
 from punc.models.base import ContextModel
+
+
+class GatedResidual(nn.Module):
+    """`size` filters over vectors of `input_dim`, with two taps that are `dilation` steps apart.
+
+    There is no padding: the output has `dilation` steps less than the input. The rows of `both` are W, then V.
+    """
+
+    def __init__(self, input_dim: int, size: int, dilation: int):
+        super().__init__()
+        self.dilation = dilation
+        self.both = nn.Linear(2 * input_dim, 2 * size)
+        self.project = nn.Identity() if input_dim == size else nn.Linear(input_dim, size, bias=False)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """(B, T + d, input_dim) → (B, T, size)"""
+        steps, here = inputs.shape[1] - self.dilation, self.dilation // 2
+        taps = torch.cat([inputs[:, :steps], inputs[:, self.dilation:]], dim=2)
+        candidate, gate = self.both(taps).chunk(2, dim=2)
+        return torch.addcmul(self.project(inputs[:, here:here + steps]), candidate.tanh(), gate.sigmoid())
 
 
 class Model(ContextModel):

@@ -6,13 +6,18 @@ e(t) is the last piece of the word before slot t. With `next_piece` the layer re
 next word. Fine-tuned encoders are the best systems on IWSLT 2011 (Courtland, Faulkner & McElvain 2020, "Efficient
 Automatic Punctuation Restoration Using Bidirectional Transformers with Robust Inference").
 
-With `pauses`, a vector of the pause in a slot (layers.pause_vectors) is added to the embedding of the piece before it,
+With `pauses`, a vector of the pause in a slot (layers.pauses) is added to the embedding of the piece before it,
 and a log-linear term weighs it against the words at the output.
 
-Texts longer than `window` are read in overlapping windows (layers.overlapping). Layers near the input can learn at
+Texts longer than `window` are read in overlapping windows: one begins `size` − 2 `overlap` tokens after the one before
+it, and the last one ends with the text. A token's output is that of the window in which it is at least `overlap` tokens
+from either end, if the text goes on there. So a text's windows do not depend on the other texts of its batch.
+
+Layers near the input can learn at
 lower rates: Howard & Ruder 2018, "Universal Language Model Fine-tuning", section 3.2.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +26,13 @@ from torch import Tensor, nn
 
 from punc.base.errors import InputError, check_at_least, check_probability
 from punc.layers.dropout import dropout as dropout_layer
-from punc.layers.overlapping import in_windows
-from punc.layers.pause_vectors import PauseVectors
+from punc.layers.pauses import PauseVectors
 from punc.layers.pretrained import PretrainedEncoder
 from punc.models.base import NeuralModel, State
 from punc.tokens.tokenizers.encoder import FIRST, EncoderTokenizer
-from punc.tokens.vocabulary import Vocabulary
+from punc.tokens.vocabulary import END, Vocabulary
 
+AT_ONCE = 32  # windows that are read together: memory does not grow with the text, and more are not faster
 SLACK = 2  # a window has room for so many tokens besides its overlaps and the special pieces
 
 
@@ -117,3 +122,29 @@ class Model(NeuralModel):
         if not self.next_piece:
             return hidden
         return torch.cat([hidden, nn.functional.pad(hidden[:, 1:], (0, 0, 0, 1))], dim=2)
+
+
+def in_windows(read: Callable[[Tensor, Tensor | None], Tensor], tokens: Tensor, more: Tensor | None, size: int,
+               overlap: int, at_once: int = AT_ONCE) -> Tensor:
+    """The outputs (B, T, D) of `read` for tokens (B, T) and values (B, T, …) of any length.
+
+    read     maps tokens (N, size) and values (N, size, …) or None to outputs (N, size, D)
+    at_once  how many windows it reads together
+    """
+    rows, width = tokens.shape
+    if width <= size:
+        return read(tokens, more)
+    step = size - 2 * overlap
+    lengths = (tokens != END).sum(1, keepdim=True)  # (B, 1)
+    counts = (lengths - 2 * overlap + step - 1).div(step, rounding_mode="floor").clamp_min(1)  # (B, 1), windows
+    number = torch.arange(int(counts.max()), device=tokens.device).unsqueeze(0)  # (1, W)
+    starts = torch.minimum(number * step, (lengths - size).clamp_min(0))  # (B, W)
+    used = number < counts
+    row = torch.arange(rows, device=tokens.device).unsqueeze(1).expand_as(used)[used]  # (N,)
+    places = starts[used].unsqueeze(1) + torch.arange(size, device=tokens.device)  # (N, size)
+    outputs = torch.cat([read(tokens[some, at], None if more is None else more[some, at]) for some, at in
+                         zip(row.unsqueeze(1).split(at_once), places.split(at_once))])  # (N, size, D)
+    slots = torch.arange(width, device=tokens.device).unsqueeze(0)  # (1, T)
+    owner = (slots - overlap).div(step, rounding_mode="floor").clamp_min(0).minimum(counts - 1)  # (B, T)
+    first = (counts.cumsum(0) - counts)  # (B, 1), the row's first window
+    return outputs[first + owner, (slots - starts.gather(1, owner)).clamp_max(size - 1)]

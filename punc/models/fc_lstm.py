@@ -13,8 +13,8 @@ Past the end of the text the tokens are END. In a stream the LSTM waits for the 
 from torch import Tensor, nn
 
 from punc.base.errors import check_at_least
+from punc.layers.convolution import concatenate_neighbours
 from punc.layers.lstm_stack import LSTMStack
-from punc.layers.neighbours import concatenate_neighbours
 from punc.models.base import ContextModel
 
 

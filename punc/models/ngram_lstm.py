@@ -13,8 +13,8 @@ N-gram RNN of section 3.3.1.
 from torch import Tensor, nn
 
 from punc.base.errors import check_at_least
+from punc.layers.convolution import concatenate_neighbours
 from punc.layers.lstm_stack import LSTMStack
-from punc.layers.neighbours import concatenate_neighbours
 from punc.models.base import ContextModel
 
 

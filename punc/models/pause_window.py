@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from punc.base.errors import InputError, check_at_least
-from punc.layers.pause_input import PauseInput
+from punc.layers.pauses import PauseInput
 from punc.models.base import NeuralModel, State
 from punc.tokens.vocabulary import END
 

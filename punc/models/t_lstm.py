@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from punc.layers.lstm import PeepholeLSTM
-from punc.layers.pause_input import PauseInput
+from punc.layers.pauses import PauseInput
 from punc.models.base import NeuralModel, State, initialize
 
 

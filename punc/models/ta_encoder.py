@@ -6,7 +6,7 @@ h(t) is what the text model's output layer reads at the last piece before slot t
     linear     ŷ(t) = softmax(W h(t) + b + c(p(t)))
 
 As in the paper, the text model does not change, unless `text_rate` lets it learn. The paper has no c, a table over
-classes of durations (layers.pause_vectors), with which a linear stage can weigh a pause against the words.
+classes of durations (layers.pauses), with which a linear stage can weigh a pause against the words.
 """
 
 from typing import Any, cast
@@ -16,8 +16,7 @@ from torch import Tensor, nn
 
 from punc.base.errors import check_at_least, check_choice
 from punc.layers.lstm import PeepholeLSTM
-from punc.layers.pause_input import PauseInput
-from punc.layers.pause_vectors import PauseVectors
+from punc.layers.pauses import PauseInput, PauseVectors
 from punc.models.base import NeuralModel, State, initialize, submodel
 
 STAGES = ("lstm", "linear")

@@ -1,9 +1,17 @@
-"""The batches of an epoch of training, in order, each at its learning rate, and this rank's share of each."""
+"""The batches of an epoch of training, in order, each at its learning rate, and this rank's share of each.
+
+A GPU computes while Python goes on to the next batch. So what Python does for a batch, to gather it and to pin its
+memory, is time in which it cannot launch the next step. A thread does that while the loop waits for the GPU. On the CPU
+there is no thread: it would take time from the arithmetic, which has the cores already.
+"""
 
 import logging
+from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import torch
 
 from punc.base.errors import InputError
 from punc.models.base import Model
@@ -11,12 +19,14 @@ from punc.tokens.batches import Batch, gather, stateful, stateful_rows, stateful
 from punc.tokens.chunks import Chunks, by_length, cut, padding
 from punc.tokens.slot_inputs import with_turns
 from punc.tokens.store_set import StoreSet
+from punc.training.losses import slots_of
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions
 from punc.training.ranks import ALONE, Ranks
 
 logger = logging.getLogger(__name__)
 BLOCK = 1 << 22  # labels that are counted at once
+AHEAD = 8  # batches that wait for a GPU
 
 
 class EveryToken:
@@ -114,11 +124,6 @@ def epoch_seed(options: TrainingOptions, epoch: int) -> int:
     return options.seed + 1000003 * (epoch + 1)
 
 
-def slots_of(batch: Batch) -> int:
-    """How many slots the batch has, if it is a share the whole batch."""
-    return int((batch.labels >= 0).sum() if batch.counts is None else batch.counts.sum())
-
-
 def count_slots(data: StoreSet) -> int:
     """How many slots the set has, at least 1. Only some labels of a large set are in memory at a time."""
     assert data.labels is not None, "the set is labelled"
@@ -140,3 +145,43 @@ def at_rates(batches: Iterator[Batch], updates: Optimizer, rate: float, fall: fl
         updates.set_learning_rate(warm * (rate - fall * done / slots))
         yield batch
         done += own
+
+
+def prefetch(batches: Iterator[Batch], device: torch.device) -> Iterator[Batch]:
+    """The same batches in the same order. For a GPU a thread prepares them, in pinned memory, up to AHEAD of them.
+
+    They are still on the CPU, and `Batch.to` copies them to the GPU.
+    """
+    return ahead(batches, lambda batch: _pinned(batch, device)) if device.type == "cuda" else batches
+
+
+def ahead(batches: Iterator[Batch], prepare: Callable[[Batch], Batch]) -> Iterator[Batch]:
+    """The batches, prepared by a thread while the caller uses those before.
+
+    What `batches` or `prepare` raises is raised here, after the batches before it. The thread ends with the last batch,
+    and when the iterator is closed or no longer used.
+    """
+    def following() -> Batch | None:
+        batch = next(batches, None)
+        return None if batch is None else prepare(batch)
+
+    pool = ThreadPoolExecutor(1, "prefetch")
+    try:
+        waiting = deque(pool.submit(following) for _ in range(AHEAD))
+        while (batch := waiting.popleft().result()) is not None:
+            waiting.append(pool.submit(following))
+            yield batch
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _pinned(batch: Batch, device: torch.device) -> Batch:
+    """The batch in pinned memory, from which a GPU reads it without the CPU."""
+    def pinned(tensor: torch.Tensor) -> torch.Tensor:
+        return tensor.contiguous().pin_memory()
+
+    with torch.cuda.device(device):  # a thread begins on the first GPU, and pinning would begin to use that one
+        return batch._replace(tokens=pinned(batch.tokens),
+                              pauses=None if batch.pauses is None else pinned(batch.pauses),
+                              labels=pinned(batch.labels),
+                              targets=None if batch.targets is None else pinned(batch.targets))

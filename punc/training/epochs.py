@@ -6,11 +6,11 @@ loss falls by less than that again, training ends (Mikolov et al. 2011, as in Ti
 `--schedule linear` the rate falls with every batch, on a line that reaches 0 at the end of the last epoch: for as many
 epochs as one can afford (Li et al. 2020, Budgeted training). With `--warmup` it first rises from 0, batch by batch.
 
-The model with the lowest development loss is kept; with `--keep f1`, the one with the highest development F1. After an
-epoch that did not lower the loss, training continues from the model with the lowest loss; the paper does not say.
+The model with the lowest development loss is kept. After an epoch that did not lower the loss, training continues from
+that model; the paper does not say.
 
-A stopped run continues from its last complete epoch, or within a long one (`under_way`), and ends with the same model
-as an unbroken run: an epoch depends only on the weights, the state of the optimiser, the seed and the epoch's number.
+A stopped run continues from its last complete epoch, or within a long one (`state`), and ends with the same model as an
+unbroken run: an epoch depends only on the weights, the state of the optimiser, the seed and the epoch's number.
 
 Several processes, the ranks, can train one model (`ranks`). Each has a share of the rows of every batch, and the sum of
 their gradients is the gradient of the whole batch, so they make the same updates as one process, up to rounding and
@@ -19,49 +19,34 @@ dropout. The first rank scores the development set and writes the files; an epoc
 
 import itertools
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+import numpy as np
 import torch
-from torch import Tensor
 from tqdm import tqdm
 
-from punc.base.bfloat16 import has_bfloat16
+from punc.base.errors import InputError
 from punc.base.log import hide_progress
+from punc.base.processor import has_bfloat16
 from punc.base.stop import held
+from punc.decoding.decode import log_posteriors
 from punc.models.base import Model
+from punc.noise.store_noise import StoreNoise
+from punc.scoring.counts import confusion
+from punc.scoring.metrics import compute_metrics
 from punc.tokens.batches import Batch
-from punc.tokens.chunks import Chunks
 from punc.tokens.store import Store
 from punc.tokens.store_set import StoreSet
-from punc.training import checkpoint
-from punc.training.asr_noise import AsrNoise
-from punc.training.batching import at_rates, count_slots, cut_streams, epoch_batches, epoch_seed, training_set
-from punc.training.checkpoint import Progress, advance
-from punc.training.epoch import train_epoch
-from punc.training.evaluate import evaluate, labelled
-from punc.training.losses import LabelLoss, check_weights
+from punc.training.batching import at_rates, count_slots, cut_streams, epoch_batches, epoch_seed, prefetch, training_set
+from punc.training.losses import EpochLoss, Teacher, check_weights, share_of, slots_of
 from punc.training.optim import Optimizer
-from punc.training.options import TrainingOptions, parse_weights
-from punc.training.prefetch import prefetch
-from punc.training.ranks import Ranks
-from punc.training.store_state import checksums
-from punc.training.teacher import Teacher
-from punc.training.under_way import UnderWay
+from punc.training.options import TrainingOptions
+from punc.training.ranks import ALONE, Ranks, sum_gradients
+from punc.training.state import Place, Progress, Run, advance, checksums, compared
 
 logger = logging.getLogger(__name__)
-
-
-class Reading(NamedTuple):
-    """What an epoch reads.
-
-    data     the training set, with the errors of the epoch if there is ASR noise
-    chunks   what it is cut into; None if training is stateful
-    """
-
-    data: StoreSet
-    chunks: Chunks | None
 
 
 class Epochs:
@@ -72,105 +57,91 @@ class Epochs:
 
     def __init__(self, net: Model, store: Store, directory: Path, options: TrainingOptions, conf: dict[str, Any],
                  ranks: Ranks):
-        self._net, self._directory, self._options, self._conf, self._ranks = net, directory, options, conf, ranks
+        self._net, self._options, self._ranks = net, options, ranks
         with ranks.agree():
-            labelled_set = labelled(store, options.train_set)
-            data, self._dev = training_set(net, labelled_set, options), labelled(store, options.dev_set)
-            self._teacher = Teacher.find(store, data, options)
-            self._loss = self._teacher or LabelLoss(_class_weights(net, store, options), net.device)
+            data = labelled(store, options.train_set)
+            self._dev = labelled(store, options.dev_set)
             self._updates = Optimizer(net, options.optimizer, options.learning_rate, options.epsilon,
                                       options.weight_decay, options.max_grad_norm)
-            self._reading = Reading(self._teacher.indexed if self._teacher else data,
-                                    cut_streams(net, data, options, ranks))
-            self._sums = checksums(store, options)
-            self._noise = AsrNoise(labelled_set, store, options) if options.asr_noise else None
-        ranks.check_same({**checkpoint.compared(conf), **{f"{name} (CRC-32)": value
-                                                          for name, value in self._sums.items()},
+            self._tokens = len(data.ids) // options.parts  # of an epoch, about
+            self._data: StoreSet = data
+            self._cut(data)
+            self._teacher = Teacher.find(store, self._data, options)
+            if self._teacher:
+                self._data = self._teacher.indexed
+            sums = checksums(store, options)
+            self._noise = StoreNoise(data, store, options.confusions, options.asr_noise, options.asr_noise_share,
+                                     options.asr_noise_draws) if options.asr_noise else None
+            self._reading = -1  # that the errors were drawn for
+        ranks.check_same({**compared(conf), **{f"{name} (CRC-32)": value for name, value in sums.items()},
                           "--device": net.device.type},
                          "start all ranks with the same options, on the same store")
         self._bfloat16 = options.bfloat16 and has_bfloat16(str(net.device))
         if self._bfloat16 != options.bfloat16:
             logger.warning("punc train: this processor has no bfloat16; float32 takes longer")
         self._fall = options.learning_rate / options.epochs if options.schedule == "linear" else 0.0
-        self._under_way = UnderWay(directory, net, self._updates, conf, self._sums, ranks)
-        self._tokens = len(data.ids) // options.parts  # of an epoch, about
-        self._slots = self._count_slots()
+        self._run = Run(directory, net, self._updates, conf, sums, ranks)
 
     def run(self) -> None:
         """Train from the last epoch that is on disk, until training ends."""
         options, ranks = self._options, self._ranks
-        progress = _resume(self._net, self._updates, self._directory, self._conf, self._sums, ranks) \
-            or Progress(options.learning_rate)
+        progress = self._run.resume() or Progress(options.learning_rate)
         while not progress.ended and progress.epoch < options.epochs:
             loss = self._train(progress)
-            seconds = self._under_way.seconds()
+            seconds = self._run.seconds()
             with ranks.agree():
                 if ranks.first:
                     progress = self._scored(progress, loss, seconds)
             progress = ranks.from_first(progress)
-        if ranks.first and progress.epoch:
-            logger.info("%s", checkpoint.kept_epoch(progress, options.keep))
+        if ranks.first and progress.best_epoch:
+            logger.info("kept epoch %d: the lowest dev loss, %.5f", progress.best_epoch, progress.best_loss)
 
-    def _count_slots(self) -> float:
-        """The slots of an epoch, if the learning rate depends on how many there are; else 1."""
-        by_slot = self._fall > 0 or self._options.warmup > 0
-        return count_slots(self._reading.data) / self._options.parts if by_slot else 1
+    def _cut(self, data: StoreSet) -> None:
+        """Read a training set from now on."""
+        self._data = training_set(self._net, data, self._options)
+        self._chunks = cut_streams(self._net, self._data, self._options, self._ranks)
+        by_slot = self._options.schedule == "linear" or self._options.warmup > 0
+        self._slots = count_slots(self._data) / self._options.parts if by_slot else 1  # of an epoch
+
+    def _draw_errors(self, epoch: int) -> None:
+        """Draw the errors of ASR noise anew for each reading of the set, which `--parts` epochs share.
+
+        They depend on the seed and the number of the reading alone, so a run that goes on after a stop, and each rank,
+        draws the same ones.
+        """
+        reading = epoch // self._options.parts
+        if self._noise and reading != self._reading:
+            self._reading = reading
+            self._cut(self._noise.draw(epoch_seed(self._options, reading)))
 
     def _train(self, progress: Progress) -> float:
         """Train for the next epoch, or for the rest of it; the mean loss."""
         net, options, ranks, number = self._net, self._options, self._ranks, progress.epoch
         torch.manual_seed(epoch_seed(options, number) + ranks.rank)
-        self._under_way.begin(number)
-        ranks.copy_weights(net)
-        if self._noise and (noisy := self._noise.of_epoch(number)):
-            data = training_set(net, noisy, options)
-            self._reading = Reading(data, cut_streams(net, data, options, ranks))
-            self._slots = self._count_slots()
-        batches = prefetch(epoch_batches(net, *self._reading, options, number, ranks, self._teacher), net.device)
-        batches = at_rates(batches, self._updates, progress.learning_rate, self._fall, self._slots, number,
-                           options.warmup)
+        self._run.begin_epoch(progress)
+        self._draw_errors(number)
+        batches = epoch_batches(net, self._data, self._chunks, options, number, ranks, self._teacher)
+        batches = at_rates(prefetch(batches, net.device), self._updates, progress.learning_rate, self._fall,
+                           self._slots, number, options.warmup)
         with tqdm(desc=f"epoch {number + 1}", total=self._tokens, unit="token", unit_scale=True, leave=False, delay=2,
                   disable=hide_progress()) as bar:
-            rest = itertools.islice(_counted(batches, bar, ranks), self._under_way.place.batches, None)
-            with self._under_way.written_if_stopped(), held():  # a signal waits for the end of a batch
-                return train_epoch(net.train(), self._updates, rest, self._loss, self._bfloat16, ranks,
-                                   self._under_way)
+            rest = itertools.islice(_counted(batches, bar, ranks), self._run.place.batches, None)
+            with self._run.written_if_stopped(), held():  # a signal waits for the end of a batch
+                return train_epoch(net.train(), self._updates, rest, self._teacher, self._bfloat16, ranks, self._run)
 
     def _scored(self, progress: Progress, loss: float, seconds: float) -> Progress:
         """Score the development set after the epoch, and write how far training is."""
         net, number = self._net, progress.epoch + 1
-        with self._under_way.written_if_stopped():
+        with self._run.written_if_stopped():
             check_weights(net, number)
             dev_loss, dev_f1 = evaluate(net.eval(), self._dev)
         logger.info("epoch %d: rate %g, loss %.5f, dev loss %.5f, dev F1 %.2f, %s %s/s, %.1f s", number,
                     progress.learning_rate, loss, dev_loss, dev_f1, f"{self._tokens / seconds:,.0f}",
                     "words" if net.token_type == "word" else "tokens", seconds)
-        progress = advance(progress, dev_loss, self._options.min_improvement, self._fall, dev_f1)
+        progress = advance(progress, dev_loss, self._options.min_improvement, self._fall)
         with held():
-            checkpoint.keep(self._directory, net, self._updates, progress, self._conf, self._sums)
+            self._run.end_epoch(progress)
         return progress
-
-
-def _class_weights(net: Model, store: Store, options: TrainingOptions) -> Tensor | None:
-    """The weight of each label in the loss, (L,). Raises InputError if the model's loss cannot have them."""
-    weights = parse_weights(options.class_weights, store.labels)
-    if weights is not None:
-        logits = torch.zeros(1, 1, len(weights), device=net.device)
-        net.loss(logits, torch.zeros(1, 1, dtype=torch.int64, device=net.device), weights)
-    return weights
-
-
-def _resume(net: Model, updates: Optimizer, directory: Path, conf: dict[str, Any], sums: Mapping[str, int],
-            ranks: Ranks) -> Progress | None:
-    """The progress that is on disk, and for each rank the model and the optimiser of then; None if there is none."""
-    progress = None
-    with ranks.agree():
-        if ranks.first:
-            progress = checkpoint.resume(directory, net, updates, conf, sums)
-    progress = ranks.from_first(progress)
-    if progress:  # the weights follow when the epoch begins
-        ranks.copy_state(updates)
-    return progress
 
 
 def _counted(batches: Iterator[Batch], bar: tqdm, ranks: Ranks) -> Iterator[Batch]:
@@ -178,3 +149,64 @@ def _counted(batches: Iterator[Batch], bar: tqdm, ranks: Ranks) -> Iterator[Batc
     for batch in batches:
         yield batch
         bar.update(batch.tokens.numel() * ranks.size)
+
+
+def train_epoch(model: Model, updates: Optimizer, batches: Iterator[Batch], teacher: Teacher | None = None,
+                bfloat16: bool = False, ranks: Ranks = ALONE, run: Run | None = None) -> float:
+    """Train on batches, on the device of the model. The state goes on from a batch to the one that follows it.
+
+    Returns the mean loss of a batch. Raises InputError if a loss is NaN or infinite.
+
+    teacher    has made the batches, and has the loss; None: the loss is that of the labels
+    bfloat16   whether matrix products are in bfloat16
+    ranks      share the batches; updates and loss are those of the whole batches
+    run        where the epoch was stopped, `batches` are those after it, and writes its state from time to time; None:
+               the epoch begins, and its state is not written
+    """
+    place, epoch = (run.place, run.progress.epoch) if run else (Place(), 0)
+    state, device = place.state, model.device
+    losses = EpochLoss(epoch + 1, device, ranks, place.steps, place.loss)
+    for done, batch in enumerate(batches, place.batches + 1):
+        share, has_loss = share_of(batch), slots_of(batch) > 0
+        batch = batch.to(device)
+        if len(batch.tokens):  # a rank may have no row of a small batch
+            state = model.initial_state(len(batch.tokens)) if batch.fresh else tuple(s.detach() for s in state)
+            with torch.autocast(device.type, torch.bfloat16, enabled=bfloat16):
+                logits, state = model(batch.tokens, batch.pauses, state)
+        if has_loss:
+            updates.zero_grad()
+            loss = None
+            if share:
+                logits = logits.float()
+                loss = teacher.loss(model, logits, batch) if teacher else model.loss(logits, batch.labels)
+                loss = loss * share if ranks.size > 1 else loss
+                loss.backward()
+                loss = loss.detach()
+            sum_gradients(updates.dense, updates.sparse, ranks)
+            updates.step()
+            losses.add(loss)
+        if run:
+            run.after_batch(done, losses.steps, losses.total, state)
+    return losses.mean()
+
+
+def evaluate(model: Model, data: StoreSet) -> tuple[float, float]:
+    """The mean loss of a slot in nats, and overall F1 in percent if each slot gets its most probable label.
+
+    data   a set with labels
+    """
+    assert data.labels is not None, "the set is labelled"
+    log_probs = log_posteriors(model, data)
+    slots = np.flatnonzero(data.labels >= 0)
+    labels = data.labels[slots].astype(np.int64)
+    loss = -float(log_probs[slots, labels].mean(dtype=np.float64))
+    counts = confusion(labels, log_probs[slots].argmax(axis=1), np.zeros(len(slots), np.int64), 1, len(model.labels))
+    return loss, float(compute_metrics(counts, model.labels)["overall.F1"][0])
+
+
+def labelled(store: Store, name: str) -> StoreSet:
+    """A set of a store. Raises InputError if it is missing or has no labels."""
+    data = store.set(name)
+    if data.labels is None:
+        raise InputError(f"set '{name}' has no labels", "make the store of a data directory with punct", store.path)
+    return data

@@ -1,43 +1,105 @@
-"""The loss of the labels of a batch, and the losses of an epoch.
+"""The loss of a batch, by its labels or by a teacher, and the losses of an epoch.
 
 Training stops where a loss is NaN or infinite: that spreads to the weights, and stays.
+
+Distillation: a student learns the distributions of a teacher next to the labels, or instead of them (Hinton, Vinyals &
+Dean 2015, "Distilling the Knowledge in a Neural Network", section 2, at temperature 1). With the posteriors t of the
+teacher and q of the student, the loss of a slot with the label y, at the weight w, is
+
+    (1 − w) · (−log q_y)  +  w · (−Σ_i t_i log q_i)
+
+With w = 1 the labels do not count: the text needs none, and its set can have any.
 """
 
 import math
+from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from punc.base.errors import InputError
 from punc.models.base import Model, not_finite
 from punc.tokens.batches import Batch
+from punc.tokens.soft_targets import read_targets
+from punc.tokens.store import Store
+from punc.tokens.store_set import StoreSet
+from punc.training.options import TrainingOptions
 from punc.training.ranks import ALONE, Ranks
 
 INTERVAL = 100  # steps between two looks at the losses: to see a loss on a GPU, Python waits for the GPU
 
 
-class LabelLoss:
-    """The mean loss of the labels of a batch.
+def slots_of(batch: Batch) -> int:
+    """How many slots the batch has, if it is a share the whole batch."""
+    return int((batch.labels >= 0).sum() if batch.counts is None else batch.counts.sum())
 
-    weights   (L,), of each label; None: all 1
-    device    where logits and labels are
+
+def share_of(batch: Batch) -> float:
+    """The share of the slots of the whole batch that this batch has; 1 if it is the whole batch."""
+    if batch.counts is None:
+        return 1.0
+    whole = slots_of(batch)
+    return int((batch.labels >= 0).sum()) / whole if whole else 0.0
+
+
+class SlotIndices:
+    """The index of each slot in its set, int64 (N,), −1 if there is no slot: read lazily, as the labels (N,) are.
+
+    Batches of these instead of labels say which rows of the targets they need, however they are cut.
     """
 
-    def __init__(self, weights: Tensor | None = None, device: torch.device | None = None):
-        self._weights, self._on_device = weights, None if weights is None else weights.to(device)
+    def __init__(self, labels: np.ndarray):
+        self.labels = labels
 
-    def of(self, model: Model, logits: Tensor, batch: Batch) -> Tensor:
-        """The loss (), of logits (B, T, L)."""
-        return model.loss(logits, batch.labels, self._on_device)
+    def __len__(self) -> int:
+        return len(self.labels)
 
-    def share(self, batch: Batch) -> float:
-        """The share that the loss of a batch on the CPU has in that of the whole batch; 1 if it is the whole batch."""
-        if batch.counts is None:
-            return 1.0
-        own = torch.bincount(batch.labels[batch.labels >= 0], minlength=len(batch.counts))
-        part, whole = (float(counts.sum() if self._weights is None else counts.double() @ self._weights.double())
-                       for counts in (own, batch.counts))
-        return part / whole if whole else 0.0
+    def __getitem__(self, tokens: slice) -> np.ndarray:
+        labels = self.labels[tokens]
+        first = tokens.indices(len(self))[0]
+        return np.where(np.asarray(labels) >= 0, np.arange(first, first + len(labels)), -1)
+
+
+class Teacher:
+    """The soft targets of a training set, and the loss of a student.
+
+    data      the training set; `indexed` is the same set with indices of slots as labels
+    targets   float16 (N, L), the posteriors of the teacher; zeros where there is no slot: the first label
+    weight    of the targets in the loss
+    """
+
+    def __init__(self, data: StoreSet, targets: np.ndarray, weight: float):
+        assert data.labels is not None, "the set is labelled"
+        self.labels, self.targets, self.weight = data.labels, targets, weight
+        self.indexed = data._replace(labels=SlotIndices(data.labels))  # type: ignore[arg-type]
+
+    @classmethod
+    def find(cls, store: Store, data: StoreSet, options: TrainingOptions) -> "Teacher | None":
+        """The teacher that the options name, for the training set; None if they name none."""
+        if not options.teacher:
+            return None
+        return cls(data, read_targets(Path(options.teacher), store, options.train_set), options.teacher_weight)
+
+    def __call__(self, batch: Batch) -> Batch:
+        """A batch of `indexed`, with its labels and targets."""
+        indices = batch.labels.numpy()
+        slots = indices >= 0
+        rows = self.targets[indices[slots]].astype(np.float32)
+        rows[~rows.any(1), 0] = 1
+        labels = np.full_like(indices, -1)
+        labels[slots] = self.labels[indices[slots]]
+        targets = np.zeros((*indices.shape, rows.shape[1]), np.float32)
+        targets[slots] = rows / rows.sum(1, keepdims=True)
+        return batch._replace(labels=torch.from_numpy(labels), targets=torch.from_numpy(targets))
+
+    def loss(self, model: Model, logits: Tensor, batch: Batch) -> Tensor:
+        """The mean loss () of the slots of a batch with targets, of logits (B, T, L)."""
+        assert batch.targets is not None, "__call__ has made the batch"
+        soft = model.soft_loss(logits, batch.targets, batch.labels)
+        if self.weight == 1:
+            return soft
+        return (1 - self.weight) * model.loss(logits, batch.labels) + self.weight * soft
 
 
 class EpochLoss:

@@ -1,24 +1,19 @@
 """The options of training, and the conf that is saved with a model."""
 
-import math
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import torch
-
-from punc.base.device import check_device
 from punc.base.errors import InputError, check_at_least, check_choice, check_probability
 from punc.base.options import kebab
-from punc.data.labels import LabelSet
+from punc.base.processor import check_device
 from punc.training.optim import OPTIMIZERS
 
 BATCHINGS = ("auto", "stateful", "chunks")
 SCHEDULES = ("halving", "linear")
 LOSSES = ("slots", "tokens")
 LSTM_WEIGHTS = ("uniform", "orthogonal")
-KEEPS = ("loss", "f1")
 GROUPS = {
     "data": ("train_set", "dev_set", "batching", "batch_size", "bptt", "chunk_size", "context", "loss_on"),
     "learning": ("optimizer", "learning_rate", "epsilon", "weight_decay", "max_grad_norm", "epochs", "parts",
@@ -50,10 +45,8 @@ class TrainingOptions:
     weight_decay     of dense weights
     max_grad_norm    largest norm of the gradient; 0: no limit
     loss_on          slots, or tokens: a token without a slot, such as a character inside a word, has the first label
-    class_weights    LABEL=WEIGHT[,LABEL=WEIGHT]: weights of labels in the loss; other labels have 1
     teacher          directory of soft targets (punc soft-targets) that the student learns next to the labels
     teacher_weight   of the soft targets in the loss, from 0 to 1; 1: the labels do not count
-    teacher_temperature  divides the logits of teacher and student; above 1, improbable labels count for more
     bfloat16         compute matrix products in bfloat16, if the processor has it
     epochs           maximum number of epochs; a linear schedule uses all of them
     parts            epochs that one reading of the training set takes: an epoch reads one part of its chunks, at
@@ -64,10 +57,9 @@ class TrainingOptions:
     confusions       what the errors are drawn from: a file of `punc confusions`
     initial_model    model whose weights are the initial ones, if it has the same sizes: the name of one that ships, or
                      the directory of another one
-    lstm_weights     initial ones of LSTM layers: uniform, PyTorch's; orthogonal: those of Keras (layers.orthogonal)
+    lstm_weights     initial ones of LSTM layers: uniform, PyTorch's; orthogonal: those of Keras (layers.lstm_stack)
     schedule         of the learning rate; halving: by the dev loss; linear: to 0 over all epochs
     warmup           epochs, such as 0.1, during which the learning rate rises from 0
-    keep             the epoch that is the model: loss: of the lowest dev loss; f1: of the highest dev F1
     min_improvement  halving: relative fall of the dev loss below which the rate is halved
     seed             of the initial weights and the order of batches
     threads          of PyTorch; another number gives slightly other weights; 0: one for each core
@@ -87,10 +79,8 @@ class TrainingOptions:
     weight_decay: float = 0.0
     max_grad_norm: float = 0.0
     loss_on: str = "slots"
-    class_weights: str = ""
     teacher: str = ""
     teacher_weight: float = 0.5
-    teacher_temperature: float = 1.0
     bfloat16: bool = False
     epochs: int = 20
     parts: int = 1
@@ -102,7 +92,6 @@ class TrainingOptions:
     lstm_weights: str = "uniform"
     schedule: str = "halving"
     warmup: float = 0.0
-    keep: str = "loss"
     min_improvement: float = 0.003
     seed: int = 1
     threads: int = 1
@@ -110,7 +99,7 @@ class TrainingOptions:
 
     def __post_init__(self) -> None:
         for name, choices in (("batching", BATCHINGS), ("optimizer", OPTIMIZERS), ("schedule", SCHEDULES),
-                              ("loss_on", LOSSES), ("lstm_weights", LSTM_WEIGHTS), ("keep", KEEPS)):
+                              ("loss_on", LOSSES), ("lstm_weights", LSTM_WEIGHTS)):
             check_choice(choices, **{kebab(name): getattr(self, name)})
         for name in ("batch_size", "bptt", "chunk_size", "epochs", "parts", "asr_noise_draws"):
             check_at_least(1, **{kebab(name): getattr(self, name)})
@@ -122,8 +111,6 @@ class TrainingOptions:
                 raise InputError(f"{kebab(name)}=0 with --optimizer={self.optimizer}", "give a number above 0")
         if not 0 <= self.teacher_weight <= 1:
             raise InputError(f"--teacher-weight={self.teacher_weight}", "it is from 0 to 1")
-        if not 0 < self.teacher_temperature < math.inf:
-            raise InputError(f"--teacher-temperature={self.teacher_temperature}", "it is more than 0")
         check_probability(**{kebab("asr_noise"): self.asr_noise})
         if bool(self.asr_noise) != bool(self.confusions):
             raise InputError(f"--asr-noise={self.asr_noise:g} with --confusions='{self.confusions}'",
@@ -152,21 +139,3 @@ def run_conf(model: str, model_options: Mapping[str, Any], options: TrainingOpti
              store_dir: str | os.PathLike) -> dict[str, Any]:
     """What a trained model depends on: the name of the model, its options, the options of training, and the store."""
     return {"model": model, **model_options, **asdict(options), "store": os.fspath(store_dir)}
-
-
-def parse_weights(text: str, labels: LabelSet) -> torch.Tensor | None:
-    """`LABEL=WEIGHT,…` as one weight for each label, float32 (L,); None for an empty text.
-
-    Raises InputError for unknown labels and for weights that are negative or not finite.
-    """
-    weights = torch.ones(len(labels))
-    for item in text.split(",") if text else ():
-        name, _, value = item.partition("=")
-        try:
-            weight = weights[labels.index(name)] = float(value)
-            if not 0 <= weight < math.inf:
-                raise ValueError
-        except (KeyError, ValueError):
-            raise InputError(f"--class-weights: '{item}' is not LABEL=WEIGHT",
-                             f"labels are {' '.join(labels.names)}") from None
-    return weights if text else None

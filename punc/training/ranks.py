@@ -1,8 +1,12 @@
-"""The processes that train one model together, as `torchrun` starts them. One process alone sends nothing.
+"""The processes that train one model together, as `torchrun` starts them, and the sum of their gradients.
 
 Each process is a *rank*: it has all weights, and a share of each batch. The first rank, 0, writes files and log.
 `torchrun` tells a process its place in the environment: RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and
-MASTER_PORT. Ranks talk through torch.distributed: by gloo on the CPU, by NCCL between GPUs.
+MASTER_PORT. Ranks talk through torch.distributed: by gloo on the CPU, by NCCL between GPUs. One process alone sends
+nothing.
+
+Each rank's loss is its share of the mean loss of the whole batch, so the sum of the gradients is the gradient of that
+mean. PyTorch's DistributedDataParallel waits for ever if a rank's share has no loss.
 """
 
 import contextlib
@@ -10,15 +14,15 @@ import datetime
 import logging
 import os
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import torch
 import torch.distributed.nn  # before there is a group: see `Ranks.join`
 
 from punc.base import log
-from punc.base.device import find_device
 from punc.base.errors import InputError
+from punc.base.processor import find_device
 
 Value = TypeVar("Value")
 TIMEOUT = datetime.timedelta(minutes=30)  # for ranks that hang; the others wait while the first scores the dev set
@@ -139,7 +143,7 @@ class Ranks:
         return tensor
 
     def stack(self, tensor: torch.Tensor) -> torch.Tensor:
-        """The tensors (N,) of all ranks, by rank: (size, N)."""
+        """The tensors (N, …) of all ranks, by rank: (size, N, …)."""
         result = tensor.new_empty(self.size, *tensor.shape)
         with self._others():
             torch.distributed.all_gather(list(result), tensor)
@@ -191,6 +195,48 @@ class Ranks:
 
 
 ALONE = Ranks()
+
+
+def sum_gradients(dense: Sequence[torch.Tensor], sparse: Sequence[torch.Tensor], ranks: Ranks) -> None:
+    """Replace each gradient by its sum over the ranks; None if no rank has one.
+
+    dense    weights with dense gradients, float32
+    sparse   embeddings (V, D) with sparse gradients, float32
+    """
+    if ranks.size == 1:
+        return
+    own = [None if weight.grad is None else weight.grad.coalesce() for weight in sparse]
+    rows = torch.zeros(len(sparse), ranks.size)  # 0: no gradient; n + 1: n rows
+    for number, grad in enumerate(own):
+        rows[number, ranks.rank] = 0 if grad is None else grad._nnz() + 1
+    rows = _sum_dense(dense, rows.flatten(), (*dense, *sparse)[0].device, ranks).view_as(rows)
+    for weight, grad, counts in zip(sparse, own, rows.int().tolist()):
+        weight.grad = _sum_sparse(weight, grad, counts, ranks) if any(counts) else None
+
+
+def _sum_dense(weights: Sequence[torch.Tensor], facts: torch.Tensor, device: torch.device,
+               ranks: Ranks) -> torch.Tensor:
+    """Sum gradients in one message, end to end, and with them some numbers (N,), which are returned."""
+    parts = [torch.zeros_like(weight) if weight.grad is None else weight.grad for weight in weights]
+    known = torch.tensor([float(weight.grad is not None) for weight in weights])
+    total = ranks.add(torch.cat([*(part.flatten() for part in parts), known.to(device), facts.to(device)]))
+    *sums, known, facts = total.split([*(weight.numel() for weight in weights), len(weights), len(facts)])
+    for weight, grad, has_grad in zip(weights, sums, known.tolist()):
+        weight.grad = grad.view_as(weight) if has_grad else None
+    return facts.cpu()
+
+
+def _sum_sparse(weight: torch.Tensor, own: torch.Tensor | None, counts: Sequence[int], ranks: Ranks) -> torch.Tensor:
+    """Every rank gets the rows of all ranks: of rank r counts[r] − 1. `own` are those of this rank, coalesced."""
+    # A line for each row: its index, and its values bit by bit.
+    lines = torch.zeros(max(counts) - 1, 1 + weight.shape[1], dtype=torch.int32, device=weight.device)
+    if own is not None:
+        lines[:own._nnz(), 0] = own._indices()[0]
+        lines[:own._nnz(), 1:] = own._values().view(torch.int32)
+    lines = torch.cat([part[:max(count - 1, 0)] for part, count in zip(ranks.stack(lines), counts)])
+    # A copy: PyTorch reads a single row of values with the stride of the whole line.
+    values = lines[:, 1:].clone(memory_format=torch.contiguous_format).view(torch.float32)
+    return torch.sparse_coo_tensor(lines[:, 0].long()[None], values, weight.shape)
 
 
 def find_ranks() -> Ranks:

@@ -14,21 +14,24 @@ from typing import Any
 
 import torch
 
+import punc
 from punc.base.errors import InputError
+from punc.base.files import atomic_file
 from punc.base.lock import lock_directory
-from punc.base.memory import keep_freed_memory
+from punc.base.options import kebab
+from punc.base.processor import keep_freed_memory
+from punc.data.label_record import difference
+from punc.data.labels import LabelSet
 from punc.decoding.pack import unpack
 from punc.decoding.packed import load_packed
 from punc.decoding.shipped import find_model, is_packed
-from punc.layers.orthogonal import make_orthogonal
+from punc.layers.lstm_stack import make_orthogonal
 from punc.models.base import Model, create, load, model_class, not_finite, read_checkpoint, save
 from punc.tokens.store import Store
-from punc.training import checkpoint
-from punc.training.epochs import Epochs
-from punc.training.evaluate import evaluate, labelled
+from punc.training.epochs import Epochs, evaluate, labelled
 from punc.training.options import TrainingOptions, check_non_gradient, run_conf
 from punc.training.ranks import ALONE, Ranks, find_ranks
-from punc.training.store_state import check_finished, checksums
+from punc.training.state import BEST, EPOCH, FINAL, PROGRESS, changed, check_conf, checksums
 
 logger = logging.getLogger(__name__)
 
@@ -51,26 +54,17 @@ def train(store_dir: str | os.PathLike, directory: str | os.PathLike, model: str
     with ranks.join(), contextlib.ExitStack() as stack:
         with ranks.agree():
             # without the lock: the directory may be read-only
-            finished = ranks.first and _finished(directory, conf, store_dir, options)
-        if ranks.from_first(finished):
+            is_finished = ranks.first and finished(directory, conf, options)
+        if ranks.from_first(is_finished):
             return
         with ranks.agree():
             # A GPU that is missing is an error before anything is made.
             device = ranks.device(options.device) if by_gradient else "cpu"
             if ranks.first:
                 stack.enter_context(lock_directory(directory))
-                finished = _finished(directory, conf, store_dir, options)  # by the process that had the lock
-        if not ranks.from_first(finished):
+                is_finished = finished(directory, conf, options)  # by the process that had the lock
+        if not ranks.from_first(is_finished):
             _train(store_dir, directory, model, model_options, options, conf, device, ranks)
-
-
-def _finished(directory: Path, conf: dict[str, Any], store_dir: str | os.PathLike, options: TrainingOptions) -> bool:
-    """Whether the run is finished; says so. Raises InputError if the store is there, and is no longer the model's."""
-    finished = checkpoint.finished(directory, conf)
-    if finished:
-        check_finished(directory, store_dir, options)
-        logger.info("punc train: %s is finished", directory / "final.pt")
-    return finished
 
 
 def _train(store_dir: str | os.PathLike, directory: Path, model: str, model_options: Mapping[str, Any],
@@ -93,7 +87,7 @@ def _train(store_dir: str | os.PathLike, directory: Path, model: str, model_opti
         Epochs(net.to(device), store, directory, options, conf, ranks).run()
     with ranks.agree():
         if ranks.first:
-            checkpoint.finish(directory, net, conf)
+            finish(directory, net, conf)
 
 
 def start_from(net: Model, name: str) -> None:
@@ -134,4 +128,52 @@ def _fit(net: Model, store: Store, directory: Path, options: TrainingOptions, co
     dev_loss, dev_f1 = evaluate(net, dev)
     logger.info("dev loss %.5f, dev F1 %.2f, %.1f s", dev_loss, dev_f1, time.perf_counter() - begin)
     directory.mkdir(parents=True, exist_ok=True)
-    save(net, directory / "best.pt", conf=conf, store=checksums(store, options), dev_loss=dev_loss)
+    save(net, directory / BEST, conf=conf, store=checksums(store, options), dev_loss=dev_loss)
+
+
+def finish(directory: Path, model: Model, conf: dict[str, Any]) -> None:
+    """Make the best model the final one, and write a conf file that trains the same model."""
+    model.tokenizer.write(directory)
+    model.labels.write(directory / "labels.txt")
+    with atomic_file(directory / "conf") as file:
+        file.write(f"# punc {punc.__version__}, torch {torch.__version__}, store {conf['store']}\n")
+        file.writelines(f"{kebab(name)}={str(value).lower() if isinstance(value, bool) else value}\n"
+                        for name, value in conf.items() if name != "store")
+    os.replace(directory / BEST, directory / FINAL)
+    _remove_states(directory)
+
+
+def finished(directory: Path, conf: dict[str, Any], options: TrainingOptions) -> bool:
+    """Whether the directory has a finished model of this conf; says so.
+
+    Raises InputError if its model has another conf, other labels than the store, or is of other data. Data that is no
+    longer there is not compared; a model of an older version has no checksums, but its labels.
+    """
+    path = directory / FINAL
+    if not path.exists():
+        return False
+    content = read_checkpoint(path)
+    check_conf(content, path, conf)
+    _remove_states(directory)  # left by a run that was killed at its very end
+    if (Path(conf["store"]) / "conf").is_file():
+        _check_store(directory, Store(conf["store"]), content.get("store"), options)
+    logger.info("punc train: %s is finished", path)
+    return True
+
+
+def _check_store(directory: Path, store: Store, saved: Any, options: TrainingOptions) -> None:
+    """Raise InputError unless the labels are those of the store, and the saved checksums those of the data."""
+    remedy = "remove the directory to train anew, name another one, or make the store as it was"
+    own = LabelSet.read(directory / "labels.txt")
+    if own != store.labels:
+        raise InputError(f"here is a model with another label set than {store.path}: {difference(own, store.labels)}",
+                         remedy, directory)
+    there = all(os.path.exists(path) for path in (options.teacher, options.confusions) if path)
+    if there and isinstance(saved, dict) and (name := changed(saved, checksums(store, options))):
+        raise InputError(f"here is a model of another {store.path / name}: it has changed since", remedy, directory)
+
+
+def _remove_states(directory: Path) -> None:
+    """Remove what a finished training needs no more; progress.pt, which shows that it is there, goes last."""
+    for name in (EPOCH, BEST, PROGRESS):
+        (directory / name).unlink(missing_ok=True)

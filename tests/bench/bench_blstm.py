@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from bench_char import rate
 
-from punc.base.bfloat16 import has_bfloat16
+from punc.base.processor import has_bfloat16
 from punc.data.labels import Label, LabelSet
 from punc.decoding.decode import decode
 from punc.models.base import create
@@ -27,8 +27,7 @@ from punc.tokens.batches import gather
 from punc.tokens.chunks import by_length, cut
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import Vocabulary
-from punc.training.epoch import train_epoch
-from punc.training.losses import LabelLoss
+from punc.training.epochs import train_epoch
 from punc.training.optim import Optimizer
 
 WORDS = 28000
@@ -79,7 +78,7 @@ def main() -> None:
         batches = [gather(data, chunks, group, None) for group in by_length(chunks, args.batch_size)]
         products = rate(args.threads, torch.bfloat16 if bfloat16 else torch.float32)
         model.train()
-        training = median_seconds(train_epoch, model, updates, batches, LabelLoss(), bfloat16) / args.threads
+        training = median_seconds(train_epoch, model, updates, batches, bfloat16=bfloat16) / args.threads
         model.eval()
         run = partial(decode, model, data, context=64)
         decoding = "" if bfloat16 else f"{len(data.ids) / median_seconds(run):9,.0f}"

@@ -17,15 +17,14 @@ import time
 import numpy as np
 import torch
 
-from punc.base.bfloat16 import has_bfloat16
+from punc.base.processor import has_bfloat16
 from punc.live.stream import streaming_logits
 from punc.models.base import model_class
 from punc.tokens.batches import gather
 from punc.tokens.chunks import by_length, cut
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import END
-from punc.training.epoch import train_epoch
-from punc.training.losses import LabelLoss
+from punc.training.epochs import train_epoch
 from punc.training.optim import Optimizer
 
 MODELS = ("delay", "ngram_lstm", "cnn_feature", "cnn_ngram", "dilated_cnn", "bi_lstm")
@@ -58,7 +57,7 @@ def training(model: torch.nn.Module, data: StoreSet, batch_size: int, threads: i
     for run in range(4):  # the first one warms up
         rates.append(1e9 * rate(threads, torch.bfloat16 if bfloat16 else torch.float32))
         begin = time.process_time()
-        train_epoch(model.train(), updates, batches[:1] if run == 0 else batches, LabelLoss(), bfloat16)
+        train_epoch(model.train(), updates, batches[:1] if run == 0 else batches, bfloat16=bfloat16)
         seconds.append((time.process_time() - begin) / threads / len(data.ids))
     return statistics.median(seconds[1:]), statistics.median(rates[1:])
 

@@ -28,15 +28,13 @@ from bench_blstm import LABELS, data_of, vocabulary
 from bench_char import data_of as characters_of
 from torch import Tensor
 
-from punc.base.bfloat16 import has_bfloat16
-from punc.base.device import find_device
+from punc.base.processor import find_device, has_bfloat16
 from punc.models.base import create, model_class, option_names
 from punc.tokens.batches import Batch, gather, stateful
 from punc.tokens.chunks import by_length, cut
-from punc.training.epoch import train_epoch
-from punc.training.losses import LabelLoss
+from punc.training.batching import prefetch
+from punc.training.epochs import train_epoch
 from punc.training.optim import Optimizer
-from punc.training.prefetch import prefetch
 
 SHAPES = ((5, 100, 100), (32, 256, 100), (80, 100, 100), (32, 1024, 128))  # T, B, H
 EXACT = {"dropout": 0.0, "embedding_dropout": 0.0, "unknown": 0.0}  # devices draw other random numbers
@@ -139,8 +137,7 @@ def print_speed(device: torch.device, rates: dict[torch.dtype, float], size: flo
         for kind in rates:
             torch.manual_seed(1)
             model = make().to(device).train()
-            epoch = partial(train_epoch, model, optimizer_of(model, title), loss=LabelLoss(),
-                            bfloat16=kind == torch.bfloat16)
+            epoch = partial(train_epoch, model, optimizer_of(model, title), bfloat16=kind == torch.bfloat16)
             try:
                 some = list(islice(begin_batches(), 20))
                 epoch(batches=iter(some))
@@ -157,7 +154,7 @@ def print_speed(device: torch.device, rates: dict[torch.dtype, float], size: flo
 
 def after_training(model: torch.nn.Module, title: str, batches: list[Batch]) -> tuple[float, Tensor]:
     """Train on the batches. The mean loss, and the log-posteriors (N, L) of the batches' slots after that."""
-    loss = train_epoch(model.train(), optimizer_of(model, title), iter(batches), LabelLoss())
+    loss = train_epoch(model.train(), optimizer_of(model, title), iter(batches))
     found, state = [], ()
     with torch.inference_mode():
         for batch in batches:

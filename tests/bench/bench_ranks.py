@@ -24,12 +24,11 @@ from bench_blstm import data_of as words_of
 from bench_char import CHARACTERS
 from bench_char import data_of as characters_of
 
-from punc.base.memory import keep_freed_memory
+from punc.base.processor import keep_freed_memory
 from punc.models.base import create, model_class
 from punc.tokens.batches import gather, stateful
 from punc.tokens.chunks import by_length, cut
-from punc.training.epoch import train_epoch
-from punc.training.losses import LabelLoss
+from punc.training.epochs import train_epoch
 from punc.training.optim import Optimizer
 from punc.training.ranks import find_ranks
 
@@ -70,7 +69,7 @@ def worker(name: str, tokens: int, threads: int) -> None:
         def run(count: int | None) -> None:
             batches = islice(all_batches(), count)
             shares = batches if ranks.size == 1 else (b.share(ranks.rank, ranks.size, labels) for b in batches)
-            train_epoch(model.train(), updates, shares, LabelLoss(), ranks=ranks)
+            train_epoch(model.train(), updates, shares, ranks=ranks)
 
         run(3)
         done = sum(int((batch.labels >= 0).sum()) for batch in all_batches()) if ranks.first else 0

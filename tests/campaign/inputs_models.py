@@ -23,8 +23,10 @@ from punc.models.base import create, model_class, names, option_defaults, save
 from punc.models.ngram.model import tokens_of
 from punc.tokens.store import Store
 from punc.tokens.store_set import StoreSet
-from punc.training.checkpoint import Progress, finished, keep, resume
 from punc.training.optim import Optimizer
+from punc.training.options import TrainingOptions
+from punc.training.state import Progress, Run
+from punc.training.train import finished
 
 SIZES = {"embedding_dim": 4, "hidden_dim": 8, "filters": 4, "heights": 5, "delay": 2, "ngram": 4, "widths": 3,
          "pool": 2, "dilated_layers": 2, "layers": 1, "attention_dim": 4, "max_filters": 4, "alphabet": 8,
@@ -188,7 +190,7 @@ def read_packed(folder: Path, rng: random.Random) -> None:
 def make_progress(folder: Path, rng: random.Random) -> None:
     make_model("t_lstm", folder, rng)
     model, optimizer = trained(folder)
-    keep(folder, model, optimizer, Progress(0.1, 1, False, 1.0, 1.0), CONF, {"vocab": 1})
+    Run(folder, model, optimizer, CONF, {"vocab": 1}).end_epoch(Progress(0.1, 1, False, 1.0, 1.0))
     save(model, folder / "final.pt", conf=CONF)
 
 
@@ -200,8 +202,8 @@ def trained(folder: Path) -> tuple[Any, Optimizer]:
 def read_progress(folder: Path, rng: random.Random) -> None:
     model, optimizer = trained(made("t_lstm", folder.parent))
     if (folder / "final.pt").stat().st_size and rng.randrange(2):
-        finished(folder, CONF)
-    resume(folder, model, optimizer, CONF, {"vocab": 1})
+        finished(folder, CONF, TrainingOptions())
+    Run(folder, model, optimizer, CONF, {"vocab": 1}).resume()
 
 
 def alter_progress(folder: Path, rng: random.Random) -> None:

@@ -97,17 +97,14 @@ class Model(nn.Module):
         """As `best_sequence`, for exporters (see `NeuralModel.traceable`); any labels past the end of a text."""
         raise NotImplementedError
 
-    def loss(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
-        """The mean loss of the slots: logits (B, T, L), labels (B, T) with −1 where there is no slot.
-
-        weights   (L,), the weight of each label; None: all 1
-        """
+    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+        """The mean loss of the slots: logits (B, T, L), labels (B, T) with −1 where there is no slot."""
         raise NotImplementedError
 
-    def soft_loss(self, logits: Tensor, targets: Tensor, labels: Tensor, temperature: float = 1.0) -> Tensor:
+    def soft_loss(self, logits: Tensor, targets: Tensor, labels: Tensor) -> Tensor:
         """The mean cross-entropy of the slots with distributions over labels, `targets` (B, T, L); zeros elsewhere.
 
-        Other arguments as of `loss`; the labels only say where the slots are. The temperature divides the logits.
+        Other arguments as of `loss`; the labels only say where the slots are.
         """
         raise NotImplementedError
 

@@ -34,12 +34,12 @@ class NeuralModel(Model):
     def log_posteriors(self, logits: Tensor, tokens: Tensor) -> Tensor:
         return logits.log_softmax(2)
 
-    def loss(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
+    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
         """Mean cross-entropy of the slots."""
-        return nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), weights, ignore_index=-1)
+        return nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=-1)
 
-    def soft_loss(self, logits: Tensor, targets: Tensor, labels: Tensor, temperature: float = 1.0) -> Tensor:
-        return -(targets * (logits / temperature).log_softmax(2)).sum() / (labels >= 0).sum()
+    def soft_loss(self, logits: Tensor, targets: Tensor, labels: Tensor) -> Tensor:
+        return -(targets * logits.log_softmax(2)).sum() / (labels >= 0).sum()
 
     def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
         """As `forward`, in operations that an exporter can follow: none depends on values or on the numbers B and T.

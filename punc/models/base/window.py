@@ -3,9 +3,7 @@
 import torch
 from torch import Tensor
 
-from punc.layers.costs import squared_error
-from punc.layers.fully_connected import FullyConnected
-from punc.layers.window import WindowInput, WordVectors
+from punc.layers.window import FullyConnected, WindowInput, WordVectors, squared_error
 from punc.models.base.model import State
 from punc.models.base.neural import NeuralModel
 from punc.tokens.vocabulary import END, Vocabulary
@@ -63,6 +61,6 @@ class WindowModel(NeuralModel):
         words = torch.cat([before.masked_fill(previous, END), after], dim=1)
         return self.logits(self.input.vectors(words).unsqueeze(1)), (line[:, 1:] - END,)
 
-    def loss(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
+    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
         """Equation (1) or cross-entropy, the mean over slots."""
-        return (squared_error if self.squared_error else super().loss)(logits, labels, weights)
+        return squared_error(logits, labels) if self.squared_error else super().loss(logits, labels)

@@ -4,10 +4,20 @@ In Tilk & Alumäe 2015, section 2.3, the pause is p(t), the duration in seconds.
 pause is represented, as next to a word that was not aligned. Here it is 0; a second input can tell it from a pause of
 0 s: 1 for an unknown pause, else 0. The paper has no change of speaker: it is one more input, 1 if another speaker says
 the next word, else 0, also where no change is known.
+
+It can be a learned vector, too: one vector for each class of durations, and one for an unknown pause.
+
+A network that gets the duration itself (`PauseInput`) must bend a straight line to tell 0.1 s from 0.4 s, and 5 s
+pull as hard as ten pauses of 0.5 s. Classes have no such order, their bounds are about equal ratios, and engines whose
+word times differ by a few hundredths of a second give the same class. A class whose vector is zero says nothing, so all
+vectors begin as zeros, and that of an unknown pause stays the zero point of the others.
 """
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+
+BOUNDS = (0.02, 0.08, 0.15, 0.25, 0.4, 0.6, 0.9, 1.4, 2.5)  # seconds; 0 is a class of its own
+CLASSES = len(BOUNDS) + 2  # 0: unknown; 1: below the first bound; …; the last: from the last bound on
 
 
 class PauseInput:
@@ -35,3 +45,20 @@ class PauseInput:
         columns = [seconds.nan_to_num(nan=0.0)] * self.seconds + [seconds.isnan().float()] * self.unknown_flag
         columns += [turns.nan_to_num(nan=0.0)] * self.turns
         return torch.stack(columns, dim=2).transpose(0, 1)
+
+
+class PauseVectors(nn.Module):
+    """Vectors of `size` numbers for pauses."""
+
+    def __init__(self, size: int):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(CLASSES, size))
+        self.bounds: Tensor
+        self.register_buffer("bounds", torch.tensor(BOUNDS), persistent=False)
+
+    def forward(self, pauses: Tensor | None, tokens: Tensor) -> Tensor:
+        """Pauses (B, T) in seconds, NaN unknown, or None if all are unknown; tokens (B, T) → (B, T, size)."""
+        if pauses is None:
+            return self.weight[0].expand(*tokens.shape, -1)
+        classes = torch.bucketize(pauses.contiguous(), self.bounds, right=True) + 1
+        return nn.functional.embedding(classes.masked_fill(pauses.isnan(), 0), self.weight)

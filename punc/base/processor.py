@@ -1,0 +1,90 @@
+"""Where a model computes, and what is there: GPUs that PyTorch sees, bfloat16, memory that is kept when it is freed.
+
+PyTorch is imported only where it is needed.
+"""
+
+import ctypes
+import re
+from functools import cache
+
+from punc.base.errors import InputError
+
+TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # parameters of mallopt, malloc.h
+MAX_INT = 2**31 - 1  # mallopt takes an int
+
+
+def check_device(name: str) -> None:
+    """Raise InputError unless the name is auto, cpu, cuda or cuda:N. Whether the GPU exists is not checked."""
+    if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", name, re.ASCII):
+        raise InputError(f"--device={name}", "choose auto, cpu, cuda, or one of several GPUs: cuda:0, cuda:1, …")
+
+
+def find_device(name: str) -> str:
+    """The device of this name, as PyTorch calls it: cpu, cuda or cuda:N; auto is the GPU if there is one, else the CPU.
+
+    On a GPU, float32 is then float32: cuDNN no longer rounds it to the 10 bits of TF32, so that a model gives the same
+    posteriors as on the CPU.
+
+    Raises InputError if PyTorch sees no such GPU.
+    """
+    check_device(name)
+    if name == "cpu" or (name == "auto" and built_for_cpu()):
+        return "cpu"
+    import torch
+    gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if name == "auto":
+        name = "cuda" if gpus else "cpu"
+    elif not gpus:
+        raise InputError(f"--device {name}: PyTorch sees no GPU",
+                         "use --device cpu, or install a CUDA build (docs/install.md)")
+    elif int(name.partition(":")[2] or 0) >= gpus:
+        raise InputError(f"--device {name}: PyTorch sees {gpus} GPU{'s' * (gpus > 1)}",
+                         f"choose from {', '.join(f'cuda:{number}' for number in range(gpus))}")
+    if name != "cpu":
+        torch.backends.cudnn.allow_tf32 = False
+    return name
+
+
+def built_for_cpu() -> bool:
+    """Whether the version of PyTorch says that it is a build without GPUs. To import PyTorch takes a second."""
+    import importlib.metadata  # for a packed model this would be 5 % of the time to the first word
+    return importlib.metadata.version("torch").endswith("+cpu")
+
+
+@cache
+def has_bfloat16(device: str = "cpu") -> bool:
+    """Whether PyTorch's layers run in bfloat16 on a device: cpu, cuda or cuda:N.
+
+    On x86 its LSTM needs AVX-512; only a trial shows that. A GPU that only emulates bfloat16 counts as without.
+    """
+    import torch
+    if device != "cpu":
+        with torch.cuda.device(device):
+            return torch.cuda.is_bf16_supported(including_emulation=False)
+    try:
+        with torch.autocast("cpu", torch.bfloat16), torch.inference_mode():
+            torch.nn.LSTM(1, 1)(torch.zeros(1, 1, 1))
+    except RuntimeError:
+        return False
+    return True
+
+
+def keep_freed_memory() -> bool:
+    """Let malloc keep freed blocks of up to 2 GB. Returns False if the C library cannot; that costs only speed.
+
+    For each array above 32 MB, glibc asks the system for memory and gives it back at once; the system hands out pages
+    one by one and clears each. In training with some million weights this takes a fifth of the time.
+    """
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):
+        return False
+    return bool(mallopt(MMAP_THRESHOLD, MAX_INT)) and bool(mallopt(TRIM_THRESHOLD, MAX_INT))
+
+
+def give_back_freed_memory() -> bool:
+    """Give what malloc keeps of freed blocks back to the system. Returns False if the C library cannot."""
+    try:
+        return bool(ctypes.CDLL(None).malloc_trim(0))
+    except (AttributeError, OSError, TypeError):
+        return False

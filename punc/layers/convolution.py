@@ -1,0 +1,117 @@
+"""Convolutions over the vectors of neighbouring tokens, their maximum, and highway layers.
+
+Filters of several widths (Kim et al. 2015, "Character-Aware Neural Language Models", section 2.2, equation (5)):
+
+    f(t) = tanh(F · [e(t − ⌊(w−1)/2⌋) … e(t + ⌈(w−1)/2⌉)] + b)    for each filter F of each width w
+
+Kim et al. have min(200, 50 w) filters of width w, 1,100 of widths 1 to 7. Gale & Parthasarathy 2017 have 1,650 of
+widths 1 to 7 and do not say how many of each. Half as many again of each width gives 1,650: min(300, 75 w).
+
+Temporal max-pooling as in Gale & Parthasarathy 2017, section 2.3.4: at the edges of a text, what lies outside is filled
+with the nearest step, not with zeros. That step is in the region already, so the result is the maximum over the steps
+inside. `cnn_ngram` therefore sets steps outside the text to the lowest possible value before the pooling.
+
+Highway layers (Srivastava, Greff & Schmidhuber 2015, "Training Very Deep Networks", equation (3)):
+
+    y = H(x) · T(x) + x · (1 − T(x)),    H(x) = relu(W_H x + b_H),  T(x) = σ(W_T x + b_T)
+
+The bias of the gate starts at −2, so that at first the layer passes on nearly all of x (their section 2.2). The relu
+and the place after a convolution are those of Kim et al. 2015, "Character-Aware Neural Language Models", equation (8).
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from punc.base.errors import check_at_least
+from punc.tokens.vocabulary import END
+
+GATE_BIAS = -2.0
+
+
+def concatenate_neighbours(vectors: Tensor, size: int) -> Tensor:
+    """Vectors (B, T + size − 1, D) → for each step the vectors of `size` steps from there on, (B, T, size · D)."""
+    return vectors.unfold(1, size, 1).transpose(2, 3).flatten(2)
+
+
+def outside(line: Tensor) -> Tensor:
+    """Which tokens of (B, T + 1), but for the first, are outside a text: bool (B, T).
+
+    The first END after a text is the text's own last token. An END is outside if the token before it is END too.
+    """
+    ends = line == END
+    return ends[:, 1:] & ends[:, :-1]
+
+
+def max_over_neighbours(features: Tensor, width: int) -> Tensor:
+    """The maximum of each `width` steps in a row: (B, T + width − 1, K) → (B, T, K).
+
+    Its gradient goes to the first of equal steps.
+    """
+    covered = 1
+    while covered < width:  # the maximum of two regions is that of a region up to twice as wide
+        shift = min(covered, width - covered)
+        features = _Maximum.apply(features[:, :-shift], features[:, shift:])
+        covered += shift
+    return features
+
+
+class _Maximum(torch.autograd.Function):
+    """torch.maximum, whose gradient takes a quarter of the time as it is not divided between equal elements."""
+
+    @staticmethod
+    def forward(ctx: Any, first: Tensor, second: Tensor) -> Tensor:
+        if any(ctx.needs_input_grad):
+            ctx.save_for_backward(first >= second)
+        return torch.maximum(first, second)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:
+        of_first = gradient * ctx.saved_tensors[0].to(gradient.dtype)
+        return of_first, gradient - of_first
+
+
+class Filters(nn.Module):
+    """min(max_filters, filters · w) filters of each width w = 1 … `widths`; `size` in all.
+
+    before, ahead   how many vectors before and after a step the widest filters read
+
+    There is no padding: the output has before + ahead steps less than the input. Weights are (filters, w, dimensions).
+    """
+
+    def __init__(self, dimensions: int, widths: int, filters: int, max_filters: int):
+        super().__init__()
+        check_at_least(1, widths=widths, filters=filters, max_filters=max_filters)
+        self.before, self.ahead = (widths - 1) // 2, widths // 2
+        counts = [min(max_filters, filters * width) for width in range(1, widths + 1)]
+        self.size = sum(counts)
+        self.weights = nn.ParameterList(nn.Parameter(torch.empty(count, width, dimensions))
+                                        for width, count in enumerate(counts, 1))
+        self.bias = nn.Parameter(torch.zeros(self.size))
+        for weight in self.weights:
+            nn.init.xavier_uniform_(weight.data.flatten(1), nn.init.calculate_gain("tanh"))
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """(B, T + widths − 1, dimensions) → (B, T, size)"""
+        # Padded with zeros, all filters have the same width: one product is faster than one for each width.
+        width = len(self.weights)
+        wide = torch.cat([nn.functional.pad(weight, (0, 0, self.before - (w - 1) // 2, self.ahead - w // 2))
+                          for w, weight in enumerate(self.weights, 1)]).flatten(1)
+        return nn.functional.linear(concatenate_neighbours(vectors, width), wide, self.bias).tanh()
+
+
+class Highway(nn.Module):
+    """A layer with `size` inputs and outputs. The rows of `both` are W_H, then W_T: one product computes both."""
+
+    def __init__(self, size: int):
+        super().__init__()
+        self.both = nn.Linear(size, 2 * size)
+        with torch.no_grad():
+            self.both.bias[size:] = GATE_BIAS
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """(…, size) → (…, size)"""
+        transformed, gate = self.both(inputs).chunk(2, dim=-1)
+        # x + T · (H − x) is the same with one product less.
+        return torch.lerp(inputs, transformed.relu().type_as(inputs), gate.sigmoid().type_as(inputs))

@@ -1,0 +1,277 @@
+"""The state of a training run on disk: a run goes on where it was stopped; a finished run is not repeated.
+
+While a model trains, its directory has
+
+    best.pt       the model with the lowest development loss
+    progress.pt   the state after the last complete epoch: all that the next epoch depends on
+    epoch.pt      the state within the next epoch, and how far each rank is in it
+
+and at the end final.pt, conf, labels.txt and the tokenizer's files. epoch.pt is written every SECONDS, and when Ctrl-C
+or SIGTERM stops a training of one rank; it is removed when the epoch is complete: when the development set is scored.
+"""
+
+import contextlib
+import math
+import os
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from punc.base.errors import InputError
+from punc.base.files import atomic_file
+from punc.base.options import kebab
+from punc.base.stop import Stopped, received
+from punc.models.base import Model, State, cpu_weights, option_defaults, read_checkpoint, save
+from punc.tokens.soft_targets import targets_checksum
+from punc.tokens.store import Store, crc32_of
+from punc.training.losses import diverged
+from punc.training.optim import Optimizer
+from punc.training.options import TrainingOptions
+from punc.training.ranks import ALONE, Ranks
+
+FORMAT = "punc progress 2"
+BEST, PROGRESS, EPOCH, FINAL = "best.pt", "progress.pt", "epoch.pt", "final.pt"
+SECONDS = 600.0  # of training that are lost at most when the process is killed, or one of several ranks is stopped
+BATCHES = 100  # between two looks of several ranks at the clock of the first: they wait for each other
+# With another thread count PyTorch adds up in another order, so the last bits of the weights may differ. It is the same
+# model all the same, and a run may go on where there are more cores, or fewer.
+# The device is not compared for the same reason.
+NOT_COMPARED = ("threads", "device")
+
+
+class Progress(NamedTuple):
+    """What decides how training continues after an epoch."""
+
+    learning_rate: float
+    epoch: int = 0  # complete epochs
+    halving: bool = False
+    last_loss: float = math.inf
+    best_loss: float = math.inf
+    ended: bool = False
+    best_epoch: int = 0  # the number of the epoch with the lowest loss, from 1
+
+
+class Place(NamedTuple):
+    """How far an epoch is, in one rank.
+
+    batches   that are done
+    seconds   of training for them
+    steps     batches of these with a loss
+    loss      their sum, (); None for 0
+    state     of the model after them; empty before the first
+    """
+
+    batches: int = 0
+    seconds: float = 0.0
+    steps: int = 0
+    loss: Tensor | None = None
+    state: State = ()
+
+
+def advance(progress: Progress, dev_loss: float, min_improvement: float, fall: float = 0.0) -> Progress:
+    """The progress after one more epoch, with this development loss.
+
+    Once the loss falls by less than the fraction `min_improvement`, the rate is halved after every epoch; when the loss
+    falls by less than that again, training ends. In a linear schedule the rate has fallen by `fall` instead.
+
+    Raises InputError if the loss is not finite.
+    """
+    if not math.isfinite(dev_loss):
+        raise diverged(progress.epoch + 1, f"the development loss is {dev_loss}")
+    after = progress._replace(epoch=progress.epoch + 1, last_loss=dev_loss)
+    if dev_loss <= progress.best_loss:
+        after = after._replace(best_loss=dev_loss, best_epoch=after.epoch)
+    if fall:
+        return after._replace(learning_rate=progress.learning_rate - fall)
+    stalled = dev_loss > progress.best_loss * (1 - min_improvement)
+    halving = progress.halving or stalled
+    return after._replace(learning_rate=progress.learning_rate * (0.5 if halving else 1.0), halving=halving,
+                          ended=stalled and progress.halving)
+
+
+class Run:
+    """A training in a directory, of the model `net` with the optimiser `updates`.
+
+    conf    what the model depends on (`options.run_conf`)
+    store   the checksums of the files that it depends on (`checksums`)
+
+    `place` is how far this rank is in the epoch under way. All ranks call the methods, which wait for each other. They
+    raise InputError, in the first rank, if what is on disk is of another conf or store, or is broken.
+    """
+
+    def __init__(self, directory: Path, net: Model, updates: Optimizer, conf: dict[str, Any], store: Mapping[str, int],
+                 ranks: Ranks = ALONE):
+        self.directory, self.conf, self.ranks = directory, conf, ranks
+        self._net, self._updates, self._store = net, updates, dict(store)
+        self.progress, self.place = Progress(0.0), Place()
+        self._begin = self._written = 0.0
+
+    def resume(self) -> Progress | None:
+        """Restore the model and the optimiser of the last complete epoch; None if there is none."""
+        progress = None
+        with self.ranks.agree():
+            content = self._read(PROGRESS) if self.ranks.first else None
+            if content:
+                progress = self._restore(content)
+        progress = self.ranks.from_first(progress)
+        if progress:  # the weights follow when the epoch begins
+            self.ranks.copy_state(self._updates)
+        return progress
+
+    def begin_epoch(self, progress: Progress) -> None:
+        """Begin the epoch after `progress`, with seeded random numbers; if some of it is on disk, restore that state.
+
+        What is on disk is left if it is of an epoch that was completed since, or of another number of ranks.
+        """
+        self.progress, self.place, places = progress, Place(), None
+        with self.ranks.agree():
+            content = self._read(EPOCH) if self.ranks.first else None
+            if content and content["progress"][1] == progress.epoch and len(content["places"]) == self.ranks.size:
+                self._restore(content)
+                places = content["places"]
+        places = self.ranks.from_first(places)
+        self.ranks.copy_weights(self._net)
+        if places:
+            self.ranks.copy_state(self._updates)
+            own, device = places[self.ranks.rank], self._net.device
+            set_random_state(own["random"], device)
+            place = Place(*own["place"])
+            self.place = place._replace(state=tuple(part.to(device) for part in place.state))
+        self._written = time.perf_counter()
+        self._begin = self._written - self.place.seconds
+
+    def seconds(self) -> float:
+        """Of training for this epoch so far, before and after a stop."""
+        return time.perf_counter() - self._begin
+
+    def after_batch(self, batches: int, steps: int, loss: Tensor, state: State) -> None:
+        """Write the state after `batches` batches, if it is time.
+
+        Raises Stopped if a signal has come, which is held back in a batch (`written_if_stopped`).
+        """
+        self.place = Place(batches, self.seconds(), steps, loss, state)
+        if stopped := received():
+            raise stopped
+        looks = self.ranks.size == 1 or batches % BATCHES == 0
+        if looks and self.ranks.from_first(time.perf_counter() - self._written >= SECONDS):
+            self._write_place()
+
+    @contextlib.contextmanager
+    def written_if_stopped(self) -> Iterator[None]:
+        """If the block raises Stopped, which it does only between two batches, a single rank writes its state."""
+        try:
+            yield
+        except Stopped:
+            # Several ranks cannot agree on a batch any more: torchrun ends them.
+            if self.ranks.size == 1 and self.place.batches:
+                self._write_place()
+            raise
+
+    def end_epoch(self, progress: Progress) -> None:
+        """Write the state after an epoch, and the model if it is the best so far; if not, restore the best model.
+
+        Only the first rank calls it. The model is written first: a run that is killed in between repeats its last
+        epoch, with the same result.
+        """
+        if progress.last_loss == progress.best_loss:
+            save(self._net, self.directory / BEST, conf=self.conf, store=self._store, epoch=progress.epoch,
+                 dev_loss=progress.last_loss)
+        else:
+            self._net.load_state_dict(read_checkpoint(self.directory / BEST)["weights"])
+        self._write(PROGRESS, progress, [])
+        (self.directory / EPOCH).unlink(missing_ok=True)
+
+    def _write_place(self) -> None:
+        place = self.place
+        assert place.loss is not None, "a batch is done"
+        place = place._replace(loss=place.loss.cpu(), state=tuple(part.detach().cpu() for part in place.state))
+        places = self.ranks.gather({"place": tuple(place), "random": random_state(self._net.device)})
+        with self.ranks.agree():
+            if self.ranks.first:
+                self._write(EPOCH, self.progress, places)
+        self._written = time.perf_counter()
+
+    def _write(self, name: str, progress: Progress, places: list[dict[str, Any]]) -> None:
+        with atomic_file(self.directory / name, "wb") as file:
+            torch.save({"format": FORMAT, "conf": self.conf, "store": self._store, "progress": tuple(progress),
+                        "places": places, "weights": cpu_weights(self._net),
+                        "optimizer": self._updates.state_dict()}, file)
+
+    def _read(self, name: str) -> dict[str, Any] | None:
+        """The content of a file of this run; None if it is missing."""
+        path = self.directory / name
+        if not path.exists():
+            return None
+        content = read_checkpoint(path, FORMAT)
+        check_conf(content, path, self.conf)
+        if not {"store", "weights", "optimizer", "progress"} <= set(content) or not isinstance(content["store"], dict):
+            raise InputError("not the state of a training", "remove it to train from the beginning", path)
+        if changed_file := changed(content["store"], self._store):
+            raise InputError(f"changed since the training in {self.directory} began",
+                             "remove that directory to begin anew, or make the store as it was",
+                             Path(self.conf["store"]) / changed_file)
+        return content
+
+    def _restore(self, content: Mapping[str, Any]) -> Progress:
+        """Restore model and optimiser; the progress."""
+        try:
+            self._net.load_state_dict(content["weights"])
+            self._updates.load_state_dict(content["optimizer"])
+            progress = Progress(*content["progress"][:len(Progress._fields)])  # earlier versions wrote more
+            if not all(isinstance(number, int | float) for number in progress):
+                raise TypeError
+        except Exception:  # other names, sizes or types; each part of a model and an optimiser fails in its own way
+            raise InputError("this run was started on another store", "remove the directory, or name another one",
+                             self.directory) from None
+        return progress
+
+
+def random_state(device: torch.device) -> dict[str, Tensor]:
+    """The state of PyTorch's random numbers, on the CPU and on the device, by its type."""
+    state = {"cpu": torch.get_rng_state()}
+    return state if device.type == "cpu" else {**state, device.type: torch.cuda.get_rng_state(device)}
+
+
+def set_random_state(state: Mapping[str, Tensor], device: torch.device) -> None:
+    """Restore it. On a device of another type, random numbers go on as they are seeded."""
+    torch.set_rng_state(state["cpu"])
+    if device.type != "cpu" and device.type in state:
+        torch.cuda.set_rng_state(state[device.type], device)
+
+
+def checksums(store: Store, options: TrainingOptions) -> dict[str, int]:
+    """The checksum of each file that training depends on: of a store, the targets of a teacher, and confusions."""
+    sums = store.checksums({*options.train_set.split(","), options.dev_set})
+    if options.teacher:
+        sums |= targets_checksum(Path(options.teacher), store)
+    if options.asr_noise:
+        sums[os.path.abspath(options.confusions)] = crc32_of(Path(options.confusions))
+    return sums
+
+
+def changed(saved: Mapping[str, int], sums: Mapping[str, int]) -> str | None:
+    """The first file whose checksum is not the saved one; None if there is none."""
+    return next((name for name in {**saved, **sums} if saved.get(name) != sums.get(name)), None)
+
+
+def compared(conf: dict[str, Any]) -> dict[str, Any]:
+    """The options that a model depends on, by their names on the command line; the store's path is none of them."""
+    return {kebab(name): value for name, value in conf.items() if name not in (*NOT_COMPARED, "store")}
+
+
+def check_conf(content: Mapping[str, Any], path: Path, conf: dict[str, Any]) -> None:
+    """Raise InputError if the conf in a file of a training differs from this one, or if it has none."""
+    saved = content.get("conf")
+    if not isinstance(saved, dict):
+        raise InputError("not a file of a training: it has no conf", "remove it, or name another directory", path)
+    # Options that are newer than the model: it was trained as their defaults say. Options that went since have no say.
+    saved = {**option_defaults(conf["model"]), **asdict(TrainingOptions()), **saved}
+    for name, value in conf.items():
+        if saved.get(name) != value and name not in NOT_COMPARED:
+            raise InputError(f"here is a model with {kebab(name)}={saved.get(name)}, not {value}",
+                             "remove the directory, or name another one", path.parent)

@@ -1,0 +1,163 @@
+"""The device by its name, with and without GPUs; bfloat16; freed memory; PyTorch is not loaded where it sees no GPU."""
+
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from punc.base.errors import InputError
+from punc.base.processor import built_for_cpu, check_device, find_device, has_bfloat16, keep_freed_memory
+
+
+@pytest.fixture
+def gpus(monkeypatch):
+    """Sets how many GPUs PyTorch sees."""
+    def see(count):
+        monkeypatch.setattr("punc.base.processor.built_for_cpu", lambda: False)
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: count > 0)
+        monkeypatch.setattr(torch.cuda, "device_count", lambda: count)
+    before = torch.backends.cudnn.allow_tf32
+    yield see
+    torch.backends.cudnn.allow_tf32 = before
+
+
+@pytest.mark.parametrize("name", ["auto", "cpu", "cuda", "cuda:0", "cuda:12"])
+def test_check_device_allowed(name):
+    check_device(name)
+
+
+@pytest.mark.parametrize("name", ["", "gpu", "CPU", "cpu:0", "cuda:", "cuda:x", "cuda:1 ", "cuda:\u0661", "meta"])
+def test_check_device_other_name_is_an_error(name):
+    for function in (check_device, find_device):
+        with pytest.raises(InputError) as error:
+            function(name)
+        assert str(error.value) == f"--device={name}; choose auto, cpu, cuda, or one of several GPUs: cuda:0, cuda:1, …"
+
+
+@pytest.mark.parametrize(("count", "name", "found"), [
+    (0, "auto", "cpu"), (0, "cpu", "cpu"), (1, "auto", "cuda"), (1, "cpu", "cpu"), (1, "cuda", "cuda"),
+    (1, "cuda:0", "cuda:0"), (2, "cuda:1", "cuda:1"), (2, "auto", "cuda")])
+def test_find_device(gpus, count, name, found):
+    gpus(count)
+    torch.backends.cudnn.allow_tf32 = True
+    assert find_device(name) == found
+    assert torch.backends.cudnn.allow_tf32 == (found == "cpu")
+
+
+@pytest.mark.parametrize(("count", "name", "message"), [
+    (0, "cuda", "PyTorch sees no GPU; use --device cpu, or install a CUDA build (docs/install.md)"),
+    (0, "cuda:1", "PyTorch sees no GPU; use --device cpu, or install a CUDA build (docs/install.md)"),
+    (1, "cuda:1", "PyTorch sees 1 GPU; choose from cuda:0"),
+    (2, "cuda:2", "PyTorch sees 2 GPUs; choose from cuda:0, cuda:1")])
+def test_find_device_missing_gpu_is_an_error(gpus, count, name, message):
+    gpus(count)
+    with pytest.raises(InputError) as error:
+        find_device(name)
+    assert str(error.value) == f"--device {name}: {message}"
+
+
+def test_built_for_cpu_agrees_with_pytorch():
+    assert not (built_for_cpu() and torch.cuda.is_available())
+    assert not built_for_cpu() or torch.version.cuda is None
+
+
+@pytest.mark.parametrize("name", ["cpu", "auto"])
+def test_find_device_without_a_gpu_does_not_import_torch(name):
+    if name == "auto" and not built_for_cpu():
+        pytest.skip("only PyTorch itself knows whether it sees a GPU")
+    code = f"import sys; from punc.base.processor import find_device; assert find_device('{name}') == 'cpu'; " \
+        "sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.fixture(autouse=True)
+def no_cache():
+    has_bfloat16.cache_clear()
+    yield
+    has_bfloat16.cache_clear()
+
+
+def test_has_bfloat16_larger_lstm_runs():
+    if has_bfloat16():
+        with torch.autocast("cpu", torch.bfloat16):
+            assert torch.nn.LSTM(5, 4)(torch.rand(3, 2, 5))[0].dtype == torch.bfloat16
+
+
+def test_has_bfloat16_false_if_pytorch_fails(monkeypatch):
+    def fails(*_):
+        raise RuntimeError("could not create a primitive descriptor")
+    monkeypatch.setattr(torch.nn.LSTM, "forward", fails)
+    assert not has_bfloat16()
+
+
+@pytest.mark.parametrize("supported", [True, False])
+def test_has_bfloat16_of_a_gpu_is_what_pytorch_says(monkeypatch, supported):
+    asked = []
+
+    class Device:
+        def __init__(self, name):
+            self.name = name
+
+        def __enter__(self):
+            asked.append(self.name)
+
+        def __exit__(self, *_):
+            asked.append("left")
+
+    def is_supported(including_emulation):
+        assert asked == ["cuda:1"]
+        return supported and not including_emulation
+
+    monkeypatch.setattr(torch.cuda, "device", Device)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", is_supported)
+    assert has_bfloat16("cuda:1") == supported
+    assert asked == ["cuda:1", "left"]
+
+
+def test_has_bfloat16_true_if_pytorch_runs(monkeypatch):
+    monkeypatch.setattr(torch.nn.LSTM, "forward", lambda *_: None)
+    assert has_bfloat16()
+
+
+# Of bytes, not of NumPy, which asks for huge pages where it can.
+TAKE = """
+import resource
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(20):
+    array = b"x" * (1 << 26)
+    del array
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+def faults(first):
+    """Pages that the system handed out to a process that takes and frees 64 MB twenty times."""
+    run = [sys.executable, "-c", f"{first}\n{TAKE}"]
+    return int(subprocess.run(run, capture_output=True, text=True, check=True).stdout)
+
+
+def test_keep_freed_memory_second_large_array_costs_no_pages():
+    assert keep_freed_memory()
+    kept = faults("from punc.base.processor import keep_freed_memory; keep_freed_memory()")
+    assert 2 * kept < faults("import punc.base.processor")
+
+
+def test_give_back_freed_memory_takes_less_memory():
+    """Small blocks below one that stays are kept until they are given back."""
+    code = """
+import ctypes, os
+from punc.base.processor import give_back_freed_memory
+libc = ctypes.CDLL(None)
+libc.malloc.restype, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+blocks = [libc.malloc(50_000) for _ in range(2000)]
+for block in blocks:
+    ctypes.memset(ctypes.c_void_p(block), 1, 50_000)
+for block in blocks[:-1]:
+    libc.free(block)
+pages = lambda: int(open("/proc/self/statm").read().split()[1])
+before = pages()
+print(give_back_freed_memory(), (before - pages()) * os.sysconf("SC_PAGESIZE") > 50_000_000)
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout == "True True\n"
