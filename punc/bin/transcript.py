@@ -2,6 +2,7 @@
 
 from argparse import Namespace
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -30,8 +31,7 @@ def options() -> OptionParser:
         "punc transcript en talk.json talk.srt",
         [f"Only with a file: {', '.join(map(kebab, FILE_ONLY))}; only with a directory: "
          f"{', '.join(map(kebab, DIRECTORY_ONLY))}."])
-    parser.add_signature(DecodingOptions)
-    parser.set_defaults(chunk_size=DECODING.chunk_size)
+    parser.add_signature(DecodingOptions, skip=("chunk_size", "context", "viterbi", "case_rule"))
     parser.add_signature(transcript, skip=("decoding", "share", "keep_marks"))
     parser.add_signature(punctuate_file)
     add_job_options(parser)
@@ -50,11 +50,11 @@ def main(arguments: Sequence[str]) -> None:
     for name in DIRECTORY_ONLY if is_file else FILE_ONLY:
         if getattr(args, name) != parser.get_default(name):
             raise InputError(f"{kebab(name)} with a {'file' if is_file else 'data directory'}", "leave it out")
-    decoding = DecodingOptions.parsed(args)
     if is_file:
-        punctuate_file(directory, data, out, decoding, to=args.to, keep_marks=args.keep_marks,
-                       probabilities=args.probabilities, nj=args.nj)
+        punctuate_file(directory, data, out, DecodingOptions(args.scale, device=args.device), to=args.to,
+                       keep_marks=args.keep_marks, probabilities=args.probabilities, nj=args.nj)
         return
+    decoding = replace(DECODING, scale=args.scale, device=args.device)
     run = partial(transcript, directory, data, decoding=decoding, ctm=args.ctm, lowercase=args.lowercase,
                   keep_marks=args.keep_marks)
     if not share:

@@ -2,7 +2,6 @@
 
 import logging
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,12 +15,9 @@ from punc.base.processor import give_back_freed_memory
 from punc.decoding.document_output import WRITERS
 from punc.decoding.documents import punctuate_document
 from punc.decoding.options import DecodingOptions
-from punc.decoding.shipped import is_packed
-from punc.decoding.transcript import DECODING
 
 logger = logging.getLogger(__name__)
 
-CHUNK_SIZE, BATCH_SIZE = 512, 32  # a packed model then takes a third of the memory, and as much time
 ENDINGS = {".srt": "srt", ".vtt": "vtt", ".ctm": "ctm", ".json": "json", ".txt": "text"}  # what OUT's name says
 SAME = {"srt": ("srt",), "vtt": ("webvtt",), "ctm": ("ctm",), "json": ("whisper", "whisperx", "vosk"), "text": ()}
 
@@ -44,8 +40,6 @@ else IN's format
         raise InputError(f"--nj={nj} is too small", "give 1 or more")
     if out.exists() and os.path.samefile(out, path):
         raise InputError("OUT is IN", "name another OUT", out)
-    if is_packed(directory) and decoding.chunk_size == DECODING.chunk_size:  # nobody asked for another one
-        decoding = replace(decoding, chunk_size=CHUNK_SIZE)
     document = read_document(path)
     give_back_freed_memory()  # of JSON's values
     if not to and out.suffix.lower() != path.suffix.lower():
