@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.labels import Label, LabelSet
-from punc.live.streaming_chars import punctuate_lines
+from punc.live.streaming import punctuate_lines
 from punc.models import base
 from punc.tokens.tokenizers.class_ import ClassTokenizer
 from punc.tokens.vocabulary import Vocabulary

@@ -110,8 +110,7 @@ def join(parts: Sequence[Part], out: Path) -> None:
 def punctuate_standard_input(args: Namespace) -> None:
     """Write the words of standard input with their marks to standard output."""
     from punc.decoding.decode import load_model
-    from punc.live.streaming import punctuate_streaming
-    from punc.live.streaming_chars import punctuate_lines
+    from punc.live.streaming import punctuate_lines, punctuate_streaming
     live, form = LiveOptions(args.max_delay, args.utterance_end), LiveFormat(args.input, args.output)
     directory = Path(args.directory)
     model = load_model(directory)

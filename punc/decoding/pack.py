@@ -74,23 +74,27 @@ def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casin
         _store_int8(file.graph)
         onnx.helper.set_model_props(file, _facts(model))
         onnx.save(file, str(tmp / WEIGHTS))
-        model.tokenizer.write(tmp)
-        model.labels.write(tmp / "labels.txt")
-        if casing:
-            read_casing(casing)
         conf = directory / "conf"
-        for source, target in ((conf if conf.is_file() else "", "conf"), (casing, CASING), (card, "README.md")):
-            if source:
-                (tmp / target).write_bytes(b"".join(read_blocks(source)))
-        sums = {path.name: checksum(path) for path in sorted(tmp.iterdir()) if path.name != "README.md"}
-        spec = {"format": FORMAT, "punc": punc.__version__, "model": model.spec["model"],
-                "lookahead": model.lookahead, "longest": model.longest, "options": model.spec["options"],
-                "sha256": sums}
-        (tmp / SPEC).write_text(json.dumps(spec, indent=1) + "\n", encoding="utf-8")
+        _write_around(tmp, model, {"conf": conf if conf.is_file() else "", CASING: casing, "README.md": card})
         size = sum(path.stat().st_size for path in tmp.iterdir())
     logger.info("%s: %s, %d weights, %d words, %.2f MB; ONNX Runtime gives the same labels%s", out, model.spec["model"],
                 sum(weight.numel() for weight in model.parameters()), len(model.vocabulary), size / 1e6,
                 " before products are int8" if int8 else "")
+
+
+def _write_around(tmp: Path, model: NeuralModel, copied: dict[str, str | Path]) -> None:
+    """Write what stands next to the weights: the tokenizer, the labels, copies of files by name, the description."""
+    model.tokenizer.write(tmp)
+    model.labels.write(tmp / "labels.txt")
+    if copied[CASING]:
+        read_casing(copied[CASING])  # raises an error for a bad one
+    for name, source in copied.items():
+        if source:
+            (tmp / name).write_bytes(b"".join(read_blocks(source)))
+    sums = {path.name: checksum(path) for path in sorted(tmp.iterdir()) if path.name != "README.md"}
+    spec = {"format": FORMAT, "punc": punc.__version__, "model": model.spec["model"], "lookahead": model.lookahead,
+            "longest": model.longest, "options": model.spec["options"], "sha256": sums}
+    (tmp / SPEC).write_text(json.dumps(spec, indent=1) + "\n", encoding="utf-8")
 
 
 def unpack(directory: Path) -> Model:

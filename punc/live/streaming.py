@@ -1,4 +1,4 @@
-"""Live input punctuated: bytes from a file descriptor in, text or JSON out as soon as the model allows.
+"""Standard input punctuated: bytes from a file descriptor in, text or JSON out as soon as the model allows.
 
 `live_input` says what the input can be. One bad byte or line must not end a live transcript: NUL and what is not UTF-8
 become U+FFFD, a bad line of a CTM or of JSON is left out, and messages name and count them. Blanks, tabs and line ends
@@ -10,25 +10,30 @@ import logging
 import os
 import select
 import time
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import IO
 
 import numpy as np
 
 from punc.base import stop
 from punc.base.errors import InputError, check_choice
-from punc.decoding.decode import AnyModel
+from punc.decoding.decode import AnyModel, decode
 from punc.live.input import INPUTS, End, Item, LiveWord
 from punc.live.output import OUTPUTS, writer
 from punc.live.reader import ItemReader
 from punc.live.session import Decided, LiveOptions, Session, speaks
 from punc.live.words import LiveWriter, open_stream
 from punc.text.casing import Casing
+from punc.text.characters import CharacterReader
+from punc.tokens.store_set import StoreSet
+from punc.tokens.tokenizer import encode_streams
 
 logger = logging.getLogger(__name__)
 
 READ_SIZE = 1 << 16  # bytes
+LINES_SIZE = 1 << 20  # bytes of lines: a few thousand, which fill batches
 MOST_WARNINGS = 10
 SOURCE = "standard input"
 
@@ -66,37 +71,42 @@ def punctuate_streaming(model: AnyModel, source: int, sink: IO[bytes], scale: np
     options, form = options or LiveOptions(), form or LiveFormat()
     if options.max_delay is not None and model.lookahead is None:
         raise InputError("--max-delay with a model that reads whole streams", "take en-live, or leave it out")
-    casing, posteriors = casing or Casing(model.labels, {}), form.output != "text"
-    words = LiveWriter(model, casing)
-    session = Session(lambda: open_stream(model, words, scale, posteriors), options)
-    reader, written, empty = LiveReader(form.input), writer(form.output), True
-
-    def write(decided: list[Decided | None], items: list[Item]) -> None:
-        messages = written.messages(decided, items, session.waiting)
-        sink.write("".join(message + written.line_end for message in messages).encode())
-        sink.flush()
-
-    def handle(items: list[Item]) -> None:
-        nonlocal empty
-        empty = empty and not any(isinstance(item, LiveWord) for item in items)
-        write(session.feed(items), items)
-
-    def silence() -> None:
-        write(session.silence(), [])
-
+    words, posteriors = LiveWriter(model, casing or Casing(model.labels, {})), form.output != "text"
+    pipe = Pipe(Session(lambda: open_stream(model, words, scale, posteriors), options), form.output, sink)
+    reader = LiveReader(form.input)
     try:
-        _read(source, reader, handle, silence, options.max_delay)
+        _read(source, reader, pipe, options.max_delay)
     except KeyboardInterrupt:
-        handle(reader.end())
+        pipe.handle(reader.end())
         raise
     finally:
         reader.report()
-    if empty:
+    if pipe.empty:
         raise InputError(f"{SOURCE} has no words", "pipe words into it")
 
 
-def _read(source: int, reader: "LiveReader", handle: Callable[[list[Item]], None], silence: Callable[[], None],
-          max_delay: float | None) -> None:
+class Pipe:
+    """Writes to `sink` what a session decides. `empty`: no word has come."""
+
+    def __init__(self, session: Session, output: str, sink: IO[bytes]):
+        self._session, self._writer, self._sink, self.empty = session, writer(output), sink, True
+
+    def handle(self, items: list[Item]) -> None:
+        """The next items of the input."""
+        self.empty = self.empty and not any(isinstance(item, LiveWord) for item in items)
+        self._write(self._session.feed(items), items)
+
+    def silence(self) -> None:
+        """The speaker has been silent for `max_delay`."""
+        self._write(self._session.silence(), [])
+
+    def _write(self, decided: list[Decided | None], items: list[Item]) -> None:
+        messages = self._writer.messages(decided, items, self._session.waiting)
+        self._sink.write("".join(message + self._writer.line_end for message in messages).encode())
+        self._sink.flush()
+
+
+def _read(source: int, reader: "LiveReader", pipe: Pipe, max_delay: float | None) -> None:
     """Read to the end of the input. A signal comes only while this waits, so that no word is lost."""
     due = None  # when the speaker has been silent for `max_delay`
     ended = False
@@ -104,13 +114,13 @@ def _read(source: int, reader: "LiveReader", handle: Callable[[list[Item]], None
         ready = select.select([source], [], [], None if due is None else max(0.0, due - time.monotonic()))[0]
         with stop.held():
             if not ready:
-                silence()
+                pipe.silence()
                 due = None
                 continue
             read = os.read(source, READ_SIZE)
             ended = not read
             items = reader.end() if ended else reader.feed(read)
-            handle(items)
+            pipe.handle(items)
             if max_delay is not None and speaks(items):
                 due = time.monotonic() + max_delay
 
@@ -164,3 +174,50 @@ class LiveReader:
             logger.warning("%s: %d bytes or characters are not text; U+FFFD stands for each", SOURCE, self.replaced)
         if self.bad > MOST_WARNINGS:
             logger.warning("%s: %d lines or objects were left out", SOURCE, self.bad)
+
+def punctuate_lines(model: AnyModel, source: int, sink: IO[bytes], scale: np.ndarray | None = None) -> None:
+    """Punctuate lines of text without blanks between words from the file descriptor `source`.
+
+    The marks of the input are removed and those of the model inserted. All else comes out as it was, including blanks,
+    line ends and bytes that are not UTF-8. Lines that have arrived are punctuated together, as soon as they are whole.
+
+    scale   (L,) factors of the posteriors before labels are chosen; None: all 1
+
+    Raises InputError if there is no character.
+    """
+    reader, empty = CharacterReader(model.labels), True
+    for read in _whole_lines(source):
+        lines = read.decode("utf-8", "surrogateescape").split("\n")
+        splits = [reader.split(line) for line in lines]
+        labels = iter(_labels(model, [split.tokens for split in splits], scale))
+        texts = [reader.write(split, next(labels)) if split.tokens else "".join(split.rests) for split in splits]
+        sink.write("\n".join(texts).encode("utf-8", "surrogateescape"))
+        sink.flush()
+        empty = empty and not any(split.tokens for split in splits)
+    if empty:
+        raise InputError("standard input has no characters", "pipe lines of text into it")
+
+
+def _whole_lines(source: int) -> Iterator[bytes]:
+    """All complete lines that have arrived, up to about LINES_SIZE bytes; the last line may have no line end."""
+    rest: list[bytes] = []
+    while read := os.read(source, LINES_SIZE):
+        end = read.rfind(b"\n") + 1
+        if end:
+            yield b"".join([*rest, read[:end]])
+            rest = []
+        rest.append(read[end:])
+    yield b"".join(rest)
+
+
+def _labels(model: AnyModel, texts: Sequence[list[str]], scale: np.ndarray | None) -> Iterator[list[str]]:
+    """The label names of each text that has tokens."""
+    texts = [text for text in texts if text]
+    if not texts:
+        return
+    bounds = np.cumsum([0, *map(len, texts)]).tolist()
+    (ids, slots, _), offsets = encode_streams(model.tokenizer, [token for text in texts for token in text], bounds)
+    chosen = decode(model, StoreSet(ids, None, None, [""] * len(texts), offsets), scale)[0][slots]
+    names = np.array(model.labels.names, object)[chosen].tolist()
+    for begin, end in pairwise(bounds):
+        yield names[begin:end]
