@@ -11,8 +11,7 @@ from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import Utterance
 from punc.data.datadir_writer import write_data_dir
-from punc.noise.confusions import HEADER, Confusions, read_confusions
-from punc.noise.learn import LONGEST, add_stream, replacements
+from punc.noise.confusions import HEADER, LONGEST, Confusions, add_stream, read_confusions, replacements
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\n"
 

@@ -10,8 +10,7 @@ from punc.base.errors import InputError
 from punc.data.datadir import Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.noise.confusions import Confusions
-from punc.noise.store_noise import StoreNoise
-from punc.noise.word_runs import WordRuns, blocks, hash_runs
+from punc.noise.store_noise import StoreNoise, WordRuns, blocks, hash_runs
 from punc.tokens.store import Store, make_store
 
 WORDS = ["one", "two", "three", "four", "five", "rare"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from punc.base.errors import InputError
 from punc.base.options import OptionParser
 from punc.data.labels import LabelSet
-from punc.noise.learn import learn
+from punc.noise.confusions import learn
 
 logger = logging.getLogger(__name__)
 

@@ -13,8 +13,7 @@ from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
 from punc.noise.confusions import Confusions
-from punc.noise.draw import Drawn, draw, drawn_pauses
-from punc.noise.fluency import Fluency
+from punc.noise.draw import Drawn, Fluency, draw, drawn_pauses
 from punc.noise.table import NoiseTable, make_table
 from punc.scoring.project import Projection, project_stream
 

@@ -46,9 +46,10 @@ class Choices:
         self.rows, self.outcomes, self.weights = rows[order], outcomes[order], weights[order]
         self.weights /= np.bincount(self.rows, self.weights, size)[self.rows]
         self._first = np.searchsorted(self.rows, np.arange(size))
-        self._last = np.append(self._first[1:], len(self.rows)) - 1
+        self._last = np.searchsorted(self.rows, np.arange(size), "right") - 1
         whole = np.cumsum(self.weights)
-        self._ends = whole - np.append(0, whole)[self._first[self.rows]] + self.rows
+        before = np.concatenate([[0], whole])[self._first]  # the sum of the rows before each row
+        self._ends = whole - before[self.rows] + self.rows
 
     def draw(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """An outcome of each of the rows, int64."""
