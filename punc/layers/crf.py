@@ -77,18 +77,9 @@ class LinearChain(nn.Module):
 
     def viterbi(self, scores: Tensor, lengths: Tensor) -> Tensor:
         """The labels (B, T) with the highest C; −1 past the end of a text."""
-        best, back = scores[:, 0], []
-        same = torch.arange(scores.shape[2], device=scores.device).expand_as(best)
-        for t in range(1, scores.shape[1]):
-            inside = (t < lengths).unsqueeze(1)
-            value, before = (best.unsqueeze(2) + self.transitions).max(1)
-            best = torch.where(inside, value + scores[:, t], best)
-            back.append(torch.where(inside, before, same))
-        path = [best.argmax(1, keepdim=True)]
-        for before in reversed(back):
-            path.append(before.gather(1, path[-1]))
-        labels = torch.cat(path[::-1], 1)
-        return labels.masked_fill(torch.arange(scores.shape[1], device=scores.device) >= lengths.unsqueeze(1), -1)
+        labels = viterbi_steps(scores, self.transitions, lengths)
+        steps = torch.arange(scores.shape[1], device=scores.device)
+        return labels.masked_fill(steps >= lengths.unsqueeze(1), -1)
 
 
 def _slots(labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -104,7 +95,7 @@ def _slots(labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def viterbi_steps(scores: Tensor, transitions: Tensor, lengths: Tensor) -> Tensor:
-    """As `LinearChain.viterbi`, in operations that TorchScript knows: scores (B, T, L) → (B, T).
+    """As `LinearChain.viterbi`, in operations that TorchScript and exporters know: scores (B, T, L) → (B, T).
 
     Past the end of a text it goes on with the label of the last slot.
     """
