@@ -1,7 +1,8 @@
-"""The linear chain compared with the enumeration of all labellings, finite differences and autograd."""
+"""The linear chain compared with the enumeration of all labellings, finite differences and autograd; in chunks."""
 
 from itertools import pairwise, product
 
+import numpy as np
 import pytest
 import torch
 
@@ -151,13 +152,6 @@ def test_chains_of_a_batch_are_independent():
         assert torch.equal(together[1][row, :size], crf.viterbi(*alone)[0])
 
 
-def test_log_marginals_match_word_crf_chain():
-    crf, scores = chain(), drawn(1, 40)
-    log_probs = log_marginals(scores[0].numpy(), crf.transitions.detach().numpy(), torch.tensor([0, 40]).numpy())
-    torch.testing.assert_close(crf.log_marginals(scores, torch.tensor([40]))[0].exp(),
-                               torch.from_numpy(log_probs).exp().double(), rtol=1e-4, atol=1e-6)
-
-
 def test_transitions_are_learned():
     """The labels alternate, and all scores are equal."""
     crf = LinearChain(2)
@@ -172,3 +166,26 @@ def test_transitions_are_learned():
     hint = torch.zeros(1, 16, 2)
     hint[0, 5, 0] = 3
     assert crf.viterbi(crf.scores(hint, sizes[:1]), sizes[:1]).tolist() == [[1, 0] * 8]
+
+
+def scored(n, labels, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(0, 2, (n, labels)), rng.normal(0, 1.5, (labels, labels))
+
+
+@pytest.mark.parametrize(("chunk_size", "context"), [(100, 40), (64, 30), (1000, 0)])
+def test_log_marginals_nearly_same_in_chunks(chunk_size, context):
+    offsets = np.array([0, 700, 701, 1000])
+    scores, transitions = scored(1000, 4)
+    whole = log_marginals(scores, transitions, offsets, chunk_size=1 << 20)
+    cut = log_marginals(scores, transitions, offsets, chunk_size, context)
+    np.testing.assert_allclose(np.exp(cut), np.exp(whole), atol=1e-5)
+    without = log_marginals(scores, transitions, offsets, 50, 0)
+    assert np.abs(np.exp(without) - np.exp(whole)).max() > 1e-3  # so the context matters
+
+
+def test_log_marginals_of_large_scores_are_finite():
+    scores = np.array([[900., 0, -900], [0, 900, 1000], [-2000, 0, 0]])
+    log_probs = log_marginals(scores, np.zeros((3, 3)), np.array([0, 3]))
+    assert np.isfinite(log_probs).all()
+    np.testing.assert_allclose(np.exp(log_probs), [[1, 0, 0], [0, 0, 1], [0, .5, .5]], atol=1e-6)

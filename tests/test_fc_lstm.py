@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from punc.base.errors import InputError
 from punc.data.labels import Label, LabelSet
 from punc.decoding.decode import log_posteriors
 from punc.models import base
@@ -65,8 +64,3 @@ def test_fc_lstm_matches_equations(ahead):
     expected = np.exp(np.concatenate(logits))
     np.testing.assert_allclose(np.exp(log_posteriors(made, data)), expected / expected.sum(1, keepdims=True), atol=1e-5)
     assert made.lookahead == ahead
-
-
-def test_fc_lstm_invalid_option():
-    with pytest.raises(InputError, match="ahead=-1"):
-        model("fc_lstm", ahead=-1)

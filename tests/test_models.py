@@ -290,34 +290,6 @@ def test_only_on_sees_a_tensor_on_another_device():
         torch.zeros(3)
 
 
-# The results of `unique` have sizes that depend on values, and tensors of meta have none. T-LSTM, TA-LSTM and the
-# characters of BLSTM-CRF read each different word once.
-UNIQUE = ("t_lstm", "ta_lstm")
-
-
-@pytest.mark.parametrize("training", [True, False])
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in UNIQUE])
-def test_models_have_the_same_shapes_on_another_device(name, training, text_model):
-    model = make(name, text_model, characters=False, dropout=0.5).train(training)
-    tokens = torch.randint(1, 10, (4, 6))
-    with torch.no_grad():
-        expected = everything(model, tokens, None)
-        model, tokens = model.to("meta"), tokens.to("meta")
-        assert model.device.type == "meta"
-        with OnlyOn("meta"):
-            found = everything(model, tokens, None)
-    assert [(result.shape, result.dtype) for result in found] == [(result.shape, result.dtype) for result in expected]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_create_same_seed_same_weights(name, text_model):
-    def weights(seed):
-        torch.manual_seed(seed)
-        return list(base.create(name, VOCABULARY, LABELS, options_of(name, text_model)).parameters())
-    assert all(torch.equal(a, b) for a, b in zip(weights(1), weights(1)))
-    assert not all(torch.equal(a, b) for a, b in zip(weights(1), weights(2)))
-
-
 def test_loss_by_hand():
     """The mean over slots of −log p; steps without a slot do not count."""
     logits, labels = torch.randn(2, 3, 3), torch.tensor([[0, -1, 2], [1, 1, -1]])

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from punc.base.errors import InputError
-from punc.training.optim import OPTIMIZERS, Optimizer, _factor
+from punc.training.optim import OPTIMIZERS, Optimizer
 
 torch.set_num_threads(1)
 BATCHES = [[0, 1, 1, 3], [3, 4], [1, 0, 2, 2], [5]]
@@ -128,12 +128,6 @@ def test_step_max_grad_norm_by_hand(sparse, max_grad_norm):
         torch.testing.assert_close(old - new.detach(), grad * min(1.0, max_grad_norm / norm), rtol=1e-4, atol=1e-7)
 
 
-@pytest.mark.parametrize(("norm", "factor"), [(0.0, 1.0), (0.3, 1.0), (0.7, 0.3 / 0.7), (math.inf, 0.0),
-                                              (math.nan, 1.0)])
-def test_factor_of_a_norm(norm, factor):
-    assert float(_factor(torch.tensor(norm, dtype=torch.float64), 0.3)) == pytest.approx(factor, rel=1e-15)
-
-
 def test_step_asks_a_device_for_no_number():
     """On a GPU, that would wait until it has computed the number. `meta` has none, and raises an error."""
     net = Net(False).to("meta")
@@ -155,16 +149,6 @@ def test_step_weight_decay_of_dense_weights_only():
     updates.step()
     for (name, new), old in zip(net.named_parameters(), before):
         torch.testing.assert_close(new.detach(), old if name == "embedding.weight" else old * 0.95)
-
-
-@pytest.mark.parametrize("name", OPTIMIZERS)
-def test_step_keeps_fixed_weights(name):
-    net = Net(True)
-    net.embedding.requires_grad_(False)
-    before = net.embedding.weight.detach().clone()
-    after = run(net, Optimizer(net, name, 0.1, weight_decay=0.1, max_grad_norm=0.5))
-    assert torch.equal(after[0], before)
-    assert not torch.equal(after[1], Net(True).output.weight)
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)

@@ -223,11 +223,6 @@ def test_train_initial_model_can_be_a_packed_one(toy_store, tmp_path):
         train(toy_store, tmp_path / "3", "bi_lstm", options | {"layers": 2}, TrainingOptions(**again))
 
 
-def test_train_initial_model_that_is_not_there_is_an_error(toy_store, tmp_path):
-    with pytest.raises(InputError, match=r"no such model; .*one that ships: en, en-live"):
-        run(toy_store, tmp_path / "1", "stateful", initial_model="english")
-
-
 @pytest.mark.parametrize("name", ["stateful", "stateful-chunks"])
 def test_train_more_parts_than_batches_is_an_error(name, toy_store, tmp_path):
     with pytest.raises(InputError, match=r"--parts 5000, but set 'train_before' is \d+ batches; give at most"):
@@ -404,20 +399,6 @@ def test_train_finished_run_does_nothing(toy_store, tmp_path, capsys):
     assert {path.name: (path.stat().st_mtime_ns, path.stat().st_ino) for path in tmp_path.iterdir()} == before
 
 
-def test_train_comments_and_threads_are_no_other_options(toy_store, tmp_path, capsys):
-    lines = ["# one\n", *(f"{argument}\n" for argument in arguments("", "", **SETTINGS | {"epochs": 1})[1:-2])]
-    (tmp_path / "conf").write_text("".join(lines))
-    line = ["train", f"--config={tmp_path}/conf", str(toy_store), str(tmp_path / "exp")]
-    assert command.main(line) == 0
-    before = {path.name: path.read_bytes() for path in (tmp_path / "exp").iterdir()}
-    (tmp_path / "conf").write_text("".join(["# another one\n\n", *(f"{text[:-1]}  # why\n" for text in lines[1:])]))
-    for more in ([], ["--threads=2"]):
-        capsys.readouterr()
-        assert command.main([*line, *more]) == 0
-        assert capsys.readouterr().err == f"punc train: {tmp_path}/exp/final.pt is finished\n"
-        assert {path.name: path.read_bytes() for path in (tmp_path / "exp").iterdir()} == before
-
-
 def test_train_second_run_into_a_directory_is_refused(toy_store, tmp_path, capsys):
     """While the first one lives, however little it does; when it is dead, the second goes on from its last epoch."""
     whole = run(toy_store, tmp_path / "whole", "stateful", epochs=4, min_improvement=0.0)
@@ -493,19 +474,6 @@ def test_train_changed_store_under_a_half_trained_model_is_an_error(toy_store, t
     assert {path.name: path.read_bytes() for path in exp.iterdir()} == before
 
 
-def test_train_store_made_again_and_the_same_continues(toy_store, tmp_path, monkeypatch):
-    """Times do not count, nor do sets that the model does not read."""
-    whole = run(toy_store, tmp_path / "whole", "stateful", epochs=2)
-    shutil.copytree(toy_store, tmp_path / "store")
-    train_one_epoch(tmp_path / "store", tmp_path / "exp", monkeypatch)
-    for path in (tmp_path / "store").rglob("*"):
-        os.utime(path, (1e9, 1e9))
-    with open(tmp_path / "store/conf", "a") as file:
-        file.write("# /data/more/text 7 bytes 1\n")
-    shutil.rmtree(tmp_path / "store/train_after")
-    assert same(run(tmp_path / "store", tmp_path / "exp", "stateful", epochs=2), whole)
-
-
 def test_train_saved_conf_trains_the_same_model(toy_store, tmp_path):
     weights = run(toy_store, tmp_path / "one", "stateful", epochs=1)
     assert command.main(["train", f"--config={tmp_path}/one/conf", str(toy_store), str(tmp_path / "two")]) == 0
@@ -567,13 +535,6 @@ def test_train_device_is_not_for_models_without_gradients(toy_store, tmp_path, m
     options = TrainingOptions(train_set="train_after", dev_set="dev_after", device="cuda")
     train(toy_store, tmp_path, "fitted", {}, options)
     assert fitted == ["cpu"]
-
-
-def test_train_goes_on_on_another_device(toy_store, tmp_path, both_ways, capsys):
-    """The device is no difference between runs of one directory."""
-    weights = run(toy_store, tmp_path, "stateful", epochs=1, device="auto")
-    assert same(run(toy_store, tmp_path, "stateful", epochs=1, device="cpu"), weights)
-    assert capsys.readouterr().err.endswith(f"punc train: {tmp_path}/final.pt is finished\n")
 
 
 def test_train_epoch_moves_batches_and_weights_to_the_device_of_the_model(monkeypatch):

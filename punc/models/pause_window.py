@@ -45,27 +45,15 @@ class Model(NeuralModel):
         self.output = nn.Linear(hidden_dim, labels)
 
     def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        n, features = self.window, []
-        if self.pauses:
-            pauses = torch.full(tokens.shape, torch.nan, device=tokens.device) if pauses is None else pauses
-            pauses = pauses.masked_fill(tokens == END, torch.nan)  # padding, whatever it is
-            line = nn.functional.pad(pauses, (n, n), value=torch.nan)
-            windows = line.unfold(1, 2 * n + 1, 1)  # (B, T, 2n + 1)
-            features.append(self.pauses(windows.flatten(0, 1), windows.flatten(0, 1))
-                            .transpose(0, 1).reshape(*tokens.shape, -1))
-        if self.embedding:
-            line = nn.functional.pad(tokens, (n - 1, n), value=END)
-            features.append(self.embedding(line.unfold(1, 2 * n, 1)).flatten(2))  # (B, T, 2n E)
-        return self.output(self.hidden(torch.cat(features, dim=2)).tanh()), ()
-
-    def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
         n, steps, features = self.window, tokens.shape[1], []
         if self.pauses:
             pauses = torch.full_like(tokens, torch.nan, dtype=torch.float32) if pauses is None else pauses
-            line = nn.functional.pad(pauses.masked_fill(tokens == END, torch.nan), (n, n), value=torch.nan)
-            features += [self.pauses(line[:, shift:shift + steps], tokens).transpose(0, 1)
-                         for shift in range(2 * n + 1)]
+            pauses = pauses.masked_fill(tokens == END, torch.nan)  # padding, whatever it is
+            line = nn.functional.pad(pauses, (n, n), value=torch.nan)
+            for shift in range(2 * n + 1):
+                features.append(self.pauses(line[:, shift:shift + steps], tokens).transpose(0, 1))
         if self.embedding:
             line = nn.functional.pad(tokens, (n - 1, n), value=END)
-            features += [self.embedding(line[:, shift:shift + steps]) for shift in range(2 * n)]
+            for shift in range(2 * n):
+                features.append(self.embedding(line[:, shift:shift + steps]))
         return self.output(self.hidden(torch.cat(features, dim=2)).tanh()), ()

@@ -84,7 +84,8 @@ class Fluency:
         for _ in range(self._draws - 1):
             other = table.draw(words[wrong], rng)
             fit = np.where(other == deletion, -1, self._fit(table, other, left, right))
-            found, best = np.where(fit > best, other, found), np.maximum(fit, best)
+            found = np.where(fit > best, other, found)
+            best = np.maximum(fit, best)
         return found
 
     def _fit(self, table: NoiseTable, sequences: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -126,7 +127,8 @@ def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndar
     wrong = wrong[np.maximum.accumulate(np.where(copied, 0, np.arange(n)))]
     if clean is not None:
         wrong &= ~clean
-    sequences, deletion = np.stack([words, np.full(n, len(table.errors))], 1), len(table.errors)
+    deletion = len(table.errors)
+    sequences = np.stack([words, np.full(n, deletion)], 1)  # of each word, and of what follows it
     replaced = np.flatnonzero(wrong)
     found = fluency.draw(table, words, first, replaced, rng) if fluency else table.draw(words[replaced], rng)
     allowed = ~(first[replaced] & (found == deletion))

@@ -84,7 +84,8 @@ class WordRuns:
 
     def __init__(self, tokenizer: Tokenizer, words: list[str]):
         encoding = tokenizer.encode(words)
-        self._tokens, self._ends = np.append(np.int32(UNK), encoding.ids), np.append(1, encoding.slots + 2)
+        self._tokens = np.concatenate([np.array([UNK], np.int32), encoding.ids])
+        self._ends = np.concatenate([[1], encoding.slots + 2])
         self._hashes, self._types, same = np.unique(hash_runs(self._tokens, self._ends), return_index=True,
                                                     return_inverse=True)
         self.types = dict(zip(words, self._types[same][1:].tolist()))
@@ -100,8 +101,10 @@ class WordRuns:
         """
         kept = drawn.kept[drawn.source] & drawn.spoken
         pool = np.concatenate([block.ids, self._tokens])
-        starts, lengths = (np.where(kept, own[drawn.source], other[drawn.words]) for own, other in zip(
-            _stretches(block.ends, 0), _stretches(self._ends, len(block.ids))))
+        own_starts, own_lengths = _stretches(block.ends, 0)
+        other_starts, other_lengths = _stretches(self._ends, len(block.ids))
+        starts = np.where(kept, own_starts[drawn.source], other_starts[drawn.words])
+        lengths = np.where(kept, own_lengths[drawn.source], other_lengths[drawn.words])
         return pool[spread(starts, lengths)], np.cumsum(lengths)
 
 
@@ -173,10 +176,14 @@ class StoreNoise:
                 starts.append(tokens + np.concatenate([[0], ends])[before])
                 pauses = np.zeros(0) if block.pauses is None else drawn_pauses(block.pauses, drawn)
                 _write(files, ids, ends, project_labels(alignment, block.labels), pauses)
-                words, tokens, changed = words + len(types), tokens + len(ids), changed + alignment.distance
-                deleted, inserted = deleted + drawn.deleted, inserted + drawn.inserted
-            ids, labels, pauses = (_mapped(file, kind, tokens) for file, kind in
-                                   zip(files, (np.int32, np.int8, np.float32)))
+                words += len(types)
+                tokens += len(ids)
+                changed += alignment.distance
+                deleted += drawn.deleted
+                inserted += drawn.inserted
+            ids = _mapped(files[0], np.int32, tokens)
+            labels = _mapped(files[1], np.int8, tokens)
+            pauses = _mapped(files[2], np.float32, tokens)
         logger.info("ASR noise: %s words, %s deleted, %s inserted: %s words, WER %.2f %%", f"{words:,}",
                     f"{deleted:,}", f"{inserted:,}", f"{words - deleted + inserted:,}", 100 * changed / max(words, 1))
         found = np.concatenate(starts)
@@ -195,7 +202,8 @@ class StoreNoise:
 def _write(files: Sequence[IO[bytes]], ids: np.ndarray, ends: np.ndarray, labels: np.ndarray,
            pauses: np.ndarray) -> None:
     """Append tokens, and the labels and pauses of the words that end at `ends`, to the files of a set."""
-    all_labels, all_pauses = np.full(len(ids), -1, np.int8), np.full(len(ids), np.nan, np.float32)
+    all_labels = np.full(len(ids), -1, np.int8)
+    all_pauses = np.full(len(ids), np.nan, np.float32)
     all_labels[ends - 1] = labels
     if len(pauses):
         all_pauses[ends - 1] = pauses

@@ -40,8 +40,9 @@ class Choices:
 
     def __init__(self, rows: np.ndarray, outcomes: np.ndarray, weights: np.ndarray, size: int, other: int):
         missing = np.setdiff1d(np.arange(size), rows)
-        rows, outcomes, weights = (np.concatenate([given, more]) for given, more in (
-            (rows, missing), (outcomes, np.full(len(missing), other)), (weights, np.ones(len(missing)))))
+        rows = np.concatenate([rows, missing])
+        outcomes = np.concatenate([outcomes, np.full(len(missing), other)])
+        weights = np.concatenate([weights, np.ones(len(missing))])
         order = np.argsort(rows, kind="stable")
         self.rows, self.outcomes, self.weights = rows[order], outcomes[order], weights[order]
         self.weights /= np.bincount(self.rows, self.weights, size)[self.rows]
@@ -120,7 +121,10 @@ class NoiseTable:
                 raise InputError(f"these confusions give no word error rate of {wer:g}", "ask for a lower one")
         for _ in range(50):
             middle = (low + high) / 2
-            low, high = (middle, high) if self._times(middle).expected_wer(counts, marks) < wer else (low, middle)
+            if self._times(middle).expected_wer(counts, marks) < wer:
+                low = middle
+            else:
+                high = middle
         return self._times(high)
 
     def _times(self, factor: float) -> "NoiseTable":
@@ -158,10 +162,12 @@ def make_table(confusions: Confusions, types: dict[str, int], words: Container[s
     seen, wrong = np.zeros(size), np.zeros(size)
     for word, count in confusions.seen.items():
         seen[types.get(word, 0)] += count
-    sequences, counted = Sequences(size), defaultdict[tuple[int, int], float](float)
+    sequences = Sequences(size)
+    counted = defaultdict[tuple[int, int], float](float)  # by type and sequence
     deleted = np.zeros(size)
     for (word, output), count in confusions.replaced.items():
-        row, outcome = types.get(word, 0), sequences.number(tuple(types.get(heard, 0) for heard in output))
+        row = types.get(word, 0)
+        outcome = sequences.number(tuple(types.get(heard, 0) for heard in output))
         wrong[row] += count
         deleted[row] += count * (not output)
         counted[row, outcome] += count
@@ -172,12 +178,12 @@ def make_table(confusions: Confusions, types: dict[str, int], words: Container[s
            and word in words}
     rows, outcomes, weights = _alike(confusions, types, few)
     weights *= 1 - deletions[rows]
-    deleted_too = np.append(0, [*few]).astype(np.int64)  # unknown words, too, so that they have at least one outcome
-    rows, outcomes = np.append(rows, deleted_too), np.append(outcomes, np.full(len(deleted_too), sequences.number(())))
-    weights = np.append(weights, np.maximum(deletions[deleted_too], 1e-9))
-    mean = Choices(np.append([row for row, _ in counted], rows).astype(np.int64),
-                   np.append([outcome for _, outcome in counted], outcomes).astype(np.int64),
-                   np.append([*counted.values()], PRIOR * weights), size, SAME_AS_UNKNOWN)
+    deleted_too = np.array([0, *few], np.int64)  # unknown words, too, so that they have at least one outcome
+    deletion = np.full(len(deleted_too), sequences.number(()))
+    prior = np.concatenate([weights, np.maximum(deletions[deleted_too], 1e-9)])
+    mean = Choices(np.concatenate([np.array([row for row, _ in counted], np.int64), rows, deleted_too]),
+                   np.concatenate([np.array([outcome for _, outcome in counted], np.int64), outcomes, deletion]),
+                   np.concatenate([np.array([*counted.values()]), PRIOR * prior]), size, SAME_AS_UNKNOWN)
     inserted, insertions = _insertions(confusions, types, sequences)
     return NoiseTable(errors, mean, inserted, insertions, confusions.burst, *sequences.arrays())
 

@@ -1,13 +1,14 @@
-"""Posteriors of the labels of a linear chain by forward-backward (Lafferty et al. 2001, section 3).
+"""Posteriors of the labels of long streams by a linear chain (layers.crf).
 
-    P(y | x) ∝ exp Σ_t (scores[t, y_t] + transitions[y_t, y_t+1])
-
-Long streams are cut into chunks. A chunk is read together with some slots on both sides, which count in the next chunk.
+Streams are cut into chunks. A chunk is read together with some slots on both sides, which count in the next chunk.
 The influence of one label on another fades with their distance. Chunks of similar length are computed side by side, so
 that Python loops over the slots of one chunk only.
 """
 
 import numpy as np
+import torch
+
+from punc.layers.crf import LinearChain
 
 CHUNK_SIZE = 512  # slots of a chunk
 CONTEXT = 64  # slots on each side of a chunk that are read with it
@@ -23,17 +24,18 @@ def log_marginals(scores: np.ndarray, transitions: np.ndarray, offsets: np.ndarr
     offsets       stream i is [offsets[i]:offsets[i + 1]]
     """
     result = np.empty(scores.shape, np.float32)
-    follow = np.exp(transitions.astype(np.float64) - transitions.max())
+    chain = LinearChain(scores.shape[1])
+    chain.transitions.data = torch.from_numpy(transitions)
     first, last, begin, end = _chunks(offsets, chunk_size, context)
     order = np.argsort(last - first, kind="stable")
     for start in range(0, len(order), BATCH_SIZE):
         group = order[start:start + BATCH_SIZE]
         lengths = (last - first)[group]
         steps = np.arange(lengths[-1])
-        slots = np.minimum(first[group] + steps[:, None], last[group] - 1)  # (T, B)
-        sums = _forward_backward(scores[slots], follow, lengths)
-        own = (slots >= begin[group]) & (slots < end[group]) & (steps[:, None] < lengths)
-        result[slots[own]] = np.log(sums[own])
+        slots = np.minimum(first[group, None] + steps, last[group, None] - 1)  # (B, T)
+        log_probs = chain.log_marginals(torch.from_numpy(scores[slots]), torch.from_numpy(lengths)).numpy()
+        own = (slots >= begin[group, None]) & (slots < end[group, None]) & (steps < lengths[:, None])
+        result[slots[own]] = log_probs[own]
     return result
 
 
@@ -46,20 +48,3 @@ def _chunks(offsets: np.ndarray, chunk_size: int, context: int) -> tuple[np.ndar
     begin = offsets[stream] + number * chunk_size
     end = np.minimum(begin + chunk_size, offsets[stream + 1])
     return (np.maximum(begin - context, offsets[stream]), np.minimum(end + context, offsets[stream + 1]), begin, end)
-
-
-def _forward_backward(scores: np.ndarray, follow: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Marginals (T, B, L) of B chains with scores (T, B, L), factors `follow` (L, L) and lengths (B,)."""
-    slots = np.exp(scores - scores.max(axis=2, keepdims=True), dtype=np.float64)
-    forward, backward = np.empty_like(slots), np.ones_like(slots)
-    forward[0] = slots[0]
-    for t in range(1, len(slots)):
-        ahead = forward[t - 1] @ follow * slots[t]
-        forward[t] = ahead / ahead.max(axis=1, keepdims=True)
-    for t in range(len(slots) - 2, -1, -1):
-        behind = (slots[t + 1] * backward[t + 1]) @ follow.T
-        behind /= behind.max(axis=1, keepdims=True)
-        backward[t] = np.where((t + 1 < lengths)[:, None], behind, 1)
-    sums = forward * backward
-    sums = np.maximum(sums, np.finfo(np.float32).tiny * sums.max(axis=2, keepdims=True))
-    return sums / sums.sum(axis=2, keepdims=True)
