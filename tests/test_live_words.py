@@ -14,8 +14,8 @@ from punc.data.labels import LabelSet
 from punc.live.input import read_json
 from punc.live.output import VoskWriter
 from punc.live.session import LiveOptions, Session
-from punc.live.stream import decode_words
-from punc.live.words import LiveWriter, open_stream
+from punc.live.stream import Labelled, decode_words
+from punc.live.words import LiveWriter, WordStream, open_stream
 from punc.models.base import create
 from punc.text.casing import Casing
 from punc.tokens.vocabulary import Vocabulary
@@ -76,6 +76,28 @@ def test_decide_loses_and_repeats_no_word(model, texts):
     rest = stream.close()
     assert [marked.word for marked in found + rest] == [text for text in texts if text != "DECIDE"]
     assert [marked.text for marked in copied.close()] == [marked.text for marked in rest]
+
+
+class Said:
+    """A stream of words whose labels are known, each as soon as it is there."""
+
+    def __init__(self, numbers):
+        self.numbers = iter(numbers)
+
+    def push(self, word, pause):
+        return [Labelled(next(self.numbers), np.zeros(6, np.float32))]
+
+    def close(self):
+        return []
+
+
+@pytest.mark.parametrize(("labels", "text"), [((0, 0, 2), "you."), ((0, 2, 0), "you."), ((1, 0, 0), "you,"),
+                                              ((0, 1, 2), "you."), ((0, 0, 0), "you"), ((2, 1, 1), "you.")])
+def test_marks_of_unknown_words_go_to_the_word_before(model, labels, text):
+    stream = WordStream(Said([*labels, 0]), LiveWriter(model, Casing(model.labels, {})))
+    words = ["you", "<unk>", "<unk>", "are"]
+    found = [marked for word in words for marked in stream.push(word)] + stream.close()
+    assert [marked.text for marked in found] == [text, "<unk>", "<unk>", "are"]
 
 
 def test_all_in_capitals_says_nothing(model):
