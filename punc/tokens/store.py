@@ -27,9 +27,8 @@ from pathlib import Path
 from punc.base.errors import InputError, one_line
 from punc.base.files import atomic_dir, is_unfinished, read_blocks, read_lines, unchanged
 from punc.data.datadir import DataDir
-from punc.data.label_record import check_record
-from punc.data.labels import LabelSet
-from punc.text.prose_reader import Clitics
+from punc.data.labels import LabelSet, check_record
+from punc.text.prose import Clitics
 from punc.tokens.joined import join_sets, parse_joins
 from punc.tokens.store_set import SET_FILES, StoreSet, check_numbers, read_set, write_set
 from punc.tokens.tokenizer import CLITICS, TOKENIZER_FILES, Tokenizer, read_tokenizer, tokenizer_class

@@ -16,7 +16,7 @@ from punc.base.parallel import map_ordered
 from punc.data.block_reader import ENCODE_BYTES, Encoded, Irregular, encode_block, encode_by_time, explain, line_blocks
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
-from punc.data.turns import TURNS
+from punc.data.tables import TURNS
 from punc.tokens.tokenizer import Tokenizer
 from punc.tokens.vocabulary import END
 
