@@ -116,10 +116,6 @@ class Tokenizer(ABC):
     def encode(self, words: Sequence[str]) -> Encoding:
         """The tokens of words. A bound method of it can be sent to other processes."""
 
-    def word_encoder(self) -> Callable[[str], Sequence[int]]:
-        """A fast `encode` for words that come one by one: the ids of a word. It remembers some words."""
-        return lru_cache(CACHED)(lambda word: self.encode((word,)).ids.tolist())
-
     def encode_input(self, words: Sequence[str]) -> Encoding:
         """The tokens of words as they come in: each is split as the training text was, and its slot is its last part's.
 
@@ -133,11 +129,12 @@ class Tokenizer(ABC):
         lasts = np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts))) - 1
         return encoding._replace(slots=encoding.slots[lasts])
 
-    def input_encoder(self) -> Callable[[str], Sequence[int]]:
-        """As `word_encoder`, for words as they come in: see `encode_input`."""
-        if not self.clitics:
-            return self.word_encoder()
-        return lru_cache(CACHED)(lambda word: self.encode_input((word,)).ids.tolist())
+    def word_encoder(self) -> Callable[[str], Sequence[int]]:
+        """A fast `encode_input` for words that come one by one: the ids of a word. It remembers some words."""
+        return lru_cache(CACHED)(self._ids_of_word)
+
+    def _ids_of_word(self, word: str) -> list[int]:
+        return self.encode_input((word,)).ids.tolist()
 
 
 class LookupTokenizer(Tokenizer):
