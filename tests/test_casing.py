@@ -7,7 +7,7 @@ from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import Label, LabelSet
 from punc.text.casing import Casing, learn, read_casing, write_casing
-from punc.text.prose_reader import TextReader
+from punc.text.prose import TextReader
 
 LABELS = LabelSet((Label("O", "w"), Label("CAP", "W"), Label("PERIOD", "w.", (".",)),
                    Label("CAP_PERIOD", "W.", (".",))))

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from punc.base.errors import InputError
-from punc.base.jobs import Share
 from punc.bin.main import main
 from punc.data.datadir import DataDir
 from punc.data.validate import validate
@@ -80,33 +79,6 @@ def test_ctm_format_error_is_one_line_and_leaves_output(tmp_path, capsys, text, 
     assert message in error
     assert error.count("\n") == 1
     assert (tmp_path / "out" / "text").read_bytes() == before
-
-
-def test_ctm_format_shares_keep_names_and_the_first_counts_repairs(tmp_path):
-    (tmp_path / "asr.ctm").write_text(CTM)
-    reader, found, repairs = load_format("ctm")(PrepareOptions()), [], []
-    for job in (1, 2, 3):
-        part = tmp_path / f"part{job}"
-        part.mkdir()
-        counts, numbers = reader.prepare_share([tmp_path / "asr.ctm"], part, Share(job, 3))
-        assert numbers == 0
-        found += [u.id for u in DataDir(part).utterances()] if counts["utterances"] else []
-        repairs.append(counts["lines that were not in time order"])
-    assert (found, repairs) == (["a-x-00000001", "b-00000001"], [1, 0, 0])
-    assert reader.absolute_archive
-
-
-@pytest.mark.parametrize("jobs", [1, 2, 4])
-def test_ctm_format_ids_in_several_places_are_counted_once(tmp_path, jobs):
-    """Each job indexes all ids."""
-    (tmp_path / "asr.ctm").write_text(CTM + "b 1 2 1 again\na-x 1 9 1 again\n")
-    reader, repairs = load_format("ctm")(PrepareOptions()), []
-    for job in range(1, jobs + 1):
-        part = tmp_path / f"part{job}"
-        part.mkdir()
-        counts = reader.prepare_share([tmp_path / "asr.ctm"], part, Share(job, jobs))[0]
-        repairs.append(counts["ids with lines in several places"])
-    assert repairs == [2] + [0] * (jobs - 1)
 
 
 def test_ctm_format_of_two_files(tmp_path):

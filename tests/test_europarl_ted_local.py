@@ -14,8 +14,7 @@ from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
 from punc.text.casing import read_casing
-from punc.text.prose_reader import Clitics
-from punc.text.prose_writer import ProseWriter
+from punc.text.prose import Clitics, ProseWriter
 
 RECIPE = Path(__file__).parents[1] / "egs/europarl_ted"
 LABELS = RECIPE / "conf/labels.txt"

@@ -1,24 +1,225 @@
-"""Formats of punctuated text: parts of files and the passages they give, repairs, and text that cannot be repaired."""
+"""Formats of punc prepare: found by name; parts of files and the passages they give, repairs, and what is refused."""
 
 from collections import Counter
+from dataclasses import fields
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from punc.base.errors import InputError
+from punc.bin import prepare
+from punc.bin.main import main
+from punc.data.datadir import DataDir, Utterance
 from punc.data.labels import Label, LabelSet
-from punc.text.abbreviations import Abbreviations
-from punc.text.file_parts import file_parts
-from punc.text.format import PrepareOptions, load_format
+from punc.text import formats
+from punc.text.abbreviations import MARK, STARTER, Abbreviations
+from punc.text.file_parts import MOST, FilePart, bound, contains, count_lines, decode, file_parts, found, note
+from punc.text.format import (
+    PrepareOptions,
+    counted,
+    format_help,
+    format_names,
+    load_format,
+)
 from punc.text.formats.mteval import documents_and_segments
-from punc.text.text_format import TextFormat
 
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",", "-")), Label("PERIOD", "w.", (".",)),
                    Label("QUESTION", "w?", ("?",))))
 
 
-def reader(name: str, **options) -> TextFormat:
+def reader(name="prose", **options):
     return load_format(name)(PrepareOptions(LABELS, **options))
+
+
+NEW = '''"""Words separated by bars: `one|two`.
+
+There are no marks.
+"""
+
+from punc.text.passages import Passage
+from punc.text.format import TextFormat
+
+
+class Format(TextFormat):
+    takes = ("labels", "utt_words")
+
+    def passages(self, text, line_start, repairs):
+        words = text.strip().split("|")
+        yield Passage(" ".join(words), " ".join(["O"] * len(words)))
+'''
+
+
+@pytest.fixture
+def bars(tmp_path, monkeypatch):
+    """A new file in the folder of formats, a label set, and a file to read."""
+    (tmp_path / "formats").mkdir()
+    (tmp_path / "formats" / "bars.py").write_text(NEW)
+    (tmp_path / "labels.txt").write_text("O w\nPERIOD w. .\n")
+    (tmp_path / "in").write_text("one|two|three\n")
+    monkeypatch.setattr(formats, "__path__", [*formats.__path__, str(tmp_path / "formats")])
+    return tmp_path
+
+
+def test_format_file_is_found_by_its_name(bars, capsys):
+    arguments = ["prepare", "--format=bars", f"--labels={bars / 'labels.txt'}", "--nj=999"]
+    assert main([*arguments, "--utt-words=2", str(bars / "in"), str(bars / "out")]) == 1
+    assert capsys.readouterr().err == "punc prepare: --nj does not apply to --format bars; leave it out\n"
+    assert main([*arguments[:-1], "--utt-words=2", str(bars / "in"), str(bars / "out")]) == 0
+    assert [u.words for u in DataDir(bars / "out").utterances()] == [["one", "two"], ["three"]]
+
+
+def test_format_help_names_a_new_file(bars, capsys):
+    with pytest.raises(SystemExit):
+        main(["prepare", "--help"])
+    shown = "  bars        Words separated by bars: `one|two`.\n              --labels --utt-words\n"
+    assert shown in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", format_names())
+def test_format_has_help_and_known_options(name):
+    assert format_help(name)
+    assert set(load_format(name).takes) <= set(PrepareOptions.__dataclass_fields__)
+
+
+def test_options_not_given_are_those_of_the_command():
+    options, parser = PrepareOptions(), prepare.options()
+    for field in fields(PrepareOptions):
+        if field.name not in ("clean", "nj"):  # of the command, a text, and all processors
+            assert getattr(options, field.name) == parser.get_default(field.name)
+    assert (options.clean, options.nj) == ((), 1)
+
+
+def test_reader_needs_a_label_set():
+    with pytest.raises(InputError, match=r"^no label set; name one: --labels conf/labels.txt"):
+        PrepareOptions().reader()
+
+
+@pytest.mark.parametrize("size", [5, 7, 100])
+@pytest.mark.parametrize(("data", "delimiter"), [
+    (b"one\ntwo three four five\n\nsix", b"\n"), (b"<seg>a b</seg>\n<seg>c</SEG><seg>d", b"</seg>")])
+def test_file_parts_end_with_delimiter(tmp_path, data, delimiter, size):
+    for name in "ab":
+        (tmp_path / name).write_bytes(data)
+    parts = list(file_parts([tmp_path / "a", tmp_path / "b"], delimiter, size))
+    assert b"".join(part.data for part in parts) == 2 * data
+    assert [part.path for part in parts if part.first] == [str(tmp_path / "a"), str(tmp_path / "b")]
+    for part, following in pairwise(parts):
+        assert following.first or part.data.lower().endswith((delimiter, b" "))
+        assert part.line_start == (part.first or data[part.offset - 1:part.offset] == b"\n")
+        with open(part.path, "rb") as file:
+            assert count_lines(file, part.offset) == data.count(b"\n", 0, part.offset)
+
+
+def test_contains_bytes(tmp_path):
+    (tmp_path / "empty").touch()
+    (tmp_path / "text").write_bytes(b"so <sil=1>")
+    assert [contains(tmp_path / name, b"<sil=") for name in ("empty", "text")] == [False, True]
+
+
+@pytest.mark.parametrize(("raw", "text", "count"), [
+    (b"\xe2\x99?you", "you", 1),  # a note of music whose last byte a converter lost
+    (b"\xe2\x99?\xe2\x99?he", "he", 2),
+    (b"caf\xe9?", "caf?", 1),
+    (b"\xff\xfex", "x", 2),
+    ("é?".encode(), "é?", 0),
+])
+def test_decode_removes_bytes_that_are_not_utf8(raw, text, count):
+    repairs = Counter()
+    assert decode(raw, repairs) == text
+    assert sum(repairs.values()) == count
+
+
+def test_found_shows_the_most_frequent_examples():
+    counts = Counter(words=7)
+    for number in range(30):
+        note(counts, "brackets", f"[{number:02}]", 30 - number)
+    note(counts, "a", "x\n y" + "z" * 100)
+    (what, total, forms), (other, sum_, shown) = found(counts)
+    assert (what, total, forms) == ("a", 1, "x y" + "z" * 35 + "… 1")
+    assert (other, sum_) == ("brackets", 465)
+    assert shown.startswith("[00] 30, [01] 29, ")
+    assert shown.endswith("[09] 21, …")
+    assert shown.count(",") == 10
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 50))))
+def test_bound_keeps_sums(pairs):
+    counts = Counter(words=3)
+    for what, number in pairs:
+        note(counts, what, str(number))
+        bound(counts, 10)
+        assert len(counts) <= 10 + 3
+    assert {what: total for what, total, _ in found(counts)} == Counter(what for what, _ in pairs)
+    assert counts["words"] == 3
+
+
+LINES = st.lists(st.sampled_from(["#doc A b", "#doc", "#note x", "#note", "so it", " #doc x", "", " ", "a #note"]),
+                 min_size=1, max_size=8)
+
+
+@given(LINES, st.booleans(), st.sampled_from(["#doc", ""]), st.sampled_from(["#note", ""]))
+def test_streams_line_by_line(lines, line_start, document_prefix, skip_prefix):
+    """A stream begins at a line that begins with the prefix; the first line may not begin at a beginning."""
+    expected, text = [(None, [])], "\n".join(lines)
+    for i, line in enumerate(lines):
+        if (i or line_start) and skip_prefix and line.startswith(skip_prefix):
+            continue
+        if (i or line_start) and document_prefix and line.startswith(document_prefix):
+            expected.append((line[len(document_prefix):].strip(), []))
+        else:
+            expected[-1][1].append(line)
+    found = reader(document_prefix=document_prefix, skip_prefix=skip_prefix).streams(text, line_start)
+    found = [(name, part.split()) for name, part in found]
+    expected = [(name, " ".join(some).split()) for name, some in expected]
+    assert found == [expected[0], *expected[1:]][bool(len(expected) > 1 and not expected[0][1]):]
+
+
+@pytest.mark.parametrize(("first", "keep_names", "stream"), [
+    (True, False, ""), (True, True, "in"), (False, True, None)])
+def test_first_part_of_a_file_begins_its_stream(tmp_path, first, keep_names, stream):
+    part = FilePart(str(tmp_path / "in.txt"), 0, b"so it.", True, first)
+    passages, repairs = reader(keep_names=keep_names).read_part(part)
+    assert [(p.words, p.stream) for p in passages] == [("so it", stream)]
+    assert repairs == Counter()
+
+
+def test_document_at_the_beginning_keeps_its_name(tmp_path):
+    part = FilePart(str(tmp_path / "in.txt"), 0, b"#doc A\nso", True, True)
+    assert reader(document_prefix="#doc").read_part(part)[0][0].stream == "A"
+
+
+def test_error_names_the_line_of_the_file(tmp_path):
+    content = b"a\nb\nso <sil=x>\n"
+    (tmp_path / "in").write_bytes(content)
+    for offset, path, where in ((0, "in", "in:3: "), (2, "in", "in:3: "), (4, "in", "in:3: "), (4, "gone", "gone: ")):
+        with pytest.raises(InputError, match="'x' is not a pause") as error:
+            reader("sil").read_part(FilePart(str(tmp_path / path), offset, content[offset:], True, not offset))
+        assert str(error.value).startswith(f"{tmp_path}/{where}")
+
+
+def test_notes_and_dots_are_counted_and_bounded(tmp_path):
+    notes = " ".join(f"[{number}]" for number in range(MOST + 1))
+    (tmp_path / "in").write_text(f", so {notes} it is etc.")
+    counts = reader(abbreviations=Abbreviations({STARTER: ["etc."]})).prepare([tmp_path / "in"], tmp_path / "out")
+    noted = [times for what, times in counts.items() if "square-brackets" in what]
+    assert (sum(noted), len(noted) < MOST) == (MOST + 1, True)
+    assert counts[f"{MARK}\tetc."] == 1
+    assert counts["marks before a first word, dropped"] == 1
+    assert (counts["words"], counts["streams"]) == (MOST + 5, 1)
+
+
+def test_counts_of_utterances():
+    pauses = np.array([0.5, np.nan], np.float32)
+    given = [Utterance("a-1", "a", ["x", "y"], None, pauses, np.array([True, True])),
+             Utterance("a-2", "a", ["z", "z"], None, pauses * 0, np.array([False, True])),
+             Utterance("b-1", "b", ["x", "y"], None, pauses[:1].repeat(2), None)]
+    counts, repairs = Counter(), Counter()
+    assert list(counted(iter(given), counts, repairs)) == given
+    assert counts == {"streams": 2, "utterances": 3, "words": 6, "changes of speaker": 3}
+    assert repairs == {"words without a pause: unknown there": 2}
 
 
 def read(name, text, line_start=True, **options):
@@ -55,10 +256,6 @@ LREC = "lines with several words, split", "lines with a label and no word, given
 ])
 def test_lrec_lines(text, words, labels, lead, repairs):
     assert one("lrec", text) == (words, labels, lead, Counter(repairs))
-
-
-def test_lrec_repeated_broken_line_is_repaired_each_time():
-    assert one("lrec", "a b\tO\n" * 5 + "\tCOMMA\n")[3] == Counter({LREC[0]: 5, LREC[1]: 1})
 
 
 @pytest.mark.parametrize(("name", "text", "line", "what"), [
@@ -229,15 +426,6 @@ STREAMS = "labels document_prefix skip_prefix utt_words keep_names prefix nj"
 def test_options_that_apply_to_each_format(name, options):
     """Any other option is refused on the command line."""
     assert set(load_format(name).takes) == set(options.split())
-
-
-def test_memo_forgets_above_limit(monkeypatch):
-    monkeypatch.setattr("punc.text.passages.MEMORY", 3)
-    prose = reader("prose")
-    for text in ("a, b c d .", "a. b , e f g", "a , b"):
-        expected = reader("prose").read(text.encode())
-        assert prose.read(text.encode()) == expected
-        assert len(prose._memo) <= 3
 
 
 def test_sil_words_that_look_like_marks():

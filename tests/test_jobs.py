@@ -1,8 +1,9 @@
-"""Jobs: each item in one share, in order, equal in size; streams stay whole. Parts that fit together, and others."""
+"""Jobs: shares in order, equal in size, streams whole; parts that fit together; joining them, killed at any moment."""
 
 import json
 import os
 import shutil
+import signal
 from argparse import Namespace
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punc.base.errors import InputError
-from punc.base.jobs import Share, new_part, owners, read_parts
+from punc.base.jobs import JOINED, Share, concatenate, finish_joining, joining, new_part, read_parts
 
 
 def shares(sizes, jobs, total=None, streams=None):
@@ -43,12 +44,6 @@ def test_share_ends_when_it_is_complete():
         yield from range(10)
         raise AssertionError("the rest belongs to other jobs")
     assert list(Share(1, 2).of(items(), lambda item: 1, 10)) == [0, 1, 2, 3, 4]
-
-
-@given(st.lists(st.integers(0, 90), max_size=40), st.integers(1, 9))
-def test_owners_are_those_of_the_shares(sizes, jobs):
-    owned = list(owners(enumerate(sizes), lambda item: item[1], sum(sizes), jobs))
-    assert [[item for owner, item in owned if owner == job] for job in range(1, jobs + 1)] == shares(sizes, jobs)
 
 
 @pytest.mark.parametrize(("job", "jobs"), [(0, 3), (4, 3), (-1, 1), (2, 0), (1, -1)])
@@ -128,3 +123,70 @@ def test_read_part_that_was_changed(parts, old, new):
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(InputError, match=r"part\.json: not a part; run the job again"):
         read_parts(parts)
+
+
+def make_parts(folder):
+    paths = [folder / "1", folder / "2"]
+    for job, path in enumerate(paths, 1):
+        with new_part(path, "prepare", Share(job, 2), Namespace(), "out", []) as (tmp, _):
+            (tmp / "text").write_text("a\n")
+            (tmp / "data").mkdir()
+            (tmp / "data/ids").write_text("1")
+    return paths
+
+
+def killed_at(at, paths):
+    """Join the parts in a process that is killed before change number `at` once they are joined; whether it was."""
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    made = 0
+
+    def change(call):
+        def changed(*arguments, **options):
+            nonlocal made
+            if made == at:
+                os.kill(os.getpid(), signal.SIGKILL)
+            made += 1
+            return call(*arguments, **options)
+        return changed
+
+    try:
+        with joining(paths):
+            for name in ("unlink", "rmdir", "mkdir", "utime"):
+                setattr(os, name, change(getattr(os, name)))
+    finally:
+        os._exit(0)
+
+
+def test_finish_joining_after_a_kill_at_any_change(tmp_path):
+    kills = finished = 0
+    while killed_at(kills, make_parts(tmp_path / str(kills))):
+        paths = [tmp_path / str(kills) / name for name in "12"]
+        done = not any(file.name != ".lock" for path in paths for file in path.glob("*"))
+        if not done and not finish_joining(paths):
+            with joining(paths) as parts:  # none was removed
+                assert [part.files() for part in parts] == [["data", "text"]] * 2
+        finished += not done
+        assert done or not any(path.exists() for path in paths)
+        kills += 1
+    assert finished > 10 > kills - finished
+
+
+def test_finish_joining_not_if_a_part_was_made_again(tmp_path):
+    paths = make_parts(tmp_path)
+    for path in paths:
+        (path / JOINED).touch()
+    make_parts(tmp_path)
+    (paths[1] / JOINED).touch()
+    assert not finish_joining(paths)
+    with pytest.raises(InputError, match="no such part; run the command with --job=1 again"), \
+            joining([tmp_path / "none", paths[1]]):
+        pass
+
+
+def test_concatenate(tmp_path):
+    (tmp_path / "a").write_bytes(b"1\n")
+    (tmp_path / "b").write_bytes(b"")
+    concatenate([tmp_path / "a", tmp_path / "b", tmp_path / "a"], tmp_path / "c")
+    assert (tmp_path / "c").read_bytes() == b"1\n1\n"

@@ -1,4 +1,4 @@
-"""Kaldi float vectors: round trips, kaldiio as the other reader, and what is refused."""
+"""Kaldi float vectors: round trips, kaldiio as the other reader, paths of archives, and what is refused."""
 
 import io
 import os
@@ -13,7 +13,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from punc.base.errors import InputError
-from punc.data.kaldi_io import VectorReader, read_archive, read_array, read_posteriors, write_vector
+from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir_writer import write_data_dir
+from punc.data.kaldi_io import VectorReader, archive_path, read_archive, read_array, read_posteriors, write_vector
+from punc.timing.pauses import write_pauses
 
 VECTORS = {"a": [0.5, np.nan, 0.0], "bé": [], "c": [1e-3]}
 
@@ -242,3 +245,29 @@ def test_archive_of_a_larger_array_than_is_read(tmp_path, monkeypatch, text):
     monkeypatch.setattr("punc.data.kaldi_io.LARGEST_TEXT" if text else "punc.data.kaldi_io.LARGEST", 300)
     with pytest.raises(InputError, match="is no float vector or matrix of at most 2 GiB; make"):
         list(read_archive(tmp_path / "a.ark"))
+
+
+@pytest.mark.parametrize("name", ["a/pauses.ark", "/a b/ä:3/'$(x)' /pauses.ark"])
+def test_archive_path_is_as_it_was(name):
+    assert archive_path(name) == name
+
+
+@pytest.mark.parametrize(("name", "said"), [("a|b/x", "it has '|'"), ("|x", "it has '|'"), ("a\nb/x", r"it has '\n'"),
+                                            ("a\rb", r"it has '\r'"), (" a/x", "it has ' '"),
+                                            ("a\udcff", "it is not UTF-8")])
+def test_archive_path_that_cannot_be_read_back(name, said):
+    with pytest.raises(InputError) as error:
+        archive_path(name)
+    assert error.value.what == f"no index can have this name: {said}"
+
+
+@pytest.mark.parametrize("name", ["a|b", "a\nb"])
+def test_data_dir_whose_index_could_not_be_read_is_not_written(tmp_path, name):
+    utterance = Utterance("u", "u", ["w"], None, np.array([0.5], np.float32))
+    with pytest.raises(InputError, match="no index can have this name"):
+        write_data_dir(tmp_path / name, [utterance])
+    assert list(tmp_path.iterdir()) == []
+    write_data_dir(tmp_path / name, [utterance._replace(pauses=None)])
+    with pytest.raises(InputError, match="no index can have this name"):
+        write_pauses(tmp_path / name, [("u", np.zeros(1))])
+    assert not DataDir(tmp_path / name).has_pauses

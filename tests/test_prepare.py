@@ -127,7 +127,7 @@ FILES = {
 
 def parts_of(monkeypatch, size):
     """Read files in parts of this size."""
-    monkeypatch.setattr("punc.text.text_format.file_parts", lambda paths, end: file_parts(paths, end, size))
+    monkeypatch.setattr("punc.text.format.file_parts", lambda paths, end: file_parts(paths, end, size))
 
 
 @pytest.mark.parametrize("name", [*FILES, "prose lines", "characters lines"])

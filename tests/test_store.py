@@ -1,4 +1,4 @@
-"""Stores: the arrays hold what the data directories have; bad input leaves nothing half written."""
+"""Stores: the arrays hold what the data directories have; joined sets; bad input leaves nothing half written."""
 
 import os
 import shutil
@@ -105,6 +105,7 @@ def test_make_store_with_a_given_vocabulary(place):
 def test_make_store_vocab_size_and_train_sets(place):
     assert make(place, vocab_size=1).set("train").ids.tolist() == [2, 0, 2, 0, 2, 0]
     assert make(place, train="test").vocabulary.tokens[2:] == ["new", "x", "ä"]
+    assert make(place, train="train,test").vocabulary.tokens[2:] == ["x", "ä", "new", "y", "z"]
 
 
 def test_make_store_segments_give_the_order_of_time(place):
@@ -172,18 +173,6 @@ def test_make_store_vocabulary_of_another_token_type_is_an_error(place):
         make_store(place / "two", [place / "test"], place / "labels.txt", token_type="subword",
                    vocab=place / "store/vocab")
     assert not (place / "two").exists()
-
-
-@pytest.mark.parametrize("token_type", ["char", "subword"])
-def test_make_store_char_and_subword_segments_in_order_of_id(place, token_type):
-    make(place, "train", token_type=token_type, vocab_size=9)
-    plain = Store(place / "store").set("train")
-    (place / "train/segments").write_text("a-1 rec1 5 6\na-2 rec1 7 8\nb-1 rec2 0 1\n")  # the order of the lines
-    make(place, "train", token_type=token_type, vocab_size=9)
-    timed = Store(place / "store").set("train")
-    for one, other in zip(plain[:3], timed[:3]):
-        np.testing.assert_array_equal(one, other)
-    assert plain.offsets.tolist() == timed.offsets.tolist()
 
 
 words = st.lists(st.text(st.sampled_from("abäあ\u00a0\u3000\x1c<"), min_size=1, max_size=2), max_size=12)
@@ -391,19 +380,10 @@ def test_make_store_conf_by_hand(place):
     assert store.sets == ["all", "test", "train", "twice"]
 
 
-def test_make_store_counts_the_words_of_all_sets_to_train_on(place):
-    assert make(place, train="train,test").vocabulary.tokens[2:] == ["x", "ä", "new", "y", "z"]
-
-
-@pytest.mark.parametrize("token_type", ["word", "class", "form"])
-def test_make_store_keeps_the_rules_of_clitics(place, token_type):
+def test_make_store_keeps_the_rules_of_clitics(place):
     (place / "rules").write_text("'s\n")
-    make(place, token_type=token_type, clitics=str(place / "rules"))
+    make(place, token_type="form", clitics=str(place / "rules"))
     assert (place / "store/clitics").read_text() == "'s\n"
-
-
-def test_make_store_clitics_of_tokens_that_are_no_words(place):
-    (place / "rules").write_text("'s\n")
     with pytest.raises(InputError, match="--clitics with char tokens; leave it out; it is for word, class, form"):
         make(place, token_type="char", clitics=str(place / "rules"))
 
@@ -492,3 +472,26 @@ def test_make_store_of_a_directory_whose_name_is_not_text(place, caplog):
     shutil.copytree(place / "train", path)
     make_store(place / "store", [path], place / "labels.txt", nj=1)
     assert Store(place / "store").sets == [path.name]
+
+
+def test_joined_sets_stand_end_to_end(place):
+    """A set without pauses has unknown ones there, and one without turns has no change of speaker."""
+    write_data_dir(place / "talk", [Utterance("t", "t", ["z", "x"], ["O", "PERIOD"], None, np.array([True, False]))])
+    store = make(place, "train", "talk", joins=["all=talk,train,talk", "twice=talk,talk"])
+    joined, twice, talk, train = map(store.set, ("all", "twice", "talk", "train"))
+    assert joined.ids.tolist() == [*talk.ids, *train.ids, *talk.ids]
+    assert joined.labels.tolist() == [0, 2, *train.labels, 0, 2]
+    unknown = [np.nan, np.nan]
+    np.testing.assert_array_equal(joined.pauses, np.float32([*unknown, *train.pauses, *unknown]))
+    assert joined.turns.tolist() == [True, *[False] * 7, True, False]
+    assert (list(joined.streams), joined.offsets.tolist()) == (["t", "a", "b", "t"], [0, 2, 6, 8, 10])
+    assert (twice.pauses, len(twice.ids)) == (None, 4)
+    assert len(make(place, "train", "talk", joins=["all=talk"]).set("all").ids) == 2  # another join: made again
+
+
+@pytest.mark.parametrize(("join", "message"), [
+    ("all=none", "no set 'none'"), ("train=test", "'train' cannot name"), ("=test", "'' cannot name"),
+    ("a/b=test", "'a/b' cannot name"), ("all=train,test", "'test' has no labels, other sets of 'all' have")])
+def test_joined_sets_mistake(place, join, message):
+    with pytest.raises(InputError, match=message):
+        make(place, joins=[join])

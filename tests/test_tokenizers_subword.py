@@ -8,7 +8,7 @@ import sentencepiece
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import punc.tokens.piece_tokenizer
+import punc.tokens.tokenizer
 from punc.base.errors import InputError
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir

@@ -10,8 +10,7 @@ import pytest
 from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import DataDir
-from punc.data.label_record import RECORD
-from punc.data.labels import Label, LabelSet
+from punc.data.labels import RECORD, Label, LabelSet
 from punc.data.validate import validate
 from punc.text.format import PrepareOptions, load_format
 from punc.text.formats.trs import legal_id, read_turns
@@ -250,7 +249,7 @@ def test_trs_abbreviations_and_what_is_not_said(tmp_path, capsys):
 
 
 def test_trs_prepares_long_texts_with_many_notes(tmp_path, monkeypatch):
-    monkeypatch.setattr("punc.text.examples.MOST", 10)
+    monkeypatch.setattr("punc.text.file_parts.MOST", 10)
     turns = ['<Turn speaker="spk1" startTime="0" endTime="4"><Sync time="0"/>so '
              + " ".join(f"[{chr(97 + number)}]" for number in range(20)) + "</Turn>"]
     counts = load_format("trs")(PrepareOptions(LabelSet((Label("O", "w"), Label("PERIOD", "w.", (".",)))))).prepare(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from punc.bin import main as command
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
-from punc.data.turns import ends_of_turns
+from punc.data.tables import ends_of_turns
 from punc.decoding.decode import log_posteriors
 from punc.live.stream import streaming_logits
 from punc.models.base import load

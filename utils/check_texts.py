@@ -11,11 +11,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from text_sets import MIN_TEXTS
+
 from punc.base.errors import InputError
 from punc.base.options import OptionParser
 from punc.bin.script import run_script
 from punc.text.cutter import file_name, sorted_streams
-from punc.text.splits import MIN_TEXTS
 from punc.timing.ctm import CtmIndex
 from punc.timing.pauses import word_times
 

@@ -3,7 +3,7 @@
 
 Shares out the files *.txt of TEXT-DIR: SPLIT-DIR gets a file for each set, with the path of one text a line. test_ref
 and dev have a tenth of the words each, train the others; of train, tree has a fifth and rest the others.
-punc.text.splits has the rule. If SPLIT-DIR has lists, they stay as they are, so you can edit them, or write train, dev
+text_sets.py has the rule. If SPLIT-DIR has lists, they stay as they are, so you can edit them, or write train, dev
 and test_ref yourself; rest and tree are made if they are missing.
 
 Prints the texts, words and speakers of each set, and the sentences that stand in training and in another set, and
@@ -18,15 +18,24 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from check_texts import some, texts
+from repeated_sentences import digests, overlap, remove_sentences
+from text_sets import (
+    MIN_TEXTS,
+    SHARES,
+    TREE_SHARES,
+    Survey,
+    cut_text,
+    read_speakers,
+    split_texts,
+    split_training,
+    survey,
+)
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir, atomic_file, decode_line, is_unfinished, open_input
 from punc.base.options import OptionParser
 from punc.bin.script import run_script
 from punc.text.cutter import file_name, sorted_streams
-from punc.text.repeated import digests, overlap, remove_sentences
-from punc.text.splits import MIN_TEXTS, SHARES, TREE_SHARES, split_texts, split_training
-from punc.text.survey import Survey, cut_text, read_speakers, survey
 
 PIECES = 40  # into which texts are cut, if there are too few
 CUT = "text"  # where they are

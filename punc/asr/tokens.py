@@ -18,8 +18,8 @@ import numpy as np
 
 from punc.data.labels import SENTENCE_ENDS
 from punc.text.abbreviations import LETTERS, shipped
-from punc.text.prose_reader import PLAIN, TOKEN_SHAPE, legal
-from punc.text.prose_reader import WORD as SHAPED
+from punc.text.prose import PLAIN, TOKEN_SHAPE, legal
+from punc.text.prose import WORD as SHAPED
 
 WORD, NUMBER, URL, TAG, SILENCE, SYMBOL, MARK = range(7)  # the kinds of tokens
 MARKS = "".join(sorted(SENTENCE_ENDS)) + ",;:–—،؛、，；：､"

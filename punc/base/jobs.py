@@ -2,7 +2,8 @@
 
 Each job takes a share of the work, in order, and makes a *part*: a directory with what it has made, and part.json,
 which says whose part it is. `punc join` calls `join(parts, out)` of the command's module in punc/bin. It makes of all
-parts what one job makes, byte for byte.
+parts what one job makes, byte for byte. One process at a time joins parts. They are removed when all that is made of
+them is whole.
 """
 
 import hashlib
@@ -11,12 +12,14 @@ import os
 import shutil
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from punc.base.errors import InputError
 from punc.base.files import NEW, atomic_dir, is_unfinished, open_input
+from punc.base.lock import NAME as LOCK
+from punc.base.lock import lock_directory
 from punc.base.options import OptionParser
 
 T = TypeVar("T")
@@ -51,30 +54,24 @@ class Share(NamedTuple):
 
     def of(self, items: Iterable[T], size: Callable[[T], int], total: int,
            streams: Callable[[T], tuple[str, str]] | None = None) -> Iterator[T]:
-        """The items of this share; arguments as those of `owners`."""
-        for job, item in owners(items, size, total, self.jobs, streams):
+        """The items of this share. Jobs take items in order, about equally much each.
+
+        size     item → its size, as words or bytes
+        total    the sum of all sizes; if that is not exact, the shares are less equal
+        streams  item → its first and its last stream; an item that continues a stream has the job of the item before
+        """
+        before, job, last = 0, 1, None
+        for item in items:
+            much = size(item)
+            first, end = streams(item) if streams else (None, None)
+            if first is None or first != last:
+                job = 1 + min(self.jobs - 1, int(self.jobs * (before + much / 2) / max(total, 1)))
             if job > self.job:
                 return
             if job == self.job:
                 yield item
-
-
-def owners(items: Iterable[T], size: Callable[[T], int], total: int, jobs: int,
-           streams: Callable[[T], tuple[str, str]] | None = None) -> Iterator[tuple[int, T]]:
-    """Each item with the job that has it: jobs take items in order, about equally much each.
-
-    size     item → its size, as words or bytes
-    total    the sum of all sizes; if that is not exact, the shares are less equal
-    streams  item → its first and its last stream; an item that continues a stream has the job of the item before
-    """
-    before, job, last = 0, 1, None
-    for item in items:
-        much = size(item)
-        first, end = streams(item) if streams else (None, None)
-        if first is None or first != last:
-            job = 1 + min(jobs - 1, int(jobs * (before + much / 2) / max(total, 1)))
-        yield job, item
-        before, last = before + much, end
+            before += much
+            last = end
 
 
 class Part(NamedTuple):
@@ -212,3 +209,56 @@ def clear_part(path: Path) -> None:
                 shutil.rmtree(file)
             else:
                 file.unlink(missing_ok=True)
+
+
+@contextmanager
+def joining(paths: Sequence[Path]) -> Iterator[list[Part]]:
+    """The parts of all jobs of one command line, in order; they are removed when the block ends without an error.
+
+    Raises InputError as `read_parts` does, and if a job writes one.
+    """
+    read_parts(paths)  # before a lock makes a directory that is missing
+    with _locked(paths):
+        yield read_parts(paths)
+        for path in paths:
+            (path / JOINED).touch()
+        _remove(paths)
+
+
+def finish_joining(paths: Sequence[Path]) -> bool:
+    """Remove what a killed process, which had joined these parts, has left of them. Returns whether that is so."""
+    found = [path for path in paths if path.is_dir()]
+    left = [path for path in found if any(file.name != LOCK for file in path.iterdir())]
+    if not left or not all((path / JOINED).exists() for path in left):
+        return False
+    with _locked(found):
+        _remove(left)
+    return True
+
+
+@contextmanager
+def _locked(paths: Iterable[Path]) -> Iterator[None]:
+    with ExitStack() as stack:
+        for path in paths:
+            stack.enter_context(lock_directory(path))
+        yield
+    for path in paths:
+        with suppress(OSError):  # a user's hidden file
+            path.rmdir()
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    """Remove the files of parts; the mark of each goes last."""
+    for path in paths:
+        clear_part(path)
+        (path / NEW).rmdir()
+    for path in paths:  # when the last one has gone, all is done
+        (path / JOINED).unlink()
+
+
+def concatenate(paths: Iterable[Path], out: Path) -> None:
+    """Write files one after another to the file `out`. Raises InputError if one is missing."""
+    with open(out, "wb") as file:
+        for path in paths:
+            with open_input(path) as source:
+                shutil.copyfileobj(source, file, 1 << 20)

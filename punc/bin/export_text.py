@@ -9,7 +9,7 @@ from punc.base.files import atomic_file
 from punc.base.options import OptionParser, boolean
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
-from punc.text.prose_reader import written
+from punc.text.prose import written
 
 logger = logging.getLogger(__name__)
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from punc.base.errors import InputError
-from punc.base.jobs import FILE
-from punc.base.joining import finish_joining, joining
+from punc.base.jobs import FILE, finish_joining, joining
 from punc.base.options import OptionParser
 
 logger = logging.getLogger(__name__)

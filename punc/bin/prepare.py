@@ -14,7 +14,7 @@ from punc.data.labels import LabelSet
 from punc.text.abbreviations import Abbreviations
 from punc.text.format import Format, PrepareOptions, format_help, format_names, load_format
 from punc.text.not_speech import KINDS, messages, parse_kinds
-from punc.text.prose_reader import Clitics
+from punc.text.prose import Clitics
 from punc.text.speakers import CHANGES
 
 logger = logging.getLogger(__name__)

@@ -10,8 +10,7 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.base.options import OptionParser
 from punc.data.datadir import DataDir, checksum
-from punc.data.label_record import check_record
-from punc.data.labels import LabelSet
+from punc.data.labels import LabelSet, check_record
 from punc.scoring.collapse import merge, parse_collapse
 from punc.scoring.counts import LAST_SLOTS, Counts, join_blocks, read_counts, without_words
 from punc.scoring.metrics import compute_flat, compute_metrics

@@ -9,8 +9,7 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.base.options import OptionParser
 from punc.data.datadir import DataDir, speaker
-from punc.data.tables import read_table
-from punc.data.turns import TURNS, ends_of_turns, write_turns
+from punc.data.tables import TURNS, ends_of_turns, read_table, write_turns
 from punc.timing.pauses import match_times, read_channels, times_of_stream, word_times
 from punc.timing.rttm import Diarization, word_speakers
 

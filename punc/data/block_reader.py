@@ -20,8 +20,7 @@ from punc.base.files import open_input
 from punc.data.datadir import DataDir
 from punc.data.kaldi_io import VectorReader
 from punc.data.labels import LabelSet
-from punc.data.tables import fields
-from punc.data.turns import FLAGS, TURNS
+from punc.data.tables import FLAGS, TURNS, fields
 
 # Bytes of text in a block. To encode, a block fits a processor's cache; to count, it is larger, as adding up the counts
 # of each block takes time.

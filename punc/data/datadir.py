@@ -20,8 +20,7 @@ from punc.base.errors import InputError
 from punc.base.files import decode_line, open_input, read_blocks, unchanged
 from punc.data.kaldi_io import VectorReader
 from punc.data.labels import LabelSet
-from punc.data.tables import Row, fields, line_offsets, read_table
-from punc.data.turns import TURNS, parse_turns
+from punc.data.tables import TURNS, Row, fields, line_offsets, parse_turns, read_table
 
 LATEST = 1e9  # s, 30 years: what is later is no time in a recording
 

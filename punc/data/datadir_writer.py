@@ -9,13 +9,10 @@ from typing import IO
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir
-from punc.data.archive_path import archive_path
 from punc.data.datadir import DataDir, Utterance
-from punc.data.kaldi_io import write_vector
-from punc.data.label_record import RECORD
-from punc.data.labels import LabelSet
-from punc.data.tables import sort_table
-from punc.data.turns import TURNS, turns_line
+from punc.data.kaldi_io import archive_path, write_vector
+from punc.data.labels import RECORD, LabelSet
+from punc.data.tables import TURNS, sort_table, turns_line
 
 
 def write_data_dir(path: str | os.PathLike, utterances: Iterable[Utterance], like: DataDir | None = None,

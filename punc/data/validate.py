@@ -16,8 +16,7 @@ from punc.base.errors import InputError
 from punc.base.files import open_input, unchanged
 from punc.data.datadir import DataDir, Utterance, segment, speaker
 from punc.data.kaldi_io import VectorReader
-from punc.data.label_record import check_record
-from punc.data.labels import LabelSet
+from punc.data.labels import LabelSet, check_record
 from punc.data.tables import FORBIDDEN, Row, fields, read_table
 
 BLANKS = re.compile(r"[^\S \t]")

@@ -9,8 +9,7 @@ import numpy as np
 from punc.decoding.options import BATCH_SIZE, CHUNK_SIZE, UNCUT
 from punc.decoding.packed import PackedModel, load_packed
 from punc.decoding.shipped import is_packed
-from punc.tokens.chunks import by_length, cut, gather_arrays
-from punc.tokens.slot_inputs import with_turns
+from punc.tokens.chunks import by_length, cut, gather_arrays, with_turns
 from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import tokenizer_class
 

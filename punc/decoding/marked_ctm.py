@@ -10,7 +10,7 @@ import numpy as np
 
 from punc.data.datadir import DataDir, Utterance
 from punc.data.labels import LabelSet
-from punc.text.prose_reader import written
+from punc.text.prose import written
 from punc.timing.align import align_words, project_labels
 from punc.timing.ctm import CtmIndex, TimedWord, Timing, write_ctm
 from punc.timing.pauses import read_channels, times_of_stream

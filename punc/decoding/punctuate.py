@@ -27,21 +27,18 @@ from punc.base.errors import InputError
 from punc.base.jobs import Share
 from punc.base.log import hide_progress
 from punc.base.parallel import map_ordered
-from punc.data.archive_path import archive_path
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import complete_tables, new_data_dir, write_utterances
-from punc.data.label_record import RECORD, note_record
-from punc.data.labels import LabelSet
-from punc.data.tables import count_blanks, sort_table
-from punc.data.turns import TURNS
+from punc.data.kaldi_io import archive_path
+from punc.data.labels import RECORD, LabelSet, note_record
+from punc.data.tables import TURNS, count_blanks, sort_table
 from punc.decoding.marked_ctm import write_marked_ctm
 from punc.decoding.options import DecodingOptions, OutputOptions
 from punc.decoding.shipped import is_packed
 from punc.decoding.spans import Span, span_groups
 from punc.decoding.worker import Decoder, Task, task_of
 from punc.text.casing import Casing, read_casing
-from punc.text.prose_reader import Clitics
-from punc.text.prose_writer import QUOTE, ProseWriter
+from punc.text.prose import QUOTE, Clitics, ProseWriter
 from punc.tokens.tokenizer import read_tokenizer
 
 logger = logging.getLogger(__name__)

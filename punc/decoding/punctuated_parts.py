@@ -12,11 +12,9 @@ from pathlib import Path
 
 from punc.base.errors import InputError
 from punc.base.files import decode_line, open_input
-from punc.base.jobs import Part
-from punc.base.joining import concatenate
-from punc.data.archive_path import archive_path
+from punc.base.jobs import Part, concatenate
 from punc.data.datadir import DataDir
-from punc.data.kaldi_io import parse_location
+from punc.data.kaldi_io import archive_path, parse_location
 from punc.data.labels import LabelSet
 from punc.data.tables import Row, fields, read_table
 from punc.decoding.options import OutputOptions

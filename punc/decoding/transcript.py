@@ -29,8 +29,7 @@ from punc.asr.tokens import TokenReader, is_hidden
 from punc.asr.written import MarkedWords, Words, of_texts
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir
-from punc.base.jobs import Share
-from punc.base.joining import concatenate
+from punc.base.jobs import Share, concatenate
 from punc.base.log import hide_progress
 from punc.data.block_reader import at_slots
 from punc.data.labels import LabelSet

@@ -139,7 +139,7 @@ class LiveStream(LabelStream):
 
     def __init__(self, model: AnyModel, scale: np.ndarray | None = None, posteriors: bool = True):
         super().__init__(model, None if scale is None else np.log(scale))
-        self._slots, self._encode = SlotStream(model), model.tokenizer.input_encoder()
+        self._slots, self._encode = SlotStream(model), model.tokenizer.word_encoder()
         self._parts = LivePartLabels(model)
         self._waiting: deque[bool] = deque()  # of each token that waits for its slot, whether it ends a word
         self._out = 0  # how many of these words, the first ones, were decided early

@@ -17,8 +17,7 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.data.datadir import DataDir, Utterance, label_numbers
 from punc.data.datadir_writer import new_data_dir
-from punc.data.label_record import RECORD, check_record
-from punc.data.labels import LabelSet
+from punc.data.labels import RECORD, LabelSet, check_record
 from punc.data.tables import read_table, write_table
 from punc.timing.align import align_words, project_labels, project_slots
 

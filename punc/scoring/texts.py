@@ -21,7 +21,7 @@ from punc.scoring.metrics import compute_metrics
 from punc.scoring.posteriors import Posteriors
 from punc.text.characters import CharacterReader
 from punc.text.passages import Memo
-from punc.text.prose_reader import TextReader
+from punc.text.prose import TextReader
 
 # The marks of the English recipes: of several in a slot, the last one here counts.
 ENGLISH = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",", ":", "-", "–", "—")),

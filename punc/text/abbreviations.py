@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, read_lines
-from punc.text.examples import note
-from punc.text.prose_reader import READ_ALOUD
+from punc.text.file_parts import note
+from punc.text.prose import READ_ALOUD
 
 NEVER, STARTER, CAPITAL, NUMBER, WORD, BEGINS, ORDINAL = KINDS = (
     "never", "starter", "capital", "number", "word", "begins", "ordinal")

@@ -17,7 +17,7 @@ from punc.base.errors import InputError
 from punc.base.files import atomic_file, read_lines
 from punc.data.datadir import DataDir
 from punc.data.labels import Label, LabelSet, with_capital
-from punc.text.prose_reader import written
+from punc.text.prose import written
 
 
 def learn(sets: Iterable[DataDir], labels: LabelSet, min_count: int = 2) -> dict[str, str]:

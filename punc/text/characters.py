@@ -20,7 +20,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from punc.data.labels import LabelSet
-from punc.text.prose_reader import written
+from punc.text.prose import written
 
 ADDRESS = re.compile(r"https?://[!-~]*[0-9A-Za-z/_=&#~-]", re.ASCII)
 LATIN = re.compile(r"[A-Za-zªºÀ-ÖØ-öø-ʯḀ-ỿＡ-Ｚａ-ｚ]")

@@ -1,4 +1,10 @@
-"""Files in parts: large enough to give to another process, small enough for memory; and their bytes as text."""
+"""Files in parts, as text, and counts of what was found in them.
+
+A part is large enough to give to another process, and small enough for memory.
+
+A count has the key `WHAT` or `WHAT<TAB>EXAMPLE`, so that the counts of several processes add up. There can be as many
+examples as there is text: beyond MOST of them, the rarest are counted together.
+"""
 
 import os
 import re
@@ -94,3 +100,42 @@ def decode(data: bytes, repairs: Counter[str]) -> str:
         repairs["carriage returns, taken as line ends"] += text.count("\r")
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return text.removeprefix("\ufeff")
+
+
+MOST = 20_000  # different examples that are remembered
+WIDTH = 40  # characters of an example
+SHOWN = 10
+
+
+def note(counts: Counter[str], what: str, example: str, times: int = 1) -> None:
+    """Count an example of something."""
+    if len(example) > WIDTH:
+        example = example[:WIDTH - 1] + "…"
+    counts[f"{what}\t{' '.join(example.split())}"] += times
+
+
+def bound(counts: Counter[str], most: int = MOST) -> None:
+    """Count the rarer examples together if there are more than `most`."""
+    examples = [key for key in counts if "\t" in key] if len(counts) > most else []
+    if len(examples) <= most:
+        return
+    examples.sort(key=lambda key: (-counts[key], key))
+    for key in examples[most // 2:]:
+        what, _, example = key.partition("\t")
+        if example:
+            counts[f"{what}\t"] += counts.pop(key)
+
+
+def found(counts: Counter[str]) -> Iterator[tuple[str, int, str]]:
+    """What was found, in order: its name, how often, and the most frequent examples as a line of text."""
+    examples: dict[str, list[tuple[int, str]]] = {}
+    for key, times in counts.items():
+        what, tab, example = key.partition("\t")
+        if tab:
+            examples.setdefault(what, []).append((-times, example))
+    for what, some in sorted(examples.items()):
+        shown = [f"{example} {-times:,}" for times, example in sorted(one for one in some if one[1])[:SHOWN]]
+        total = -sum(times for times, _ in some)
+        if len(some) > len(shown):
+            shown.append("…")
+        yield what, total, ", ".join(shown)

@@ -1,22 +1,38 @@
 """Formats that `punc prepare` reads: each is a file of `punc/text/formats/`, found by its name.
 
-The first line of the file's docstring is its help. The file defines a class `Format`, derived from the one here.
+The first line of the file's docstring is its help. The file defines a class `Format`, derived from `Format` or from
+`TextFormat` here. The latter reads punctuated text in parts, in several processes, with these repairs, each counted:
+
+- Bytes that are not UTF-8 are removed.
+- Carriage returns are line ends.
+- A mark before a stream's first word is dropped.
 """
 
 import importlib
 import os
 import pkgutil
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from punc.base.errors import InputError
+from punc.base.files import open_input
+from punc.base.parallel import map_ordered
+from punc.data.datadir import Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
 from punc.text import formats
 from punc.text.abbreviations import Abbreviations
-from punc.text.prose_reader import Clitics, TextReader
+from punc.text.cutter import Cutter, file_name, sorted_streams
+from punc.text.file_parts import FilePart, bound, count_lines, decode, file_parts
+from punc.text.passages import Passage, Unreadable
+from punc.text.prose import Clitics, TextReader
+from punc.text.speakers import CHANGES
 
 
 @dataclass(frozen=True)
@@ -96,3 +112,137 @@ def load_format(name: str) -> type[Format]:
 def format_help(name: str) -> str:
     """The first line of the docstring of a format's file."""
     return (importlib.import_module(f"{formats.__name__}.{name}").__doc__ or "").partition("\n")[0]
+
+
+DROPPED = "marks before a first word, dropped"
+STREAM_OPTIONS = ("labels", "document_prefix", "skip_prefix", "utt_words", "keep_names", "prefix", "nj")
+
+
+class TextFormat(Format):
+    """A format of punctuated text; each file begins a stream. A subclass says what the text means: `passages`.
+
+    takes       by default, the options of a text of words without lines or segments
+    delimiter   what a part of a file ends with
+    """
+
+    takes: ClassVar[tuple[str, ...]] = STREAM_OPTIONS
+    delimiter: ClassVar[bytes] = b"\n"
+
+    def __init__(self, options: PrepareOptions):
+        super().__init__(options)
+        self.reader = options.reader()
+        self.lines = self.lines_as_utterances and (options.independent or options.utt_words == 0)
+        self._removed = re.compile(options.remove) if options.remove else None
+
+    @abstractmethod
+    def passages(self, text: str, line_start: bool, repairs: Counter[str]) -> Iterator[Passage]:
+        """The passages of a part of a file; `line_start`: whether it begins at the beginning of a line.
+
+        Counts repairs. Raises Unreadable for text that cannot be repaired.
+        """
+
+    @property
+    def has_utterances(self) -> bool:
+        """Whether the text says where an utterance ends."""
+        return self.lines
+
+    def has_pauses(self, inputs: Sequence[str | os.PathLike[str]]) -> bool:
+        """Whether the files have pauses."""
+        return False
+
+    def position(self, text: str, fault: str) -> int:
+        """The position of what is at fault in a text; negative if it is not found."""
+        return text.find(fault)
+
+    def without_removed(self, text: str) -> str:
+        """The text with a blank for each match of the option `remove`."""
+        return self._removed.sub(" ", text) if self._removed else text
+
+    def streams(self, text: str, line_start: bool) -> Iterator[tuple[str | None, str]]:
+        """The text of each stream, without lines to leave out, and the name of the stream if it begins here."""
+        document_prefix, skip_prefix = self.options.document_prefix, self.options.skip_prefix
+        if line_start and (document_prefix or skip_prefix):
+            text = "\n" + text
+        if skip_prefix:
+            first, *rest = text.split("\n" + skip_prefix)
+            text = "\n".join([first, *(part.partition("\n")[2] for part in rest)])
+        first, *rest = text.split("\n" + document_prefix) if document_prefix else [text]
+        if not rest or first.strip():
+            yield None, first
+        for part in rest:
+            name, _, part = part.partition("\n")
+            yield name.strip(), part
+
+    def read(self, data: bytes, line_start: bool = True) -> tuple[list[Passage], Counter[str]]:
+        """The passages of a part of a file, and the repairs; `line_start` as in `passages`.
+
+        Raises InputError, with a line that counts from the part's first, for text that cannot be repaired.
+        """
+        repairs: Counter[str] = Counter()
+        text = decode(data, repairs)
+        try:
+            return list(self.passages(text, line_start, repairs)), repairs
+        except Unreadable as error:
+            what, remedy, fault = error.args
+            at = max(self.position(text, fault), 0)
+            raise InputError(what, remedy, line=text.count("\n", 0, at) + 1) from None
+
+    def read_part(self, part: FilePart) -> tuple[list[Passage], Counter[str]]:
+        """The passages of a part and the repairs. Raises InputError with file and line."""
+        try:
+            passages, repairs = self.read(part.data, part.line_start)
+        except InputError as error:
+            if not os.path.isfile(part.path):  # a pipe cannot be read again to count the lines before
+                raise InputError(error.what, error.remedy, part.path) from None
+            with open_input(part.path) as file:
+                before = count_lines(file, part.offset)
+            raise InputError(error.what, error.remedy, part.path, before + (error.line or 1)) from None
+        if part.first and passages and passages[0].stream is None:
+            passages[0] = passages[0]._replace(stream=file_name(part.path) if self.options.keep_names else "")
+        return passages, repairs
+
+    def prepare(self, inputs: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str]) -> Counter[str]:
+        """Write the data directory, as `Format.prepare` says.
+
+        Streams are in the order of the files; with the option `keep_names`, in the order of the files' names.
+        """
+        counts, repairs = Counter[str](), Counter[str]()
+        inputs, cutter = self._in_order(inputs), self._cutter(inputs)
+
+        def passages() -> Iterator[Passage]:
+            for some, repaired in map_ordered(self.read_part, file_parts(inputs, self.delimiter), self.options.nj):
+                repairs.update(repaired)
+                bound(repairs)
+                yield from some
+
+        write_data_dir(output, counted(cutter.cut(passages()), counts, repairs), label_set=self.reader.labels)
+        repairs[DROPPED] += cutter.dropped
+        return counts + repairs + cutter.dots
+
+    def _in_order(self, inputs: Sequence[str | os.PathLike[str]]) -> Sequence[str | os.PathLike[str]]:
+        """The files in the order of their streams."""
+        if not self.options.keep_names:
+            return inputs
+        files = dict(zip(map(file_name, inputs), inputs))
+        return [files[name] for name in sorted_streams(map(file_name, inputs))]
+
+    def _cutter(self, inputs: Sequence[str | os.PathLike[str]]) -> Cutter:
+        options = self.options
+        return Cutter(0 if self.has_utterances else options.utt_words, self.reader.attach, options.prefix,
+                      options.independent, self.has_pauses(inputs), not options.keep_names, options.abbreviations,
+                      bool(options.speaker))
+
+
+def counted(utterances: Iterable[Utterance], counts: Counter[str], repairs: Counter[str]) -> Iterator[Utterance]:
+    """The utterances as they come, with streams, utterances and words counted, and words without a pause."""
+    stream = None
+    for utterance in utterances:
+        counts["streams"] += utterance.stream != stream
+        counts["utterances"] += 1
+        counts["words"] += len(utterance.words)
+        if utterance.turns is not None:
+            counts[CHANGES] += int(utterance.turns.sum())
+        if utterance.pauses is not None and (unknown := int(np.isnan(utterance.pauses).sum())):
+            repairs["words without a pause: unknown there"] += unknown
+        stream = utterance.stream
+        yield utterance

@@ -13,7 +13,7 @@ from functools import partial
 from typing import NamedTuple
 
 from punc.base.errors import InputError
-from punc.text.examples import found, note
+from punc.text.file_parts import found, note
 
 KEPT, LEFT_OUT, DECODED = "perhaps no speech: ", "left out: ", "decoded: "  # then the kind
 WORDS = "words left out: "

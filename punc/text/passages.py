@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punc.text.abbreviations import REACH, Abbreviations, Dot, count_dot
-from punc.text.prose_reader import Parts
+from punc.text.prose import Parts
 
 MEMORY = 150_000  # distinct lines or words to remember: about 45 MB, whatever the size of the corpus
 

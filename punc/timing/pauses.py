@@ -25,8 +25,7 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir
 from punc.base.idtable import IdTable
-from punc.data.archive_path import archive_path
-from punc.data.kaldi_io import write_vector
+from punc.data.kaldi_io import archive_path, write_vector
 from punc.data.tables import fields, read_table
 from punc.timing.align import align_words
 from punc.timing.ctm import CTM_SILENCE, MAX_OVERLAP, CtmIndex, Timing

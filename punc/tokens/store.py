@@ -16,23 +16,20 @@
 Word and subword streams are stored without `</s>`; readers append it. In character streams `</s>` is the last token.
 """
 
-import contextlib
 import logging
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from punc.base.errors import InputError, one_line
 from punc.base.files import atomic_dir, is_unfinished, read_blocks, read_lines, unchanged
 from punc.data.datadir import DataDir
-from punc.data.label_record import check_record
-from punc.data.labels import LabelSet
-from punc.text.prose_reader import Clitics
-from punc.tokens.joined import join_sets, parse_joins
-from punc.tokens.store_set import SET_FILES, StoreSet, check_numbers, read_set, write_set
-from punc.tokens.tokenizer import CLITICS, TOKENIZER_FILES, Tokenizer, read_tokenizer, tokenizer_class
+from punc.data.labels import LabelSet, check_record
+from punc.text.prose import Clitics
+from punc.tokens.store_set import SET_FILES, StoreSet, check_numbers, join_sets, read_set, write_set
+from punc.tokens.tokenizer import TOKENIZER_FILES, read_tokenizer, tokenizer_class
 
 logger = logging.getLogger(__name__)
 FILES = (*TOKENIZER_FILES, "labels.txt", "conf")
@@ -110,63 +107,6 @@ def crc32_of(path: Path) -> int:
     return total
 
 
-@dataclass(frozen=True)
-class StorePlan:
-    """A store to make, with options that have been checked.
-
-    sets        the data directories by name
-    joined      the members of each set that is joined
-    kind        the tokenizer's class
-    vocab_size, min_count   as in `make_store`
-    tokenizer   that of the vocabulary to use; None: a new one is made
-    train       the sets whose words make the vocabulary
-    label_set   the label set
-    clitics     the rules by which the words of the sets were split; None: they were not
-    conf        the content of the store's conf; it depends on all options and inputs
-    """
-
-    sets: dict[str, DataDir]
-    joined: dict[str, list[str]]
-    kind: type[Tokenizer]
-    vocab_size: int
-    min_count: int
-    tokenizer: Tokenizer | None
-    train: list[DataDir]
-    label_set: LabelSet
-    clitics: Clitics | None
-    conf: str
-
-    def finished(self, path: Path) -> bool:
-        """Whether the directory is this store, with the same options and inputs."""
-        return (path / "conf").is_file() and (path / "conf").read_bytes() == self.conf.encode()
-
-
-def plan_store(path: Path | None, data_dirs: Sequence[str | os.PathLike], labels: str | os.PathLike,
-               token_type: str, vocab_size: int | None, min_count: int, vocab: str | os.PathLike | None,
-               train: str | None, joins: Sequence[str], clitics: str) -> StorePlan:
-    """Check the arguments of `make_store`; `path` None: of a part. Raises InputError for options that do not fit."""
-    sets, kind = _name_sets(data_dirs), tokenizer_class(token_type)
-    vocab_size = kind.vocab_size if vocab_size is None else vocab_size
-    if min(vocab_size, min_count) < 1:
-        raise InputError(f"--vocab-size={vocab_size} --min-count={min_count}", "give positive numbers")
-    train = train or next(iter(sets))
-    for name in train.split(","):
-        if name not in sets:
-            raise InputError(f"no data directory is named '{name}'", f"--train names some of {' '.join(sets)}")
-    if path and not (path / "vocab").is_file() and not is_unfinished(path):
-        raise InputError("this exists and is not a store", "name another STORE-DIR", path)
-    label_set = LabelSet.read(labels)
-    for data in sets.values():
-        check_record(data.path, label_set)
-    tokenizer = kind.read(vocab) if vocab else None
-    joined = parse_joins(joins, list(sets))
-    if clitics and token_type not in ONE_TOKEN:
-        raise InputError(f"--clitics with {token_type} tokens", f"leave it out; it is for {', '.join(ONE_TOKEN)}")
-    conf = _conf(token_type, vocab_size, min_count, vocab, train, labels, sets, joins, clitics)
-    return StorePlan(sets, joined, kind, vocab_size, min_count, tokenizer, [sets[name] for name in train.split(",")],
-                     label_set, Clitics(clitics) if clitics else None, conf)
-
-
 def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], labels: str | os.PathLike,
                token_type: str = "word", vocab_size: int | None = None, min_count: int = 1,
                vocab: str | os.PathLike | None = None, train: str | None = None, nj: int = 2,
@@ -186,32 +126,38 @@ def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], 
     Does nothing if the store is finished and neither the options nor the inputs (size and time of each table) have
     changed. Raises InputError for options that do not fit, and for errors in the data directories.
     """
-    path = Path(path)
-    if nj < 1:
-        raise InputError(f"--nj={nj}", "give a positive number")
-    plan = plan_store(path, data_dirs, labels, token_type, vocab_size, min_count, vocab, train, joins, clitics)
-    if plan.finished(path):
+    path, sets, kind = Path(path), _name_sets(data_dirs), tokenizer_class(token_type)
+    vocab_size = kind.vocab_size if vocab_size is None else vocab_size
+    if min(vocab_size, min_count, nj) < 1:
+        raise InputError(f"--vocab-size={vocab_size} --min-count={min_count} --nj={nj}", "give positive numbers")
+    train = train or next(iter(sets))
+    trained = _named(train, sets)
+    if not (path / "vocab").is_file() and not is_unfinished(path):
+        raise InputError("this exists and is not a store", "name another STORE-DIR", path)
+    label_set = LabelSet.read(labels)
+    for data in sets.values():
+        check_record(data.path, label_set)
+    rules = _clitics(clitics, token_type)
+    tokenizer = kind.read(vocab) if vocab else None
+    joined = _parse_joins(joins, list(sets))
+    options = {"token-type": token_type, "vocab-size": vocab_size, "min-count": min_count, "train": train,
+               "vocab": vocab, "join": joins, "clitics": clitics}
+    files = [labels, vocab, clitics, *(data.path / table for data in sets.values() for table in data.tables)]
+    conf = _conf(options, [file for file in files if file])
+    if (path / "conf").is_file() and (path / "conf").read_bytes() == conf.encode():
         logger.info("%s: finished, and its inputs have not changed", path)
         return
-    with new_store(path, plan) as tmp:
-        tokenizer = plan.tokenizer or plan.kind.make(plan.train, plan.vocab_size, min_count, nj)
-        tokenizer.write(tmp)
-        for name, data in plan.sets.items():
-            with unchanged(data.path / "text"):
-                write_set(tmp / name, data, tokenizer, plan.label_set, nj)
-
-
-@contextlib.contextmanager
-def new_store(path: Path, plan: StorePlan) -> Iterator[Path]:
-    """A directory to write the tokenizer and the sets of a store to. When the block ends, they replace an older store.
-    """
     with atomic_dir(path, "conf", STALE) as tmp:
-        yield tmp
-        join_sets(tmp, plan.joined)
-        plan.label_set.write(tmp / "labels.txt")
-        if plan.clitics:
-            plan.clitics.write(tmp / CLITICS)
-        (tmp / "conf").write_text(plan.conf, encoding="utf-8")
+        tokenizer = tokenizer or kind.make(trained, vocab_size, min_count, nj)
+        tokenizer.clitics = rules
+        tokenizer.write(tmp)
+        for name, data in sets.items():
+            with unchanged(data.path / "text"):
+                write_set(tmp / name, data, tokenizer, label_set, nj)
+        for name, members in joined.items():
+            join_sets(tmp, name, members)
+        label_set.write(tmp / "labels.txt")
+        (tmp / "conf").write_text(conf, encoding="utf-8")
 
 
 def _name_sets(data_dirs: Sequence[str | os.PathLike]) -> dict[str, DataDir]:
@@ -225,15 +171,43 @@ def _name_sets(data_dirs: Sequence[str | os.PathLike]) -> dict[str, DataDir]:
     return sets
 
 
-def _conf(token_type: str, vocab_size: int, min_count: int, vocab: str | os.PathLike | None, train: str,
-          labels: str | os.PathLike, sets: dict[str, DataDir], joins: Sequence[str], clitics: str) -> str:
+def _named(names: str, sets: Mapping[str, DataDir]) -> list[DataDir]:
+    """The sets of some names, with commas between. Raises InputError if there is no such set."""
+    for name in names.split(","):
+        if name not in sets:
+            raise InputError(f"no data directory is named '{name}'", f"--train names some of {' '.join(sets)}")
+    return [sets[name] for name in names.split(",")]
+
+
+def _clitics(path: str, token_type: str) -> Clitics | None:
+    """The rules of a file, or none. Raises InputError if the tokens of words are not one each."""
+    if path and token_type not in ONE_TOKEN:
+        raise InputError(f"--clitics with {token_type} tokens", f"leave it out; it is for {', '.join(ONE_TOKEN)}")
+    return Clitics(path) if path else None
+
+
+def _parse_joins(joins: Sequence[str], sets: Sequence[str]) -> dict[str, list[str]]:
+    """`NAME=SET,SET,…` as names and members. Raises InputError for an unknown set, or a name that is one already."""
+    found: dict[str, list[str]] = {}
+    for join in joins:
+        name, _, members = join.partition("=")
+        found[name] = members.split(",")
+        for member in found[name]:
+            if member not in sets:
+                raise InputError(f"--join {join}: no set '{member}'", f"write NAME=SET,SET with {' '.join(sets)}")
+        if not name or name in sets or "/" in name:
+            raise InputError(f"--join {join}: '{name}' cannot name a joined set", "give it a name of its own")
+    return found
+
+
+def _conf(options: Mapping[str, Any], files: Iterable[str | os.PathLike]) -> str:
     """The options as a conf file, with the size and time of each input in comments."""
-    given = [vocab] if vocab else []
-    rules = [clitics] if clitics else []
-    lines = [f"--token-type={token_type}", f"--vocab-size={vocab_size}", f"--min-count={min_count}", f"--train={train}",
-             *(f"--vocab={file}" for file in given), *(f"--join={join}" for join in joins),
-             *(f"--clitics={file}" for file in rules)]
-    for file in (labels, *given, *rules, *(d.path / table for d in sets.values() for table in d.tables)):
+    lines = []
+    for name, value in options.items():
+        for given in value if isinstance(value, Sequence) and not isinstance(value, str) else [value]:
+            if given:
+                lines.append(f"--{name}={given}")
+    for file in files:
         state = os.stat(file)
         lines.append(f"# {one_line(os.path.abspath(file), LONGEST_PATH)} {state.st_size} bytes {state.st_mtime_ns}")
     if wrong := next((line for line in lines if "\n" in line), None):

@@ -16,12 +16,14 @@ from punc.base.parallel import map_ordered
 from punc.data.block_reader import ENCODE_BYTES, Encoded, Irregular, encode_block, encode_by_time, explain, line_blocks
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
-from punc.data.turns import TURNS
+from punc.data.tables import TURNS
 from punc.tokens.tokenizer import Tokenizer
 from punc.tokens.vocabulary import END
 
 logger = logging.getLogger(__name__)
 CHECKED = 1 << 18  # numbers that are checked at once
+COPIED = 1 << 22  # items that are copied at once
+UNKNOWN = {"pauses": np.nan, "turns": False}  # what stands in a joined set for a member that has none
 ARRAYS: dict[str, type] = {"ids": np.int32, "labels": np.int8, "pauses": np.float32, "turns": np.bool_}  # NAME.npy
 SET_FILES = (*(f"{name}.npy" for name in ARRAYS), "index")
 
@@ -203,6 +205,40 @@ def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> SetCo
         if stream is not None:
             index.write(f"{stream} {start} {total - start}\n")
     return SetCounts(words, total, lost, streams)
+
+
+def join_sets(store: Path, name: str, members: Sequence[str]) -> None:
+    """Write sets of a store end to end as one more set. A set that is named twice is there twice.
+
+    Training reads one set. Texts of many sources are one set when they are joined, and chunks of it come in random
+    order, so each batch has all sources. Where a member has no pauses, those of the joined set are unknown; where it
+    has no turns, no change of speaker is known. Raises InputError if only some members have labels.
+    """
+    sets = [read_set(store / member) for member in members]
+    labelled = [data.labels is not None for data in sets]
+    if any(labelled) != all(labelled):
+        raise InputError(f"'{members[labelled.index(False)]}' has no labels, other sets of '{name}' have",
+                         "join sets that all have labels, or none")
+    folder = store / name
+    folder.mkdir()
+    for array, kind in ARRAYS.items():
+        if any(getattr(data, array) is not None for data in sets):
+            with flat_file(folder / f"{array}.npy", kind) as file:
+                for data in sets:
+                    _copy_array(getattr(data, array), len(data.ids), array, file)
+    with open(folder / "index", "w", encoding="utf-8", newline="\n") as index:
+        start = 0
+        for data in sets:
+            for stream, begin, end in zip(data.streams, data.offsets, data.offsets[1:]):
+                index.write(f"{stream} {start + begin} {end - begin}\n")
+            start += len(data.ids)
+
+
+def _copy_array(array: np.ndarray | None, size: int, name: str, file: IO[bytes]) -> None:
+    """Append an array of a set, or so many unknown values if the set has none."""
+    for begin in range(0, size, COPIED):
+        end = min(begin + COPIED, size)
+        file.write((np.full(end - begin, UNKNOWN[name], ARRAYS[name]) if array is None else array[begin:end]).data)
 
 
 @contextlib.contextmanager

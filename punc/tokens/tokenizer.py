@@ -14,6 +14,7 @@ import importlib
 import os
 import pkgutil
 from abc import ABC, abstractmethod
+from array import array
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import chain
@@ -25,7 +26,7 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, read_lines
 from punc.data.datadir import DataDir
-from punc.text.prose_reader import Clitics
+from punc.text.prose import Clitics
 from punc.tokens import tokenizers
 from punc.tokens.vocabulary import END, UNK, Vocabulary, count_words
 
@@ -115,10 +116,6 @@ class Tokenizer(ABC):
     def encode(self, words: Sequence[str]) -> Encoding:
         """The tokens of words. A bound method of it can be sent to other processes."""
 
-    def word_encoder(self) -> Callable[[str], Sequence[int]]:
-        """A fast `encode` for words that come one by one: the ids of a word. It remembers some words."""
-        return lru_cache(CACHED)(lambda word: self.encode((word,)).ids.tolist())
-
     def encode_input(self, words: Sequence[str]) -> Encoding:
         """The tokens of words as they come in: each is split as the training text was, and its slot is its last part's.
 
@@ -132,11 +129,12 @@ class Tokenizer(ABC):
         lasts = np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts))) - 1
         return encoding._replace(slots=encoding.slots[lasts])
 
-    def input_encoder(self) -> Callable[[str], Sequence[int]]:
-        """As `word_encoder`, for words as they come in: see `encode_input`."""
-        if not self.clitics:
-            return self.word_encoder()
-        return lru_cache(CACHED)(lambda word: self.encode_input((word,)).ids.tolist())
+    def word_encoder(self) -> Callable[[str], Sequence[int]]:
+        """A fast `encode_input` for words that come one by one: the ids of a word. It remembers some words."""
+        return lru_cache(CACHED)(self._ids_of_word)
+
+    def _ids_of_word(self, word: str) -> list[int]:
+        return self.encode_input((word,)).ids.tolist()
 
 
 class LookupTokenizer(Tokenizer):
@@ -209,3 +207,52 @@ def encode_streams(tokenizer: Tokenizer, words: Sequence[str], bounds: Sequence[
     if tokenizer.ends_with_end:
         encoding.ids[offsets[1:] - 1] = END
     return encoding, offsets
+
+
+CACHE = 1 << 18  # words whose pieces are remembered
+
+
+class PieceTokenizer(Tokenizer):
+    """Words cut into pieces by a trained model: one or more tokens a word. A word's slot is after its last piece.
+
+    The pieces of a word do not depend on the words around it, so those of frequent words are remembered. A subclass
+    has `cut_words`, and calls `forget` when it is made.
+
+    unknown   the ids of tokens that stand for what has no piece
+    """
+
+    summary = "{words} words, {tokens} pieces in {streams} streams, {percent:.2f} % unknown"
+    unknown: tuple[int, ...] = (UNK,)
+
+    def forget(self) -> None:
+        """Empty the memory of words."""
+        # Each word seen has an index in the arrays `_starts` and `_lengths`: where its pieces are in `_ids`.
+        self._indices: dict[str, int] = {}
+        self._ids, self._starts, self._lengths = array("i"), array("q"), array("q")  # int32, int64, int64
+
+    @abstractmethod
+    def cut_words(self, words: list[bytes]) -> Sequence[Sequence[int]]:
+        """The ids of the pieces of each word, which is UTF-8; at least one."""
+
+    def encode(self, words: Sequence[str]) -> Encoding:
+        if len(self._indices) > CACHE:
+            self.forget()
+        new = [word for word in dict.fromkeys(words) if word not in self._indices]
+        if new:
+            self._learn(new)
+        indices = np.fromiter(map(self._indices.__getitem__, words), np.int64, len(words))
+        lengths = np.frombuffer(self._lengths, np.int64)[indices] if len(words) else np.zeros(0, np.int64)
+        ends = np.cumsum(lengths)
+        if not len(words):
+            return Encoding(np.zeros(0, np.int32), ends, 0)
+        shifts = np.frombuffer(self._starts, np.int64)[indices] - ends + lengths
+        ids = np.frombuffer(self._ids, np.int32)[np.repeat(shifts, lengths) + np.arange(ends[-1])]
+        return Encoding(ids, ends - 1, int(np.isin(ids, self.unknown).sum()))
+
+    def _learn(self, words: Sequence[str]) -> None:
+        """Remember the pieces of words."""
+        for word, ids in zip(words, self.cut_words([word.encode(errors="replace") for word in words])):
+            self._indices[word] = len(self._starts)
+            self._starts.append(len(self._ids))
+            self._ids.extend(ids)
+            self._lengths.append(len(ids))

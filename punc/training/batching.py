@@ -16,8 +16,7 @@ import torch
 from punc.base.errors import InputError
 from punc.models.base import Model
 from punc.tokens.batches import Batch, gather, stateful, stateful_rows, stateful_width
-from punc.tokens.chunks import Chunks, by_length, cut, padding
-from punc.tokens.slot_inputs import with_turns
+from punc.tokens.chunks import Chunks, by_length, cut, padding, with_turns
 from punc.tokens.store_set import StoreSet
 from punc.training.losses import slots_of
 from punc.training.optim import Optimizer

@@ -20,8 +20,7 @@ from punc.base.files import atomic_file
 from punc.base.lock import lock_directory
 from punc.base.options import kebab
 from punc.base.processor import keep_freed_memory
-from punc.data.label_record import difference
-from punc.data.labels import LabelSet
+from punc.data.labels import LabelSet, difference
 from punc.decoding.pack import unpack
 from punc.decoding.packed import load_packed
 from punc.decoding.shipped import find_model, is_packed

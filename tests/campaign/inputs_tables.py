@@ -19,7 +19,7 @@ from punc.results.collect import collect_costs, collect_scores, paired_tests
 from punc.results.page_data import read_page_data, read_published
 from punc.scoring.counts import Counts, write_counts
 from punc.text.casing import read_casing
-from punc.text.prose_reader import Clitics, TextReader, write_text
+from punc.text.prose import Clitics, TextReader, write_text
 from punc.tokens.word_vectors import read_word_vectors
 from punc.training.options import TrainingOptions
 

@@ -25,7 +25,7 @@ SECONDS = 300  # that the tests of a mutant may take
 MODULES = {  # of punc, and the tests of each
     "timing/align": "align", "timing/pauses": "pauses", "timing/ctm": "ctm", "timing/fast_ctm": "fast_ctm ctm",
     "scoring/project": "project", "scoring/counts": "counts", "scoring/significance": "significance",
-    "text/cutter": "cutter prepare", "text/prose_reader": "prose_reader", "text/text_format": "formats prepare",
+    "text/cutter": "cutter prepare", "text/prose": "prose", "text/format": "formats prepare",
     "data/block_reader": "block_reader", "data/datadir": "datadir", "data/datadir_writer": "datadir",
     "data/kaldi_io": "kaldi_io", "data/tables": "tables", "tokens/chunks": "chunks batches", "tokens/store": "store",
     "tokens/store_set": "store_set store", "live/stream": "live live_words", "live/words": "live live_words",

@@ -27,7 +27,7 @@ from punc.data.labels import LabelSet
 from punc.text.format import PrepareOptions
 from punc.text.formats.trs import prepare_trs
 from punc.text.not_speech import messages
-from punc.text.prose_reader import TextReader
+from punc.text.prose import TextReader
 
 
 def times(folder: Path) -> Path:

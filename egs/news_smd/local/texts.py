@@ -26,7 +26,7 @@ from pathlib import Path
 from punc.base.files import decode_line, open_input, read_lines
 from punc.data.labels import LabelSet
 from punc.text.passages import Memo
-from punc.text.prose_reader import PLAIN, TextReader
+from punc.text.prose import PLAIN, TextReader
 
 CONF = Path(__file__).parents[1] / "conf"
 MAX_WORDS = 60

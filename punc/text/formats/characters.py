@@ -6,10 +6,9 @@
 from collections import Counter
 
 from punc.text.characters import CharacterReader
-from punc.text.format import PrepareOptions
+from punc.text.format import STREAM_OPTIONS, PrepareOptions
 from punc.text.formats import prose
 from punc.text.passages import Passage
-from punc.text.text_format import STREAM_OPTIONS
 
 
 class Format(prose.Format):

@@ -14,10 +14,10 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.data.datadir import Utterance
 from punc.data.datadir_writer import new_data_dir, write_tables
-from punc.data.turns import TURNS
+from punc.data.tables import TURNS
 from punc.text.cutter import sorted_streams, utterance_id
 from punc.text.format import Format as BaseFormat
-from punc.text.prose_reader import legal
+from punc.text.prose import legal
 from punc.timing.ctm import CtmIndex, TimedWord, write_ctm
 from punc.timing.pauses import slot_pauses
 

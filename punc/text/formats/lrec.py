@@ -12,10 +12,9 @@ from collections.abc import Iterator
 from functools import partial
 
 from punc.data.labels import LabelSet
-from punc.text.format import PrepareOptions
+from punc.text.format import PrepareOptions, TextFormat
 from punc.text.passages import Memo, Passage, Unreadable
-from punc.text.prose_reader import Parts, legal
-from punc.text.text_format import TextFormat
+from punc.text.prose import Parts, legal
 
 
 class Format(TextFormat):

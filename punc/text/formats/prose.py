@@ -6,12 +6,11 @@ from functools import partial
 from typing import ClassVar
 
 from punc.text.abbreviations import join_ellipses
-from punc.text.format import PrepareOptions
+from punc.text.format import STREAM_OPTIONS, PrepareOptions, TextFormat
 from punc.text.not_speech import NotSpeech
 from punc.text.passages import Memo, Passage
-from punc.text.prose_reader import Parts, TextReader
+from punc.text.prose import Parts, TextReader
 from punc.text.speakers import SpeakerLabels
-from punc.text.text_format import STREAM_OPTIONS, TextFormat
 
 
 class Format(TextFormat):

@@ -19,9 +19,9 @@ import numpy as np
 
 from punc.data.datadir import LATEST
 from punc.text.file_parts import contains
+from punc.text.format import STREAM_OPTIONS, TextFormat
 from punc.text.passages import Passage, Unreadable
-from punc.text.prose_reader import legal
-from punc.text.text_format import STREAM_OPTIONS, TextFormat
+from punc.text.prose import legal
 
 SILENCE = re.compile(r"<sil=([^>]*)>")
 SPELT_MARK = re.compile(r"([^\w\s<]+)([A-Z]{4,})")

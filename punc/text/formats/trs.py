@@ -29,15 +29,13 @@ from punc.base.errors import InputError
 from punc.base.files import open_input
 from punc.data.datadir import LATEST, Utterance
 from punc.data.datadir_writer import new_data_dir, write_tables
-from punc.data.label_record import RECORD
-from punc.data.labels import LabelSet
-from punc.data.turns import TURNS
+from punc.data.labels import RECORD, LabelSet
+from punc.data.tables import TURNS
 from punc.text.abbreviations import count_dot
-from punc.text.examples import bound
+from punc.text.file_parts import bound
+from punc.text.format import DROPPED, PrepareOptions
 from punc.text.format import Format as BaseFormat
-from punc.text.format import PrepareOptions
 from punc.text.formats import prose
-from punc.text.text_format import DROPPED
 
 IGNORED = {"Event": "non-speech events and other notes, left out", "Comment": "comments, left out",
            "Background": "changes of background, left out"}

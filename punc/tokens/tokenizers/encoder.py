@@ -20,7 +20,7 @@ from typing import Any
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, open_input
-from punc.tokens.piece_tokenizer import PieceTokenizer
+from punc.tokens.tokenizer import PieceTokenizer
 from punc.tokens.vocabulary import SPECIALS, Vocabulary
 
 FILE = "tokenizer.json"

@@ -15,7 +15,7 @@ from pathlib import Path
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, open_input
 from punc.data.datadir import DataDir
-from punc.tokens.piece_tokenizer import PieceTokenizer
+from punc.tokens.tokenizer import PieceTokenizer
 from punc.tokens.vocabulary import END, SPECIALS, UNK, Vocabulary, most_frequent
 
 PIECES = "pieces.model"

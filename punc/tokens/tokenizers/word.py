@@ -1,6 +1,6 @@
 """Words as tokens: each word is one token, or `<unk>` if it is not in the vocabulary."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from punc.tokens.tokenizer import LookupTokenizer
 from punc.tokens.vocabulary import SPECIALS, Vocabulary, most_frequent
@@ -16,5 +16,8 @@ class WordTokenizer(LookupTokenizer):
     def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "WordTokenizer":
         return cls(Vocabulary([*SPECIALS, *most_frequent(counts, size, min_count)]))
 
-    def word_encoder(self) -> Callable[[str], tuple[int]]:
-        return lambda word: (self.vocabulary.id(word),)
+    def word_encoder(self) -> Callable[[str], Sequence[int]]:
+        return super().word_encoder() if self.clitics else self._id_of_word
+
+    def _id_of_word(self, word: str) -> tuple[int]:
+        return (self.vocabulary.id(word),)
