@@ -60,5 +60,6 @@ class PauseVectors(nn.Module):
         """Pauses (B, T) in seconds, NaN unknown, or None if all are unknown; tokens (B, T) → (B, T, size)."""
         if pauses is None:
             return self.weight[0].expand(*tokens.shape, -1)
-        classes = torch.bucketize(pauses.contiguous(), self.bounds, right=True) + 1
-        return nn.functional.embedding(classes.masked_fill(pauses.isnan(), 0), self.weight)
+        above = (pauses.unsqueeze(-1) >= self.bounds).sum(-1)  # few operations: a stream computes them for each word
+        known = (pauses == pauses).long()  # NaN is not equal to itself
+        return nn.functional.embedding((above + 1) * known, self.weight)
