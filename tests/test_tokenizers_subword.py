@@ -8,7 +8,6 @@ import sentencepiece
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import punc.tokens.tokenizer
 from punc.base.errors import InputError
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
@@ -47,9 +46,8 @@ def by_hand(model, words):
 @settings(deadline=None)
 @given(words=words, cache=st.sampled_from([0, 3, 1 << 18]))
 def test_encode_word_is_its_pieces(subwords, words, cache):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(punc.tokens.piece_tokenizer, "CACHE", cache)
-        ids, slots, lost = subwords.encode(words)
+    subwords.cache = cache
+    ids, slots, lost = subwords.encode(words)
     assert (ids.tolist(), slots.tolist()) == by_hand(subwords.__getstate__(), words)
     assert (ids.dtype, slots.dtype, lost) == (np.int32, np.int64, ids.tolist().count(UNK))
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.jobs import Share
+from punc.base.runs import bounds_of, next_of, starts_of_runs
 from punc.data.datadir import DataDir, Utterance
 from punc.data.tables import count_blanks
 from punc.decoding.ctm_entries import Entry, read_entries, read_tables
@@ -53,7 +54,7 @@ class AsrOutput(NamedTuple):
 def without(output: AsrOutput, left_out: np.ndarray) -> AsrOutput:
     """The output without some words, bool (N,); a turn that ends with such a word ends with the one before."""
     keep = ~left_out
-    before = np.append(0, np.cumsum(keep))  # how many words are kept up to here
+    before = bounds_of(keep)  # how many words are kept up to here
     turns = np.zeros(int(before[-1]), bool)
     ends = before[np.flatnonzero(output.turns) + 1]
     turns[ends[ends > 0] - 1] = True
@@ -97,7 +98,7 @@ def _timed(streams: list[list[Entry]], ctm: CtmFile, shifted: bool) -> AsrOutput
     recordings = [(entry.recording, end) for entry, other, end in zip(entries, following, ends)
                   if entry.recording != other]
     closes = np.where([len(stream) == 1 and not shifted for stream in streams for _ in stream], timed.closes, np.nan)
-    pauses = np.append(timed.begins[1:], np.nan) - timed.ends
+    pauses = next_of(timed.begins, np.nan) - timed.ends
     pauses[np.array([end for _, end in recordings if end], np.int64) - 1] = np.nan
     last = timed.bounds[1:][counts > 0] - 1
     pauses[last] = np.where(np.isnan(closes[counts > 0]), pauses[last], closes[counts > 0] - timed.ends[last])
@@ -137,7 +138,7 @@ def _turns(entries: list[Entry], timed: TimedLines, counts: np.ndarray) -> tuple
         middles = (timed.begins[end - count:end] + timed.ends[end - count:end]) / 2
         of_words.append(of[np.maximum(np.searchsorted(begins, middles, "right") - 1, 0)])
     by_word = np.concatenate(of_words)
-    return np.append(by_word[1:] != by_word[:-1], np.zeros(min(len(by_word), 1), bool)), by_word, list(numbers)
+    return next_of(starts_of_runs(by_word), False), by_word, list(numbers)
 
 
 def read_text(directory: Path, share: Share = ALL, chunk_size: int = CHUNK_SIZE) -> Iterator[AsrOutput]:

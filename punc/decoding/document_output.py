@@ -9,6 +9,7 @@ import numpy as np
 
 from punc.asr.document import Document
 from punc.base.errors import InputError
+from punc.base.runs import ends_of_runs
 from punc.decoding.document_times import ShownWords, capitals, shown_words, timed
 from punc.decoding.documents import Punctuated
 from punc.subtitles.cues import make_cues
@@ -44,7 +45,7 @@ def to_text(document: Document, punctuated: Punctuated) -> str:
     """A line for each turn of a speaker, `NAME: …`, and each text; of several recordings, each line begins with one."""
     shown = shown_words(document, punctuated)
     streams = punctuated.words.streams[shown.numbers]
-    ends = shown.turns | np.append(streams[1:] != streams[:-1], True)[:len(streams)]
+    ends = shown.turns | ends_of_runs(streams)
     ends[shown.recordings - 1] = True
     words, lines = _with_names(document, shown, np.append(0, np.flatnonzero(ends) + 1)), []
     for begin, end in pairwise([0, *(np.flatnonzero(ends) + 1).tolist()]):

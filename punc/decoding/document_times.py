@@ -8,6 +8,7 @@ import numpy as np
 from punc.asr.document import Document
 from punc.asr.tokens import MARK, SILENCE, SYMBOL, is_hidden
 from punc.base.errors import InputError
+from punc.base.runs import ends_of_runs, previous_of, starts_of_runs
 from punc.decoding.documents import Punctuated
 from punc.subtitles.marks import NO_MARK, SENTENCE_END, marks_after
 from punc.subtitles.paragraphs import capitalized
@@ -43,7 +44,7 @@ class ShownWords(NamedTuple):
     @property
     def starts(self) -> np.ndarray:
         """The first word of each recording."""
-        return np.append(0, self.recordings[:-1])[:len(self.recordings)]
+        return previous_of(self.recordings, 0)
 
 
 def shown_words(document: Document, punctuated: Punctuated, tags: bool = False) -> ShownWords:
@@ -60,8 +61,8 @@ def shown_words(document: Document, punctuated: Punctuated, tags: bool = False) 
     breaks = np.append(True, (marks[:-1] == SENTENCE_END) | (begins[1:] - ends[:-1] > LONGEST))[:len(marks)]
     order = shown[_in_time(recording[shown], words.streams[shown], begins[shown], (breaks | words.turns)[shown])]
     recording, speakers = recording[order], document.speaker[words.first[order]]
-    ends_here = np.append(recording[1:] != recording[:-1], True)[:len(order)]
-    turns = np.append((speakers[1:] != speakers[:-1]) & ~ends_here[:-1], False)[:len(order)]
+    ends_here = ends_of_runs(recording)
+    turns = ends_of_runs(speakers) & ~ends_here
     bounds = np.flatnonzero(ends_here) + 1
     names = [document.recordings[i] for i in recording[bounds - 1].tolist()]
     return ShownWords([punctuated.texts[i] for i in order.tolist()], order, marks[order], begins[order], ends[order],
@@ -99,7 +100,7 @@ def filled_times(document: Document, first: np.ndarray, last: np.ndarray) -> tup
 
 def _in_time(recording: np.ndarray, streams: np.ndarray, begins: np.ndarray, breaks: np.ndarray) -> np.ndarray:
     """The order of words: recordings; in these, the parts of all streams between `breaks`, by their begin."""
-    breaks = breaks | np.append(True, streams[1:] != streams[:-1])[:len(streams)]
+    breaks = breaks | starts_of_runs(streams)
     group = np.cumsum(breaks) - 1
     start = begins[np.flatnonzero(breaks)][group] if len(group) else begins
     several = len(np.unique(streams)) > len(np.unique(recording))

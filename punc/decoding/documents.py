@@ -13,6 +13,7 @@ from punc.asr.tokens import TokenReader
 from punc.asr.written import MarkedWords, Words, take_apart
 from punc.base.log import hide_progress
 from punc.base.parallel import map_ordered
+from punc.base.runs import bounds_of, starts_of_runs
 from punc.data.datadir import Utterance
 from punc.data.labels import LabelSet
 from punc.decoding.options import DecodingOptions
@@ -111,12 +112,12 @@ def _spans(words: Words, pauses: np.ndarray, tokenizer: Tokenizer, decoder: Deco
     """The spans of all streams, in order."""
     read = np.flatnonzero(words.counts)
     streams = words.streams[read]
-    bounds = np.append(0, np.cumsum(words.counts[read]))
+    bounds = bounds_of(words.counts[read])
     after = np.zeros(bounds[-1], np.float32)
     after[bounds[1:] - 1] = pauses[read]
     texts = words.read()
     known = np.isfinite(after[bounds[1:] - 1]).any()
-    cuts = [0, *(np.flatnonzero(streams[1:] != streams[:-1]) + 1).tolist(), len(read)] if len(read) else []
+    cuts = [*np.flatnonzero(starts_of_runs(streams)).tolist(), len(read)]
     for begin, end in pairwise(cuts):
 
         def utterances(begin: int = begin, end: int = end) -> Iterator[Utterance]:

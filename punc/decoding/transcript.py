@@ -31,6 +31,7 @@ from punc.base.errors import InputError
 from punc.base.files import atomic_dir
 from punc.base.jobs import Share, concatenate
 from punc.base.log import hide_progress
+from punc.base.runs import bounds_of
 from punc.data.block_reader import at_slots
 from punc.data.labels import LabelSet
 from punc.data.tables import read_table, sort_table
@@ -85,7 +86,7 @@ def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions
             texts = " ".join(group.words).lower().split(" ") if lowercase and group.words else group.words
             streams = np.repeat(np.arange(len(group.streams)), np.diff([0, *group.streams]))
             words = of_texts(texts, reader, streams, np.zeros(len(texts), bool), streams)
-            bounds = np.unique(np.append(0, np.cumsum(words.counts))[[0, *group.streams]])  # no streams without words
+            bounds = np.unique(bounds_of(words.counts)[[0, *group.streams]])  # no streams without words
             encoding, offsets = encode_streams(tokenizer, words.read(), bounds.tolist())
             counts.update(tokens=len(encoding.ids), unknown=encoding.lost)
             slots = np.cumsum(words.counts)[words.counts > 0] - 1  # each word's label is that of its last part

@@ -13,6 +13,7 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.processor import find_device
+from punc.base.runs import bounds_of
 from punc.data.labels import LabelSet
 from punc.decoding.decode import AnyModel, decode, load_model, scaled
 from punc.decoding.options import PACKED_CONTEXT, DecodingOptions
@@ -43,7 +44,7 @@ class Task(NamedTuple):
 
 def task_of(spans: list[Span]) -> Task:
     """Spans as a task, each as a stream of its own."""
-    offsets = np.cumsum([0, *(len(span.ids) for span in spans)])
+    offsets = bounds_of(len(span.ids) for span in spans)
     slots = np.concatenate([offset + span.slots for offset, span in zip(offsets.tolist(), spans)])
     return Task(np.concatenate([span.ids for span in spans]), joined([span.pauses for span in spans]), offsets, slots,
                 np.array([span.begins for span in spans]), joined([span.turns for span in spans]))

@@ -19,6 +19,7 @@ import numpy as np
 
 from punc.base import stop
 from punc.base.errors import InputError, check_choice
+from punc.base.runs import bounds_of
 from punc.decoding.decode import AnyModel, decode
 from punc.live.input import INPUTS, End, Item, LiveWord
 from punc.live.output import OUTPUTS, writer
@@ -215,7 +216,7 @@ def _labels(model: AnyModel, texts: Sequence[list[str]], scale: np.ndarray | Non
     texts = [text for text in texts if text]
     if not texts:
         return
-    bounds = np.cumsum([0, *map(len, texts)]).tolist()
+    bounds = bounds_of(map(len, texts)).tolist()
     (ids, slots, _), offsets = encode_streams(model.tokenizer, [token for text in texts for token in text], bounds)
     chosen = decode(model, StoreSet(ids, None, None, [""] * len(texts), offsets), scale)[0][slots]
     names = np.array(model.labels.names, object)[chosen].tolist()

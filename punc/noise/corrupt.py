@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from punc.base.errors import InputError
+from punc.base.runs import bounds_of
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
@@ -98,7 +99,7 @@ def _utterances(data: DataDir, table: NoiseTable, types: Mapping[str, int], name
 
 def _cut(stream: Sequence[Utterance], drawn: Drawn, names: Sequence[str]) -> list[Utterance]:
     """The words of a stream with errors as its utterances, with their pauses."""
-    bounds = np.cumsum([0, *(len(utterance.words) for utterance in stream)])
+    bounds = bounds_of(len(utterance.words) for utterance in stream)
     places = np.searchsorted(drawn.source, bounds).tolist()
     pauses = None
     if stream[0].pauses is not None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from punc.base.errors import InputError
+from punc.base.runs import bounds_of, next_of
 from punc.data.datadir import DataDir, Utterance
 from punc.data.kaldi_io import read_posteriors
 from punc.data.labels import LabelSet
@@ -179,7 +180,7 @@ def _begin(reference: Path, decoded: Path, labels: LabelSet, classes: Mapping[st
         spoken.append(said)
         slots.append(numbers)
         pauses += [np.full(len(u.words), np.nan, np.float32) if u.pauses is None else u.pauses for u in hyp[1]]
-    table.begins = np.cumsum([0, *map(len, slots)])
+    table.begins = bounds_of(map(len, slots))
     table.reference, table.pauses = np.concatenate(slots), np.concatenate(pauses)
     table.counted = counted_slots([len(one) for one in slots], last_slot)
     if aligned:
@@ -262,7 +263,7 @@ def _stream(found: Recognition, said: Sequence[str], words: Sequence[str], pairs
             left_out = found.missing.get(begin + slot)
             found.missing[begin + slot] = f"{left_out} {word}" if left_out else word
     found.wrong[begin:begin + len(words)] = wrong
-    return wrong | missing | np.append(wrong[1:], False)
+    return wrong | missing | next_of(wrong, False)
 
 
 def nearest(marked: np.ndarray) -> np.ndarray:

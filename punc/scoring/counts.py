@@ -24,6 +24,7 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, decode_line, open_input
+from punc.base.runs import bounds_of
 from punc.data.labels import LabelSet
 from punc.scoring.metrics import FORMS, OUTCOMES
 from punc.timing.align import Alignment, align_streams, project_labels, project_slots
@@ -222,7 +223,7 @@ class _Layout:
         equal[equal] = ref[equal] == hyp[pairs[equal]]
         equal[1:] &= (pairs[:-1] >= 0) & (pairs[1:] == pairs[:-1] + 1)
         equal[self.ref_begins[self.ref_begins < self.ref_ends]] = False
-        sums = np.append(0, np.cumsum(equal))
+        sums = bounds_of(equal)
         middle = np.flatnonzero(sums[RUN:] - sums[:-RUN] == RUN) + RUN // 2
         within = middle - self.ref_begins[self.ref_stream[middle]]
         key = self.ref_stream[middle] * (len(ref) + 1) + within // CUT

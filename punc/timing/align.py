@@ -29,6 +29,8 @@ from itertools import chain, count
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
+from punc.base.runs import previous_of, ranges, starts_of_runs
+
 EXACT = 10**10  # reference words x hypothesis words that are aligned as a whole: 100,000 x 100,000 take a second
 STRIDE = 8192  # reference words for each anchor: more words cost more time, and leave more anchors to choose from
 SUPPORT = 16  # other n-grams that an anchor needs nearby, at nearly the same offset, so that it is not by chance
@@ -138,12 +140,11 @@ def _pair(blocks: np.ndarray, n_ref: int) -> np.ndarray:
     """`ref_to_hyp` from the matching blocks, by the pairing rule; the last block is at the end of both texts."""
     ref_to_hyp = np.full(n_ref, -1, np.int64)
     ref_start, hyp_start, size = blocks.T
-    ref_before = np.append(0, (ref_start + size)[:-1])  # start of the differing words before a block
-    hyp_before = np.append(0, (hyp_start + size)[:-1])
+    ref_before = previous_of(ref_start + size, 0)  # start of the differing words before a block
+    hyp_before = previous_of(hyp_start + size, 0)
     n_pairs = np.minimum(ref_start - ref_before, hyp_start - hyp_before)
     for first_ref, first_hyp, length in (ref_start, hyp_start, size), (ref_before, hyp_start - n_pairs, n_pairs):
-        within = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
-        ref_to_hyp[np.repeat(first_ref, length) + within] = np.repeat(first_hyp, length) + within
+        ref_to_hyp[ranges(first_ref, length)] = ranges(first_hyp, length)
     return ref_to_hyp
 
 
@@ -175,7 +176,8 @@ def _anchors(a: np.ndarray, b: np.ndarray, n: int) -> list[tuple[int, int]]:
     if not len(in_a):
         return []
     stride = in_a // STRIDE
-    first = np.flatnonzero(np.append(True, (np.diff(in_a) != 1) | (np.diff(in_b) != 1) | (np.diff(stride) != 0)))
+    order = np.arange(len(in_a))  # a stretch rises by one in both texts
+    first = np.flatnonzero(starts_of_runs(in_a - order, in_b - order, stride))
     size = np.diff(np.append(first, len(in_a))) + n - 1
     start_a, start_b, stride = in_a[first], in_b[first], stride[first]
     by_size = np.lexsort((start_a, -size, stride))

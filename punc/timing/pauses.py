@@ -25,6 +25,7 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir
 from punc.base.idtable import IdTable
+from punc.base.runs import next_of
 from punc.data.kaldi_io import archive_path, write_vector
 from punc.data.tables import fields, read_table
 from punc.timing.align import align_words
@@ -152,7 +153,7 @@ def _pauses(times: np.ndarray, matched: np.ndarray, end: float | None, counts: C
     """`slot_pauses`, with counts as in `stream_pauses`."""
     pauses = slot_pauses(times, matched, end)
     untimed = matched < 0
-    next_to_untimed = untimed | np.append(untimed[1:], False)
+    next_to_untimed = untimed | next_of(untimed, False)
     known = np.isfinite(pauses)
     counts.update(slots=len(pauses), known=int(known.sum()), next_to_untimed=int(next_to_untimed.sum()),
                   untimed=int(untimed.sum()), ends=int((~known & ~next_to_untimed).sum()),
@@ -168,10 +169,12 @@ def slot_pauses(times: np.ndarray, matched: np.ndarray, end: float | None = None
     end       the end of the recording in seconds; None if unknown
     """
     begins, ends = times[:, 0], times[:, 1]
-    following = np.append(matched[1:], -1)
+    following = next_of(matched, -1)
     if end is not None:  # the end is treated as a word that begins there
-        begins, ends, following[-1:] = np.append(begins, end), np.append(ends, end), len(times)
-    silence = np.append(0.0, np.cumsum(np.maximum(begins[1:] - ends[:-1], 0.0)))  # before each timed word
+        begins = np.append(begins, end)
+        ends = np.append(ends, end)
+        following[-1:] = len(times)
+    silence = np.append(0.0, np.cumsum(np.maximum(begins[1:] - ends[:-1], 0.0)))  # up to each timed word
     pauses = np.full(len(matched), np.nan, np.float32)
     known = (matched >= 0) & (following >= 0)
     # Rounded, so that 0.3 - (0.1 + 0.2) is 0, as it is in the file.

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from punc.base.runs import ranges
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import END
 
@@ -32,7 +33,7 @@ def cut(offsets: np.ndarray, lookahead: int | None, size: int, context: int) -> 
     lengths = np.diff(offsets)
     counts = -(-lengths // size)
     stream = np.repeat(np.arange(len(lengths)), counts)
-    begin = (np.arange(len(stream)) - np.repeat(np.cumsum(counts) - counts, counts)) * size
+    begin = ranges(np.zeros_like(counts), counts) * size
     end = np.minimum(begin + size, lengths[stream])
     if lookahead is None:
         return Chunks(stream, np.maximum(begin - context, 0), np.minimum(end + context, lengths[stream]), begin, end)

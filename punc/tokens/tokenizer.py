@@ -25,6 +25,7 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, read_lines
+from punc.base.runs import ranges
 from punc.data.datadir import DataDir
 from punc.text.prose import Clitics
 from punc.tokens import tokenizers
@@ -209,7 +210,7 @@ def encode_streams(tokenizer: Tokenizer, words: Sequence[str], bounds: Sequence[
     return encoding, offsets
 
 
-CACHE = 1 << 18  # words whose pieces are remembered
+
 
 
 class PieceTokenizer(Tokenizer):
@@ -219,10 +220,12 @@ class PieceTokenizer(Tokenizer):
     has `cut_words`, and calls `forget` when it is made.
 
     unknown   the ids of tokens that stand for what has no piece
+    cache     words whose pieces are remembered
     """
 
     summary = "{words} words, {tokens} pieces in {streams} streams, {percent:.2f} % unknown"
     unknown: tuple[int, ...] = (UNK,)
+    cache: int = 1 << 18
 
     def forget(self) -> None:
         """Empty the memory of words."""
@@ -235,19 +238,17 @@ class PieceTokenizer(Tokenizer):
         """The ids of the pieces of each word, which is UTF-8; at least one."""
 
     def encode(self, words: Sequence[str]) -> Encoding:
-        if len(self._indices) > CACHE:
+        if len(self._indices) > self.cache:
             self.forget()
         new = [word for word in dict.fromkeys(words) if word not in self._indices]
         if new:
             self._learn(new)
         indices = np.fromiter(map(self._indices.__getitem__, words), np.int64, len(words))
-        lengths = np.frombuffer(self._lengths, np.int64)[indices] if len(words) else np.zeros(0, np.int64)
-        ends = np.cumsum(lengths)
         if not len(words):
-            return Encoding(np.zeros(0, np.int32), ends, 0)
-        shifts = np.frombuffer(self._starts, np.int64)[indices] - ends + lengths
-        ids = np.frombuffer(self._ids, np.int32)[np.repeat(shifts, lengths) + np.arange(ends[-1])]
-        return Encoding(ids, ends - 1, int(np.isin(ids, self.unknown).sum()))
+            return Encoding(np.zeros(0, np.int32), indices, 0)
+        lengths = np.frombuffer(self._lengths, np.int64)[indices]
+        ids = np.frombuffer(self._ids, np.int32)[ranges(np.frombuffer(self._starts, np.int64)[indices], lengths)]
+        return Encoding(ids, np.cumsum(lengths) - 1, int(np.isin(ids, self.unknown).sum()))
 
     def _learn(self, words: Sequence[str]) -> None:
         """Remember the pieces of words."""

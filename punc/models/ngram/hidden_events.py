@@ -13,6 +13,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from punc.base.runs import next_of
+
 CHUNK_SIZE = 1 << 15  # slots at once
 CONTEXT = 256  # slots around a chunk; the influence of the initial state fades within some sentences
 LabelHistory = tuple[int, ...]  # labels of the slots before a word, the nearest first
@@ -99,7 +101,7 @@ def _edges(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_
     slots = np.arange(n) + (stream + 1) * (seen + 1) - seen  # slots + seen is the index of the word
     padded[slots + seen] = words
     padded[slots[offsets[:-1]] + seen - 1] = begin
-    following = np.append(words[1:], end).astype(np.int64)
+    following = next_of(words, end).astype(np.int64)
     following[offsets[1:] - 1] = end
     edges = np.empty((n, len(states), labels))
     events = np.tile(first_event + np.arange(labels), (n, 1))  # label 0 has no token: its column is the next word

@@ -10,6 +10,8 @@ import torch
 
 from punc.layers.crf import LinearChain
 
+from punc.base.runs import ranges
+
 CHUNK_SIZE = 512  # slots of a chunk
 CONTEXT = 64  # slots on each side of a chunk that are read with it
 BATCH_SIZE = 512  # chunks side by side
@@ -44,7 +46,7 @@ def _chunks(offsets: np.ndarray, chunk_size: int, context: int) -> tuple[np.ndar
     lengths = np.diff(offsets)
     count = -(-lengths // chunk_size)
     stream = np.repeat(np.arange(len(lengths)), count)
-    number = np.arange(len(stream)) - np.repeat(np.cumsum(count) - count, count)
+    number = ranges(np.zeros_like(count), count)
     begin = offsets[stream] + number * chunk_size
     end = np.minimum(begin + chunk_size, offsets[stream + 1])
     return (np.maximum(begin - context, offsets[stream]), np.minimum(end + context, offsets[stream + 1]), begin, end)

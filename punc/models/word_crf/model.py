@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from punc.base.errors import InputError, check_at_least
+from punc.base.runs import bounds_of, ranges
 from punc.models.base import NonGradientModel, submodel, whole_numbers
 from punc.models.word_crf import features
 from punc.models.word_crf.chain import log_marginals
@@ -174,7 +175,7 @@ class Model(NonGradientModel):
     def _triggers(self, sets: list[StoreSet]) -> list[np.ndarray]:
         if not self.triggers:
             return []
-        sizes = np.cumsum([0, *(len(data.ids) for data in sets)])
+        sizes = bounds_of(len(data.ids) for data in sets)
         offsets = np.concatenate([[0], *(data.offsets[1:] + size for data, size in zip(sets, sizes.tolist()))])
         ids, labels = (np.concatenate(columns) for columns in zip(*((data.ids, data.labels) for data in sets)))
         return select(ids, labels, offsets, self.vocab, self.n_labels, self.triggers, self.before, self.after,
@@ -207,7 +208,7 @@ def batches(offsets: np.ndarray) -> Iterator[np.ndarray]:
     """
     lengths = np.diff(offsets)
     count = -(-lengths // TRAINING_CHUNK)
-    number = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+    number = ranges(np.zeros_like(count), count)
     edges = np.append(np.repeat(offsets[:-1], count) + number * TRAINING_CHUNK, offsets[-1])
     first = 0
     while first < len(edges) - 1:

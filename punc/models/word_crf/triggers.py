@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from punc.base.runs import bounds_of
+
 
 class Runs(NamedTuple):
     """Runs of slots whose windows have an n-gram, int64 (M,) each, sorted by key and slot; runs of a key are disjoint.
@@ -92,7 +94,7 @@ def select(ids: np.ndarray, labels: np.ndarray, offsets: np.ndarray, vocab: int,
         slots = np.add.reduceat(held.last - held.first + 1, starts)
         joint = np.empty((n_labels, len(keys)), np.int64)
         for label in range(n_labels):
-            sums = np.append(0, np.cumsum(labels == label))
+            sums = bounds_of(labels == label)
             joint[label] = np.add.reduceat(sums[held.last + 1] - sums[held.first], starts)
         often = (joint[1:] >= min_count).any(axis=0)
         found.append((keys[often], joint[:, often], slots[often]))

@@ -25,6 +25,7 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.parallel import map_ordered
+from punc.base.runs import bounds_of, ranges
 from punc.data.block_reader import COUNT_BYTES, Irregular, LineBlock, explain, line_blocks, read_span, split_rows
 from punc.data.datadir import DataDir
 from punc.tokens.tokenizer import Encoding, Tokenizer
@@ -93,8 +94,8 @@ class CharTokenizer(Tokenizer):
         ends = np.cumsum(lengths)
         result = np.repeat(ids, lengths)
         tokens = np.concatenate([np.zeros(0, np.int32), *found]).astype(np.int32)
-        starts = np.cumsum([0, *map(len, found)])[:-1][kind]
-        result[np.repeat(ids < 0, lengths)] = tokens[_runs(starts, lengths[odd])]
+        starts = bounds_of(map(len, found))[:-1][kind]
+        result[np.repeat(ids < 0, lengths)] = tokens[ranges(starts, lengths[odd])]
         return Encoding(result, ends[slots] - 1, int((lengths == 0).sum()))
 
     def _learn(self, point: int) -> None:
@@ -109,12 +110,6 @@ class CharTokenizer(Tokenizer):
             self._table[point] = ids[0]
         else:
             self._table[point], self._odd[point] = ODD, ids
-
-
-def _runs(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """The ranges [start, start + length), end to end."""
-    ends = np.cumsum(lengths)
-    return np.repeat(starts - ends + lengths, lengths) + np.arange(lengths.sum())
 
 
 def normalised(character: str) -> str:

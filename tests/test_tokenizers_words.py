@@ -1,4 +1,4 @@
-"""Words and forms of words: the longest known form of a new word; the same from a text's bytes."""
+"""Words as tokens, and what stands for a new word: its longest known form, or its characters."""
 
 import pytest
 from hypothesis import given
@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from punc.base.errors import InputError
 from punc.tokens.tokenizers.form import FormTokenizer, forms, parse_form, word_shape
-from punc.tokens.vocabulary import UNK, Vocabulary
+from punc.tokens.tokenizers.spelled import MAX_LENGTH, SpelledTokenizer
+from punc.tokens.vocabulary import Vocabulary
 
 COUNTS = {b"running": 3, b"10:30": 2, b"McDonald": 1, b"it": 9, b"<form:x": 1}
 TOKENIZER = FormTokenizer.learn({word: n for word, n in COUNTS.items() if FormTokenizer.is_token(word)}, 3)
@@ -42,11 +43,42 @@ def test_rare_words_leave_their_forms():
     assert len(TOKENIZER.vocabulary) == 2 + 13 + 3
 
 
-def test_unknown_is_counted():
-    encoding = TOKENIZER.encode(["'", "it", "ox"])
-    assert (encoding.ids[0], encoding.lost) == (UNK, 1)
-
-
 def test_vocabulary_without_forms_is_an_error():
     with pytest.raises(InputError, match="no <form:"):
         FormTokenizer(Vocabulary(["<unk>", "</s>", "it"]))
+
+
+VOCABULARY = ["<unk>", "</s>", "so", "it", "<char>", "<char>b", "<char>é", "<char>g"]
+
+
+def shown(tokenizer, encoding):
+    """The tokens of each word."""
+    tokens = [tokenizer.vocabulary.tokens[i] for i in encoding.ids]
+    return [" ".join(tokens[begin:end]) for begin, end in zip([0, *encoding.slots + 1], encoding.slots + 1)]
+
+
+@pytest.mark.parametrize(("word", "tokens"), [
+    ("so", "so"), ("big", "<char>b <char> <char>g <unk>"), ("e\u0301b", "<char>é <char>b <unk>"),
+    ("日", "<char> <unk>"),
+    ("<char>b", "<char> " * 6 + "<char>b <unk>"), ("<unk>", "<char> " * 5 + "<unk>"),
+    ("b" * 40 + "g" * 40, "<char>b " * 16 + "<char>g " * 16 + "<unk>"),
+])
+def test_encode_spells_unknown_words(word, tokens):
+    tokenizer = SpelledTokenizer(Vocabulary(VOCABULARY))
+    encoding = tokenizer.encode(["it", word, "so"])
+    assert shown(tokenizer, encoding) == ["it", tokens, "so"]
+    assert encoding.lost == (tokens != word)
+    assert len(encoding.ids) <= MAX_LENGTH + 3
+
+
+def test_learn_takes_words_by_count_and_their_characters():
+    assert SpelledTokenizer.learn({b"aba": 3, b"c": 7}, 10, 4).vocabulary.tokens == [
+        "<unk>", "</s>", "c", "<char>", "<char>c", "<char>a", "<char>b"]
+    assert not SpelledTokenizer.is_token(b"<char>x")
+
+
+@pytest.mark.parametrize("tokens", [["a"], ["<char>", "<char>b", "a"], ["<char>", "<char>bb"]])
+def test_read_vocabulary_without_characters(tokens, tmp_path):
+    Vocabulary(["<unk>", "</s>", *tokens]).write(tmp_path / "vocab")
+    with pytest.raises(InputError, match=r"vocab: it does not end with '<char>' and characters; make the store again"):
+        SpelledTokenizer.read(tmp_path / "vocab")
