@@ -8,9 +8,8 @@ that Python loops over the slots of one chunk only.
 import numpy as np
 import torch
 
-from punc.layers.crf import LinearChain
-
 from punc.base.runs import ranges
+from punc.layers.crf import LinearChain
 
 CHUNK_SIZE = 512  # slots of a chunk
 CONTEXT = 64  # slots on each side of a chunk that are read with it
