@@ -20,10 +20,7 @@ from punc.text.file_parts import file_parts
 from punc.text.format import PrepareOptions, load_format
 from punc.text.passages import Passage
 from punc.text.punkt import (
-    Contexts,
     Types,
-    count_contexts,
-    count_types,
     dunning,
     dunning_abbreviation,
     read,
@@ -253,23 +250,14 @@ def test_read_token(text, token):
     assert read(text) == token
 
 
-def test_contexts_add_up():
-    lines = corpus(100).split("\n")
-    whole, sum_ = count_contexts("\n".join(lines), frozenset(["dr"])), Contexts()
-    for half in (lines[:50], lines[50:]):
-        sum_.add(count_contexts("\n".join(half), frozenset(["dr"])))
-    assert sum_.ends == whole.ends
-    assert sum((whole.first - sum_.first).values()) <= 1  # the word after the cut
-
-
 def test_types_find_abbreviations():
-    types = Types(count_types(corpus()))
+    types = Types(Counter(corpus().split()))
     assert types.abbreviations == {"dr", "u.s"}
 
 
 def test_letters_are_initials_unless_their_dots_are_rare():
     tokens = Counter({"I": 1000, "I.": 1, "J.": 9, "B": 100, "B.": 3, "word": 1000, "end.": 100})
-    found = words_by_kind(Types(tokens), Contexts())
+    found = words_by_kind(Types(tokens), Counter())
     assert found["word"] == ["i."]
     assert "b." not in found["starter"]  # by its form it is an initial
 
@@ -290,7 +278,7 @@ def test_abbreviations_command(tmp_path, capsys):
 
 @pytest.mark.parametrize(("content", "options", "message"), [
     ("— ?\n", [], "in: no words; "), ("", [], "in: the file is empty; "),
-    ("so.", ["--min-count=0"], "--min-count 0; ")])
+    ("so.", ["--nj=0"], "--nj 0; ")])
 def test_abbreviations_command_errors(tmp_path, capsys, content, options, message):
     (tmp_path / "in").write_text(content)
     assert main(["abbreviations", *options, str(tmp_path / "in"), str(tmp_path / "out")]) == 1

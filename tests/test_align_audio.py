@@ -16,9 +16,13 @@ from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
-from punc.timing.speech import Sphinx, read_wav
 
 UTILS = Path(__file__).parents[1] / "utils"
+sys.path.insert(0, str(UTILS))
+
+import align_pocketsphinx
+from sphinx import Sphinx, read_wav
+
 TEXTS = {"a": "so it begins as it must", "b": "does it end"}
 needs_speech = pytest.mark.skipif(not (find_spec("pocketsphinx") and shutil.which("flite")),
                                   reason="pocketsphinx and flite are extras")
@@ -172,11 +176,6 @@ def test_sphinx_words_of_the_dictionary():
 
 
 def test_cut_at_the_quietest_place():
-    sys.path.insert(0, str(UTILS))
-    try:
-        import align_pocketsphinx
-    finally:
-        sys.path.remove(str(UTILS))
     samples = np.full(align_pocketsphinx.LONGEST, 1000, np.int16)
     samples[400_000:406_400] = 1
     assert 401_599 <= align_pocketsphinx.cut(samples) <= 404_800

@@ -1,4 +1,4 @@
-"""Pauses: closed forms from synthetic times, timed and untimed words, Kaldi's bytes, and the command."""
+"""Pauses: closed forms from synthetic times, timed and untimed words, Kaldi's bytes, the command; numbers by id."""
 
 import os
 import struct
@@ -75,7 +75,7 @@ def test_stream_pauses_match_by_alignment():
 
 
 def test_stream_pauses_ignore_case():
-    assert_array_equal(one_stream("So WE go", timing("SO we Go", "0-1 2-3 5-6"), substituted=False),
+    assert_array_equal(one_stream("So WE go", timing("SO we Go", "0-1 2-3 5-6")),
                        np.float32([1, 2, NAN]))
 
 
@@ -92,7 +92,6 @@ def test_stream_pauses_subtract_extra_words():
 def test_stream_pauses_substituted_words():
     of = timing("we <unk> home", "0-1 1.5-2 3-4")
     assert_array_equal(one_stream("we went home", of), np.float32([0.5, 1, NAN]))
-    assert_array_equal(one_stream("we went home", of, substituted=False), np.float32([NAN, NAN, NAN]))
 
 
 def segments(**times):
@@ -281,14 +280,13 @@ def test_command_with_a_ctm(data, tmp_path, capsys, content):
 
 
 def test_command_prints_wer_of_the_times(data, tmp_path, capsys):
-    """One of four words is another one, one is missing, and one is extra, whether the first counts as timed or not."""
+    """One of four words is another one, one is missing, and one is extra."""
     (tmp_path / "ctm").write_text("rec 1 1.0 0.5 so\nrec 1 1.5 0.5 for\nrec 1 2.5 0.2 uh\nrec 1 2.8 0.2 er\n"
                                   "rec 1 4.75 0.5 good\n")
-    for option, known in (("true", 3), ("false", 0)):
-        assert main(["pauses", "--substituted", option, str(data), str(tmp_path / "ctm")]) == 0
-        err = capsys.readouterr().err
-        assert f"4 slots, {known} known" in err
-        assert "WER of the timed words 75.0%; " in err
+    assert main(["pauses", str(data), str(tmp_path / "ctm")]) == 0
+    err = capsys.readouterr().err
+    assert "4 slots, 3 known" in err
+    assert "WER of the timed words 75.0%; " in err
 
 
 def test_command_replaces_pauses_that_do_not_fit_any_more(data, tmp_path):
@@ -367,3 +365,18 @@ def test_command_names_ids_that_the_data_does_not_have(data, tmp_path, capsys):
     assert main(["pauses", str(data), str(tmp_path / "ctm")]) == 0
     assert capsys.readouterr().err.splitlines()[1:] == [
         f"punc pauses: 2 ids of {tmp_path}/ctm that {data} does not have, left out: 'lost', 'west'"]
+
+
+numbers = st.integers(0, 2**53).map(float)
+
+
+@given(st.lists(st.tuples(st.text(max_size=3), numbers, numbers)), st.text(max_size=3))
+def test_rows_are_those_of_a_dictionary(rows, other):
+    table, expected = IdTable(2), {}
+    for id, *values in rows:
+        table.add(id, *values)
+        expected.setdefault(id, []).append(values)
+    for id in [*expected, other]:
+        assert (id in table) == (id in expected)
+        assert_array_equal(table.rows(id), np.array(expected.get(id, [])).reshape(-1, 2))
+    assert sorted(table.counts()) == sorted(map(len, expected.values()))

@@ -17,13 +17,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+from sphinx import RATE, Heard, Sphinx, flite_phones, read_wav, timed
 
 from punc.base.errors import InputError
 from punc.base.files import open_input
 from punc.base.options import OptionParser
 from punc.bin.script import run_script
 from punc.timing.ctm import TimedWord, write_ctm
-from punc.timing.speech import RATE, Heard, Sphinx, flite_phones, read_wav, timed
 
 LONGEST, SHORTEST = 30 * RATE, 20 * RATE  # samples of a part that is recognised
 QUIET = RATE // 5  # samples of the silence at which a part ends

@@ -12,7 +12,7 @@ from punc.base.options import OptionParser
 from punc.base.parallel import map_ordered
 from punc.text.abbreviations import BEGINS, ORDINAL, STARTER, write_abbreviations
 from punc.text.file_parts import FilePart, decode, file_parts
-from punc.text.punkt import Contexts, Types, count_contexts, count_types, words_by_kind
+from punc.text.punkt import Types, count_contexts, words_by_kind
 
 logger = logging.getLogger(__name__)
 SHOWN = 20
@@ -24,8 +24,6 @@ def options() -> OptionParser:
                           "method of Kiss & Strunk (2006). OUT is the file for punc prepare --abbreviations: read it, "
                           "and edit it. A million words and more give a good list.",
                           "punc abbreviations raw/train.txt conf/abbreviations.txt")
-    parser.add_argument("--min-count", type=int, default=3, metavar="N",
-                        help="how often an abbreviation occurs at least")
     parser.add_argument("--skip-prefix", default="", metavar="STRING",
                         help="leave out lines that begin with STRING, as #")
     parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="processes")
@@ -36,21 +34,21 @@ def options() -> OptionParser:
 
 def main(arguments: Sequence[str]) -> None:
     args = options().parse(arguments)
-    if args.nj < 1 or args.min_count < 1:
-        raise InputError(f"--nj {args.nj} --min-count {args.min_count}", "give 1 or more of each")
+    if args.nj < 1:
+        raise InputError(f"--nj {args.nj}", "give 1 or more processes")
     if args.output in args.inputs:
         raise InputError(f"{args.output} is to be read and written", "name another file to write")
     tokens: Counter[str] = Counter()
     for some in map_ordered(partial(part_types, skip_prefix=args.skip_prefix), parts(args.inputs), args.nj):
         tokens.update(some)
-    types = Types(tokens, args.min_count)
+    types = Types(tokens)
     if not types.total:
         raise InputError("no words", "give punctuated text", args.inputs[0])
-    contexts = Contexts()
+    contexts = Counter[tuple[str, str]]()
     of_part = partial(part_contexts, abbreviations=frozenset(types.abbreviations), skip_prefix=args.skip_prefix)
     for part in map_ordered(of_part, parts(args.inputs), args.nj):
-        contexts.add(part)
-    words = words_by_kind(types, contexts, args.min_count)
+        contexts.update(part)
+    words = words_by_kind(types, contexts)
     about = f"Learned from {types.total:,} words by the method of Kiss & Strunk (2006): read it, and edit it"
     write_abbreviations(args.output, words, about)
     logger.info("punc abbreviations: %s: %d abbreviations, %d words that begin sentences, %d after ordinals, of %s "
@@ -69,10 +67,10 @@ def text_of(part: FilePart, skip_prefix: str) -> str:
 
 
 def part_types(part: FilePart, skip_prefix: str) -> Counter[str]:
-    """`count_types` of a part of a file."""
-    return count_types(text_of(part, skip_prefix))
+    """How often each token of a part of a file occurs."""
+    return Counter(text_of(part, skip_prefix).split())
 
 
-def part_contexts(part: FilePart, abbreviations: frozenset[str], skip_prefix: str) -> Contexts:
+def part_contexts(part: FilePart, abbreviations: frozenset[str], skip_prefix: str) -> Counter[tuple[str, str]]:
     """`count_contexts` of a part of a file."""
     return count_contexts(text_of(part, skip_prefix), abbreviations)

@@ -36,8 +36,6 @@ def options() -> OptionParser:
                         help="words that mean silence, separated by blanks, if not the usual ones (<eps>, sil, …)")
     parser.add_argument("--max-overlap", type=float, default=MAX_OVERLAP, metavar="SECONDS",
                         help="largest overlap of two words of one id and channel")
-    parser.add_argument("--substituted", type=boolean, default=True, metavar="BOOL",
-                        help="give a word the time of another word that was recognised in its place")
     parser.add_argument("--by-label", type=boolean, default=False, metavar="BOOL",
                         help="print quartiles of the pauses by label")
     return parser
@@ -109,7 +107,7 @@ class PauseRun:
             untimed = self.counts["untimed"]
             ids = [utterance.id for utterance in utterances]
             pauses = stream_pauses(stream, [(utterance.id, utterance.words) for utterance in utterances], self.sources,
-                                   segments, channels, self.args.substituted, self.counts)
+                                   segments, channels, self.counts)
             if 2 * (self.counts["untimed"] - untimed) > sum(map(len, pauses)):
                 self.odd["streams with times for less than half of their words, kept with unknown pauses"].append(
                     f"'{stream}'")

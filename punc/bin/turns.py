@@ -64,7 +64,7 @@ def by_diarization(data: DataDir, rttm: str, times: str,
         timing, file = times_of_stream(stream, sources, channels), channels.get(stream, (stream, ""))[0]
         speakers: list[str | None] = [None] * len(words)
         if timing is not None:
-            speakers = word_speakers(timing.words, match_times(words, timing, True, counts)[1], diarization,
+            speakers = word_speakers(timing.words, match_times(words, timing, counts)[1], diarization,
                                      stream if stream in diarization else file)
         counts["unknown"] += speakers.count(None)
         yield [(utterance.id, len(utterance.words)) for utterance in utterances], speakers

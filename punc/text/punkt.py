@@ -14,8 +14,11 @@ if it occurs in small letters, and with a capital only at their beginnings (the 
 stage).
 
 Not as in the paper: a single letter is an initial unless it has a dot RARER times more rarely than other words, as I in
-English; an abbreviation, and a word of the orthographic heuristic, occurs `min_count` times; rare abbreviations and
+English; an abbreviation, and a word of the orthographic heuristic, occurs MIN_COUNT times; rare abbreviations and
 collocations of initials are not looked for. Memory grows with the number of different words.
+
+NLTK's own trainer counts pairs of words, in one process. Two million words take it ten times as long and 2.5 times the
+memory, and it takes rot, ulm and hog, which end lines, for abbreviations.
 """
 
 import math
@@ -33,6 +36,9 @@ ELLIPSIS = re.compile(r"\.\.|…")
 ENDS = re.compile(r"[!?]")
 NUMBER = "##number##"
 RARER = 10
+MIN_COUNT = 3  # of an abbreviation, and of a word of the orthographic heuristic
+PLACES = FIRST, CAPITAL_FIRST, INSIDE, SMALL, NUMBERED, LAST = (
+    "first", "capital first", "inside", "small", "numbered", "last")
 
 
 class Token(NamedTuple):
@@ -60,18 +66,10 @@ def read(text: str) -> Token:
                  bool(ELLIPSIS.search(rest)), core[0].isupper())
 
 
-def count_types(text: str) -> Counter[str]:
-    """How often each token of a text occurs."""
-    return Counter(text.split())
-
-
 class Types:
-    """Counts of words with and without a dot, from counts of tokens; and the abbreviations among them.
+    """Counts of words with and without a dot, from counts of tokens; and the abbreviations among them."""
 
-    min_count  occurrences of an abbreviation with its dot
-    """
-
-    def __init__(self, tokens: Counter[str], min_count: int = 3):
+    def __init__(self, tokens: Counter[str]):
         self.dotted: Counter[str] = Counter()
         self.plain: Counter[str] = Counter()
         for text, count in tokens.items():
@@ -80,7 +78,7 @@ class Types:
         self.dots = sum(self.dotted.values())
         self.total = self.dots + sum(self.plain.values())
         self.scores = {word: self.score(word) for word, count in self.dotted.items()
-                       if word != NUMBER and count >= min_count}
+                       if word != NUMBER and count >= MIN_COUNT}
         self.abbreviations = {word for word, score in self.scores.items() if score >= ABBREVIATION}
 
     def score(self, word: str) -> float:
@@ -95,43 +93,26 @@ class Types:
         return self.dotted[word] + self.plain[word]
 
 
-class Contexts:
-    """What stands at the ends and in the middle of sentences; contexts of several texts add up.
+def count_contexts(text: str, abbreviations: frozenset[str]) -> Counter[tuple[str, str]]:
+    """How often each word stands at a place, given the abbreviations, without dots. Counts of texts add up.
 
-    ends      sentences
-    first     words that begin sentences: word → count
-    capital   words with a capital that begin sentences, those that do not, and words without one
-    numbered  words that follow a number and its dot
+    A place is FIRST, of words that begin sentences; CAPITAL_FIRST, INSIDE, of words with a capital that do and that do
+    not; SMALL, of words without one; NUMBERED, of words that follow a number and its dot; LAST, of words that end
+    sentences.
     """
-
-    def __init__(self) -> None:
-        self.ends = 0
-        self.first, self.numbered = Counter[str](), Counter[str]()
-        self.capital_first, self.capital_inside, self.small = Counter[str](), Counter[str](), Counter[str]()
-
-    def add(self, other: "Contexts") -> None:
-        """Add the counts of another text."""
-        self.ends += other.ends
-        for name in ("first", "numbered", "capital_first", "capital_inside", "small"):
-            getattr(self, name).update(getattr(other, name))
-
-
-def count_contexts(text: str, abbreviations: frozenset[str]) -> Contexts:
-    """The contexts of a text's words, given the abbreviations, without dots."""
-    counts, tokens = Contexts(), [token for token in map(read, text.split()) if token.word]
-    pairs = Counter(zip(map(_place, tokens, [abbreviations] * len(tokens)), tokens[1:]))
-    counts.ends = sum(map(_is_end, tokens, [abbreviations] * len(tokens)))
-    for (place, token), count in pairs.items():
-        if place == NUMBER:
-            counts.numbered[token.word] += count
-        elif place == "end":
-            counts.first[token.word] += count
+    counts = Counter[tuple[str, str]]()
+    tokens = [token for token in map(read, text.split()) if token.word]
+    known = [abbreviations] * len(tokens)
+    for (place, token), count in Counter(zip(map(_place, tokens, known), tokens[1:])).items():
+        if place in (NUMBERED, FIRST):
+            counts[place, token.word] += count
         if not token.capital:
-            counts.small[token.word] += count
-        elif place == "end":
-            counts.capital_first[token.word] += count
-        elif place == "inside":
-            counts.capital_inside[token.word] += count
+            counts[SMALL, token.word] += count
+        elif place in (FIRST, INSIDE):
+            counts[CAPITAL_FIRST if place == FIRST else INSIDE, token.word] += count
+    for token, count in Counter(tokens).items():
+        if _is_end(token, abbreviations):
+            counts[LAST, token.word] += count
     return counts
 
 
@@ -140,28 +121,31 @@ def _is_end(token: Token, abbreviations: frozenset[str]) -> bool:
 
 
 def _place(before: Token, abbreviations: frozenset[str]) -> str:
-    """Where a word stands, by the token before it: at a sentence's beginning, inside one, or unknown."""
+    """Where a word stands, by the token before it: FIRST, INSIDE, NUMBERED, or empty if that is not known."""
     if _is_end(before, abbreviations):
         if before.word == NUMBER and not before.end:
-            return NUMBER
-        return "end" if len(before.word) > 1 or before.end else "unknown"  # an initial
-    return "unknown" if before.dot or before.ellipsis else "inside"
+            return NUMBERED
+        return FIRST if len(before.word) > 1 or before.end else ""  # an initial
+    return "" if before.dot or before.ellipsis else INSIDE
 
 
-def words_by_kind(types: Types, contexts: Contexts, min_count: int = 3) -> dict[str, list[str]]:
+def words_by_kind(types: Types, contexts: Counter[tuple[str, str]]) -> dict[str, list[str]]:
     """The words of each kind of `abbreviations`: abbreviations by score, others by count."""
-    first = contexts.first
-    begins = {word for word, count in first.items() if word != NUMBER and is_bound(
-        contexts.ends, types.count(word), count, types.total, BEGINNING)}
-    ordinals = [word for word, count in contexts.numbered.most_common() if count > 1 and word not in begins
+    places: dict[str, Counter[str]] = {place: Counter() for place in PLACES}
+    for (place, word), count in contexts.items():
+        places[place][word] = count
+    ends = places[LAST].total()
+    begins = {word for word, count in places[FIRST].items()
+              if word != NUMBER and is_bound(ends, types.count(word), count, types.total, BEGINNING)}
+    ordinals = [word for word, count in places[NUMBERED].most_common() if count > 1 and word not in begins
                 and is_bound(types.count(NUMBER), types.count(word), count, types.total, COLLOCATION)]
-    begins |= {word for word, count in contexts.capital_first.items()
-               if count >= min_count and contexts.small[word] and not contexts.capital_inside[word]}
+    begins |= {word for word, count in places[CAPITAL_FIRST].items()
+               if count >= MIN_COUNT and word in places[SMALL] and word not in places[INSIDE]}
     letters = [word for word in types.dotted if len(word) == 1 and
                types.dotted[word] * types.total * RARER < types.dots * types.count(word)]
-    found = sorted(types.abbreviations, key=lambda word: (-types.scores[word], word))
-    return {STARTER: with_dots(found), WORD: with_dots(sorted(letters)),
-            BEGINS: [word for word, _ in first.most_common() if word in begins], ORDINAL: ordinals}
+    abbreviations = sorted(types.abbreviations, key=lambda word: (-types.scores[word], word))
+    return {STARTER: with_dots(abbreviations), WORD: with_dots(sorted(letters)),
+            BEGINS: [word for word, _ in places[FIRST].most_common() if word in begins], ORDINAL: ordinals}
 
 
 def with_dots(words: Iterable[str]) -> list[str]:

@@ -5,7 +5,7 @@ If timed words that the text does not have stand between the two (fillers, inser
 
 Alignment (minimum edit distance, case ignored) gives the words of the text their times, not position. A pause is known
 if this word and the next one are timed; else it is NaN. A substituted word counts as timed, since ASR heard another
-word at the same time (`substituted=False` leaves it out). The pause after the last word of a stream is known if the
+word at the same time. The pause after the last word of a stream is known if the
 recording's end is: from a TextGrid, or from a silence that ends a CTM.
 
 The ids say which times belong to a stream. Times under the stream's id (recording or speaker), or under its file and
@@ -74,15 +74,13 @@ def read_channels(path: str | os.PathLike[str]) -> dict[str, tuple[str, str]]:
 
 
 def stream_pauses(stream: str, utterances: Sequence[tuple[str, Sequence[str]]], sources: Sources,
-                  segments: IdTable | None = None,
-                  channels: Mapping[str, tuple[str, str]] | None = None,
-                  substituted: bool = True, counts: Counter[str] | None = None) -> list[np.ndarray]:
+                  segments: IdTable | None = None, channels: Mapping[str, tuple[str, str]] | None = None,
+                  counts: Counter[str] | None = None) -> list[np.ndarray]:
     """The pauses of each of a stream's utterances: float32 (words,), seconds, NaN if unknown.
 
     utterances   (id, words), in time order
     segments     begin and end of each utterance in seconds; None if there is no such file
     channels     recording → (file, channel)
-    substituted  whether a substituted word counts as timed
     counts       counts slots, known, next_to_untimed (unknown, next to an untimed word), ends (unknown, at an end),
                  untimed (words of the text), extra (timed words that the text does not have), missing (utterances),
                  errors (edit distance of the timed words and the text)
@@ -93,10 +91,10 @@ def stream_pauses(stream: str, utterances: Sequence[tuple[str, Sequence[str]]], 
     timing = times_of_stream(stream, sources, channels or {})
     if timing is not None:
         words = [word for _, of_utterance in utterances for word in of_utterance]
-        times, matched = match_times(words, timing, substituted, counts)
+        times, matched = match_times(words, timing, counts)
         parts = [_pauses(times, matched, timing.end, counts)]
     else:
-        parts = _of_utterances(utterances, sources, segments, substituted, counts)
+        parts = _of_utterances(utterances, sources, segments, counts)
     lengths = [len(words) for _, words in utterances]
     return np.split(np.concatenate(parts), np.cumsum(lengths)[:-1])
 
@@ -111,7 +109,7 @@ def times_of_stream(stream: str, sources: Sources, channels: Mapping[str, tuple[
 
 
 def _of_utterances(utterances: Sequence[tuple[str, Sequence[str]]], sources: Sources, segments: IdTable | None,
-                   substituted: bool, counts: Counter[str]) -> list[np.ndarray]:
+                   counts: Counter[str]) -> list[np.ndarray]:
     """Pauses from times under utterance ids: across utterances with `segments`, within each one without."""
     all_times, all_matched, n_timed = [], [], 0
     pauses: list[np.ndarray] = []
@@ -119,7 +117,7 @@ def _of_utterances(utterances: Sequence[tuple[str, Sequence[str]]], sources: Sou
         if id not in sources:
             counts["missing"] += 1
         timing = sources[id]() if id in sources else Timing([])
-        times, matched = match_times(words, timing, substituted, counts)
+        times, matched = match_times(words, timing, counts)
         if segments is None:
             pauses.append(_pauses(times, matched, timing.end if len(utterances) == 1 else None, counts))
             continue
@@ -136,17 +134,13 @@ def _of_utterances(utterances: Sequence[tuple[str, Sequence[str]]], sources: Sou
     return [_pauses(np.concatenate(all_times), np.concatenate(all_matched), None, counts)]
 
 
-def match_times(words: Sequence[str], timing: Timing, substituted: bool,
-                counts: Counter[str]) -> tuple[np.ndarray, np.ndarray]:
+def match_times(words: Sequence[str], timing: Timing, counts: Counter[str]) -> tuple[np.ndarray, np.ndarray]:
     """Begin and end of the timed words, (timed words, 2), and which of them each word of the text is, -1 for none."""
     text, timed = [word.casefold() for word in words], [row.word.casefold() for row in timing.words]
     alignment = align_words(text, timed)
     counts["errors"] += alignment.distance
-    matched = alignment.ref_to_hyp
-    if not substituted and len(timed):
-        matched = np.where(np.array(text, object) == np.array(timed, object)[matched], matched, -1)
     times = np.array([(row.begin, row.begin + row.duration) for row in timing.words]).reshape(-1, 2)
-    return times, matched
+    return times, alignment.ref_to_hyp
 
 
 def _pauses(times: np.ndarray, matched: np.ndarray, end: float | None, counts: Counter[str]) -> np.ndarray:

@@ -16,12 +16,12 @@ from random import Random
 import numpy as np
 from hesitate import Said, say
 from recognise import chunks, starts
+from sphinx import Sphinx, flite_phones, timed
 from synthesise import RATE, setting, speak
 
 from punc.base.files import atomic_file, open_input
 from punc.bin.script import run_script
 from punc.timing.ctm import write_ctm
-from punc.timing.speech import Sphinx, flite_phones, timed
 
 SEED = 1
 
