@@ -20,8 +20,8 @@ from punc.data.datadir_writer import write_data_dir
 UTILS = Path(__file__).parents[1] / "utils"
 sys.path.insert(0, str(UTILS))
 
-import align_pocketsphinx
-from sphinx import Sphinx, read_wav
+import align_pocketsphinx  # noqa: E402
+from sphinx import Sphinx, read_wav  # noqa: E402
 
 TEXTS = {"a": "so it begins as it must", "b": "does it end"}
 needs_speech = pytest.mark.skipif(not (find_spec("pocketsphinx") and shutil.which("flite")),
