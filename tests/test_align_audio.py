@@ -17,12 +17,12 @@ from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 
-UTILS = Path(__file__).parents[1] / "utils"
-sys.path.insert(0, str(UTILS))
+sys.path.insert(0, str(Path(__file__).parents[1] / "utils"))
 
 import align_pocketsphinx  # noqa: E402
 from sphinx import Sphinx, read_wav  # noqa: E402
 
+UTILS = Path(__file__).parents[1] / "utils"
 TEXTS = {"a": "so it begins as it must", "b": "does it end"}
 needs_speech = pytest.mark.skipif(not (find_spec("pocketsphinx") and shutil.which("flite")),
                                   reason="pocketsphinx and flite are extras")

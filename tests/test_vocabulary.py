@@ -1,4 +1,4 @@
-"""Vocabularies: order, ties, special tokens, counting in bounded memory, files."""
+"""Vocabularies: read and written, and made from counts of words that need not fit into memory."""
 
 from collections import Counter
 
@@ -7,12 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import punc.base.spilled_counts
 import punc.tokens.vocabulary
 from punc.base.errors import InputError
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
-from punc.tokens.vocabulary import END, UNK, Vocabulary, count_vocabulary
+from punc.tokens.tokenizers.word import WordTokenizer
+from punc.tokens.vocabulary import END, UNK, SpilledCounts, Vocabulary
+
+
+def count_vocabulary(sets, size, min_count=1):
+    return WordTokenizer.make(sets, size, min_count).vocabulary
 
 
 def data_dir(path, texts):
@@ -90,16 +94,31 @@ def test_count_in_bounded_memory_is_exact(tmp_path, monkeypatch):
         words.insert(int(rng.integers(len(words))), f"noise{i}")
     data = data_dir(tmp_path / "d", [" ".join(words[i:i + 20]) for i in range(0, len(words), 20)])
     exact = sorted(Counter(words), key=lambda word: (-words.count(word), word))
-    sizes = []
-
-    class Spy(Counter):
-        def update(self, *args):
-            super().update(*args)
-            sizes.append(len(self))
-
-    monkeypatch.setattr(punc.base.spilled_counts, "Counter", Spy)
     monkeypatch.setattr(punc.tokens.vocabulary, "MOST_TYPES", 200)
     monkeypatch.setattr(punc.tokens.vocabulary, "COUNT_BYTES", 1000)
     for size in 10, 700:
         assert count_vocabulary([data], size).tokens[2:] == exact[:size]
-    assert max(sizes) < 200 + 1000 / 2  # the limit, and the words of one block
+
+
+WORDS = st.sampled_from([b"a", b"b", b"A", b"aa", "ä".encode(), b"z!", b"a,"])
+
+
+@given(st.lists(st.lists(WORDS, max_size=12), max_size=8), st.integers(0, 4), st.integers(1, 8))
+def test_spilled_counts_are_those_of_a_counter(blocks, limit, size):
+    spilled, exact = SpilledCounts(limit), Counter()
+    for block in blocks:
+        spilled.add(Counter(block))
+        exact.update(block)
+    assert list(spilled.items()) == sorted(exact.items())
+    best = sorted((pair for pair in exact.items() if pair[0] != b"b"), key=lambda pair: (-pair[1], pair[0]))[:size]
+    assert spilled.most_frequent(size, lambda word: word != b"b") == dict(best)
+
+
+def test_spilled_counts_keep_few_words_in_memory(monkeypatch):
+    monkeypatch.setattr("punc.tokens.vocabulary.READ", 50)  # lines are cut anywhere
+    spilled = SpilledCounts(100)
+    for i in range(0, 3000, 30):
+        spilled.add({b"word%d" % (j % 1000): 1 + (j == 5) for j in range(i, i + 30)})
+        assert len(spilled._counts) <= 130
+    assert dict(spilled.items()) == {b"word%d" % j: 3 + (j == 5) for j in range(1000)}
+    assert spilled.most_frequent(2, bool) == {b"word5": 4, b"word0": 3}

@@ -12,10 +12,10 @@ from punc.base.errors import InputError
 from punc.base.options import OptionParser, boolean, kebab
 from punc.data.labels import LabelSet
 from punc.text.abbreviations import Abbreviations
+from punc.text.cutter import CHANGES
 from punc.text.format import Format, PrepareOptions, format_help, format_names, load_format
 from punc.text.not_speech import KINDS, messages, parse_kinds
 from punc.text.prose import Clitics
-from punc.text.speakers import CHANGES
 
 logger = logging.getLogger(__name__)
 SIZES = ("streams", "utterances", "words")

@@ -12,8 +12,8 @@ from punc.base.errors import InputError
 from punc.data.datadir import Utterance
 from punc.text.abbreviations import Abbreviations, count_dot
 from punc.text.passages import OpenDot, Passage
-from punc.text.speakers import TurnFlags
 
+CHANGES = "changes of speaker"  # a count of `punc prepare`
 MOST = 99_999_999  # the highest number of a stream or utterance
 
 
@@ -53,6 +53,40 @@ def sorted_streams(names: Iterable[str]) -> list[str]:
             raise InputError(f"'{one}' and '{other}' cannot be sorted both as streams and by their utterances",
                              "rename one of them")
     return names
+
+
+class TurnFlags:
+    """The flags of the words that wait to be cut into utterances: whether another speaker says the next word.
+
+    The first speaker of a stream may not be known; then no change is.
+    """
+
+    def __init__(self) -> None:
+        self._flags: list[bool] = []
+        self._now: str | None = None  # who speaks
+        self._last: str | None = None  # who said the last word
+
+    def begin_stream(self) -> None:
+        """Forget who spoke in the stream before."""
+        self._now = self._last = None
+
+    def follow(self, speaker: str | None, words: bool) -> None:
+        """A speaker begins, or goes on if None; if words follow, this flags the last word that waits."""
+        self._now = self._now if speaker is None else speaker
+        if words and self._flags and self._last is not None:
+            self._flags[-1] = self._now != self._last
+
+    def append(self, words: int) -> None:
+        """These words of the speaker wait too; their flags are not set."""
+        if words:
+            self._flags += [False] * words
+            self._last = self._now
+
+    def take(self, size: int) -> np.ndarray:
+        """The flags of the first words that wait, bool (size,), or fewer if fewer wait; they wait no more."""
+        taken = np.array(self._flags[:size], bool)
+        del self._flags[:size]
+        return taken
 
 
 class Cutter:

@@ -1,26 +1,25 @@
 """Vocabularies: the tokens that a model knows. A file has one token a line; the line's number, from 0, is its id."""
 
 import contextlib
+import heapq
 import io
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import repeat
+from itertools import groupby, repeat
+from operator import itemgetter
+from typing import IO
 
 import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, decode_line, open_input
 from punc.base.parallel import map_ordered
-from punc.base.spilled_counts import SpilledCounts
 from punc.data.block_reader import COUNT_BYTES, Irregular, count_block, explain, line_blocks
 from punc.data.datadir import DataDir
-
-UNK, END = 0, 1  # ids of the unknown token and the end of a stream
-SPECIALS = ("<unk>", "</s>")
-UNUSUAL = re.compile(rb"\A\n|\n\n|[^\n]\Z|[ \t\r\0]")  # in a vocabulary file: errors, or no line end at its end
-MOST_TYPES = 1 << 16  # different words that are counted in memory: about 12 MB
 
 
 class Vocabulary:
@@ -75,15 +74,6 @@ class Vocabulary:
         return np.fromiter(map(self._ids.get, words, repeat(UNK)), np.int32, len(words))
 
 
-def count_vocabulary(sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> Vocabulary:
-    """The special tokens and then the `size` most frequent words of data directories; ties in C order.
-
-    min_count   words that occur less often are left out
-    nj          processes; the result does not depend on it
-    """
-    return Vocabulary([*SPECIALS, *most_frequent(count_words(sets, size, nj), size, min_count)])
-
-
 def count_words(sets: Sequence[DataDir], size: int, nj: int = 1,
                 is_token: Callable[[bytes], bool] = bool) -> dict[bytes, int]:
     """How often the `size` most frequent words of data directories occur, without special tokens, as UTF-8.
@@ -111,3 +101,84 @@ def most_frequent(counts: dict[bytes, int], size: int, min_count: int) -> list[s
     least = np.partition(numbers, -size)[-size] if len(numbers) > size else 0
     words = sorted(word for word, n in counts.items() if n >= max(least, min_count))
     return [word.decode() for word in sorted(words, key=counts.__getitem__, reverse=True)[:size]]
+
+
+class SpilledCounts:
+    """How often each word occurs, by an external merge sort (Knuth 1998, section 5.4).
+
+    Counts are exact, and memory does not grow with the number of different words.
+
+    limit   when there are more different words in memory than this, they go to a temporary file, sorted: a run
+
+    Words are bytes without blanks and newlines. The file takes about 10 bytes for each word of a run.
+    """
+
+    def __init__(self, limit: int):
+        self._limit = limit
+        self._counts: Counter[bytes] = Counter()
+        self._file: IO[bytes] | None = None
+        self._runs: list[tuple[int, int]] = []  # the offsets in the file where each begins and ends
+
+    def add(self, counts: Mapping[bytes, int]) -> None:
+        """Add some counts."""
+        self._counts.update(counts)
+        if len(self._counts) > self._limit:
+            self._spill()
+
+    def _spill(self) -> None:
+        """Write the counts in memory to the file, as a run."""
+        if self._file is None:
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as the counts)
+        begin = self._file.tell()
+        self._file.writelines(b"%b %d\n" % pair for pair in sorted(self._counts.items()))
+        self._file.flush()
+        self._runs.append((begin, self._file.tell()))
+        self._counts.clear()
+
+    def items(self) -> Iterator[tuple[bytes, int]]:
+        """The words in C order, each with its count."""
+        runs = [self._read(begin, end) for begin, end in self._runs]
+        for word, pairs in groupby(heapq.merge(*runs, sorted(self._counts.items())), itemgetter(0)):
+            yield word, sum(map(itemgetter(1), pairs))
+
+    def _read(self, begin: int, end: int) -> Iterator[tuple[bytes, int]]:
+        """The pairs of a run."""
+        assert self._file is not None, "it has the run"
+        rest = b""
+        while begin < end:
+            block = os.pread(self._file.fileno(), min(READ, end - begin), begin)
+            begin += len(block)
+            *lines, rest = (rest + block).split(b"\n")
+            for line in lines:
+                word, _, count = line.partition(b" ")
+                yield word, int(count)
+
+    def most_frequent(self, size: int, wanted: Callable[[bytes], bool]) -> dict[bytes, int]:
+        """The `size` most frequent words that are wanted; of words with the same count the first in C order."""
+        kept: dict[bytes, int] = {}
+        floor = 0  # `size` words are known that occur so often or more often
+        for word, count in self.items():
+            if count > floor and wanted(word):
+                kept[word] = count
+                if len(kept) >= size + size // 8 + SPARE:  # seldom: it takes time; and not many: it takes memory
+                    kept, floor = _most_frequent(kept, size)
+        return _most_frequent(kept, size)[0]
+
+
+def _most_frequent(counts: dict[bytes, int], size: int) -> tuple[dict[bytes, int], int]:
+    """The `size` most frequent words, the first ones of those with the same count; and the smallest count."""
+    if len(counts) <= size:
+        return counts, 0
+    numbers = np.fromiter(counts.values(), np.int64, len(counts))
+    floor = int(np.partition(numbers, -size)[-size])
+    ties = size - int((numbers > floor).sum())
+    chosen = (numbers > floor) | ((numbers == floor) & (np.cumsum(numbers == floor) <= ties))
+    return {word: count for (word, count), keep in zip(counts.items(), chosen.tolist()) if keep}, floor
+
+
+UNK, END = 0, 1  # ids of the unknown token and the end of a stream
+SPECIALS = ("<unk>", "</s>")
+UNUSUAL = re.compile(rb"\A\n|\n\n|[^\n]\Z|[ \t\r\0]")  # in a vocabulary file: errors, or no line end at its end
+MOST_TYPES = 1 << 16  # different words that are counted in memory: about 12 MB
+READ = 1 << 12  # bytes of a run that are read at once
+SPARE = 1000  # words more than wanted, at least, that are kept while the most frequent ones are found

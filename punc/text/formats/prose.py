@@ -1,5 +1,6 @@
 """Punctuated text, with blanks between words."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
@@ -10,7 +11,36 @@ from punc.text.format import STREAM_OPTIONS, PrepareOptions, TextFormat
 from punc.text.not_speech import NotSpeech
 from punc.text.passages import Memo, Passage
 from punc.text.prose import Parts, TextReader
-from punc.text.speakers import SpeakerLabels
+
+
+class SpeakerLabels:
+    """Labels of speakers such as `#speaker Ann` or `ANN:`, found by a regular expression at the beginning of a line.
+
+    A speaker's name is the expression's first group, or all that it matches. An empty expression finds none.
+    """
+
+    def __init__(self, expression: str):
+        self._label = re.compile(f"^(?:{expression})", re.MULTILINE) if expression else None
+
+    def split(self, text: str, line_start: bool) -> Iterator[tuple[str | None, str, bool]]:
+        """Parts of a text without the labels, each with the name of who speaks, None before the first label, and with
+        whether the part begins at the beginning of a line.
+
+        line_start   whether the text does
+        """
+        if self._label is None:
+            yield None, text, line_start
+            return
+        name, begin = None, 0
+        for label in self._label.finditer(text, 0):
+            if (label.start() == 0 and not line_start) or not label[0]:
+                continue
+            if begin < label.start():
+                yield name, text[begin:label.start()], line_start
+            name = (label[1] if label.re.groups else label[0]) or ""
+            line_start = text.startswith("\n", label.end())
+            begin = label.end() + line_start
+        yield name, text[begin:], line_start
 
 
 class Format(TextFormat):
