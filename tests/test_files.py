@@ -104,13 +104,6 @@ def test_atomic_file(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~umask
 
 
-def test_atomic_file_current_directory(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with atomic_file("f") as file:
-        file.write("x")
-    assert listing(tmp_path) == {"f": "x"}
-
-
 def test_atomic_dir(tmp_path):
     path = tmp_path / "new/d"
     with atomic_dir(path, "a") as tmp:
@@ -266,13 +259,15 @@ def test_is_unfinished(tmp_path):
     assert not is_unfinished(tmp_path / "file")
 
 
-def test_atomic_dir_current_directory(tmp_path, monkeypatch):
+def test_atomic_in_the_current_directory(tmp_path, monkeypatch):
     (tmp_path / "d").mkdir()
     monkeypatch.chdir(tmp_path / "d")
     for here in (".", "../d/"):
         with atomic_dir(here, "a") as tmp:
             (tmp / "a").write_text(here)
-        assert listing(tmp_path) == {"d/a": here}
+        with atomic_file("f") as file:
+            file.write("x")
+        assert listing(tmp_path) == {"d/a": here, "d/f": "x"}
 
 
 def test_atomic_dir_over_a_file(tmp_path):

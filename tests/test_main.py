@@ -116,13 +116,6 @@ def test_program_error_is_one_line_and_its_traceback_in_a_file(monkeypatch, caps
     assert "in run\n    raise error" in text
 
 
-def test_program_error_without_a_place_for_its_file(monkeypatch, capsys):
-    monkeypatch.setattr(tempfile, "tempdir", "/no/such/place")
-    fails_with(monkeypatch, ZeroDivisionError())
-    assert punc.main(["score"]) == 1
-    assert "its traceback could not be written" in capsys.readouterr().err
-
-
 def test_ctrl_c_is_one_line(monkeypatch, capfd):
     monkeypatch.setattr(stop, "_said", threading.Lock())
     fails_with(monkeypatch, KeyboardInterrupt())

@@ -136,10 +136,6 @@ def test_error_of_a_worker_does_not_wait_for_the_others():
     assert time.monotonic() - begin < 50
 
 
-def test_received_is_none_before_a_signal():
-    assert stop.received() is None
-
-
 def test_stopped_says_which_signal():
     assert [(str(stop.Stopped(number)), stop.Stopped(number).status) for number in stop.SIGNALS] == [
         ("interrupted", 130), ("terminated", 143)]

@@ -271,20 +271,13 @@ def test_make_store_killed_while_renaming_leaves_no_store(place, monkeypatch):
     ("train/punct", b"a-1 O COMMA PERIOD\na-2 QUESTION\nb-1 O O\n", "train/punct:2", "'QUESTION' is not in the label"),
     ("train/punct", b"a-1 O COMMA\na-2 O\nb-1 O O\n", "train/punct:1", "3 words in text but 2 labels"),
     ("train/punct", b"a-1 O COMMA O\na-2 O\n", "train/punct", "no line for 'b-1'"),
-    ("train/punct", b"a-1 O O O\na-2 O\nb-1 O O\nc-1 O\n", "train/text", "no line for 'c-1'"),
-    ("train/punct", b"a-1 O O O\na-3 O\nb-1 O O\n", "train/punct:2", "no line for 'a-2'"),
-    ("train/punct", b"", "train/punct", "empty"),
     ("train/text", b"", "train/text", "empty"),
     ("train/text", b"a-1 x y x\na-2 z\r\nb-1 x x\n", "train/text:2", "carriage return"),
-    ("train/text", b"a-1 x y x\na-2 \0\nb-1 x x\n", "train/text:2", "NUL"),
-    ("train/text", b"a-1 x y x\na-2 z\nb-1 x \xff\n", "train/text:3", "UTF-8"),
     ("train/text", b"a-2 z\na-1 x y x\nb-1 x x\n", "train/text:2", "out of order"),
     ("train/utt2spk", b"a-1 b\na-2 b\nb-1 a\n", "train/utt2spk:3", "comes after"),
-    ("train/utt2spk", b"a-1 a\na-2 a a\nb-1 b\n", "train/utt2spk:2", "one speaker"),
     ("train/pauses.scp", b"a-1 no.ark:4\na-2 no.ark:5\nb-1 no.ark:6\n", "train/pauses.scp:1", "no.ark"),
     ("test/text", b"c\n", "test/text", "not one word"),
     ("labels.txt", b"O w\n", "labels.txt", "two labels"),
-    ("labels.txt", b"O w\n" + b"".join(b"L%d w%d\n" % (i, i) for i in range(127)), "labels.txt", "127"),
     ("vocab", b"<unk>\n</s>\na\na\n", "vocab:4", "twice"),
     ("vocab", b"a\nb\n", "vocab:1", "<unk>")])
 @pytest.mark.parametrize("exists", [False, True])
@@ -329,13 +322,8 @@ def test_make_store_set_with_the_name_of_a_file(place, name):
     (place / "train").rename(place / "dir" / name)
     with pytest.raises(InputError, match=f"'{name}' cannot name one more set"):
         make(place, f"dir/{name}")
-
-
-def test_make_store_two_sets_of_one_name_is_an_error(place):
-    (place / "other").mkdir()
-    (place / "test").rename(place / "other/train")
-    with pytest.raises(InputError, match="'train' cannot name one more set"):
-        make(place, "train", "other/train")
+    with pytest.raises(InputError, match="'test' cannot name one more set"):
+        make(place, "test", "test")
 
 
 @pytest.mark.parametrize("target", ["train", "labels.txt"])

@@ -12,6 +12,7 @@ from punc.bin.main import main
 from punc.data.datadir import DataDir
 from punc.data.labels import RECORD, Label, LabelSet
 from punc.data.validate import validate
+from punc.text.file_parts import MOST
 from punc.text.format import PrepareOptions, load_format
 from punc.text.formats.trs import legal_id, read_turns
 
@@ -248,14 +249,13 @@ def test_trs_abbreviations_and_what_is_not_said(tmp_path, capsys):
         "left out: 1 square-brackets, 1 words: [noise] 1"]
 
 
-def test_trs_prepares_long_texts_with_many_notes(tmp_path, monkeypatch):
-    monkeypatch.setattr("punc.text.file_parts.MOST", 10)
-    turns = ['<Turn speaker="spk1" startTime="0" endTime="4"><Sync time="0"/>so '
-             + " ".join(f"[{chr(97 + number)}]" for number in range(20)) + "</Turn>"]
+def test_trs_prepares_long_texts_with_many_notes(tmp_path):
+    notes = " ".join(f"[{number}]" for number in range(MOST + 1))
+    turn = f'<Turn speaker="spk1" startTime="0" endTime="4"><Sync time="0"/>so {notes}</Turn>'
     counts = load_format("trs")(PrepareOptions(LabelSet((Label("O", "w"), Label("PERIOD", "w.", (".",)))))).prepare(
-        [write(tmp_path, trs(*turns))], tmp_path / "out")
-    assert sum(times for what, times in counts.items() if "square-brackets" in what) == 20
-    assert len(counts) < 20
+        [write(tmp_path, trs(turn))], tmp_path / "out")
+    assert sum(times for what, times in counts.items() if "square-brackets" in what) == MOST + 1
+    assert len(counts) < MOST
 
 
 def write(tmp_path, content):
