@@ -185,7 +185,8 @@ def _check_alike(first: Part, part: Part) -> None:
     if part.command != first.command:
         raise InputError(f"made by punc {part.command}, but {first.path} by punc {first.command}", remedy, part.path)
     for name in [*first.options, *part.options]:
-        value, other = part.options.get(name), first.options.get(name)
+        value = part.options.get(name)
+        other = first.options.get(name)
         if value != other:
             raise InputError(f"{name} is {value}, but {other} in {first.path}", remedy, part.path / FILE)
     for name in [*first.inputs, *part.inputs]:

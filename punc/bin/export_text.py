@@ -48,5 +48,6 @@ def main(arguments: Sequence[str]) -> None:
                                      "give --labels the one it was made with", data.path / "punct")
                 words = written(words, names, labels)
             file.write(blank.join(words) + "\n")
-            lines, total = lines + 1, total + len(words)
+            lines += 1
+            total += len(words)
     logger.info("punc export-text: %d lines, %d words in %s", lines, total, options.text)

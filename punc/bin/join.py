@@ -22,7 +22,8 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("out", metavar="OUT-DIR", help="directory to make")
     parser.add_argument("parts", metavar="PART-DIR", nargs="+", help="the directory that each job made, in order")
     args = parser.parse(arguments)
-    out, paths = Path(args.out), [Path(part) for part in args.parts]
+    out = Path(args.out)
+    paths = [Path(part) for part in args.parts]
     if out.resolve() in {path.resolve() for path in paths}:
         raise InputError("OUT-DIR is a PART-DIR", "name another OUT-DIR", out)
     if finish_joining(paths):

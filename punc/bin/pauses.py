@@ -92,7 +92,9 @@ class PauseRun:
     """
 
     def __init__(self, data: DataDir, sources: Sources, args: Namespace):
-        self.data, self.sources, self.args = data, Noted(sources), args
+        self.data = data
+        self.sources = Noted(sources)
+        self.args = args
         self.counts = Counter[str]()
         self.odd: defaultdict[str, list[str]] = defaultdict(list)
 
@@ -127,7 +129,8 @@ class PauseRun:
 
 def read_segments(data: DataDir) -> IdTable:
     """Begin and end of each utterance in seconds."""
-    segments, path = IdTable(2), data.path / "segments"
+    segments = IdTable(2)
+    path = data.path / "segments"
     for row in read_table(path):
         segments.add(row.key, *segment(row, path)[1:])
     return segments
@@ -135,7 +138,8 @@ def read_segments(data: DataDir) -> IdTable:
 
 def summary(counts: Counter[str], repairs: Counter[str]) -> str:
     """The counts as one line."""
-    unknown, slots = counts["slots"] - counts["known"], max(counts["slots"], 1)
+    unknown = counts["slots"] - counts["known"]
+    slots = max(counts["slots"], 1)
     repaired = ", ".join(f"{number} {what}" for what, number in repairs.items() if number) or "none"
     return (f"punc pauses: {counts['slots']} slots, {counts['known']} known, {unknown} unknown, "
             f"{unknown / slots:.1%} ({counts['next_to_untimed']} next to the {counts['untimed']} words without a time, "

@@ -33,7 +33,8 @@ def main(arguments: Sequence[str]) -> None:
     args = options().parse(arguments)
     if bool(args.rttm) != bool(args.times):
         raise InputError("--rttm and --times go together", "give both, or none with segments")
-    data, counts = DataDir(args.data, ignore=[TURNS]), Counter[str]()
+    data = DataDir(args.data, ignore=[TURNS])
+    counts = Counter[str]()
     streams = by_diarization(data, args.rttm, args.times, counts) if args.rttm else by_speakers(data)
     write_turns(args.data, counted(streams, counts))
     logger.info("punc turns: %s: %s words, %s changes of speaker%s", args.data, f"{counts['words']:,}",
@@ -56,12 +57,14 @@ def by_speakers(data: DataDir) -> Iterator[tuple[list[tuple[str, int]], list[str
 def by_diarization(data: DataDir, rttm: str, times: str,
                    counts: Counter[str]) -> Iterator[tuple[list[tuple[str, int]], list[str | None]]]:
     """The same, by an RTTM and the times of words. Raises InputError if no stream has both."""
-    diarization, sources = Diarization(rttm), word_times(times)
+    diarization = Diarization(rttm)
+    sources = word_times(times)
     path = data.path / "reco2file_and_channel"
     channels = read_channels(path) if path.is_file() else {}
     for stream, utterances in data.streams():
         words = [word for utterance in utterances for word in utterance.words]
-        timing, file = times_of_stream(stream, sources, channels), channels.get(stream, (stream, ""))[0]
+        timing = times_of_stream(stream, sources, channels)
+        file = channels.get(stream, (stream, ""))[0]
         speakers: list[str | None] = [None] * len(words)
         if timing is not None:
             speakers = word_speakers(timing.words, match_times(words, timing, counts)[1], diarization,

@@ -24,7 +24,8 @@ from punc.data.tables import FLAGS, TURNS, fields
 
 # Bytes of text in a block. To encode, a block fits a processor's cache; to count, it is larger, as adding up the counts
 # of each block takes time.
-ENCODE_BYTES, COUNT_BYTES = 1 << 18, 1 << 21
+ENCODE_BYTES = 1 << 18
+COUNT_BYTES = 1 << 21
 
 
 Encoder = Callable[[Sequence[str]], Any]
@@ -106,7 +107,8 @@ def _skip_lines(file: IO[bytes], count: int) -> None:
         if len(ends) >= count:
             start += int(ends[count - 1]) + 1
             break
-        start, count = start + len(part), count - len(ends)
+        start += len(part)
+        count -= len(ends)
     file.seek(start)
 
 

@@ -130,7 +130,10 @@ class DataDir:
     def utterance(self, rows: dict[str, Row], vectors: VectorReader) -> Utterance:
         """The utterance of one row in each of `tables`. Raises InputError if the invariant does not hold."""
         text = rows["text"]
-        words, labels, pauses, turns = fields(text.value), None, None, None
+        words = fields(text.value)
+        labels = None
+        pauses = None
+        turns = None
         if self.has_labels:
             labels = fields(rows["punct"].value)
             self._check_count(text.key, len(words), len(labels), "labels", "punct", rows["punct"].line)

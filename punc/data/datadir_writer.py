@@ -74,7 +74,8 @@ def write_utterances(tmp: Path, path: Path, utterances: Iterable[Utterance], ord
                 archive = archive_path(path / "pauses.ark") if this.pauses is not None else ""
                 files = {name: stack.enter_context(open(tmp / name, "wb")) for name in names}
             _check_next(last, this, files, ordered)
-            key, stream = this.id.encode(), this.stream.encode()
+            key = this.id.encode()
+            stream = this.stream.encode()
             files["text"].write(" ".join((this.id, *this.words)).encode() + b"\n")
             files["utt2spk"].write(b"%b %b\n" % (key, stream))
             if last is None or last.stream != this.stream:

@@ -127,7 +127,8 @@ def check_spk2utt(path: Path) -> None:
 
 def check_recordings(data: DataDir, recordings: set[str]) -> None:
     """Raise InputError if `wav.scp` or `reco2file_and_channel` does not fit `segments`, or else `text`."""
-    wav, channels = data.path / "wav.scp", data.path / "reco2file_and_channel"
+    wav = data.path / "wav.scp"
+    channels = data.path / "reco2file_and_channel"
     if data.has_segments and not wav.is_file():
         raise InputError("no such file", "Kaldi needs it with segments: write RECORDING FILE lines", wav)
     for path in (wav, channels):

@@ -64,7 +64,8 @@ class Abbreviations:
                 if self.kinds.setdefault(word, kind) != kind:
                     raise InputError(f"'{word}' is of two kinds, {self.kinds[word]} and {kind}", "remove one")
         self.keep_dot = frozenset(word for word, kind in self.kinds.items() if kind in (NEVER, STARTER, CAPITAL))
-        self.begins, self.ordinals = frozenset(words.get(BEGINS, ())), frozenset(words.get(ORDINAL, ()))
+        self.begins = frozenset(words.get(BEGINS, ()))
+        self.ordinals = frozenset(words.get(ORDINAL, ()))
 
     @classmethod
     def read(cls, path: str | os.PathLike) -> "Abbreviations":

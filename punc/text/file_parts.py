@@ -50,7 +50,9 @@ def file_parts(paths: Iterable[str | os.PathLike[str]], delimiter: bytes, size: 
                 rest = data[end:]
                 if end:
                     yield FilePart(os.fspath(path), offset, data[:end], line_start, first)
-                    offset, line_start, first = offset + end, data[end - 1:end] == b"\n", False
+                    offset += end
+                    line_start = data[end - 1:end] == b"\n"
+                    first = False
             if first and not rest:
                 raise InputError("the file is empty", "get it again", path)
             if rest:
@@ -69,7 +71,8 @@ def count_lines(file: IO[bytes], end: int) -> int:
     """The number of lines that end before byte `end`."""
     lines = 0
     while end > 0 and (data := file.read(min(end, 1 << 20))):
-        lines, end = lines + data.count(b"\n"), end - len(data)
+        lines += data.count(b"\n")
+        end -= len(data)
     return lines
 
 

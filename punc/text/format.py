@@ -205,7 +205,8 @@ class TextFormat(Format):
 
         Streams are in the order of the files; with the option `keep_names`, in the order of the files' names.
         """
-        counts, repairs = Counter[str](), Counter[str]()
+        counts = Counter[str]()
+        repairs = Counter[str]()
         inputs, cutter = self._in_order(inputs), self._cutter(inputs)
 
         def passages() -> Iterator[Passage]:

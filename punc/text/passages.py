@@ -96,8 +96,12 @@ class Memo(dict[str, str]):
 
         following  items of the next passage, if they are known; else a dot at the end may stay open
         """
-        words, lead, at, before = list(map(self.__getitem__, items)), "", -1, -1
-        labels, open_dot = list(map(self.labels.__getitem__, items)), None
+        words = list(map(self.__getitem__, items))
+        lead = ""
+        at = -1
+        before = -1
+        labels = list(map(self.labels.__getitem__, items))
+        open_dot = None
         for _ in range(words.count("")):
             last, at = at, words.index("", at + 1)
             parts, repair = self.special[items[at]]
@@ -118,7 +122,8 @@ class Memo(dict[str, str]):
                 before = at
         self.forget()
         if at >= 0:
-            words, labels = list(filter(None, words)), list(filter(None, labels))
+            words = list(filter(None, words))
+            labels = list(filter(None, labels))
         first = tuple(items[:REACH]) if self.abbreviations else ()
         return Passage(" ".join(words), " ".join(labels), lead=lead, dot=open_dot, first=first)
 

@@ -159,7 +159,8 @@ class TextReader:
         texts: list[str] = []
         labels: list[str] = []
         for word, gap in words:
-            capital, split = word[:1].isupper(), self.clitics.split(word) if self.clitics else [word]
+            capital = word[:1].isupper()
+            split = self.clitics.split(word) if self.clitics else [word]
             if self.lowercase:
                 split = [part.lower() for part in split]
             elif self.labels.cased:
@@ -224,7 +225,9 @@ class ProseWriter:
 
     def __init__(self, file: IO[bytes], labels: LabelSet, casing: Mapping[str, str] | None = None,
                  clitics: Set[str] = frozenset()):
-        self._file, self._casing, self._clitics = file, casing or {}, clitics
+        self._file = file
+        self._casing = casing or {}
+        self._clitics = clitics
         self._labels = {label.name: label for label in labels}
         self._quotes = {label.name for label in labels if QUOTE in label.mark}
         self._ends = labels.sentence_ends

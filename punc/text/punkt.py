@@ -83,7 +83,9 @@ class Types:
 
     def score(self, word: str) -> float:
         """S(w)."""
-        inside, with_dot, without = word.count("."), self.dotted[word], self.plain[word]
+        inside = word.count(".")
+        with_dot = self.dotted[word]
+        without = self.plain[word]
         length = len(word) - inside
         ratio = dunning_abbreviation(with_dot, without, self.dots / self.total)
         return ratio * math.exp(-length) * (inside + 1) * length ** -float(without)
@@ -165,7 +167,9 @@ def is_bound(first: int, second: int, both: int, total: int, least: float) -> bo
 def dunning(first: int, second: int, both: int, total: int) -> float:
     """Dunning's log-likelihood ratio: is the second event as probable after the first as elsewhere?"""
     elsewhere = total - first
-    chance, after, other = second / total, both / first, (second - both) / elsewhere
+    chance = second / total
+    after = both / first
+    other = (second - both) / elsewhere
     alike = _binomial(both, first - both, chance) + _binomial(second - both, elsewhere - second + both, chance)
     differ = _binomial(both, first - both, after) + _binomial(second - both, elsewhere - second + both, other)
     return -2 * (alike - differ)

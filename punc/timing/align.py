@@ -183,7 +183,8 @@ def _anchors(a: np.ndarray, b: np.ndarray, n: int) -> list[tuple[int, int]]:
     by_size = np.lexsort((start_a, -size, stride))
     best = by_size[np.unique(stride[by_size], return_index=True)[1]]
     bounds = np.searchsorted(in_a, [stride[best] * STRIDE, (stride[best] + 1) * STRIDE]).T
-    offset, near = in_b - in_a, STRIDE // 8
+    offset = in_b - in_a
+    near = STRIDE // 8
     best = best[[np.sum(np.abs(offset[i:j] - offset[first[k]]) <= near) > SUPPORT
                  for k, (i, j) in zip(best, bounds)]]
     middle = size[best] // 2
@@ -240,12 +241,15 @@ def _windows(a: np.ndarray, b: np.ndarray) -> list[tuple[int, int]]:
     r, h = 0, 0
     while (len(a) - r) * (len(b) - h) > EXACT:
         scale = WINDOW / ((len(a) - r) * (len(b) - h)) ** 0.5  # below a third, as WINDOW² is below EXACT / 9
-        rows, columns = int((len(a) - r) * scale) + 1, int((len(b) - h) * scale) + 1
+        rows = int((len(a) - r) * scale) + 1
+        columns = int((len(b) - h) * scale) + 1
         blocks = _matching_blocks(a[r : r + rows], b[h : h + columns])
         blocks = blocks[(blocks[:, 0] >= rows // 2) & (blocks[:, 0] < rows * 3 // 4)]
         if len(blocks):
             start_a, start_b, size = blocks[blocks[:, 2].argmax()].tolist()
-            rows, columns = start_a + size // 2, start_b + size // 2
-        r, h = r + rows, h + columns
+            rows = start_a + size // 2
+            columns = start_b + size // 2
+        r += rows
+        h += columns
         cuts.append((r, h))
     return cuts

@@ -184,7 +184,8 @@ def write_pauses(directory: str | os.PathLike[str], pauses: Iterable[tuple[str, 
     pauses.
     """
     directory = Path(os.path.abspath(directory))
-    offsets, archive = IdTable(1), archive_path(directory / "pauses.ark")
+    offsets = IdTable(1)
+    archive = archive_path(directory / "pauses.ark")
     with (atomic_dir(directory, "pauses.scp") as tmp, open(tmp / "pauses.ark", "wb") as ark,
           open(tmp / "pauses.scp", "w", encoding="utf-8", newline="\n") as index):
         for id, vector in pauses:

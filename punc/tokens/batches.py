@@ -82,8 +82,10 @@ def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int, part: i
     Only some batches are in memory at a time. A short text has fewer rows: each has at least `bptt` steps.
     """
     width = stateful_width(data.offsets, lookahead, batch_size, bptt)
-    batch_size, batches = stateful_rows(data.offsets, lookahead, batch_size, bptt), -(-width // bptt)
-    first, last = batches * part // parts * bptt, min(width, batches * (part + 1) // parts * bptt)
+    batch_size = stateful_rows(data.offsets, lookahead, batch_size, bptt)
+    batches = -(-width // bptt)
+    first = batches * part // parts * bptt
+    last = min(width, batches * (part + 1) // parts * bptt)
     for block in range(first, last, BLOCK * bptt):
         size = min(BLOCK * bptt, last - block)
         arrays = empty_arrays(data, batch_size, size)
@@ -117,7 +119,8 @@ def _fill_row(data: StoreSet, lookahead: int, start: int, stop: int, row: int, a
         for source, target, delay in ((data.ids, tokens, 0), (data.pauses, pauses, lookahead),
                                       (data.labels, labels, lookahead)):
             if source is not None and target is not None:
-                begin, end = max(start, first + delay), min(stop, first + delay + length)
+                begin = max(start, first + delay)
+                end = min(stop, first + delay + length)
                 if begin < end:
                     shift = offset - first - delay
                     target[row, begin - start:end - start] = source[begin + shift:end + shift]

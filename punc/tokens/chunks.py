@@ -67,7 +67,8 @@ def gather_arrays(data: StoreSet, chunks: Chunks, group: np.ndarray, lookahead: 
     arrays = tokens, pauses, labels = empty_arrays(data, len(group), int((chunks.last - chunks.first)[group].max()))
     ahead = lookahead or 0
     for row, (stream, first, last, begin, end) in enumerate(zip(*(a[group].tolist() for a in chunks))):
-        offset, length = int(data.offsets[stream]), int(data.offsets[stream + 1] - data.offsets[stream])
+        offset = int(data.offsets[stream])
+        length = int(data.offsets[stream + 1] - data.offsets[stream])
         known = min(last + ahead, length) - (first + ahead)
         tokens[row, :known] = data.ids[offset + first + ahead:offset + first + ahead + known]
         if data.pauses is not None and pauses is not None:

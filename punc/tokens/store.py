@@ -126,7 +126,9 @@ def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], 
     Does nothing if the store is finished and neither the options nor the inputs (size and time of each table) have
     changed. Raises InputError for options that do not fit, and for errors in the data directories.
     """
-    path, sets, kind = Path(path), _name_sets(data_dirs), tokenizer_class(token_type)
+    path = Path(path)
+    sets = _name_sets(data_dirs)
+    kind = tokenizer_class(token_type)
     vocab_size = kind.vocab_size if vocab_size is None else vocab_size
     if min(vocab_size, min_count, nj) < 1:
         raise InputError(f"--vocab-size={vocab_size} --min-count={min_count} --nj={nj}", "give positive numbers")
@@ -140,10 +142,8 @@ def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], 
     rules = _clitics(clitics, token_type)
     tokenizer = kind.read(vocab) if vocab else None
     joined = _parse_joins(joins, list(sets))
-    options = {"token-type": token_type, "vocab-size": vocab_size, "min-count": min_count, "train": train,
-               "vocab": vocab, "join": joins, "clitics": clitics}
-    files = [labels, vocab, clitics, *(data.path / table for data in sets.values() for table in data.tables)]
-    conf = _conf(options, [file for file in files if file])
+    conf = _conf({"token-type": token_type, "vocab-size": vocab_size, "min-count": min_count, "train": train,
+                  "vocab": vocab, "join": joins, "clitics": clitics}, [labels, vocab, clitics], sets)
     if (path / "conf").is_file() and (path / "conf").read_bytes() == conf.encode():
         logger.info("%s: finished, and its inputs have not changed", path)
         return
@@ -200,13 +200,16 @@ def _parse_joins(joins: Sequence[str], sets: Sequence[str]) -> dict[str, list[st
     return found
 
 
-def _conf(options: Mapping[str, Any], files: Iterable[str | os.PathLike]) -> str:
-    """The options as a conf file, with the size and time of each input in comments."""
+def _conf(options: Mapping[str, Any], given: Iterable[str | os.PathLike | None], sets: Mapping[str, DataDir]) -> str:
+    """The options as a conf file, with the size and time of each given file and each table in comments."""
     lines = []
     for name, value in options.items():
         for given in value if isinstance(value, Sequence) and not isinstance(value, str) else [value]:
             if given:
                 lines.append(f"--{name}={given}")
+    files = [Path(file) for file in given if file]
+    for data in sets.values():
+        files += [data.path / table for table in data.tables]
     for file in files:
         state = os.stat(file)
         lines.append(f"# {one_line(os.path.abspath(file), LONGEST_PATH)} {state.st_size} bytes {state.st_mtime_ns}")

@@ -195,7 +195,8 @@ def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> SetCo
             key = part.last
             for name, file in files.items():
                 file.write(getattr(part, name).data)
-            words, lost = words + part.words, lost + part.lost
+            words += part.words
+            lost += part.lost
             for name, tokens in part.streams:
                 if name != stream and stream is not None:
                     index.write(f"{stream} {start} {total - start}\n")

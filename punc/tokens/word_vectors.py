@@ -61,7 +61,8 @@ def read_word_vectors(path: str | os.PathLike, words: Sequence[str], dimensions:
         if word not in rows and known:
             composed[word] = len(vectors) + len(extra)
             extra.append(vectors[list(min(known, key=max))].mean(axis=0))
-    indices, default_index = rows | composed, len(vectors)
+    indices = rows | composed
+    default_index = len(vectors)
     table = np.concatenate([vectors, np.array(extra, np.float32)])[[indices.get(w, default_index) for w in encoded]]
     logger.info("%s: vectors for %d of %d words, and for %d more from their parts", os.fspath(path), len(own),
                 len(words), len(extra) - 1)

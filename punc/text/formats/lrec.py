@@ -44,7 +44,9 @@ def read_line(line: str, labels: LabelSet) -> tuple[Parts, str]:
             words, label = [*words, label], labels[0].name
         repair = "lines without a tab, taken as words" + (" and a label" if label != labels[0].name else "")
     else:
-        words, label, repair = word.split(), label.strip(), ""
+        words = word.split()
+        label = label.strip()
+        repair = ""
         if label not in labels.names:
             raise Unreadable(f"label '{label}' is not in the label set", "add it to labels.txt, or fix the line", line)
     if not words:

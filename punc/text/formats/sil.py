@@ -44,7 +44,9 @@ class Format(TextFormat):
         words: list[str] = []
         labels: list[str] = []
         pauses: list[float] = []
-        lead, lead_pause, names = "", None, NAMES.union(self.reader.labels.names)
+        lead = ""
+        lead_pause = None
+        names = NAMES.union(self.reader.labels.names)
         for item in items:
             if silence := SILENCE.fullmatch(item):
                 pause = read_pause(silence[1], repairs)

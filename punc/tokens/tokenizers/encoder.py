@@ -52,7 +52,8 @@ class EncoderTokenizer(PieceTokenizer):
 
     def __setstate__(self, content: bytes) -> None:
         path = self.__dict__.get("_path")
-        self._content, self._tokenizer = content, _tokenizer(content, path)
+        self._content = content
+        self._tokenizer = _tokenizer(content, path)
         pieces = self._tokenizer.get_vocab(with_added_tokens=True)
         if (last := max(pieces.values(), default=-1)) >= MOST_PIECES:
             raise InputError(f"a piece has the id {last}", "name the directory of an encoder, or make the store again",

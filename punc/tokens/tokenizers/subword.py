@@ -40,7 +40,8 @@ class SubwordTokenizer(PieceTokenizer):
 
     def __setstate__(self, model: bytes) -> None:
         from sentencepiece import SentencePieceProcessor
-        self._model, self._processor = model, SentencePieceProcessor(model_proto=model)
+        self._model = model
+        self._processor = SentencePieceProcessor(model_proto=model)
         self.vocabulary = Vocabulary(map(self._processor.id_to_piece, range(self._processor.get_piece_size())))
         self.forget()
 
