@@ -12,6 +12,7 @@ from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
 
 LOCAL = Path(__file__).parents[1] / "egs" / "earnings" / "local"
+CALLS = LOCAL.parents[2] / "utils" / "calls"
 CONF = LOCAL.parent / "conf"
 TOKENS = ["$5.1", "million", "in", "Q3-2020,", "U.S.", "31st", "10-K"]
 HEADER = "token|speaker|ts|endTs|punctuation|prepunctuation|case|tags|oldTs|oldEndTs|ali_comment"
@@ -20,7 +21,7 @@ HEADER = "token|speaker|ts|endTs|punctuation|prepunctuation|case|tags|oldTs|oldE
 @pytest.fixture(scope="module")
 def local():
     """The recipe's modules by name."""
-    sys.path.insert(0, str(LOCAL))
+    sys.path[:0] = [str(LOCAL), str(CALLS)]
     import nlp
     import prepare_earnings21
     import prepare_earnings22
@@ -29,7 +30,7 @@ def local():
     import spoken
     yield {module.__name__: module
            for module in (nlp, prepare_earnings21, prepare_earnings22, prepare_engines, prepare_text, spoken)}
-    sys.path.remove(str(LOCAL))
+    del sys.path[:2]
 
 
 @pytest.fixture

@@ -17,7 +17,8 @@ from punc.decoding.shipped import CASING, find_model, shipped
 from punc.text.casing import read_casing
 
 RECIPE = Path(__file__).parents[1] / "egs" / "english"
-FOLDERS = [str(RECIPE / "local"), str(RECIPE.parent / "earnings" / "local")]
+UTILS = RECIPE.parents[1] / "utils"
+FOLDERS = [str(RECIPE / "local"), str(UTILS / "calls"), str(UTILS)]
 HEADER = "token|speaker|ts|endTs|punctuation|prepunctuation|case|tags|oldTs|oldEndTs|ali_comment"
 
 
@@ -30,8 +31,9 @@ def local():
     import make_podcasts
     import prepare_calls
     import prepare_texts
+    import spoken
     yield {module.__name__: module
-           for module in (case, join_clitics, make_podcasts, prepare_calls, prepare_texts)}
+           for module in (case, join_clitics, make_podcasts, prepare_calls, prepare_texts, spoken)}
     for folder in FOLDERS:
         sys.path.remove(folder)
 
@@ -65,8 +67,8 @@ def test_clean_dashes_and_ellipses(local, line, expected):
 
 
 def test_speak_keeps_capitals_and_marks(local):
-    texts = local["prepare_texts"]
-    said = texts.speak("In the U.S. we paid $2.45, not 20% more!", texts.Spoken())
+    text = local["spoken"].SpokenText(local["case"].with_capitals)
+    said = text.line("In the U.S. we paid $2.45, not 20% more!")
     assert said == "In the U S. we paid two dollars and forty five cents, not twenty percent more!"
 
 
@@ -182,7 +184,7 @@ def test_make_targets_punctuates_each_member_once(tmp_path):
 
     def run():
         script = RECIPE / "local/make_targets.sh"
-        command = f"share() {{ ${{@:3}}; }}; export -f share; processes=2 {script} wide train adapt"
+        command = f"in_jobs() {{ ${{@:3}}; }}; export -f in_jobs; processes=2 {script} wide train adapt"
         return subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True, text=True, stdout=subprocess.PIPE,
                               env=os.environ | {"PATH": f"{punc.parent}:{os.environ['PATH']}"}).stdout.splitlines()
 

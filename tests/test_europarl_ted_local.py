@@ -174,7 +174,7 @@ def test_learn_casing_restores_prose(tmp_path):
     prepared(tmp_path, text, "--lowercase", "false")
     (tmp_path / "data").rename(tmp_path / "cased")
     prepared(tmp_path, text)
-    run = [sys.executable, RECIPE / "local/learn_casing.py", LABELS, tmp_path / "cased", tmp_path / "casing"]
+    run = [sys.executable, RECIPE.parents[1] / "utils/learn_casing.py", LABELS, tmp_path / "cased", tmp_path / "casing"]
     subprocess.run(run, check=True)
     assert (tmp_path / "casing").read_text() == "Mcdonald McDonald\nNato NATO\n"
     (tmp_path / "more").write_text("# English\ni I\n")

@@ -46,6 +46,6 @@ def test_learn_confusions_of_pairs(tmp_path):
     (tmp_path / "train.ref.lrec.txt").write_text("so\tO\nwe\tO\nsaw\tO\nit\tPERIOD\nyes\tPERIOD\n")
     (tmp_path / "train.asr.lrec.txt").write_text("so\tO\nwe\tO\nsore\tO\nit\tO\nyes\tO\n")
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    subprocess.run([LOCAL / "learn_confusions.sh", tmp_path, labels, tmp_path / "c"], check=True,
+    subprocess.run([LOCAL.parents[2] / "utils/learn_confusions.sh", tmp_path, labels, tmp_path / "c"], check=True,
                    env=os.environ | {"PATH": path})
     assert read_confusions(tmp_path / "c").replaced == {("saw", ("sore",)): 1}

@@ -271,11 +271,3 @@ def test_row_confs_are_read_by_punc_train(path):
     base = train_options("bi_lstm").parse(["--config", str(RECIPE / "conf/Bi-LSTM.conf"), "store", "exp"])
     for name in ("epochs", "batch_size", "schedule", "optimizer", "learning_rate"):
         assert getattr(options, name) == getattr(base, name), "one table, one training"
-
-
-def test_run_has_every_row():
-    run = (RECIPE / "run.sh").read_text().splitlines()
-    command = next(line for line in run if line.startswith("choose systems")).replace("choose systems", "echo")
-    listed = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True).stdout.split()
-    for kind in ("single", "multi"):
-        assert {path.stem for path in ROWS if path.parent.name == kind} == set(listed)

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from test_recipe import made, script
 
 from punc.bin.main import main
 from punc.bin.train import options as train_options
@@ -344,8 +345,70 @@ def test_row_confs_are_read_by_punc_train(path):
         assert (options.epochs, options.batch_size, options.schedule) == (1, 8, "linear"), "one table, one training"
 
 
-def test_run_has_every_row():
-    run = (RECIPE / "run.sh").read_text()
-    command = run[run.index("choose systems"):run.index("decode_options=")].replace("choose systems", "echo")
-    listed = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True).stdout.split()
-    assert {path.stem.removesuffix("+in-domain") for path in ROWS} - {"4-gram"} == set(listed)
+# local/rows.sh
+
+def row_script(tmp_path, body):
+    return script(tmp_path, f". {LOCAL}/rows.sh\n{body}")
+
+
+def test_tune_takes_the_lowest_dev_loss(tmp_path):
+    (tmp_path / "conf").touch()
+    for choice, losses in (("c1=1,c2=0.1", "0.30000 0.25000"), ("c1=2,c2=0.1", "0.09000"), ("c1=3,c2=1", "0.26000")):
+        made(tmp_path, f"exp/tune/{choice}/log/train.log")
+        (tmp_path / f"exp/tune/{choice}/log/train.log").write_text(
+            "".join(f"epoch 1: rate 1, loss 0.01, dev loss {loss}, dev F1 1\n" for loss in losses.split()))
+    body = ("cmd=true; tune conf store exp 'c1=1,c2=0.1 c1=2,c2=0.1 c1=3,c2=1' --epochs 1; cat exp/tuned.conf;"
+            "cmd=./run.pl; train conf store exp $(tuned exp)")
+    assert row_script(tmp_path, body) == ([
+        "# dev loss 0.25000 c1=1,c2=0.1", "# dev loss 0.09000 c1=2,c2=0.1", "# dev loss 0.26000 c1=3,c2=1", "--c1=2",
+        "--c2=0.1", "exp/log/train.log punc train --config conf --c1=2 --c2=0.1 store exp"], "", 0)
+
+
+@pytest.mark.parametrize(("best", "tried"), [
+    ("0.002", "0.001 0.002 0.004"),
+    ("0.0005", "0.00025 0.0005 0.001 0.002 0.004"),
+    ("0.008", "0.001 0.002 0.004 0.008 0.016"),
+])
+def test_tune_rate_goes_on_while_the_best_is_at_an_end(tmp_path, best, tried):
+    made(tmp_path, "conf")
+    body = f"best={best};" """train() {
+      mkdir -p "$3/log"
+      awk -v rate="${3##*=}" -v best="$best" 'BEGIN { print "dev loss", 1 + log(rate / best) ^ 2 }' >"$3/log/train.log"
+      echo "${@:4}"
+    }
+    tune_rate conf store exp "0.001 0.002 0.004" --epochs 1 | sort -u; tuned exp"""
+    lines, said, code = row_script(tmp_path, body)
+    assert (lines[-1], said, code) == (f"--learning-rate={best}", "", 0)
+    assert sorted(lines[:-1]) == sorted(f"--epochs 1 --learning-rate={rate}" for rate in tried.split())
+
+
+TUNED = "cmd=true; tune conf store exp 'c1=1 c1=2'; cmd=./run.pl; sleep 0.02; "
+
+
+def tried(directory):
+    """Two finished trials of a model, of which the second is better."""
+    made(directory, "conf", "store/conf")
+    for choice, loss in (("c1=1", "0.3"), ("c1=2", "0.2")):
+        trial = directory / "exp/tune" / choice
+        for name in ("log/train.log", "vocab", "final.pt"):
+            made(directory, f"exp/tune/{choice}/{name}")
+            (trial / name).write_text(f"{choice}, dev loss {loss}\n")
+
+
+def test_a_chosen_trial_becomes_the_model(tmp_path):
+    tried(tmp_path)
+    body = f"{TUNED} take_trial exp; train conf store exp $(tuned exp)"
+    assert row_script(tmp_path, body) == ([], "", 0)
+    for name in ("log/train.log", "vocab", "final.pt"):
+        assert (tmp_path / "exp" / name).read_text() == "c1=2, dev loss 0.2\n"
+    assert not (tmp_path / "exp/final.pt.new").exists()
+
+
+def test_a_model_that_is_older_than_its_choice_is_trained(tmp_path):
+    tried(tmp_path)
+    body = f"{TUNED} touch exp/final.pt; train conf store exp $(tuned exp); {TUNED}"
+    again = "train conf store exp $(tuned exp)"
+    assert row_script(tmp_path, f"{body} {again}") == ([], "", 0)  # the same choice is not written again
+    (tmp_path / "exp/tune/c1=1/log/train.log").write_text("dev loss 0.1\n")
+    line = "exp/log/train.log punc train --config conf --c1=1 store exp"
+    assert row_script(tmp_path, f"{TUNED} {again}") == ([line], "", 0)

@@ -6,6 +6,7 @@ The results of mini, a second run, and a run that is killed in every stage.
 import contextlib
 import gzip
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from punc.base.options import config_lines
 from punc.data.datadir import DataDir
 from punc.results.collect import read_cost
 
@@ -41,11 +43,49 @@ def script(tmp_path, body, *arguments, **variables):
     return done.stdout.splitlines(), done.stderr, done.returncode
 
 
-def test_runs_and_asked(tmp_path):
-    assert script(tmp_path, """
-for n in 1 2 4 5; do ! runs $n || echo $n; done
-for system in T-LSTM LSTM CNN-1 CNN-1+p ""; do ! asked "$system" || echo "$system"; done
-""", stage=2, stop_stage=4, systems="T-LSTM CNN-1+p") == (["2", "4", "T-LSTM", "CNN-1+p"], "", 0)
+TABLE = """# name  stage  store  needs
+A 4 store
+(base) 4 store times
+B+C 5 other base times
+D 5 store tool
+"""
+
+
+def table(tmp_path, body, *arguments, **variables):
+    (tmp_path / "conf").mkdir(exist_ok=True)
+    (tmp_path / "conf/systems").write_text(TABLE)
+    return script(tmp_path, f"choose_systems\n{body}", *arguments, **variables)
+
+
+def test_runs(tmp_path):
+    body = "for n in 1 2 4 5; do ! runs $n || echo $n; done"
+    assert script(tmp_path, body, stage=2, stop_stage=4) == (["2", "4"], "", 0)
+
+
+@pytest.mark.parametrize(("options", "chosen"), [
+    ([], "A B+C D"), (["--systems", "all"], "A B+C D"), (["--systems", "D A"], "D A")])
+def test_choose_systems_empty_is_all(tmp_path, options, chosen):
+    assert table(tmp_path, 'echo "$systems"', *options) == ([chosen], "", 0)
+
+
+def test_choose_systems_names_those_there_are(tmp_path):
+    assert table(tmp_path, "", "--systems", "A base") == (
+        [], f"{tmp_path.name}/run.sh: --systems: there is no 'base'; choose from A B+C D\n", 1)
+
+
+def test_in_stage_has_what_asked_systems_need(tmp_path):
+    body = 'for n in 4 5; do in_stage $n; done; echo ${store_of[base]}'
+    assert table(tmp_path, body, systems="B+C") == (["base", "B+C", "store"], "", 0)
+
+
+def test_asked_by_name_store_or_need(tmp_path):
+    body = 'for name in A B B+C D base store other tool times; do ! asked "$name" || echo "$name"; done'
+    assert table(tmp_path, body, systems="B+C") == (["B+C", "other", "times"], "", 0)
+
+
+def test_leave_out_names_asked_systems(tmp_path):
+    assert table(tmp_path, 'leave_out times "no times"; echo $systems', systems="B+C A") == (
+        ["A"], f"{tmp_path.name}/run.sh: no times, so no B+C\n", 0)
 
 
 @pytest.mark.parametrize("body", ["prepare_set dev text.txt", "project test_ref test_asr_words dev"])
@@ -70,26 +110,6 @@ def test_absolute_is_relative_to_the_users_directory(tmp_path):
         ["", f"{tmp_path.parent}/a b/c", "/d"], "", 0)
 
 
-def test_choose_empty_is_all(tmp_path):
-    assert script(tmp_path, 'choose systems A B+C; echo "$systems"') == (["A B+C"], "", 0)
-    assert script(tmp_path, 'choose systems A B+C; echo "$systems"', "--systems", "all") == (["A B+C"], "", 0)
-    assert script(tmp_path, 'choose systems A B+C; echo "$systems"', "--systems", "B+C") == (["B+C"], "", 0)
-
-
-def test_leave_out_names_asked_systems(tmp_path):
-    assert script(tmp_path, 'leave_out "no times" B C D; echo $systems', systems="A B D E") == (
-        ["A E"], f"{tmp_path.name}/run.sh: no times, so no B D\n", 0)
-
-
-@pytest.mark.parametrize(("arguments", "line"), [
-    ([], "./run.sh"),
-    (["--stage", "3", "--systems", "A B+C"], "./run.sh --stage 3 --systems 'A B+C'"),
-    (["--corpus", "it's $HOME"], "./run.sh --corpus 'it'\\''s $HOME'"),
-])
-def test_command_line_can_be_given_again(tmp_path, arguments, line):
-    assert script(tmp_path, "command_line", *arguments, corpus="") == ([line], "", 0)
-
-
 @pytest.mark.parametrize(("fail", "ended", "status"), [
     ("x", "abcde", 0), ("a", "ab", 1), ("d", "abcd", 1), ("e", "abcde", 1)])
 def test_two_at_a_time_stops_after_a_failure(tmp_path, fail, ended, status):
@@ -109,7 +129,7 @@ two_at_a_time job a b c d e
 
 @pytest.mark.parametrize(("newest", "trained"), [
     ("conf", True), ("base.conf", True), ("store/conf", True), ("exp/final.pt", False), ("exp/progress.pt", True)])
-def test_train_model_keeps_model_newer_than_confs_and_store(tmp_path, newest, trained):
+def test_train_keeps_model_newer_than_confs_and_store(tmp_path, newest, trained):
     for directory in ("exp", "store"):
         (tmp_path / directory).mkdir()
     (tmp_path / "conf").write_text("--config=more/../base.conf\n")
@@ -119,7 +139,7 @@ def test_train_model_keeps_model_newer_than_confs_and_store(tmp_path, newest, tr
         time_ = 1e9 + (2 if name == newest else name == "exp/final.pt")
         os.utime(tmp_path / name, (time_, time_))
     line = r"exp/log/train.log punc train --config conf --batch-size 1$'\x20'2 store exp"
-    assert script(tmp_path, 'train_model exp store conf --batch-size "1 2"; echo done') == (
+    assert script(tmp_path, 'train conf store exp --batch-size "1 2"; echo done') == (
         [line] * trained + ["done"], "", 0)
 
 
@@ -132,7 +152,7 @@ def training(tmp_path, toy_store):
     (tmp_path / "run.sh").write_text("\n".join([
         "set -euo pipefail", 'cd "$(dirname "$0")"', "stage=0 stop_stage=7 systems=", "cmd=run.pl",
         f"PATH={os.path.dirname(sys.executable)}:{UTILS}:$PATH", f". {UTILS}/recipe.sh",
-        f"train_model exp {toy_store} a.conf", ""]))
+        f"train a.conf {toy_store} exp", ""]))
     return ["bash", str(tmp_path / "run.sh")]
 
 
@@ -140,7 +160,7 @@ def train_logs(directory):
     return {path.name: path.read_text() for path in (directory / "exp/log").iterdir()}
 
 
-def test_train_model_log_of_a_killed_run_is_kept(tmp_path, training):
+def test_train_log_of_a_killed_run_is_kept(tmp_path, training):
     """After a kill and a second run, the logs have all epochs, and each one counts once."""
     job = subprocess.Popen(training, start_new_session=True, stderr=subprocess.DEVNULL)
     log = tmp_path / "exp/log/train.log"
@@ -162,7 +182,7 @@ def test_train_model_log_of_a_killed_run_is_kept(tmp_path, training):
         "conf", "final.pt", "labels.txt", "log", "vocab"]
 
 
-def test_train_model_newer_comment_in_a_conf_changes_nothing(tmp_path, training):
+def test_train_newer_comment_in_a_conf_changes_nothing(tmp_path, training):
     subprocess.run(training, check=True, timeout=120)
     before, epochs = (tmp_path / "exp/final.pt").read_bytes(), train_logs(tmp_path)["train.log"]
     for _ in range(2):
@@ -179,7 +199,7 @@ def test_train_model_newer_comment_in_a_conf_changes_nothing(tmp_path, training)
 
 
 def test_decode_and_score_skips_finished_work(tmp_path):
-    body = "decode_options=(--context 9) score_options=(--match streams)\ndecode_and_score A test dev"
+    body = "decode_options=(--context 9) score_options=(--match streams)\ndecode_and_score exp/A exp/A 'test dev'"
     decoded = [f"exp/A/log/decode_{name}.log punc punctuate --nj 2 --context 9 exp/A data/{name} exp/A/decode_{name}"
                for name in ("test", "dev")]
     scored = [f"exp/A/log/score_{name}.log punc score --labels conf/labels.txt --match streams data/{name} "
@@ -207,7 +227,7 @@ def test_packed_model_is_decoded_once_with_its_own_scale(tmp_path):
     for file in ("exp/en/model.json", "data/dev/text", "data/test/text", "data/test/punct"):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text("")
-    body = 'tune_scale en dev; decode exp/en data/test exp/en/decode_test --scale "$(cat exp/en/scale)"'
+    body = 'tune_scale exp/en dev; decode exp/en data/test exp/en/decode_test --scale "$(cat exp/en/scale)"'
     decoded = "exp/en/log/decode_test.log punc punctuate --nj 2 --scale  exp/en data/test exp/en/decode_test"
     assert script(tmp_path, body) == ([decoded], "", 0)
     (tmp_path / "exp/en/decode_test").mkdir()
@@ -254,7 +274,7 @@ make_store --min-count 2 data/store data/train
     assert "so it is 0" in (tmp_path / "data/train/text").read_text()
 
 
-TRAIN = "train_model exp store conf"
+TRAIN = "train conf store exp"
 LINE = "exp/log/train.log {} punc train --config conf store exp"
 NODES = ("srun --kill-on-bad-exit=1 --cpus-per-task ${SLURM_CPUS_PER_TASK:-1} torchrun --nnodes 2 --nproc-per-node 4 "
          "--rdzv-backend c10d --rdzv-id $SLURM_JOB_ID "
@@ -265,7 +285,7 @@ NODES = ("srun --kill-on-bad-exit=1 --cpus-per-task ${SLURM_CPUS_PER_TASK:-1} to
     ("--train-ranks 4", LINE.format("torchrun --standalone --nproc-per-node 4 --no-python")),
     ("--train-ranks 4 --train-nodes 2", LINE.format(NODES)),
 ])
-def test_train_model_in_several_processes(tmp_path, options, launched):
+def test_train_in_several_processes(tmp_path, options, launched):
     (tmp_path / "conf").touch()
     assert script(tmp_path, TRAIN, *options.split()) == ([launched], "", 0)
     body = "train_cmd='echo slurm.pl'; " + TRAIN
@@ -289,7 +309,7 @@ def test_seeds_train_decode_and_score_each(tmp_path):
     made(tmp_path, "exp/A.seed2/final.pt", "exp/L/final.pt", "exp/B.seed2/final.pt", "exp/R.seed2/decode_x/punct",
          "store/conf")
     os.utime(tmp_path / "store/conf", (4e9, 4e9))
-    body = ("train_model exp/B store conf --lm-model exp/L; decode exp/B data/x exp/R/decode_x --nj 1;"
+    body = ("train conf store exp/B --lm-model exp/L; decode exp/B data/x exp/R/decode_x --nj 1;"
             "score data/x exp/R/decode_x exp/R/decode_x; score data/x data/engine exp/engine/decode_x")
     train = "exp/B{0}/log/train.log punc train --config conf --lm-model exp/L {1}store exp/B{0}"
     decoded = "exp/R{0}/log/decode_x.log punc punctuate --nj 2 --nj 1 exp/B{0} data/x exp/R{0}/decode_x"
@@ -309,7 +329,7 @@ def test_seeds_take_the_model_that_holds(tmp_path, option, model):
     made(tmp_path, "store/conf", *(f"exp/{name}.seed2/final.pt" for name in "ABC"))
     options = f"{option} " if option else ""
     expected = f"punc train --config conf {options}--seed 2 --initial-model {model}.seed2 store exp/D.seed2"
-    assert script(tmp_path, f"train_model exp/D store conf {option}", "--seeds", "2") == (
+    assert script(tmp_path, f"train conf store exp/D {option}", "--seeds", "2") == (
         [f"exp/D.seed2/log/train.log {expected}"], "", 0)
 
 
@@ -324,67 +344,23 @@ def test_seeds_that_are_no_numbers(tmp_path):
         assert script(tmp_path, "", "--seeds", seeds) == ([], f"{tmp_path.name}/run.sh: --seeds '{seeds}'; {said}\n", 1)
 
 
-def test_tune_takes_the_lowest_dev_loss(tmp_path):
-    (tmp_path / "conf").touch()
-    for choice, losses in (("c1=1,c2=0.1", "0.30000 0.25000"), ("c1=2,c2=0.1", "0.09000"), ("c1=3,c2=1", "0.26000")):
-        made(tmp_path, f"exp/tune/{choice}/log/train.log")
-        (tmp_path / f"exp/tune/{choice}/log/train.log").write_text(
-            "".join(f"epoch 1: rate 1, loss 0.01, dev loss {loss}, dev F1 1\n" for loss in losses.split()))
-    body = ("cmd=true; tune exp store conf 'c1=1,c2=0.1 c1=2,c2=0.1 c1=3,c2=1' --epochs 1; cat exp/tuned.conf;"
-            "cmd=./run.pl; train_model exp store conf $(tuned exp)")
-    assert script(tmp_path, body) == ([
-        "# dev loss 0.25000 c1=1,c2=0.1", "# dev loss 0.09000 c1=2,c2=0.1", "# dev loss 0.26000 c1=3,c2=1", "--c1=2",
-        "--c2=0.1", "exp/log/train.log punc train --config conf --c1=2 --c2=0.1 store exp"], "", 0)
+# Tables of systems
 
-
-@pytest.mark.parametrize(("best", "tried"), [
-    ("0.002", "0.001 0.002 0.004"),
-    ("0.0005", "0.00025 0.0005 0.001 0.002 0.004"),
-    ("0.008", "0.001 0.002 0.004 0.008 0.016"),
-])
-def test_tune_rate_goes_on_while_the_best_is_at_an_end(tmp_path, best, tried):
-    made(tmp_path, "conf")
-    body = f"best={best};" """train_model() {
-      mkdir -p "$1/log"
-      awk -v rate="${1##*=}" -v best="$best" 'BEGIN { print "dev loss", 1 + log(rate / best) ^ 2 }' >"$1/log/train.log"
-      echo "${@:4}"
-    }
-    tune_rate exp store conf "0.001 0.002 0.004" --epochs 1 | sort -u; tuned exp"""
-    lines, said, code = script(tmp_path, body)
-    assert (lines[-1], said, code) == (f"--learning-rate={best}", "", 0)
-    assert sorted(lines[:-1]) == sorted(f"--epochs 1 --learning-rate={rate}" for rate in tried.split())
-
-
-TUNED = "cmd=true; tune exp store conf 'c1=1 c1=2'; cmd=./run.pl; sleep 0.02; "
-
-
-def tried(directory):
-    """Two finished trials of a model, of which the second is better."""
-    made(directory, "conf", "store/conf")
-    for choice, loss in (("c1=1", "0.3"), ("c1=2", "0.2")):
-        trial = directory / "exp/tune" / choice
-        for name in ("log/train.log", "vocab", "final.pt"):
-            made(directory, f"exp/tune/{choice}/{name}")
-            (trial / name).write_text(f"{choice}, dev loss {loss}\n")
-
-
-def test_a_chosen_trial_becomes_the_model(tmp_path):
-    tried(tmp_path)
-    body = f"{TUNED} take_trial exp; train_model exp store conf $(tuned exp)"
-    assert script(tmp_path, body) == ([], "", 0)
-    for name in ("log/train.log", "vocab", "final.pt"):
-        assert (tmp_path / "exp" / name).read_text() == "c1=2, dev loss 0.2\n"
-    assert not (tmp_path / "exp/final.pt.new").exists()
-
-
-def test_a_model_that_is_older_than_its_choice_is_trained(tmp_path):
-    tried(tmp_path)
-    body = f"{TUNED} touch exp/final.pt; train_model exp store conf $(tuned exp); {TUNED}"
-    again = "train_model exp store conf $(tuned exp)"
-    assert script(tmp_path, f"{body} {again}") == ([], "", 0)  # the same choice is not written again
-    (tmp_path / "exp/tune/c1=1/log/train.log").write_text("dev loss 0.1\n")
-    line = "exp/log/train.log punc train --config conf --c1=1 store exp"
-    assert script(tmp_path, f"{TUNED} {again}") == ([line], "", 0)
+@pytest.mark.parametrize("table", sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("egs/**/conf/**/systems")))
+def test_table_of_systems(table):
+    """Each system has a conf, and the systems further up on which it is built."""
+    path = ROOT / table
+    rows = [re.sub("[()]", "", line).split() for line in path.read_text().splitlines() if not line.startswith("#")]
+    above = set()
+    for name, _, _, *needs in rows:
+        assert name not in above
+        places = [path.parent, *path.parent.parents[:1], *path.parent.iterdir()]  # the first that has it holds
+        conf = next(place / f"{name}.conf" for place in places if (place / f"{name}.conf").is_file())
+        options = {line.option: line.value for line in config_lines(conf)}
+        bases = {Path(options[name]).name for name in ("--lm-model", "--text-model", "--initial-model")
+                 if options.get(name)}
+        assert bases & {row[0] for row in rows} == {*needs} & {row[0] for row in rows} <= above
+        above.add(name)
 
 
 # egs/mini

@@ -439,14 +439,14 @@ def test_slurm_runs_punc(submit, tmp_path):
 
 
 def test_slurm_trains_by_two_tasks(slurm, toy_store, tmp_path):
-    """Two tasks of a job are the nodes of a training, as `train_model` starts it with --train-nodes 2."""
+    """Two tasks of a job are the nodes of a training, as `train` starts it with --train-nodes 2."""
     (tmp_path / "slurm.conf").write_text("command sbatch --export=ALL\noption nodes=* --ntasks $0\n")
     conf = ["--model=t_lstm", "--embedding-dim=6", "--hidden-dim=8", "--train-set=train_short", "--dev-set=dev_short",
             "--epochs=1", "--threads=1", "--device=cpu", ""]
     (tmp_path / "run.sh").write_text("\n".join([
         "set -euo pipefail", "stage=0 stop_stage=7 systems= cmd=run.pl",
         "train_cmd='slurm.pl --config slurm.conf --nodes 2'",
-        f". {ROOT}/utils/recipe.sh", f"train_model exp {shlex.quote(str(toy_store))} a.conf", ""]))
+        f". {ROOT}/utils/recipe.sh", f"train a.conf {shlex.quote(str(toy_store))} exp", ""]))
     path = f"{os.path.dirname(sys.executable)}:{ROOT}/utils:{os.environ['PATH']}"
     for rows, code, line in ((1, 1, "punc train: 2 ranks, but a batch has 1 rows; start at"), (20, 0, "epoch 1: ")):
         (tmp_path / "a.conf").write_text("\n".join([f"--batch-size={rows}", *conf]))

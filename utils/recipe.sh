@@ -3,9 +3,6 @@
 #
 #   cmd, nj          the work on a data directory is shared: by nj processes on this machine if cmd is run.pl; by nj jobs of
 #                    cmd, each with one process, if it is slurm.pl or another one. Both make the same files
-#
-# and
-#
 #   data, exp        where the data and the systems are
 #   label_file       the label set
 #   decode_options   options of punc punctuate for all systems
@@ -35,7 +32,6 @@ done
 for _option in train_ranks train_nodes; do
   [[ ${!_option} =~ ^[1-9][0-9]*$ ]] || fail "--${_option//_/-} ${!_option}; it is 1 or more"
 done
-
 [[ $seeds =~ ^[1-9][0-9]*(\ [1-9][0-9]*)*$ ]] || fail "--seeds '$seeds'; write whole numbers, as --seeds '1 2 3'"
 
 # One run at a time: a second one would write the same files. Only runs of stage 4 alone can stand side by side, to train
@@ -43,11 +39,20 @@ done
 . "$(dirname "${BASH_SOURCE[0]}")/lock.sh"
 [ "${stage-0} ${stop_stage-}" = "4 4" ] || lock_directory exp "$0" "${_arguments[@]}"
 
-# cluster: whether $cmd takes jobs to other machines.
-cluster() { case ${cmd%% *} in run.pl | */run.pl) false ;; esac; }
-if cluster; then processes=1; else processes=$nj; fi  # of a command
-
 data=data exp=exp label_file=conf/labels.txt decode_options=() score_options=()
+# Whether $cmd takes jobs to other machines, and how many processes a command has.
+case ${cmd%% *} in run.pl | */run.pl) cluster=false processes=$nj ;; *) cluster=true processes=1 ;; esac
+
+# What starts a training in several processes. The job expands Slurm's variables.
+launch=()
+if [ "$train_nodes" -gt 1 ]; then
+  # shellcheck disable=SC2016
+  launch=(srun --kill-on-bad-exit=1 --cpus-per-task '${SLURM_CPUS_PER_TASK:-1}'
+    torchrun --nnodes "$train_nodes" --nproc-per-node "$train_ranks" --rdzv-backend c10d --rdzv-id '$SLURM_JOB_ID'
+    --rdzv-endpoint '$SLURMD_NODENAME:$((20000+SLURM_JOB_ID%10000))' --no-python)
+elif [ "$train_ranks" -gt 1 ]; then
+  launch=(torchrun --standalone --nproc-per-node "$train_ranks" --no-python)
+fi
 
 # absolute OPTION …: makes an option that is a path absolute; the user's paths are relative to where the user is.
 absolute() {
@@ -66,30 +71,57 @@ choose() {
   done
 }
 
-# asked SYSTEM: whether --systems has it.
-asked() { case " $systems " in *" $1 "*) ;; *) false ;; esac }
-
-# leave_out REASON SYSTEM …: takes systems out of --systems, and says so.
-leave_out() {
-  local system left=
-  for system in "${@:2}"; do
-    asked "$system" || continue
-    systems=" $systems " left+=" $system"
-    systems=${systems/" $system "/ }
-  done
-  [ -z "$left" ] || echo "$0: $1, so no$left" >&2
+# choose_systems [TABLE]: reads the table of systems, conf/systems, and checks that --systems has only names from it. A line is
+#
+#   NAME STAGE STORE [NEED …]
+#
+# A need is a system further up, which is trained too, or a program or data that run.sh knows. A NAME in parentheses is no
+# row of the results: others need it.
+_systems=()
+declare -A stage_of store_of needs_of
+choose_systems() {
+  local name stage store needs rows=()
+  while read -r name stage store needs; do
+    case $name in '' | '#'*) continue ;; '('*) name=${name//[()]/} ;; *) rows+=("$name") ;; esac
+    _systems+=("$name") stage_of[$name]=$stage store_of[$name]=$store needs_of[$name]=$needs
+  done <"${1-conf/systems}"
+  choose systems "${rows[@]}"
 }
 
-# need_lmplz SYSTEM …: builds lmplz if one of these systems is asked for and lmplz is not there.
-need_lmplz() {
+# asked NAME: whether --systems has the system NAME, or one that reads the store NAME, or needs the program or data NAME.
+asked() {
   local system
-  for system in "$@"; do
-    ! asked "$system" || command -v lmplz >/dev/null || bash "$PUNC_ROOT/utils/install_lmplz.sh"
+  for system in $systems; do
+    case $1 in "$system" | "${store_of[$system]-}") return 0 ;; esac
+    [ -n "${stage_of[$1]-}" ] || [[ " ${needs_of[$system]-} " != *" $1 "* ]] || return 0
   done
+  return 1
+}
+
+# leave_out NEED REASON: takes the systems that need what is not there out of --systems, and says so.
+leave_out() {
+  local system kept='' left=''
+  for system in $systems; do
+    case " ${needs_of[$system]} " in *" $1 "*) left+=" $system" ;; *) kept+=" $system" ;; esac
+  done
+  systems=${kept# }
+  [ -z "$left" ] || echo "$0: $2, so no$left" >&2
 }
 
 # runs STAGE: whether --stage and --stop-stage have it.
 runs() { [ "$stage" -le "$1" ] && [ "$stop_stage" -ge "$1" ]; }
+
+# in_stage STAGE: the systems to train in a stage, as they stand in the table: those of --systems, and those that they need.
+in_stage() {
+  local system number wanted=" $systems "
+  for ((number = ${#_systems[@]} - 1; number >= 0; number--)); do  # what a system needs is further up
+    system=${_systems[number]}
+    [[ $wanted != *" $system "* ]] || wanted+="${needs_of[$system]} "
+  done
+  for system in "${_systems[@]}"; do
+    [[ $wanted != *" $system "* ]] || [ "${stage_of[$system]}" != "$1" ] || echo "$system"
+  done
+}
 
 # newer FILE OTHER …: whether FILE is there and newer than all others.
 newer() {
@@ -124,10 +156,11 @@ one_job() {
   $cmd "$1" "${quoted[@]}"
 }
 
-# in_jobs LOG OUT-DIR punc COMMAND ARGUMENT …: runs a command, of which one argument is the directory OUT-DIR to make, in
-# --nj jobs of $cmd, and joins their parts. The logs are LOG.JOB.log and LOG.log.
+# in_jobs LOG OUT-DIR punc COMMAND ARGUMENT …: one_job, with the log LOG.log; if $cmd takes jobs to other machines, --nj of
+# them make parts of the directory OUT-DIR, one of the arguments, and are joined. Their logs are LOG.JOB.log.
 in_jobs() {
   local log=$1 out=$2 parts=$2.parts job argument joined=() arguments=() quoted
+  if ! $cluster; then one_job "$log.log" "${@:3}"; return; fi
   for argument in "${@:5}"; do
     if [ "$argument" = "$out" ]; then quote "$parts/" && quoted+=JOB; else quote "$argument"; fi
     arguments+=("${quoted[@]}")
@@ -138,28 +171,21 @@ in_jobs() {
     one_job "$log.log" punc join "$out" "${joined[@]}" && rm -rf "$parts"
 }
 
-# share LOG OUT-DIR punc punctuate ARGUMENT …: in_jobs, if $cmd takes jobs to other machines; otherwise one_job.
-share() { if cluster; then in_jobs "$@"; else one_job "$1.log" "${@:3}"; fi; }
-
-# away LOG COMMAND ARGUMENT …: one_job, if $cmd takes jobs to other machines; otherwise the command, here.
-away() { if cluster; then one_job "$@"; else "${@:2}"; fi; }
-export -f cluster quote one_job in_jobs share away  # for the scripts in local/, with --nj "$processes"
-export cmd nj processes label_file
-
-# prepare OUT-DIR OPTION … FILE …: punc prepare with the label set, in --nj processes.
-prepare() { away "${1%/*}/log/prepare_${1##*/}.log" punc prepare --nj "$processes" --labels "$label_file" "${@:2}" "$1"; }
-
-# label_lines FILE: the labels of a label set, without comments, with one blank between columns.
-label_lines() { awk '!/^#/ && NF { $1 = $1; print }' "$1"; }
+# text_job LOG COMMAND …: one_job, if $cmd takes jobs to other machines; otherwise the command, here.
+text_job() { if $cluster; then one_job "$@"; else "${@:2}"; fi; }
 
 # check_labels DATA-DIR: fails if the data directory was made with another label set, which is in its punct.labels.
 check_labels() {
-  if [ ! -f "$1/punct.labels" ] || [ "$(label_lines "$1/punct.labels")" = "$(label_lines "$label_file")" ]; then return 0; fi
-  fail "$1 was made with another label set than $label_file; remove the data, and what was made of them: rm -r $data $exp"
+  local one_form='/^#/d; s/[[:space:]]+/ /g; s/^ | $//g; /^$/d'  # of a label set, without comments, one blank between columns
+  [ ! -f "$1/punct.labels" ] || cmp -s <(sed -E "$one_form" "$1/punct.labels") <(sed -E "$one_form" "$label_file") ||
+    fail "$1 was made with another label set than $label_file; remove the data, and what was made of them: rm -r $data $exp"
 }
 
-# prepare_set SET [OPTION …] FILE …: the data directory of a set, if it is not there yet.
-prepare_set() { if [ -f "$data/$1/text" ]; then check_labels "$data/$1"; else prepare "$data/$1" "${@:2}"; fi; }
+# prepare_set SET [OPTION …] FILE …: punc prepare, the data directory of a set, if it is not there yet.
+prepare_set() {
+  if [ -f "$data/$1/text" ]; then check_labels "$data/$1" && return; fi
+  text_job "$data/log/prepare_$1.log" punc prepare --nj "$processes" --labels "$label_file" "${@:2}" "$data/$1"
+}
 
 # prepare_listed SET [OPTION …]: the data directory of the texts in data/split/SET. A list that was edited since is refused:
 # other sets, the stores and the models are made from the old lists, too.
@@ -171,32 +197,22 @@ prepare_listed() {
   prepare_set "$1" "${@:2}" "${files[@]}"
 }
 
-# make_store [OPTION …] STORE-DIR DATA-DIR …: punc make-store with the label set, in --nj processes.
+# make_store [OPTION …] STORE-DIR DATA-DIR …: punc make-store with the label set.
 make_store() {
   local options=()
   while [[ $1 = --* ]]; do options+=("$1" "$2") && shift 2; done
-  away "${1%/*}/log/${1##*/}.log" punc make-store --nj "$processes" --labels "$label_file" "${options[@]}" "$@"
+  text_job "${1%/*}/log/${1##*/}.log" punc make-store --nj "$processes" --labels "$label_file" "${options[@]}" "$@"
 }
-export -f make_store
-
-# prepare_lines [OPTION …]: prepares and checks a set of each data/raw/SET.txt, where each line is a stream of its own.
-prepare_lines() {
-  local text set
-  for text in "$data"/raw/*.txt; do
-    set=$(basename "$text" .txt)
-    prepare_set "$set" --utt-words 0 --independent true "$@" "$text"
-    validate "$set"
-  done
-}
-
-# add_pauses SET [OPTION …] TIMES: the pauses of a set, if it has none yet.
-add_pauses() { [ -f "$data/$1/pauses.scp" ] || punc pauses "${@:2:$#-2}" "$data/$1" "${*: -1}"; }
 
 # validate SET …: checks data directories.
 validate() {
   local set
   for set in "$@"; do punc validate --labels "$label_file" "$data/$set"; done
 }
+
+# For the scripts in local/, which make data and stores too.
+export -f fail quote one_job in_jobs text_job check_labels prepare_set make_store validate newer make_file
+export cmd nj cluster processes data exp label_file
 
 # project REFERENCE-SET ASR-SET OUT-SET: the ASR output with the labels of the reference, if it is not there yet.
 project() {
@@ -206,28 +222,12 @@ project() {
 
 # prepare_asr CTM-OR-DIR: the set test_asr, the ASR output for the recordings of test_ref with the labels of test_ref.
 prepare_asr() {
-  if [ -f "$data/test_asr/text" ]; then check_labels "$data/test_asr" && return; fi
-  if [ -d "$1" ]; then cat "$1"/*.ctm; else cat "$1"; fi |
-    awk 'NR == FNR { test[$1]; next } $1 in test' "$data/test_ref/spk2utt" - >"$data/test_asr.ctm"
-  away "$data/log/prepare_test_asr.log" \
-    punc prepare --format ctm "$data/test_asr.ctm" "$data/test_asr_words"
+  if [ ! -f "$data/test_asr_words/text" ]; then
+    if [ -d "$1" ]; then cat "$1"/*.ctm; else cat "$1"; fi |
+      awk 'NR == FNR { test[$1]; next } $1 in test' "$data/test_ref/spk2utt" - >"$data/test_asr.ctm"
+    text_job "$data/log/prepare_test_asr.log" punc prepare --format ctm "$data/test_asr.ctm" "$data/test_asr_words"
+  fi
   project test_ref test_asr_words test_asr
-}
-
-# plot_pauses TITLE SET: a picture of the pauses of a set by label.
-plot_pauses() {
-  newer "$exp/results/pauses.png" "$data/$2/pauses.scp" && return
-  mkdir -p "$exp/results"
-  punc plot-pauses --title "$1" "$data/$2" "$exp/results/pauses.png"
-}
-
-# plot_labels TITLE SET …: a picture of the labels of sets, with or without pauses.
-plot_labels() {
-  local directories=("${@:2}")
-  directories=("${directories[@]/#/$data/}")
-  newer "$exp/results/labels.png" "${directories[@]/%//punct}" && return
-  mkdir -p "$exp/results"
-  punc plot-labels --labels "$label_file" --title "$1" "${directories[@]}" "$exp/results/labels.png"
 }
 
 # conf_files CONF: a conf file and all that it includes.
@@ -238,27 +238,6 @@ conf_files() {
     case $included in /*) ;; *) included=$(dirname "$1")/$included ;; esac
     conf_files "$included"
   done < <(sed -nE 's/^--config(=|[[:space:]]+)([^[:space:]]+).*/\2/p' "$1")
-}
-
-# keep_log LOG: renames a log of training, NAME.log to NAME.1.log, NAME.2.log …, because $cmd begins a log anew. The log
-# of a run that found the model finished is not kept.
-keep_log() {
-  local number=1
-  if [ ! -s "$1" ] || grep -q ' is finished$' "$1"; then return 0; fi
-  while [ -e "${1%.log}.$number.log" ]; do number=$((number + 1)); done
-  mv "$1" "${1%.log}.$number.log"
-}
-
-# launch: prints what starts a training in several processes. The job expands Slurm's variables.
-launch() {
-  if [ "$train_nodes" -gt 1 ]; then
-    # shellcheck disable=SC2016
-    echo 'srun --kill-on-bad-exit=1 --cpus-per-task ${SLURM_CPUS_PER_TASK:-1}' \
-      "torchrun --nnodes $train_nodes --nproc-per-node $train_ranks" --rdzv-backend c10d --rdzv-id '$SLURM_JOB_ID' \
-      --rdzv-endpoint '$SLURMD_NODENAME:$((20000+SLURM_JOB_ID%10000))' --no-python
-  elif [ "$train_ranks" -gt 1 ]; then
-    echo "torchrun --standalone --nproc-per-node $train_ranks --no-python"
-  fi
 }
 
 # dir_of_seed SEED DIR: the directory of a model, or of a row of the results, for a seed: DIR for seed 1.
@@ -280,177 +259,93 @@ options_of_seed() {
   done
 }
 
-# fitted CONF: whether its model is not trained by gradient. It has no random weights, so it is trained with one seed.
-fitted() { conf_files "$1" | xargs -d '\n' grep -qhE '^--model=(ngram|ngram_dt|word_crf)([[:space:]]|$)'; }
-
-# train_model MODEL-DIR STORE CONF [OPTION …]: punc train, once for each of --seeds. Keeps a finished model that is newer
-# than its store, its conf and what tune chose for it; a run that was stopped goes on where it was, and the logs of its
-# parts are train.1.log … train.log.
-train_model() {
-  local model store=$2 conf=$3 files seed of_seed quoted
+# train CONF STORE MODEL-DIR [OPTION …]: punc train, once for each of --seeds. Keeps a finished model that is newer than its
+# store, its conf and what was tuned for it. A run that was stopped goes on where it was; the logs of its parts are
+# train.1.log … train.log. A model that is not trained by gradient has no random weights, so one seed will do.
+train() {
+  local conf=$1 store=$2 model log number files seed of_seed quoted
+  mapfile -t files < <(conf_files "$conf")
   for seed in $seeds; do
-    model=$(dir_of_seed "$seed" "$1") of_seed=()
+    model=$(dir_of_seed "$seed" "$3") of_seed=()
     if [ "$seed" != 1 ]; then
-      ! fitted "$conf" || continue
-      mapfile -t of_seed < <(options_of_seed "$seed" "${@:3}" | tr ' ' '\n')
+      ! grep -qhE '^--model=(ngram|ngram_dt|word_crf)([[:space:]]|$)' "${files[@]}" || continue
+      mapfile -t of_seed < <(options_of_seed "$seed" "$conf" "${@:4}" | tr ' ' '\n')
     fi
-    mapfile -t files < <(conf_files "$conf")
-    [ ! -f "$1/tuned.conf" ] || files+=("$1/tuned.conf")
+    [ ! -f "$3/tuned.conf" ] || files+=("$3/tuned.conf")
     # A run that was killed in its last moment has left its progress: punc train sees that it is finished, and removes it.
     newer "$model/final.pt" "$store/conf" "${files[@]}" && [ ! -e "$model/progress.pt" ] && continue
-    keep_log "$model/log/train.log"
+    log=$model/log/train.log number=1
+    if [ -s "$log" ] && ! grep -q ' is finished$' "$log"; then  # $cmd begins a log anew
+      while [ -e "${log%.log}.$number.log" ]; do number=$((number + 1)); done
+      mv "$log" "${log%.log}.$number.log"
+    fi
     quote punc train --config "$conf" "${@:4}" "${of_seed[@]}" "$store" "$model"
-    # shellcheck disable=SC2046
-    ${train_cmd:-$cmd} "$model/log/train.log" $(launch) "${quoted[@]}" || return
+    ${train_cmd:-$cmd} "$log" "${launch[@]}" "${quoted[@]}" || return
   done
 }
 
-# tune MODEL-DIR STORE CONF 'CHOICE …' [OPTION …]: trains a model with each choice, such as learning-rate=0.001 or
-# c1=1,c2=0.1, with seed 1, and writes the choice with the lowest dev loss to MODEL-DIR/tuned.conf, and all losses.
-tune() {
-  local model=$1 choice options loss losses=() seeds=1
-  for choice in $4; do
-    read -ra options <<<"--${choice//,/ --}"
-    train_model "$model/tune/$choice" "$2" "$3" "${@:5}" "${options[@]}" || return
-    loss=$(cat "$model/tune/$choice"/log/train*.log | grep -o 'dev loss [0-9.e-]*' | sort -g -k 3 | head -n 1) || return
-    losses+=("$loss $choice")
-  done
-  choice=$(printf '%s\n' "${losses[@]}" | sort -g -k 3 | head -n 1)
-  choice=${choice##* }
-  read -ra options <<<"--${choice//,/ --}"
-  choice=$(printf '%s\n' "${losses[@]/#/# }" "${options[@]}")
-  [ "$(cat "$model/tuned.conf" 2>/dev/null)" = "$choice" ] || make_file "$model/tuned.conf" echo "$choice"
-}
-
-# tune_rate MODEL-DIR STORE CONF 'RATE …' [OPTION …]: tune with each learning rate, which go from low to high. While the
-# lowest is the best, half of it is tried too; while the highest is, twice as much.
-tune_rate() {
-  local rates=$4
-  while tune "$1" "$2" "$3" "learning-rate=${rates// / learning-rate=}" "${@:5}" || return; do
-    case $(tuned "$1") in
-      "--learning-rate=${rates%% *}") rates="$(awk "BEGIN { print ${rates%% *} / 2 }") $rates" ;;
-      "--learning-rate=${rates##* }") rates+=" $(awk "BEGIN { print ${rates##* } * 2 }")" ;;
-      *) break ;;
-    esac
-  done
-}
-
-# tuned MODEL-DIR: the options that tune found.
-tuned() { grep '^--' "$1/tuned.conf"; }
-
-# take_trial MODEL-DIR: the trial that tune chose becomes the model, if its trials are whole trainings.
-take_trial() {
-  local trial
-  trial=$1/tune/$(tuned "$1" | sed 's/^--//' | paste -sd ,)
-  ! newer "$1/final.pt" "$1/tuned.conf" "$trial/final.pt" || return 0
-  # The model is there when all other files are.
-  tar -C "$trial" --exclude ./final.pt -c . | tar -C "$1" -x && make_file "$1/final.pt" cat "$trial/final.pt"
-}
-
-# train SYSTEM STORE [OPTION …]: trains conf/SYSTEM.conf.
-train() { train_model "$exp/$1" "$data/$2" "conf/$1.conf" "${@:3}"; }
-
-# train_asked SYSTEM STORE [OPTION …]: the same, if --systems has it.
-train_asked() { ! asked "$1" || train "$@"; }
-
-# is_packed MODEL-DIR: whether the model is one of `punc pack`, as those that ship are.
-is_packed() { [ -f "$1/model.json" ]; }
-
-# decode MODEL-DIR DATA-DIR OUT-DIR [OPTION …]: punc punctuate, in --nj processes or jobs, if OUT-DIR is older than the
-# model or the data. OUT-DIR is ROW/NAME; the model of another seed than 1 makes ROW.seedN/NAME.
+# decode MODEL-DIR DATA-DIR OUT-DIR [OPTION …]: punc punctuate, if OUT-DIR is older than the model or the data. OUT-DIR is
+# ROW/NAME; the model of another seed than 1 makes ROW.seedN/NAME. A packed model has model.json, others final.pt.
 decode() {
-  local seed model
+  local seed model out weights
   for seed in $seeds; do
-    model=$(dir_of_seed "$seed" "$1")
-    [ "$seed" = 1 ] || [ -f "$model/final.pt" ] || continue  # models that are fitted have one seed
-    _decode "$model" "$2" "$(dir_of_seed "$seed" "${3%/*}")/${3##*/}" "${@:4}" || return
+    model=$(dir_of_seed "$seed" "$1") out=$(dir_of_seed "$seed" "${3%/*}")/${3##*/}
+    [ "$seed" = 1 ] || [ -f "$model/final.pt" ] || continue  # some models have one seed
+    if [ -f "$model/model.json" ]; then weights=model.json; else weights=final.pt; fi
+    newer "$out/text" "$model/$weights" "$2/text" || in_jobs "${out%/*}/log/${out##*/}" "$out" \
+      punc punctuate --nj "$processes" "${decode_options[@]}" "${@:4}" "$model" "$2" "$out" || return
   done
-}
-
-_decode() {
-  local log=${3%/*}/log/${3##*/} weights=final.pt
-  ! is_packed "$1" || weights=model.json
-  ! newer "$3/text" "$1/$weights" "$2/text" || return 0
-  share "$log" "$3" punc punctuate --nj "$processes" "${decode_options[@]}" "${@:4}" "$1" "$2" "$3"
 }
 
 # score REFERENCE-DIR DECODED-DIR OUT-DIR [OPTION …]: punc score into OUT-DIR/score, if that is older than what is
 # scored, or than run.sh, which has the options. OUT-DIR is ROW/decode_SET, for another seed than 1 ROW.seedN/decode_SET,
 # and so is DECODED-DIR. With score_name=score_NAME set, the score is another one of the same output, NAME.
 score() {
-  local seed decoded
+  local seed decoded out name=${score_name-score}
   for seed in $seeds; do
-    decoded=$(dir_of_seed "$seed" "${2%/*}")/${2##*/}
+    decoded=$(dir_of_seed "$seed" "${2%/*}")/${2##*/} out=$(dir_of_seed "$seed" "${3%/*}")/${3##*/}
     [ "$seed" = 1 ] || [ -f "$decoded/punct" ] || continue
-    _score "$1" "$decoded" "$(dir_of_seed "$seed" "${3%/*}")/${3##*/}" "${@:4}" || return
+    newer "$out/$name/metrics.tsv" "$1/punct" "$decoded/punct" run.sh ||
+      one_job "${out%/*}/log/${name}_${out##*/decode_}.log" punc score --labels "$label_file" "${score_options[@]}" \
+        "${@:4}" "$1" "$decoded" "$out/$name" || return
   done
 }
 
-_score() {
-  local name=${score_name-score} log
-  log=${3%/*}/log/${name}_${3##*/decode_}
-  ! newer "$3/$name/metrics.tsv" "$1/punct" "$2/punct" run.sh || return 0
-  set -- "$3/$name" punc score --labels "$label_file" "${score_options[@]}" "${@:4}" "$1" "$2" "$3/$name"
-  one_job "$log.log" "${@:2}"
-}
-
-# decode_row ROW MODEL-DIR SETS [OPTION …]: punctuates sets with these options, and scores them: one row of the results.
-decode_row() {
+# decode_and_score MODEL-DIR ROW-DIR 'SET …' [OPTION …]: punctuates sets with these options, as ROW-DIR/decode_SET, and scores
+# them: one row of the results.
+decode_and_score() {
   local set
   for set in $3; do
-    decode "$2" "$data/$set" "$exp/$1/decode_$set" "${@:4}"
-    score "$data/$set" "$exp/$1/decode_$set" "$exp/$1/decode_$set"
+    decode "$1" "$data/$set" "$2/decode_$set" "${@:4}"
+    score "$data/$set" "$2/decode_$set" "$2/decode_$set"
   done
 }
 
-# tune_scale SYSTEM SET …: writes exp/SYSTEM/scale, the --scale of the labels without a mark that is best on sets. A packed
+# tune_scale MODEL-DIR SET …: writes MODEL-DIR/scale, the --scale of the labels without a mark that is best on sets. A packed
 # model has its scale in it, so that of the file is none.
 tune_scale() {
-  local set pairs=()
-  if is_packed "$exp/$1"; then make_file "$exp/$1/scale" : && return; fi
+  local set pairs=() seeds=1
+  if [ -f "$1/model.json" ]; then make_file "$1/scale" : && return; fi
   for set in "${@:2}"; do
-    _decode "$exp/$1" "$data/$set" "$exp/$1/tune_$set" --posteriors true || return
-    pairs+=("$data/$set" "$exp/$1/tune_$set")
+    decode "$1" "$data/$set" "$1/tune_$set" --posteriors true || return
+    pairs+=("$data/$set" "$1/tune_$set")
   done
-  make_file "$exp/$1/scale" tune_scale.py "$label_file" "${pairs[@]}"
-}
-
-# tuned_row ROW SYSTEM DEV-SET SETS: decode_row, with the --scale that is best on DEV-SET.
-tuned_row() { tune_scale "$2" "$3" && decode_row "$1" "$exp/$2" "$4" --scale "$(cat "$exp/$2/scale")"; }
-
-# decode_and_score SYSTEM SET …: the row of a system.
-decode_and_score() { decode_row "$1" "$exp/$1" "${*:2}"; }
-
-# plot_posteriors SYSTEM SET: a picture of P(PERIOD) against the pause, with the thresholds of 4-gram+DT-p.
-plot_posteriors() {
-  local tree=$exp/4-gram+DT-p thresholds=
-  [ -f "$exp/$1/decode_$2/post.ark" ] || return 0
-  [ ! -f "$tree/final.pt" ] || thresholds=$(python -c \
-    'import sys; from punc.models.base import load; print(*load(sys.argv[1]).thresholds()[:, 0])' "$tree")
-  mkdir -p "$exp/results"
-  punc plot-pauses --decode "$exp/$1/decode_$2" --thresholds "$thresholds" \
-    --title "$1: P(PERIOD) against the pause" "$data/$2" "$exp/results/posteriors.png"
-}
-
-# command_line: the command of this run, as it can be given again.
-command_line() {
-  local argument line=./run.sh
-  for argument in "${_arguments[@]}"; do
-    [[ $argument =~ ^[A-Za-z0-9_.,:/=+@%-]+$ ]] || argument="'${argument//\'/\'\\\'\'}'"
-    line+=" $argument"
-  done
-  echo "$line"
+  make_file "$1/scale" tune_scale.py "$label_file" "${pairs[@]}"
 }
 
 # collect_results [CONF]: writes the pages of all systems that have been scored, and prints the first, RESULTS.md.
 # report.html shows the same scores with plots and with the errors in the text. conf/results-PAGE.conf is of the pages in
 # results/PAGE, or of those of the recipe if it has no conf/results.conf and there are none in results/PAGE.
 collect_results() {
-  local conf=${1-conf/results.conf} published=. kept=()
+  local conf=${1-conf/results.conf} published=. kept=() argument line=./run.sh
   case $conf in */results-*) published=results/${conf##*/results-} published=${published%.conf} ;; esac
   [ -d "$published" ] || [ -f conf/results.conf ] || published=.
   if $keep_rows && [ -f "$published/RESULTS.tsv" ]; then kept=(--keep "$published"); fi
-  punc results --config "$conf" "${kept[@]}" --command "$(command_line)" "$exp"
+  for argument in "${_arguments[@]}"; do  # the command of this run, as it can be given again
+    [[ $argument =~ ^[A-Za-z0-9_.,:/=+@%-]+$ ]] || argument="'${argument//\'/\'\\\'\'}'"
+    line+=" $argument"
+  done
+  punc results --config "$conf" "${kept[@]}" --command "$line" "$exp"
   punc report --title "$(sed -n 's/^--title=//p' "$conf")" --data "$data" "$exp" "$exp/report.html"
   cat "$exp/RESULTS.md"
 }

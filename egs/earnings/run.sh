@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# shellcheck disable=SC2086  # lists of names
+# shellcheck disable=SC2046,SC2086  # lists of names
 # Earnings calls: two-stage training with real pauses (Tilk & Alumäe 2015), on references and on real Kaldi output.
 #   ./run.sh --corpus DIR   # DIR has earnings/ and europarl/; --labels 4, --text and --encoder are in README.md
 set -euo pipefail
@@ -24,73 +24,76 @@ help_message="usage: $0 --corpus DIR [--labels 3|4] [--text 'europarl ted'] [--e
 . recipe.sh
 
 absolute corpus encoder asr_pairs
+export PYTHONPATH=$PUNC_ROOT/utils/calls${PYTHONPATH:+:$PYTHONPATH}  # for the scripts in local/
 variant=$labels-${text// /-}
-[ -f "conf/results-$variant.conf" ] || fail "--labels $labels --text '$text': there is no conf/results-$variant.conf"
-label_file=conf/labels$labels.txt data=data/$variant exp=exp/$variant
-engines=$([ "$labels" = 3 ] || echo amazon google microsoft speechmatics)  # they write question marks
-rows=" $(sed -n 's/^--systems=//p' "conf/results-$variant.conf")" && rows=${rows% amazon*}  # without the engines
+[ -f "conf/$variant/systems" ] || fail "--labels $labels --text '$text': there is no conf/$variant/systems"
 [ -z "$asr_pairs" ] || [ $variant = 3-europarl ] || fail "--asr-pairs is for --labels 3 --text europarl"
-choose systems $rows ${asr_pairs:+T-LSTM-p-noise MiniLM-p MiniLM-p-noise}
+label_file=conf/labels$labels.txt data=data/$variant exp=exp/$variant
+choose_systems conf/$variant/systems
+[ -n "$asr_pairs" ] || leave_out asr_pairs "no --asr-pairs (README.md)"
+[ -n "$encoder" ] || leave_out encoder "no --encoder (docs/encoder.md)"
+[ -d "$data/text_podcasts" ] || [ -f "$corpus/podcasts/changelog.txt" ] || leave_out podcasts "no podcasts (README.md)"
 tests="test_ref test_asr test_asr_libri" texts=text_${text// /,text_},text_earnings22
-[ -d "$data/text_podcasts" ] || [ -f "$corpus/podcasts/changelog.txt" ] ||
-  leave_out "no podcasts (README.md)" {T-LSTM,TA-LSTM{,-p},MiniLM}-podcasts MiniLM-p-podcasts-clean
-[ -n "$encoder" ] || leave_out "no --encoder (docs/encoder.md)" \
-  MiniLM{,-p{,-noise,{,-podcasts}-clean},-podcasts} TA-MiniLM-p{,-linear}
+engines=$([ "$labels" = 3 ] || echo amazon google microsoft speechmatics)  # they write question marks
 
 # Stage 0: check that the corpora are those of RESULTS.md.
 if runs 0; then local/check_corpus.sh "$corpus" "$text"; fi
 
 # Stage 1: make the data directories, all in spoken words: calls with pauses, text of the first stage, test calls.
 if runs 1; then
-  podcasts=$(case $systems in *-podcasts*) echo podcasts ;; esac)  # a second first stage
-  local/prepare_data.sh "$corpus" "$data" "$label_file" "$repeat" "$text" "$engines" "$podcasts"
+  local/prepare_data.sh "$corpus" "$data" "$label_file" "$repeat" "$text" "$engines" "$(! asked podcasts || echo podcasts)"
 fi
 
 # Stage 2: find the pauses, those of references by the better ASR system; project labels onto ASR output; count ASR errors.
 if runs 2; then
-  add_pauses test_ref --by-label true "$data/test_asr_ctm"
-  for set in test_asr{,_libri}; do add_pauses ${set}_words "$data/${set}_ctm"; project test_ref ${set}_words $set; done
-  for engine in $engines; do project test_ref "${engine}_words" "test_$engine"; done
+  [ -f "$data/test_ref/pauses.scp" ] || punc pauses --by-label true "$data/test_ref" "$data/test_asr_ctm"
+  for set in test_asr{,_libri}; do [ -f $data/${set}_words/pauses.scp ] || punc pauses $data/${set}_{words,ctm}; done
+  for set in test_asr{,_libri}; do project test_ref ${set}_words $set; done
+  for engine in $engines; do project test_ref ${engine}_words test_$engine; done
   validate train_pauses dev $tests
-  plot_pauses "Earnings-21: pauses by label" test_ref
+  newer "$exp/results/pauses.png" "$data/test_ref/pauses.scp" ||
+    punc plot-pauses --title "Earnings-21: pauses by label" "$data/test_ref" "$exp/results/pauses.png"
   [ -z "$asr_pairs" ] || local/learn_confusions.sh "$asr_pairs" "$label_file" "$data"
 fi
 
 # Stage 3: make the vocabulary of a first stage, and write its sets as numbers; the calls also with their own words.
-if runs 3; then local/make_stores.sh "$data" "$texts" "$min_count" "$encoder" "$engines" "$systems"; fi
+if runs 3; then
+  needed=$(for store in store_{pieces,talk,podcasts}; do ! asked $store || echo $store; done)
+  local/make_stores.sh "$data" "$texts" "$min_count" "$encoder" "$engines" "$needed"
+fi
 
-# train_system SYSTEM: trains it, if it is asked for, on the store that has its sets. What differs between variants, such as
-# the first stage of a second one, is in conf/VARIANT/SYSTEM.conf.
+# train_system SYSTEM: trains it on its store. What differs between variants is in conf/VARIANT/SYSTEM.conf.
 train_system() {
-  local store=text options=() conf=conf/$variant/$1.conf
-  asked "$1" || return 0
-  [ -f "$conf" ] || conf=conf/$1.conf
-  case $1 in
-    4-gram | T-LSTM-europarl) store=sources ;;
-    T-LSTM-podcasts | TA-*-podcasts) store=podcasts ;;
-    T-LSTM-p | T-LSTM-p-noise | Pause-Window) store=calls ;;
-    MiniLM-podcasts) store=talk options=(--encoder "$encoder") ;;
-    MiniLM*) store=pieces options=(--encoder "$encoder") ;;
-    TA-MiniLM-*) store=pieces ;;
-  esac
-  train_model "$exp/$1" "$data/store_$store" "$conf" --threads "$threads" "${options[@]}"
+  local conf=conf/$1.conf options=(--threads "$threads")
+  [ ! -f conf/$variant/$1.conf ] || conf=conf/$variant/$1.conf
+  case $1 in MiniLM*) options+=(--encoder "$encoder") ;; esac
+  train $conf $data/${store_of[$1]} $exp/$1 "${options[@]}"
 }
 
 # Stage 4: train the first stages, and the 4-gram.
-if runs 4; then need_lmplz 4-gram; two_at_a_time train_system T-LSTM 4-gram T-LSTM-{podcasts,biases,europarl} MiniLM{,-podcasts}; fi
+if runs 4; then
+  ! asked lmplz || install_lmplz.sh
+  two_at_a_time train_system $(in_stage 4)
+fi
 
 # Stage 5: train on the calls: second stages, models that read the calls alone, and the decision tree.
-if runs 5; then two_at_a_time train_system $systems; fi  # those of stage 4 are finished
+if runs 5; then two_at_a_time train_system $(in_stage 5); fi
 
 # Stage 6: punctuate references and ASR output, and score them; score the engines' output. A scale is the best on dev.
 if runs 6; then
   sets=$tests${engines:+ test_${engines// / test_}}
   for s in $systems; do
-    [ -z "$asr_pairs" ] || tuned_row $s-A $s dev_noisy "$sets"
-    case $s in *-clean) tuned_row $s $s dev_clean "$sets" ;; *) decode_and_score $s $sets ;; esac
+    case $s in *-clean) tune_scale $exp/$s dev_clean; scale=(--scale "$(cat $exp/$s/scale)") ;; *) scale=() ;; esac
+    decode_and_score $exp/$s $exp/$s "$sets" "${scale[@]}"
+    [ -n "$asr_pairs" ] || continue
+    tune_scale $exp/$s dev_noisy
+    decode_and_score $exp/$s $exp/$s-A "$sets" --scale "$(cat $exp/$s/scale)"
   done
   for engine in $engines; do score "$data/test_$engine" "$data/$engine" "$exp/$engine/decode_test_$engine"; done
 fi
 
 # Stage 7: plot what TA-LSTM-p makes of a pause, and write the pages of this variant, or those of ASR noise.
-if runs 7; then plot_posteriors TA-LSTM-p test_ref; collect_results "conf/results-${asr_pairs:+noise-}$variant.conf"; fi
+if runs 7; then
+  plot_posteriors.sh $exp/TA-LSTM-p/decode_test_ref $data/test_ref $exp/4-gram+DT-p $exp/results/posteriors.png
+  collect_results "conf/results-${asr_pairs:+noise-}$variant.conf"
+fi

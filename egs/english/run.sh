@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# shellcheck disable=SC2086  # lists of names
+# shellcheck disable=SC2046,SC2086  # lists of names
 # English speech: the models that ship, `en` (reads both ways) and `en-live` (four words of look-ahead), from free text.
 #   ./run.sh --corpus DIR            # DIR: see README.md; with --pretrained true, score the models that ship, in minutes
 set -euo pipefail
@@ -20,28 +20,28 @@ help_message="usage: $0 --corpus DIR [--systems NAMES] [--stage N]"
 . recipe.sh
 
 absolute corpus
-export PYTHONPATH=$PWD/../earnings/local${PYTHONPATH:+:$PYTHONPATH}  # spoken.py and nlp.py: the rules for calls
-choose systems en en-live en-TED en-wide{,-TED} en{,-live}-taught en-fifth{,-wide,-taught}
-$teacher || leave_out "--teacher false" en-wide{,-TED} en{,-live}-taught en-fifth{,-wide,-taught}
-[ -f "$corpus/iwslt_ted/train_extra" ] || leave_out "no text of TED (README.md)" en-TED en-wide-TED
+export PYTHONPATH=$PUNC_ROOT/utils/calls${PYTHONPATH:+:$PYTHONPATH}  # for the scripts in local/
+choose_systems
+$teacher || leave_out teacher "--teacher false"
+[ -f "$corpus/iwslt_ted/train_extra" ] || leave_out ted "no text of TED (README.md)"
 engines="amazon google microsoft speechmatics"
 tests="earnings_ref earnings_asr earnings_${engines// / earnings_} iwslt_ref iwslt_asr podcasts europarl"
 marks=O=O+CAP,COMMA=COMMA+CAP_COMMA,PERIOD=PERIOD+CAP_PERIOD,QUESTION=QUESTION+CAP_QUESTION
 case=O=O+COMMA+PERIOD+QUESTION,CAPITAL=CAP+CAP_COMMA+CAP_PERIOD+CAP_QUESTION
 decode_options=(--context 64 --posteriors false --casing data/casing.txt)
 
-# Stage 0: check the corpora. Stage 1: make the data directories: texts, calls with pauses, and test sets.
+# Stage 0: check the corpora.
 if runs 0; then check_corpus.sh "$corpus" conf/corpus.txt; fi
-if runs 1; then local/prepare_data.sh "$corpus" $label_file; fi
+# Stage 1: make the data directories: texts, calls with pauses, and test sets.
+if runs 1; then local/prepare_data.sh "$corpus"; fi
 
-# Stage 2: find the pauses of the test's references by the ASR system; project their labels onto the words of the ASR
-# system and of the engines. Learn how words are written that have capitals after the first letter.
+# Stage 2: find the pauses of the references; project their labels onto ASR output; learn words with more than one capital.
 if runs 2; then
-  add_pauses earnings_ref --by-label true data/kaldi_ctm
-  add_pauses kaldi_words data/kaldi_ctm
+  [ -f data/earnings_ref/pauses.scp ] || punc pauses --by-label true data/earnings_ref data/kaldi_ctm
+  [ -f data/kaldi_words/pauses.scp ] || punc pauses data/kaldi_words data/kaldi_ctm
   project earnings_ref kaldi_words earnings_asr
   for engine in $engines; do project earnings_ref ${engine}_words earnings_$engine; done
-  [ -s data/casing.txt ] || ../europarl_ted/local/learn_casing.py $label_file data/written data/casing.txt conf/caps.txt
+  [ -s data/casing.txt ] || learn_casing.py conf/labels.txt data/written data/casing.txt conf/caps.txt
 fi
 
 # Stage 3: make the vocabulary, and write all sets as numbers. A set that is joined is sets end to end, some twice or
@@ -53,23 +53,25 @@ if runs 3; then
     --join dev=dev_podcasts,dev_europarl,dev_calls,dev_calls_clean \
     data/store data/{text,text_more,calls_text,calls,calls_clean} data/dev_{podcasts,europarl,calls,calls_clean}
   ted=(data/ted*) names=${ted[*]#data/}
-  [[ $systems != *-TED* ]] ||
-    make_store --vocab data/store/vocab --join train="${names// /,}" data/store_ted "${ted[@]}" data/dev_ted
+  ! asked store_ted || make_store --vocab data/store/vocab --join train="${names// /,}" data/store_ted "${ted[@]}" data/dev_ted
 fi
 
-# train_text SYSTEM: the first stage. adapt: the second, on fewer texts and more calls. train_fifth: one, on the second's.
-train_stage() { ! asked "$1" || is_packed "exp/$1" || train "$2" store --threads "$threads"; }
-train_text() { train_stage "$1" "$1-text"; }
-adapt() { train_stage "$1" "$1"; }
-train_fifth() { train_asked "$1" store --threads "$threads"; }
-add_ted() { train_asked "$1-TED" store_ted --threads "$threads"; }
+# train_system SYSTEM: trains it, unless it is a model that ships or its first stage.
+train_system() { [ -f exp/${1%-text}/model.json ] || train conf/$1.conf data/${store_of[$1]} exp/$1 --threads "$threads"; }
 
-# Stage 4: take the models that ship, or train on all texts, teachers to their end. Stage 5: go on with calls, or with TED.
-if runs 4; then local/take_pretrained.sh "$pretrained" en en-live; fi
-if runs 4 && asked en-wide; then train_text en-wide; adapt en-wide; local/make_targets.sh en-wide train adapt; fi
-if runs 4 && asked en-fifth-wide; then seeds=1 train_fifth en-fifth-wide; local/make_targets.sh en-fifth-wide adapt; fi
-if runs 4; then two_at_a_time train_text en{,-live}{,-taught}; two_at_a_time train_fifth en-fifth{,-taught}; fi
-if runs 5; then two_at_a_time adapt en{,-live}{,-taught}; two_at_a_time add_ted en{,-wide}; fi
+# Stage 4: take the models that ship; train teachers to their end, and make their targets; train the others on all texts.
+if runs 4; then
+  local/take_pretrained.sh "$pretrained" en en-live
+  for system in $(in_stage 4a); do
+    case $system in en-fifth-*) seeds=1 train_system $system ;; *) train_system $system ;; esac
+  done
+  ! asked en-wide || local/make_targets.sh en-wide train adapt
+  ! asked en-fifth-wide || local/make_targets.sh en-fifth-wide adapt
+  two_at_a_time train_system $(in_stage 4b)
+fi
+
+# Stage 5: go on with fewer texts and more calls, or with TED.
+if runs 5; then two_at_a_time train_system $(in_stage 5); fi
 
 # score_both REFERENCE DECODED OUT: the marks, whatever the case, and the capitals, which IWSLT 2011 has none of.
 score_both() {
@@ -80,9 +82,9 @@ score_both() {
 # Stage 6: punctuate the test sets and score them; score the engines' output. The scale is the best on dev.
 if runs 6; then
   for system in $systems; do
-    dev=(dev_{podcasts,europarl,calls,calls_clean}) sets=$tests
-    case $system in *-TED) dev=(data/dev_ted*) dev=("${dev[@]#data/}") sets="iwslt_ref iwslt_asr" ;; esac
-    tune_scale $system "${dev[@]}"
+    dev="dev_podcasts dev_europarl dev_calls dev_calls_clean" sets=$tests
+    case $system in *-TED) dev=$(cd data && echo dev_ted*) sets="iwslt_ref iwslt_asr" ;; esac
+    tune_scale exp/$system $dev
     for set in $sets; do
       decode exp/$system data/$set exp/$system/decode_$set --scale "$(cat exp/$system/scale)"
       score_both data/$set exp/$system/decode_$set{,}
@@ -94,5 +96,5 @@ fi
 # Stage 7: write the pages; pack the models in int8 with their cards, as they ship.
 if runs 7; then
   case $systems in en-fifth*) collect_results conf/results-fifth.conf ;; *) collect_results ;; esac
-  for system in en{,-live}{,-taught}; do ! asked $system || is_packed exp/$system || local/pack.sh $system; done
+  for system in en{,-live}{,-taught}; do ! asked $system || [ -f exp/$system/model.json ] || local/pack.sh $system; done
 fi

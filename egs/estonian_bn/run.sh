@@ -24,7 +24,7 @@ help_message="usage: $0 --corpus DIR [--own DIR] [--lowercase true|false] [--sys
 . recipe.sh
 
 absolute corpus own
-choose systems 4-gram-text 4-gram 4-gram+DT-p Pause-Window T-LSTM{,-biases,-adapted,-p} TA-LSTM{,-p,-p-biases}
+choose_systems
 prose=(--format prose --document-prefix '#doc' --lowercase "$lowercase")
 
 # Stage 0: cut the corpus into documents and news items, and hold out some of them for development.
@@ -47,40 +47,43 @@ fi
 
 # Stage 2: the corpus has its pauses in the text; your own data get theirs from a CTM or TextGrids. Plot the pauses.
 if runs 2; then
-  [ -z "$own" ] || for set in train dev test; do add_pauses $set "$(local/own_data.py --times "$own/$set")"; done
+  for set in train dev test; do
+    [ -z "$own" ] || [ -f data/$set/pauses.scp ] || punc pauses data/$set "$(local/own_data.py --times "$own/$set")"
+  done
   validate train dev test
-  plot_pauses "Estonian broadcast news: pauses by label" train
+  newer exp/results/pauses.png data/train/pauses.scp ||
+    punc plot-pauses --title "Estonian broadcast news: pauses by label" data/train exp/results/pauses.png
 fi
 
 # Stage 3: make the vocabulary of the first stage, and write all sets as numbers; those with pauses also with their own.
 if runs 3; then
   make_store --min-count "$min_count" --train text_train data/store_text \
     data/text_train data/text_dev data/{bn,edt,estner,fiction} data/train data/dev
-  make_store --min-count "$own_min_count" --train train data/store_pauses \
-    data/train data/dev
+  make_store --min-count "$own_min_count" --train train data/store_pauses data/train data/dev
 fi
 
 # Stage 4: train the models of text.
 if runs 4; then
-  for system in T-LSTM T-LSTM-biases; do train_asked "$system" store_text --threads "$threads"; done
-  need_lmplz 4-gram-text 4-gram
-  for system in 4-gram-text 4-gram; do train_asked $system store_text; done
+  ! asked lmplz || install_lmplz.sh
+  for system in $(in_stage 4); do
+    train "conf/$system.conf" "data/${store_of[$system]}" "exp/$system" --threads "$threads"
+  done
 fi
 
 # Stage 5: train on the set that has pauses: models of its own, and second stages on the models of text.
 if runs 5; then
-  for system in Pause-Window T-LSTM-p; do train_asked $system store_pauses --threads "$threads"; done
-  for system in T-LSTM-adapted TA-LSTM{,-p,-p-biases}; do train_asked "$system" store_text --threads "$threads"; done
-  train_asked 4-gram+DT-p store_text
+  for system in $(in_stage 5); do
+    train "conf/$system.conf" "data/${store_of[$system]}" "exp/$system" --threads "$threads"
+  done
 fi
 
 # Stage 6: punctuate the test set, one broadcast, and the dev set, on which the confs were chosen; score them.
 if runs 6; then
-  for system in $systems; do decode_and_score "$system" dev test; done
+  for system in $systems; do decode_and_score "exp/$system" "exp/$system" "dev test"; done
 fi
 
 # Stage 7: plot what TA-LSTM-p makes of a pause, and write the pages, with the published figures.
 if runs 7; then
-  plot_posteriors TA-LSTM-p test
+  plot_posteriors.sh exp/TA-LSTM-p/decode_test data/test exp/4-gram+DT-p exp/results/posteriors.png
   collect_results
 fi

@@ -22,7 +22,7 @@ help_message="usage: $0 --corpus DIR [--vectors FILE] [--systems NAMES] [--stage
 
 absolute corpus vectors
 own_vectors=$vectors vectors=${vectors:-data/vectors.txt}
-choose systems BLSTM-{CRF,softmax}{,-all} BLSTM-CRF-{1-layer,words,fixed,sentences,TED,TED-more,spelled,1M,4M,quotes}
+choose_systems
 marks=marks:O=O+CAP+QUOTATION+CAP_QUOTATION,COMMAS=COMMA+CAP_COMMA,PERIODS=PERIOD+CAP_PERIOD
 marks+=,QUESTIONMARKS=QUESTIONMARK+CAP_QUESTIONMARK
 case=case:O=O+QUOTATION+COMMA+PERIOD+QUESTIONMARK,CAPITAL=CAP+CAP_QUOTATION+CAP_COMMA+CAP_PERIOD+CAP_QUESTIONMARK
@@ -33,10 +33,10 @@ score_options=(--match streams --collapse "$marks" --collapse "$case")
 if runs 0; then check_corpus.sh "$corpus" conf/corpus.txt; fi
 
 # Stage 1: make the texts of all sets, and their data directories. A debate, a talk, an article is a stream.
-if runs 1; then local/prepare_texts.sh "$corpus" $label_file; fi
+if runs 1; then local/prepare_texts.sh "$corpus"; fi
 
 # Stage 2: there is no audio to align. Learn how words are written that have capitals after the first letter.
-if runs 2; then [ -s data/casing.txt ] || local/learn_casing.py $label_file data/train_cased data/casing.txt; fi
+if runs 2; then [ -s data/casing.txt ] || learn_casing.py conf/labels.txt data/train_cased data/casing.txt; fi
 
 # Stage 3: make vocabularies; write texts as numbers, also rare words by characters (spelled); learn word vectors.
 if runs 3; then
@@ -53,14 +53,12 @@ if runs 3; then
   [ -n "$own_vectors" ] || [ -s "$vectors" ] || one_job data/log/vectors.log \
     train_vectors.py --dimensions 300 --window 1 "${texts[@]}" "$vectors"
 fi
-[ "$stop_stage" -lt 4 ] || [ -d data/store_more ] || leave_out "no more text of TED (README.md)" BLSTM-CRF-TED-more
+[ "$stop_stage" -lt 4 ] || [ -d data/store_more ] || leave_out more_ted "no more text of TED (README.md)"
 
 # Stage 4: train the models. There is no stage 5, because these texts have no pauses.
 if runs 4; then
-  for system in $systems; do
-    kind=${system##*-} store=store  # the one that has its sets
-    case $kind in TED | more | sentences | spelled | 1M | all | quotes) store+=_${kind,,} ;; 4M) store+=_spelled ;; esac
-    train "$system" "$store" --vectors "$vectors" --threads "$threads"
+  for system in $(in_stage 4); do
+    train "conf/$system.conf" "data/${store_of[$system]}" "exp/$system" --vectors "$vectors" --threads "$threads"
   done
 fi
 
@@ -77,7 +75,7 @@ decode_sets() {
     decode "exp/$1" "data/$set" "${out}_$set" "${@:3}"
     score "data/${set/test_asr/test_ref}" "${out}_$set" "${out}_$set"
   done
-  case $1 in *-TED*) make_file "${out}_test2011asr/score/near_errors.md" near_errors.py $label_file "$marks" \
+  case $1 in *-TED*) make_file "${out}_test2011asr/score/near_errors.md" near_errors.py conf/labels.txt "$marks" \
     data/test2011 data/test2011asr "${out}_test2011asr" ;; esac  # where the ASR output is right, and where it is not
 }
 

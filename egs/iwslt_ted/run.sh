@@ -24,77 +24,77 @@ help_message="usage: $0 [--corpus DIR] [--asr-pairs DIR] [--vectors FILE] [--eur
 
 absolute corpus asr_pairs vectors europarl encoder
 own_vectors=$vectors corpus=${corpus:-data/corpus} vectors=${vectors:-data/vectors.txt}
-choose systems {T-LSTM,BLSTM-CRF}{,-noise} T-LSTM-{fluent,talks{,-noise,-fluent,-asr}} {DNN,CNN-{1,2}}{,-512} CRF \
-  MiniLM{,-{noise{,-half},fluent-half,TED}} DNN-256{,-{float32,squared,eq1,2M,7M,m{7,15,{11,21}{,-left}}}}
-[ -n "$asr_pairs" ] || leave_out "no --asr-pairs (README.md)" {T-LSTM,BLSTM-CRF,MiniLM}-noise \
-  T-LSTM-{fluent,talks{,-noise,-fluent,-asr}} MiniLM-{noise,fluent}-half
-[ -n "$encoder" ] || leave_out "no --encoder (README.md)" MiniLM{,-{noise{,-half},fluent-half,TED}}
-case $systems in *NN*) with_vectors=true ;; *) with_vectors=false ;; esac
+choose_systems
+for need in asr_pairs encoder; do [ -n "${!need}" ] || leave_out $need "no --${need/_/-} (README.md)"; done
 score_options=(--collapse 3-class:FULLSTOP=PERIOD+QUESTION)
 
 # Stage 0: get the corpus, and check that it is the one that the published figures are about.
-if runs 0 && [ "$corpus" = data/corpus ]; then local/download_data.sh "$corpus"; fi
-if runs 0; then check_corpus.sh "$corpus" conf/corpus.txt; fi
+if runs 0; then
+  [ "$corpus" != data/corpus ] || local/download_data.sh "$corpus"
+  check_corpus.sh "$corpus" conf/corpus.txt
+fi
 
 # Stage 1: make the data directories. Each set is one column of words, so one stream. Word vectors learn from more text.
 if runs 1; then
   for set in train2012 dev2012; do prepare_set $set --format lrec "$corpus/$set"; done
-  for kind in ref asr; do prepare_set test_$kind --format lrec "$corpus/test2011${kind#ref}"; done
+  prepare_set test_ref --format lrec "$corpus/test2011"
+  prepare_set test_asr --format lrec "$corpus/test2011asr"
   validate train2012 dev2012 test_ref test_asr
   [ -z "$asr_pairs" ] || prepare_set dev_asr --format lrec "$asr_pairs/dev2012.asr.lrec.txt"
-  if $with_vectors && [ -z "$own_vectors" ]; then local/prepare_more.sh $label_file "$corpus" "$europarl"; fi
+  if asked store_vectors && [ -z "$own_vectors" ]; then local/prepare_more.sh "$corpus" "$europarl"; fi
 fi
 
 # Stage 2: check that our label projection gives the published labels of the ASR output; learn a recogniser's errors.
 if runs 2; then
-  [ -f data/projection.txt ] || make_file data/projection.txt local/check_projection.py "$corpus" $label_file
+  [ -f data/projection.txt ] || make_file data/projection.txt local/check_projection.py "$corpus" conf/labels.txt
   cat data/projection.txt
-  [[ $systems != *-@(noise|fluent|talks)* ]] || local/learn_confusions.sh "$asr_pairs" $label_file data/confusions.txt
+  ! asked asr_pairs || learn_confusions.sh "$asr_pairs" conf/labels.txt data/confusions.txt
 fi
 
 # Stage 3: make the vocabularies, and write texts as numbers. The CRF has all words, window models those with a vector.
 if runs 3; then
-  store() { make_store --token-type word --clitics conf/clitics.txt "$@" data/train2012 data/dev2012; }
-  store --min-count "$min_count" --train train2012 data/store_word
-  ! asked CRF || store data/store_all
-  if $with_vectors; then
-    [ -n "$own_vectors" ] || local/learn_vectors.sh $label_file "$vectors"
-    for n in 2 7; do ! asked DNN-256-${n}M || local/learn_vectors.sh $label_file data/vectors_${n}M.txt $n; done
+  words() { make_store --token-type word --clitics conf/clitics.txt "$@"; }
+  words --min-count "$min_count" --train train2012 data/store_word data/train2012 data/dev2012
+  ! asked store_all || words data/store_all data/train2012 data/dev2012
+  ! asked store_talks || local/make_talks.sh
+  ! asked store_encoder || local/make_pieces.sh "$encoder" "$corpus" "$asr_pairs"
+  if asked store_vectors; then
+    [ -n "$own_vectors" ] || local/learn_vectors.sh "$vectors"
+    for n in 2 7; do ! asked "DNN-256-${n}M" || local/learn_vectors.sh "data/vectors_${n}M.txt" $n; done
     local/vectors_vocab.sh "$vectors" data/train2012/text data/vocab_vectors
-    store --vocab data/vocab_vectors data/store_vectors
+    words --vocab data/vocab_vectors data/store_vectors data/train2012 data/dev2012
   fi
-  case $systems in *talks*) local/make_talks.sh $label_file ;; esac
-  case $systems in *MiniLM*) local/make_pieces.sh "$encoder" $label_file "$corpus" "$asr_pairs" ;; esac
 fi
 
 # Stage 4: train the models. There is no stage 5, because these texts have no pauses.
 if runs 4; then
-  for system in $systems; do
-    case $system in
-      T-LSTM-talks*) options=(store_talks) ;;
-      T-LSTM* | BLSTM*) options=(store_word) ;;  # confs of systems with noise name the confusions
-      CRF) options=(store_all) ;;
-      MiniLM*) options=(store_encoder --encoder "$encoder") ;;
-      *-[27]M) options=(store_vectors) ;;  # their confs name their vectors
-      *) options=(store_vectors --vectors "$vectors") ;;
-    esac
-    train "$system" "${options[@]}" --threads "$threads"
+  for system in $(in_stage 4); do
+    options=(--threads "$threads")
+    case ${needs_of[$system]} in *vectors*) options+=(--vectors "$vectors") ;; *encoder*) options+=(--encoder "$encoder") ;; esac
+    train "conf/$system.conf" "data/${store_of[$system]}" "exp/$system" "${options[@]}"
   done
 fi
 
 # Stage 6: punctuate and score. DNN-A, CNN-2A: half of P(O) (Che et al. 2016, 3.3); other -A: tuned on dev.
 if runs 6; then
   for system in $systems; do
-    decode_and_score "$system" test_ref test_asr
+    decode_and_score "exp/$system" "exp/$system" "test_ref test_asr"
     case $system in
-      T-LSTM* | BLSTM* | MiniLM*) [ -z "$asr_pairs" ] || tuned_row "$system-A" "$system" dev_asr "test_ref test_asr" ;;
-      DNN | DNN-512) decode_row "${system/DNN/DNN-A}" "exp/$system" "test_ref test_asr" --scale O=0.5 ;;
-      CNN-2 | CNN-2-512) decode_row "${system/CNN-2/CNN-2A}" "exp/$system" "test_ref test_asr" --scale O=0.5 ;;
+      DNN | DNN-512) decode_and_score "exp/$system" "exp/${system/DNN/DNN-A}" "test_ref test_asr" --scale O=0.5 ;;
+      CNN-2 | CNN-2-512) decode_and_score "exp/$system" "exp/${system/CNN-2/CNN-2A}" "test_ref test_asr" --scale O=0.5 ;;
+      T-LSTM* | BLSTM* | MiniLM*)
+        [ -n "$asr_pairs" ] || continue
+        tune_scale "exp/$system" dev_asr
+        decode_and_score "exp/$system" "exp/$system-A" "test_ref test_asr" --scale "$(cat "exp/$system/scale")" ;;
     esac
   done
-  local/near_errors.sh $label_file exp/*/decode_test_asr
+  for decoded in exp/*/decode_test_asr; do  # where the words are right, and near errors
+    make_file "$decoded/near_errors.md" near_errors.py conf/labels.txt "" data/test_ref data/test_asr "$decoded"
+  done
 fi
 
 # Stage 7: write the pages, with the published figures; those of encoders and of ASR noise are pages of their own.
-case $systems in *talks*) page=-talks ;; *-noise | *-fluent | *-half) page=-noise ;; MiniLM*) page=-encoder ;; *) page= ;; esac
-if runs 7; then collect_results "conf/results$page.conf"; fi
+if runs 7; then
+  case $systems in *talks*) page=-talks ;; *-noise | *-fluent | *-half) page=-noise ;; MiniLM*) page=-encoder ;; *) page= ;; esac
+  collect_results "conf/results$page.conf"
+fi

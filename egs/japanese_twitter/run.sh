@@ -34,7 +34,7 @@ absolute corpus posts books
 [ -n "$posts" ] || [ ! -f "$corpus/open2ch_posts.txt" ] || posts=$corpus/open2ch_posts.txt
 [ -n "$books" ] || [ ! -f "$corpus/aozora.txt" ] || books=$corpus/aozora.txt
 choose texts single multi
-choose systems FC-LSTM-w{1,2,4} Bi-LSTM Bi-LSTM-A Bi-LSTM-A{9,15,31,-sum} Subword-Bi-LSTM
+choose_systems
 decode_options=(--posteriors false)
 mapfile -t sentences < <(compgen -G "$corpus/ta[tn]*.txt" | sort -r)  # of Tatoeba and Tanaka
 
@@ -51,9 +51,13 @@ if runs 0; then [ -n "$books$posts${sentences[*]}" ] || fail "no text; give --co
 
 # Stage 1: make sentences and texts, no sentence in two sets. In the data, a character is a word, and a text a stream.
 if runs 1; then
-  local/prepare_texts.sh $label_file "$books" "$works" "$posts" "$line_breaks" "$test" "$dev" "$split_seed" \
+  local/prepare_texts.sh "$books" "$works" "$posts" "$line_breaks" "$test" "$dev" "$split_seed" \
     "${sentences[@]}"
-  prepare_lines --format characters
+  for text in data/raw/*.txt; do
+    set=$(basename "$text" .txt)
+    prepare_set "$set" --format characters --utt-words 0 --independent true "$text"
+    validate "$set"
+  done
 fi
 
 # Stage 2: there is no audio to align. Cut the texts into subwords, and count the marks inside them.
@@ -71,11 +75,7 @@ if runs 3; then
 fi
 
 # Stage 4: train. There is no stage 5, because these texts have no pauses.
-train_system() {
-  local store=data/store_$2
-  case $1 in Subword-*) store=data/store_subwords_$2 ;; esac
-  train_model "exp/$3" "$store" "conf/$2/$1.conf" --threads "$threads"
-}
+train_system() { train "conf/$2/$1.conf" "data/${store_of[$1]}_$2" "exp/$3" --threads "$threads"; }
 if runs 4; then each train_system; fi
 
 # Stage 6: punctuate the test sets and score them; texts of several sentences also without the slot at their end.

@@ -22,8 +22,8 @@ help_message="usage: $0 [--stage N] [--stop-stage N] [--systems NAMES] [--from-a
 . ./path.sh
 . recipe.sh
 
-choose systems T-LSTM TA-LSTM TA-LSTM-p 4-gram 4-gram+DT-p
-command -v lmplz >/dev/null || leave_out "no lmplz (utils/install_lmplz.sh builds it)" 4-gram 4-gram+DT-p
+choose_systems
+command -v lmplz >/dev/null || leave_out lmplz "no lmplz (utils/install_lmplz.sh builds it)"
 sets="train rest tree dev test_ref"
 
 # Stage 0: get the word times of the texts and the ASR output; split the texts into sets.
@@ -49,34 +49,36 @@ fi
 
 # Stage 2: find the pause after each word, and plot the pauses; give the ASR output of the test texts their labels.
 if runs 2; then
-  for set in $sets; do add_pauses "$set" data/ref.ctm; done
+  for set in $sets; do [ -f "data/$set/pauses.scp" ] || punc pauses "data/$set" data/ref.ctm; done
   # shellcheck disable=SC2086
   validate $sets
-  plot_pauses "mini: pauses by label" train
+  newer exp/results/pauses.png data/train/pauses.scp ||
+    punc plot-pauses --title "mini: pauses by label" data/train exp/results/pauses.png
   prepare_asr data/asr.ctm
 fi
 
 # Stage 3: make the vocabulary of the training set, and write all sets as numbers.
 if runs 3; then
-  make_store --min-count "$min_count" --train train data/store \
-    data/{train,rest,tree,dev}
+  make_store --min-count "$min_count" --train train data/store data/{train,rest,tree,dev}
 fi
 
-# Stage 4: train the models of text. The models of stage 5 are built on them.
+# Stage 4: train the models of text.
 if runs 4; then
-  train T-LSTM store --threads "$threads"
-  train_asked 4-gram store --threads "$threads"
-  ! asked 4-gram+DT-p || train 4-gram-rest store --threads "$threads"
+  for system in $(in_stage 4); do
+    train "conf/$system.conf" "data/${store_of[$system]}" "exp/$system" --threads "$threads"
+  done
 fi
 
 # Stage 5: train the second stage without and with pauses, and the decision tree.
 if runs 5; then
-  for system in TA-LSTM TA-LSTM-p 4-gram+DT-p; do train_asked $system store --threads "$threads"; done
+  for system in $(in_stage 5); do
+    train "conf/$system.conf" "data/${store_of[$system]}" "exp/$system" --threads "$threads"
+  done
 fi
 
 # Stage 6: punctuate the test sets, and score them.
 if runs 6; then
-  for system in $systems; do decode_and_score "$system" test_ref test_asr; done
+  for system in $systems; do decode_and_score "exp/$system" "exp/$system" "test_ref test_asr"; done
 fi
 
 # Stage 7: write the pages; then punctuate the ASR output of the test texts as subtitles and paragraphs, and show some.

@@ -32,22 +32,23 @@ help_message="usage: $0 --corpus DIR [--experiments '1 2 3 4'] [--systems NAMES]
 
 absolute corpus
 choose experiments 1 2 3 4
-choose systems Word-CRF Word-CRF-no-{triggers,LM} Word-Delay Word-N-gram Delay Delay-{all,tags} N-gram CNN-Feature \
-  CNN-Ngram Dilated-CNN Bi-LSTM
+choose_systems
 decode_options=(--posteriors false)
 
 # Of each experiment: the sets, and the page that its rows are on, conf/PAGE/ROW.conf, with the models in exp/PAGE.
 sets_of=("" mixture in_domain matched multi)
 pages=("" mixture mixture matched multi)
 
-# each COMMAND: runs it with ROW SETS for each row that is asked for.
+# each COMMAND: runs it with SYSTEM ROW SETS for each row that is asked for.
 each() {
-  local number row exp
-  for number in $experiments; do for row in $systems; do
-      [ "$number" != 2 ] || row+=+in-domain
-      exp=exp/${pages[number]}
-      [ ! -f "conf/${pages[number]}/$row.conf" ] || "$1" "$row" "${sets_of[number]}"
-  done; done
+  local number system row exp
+  for number in $experiments; do
+    exp=exp/${pages[number]}
+    for system in $systems; do
+      if [ "$number" = 2 ]; then row=$system+in-domain; else row=$system; fi
+      [ ! -f "conf/${pages[number]}/$row.conf" ] || "$1" "$system" "$row" "${sets_of[number]}"
+    done
+  done
 }
 
 # Stage 0: check that the corpora are those of README.md.
@@ -56,7 +57,11 @@ if runs 0; then check_corpus.sh "$corpus" conf/corpus.txt; fi
 # Stage 1: make the texts of all sets, and their data directories; each text is a stream of its own.
 if runs 1; then
   local/prepare_texts.sh "$corpus" "$news" "$synthetic" "$conversation" "$train" "$held_out"
-  prepare_lines --format prose
+  for text in data/raw/*.txt; do
+    set=$(basename "$text" .txt)
+    prepare_set "$set" --format prose --utt-words 0 --independent true "$text"
+    validate "$set"
+  done
 fi
 
 # Stage 2: there is no audio to align; count what is in the sets.
@@ -76,7 +81,10 @@ if runs 3; then
 fi
 
 # Stage 4: choose the learning rate or the penalties on dev, and train. There is no stage 5: these texts have no pauses.
-if runs 4; then need_lmplz Word-CRF Word-CRF-no-triggers; each train_row; fi
+if runs 4; then
+  ! asked lmplz || install_lmplz.sh
+  each train_row
+fi
 
 # Stage 6: punctuate the test sets and score them; texts of several sentences also without the slot at their end.
 if runs 6; then each test_row; fi

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # usage: local/learn_confusions.sh PAIRS-DIR LABELS DATA
-# DATA/confusions.txt: what a recogniser made of TED's training talks (egs/iwslt_ted), as no call outside the test has ASR
+# DATA/confusions.txt: what a recogniser made of TED's training talks, as no call outside the test has ASR
 # output; clitics are joined, as in the calls. DATA/dev_noisy: dev with such errors. What is there is kept.
 set -euo pipefail
 pairs=$1 labels=$2 data=$3
 if [ ! -f "$data/confusions.txt" ]; then
   mkdir -p "$data/pairs"
-  for file in train.{ref,asr}.lrec.txt; do python ../english/local/join_clitics.py "$pairs/$file" >"$data/pairs/$file"; done
-  ../iwslt_ted/local/learn_confusions.sh "$data/pairs" ../iwslt_ted/conf/labels.txt "$data/confusions.txt"
+  for file in train.{ref,asr}.lrec.txt; do join_clitics.py "$pairs/$file" >"$data/pairs/$file"; done
+  learn_confusions.sh "$data/pairs" conf/labels4.txt "$data/confusions.txt"
 fi
 [ -f "$data/dev_noisy/text" ] ||
   punc corrupt --labels "$labels" --confusions "$data/confusions.txt" --wer 0.15 "$data/dev" "$data/dev_noisy"

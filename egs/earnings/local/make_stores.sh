@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# usage: local/make_stores.sh DATA SETS MIN_COUNT ENCODER "ENGINE …" "SYSTEM …"
+# usage: local/make_stores.sh DATA SETS MIN_COUNT ENCODER "ENGINE …" "STORE …"
 # The stores of a variant in DATA: of the texts, SETS with commas between, that make the vocabulary of the first stage; of
-# what is trained with it; of the calls with their own words; and those that only some of the SYSTEMs need, which read
-# podcasts or the pieces of the ENCODER. With ENGINEs there are calls without fillers.
+# what is trained with it; of the calls with their own words; and each STORE that only some systems need, of
+# podcasts or of the pieces of the ENCODER. With ENGINEs there are calls without fillers.
 # shellcheck disable=SC2086  # lists of names
 set -eu
-data=$1 texts=$2 min_count=$3 encoder=$4 engines=$5 systems=$6
+data=$1 texts=$2 min_count=$3 encoder=$4 engines=$5 stores=$6
 sources=$data/${texts//,/ $data/} clean=${engines:+$data/train_pauses_clean $data/dev_clean}
 
 make_store --min-count "$min_count" --train "$texts" "$data/store_sources" $sources "$data/dev"
@@ -13,10 +13,13 @@ make_store --min-count "$min_count" --train train_pauses "$data/store_calls" "$d
 make_store --vocab "$data/store_sources/vocab" "$data/store_text" "$data"/{train_text,train_pauses,dev} $clean
 
 pieces() { make_store --token-type encoder --vocab "$encoder" "$@"; }
-case $systems in *MiniLM*) pieces "$data"/{store_pieces,train_pauses,dev} $clean ;; esac
-case $systems in *MiniLM-podcasts*) pieces "$data"/{store_talk,text_podcasts,dev_clean} ;; esac
-case $systems in *LSTM-podcasts* | *LSTM-p-podcasts*)
-  make_store --min-count "$min_count" --train "$texts,text_podcasts" \
-    --join train_podcasts=train_text,text_podcasts "$data/store_podcasts" $sources \
-    "$data"/{text_podcasts,train_text,train_pauses,dev} ;;
-esac
+for store in $stores; do
+  case $store in
+    store_pieces) pieces "$data"/{store_pieces,train_pauses,dev} $clean ;;
+    store_talk) pieces "$data"/{store_talk,text_podcasts,dev_clean} ;;
+    store_podcasts)
+      make_store --min-count "$min_count" --train "$texts,text_podcasts" \
+        --join train_podcasts=train_text,text_podcasts "$data/store_podcasts" $sources \
+        "$data"/{text_podcasts,train_text,train_pauses,dev} ;;
+  esac
+done

@@ -9,7 +9,7 @@ corpus=$1 data=$2 labels=$3 repeat=$4 sources=$5 engines=$6 others=$7
 here=$(dirname "$0")
 
 [ -f "$data/earnings22.txt" ] || python "$here/prepare_earnings22.py" "$corpus/earnings/earnings22" "$labels" "$data"
-"$here/prepare_text.sh" "$corpus" "$data" "$labels" "$repeat" "$sources" "$others"
+"$here/prepare_text.sh" "$corpus" "$data" "$repeat" "$sources" "$others"
 [ -f "$data/test_asr_libri_words/text" ] || python "$here/prepare_earnings21.py" "$corpus/earnings/earnings21" \
   "$labels" "$data" test_asr=rev/kaldi test_asr_libri=kaldi_org/librispeech
 # shellcheck disable=SC2086

@@ -15,7 +15,19 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from nlp import MAX_PAUSE, aligned, call_files, listed, marks, read_nlp, to_call, utterances, without_fillers
+from nlp import (
+    DEV_EVERY,
+    MAX_PAUSE,
+    MIN_ALIGNED,
+    call_files,
+    division,
+    listed,
+    marks,
+    read_nlp,
+    to_call,
+    utterances,
+    without_fillers,
+)
 from spoken import spoken
 
 from punc.base.errors import InputError
@@ -24,23 +36,19 @@ from punc.bin.script import run_script
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
 
-MIN_ALIGNED = 0.5
-DEV_EVERY = 10
-
 
 def prepare(directory: Path, labels: LabelSet, out: Path) -> None:
     """Write the sets. What is left out or repaired is printed. Raises InputError if there are too few calls for dev."""
     calls = {call: read_nlp(path) for call, path in
              call_files(directory / "transcripts" / "force_aligned_nlp_references", ".aligned.nlp").items()}
-    unaligned = [call for call, tokens in calls.items() if aligned(tokens) < MIN_ALIGNED]
-    usable = [call for call in calls if call not in unaligned]
-    dev = set(usable[DEV_EVERY - 1::DEV_EVERY])
+    train, dev = division(calls)
+    unaligned = [call for call in calls if call not in train and call not in dev]
     print(f"earnings22: {len(calls)} calls, {len(unaligned)} less than {MIN_ALIGNED:.0%} aligned, text only: "
           f"{listed(unaligned)}", file=sys.stderr)
     if not dev:
-        raise InputError(f"only {len(usable)} calls are aligned, too few for a dev set",
+        raise InputError(f"only {len(train)} calls are aligned, too few for a dev set",
                          f"give {DEV_EVERY} or more", directory)
-    for name, part in (("train_pauses", set(usable) - dev), ("dev", dev)):
+    for name, part in (("train_pauses", train), ("dev", dev)):
         chosen = {call: tokens for call, tokens in calls.items() if call in part}
         write_set(out / name, chosen, labels)
         write_set(out / f"{name}_clean", {call: without_fillers(tokens) for call, tokens in chosen.items()}, labels)

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from nlp import call_files, listed, read_nlp, to_call, utterances
+from nlp import call_files, listed, percents, read_nlp, to_call, utterances
 
 from punc.base.errors import InputError
 from punc.bin.script import run_script
@@ -36,10 +36,9 @@ def prepare(directory: Path, reference: Path, labels: LabelSet, out: Path, engin
 
 
 def punctuated(files: dict[str, Path], labels: LabelSet) -> Iterator[Utterance]:
-    """The calls of an engine with its own labels. A `%` that it writes as a mark is a word."""
+    """The calls of an engine with its own labels."""
     for call, path in files.items():
-        tokens = [token._replace(token=token.token + "%" * ("%" in token.mark)) for token in read_nlp(path)]
-        done = to_call(tokens, labels)
+        done = to_call(percents(read_nlp(path)), labels)
         yield from utterances(call, done.words, done.labels, done.pauses)
 
 

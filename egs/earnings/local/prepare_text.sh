@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# usage: local/prepare_text.sh CORPUS DATA LABELS REPEAT "SOURCE …" "OTHER …"
+# usage: local/prepare_text.sh CORPUS DATA REPEAT "SOURCE …" "OTHER …"
 # Makes the data directories of the first stage: DATA/text_SOURCE, spoken words of each source (europarl, ted, podcasts);
 # DATA/text_earnings22; and DATA/train_text, all of them, with the text of calls without pauses REPEAT times. Of an OTHER
 # source, it makes DATA/text_OTHER only. Finished parts are kept. data/text has the spoken words of each source, for all
-# variants. away is a function of recipe.sh.
-# shellcheck disable=SC2154  # recipe.sh exports processes
+# variants. prepare_set is a function of recipe.sh.
 set -eu
-corpus=$1 data=$2 labels=$3 repeat=$4 sources=$5 others=$6
+corpus=$1 data=$2 repeat=$3 sources=$4 others=$5
 mkdir -p data/text
 
 for source in $sources $others; do
@@ -21,15 +20,11 @@ for source in $sources $others; do
   mv "$text.new" "$text"
 done
 
-prepare() {
-  local set=${*: -1}
-  [ -f "$set/text" ] || away "$data/log/prepare_${set##*/}.log" \
-    punc prepare --format prose --document-prefix '#doc' --labels "$labels" --nj "$processes" "$@"
-}
-for source in $others; do prepare "data/text/$source.txt" "$data/text_$source"; done
+prepare() { prepare_set "${*: -1}" --format prose --document-prefix '#doc' "${@:1:$#-1}"; }
+for source in $others; do prepare "data/text/$source.txt" "text_$source"; done
 files=()
 for source in $sources; do files+=("data/text/$source.txt"); done
 files+=("$data/earnings22.txt")
-for file in "${files[@]}"; do prepare "$file" "$data/text_$(basename "$file" .txt)"; done
+for file in "${files[@]}"; do prepare "$file" "text_$(basename "$file" .txt)"; done
 for ((i = 1; i < repeat; i++)); do files+=("$data/earnings22_rest.txt"); done
-prepare "${files[@]}" "$data/train_text"
+prepare "${files[@]}" "train_text"

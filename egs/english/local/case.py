@@ -1,4 +1,4 @@
-"""Capitals of spoken words: `spoken.py` of egs/earnings writes lower case, and this module finds the capitals again."""
+"""Capitals of spoken words: utils/calls/spoken.py writes lower case, and this module finds the capitals again."""
 
 from collections.abc import Sequence
 

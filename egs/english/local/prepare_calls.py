@@ -1,7 +1,7 @@
 """usage: prepare_calls.py CORPUS LABELS MARKS OUT
 
 Writes Earnings-22 and Earnings-21 with capitals as data directories in OUT, by the rules and the division of
-egs/earnings (its local/nlp.py, prepare_earnings21.py, prepare_earnings22.py):
+utils/calls:
 
 calls, dev_calls                calls of Earnings-22 with pauses
 calls_clean, dev_calls_clean    the same without fillers, as engines write calls
@@ -18,10 +18,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from asr_words import common, write_words
 from case import capitals, cased
-from nlp import Token, aligned, call_files, read_nlp, to_call, utterances, without_fillers
-from prepare_earnings21 import common, write_words
-from prepare_earnings22 import DEV_EVERY, MIN_ALIGNED
+from nlp import Token, call_files, division, percents, read_nlp, to_call, utterances, without_fillers
 from spoken import spoken
 
 from punc.base.errors import InputError
@@ -37,9 +36,8 @@ def earnings22(directory: Path, labels: LabelSet, out: Path) -> None:
     """Write the sets of Earnings-22."""
     files = call_files(directory / "transcripts" / "force_aligned_nlp_references", ".aligned.nlp")
     calls = {call: read_nlp(path) for call, path in files.items()}
-    usable = [call for call, tokens in calls.items() if aligned(tokens) >= MIN_ALIGNED]
-    dev = usable[DEV_EVERY - 1::DEV_EVERY]
-    for name, chosen in (("calls", [call for call in usable if call not in dev]), ("dev_calls", dev)):
+    train, dev = division(calls)
+    for name, chosen in (("calls", train), ("dev_calls", dev)):
         write(out / name, {call: calls[call] for call in chosen}, labels)
         write(out / f"{name}_clean", {call: without_fillers(calls[call]) for call in chosen}, labels)
     write(out / "calls_text", {call: tokens for call, tokens in calls.items() if call not in dev}, labels, False)
@@ -60,11 +58,6 @@ def earnings21(directory: Path, labels: LabelSet, marks: LabelSet, out: Path) ->
         write(out / engine, {call: percents(read_nlp(files[call])) for call in calls}, labels, marks=marks)
         bare = (utterance._replace(labels=None) for utterance in DataDir(out / engine).utterances())
         write_data_dir(out / f"{engine}_words", bare)
-
-
-def percents(tokens: list[Token]) -> list[Token]:
-    """The tokens of an engine; a `%` that it writes as a mark is a word."""
-    return [token._replace(token=token.token + "%" * ("%" in token.mark)) for token in tokens]
 
 
 def write(path: Path, calls: dict[str, list[Token]], labels: LabelSet, pauses: bool = True,

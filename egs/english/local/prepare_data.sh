@@ -1,29 +1,22 @@
 #!/usr/bin/env bash
-# usage: local/prepare_data.sh CORPUS LABELS
-# Makes the data directories in data, and validates them. What is finished is not made again. away is a function of
-# recipe.sh.
-# shellcheck disable=SC2154  # recipe.sh exports processes
+# usage: local/prepare_data.sh CORPUS
+# Makes the data directories in data, and validates them. What is finished is not made again. prepare_set and validate are
+# functions of recipe.sh.
 set -euo pipefail
-corpus=$1 labels=$2
+corpus=$1
 here=$(dirname "$0")
 mkdir -p data/raw
 
 [ -f data/raw/europarl.txt ] || python "$here/prepare_texts.py" "$corpus" data/raw # the last file that it writes
-prepare() {
-  [ -f "data/$1/text" ] ||
-    away "data/log/prepare_$1.log" punc prepare --nj "$processes" --format prose --document-prefix '#doc' \
-      --labels "$labels" "${@:2}" "data/raw/$1.txt" "data/$1"
-}
+prepare() { prepare_set "$1" --format prose --document-prefix '#doc' "${@:2}" "data/raw/$1.txt"; }
 for set in text text_more {dev_,}podcasts {dev_,}europarl; do prepare "$set"; done
 prepare written --lowercase false # for the casing table
-python "$here/prepare_calls.py" "$corpus" "$labels" conf/labels-earnings.txt data
+python "$here/prepare_calls.py" "$corpus" conf/labels.txt conf/labels-earnings.txt data
 for set in iwslt_{ref:test2011,asr:test2011asr} {ted:train2012,ted_more:train_extra,dev_ted:dev2012} \
   {ted_captions:../ted_asr/train,dev_ted_captions:../ted_asr/dev2012}.asr.lrec.txt; do
   file=${set#*:} out=data/${set%:*}
   [ ! -f "$out/text" ] && [ -f "$corpus/iwslt_ted/$file" ] || continue
-  python "$here/join_clitics.py" "$corpus/iwslt_ted/$file" >"data/raw/${file##*/}"
+  join_clitics.py "$corpus/iwslt_ted/$file" >"data/raw/${file##*/}"
   punc prepare --format lrec --labels conf/labels-iwslt.txt "data/raw/${file##*/}" "$out"
 done
-for set in text text_more {dev_,}{podcasts,europarl} {dev_,}calls{,_clean} calls_text earnings_ref iwslt_{ref,asr}; do
-  punc validate --labels "$labels" "data/$set"
-done
+validate text text_more {dev_,}{podcasts,europarl} {dev_,}calls{,_clean} calls_text earnings_ref iwslt_{ref,asr}

@@ -7,8 +7,8 @@ OUT/written.txt                             the documents of training that are w
 OUT/dev_{podcasts,europarl}.txt             of each source, documents 50, 150, …
 OUT/{podcasts,europarl}.txt                 the test: documents 100, 200, …
 
-ASR systems differ in what they write. So every second document of training and dev is in spoken words, as egs/earnings
-makes them (spoken.py: numbers spelled out, compounds split); the others, and test, stay as they are written. A dash
+ASR systems differ in what they write. So every second document of training and dev is in spoken words, by the rules of
+utils/calls/spoken.py (numbers spelled out, compounds split); the others, and test, stay as they are written. A dash
 between words is a comma, and so is an ellipsis before a small letter. `#speaker` lines are dropped, and so is what
 Europarl has in parentheses, because nobody said it.
 """
@@ -21,8 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from case import with_capitals
-from prepare_text import CURRENCY, parts
-from spoken import spoken, words_of
+from spoken import SpokenText
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, decode_line, open_input
@@ -34,27 +33,6 @@ MORE = 5
 DASH = re.compile(r"(?<=\S)\s+(?:-{1,3}|[–—])(?=\s)|\s*(?:--+|—)\s*(?=\w)|(?<=[^\W\d])–(?=\w)")
 ELLIPSIS = re.compile(r"(?:\.\s?\.\s?\.+|…)(?=[\"”’)]*\s+[a-z])")
 BRACKETS = re.compile(r"\([^()]*\)")
-
-
-class Spoken(dict):
-    """The spoken words of each written token with its capitals and marks, remembered because tokens recur."""
-
-    def __missing__(self, token: str) -> str:
-        core, ending = parts(token)
-        text = " ".join(with_capitals(core, words_of(core)[0])) + ending
-        if len(self) < 1 << 20:
-            self[token] = text
-        return text
-
-
-def speak(line: str, memo: Spoken) -> str:
-    """A line in spoken words, with its capitals and marks."""
-    tokens = line.split()
-    if not CURRENCY.search(line):
-        return " ".join(map(memo.__getitem__, tokens))
-    cores, endings = zip(*map(parts, tokens))
-    return " ".join(" ".join(with_capitals(core, words)) + ending
-                    for core, words, ending in zip(cores, spoken(cores), endings))
 
 
 def clean(line: str, brackets: bool) -> str:
@@ -92,14 +70,14 @@ def main(corpus: Path, out: Path) -> None:
     with contextlib.ExitStack() as stack:
         files = {name: stack.enter_context(atomic_file(out / f"{name}.txt")) for name in names}
         for source, paths in SOURCES.items():
-            memo = Spoken()
+            spoken = SpokenText(with_capitals)
             for number, line in lines(source, [corpus / path for path in paths]):
                 name, said = part(number, source)
                 document = line.startswith("#doc")
                 counts[name] += document
                 if not document:
                     line = clean(line, source == "europarl")
-                files[name].write((speak(line, memo) if said and not document else line) + "\n")
+                files[name].write((spoken.line(line) if said and not document else line) + "\n")
                 if name.startswith("text") and not said:
                     files["written"].write(line + "\n")
     print(", ".join(f"{name}: {counts[name]} documents" for name in names if counts[name]), file=sys.stderr)

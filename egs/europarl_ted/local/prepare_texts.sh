@@ -1,24 +1,19 @@
 #!/usr/bin/env bash
-# usage: local/prepare_texts.sh CORPUS LABELS
+# usage: local/prepare_texts.sh CORPUS
 # Makes the texts of all sets, data/raw, and their data directories; validates them and counts their labels. Finished parts
-# are kept. away is a function of recipe.sh.
+# are kept. prepare_set and validate are functions of recipe.sh.
 # shellcheck disable=SC2154  # recipe.sh exports processes
 set -euo pipefail
-corpus=$1 labels=$2
+corpus=$1
 here=$(dirname "$0")
 
 # prepare TEXT SET [option …]
-prepare() {
-  [ -f "data/$2/text" ] ||
-    away "data/log/prepare_$2.log" punc prepare --nj "$processes" --format prose --document-prefix '#doc' \
-      --clitics conf/clitics.txt --labels "$labels" "${@:3}" "$1" "data/$2"
-}
+prepare() { prepare_set "$2" --format prose --document-prefix '#doc' --clitics conf/clitics.txt "${@:3}" "$1"; }
 # prepare_marks FILE SET: a set with marks and no case; does nothing if the corpus has no such file
 prepare_marks() {
   [ ! -f "data/$2/text" ] && [ -f "$corpus/$1" ] || return 0
   LC_ALL=C sed 's/QUESTION/QUESTIONMARK/' "$corpus/$1" >"data/raw/$2"
-  away "data/log/prepare_$2.log" \
-    punc prepare --nj "$processes" --format lrec --labels "$labels" "data/raw/$2" "data/$2"
+  prepare_set "$2" --format lrec "data/raw/$2"
 }
 
 [ -f data/raw/test_conll.txt ] || "$here"/texts.py "$corpus" data/raw # the last file that it writes
@@ -49,7 +44,7 @@ prepare data/raw/test_conll.txt test_conll
 prepare data/raw/test_ted.txt test_ref
 # ASR output; scoring projects the labels of test_ref onto it.
 [ -f data/test_asr/text ] || {
-  punc prepare --format mteval --clitics conf/clitics.txt --labels "$labels" --nj "$processes" \
+  punc prepare --format mteval --clitics conf/clitics.txt --labels conf/labels.txt --nj "$processes" \
     "$corpus/iwslt_ted/IWSLT12.TED.SLT.tst2011.en-fr.en.system0.comma.xml" data/test_asr.new
   rm data/test_asr.new/punct
   mv data/test_asr.new data/test_asr
@@ -64,12 +59,12 @@ prepare_marks ted_asr/dev2012.asr.lrec.txt dev_asr
 more=()
 for set in train_extra train_asr; do [ ! -d data/$set ] || more+=("data/$set"); done
 [ -f data/train_more/text ] || [ ${#more[@]} = 0 ] ||
-  "$here"/guess_case.py "$labels" data/train_ted data/train_more "${more[@]}"
+  "$here"/guess_case.py conf/labels.txt data/train_ted data/train_more "${more[@]}"
 for set in train dev test_mix; do
-  [ -f data/${set}_sentences/text ] || "$here"/sentences.py "$labels" data/$set data/${set}_sentences
+  [ -f data/${set}_sentences/text ] || "$here"/sentences.py conf/labels.txt data/$set data/${set}_sentences
 done
 sets=(train_all train train_1m dev train_ted dev_ted {train,dev}_quotes test_mix test_europarl test_conll)
 sets+=(test_mix_quotes test_conll_quotes test_ref test2011 test2011asr)
-for set in "${sets[@]}" test_mix_sentences; do punc validate --labels "$labels" "data/$set"; done
+validate "${sets[@]}" test_mix_sentences
 punc validate data/test_asr
-"$here"/count_labels.sh "$labels" "${sets[@]/#/data/}" ${more[@]+"${more[@]}"}
+"$here"/count_labels.sh conf/labels.txt "${sets[@]/#/data/}" ${more[@]+"${more[@]}"}

@@ -1,20 +1,19 @@
 #!/usr/bin/env bash
-# usage: local/make_pieces.sh ENCODER LABELS CORPUS PAIRS
+# usage: local/make_pieces.sh ENCODER CORPUS PAIRS
 # data/store_encoder: train2012 and dev2012 as pieces of an encoder, and train_ted, which is train2012 with the text of later
 # talks (CORPUS/train_extra) and the ASR output of training talks (PAIRS/train.asr.lrec.txt), if these are there. What is
-# finished is not made again.
+# finished is not made again. prepare_set is a function of recipe.sh.
 set -eu
-encoder=$1 labels=$2 corpus=$3 pairs=$4
-sets=(data/train2012)
-
-# add SET FILE: one more set of train_ted, if the file is there.
-add() {
-  [ -f "$2" ] || return 0
-  [ -f "data/$1/text" ] || punc prepare --labels "$labels" --format lrec "$2" "data/$1"
-  sets+=("data/$1")
-}
-add train_extra "$corpus/train_extra"
-add captions "$pairs/train.asr.lrec.txt"
-members=$(printf ',%s' "${sets[@]#data/}")
-punc make-store --labels "$labels" --token-type encoder --vocab "$encoder" --join "train_ted=${members#,}" \
-  data/store_encoder "${sets[@]}" data/dev2012
+encoder=$1 corpus=$2 pairs=$3
+sets=(train2012)
+if [ -f "$corpus/train_extra" ]; then
+  prepare_set train_extra --format lrec "$corpus/train_extra"
+  sets+=(train_extra)
+fi
+if [ -f "$pairs/train.asr.lrec.txt" ]; then
+  prepare_set captions --format lrec "$pairs/train.asr.lrec.txt"
+  sets+=(captions)
+fi
+members=${sets[*]}
+punc make-store --labels conf/labels.txt --token-type encoder --vocab "$encoder" --join "train_ted=${members// /,}" \
+  data/store_encoder "${sets[@]/#/data/}" data/dev2012

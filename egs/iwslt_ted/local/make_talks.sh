@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# usage: local/make_talks.sh LABELS
+# usage: local/make_talks.sh
 # data/store_talks: the talks of the pairs as they were said, `talks`, and as the recogniser wrote them, with the
 # labels projected, `talks_asr`; in the vocabulary of data/store_word. What is finished is not made again.
 set -euo pipefail
-labels=$1
 [ -d data/talks ] || { rm -rf data/talks.new; cp -R data/pairs_ref data/talks.new; mv data/talks.new data/talks; }
-[ -f data/talks_asr/text ] || punc project --labels "$labels" data/pairs_ref data/pairs_asr data/talks_asr
-punc make-store --labels "$labels" --token-type word --clitics conf/clitics.txt --vocab data/store_word/vocab \
+[ -f data/talks_asr/text ] || punc project --labels conf/labels.txt data/pairs_ref data/pairs_asr data/talks_asr
+punc make-store --labels conf/labels.txt --token-type word --clitics conf/clitics.txt --vocab data/store_word/vocab \
   data/store_talks data/talks data/talks_asr data/dev2012

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# usage: local/prepare_texts.sh LABELS BOOKS WORKS POSTS LINE-BREAKS TEST DEV SEED [SENTENCES …]
+# usage: local/prepare_texts.sh BOOKS WORKS POSTS LINE-BREAKS TEST DEV SEED [SENTENCES …]
 # The texts of all sets, data/raw/SET.txt, one text a line. Finished texts are kept if they were made with the same
-# arguments. All arguments but LABELS and SENTENCES, the files of sentences, are run.sh's options.
+# arguments. All arguments but SENTENCES, the files of sentences, are run.sh's options.
 set -euo pipefail
-labels=$1 books=$2 works=$3 posts=$4 line_breaks=$5 test=$6 dev=$7 seed=$8
-shift 8
+books=$1 works=$2 posts=$3 line_breaks=$4 test=$5 dev=$6 seed=$7
+shift 7
 made="books '$books' ($works), posts '$posts', sentences '$*', $line_breaks, $test, $dev, $seed"
 if [ ! -f data/raw/.made ]; then
   mkdir -p data
-  "$(dirname "$0")"/make_texts.py --labels "$labels" --books "$books" --works "$works" --posts "$posts" \
+  "$(dirname "$0")"/make_texts.py --labels conf/labels.txt --books "$books" --works "$works" --posts "$posts" \
     --line-breaks "$line_breaks" --test "$test" --dev "$dev" --seed "$seed" data/raw "$@" | tee data/sentences.log
   echo "$made" >data/raw/.made
 elif [ "$(cat data/raw/.made)" != "$made" ]; then

@@ -1,31 +1,72 @@
 # What run.sh does for each row in stages 4 and 6; it sources this file. $exp has the models of the row's page.
-# shellcheck shell=bash disable=SC2154  # run.sh sets the options, and `each` exp
+# shellcheck shell=bash disable=SC2034,SC2154  # variables are those of run.sh and recipe.sh
 
-# train_row ROW SETS: chooses the learning rate of a neural system or the penalties of Word-CRF on dev_SETS, and trains.
-# shellcheck disable=SC2046
-train_row() {
-  local page=${exp#exp/} system=${1%-all} tuned=$exp/$1 store=data/store_char_$2 parts
-  case $1 in
-    Word-CRF*) tuned=$exp/Word-CRF store=data/store_form_$2  # without some features, the penalties are those of all
-      [ -s data/clusters.txt ] || one_job data/log/clusters.log local/train_clusters.py "data/train_$2" data/clusters.txt
-      train_model "$exp/4-gram" "$store" "conf/$page/4-gram.conf"
-      tune "$tuned" "$store" "conf/$page/Word-CRF.conf" "$penalties"
-      take_trial "$tuned" ;;
-    *) system=${system%+in-domain} tuned=$exp/$system  # with more text, the rate is the same
-      [ "${1#Word-}" = "$1" ] || store=data/store_word_$2
-      parts=$(sed -n 's/^--parts=//p' "conf/$page/sets.conf")  # that a reading of the training set is cut into
-      tune_rate "$tuned" "${store/in_domain/mixture}" "conf/$page/$system.conf" "$rates" --epochs 1 \
-        --parts $((trial * ${parts:-1})) ;;
-  esac
-  train_model "$exp/$1" "$store" "conf/$page/$1.conf" --threads "$threads" $(tuned "$tuned")
+# tune CONF STORE MODEL-DIR 'CHOICE …' [OPTION …]: trains a model with each choice, such as learning-rate=0.001 or
+# c1=1,c2=0.1, with seed 1, and writes the choice with the lowest dev loss to MODEL-DIR/tuned.conf, and all losses.
+tune() {
+  local model=$3 choice options loss losses=() seeds=1
+  for choice in $4; do
+    read -ra options <<<"--${choice//,/ --}"
+    train "$1" "$2" "$model/tune/$choice" "${@:5}" "${options[@]}" || return
+    loss=$(cat "$model/tune/$choice"/log/train*.log | grep -o 'dev loss [0-9.e-]*' | sort -g -k 3 | head -n 1) || return
+    losses+=("$loss $choice")
+  done
+  choice=$(printf '%s\n' "${losses[@]}" | sort -g -k 3 | head -n 1)
+  choice=${choice##* }
+  read -ra options <<<"--${choice//,/ --}"
+  choice=$(printf '%s\n' "${losses[@]/#/# }" "${options[@]}")
+  [ "$(cat "$model/tuned.conf" 2>/dev/null)" = "$choice" ] || make_file "$model/tuned.conf" echo "$choice"
 }
 
-# test_row ROW SETS: punctuates the test set of the page and scores it.
+# tune_rate CONF STORE MODEL-DIR 'RATE …' [OPTION …]: tune with each learning rate, which go from low to high. While the
+# lowest is the best, half of it is tried too; while the highest is, twice as much.
+tune_rate() {
+  local rates=$4
+  while tune "$1" "$2" "$3" "learning-rate=${rates// / learning-rate=}" "${@:5}" || return; do
+    case $(tuned "$3") in
+      "--learning-rate=${rates%% *}") rates="$(awk "BEGIN { print ${rates%% *} / 2 }") $rates" ;;
+      "--learning-rate=${rates##* }") rates+=" $(awk "BEGIN { print ${rates##* } * 2 }")" ;;
+      *) break ;;
+    esac
+  done
+}
+
+# tuned MODEL-DIR: the options that tune found.
+tuned() { grep '^--' "$1/tuned.conf"; }
+
+# take_trial MODEL-DIR: the trial that tune chose becomes the model, if its trials are whole trainings.
+take_trial() {
+  local trial
+  trial=$1/tune/$(tuned "$1" | sed 's/^--//' | paste -sd ,)
+  ! newer "$1/final.pt" "$1/tuned.conf" "$trial/final.pt" || return 0
+  # The model is there when all other files are.
+  tar -C "$trial" --exclude ./final.pt -c . | tar -C "$1" -x && make_file "$1/final.pt" cat "$trial/final.pt"
+}
+
+# train_row SYSTEM ROW SETS: chooses the learning rate of a neural system or the penalties of Word-CRF on dev_SETS, and
+# trains. With more text, or without some features, what was chosen is the same.
+# shellcheck disable=SC2046
+train_row() {
+  local conf=conf/${exp#exp/} store=data/${store_of[$1]} system=${1%-all} parts
+  case $1 in
+    Word-CRF*) system=Word-CRF
+      [ -s data/clusters.txt ] || one_job data/log/clusters.log local/train_clusters.py "data/train_$3" data/clusters.txt
+      train "$conf/4-gram.conf" "${store}_$3" "$exp/4-gram"
+      tune "$conf/Word-CRF.conf" "${store}_$3" "$exp/Word-CRF" "$penalties"
+      take_trial "$exp/Word-CRF" ;;
+    *) parts=$(sed -n 's/^--parts=//p' "$conf/sets.conf")  # that a reading of the training set is cut into
+      tune_rate "$conf/$system.conf" "${store}_${3/in_domain/mixture}" "$exp/$system" "$rates" --epochs 1 \
+        --parts $((trial * ${parts:-1})) ;;
+  esac
+  train "$conf/$2.conf" "${store}_$3" "$exp/$2" --threads "$threads" $(tuned "$exp/$system")
+}
+
+# test_row SYSTEM ROW SETS: punctuates the test set of the page and scores it.
 test_row() {
-  case $2 in
-    matched) decode_and_score "$1" test_matched ;;
-    multi) decode_and_score "$1" test_multi
-      score data/test_multi "$exp/$1/decode_test_multi" "$exp/$1/decode_test_multi_mid" --last-slot false ;;
-    *) decode_and_score "$1" test_messages ;;
+  case $3 in
+    matched) decode_and_score "$exp/$2" "$exp/$2" test_matched ;;
+    multi) decode_and_score "$exp/$2" "$exp/$2" test_multi
+      score data/test_multi "$exp/$2/decode_test_multi" "$exp/$2/decode_test_multi_mid" --last-slot false ;;
+    *) decode_and_score "$exp/$2" "$exp/$2" test_messages ;;
   esac
 }

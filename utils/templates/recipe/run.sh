@@ -32,9 +32,9 @@ help_message="usage: $0 [--text DIR] [--times TIMES | --audio DIR] [--asr CTM-OR
 . recipe.sh
 
 absolute text times audio asr speakers
-choose systems T-LSTM TA-LSTM TA-LSTM-p 4-gram 4-gram+DT-p  # EDIT: a system is conf/<system>.conf
-[ -n "$times$audio" ] || leave_out "no word times" TA-LSTM-p 4-gram+DT-p
-command -v lmplz >/dev/null || leave_out "no lmplz (utils/install_lmplz.sh builds it)" 4-gram 4-gram+DT-p
+choose_systems
+[ -n "$times$audio" ] || leave_out times "no word times"
+command -v lmplz >/dev/null || leave_out lmplz "no lmplz (utils/install_lmplz.sh builds it)"
 sets="train rest tree dev test_ref"
 
 # Stage 0: check the texts, the word times, the recordings and the ASR output. Split the texts into sets by words, with no
@@ -63,35 +63,38 @@ if runs 2; then
     [ -f data/test_ref/pauses.scp ] ||
       align_audio.sh --config conf/align.conf --nj "$nj" --cmd "$cmd" "$audio" data/align data/{train,dev,test_ref}
   fi
-  [ -z "$times" ] || for set in $sets; do add_pauses "$set" "$times"; done
+  for set in $sets; do [ -z "$times" ] || [ -f "data/$set/pauses.scp" ] || punc pauses "data/$set" "$times"; done
   # shellcheck disable=SC2086
   validate $sets
-  plot_labels "@NAME@: labels" train dev test_ref
-  [ -z "$times" ] || plot_pauses "@NAME@: pauses by label" train
+  newer exp/results/labels.png data/{train,dev,test_ref}/punct ||
+    punc plot-labels --labels conf/labels.txt --title "@NAME@: labels" data/{train,dev,test_ref} exp/results/labels.png
+  [ -z "$times" ] || newer exp/results/pauses.png data/train/pauses.scp ||
+    punc plot-pauses --title "@NAME@: pauses by label" data/train exp/results/pauses.png
   [ -z "$asr" ] || prepare_asr "$asr"
 fi
 
 # Stage 3: make the vocabulary of the training set, and write all sets as numbers.
 if runs 3; then
-  make_store --min-count "$min_count" --train train data/store \
-    data/{train,rest,tree,dev}
+  make_store --min-count "$min_count" --train train data/store data/{train,rest,tree,dev}
 fi
 
-# Stage 4: train the models of text. The models of stage 5 are built on them.
+# Stage 4: train the models of text.
 if runs 4; then
-  train T-LSTM store --threads "$threads"
-  train_asked 4-gram store --threads "$threads"
-  ! asked 4-gram+DT-p || train 4-gram-rest store --threads "$threads"
+  for system in $(in_stage 4); do
+    train "conf/$system.conf" "data/${store_of[$system]}" "exp/$system" --threads "$threads"
+  done
 fi
 
 # Stage 5: train the second stage without and with pauses, and the decision tree.
 if runs 5; then
-  for system in TA-LSTM TA-LSTM-p 4-gram+DT-p; do train_asked $system store --threads "$threads"; done
+  for system in $(in_stage 5); do
+    train "conf/$system.conf" "data/${store_of[$system]}" "exp/$system" --threads "$threads"
+  done
 fi
 
 # Stage 6: punctuate the test sets, and score them.
 if runs 6; then
-  for system in $systems; do decode_and_score "$system" test_ref ${asr:+test_asr}; done
+  for system in $systems; do decode_and_score "exp/$system" "exp/$system" "test_ref${asr:+ test_asr}"; done
 fi
 
 # Stage 7: write the pages.

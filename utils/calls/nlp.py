@@ -4,7 +4,7 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +22,8 @@ UTT_WORDS = 50
 MAX_PAUSE = 60.0  # s; a longer one is music on hold or an alignment error
 MAX_OVERLAP = 1.0  # s by which a word may begin before the end of the previous one; more is an alignment error
 FILLERS = frozenset(("um", "uh", "er", "ah", "hm", "hmm", "mm", "mhm", "mmm", "mm-hmm", "uh-huh"))
+MIN_ALIGNED = 0.5  # of a call's tokens; others are only used as text
+DEV_EVERY = 10
 ABBREVIATION = re.compile(r"'(\d+:ABBREVIATION)'")
 
 
@@ -91,6 +93,18 @@ def _times(begin: str, end: str, path: str | os.PathLike, line: int) -> tuple[fl
 def aligned(tokens: Sequence[Token]) -> float:
     """The fraction of the tokens that have a time."""
     return sum(token.begin == token.begin for token in tokens) / len(tokens)
+
+
+def division(calls: Mapping[str, Sequence[Token]]) -> tuple[list[str], list[str]]:
+    """The calls to train on with pauses and those of dev: every tenth of those that are aligned is dev."""
+    usable = [call for call, tokens in calls.items() if aligned(tokens) >= MIN_ALIGNED]
+    dev = usable[DEV_EVERY - 1::DEV_EVERY]
+    return [call for call in usable if call not in dev], dev
+
+
+def percents(tokens: Iterable[Token]) -> list[Token]:
+    """The tokens of an engine; a `%` that it writes as a mark is a word."""
+    return [token._replace(token=token.token + "%" * ("%" in token.mark)) for token in tokens]
 
 
 def without_fillers(tokens: Iterable[Token]) -> list[Token]:

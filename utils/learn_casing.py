@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""usage: local/learn_casing.py LABELS-FILE CASED-DATA-DIR OUT [TABLE]
+"""usage: utils/learn_casing.py LABELS-FILE CASED-DATA-DIR OUT [TABLE]
 
 Learns from a cased text how words with more capitals than the first letter's are written (punc.text.casing), and adds
 the lines of a table.

@@ -12,7 +12,7 @@ The rules decide the word error rate, so README.md states them:
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 ONES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
@@ -28,6 +28,9 @@ NOISES = frozenset(("inaudible", "crosstalk"))
 TITLES = frozenset(("mr", "mrs", "ms", "dr", "prof", "st", "vs", "messrs"))  # a period after them ends no sentence
 PLAIN = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "‐": "-", "‑": "-", "\u00a0": " "})
 TAG = re.compile(r"<[^<>]*>")
+MARKS = frozenset(",.;:?!")
+ENDING = re.compile(r"[^\w%&$€£]*$")
+HAS_CURRENCY = re.compile(f"[{''.join(CURRENCIES)}]")
 CURRENCY = re.compile(rf"^(?:[a-z]{{1,3}})?([{''.join(CURRENCIES)}])(?=[\d.])")
 NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\.\d+|\d+")
 PART = re.compile(rf"(?:{NUMBER.pattern})(?:st|nd|rd|th)?(?![a-z\d])|[^\W_]+(?:'[^\W_]+)*'?|[%&]")
@@ -128,3 +131,44 @@ def spoken(tokens: Sequence[str]) -> list[tuple[str, ...]]:
         result.append(words)
         pending = unit or pending
     return result
+
+
+def parts(token: str) -> tuple[str, str]:
+    """A token without the marks after it, and those of these marks that can be a label."""
+    ending = ENDING.search(token)[0]
+    core = token[:len(token) - len(ending)]
+    kept = "".join(mark for mark in ending if mark in MARKS)
+    if core.strip("(\"'").lower() in TITLES:
+        kept = kept.replace(".", "")
+    return core + ("-" if ending.startswith("-") and not kept else ""), kept
+
+
+def lower_case(token: str, words: Iterable[str]) -> Iterable[str]:
+    """The spoken words of a token, as they are."""
+    return words
+
+
+class SpokenText(dict):
+    """The spoken words of each written token with its marks, remembered because tokens recur.
+
+    write   how a token's spoken words are written, from the token without marks and the words
+    """
+
+    def __init__(self, write: Callable[[str, Iterable[str]], Iterable[str]] = lower_case):
+        self.write = write
+
+    def __missing__(self, token: str) -> str:
+        core, ending = parts(token)
+        text = " ".join(self.write(core, words_of(core)[0])) + ending
+        if len(self) < 1 << 20:
+            self[token] = text
+        return text
+
+    def line(self, line: str) -> str:
+        """A line of text in spoken words with their marks."""
+        tokens = line.split()
+        if not HAS_CURRENCY.search(line):
+            return " ".join(map(self.__getitem__, tokens))
+        cores, endings = zip(*map(parts, tokens))
+        return " ".join(" ".join(self.write(core, words)) + ending
+                        for core, words, ending in zip(cores, spoken(cores), endings))

@@ -1,4 +1,5 @@
-"""usage: join_clitics.py FILE >OUT
+#!/usr/bin/env python3
+"""usage: utils/join_clitics.py FILE >OUT
 
 Joins the clitics of an IWSLT 2011 file (`word<TAB>LABEL` lines) to the word before: ASR systems and the texts of
 training write `it's`, the file has `it` and `'s`. The joined word has the label after the clitic. A clitic after a mark

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# usage: utils/learn_confusions.sh PAIRS-DIR LABELS-FILE OUT-FILE
+# Counts what a recogniser made of texts: PAIRS-DIR/train.ref.lrec.txt has what was said, with labels, and
+# train.asr.lrec.txt the ASR output of the same texts, both in the format of IWSLT 2011. A file that is there is kept.
+set -euo pipefail
+pairs=$1 labels=$2 out=$3
+[ ! -f "$out" ] || exit 0
+for text in ref asr; do
+  punc prepare --format lrec --labels "$labels" "$pairs/train.$text.lrec.txt" "${out%/*}/pairs_$text"
+done
+punc confusions --labels "$labels" "${out%/*}"/pairs_{ref,asr} "$out"
