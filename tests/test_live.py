@@ -59,16 +59,6 @@ def test_words_are_out_as_soon_as_the_model_allows(model):
     assert out + len(stream.close()) == len(WORDS)
 
 
-def test_streams_do_not_know_of_each_other(model):
-    alone = [marked.number for marked in mark(open_stream(model, writer(model)), WORDS)]
-    first, second = (open_stream(model, writer(model)) for _ in range(2))
-    found = []
-    for word in WORDS:
-        found += first.push(word)
-        second.push("w1")
-    assert [marked.number for marked in found + first.close()] == alone
-
-
 def test_tokens_of_words_that_wait_for_the_next(tmp_path):
     (tmp_path / "labels.txt").write_text(LABELS)
     torch.manual_seed(2)

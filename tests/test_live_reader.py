@@ -1,6 +1,5 @@
 """Pieces of text as items: what is whole comes out at once, and the rest when it is whole."""
 
-import pytest
 
 from punc.live.input import End, LiveWord, Partial
 from punc.live.reader import ItemReader
@@ -36,14 +35,3 @@ def test_kind_of_a_short_begin_is_known_where_nothing_comes_after_it():
     reader = ItemReader("x")
     assert reader.feed("so i") == []
     assert names(reader.end()) == ["so", "i"]
-
-
-@pytest.mark.parametrize(("kind", "text", "said"), [
-    ("json", '{"word": "a"}\n{"wor\n{\n', ["x:2: not JSON", "x:3: not JSON"]),
-    ("ctm", "a 1 2\na 1 0 1 a", ["x:1: 3 columns"])])
-def test_errors_are_kept_with_their_lines(kind, text, said):
-    reader = ItemReader("x", kind)
-    assert names(reader.feed(text) + reader.end()) == ["a"]
-    errors = reader.take_errors()
-    assert [str(error)[:len(start)] for error, start in zip(errors, said, strict=True)] == said
-    assert reader.take_errors() == []

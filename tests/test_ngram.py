@@ -18,7 +18,6 @@ from punc.decoding.decode import log_posteriors
 from punc.live.streaming import punctuate_streaming
 from punc.models import base, ngram_dt
 from punc.models.ngram import model as ngram
-from punc.models.ngram.hidden_events import count_histories, label_histories
 from punc.tokens.store import Store, make_store
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import Vocabulary
@@ -57,7 +56,7 @@ def exp(tmp_path_factory, toy_store, arpa):
     """A trained n-gram model."""
     directory = tmp_path_factory.mktemp("exp") / "ngram"
     train(toy_store, directory, "ngram", {"arpa": str(arpa / "pause")},
-          TrainingOptions(train_set="train_pause", dev_set="dev_pause"))
+          TrainingOptions(train_set="train_pause", dev_set="dev_pause", device="cuda"))  # which it ignores
     return directory
 
 
@@ -287,17 +286,6 @@ def test_tree_vocabulary_differs_from_language_model(exp, tmp_path):
         train(tmp_path / "store", tmp_path / "dt", "ngram_dt", {"lm_model": str(exp)}, TrainingOptions(dev_set="train"))
 
 
-@pytest.mark.parametrize("name", ["0.1.log_probs", "weights"])
-def test_load_arrays_that_do_not_fit(name, exp, tmp_path):
-    import torch
-    shutil.copytree(exp, tmp_path / "exp")
-    content = torch.load(exp / "final.pt", weights_only=True)
-    content["weights"][name] = torch.zeros(3)
-    torch.save(content, tmp_path / "exp" / "final.pt")
-    with pytest.raises(InputError, match="its weights are not those of its model; train it again"):
-        base.load(tmp_path / "exp")
-
-
 TREE = {"left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, -2, -2], "threshold": [0.5, -2, -2],
         "counts": [[2, 2, 0], [2, 0, 0], [0, 2, 0]]}
 
@@ -324,7 +312,8 @@ def test_tree_that_is_none_is_refused(change, exp):
 
 @pytest.mark.parametrize(("name", "array"), [
     ("0.1.backoffs", torch.zeros(3)), ("0.2.log_probs", torch.zeros(2)), ("0.2.backoffs", torch.zeros(2)),
-    ("0.2.keys", torch.zeros(2)), ("weights", torch.zeros(0)), ("weights", torch.tensor(1.0))])
+    ("0.2.keys", torch.zeros(2)), ("0.1.log_probs", torch.zeros(3)), ("weights", torch.zeros(0)),
+    ("weights", torch.zeros(3)), ("weights", torch.tensor(1.0))])
 def test_load_orders_with_arrays_of_other_sizes(name, array, exp, tmp_path):
     shutil.copytree(exp, tmp_path / "exp")
     content = torch.load(exp / "final.pt", weights_only=True)
@@ -344,8 +333,3 @@ def test_load_more_orders_than_can_be_decoded(exp, tmp_path):
     torch.save(content, tmp_path / "exp" / "final.pt")
     with pytest.raises(InputError, match="its weights are not those of its model"):
         base.load(tmp_path / "exp")
-
-
-@pytest.mark.parametrize(("tokens", "labels"), [(1, 3), (2, 3), (4, 3), (4, 5), (6, 2)])
-def test_count_histories_is_their_number(tokens, labels):
-    assert count_histories(tokens, labels) == len(label_histories(tokens, labels))

@@ -215,25 +215,6 @@ def test_packed_model_has_the_labels_and_posteriors_of_torch(name, text_model, t
         np.testing.assert_allclose(live, log_probs, rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_traceable_is_forward(name, text_model):
-    """The operations that are exported compute what `forward` computes, from the start of a stream on."""
-    model = make(name, text_model, **with_pauses(name))
-    tokens, pauses = torch.randint(2, 10, (3, 12)), torch.rand(3, 12).masked_fill(torch.rand(3, 12) < 0.3, torch.nan)
-    with torch.inference_mode():
-        expected, _ = model(tokens, pauses, model.initial_state(3))
-        if model.lookahead is None:
-            found, _ = model.traceable(tokens, pauses, ())
-        else:
-            state, steps = model.traceable_state(3), []
-            for step in range(12):
-                logits, state = model.traceable(tokens[:, step:step + 1], pauses[:, step:step + 1], state)
-                steps.append(logits)
-            found = torch.cat(steps, dim=1)
-    slots = slice(model.lookahead or 0, None)
-    torch.testing.assert_close(found[:, slots], expected[:, slots], rtol=0, atol=1e-5)
-
-
 def test_packed_weights_are_close_and_packed_again_the_same(tmp_path):
     """A matrix of many numbers is stored as int8: the error is at most half a step, and 0 if it is packed again."""
     exp = make_model(tmp_path / "exp", "delay", {"embedding_dim": 80, "hidden_dim": 40, "layers": 1})
@@ -249,12 +230,6 @@ def test_packed_weights_are_close_and_packed_again_the_same(tmp_path):
     for name, weight in first.state_dict().items():
         torch.testing.assert_close(again[name], weight, rtol=1e-6, atol=0)
     assert (tmp_path / "1/model.onnx").stat().st_size < sum(w.numel() for w in model.parameters()) + 40_000
-
-
-def test_load_packed_does_not_import_torch(packed):
-    code = "import sys; from pathlib import Path; from punc.decoding.packed import load_packed; " \
-        f"load_packed(Path({str(packed / 'en-live')!r})).stepper(); sys.exit('torch' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.parametrize(("file", "change", "what"), [
@@ -312,5 +287,3 @@ def test_pack_what_cannot_be_packed(packed, tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"onnx is not installed; pip install 'punc-toolkit\[onnx\]'"):
         pack(exp, tmp_path / "out")
     assert not (tmp_path / "out").exists()
-
-

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -168,25 +167,6 @@ def test_decode_in_jobs_one_killed(recipe):
         "decode_test.1.log", "decode_test.2.log", "decode_test.3.log", "decode_test.log"]
 
 
-@pytest.mark.parametrize("data", ["plain"], indirect=True)
-def test_join_after_a_job_was_killed(model, data, tmp_path, capsys):
-    expected = one_job(model, data, tmp_path / "out")
-    parts = make_parts(model, data, tmp_path / "parts", 3)
-    shutil.rmtree(parts[1])
-    job = [*OPTIONS, "--jobs=3", "--job=2", model, data, parts[1]]
-    (tmp_path / "kill").write_text("--job=2")
-    killed = subprocess.run([sys.executable, "-c", PROGRAM, "punctuate", *map(str, job)], cwd=tmp_path, check=False)
-    assert killed.returncode == -signal.SIGKILL
-    capsys.readouterr()
-    assert run("join", tmp_path / "out", *parts) == 1
-    assert capsys.readouterr().err == (
-        f"punc join: {parts[1]}: no such part; run the command with --job=2 again\n")
-    assert not (tmp_path / "out").exists()
-    assert run("punctuate", *job) == 0
-    assert run("join", tmp_path / "out", *parts) == 0
-    assert content(tmp_path / "out") == expected
-
-
 def change(path, old, new):
     text = path.read_text()
     assert old in text
@@ -208,6 +188,7 @@ def append(path, line):
                           for name in ("text", "punct")], "parts/3/text: 4 utterances, not 5; run "),
     (lambda parts, data: [append(data / "text", "z w1\n"), append(data / "utt2spk", "z z\n")], "data/text: changed "
      "since the parts were made; run all jobs again"),
+    (lambda parts, data: shutil.rmtree(parts[1]), "parts/2: no such part; run the command with --job=2 again"),
     (lambda parts, data: (parts[0] / "text").write_text(""), "parts/1/text: the file is empty; "),
     (lambda parts, data: (parts[2] / "post.ark").unlink(), "parts/3/post.ark: no such file; "),
     (lambda parts, data: (parts[2] / "part.json").write_text("{}"), "parts/3/part.json: not a part; run the job"),

@@ -11,13 +11,11 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
 import pytest
 import torch
-from torch import nn
 
 import punc.models.blstm_crf
 from punc.base import log
@@ -26,7 +24,7 @@ from punc.models.base import NeuralModel, read_checkpoint
 from punc.training import state
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions
-from punc.training.ranks import ALONE, Ranks, find_ranks, sum_gradients
+from punc.training.ranks import Ranks, find_ranks
 from punc.training.train import train
 
 torch.set_num_threads(1)
@@ -360,78 +358,3 @@ def test_rank_that_dies_ends_the_job(toy_store, tmp_path):
     assert "Signal 9 (SIGKILL) received by PID" in said
     assert not re.search("^Traceback.*\n.*punc/training", said, re.M)
     assert {"best.pt", "progress.pt"} <= set(os.listdir(tmp_path / "exp"))
-
-
-class Threads(Ranks):
-    """Ranks that are threads of this process."""
-
-    def __init__(self, rank, size, board, barrier):
-        super().__init__(rank, size)
-        self.board, self.barrier = board, barrier
-
-    def stack(self, tensor):
-        self.board[self.rank] = tensor.clone()
-        self.barrier.wait(10)
-        result = torch.stack(self.board)
-        self.barrier.wait(10)
-        return result
-
-    def add(self, tensor):
-        return tensor.copy_(self.stack(tensor).sum(0))
-
-
-class Model(nn.Module):
-    """Two embeddings, a linear layer, and a weight that has no gradient."""
-
-    def __init__(self):
-        super().__init__()
-        torch.manual_seed(3)
-        self.one, self.two = nn.Embedding(50, 3, sparse=True), nn.Embedding(7, 2, sparse=True)
-        self.output, self.unused = nn.Linear(5, 1), nn.Parameter(torch.ones(2))
-
-    def forward(self, tokens):
-        return self.output(torch.cat([self.one(tokens), self.two(tokens % 7)], 1).tanh()).sum()
-
-
-def summed(parts):
-    """Each rank's model with the gradients after the sum, where a rank has one of `parts` (tokens)."""
-    board, barrier = [None] * len(parts), threading.Barrier(len(parts))
-    models = [Model() for _ in parts]
-    ranks = [Threads(rank, len(parts), board, barrier) for rank in range(len(parts))]
-
-    def work(model, rank, tokens):
-        if len(tokens):
-            model(tokens).backward()
-        sum_gradients([*model.output.parameters(), model.unused], [model.one.weight, model.two.weight], rank)
-
-    threads = [threading.Thread(target=work, args=each) for each in zip(models, ranks, parts)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(20)
-    return models
-
-
-@pytest.mark.parametrize("parts", [[[1, 2, 2, 49], [2, 3]], [[5], [], [5, 6]], [[], [4, 4, 4]], [[], []]])
-def test_sum_gradients_is_the_gradient_of_the_whole_batch(parts):
-    whole, tokens = Model(), [token for part in parts for token in part]
-    if tokens:
-        whole(torch.tensor(tokens)).backward()
-    models = summed([torch.tensor(part, dtype=torch.int64) for part in parts])
-    for model in models:
-        for (name, weight), expected in zip(model.named_parameters(), whole.parameters()):
-            if expected.grad is None:
-                assert weight.grad is None, name
-            else:
-                assert weight.grad.is_sparse == expected.grad.is_sparse
-                torch.testing.assert_close(weight.grad.to_dense(), expected.grad.to_dense())
-                assert weight.grad.to_dense().count_nonzero() == expected.grad.to_dense().count_nonzero()
-                assert torch.equal(weight.grad.to_dense(), models[0].get_parameter(name).grad.to_dense())
-
-
-def test_sum_gradients_of_one_rank_changes_nothing():
-    model = Model()
-    model(torch.tensor([1, 1])).backward()
-    before = [weight.grad for weight in model.parameters()]
-    sum_gradients(list(model.output.parameters()), [model.one.weight, model.two.weight], ALONE)
-    assert all(weight.grad is grad for weight, grad in zip(model.parameters(), before))

@@ -19,7 +19,7 @@ from punc.decoding.decode import load_model
 from punc.decoding.shipped import CASING, find_model
 from punc.live.server import Server, ServerOptions
 from punc.live.session import LiveOptions
-from punc.live.words import LiveWriter, mark, open_stream
+from punc.live.words import LiveWriter, open_stream
 from punc.text.casing import Casing
 
 pytest.importorskip("websockets")
@@ -146,15 +146,6 @@ def test_limits_and_health(model):
     run(model, talk, max_connections=2)
 
 
-def test_silence_decides(model):
-    async def talk(url, server):
-        async with connect(url) as socket:
-            await socket.send("how are you")
-            return await socket.recv()
-
-    assert re.fullmatch("How,? are you[?.,]?", run(model, talk, LiveOptions(max_delay=0.05)))
-
-
 def test_server_between_a_vosk_server_and_its_client(model):
     heard = []
 
@@ -247,13 +238,3 @@ def test_server_without_websockets(monkeypatch, model):
     monkeypatch.setattr("punc.live.server.ws_server", None)
     with pytest.raises(InputError, match=r"^the package websockets is missing; pip install "):
         Server(model, casing(model), None, LiveOptions(), ServerOptions())
-
-
-def test_streams_of_a_server_are_those_of_a_stream(model):
-    async def talk(url, server):
-        async with connect(url) as socket:
-            await socket.send("\n".join(json.dumps({"word": word}) for word in TEXT.split()) + '\n{"eof": 1}')
-            return await to_end(socket)
-
-    expected = [marked.text for marked in mark(open_stream(model, LiveWriter(model, casing(model))), TEXT.split())]
-    assert [word["text"] for word in run(model, talk)[:-1]] == expected

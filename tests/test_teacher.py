@@ -22,7 +22,7 @@ from punc.tokens.soft_targets import make_targets
 from punc.tokens.store import Store, make_store
 from punc.tokens.store_set import StoreSet
 from punc.training.batching import EveryToken, epoch_batches
-from punc.training.losses import SlotIndices, Teacher
+from punc.training.losses import Teacher
 from punc.training.options import TrainingOptions
 from punc.training.ranks import Ranks
 from punc.training.state import Run
@@ -69,12 +69,6 @@ def test_loss_by_hand(weight):
     assert float(teacher.loss(NeuralModel(), logits, batch)) == pytest.approx(expected / len(KNOWN), rel=1e-6)
 
 
-def test_loss_of_certain_targets_is_that_of_the_labels():
-    teacher = teacher_of([0, 2, 1, 1], np.eye(3)[[0, 2, 1, 1]])
-    batch, logits = batch_of(teacher, [[0, 1, -1], [2, 3, -1]]), torch.randn(2, 3, 3)
-    torch.testing.assert_close(teacher.loss(NeuralModel(), logits, batch), NeuralModel().loss(logits, batch.labels))
-
-
 def enumerated(crf, scores, targets, lengths):
     """−Σ_y Q(y) log P(y) over all labellings of all chains, and the number of slots."""
     total = 0.0
@@ -110,15 +104,6 @@ def test_loss_of_a_chain_is_that_of_all_labellings():
         torch.testing.assert_close(one, other)
 
 
-def test_loss_of_a_chain_with_certain_targets_is_that_of_the_labels():
-    torch.manual_seed(3)
-    crf = LinearChain(3)
-    nn.init.normal_(crf.transitions)
-    scores, labels = torch.randn(2, 6, 3), torch.tensor([[-1, 0, 2, 1, -1, -1], [1, 1, 0, 2, 2, -1]])
-    targets = nn.functional.one_hot(labels.clamp_min(0), 3).float() * (labels >= 0).unsqueeze(2)
-    torch.testing.assert_close(crf.soft_loss(scores, targets, labels), crf.loss(scores, labels))
-
-
 def test_tokens_without_a_slot_are_certain():
     """With --loss-on tokens they count, and their label is the first one."""
     labels = EveryToken(np.array([-1, 1], np.int8))
@@ -127,13 +112,6 @@ def test_tokens_without_a_slot_are_certain():
     batch = batch_of(teacher, [[0, 1]])
     assert batch.labels.tolist() == [[0, 1]]
     assert batch.targets.tolist() == [[[1, 0], [.25, .75]]]
-
-
-def test_slot_indices():
-    found = SlotIndices(np.array([3, -1, 0, 1, -1]))
-    assert len(found) == 5
-    assert found[1:4].tolist() == [-1, 2, 3]
-    assert found[:].tolist() == [0, -1, 2, 3, -1]
 
 
 @pytest.mark.parametrize("model", ["t_lstm", "bi_lstm"])
@@ -196,15 +174,6 @@ def test_student_learns_the_teacher_and_not_the_labels(model, toy_store, targets
     train(toy_store, tmp_path, model, options, TrainingOptions(
         train_set="train_after", teacher=str(targets / "targets"), teacher_weight=1.0, **SETTINGS | changes))
     assert agreement(tmp_path, targets / "teacher", Store(toy_store).set("dev_before")) > 0.98
-
-
-def test_student_of_weight_0_learns_the_labels(toy_store, targets, tmp_path):
-    settings = SETTINGS | {"train_set": "train_after", "dev_set": "dev_after", "epochs": 1}
-    train(toy_store, tmp_path / "one", "t_lstm", SMALL, TrainingOptions(
-        teacher=str(targets / "targets"), teacher_weight=0.0, **settings))
-    train(toy_store, tmp_path / "other", "t_lstm", SMALL, TrainingOptions(**settings))
-    weights = [read_checkpoint(tmp_path / name / "final.pt")["weights"] for name in ("one", "other")]
-    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
 
 
 def test_unlabelled_text_needs_no_labels(toy_store, targets, tmp_path):

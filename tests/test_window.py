@@ -63,14 +63,6 @@ def test_window_input_stateful_batches_match_loop(window, slot_word):
                 assert found[slot] == expected
 
 
-def test_window_input_middle_word_by_hand():
-    """The paper's five words: the mark follows the third one."""
-    vectors, (state,) = numbered(5, 0)(torch.tensor([[2, 3, 4, 5, 6, END, END]]), numbered(5, 0).initial_state(1))
-    assert vectors[0, 2:, :, 0].int().tolist() == [[END, END, 2, 3, 4], [END, 2, 3, 4, 5], [2, 3, 4, 5, 6],
-                                                   [3, 4, 5, 6, END], [4, 5, 6, END, END]]
-    assert state.tolist() == [[5, 6, END, END]]
-
-
 @pytest.mark.parametrize(("window", "slot_word", "message"), [
     (0, 0, "window=0; it is 1 or more"),
     (5, 6, "slot_word=6; choose a word of the window, 1 to 5, or 0"),
@@ -106,12 +98,6 @@ def test_word_vectors_normalize_without_variance(tmp_path):
         layer = WordVectors(len(VOCABULARY), 2, str(tmp_path / "vectors.txt"))
         layer.initialize_from_vocabulary(VOCABULARY)
         assert torch.equal(layer.weight[2:4], torch.tensor(expected))
-
-
-def test_word_vectors_without_file_are_trained():
-    layer = WordVectors(10, 2)
-    layer.initialize_from_vocabulary(VOCABULARY)
-    assert layer.weight.requires_grad
 
 
 torch.set_num_threads(1)
@@ -162,15 +148,6 @@ def test_shared_dropout_drops_same_units_in_batch(monkeypatch, centred):
         assert touched == {(i, j) for i in units for j in below}, number
         assert set(np.flatnonzero(linear.bias.grad.numpy()).tolist()) == units
         below = units
-
-
-@pytest.mark.parametrize(("size", "dropout", "kept"), [(1, 0.5, 1), (10, 0.25, 8), (300, 0.5, 150), (2048, 0.2, 1632),
-                                                       (4096, 0.5, 2048), (2048, 0.99, 20)])
-def test_shared_dropout_number_of_kept_units(size, dropout, kept):
-    units = FullyConnected((1, size, 1), dropout)._kept(size)
-    assert len(units) == kept
-    assert torch.equal(units, units.unique())
-    assert 0 <= units.min() <= units.max() < size
 
 
 @pytest.mark.parametrize("shared", [True, False])

@@ -109,15 +109,6 @@ def test_training_chunks_give_nearly_same_labels(toy_store, tmp_path, monkeypatc
     np.testing.assert_allclose(log_posteriors(model, data), cut, atol=1e-5)
 
 
-def test_batches_have_whole_chunks(monkeypatch):
-    monkeypatch.setattr(word_crf, "TRAINING_CHUNK", 10)
-    monkeypatch.setattr(word_crf, "BATCH_SLOTS", 25)
-    found = [edges.tolist() for edges in word_crf.batches(np.array([0, 32, 33, 60]))]
-    assert found == [[0, 10, 20], [20, 30, 32, 33, 43], [43, 53, 60]]
-    monkeypatch.setattr(word_crf, "BATCH_SLOTS", 5)
-    assert [edges.tolist() for edges in word_crf.batches(np.array([0, 12]))] == [[0, 10], [10, 12]]
-
-
 @needs_crfsuite
 def test_fit_twice_gives_same_arrays(toy_store, tmp_path):
     one, two = (fitted(toy_store, tmp_path / name, "short") for name in "ab")

@@ -8,11 +8,8 @@ from punc.models.word_crf.features import (
     Finder,
     Template,
     Text,
-    attributes,
     cluster_table,
-    common_keys,
     odds_step,
-    scores,
     shape_table,
     suffix_table,
     templates,
@@ -109,17 +106,3 @@ def test_templates_of_model():
                      "shape[1]", "cluster4[-1]", "cluster4[0]", "cluster4[1]", "cluster4[2]", "lm[0]", "lm[1]",
                      "trigger[1]", "trigger[2]"]
     assert str(Template("word", -1, 3)) == "word[-1..1]"
-
-
-def test_attributes_and_scores_by_hand():
-    """Two templates with keys 10, 20 and 5, 7 have the feature numbers 0 to 3; slot 1 has no feature."""
-    found = [(np.array([0, 1, 2]), np.array([20, 15, 10])), (np.array([0, 0, 2]), np.array([5, 7, 9]))]
-    tables = [np.array([10, 20]), np.array([5, 7])]
-    numbers, ends = attributes(iter(found), tables, 3)
-    assert (numbers.tolist(), ends.tolist()) == ([1, 2, 3, 0], [3, 3, 4])
-    weights = [np.array([[1, 2], [3, 4]]), np.array([[10, 20], [30, 40]])]
-    assert scores(iter(found), tables, weights, 3, 2).tolist() == [[43, 64], [0, 0], [1, 2]]
-
-
-def test_common_keys_by_hand():
-    assert common_keys(np.array([4, 2, 4, 9, 2, 4]), 2).tolist() == [2, 4]
