@@ -204,9 +204,8 @@ def _conf(options: Mapping[str, Any], given: Iterable[str | os.PathLike | None],
     """The options as a conf file, with the size and time of each given file and each table in comments."""
     lines = []
     for name, value in options.items():
-        for given in value if isinstance(value, Sequence) and not isinstance(value, str) else [value]:
-            if given:
-                lines.append(f"--{name}={given}")
+        values = [value] if isinstance(value, (str, int, os.PathLike)) else value or ()
+        lines += [f"--{name}={one}" for one in values if one]
     files = [Path(file) for file in given if file]
     for data in sets.values():
         files += [data.path / table for table in data.tables]
