@@ -105,7 +105,8 @@ def test_new_recipe_leaves_out_systems_without_data(corpus):
     (corpus / "bin").mkdir()
     path = (recipe / "path.sh").read_text()
     (recipe / "path.sh").write_text(f'{path}PATH={corpus / "bin"}:$(dirname "$(command -v bash)")\n')
-    for tool in ("check_texts.py", "lock.sh", "parse_options.sh", "quote.sh", "recipe.sh", "split_texts.py"):
+    for tool in ("check_texts.py", "split_texts.py", *(f"{name}.sh" for name in (
+            "lock", "parse_options", "quote", "recipe", "train"))):
         shutil.copy(ROOT / "utils" / tool, corpus / "bin" / tool)
     if not (Path(shutil.which("bash")).parent / "lmplz").exists():
         left = run(recipe / "run.sh", "--stage", "9", "--times", corpus / "times.ctm", cwd=recipe)

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from punc.base.options import config_lines
+from punc.bin.train import options as train_options
 from punc.data.datadir import DataDir
 from punc.results.collect import read_cost
 
@@ -250,11 +251,6 @@ def test_decode_in_jobs_joins_their_parts(tmp_path):
     assert script(tmp_path, "decode exp/A data/test exp/A/decode_test; echo done", "--cmd", "false") == ([], "", 1)
 
 
-def test_nj_that_is_no_number(tmp_path):
-    assert script(tmp_path, "", "--nj", "0") == (
-        [], f"{tmp_path.name}/run.sh: --nj 0 is not a number of processes or jobs; give 1 or more\n", 1)
-
-
 def test_text_on_a_cluster_is_one_job(tmp_path):
     """prepare_set and make_store with a --cmd that is not run.pl, and arguments that bash would read."""
     (tmp_path / "conf").mkdir()
@@ -290,11 +286,6 @@ def test_train_in_several_processes(tmp_path, options, launched):
     assert script(tmp_path, TRAIN, *options.split()) == ([launched], "", 0)
     body = "train_cmd='echo slurm.pl'; " + TRAIN
     assert script(tmp_path, body, *options.split()) == ([f"slurm.pl {launched}"], "", 0)
-
-
-def test_train_ranks_that_are_no_number(tmp_path):
-    for option in ("--train-ranks", "--train-nodes"):
-        assert script(tmp_path, "", option, "0") == ([], f"{tmp_path.name}/run.sh: {option} 0; it is 1 or more\n", 1)
 
 
 def made(tmp_path, *names):
@@ -338,10 +329,14 @@ def test_seeds_of_a_fitted_model_are_one(tmp_path):
     assert script(tmp_path, TRAIN, "--seeds", "1 2") == ([LINE.format("").replace("log  ", "log ")], "", 0)
 
 
-def test_seeds_that_are_no_numbers(tmp_path):
-    said = "write whole numbers, as --seeds '1 2 3'"
-    for seeds in ("", "1,2", "0"):
-        assert script(tmp_path, "", "--seeds", seeds) == ([], f"{tmp_path.name}/run.sh: --seeds '{seeds}'; {said}\n", 1)
+@pytest.mark.parametrize(("option", "said"), [
+    ("--nj 0", "--nj 0 is not a number of processes or jobs; give 1 or more"),
+    ("--train-ranks 0", "--train-ranks 0; it is 1 or more"),
+    ("--train-nodes 0", "--train-nodes 0; it is 1 or more"),
+    ("--seeds 1,2", "--seeds '1,2'; write whole numbers, as --seeds '1 2 3'"),
+    ("--seeds 0", "--seeds '0'; write whole numbers, as --seeds '1 2 3'")])
+def test_option_that_is_no_number(tmp_path, option, said):
+    assert script(tmp_path, "", *option.split()) == ([], f"{tmp_path.name}/run.sh: {said}\n", 1)
 
 
 # Tables of systems
@@ -361,6 +356,16 @@ def test_table_of_systems(table):
                  if options.get(name)}
         assert bases & {row[0] for row in rows} == {*needs} & {row[0] for row in rows} <= above
         above.add(name)
+
+
+CONFS = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("egs/**/conf/**/*.conf")
+               if not re.match("results|align|base|sets", path.name))
+
+
+@pytest.mark.parametrize("conf", CONFS)
+def test_conf_of_a_system_is_read_by_punc_train(conf):
+    arguments = ["--config", str(ROOT / conf), "store", "exp"]
+    assert train_options(train_options().value(arguments, "--model")).parse(arguments).model
 
 
 # egs/mini

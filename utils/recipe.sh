@@ -1,12 +1,7 @@
 # Sourced by a recipe's run.sh after its default values, cmd.sh and path.sh. Reads the options of the command line (see
-# parse_options.sh), and has the functions that recipes share. They use run.sh's stage, stop_stage, systems, and
-#
-#   cmd, nj          the work on a data directory is shared: by nj processes on this machine if cmd is run.pl; by nj jobs of
-#                    cmd, each with one process, if it is slurm.pl or another one. Both make the same files
-#   data, exp        where the data and the systems are
-#   label_file       the label set
-#   decode_options   options of punc punctuate for all systems
-#   score_options    options of punc score for all systems
+# parse_options.sh), and has the functions that recipes share. With run.pl as cmd, --nj is the number of processes on this
+# machine for text; with slurm.pl or another one, the number of jobs of one process. Both make the same files. A recipe may
+# set data, exp, label_file, and decode_options and score_options, which punc punctuate and score get for all systems.
 # shellcheck shell=bash disable=SC2154
 
 fail() {
@@ -43,16 +38,7 @@ data=data exp=exp label_file=conf/labels.txt decode_options=() score_options=()
 # Whether $cmd takes jobs to other machines, and how many processes a command has.
 case ${cmd%% *} in run.pl | */run.pl) cluster=false processes=$nj ;; *) cluster=true processes=1 ;; esac
 
-# What starts a training in several processes. The job expands Slurm's variables.
-launch=()
-if [ "$train_nodes" -gt 1 ]; then
-  # shellcheck disable=SC2016
-  launch=(srun --kill-on-bad-exit=1 --cpus-per-task '${SLURM_CPUS_PER_TASK:-1}'
-    torchrun --nnodes "$train_nodes" --nproc-per-node "$train_ranks" --rdzv-backend c10d --rdzv-id '$SLURM_JOB_ID'
-    --rdzv-endpoint '$SLURMD_NODENAME:$((20000+SLURM_JOB_ID%10000))' --no-python)
-elif [ "$train_ranks" -gt 1 ]; then
-  launch=(torchrun --standalone --nproc-per-node "$train_ranks" --no-python)
-fi
+. "$(dirname "${BASH_SOURCE[0]}")/train.sh"
 
 # absolute OPTION …: makes an option that is a path absolute; the user's paths are relative to where the user is.
 absolute() {
@@ -71,12 +57,9 @@ choose() {
   done
 }
 
-# choose_systems [TABLE]: reads the table of systems, conf/systems, and checks that --systems has only names from it. A line is
-#
-#   NAME STAGE STORE [NEED …]
-#
-# A need is a system further up, which is trained too, or a program or data that run.sh knows. A NAME in parentheses is no
-# row of the results: others need it.
+# choose_systems [TABLE]: reads the table of systems, conf/systems, and checks that --systems has only names from it. A line
+# is NAME STAGE STORE [NEED …]. A need is a system further up, which is trained too, or a program or data that run.sh knows.
+# A NAME in parentheses is no row of the results: others need it.
 _systems=()
 declare -A stage_of store_of needs_of
 choose_systems() {
@@ -228,60 +211,6 @@ prepare_asr() {
     text_job "$data/log/prepare_test_asr.log" punc prepare --format ctm "$data/test_asr.ctm" "$data/test_asr_words"
   fi
   project test_ref test_asr_words test_asr
-}
-
-# conf_files CONF: a conf file and all that it includes.
-conf_files() {
-  local included
-  echo "$1"
-  while read -r included; do
-    case $included in /*) ;; *) included=$(dirname "$1")/$included ;; esac
-    conf_files "$included"
-  done < <(sed -nE 's/^--config(=|[[:space:]]+)([^[:space:]]+).*/\2/p' "$1")
-}
-
-# dir_of_seed SEED DIR: the directory of a model, or of a row of the results, for a seed: DIR for seed 1.
-dir_of_seed() { if [ "$1" = 1 ]; then echo "$2"; else echo "$2.seed$1"; fi; }
-
-# options_of_seed SEED CONF [OPTION …]: the options that train a model with another seed than 1. A model on which it is
-# built, by an option --…-model, is that of the same seed, if there is one.
-options_of_seed() {
-  local argument option='' model
-  echo "--seed $1"
-  { # what comes first holds: the command line, the conf, what it includes
-    for argument in "${@:3}"; do
-      case $option in --*-model) echo "$option $argument" ;; esac
-      option=$argument
-    done
-    conf_files "$2" | xargs -d '\n' sed -nE 's/^(--[a-z-]+-model)=([^[:space:]]+).*/\1 \2/p'
-  } | awk '!seen[$1]++' | while read -r option model; do
-    [ ! -f "$model.seed$1/final.pt" ] || echo "$option $model.seed$1"
-  done
-}
-
-# train CONF STORE MODEL-DIR [OPTION …]: punc train, once for each of --seeds. Keeps a finished model that is newer than its
-# store, its conf and what was tuned for it. A run that was stopped goes on where it was; the logs of its parts are
-# train.1.log … train.log. A model that is not trained by gradient has no random weights, so one seed will do.
-train() {
-  local conf=$1 store=$2 model log number files seed of_seed quoted
-  mapfile -t files < <(conf_files "$conf")
-  for seed in $seeds; do
-    model=$(dir_of_seed "$seed" "$3") of_seed=()
-    if [ "$seed" != 1 ]; then
-      ! grep -qhE '^--model=(ngram|ngram_dt|word_crf)([[:space:]]|$)' "${files[@]}" || continue
-      mapfile -t of_seed < <(options_of_seed "$seed" "$conf" "${@:4}" | tr ' ' '\n')
-    fi
-    [ ! -f "$3/tuned.conf" ] || files+=("$3/tuned.conf")
-    # A run that was killed in its last moment has left its progress: punc train sees that it is finished, and removes it.
-    newer "$model/final.pt" "$store/conf" "${files[@]}" && [ ! -e "$model/progress.pt" ] && continue
-    log=$model/log/train.log number=1
-    if [ -s "$log" ] && ! grep -q ' is finished$' "$log"; then  # $cmd begins a log anew
-      while [ -e "${log%.log}.$number.log" ]; do number=$((number + 1)); done
-      mv "$log" "${log%.log}.$number.log"
-    fi
-    quote punc train --config "$conf" "${@:4}" "${of_seed[@]}" "$store" "$model"
-    ${train_cmd:-$cmd} "$log" "${launch[@]}" "${quoted[@]}" || return
-  done
 }
 
 # decode MODEL-DIR DATA-DIR OUT-DIR [OPTION …]: punc punctuate, if OUT-DIR is older than the model or the data. OUT-DIR is
