@@ -38,7 +38,7 @@ class PauseInput:
     def __call__(self, pauses: Tensor | None, tokens: Tensor) -> Tensor:
         """Pauses (B, T) in seconds, NaN unknown, or None if all are unknown; tokens (B, T) → (T, B, size).
 
-        Pauses and turns are (B, T, 2), as in `tokens.slot_inputs`. Of pauses (B, T), no change is known.
+        Pauses and turns are (B, T, 2), as in `tokens.chunks`. Of pauses (B, T), no change is known.
         """
         pauses = torch.full(tokens.shape, torch.nan, device=tokens.device) if pauses is None else pauses
         seconds, turns = (pauses, torch.zeros_like(pauses)) if pauses.dim() == 2 else pauses.unbind(2)

@@ -7,7 +7,7 @@ It is one file in punc/tokens/tokenizers; nothing is registered. A store or a mo
     token_type     the tokenizer's name; missing if that is `word`
     pieces.model   only for subwords: the model that cuts words into pieces
     tokenizer.json only for the pieces of an encoder: its own tokenizer
-    clitics        the rules by which the words of the training text were split (`text.prose_reader.Clitics`), if any
+    clitics        the rules by which the words of the training text were split (`text.prose.Clitics`), if any
 """
 
 import importlib
