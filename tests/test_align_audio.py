@@ -20,7 +20,7 @@ from punc.data.datadir_writer import write_data_dir
 sys.path.insert(0, str(Path(__file__).parents[1] / "utils"))
 
 import align_pocketsphinx
-from sphinx import Sphinx, read_wav
+from speech import Sphinx, read_wav
 
 UTILS = Path(__file__).parents[1] / "utils"
 TEXTS = {"a": "so it begins as it must", "b": "does it end"}

@@ -22,7 +22,7 @@ from punc.timing.ctm import read_ctm, write_ctm
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "utils"))
 
-from sphinx import Heard, timed
+from speech import Heard, timed
 
 MINI = Path(__file__).parents[1] / "egs" / "mini"
 LOCAL, CORPUS = MINI / "local", MINI / "corpus"

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
-from sphinx import RATE, Heard, Sphinx, flite_phones, read_wav, timed
+from speech import RATE, Heard, Sphinx, flite_phones, read_wav, timed
 
 from punc.base.errors import InputError
 from punc.base.files import open_input

@@ -16,7 +16,7 @@ from random import Random
 import numpy as np
 from hesitate import Said, say
 from recognise import chunks, starts
-from sphinx import Sphinx, flite_phones, timed
+from speech import Sphinx, flite_phones, timed
 from synthesise import RATE, setting, speak
 
 from punc.base.files import atomic_file, open_input

@@ -31,7 +31,7 @@ if [ $# != 3 ]; then
 fi
 texts=$1 work=$2 out=$3
 here=$(dirname "$0")
-export LC_ALL=C PYTHONPATH=$here/../../../utils${PYTHONPATH:+:$PYTHONPATH}  # sphinx.py
+export LC_ALL=C PYTHONPATH=$here/../../../utils${PYTHONPATH:+:$PYTHONPATH}  # speech.py
 
 fail() {
   echo "$0: $*" >&2
