@@ -1,6 +1,9 @@
-"""Fixtures that several test files share."""
+"""Fixtures and set-ups that several test files share."""
 
+import io
+import os
 import signal
+import sys
 
 import numpy as np
 import pytest
@@ -9,7 +12,9 @@ from hypothesis import HealthCheck, settings
 from punc.base import log
 from punc.data.datadir import Utterance
 from punc.data.datadir_writer import write_data_dir
+from punc.data.labels import LabelSet
 from punc.tokens.store import make_store
+from punc.tokens.vocabulary import Vocabulary
 
 # A shell starts a job in the background with Ctrl-C ignored, and all programs of a test would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -22,6 +27,42 @@ settings.load_profile("punc")
 
 WORDS = [*"abcdefgh"]
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. . ? !\n"
+PUNC = [sys.executable, "-c", "import sys; from punc.bin.main import main; sys.exit(main())"]
+
+
+def random_model(directory, labels, words, name="t_lstm", options=None, std=None):
+    """Write a model of random weights, by default a T-LSTM whose labels depend on many words before."""
+    import torch
+
+    from punc.models.base import create, save
+    directory.mkdir(exist_ok=True)
+    (directory / "labels.txt").write_text(labels)
+    vocabulary = Vocabulary(["<unk>", "</s>", *words])
+    vocabulary.write(directory / "vocab")
+    torch.manual_seed(1)
+    sizes = {"embedding_dim": 5, "hidden_dim": 6, "init_range": 2.0} if name == "t_lstm" else {}
+    model = create(name, vocabulary, LabelSet.read(directory / "labels.txt"), sizes | (options or {}))
+    for weight in model.parameters() if std else ():
+        torch.nn.init.normal_(weight, std=std)
+    save(model, directory / "final.pt")
+    return directory
+
+
+def piped(punctuate, model, data, *options):
+    """What a function writes for these bytes from a pipe, which holds 64 KiB."""
+    sink, (source, into) = io.BytesIO(), os.pipe()
+    os.write(into, data)
+    os.close(into)
+    try:
+        punctuate(model, source, sink, *options)
+    finally:
+        os.close(source)
+    return sink.getvalue()
+
+
+def content(path):
+    """The bytes of the files of a directory; None if there is none."""
+    return {file.name: file.read_bytes() for file in path.iterdir()} if path.exists() else None
 
 
 def toy_labels(task, words, pauses):

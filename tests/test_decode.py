@@ -151,11 +151,6 @@ def test_streaming_logits_empty_stream():
     assert list(streaming_logits(Window(2), [])) == []
 
 
-def test_streaming_logits_model_of_whole_streams_is_an_error():
-    with pytest.raises(ValueError, match="whole streams"):
-        next(streaming_logits(Whole(), [(2, np.nan)]))
-
-
 @pytest.mark.parametrize("lookahead", [1, None])
 def test_log_posteriors_batches_are_on_the_device_of_the_model(lookahead):
     class OnMeta(type(model_of(lookahead))):

@@ -4,7 +4,6 @@ import math
 
 import pytest
 
-from punc.base.errors import InputError
 from punc.live.input import End, LiveWord, Partial
 from punc.live.session import LiveOptions, Session, speaks
 
@@ -79,21 +78,5 @@ def test_silence_without_a_limit_decides_nothing(calls):
     assert [one.word for one in live.waiting] == ["b"]
 
 
-@pytest.mark.parametrize(("choice", "after"), [("nothing", []), ("decide", [("decide", None)]), ("end", ["close"])])
-def test_utterance_end(calls, choice, after):
-    live = session(calls, utterance_end=choice)
-    found = live.feed([word("a"), End.UTTERANCE, Partial("b")])
-    assert calls == [("a", None), *after]
-    assert words_of(found) == {"nothing": [], "decide": ["a"], "end": ["a", None]}[choice]
-    assert words_of(found + live.feed([End.UTTERANCE, End.STREAM, End.STREAM])) == ["a", None]
-
-
 def test_speaks():
     assert [speaks([item]) for item in (word("a"), Partial("a"), Partial(""), End.STREAM)] == [True, True, False, False]
-
-
-@pytest.mark.parametrize(("options", "message"), [({"max_delay": 0.0}, "max_delay=0.0; it is 0.01 or more"),
-                                                  ({"utterance_end": "x"}, "utterance_end=x; choose from nothing,")])
-def test_live_options_error(options, message):
-    with pytest.raises(InputError, match=message):
-        LiveOptions(**options)

@@ -10,22 +10,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from conftest import random_model
 from test_models import NAMES, data_of, make, write
 
 from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import Utterance
 from punc.data.datadir_writer import write_data_dir
-from punc.data.labels import LabelSet
 from punc.decoding import shipped
 from punc.decoding.decode import decode
 from punc.decoding.pack import pack, unpack
 from punc.decoding.packed import checksum, load_packed
 from punc.live.stream import streaming_logits
 from punc.models import base
-from punc.models.base import create, save
 from punc.tokens.store_set import StoreSet
-from punc.tokens.vocabulary import Vocabulary
 
 pytest.importorskip("onnx")
 torch.set_num_threads(1)
@@ -36,17 +34,8 @@ PUNC = [sys.executable, "-c", CODE]
 
 
 def make_model(directory, name, options):
-    directory.mkdir()
-    (directory / "labels.txt").write_text(LABELS)
+    random_model(directory, LABELS, WORDS, name, options, std=0.7)
     (directory / "conf").write_text(f"--model={name}\n")
-    vocabulary = Vocabulary(["<unk>", "</s>", *WORDS])
-    vocabulary.write(directory / "vocab")
-    torch.manual_seed(3)
-    model = create(name, vocabulary, LabelSet.read(directory / "labels.txt"), options)
-    with torch.no_grad():
-        for weight in model.parameters():
-            weight.normal_(std=0.7)
-    save(model, directory / "final.pt")
     return directory
 
 

@@ -1,6 +1,5 @@
 """Punctuating data directories: labels, files, options, and errors that leave the output as it was."""
 
-import io
 import os
 import shutil
 import signal
@@ -13,6 +12,7 @@ import kaldiio
 import numpy as np
 import pytest
 import torch
+from conftest import content, piped, random_model
 
 from punc.base.errors import InputError
 from punc.bin.main import main
@@ -24,12 +24,11 @@ from punc.decoding.constraints import case_rules, constrained
 from punc.decoding.decode import choose, log_posteriors
 from punc.decoding.options import DecodingOptions
 from punc.live.streaming import punctuate_streaming
-from punc.models.base import create, load, save
+from punc.models.base import load
 from punc.timing.ctm import read_ctm
 from punc.tokens.store import make_store
 from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import read_tokenizer
-from punc.tokens.vocabulary import Vocabulary
 from punc.training.options import TrainingOptions
 from punc.training.train import train
 
@@ -38,20 +37,12 @@ WORDS = [f"w{i}" for i in range(30)]
 
 
 def make_model(directory, labels=LABELS, **options):
-    """A model with large random weights: its labels depend on many words before."""
-    directory.mkdir(exist_ok=True)
-    (directory / "labels.txt").write_text(labels)
-    vocabulary, label_set = Vocabulary(["<unk>", "</s>", *WORDS]), LabelSet.read(directory / "labels.txt")
-    torch.manual_seed(1)
-    model = create("t_lstm", vocabulary, label_set, {"embedding_dim": 5, "hidden_dim": 6, "init_range": 2.0, **options})
-    save(model, directory / "final.pt")
-    vocabulary.write(directory / "vocab")
-    return directory
+    return random_model(directory, labels, WORDS, options=options)
 
 
 @pytest.fixture(scope="module")
 def exp(tmp_path_factory):
-    return make_model(tmp_path_factory.mktemp("model") / "exp")
+    return make_model(tmp_path_factory.mktemp("model"))
 
 
 def utterances(lengths, pauses=False, seed=0):
@@ -91,10 +82,6 @@ def streams_in_one_go(exp, data, scale=None):
 
 def labels_of(out):
     return {stream: [label for u in of_stream for label in u.labels] for stream, of_stream in DataDir(out).streams()}
-
-
-def content(path):
-    return {file.name: file.read_bytes() for file in path.iterdir()} if path.exists() else None
 
 
 def test_punctuate_labels_are_those_of_whole_streams(exp, data, tmp_path, capsys):
@@ -170,13 +157,7 @@ def test_punctuate_standard_input_gives_the_same(learned, tmp_path):
     run(exp, data, tmp_path / "out")
     expected = [line.split(" ", 1)[1] for line in (tmp_path / "out/text_punct").read_text().splitlines()]
     text = "\n\n".join(" ".join(u.words) for u in DataDir(data).utterances())
-    read, write = os.pipe()
-    os.write(write, text.encode())
-    os.close(write)
-    sink = io.BytesIO()
-    punctuate_streaming(load(exp), read, sink)
-    os.close(read)
-    assert sink.getvalue().decode().splitlines() == expected
+    assert piped(punctuate_streaming, load(exp), text.encode()).decode().splitlines() == expected
 
 
 def test_load_token_type_file_missing_or_unknown_is_an_error(learned, data, tmp_path, capsys):
@@ -303,8 +284,7 @@ def test_punctuate_case_rule_that_does_not_apply(learned, exp, data, tmp_path, c
 
 
 @pytest.mark.parametrize("option", ["--case-rule=true", "--case-rule=false", "--viterbi=false", "--chunk-size=9",
-                                    "--context=9", "--nj=1", "--device=cpu", "--posteriors=false",
-                                    "--casing=x",
+                                    "--context=9", "--nj=1", "--device=cpu", "--posteriors=false", "--casing=x",
                                     "--clitics=x", "--ctm=x"])
 def test_punctuate_standard_input_with_an_option_of_data_directories(exp, capsys, option):
     assert run(option, exp, "-") == 1

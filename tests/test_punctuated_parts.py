@@ -8,15 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
+from conftest import content, random_model
 
 from punc.bin.main import main
 from punc.data.datadir import Utterance
 from punc.data.datadir_writer import write_data_dir
-from punc.data.labels import LabelSet
 from punc.decoding import spans
-from punc.models.base import create, save
-from punc.tokens.vocabulary import Vocabulary
 
 UTILS = Path(__file__).parents[1] / "utils"
 WORDS = [f"w{i}" for i in range(20)]
@@ -38,14 +35,9 @@ sys.exit(main())
 
 @pytest.fixture(scope="module", params=["words", "pauses"])
 def model(request, tmp_path_factory):
-    place = tmp_path_factory.mktemp("model")
-    (place / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n")
-    vocabulary, labels = Vocabulary(["<unk>", "</s>", *WORDS]), LabelSet.read(place / "labels.txt")
-    vocabulary.write(place / "vocab")
-    torch.manual_seed(2)
     options = {"embedding_dim": 16, "hidden_dim": 24, "init_range": 1.0, "pauses": request.param == "pauses"}
-    save(create("t_lstm", vocabulary, labels, options), place / "final.pt")
-    return place
+    return random_model(tmp_path_factory.mktemp("model"), "O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n", WORDS,
+                        options=options)
 
 
 def make_data(path, kind):
@@ -75,10 +67,6 @@ def data(request, tmp_path, monkeypatch):
 
 def run(command, *arguments):
     return main([command, *map(str, arguments)])
-
-
-def content(path):
-    return {file.name: file.read_bytes() for file in path.iterdir()} if path.exists() else None
 
 
 def make_parts(model, data, place, jobs, *options):

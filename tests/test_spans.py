@@ -7,43 +7,9 @@ from hypothesis import strategies as st
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.decoding import spans
-from punc.tokens.tokenizer import Encoding
 from punc.tokens.tokenizers.char import SPACE, CharTokenizer
 from punc.tokens.tokenizers.word import WordTokenizer
 from punc.tokens.vocabulary import END, Vocabulary
-
-
-class Numbers:
-    """A tokenizer whose words are the ids of their tokens."""
-
-    ends_with_end = False
-
-    def encode_input(self, words):
-        return Encoding(np.array(words, np.int32), np.arange(len(words)), 0)
-
-
-@given(st.lists(st.integers(0, 60), min_size=1, max_size=40), st.integers(1, 9), st.integers(0, 20))
-def test_spans_read_the_context_of_their_slots(lengths, chunk_size, context):
-    total, bounds = sum(lengths), np.cumsum([0, *lengths])
-    slots = np.split(np.arange(total), bounds[1:-1])
-    utterances = [Utterance(str(i), "s", list(map(str, of_this)), None, of_this.astype(np.float32))
-                  for i, of_this in enumerate(slots)]
-    before, spans.GROUP = spans.GROUP, 100
-    try:
-        found = list(spans.spans(utterances, Numbers(), chunk_size, context))
-    finally:
-        spans.GROUP = before
-    assert [u.id for span in found for u in span.utterances] == [u.id for u in utterances]
-    given_out = [span.ids[span.slots] for span in found]
-    np.testing.assert_array_equal(np.concatenate(given_out), np.arange(total))
-    for span in filter(lambda span: len(span.slots), found):
-        np.testing.assert_array_equal(span.pauses, span.ids)
-        np.testing.assert_array_equal(span.ids, np.arange(span.ids[0], span.ids[0] + len(span.ids)))
-        first = span.ids[span.slots[0]] // chunk_size * chunk_size
-        last = -(-(span.ids[span.slots[-1]] + 1) // chunk_size) * chunk_size
-        assert span.ids[0] % chunk_size == 0, "the chunks are those of the stream"
-        assert span.ids[0] <= max(0, first - context)
-        assert span.ids[-1] + 1 >= min(total, last + max(chunk_size, context))
 
 
 @given(st.lists(st.lists(st.sampled_from(["a", "bc", "日", "ddddddddd"]), max_size=9), min_size=1, max_size=30),

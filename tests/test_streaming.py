@@ -1,18 +1,18 @@
 """Words punctuated as they arrive: the labels of a data directory, without delay, for any bytes."""
 
-import io
 import json
 import os
 import re
 import select
 import signal
 import subprocess
-import sys
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from conftest import PUNC, piped, random_model
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,29 +20,23 @@ from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import Utterance
 from punc.data.datadir_writer import write_data_dir
-from punc.data.labels import LabelSet
+from punc.data.labels import Label, LabelSet
 from punc.live.input import End, LiveWord
 from punc.live.session import LiveOptions
-from punc.live.streaming import LiveFormat, LiveReader, punctuate_streaming
-from punc.models.base import NeuralModel, create, load, save
+from punc.live.streaming import LiveFormat, LiveReader, punctuate_lines, punctuate_streaming
+from punc.models.base import NeuralModel, load
 from punc.tokens.tokenizers.char import CharTokenizer
+from punc.tokens.tokenizers.class_ import ClassTokenizer
 from punc.tokens.vocabulary import END, Vocabulary
 
 WORDS = [f"w{i}" for i in range(30)]
-PUNC = [sys.executable, "-c", "import sys; from punc.bin.main import main; sys.exit(main())", "punctuate"]
+LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n"
+PUNCTUATE = [*PUNC, "punctuate"]
 
 
 @pytest.fixture(scope="module")
 def exp(tmp_path_factory):
-    """A model with large random weights: its labels depend on many words before."""
-    directory = tmp_path_factory.mktemp("streaming")
-    (directory / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n")
-    torch.manual_seed(1)
-    vocabulary = Vocabulary(["<unk>", "</s>", *WORDS])
-    save(create("t_lstm", vocabulary, LabelSet.read(directory / "labels.txt"),
-                {"embedding_dim": 5, "hidden_dim": 6, "init_range": 2.0}), directory / "final.pt")
-    vocabulary.write(directory / "vocab")
-    return directory
+    return random_model(tmp_path_factory.mktemp("streaming"), LABELS, WORDS)
 
 
 class Whole(NeuralModel):
@@ -57,21 +51,8 @@ class Whole(NeuralModel):
         return (torch.arange(4) == last % 4).float(), state
 
 
-def piped(data):
-    """A file descriptor from which these bytes can be read; a pipe holds 64 KiB."""
-    read, write = os.pipe()
-    os.write(write, data)
-    os.close(write)
-    return read
-
-
 def punctuated(model, data, scale=None, options=None, form=None):
-    sink, source = io.BytesIO(), piped(data)
-    try:
-        punctuate_streaming(model, source, sink, scale, None, options, form)
-    finally:
-        os.close(source)
-    return sink.getvalue().decode()
+    return piped(punctuate_streaming, model, data, scale, None, options, form).decode()
 
 
 def test_streaming_labels_are_those_of_a_data_directory(exp, tmp_path):
@@ -81,13 +62,14 @@ def test_streaming_labels_are_those_of_a_data_directory(exp, tmp_path):
     expected = [line.split(" ", 1)[1] for line in (tmp_path / "out/text_punct").read_text().splitlines()]
     assert len({line[-1] for line in " ".join(expected).split()} & set(",.?")) > 1
     text = "\n \n" + " \n".join(words[:300]) + "\n\n\r\n" + "\t".join(words[300:])
-    result = subprocess.run([*PUNC, "--scale=O=0.7", exp, "-"], input=text.encode(), capture_output=True, check=True)
+    command = [*PUNCTUATE, "--scale=O=0.7", exp, "-"]
+    result = subprocess.run(command, input=text.encode(), capture_output=True, check=True)
     assert result.stdout.decode().splitlines() == expected
     assert result.stderr == b""
 
 
 def test_streaming_writes_each_word_when_the_next_arrives(exp):
-    process = subprocess.Popen([*PUNC, exp, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+    process = subprocess.Popen([*PUNCTUATE, exp, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
     try:
         written = b""
         for i, word in enumerate(WORDS[:20]):
@@ -220,7 +202,7 @@ def test_a_long_word_takes_no_time(exp):
 
 PAGE = Path(__file__).parents[1] / "docs/live.md"
 WORDS_LIVE = [b"how", b"are", b"you", b"i", b"am", b"fine"]  # en-live reads four words past a slot, without torch
-LIVE = [*PUNC, "en-live", "-"]
+LIVE = [*PUNCTUATE, "en-live", "-"]
 
 
 def plain(out):
@@ -312,3 +294,80 @@ def test_output_of_the_page():
     begin, end = block[2].split("…\n")
     assert found.stdout.decode().startswith(begin)
     assert found.stdout.decode().endswith(end + "\n")
+
+
+# Lines of text with marks, punctuated by a model of characters: all but the marks comes out as it was.
+
+JAPANESE = LabelSet((Label("N", "w"), Label("C", "w、", ("、", ",")), Label("P", "w。", ("。", "."))))
+CLASSES = Vocabulary(["<unk>", "</s>", "<alpha>", "<num>", "は", "す"])
+MARKS = "、,。."
+
+
+class Knowing(NeuralModel):
+    """Writes 、 after は and 。 after す, and after Latin words."""
+
+    def __init__(self, lookahead=None):
+        super().__init__()
+        self.lookahead = lookahead
+        self.vocabulary, self.labels = CLASSES, JAPANESE
+        self.tokenizer = ClassTokenizer(CLASSES)
+
+    def forward(self, tokens, pauses, state):
+        label = torch.tensor([0, 0, 2, 0, 1, 2])[tokens]
+        return 9.0 * torch.nn.functional.one_hot(label, 3), ()
+
+
+def marked(text, scale=None):
+    return piped(punctuate_lines, Knowing(), text, scale)
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("これはペンです\n", "これは、ペンです。\n"),
+    ("これは。ペン、です\nはい", "これは、ペンです。\nは、い"),
+    ("\n \nこれは　Pen 3.5\r\n\n", "\n \nこれは、　Pen。 3.5\r\n\n"),
+    ("。\nす", "\nす。"),
+    ("す" * 3000, "す。" * 3000)])
+def test_lines_marks_are_replaced(text, expected):
+    assert marked(text.encode()).decode() == expected
+
+
+def test_lines_bytes_that_are_not_utf8_stay():
+    assert marked("は".encode() + b"\xff\xe3\x81\n\x80" + "す".encode()) == \
+        "は、".encode() + b"\xff\xe3\x81\n\x80" + "す。".encode()
+
+
+def test_lines_scale():
+    assert marked("これはす".encode(), np.array([1, 1e-9, 1], np.float32)).decode() == "これはす。"
+
+
+@pytest.mark.parametrize("text", ["", "\n \n", "、"])
+def test_lines_without_characters_are_an_error(text):
+    with pytest.raises(InputError, match="standard input has no characters; pipe lines"):
+        marked(text.encode())
+
+
+@given(st.lists(st.one_of(st.text(), st.text("はす、。x3.4 \n\u3000\ud83d".replace("\ud83d", "😀")))).map("".join))
+def test_lines_all_but_marks_stays(text):
+    text = f"は{text}"
+    output = marked(text.encode()).decode()
+    assert [c for c in output if c not in MARKS] == [c for c in text if c not in MARKS]
+
+
+def test_lines_are_written_before_the_input_ends():
+    source, into = os.pipe()
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "wb") as sink, os.fdopen(into, "wb", 0) as pipe:
+        thread = threading.Thread(target=punctuate_lines, args=(Knowing(), source, sink))
+        thread.start()
+        pipe.write("これは\nです".encode())
+        assert os.read(reading, 100).decode() == "これは、\n"
+        pipe.close()
+        thread.join()
+    assert os.read(reading, 100).decode() == "です。"
+    os.close(reading)
+    os.close(source)
+
+
+def test_characters_option_with_a_data_directory_is_an_error(tmp_path, capsys):
+    assert main(["punctuate", "--characters=true", str(tmp_path), "data", "out"]) == 1
+    assert "--characters with a DATA-DIR" in capsys.readouterr().err

@@ -149,16 +149,6 @@ def test_train_bfloat16_falls_back_to_float32(toy_store, tmp_path, both_ways, ca
     assert capsys.readouterr().err.startswith("punc train: this processor has no bfloat16; float32 takes longer\n")
 
 
-def test_train_linear_schedule_falls_with_the_slots(toy_store, tmp_path, both_ways, monkeypatch):
-    """Over two epochs the rate falls evenly to 0, up to differences between batches."""
-    rates = []
-    monkeypatch.setattr(punc.training.epochs.Optimizer, "set_learning_rate", lambda _, rate: rates.append(rate))
-    run(toy_store, tmp_path, "stateful", epochs=2, schedule="linear", learning_rate=0.5)
-    assert rates == pytest.approx(np.linspace(0.5, 0, len(rates), endpoint=False), abs=0.5 / len(rates))
-    assert rates[0] == 0.5
-    assert rates[len(rates) // 2] == pytest.approx(0.25)
-
-
 @pytest.mark.parametrize("name", ["parts", "stateful-parts"])
 def test_train_parts_are_one_reading_of_the_set(name, toy_store, tmp_path, monkeypatch):
     """Two epochs of two parts read each slot once, at rates that fall over both; chunks come in another order next."""

@@ -3,7 +3,6 @@
 import shutil
 import sys
 from importlib.util import find_spec
-from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -76,23 +75,6 @@ def test_log_posteriors_match_crfsuite(suite, toy_store):
         expected = [[tagger.marginal(str(label), slot) for label in range(3)] for slot in range(len(items))]
         begin = data.offsets[number]
         np.testing.assert_allclose(probs[begin:begin + len(items)], expected, atol=2e-5)
-
-
-@needs_crfsuite
-def test_log_posteriors_match_enumeration_with_crfsuite_weights(suite, toy_store):
-    model, given, tagger = suite
-    info, data = tagger.info(), Store(toy_store).set("train_short")
-    assert len(info.state_features) > 20
-    probs = np.exp(log_posteriors(model, data))
-    for number in np.flatnonzero(np.diff(data.offsets) <= 6)[:10].tolist():
-        items, begin = given[number][0], data.offsets[number]
-        sums = np.zeros((len(items), 3))
-        for path in product("012", repeat=len(items)):
-            total = sum(info.state_features.get((feature, y), 0) for item, y in zip(items, path) for feature in item)
-            weight = np.exp(total + sum(info.transitions.get(pair, 0) for pair in pairwise(path)))
-            for slot, y in enumerate(path):
-                sums[slot, int(y)] += weight
-        np.testing.assert_allclose(probs[begin:begin + len(items)], sums / sums.sum(axis=1, keepdims=True), atol=2e-5)
 
 
 @needs_crfsuite

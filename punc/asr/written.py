@@ -109,10 +109,12 @@ class MarkedWords:
     def _move(self, words: Words, labels: np.ndarray, tags: np.ndarray, had: np.ndarray) -> None:
         """The mark of a tag that stands for a word goes to the word before, which then has the stronger of two."""
         read = np.flatnonzero(words.counts)
-        marked = np.array([label.mark != "" for label in self.label_set])
-        for i in np.flatnonzero(tags[read] & marked[labels[read]])[::-1].tolist():
+        for i in np.flatnonzero(tags[read])[::-1].tolist():  # the mark of the last of several goes through the others
             at, before = int(read[i]), int(read[i - 1]) if i else -1
-            label, labels[at] = self.label_set[int(labels[at])], 0
+            label = self.label_set[int(labels[at])]
+            if not label.mark:
+                continue
+            labels[at] = 0
             if before >= 0 and words.streams[before] == words.streams[at] and not had[at]:
                 labels[before] = self.with_mark(int(labels[before]), label)
 

@@ -22,21 +22,16 @@ from collections.abc import Callable
 from functools import partial
 from itertools import islice
 
-import numpy as np
 import torch
-from bench_blstm import LABELS, data_of, vocabulary
-from bench_char import data_of as characters_of
+from papers import MODELS, batches_of, model_of, optimizer_of
 from torch import Tensor
 
 from punc.base.processor import find_device, has_bfloat16
-from punc.models.base import create, model_class, option_names
-from punc.tokens.batches import Batch, gather, stateful
-from punc.tokens.chunks import by_length, cut
+from punc.tokens.batches import Batch
 from punc.training.batching import prefetch
 from punc.training.epochs import train_epoch
-from punc.training.optim import Optimizer
 
-SHAPES = ((5, 100, 100), (32, 256, 100), (80, 100, 100), (32, 1024, 128))  # T, B, H
+TOKENS = 400_000  # of a training set for speed
 EXACT = {"dropout": 0.0, "embedding_dropout": 0.0, "unknown": 0.0}  # devices draw other random numbers
 
 
@@ -71,45 +66,6 @@ def print_matrix_rates(device: torch.device, rates: dict[torch.dtype, float]) ->
         print(f"| {str(kind).removeprefix('torch.')} | {rate / 1e12:.2f} TFLOP/s |")
 
 
-def models(exact: bool) -> dict[str, Callable[[], torch.nn.Module]]:
-    """The models at their papers' sizes, new; `exact`: without anything random."""
-    words = vocabulary()
-
-    def options(name: str) -> dict[str, float]:
-        return {option: value for option, value in EXACT.items() if exact and option in option_names(name)}
-
-    def second_stage() -> torch.nn.Module:
-        text_model = create("t_lstm", words, LABELS, {}).spec
-        return model_class("ta_lstm")(len(words.tokens), len(LABELS), text_model=text_model)
-
-    made = {"T-LSTM": lambda: create("t_lstm", words, LABELS, {}), "TA-LSTM-p": second_stage,
-            "BLSTM-CRF": lambda: create("blstm_crf", words, LABELS, options("blstm_crf"))}
-    for title, name in (("Bi-LSTM, characters", "bi_lstm"), ("CNN-Feature", "cnn_feature")):
-        made[title] = lambda name=name: model_class(name)(50, 4, **options(name))
-    return made
-
-
-def batches_of(title: str, size: float) -> tuple[Callable[[], "object"], int]:
-    """A function that begins the batches of a training set for this model, and the set's tokens."""
-    if title in ("T-LSTM", "TA-LSTM-p"):
-        data = data_of(int(400000 * size))
-        data = data._replace(pauses=np.random.default_rng(1).exponential(0.2, len(data.ids)).astype(np.float32))
-        return partial(stateful, data, 1, 100, 5), len(data.ids)
-    if title == "BLSTM-CRF":
-        data, lookahead, rows, chunk, context = data_of(int(200000 * size)), None, 16, 128, 16
-    else:
-        data, lookahead, rows, chunk, context = characters_of(int(20000 * size), 80), None, 100, 1 << 20, 0
-        lookahead = None if title.startswith("Bi") else 3
-    chunks = cut(data.offsets, lookahead, chunk, context)
-    groups = by_length(chunks, rows)
-    return lambda: (gather(data, chunks, group, lookahead) for group in groups), len(data.ids)
-
-
-def optimizer_of(model: torch.nn.Module, title: str) -> Optimizer:
-    name, rate = ("adagrad", 0.1) if "T" in title[:2] else ("adam", 0.001)
-    return Optimizer(model, name, rate, max_grad_norm=5.0)
-
-
 def operations(model: torch.nn.Module) -> int:
     """Of a token in training: six for each weight of a matrix product that is trained."""
     return 6 * sum(w.numel() for name, w in model.named_parameters()
@@ -132,11 +88,11 @@ def waits(run: Callable[[], object], device: torch.device) -> int:
 
 def print_speed(device: torch.device, rates: dict[torch.dtype, float], size: float) -> None:
     print("| model | type | tokens/s | of the matrix rate | waits a step |\n|---|---|--:|--:|--:|")
-    for title, make in models(exact=False).items():
-        begin_batches, tokens = batches_of(title, size)
+    for title in MODELS:
+        begin_batches, tokens = batches_of(title, int(TOKENS * size))
         for kind in rates:
             torch.manual_seed(1)
-            model = make().to(device).train()
+            model = model_of(title).to(device).train()
             epoch = partial(train_epoch, model, optimizer_of(model, title), bfloat16=kind == torch.bfloat16)
             try:
                 some = list(islice(begin_batches(), 20))
@@ -167,10 +123,10 @@ def after_training(model: torch.nn.Module, title: str, batches: list[Batch]) -> 
 
 def print_agreement(device: torch.device) -> None:
     print("| model | loss, CPU | loss, GPU | largest difference | same labels |\n|---|--:|--:|--:|--:|")
-    for title, make in models(exact=True).items():
+    for title in MODELS:
         torch.manual_seed(1)
-        model = make()
-        batches = list(islice(batches_of(title, 0.05)[0](), 10))
+        model = model_of(title, **EXACT)
+        batches = list(islice(batches_of(title, TOKENS // 4)[0](), 10))
         other = copy.deepcopy(model).to(device)
         try:
             (loss, own), (loss2, found) = after_training(model, title, batches), after_training(other, title, batches)
@@ -184,7 +140,7 @@ def print_agreement(device: torch.device) -> None:
 
 
 def main() -> None:
-    parts = ("matrix", "recurrence", "speed", "agreement")
+    parts = ("matrix", "speed", "agreement")
     parser = argparse.ArgumentParser()
     parser.add_argument("--device", default="auto")
     parser.add_argument("--parts", nargs="*", default=parts, choices=parts)

@@ -26,9 +26,8 @@ from pathlib import Path
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is imported
 
 import numpy as np
-from bench_decode import make_data, whole
 from machine import gflops
-from processes import PUNC
+from processes import PUNC, Usage, measure
 
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
@@ -38,6 +37,7 @@ from punc.live.stream import streaming_logits
 from punc.text.casing import Casing
 
 LIVE_WORDS = 100_000
+UTTERANCE, STREAM = 50, 10_000  # words
 # Writes the process's largest resident size to standard error; getrusage would count that of this process, too.
 CODE = "import sys; from punc.bin.main import main; main(); " \
     "sys.stderr.write(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')))"
@@ -51,6 +51,19 @@ def words_of(source: Path | None, model: PackedModel) -> list[str]:
     known = model.tokenizer.vocabulary.tokens[2:]
     chances = 1 / np.arange(1, len(known) + 1)
     return [known[i] for i in np.random.default_rng(0).choice(len(known), 1_000_000, p=chances / chances.sum())]
+
+
+def make_data(path: Path, count: int, words: list[str]) -> Path:
+    """A data directory of about `count` of the words, over and over, in streams of STREAM words."""
+    some = cycle(words)
+    names = (f"{i // (STREAM // UTTERANCE):07}-{i:09}" for i in range(max(1, count // UTTERANCE)))
+    write_data_dir(path, (Utterance(name, name[:7], list(islice(some, UTTERANCE))) for name in names))
+    return path
+
+
+def whole(model: Path, data: Path, out: Path) -> Usage:
+    """What one `punc punctuate` takes."""
+    return measure([*PUNC, "punctuate", "--nj=2", "--posteriors=false", model, data, out], data)
 
 
 def first_word(model: Path, words: list[str]) -> float:
@@ -112,12 +125,12 @@ def main() -> None:
     rows += [("through a pipe, with start-up", f"{statistics.median(speeds):8,.0f} words/s"),
              ("resident memory there", f"{max(sizes):8.0f} MiB")]
     with tempfile.TemporaryDirectory() as place:
-        source = make_source(Path(place) / "source", words) if not args.data else args.data
-        data, little = (make_data(Path(place) / f"data{n}", n, source) for n in (args.words, 1000))
+        data, little = (make_data(Path(place) / f"data{n}", n, words) for n in (args.words, 1000))
         start, seconds = [], []
         for run in range(args.runs):
             for found, directory in ((start, little), (seconds, data)):
-                found.append(whole(both, directory, Path(place) / f"{directory.name}_{run}", 2, "--posteriors=false"))
+                usage = whole(both, directory, Path(place) / f"{directory.name}_{run}")
+                found.append((usage.seconds, usage.cpu))
     (total, busy), (first, _) = (map(statistics.median, zip(*measured)) for measured in (seconds, start))
     rows += [("whole file, --nj 2, with start-up", f"{args.words / total:8,.0f} words/s"),
              ("whole file, --nj 2, without", f"{args.words / (total - first):8,.0f} words/s"),
@@ -130,12 +143,6 @@ def main() -> None:
         rows.append((f"latency, {name}", f"{1e6 * seconds:8,.0f} µs"))
     for name, value in rows:
         print(f"{name:<36}{value}")
-
-
-def make_source(path: Path, words: list[str]) -> Path:
-    """A data directory of words, one utterance."""
-    write_data_dir(path, [Utterance("a", "a", words)])
-    return path
 
 
 if __name__ == "__main__":

@@ -17,42 +17,14 @@ import sys
 import time
 from itertools import islice
 
-import numpy as np
 import torch
-from bench_blstm import LABELS, vocabulary
-from bench_blstm import data_of as words_of
-from bench_char import CHARACTERS
-from bench_char import data_of as characters_of
+from papers import LABELS, MODELS, OF_CHARACTERS, batches_of, model_of, optimizer_of
 
 from punc.base.processor import keep_freed_memory
-from punc.models.base import create, model_class
-from punc.tokens.batches import gather, stateful
-from punc.tokens.chunks import by_length, cut
 from punc.training.epochs import train_epoch
-from punc.training.optim import Optimizer
 from punc.training.ranks import find_ranks
 
-MODELS = "T-LSTM", "TA-LSTM-p", "BLSTM-CRF", "Bi-LSTM", "CNN-Feature"
 SETTINGS = {"1 thread": (1, 1), "2 threads": (2, 1), "2 ranks": (1, 2)}  # threads, ranks
-
-
-def model_and_batches(name, tokens):
-    """A new model and the batches of about so many tokens."""
-    if name in ("Bi-LSTM", "CNN-Feature"):
-        model = model_class(name.lower().replace("-", "_"))(CHARACTERS, 4)
-        data, size, batch_size, context = characters_of(max(tokens // 80, 100), 80), 1 << 20, 100, 0
-    else:
-        words = vocabulary()
-        model = create("blstm_crf" if name == "BLSTM-CRF" else "t_lstm", words, LABELS, {})
-        data, size, batch_size, context = words_of(tokens), 128, 32, 16
-        if name == "TA-LSTM-p":
-            model = model_class("ta_lstm")(len(words), len(LABELS), text_model=model.spec)
-            data = data._replace(pauses=np.random.default_rng(1).exponential(0.2, len(data.ids)).astype(np.float32))
-    if name.startswith("T"):
-        return model, lambda: stateful(data, 1, 100, 5)
-    chunks = cut(data.offsets, model.lookahead, size, context)
-    groups = by_length(chunks, batch_size)
-    return model, lambda: (gather(data, chunks, group, model.lookahead) for group in groups)
 
 
 def worker(name: str, tokens: int, threads: int) -> None:
@@ -62,9 +34,9 @@ def worker(name: str, tokens: int, threads: int) -> None:
     keep_freed_memory()  # as training does
     ranks = find_ranks()
     with ranks.join():
-        model, all_batches = model_and_batches(name, tokens)
-        labels = len(LABELS) if not name.startswith(("Bi", "CNN")) else 4
-        updates = Optimizer(model, "adagrad" if name.startswith("T") else "adam", 0.001, max_grad_norm=1.0)
+        model, (all_batches, _) = model_of(name), batches_of(name, tokens)
+        labels = 4 if name in OF_CHARACTERS else len(LABELS)
+        updates = optimizer_of(model, name)
 
         def run(count: int | None) -> None:
             batches = islice(all_batches(), count)
@@ -94,7 +66,7 @@ def measure(name: str, tokens: int, threads: int, ranks: int) -> tuple[float, fl
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", nargs="+", choices=MODELS, default=MODELS)
+    parser.add_argument("--models", nargs="+", choices=[*MODELS], default=[*MODELS])
     parser.add_argument("--tokens", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--worker", help=argparse.SUPPRESS)

@@ -7,11 +7,10 @@ The CTM has N words (default 1,000,000) with confidences, of 50,000 types with Z
 blocks, twice) with random weights. A factor of O lets it mark about one slot in seven, because the time depends on the
 number of marks, not on the weights. The table has the whole time with start-up, the time of all processors, and how
 much of that the model takes, measured in this process with one thread. Medians of the runs. Memory is the largest sum
-over all processes, where shared pages count more than once.
+over all processes; a page that they share counts once.
 """
 
 import argparse
-import resource
 import shutil
 import statistics
 import tempfile
@@ -20,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from bench_store import measure
 from machine import gflops
+from processes import measure
 
 from punc.data.labels import LabelSet
 from punc.decoding.decode import log_posteriors
@@ -112,12 +111,8 @@ def main() -> None:
         for _ in range(args.runs):
             for name, measured in rows.items():
                 shutil.rmtree(place / "out", ignore_errors=True)
-                before = resource.getrusage(resource.RUSAGE_CHILDREN)
-                seconds, peak = measure([*map(str, command), *map(str, (place / name, place / name / "ctm", exp,
-                                                                       place / "out"))])
-                after = resource.getrusage(resource.RUSAGE_CHILDREN)
-                busy = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-                measured.append((seconds, busy, peak, gflops(1)))
+                usage = measure([*command, place / name, place / name / "ctm", exp, place / "out"], place / name)
+                measured.append((usage.seconds, usage.cpu, usage.memory, gflops(1)))
                 if name == "data":
                     cues = sum(file.read_text().count(" --> ") for file in (place / "out/srt").iterdir())
     (seconds, busy, peak, rate), (start, first, *_) = (map(statistics.median, zip(*runs)) for runs in rows.values())

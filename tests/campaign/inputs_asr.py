@@ -8,7 +8,7 @@ import io
 import json
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import pairwise
@@ -17,10 +17,9 @@ from typing import Any
 
 import json_grammars
 import numpy as np
-from inputs_text import ctm, prose, without_comments
-from inputs_times import after_fifth_column
+from inputs_text import after_fifth_column, ctm, prose, without_comments
 from json_grammars import dumped
-from kind import LABELS, Kind, Read, found, word, words
+from kind import LABELS, Kind, Read, changed, found, word, words
 
 from punc.asr.document import Document, no_places, read_source, write_document
 from punc.asr.matching import word_bounds, word_texts
@@ -35,6 +34,7 @@ from punc.text.casing import Casing
 
 MARKUP = re.compile(r"<[^<>]*>|\{\\[^{}]*\}")
 NAME = re.compile(r"^[ \t]*(?:(?:-|>>)[ \t]*)?\[?[A-ZÀ-ÿ][^\n:]*:", re.MULTILINE)  # a speaker's
+TIERS = (("words",), ("words", "phones"), ("ann - words", "ben - words"), ("ann", "ben"))  # of a TextGrid
 TIER = re.compile(r'"IntervalTier"')
 INTERVAL = re.compile(r'^[ \t]*(?:xmin = )?-?\d[\d.eE+-]*\s*\n[ \t]*(?:xmax = )?-?\d[\d.eE+-]*\s*\n[ \t]*(?:text = )?'
                       r'"((?:[^"]|"")*)"', re.MULTILINE)
@@ -138,22 +138,23 @@ def stm(rng: random.Random) -> str:
     return "".join([*lines, ";; comment\n", "rec 1 x 99 100 ignore_time_segment_in_scoring\n"][::rng.choice((1, -1))])
 
 
-def textgrid(rng: random.Random) -> str:
-    names = rng.choice((("words",), ("words", "phones"), ("ann - words", "ben - words"), ("ann", "ben")))
-    tiers = []
+def textgrid(rng: random.Random, tiers: Sequence[Sequence[str]] = TIERS, zero: bool = True) -> str:
+    """Tiers of intervals; `zero`: some words have no length."""
+    names, long, made = rng.choice(tiers), rng.randrange(2), []
     for number, name in enumerate(names, 1):
         rows = [one for row in timed(rng) for one in row]
-        end, long = max(rows[-1][2], 0.1), number  # each tier in one of the forms would not be a TextGrid
-        marks = [(begin, stop, rng.choice((text, text, text, "", "sil"))) for text, begin, stop in rows]
-        if len(names) == 2:
+        end = max(rows[-1][2], 0.1)
+        marks = [(begin, stop, rng.choice((text, text, text, "", "sil"))) for text, begin, stop in rows
+                 if zero or stop > begin]
+        if long:
             inner = "".join(f'        intervals [{i}]:\n            xmin = {a}\n            xmax = {b}\n'
                             f'            text = "{mark}" \n' for i, (a, b, mark) in enumerate(marks, 1))
-            tiers.append(f'    item [{long}]:\n        class = "IntervalTier"\n        name = "{name}"\n        '
+            made.append(f'    item [{number}]:\n        class = "IntervalTier"\n        name = "{name}"\n        '
                          f'xmin = 0\n        xmax = {end}\n        intervals: size = {len(marks)}\n{inner}')
         else:
             inner = "".join(f'{a}\n{b}\n"{mark}"\n' for a, b, mark in marks)
-            tiers.append(f'"IntervalTier"\n"{name}"\n0\n{end}\n{len(marks)}\n{inner}')
-    return (f'File type = "ooTextFile"\nObject class = "TextGrid"\n\n0\n99\n<exists>\n{len(names)}\n' + "".join(tiers))
+            made.append(f'"IntervalTier"\n"{name}"\n0\n{end}\n{len(marks)}\n{inner}')
+    return (f'File type = "ooTextFile"\nObject class = "TextGrid"\n\n0\n99\n<exists>\n{len(names)}\n' + "".join(made))
 
 
 def text(rng: random.Random) -> str:
@@ -178,25 +179,8 @@ def alter_json(folder: Path, rng: random.Random) -> None:
     documents = list(objects(content))
     at = rng.randrange(len(documents))
     for _ in range(rng.choice((1, 1, 3))):
-        documents[at] = changed(documents[at], rng)
+        documents[at] = changed(documents[at], rng, (*NUMBERS, *ODD), ODD)
     (folder / "in").write_text("\n".join(json.dumps(one) for one in documents))
-
-
-def changed(content: Any, rng: random.Random) -> Any:
-    """JSON with one value changed, left out or doubled."""
-    if isinstance(content, dict | list) and content and rng.randrange(10):
-        items = dict(content) if isinstance(content, dict) else dict(enumerate(content))
-        key, choice = rng.choice([*items]), rng.randrange(8)
-        if choice == 0:
-            del items[key]
-        elif choice == 1:
-            items[f"{key}" if isinstance(content, dict) else len(items)] = rng.choice([*items.values()])
-        else:
-            items[key] = changed(items[key], rng)
-        return items if isinstance(content, dict) else [*items.values()]
-    if isinstance(content, str) and rng.randrange(4):
-        return rng.choice((*ODD, content + rng.choice(ODD), rng.choice(ODD) + content))
-    return rng.choice((*NUMBERS, *ODD))
 
 
 def decoded(data: bytes) -> str:

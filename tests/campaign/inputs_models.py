@@ -14,7 +14,7 @@ import numpy as np
 import tiny_encoder
 import torch
 from inputs_data import make_tokens
-from kind import Kind
+from kind import Kind, changed
 
 from punc.decoding.decode import decode, load_model
 from punc.decoding.pack import pack
@@ -110,19 +110,10 @@ def read_model(folder: Path, rng: random.Random) -> None:
         raise AssertionError("not a label for each slot")
 
 
-def changed(content: Any, rng: random.Random) -> Any:
-    """Something nested in dictionaries and lists, with one value changed, left out or replaced."""
-    if isinstance(content, dict) and content and rng.randrange(12):
-        key = rng.choice([*content])
-        new = dict(content)
-        if rng.randrange(10):
-            new[key] = changed(content[key], rng)
-        else:
-            del new[key]
-        return new
-    if isinstance(content, torch.Tensor):
-        return torch.from_numpy(changed_array(content.numpy(), rng))
-    return rng.choice(VALUES)
+def altered(content: Any, rng: random.Random) -> Any:
+    """Something nested with one value changed: a tensor, to another shape, type or other numbers."""
+    return changed(content, rng, VALUES, other=lambda tensor: torch.from_numpy(changed_array(tensor.numpy(), rng))
+                   if isinstance(tensor, torch.Tensor) else None)
 
 
 def changed_array(array: np.ndarray, rng: random.Random) -> np.ndarray:
@@ -152,7 +143,7 @@ def alter_model(folder: Path, rng: random.Random) -> None:
     """Other arrays and options in final.pt."""
     content = torch.load(folder / "final.pt", weights_only=True)
     part = rng.choice(("weights", "weights", "spec", None))
-    content = {**content, part: changed(content[part], rng)} if part else changed(content, rng)
+    content = {**content, part: altered(content[part], rng)} if part else altered(content, rng)
     torch.save(content, folder / "final.pt")
 
 
@@ -173,7 +164,7 @@ def alter_packed(folder: Path, rng: random.Random) -> None:
         (folder / "model.onnx").write_bytes(content[:rng.choice((len(content), rng.randrange(len(content))))])
         spec["sha256"]["model.onnx"] = checksum(folder / "model.onnx")
     else:
-        spec = changed(spec, rng)
+        spec = altered(spec, rng)
     (folder / "model.json").write_text(json.dumps(spec))
 
 
@@ -208,4 +199,4 @@ def read_progress(folder: Path, rng: random.Random) -> None:
 
 def alter_progress(folder: Path, rng: random.Random) -> None:
     content = torch.load(folder / "progress.pt", weights_only=True)
-    torch.save(changed(content, rng), folder / "progress.pt")
+    torch.save(altered(content, rng), folder / "progress.pt")

@@ -22,7 +22,6 @@ from punc.scoring.report import score_table, systems_json
 from punc.scoring.significance import intervals
 from punc.scoring.texts import ENGLISH, count_sides, read_side, text_reader
 
-PLOTS = ((page, "draw"), (set_view, "draw"))
 OUTPUT = ("text", "punct", "utt2spk", "spk2utt", "post.ark", "post.scp", "score/metrics.tsv", "score/counts.tsv",
           "score/labels.txt", "score/signature")
 REPORTED = ("exp/RESULTS.tsv", *(f"data/test/{name}" for name in TABLES[:6]),
@@ -98,22 +97,7 @@ def build(made: Path, place: Path) -> None:
 def read_report(folder: Path, rng: random.Random) -> None:
     """The page, without plots but for a few, because these take half a second."""
     settings = page.Settings(recordings=rng.choice(((), ("0",))), data=rng.choice((None, folder / "data")))
-    with np.errstate(all="ignore"):
-        if not rng.randrange(50):
-            text = page.render(folder / "exp", settings)
-        else:
-            with plots_left_out():
-                text = page.render(folder / "exp", settings)
-    text.encode()
-
-
-def plots_left_out() -> ExitStack:
-    """Without matplotlib."""
-    stack = ExitStack()
-    for module, name in PLOTS:
-        stack.enter_context(mock.patch.object(module, name, nothing))
-    return stack
-
-
-def nothing(*arguments: object, **settings: object) -> str:
-    return ""
+    with np.errstate(all="ignore"), ExitStack() as stack:
+        for module in (page, set_view) if rng.randrange(50) else ():
+            stack.enter_context(mock.patch.object(module, "draw", return_value=""))
+        page.render(folder / "exp", settings).encode()

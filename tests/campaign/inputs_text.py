@@ -44,6 +44,12 @@ def fifth_column(data: bytes) -> bytes:
     return b" ".join(column[4] for column in columns if len(column) > 4)
 
 
+def after_fifth_column(data: bytes) -> bytes:
+    """The words of an STM."""
+    lines = without_comments(data).replace(b"\t", b" ").split(b"\n")
+    return b" ".join(b" ".join(line.split()[5:]) for line in lines)
+
+
 def make(name: str, folder: Path, rng: random.Random) -> None:
     (folder / "labels.txt").write_text(LABELS)
     (folder / f"in.{name}").write_text(GRAMMARS.get(name, prose)(rng), encoding="utf-8")

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import inputs_asr
 import numpy as np
-from inputs_text import ctm, fifth_column, without_comments
+from inputs_text import after_fifth_column, ctm, fifth_column
 from kind import Kind, Read, named, word, words
 
 from punc.decoding.asr_input import read_ctm as read_asr_ctm
@@ -34,33 +35,12 @@ def kinds() -> Iterator[Kind]:
     yield Kind("decode dir", make_decode, read_decode, ("decode/scoring_kaldi/best_wer",))
 
 
-def after_fifth_column(data: bytes) -> bytes:
-    """The words of an STM."""
-    lines = without_comments(data).replace(b"\t", b" ").split(b"\n")
-    return b" ".join(b" ".join(line.split()[5:]) for line in lines)
-
-
 def make_ctm(folder: Path, rng: random.Random) -> None:
     (folder / "ctm").write_text(ctm(rng))
 
 
 def make_textgrid(folder: Path, rng: random.Random) -> None:
-    text, intervals, time = words(rng, rng.randrange(1, 10)), [], 0.0
-    for i, one in enumerate(text, 1):
-        end = time + rng.random() + 0.01
-        mark = rng.choice((one, one, one, "", "sil"))
-        intervals.append((i, time, end, mark))
-        time = end
-    if rng.randrange(2):
-        rows = "".join(f'        intervals [{i}]:\n            xmin = {a}\n            xmax = {b}\n'
-                       f'            text = "{mark}"\n' for i, a, b, mark in intervals)
-        content = (f'File type = "ooTextFile"\nObject class = "TextGrid"\n\nxmin = 0\nxmax = {time}\ntiers? <exists>\n'
-                   f'size = 1\nitem []:\n    item [1]:\n        class = "IntervalTier"\n        name = "words"\n'
-                   f'        xmin = 0\n        xmax = {time}\n        intervals: size = {len(text)}\n{rows}')
-    else:
-        rows = "".join(f'{a}\n{b}\n"{mark}"\n' for _, a, b, mark in intervals)
-        content = (f'File type = "ooTextFile"\nObject class = "TextGrid"\n\n0\n{time}\n<exists>\n1\n"IntervalTier"\n'
-                   f'"words"\n0\n{time}\n{len(text)}\n{rows}')
+    content = inputs_asr.textgrid(rng, [("words",)], zero=False)
     (folder / "a.TextGrid").write_text(content, encoding=rng.choice(("utf-8", "utf-16")))
 
 
@@ -104,10 +84,7 @@ def read_times(folder: Path, rng: random.Random) -> Read:
 
 
 def make_stm(folder: Path, rng: random.Random) -> None:
-    lines = [f"rec 1 spk {i} {i + 0.5} {rng.choice(('', '<o,f0,male> '))}{' '.join(words(rng, 4))}\n"
-             for i in range(rng.randrange(1, 6))]
-    lines += [";; comment\n", "rec 1 spk 99 100 ignore_time_segment_in_scoring\n"]
-    (folder / "stm").write_text("".join(lines))
+    (folder / "stm").write_text(inputs_asr.stm(rng))
 
 
 def read_stm_file(folder: Path, rng: random.Random) -> Read:

@@ -21,22 +21,9 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from world import COMMANDS, Command, make_area, make_inputs, run, state
+from world import COMMANDS, Command, in_child, make_area, make_inputs, run, state
 
 CHANGES = ("replace", "rename", "link", "unlink", "remove", "rmdir", "mkdir")
-
-
-def in_child(work: Callable[[], object]) -> int:
-    """Do something in a process of its own; returns its status, -9 if it was killed."""
-    sys.stdout.flush()
-    child = os.fork()
-    if not child:
-        status = 99
-        try:
-            status = int(work() or 0)
-        finally:
-            os._exit(status)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def killed_at(line: list[str], area: Path, at: int, counter: Path | None = None) -> int:

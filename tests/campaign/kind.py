@@ -7,9 +7,10 @@ import importlib.util
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 WORD = re.compile(rb"(?=(qz[a-p]{3}q))")  # one may begin with the last letter of another
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. . !\nQUESTIONMARK w? ?\n"
@@ -67,6 +68,30 @@ def found(text: bytes) -> Counter[bytes]:
 def named(counts: Counter[str]) -> int:
     """The words that messages name."""
     return sum(number for what, number in counts.items() if re.search(r"left out|removed|dropped", what))
+
+
+def changed(content: Any, rng: random.Random, values: Sequence[Any], odd: Sequence[str] = (),
+            other: Callable[[Any], Any] = lambda value: None) -> Any:
+    """Something nested in dictionaries and lists, with one value changed, left out or doubled.
+
+    values   what may replace any value
+    odd      what may stand next to a text
+    other    how values of another kind are changed; None: they are replaced
+    """
+    if isinstance(content, dict | list) and content and rng.randrange(10):
+        items = dict(content) if isinstance(content, dict) else dict(enumerate(content))
+        key, choice = rng.choice([*items]), rng.randrange(8)
+        if choice == 0:
+            del items[key]
+        elif choice == 1:
+            items[f"{key}" if isinstance(content, dict) else len(items)] = rng.choice([*items.values()])
+        else:
+            items[key] = changed(items[key], rng, values, odd, other)
+        return items if isinstance(content, dict) else [*items.values()]
+    if isinstance(content, str) and odd and rng.randrange(4):
+        return rng.choice((*odd, content + rng.choice(odd), rng.choice(odd) + content))
+    new = other(content)
+    return rng.choice(values) if new is None else new
 
 
 def all_kinds() -> Iterator[Kind]:

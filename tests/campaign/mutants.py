@@ -28,8 +28,8 @@ MODULES = {  # of punc, and the tests of each
     "text/cutter": "cutter prepare", "text/prose": "prose", "text/format": "formats prepare",
     "data/block_reader": "block_reader", "data/datadir": "datadir", "data/datadir_writer": "datadir",
     "data/kaldi_io": "kaldi_io", "data/tables": "tables", "tokens/chunks": "chunks batches", "tokens/store": "store",
-    "tokens/store_set": "store_set store", "live/stream": "live live_words", "live/words": "live live_words",
-    "live/session": "live_session live_words",
+    "tokens/store_set": "store_set store", "live/stream": "live", "live/words": "live",
+    "live/session": "live_session live",
 }
 
 

@@ -19,7 +19,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from world import COMMANDS, Command, make_area, make_inputs, run, run_in, state
+from world import COMMANDS, Command, in_child, make_area, make_inputs, run, run_in, start_child, state
 
 # In these, both inputs lie in other places than the directory.
 RACED = ("prepare", "prepare-ctm", "make-store", "punctuate", "transcript", "project", "score", "part", "publish",
@@ -34,28 +34,18 @@ def with_inputs(line: list[str], version: str) -> list[str]:
 
 def start(area: Path, line: list[str], version: str, delay: float) -> int:
     """Start a command with the inputs of a version; returns its process."""
-    child = os.fork()
-    if child:
-        return child
-    status = 99
-    try:
+    def work() -> int:
         time.sleep(delay)
         os.chdir(area)
-        status = run(with_inputs(line, version), "is writing here")
-    finally:
-        os._exit(status)
+        return run(with_inputs(line, version), "is writing here")
+
+    return start_child(work)
 
 
 def read(area: Path, command: Command, found: Path) -> str:
     """What a reader finds, in a process of its own: the others write meanwhile."""
     found.write_text("failed")
-    child = os.fork()
-    if not child:
-        try:
-            found.write_text(state(area, command))
-        finally:
-            os._exit(0)
-    os.waitpid(child, 0)
+    in_child(lambda: found.write_text(state(area, command)) and 0)
     return found.read_text()
 
 

@@ -64,6 +64,24 @@ def run(line: list[str], expected: str = "") -> int:
     return status
 
 
+def start_child(work: Callable[[], object]) -> int:
+    """Start something in a process of its own; returns that process."""
+    sys.stdout.flush()
+    child = os.fork()
+    if not child:
+        status = 99
+        try:
+            status = int(work() or 0)
+        finally:
+            os._exit(status)
+    return child
+
+
+def in_child(work: Callable[[], object]) -> int:
+    """Do something in a process of its own; returns its status, -9 if it was killed."""
+    return os.waitstatus_to_exitcode(os.waitpid(start_child(work), 0)[1])
+
+
 def read_data(path: Path) -> None:
     validate(path)
     list(DataDir(path).utterances())

@@ -1,0 +1,79 @@
+"""Models at the sizes of their papers, and made-up training sets for them.
+
+Words are from a vocabulary as large as that of TED talks, with frequencies 1 / rank and six letters on average. Texts
+of characters have 80, the last of which is END, with slots after about every sixth character.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+import torch
+
+from punc.data.labels import Label, LabelSet
+from punc.models.base import create, model_class, option_names
+from punc.tokens.batches import Batch, gather, stateful
+from punc.tokens.chunks import by_length, cut
+from punc.tokens.store_set import StoreSet
+from punc.tokens.vocabulary import END, Vocabulary
+from punc.training.optim import Optimizer
+
+WORDS, CHARACTERS, LENGTH = 28000, 50, 80
+LABELS = LabelSet(tuple(Label(name, "w" + mark) for name, mark in zip("OABCDEFGHI", ["", *",.?!:;-()"])))
+MODELS = {"T-LSTM": "t_lstm", "TA-LSTM-p": "ta_lstm", "BLSTM-CRF": "blstm_crf", "Bi-LSTM": "bi_lstm",
+          "CNN-Feature": "cnn_feature"}
+OF_CHARACTERS = ("Bi-LSTM", "CNN-Feature")
+
+
+def vocabulary() -> Vocabulary:
+    rng, words = np.random.default_rng(0), dict.fromkeys(("<unk>", "</s>"))
+    while len(words) < WORDS:
+        words["".join(rng.choice(list("etaoinshrdlucmfwypvbgkjqxz"), rng.poisson(5) + 1))] = None
+    return Vocabulary(list(words))
+
+
+def words_of(count: int) -> StoreSet:
+    """A stream of words with pauses."""
+    rng = np.random.default_rng(0)
+    ranks = np.exp(rng.random(count) * np.log(WORDS - 2)).astype(np.int32)
+    labels = rng.choice(len(LABELS), count, p=[0.73, *[0.03] * 9]).astype(np.int8)
+    return StoreSet(ranks + 1, labels, rng.exponential(0.2, count).astype(np.float32), ["s"], np.array([0, count]))
+
+
+def characters_of(count: int) -> StoreSet:
+    """Texts of about so many characters together."""
+    rng = np.random.default_rng(0)
+    offsets = np.arange(max(count // LENGTH, 100) + 1) * LENGTH
+    ids = rng.integers(2, CHARACTERS, offsets[-1]).astype(np.int32)
+    labels = np.where(rng.random(offsets[-1]) < 1 / 6, rng.integers(0, 4, offsets[-1]), -1).astype(np.int8)
+    ids[offsets[1:] - 1], labels[offsets[1:] - 1] = END, 2
+    return StoreSet(ids, labels, None, [""] * (len(offsets) - 1), offsets)
+
+
+def model_of(title: str, **given: float) -> torch.nn.Module:
+    """A new model, with those of the given options that it has."""
+    name = MODELS[title]
+    options = {option: value for option, value in given.items() if option in option_names(name)}
+    if title in OF_CHARACTERS:
+        return model_class(name)(CHARACTERS, 4, **options)
+    words = vocabulary()
+    if title == "TA-LSTM-p":
+        return model_class(name)(len(words), len(LABELS), text_model=create("t_lstm", words, LABELS, {}).spec)
+    return create(name, words, LABELS, options)
+
+
+def batches_of(title: str, tokens: int) -> tuple[Callable[[], Iterator[Batch]], int]:
+    """A function that begins the batches of a training set of about so many tokens, and how many there are."""
+    data = characters_of(tokens) if title in OF_CHARACTERS else words_of(tokens)
+    if title.startswith("T"):
+        return partial(stateful, data, 1, 100, 5), len(data.ids)
+    rows, chunk_size, context = (100, 1 << 20, 0) if title in OF_CHARACTERS else (32, 128, 16)
+    lookahead = 3 if title == "CNN-Feature" else None
+    chunks = cut(data.offsets, lookahead, chunk_size, context)
+    groups = by_length(chunks, rows)
+    return lambda: (gather(data, chunks, group, lookahead) for group in groups), len(data.ids)
+
+
+def optimizer_of(model: torch.nn.Module, title: str) -> Optimizer:
+    name, rate = ("adagrad", 0.1) if title.startswith("T") else ("adam", 0.001)
+    return Optimizer(model, name, rate, max_grad_norm=5.0)
