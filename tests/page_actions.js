@@ -13,6 +13,7 @@ const count = (wanted) => slots.filter((slot) => {
   return wanted(labelAt(slot.passage.ref, slot.at), label, post, slot);
 }).length;
 
+pick("set", "test_ref");
 seen.slots = slots.length;
 seen.hostile = $$(".w").map((one) => one.firstChild.textContent)[3];
 press("n");

@@ -11,7 +11,7 @@ CAMPAIGN = Path(__file__).with_name("campaign")
 
 
 @pytest.mark.parametrize(("line", "counts"), [
-    ("kills.py --kills 19", r"kills (1\d), mixtures 0, "),
+    ("kills.py --kills 16", r"kills (1\d), mixtures 0, "),
     ("races.py --races 4 --commands make-store,score", r"races 4, mixed results 0, "),
 ])
 def test_campaign_finds_nothing(line, counts):

@@ -46,7 +46,7 @@ AXE = """
 @pytest.fixture(scope="module")
 def page(experiment, tmp_path_factory):
     out = tmp_path_factory.mktemp("browser") / "report.html"
-    main(["--sets", "test_ref test_asr", str(experiment), str(out)])
+    main([str(experiment), str(out)])
     return out
 
 
