@@ -15,8 +15,6 @@ HELLO = Decided(LiveWord("hello", 0.5, 1.0, {"conf": 0.9}), Marked("hello", "Hel
 YOU = Decided(LiveWord("yöu"), Marked("yöu", "yöu.", "PERIOD", LOGITS, 0))
 
 
-
-
 def test_text_has_a_line_for_each_stream():
     written = writer("text")
     assert [written.messages(decided, [Partial("a")], []) for decided in ([], [HELLO], [YOU, None, HELLO], [None])] == [

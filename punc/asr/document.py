@@ -13,6 +13,7 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import open_input
+from punc.base.runs import bounds_of, previous_of
 
 BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 BATCH = 1 << 16  # places that are written at a time
@@ -136,7 +137,7 @@ def write_document(file: IO[bytes], document: Document, texts: Sequence[str],
     """
     copies, count = document.copies, len(texts)
     changed = np.fromiter((new != old for new, old in zip(texts, document.pieces)), bool, count)
-    before = np.append(0, np.cumsum(changed))
+    before = bounds_of(changed)
     used = np.flatnonzero((before[copies.last] > before[copies.first]) | copies.other)
     own, starts, stops = np.flatnonzero(changed), [], []
     new = document.encode([texts[i] for i in own.tolist()])
@@ -157,7 +158,7 @@ def _put(file: IO[bytes], document: Document, starts: np.ndarray, stops: np.ndar
     """Write the document's bytes with new ones in the places [start, stop), in any order; no two overlap."""
     order = np.argsort(starts, kind="stable")
     first, last = starts[order], stops[order]
-    bounds = np.append(0, last[:-1])
+    bounds = previous_of(last, 0)
     if document.bom:
         file.write(next(bom for bom, name in BOMS if name == document.encoding))
     recode, tail = document.encoding != "utf-8", int(last[-1]) if len(last) else 0

@@ -13,6 +13,7 @@ from punc.asr.json_words import JsonSegment, JsonWords, Keys
 from punc.asr.matching import folded, matched
 from punc.asr.places import WordPlaces, no_words, same_bytes, word_places
 from punc.asr.word_list import WordList
+from punc.base.runs import ends_of_runs, starts_of_runs
 from punc.data.datadir import LATEST
 
 ESCAPED_BLANK = re.compile(rb"\\(?:(\\)|[nrtf]|u00(?:0[9a-dA-D]|20))")  # or a backslash, which is none
@@ -54,14 +55,13 @@ def _of_words(source: Source, name: str, words: WordList, found: JsonWords) -> D
         stops = stops - more
     segments = words.segments()
     # Whisper's words begin with a blank, if there is one in the text: ` state`, `-of`, `-the`, `-art`.
-    joined = ~blank & (blank.any() & np.append(False, segments[1:] == segments[:-1]))
+    joined = ~blank & (blank.any() & ~starts_of_runs(segments))
     begins, ends, confidences = words.numbers()
     if words.wrong:
         at, value = words.wrong
         raise source.error(f"{value[:40]} is not a number of seconds", "let the recogniser write it again",
                            int(starts[at]))
-    first = np.flatnonzero(np.append(True, segments[1:] != segments[:-1]))
-    last = np.append(first[1:], len(segments)) - 1
+    first, last = np.flatnonzero(starts_of_runs(segments)), np.flatnonzero(ends_of_runs(segments))
     if found.segments and words is found.words:
         number = segments[first].tolist()
         _fill(begins, first, [found.segments[i].begin for i in number])
@@ -75,8 +75,7 @@ def texts_document(source: Source, name: str, segments: Sequence[JsonSegment], n
     spans = [(span, segments[i]) for i in numbers if (span := segments[i].text)]
     starts, stops, joined, ranges = _words_of(source.data, [span for span, _ in spans]) if spans else no_words()
     times = np.full((2, len(starts)), np.nan)
-    first = np.flatnonzero(np.append(True, ranges[1:] != ranges[:-1])) if len(ranges) else np.zeros(0, np.int64)
-    last = np.append(first[1:], len(ranges))[:len(first)] - 1
+    first, last = np.flatnonzero(starts_of_runs(ranges)), np.flatnonzero(ends_of_runs(ranges))
     own = [spans[i][1] for i in ranges[first].tolist()]
     _fill(times[0], first, [segment.begin for segment in own])
     _fill(times[1], last, [segment.end for segment in own])

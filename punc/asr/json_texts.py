@@ -9,6 +9,7 @@ from punc.asr.document import Document, Source
 from punc.asr.json_document import copied_texts, json_name, json_number, texts_document
 from punc.asr.json_walk import Handler, JsonWalk
 from punc.asr.json_words import JsonSegment, string_member
+from punc.base.runs import starts_of_runs
 
 BLANK, QUOTE, BRACKETS = ord(" "), ord('"'), np.frombuffer(b"[({<", np.uint8)
 
@@ -157,4 +158,4 @@ def _goes_on(found: Document, of: np.ndarray) -> np.ndarray:
 
 def _first(found: Document, of: np.ndarray) -> np.ndarray:
     """Which words are the first of their text, and not of their recording, bool (N,)."""
-    return np.append(False, (found.segments[1:] != found.segments[:-1]) & (of[1:] == of[:-1]))[:len(of)]
+    return starts_of_runs(found.segments) & ~starts_of_runs(of)

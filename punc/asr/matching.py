@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from punc.asr.document import Document, Places
+from punc.base.runs import next_of
 from punc.timing.align import align_words
 
 MARKS = ".,?!:;…\"'()[]<>«»“”-–—"  # how words and their repetition may differ, as in letter case
@@ -13,7 +14,7 @@ MARKS = ".,?!:;…\"'()[]<>«»“”-–—"  # how words and their repetition 
 def word_bounds(joined: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The first piece of each word, and the piece after its last."""
     first = np.flatnonzero(~joined)
-    return first, np.append(first[1:], len(joined))[:len(first)]
+    return first, next_of(first, len(joined))
 
 
 def word_texts(pieces: Sequence[str], first: np.ndarray, last: np.ndarray) -> list[str]:

@@ -7,6 +7,7 @@ import numpy as np
 
 from punc.asr.document import Document, Source, decoded, no_places, texts_at
 from punc.asr.places import word_places
+from punc.base.runs import ends_of_runs, starts_of_runs
 
 
 class Segment(NamedTuple):
@@ -58,8 +59,7 @@ def segments_document(source: Source, name: str, segments: Sequence[Segment],
     rank[order] = np.arange(len(order))
     chosen = np.argsort(rank[places.ranges], kind="stable")
     starts, stops, joined, ranges = (column[chosen] for column in places)
-    first = np.append(True, ranges[1:] != ranges[:-1])[:len(ranges)]
-    last = np.append(ranges[1:] != ranges[:-1], True)[:len(ranges)]
+    first, last = starts_of_runs(ranges), ends_of_runs(ranges)
     begins, ends = np.full((2, len(starts)), np.nan)
     begins[first] = np.array([segment.begin for segment in segments], float)[ranges[first]]
     ends[last] = np.array([segment.end for segment in segments], float)[ranges[last]]

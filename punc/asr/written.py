@@ -9,6 +9,7 @@ import numpy as np
 from punc.asr.document import Document
 from punc.asr.matching import word_bounds, word_texts
 from punc.asr.tokens import MARK, NUMBER, TAG, URL, WORD, Token, TokenReader, tagged
+from punc.base.runs import previous_of, starts_of_runs
 from punc.data.labels import Label, LabelSet, with_capital
 from punc.text.casing import Casing
 
@@ -45,7 +46,7 @@ def take_apart(document: Document, reader: TokenReader) -> Words:
     """The words of a document."""
     first, last = word_bounds(document.joined)
     texts, streams, speaker = word_texts(document.pieces, first, last), document.streams[first], document.speaker[first]
-    turns = np.append(False, (speaker[1:] != speaker[:-1]) & (streams[1:] == streams[:-1]))[:len(first)]
+    turns = starts_of_runs(speaker) & ~starts_of_runs(streams)
     return of_texts(texts, reader, streams, turns, document.segments[first])._replace(first=first, last=last)
 
 
@@ -88,9 +89,9 @@ class MarkedWords:
         kinds, had = words.of([token.kind for token in words.tokens]), words.of([t.marks != "" for t in words.tokens])
         self._move(words, labels, kinds == TAG, had)
         read = np.flatnonzero((words.counts > 0) & (kinds != TAG))
-        begins = np.append(True, words.streams[read][1:] != words.streams[read][:-1])[:len(read)]
+        begins = starts_of_runs(words.streams[read])
         alone = np.zeros(len(labels), bool)  # a mark that stands alone follows
-        following = 1 + np.flatnonzero((kinds[1:] == MARK) & (words.streams[1:] == words.streams[:-1]))
+        following = np.flatnonzero((kinds == MARK) & ~starts_of_runs(words.streams))
         before = following - 1
         alone[before] = True
         self._keep_marks(words, labels, had & self._keep & (kinds != TAG))
@@ -101,7 +102,7 @@ class MarkedWords:
         ends[before] |= ends[following]
         capital = np.zeros((2, len(labels)), bool)
         for row, after in zip(capital, (ended, ends)):
-            row[read] = begins | np.append(True, after[read][:-1])[:len(read)]
+            row[read] = begins | previous_of(after[read], True)
         starts = (capital[0] | (words.turns & self._any_case)) & self._sentences
         cased = self._kept_case(words, kinds, ~capital[1]) if self._any_case else np.zeros(len(labels), bool)
         return self._texts(words, labels, np.stack([cased, starts, alone])), labels

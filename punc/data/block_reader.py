@@ -27,7 +27,6 @@ from punc.data.tables import FLAGS, TURNS, fields
 ENCODE_BYTES = 1 << 18
 COUNT_BYTES = 1 << 21
 
-
 Encoder = Callable[[Sequence[str]], Any]
 
 

@@ -62,13 +62,14 @@ def decode(model: AnyModel, data: StoreSet, scale: np.ndarray | None = None, *, 
         found = model.log_posteriors_of(data)
         return choose(found, scale), found if posteriors else None
     sequences = viterbi and model.sequential
-    labels: np.ndarray = np.empty(len(data.ids), np.int64)
+    labels = np.empty(len(data.ids), np.int64) if sequences else None
     log_probs = np.empty((len(data.ids), len(model.labels)), np.float32) if posteriors or not sequences else None
     for batch in batches(model, data, chunk_size, context, batch_size):
         best, rows = model.decode_batch(batch.tokens, batch.pauses, scale, sequences, log_probs is not None)
         batch.write(labels, best)
         batch.write(log_probs, rows)
-    if not sequences and log_probs is not None:
+    if labels is None:
+        assert log_probs is not None, "a model has sequences or posteriors"
         labels = choose(log_probs, scale)
     return labels, log_probs if posteriors else None
 

@@ -51,9 +51,10 @@ class PackedModel:
         self.token_type, self.lookahead = tokenizer.token_type, spec["lookahead"]
         self.session = session
         inputs = {value.name: value for value in session.get_inputs()}
-        self._outputs = [value.name for value in session.get_outputs()]
+        outputs = [value.name for value in session.get_outputs()]
+        self._step_outputs = outputs[1:]  # without the labels
         self.reads_pauses = "pauses" in inputs
-        self.sequential = "log_probs" not in self._outputs
+        self.sequential = "log_probs" not in outputs
         self._states = {name: value for name, value in inputs.items() if name.startswith("state_")}
         self._check(len(inputs["tokens"].shape))
 
@@ -102,8 +103,7 @@ class PackedModel:
     def step(self, tokens: np.ndarray, pauses: np.ndarray,
              state: dict[str, np.ndarray]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """The next tokens (B,), and the pauses (B,) of the slots that they decide → log-posteriors (B, L), state."""
-        names = self._outputs[1:]  # without the labels
-        log_probs, *after = self.session.run(names, {**self._feed(tokens, pauses), **state})
+        log_probs, *after = self.session.run(self._step_outputs, {**self._feed(tokens, pauses), **state})
         return log_probs, dict(zip(state, after))
 
     def _feed(self, tokens: np.ndarray, pauses: np.ndarray) -> dict[str, np.ndarray]:

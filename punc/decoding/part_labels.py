@@ -7,6 +7,7 @@ has no such product; there the labels of the two slots are put together.
 
 import numpy as np
 
+from punc.base.runs import previous_of
 from punc.data.labels import LabelSet
 from punc.decoding.decode import AnyModel, choose, log_softmax
 
@@ -64,7 +65,7 @@ def first_parts(slots: np.ndarray, offsets: np.ndarray, begins: np.ndarray) -> n
     offsets   stream i has the tokens [offsets[i]:offsets[i + 1]]
     begins    bool, for each stream: false if it begins in the middle; the first word there is its last part alone
     """
-    firsts = np.append(0, slots[:-1] + 1)[:len(slots)]
+    firsts = previous_of(slots + 1, 0)
     at = np.searchsorted(slots, offsets[:-1])
     with_words = np.diff(np.append(at, len(slots))) > 0
     at = at[with_words]

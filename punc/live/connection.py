@@ -1,6 +1,6 @@
 """One client of a server: its messages to items, its session, and what is sent to it.
 
-A message is text: words (a word never goes on in the next message), lines of a CTM, or JSON as in `live_input`, one
+A message is text: words (a word never goes on in the next message), lines of a CTM, or JSON as in `live.input`, one
 object or one a line. What comes back has the form of what came first, or the one that the server was told: a message
 for each word of JSON, one for the words of a result of Vosk, or text. Where a stream ends, {"eof": 1}, an empty result
 or a line end says that all its words are out. {"error": …} answers what cannot be read; the stream goes on.
@@ -39,8 +39,8 @@ class Connection:
 
     source       where its messages come from
     sink         where the answers go
-    max_delay    as in `live_session.LiveOptions`
-    output       one of live_output.OUTPUTS, or auto
+    max_delay    as in `session.LiveOptions`
+    output       one of `output.OUTPUTS`, or auto
     max_rate     words and messages a second; what comes faster waits
     count        is told how many words were decided
     """

@@ -8,7 +8,7 @@ class ItemReader:
     """Reads text: words are whole by the blank after them, all else by the line end. Bad lines are left out.
 
     source   the name of the input, for errors
-    kind     what the input is (`live_input.INPUTS`); None: what its begin says
+    kind     what the input is (`input.INPUTS`); None: what its begin says
     """
 
     def __init__(self, source: str, kind: str | None = None):

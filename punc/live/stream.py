@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from punc.base.runs import next_of
 from punc.data.block_reader import at_slots
 from punc.decoding.decode import AnyModel, decode
 from punc.decoding.part_labels import LivePartLabels, first_parts, joins_parts, of_words
@@ -240,7 +241,7 @@ class WholeStream(LabelStream):
     def close(self) -> list[Labelled]:
         """As `LabelStream.close`."""
         words, self._words = self._words, []
-        after = np.append(self._pauses[1:], np.nan).astype(np.float32)
+        after = next_of(np.array(self._pauses), np.nan).astype(np.float32)
         numbers, rows = decode_words(self._model, words, None if np.isnan(after).all() else after, self._scale,
                                      self._posteriors)
         if not self._posteriors:

@@ -1,6 +1,6 @@
 """Standard input punctuated: bytes from a file descriptor in, text or JSON out as soon as the model allows.
 
-`live_input` says what the input can be. One bad byte or line must not end a live transcript: NUL and what is not UTF-8
+`live.input` says what the input can be. One bad byte or line must not end a live transcript: NUL and what is not UTF-8
 become U+FFFD, a bad line of a CTM or of JSON is left out, and messages name and count them. Blanks, tabs and line ends
 separate words, as in a data directory; no-break and ideographic spaces are letters.
 """
@@ -129,7 +129,7 @@ def _read(source: int, reader: "LiveReader", pipe: Pipe, max_delay: float | None
 class LiveReader:
     """Live input in pieces of any size: bytes to items. Names what it leaves out.
 
-    kind   what the input is (`live_input.INPUTS`), or auto
+    kind   what the input is (`input.INPUTS`), or auto
 
     replaced   how many bad bytes or characters became U+FFFD
     bad        how many lines were left out
@@ -175,6 +175,7 @@ class LiveReader:
             logger.warning("%s: %d bytes or characters are not text; U+FFFD stands for each", SOURCE, self.replaced)
         if self.bad > MOST_WARNINGS:
             logger.warning("%s: %d lines or objects were left out", SOURCE, self.bad)
+
 
 def punctuate_lines(model: AnyModel, source: int, sink: IO[bytes], scale: np.ndarray | None = None) -> None:
     """Punctuate lines of text without blanks between words from the file descriptor `source`.

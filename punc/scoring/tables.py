@@ -34,6 +34,7 @@ def read_tsv(path: str | os.PathLike, header: Sequence[str], numbers: Sequence[s
                              path, number) from None
     return rows[1:]
 
+
 def markdown_table(rows: Sequence[Sequence[str]]) -> str:
     """A Markdown table of a header and rows."""
     lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from punc.base.runs import next_of, previous_of
 from punc.subtitles.marks import MARK, NO_MARK, SENTENCE_END, tied
 from punc.subtitles.short_cues import LEAST, ShortCues, moved
 
@@ -63,7 +64,7 @@ def make_cues(words: Sequence[str], marks: np.ndarray, begins: np.ndarray, ends:
     inside = tied(words, marks)
     rank = np.where(marks == MARK, 2.0, silence >= PAUSE) - inside
     first, last = _split(*_joined(text, marks, bounds), text, rank)
-    until = np.append(begins[1:], np.inf)
+    until = next_of(begins, np.inf)
     until[recordings - 1] = np.inf
     short = ShortCues(text.reach, text.length, begins, until, bounds, np.where(marks == SENTENCE_END, 3.0, rank))
     first, last = short.lengthened(first, last)
@@ -95,7 +96,7 @@ class _Text:
 def _joined(text: _Text, marks: np.ndarray, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """First word and end of each sentence, or of short sentences that fit one line together."""
     last = np.flatnonzero((marks == SENTENCE_END) | bounds) + 1
-    first = np.append(0, last[:-1])
+    first = previous_of(last, 0)
     limits = np.flatnonzero(bounds) + 1
     limit = limits[np.searchsorted(limits, first, "right")]
     # The sentence after those that fit one line from this one; after a short one: after two, if two lines hold both.
@@ -107,7 +108,7 @@ def _joined(text: _Text, marks: np.ndarray, bounds: np.ndarray) -> tuple[np.ndar
     while at < len(following):
         chosen.append(at)
         at = following[at]
-    return first[chosen], np.append(first[chosen[1:]], last[-1])
+    return first[chosen], next_of(first[chosen], last[-1])
 
 
 def _split(first: np.ndarray, last: np.ndarray, text: _Text, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from punc.base.files import read_lines
+from punc.base.runs import next_of, previous_of
 from punc.data.labels import LabelSet, with_capital
 
 NO_MARK, MARK, SENTENCE_END = 0, 1, 2  # what is written after a word
@@ -60,9 +61,9 @@ def tied(words: Sequence[str], marks: np.ndarray) -> np.ndarray:
     at = np.flatnonzero(kinds[:-1])
     following[at] = [known.get(words[i + 1].rstrip(".,?!;:")) == SPELLED for i in at.tolist()]  # it may have a mark
     # `hundred` before `and one`, and `and` before `one`
-    joined = spelled & np.append((between & following)[1:], False)
-    joined |= np.append(False, joined[:-1])
-    inside = numbers | (capitals & np.append((capitals | digits)[1:], False)) | (spelled & following) | joined
+    joined = spelled & next_of(between & following, False)
+    joined |= previous_of(joined, False)
+    inside = numbers | (capitals & next_of(capitals | digits, False)) | (spelled & following) | joined
     return (marks == NO_MARK) & inside
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import decode_line, open_input
+from punc.base.runs import bounds_of
 from punc.data.datadir import LATEST
 from punc.data.tables import fields
 from punc.timing.ctm import CONTROLS, CTM_SILENCE, MAX_OVERLAP, ROUNDING, ctm_rows
@@ -131,7 +132,7 @@ class CtmFile:
             parts.append((columns.begins, columns.durations, numbers))
             np.add.at(counts, [number for number, _ in batch], of_run)
         times = [np.concatenate(part) for part in zip(*parts)] or np.zeros((3, 0))
-        return self._checked(Columns(heads, words, tails, *times[:2]), times[2], np.append(0, np.cumsum(counts)))
+        return self._checked(Columns(heads, words, tails, *times[:2]), times[2], bounds_of(counts))
 
     def _columns_of(self, runs: list[Run]) -> tuple[Columns, np.ndarray, list[int]]:
         """The columns of some runs, the number of each line, and how many lines each run has."""
@@ -173,7 +174,7 @@ class CtmFile:
         closes[full[silent[final]]] = ends[final[silent[final]]]
         if silent.any():
             keep = ~silent
-            bounds = np.append(0, np.cumsum(keep))[bounds]
+            bounds = bounds_of(keep)[bounds]
             heads, words, tails = list(compress(heads, keep)), list(compress(words, keep)), list(compress(tails, keep))
             begins, ends, group, numbers = begins[keep], ends[keep], group[keep], numbers[keep]
         self._check((ends[:-1] - begins[1:] > MAX_OVERLAP + ROUNDING) & (group[1:] == group[:-1]),

@@ -210,9 +210,6 @@ def encode_streams(tokenizer: Tokenizer, words: Sequence[str], bounds: Sequence[
     return encoding, offsets
 
 
-
-
-
 class PieceTokenizer(Tokenizer):
     """Words cut into pieces by a trained model: one or more tokens a word. A word's slot is after its last piece.
 
