@@ -170,31 +170,6 @@ def test_models_that_ship_write_i_with_a_capital():
     assert {"I", "I'm"} <= set(load("en-live").punctuate("and i said i'm here").split())
 
 
-def test_make_targets_punctuates_each_member_once(tmp_path):
-    """A stand-in for punc shows what the script runs, in which order; the second time, only the soft targets."""
-    for folder in ("bin", "exp/wide", "data/store", "data/a", "data/b"):
-        (tmp_path / folder).mkdir(parents=True)
-    for file in ("data/a/text", "data/b/text", "exp/wide/final.pt"):
-        (tmp_path / file).write_text("")
-        os.utime(tmp_path / file, (1e9, 1e9))
-    (tmp_path / "data/store/conf").write_text("--token-type=word\n--join=train=a,b,b\n--join=adapt=b\n")
-    punc = tmp_path / "bin/punc"
-    punc.write_text('#!/bin/bash\necho "$*"\n[ "$1" = soft-targets ] || { mkdir -p "${@: -1}"; : >"${@: -1}/text"; }\n')
-    punc.chmod(0o755)
-
-    def run():
-        script = RECIPE / "local/make_targets.sh"
-        command = f"in_jobs() {{ ${{@:3}}; }}; export -f in_jobs; processes=2 {script} wide train adapt"
-        return subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True, text=True, stdout=subprocess.PIPE,
-                              env=os.environ | {"PATH": f"{punc.parent}:{os.environ['PATH']}"}).stdout.splitlines()
-
-    decoded, (a, b) = "--nj 2 --context 64 exp/wide", (f"exp/wide/posteriors_{name}" for name in "ab")
-    targets = [f"soft-targets exp/wide data/store train exp/wide/targets_train {a} {b} {b}",
-               f"soft-targets exp/wide data/store adapt exp/wide/targets_adapt {b}"]
-    assert run() == [f"punctuate {decoded} data/a {a}", f"punctuate {decoded} data/b {b}", *targets]
-    assert run() == targets
-
-
 def take_pretrained(place, choice):
     """Run the script in `place`: the models in exp, and what it says."""
     done = subprocess.run([RECIPE / "local/take_pretrained.sh", choice, "en", "en-live"], cwd=place, text=True,

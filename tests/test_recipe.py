@@ -354,6 +354,7 @@ def test_table_of_systems(table):
         options = {line.option: line.value for line in config_lines(conf)}
         bases = {Path(options[name]).name for name in ("--lm-model", "--text-model", "--initial-model")
                  if options.get(name)}
+        bases |= {Path(options["--teacher"]).parent.name} if options.get("--teacher") else set()
         assert bases & {row[0] for row in rows} == {*needs} & {row[0] for row in rows} <= above
         above.add(name)
 

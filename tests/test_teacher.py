@@ -12,13 +12,12 @@ from punc.base.errors import InputError
 from punc.data.datadir import DataDir
 from punc.data.datadir_writer import write_data_dir
 from punc.decoding.decode import log_posteriors
-from punc.decoding.options import DecodingOptions, OutputOptions
-from punc.decoding.punctuate import punctuate
+from punc.decoding.soft_targets import make_targets
 from punc.layers.crf import LinearChain
 from punc.models.base import NeuralModel, create, load, read_checkpoint
 from punc.tokens.batches import Batch
 from punc.tokens.chunks import cut
-from punc.tokens.soft_targets import make_targets
+from punc.tokens.soft_targets import SoftTargets
 from punc.tokens.store import Store, make_store
 from punc.tokens.store_set import StoreSet
 from punc.training.batching import EveryToken, epoch_batches
@@ -34,8 +33,9 @@ SETTINGS = {"dev_set": "dev_before", "batch_size": 20, "epochs": 4, "threads": 1
 
 
 def teacher_of(labels, targets, weight=0.5):
-    """A teacher of one stream with these labels (N,) and targets (N, L)."""
-    return Teacher(stream_of(np.array(labels, np.int8)), np.array(targets, np.float16), weight)
+    """A teacher of one stream with these labels (N,) and targets (slots, L), in 256ths: they need not add up to 255."""
+    labels = np.array(labels, np.int8)
+    return Teacher(stream_of(labels), SoftTargets([np.array(targets, np.float32) * 64], labels), weight)
 
 
 def stream_of(labels):
@@ -51,7 +51,7 @@ def batch_of(teacher, rows):
 
 
 LABELS = [0, -1, 2, 1, 0, 1]
-TARGETS = [[.5, .25, .25], [0, 0, 0], [.125, .125, .75], [0, 1, 0], [.25, .5, .25], [1, 0, 0]]
+TARGETS = [[.5, .25, .25], [.125, .125, .75], [0, 1, 0], [.25, .5, .25], [1, 0, 0]]
 ROWS = [[0, 1, 2, -1], [3, 4, 5, -1]]
 KNOWN = [(0, 0, 0), (0, 2, 2), (1, 0, 3), (1, 1, 4), (1, 2, 5)]  # row, step, token of each slot
 
@@ -63,7 +63,7 @@ def test_loss_by_hand(weight):
     logits = torch.randn(2, 4, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     expected = 0.0
     for row, step, token in KNOWN:
-        z, p = logits[row, step].numpy(), np.array(TARGETS[token])
+        z, p = logits[row, step].numpy(), np.array(TARGETS[token - (token > 1)])  # token 1 has no slot
         q = np.exp(z) / np.exp(z).sum()
         expected -= (1 - weight) * np.log(q[LABELS[token]]) + weight * (p * np.log(q)).sum()
     assert float(teacher.loss(NeuralModel(), logits, batch)) == pytest.approx(expected / len(KNOWN), rel=1e-6)
@@ -106,12 +106,11 @@ def test_loss_of_a_chain_is_that_of_all_labellings():
 
 def test_tokens_without_a_slot_are_certain():
     """With --loss-on tokens they count, and their label is the first one."""
-    labels = EveryToken(np.array([-1, 1], np.int8))
-    teacher = Teacher(stream_of(labels), np.array([[0, 0], [.25, .75]], np.float16),
-                      TrainingOptions(teacher="x"))
+    labels = np.array([-1, 1], np.int8)
+    teacher = Teacher(stream_of(EveryToken(labels)), SoftTargets([np.array([[64, 192, 0]], np.uint8)], labels), 0.5)
     batch = batch_of(teacher, [[0, 1]])
     assert batch.labels.tolist() == [[0, 1]]
-    assert batch.targets.tolist() == [[[1, 0], [.25, .75]]]
+    assert batch.targets.tolist() == [[[1, 0, 0], [.25, .75, 0]]]
 
 
 @pytest.mark.parametrize("model", ["t_lstm", "bi_lstm"])
@@ -119,10 +118,10 @@ def test_batches_have_the_targets_of_their_slots(model, toy_store):
     """Whether stateful or in chunks, and shared by ranks or not: the labels are as without a teacher."""
     store = Store(toy_store)
     data, net = store.set("train_before"), create(model, store.vocabulary, store.labels, {})
-    targets = np.random.default_rng(1).dirichlet(np.ones(3), len(data.ids)).astype(np.float16)
+    targets = np.random.default_rng(1).integers(1, 255, (len(data.ids), 3)).astype(np.uint8)
     options = TrainingOptions(teacher="x", batch_size=7, chunk_size=30, context=5)
     chunks = None if model == "t_lstm" else cut(data.offsets, None, 30, 5)
-    teacher, count = Teacher(data, targets, 0.5), 0
+    teacher, count = Teacher(data, SoftTargets([targets], data.labels), 0.5), 0
     of_token = {}
     for rank in range(2):
         plain = epoch_batches(net, data, chunks, options, 0, Ranks(rank, 2))
@@ -147,10 +146,7 @@ def targets(toy_store, tmp_path_factory):
     """The soft targets for the words of train_after by a teacher of another task, `before`."""
     place = tmp_path_factory.mktemp("teacher")
     train(toy_store, place / "teacher", "t_lstm", SMALL, TrainingOptions(train_set="train_before", bptt=5, **SETTINGS))
-    punctuate(place / "teacher", DataDir(toy_store.parent / "train_after"), place / "decode", DecodingOptions(),
-              OutputOptions(), nj=1)
-    store = Store(toy_store)
-    make_targets(place / "targets", store, "train_after", store.labels, [place / "decode"])
+    make_targets(place / "teacher", Store(toy_store), place / "targets", ["train_after"])
     return place
 
 
@@ -182,8 +178,7 @@ def test_unlabelled_text_needs_no_labels(toy_store, targets, tmp_path):
     write_data_dir(folder, (u._replace(labels=["O"] * len(u.words))
                             for u in DataDir(place / "train_after").utterances()))
     make_store(tmp_path / "store", [folder, place / "dev_before"], place / "labels.txt", vocab=place / "vocab", nj=1)
-    store = Store(tmp_path / "store")
-    make_targets(tmp_path / "targets", store, "train_after", store.labels, [targets / "decode"])
+    make_targets(targets / "teacher", Store(tmp_path / "store"), tmp_path / "targets", ["train_after"])
     settings = SETTINGS | {"train_set": "train_after", "epochs": 1, "teacher_weight": 1.0}
     train(toy_store, tmp_path / "one", "t_lstm", SMALL, TrainingOptions(teacher=str(targets / "targets"), **settings))
     train(tmp_path / "store", tmp_path / "other", "t_lstm", SMALL,
@@ -227,8 +222,8 @@ def test_targets_that_changed_stop_a_run(toy_store, targets, tmp_path, monkeypat
     run = (toy_store, "t_lstm", SMALL, TrainingOptions(**SETTINGS, train_set="train_after",
                                                        teacher=str(tmp_path / "targets")))
     train_killed(monkeypatch, tmp_path / "exp", *run)
-    content = bytearray((tmp_path / "targets" / "targets.npy").read_bytes())
+    content = bytearray((tmp_path / "targets/train_after/targets.npy").read_bytes())
     content[-1] ^= 1
-    (tmp_path / "targets" / "targets.npy").write_bytes(content)
+    (tmp_path / "targets/train_after/targets.npy").write_bytes(content)
     with pytest.raises(InputError, match=r"targets.npy: changed since the training in .* began"):
         train(run[0], tmp_path / "exp", *run[1:])

@@ -13,6 +13,7 @@ text=europarl         # text of the first stage besides that of Earnings-22: eur
 repeat=6              # how often an epoch of the first stage reads the text of the calls that have no pauses
 asr_pairs=            # TED's training talks and their ASR output (egs/iwslt_ted): systems with noise learn errors from them
 encoder=              # the Hugging Face directory of all-MiniLM-L6-v2; without it no MiniLM
+mpnet=                # that of all-mpnet-base-v2; without it no MPNet
 systems=              # names with blanks between; all of them if empty or `all`
 min_count=5           # how often a word of the vocabulary occurs at least
 threads=1             # of PyTorch; two models are trained at a time
@@ -23,7 +24,7 @@ help_message="usage: $0 --corpus DIR [--labels 3|4] [--text 'europarl ted'] [--e
 . ./path.sh
 . recipe.sh
 
-absolute corpus encoder asr_pairs
+absolute corpus encoder mpnet asr_pairs
 export PYTHONPATH=$PUNC_ROOT/utils/calls${PYTHONPATH:+:$PYTHONPATH}  # for the scripts in local/
 variant=$labels-${text// /-}
 [ -f "conf/$variant/systems" ] || fail "--labels $labels --text '$text': there is no conf/$variant/systems"
@@ -32,6 +33,7 @@ label_file=conf/labels$labels.txt data=data/$variant exp=exp/$variant
 choose_systems conf/$variant/systems
 [ -n "$asr_pairs" ] || leave_out asr_pairs "no --asr-pairs (README.md)"
 [ -n "$encoder" ] || leave_out encoder "no --encoder (docs/encoder.md)"
+[ -n "$mpnet" ] || leave_out mpnet "no --mpnet (docs/encoder.md)"
 [ -d "$data/text_podcasts" ] || [ -f "$corpus/podcasts/changelog.txt" ] || leave_out podcasts "no podcasts (README.md)"
 tests="test_ref test_asr test_asr_libri" texts=text_${text// /,text_},text_earnings22
 engines=$([ "$labels" = 3 ] || echo amazon google microsoft speechmatics)  # they write question marks
@@ -58,15 +60,15 @@ fi
 
 # Stage 3: make the vocabulary of a first stage, and write its sets as numbers; the calls also with their own words.
 if runs 3; then
-  needed=$(for store in store_{pieces,talk,podcasts}; do ! asked $store || echo $store; done)
-  local/make_stores.sh "$data" "$texts" "$min_count" "$encoder" "$engines" "$needed"
+  needed=$(for store in store_{pieces,mpnet,talk,podcasts}; do ! asked $store || echo $store; done)
+  local/make_stores.sh "$data" "$texts" "$min_count" "$encoder" "$engines" "$needed" "$mpnet"
 fi
 
 # train_system SYSTEM: trains it on its store. What differs between variants is in conf/VARIANT/SYSTEM.conf.
 train_system() {
   local conf=conf/$1.conf options=(--threads "$threads")
   [ ! -f conf/$variant/$1.conf ] || conf=conf/$variant/$1.conf
-  case $1 in MiniLM*) options+=(--encoder "$encoder") ;; esac
+  case $1 in MiniLM*) options+=(--encoder "$encoder") ;; MPNet*) options+=(--encoder "$mpnet") ;; esac
   train $conf $data/${store_of[$1]} $exp/$1 "${options[@]}"
 }
 

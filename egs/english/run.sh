@@ -10,7 +10,9 @@ stop_stage=100
 corpus=corpus         # where the corpora are
 systems=              # names with blanks between; all if empty
 pretrained=false      # true: en and en-live are the models that ship, and are not trained
-teacher=false         # true: also train en-wide, and what learns from it, and the systems of en-fifth (README.md)
+mpnet=                # directory of all-mpnet-base-v2, the teacher (README.md); without it no en-MPNet, and no student of it
+minilm=               # directory of all-MiniLM-L6-v2, of which en-large is made
+teacher=false         # true: also train the systems of en-fifth (README.md)
 threads=1             # of PyTorch; two models are trained at a time
 nj=2                  # processes for text; with a --cmd that is not run.pl, jobs
 help_message="usage: $0 --corpus DIR [--systems NAMES] [--stage N]"
@@ -19,11 +21,13 @@ help_message="usage: $0 --corpus DIR [--systems NAMES] [--stage N]"
 . ./path.sh
 . recipe.sh
 
-absolute corpus
+absolute corpus mpnet minilm
 export PYTHONPATH=$PUNC_ROOT/utils/calls${PYTHONPATH:+:$PYTHONPATH}  # for the scripts in local/
 choose_systems
 $teacher || leave_out teacher "--teacher false"
+for need in mpnet minilm; do [ -n "${!need}" ] || leave_out $need "no --$need (README.md)"; done
 [ -f "$corpus/iwslt_ted/train_extra" ] || leave_out ted "no text of TED (README.md)"
+ted=(data/ted*)
 engines="amazon google microsoft speechmatics"
 tests="earnings_ref earnings_asr earnings_${engines// / earnings_} iwslt_ref iwslt_asr podcasts europarl"
 marks=O=O+CAP,COMMA=COMMA+CAP_COMMA,PERIOD=PERIOD+CAP_PERIOD,QUESTION=QUESTION+CAP_QUESTION
@@ -45,33 +49,50 @@ if runs 2; then
 fi
 
 # Stage 3: make the vocabulary, and write all sets as numbers. A set that is joined is sets end to end, some twice or
-# three times; in `calls_text` the calls have no pauses, in `calls_clean` no fillers.
+# three times; in `calls_text` the calls have no pauses, in `calls_clean` no fillers. Encoders read half of text_more.
 if runs 3; then
   make_store --vocab-size 48000 --min-count 3 --train text,text_more,calls_text \
     --join train=text,text_more,calls_text,calls,calls,calls_clean,calls_clean \
     --join adapt=text,calls_text,calls,calls,calls,calls_clean,calls_clean,calls_clean \
     --join dev=dev_podcasts,dev_europarl,dev_calls,dev_calls_clean \
     data/store data/{text,text_more,calls_text,calls,calls_clean} data/dev_{podcasts,europarl,calls,calls_clean}
-  ted=(data/ted*) names=${ted[*]#data/}
-  ! asked store_ted || make_store --vocab data/store/vocab --join train="${names// /,}" data/store_ted "${ted[@]}" data/dev_ted
+  names=${ted[*]#data/}
+  join_ted=(--join train="${names// /,}")
+  ! asked store_ted || make_store --vocab data/store/vocab "${join_ted[@]}" data/store_ted "${ted[@]}" data/dev_ted
+  ! asked store_mpnet || local/make_pieces.sh "$mpnet" data/store_mpnet
+  ! asked store_minilm || local/make_pieces.sh "$minilm" data/store_minilm
+  ! asked store_ted_mpnet ||
+    make_store --token-type encoder --vocab "$mpnet" "${join_ted[@]}" data/store_ted_mpnet "${ted[@]}" data/dev_ted
 fi
 
 # train_system SYSTEM: trains it, unless it is a model that ships or its first stage.
-train_system() { [ -f exp/${1%-text}/model.json ] || train conf/$1.conf data/${store_of[$1]} exp/$1 --threads "$threads"; }
+train_system() {
+  local options=(--threads "$threads")
+  case ${store_of[$1]} in *_mpnet) options+=(--encoder "$mpnet") ;; *_minilm) options+=(--encoder "$minilm") ;; esac
+  [ -f exp/${1%-text}/model.json ] || train conf/$1.conf data/${store_of[$1]} exp/$1 "${options[@]}"
+}
+
+# targets TEACHER STORE SET …: the teacher's posteriors for sets, which its students learn.
+targets() { punc soft-targets --context 64 exp/$1 data/$2 exp/$1/targets "${@:3}"; }
 
 # Stage 4: take the models that ship; train teachers to their end, and make their targets; train the others on all texts.
+texts="text calls_text calls calls_clean"
 if runs 4; then
   local/take_pretrained.sh "$pretrained" en en-live
   for system in $(in_stage 4a); do
     case $system in en-fifth-*) seeds=1 train_system $system ;; *) train_system $system ;; esac
   done
-  ! asked en-wide || local/make_targets.sh en-wide train adapt
-  ! asked en-fifth-wide || local/make_targets.sh en-fifth-wide adapt
+  ! asked en-fifth-wide || targets en-fifth-wide store $texts
+  ! asked en-MPNet || targets en-MPNet store_mpnet $texts text_half
   two_at_a_time train_system $(in_stage 4b)
 fi
 
 # Stage 5: go on with fewer texts and more calls, or with TED.
-if runs 5; then two_at_a_time train_system $(in_stage 5); fi
+if runs 5; then
+  for system in $(in_stage 5a); do train_system $system; done
+  ! asked en-MPNet-TED || targets en-MPNet-TED store_ted_mpnet "${ted[@]#data/}"
+  two_at_a_time train_system $(in_stage 5)
+fi
 
 # score_both REFERENCE DECODED OUT: the marks, whatever the case, and the capitals, which IWSLT 2011 has none of.
 score_both() {
@@ -96,5 +117,5 @@ fi
 # Stage 7: write the pages; pack the models in int8 with their cards, as they ship.
 if runs 7; then
   case $systems in en-fifth*) collect_results conf/results-fifth.conf ;; *) collect_results ;; esac
-  for system in en{,-live}{,-taught}; do ! asked $system || [ -f exp/$system/model.json ] || local/pack.sh $system; done
+  for system in en{,-live,-large}; do ! asked $system || [ -f exp/$system/model.json ] || local/pack.sh $system; done
 fi

@@ -12,6 +12,7 @@ asr_pairs=            # training talks and their ASR output (README.md): systems
 vectors=              # word vectors in GloVe's or word2vec's text format; data/vectors.txt, made in stage 3, if empty
 europarl=             # more text for word vectors, besides the corpus's train_extra: Europarl in English
 encoder=              # the Hugging Face directory of all-MiniLM-L6-v2; without it no MiniLM
+mpnet=                # that of all-mpnet-base-v2; without it no MPNet
 systems=T-LSTM        # names with blanks between; all if empty
 min_count=5           # how often a word of the vocabulary occurs at least; chosen on dev2012
 threads=2             # of PyTorch
@@ -22,10 +23,10 @@ help_message="usage: $0 [--corpus DIR] [--asr-pairs DIR] [--vectors FILE] [--eur
 . ./path.sh
 . recipe.sh
 
-absolute corpus asr_pairs vectors europarl encoder
+absolute corpus asr_pairs vectors europarl encoder mpnet
 own_vectors=$vectors corpus=${corpus:-data/corpus} vectors=${vectors:-data/vectors.txt}
 choose_systems
-for need in asr_pairs encoder; do [ -n "${!need}" ] || leave_out $need "no --${need/_/-} (README.md)"; done
+for need in asr_pairs encoder mpnet; do [ -n "${!need}" ] || leave_out $need "no --${need/_/-} (README.md)"; done
 score_options=(--collapse 3-class:FULLSTOP=PERIOD+QUESTION)
 
 # Stage 0: get the corpus, and check that it is the one that the published figures are about.
@@ -57,7 +58,8 @@ if runs 3; then
   words --min-count "$min_count" --train train2012 data/store_word data/train2012 data/dev2012
   ! asked store_all || words data/store_all data/train2012 data/dev2012
   ! asked store_talks || local/make_talks.sh
-  ! asked store_encoder || local/make_pieces.sh "$encoder" "$corpus" "$asr_pairs"
+  ! asked store_encoder || local/make_pieces.sh "$encoder" "$corpus" "$asr_pairs" data/store_encoder
+  ! asked store_mpnet || local/make_pieces.sh "$mpnet" "$corpus" "$asr_pairs" data/store_mpnet
   if asked store_vectors; then
     [ -n "$own_vectors" ] || local/learn_vectors.sh "$vectors"
     for n in 2 7; do ! asked "DNN-256-${n}M" || local/learn_vectors.sh "data/vectors_${n}M.txt" $n; done
@@ -70,7 +72,11 @@ fi
 if runs 4; then
   for system in $(in_stage 4); do
     options=(--threads "$threads")
-    case ${needs_of[$system]} in *vectors*) options+=(--vectors "$vectors") ;; *encoder*) options+=(--encoder "$encoder") ;; esac
+    case ${needs_of[$system]} in
+      *vectors*) options+=(--vectors "$vectors") ;;
+      *encoder*) options+=(--encoder "$encoder") ;;
+      *mpnet*) options+=(--encoder "$mpnet") ;;
+    esac
     train "conf/$system.conf" "data/${store_of[$system]}" "exp/$system" "${options[@]}"
   done
 fi
@@ -95,6 +101,6 @@ fi
 
 # Stage 7: write the pages, with the published figures; those of encoders and of ASR noise are pages of their own.
 if runs 7; then
-  case $systems in *talks*) page=-talks ;; *-noise | *-fluent | *-half) page=-noise ;; MiniLM*) page=-encoder ;; *) page= ;; esac
+  case $systems in *talks*) page=-talks ;; *-noise | *-fluent | *-half) page=-noise ;; MiniLM* | MPNet*) page=-encoder ;; *) page= ;; esac
   collect_results "conf/results$page.conf"
 fi

@@ -1,32 +1,40 @@
-"""`punc soft-targets`: a teacher's posteriors as the soft targets of a set, for punc train --teacher."""
+"""`punc soft-targets`: a teacher's posteriors as soft targets of sets of a store, for punc train --teacher."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
+import torch
+
 from punc.base.options import OptionParser
-from punc.data.labels import LabelSet
+from punc.base.processor import find_device
 from punc.decoding.shipped import find_model
-from punc.tokens.soft_targets import make_targets
+from punc.decoding.soft_targets import make_targets
 from punc.tokens.store import Store
 
 
 def options() -> OptionParser:
     parser = OptionParser(
-        "punc soft-targets [options] TEACHER STORE-DIR SET OUT-DIR PUNCTUATED-DIR [PUNCTUATED-DIR …]",
-        "Writes the posteriors of a teacher as the soft targets of a set of a store: OUT-DIR, for punc train --teacher "
-        "OUT-DIR. PUNCTUATED-DIR is what punc punctuate made of the data directory of the set, with post.ark; of a "
-        "joined set name those of its members, in order. TEACHER is the directory of the model that has punctuated, "
-        "or its name if it ships with punc. Finished targets are not made again.",
-        "punc soft-targets exp/wide data/store train exp/wide/targets_train exp/wide/decode_train")
+        "punc soft-targets [options] TEACHER STORE-DIR OUT-DIR SET [SET …]",
+        "Writes the posteriors of a teacher for sets of a store, for punc train --teacher OUT-DIR. TEACHER is the "
+        "directory of a model, or the name of one that ships with punc. STORE-DIR is a store of its tokens; students "
+        "of other tokens have stores of their own, of the same data directories. A joined set needs those of its "
+        "members. Finished targets are not made again.",
+        "punc soft-targets exp/wide data/store exp/wide/targets text calls")
+    parser.add_argument("--context", type=int, metavar="TOKENS",
+                        help="tokens read before each chunk (and after it, by a model that reads both ways); default: "
+                        "256, packed and encoders 32")
+    parser.add_argument("--device", default="auto", metavar="NAME",
+                        help="auto, cpu, cuda or cuda:N; auto: a GPU if PyTorch sees one")
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads of PyTorch")
     parser.add_argument("teacher", metavar="TEACHER", help="directory of the teacher, or the name of one that ships")
-    parser.add_argument("store", metavar="STORE-DIR", help="store of the student")
-    parser.add_argument("set", metavar="SET", help="set of the store")
+    parser.add_argument("store", metavar="STORE-DIR", help="store of the teacher's tokens")
     parser.add_argument("out", metavar="OUT-DIR", help="directory of soft targets to make")
-    parser.add_argument("punctuated", metavar="PUNCTUATED-DIR", nargs="+", help="what the teacher has punctuated")
+    parser.add_argument("sets", metavar="SET", nargs="+", help="set of the store, not a joined one")
     return parser
 
 
 def main(arguments: Sequence[str]) -> None:
     args = options().parse(arguments)
-    labels = LabelSet.read(find_model(args.teacher) / "labels.txt")
-    make_targets(Path(args.out), Store(args.store), args.set, labels, [Path(path) for path in args.punctuated])
+    torch.set_num_threads(args.threads)
+    make_targets(find_model(args.teacher), Store(args.store), Path(args.out), args.sets, args.context,
+                 find_device(args.device))

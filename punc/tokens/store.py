@@ -55,7 +55,7 @@ class Store:
             raise InputError("no such directory", "make it: punc make-store", path)
         if not (self.path / "conf").is_file() or not (self.path / "vocab").is_file():
             raise InputError("not a store, or an unfinished one", "make it: punc make-store", path)
-        self.conf = _read_conf(self.path / "conf")
+        self.conf, self._joins = _read_conf(self.path / "conf")
         self.token_type = self.conf["token-type"]
         self.tokenizer = read_tokenizer(self.path)
         self.vocabulary = self.tokenizer.vocabulary
@@ -74,6 +74,11 @@ class Store:
         check_numbers(self.path / name, len(self.vocabulary), len(self.labels))
         return read_set(self.path / name)
 
+    def members(self, name: str) -> list[str]:
+        """The sets that a joined set is made of, in order; of another set itself."""
+        joins = dict(line.partition("=")[::2] for line in self._joins)
+        return joins[name].split(",") if name in joins else [name]
+
     def checksums(self, sets: Iterable[str]) -> dict[str, int]:
         """The CRC-32 of each file that training on some sets depends on, by its name in the store.
 
@@ -85,18 +90,23 @@ class Store:
         return {name: crc32_of(self.path / name) for name in names if (self.path / name).is_file()}
 
 
-def _read_conf(path: Path) -> dict[str, str]:
-    """The options in a store's conf. Raises InputError if it is not one, or that of an early version."""
+def _read_conf(path: Path) -> tuple[dict[str, str], list[str]]:
+    """The options in a store's conf, and the values of --join.
+
+    Raises InputError if it is not one, or that of an early version.
+    """
     again = "make the store again: punc make-store"
-    conf = {}
+    conf, joins = {}, []
     for number, line in read_lines(path):
         name, equals, value = line.removeprefix("--").partition("=")
         if not equals:
             raise InputError("not --name=value", again, path, number)
+        if name == "join":
+            joins.append(value)
         conf[name] = value
     if "token-type" not in conf:
         raise InputError("no --token-type: an early version made this store", again, path)
-    return conf
+    return conf, joins
 
 
 def crc32_of(path: Path) -> int:

@@ -243,11 +243,15 @@ def _copy_array(array: np.ndarray | None, size: int, name: str, file: IO[bytes])
 
 
 @contextlib.contextmanager
-def flat_file(path: Path, kind: type) -> Iterator[IO[bytes]]:
-    """Open an npy file for appending items; its header is completed when the context ends."""
+def flat_file(path: Path, kind: type, columns: int = 0) -> Iterator[IO[bytes]]:
+    """Open an npy file for appending items; its header is completed when the context ends.
+
+    columns   of a table (items, columns); 0: a flat array (items,)
+    """
     def header(items: int) -> bytes:
         descr = np.lib.format.dtype_to_descr(np.dtype(kind))
-        text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ({items},), }}"
+        shape = (items // columns, columns) if columns else (items,)
+        text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"
         return b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + text.ljust(117).encode() + b"\n"
 
     with open(path, "wb") as file:

@@ -21,7 +21,7 @@ from torch import Tensor
 from punc.base.errors import InputError
 from punc.models.base import Model, not_finite
 from punc.tokens.batches import Batch
-from punc.tokens.soft_targets import read_targets
+from punc.tokens.soft_targets import SoftTargets, read_targets
 from punc.tokens.store import Store
 from punc.tokens.store_set import StoreSet
 from punc.training.options import TrainingOptions
@@ -44,9 +44,10 @@ def share_of(batch: Batch) -> float:
 
 
 class SlotIndices:
-    """The index of each slot in its set, int64 (N,), −1 if there is no slot: read lazily, as the labels (N,) are.
+    """The index of each slot's token in its set, int64 (N,), −1 if there is no slot.
 
-    Batches of these instead of labels say which rows of the targets they need, however they are cut.
+    It is read lazily, as the labels (N,) are. Batches of these instead of labels say which targets they need, however
+    they are cut.
     """
 
     def __init__(self, labels: np.ndarray):
@@ -64,12 +65,12 @@ class SlotIndices:
 class Teacher:
     """The soft targets of a training set, and the loss of a student.
 
-    data      the training set; `indexed` is the same set with indices of slots as labels
-    targets   float16 (N, L), the posteriors of the teacher; zeros where there is no slot: the first label
+    data      the training set; `indexed` is the same set with indices of tokens as labels
+    targets   the posteriors of the teacher
     weight    of the targets in the loss
     """
 
-    def __init__(self, data: StoreSet, targets: np.ndarray, weight: float):
+    def __init__(self, data: StoreSet, targets: SoftTargets, weight: float):
         assert data.labels is not None, "the set is labelled"
         self.labels, self.targets, self.weight = data.labels, targets, weight
         self.indexed = data._replace(labels=SlotIndices(data.labels))  # type: ignore[arg-type]
@@ -85,12 +86,11 @@ class Teacher:
         """A batch of `indexed`, with its labels and targets."""
         indices = batch.labels.numpy()
         slots = indices >= 0
-        rows = self.targets[indices[slots]].astype(np.float32)
-        rows[~rows.any(1), 0] = 1
+        rows = self.targets[indices[slots]]
         labels = np.full_like(indices, -1)
         labels[slots] = self.labels[indices[slots]]
         targets = np.zeros((*indices.shape, rows.shape[1]), np.float32)
-        targets[slots] = rows / rows.sum(1, keepdims=True)
+        targets[slots] = rows
         return batch._replace(labels=torch.from_numpy(labels), targets=torch.from_numpy(targets))
 
     def loss(self, model: Model, logits: Tensor, batch: Batch) -> Tensor:

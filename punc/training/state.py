@@ -27,7 +27,7 @@ from punc.base.files import atomic_file
 from punc.base.options import kebab
 from punc.base.stop import Stopped, received
 from punc.models.base import Model, State, cpu_weights, option_defaults, read_checkpoint, save
-from punc.tokens.soft_targets import targets_checksum
+from punc.tokens.soft_targets import targets_checksums
 from punc.tokens.store import Store, crc32_of
 from punc.training.losses import diverged
 from punc.training.optim import Optimizer
@@ -248,7 +248,7 @@ def checksums(store: Store, options: TrainingOptions) -> dict[str, int]:
     """The checksum of each file that training depends on: of a store, the targets of a teacher, and confusions."""
     sums = store.checksums({*options.train_set.split(","), options.dev_set})
     if options.teacher:
-        sums |= targets_checksum(Path(options.teacher), store)
+        sums |= targets_checksums(Path(options.teacher), store, options.train_set)
     if options.asr_noise:
         sums[os.path.abspath(options.confusions)] = crc32_of(Path(options.confusions))
     return sums

@@ -17,7 +17,7 @@ from inputs_data import make_tokens
 from inputs_models import changed_array
 from kind import Kind
 
-from punc.tokens.soft_targets import read_targets
+from punc.tokens.soft_targets import facts_of, read_targets
 from punc.tokens.store import Store
 
 CONFUSIONS = ("punc confusions 1\nruns\t20\nslots\t600\tnone\nslots\t90\tmark\nseen\t50\tqzabcq\nseen\t9\tit's\n"
@@ -28,7 +28,7 @@ RTTM = ";; comment\n" + "".join(f"SPEAKER rec{i % 2} 1 {i}.5 0.75 <NA> <NA> spk{
 
 
 def kinds() -> Iterator[Kind]:
-    yield Kind("soft targets", make_soft_targets, read_soft_targets, ("soft/conf", "soft/targets.npy"),
+    yield Kind("soft targets", make_soft_targets, read_soft_targets, ("soft/train/conf", "soft/train/targets.npy"),
                alter=alter_soft_targets, share=2)
     for name, (module, content, read) in FILES.items():
         if find(module):
@@ -91,15 +91,16 @@ def make_soft_targets(folder: Path, rng: random.Random) -> None:
         made.mkdir()
         make_tokens("word", made, rng)
         store = Store(made / "store")
-        (made / "soft").mkdir()
-        facts = importlib.import_module("punc.tokens.soft_targets")._facts(store, "train")
-        (made / "soft/conf").write_text("".join(f"{line}\n" for line in facts))
-        np.save(made / "soft/targets.npy", np.full((len(store.set("train").ids), len(store.labels)), 0.25, np.float16))
+        (made / "soft/train").mkdir(parents=True)
+        facts = facts_of(store.set("train"), store.labels)
+        (made / "soft/train/conf").write_text("".join(f"{line}\n" for line in facts))
+        slots = int((store.set("train").labels >= 0).sum())
+        np.save(made / "soft/train/targets.npy", np.full((slots, len(store.labels)), 64, np.uint8))
     shutil.copytree(made / "soft", folder / "soft")
 
 
 def alter_soft_targets(folder: Path, rng: random.Random) -> None:
-    path = folder / "soft/targets.npy"
+    path = folder / "soft/train/targets.npy"
     with np.errstate(over="ignore"):
         array = changed_array(np.load(path), rng)
     np.save(path, array if rng.randrange(8) else array.astype(object))
@@ -111,5 +112,6 @@ def alter_soft_targets(folder: Path, rng: random.Random) -> None:
 def read_soft_targets(folder: Path, rng: random.Random) -> None:
     store = Store(folder.parent / "made_soft/store")
     targets = read_targets(folder / "soft", store, "train")
-    if targets.shape != (len(store.set("train").ids), len(store.labels)) or targets.dtype != np.float16:
-        raise AssertionError("not a row for each token")
+    rows = targets[np.arange(len(store.set("train").ids))]
+    if rows.shape[1] != len(store.labels) or not np.allclose(rows.sum(1), 1):
+        raise AssertionError("not a distribution for each token")

@@ -1,22 +1,23 @@
 #!/usr/bin/env bash
-# usage: local/make_stores.sh DATA SETS MIN_COUNT ENCODER "ENGINE …" "STORE …"
+# usage: local/make_stores.sh DATA SETS MIN_COUNT ENCODER "ENGINE …" "STORE …" MPNET
 # The stores of a variant in DATA: of the texts, SETS with commas between, that make the vocabulary of the first stage; of
 # what is trained with it; of the calls with their own words; and each STORE that only some systems need, of
-# podcasts or of the pieces of the ENCODER. With ENGINEs there are calls without fillers.
+# podcasts or of the pieces of the ENCODER or of MPNET. With ENGINEs there are calls without fillers.
 # shellcheck disable=SC2086  # lists of names
 set -eu
-data=$1 texts=$2 min_count=$3 encoder=$4 engines=$5 stores=$6
+data=$1 texts=$2 min_count=$3 encoder=$4 engines=$5 stores=$6 mpnet=$7
 sources=$data/${texts//,/ $data/} clean=${engines:+$data/train_pauses_clean $data/dev_clean}
 
 make_store --min-count "$min_count" --train "$texts" "$data/store_sources" $sources "$data/dev"
 make_store --min-count "$min_count" --train train_pauses "$data/store_calls" "$data/train_pauses" "$data/dev"
 make_store --vocab "$data/store_sources/vocab" "$data/store_text" "$data"/{train_text,train_pauses,dev} $clean
 
-pieces() { make_store --token-type encoder --vocab "$encoder" "$@"; }
+pieces() { make_store --token-type encoder --vocab "$@"; }
 for store in $stores; do
   case $store in
-    store_pieces) pieces "$data"/{store_pieces,train_pauses,dev} $clean ;;
-    store_talk) pieces "$data"/{store_talk,text_podcasts,dev_clean} ;;
+    store_pieces) pieces "$encoder" "$data"/{store_pieces,train_pauses,dev} $clean ;;
+    store_mpnet) pieces "$mpnet" "$data"/{store_mpnet,train_pauses,dev} ;;
+    store_talk) pieces "$encoder" "$data"/{store_talk,text_podcasts,dev_clean} ;;
     store_podcasts)
       make_store --min-count "$min_count" --train "$texts,text_podcasts" \
         --join train_podcasts=train_text,text_podcasts "$data/store_podcasts" $sources \

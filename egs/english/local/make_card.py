@@ -17,8 +17,7 @@ HEADER = ("system", "set", "metric", "value", "low", "high")
 COLUMNS = ("COMMA.F1", "PERIOD.F1", "QUESTION.F1", "overall.F1", "Err", "case.F1")
 WHAT = {"en": ("reads both ways: for files", "bi_lstm"),
         "en-live": ("reads four words ahead: for streams", "delay"),
-        "en-taught": ("reads both ways: for files; it learned from a wider model too", "bi_lstm"),
-        "en-live-taught": ("reads four words ahead: for streams; it learned from a wider model too", "delay")}
+        "en-large": ("reads both ways: for files; a small encoder that learned from a large one", "encoder")}
 SETS = {"earnings_ref": "calls (Earnings-21), reference words, pauses by alignment",
         "earnings_asr": "the same, words and pauses of an ASR system (13 % of the words wrong)",
         "earnings_speechmatics": "the same, words and pauses of a commercial engine",

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# usage: local/make_pieces.sh ENCODER CORPUS PAIRS
-# data/store_encoder: train2012 and dev2012 as pieces of an encoder, and train_ted, which is train2012 with the text of later
-# talks (CORPUS/train_extra) and the ASR output of training talks (PAIRS/train.asr.lrec.txt), if these are there. What is
-# finished is not made again. prepare_set is a function of recipe.sh.
+# usage: local/make_pieces.sh ENCODER CORPUS PAIRS STORE
+# STORE: train2012 and dev2012 as pieces of an encoder, dev_share, the first 1,000 utterances of dev2012, and train_ted, which
+# is train2012 with the text of later talks (CORPUS/train_extra) and the ASR output of training talks
+# (PAIRS/train.asr.lrec.txt), if these are there. What is finished is not made again. prepare_set is a function of recipe.sh.
 set -eu
-encoder=$1 corpus=$2 pairs=$3
+encoder=$1 corpus=$2 pairs=$3 store=$4
 sets=(train2012)
 if [ -f "$corpus/train_extra" ]; then
   prepare_set train_extra --format lrec "$corpus/train_extra"
@@ -14,6 +14,10 @@ if [ -f "$pairs/train.asr.lrec.txt" ]; then
   prepare_set captions --format lrec "$pairs/train.asr.lrec.txt"
   sets+=(captions)
 fi
+if [ ! -f data/dev_share/text ]; then
+  mkdir -p data/dev_share
+  for file in punct utt2spk text; do head -n 1000 "data/dev2012/$file" >"data/dev_share/$file"; done
+fi
 members=${sets[*]}
 punc make-store --labels conf/labels.txt --token-type encoder --vocab "$encoder" --join "train_ted=${members// /,}" \
-  data/store_encoder "${sets[@]/#/data/}" data/dev2012
+  "$store" "${sets[@]/#/data/}" data/dev2012 data/dev_share

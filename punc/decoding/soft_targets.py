@@ -1,0 +1,79 @@
+"""Makes soft targets: a teacher decodes sets of its store."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from punc.base.errors import InputError
+from punc.base.files import atomic_dir
+from punc.decoding.decode import AnyModel, load_model, log_posteriors
+from punc.tokens.soft_targets import ONE, TARGETS, facts_of
+from punc.tokens.store import Store, crc32_of
+from punc.tokens.store_set import StoreSet, flat_file
+
+logger = logging.getLogger(__name__)
+AT_ONCE = 1 << 20  # tokens that are decoded together, but whole streams
+
+
+def make_targets(teacher: Path, store: Store, out: Path, sets: Sequence[str], context: int | None = None,
+                 device: str = "cpu") -> None:
+    """Write the posteriors of a teacher for sets of a store as OUT/SET. Finished targets are not made again.
+
+    teacher  directory of the model
+    store    of the teacher's own tokens
+    context  tokens read before each chunk, as in `decode`
+    device   cpu, cuda or cuda:N; a GPU computes in bfloat16, which is as exact as targets of 8 bits
+
+    Raises InputError if a set is joined or has no labels, or if the store is not one of the teacher's tokens and
+    labels.
+    """
+    model = load_model(teacher, device, threads=None)
+    if model.labels != store.labels or model.tokenizer.vocabulary.tokens != store.vocabulary.tokens:
+        raise InputError(f"{teacher} has other tokens or labels than this store",
+                         f"make one for it: punc make-store --vocab {teacher}/vocab", store.path)
+    weights = [f"# {path.name} {crc32_of(path)}" for path in (teacher / "final.pt", teacher / "model.onnx")
+               if path.is_file()]
+    for name in sets:
+        if store.members(name) != [name]:
+            raise InputError(f"'{name}' is a joined set", f"name its members: {' '.join(store.members(name))}",
+                             store.path)
+        data, folder = store.set(name), out / name
+        conf = "\n".join([*facts_of(data, store.labels), *weights, f"# --context={context}"]) + "\n"
+        if (folder / "conf").is_file() and (folder / "conf").read_bytes() == conf.encode():
+            logger.info("%s: finished, and its inputs have not changed", folder)
+            continue
+        if folder.exists() and not (folder / TARGETS).is_file() and any(f.name[0] != "." for f in folder.iterdir()):
+            raise InputError("this exists and has no soft targets", "name another OUT-DIR", folder)
+        with atomic_dir(folder, "conf", [TARGETS]) as tmp:
+            size = _write(tmp / TARGETS, model, data, context, device)
+            (tmp / "conf").write_text(conf, encoding="utf-8")
+        logger.info("%s: %s slots", folder, f"{size:,}")
+
+
+def _write(path: Path, model: AnyModel, data: StoreSet, context: int | None, device: str) -> int:
+    """Write the targets of a set; how many slots it has. The posteriors of some streams are in memory."""
+    size = 0
+    with flat_file(path, np.uint8, len(model.labels)) as file:
+        for part in _parts(data):
+            with torch.autocast("cuda", torch.bfloat16, enabled=device != "cpu"):
+                rows = log_posteriors(model, part, context=context)
+            rows = np.rint(np.exp(rows[np.asarray(part.labels) >= 0]) * ONE).astype(np.uint8)
+            file.write(rows.data)
+            size += len(rows)
+    return size
+
+
+def _parts(data: StoreSet) -> Iterator[StoreSet]:
+    """The set as sets of some streams."""
+    first = 0
+    while first < len(data.offsets) - 1:
+        last = max(first + 1, int(np.searchsorted(data.offsets, data.offsets[first] + AT_ONCE, "right")) - 1)
+        tokens = slice(int(data.offsets[first]), int(data.offsets[last]))
+        labels, pauses, turns = (None if array is None else array[tokens]
+                                 for array in (data.labels, data.pauses, data.turns))
+        yield StoreSet(data.ids[tokens], labels, pauses, [""] * (last - first),
+                       data.offsets[first:last + 1] - data.offsets[first], turns)
+        first = last
