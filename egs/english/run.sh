@@ -26,6 +26,7 @@ export PYTHONPATH=$PUNC_ROOT/utils/calls${PYTHONPATH:+:$PYTHONPATH}  # for the s
 choose_systems
 $teacher || leave_out teacher "--teacher false"
 for need in mpnet minilm; do [ -n "${!need}" ] || leave_out $need "no --$need (README.md)"; done
+$pretrained || [ -n "$mpnet" ] || leave_out taught "no --mpnet (README.md)"
 [ -f "$corpus/iwslt_ted/train_extra" ] || leave_out ted "no text of TED (README.md)"
 ted=(data/ted*)
 engines="amazon google microsoft speechmatics"
@@ -52,10 +53,10 @@ fi
 # three times; in `calls_text` the calls have no pauses, in `calls_clean` no fillers. Encoders read half of text_more.
 if runs 3; then
   make_store --vocab-size 48000 --min-count 3 --train text,text_more,calls_text \
-    --join train=text,text_more,calls_text,calls,calls,calls_clean,calls_clean \
+    --join train=text,text_half,calls_text,calls,calls,calls_clean,calls_clean \
     --join adapt=text,calls_text,calls,calls,calls,calls_clean,calls_clean,calls_clean \
     --join dev=dev_podcasts,dev_europarl,dev_calls,dev_calls_clean \
-    data/store data/{text,text_more,calls_text,calls,calls_clean} data/dev_{podcasts,europarl,calls,calls_clean}
+    data/store data/{text,text_more,text_half,calls_text,calls,calls_clean} data/dev_{podcasts,europarl,calls,calls_clean}
   names=${ted[*]#data/}
   join_ted=(--join train="${names// /,}")
   ! asked store_ted || make_store --vocab data/store/vocab "${join_ted[@]}" data/store_ted "${ted[@]}" data/dev_ted
@@ -80,17 +81,20 @@ texts="text calls_text calls calls_clean"
 if runs 4; then
   local/take_pretrained.sh "$pretrained" en en-live
   for system in $(in_stage 4a); do
-    case $system in en-fifth-*) seeds=1 train_system $system ;; *) train_system $system ;; esac
+    case $system in
+      en-fifth-*) seeds=1 train_system $system ;;
+      *) [ -z "$mpnet" ] || train_system $system ;;  # models that ship need no teacher
+    esac
   done
   ! asked en-fifth-wide || targets en-fifth-wide store $texts
-  ! asked en-MPNet || targets en-MPNet store_mpnet $texts text_half
+  [ ! -f exp/en-MPNet/final.pt ] || targets en-MPNet store_mpnet $texts text_half
   two_at_a_time train_system $(in_stage 4b)
 fi
 
 # Stage 5: go on with fewer texts and more calls, or with TED.
 if runs 5; then
-  for system in $(in_stage 5a); do train_system $system; done
-  ! asked en-MPNet-TED || targets en-MPNet-TED store_ted_mpnet "${ted[@]#data/}"
+  for system in $(in_stage 5a); do [ -z "$mpnet" ] || train_system $system; done
+  [ ! -f exp/en-MPNet-TED/final.pt ] || targets en-MPNet-TED store_ted_mpnet "${ted[@]#data/}"
   two_at_a_time train_system $(in_stage 5)
 fi
 

@@ -7,7 +7,6 @@ encoder=$1 store=$2
 here=$(dirname "$0")
 
 take() { [ -f "data/$2/text" ] || python "$here/take_streams.py" "data/$1" "data/$2" "${@:3}"; }
-take text_more text_half 1 2
 take dev_podcasts dev_podcasts_share 1 10
 take dev_europarl dev_europarl_share 1 10
 take dev_calls dev_calls_share 1 5

@@ -10,6 +10,7 @@ mkdir -p data/raw
 [ -f data/raw/europarl.txt ] || python "$here/prepare_texts.py" "$corpus" data/raw # the last file that it writes
 prepare() { prepare_set "$1" --format prose --document-prefix '#doc' "${@:2}" "data/raw/$1.txt"; }
 for set in text text_more {dev_,}podcasts {dev_,}europarl; do prepare "$set"; done
+[ -f data/text_half/text ] || python "$here/take_streams.py" data/text_more data/text_half 1 2
 prepare written --lowercase false # for the casing table
 python "$here/prepare_calls.py" "$corpus" conf/labels.txt conf/labels-earnings.txt data
 for set in iwslt_{ref:test2011,asr:test2011asr} {ted:train2012,ted_more:train_extra,dev_ted:dev2012} \
