@@ -1,5 +1,6 @@
-"""Posteriors of streams against models whose logits are known: in any batch, cut or not, whole or streaming."""
+"""Posteriors of streams against models whose logits are known; spans; the best allowed labels."""
 
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -7,13 +8,19 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import Label, LabelSet
+from punc.decoding import spans
+from punc.decoding.constraints import SEARCH_BATCH, case_rules, constrained, has_case
 from punc.decoding.decode import log_posteriors
 from punc.live.stream import streaming_logits
 from punc.models.base import NeuralModel
 from punc.models.base.neural import STEPS
 from punc.tokens.store_set import StoreSet
-from punc.tokens.vocabulary import END
+from punc.tokens.tokenizers.char import SPACE, CharTokenizer
+from punc.tokens.tokenizers.word import WordTokenizer
+from punc.tokens.vocabulary import END, Vocabulary
 
 torch.set_num_threads(1)
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))
@@ -163,3 +170,144 @@ def test_log_posteriors_batches_are_on_the_device_of_the_model(lookahead):
     with pytest.raises(LookupError) as found:
         log_posteriors(model, make([3, 4], True))
     assert found.value.args == ("meta", "meta")
+
+
+@given(st.lists(st.lists(st.sampled_from(["a", "bc", "日", "ddddddddd"]), max_size=9), min_size=1, max_size=30),
+       st.integers(1, 9), st.integers(0, 20))
+def test_spans_of_characters_are_cut_from_the_stream(texts, chunk_size, context):
+    """The tokens of the stream are the same wherever it is cut, and only the last one is END."""
+    tokenizer = CharTokenizer(Vocabulary(["<unk>", "</s>", "<space>", *"abcd"]))
+    utterances = [Utterance(str(i), "s", words, None, np.arange(len(words), dtype=np.float32))
+                  for i, words in enumerate(texts)]
+    stream, _, _ = tokenizer.encode([word for words in texts for word in words])
+    stream[-1:] = END
+    before, spans.GROUP = spans.GROUP, 30
+    try:
+        found = list(spans.spans(utterances, tokenizer, chunk_size, context))
+    finally:
+        spans.GROUP = before
+    assert [u.id for span in found for u in span.utterances] == [u.id for u in utterances]
+    words = done = 0
+    for span in found:
+        slots = span.slots
+        assert len(slots) == sum(len(u.words) for u in span.utterances)
+        if not len(slots):
+            continue
+        words += len(slots)
+        at_slots = np.flatnonzero((stream == SPACE) | (stream == END))[words - len(slots):words]
+        start = at_slots[0] - slots[0]  # where the span begins in the stream
+        assert (slots + start).tolist() == at_slots.tolist()
+        assert start % chunk_size == 0
+        assert start <= max(0, done // chunk_size * chunk_size - context)
+        np.testing.assert_array_equal(span.ids, stream[start:start + len(span.ids)])
+        assert np.flatnonzero(~np.isnan(span.pauses)).tolist() == np.flatnonzero(
+            (span.ids == SPACE) | (span.ids == END)).tolist()
+        np.testing.assert_array_equal(span.pauses[slots], [p for u in span.utterances for p in u.pauses])
+        done = at_slots[-1] + 1
+        assert start + len(span.ids) >= min(len(stream), -(-done // chunk_size) * chunk_size + max(chunk_size, context))
+    assert words == sum(map(len, texts))
+
+
+def test_span_groups_are_filled_and_keep_the_order(tmp_path, monkeypatch):
+    write_data_dir(tmp_path, (Utterance(f"{i:03}-1", f"{i:03}", ["w"] * 7) for i in range(100)))
+    monkeypatch.setattr(spans, "GROUP", 70)
+    found = list(spans.span_groups(DataDir(tmp_path), WordTokenizer(Vocabulary(["<unk>", "</s>"])), 0, 0))
+    assert [len(group) for group in found] == [10] * 10
+    assert [span.utterances[0].stream for group in found for span in group] == [f"{i:03}" for i in range(100)]
+    # Each stream is a little longer than a chunk, so it has two; a group has the streams that fill the batches.
+    found = list(spans.span_groups(DataDir(tmp_path), WordTokenizer(Vocabulary(["<unk>", "</s>"])), 5, 2))
+    assert {len(group) for group in found} == {7, 100 % 7}
+
+
+CASED = LabelSet((Label("O", "w"), Label("CAP", "W"), Label("COMMA", "w,", (",",)), Label("CAP_COMMA", "W,", (",",)),
+                  Label("PERIOD", "w.", (".",)), Label("CAP_PERIOD", "W.", (".",))))
+PLAIN = LabelSet((Label("O", "w"), Label("PERIOD", "w.", (".",))))
+
+
+def drawn(n, labels, seed=0):
+    log_probs = np.random.default_rng(seed).normal(0, 1.5, (n, labels))
+    return log_probs - np.log(np.exp(log_probs).sum(1, keepdims=True))
+
+
+def searched(log_probs, allowed, begin, free):
+    """The best of all sequences of one stream."""
+    best, at = -np.inf, None
+    for path in product(range(log_probs.shape[1]), repeat=len(log_probs)):
+        if (free[0] or begin[path[0]]) and all(free[t] or allowed[p] for t, p in enumerate(pairwise(path), 1)):
+            value = sum(log_probs[t, y] for t, y in enumerate(path))
+            if value > best:
+                best, at = value, path
+    return at
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_constrained_is_the_best_allowed_sequence(seed):
+    offsets = np.array([0, 6, 6, 7, 13, 16])
+    log_probs, (allowed, begin) = drawn(16, len(CASED), seed), case_rules(CASED)
+    free = np.random.default_rng(seed).random(16) < (seed % 3) / 4
+    found = constrained(log_probs, offsets, allowed, begin, free)
+    for b, e in pairwise(offsets.tolist()):
+        if e > b:
+            assert tuple(found[b:e]) == searched(log_probs[b:e], allowed, begin, free[b:e])
+    assert seed or (found != log_probs.argmax(1)).any()
+
+
+def test_constrained_rules_without_a_label_allowed_everywhere():
+    """No label twice in a row: every stream is one stretch."""
+    allowed, begin, offsets = ~np.eye(3, dtype=bool), np.array([False, True, True]), np.array([0, 7, 15])
+    log_probs = drawn(15, 3)
+    found = constrained(log_probs, offsets, allowed, begin)
+    for b, e in pairwise(offsets.tolist()):
+        assert tuple(found[b:e]) == searched(log_probs[b:e], allowed, begin, np.zeros(e - b, bool))
+
+
+def test_constrained_long_stream_of_many_stretches_agrees_with_one_search():
+    log_probs, (allowed, begin) = drawn(30_000, len(CASED)), case_rules(CASED)
+    found = constrained(log_probs, np.array([0, 30_000]), allowed, begin)
+    best, back = np.where(begin, log_probs[0], -np.inf), []
+    for t in range(1, len(log_probs)):
+        step = best[:, None] + np.where(allowed, 0, -np.inf)
+        back.append(step.argmax(0))
+        best = step.max(0) + log_probs[t]
+    path = [int(best.argmax())]
+    for before in reversed(back):
+        path.append(int(before[path[-1]]))
+    np.testing.assert_array_equal(found, path[::-1])
+    assert (found != log_probs.argmax(1)).sum() > 2 * SEARCH_BATCH
+
+
+def test_constrained_keeps_allowed_labels_and_changes_the_least_probable():
+    allowed, begin = case_rules(CASED)
+    sure = np.log(np.full((4, 6), 0.02) + 0.88 * np.eye(6)[[1, 4, 1, 0]])
+    assert constrained(sure, np.array([0, 4]), allowed, begin).tolist() == [1, 4, 1, 0]
+    sure[2] = np.log([0.5, 0.3, 0.05, 0.05, 0.05, 0.05])  # a word after a period, probably without a capital
+    assert constrained(sure, np.array([0, 4]), allowed, begin).tolist() == [1, 4, 1, 0]
+    sure[1] = np.log([0.4, 0.05, 0.02, 0.02, 0.49, 0.02])  # and now the period is not sure either
+    assert constrained(sure, np.array([0, 4]), allowed, begin).tolist() == [1, 0, 0, 0]
+    assert constrained(sure, np.array([0, 4]), allowed, begin, np.array([0, 0, 1, 0], bool)).tolist() == [1, 4, 0, 0]
+
+
+def test_case_rules_with_and_without_capitals():
+    allowed, begin = case_rules(CASED)
+    capital = [False, True] * 3
+    assert begin.tolist() == capital
+    assert allowed[CASED.index("PERIOD")].tolist() == allowed[CASED.index("CAP_PERIOD")].tolist() == capital
+    assert allowed[:4].all()
+    allowed, begin = case_rules(PLAIN)
+    assert allowed.all()
+    assert begin.all()
+
+
+def test_has_case_of_tokens():
+    tokens = ["<unk>", "</s>", "japan", "1996", "日本", "'s", "ça", "ß", "ñu", "3rd", "-"]
+    assert has_case(tokens).tolist() == [True, False, True, False, False, False, True, True, True, False, False]
+
+
+def test_constrained_empty_streams():
+    assert constrained(np.zeros((0, 2)), np.array([0]), *case_rules(PLAIN)).shape == (0,)
+    assert constrained(np.zeros((0, 2)), np.array([0, 0]), *case_rules(PLAIN)).shape == (0,)
+
+
+def test_constrained_impossible_rules_are_an_error():
+    with pytest.raises(ValueError, match="no label may follow"):
+        constrained(np.zeros((1, 2)), np.array([0, 1]), np.array([[True, True], [False, False]]), np.ones(2, bool))
