@@ -10,7 +10,7 @@ from punc.base.errors import InputError
 from punc.models.ngram import backoff, hidden_events
 from punc.models.ngram.backoff import LN10, read_arpa
 from punc.models.ngram.entropy_pruning import prune
-from punc.models.ngram.hidden_events import label_histories, log_posteriors, visible
+from punc.models.ngram.hidden_events import log_posteriors
 
 TOKENS = ["<UNK>", "</s>", "a", "b", "ein sehr langes Wort", "c", "<COMMA>", "<s>"]
 TOKENS[4] = "Wortungetüme_sind_lang"
@@ -61,28 +61,6 @@ def by_definition(model, history, word):
     if not history:
         return model[("<unk>",)][0] if ("<unk>",) in model else backoff.NEVER
     return model.get(tuple(history), (0, 0.0))[1] + by_definition(model, history[1:], word)
-
-
-def test_log_probs_match_kenlm(tmp_path):
-    """Sentences scored by KenLM's module, which needs the first and the last n − 1 tokens of an n-gram in the model."""
-    kenlm = pytest.importorskip("kenlm", reason="the module kenlm, another reader of ARPA files, is not installed")
-    rng = np.random.default_rng(3)
-    words = [token for token in TOKENS if token not in ("c", "</s>", "<s>", "<UNK>")]  # KenLM reads <UNK> as <unk>
-    model = {(word,): (float(rng.uniform(-4, 0)), float(rng.uniform(-1, 0)))
-             for word in ["<unk>", "</s>", "<s>", *words]}
-    for n in (2, 3):
-        longer = [(*a, b[-1]) for a in model for b in model if len(a) == len(b) == n - 1 and a[1:] == b[:-1]
-                  and a[-1] != "</s>" and b[-1] != "<s>" and rng.random() < 0.5]
-        model |= {gram: (float(rng.uniform(-4, 0)), float(rng.uniform(-1, 0)) if n < 3 else 0.0) for gram in longer}
-    write(tmp_path / "arpa", model, 3)
-    ours, theirs = read_arpa(tmp_path / "arpa", TOKENS), kenlm.Model(str(tmp_path / "arpa"))
-    for length in range(1, 30):
-        sentence = [words[i] for i in rng.integers(0, len(words), length)]
-        expected = [log * LN10 for log, *_ in theirs.full_scores(" ".join(sentence))]
-        ids = [-1, TOKENS.index("<s>"), *(TOKENS.index(word) for word in sentence), TOKENS.index("</s>")]
-        found = [float(ours.log_probs(ours.contexts(np.array([ids[i:i + 2]])), np.array([ids[i + 2]]))[0])
-                 for i in range(length + 1)]
-        np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4, 5])
@@ -238,14 +216,6 @@ def test_prune_matches_relative_entropy_by_sums(order, threshold, tmp_path):
                                    atol=1e-5)
 
 
-def test_prune_by_nothing_keeps_all(tmp_path):
-    model = read_arpa(written(tmp_path / "arpa", *discounted(3), 3), TOY)
-    found = prune(model, -1.0, BEGIN, END)
-    for ours, theirs in zip(found.orders, model.orders):
-        assert np.array_equal(ours.keys, theirs.keys)
-        np.testing.assert_allclose(ours.backoffs, theirs.backoffs, atol=2e-5)
-
-
 EVENTS, FIRST, LAST = 10, 20, 1  # tokens: words 0 … 3, label i is 10 + i
 
 
@@ -304,13 +274,3 @@ def test_log_posteriors_of_impossible_labels_are_finite():
     found = log_posteriors(np.zeros(20, int), np.array([0, 20]), 3, 4, log_probs, EVENTS, FIRST, LAST)
     assert np.isfinite(found).all()
     assert (found[:, 1] < -80).all()
-
-
-def test_label_histories_are_what_the_model_sees():
-    # Three tokens up to a word can be: three words; two words and the event before the first; a word, an event, a word.
-    assert label_histories(3, 3) == [(0, 0), (0, 1), (0, 2), (1,), (2,)]
-    assert [len(label_histories(3, labels)) for labels in (2, 3, 4)] == [3, 5, 7]
-    assert label_histories(1, 3) == [()]
-    assert visible((1, 2, 0), 3) == (1,)
-    assert visible((0, 2, 1), 3) == (0, 2)
-    assert visible((0, 0, 1), 3) == (0, 0)

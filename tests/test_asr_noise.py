@@ -307,23 +307,6 @@ def test_draw_nothing_is_beside_the_ends_of_streams():
     assert (drawn(found, noise, "ba") == C).mean() > 0.98
 
 
-def test_draw_of_several_words_the_first_and_the_last_make_pairs():
-    noise = table_of_b(ce=1000, ec=1000)
-    assert len(set(drawn(fluency(8, "ac", "ef"), noise, "abf").ravel().tolist())) == 2
-    best = drawn(fluency(8, "ac", "ef"), noise, "abf").ravel()
-    words = [tuple(noise.words[noise.ends[s] - noise.lengths[s]:noise.ends[s]].tolist()) for s in best]
-    assert Counter(words).most_common(1)[0][0] == (C, E)
-    assert Counter(words)[C, E] > 1900
-
-
-def test_draw_leaves_deletions_as_they_are():
-    noise = table_of_b(c=700, d=700, _=600)
-    deletion = len(noise.errors)
-    for text in ("acf", "af", "adf"):
-        shares = [(drawn(fluency(draws, text), noise, "abf") == deletion).mean() for draws in (1, 8)]
-        assert shares == pytest.approx([0.3, 0.3], abs=0.04)
-
-
 def test_draw_in_a_text_keeps_what_is_wrong_and_what_is_deleted():
     noise = table_of_b(c=700, d=700, _=600)
     words = np.random.default_rng(2).integers(1, 7, 5000)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import punc.tokens.batches
 from punc.base.runs import bounds_of
 from punc.tokens.batches import Batch, gather, stateful, stateful_width
-from punc.tokens.chunks import by_length, cut, gather_arrays, padding
+from punc.tokens.chunks import by_length, cut, padding
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import END
 from punc.training.batching import (
@@ -63,18 +63,6 @@ def test_by_length_order_is_random_and_depends_on_the_seed():
     assert np.concatenate(by_length(chunks, 4)).tolist() == list(range(40))
 
 
-def test_gather_arrays_of_a_chunk():
-    ids, seconds = np.arange(10, 18, dtype=np.int32), np.arange(8, dtype=np.float32)
-    data = StoreSet(ids, None, seconds, ["a", "b"], bounds_of([5, 3]))
-    chunks = cut(data.offsets, 1, 3, 1)
-    tokens, pauses, labels = gather_arrays(data, chunks, np.array([1, 2]), 1)
-    assert tokens.tolist() == [[12, 13, 14, 1], [15, 16, 17, 1]]  # 1 is END
-    np.testing.assert_array_equal(pauses, [[1, 2, 3, 4], [np.nan, 5, 6, 7]])
-    assert (labels == -1).all()
-    both = gather_arrays(data._replace(pauses=np.stack([seconds, -seconds], 1)), chunks, np.array([1, 2]), 1)[1]
-    np.testing.assert_array_equal(both, np.stack([pauses, -pauses], 2))  # with turns
-
-
 def test_chunks_do_not_import_torch():
     code = "import sys, punc.tokens.chunks; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -114,20 +102,6 @@ def test_batch_to_moves_all_tensors():
         assert all(a is b for a, b in zip(same_device, batch)), "on the CPU nothing is copied"
 
 
-def test_batch_to_a_gpu_from_pinned_memory():
-    tokens, labels = mock.Mock(), mock.Mock()
-    batch = Batch(tokens, None, labels)
-    assert batch.fresh
-    batch.to(torch.device("cuda"))
-    for tensor in (tokens, labels):
-        pinned = tensor.contiguous.return_value.pin_memory.return_value
-        pinned.to.assert_called_once_with(torch.device("cuda"), non_blocking=True)
-        tensor.to.assert_not_called()
-    batch.to(torch.device("meta"))
-    for tensor in (tokens, labels):
-        tensor.to.assert_called_once_with(torch.device("meta"), non_blocking=False)
-
-
 def same(batch, expected):
     """expected: rows of (token, pause, label)."""
     for found, kind, column in ((batch.tokens, torch.int64, 0), (batch.pauses, torch.float32, 1),
@@ -155,18 +129,6 @@ def test_stateful_step_by_step(lengths, lookahead, batch_size, bptt, block, paus
         assert (batch.pauses is None) == (not pauses)
         assert batch.fresh == (number == 0)
     assert len(batches) == -(-width // bptt)
-
-
-@settings(max_examples=50, deadline=None)
-@given(LENGTHS, AHEADS, st.integers(1, 12), st.integers(1, 7))
-def test_stateful_has_every_slot_once(lengths, lookahead, batch_size, bptt):
-    """The pause of a slot is its number: all occur once, with a label."""
-    data = make(lengths)
-    batches = list(stateful(data, lookahead, batch_size, bptt))
-    slots = sorted(float(p) for b in batches for p in b.pauses[b.labels >= 0])
-    assert slots == data.pauses.tolist()
-    tokens = sorted(int(t) for b in batches for t in b.tokens[b.tokens != END])
-    assert tokens == data.ids.tolist()
 
 
 @settings(max_examples=100, deadline=None)
@@ -200,17 +162,6 @@ def test_share_has_its_rows_and_counts_the_labels_of_all(pauses):
     assert share.counts[0] == 1
 
 
-def test_stateful_by_hand():
-    """Two streams of two tokens, look-ahead 1, two rows: each row has three steps."""
-    data = StoreSet(np.array([5, 6, 7, 8], np.int32), np.array([0, 1, 2, -1], np.int8),
-                    np.array([.1, .2, .3, .4], np.float32), ["a", "b"], np.array([0, 2, 4]))
-    first, second = stateful(data, 1, 2, 2)
-    nan = np.float32("nan")
-    same(first, [[(5, nan, -1), (6, np.float32(.1), 0)], [(7, nan, -1), (8, np.float32(.3), 2)]])
-    same(second, [[(END, np.float32(.2), 1)], [(END, np.float32(.4), -1)]])
-    assert (first.fresh, second.fresh) == (True, False)
-
-
 def brute_chunks(lengths, lookahead, size, context):
     """Chunks as (stream, first, last, begin, end), by a walk through each stream."""
     for stream, length in enumerate(lengths):
@@ -240,20 +191,6 @@ def test_cut_and_gather_step_by_step(lengths, lookahead, size, context):
         longest = max(map(len, expected))
         same(batch, [row + [(END, np.nan, -1)] * (longest - len(row)) for row in expected])
         assert batch.fresh
-
-
-@settings(max_examples=50, deadline=None)
-@given(LENGTHS, st.none() | AHEADS, st.integers(1, 12), CONTEXTS, st.integers(1, 5), st.integers(0, 99))
-def test_gather_has_every_slot_once(lengths, lookahead, size, context, batch_size, seed):
-    data = make(lengths)
-    chunks = cut(data.offsets, lookahead, size, context)
-    found = []
-    for group in by_length(chunks, batch_size, np.random.default_rng(seed)):
-        batch = gather(data, chunks, group, lookahead)
-        found += batch.pauses[batch.labels >= 0].tolist()
-        if lookahead is None:  # slot and token are in the same step
-            assert (batch.tokens[batch.labels >= 0] - 2).tolist() == (batch.pauses[batch.labels >= 0] * 8).tolist()
-    assert sorted(found) == data.pauses.tolist()
 
 
 @pytest.mark.parametrize("lookahead", [None, 1])
@@ -383,11 +320,6 @@ def test_ahead_ends_the_thread_if_the_loop_fails():
         loop()
     del raised
     gc.collect()
-
-
-def test_prefetch_on_the_cpu_has_no_thread():
-    source = batches(3)
-    assert prefetch(source, torch.device("cpu")) is source
 
 
 def test_prefetch_for_a_gpu_pins_each_tensor(monkeypatch):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punc.asr.captions import by_speaker, cues, seconds
+from punc.asr.captions import by_speaker, cues
 from punc.asr.document import Source, write_document
 from punc.asr.formats import srt, webvtt
 from punc.asr.segments import Segment
@@ -65,11 +65,6 @@ def test_cues_words_behind_times(words):
 
 def test_cues_an_arrow_in_a_text_is_no_time():
     assert found("1\n00:00:00,000 --> 00:00:01,000\nwe go a --> b\n") == [(0, 1, "we go a --> b\n")]
-
-
-def test_seconds():
-    assert seconds(b"01:02:03,500") == 3723.5
-    assert seconds(b"00:03.250") == 3.25
 
 
 def test_by_speaker_cuts_and_names():

@@ -13,7 +13,7 @@ from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
 from punc.data.validate import validate
 from punc.noise.confusions import Confusions
-from punc.noise.store_noise import StoreNoise, WordRuns, blocks, hash_runs
+from punc.noise.store_noise import StoreNoise, blocks
 from punc.scoring.project import project
 from punc.timing.align import align_words
 from punc.tokens.store import Store, make_store
@@ -132,11 +132,6 @@ def test_corrupt_draws_wrong_words_that_fit(tmp_path, draws, share):
     assert heard["read"] / (heard["read"] + heard["rat"]) == pytest.approx(share, abs=0.07)
 
 
-def test_corrupt_draws_below_one_says_so(place, capsys):
-    assert run(place, "--draws=0") == 1
-    assert "--draws=0" in capsys.readouterr().err
-
-
 WORDS = ["one", "two", "three", "four", "five", "rare"]
 TABLE = Confusions(
     runs=190, slots=Counter(none=1600, mark=200), seen=Counter(one=1000, two=1000, three=50),
@@ -248,27 +243,6 @@ def test_blocks_cut_between_words(stores):
     assert all(b.first[0] and b.first.sum() <= len(b.streams) + 1 for b in parts)
 
 
-def test_store_noise_in_small_blocks(stores, monkeypatch):
-    monkeypatch.setattr(punc.noise.store_noise, "blocks", lambda data: blocks(data, 40))
-    store, _, drawn = noisy(stores, "spelled")
-    assert all(streams(store, drawn))
-
-
-def test_word_runs_find_and_spell(stores):
-    store = Store(stores / "spelled")
-    runs = WordRuns(store.tokenizer, ["one", "two", "newword", "one"])
-    encoding = store.tokenizer.encode(["two", "newword", "other", "one"])
-    block = next(blocks(store.set("train")))._replace(ids=encoding.ids, ends=encoding.slots + 1)
-    assert runs.find(block).tolist() == [runs.types[word] if word else 0 for word in ("two", "newword", "", "one")]
-
-
-def test_hash_runs_tells_runs_apart():
-    tokens = np.array([1, 2, 2, 1, 1, 2, 3, 3, 1], np.int32)
-    hashes = hash_runs(tokens, np.array([2, 4, 6, 7, 9])).tolist()
-    assert hashes[0] == hashes[2]
-    assert len(set(hashes)) == 4
-
-
 def test_store_noise_refuses_characters(stores):
     with pytest.raises(InputError, match="ASR noise on tokens of type 'char'"):
         noisy(stores, "char")
@@ -298,21 +272,3 @@ def test_stretches_without_errors_are_whole(stores):
     assert (stretches.all(1) == stretches.any(1)).all()
     assert abs(stretches.mean() - 0.7) < 0.05
     assert StoreNoise(data, store, stores / "c", 0.2)._clean(10, (1,)) is None
-
-
-@pytest.mark.parametrize(("draws", "share"), [(1, 0.5), (8, 1)])
-def test_draw_several_times_wrong_words_fit(tmp_path, draws, share):
-    """`red` is heard as `read` or `rat`; the text has `the read book`, and `rat` is a stream by itself."""
-    (tmp_path / "labels.txt").write_text("O w\nPERIOD w. .\n")
-    Confusions(runs=100, seen=Counter(red=1000, the=100000, book=100000), heard=Counter(read=1, rat=1),
-               replaced=Counter({("red", ("read",)): 200, ("red", ("rat",)): 200})).write(tmp_path / "c")
-    text = ["the red book"] * 2000 + ["rat", "the read book"]
-    write_data_dir(tmp_path / "in", [Utterance(f"u{i:04}", f"s{i:04}", line.split(), ["O"] * len(line.split()), None)
-                                     for i, line in enumerate(text)])
-    make_store(tmp_path / "store", [tmp_path / "in"], tmp_path / "labels.txt", nj=1)
-    store = Store(tmp_path / "store")
-    data = store.set("in")
-    found = StoreNoise(data, store, tmp_path / "c", 0.1, draws=draws).draw(1)
-    heard = Counter(store.vocabulary.tokens[number] for number in found.ids)
-    assert heard["read"] + heard["rat"] > 100
-    assert heard["read"] / (heard["read"] + heard["rat"]) == pytest.approx(share, abs=0.07)

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from punc.base.errors import InputError
-from punc.data.datadir import LATEST
 from punc.timing import fast_ctm
 from punc.timing.ctm import CtmIndex, TimedWord, read_ctm, write_ctm
 from punc.timing.fast_ctm import CtmFile
@@ -286,32 +285,6 @@ def read(tmp_path, text):
         return list(groups), ctm.read(list(groups.values()))
 
 
-def test_read_columns(tmp_path):
-    ids, timed = read(tmp_path, LINES)
-    assert ids == ["a", "b"]
-    assert timed.heads == [b"a 1 0.00 0.50", b"a 1 0.75 0.25", b"b 1 0.10 0.20"]
-    assert timed.words == ["one", "two", "drei"]
-    assert timed.tails == [b" 0.90", b" 0.80", b" 0.70"]
-    np.testing.assert_allclose(timed.begins, [0, 0.75, 0.1])
-    np.testing.assert_allclose(timed.ends, [0.5, 1.0, 0.3])
-    assert timed.bounds.tolist() == [0, 2, 3]
-    assert np.isnan(timed.closes).all()
-
-
-@pytest.mark.parametrize("tail", ["", " 0.9", " 0.9 lex", " 0.9 lex spk"])
-def test_columns_of_kaldis_form_are_read_at_once(tail):
-    columns = fast_ctm._columns(f"a 1 0.00 0.50 one{tail}\nä 2 0.50 0.25 zwei{tail}\n".encode())
-    assert columns is not None  # what it does not read, `ctm` reads, many times slower
-    assert columns.heads == [b"a 1 0.00 0.50", "ä 2 0.50 0.25".encode()]
-    assert (columns.words, columns.tails) == (["one", "zwei"], [tail.encode()] * 2)
-    assert (columns.begins.tolist(), columns.durations.tolist()) == ([0, 0.5], [0.5, 0.25])
-
-
-@pytest.mark.parametrize("text", ["a 1 0 1 one\n", "a 1 0 0 one\nb 1 0 1 two\n"])
-def test_columns_of_one_line_and_of_no_duration_are_read_at_once(text):
-    assert fast_ctm._columns(text.encode()).words == [line.split()[4] for line in text.splitlines()]
-
-
 def test_read_kaldis_form_at_once(tmp_path, monkeypatch):
     """Also a file without a line end, and runs in another order than in the file."""
     monkeypatch.setattr(CtmFile, "_line_by_line", None)
@@ -319,14 +292,6 @@ def test_read_kaldis_form_at_once(tmp_path, monkeypatch):
         (tmp_path / "ctm").write_text(text)
         with CtmFile(tmp_path / "ctm") as ctm:
             assert ctm.read([[run] for run in reversed(list(ctm.runs()))]).words == ["drei", "one", "two"]
-
-
-def test_read_nothing(tmp_path):
-    (tmp_path / "ctm").write_text(LINES)
-    with CtmFile(tmp_path / "ctm") as ctm:
-        timed = ctm.read([])
-    assert (timed.words, timed.begins.tolist(), timed.ends.tolist(), timed.bounds.tolist()) == ([], [], [], [0])
-    assert ctm._file.closed
 
 
 def test_read_lines_without_words(tmp_path):
@@ -350,16 +315,6 @@ def test_read_checks_each_group_by_itself(tmp_path):
 
 
 @pytest.mark.parametrize("text", [
-    "a 1 0 1 one 0.9 lex\na 1 1 1 7\n",    # as many columns in all as two lines of six
-    "a 1 0 1 one 0.9\na 1 1 1 two\nb 1 0 1 x 0.9 lex\n",
-    "a 1 0 1\na 1 1 1\n", "a 1 0 1 one 0.9 2 3 4 5\n", "a 1 0 1 one x\n", "a 1 0 -1 one\n", "a 1 -1 1 one\n",
-    "a 1 0 1 one 0.9 lex spk 9\n", ";; 1 0 1 one\n", "a 1 0 1 <ALT>\n", "a 1 0 1 one\na 1 1e9 1 two\n",
-    "a 1 0 1 one\na 1 1 1e9 two\n", f"a 1 0 {LATEST} one\n", f"a 1 {LATEST} 0 one\n"])
-def test_columns_of_other_lines_are_left_to_ctm(text):
-    assert fast_ctm._columns(text.encode()) is None
-
-
-@pytest.mark.parametrize("text", [
     "a 1 0 0.5 one \na 1 0.5 0.5 two \n",                    # get_train_ctm.sh: a blank at the end, no confidence
     "a\t1  0 0.5 one\na 1 0.5 0.5 two",                      # no newline at the end
     ";; made by hand\na 1 0 0.5 one\n\n;; more\na 1 0.5 0.5 two\n",
@@ -377,12 +332,6 @@ def test_read_last_silence_and_groups_without_words(tmp_path):
     _, timed = read(tmp_path, "a 1 0 1 <sil>\nb 1 0 1 x\nb 1 1 0.5 <eps>\nc 1 0 1 y\n")
     assert timed.bounds.tolist() == [0, 0, 1, 2]
     np.testing.assert_array_equal(timed.closes, [1.0, 1.5, np.nan])
-
-
-def test_batches_of_runs_have_about_as_many_lines(monkeypatch):
-    monkeypatch.setattr(fast_ctm, "BATCH_LINES", 4)
-    runs = [(number, fast_ctm.Run("a", "1", 0, 0, 1, lines)) for number, lines in enumerate([1, 2, 1, 2, 1, 9, 1])]
-    assert [[number for number, _ in batch] for batch in fast_ctm._batches(runs)] == [[0, 1, 2], [3, 4, 5], [6]]
 
 
 def test_runs_are_stretches_of_lines(tmp_path, monkeypatch):
@@ -455,12 +404,6 @@ def test_read_error_names_line(tmp_path, text, said):
         read(tmp_path, text)
     assert said in str(error.value)
     assert str(error.value).startswith(str(tmp_path / "ctm"))
-
-
-@pytest.mark.parametrize("text", ["a\x0bb 1 0 1 x\n", "a 1 0 1 x\x01\n", "a 1 1e9 1 x\n"])
-def test_read_refuses_what_ctm_refuses(tmp_path, text):
-    with pytest.raises(InputError, match="ctm:1: "):
-        read(tmp_path, text)
 
 
 def test_read_counts_later_alternatives(tmp_path):

@@ -12,7 +12,7 @@ from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import Label, LabelSet
 from punc.decoding import spans
-from punc.decoding.constraints import SEARCH_BATCH, case_rules, constrained, has_case
+from punc.decoding.constraints import SEARCH_BATCH, case_rules, constrained
 from punc.decoding.decode import log_posteriors
 from punc.live.stream import streaming_logits
 from punc.models.base import NeuralModel
@@ -128,16 +128,6 @@ def test_log_posteriors_chunks_with_enough_context_equal_whole_streams(lookahead
         assert not np.array_equal(log_posteriors(model, data, chunk_size, 0), whole)
 
 
-@pytest.mark.parametrize(("lookahead", "pauses"), [(0, False), (1, False), (1, True), (3, True)])
-def test_streaming_logits_equal_whole_streams(lookahead, pauses):
-    model, data = Window(lookahead), make([1, 2, 50], pauses)
-    found = []
-    for begin, end in zip(data.offsets, data.offsets[1:]):
-        before = np.full(end - begin, np.nan) if not pauses else np.append(np.nan, data.pauses[begin:end - 1])
-        found += list(streaming_logits(model, zip(data.ids[begin:end].tolist(), before.tolist())))
-    np.testing.assert_allclose(log_softmax(np.array(found)), log_posteriors(model, data), rtol=0, atol=1e-6)
-
-
 @pytest.mark.parametrize("lookahead", [0, 1, 3])
 def test_streaming_logits_come_as_soon_as_the_look_ahead_allows(lookahead):
     taken = []
@@ -152,24 +142,6 @@ def test_streaming_logits_come_as_soon_as_the_look_ahead_allows(lookahead):
         next(slots)
         assert len(taken) == min(slot + lookahead + 1, 6)
     assert list(slots) == []
-
-
-def test_streaming_logits_empty_stream():
-    assert list(streaming_logits(Window(2), [])) == []
-
-
-@pytest.mark.parametrize("lookahead", [1, None])
-def test_log_posteriors_batches_are_on_the_device_of_the_model(lookahead):
-    class OnMeta(type(model_of(lookahead))):
-        device = torch.device("meta")
-
-        def forward(self, tokens, pauses, state):
-            raise LookupError(tokens.device.type, pauses.device.type)
-
-    model = OnMeta(lookahead) if lookahead else OnMeta()
-    with pytest.raises(LookupError) as found:
-        log_posteriors(model, make([3, 4], True))
-    assert found.value.args == ("meta", "meta")
 
 
 @given(st.lists(st.lists(st.sampled_from(["a", "bc", "日", "ddddddddd"]), max_size=9), min_size=1, max_size=30),
@@ -296,16 +268,6 @@ def test_case_rules_with_and_without_capitals():
     allowed, begin = case_rules(PLAIN)
     assert allowed.all()
     assert begin.all()
-
-
-def test_has_case_of_tokens():
-    tokens = ["<unk>", "</s>", "japan", "1996", "日本", "'s", "ça", "ß", "ñu", "3rd", "-"]
-    assert has_case(tokens).tolist() == [True, False, True, False, False, False, True, True, True, False, False]
-
-
-def test_constrained_empty_streams():
-    assert constrained(np.zeros((0, 2)), np.array([0]), *case_rules(PLAIN)).shape == (0,)
-    assert constrained(np.zeros((0, 2)), np.array([0, 0]), *case_rules(PLAIN)).shape == (0,)
 
 
 def test_constrained_impossible_rules_are_an_error():

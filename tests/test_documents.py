@@ -3,7 +3,6 @@
 import gc
 import io
 import json
-import re
 from datetime import timedelta
 from itertools import pairwise
 
@@ -11,13 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_asr_formats import MAKERS, document, make_ctm, make_whisper
+from test_asr_formats import MAKERS, document, make_whisper
 
-from punc.asr import places as places_module
 from punc.asr.document import Source, read_source, texts_at, write_document
 from punc.asr.formats import srt, text
 from punc.asr.matching import matched, word_bounds, word_texts
-from punc.asr.places import no_words, same_bytes, word_places
+from punc.asr.places import word_places
 from punc.asr.read import format_modules, read_document
 from punc.asr.segments import Segment, segments_document
 from punc.asr.tokens import TokenReader
@@ -88,13 +86,6 @@ def test_pieces_of_a_word_get_the_marks_at_its_end():
     assert texts == ["So", "it", "is", "state", "-of", "-the", "-art."]
     assert np.isnan(probabilities).tolist() == [False, False, False, True, True, True, False]
     assert len(result.texts) == 4
-
-
-@pytest.mark.parametrize("words", [["x"], ["<noise>"], []])
-def test_few_words(words):
-    found = document(make_ctm([[(word, 0.0, 1.0) for word in words]]) if words else "WEBVTT\n")
-    result = punctuate_document(find_model("en-live"), found, DecodingOptions())
-    assert [text.lower().rstrip(".?") for text in result.texts] == words
 
 
 TWO = ("WEBVTT\n\n00:00.000 --> 00:01.000\n<v Ann & Co>how are you\n\n00:01.500 --> 00:03.000\n"
@@ -238,36 +229,6 @@ def test_words_are_those_of_split_in_each_range(text, data):
     assert [(word, number) for word, _, number in words(text.encode(), ranges)] == expected
 
 
-def test_markup_joins_words_or_not():
-    data = b"<i>a</i>b <font color=red>c</font> <b>d</b>"
-    found = words(data, [(0, len(data))], [match.span() for match in re.finditer(rb"<[^>]*>", data)])
-    assert [(word, joined) for word, joined, _ in found] == [(b"a", False), (b"b", True), (b"c", False), (b"d", False)]
-    data = b"a<font color=red>b"
-    assert [joined for _, joined, _ in words(data, [(0, len(data))], [(1, 17)])] == [False, True]
-
-
-def test_empty_range_between_words_without_a_blank():
-    assert words(b"ab", [(0, 1), (1, 1), (1, 2)]) == [(b"a", False, 0), (b"b", False, 2)]
-
-
-def test_no_words():
-    assert len(no_words().starts) == 0
-    assert words(b"  ", [(0, 2)]) == []
-
-
-@given(st.lists(st.sampled_from(["a", "bc", "é", ""]), max_size=8), st.integers(-1, 7), st.sampled_from([1, 3, 100]))
-def test_same_bytes_are_those_of_each_place(words, changed, batch):
-    others = [word + "b"[:len(word)] if at == changed else word for at, word in enumerate(words)]
-    others = [word.replace("a", "e") if at == changed - 1 else word for at, word in enumerate(others)]
-    texts = [text.encode() for text in words + others]
-    stops = np.cumsum([len(text) + 1 for text in texts], dtype=np.int64) - 1
-    starts, half = stops - [len(text) for text in texts], len(words)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(places_module, "BATCH", batch)
-        found = same_bytes(b"|".join(texts), starts[:half], stops[:half], starts[half:], stops[half:])
-    assert found == (words == others)
-
-
 def test_segments_are_read_by_stream_and_begin():
     source = Source("file", b"a b|c|d e", "utf-8", False)
     found = segments_document(source, "x", [Segment(0, 3, 4.0, 5.0, 1, "r", "B"), Segment(4, 5, 9.0, 9.5, 0, "r", "A"),
@@ -278,11 +239,6 @@ def test_segments_are_read_by_stream_and_begin():
     np.testing.assert_array_equal(found.ends, [9.5, np.nan, 2, np.nan, 5])
     assert [found.recordings[i] for i in found.recording.tolist()] == ["r", "s", "s", "r", "r"]
     assert [found.speakers[i] if i >= 0 else "" for i in found.speaker.tolist()] == ["A", "", "", "B", "B"]
-
-
-def test_segments_none():
-    found = segments_document(Source("file", b"", "utf-8", False), "x", [])
-    assert (found.pieces, len(found.starts), found.recordings) == ([], 0, [])
 
 
 SEGMENTS = [[("so", 0.5, 1.0), ("it", 1.0, 1.25)], [("begins", 2.0, 2.5)]]

@@ -12,19 +12,16 @@ import sys
 import time
 from argparse import Namespace
 from functools import partial
-from itertools import accumulate, chain, groupby
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from punc.base import log
 from punc.base.errors import InputError
-from punc.base.jobs import JOINED, Share, concatenate, finish_joining, joining, new_part, read_parts
+from punc.base.jobs import JOINED, Share, finish_joining, joining, new_part, read_parts
 from punc.base.parallel import map_ordered
-from punc.base.runs import bounds_of, ends_of_runs, next_of, previous_of, ranges, starts_of_runs
 
 
 def shares(sizes, jobs, total=None, streams=None):
@@ -198,13 +195,6 @@ def test_finish_joining_not_if_a_part_was_made_again(tmp_path):
         pass
 
 
-def test_concatenate(tmp_path):
-    (tmp_path / "a").write_bytes(b"1\n")
-    (tmp_path / "b").write_bytes(b"")
-    concatenate([tmp_path / "a", tmp_path / "b", tmp_path / "a"], tmp_path / "c")
-    assert (tmp_path / "c").read_bytes() == b"1\n1\n"
-
-
 KILLED = b"a worker process was killed; free some memory, or use fewer processes"
 
 
@@ -229,11 +219,6 @@ def test_map_ordered_takes_few_tasks_at_a_time():
     assert next(results) == 0
     assert len(taken) < 10
     results.close()
-
-
-def test_map_ordered_worker_error_is_raised():
-    with pytest.raises(ZeroDivisionError):
-        list(map_ordered((1).__truediv__, [1, 1, 0, 1], 2))
 
 
 def refuse(number):
@@ -395,25 +380,3 @@ def test_map_ordered_worker_killed_in_the_midst_of_a_result_is_an_input_error(tm
                             stderr=subprocess.PIPE)
     assert (tmp_path / "begun").exists()
     assert parent.stderr.endswith(KILLED + b"\n")
-
-
-PAIRS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), max_size=12)
-
-
-@given(PAIRS)
-def test_runs_are_those_of_groupby(pairs):
-    columns = np.array(pairs, np.int64).reshape(-1, 2).T
-    lengths = [len(list(run)) for _, run in groupby(pairs)]
-    assert starts_of_runs(*columns).tolist() == [i == 0 for length in lengths for i in range(length)]
-    assert ends_of_runs(*columns).tolist() == [i == length - 1 for length in lengths for i in range(length)]
-
-
-@given(st.lists(st.integers(0, 9), max_size=6))
-def test_neighbours_bounds_and_ranges(numbers):
-    values = np.array(numbers, np.int64)
-    assert next_of(values, -1).tolist() == [*numbers[1:], -1][:len(numbers)]
-    assert previous_of(values, -1).tolist() == [-1, *numbers[:-1]][:len(numbers)]
-    bounds = bounds_of(values)
-    assert bounds.tolist() == bounds_of(iter(numbers)).tolist() == list(accumulate(numbers, initial=0))
-    assert ranges(values, values).tolist() == list(chain.from_iterable(range(n, 2 * n) for n in numbers))
-    assert (bounds.dtype, next_of(values > 3, False).dtype) == (np.int64, np.bool_)

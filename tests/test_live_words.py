@@ -10,7 +10,7 @@ from punc.base.errors import InputError
 from punc.live.input import CtmReader, End, LiveWord, Partial, kind_of, read_json, read_words
 from punc.live.output import OUTPUTS, writer
 from punc.live.reader import ItemReader
-from punc.live.session import Decided, LiveOptions, Session, speaks
+from punc.live.session import Decided, LiveOptions, Session
 from punc.live.words import Marked
 
 # What vosk 0.3.45 writes, with SetWords, SetPartialWords and SetMaxAlternatives (its output has these blanks).
@@ -77,11 +77,6 @@ def test_read_json(line, items):
     assert plain(read_json(line, 1, "x")) == items
 
 
-def test_read_json_keeps_other_fields():
-    word, = read_json('{"word": "a", "start": 1, "conf": 0.5, "speaker": "B"}', 1, "x")
-    assert word.fields == {"conf": 0.5, "speaker": "B"}
-
-
 @pytest.mark.parametrize("line", ["{", "nothing", "[" * 100000, "3", "[]", "{}", '{"word": 1}', '{"word": ""}',
                                   '{"text": []}', '{"start": 1}', '{"result": {}}', '{"result": ["a"]}',
                                   '{"alternatives": 3}', '{"alternatives": [3]}', '{"partial": null}', '{"eof": 0}'])
@@ -126,17 +121,6 @@ def test_lines_come_out_with_their_end():
     assert reader.kind == "json"
     assert names(reader.feed(': "b"}\n\n{"word": "c"}')) == [Partial("b"), End.STREAM]
     assert names(reader.end()) == ["c"]
-
-
-def test_kind_of_a_short_begin_is_known_where_nothing_comes_after_it():
-    reader = ItemReader("x")
-    assert reader.feed(" ", whole=True) == []
-    assert names(reader.feed("so i", whole=True)) == ["so"]
-    assert reader.kind == "words"
-    assert names(reader.end()) == ["i"]
-    reader = ItemReader("x")
-    assert reader.feed("so i") == []
-    assert names(reader.end()) == ["so", "i"]
 
 
 class Recorder:
@@ -207,10 +191,6 @@ def test_silence_without_a_limit_decides_nothing(calls):
     live = session(calls)
     assert words_of(live.feed([word("a", 0, 1), word("b", 60, 61)]) + live.silence()) == ["a"]
     assert [one.word for one in live.waiting] == ["b"]
-
-
-def test_speaks():
-    assert [speaks([item]) for item in (word("a"), Partial("a"), Partial(""), End.STREAM)] == [True, True, False, False]
 
 
 LOGITS = np.log(np.array([0.25, 0.75], np.float32))

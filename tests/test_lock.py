@@ -87,12 +87,6 @@ def test_lock_unwritten_directories_are_removed(tmp_path):
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["a", "b", "file"]
 
 
-def test_lock_written_directory_keeps_only_what_was_written(tmp_path):
-    with lock_directory(tmp_path / "exp"):
-        (tmp_path / "exp/final.pt").touch()
-    assert [path.name for path in (tmp_path / "exp").iterdir()] == ["final.pt"]
-
-
 def test_lock_before_its_content_is_written(tmp_path):
     with open(tmp_path / ".lock", "w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -173,13 +167,6 @@ def test_lock_directory_that_cannot_be_written_is_an_input_error(tmp_path, monke
     assert str(error.value) == (f"{tmp_path}/exp: cannot be written: {os.strerror(number)}; "
                                 "change its permissions, or name another directory")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_lock_of_a_file_is_an_error(tmp_path):
-    (tmp_path / "exp").touch()
-    with pytest.raises(FileExistsError), lock_directory(tmp_path / "exp"):
-        pass
-    assert (tmp_path / "exp").is_file()
 
 
 LOCK = Path(__file__).parents[1] / "utils/lock.sh"

@@ -160,24 +160,6 @@ def test_long_or_odd_arguments_make_a_short_line(capsys):
     assert (err.count("\n"), "\x1b" in err, len(err) < 1100) == (1, False, True)
 
 
-def test_usage_closed_reader_is_no_error():
-    reader, writer = os.pipe()
-    os.close(reader)
-    result = subprocess.run([sys.executable, "-c", "import sys; from punc.bin.main import main; sys.exit(main())",
-                             "--help"], stdout=writer, stderr=subprocess.PIPE, check=False)
-    os.close(writer)
-    assert (result.stderr, result.returncode) == (b"", 0)
-
-
-@pytest.mark.parametrize("arguments", [["--version"], ["no-such-command"]])
-def test_process_leaves_no_objects_to_look_through_at_its_end(arguments):
-    program = ("import atexit, gc, sys; from punc.bin.main import main\n"
-               "atexit.register(lambda: print('objects:', gc.get_count()[0] + len(gc.get_objects()) < 1000))\n"
-               "sys.exit(main())")
-    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
-    assert done.stdout.endswith("objects: True\n")
-
-
 def test_mistake_loads_no_torch():
     program = "import sys; from punc.bin.main import main; main(['trian']); sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], stderr=subprocess.DEVNULL, check=False).returncode == 0

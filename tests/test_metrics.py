@@ -175,19 +175,6 @@ def test_word_error_rates_by_brute_force(ref, hyp):
         assert found[name] == pytest.approx(100 * edit_distance(*sides) / len(ref)), name
 
 
-def test_auprc_published_example():
-    """The example of scikit-learn's average_precision_score: 0.83."""
-    posteriors, right = np.array([0.1, 0.4, 0.35, 0.8]), np.array([0, 0, 1, 1])
-    histograms = np.zeros((2, 2, BINS))
-    np.add.at(histograms[1], (right, bins_of(posteriors)), 1)
-    two = LabelSet((Label("O", "w"), Label("COMMA", "w,")))
-    found = compute_metrics(np.eye(2), two, others={"posteriors": histograms})
-    assert found["COMMA.AUPRC"] == pytest.approx(100 * (0.5 + 0.5 * 2 / 3))
-    assert rows_of("COMMA.AUPRC") == ["COMMA.AUPRC"]
-    assert is_summary("COMMA.AUPRC")
-    assert not lower_is_better("COMMA.AUPRC")
-
-
 @settings(max_examples=30)
 @given(st.lists(st.tuples(st.floats(0, 1, width=32), st.booleans()), min_size=1, max_size=30).filter(
     lambda rows: any(right for _, right in rows)))

@@ -1,19 +1,17 @@
 """Bi-LSTM-A, FC-LSTM and Pause-Window compared with the equations of their papers; models that see tokens around."""
 
-import math
 from itertools import pairwise
 
 import numpy as np
 import pytest
 import torch
+from equations import lstm
 
 from punc.base.errors import InputError
 from punc.data.labels import Label, LabelSet
 from punc.decoding.decode import log_posteriors
-from punc.layers.lstm_stack import LSTMStack
 from punc.models import base
-from punc.models.base import ContextModel
-from punc.models.bi_lstm_attention import BLOCK, MIN_SUM, LocalAttention, averages
+from punc.models.bi_lstm_attention import BLOCK, LocalAttention, averages
 from punc.tokens.store import Store
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import END, Vocabulary
@@ -26,20 +24,9 @@ LABELS = LabelSet((Label("N", "w"), Label("C", "w、"), Label("P", "w。")))
 OFFSETS = np.array([0, 7, 8, 10, 21])
 
 
-def sigmoid(a):
-    return 1 / (1 + np.exp(-a))
-
-
-def lstm(inputs, weights, prefix):
-    """(T, D) → (T, H), step by step, gates in the order i, f, g, o."""
-    w, u, a, b = (weights[f"{prefix}.{part}_l0"] for part in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
-    h, c, outputs = np.zeros(u.shape[1]), np.zeros(u.shape[1]), []
-    for x in inputs:
-        i, f, g, o = np.split(w @ x + a + u @ h + b, 4)
-        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
-        h = sigmoid(o) * np.tanh(c)
-        outputs.append(h)
-    return np.array(outputs)
+def layer_of(weights, prefix):
+    """The weights of a layer of LSTM among those of a model."""
+    return [weights[f"{prefix}{part}_l0"] for part in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")]
 
 
 def model(**options):
@@ -54,7 +41,8 @@ def model(**options):
 def by_the_equations(weights, ids, reach, normalize):
     w = {name: weight.double().numpy() for name, weight in weights.items()}
     line = w["embedding.weight"][[*ids, END]]  # the backward direction starts with END
-    h = np.concatenate([lstm(line, w, "lstms.forwards.0"), lstm(line[::-1], w, "lstms.backwards.0")[::-1]], 1)[:-1]
+    ahead, back = layer_of(w, "lstms.forwards.0."), layer_of(w, "lstms.backwards.0.")
+    h = np.concatenate([lstm(line, *ahead), lstm(line[::-1], *back)[::-1]], 1)[:-1]
     logits = []
     for t in range(len(ids)):
         window = range(max(0, t - reach), min(len(ids), t + reach + 1))
@@ -78,46 +66,12 @@ def test_bi_lstm_attention_matches_equations(window, normalize):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4)
 
 
-LENGTHS = [9, 1, 4, 0, 7]
-
-
 def attention(window, normalize):
     torch.manual_seed(3)
     layer = LocalAttention(6, 5, window, normalize).double()
     for weight in layer.parameters():
         torch.nn.init.uniform_(weight, -1, 1)
     return layer
-
-
-def by_loops(layer, states, length, window, normalize):
-    """Equations (13)-(15) for one text: (T, D) → weights (T, l), averages (T, D)."""
-    w, u, v = (weight.detach().numpy() for weight in (layer.own.weight, layer.other.weight, layer.score))
-    reach, weights = (window - 1) // 2, np.zeros((len(states), window))
-    for t in range(len(states)):
-        places = [i for i in range(t - reach, t + reach + 1) if 0 <= i < length or i == t]
-        e = [float(v @ np.tanh(w @ states[t] + u @ states[i])) for i in places]
-        if normalize == "softmax":
-            e = [math.exp(x) for x in e]
-        total = sum(e)
-        if normalize == "sum" and abs(total) < MIN_SUM:
-            total = math.copysign(MIN_SUM, total)
-        for i, x in zip(places, e):
-            weights[t, i - t + reach] = x / total
-    around = np.pad(states, ((reach, reach), (0, 0)))
-    return weights, np.array([weights[t] @ around[t:t + window] for t in range(len(states))])
-
-
-@pytest.mark.parametrize("normalize", ["softmax", "sum"])
-@pytest.mark.parametrize("window", [1, 3, 5, 31])
-def test_local_attention_matches_equations(window, normalize):
-    layer = attention(window, normalize)
-    states = torch.randn(len(LENGTHS), 9, 6, dtype=torch.double)
-    found = layer(states, torch.tensor(LENGTHS)).detach().numpy()
-    weights = layer.weights(states, torch.tensor(LENGTHS)).detach().numpy()
-    for row, length in enumerate(LENGTHS):
-        expected = by_loops(layer, states[row].numpy(), length, window, normalize)
-        np.testing.assert_allclose(weights[row], expected[0], rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose(found[row], expected[1], rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize(("steps", "window"), [(1, 1), (1, 31), (BLOCK, 5), (BLOCK + 1, 5), (3 * BLOCK - 1, 63)])
@@ -149,19 +103,6 @@ def test_local_attention_invalid_options(options):
         LocalAttention(6, 5, **options)
 
 
-def fc_lstm(inputs, weights, prefix):
-    """(T, D) → (T, H), step by step, gates in the order i, f, g, o."""
-    w, u, a, b = (weights[f"{prefix}{part}_l0"].double().numpy() for part in
-                  ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
-    h, c, outputs = np.zeros(u.shape[1]), np.zeros(u.shape[1]), []
-    for x in inputs:
-        i, f, g, o = np.split(w @ x + a + u @ h + b, 4)
-        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
-        h = sigmoid(o) * np.tanh(c)
-        outputs.append(h)
-    return np.array(outputs)
-
-
 def texts():
     """Four texts, shorter and longer than what the model reads ahead."""
     ids = np.random.default_rng(1).integers(2, len(VOCABULARY), OFFSETS[-1]).astype(np.int32)
@@ -180,7 +121,8 @@ def fc_by_the_equations(weights, ids, ahead):
     vectors = weights["embedding.weight"].double().numpy()
     line = vectors[[*ids, *[END] * ahead]]
     context = [np.concatenate(line[t:t + ahead + 1]) for t in range(len(ids))]  # (6)
-    return fc_lstm(context, weights, "lstms.lstm.") @ weights["output.weight"].double().numpy().T \
+    weights_of_layer = (weight.double().numpy() for weight in layer_of(weights, "lstms.lstm."))
+    return lstm(context, *weights_of_layer) @ weights["output.weight"].double().numpy().T \
         + weights["output.bias"].double().numpy()
 
 
@@ -243,53 +185,3 @@ def test_pauses_alone_are_learned(toy_store, tmp_path):
 def test_neither_words_nor_pauses_raises():
     with pytest.raises(InputError, match="words=false and pauses=false; the model needs one of them"):
         make(words=False, pauses=False)
-
-
-class Around(ContextModel):
-    """The concatenated vectors of the tokens around each step."""
-
-    def __init__(self, before, ahead):
-        super().__init__()
-        self.set_context(before, ahead)
-        self.embedding = torch.nn.Embedding(9, 3)
-        self.lstms = LSTMStack(3 * (before + 1 + ahead), 4, 2, 0.0)
-        self.output = torch.nn.Linear(4, 2)
-
-    def features(self, line):
-        return self.embedding(line).unfold(1, self.before + 1 + self.lookahead, 1).flatten(2)
-
-
-CONTEXTS = [(0, 0), (0, 3), (3, 0), (2, 3)]
-
-
-def whole(model, text):
-    """Logits (T, 2) of a text: END around it, then the LSTMs from its first token to its last."""
-    line = torch.tensor([[END] * model.before + text + [END] * model.lookahead])
-    with torch.no_grad():
-        features = torch.cat([model.features(line[:, t:t + model.before + 1 + model.lookahead])
-                              for t in range(len(text))], dim=1)
-        return model.output(model.lstms.lstm(features)[0])[0]
-
-
-@pytest.mark.parametrize(("before", "ahead"), CONTEXTS)
-@pytest.mark.parametrize("steps", [1, 2, 5, 100])
-def test_context_model_same_in_parts_and_whole(before, ahead, steps):
-    torch.manual_seed(1)
-    model, text = Around(before, ahead).eval(), [2, 5, 3, 8, 2, 2, 4, 6, 7, 5, 3, END]
-    state, parts = model.initial_state(2), []
-    with torch.no_grad():
-        for tokens in torch.tensor([text + [END] * ahead] * 2).split(steps, dim=1):
-            logits, state = model(tokens, None, state)
-            assert logits.shape == (2, tokens.shape[1], 2)
-            parts.append(logits)
-    found = torch.cat(parts, dim=1)
-    torch.testing.assert_close(found[0, ahead:], whole(model, text))
-    assert torch.equal(found[:, :ahead], model.output.bias.expand(2, ahead, 2))  # no slot: the LSTMs have read nothing
-    assert state[0].shape == (2, before + ahead)
-
-
-def test_context_model_trains_on_batches_shorter_than_lookahead():
-    model = Around(0, 3).train()
-    logits, _ = model(torch.tensor([[2, 3]]), None, model.initial_state(1))
-    model.loss(logits, torch.tensor([[0, 1]])).backward()  # a row that starts inside a stream has slots there
-    assert model.output.bias.grad.any()

@@ -33,17 +33,6 @@ def refused(directory):
     return str(error.value).replace(str(directory), "DIR")
 
 
-def test_save_copies_weights_to_the_cpu(tmp_path):
-    class Elsewhere(torch.Tensor):
-        def cpu(self):
-            return torch.full((2,), 7.0)
-
-    model = base.create("t_lstm", VOCABULARY, LABELS, {"embedding_dim": 8, "hidden_dim": 16})
-    model.state_dict = lambda: {"w": torch.zeros(2).as_subclass(Elsewhere)}
-    base.save(model, tmp_path / "final.pt")
-    assert base.read_checkpoint(tmp_path / "final.pt")["weights"]["w"].tolist() == [7.0, 7.0]
-
-
 BROKEN = "DIR/final.pt: not a model file, or a truncated one; train the model again"
 OTHER = "DIR/final.pt: not a model file of punc; name a directory that punc train wrote"
 

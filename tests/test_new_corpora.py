@@ -138,7 +138,7 @@ def test_conversations_with_speakers(make):
 
 
 def test_text_alone(make):
-    """One text, which is cut; paired tests of the systems without pauses, and a picture of the labels."""
+    """One text, which is cut."""
     corpus = make(texts=1, sentences=300)
     recipe, stderr = corpus.recipe(stop_stage=3)
     assert "1 texts: too few, so they are cut into " in stderr
@@ -148,16 +148,6 @@ def test_text_alone(make):
     assert [label for text in sorted(whole) for label in whole[text][1]] == corpus.labels["t00"]
     assert sum((printed[name] for name in SETS), Counter()) == corpus.traps["t00"]
     assert "sentences of test_ref stand in train, too" in stderr  # there are only ten
-    for conf in ("T-LSTM", "TA-LSTM"):
-        with open(recipe / f"conf/{conf}.conf", "a") as file:
-            file.write("--epochs=1\n" + ("--embedding-dim=8\n--hidden-dim=8\n" if conf == "T-LSTM" else ""))
-    command = ("recipe/run.sh --nj 1 --stage 4 --stop-stage 6 --systems 'T-LSTM TA-LSTM' && "
-               "cd recipe && . ./path.sh && punc results --config conf/results.conf exp")
-    done = subprocess.run(["bash", "-c", command], cwd=corpus.folder, capture_output=True, text=True, timeout=400)
-    assert done.returncode == 0, done.stderr
-    assert "| TA-LSTM | T-LSTM | overall.F1 |" in (recipe / "exp/results/test_ref.md").read_text()
-    assert "[labels.png](results/labels.png)" in (recipe / "exp/RESULTS.md").read_text()
-    assert not (recipe / "exp/results/pauses.png").exists()
 
 
 def test_asr_pairs(make):

@@ -11,7 +11,7 @@ import pytest
 
 from punc.base import log
 from punc.base.errors import InputError
-from punc.base.options import OptionParser, config_lines, kebab, keyword_arguments, nearest, with_options
+from punc.base.options import OptionParser, config_lines, with_options
 
 
 def build(tokens, hidden_dim=100, rate=0.1, pauses: bool = False, limit: int | None = None, name="a",
@@ -59,15 +59,6 @@ def test_parse_defaults(parser):
 def test_parse_values(parser, arguments):
     values = parser.parse(arguments)
     assert (values.hidden_dim, values.pauses, values.data_dir) == (5, True, "data")
-
-
-def test_parse_types(parser):
-    values = parser.parse(["--limit", "3", "--other", "0.5", "--rate", "-0.001", "--name", "x=--y", "data"])
-    assert (values.limit, values.other, values.rate, values.name) == (3, 0.5, -0.001, "x=--y")
-
-
-def test_parse_no_options_after_two_dashes(parser):
-    assert parser.parse(["--", "--data_dir"]).data_dir == "--data_dir"
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
@@ -130,11 +121,6 @@ def test_conf_includes_others_and_wins(parser, tmp_path):
     assert [(line.path.name, line.number, line.value) for line in config_lines(tmp_path / "top.conf")] == [
         ("deep.conf", 1, "1"), ("deep.conf", 2, "1"), ("deep.conf", 3, "deep"), ("deep.conf", 4, "1"),
         ("base.conf", 3, "2"), ("base.conf", 4, "base"), ("two.conf", 1, "2"), ("top.conf", 4, "top")]
-
-
-def test_conf_includes_absolute_path(parser, conf, tmp_path):
-    (tmp_path / "base").write_text("--rate=7\n")
-    assert parser.parse(["--config", conf(f"--config={tmp_path}/base\n"), "data"]).rate == 7
 
 
 def test_conf_may_include_a_file_twice(parser, tmp_path):
@@ -230,28 +216,6 @@ def test_add_signature_in_groups(capsys):
     assert [part.split()[0] for part in sections[-2].splitlines()] == ["how", "--limit", "--depth"]
 
 
-def test_add_signature_default_factory():
-    parser = OptionParser("punc test [options]", "Tests.", "punc test")
-    parser.add_signature(Settings)
-    assert parser.parse([]).names == ["a", "b"]
-
-
-class Annotated:
-    """A class whose annotations are text.
-
-    depth   how deep
-    """
-
-    def __init__(self, vocab: "list", depth: "int | None" = None, rate: "float" = 1):
-        pass
-
-
-def test_add_signature_of_class_with_text_annotations():
-    parser = OptionParser("punc test [options]", "Tests.", "punc test")
-    parser.add_signature(Annotated)
-    assert (parser.parse(["--depth=3", "--rate=2"]).depth, parser.parse([]).rate) == (3, 1)
-
-
 def test_help_one_line_per_option_with_default(parser, capsys):
     with pytest.raises(SystemExit) as stop:
         parser.parse(["--help"])
@@ -279,29 +243,10 @@ def test_help_notes_stand_before_the_example(capsys):
     assert capsys.readouterr().out.endswith("\n\na note:\n  kept   as it is\n\nexample: punc test x\n")
 
 
-def test_kebab_and_nearest():
-    assert kebab("hidden_dim") == "--hidden-dim"
-    assert nearest("--rat", ["--rate", "--name"]) == "did you mean --rate?"
-    assert nearest("--rat", []) == "see --help"
-
-
 def test_with_options_names_an_argument_as_its_option():
     assert with_options(InputError("hidden_dim=0", "it is 1 or more")) == "--hidden-dim=0; it is 1 or more"
     assert with_options(InputError("a=b", "rename it", "x=1")) == "x=1: a=b; rename it"
     assert with_options(InputError("no set 'a=b'", "name another one")) == "no set 'a=b'; name another one"
-
-
-def test_keyword_arguments_of_base_class_constructor():
-    class Base:
-        def __init__(self, vocab: int, window: int = 5):
-            """Has one option."""
-
-    class Model(Base):
-        def __init__(self, vocab: int, hidden_dim: int = 3, **options: int):
-            """Has the options of the base class too."""
-
-    assert {name: argument.default for name, argument in keyword_arguments(Model).items()} == {
-        "window": 5, "hidden_dim": 3}
 
 
 UTILS = Path(__file__).parents[1] / "utils"

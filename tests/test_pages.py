@@ -159,12 +159,6 @@ def test_render_main_page():
         assert link in text
 
 
-def test_render_main_row_that_was_not_run_is_left_out():
-    text = render(page_data(), Settings(main=["B", "later"], main_columns=["overall.F1@ref", "overall.F1@dev"]))
-    assert cells(text["RESULTS.md"], "system") == ["system", "overall F1, ref", "training"]
-    assert "later" not in text["RESULTS.md"]
-
-
 def test_render_set_page():
     settings = Settings("Toys", "Two sets.", columns=["COMMA", "Err"], published=PUBLISHED)
     pages = render(page_data(), settings)

@@ -8,7 +8,7 @@ from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
-from punc.decoding.part_labels import PartLabels, first_parts
+from punc.decoding.part_labels import PartLabels
 from punc.live.stream import decode_words
 from punc.live.words import LiveWriter, open_stream
 from punc.models.base import create, load, save
@@ -108,14 +108,6 @@ def test_part_labels_by_hand(tmp_path):
                                rtol=1e-6)
 
 
-def test_first_parts_of_streams_and_of_a_stream_that_goes_on():
-    slots, offsets = np.array([1, 2, 5, 6, 9, 11]), np.array([0, 3, 7, 12])
-    assert first_parts(slots, offsets, np.array([True, True, True])).tolist() == [0, 2, 3, 6, 7, 10]
-    # The third stream is read from its middle on, and tokens before its first word are of words that others label.
-    assert first_parts(slots, offsets, np.array([True, True, False])).tolist() == [0, 2, 3, 6, 9, 10]
-    assert first_parts(slots[:0], np.array([0, 3]), np.array([True])).tolist() == []
-
-
 def test_clitics_go_from_the_store_to_a_packed_model(make, tmp_path):
     directory = make(CASED, "delay", delay=1, embedding_dim=6, hidden_dim=8, layers=1)
     assert sorted((directory / "clitics").read_text().split()) == sorted(RULES.split("\n", 1)[1].split())
@@ -127,13 +119,3 @@ def test_clitics_go_from_the_store_to_a_packed_model(make, tmp_path):
         assert main(["punctuate", "--nj=1", str(model), str(tmp_path / "data"), str(tmp_path / "out")]) == 0
         outputs.append((tmp_path / "out/punct").read_bytes())
     assert outputs[0] == outputs[1]
-
-
-def test_make_store_clitics_with_other_tokens_is_an_error(tmp_path, capsys):
-    (tmp_path / "labels.txt").write_text(PLAIN)
-    (tmp_path / "rules").write_text(RULES)
-    write_data_dir(tmp_path / "train", [Utterance("a", "a", SPLIT, ["O"] * len(SPLIT))])
-    assert main(["make-store", f"--labels={tmp_path}/labels.txt", f"--clitics={tmp_path}/rules", "--token-type=char",
-                 str(tmp_path / "store"), str(tmp_path / "train")]) == 1
-    assert capsys.readouterr().err == \
-        "punc make-store: --clitics with char tokens; leave it out; it is for word, class, form\n"

@@ -148,13 +148,6 @@ def test_token_keeps_case_without_lowercase():
     assert TextReader(CHE, lowercase=False).token("McDonald,") == ("", "McDonald", "COMMA")
 
 
-@pytest.mark.parametrize(("label", "lead", "expected"), [
-    ("O", "COMMA", "COMMA"), ("QUESTION", "COMMA", "QUESTION"), ("COMMA", "QUESTION", "QUESTION"),
-    ("COMMA", "O", "COMMA")])
-def test_attach_strongest_mark_wins(label, lead, expected):
-    assert TextReader(CHE).attach(label, lead) == expected
-
-
 def test_attach_keeps_capital():
     assert TextReader(CASED).attach("CAP", "PERIOD") == "CAP_PERIOD"
     assert TextReader(CASED).attach("CAP_PERIOD", "COMMA") == "CAP_PERIOD"
@@ -177,11 +170,6 @@ def test_mark_that_is_a_letter_is_not_read_in_words(clitics):
             lead, words, marks = reader.token(token)
             assert (lead, set(marks.split())) == ("", {"O"})
             assert words.replace(" ", "").lower() == token.strip("-").lower()
-
-
-def test_label_set_without_marks():
-    assert TextReader(LabelSet((Label("O", "w"), Label("CAP", "W")))).token("“So”, (") == ("", "so", "CAP")
-    assert TextReader(LabelSet((Label("O", "w"), Label("CAP", "W")))).token("...") == ("", "", "")
 
 
 @given(st.text(min_size=1))
@@ -220,15 +208,6 @@ def test_write_text_round_trip(data, words):
     ("<s>", "s"), ("</s>", "s"), ("x</s>", "x</s>"), ("-<s>", "-s"), ("#0", "0"), ("#01", "#01"), ("#1", "#1")])
 def test_legal_words(word, expected):
     assert legal(word) == expected
-
-
-def test_written_words_of_each_label():
-    labels = LabelSet(tuple(Label(*pair) for pair in (("O", "w"), ("CAP", "W"), ("COMMA", "w,"), ("ASK", "¿w?"),
-                                                      ("END", "W."))))
-    words, names = ["a", "ßa", "b", "c", "d"], ["COMMA", "CAP", "O", "ASK", "END"]
-    assert written(words, names, labels) == ["a,", "Ssa", "b", "¿c?", "D."]
-    assert written(words[:1], names[:1], labels) == ["a,"]
-    assert write_text(words, iter(names), labels) == "a, Ssa b ¿c? D."
 
 
 MARKS = (("QUOTATION", '"', ('"',)), ("COMMA", ",", (",",)), ("PERIOD", ".", (".",)), ("QUESTIONMARK", "?", ("?",)))
@@ -311,7 +290,3 @@ def test_prose_writer_odd_words_round_trip(text):
         expected = expected.replace(apostrophe, "'")
     assert file.getvalue().decode() == f"a {expected}\n"
     assert len({p.words for p in parts}) == 1 or "don't" not in text
-
-
-def test_prose_writer_no_words():
-    assert prose(("a", ""), ("a", "x")) == ["", "x"]

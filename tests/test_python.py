@@ -16,7 +16,7 @@ from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.decoding import shipped
-from punc.decoding.shipped import find_model, is_packed, model_files
+from punc.decoding.shipped import find_model
 
 PAGE = Path(__file__).parents[1] / "docs/python.md"
 WORDS = ["so", "it", "begins", "as", "it", "must", "does", "it", "end", "i", "met", "john", "smith", "in", "new",
@@ -109,19 +109,6 @@ def test_find_model_name_wins_over_a_directory(folder):
 def test_find_model_unknown_name_is_an_error_that_lists_the_names(folder):
     with pytest.raises(InputError, match=r"draft: no such model; .* one that ships: en$"):
         find_model("draft")
-
-
-def test_find_model_without_models_that_ship(tmp_path, monkeypatch):
-    monkeypatch.setattr(shipped, "FOLDER", tmp_path / "pretrained")
-    with pytest.raises(InputError, match=r"name the directory of a trained model$"):
-        find_model("en")
-
-
-def test_model_files_of_both_kinds(folder):
-    assert is_packed(folder / "en")
-    assert not is_packed(folder / "draft")
-    assert [path.name for path in model_files(folder / "en")] == ["model.json", "labels.txt", "vocab"]
-    assert [path.name for path in model_files(folder / "draft")] == ["final.pt", "labels.txt", "vocab"]
 
 
 def test_shipped_does_not_import_numpy():

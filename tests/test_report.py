@@ -22,21 +22,17 @@ from punc.data.labels import Label, LabelSet
 from punc.results import page
 from punc.results.collect import collect_scores, paired_tests
 from punc.results.figures import styles
-from punc.results.page import PASSAGE, choose, encode, number_text, script_data, shown_mark, systems_table
+from punc.results.page import PASSAGE, choose, encode, systems_table
 from punc.results.set_view import (
     DISTANCES,
-    LENGTHS,
     PAUSES,
     POSITIONS,
-    breakdown,
     breakdowns,
     by_stream,
     precision_recall,
-    reliability,
-    span_lengths,
     view,
 )
-from punc.results.slot_table import Hypothesis, SlotTable, nearest, read_slot_table, recognise
+from punc.results.slot_table import Hypothesis, SlotTable, read_slot_table, recognise
 
 for package in ("jinja2", "matplotlib"):
     pytest.importorskip(package)
@@ -166,23 +162,11 @@ def test_report_of_a_recording_that_is_not_there(experiment, tmp_path):
     assert not (tmp_path / "report.html").exists()
 
 
-def test_report_no_score(tmp_path):
-    with pytest.raises(InputError, match="no scores"):
-        report(tmp_path, tmp_path)
-
-
 def test_report_without_packages_says_so(experiment, tmp_path, monkeypatch, capfd):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     main([str(experiment), str(tmp_path / "report.html")])
     assert "jinja2 and matplotlib are not installed; pip install 'punc-toolkit[report]'" in capfd.readouterr().err
     assert not (tmp_path / "report.html").exists()
-
-
-def test_number_text_script_data_shown_mark():
-    assert [number_text(value) for value in (None, float("nan"), 0.25, 100.0)] == ["–", "–", "0.2", "100.0"]
-    assert "<" not in script_data({"<!--": "</script>"})
-    assert json.loads(script_data({"<!--": "</script>é"})) == {"<!--": "</script>é"}
-    assert [shown_mark(Label("X", written)) for written in ("w", "W", "w,", "W.")] == ["", "Aa", ",", "Aa."]
 
 
 @pytest.mark.parametrize(("alpha", "verdict"), [(1, "worse"), (0, "not significant")])
@@ -200,18 +184,6 @@ def test_systems_table(experiment, monkeypatch, alpha, verdict):
     assert rows["A"]["test"] == f"{verdict}: {-test.difference:.1f}, p {test.p:.4f}"
 
 
-def test_systems_table_other_slots_are_not_tested(experiment):
-    scores = collect_scores(experiment)
-    asr = next(score for score in scores if score.set == "test_asr")._replace(set="test_ref")
-    other = next(score for score in scores if score.system == "A")
-    row = next(row for row in systems_table([asr, other])["rows"] if row["system"] == "A")
-    assert row["test"].startswith("not testable")
-
-
-def test_choose_small_set_is_whole():
-    assert choose(np.array([0, 3, 3, 7]), 7) == [(0, 3), (3, 7)]
-
-
 def test_choose_large_set_stays_in_streams_and_under_the_limit():
     rng = np.random.default_rng(1)
     for sizes in ([100_000, 5, 70_000], [4] * 30_000, [2_000] * 130, [1_000_000], rng.integers(0, 900, 400).tolist()):
@@ -224,11 +196,6 @@ def test_choose_large_set_stays_in_streams_and_under_the_limit():
             assert begin < end <= begins[stream + 1]
         assert all(one[1] <= other[0] for one, other in pairwise(ranges))
         assert ranges == choose(begins, 10_000)
-
-
-def test_choose_wanted_stream_is_whole():
-    begins = np.cumsum([0, 5_000, 5_000, 5_000])
-    assert (5_000, 10_000) in choose(begins, 100, [1])
 
 
 def table(slots):
@@ -277,10 +244,6 @@ def test_view(experiment):
     assert {row["group"] for row in found["streams"]["rows"] if row["shown"]} == {"rec01"}
 
 
-def test_view_without_slots():
-    assert view("no such data directory", {}, "set1", ()) == {"slots": None, "reason": "no such data directory"}
-
-
 @pytest.fixture(scope="module", params=["test_ref", "test_asr"])
 def slots(request, experiment):
     return read_slot_table([score for score in collect_scores(experiment) if score.set == request.param],
@@ -291,14 +254,6 @@ def f1(table, system, chosen):
     ref, hyp = table.reference[chosen], table.hypotheses[system].labels[chosen]
     both, wanted, written = np.sum((ref == hyp) & (ref > 0)), np.sum(ref > 0), np.sum(hyp > 0)
     return 200 * both / (wanted + written) if wanted + written else np.nan
-
-
-def test_breakdown_group_is_its_slots(slots):
-    group = np.arange(len(slots.words)) % 4 - 1  # a quarter is in no group, group 3 is empty
-    found = breakdown(slots, "title", ["x", "y", "z", "nothing"], group)
-    assert found.groups == ["x", "y", "z"]
-    for system, values in found.f1.items():
-        np.testing.assert_allclose(values, [f1(slots, system, group == i) for i in range(3)])
 
 
 def test_breakdowns_cover_the_set(slots):
@@ -317,20 +272,6 @@ def test_breakdowns_pauses(slots):
         f1(slots, system, np.isnan(slots.pauses) if np.isnan(pause) else np.isclose(slots.pauses, pause))
         for pause in (0, 0.05, 0.4, 2, np.nan)])
     assert found.groups[-2] == f"from {PAUSES[-1]:g}"
-
-
-def test_span_lengths_brute_force(slots):
-    lengths = []
-    for begin, end in pairwise(slots.begins.tolist()):
-        words = 0
-        for slot in range(begin, end):
-            words += 1
-            if slots.reference[slot] or slot == end - 1:
-                lengths += [words] * words
-                words = 0
-    assert span_lengths(slots).tolist() == lengths
-    *_, by_length, _ = breakdowns(slots)
-    assert by_length.slots[0] == sum(length < LENGTHS[1] for length in lengths)
 
 
 def test_breakdowns_positions_and_distances(slots):
@@ -354,30 +295,6 @@ def test_precision_recall_average_precision_is_scikit_learns():
         posterior = np.round(rng.random(size), 2)  # with ties
         found = precision_recall(posterior, expected, posterior > 0.5)
         assert found.average_precision == pytest.approx(100 * metrics.average_precision_score(expected, posterior))
-
-
-def test_precision_recall_mark_never_expected_or_written():
-    nothing, some = np.zeros(2, bool), np.array([True, False])
-    assert precision_recall(np.array([0.1, 0.2]), nothing, some) is None
-    assert np.isnan(precision_recall(np.array([0.1, 0.2]), some, nothing).operating[1])
-
-
-def test_reliability_worked_example():
-    # Three slots at 0.9, two right: |2/3 - 0.9|; one at 0.6, right: |1 - 0.6|. Bins of 1/15: 0.9 and 0.6 differ.
-    posteriors = np.array([[0.9, 0.1], [0.9, 0.1], [0.1, 0.9], [0.4, 0.6]])
-    found = reliability(posteriors, np.array([0, 1, 1, 1]))
-    assert found.slots.tolist() == [1, 3]
-    assert found.confidence.tolist() == pytest.approx([60, 90])
-    assert found.accuracy.tolist() == pytest.approx([100, 200 / 3])
-    assert found.error == pytest.approx(100 * (0.75 * (0.9 - 2 / 3) + 0.25 * 0.4))
-
-
-def test_by_stream_worst_first(slots):
-    found = by_stream(slots)
-    mean = np.mean(list(found.f1.values()), axis=0)
-    assert (np.diff(mean) >= 0).all()
-    for name, value in zip(found.groups, found.f1["B"]):
-        assert value == pytest.approx(f1(slots, "B", slots.stream_of == slots.streams.index(name)))
 
 
 def scores_of(exp, name):
@@ -496,18 +413,3 @@ def test_recognise_substituted_inserted_missing():
     assert found.wer == pytest.approx(100 * 3 / 8)
     # Slots 0 and 1 are next to X, 2 is where d is missing, 4 and 5 are next to "more".
     assert found.distance.tolist() == [0, 0, 0, 1, 0, 0, -1, -1]
-
-
-def test_recognise_missing_before_first_word():
-    found = recognise([[*"abc"]], ["c"], np.array([0, 1]))
-    assert found.missing == {0: "a b"}
-    assert not found.wrong.any()
-
-
-def test_nearest_is_brute_force():
-    rng = np.random.default_rng(1)
-    for _ in range(50):
-        marked = rng.random(rng.integers(1, 30)) < 0.2
-        places = np.flatnonzero(marked)
-        wanted = [min((abs(i - place) for place in places), default=-1) for i in range(len(marked))]
-        assert nearest(marked).tolist() == wanted

@@ -11,10 +11,10 @@ from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import Utterance
 from punc.data.datadir_writer import write_data_dir
-from punc.results.collect import collect_costs, collect_scores, paired_tests, read_cost, read_training
+from punc.results.collect import collect_scores, paired_tests, read_cost, read_training
 from punc.results.page_data import Cost, PageData, PairedTest, read_page_data, write_page_data
 from punc.results.pages import Settings, render
-from punc.results.rows import Spread, dropped_rows, first_runs, join_seeds, keep_rows, runs_of
+from punc.results.rows import keep_rows
 from punc.scoring.significance import Interval
 
 LOG = """# punc train conf/T-LSTM.conf exp/T-LSTM
@@ -46,11 +46,6 @@ def test_collect_scores_order(exp):
     assert [(score.set, score.system) for score in found] == [("test", "good"), ("test", "bad"), ("asr", "good")]
     assert found[0].metrics["Err"].value == 25
     assert found[0].signature.startswith("labels:O+COMMA+PERIOD|")
-
-
-def test_collect_scores_none_raises(tmp_path):
-    with pytest.raises(InputError, match="no scores; punc score writes them"):
-        collect_scores(tmp_path)
 
 
 def test_collect_scores_other_scores_are_columns(exp):
@@ -133,21 +128,6 @@ def test_read_cost_of_a_run_that_went_on(tmp_path, logs, cost):
     for name, text in logs.items():
         (tmp_path / "log" / name).write_text(text)
     assert read_cost(tmp_path)[1:] == pytest.approx(cost[1:], abs=1e-3, nan_ok=True)
-
-
-def test_collect_costs_of_systems_with_a_log(tmp_path):
-    (tmp_path / "X/log").mkdir(parents=True)
-    (tmp_path / "X/log/train.log").write_text(LOG)
-    assert list(collect_costs(tmp_path, ["X", "X+case"])) == ["X"]
-
-
-def test_read_training(tmp_path):
-    assert read_training(tmp_path) == []
-    (tmp_path / "log").mkdir()
-    (tmp_path / "log" / "train.log").write_text(TRAINED)
-    first, second = read_training(tmp_path)
-    assert (*first[:5], first.kept) == (1, 0.1, 0.5, 0.6, 50, False)
-    assert (*second[:5], second.kept) == (2, 0.05, 0.4, 0.55, 52.5, True)
 
 
 def test_read_training_kept_epoch_is_the_one_that_the_log_names(tmp_path):
@@ -275,12 +255,6 @@ def test_results_conf_file(toys):
     assert "- [other.md](other.md): more of it\n" in (toys / "exp/RESULTS.md").read_text()
     assert {tuple(line.split("\t")[:2]) for line in (toys / "exp/results/tests.tsv").read_text().splitlines()[1:]} == {
         ("good", "bad"), ("good", "always")}
-
-
-def test_results_tested_metrics(toys):
-    assert results("--compare", "good,bad", "--tested", "SER Err") == 0
-    lines = (toys / "exp/results/tests.tsv").read_text().splitlines()[1:]
-    assert [line.split("\t")[3] for line in lines] == ["Err", "SER"]
 
 
 def test_results_of_some_systems_keep_those_of_the_others(toys, capsys):
@@ -414,16 +388,6 @@ def test_results_keep_adds_rows_of_another_machine(tmp_path):
     assert main(["results", "--render", "true", "--keep", str(first), str(second)]) == 1
 
 
-@pytest.mark.parametrize(("new", "dropped"), [
-    (page("C"), []),
-    (page("A", "A.seed2", sets=("ref", "asr")), []),
-    (page("A.seed3", sets=("ref", "asr")), [("A", "ref"), ("A.seed2", "ref"), ("A", "asr"), ("A.seed2", "asr")]),
-    (page("A", "B"), [("A.seed2", "ref"), ("A", "asr"), ("A.seed2", "asr"), ("B", "asr")]),
-])
-def test_dropped_rows(new, dropped):
-    assert dropped_rows(new, page("A", "A.seed2", "B", sets=("ref", "asr"))) == dropped
-
-
 def test_results_names_the_kept_rows_that_leave_the_pages(tmp_path, capsys):
     write_page_data(tmp_path / "kept", page("A", "A.seed2", "B", reference="of no score here", sets=("asr",)))
     scored(tmp_path / "exp", "A", 2)
@@ -461,21 +425,6 @@ def test_results_leaves_out_kept_tests_that_compare_no_longer_names(tmp_path):
 VALUES = {"A": 60.0, "A.seed2": 63.0, "A.seed3": 66.0, "B": 62.0, "C.seed2": 40.0}
 METRICS = {(system, "ref"): {"overall.F1": Interval(value, value - 1, value + 1), "Err": Interval(9, 8, 10)}
            for system, value in VALUES.items()}
-
-
-def test_join_seeds_mean_and_deviation():
-    joined = join_seeds(METRICS)
-    assert list(joined) == [("A", "ref"), ("B", "ref"), ("C.seed2", "ref")]
-    assert joined["A", "ref"] == {"overall.F1": Spread(63.0, 3.0, 3), "Err": Spread(9.0, 0.0, 3)}
-    assert joined["B", "ref"] is METRICS["B", "ref"]
-
-
-def test_runs_of_a_row():
-    names = ["A", "A.seed2", "AB", "C.seed2", "D.seed2", "D.seed3"]
-    assert runs_of("A", names) == ["A", "A.seed2"]
-    assert [runs_of(name, names) for name in ("A.seed2", "C", "C.seed2")] == [["A.seed2"], [], ["C.seed2"]]
-    assert runs_of("D", names) == ["D.seed2", "D.seed3"]
-    assert first_runs(names) == ["A", "AB", "C.seed2", "D.seed2"]
 
 
 def test_render_rows_with_seeds():

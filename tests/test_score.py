@@ -14,10 +14,10 @@ from punc.bin.main import main
 from punc.data.datadir import Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
-from punc.scoring.posteriors import BINS, Posteriors, bins_of
+from punc.scoring.posteriors import Posteriors
 from punc.scoring.report import score_json, score_table
 from punc.scoring.significance import Comparison, Interval
-from punc.scoring.tables import chance, duration, markdown_table, read_tsv, write_tsv
+from punc.scoring.tables import duration, markdown_table, read_tsv, write_tsv
 
 HEADER = ("metric", "value", "low", "high")
 NAN = float("nan")
@@ -184,14 +184,6 @@ def test_posteriors_of_other_slots_raise(posteriors_work):
         found.add([Utterance("u00", "u00", list("abc"), ["O"] * 3)], np.zeros(3, int), np.ones(3, bool))
 
 
-def test_bins_are_in_the_order_of_probabilities():
-    values = np.array([0, 1e-30, 1e-6, 0.3, 0.5, 0.999, 1 - 1e-7, 1], np.float32)
-    bins = bins_of(values)
-    assert (np.diff(bins) >= 0).all()
-    assert (bins[0], bins[4], bins[-1]) == (0, BINS // 2, BINS - 1)
-    assert len(set(bins.tolist())) == 7  # only the first two are one
-
-
 @given(st.lists(st.tuples(st.text("abc.-", min_size=1), *[st.floats(-1e6, 1e6) | st.just(NAN)] * 3), max_size=9))
 def test_read_tsv_reads_what_was_written(tmp_path_factory, table):
     path = tmp_path_factory.mktemp("table") / "metrics.tsv"
@@ -221,7 +213,3 @@ def test_markdown_table_escapes_bars():
     (0.4, "0 s"), (47.3, "47 s"), (119, "119 s"), (121, "2 min"), (7100, "118 min"), (7500, "2 h 5 min")])
 def test_duration(seconds, text):
     assert duration(seconds) == text
-
-
-def test_chance():
-    assert [chance(p) for p in (0.03125, 1.0, 0.00005, 0.00004)] == ["0.0312", "1.0000", "0.0001", "<0.0001"]

@@ -114,8 +114,6 @@ def test_path_failed_setup_stops_recipe(checkout, tmp_path):
     assert (result.stdout, result.returncode) == ("", 1)
 
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems have one build of torch")
-
 # Notes the versions of torch that it is asked for, refuses those that are not in $OFFERED, and installs the others.
 PIP = """#!/bin/bash
 site=$(dirname "$0")/../lib/python3.11/site-packages
@@ -136,21 +134,16 @@ TORCH = re.search(r"^torch==(.+)$", (ROOT / "constraints.txt").read_text(), re.M
 
 
 @pytest.fixture
-def setup_checkout(tmp_path):
-    copy = tmp_path / "a checkout"
-    binaries = copy / ".venv/bin"
-    binaries.mkdir(parents=True)
-    (copy / "utils").mkdir()
-    for name in ("setup.py", "constraints.txt", "utils/setup.sh"):
-        shutil.copy(ROOT / name, copy / name)
-    (binaries / "activate").write_text(str(copy / ".venv"))
+def torch_checkout(checkout):
+    """A checkout whose stand-in for pip has versions of torch."""
+    if sys.platform != "linux":
+        pytest.skip("other systems have one build of torch")
     for name in ("python", "punc"):
-        (binaries / name).write_text(PIP)
-        (binaries / name).chmod(0o755)
-    return copy
+        (checkout / ".venv/bin" / name).write_text(PIP)
+    return checkout
 
 
-def setup_set_up(checkout, offered, build=""):
+def set_up_torch(checkout, offered, build=""):
     """Run setup.sh. Returns its result, what pip was asked for as `FROM VERSION`, and the torch that is installed."""
     log = checkout.parent / "log"
     log.write_text("")
@@ -168,41 +161,41 @@ def setup_set_up(checkout, offered, build=""):
     ("", ["index:TORCH"], ["index TORCH+cpu", "cpu TORCH+cpu", "index TORCH"], "TORCH"),
     ("cu130", ["index:TORCH", "cu130:TORCH+cu130"], ["index TORCH+cu130", "cu130 TORCH+cu130"], "TORCH+cu130"),
 ], ids=["from_the_index", "from_pytorch", "named", "plain_wheel_last", "cuda"])
-def test_torch_build(setup_checkout, build, offered, asked, installed):
-    result, found, torch = setup_set_up(setup_checkout, offered, build)
+def test_torch_build(torch_checkout, build, offered, asked, installed):
+    result, found, torch = set_up_torch(torch_checkout, offered, build)
     assert (result.returncode, found, torch) == (0, asked, [installed])
     assert ("brings CUDA: " in result.stderr) == (installed == "TORCH")
-    result, found, torch = setup_set_up(setup_checkout, offered, build)
+    result, found, torch = set_up_torch(torch_checkout, offered, build)
     assert (result.stderr, found, torch) == ("", [], [installed])
 
 
-def test_torch_build_that_nobody_offers(setup_checkout):
-    result, asked, torch = setup_set_up(setup_checkout, ["index:TORCH", "cpu:TORCH+cpu"], "cu999")
+def test_torch_build_that_nobody_offers(torch_checkout):
+    result, asked, torch = set_up_torch(torch_checkout, ["index:TORCH", "cpu:TORCH+cpu"], "cu999")
     assert (result.returncode, asked, torch) == (1, ["index TORCH+cu999", "cu999 TORCH+cu999"], [])
     assert result.stderr.splitlines()[-1].startswith(f"utils/setup.sh: no torch=={TORCH}+cu999; https://")
 
 
-def test_torch_that_nobody_offers(setup_checkout):
-    result, asked, torch = setup_set_up(setup_checkout, [])
+def test_torch_that_nobody_offers(torch_checkout):
+    result, asked, torch = set_up_torch(torch_checkout, [])
     assert (result.returncode, asked[-1], torch) == (1, "index TORCH", [])
     assert "utils/setup.sh: pip could not install torch; " in result.stderr
 
 
-def test_torch_build_that_is_installed_stays(setup_checkout):
+def test_torch_build_that_is_installed_stays(torch_checkout):
     offered = ["index:TORCH+cpu", "cu130:TORCH+cu130"]
-    assert setup_set_up(setup_checkout, offered, "cu130")[2] == ["TORCH+cu130"]
-    with open(setup_checkout / "constraints.txt", "a") as file:
+    assert set_up_torch(torch_checkout, offered, "cu130")[2] == ["TORCH+cu130"]
+    with open(torch_checkout / "constraints.txt", "a") as file:
         file.write("# changed\n")
-    assert setup_set_up(setup_checkout, offered)[1:] == ([], ["TORCH+cu130"])
-    assert setup_set_up(setup_checkout, offered, "cpu")[2] == ["TORCH+cpu"]
+    assert set_up_torch(torch_checkout, offered)[1:] == ([], ["TORCH+cu130"])
+    assert set_up_torch(torch_checkout, offered, "cpu")[2] == ["TORCH+cpu"]
 
 
-def test_torch_build_stays_with_a_new_version(setup_checkout):
-    (setup_checkout / ".venv/lib/python3.11/site-packages/torch-1.0+cu130.dist-info").mkdir(parents=True)
-    assert setup_set_up(setup_checkout, ["index:TORCH+cpu", "cu130:TORCH+cu130"])[2] == ["TORCH+cu130"]
+def test_torch_build_stays_with_a_new_version(torch_checkout):
+    (torch_checkout / ".venv/lib/python3.11/site-packages/torch-1.0+cu130.dist-info").mkdir(parents=True)
+    assert set_up_torch(torch_checkout, ["index:TORCH+cpu", "cu130:TORCH+cu130"])[2] == ["TORCH+cu130"]
 
 
-def test_torch_build_with_a_bad_name(setup_checkout):
-    result, asked, _ = setup_set_up(setup_checkout, [], "CUDA 13")
+def test_torch_build_with_a_bad_name(torch_checkout):
+    result, asked, _ = set_up_torch(torch_checkout, [], "CUDA 13")
     assert (result.returncode, result.stderr.count("\n"), asked) == (1, 1, [])
     assert "PUNC_TORCH='CUDA 13' is not a build of torch; " in result.stderr

@@ -13,7 +13,7 @@ from punc.base.errors import InputError
 from punc.data.labels import Label, LabelSet
 from punc.scoring.counts import Counts
 from punc.scoring.metrics import compute_metrics
-from punc.scoring.significance import all_flat, bootstrap_sums, check_pair, compare, compare_runs, intervals
+from punc.scoring.significance import bootstrap_sums, check_pair, compare, compare_runs, intervals
 
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))
 MEASURE = partial(compute_metrics, labels=LABELS)
@@ -42,16 +42,6 @@ def test_intervals_one_unit_has_no_bounds():
     assert found.value == pytest.approx(float(MEASURE(counts[0])["Err"]))
     assert np.isnan(found.low)
     assert np.isnan(found.high)
-
-
-def test_intervals_cover_the_truth_in_95_percent():
-    """Err of systems that are right in a known share of slots, in 300 samples."""
-    truth = 100 * (1 - 0.7) * 2 / 3  # a third of the random labels is right by chance
-    covered = 0
-    for seed in range(300):
-        found = intervals(system(60, 0.7, seed), MEASURE, 400)["Err"]
-        covered += found.low <= truth <= found.high
-    assert 0.90 <= covered / 300 <= 0.99
 
 
 def test_intervals_same_seed_same_values():
@@ -90,13 +80,6 @@ def test_compare_clear_winner():
     assert back["Err"].difference == -found["Err"].difference
 
 
-def test_compare_alike_systems_p_is_uniform():
-    """p of two systems that are alike is uniform: it is below 0.1 in about a tenth of the cases."""
-    p = [compare(system(30, 0.8, 2 * i), system(30, 0.8, 2 * i + 1), MEASURE, 200)["Err"].p for i in range(200)]
-    assert 0.04 < np.mean(np.array(p) < 0.1) < 0.17
-    assert 0.35 < np.median(p) < 0.65
-
-
 def test_compare_p_by_enumeration():
     """6 units have 64 exchanges; p approaches the share that reaches the difference."""
     this, other = system(6, 0.9, 1), system(6, 0.75, 2)
@@ -107,15 +90,6 @@ def test_compare_p_by_enumeration():
         sign = 1 - 2 * np.array(swap)
         reached.append(abs((sign * (error[0] - error[1])).mean()) >= seen - 1e-9)
     assert compare(this, other, MEASURE, 20000)["Err"].p == pytest.approx(np.mean(reached), abs=0.01)
-
-
-def test_all_flat_has_word_errors_if_all_have_them():
-    confusion, words = system(4, 0.8), np.arange(4 * 12).reshape(4, 3, 4)
-    units = [f"u{i}" for i in range(4)]
-    bare, full = Counts(units, confusion), Counts(units, confusion, words=words)
-    assert [one.tolist() for one in all_flat([full, full])] == 2 * [full.flat.tolist()]
-    assert [one.tolist() for one in all_flat([bare, full])] == 2 * [bare.flat.tolist()]
-    assert full.flat.shape != bare.flat.shape
 
 
 def test_check_pair_different_slots_raises():
@@ -166,11 +140,6 @@ def p_of_runs(these, others):
                                               (0.02, (5, 5))])
 def test_compare_runs_rejects_equal_systems_in_5_percent(noise, seeds):
     assert 0.01 < rejected(p_of_runs, noise, seeds) < 0.085  # 0.05 + 2.75 standard errors, or careful
-
-
-def test_compare_rejects_equal_systems_far_too_often():
-    """The test of one training each does not know that another training would have another score."""
-    assert rejected(lambda a, b: compare(a[0], b[0], wrong_share, 200)["Err"].p, 0.02, trials=100) > 0.4
 
 
 def test_compare_runs_finds_a_difference():

@@ -454,13 +454,3 @@ def test_slurm_trains_by_two_tasks(slurm, toy_store, tmp_path):
         log = (tmp_path / "exp/log/train.log").read_text()
         assert (result.returncode, len(re.findall(f"^{line}", log, re.M))) == (code, 1), result.stderr + log
         assert (tmp_path / "exp/final.pt").exists() == (code == 0)
-
-
-@pytest.mark.skipif(not os.environ.get("KALDI_ROOT"), reason="no Kaldi: KALDI_ROOT is not set")
-def test_kaldis_slurm_pl_runs_punc(slurm, tmp_path):
-    recipe(tmp_path)
-    program = Path(os.environ["KALDI_ROOT"], "egs/wsj/s5/utils/parallel/slurm.pl")
-    assert run(program, *VALIDATE, cwd=tmp_path).returncode == 0
-    (tmp_path / "data/punct").write_text("s-1 O\n")
-    assert run(program, *VALIDATE, cwd=tmp_path).returncode == 1
-    assert "punct:1:" in (tmp_path / "log/validate.log").read_text()

@@ -126,11 +126,3 @@ def test_spelling_of_a_broken_file(number):
     weights["table"][3, 0] = number
     with pytest.raises(ValueError, match="spellings with characters that the model does not have"):
         spelling.load_state_dict(weights)
-
-
-def test_read_a_word_without_characters():
-    """As in a broken file, or what the token of all other characters would be as a word."""
-    spelling = made([*WORDS, ""])
-    found = spelling.read(torch.tensor([len(WORDS), 2]))
-    assert torch.isfinite(found).all()
-    torch.testing.assert_close(found[1:], spelling.read(torch.tensor([2])))

@@ -95,13 +95,6 @@ def test_store_checksums_memory_is_flat(place):
         tracemalloc.stop()
 
 
-def test_make_store_with_a_given_vocabulary(place):
-    make(place, "train")
-    make_store(place / "two", [place / "test"], place / "labels.txt", vocab=place / "store/vocab")
-    assert Store(place / "two").set("test").ids.tolist() == [5, 0, 2]
-    assert (place / "two/vocab").read_bytes() == (place / "store/vocab").read_bytes()
-
-
 def test_make_store_vocab_size_and_train_sets(place):
     assert make(place, vocab_size=1).set("train").ids.tolist() == [2, 0, 2, 0, 2, 0]
     assert make(place, train="test").vocabulary.tokens[2:] == ["new", "x", "ä"]
@@ -298,15 +291,6 @@ def test_make_store_bad_input_is_one_line_and_changes_nothing(place, capsys, fil
     assert tree(place) == before
 
 
-@pytest.mark.parametrize("missing", ["train", "train/text", "train/utt2spk", "labels.txt", "vocab"])
-def test_make_store_missing_file_is_an_error(place, missing):
-    if (place / missing).exists():
-        (place / missing).rename(place / "away")
-    with pytest.raises(InputError, match=f"{missing}: "):
-        make(place, vocab=place / "vocab" if missing == "vocab" else None)
-    assert not (place / "store").exists()
-
-
 @pytest.mark.parametrize(("options", "what"), [
     ({"vocab_size": 0}, "vocab-size=0"), ({"min_count": 0}, "min-count=0"),
     ({"nj": 0}, "nj=0"), ({"token_type": "syllable"}, "no token type .syllable."),
@@ -382,12 +366,6 @@ def test_make_store_labels_that_the_label_set_lacks(place):
         make(place)
 
 
-def test_make_store_name_with_a_line_end(place):
-    (place / "train").rename(place / "a\nb")
-    with pytest.raises(InputError, match="a line end in --train=a"):
-        make(place, "a\nb")
-
-
 def test_make_store_text_that_changes_while_it_is_read(place, monkeypatch):
     def change(folder, data, *rest):
         write_set(folder, data, *rest)
@@ -397,11 +375,6 @@ def test_make_store_text_that_changes_while_it_is_read(place, monkeypatch):
     with pytest.raises(InputError, match="train/text: "):
         make(place)
     assert not (place / "store").exists()
-
-
-def test_store_missing_set_is_an_error(place):
-    with pytest.raises(InputError, match="no set 'dev' in the store; it has test train"):
-        make(place).set("dev")
 
 
 def cut(path):
@@ -434,24 +407,6 @@ def test_store_broken_set_is_an_error(place, file, change):
     with pytest.raises(InputError, match=r"store/train[^;]*; make .*again") as caught:
         store.set("train")
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(("conf", "said"), [
-    ("--unit=word\n", "conf: no --token-type: an early version made this store; make the store again: punc make-store"),
-    ("# a comment\n", "conf: no --token-type"), ("--token-type\n", "conf:1: not --name=value; make the store again"),
-])
-def test_store_of_an_early_version(place, conf, said):
-    make(place)
-    (place / "store/conf").write_text(conf)
-    with pytest.raises(InputError) as caught:
-        Store(place / "store")
-    assert said in str(caught.value)
-
-
-def test_make_store_again_over_a_conf_that_is_not_text(place):
-    make(place)
-    (place / "store/conf").write_bytes(b"\xff\n")
-    assert make(place).token_type == "word"
 
 
 def test_make_store_of_a_directory_whose_name_is_not_text(place, caplog):

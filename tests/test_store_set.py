@@ -1,6 +1,5 @@
 """Sets of a store: blocks of lines in order, tokens that are left out, turns, and files that are broken."""
 
-import logging
 import re
 
 import numpy as np
@@ -50,12 +49,6 @@ def test_write_set_counts_over_blocks(tmp_path, labels, line_by_line):
     data = written(tmp_path / "data", UTTERANCES)
     write_set(tmp_path / "set", data, tokenizer(WordTokenizer, "x", "y"), labels)
     assert (tmp_path / "set/index").read_text() == "a 0 3\nb 3 2\n"
-
-
-def test_write_set_says_how_much_is_unknown(tmp_path, labels, caplog):
-    caplog.set_level(logging.INFO, logger="punc")
-    write_set(tmp_path / "set", written(tmp_path / "data", UTTERANCES), tokenizer(WordTokenizer, "x", "y"), labels)
-    assert caplog.messages == ["set: 5 words in 2 streams, 20.00 % unknown"]
 
 
 @pytest.mark.parametrize(("text", "said"), [

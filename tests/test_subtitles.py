@@ -12,7 +12,7 @@ from punc.data.labels import Label, LabelSet
 from punc.subtitles.cues import APART, LINE, LONG, SPEED, Cues, make_cues
 from punc.subtitles.marks import MARK, NO_MARK, SENTENCE_END, marks_after, tied
 from punc.subtitles.paragraphs import capitalized, cue_texts, paragraphs, srt, vtt
-from punc.subtitles.short_cues import LEAST, SHIFT, moved
+from punc.subtitles.short_cues import LEAST, SHIFT
 
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w."), Label("QUOTED", '"w?"'),
                    Label("FULL", "w。"), Label("DOUBLE", "w⁇"), Label("QUESTION", "w?")))
@@ -196,22 +196,6 @@ def test_cues_of_any_words(spoken, cuts):
         assert ((end - begin >= 1000 * LEAST) | (np.append(begin[1:], end[-1] + 1) == end)).all()
 
 
-def test_cues_of_recordings_are_those_of_each_alone():
-    random = np.random.default_rng(0)
-    count, at = 3000, [800, 801, 2000, 3000]
-    words = ["w" * int(n) for n in random.integers(1, 12, count)]
-    marks = random.choice(np.array([NO_MARK, MARK, SENTENCE_END], np.int8), count, p=[0.85, 0.08, 0.07])
-    ends = np.cumsum(random.random(count))
-    begins, turns = ends - 0.2, random.random(count) < 0.01
-    together = make_cues(words, marks, begins, ends, turns, np.array(at))
-    alone = [make_cues(words[a:b], marks[a:b], begins[a:b], ends[a:b], turns[a:b], np.array([b - a]))
-             for a, b in zip([0, *at], at)]
-    for name in together._fields:
-        parts = [getattr(part, name) + (start if name in ("first", "second", "last") else 0)
-                 for part, start in zip(alone, [0, *at])]
-        np.testing.assert_array_equal(getattr(together, name), np.concatenate(parts), err_msg=name)
-
-
 FULL = "these are quite some words that fill up two lines, nearly all of them here."
 
 
@@ -248,16 +232,6 @@ def test_short_cue_between_changes_of_the_speaker_borrows_time():
     assert list(zip(found.begin.tolist(), found.end.tolist())) == [(0, 1500), (1500, 2200), (2200, 3900)]
 
 
-def test_moved_leaves_the_next_cue_its_time():
-    starts, stops = np.array([0, 2000, 2300, 3400]), np.array([2000, 2300, 3400, 9000])
-    spoken, zeros = np.array([1900, 2300, 3400, 9000]), np.zeros(4, np.int64)
-    begin, end = moved(starts, stops, spoken, zeros, 250)
-    assert list(zip(begin.tolist(), end.tolist())) == [(0, 1900), (1900, 2400), (2400, 3400), (3400, 9000)]
-    # The first cue of a recording does not begin before it.
-    begin, end = moved(np.array([5100, 5300]), np.array([5300, 5900]), np.array([5300, 5900]), np.full(2, 5000), 250)
-    assert (begin[0], end[0]) == (5000, 5700)
-
-
 def two_lines_hold(words):
     """Whether two lines hold the words; a line has at least one word, however long."""
     for _ in range(2):
@@ -279,17 +253,6 @@ def test_short_cues_have_no_neighbour_to_join(spoken, cuts):
     short = (until[found.last - 1] - begins[found.first] < LEAST).tolist()
     for (one, other), is_short in zip(pairwise(cues), map(any, pairwise(short))):
         assert not is_short or bounds[one[1] - 1] or not two_lines_hold(words[one[0]:other[1]])
-
-
-def test_short_cues_are_rare_in_fast_talk():
-    """Sentences of one to twelve words at four words a second: nothing but a change of speaker makes a cue short."""
-    random = np.random.default_rng(1)
-    words = [f"w{'o' * int(n)}" for n in random.integers(0, 9, 3000)]
-    marks = np.zeros(3000, np.int8)
-    marks[np.cumsum(random.integers(1, 13, 400))[:400] % 3000] = 2
-    begins = np.arange(3000) / 4
-    found = make_cues(words, marks, begins, begins + 0.25, np.zeros(3000, bool), np.array([3000]))
-    assert (found.end - found.begin >= 1000 * LEAST).all()
 
 
 def test_srt_and_vtt_to_the_letter():

@@ -14,59 +14,24 @@ from punc.data.datadir_writer import write_data_dir
 from punc.timing.ctm import TimedWord
 from punc.timing.gentle import find_gentle, index_gentle, read_gentle
 from punc.timing.pauses import word_times
-from punc.timing.textgrids import TEXTGRID_SILENCE, index_textgrids, read_textgrid
+from punc.timing.textgrids import index_textgrids, read_textgrid
 
-# As MFA writes it: a tier of words and one of phones.
-LONG = """\
-File type = "ooTextFile"
-Object class = "TextGrid"
 
-xmin = 0
-xmax = 3.5
-tiers? <exists>
-size = 2
-item []:
-    item [1]:
-        class = "IntervalTier"
-        name = "words"
-        xmin = 0
-        xmax = 3.5
-        intervals: size = 6
-        intervals [1]:
-            xmin = 0
-            xmax = 0.5
-            text = ""
-        intervals [2]:
-            xmin = 0.5
-            xmax = 1.25
-            text = "hello"
-        intervals [3]:
-            xmin = 1.25
-            xmax = 1.5
-            text = "sp"
-        intervals [4]:
-            xmin = 1.5
-            xmax = 2
-            text = "QUOTED"
-        intervals [5]:
-            xmin = 2
-            xmax = 2.5
-            text = "spn"
-        intervals [6]:
-            xmin = 2.5
-            xmax = 3.5
-            text = ""
-    item [2]:
-        class = "IntervalTier"
-        name = "phones"
-        xmin = 0
-        xmax = 3.5
-        intervals: size = 1
-        intervals [1]:
-            xmin = 0
-            xmax = 3.5
-            text = "sil"
-""".replace("QUOTED", '""ah""')
+def long(*tiers, end=3.5):
+    """Praat's long form of tiers (name, rows), as MFA writes it."""
+    lines = ['File type = "ooTextFile"', 'Object class = "TextGrid"', "", "xmin = 0", f"xmax = {end}",
+             "tiers? <exists>", f"size = {len(tiers)}", "item []:"]
+    for number, (name, rows) in enumerate(tiers, 1):
+        lines += [f"    item [{number}]:", '        class = "IntervalTier"', f'        name = "{name}"',
+                  "        xmin = 0", f"        xmax = {end}", f"        intervals: size = {len(rows)}"]
+        for i, (begin, stop, text) in enumerate(rows, 1):
+            lines += [f"        intervals [{i}]:", f"            xmin = {begin}", f"            xmax = {stop}",
+                      f'            text = "{text}"']
+    return "\n".join([*lines, ""])
+
+
+LONG = long(("words", [(0, 0.5, ""), (0.5, 1.25, "hello"), (1.25, 1.5, "sp"), (1.5, 2, '""ah""'), (2, 2.5, "spn"),
+                       (2.5, 3.5, "")]), ("phones", [(0, 3.5, "sil")]))
 WORDS = [TimedWord("rec", "1", 0.5, 0.75, "hello"), TimedWord("rec", "1", 1.5, 0.5, '"ah"'),
          TimedWord("rec", "1", 2.0, 0.5, "spn")]
 
@@ -185,10 +150,6 @@ def test_read_textgrid_bad_file(grid, content, message):
         read_textgrid(path)
     assert str(error.value).startswith(f"{path}{message}")
     assert "\n" not in str(error.value)
-
-
-def test_textgrid_silence_is_that_of_aligners():
-    assert {"", "sil", "sp", "SIL", "SP", "<eps>"} == TEXTGRID_SILENCE
 
 
 def test_read_word_of_no_length(tmp_path):

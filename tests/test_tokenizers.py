@@ -26,7 +26,6 @@ from punc.tokens.tokenizers.class_ import ClassTokenizer
 from punc.tokens.tokenizers.form import FormTokenizer, forms, parse_form, word_shape
 from punc.tokens.tokenizers.spelled import MAX_LENGTH, SpelledTokenizer
 from punc.tokens.tokenizers.subword import PIECES, SubwordTokenizer
-from punc.tokens.tokenizers.word import WordTokenizer
 from punc.tokens.vocabulary import END, UNK, Vocabulary
 
 TEXT = ["so", "it", "begins", "as", "it", "must", "does", "it", "end", "another", "talk", "another", "day", "it", "is"]
@@ -136,11 +135,6 @@ def test_encode_gives_every_word_a_slot_in_any_process(token_type, made):
     same(encoding, pickle.loads(pickle.dumps(made[token_type].encode))(words))  # as another process does
 
 
-def test_word_tokenizer_counts_unknown_words():
-    ids, slots, lost = WordTokenizer(VOCABULARIES["word"]).encode(["it", "is", "so", "no"])
-    assert (ids.tolist(), slots.tolist(), lost) == ([3, UNK, 2, UNK], [0, 1, 2, 3], 2)
-
-
 def test_class_tokenizer_latin_words_and_numbers_are_a_token_each(tmp_path):
     write_data_dir(tmp_path / "d", [Utterance("a", "a", ["日", "Tokyo", "本", "3.5", "日", "ＪＲ", "Tokyo", "Tokyo"])])
     made = ClassTokenizer.make([DataDir(tmp_path / "d")], 2)
@@ -161,11 +155,6 @@ def test_encode_streams_of_characters_end_with_end(streams):
         assert encoding.ids[begin:end].tolist() == expected.tolist()
     assert (len(offsets), offsets[-1]) == (len(streams) + 1, len(encoding.ids))
     assert encoding.ids.tolist().count(END) == len(streams)
-
-
-def test_encode_streams_of_words_have_no_end():
-    encoding, offsets = encode_streams(WordTokenizer(VOCABULARIES["word"]), ["it", "so", "it"], [0, 1, 3])
-    assert (encoding.ids.tolist(), offsets.tolist()) == ([3, 2, 3], [0, 1, 3])
 
 
 @pytest.mark.parametrize("content", ["syllable\n", ""])
@@ -220,14 +209,6 @@ def test_encode_by_hand(words):
     ids, slots, lost = CHARACTERS.encode(words)
     assert (ids.tolist(), slots.tolist(), lost) == by_hand(words)
     assert (ids.dtype, slots.dtype) == (np.int32, np.int64)
-
-
-@given(words, words)
-def test_encode_words_are_independent(one, other):
-    (a, slots_a, lost_a), (b, slots_b, lost_b) = CHARACTERS.encode(one), CHARACTERS.encode(other)
-    ids, slots, lost = CHARACTERS.encode(one + other)
-    assert (ids.tolist(), lost) == ([*a, *b], lost_a + lost_b)
-    assert slots.tolist() == [*slots_a, *(slots_b + len(a))]
 
 
 def spelling(word):
@@ -315,14 +296,6 @@ def test_encode_word_is_its_pieces(subwords, words, cache):
     ids, slots, lost = subwords.encode(words)
     assert (ids.tolist(), slots.tolist()) == pieces_by_hand(subwords.__getstate__(), words)
     assert (ids.dtype, slots.dtype, lost) == (np.int32, np.int64, ids.tolist().count(UNK))
-
-
-def test_encode_pieces_spell_the_word(subwords):
-    for word in ("baba", "hubaga", "cede"):
-        ids, slots, lost = subwords.encode([word])
-        assert "".join(subwords.vocabulary.tokens[i] for i in ids) == f"▁{word}"
-        assert (slots.tolist(), lost) == ([len(ids) - 1], 0)
-    assert len(subwords.encode(["baba" * 5]).ids) > len(subwords.encode(["baba"]).ids)
 
 
 def test_make_again_is_the_same_and_is_read_back(subwords, tmp_path):

@@ -260,21 +260,6 @@ def test_read_ctm_without_segments(tmp_path):
     assert (pauses(output), output.lines) == ([1.0], [("a", 1), ("b", 1)])
 
 
-def test_read_ctm_each_stream_falls_to_one_job(tmp_path):
-    speakers = "".join(f"s{i:02} s{i:02}\n" for i in range(20))
-    ctm = "".join(f"s{i:02} 1 {j} 1 w{i}\n" for i in range(0, 20, 2) for j in range(1 + 7 * i))
-    for nj in (1, 2, 3, 20, 50):
-        lines, sizes = [], []
-        for job in range(1, nj + 1):
-            groups = read(tmp_path, ctm, Share(job, nj), segments="", speakers=speakers)
-            lines += [id for group in groups for id, _ in group.lines]
-            sizes.append(sum(len(group.words) for group in groups))
-        assert lines == speakers.split()[::2], nj
-        assert sum(sizes) == ctm.count("\n")
-        if nj == 2:
-            assert max(sizes) < 1.4 * min(sizes)
-
-
 def test_read_text_of_a_data_directory(tmp_path):
     data = make(tmp_path, "", text="a-1 one two\na-2 five\nb-1 three\nb-2\n")
     [output] = read_text(data)

@@ -13,7 +13,6 @@ from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.tables import ends_of_turns
 from punc.decoding.decode import log_posteriors
-from punc.live.stream import streaming_logits
 from punc.models.base import load
 from punc.timing.ctm import TimedWord
 from punc.timing.rttm import Diarization, word_speakers
@@ -152,23 +151,6 @@ def test_model_that_reads_changes_cannot_be_packed(corpus, tmp_path, capsys):
     assert train(corpus, tmp_path / "model", "--model", "t_lstm", "--speaker-changes", "true", "--epochs", "1") == 0
     assert command.main(["pack", str(tmp_path / "model"), str(tmp_path / "onnx")]) == 1
     assert "a model with --speaker-changes true cannot be packed; train it without" in capsys.readouterr().err
-
-
-def test_live_text_has_no_known_change(corpus, tmp_path):
-    """Word by word, the posteriors are those of the stream without turns."""
-    assert train(corpus, tmp_path / "model", "--model", "t_lstm", "--speaker-changes", "true", "--pauses", "true",
-                 *SMALL["t_lstm"]) == 0
-    model = load(tmp_path / "model")
-    data = Store(corpus / "store").set("dev")
-    stream = slice(0, int(data.offsets[1]))
-    ids, pauses = data.ids[stream].tolist(), np.append(np.nan, data.pauses[stream])
-    live = list(streaming_logits(model, zip(ids, pauses.tolist())))
-    last_unknown = np.append(data.pauses[stream][:-1], np.float32(np.nan))
-    first = data._replace(ids=data.ids[stream], pauses=last_unknown, turns=None, streams=["a"],
-                          offsets=np.array([0, len(ids)]))
-    found = log_posteriors(model, first)
-    live = np.stack(live) - np.log(np.exp(live).sum(1, keepdims=True))
-    np.testing.assert_allclose(live, found, atol=1e-5)
 
 
 def test_training_set_without_turns_is_refused(corpus, tmp_path, capsys):

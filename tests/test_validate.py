@@ -15,7 +15,6 @@ from punc.data.labels import Label, LabelSet
 from punc.data.tables import (
     FORBIDDEN,
     Row,
-    count_blanks,
     fields,
     line_offsets,
     read_dict,
@@ -73,16 +72,6 @@ def test_read_table_unsorted(table):
     assert [row.key for row in read_table(table("b x\na x\nb y\n"), sort=False)] == ["b", "a", "b"]
 
 
-def test_read_table_missing_file(tmp_path):
-    with pytest.raises(InputError, match="text: no such file"):
-        list(read_table(tmp_path / "text"))
-
-
-def test_read_table_line_of_ten_megabytes(table):
-    row, = read_table(table("a " + "word " * 2_000_000))
-    assert len(fields(row.value)) == 2_000_000
-
-
 # A key has no blank and no control character; a value is one line.
 KEYS = st.text(st.characters(exclude_categories=["Cc", "Cs"], exclude_characters=" "), min_size=1, max_size=5)
 VALUES = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=8)
@@ -116,12 +105,6 @@ def test_line_offsets(table, content, block):
     assert [content[start:].splitlines(keepends=True)[0] for start in offsets] == lines
 
 
-def test_sort_table(table):
-    path = table("b 1\nab\na 2\nä 3\nB 4\n")
-    sort_table(path)
-    assert path.read_text() == "B 4\na 2\nab\nb 1\nä 3\n"
-
-
 def test_sort_table_keeps_lines_of_a_key_in_their_order(table):
     path = table("bX\nb y\nb x\na\n")
     sort_table(path)
@@ -132,11 +115,6 @@ def test_sort_table_keeps_lines_of_a_key_in_their_order(table):
                                              ("<s>x", False), ("a,#0.", True)])
 def test_forbidden_words_as_grep_sees_them(text, found):
     assert bool(FORBIDDEN.search(text)) == found
-
-
-def test_count_blanks_is_the_number_of_words(tmp_path):
-    (tmp_path / "text").write_text("a one two\nb\nc\tthree four\n")
-    assert count_blanks(tmp_path / "text") == 4
 
 
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",",))))
@@ -173,12 +151,6 @@ def test_validate_command(data, capsys):
     error = capsys.readouterr().err
     assert error == (f"punc validate: {data}/punct:1: label 'DASH' of 'a-1' is not in the label set; "
                      "use one of O COMMA, or add it to the set\n")
-
-
-def test_validate_long_line(tmp_path):
-    count = 2_500_000
-    write_data_dir(tmp_path / "data", [Utterance("a", "a", ["abc"] * count, ["O"] * count)])
-    assert validate(tmp_path / "data", LABELS)["words"] == count
 
 
 @pytest.mark.parametrize(("name", "content", "line", "what"), [

@@ -12,7 +12,7 @@ from punc.base.errors import InputError
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.tokens.tokenizers.word import WordTokenizer
-from punc.tokens.vocabulary import END, UNK, SpilledCounts, Vocabulary
+from punc.tokens.vocabulary import SpilledCounts, Vocabulary
 
 
 def count_vocabulary(sets, size, min_count=1):
@@ -43,16 +43,6 @@ def test_count_several_sets_together(tmp_path):
         "<unk>", "</s>", "a", "b", "c", "d"]
     empty = data_dir(tmp_path / "empty", [""])
     assert count_vocabulary([empty, *parts], 2).tokens == ["<unk>", "</s>", "a", "b"]
-
-
-def test_ids_are_indices():
-    vocabulary = Vocabulary(["<unk>", "</s>", "a", "b"])
-    ids = vocabulary.ids(["b", "no", "a", "</s>", "<unk>"])
-    assert ids.dtype == np.int32
-    assert ids.tolist() == [3, UNK, 2, END, UNK]
-    assert [vocabulary.id(word) for word in ("b", "no")] == [3, UNK]
-    assert vocabulary.ids([]).shape == (0,)
-    assert len(vocabulary) == 4
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=("Cs",), exclude_characters=" \t\n\r\0"), min_size=1),
@@ -98,20 +88,6 @@ def test_count_in_bounded_memory_is_exact(tmp_path, monkeypatch):
     monkeypatch.setattr(punc.tokens.vocabulary, "COUNT_BYTES", 1000)
     for size in 10, 700:
         assert count_vocabulary([data], size).tokens[2:] == exact[:size]
-
-
-WORDS = st.sampled_from([b"a", b"b", b"A", b"aa", "ä".encode(), b"z!", b"a,"])
-
-
-@given(st.lists(st.lists(WORDS, max_size=12), max_size=8), st.integers(0, 4), st.integers(1, 8))
-def test_spilled_counts_are_those_of_a_counter(blocks, limit, size):
-    spilled, exact = SpilledCounts(limit), Counter()
-    for block in blocks:
-        spilled.add(Counter(block))
-        exact.update(block)
-    assert list(spilled.items()) == sorted(exact.items())
-    best = sorted((pair for pair in exact.items() if pair[0] != b"b"), key=lambda pair: (-pair[1], pair[0]))[:size]
-    assert spilled.most_frequent(size, lambda word: word != b"b") == dict(best)
 
 
 def test_spilled_counts_keep_few_words_in_memory(monkeypatch):

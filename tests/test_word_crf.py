@@ -1,6 +1,5 @@
 """The word CRF, its features, triggers and clusters, compared with loops and, if it is installed, with CRFsuite."""
 
-import math
 import shutil
 import sys
 from collections import Counter
@@ -15,7 +14,6 @@ from punc.data.datadir import Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.decoding.decode import log_posteriors
 from punc.models import base
-from punc.models.word_crf import features as crf_features
 from punc.models.word_crf import model as word_crf
 from punc.models.word_crf.clusters import read_clusters
 from punc.models.word_crf.features import (
@@ -29,7 +27,7 @@ from punc.models.word_crf.features import (
     suffix_table,
     templates,
 )
-from punc.models.word_crf.triggers import find, firing, ngram_keys, runs, select
+from punc.models.word_crf.triggers import firing, ngram_keys, runs, select
 from punc.tokens.store import Store, make_store
 from punc.tokens.tokenizers.form import forms, word_shape
 from punc.training.epochs import evaluate
@@ -112,20 +110,6 @@ def test_training_chunks_give_nearly_same_labels(toy_store, tmp_path, monkeypatc
 def test_fit_twice_gives_same_arrays(toy_store, tmp_path):
     one, two = (fitted(toy_store, tmp_path / name, "short") for name in "ab")
     assert all(np.array_equal(one.arrays[name], two.arrays[name]) for name in one.arrays | two.arrays)
-
-
-def test_triggers_of_several_sets_keep_streams_apart(toy_store, monkeypatch):
-    store = Store(toy_store)
-    sets = [store.set(name) for name in ("train_short", "dev_short", "dev_after")]
-    model = base.create("word_crf", store.vocabulary, store.labels, FEW)
-    monkeypatch.setattr(word_crf, "select", lambda *arguments: arguments)
-    ids, labels, offsets, *_ = model._triggers(sets)
-    streams = [(data, k) for data in sets for k in range(len(data.offsets) - 1)]
-    assert len(offsets) == len(streams) + 1
-    for (data, k), begin, end in zip(streams, offsets[:-1], offsets[1:]):
-        own = slice(data.offsets[k], data.offsets[k + 1])
-        assert np.array_equal(ids[begin:end], data.ids[own])
-        assert np.array_equal(labels[begin:end], data.labels[own])
 
 
 @needs_crfsuite
@@ -215,14 +199,6 @@ def test_fit_clusters_of_other_words(toy_store, tmp_path):
         fitted(toy_store, tmp_path / "exp", "short", clusters=str(path))
 
 
-def test_load_state_dict_arrays_of_another_model(toy_store):
-    store = Store(toy_store)
-    model = base.create("word_crf", store.vocabulary, store.labels, FEW)
-    with pytest.raises(KeyError):
-        model.load_state_dict({})
-    assert crf_features.templates(2, 2, [], 0, 0)
-
-
 WORDS = ["<unk>", "</s>", "what", "is", "mp3", "n't", "McDonald", "1990s"]
 V = len(WORDS)
 WHAT, IS, MP3 = 2, 3, 4
@@ -248,12 +224,6 @@ def test_word_shape_by_hand():
     assert table[:2].tolist() == [-1, -1]
     assert table[2] == table[3]
     assert len(set(table[3:].tolist())) == 5
-
-
-def test_suffix_table_only_longer_words():
-    table = suffix_table([*WORDS, "that", "at"], 2)
-    assert (table[WHAT] == table[V], table[V + 1], table[IS], table[0]) == (True, -1, -1, -1)
-    assert len({table[WHAT], table[MP3], table[5], table[6], table[7]}) == 5  # at, p3, 't, ld, 0s
 
 
 @pytest.mark.parametrize("word", ["blogging", "10:30", "a", "ok", "abc", "Abcd", "x:y", "n't"])
@@ -286,13 +256,6 @@ def test_keys_same_for_part_of_text(start, stop):
         assert keys(template, text, start, stop) == keys(template, text, 0, 100)[start:stop]
 
 
-def test_keys_of_word_tables_use_their_offset():
-    tables = {"shape": shape_table(WORDS)}
-    a, a0 = tables["shape"][[WHAT, MP3]].tolist()
-    assert keys(Template("shape", 0), tables=tables) == [[a], [a], [a0], [], [a]]
-    assert keys(Template("shape", 1), tables=tables) == [[a], [a0], [], [], []]
-
-
 def test_odds_step_by_hand():
     log_probs = np.log([[0.5, 0.5], [1 / (1 + np.exp(-1)), 1 / (1 + np.exp(1))], [1.0, 1e-30]])
     assert [keys(Template("lm", label), TEXT._replace(log_probs=log_probs), 0, 3) for label in (0, 1)] == \
@@ -305,14 +268,6 @@ def test_keys_triggers_in_window():
     triggers = [np.array([IS]), np.array([number(WHAT, IS)])]
     assert keys(Template("trigger", 0, 1), triggers=triggers) == [[IS], [IS], [IS], [], [IS]]
     assert keys(Template("trigger", 0, 2), triggers=triggers) == [[number(WHAT, IS)]] * 2 + [[]] * 3
-
-
-def test_templates_of_model():
-    names = [str(template) for template in templates(2, 2, ["shape", "cluster4"], 2, 2)]
-    assert names == ["word[-1]", "word[0]", "word[1]", "word[2]", "word[-1..0]", "word[0..1]", "word[1..2]", "shape[0]",
-                     "shape[1]", "cluster4[-1]", "cluster4[0]", "cluster4[1]", "cluster4[2]", "lm[0]", "lm[1]",
-                     "trigger[1]", "trigger[2]"]
-    assert str(Template("word", -1, 3)) == "word[-1..1]"
 
 
 SIZE = 7
@@ -336,20 +291,6 @@ def held(ids, offsets, n, before, after):
 
 def key(ngram):
     return sum(word * SIZE ** place for place, word in enumerate(reversed(ngram)))
-
-
-def test_ngram_keys_by_hand():
-    assert ngram_keys(np.array([1, 2, 3]), 2, 10).tolist() == [12, 23]
-    assert ngram_keys(np.array([1, 2]), 3, 10).tolist() == []
-    assert find(np.array([2, 5]), np.array([5, 1, 9, 2])).tolist() == [1, -1, -1, 0]
-    assert find(np.array([], np.int64), np.array([5])).tolist() == [-1]
-
-
-def test_runs_by_hand():
-    """A window has two words before and one after: slots 0 and 1 see the word at index 0, slots 0 to 2 that at 1."""
-    found = runs(np.array([4, 4, 0, 0, 4]), np.array([0, 5]), 1, SIZE, 2, 1)
-    spans = list(zip(*(array.tolist() for array in found)))
-    assert [span for span in spans if span[0] == 4] == [(4, 0, 1), (4, 2, 2), (4, 3, 4)]
 
 
 @pytest.mark.parametrize(("before", "after"), [(1, 0), (3, 0), (2, 2), (1, 4), (30, 30)])
@@ -387,13 +328,6 @@ def test_select_has_largest_mutual_information(before, after, min_count):
     found = select(ids, labels, offsets, SIZE, 3, 5, before, after, min_count)
     assert [keys.tolist() for keys in found] == \
         [sorted(key(ngram) for ngram in expected if len(ngram) == n) for n in (1, 2, 3)]
-
-
-def test_select_mark_without_triggers():
-    ids, offsets = np.array([2, 3, 4, 5]), np.array([0, 4])
-    found = select(ids, np.zeros(4, np.int8), offsets, SIZE, 3, 10, 3, 1, 1)
-    assert [len(keys) for keys in found] == [0, 0, 0]
-    assert math.isclose(sum(map(len, select(ids, np.array([0, 1, 0, 0]), offsets, SIZE, 3, 10, 3, 1, 1))), 6)
 
 
 @pytest.mark.parametrize(("start", "stop"), [(0, 43), (0, 7), (5, 30), (12, 13), (40, 43)])

@@ -127,11 +127,6 @@ def test_read_bad_file_is_an_error(tmp_path, text, message):
     assert error_of(tmp_path, text) == message
 
 
-def test_read_missing_file_is_an_error(tmp_path):
-    with pytest.raises(InputError, match="no such file"):
-        read_word_vectors(tmp_path / "none", ["a"], 3)
-
-
 def test_read_truncated_file_is_an_error(tmp_path):
     """With a header, missing lines are noticed; without one, only a last line that is not whole."""
     for header in ("", "7 3\n"):
