@@ -5,7 +5,6 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
 from types import SimpleNamespace
 from unittest import mock
 
@@ -28,7 +27,6 @@ from punc.training.batching import (
     count_slots,
     cut_streams,
     epoch_batches,
-    prefetch,
     training_set,
 )
 from punc.training.options import TrainingOptions
@@ -302,15 +300,6 @@ def test_ahead_prepares_some_batches_and_no_more():
     source.close()
 
 
-@pytest.mark.parametrize("used", [0, 1, 2 * AHEAD, 100])
-def test_ahead_closed_early_ends_the_thread(used):
-    source = ahead(batches(100), batching_same)
-    for _ in range(used):
-        next(source)
-    source.close()
-    assert list(source) == []
-
-
 def test_ahead_ends_the_thread_if_the_loop_fails():
     def loop():
         for _ in ahead(batches(100), batching_same):
@@ -320,33 +309,3 @@ def test_ahead_ends_the_thread_if_the_loop_fails():
         loop()
     del raised
     gc.collect()
-
-
-def test_prefetch_for_a_gpu_pins_each_tensor(monkeypatch):
-    """PyTorch is replaced where it would use the GPU; the GPU of the model is the thread's while it pins."""
-    current, pinned = [], []
-
-    @contextmanager
-    def device(name):
-        current.append((threading.current_thread().name, str(name)))
-        yield
-        current.pop()
-
-    def pin_memory(tensor):
-        assert current == [("prefetch_0", "cuda:1")]
-        assert tensor.is_contiguous()
-        pinned.append(tensor)
-        return tensor
-
-    monkeypatch.setattr(torch.cuda, "device", device)
-    monkeypatch.setattr(torch.Tensor, "pin_memory", pin_memory)
-    labels = torch.arange(6).view(2, 3).t()
-    for pauses in (None, torch.zeros(3, 2)):
-        pinned.clear()
-        given = Batch(torch.ones(3, 2), pauses, labels, False, torch.tensor([2, 1]))
-        found, = prefetch(iter([given]), torch.device("cuda:1"))
-        assert [id(tensor) for tensor in found[:3] if tensor is not None] == [id(tensor) for tensor in pinned]
-        assert not found.fresh
-        assert found.counts is given.counts
-        assert found.pauses is pauses
-        assert torch.equal(found.labels, labels)

@@ -129,12 +129,6 @@ def test_count_streams_in_batches_is_all_at_once(tmp_path, labels, monkeypatch):
     assert found[1] == (["d-1"], [1], [False])
 
 
-def test_join_blocks_of_one_stream():
-    counts = Counts(["s:1:000000", "s:1:000001"], np.ones((2, 4, 4), int), streams=10, block=100)
-    joined = join_blocks(counts)
-    assert (joined.units, joined.confusion.tolist(), joined.words) == (["s:1"], [[[2] * 4] * 4], None)
-
-
 def test_add_up():
     one = Counts(["a"], np.ones((1, 2, 2), int), 1, 0, np.ones((1, 3, 4), int), 7)
     two = Counts(["b", "c"], np.zeros((2, 2, 2), int), 2, 1, np.zeros((2, 3, 4), int), 7)

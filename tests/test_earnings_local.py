@@ -86,15 +86,6 @@ def test_to_call_pauses(local, labels, tmp_path):
     assert call.pauses == pytest.approx([0.2, 0.3, 0.1] + [np.nan] * 6, abs=1e-5, nan_ok=True)
 
 
-def test_to_call_shared_and_missing_times(local, labels, tmp_path):
-    path = write_nlp(tmp_path / "a.nlp", [
-        row("2020", "0", "1"), row("end", "1.5", "2"), row("<unk>", mark="."), row("next", "3", "4")])
-    call = local["nlp"].to_call(local["nlp"].read_nlp(path), labels)
-    assert call.words == ["twenty", "twenty", "end", "next"]
-    assert call.labels == ["O", "O", "PERIOD", "O"]
-    assert call.pauses == pytest.approx([0, 0.5, np.nan, np.nan], nan_ok=True)
-
-
 @pytest.mark.parametrize(("rows", "line", "what"), [
     ([row("a", "1", "x")], 2, "is not a time"), ([row("a"), row("b", "2", "1")], 3, "is not a time"),
     ([row("a", "1", "inf")], 2, "is not a time"), (["a|0"], 2, "2 columns, the first line has 11"),

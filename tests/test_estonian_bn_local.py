@@ -37,15 +37,6 @@ def test_items_end_at_long_pauses_after_periods():
     assert [CORPUS.words(part) for part in found] == [3, 4, 1]
 
 
-@pytest.mark.parametrize("part", range(3))
-def test_split_takes_whole_items(part):
-    items = [item(10 * i, 10) for i in range(9)]
-    before, dev, after = CORPUS.split("".join(items), part, 3)
-    assert before == "".join(items[:3 * part])
-    assert dev == "".join(items[3 * part:3 * part + 3])
-    assert after == "".join(items[3 * part + 3:])
-
-
 @pytest.fixture
 def corpus(tmp_path):
     raw = tmp_path / "corpus" / "raw_data"

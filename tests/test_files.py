@@ -17,7 +17,6 @@ from punc.base.files import (
     decode_line,
     is_unfinished,
     open_input,
-    read_lines,
     unchanged,
 )
 
@@ -60,11 +59,6 @@ def test_decode_line():
         with pytest.raises(InputError) as error:
             decode_line(line, "f", 7)
         assert str(error.value).startswith(message)
-
-
-def test_read_lines(tmp_path):
-    (tmp_path / "f").write_text("# no\n\n  a b  \n\t\n#no\nc # d")
-    assert list(read_lines(tmp_path / "f")) == [(3, "a b"), (6, "c # d")]
 
 
 def listing(path):

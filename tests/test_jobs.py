@@ -120,13 +120,6 @@ def test_new_part_replaces_a_part_only(parts, tmp_path):
     assert (tmp_path / "own/file").exists()
 
 
-def test_new_part_of_a_job_that_fails_is_none(parts):
-    with pytest.raises(ZeroDivisionError), new_part(parts[1], "prepare", Share(2, 3), Namespace(), "out", []):
-        raise ZeroDivisionError
-    with pytest.raises(InputError, match="no such part"):
-        read_parts(parts)
-
-
 @pytest.mark.parametrize(("old", "new"), [('"words": 1', '"words": "x"'), ('"scale"', '"scape"')])
 def test_read_part_that_was_changed(parts, old, new):
     path = parts[0] / "part.json"
@@ -228,15 +221,6 @@ def refuse(number):
 def test_map_ordered_input_error_keeps_file_and_line():
     with pytest.raises(InputError, match=r"^file:3: wrong; fix it$"):
         list(map_ordered(refuse, [3, 4], 2))
-
-
-def test_map_ordered_task_error_is_raised():
-    def tasks():
-        yield from (1, 2, 3)
-        raise InputError("the input ends", "get it again")
-
-    with pytest.raises(InputError, match="the input ends"):
-        list(map_ordered(operator.neg, tasks(), 2))
 
 
 def kill_at(number, at):

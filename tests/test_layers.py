@@ -80,7 +80,7 @@ def words_around(ids, slot, window, last):
     return [int(ids[index]) if 0 <= index < len(ids) else END for index in indices]
 
 
-WINDOWS = [(window, slot_word) for window in (1, 2, 3, 5, 8) for slot_word in range(window + 1)]
+WINDOWS = [(window, slot_word) for window in (1, 2, 5) for slot_word in range(window + 1)]
 
 
 @pytest.mark.parametrize(("window", "slot_word"), WINDOWS)
@@ -186,19 +186,6 @@ def test_shared_dropout_drops_same_units_in_batch(monkeypatch, centred):
         assert touched == {(i, j) for i in units for j in below}, number
         assert set(np.flatnonzero(linear.bias.grad.numpy()).tolist()) == units
         below = units
-
-
-@pytest.mark.parametrize("centred", [False, True])
-@pytest.mark.parametrize("sizes", [(250, 300, 4), (250, 200, 400, 200, 4)])
-def test_initial_outputs_differ_and_units_are_not_saturated(sizes, centred):
-    torch.manual_seed(1)
-    layer, values = FullyConnected(sizes, centred=centred), torch.randn(500, 250)
-    *hidden, output = layer.layers
-    for linear in hidden:
-        values = linear(values).sigmoid() - centred / 2
-        assert 0.1 < values.std() < 0.4
-        assert abs(values.mean() - 0.5 + centred / 2) < 0.05
-    assert 0.1 < output(values).std() < 2
 
 
 def test_squared_error_matches_loop():

@@ -187,12 +187,6 @@ def test_silence_by_times_and_by_the_clock(calls):
     assert live.silence() == live.end() == [], "no stream, no silence"
 
 
-def test_silence_without_a_limit_decides_nothing(calls):
-    live = session(calls)
-    assert words_of(live.feed([word("a", 0, 1), word("b", 60, 61)]) + live.silence()) == ["a"]
-    assert [one.word for one in live.waiting] == ["b"]
-
-
 LOGITS = np.log(np.array([0.25, 0.75], np.float32))
 HELLO = Decided(LiveWord("hello", 0.5, 1.0, {"conf": 0.9}), Marked("hello", "Hello,", "CAP_COMMA", LOGITS, 1))
 YOU = Decided(LiveWord("yöu"), Marked("yöu", "yöu.", "PERIOD", LOGITS, 0))

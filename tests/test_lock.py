@@ -57,13 +57,6 @@ def test_lock_of_killed_process_is_free(tmp_path, holder, number):
     assert list((tmp_path / "exp").iterdir()) == []  # the directory was not made here
 
 
-def test_lock_of_unreaped_process_is_free(tmp_path, holder):
-    os.kill(holder.pid, signal.SIGKILL)
-    os.waitid(os.P_PID, holder.pid, os.WEXITED | os.WNOWAIT)  # it has ended and is a zombie
-    with lock_directory(tmp_path / "exp"):
-        pass
-
-
 def test_lock_does_not_pass_to_started_processes(tmp_path):
     with lock_directory(tmp_path):
         child = subprocess.Popen(["sleep", "60"])

@@ -87,31 +87,6 @@ def test_timed_words_as_ctm(local, tmp_path):
                                               "a 1 12.37 0.10 it\na 1 12.54 0.01 was\n")
 
 
-class Stub:
-    """Stands for the decoders: a word is 10 frames; the second chunk cannot be aligned."""
-
-    def __init__(self, heard):
-        self.heard, self.calls = heard, 0
-
-    def align(self, samples, words, spoken):
-        self.calls += 1
-        return None if self.calls == 2 else [self.heard(word, 10 * i, 10 * i + 10, 1.0) for i, word in enumerate(words)]
-
-    def recognise(self, samples):
-        return [self.heard("yes", 0, 50, 0.5)]
-
-
-def test_words_of_without_fillers_and_failures(local, capsys):
-    said = local["hesitate"].Said
-    line = [said("So", "so", "", 0.0), said("um", None, ",", 0.3), said("Long", "long", ".", 0.5)]
-    samples = [np.zeros(10 * 16000, np.int16)] * 3
-    ref, asr, unaligned = local["make_speech"].words_of("a", [line] * 3, samples, Stub(Heard))
-    assert [(word.begin, word.word) for word in ref] == [(0.0, "so"), (0.2, "long"), (20.0, "so"), (20.2, "long")]
-    assert [(word.begin, word.duration, word.confidence) for word in asr] == [(t, 0.5, 0.5) for t in (0, 10, 20)]
-    assert unaligned == 2
-    assert capsys.readouterr().err == "a: lines 2 to 2 could not be aligned and have no times\n"
-
-
 def run(*arguments, **environment):
     path = os.pathsep.join([str(Path(sys.executable).parent), str(MINI.parents[1] / "utils"), os.environ["PATH"]])
     return subprocess.run(["bash", LOCAL / "make_speech.sh", *map(str, arguments)], capture_output=True, text=True,

@@ -93,9 +93,10 @@ def write(model, directory):
     model.labels.write(directory / "labels.txt")
 
 
-PAUSES = [(name, inputs) for name in NAMES
-          for inputs in ({}, {"pauses": True}, {"pauses": True, "unknown_flag": True})
-          if set(inputs) <= set(base.option_names(name))]
+# Each model without pauses, and with all that it can be told of them.
+WITH_PAUSES = [(name, {option: True for option in ("pauses", "unknown_flag") if option in base.option_names(name)})
+               for name in NAMES]
+PAUSES = [*((name, {}) for name in NAMES), *((name, inputs) for name, inputs in WITH_PAUSES if inputs)]
 
 
 @pytest.mark.parametrize("name", base.names())

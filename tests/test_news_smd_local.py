@@ -97,13 +97,6 @@ def test_message_filter_leaves_out(message, reason):
     assert found.counts == {reason: 1}
 
 
-def test_standard_words_lists(tmp_path):
-    (tmp_path / "words").write_text("hello 20\nrare 19\ndont 500\nx 300\ni 300\n")
-    standard = MESSAGES.standard_words(tmp_path / "words")
-    assert {"hello", "i", "yup"} <= standard
-    assert not standard & {"rare", "dont", "x"}
-
-
 def test_informal_questions_of_statements():
     made = {text: INFORMAL.Informal().make(text, True) for text in
             ("you can see my house.", "i am late for my train.", "we need more time.", "no pronoun here.")}

@@ -103,14 +103,6 @@ def test_ngram_estimates_prunes_and_interpolates(toy_store, tmp_path, capfd):
     assert "weights: train_before 0." in capfd.readouterr().err
 
 
-def test_interpolation_maximizes_probability():
-    log_probs = np.log(np.random.default_rng(0).uniform(0.01, 1, (2, 300)))
-    log_probs[1, :200] += 1
-    best = max(np.linspace(0, 1, 1001), key=lambda w: np.logaddexp(log_probs[0] + np.log(w + 1e-300),
-                                                                   log_probs[1] + np.log(1 - w + 1e-300)).sum())
-    np.testing.assert_allclose(ngram.interpolation(log_probs), [best, 1 - best], atol=2e-3)
-
-
 def test_entropy_prune_leaves_out_ngrams(toy_store, arpa, tmp_path):
     data, sizes = Store(toy_store).set("dev_after"), []
     for share in (0.0, 1e-4):

@@ -145,13 +145,6 @@ def test_conf_wrong_included_file(parser, tmp_path, files, message):
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize(("line", "value"), [
-    ("--name=a  # a comment", "a"), ("--name=", ""), ("  --name=a b", "a b"), ("--hidden_dim=3", None)])
-def test_value_of_conf(parser, conf, line, value):
-    assert parser.value([f"--config={conf(line)}", "data"], "--name") == value
-    assert parser.value([f"--config={conf(line)}", "--name", "b"], "--name") == "b"
-
-
 @pytest.mark.parametrize(("flags", "level"), [
     ([], logging.INFO), (["--quiet=true"], logging.WARNING), (["--verbose", "true"], logging.DEBUG),
     (["--quiet", "false"], logging.INFO), (["--quiet"], logging.WARNING), (["--verbose"], logging.DEBUG)])
@@ -237,12 +230,6 @@ def test_help_one_line_per_option_with_default(parser, capsys):
     assert lines[-1] == "example: punc test --rate 1 data"
 
 
-def test_help_notes_stand_before_the_example(capsys):
-    with pytest.raises(SystemExit):
-        OptionParser("punc test", "Tests.", "punc test x", ["a note:", "  kept   as it is"]).parse(["--help"])
-    assert capsys.readouterr().out.endswith("\n\na note:\n  kept   as it is\n\nexample: punc test x\n")
-
-
 def test_with_options_names_an_argument_as_its_option():
     assert with_options(InputError("hidden_dim=0", "it is 1 or more")) == "--hidden-dim=0; it is 1 or more"
     assert with_options(InputError("a=b", "rename it", "x=1")) == "x=1: a=b; rename it"
@@ -319,12 +306,6 @@ def test_options_environment_variable_is_unknown(script):
     # A variable that the script sets is an option, even if the environment has one of this name.
     assert script("--stage", "1", env={"stage": "7"}).stdout.startswith("1|")
     assert script(env={"stage": "7"}).stdout.startswith("0|")
-
-
-def test_options_after_cd_to_script_directory(tmp_path):
-    (tmp_path / "script.sh").write_text(SCRIPT.format(utils=UTILS).replace("set -eu", 'cd "$(dirname "$0")"'))
-    result = run("bash", tmp_path.name + "/script.sh", "--stage", "1", cwd=tmp_path.parent, env={"stage": "7"})
-    assert result.stdout.startswith("1|")
 
 
 def test_options_help(script):

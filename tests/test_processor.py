@@ -84,30 +84,6 @@ def test_has_bfloat16_false_if_pytorch_fails(monkeypatch):
     assert not has_bfloat16()
 
 
-@pytest.mark.parametrize("supported", [True, False])
-def test_has_bfloat16_of_a_gpu_is_what_pytorch_says(monkeypatch, supported):
-    asked = []
-
-    class Device:
-        def __init__(self, name):
-            self.name = name
-
-        def __enter__(self):
-            asked.append(self.name)
-
-        def __exit__(self, *_):
-            asked.append("left")
-
-    def is_supported(including_emulation):
-        assert asked == ["cuda:1"]
-        return supported and not including_emulation
-
-    monkeypatch.setattr(torch.cuda, "device", Device)
-    monkeypatch.setattr(torch.cuda, "is_bf16_supported", is_supported)
-    assert has_bfloat16("cuda:1") == supported
-    assert asked == ["cuda:1", "left"]
-
-
 # Of bytes, not of NumPy, which asks for huge pages where it can.
 TAKE = """
 import resource

@@ -39,15 +39,6 @@ def exp(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_collect_scores_order(exp):
-    found = collect_scores("exp")
-    assert [(score.set, score.system) for score in found] == [("asr", "good"), ("test", "bad"), ("test", "good")]
-    found = collect_scores("exp", ["good"], ["test"])
-    assert [(score.set, score.system) for score in found] == [("test", "good"), ("test", "bad"), ("asr", "good")]
-    assert found[0].metrics["Err"].value == 25
-    assert found[0].signature.startswith("labels:O+COMMA+PERIOD|")
-
-
 def test_collect_scores_other_scores_are_columns(exp):
     args = ["score", "--labels", "labels.txt", "--replicates", "10", "--merge", "O=O+COMMA", "ref", "good"]
     assert main([*args, "exp/good/decode_test/score_ends"]) == 0

@@ -22,9 +22,6 @@ from pathlib import Path
 
 import pytest
 
-from punc.data.datadir import Utterance
-from punc.data.datadir_writer import write_data_dir
-
 ROOT = Path(__file__).parents[1]
 SLURM_PL = ROOT / "utils/slurm.pl"
 SEARCH = os.environ["PATH"] + ":/usr/sbin:/sbin"
@@ -414,28 +411,6 @@ def test_slurm_stopped_run_cancels_its_jobs(slurm, tmp_path, number):
         assert re.fullmatch(r"slurm.pl: stopped; job \d+ is cancelled\n", process.stderr.read())
     assert until(lambda: not run("squeue", "--noheader", cwd=tmp_path).stdout)
     assert sorted(os.listdir(tmp_path / "q")) == ["a.json", "a.log", "a.sh"]
-
-
-def recipe(place):
-    """Write a recipe with a data directory, and a slurm.conf that does not pass the environment on."""
-    (place / "path.sh").write_text(f". {shlex.quote(str(ROOT / 'path.sh'))}\n")
-    (place / "slurm.conf").write_text("command sbatch --export=PATH\noption mem=* --mem $0\n")
-    (place / "labels.txt").write_text("O w\nPERIOD w.\n")
-    write_data_dir(place / "data", [Utterance("s-1", "s", ["a", "b"], ["O", "PERIOD"])])
-
-
-VALIDATE = ("--config", "slurm.conf", "--mem", "1G", "log/validate.log", "punc", "validate", "--labels", "labels.txt",
-            "data")
-
-
-def test_slurm_runs_punc(submit, tmp_path):
-    recipe(tmp_path)
-    result = submit(*VALIDATE)
-    assert (result.stderr, result.returncode) == ("", 0)
-    (tmp_path / "data/punct").write_text("s-1 O\n")
-    result = submit(*VALIDATE)
-    assert (result.stderr, result.returncode) == ("slurm.pl: job failed, log is in log/validate.log\n", 1)
-    assert "punct:1:" in (tmp_path / "log/validate.log").read_text()
 
 
 def test_slurm_trains_by_two_tasks(slurm, toy_store, tmp_path):

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "utils"))
 
 from repeated_sentences import SHOWN, digests, overlap, remove_sentences, sentences
 from split_texts import main
-from text_sets import SHARES, cut_text, read_speakers, share_out, split_texts, survey
+from text_sets import SHARES, cut_text, read_speakers, split_texts, survey
 
 
 def names(number):
@@ -44,13 +44,6 @@ def test_split_has_each_text_once_and_each_speaker_on_one_side(sizes, data):
     of_set = [{speaker for name in sets[part] for speaker in speakers[name]} - ignored for part in SHARES]
     assert sum(map(len, of_set)) == len(set().union(*of_set))
     assert split_texts(sizes, speakers) == (sets, ignored)
-
-
-@given(st.lists(st.integers(900, 1100), min_size=30, max_size=300))
-def test_share_out_is_exact_but_for_a_text(sizes):
-    found, total = share_out(sizes, SHARES), sum(sizes)
-    for name, share in SHARES.items():
-        assert abs(sum(size for size, one in zip(sizes, found) if one == name) - share * total) < 2 * max(sizes)
 
 
 def test_split_speakers_of_several_texts():

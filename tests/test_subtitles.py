@@ -172,7 +172,7 @@ def spoken_words(spoken, cuts):
 
 
 @given(SPOKEN, CUTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_cues_of_any_words(spoken, cuts):
     words, _, begins, ends, turns, recordings = arguments = spoken_words(spoken, cuts)
     found = make_cues(*arguments)
@@ -241,7 +241,7 @@ def two_lines_hold(words):
 
 
 @given(SPOKEN, CUTS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_short_cues_have_no_neighbour_to_join(spoken, cuts):
     words, _, begins, ends, turns, recordings = arguments = spoken_words(spoken, cuts)
     found = make_cues(*arguments)
@@ -285,7 +285,7 @@ def parse(text, header=""):
 
 
 @given(SPOKEN, CUTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_srt_and_vtt_of_any_words(spoken, cuts):
     words, *_ = arguments = spoken_words(spoken, cuts)
     found = make_cues(*arguments)

@@ -1,8 +1,9 @@
-"""Tokenizers: each one is found by its file's name, writes what is read back, and gives every word its slot."""
+"""Tokenizers and vocabularies: found by their file's name, read back as written, a slot for every word."""
 
 import pickle
 import string
 import unicodedata
+from collections import Counter
 from importlib.util import find_spec
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from tiny_encoder import write_tokenizer
 
 import punc.tokens.tokenizers.char
+import punc.tokens.vocabulary
 from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance
@@ -21,12 +23,13 @@ from punc.text.characters import CLASSES
 from punc.tokens import tokenizers
 from punc.tokens.store import Store
 from punc.tokens.tokenizer import Tokenizer, encode_streams, read_tokenizer, token_types, tokenizer_class
-from punc.tokens.tokenizers.char import SPACE, CharTokenizer, count_characters, equivalent, normalised
+from punc.tokens.tokenizers.char import SPACE, CharTokenizer, count_characters, equivalent
 from punc.tokens.tokenizers.class_ import ClassTokenizer
 from punc.tokens.tokenizers.form import FormTokenizer, forms, parse_form, word_shape
 from punc.tokens.tokenizers.spelled import MAX_LENGTH, SpelledTokenizer
 from punc.tokens.tokenizers.subword import PIECES, SubwordTokenizer
-from punc.tokens.vocabulary import END, UNK, Vocabulary
+from punc.tokens.tokenizers.word import WordTokenizer
+from punc.tokens.vocabulary import END, UNK, SpilledCounts, Vocabulary
 
 TEXT = ["so", "it", "begins", "as", "it", "must", "does", "it", "end", "another", "talk", "another", "day", "it", "is"]
 VOCABULARIES = {"word": Vocabulary(["<unk>", "</s>", "so", "it"]),
@@ -225,13 +228,6 @@ def test_encode_normalises_characters(word, read):
     assert spelling(word) == read
 
 
-@given(st.characters(exclude_characters=" "))
-def test_equivalent_is_normalised_and_has_no_blank(character):
-    for found in normalised(character), equivalent(character):
-        assert not set(found) & set(" \t\n\r\0")
-        assert "".join(map(normalised, found)) == found
-
-
 def test_encode_long_word_and_no_word():
     ids, slots, lost = CHARACTERS.encode(["a" * 25000 + "字" + "ﬆ" * 12500, "b"])
     assert (len(ids), slots.tolist(), lost) == (50003, [50000, 50002], 1)
@@ -404,3 +400,88 @@ def test_read_vocabulary_without_characters(tokens, tmp_path):
     Vocabulary(["<unk>", "</s>", *tokens]).write(tmp_path / "vocab")
     with pytest.raises(InputError, match=r"vocab: it does not end with '<char>' and characters; make the store again"):
         SpelledTokenizer.read(tmp_path / "vocab")
+
+
+def count_vocabulary(sets, size, min_count=1):
+    return WordTokenizer.make(sets, size, min_count).vocabulary
+
+
+def texts_dir(path, texts):
+    write_data_dir(path, [Utterance(f"s-{i:05d}", "s", text.split()) for i, text in enumerate(texts)])
+    return DataDir(path)
+
+
+def test_count_most_frequent_first_and_ties_in_c_order(tmp_path):
+    data = texts_dir(tmp_path / "d", ["b a ä Z b", "", "b a ä Z z"])
+    assert count_vocabulary([data], 4).tokens == ["<unk>", "</s>", "b", "Z", "a", "ä"]
+    assert count_vocabulary([data], 100).tokens == ["<unk>", "</s>", "b", "Z", "a", "ä", "z"]
+    assert count_vocabulary([data], 100, min_count=2).tokens == ["<unk>", "</s>", "b", "Z", "a", "ä"]
+
+
+def test_count_leaves_out_special_tokens_of_the_text(tmp_path):
+    data = texts_dir(tmp_path / "d", ["<unk> <unk> a </s> <unk> b a"])
+    assert count_vocabulary([data], 1).tokens == ["<unk>", "</s>", "a"]
+
+
+def test_count_several_sets_together(tmp_path):
+    parts = [texts_dir(tmp_path / name, texts) for name, texts in (("d", ["b b a", "c"]), ("e", ["a c d a a"]))]
+    whole = texts_dir(tmp_path / "whole", ["b b a", "c", "a c d a a"])
+    assert count_vocabulary(parts, 10).tokens == count_vocabulary([whole], 10).tokens == [
+        "<unk>", "</s>", "a", "b", "c", "d"]
+    empty = texts_dir(tmp_path / "empty", [""])
+    assert count_vocabulary([empty, *parts], 2).tokens == ["<unk>", "</s>", "a", "b"]
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=("Cs",), exclude_characters=" \t\n\r\0"), min_size=1),
+                unique=True))
+def test_vocabulary_is_read_back(tmp_path_factory, words):
+    path = tmp_path_factory.mktemp("v") / "vocab"
+    tokens = ["<unk>", "</s>", *(word for word in words if word not in ("<unk>", "</s>"))]
+    Vocabulary(tokens).write(path)
+    assert Vocabulary.read(path).tokens == tokens
+
+
+@pytest.mark.parametrize(("text", "line", "what"), [
+    ("", 1, "<unk>"), ("<unk>\n", 2, "</s>"), ("</s>\n<unk>\n", 1, "<unk>"), ("a\nb\n", 1, "<unk>"),
+    ("<unk>\n</s>\na\nb\na\n", 5, "'a' occurs twice"), ("<unk>\n</s>\n<unk>\n", 3, "'<unk>' occurs twice"),
+    ("<unk>\n</s>\na 3\n", 3, "not one token"), ("<unk>\n</s>\n\n", 3, "not one token"),
+    ("<unk>\n</s>\na\r\n", 3, "carriage return")])
+def test_read_bad_file_is_one_line(tmp_path, text, line, what):
+    path = tmp_path / "vocab"
+    path.write_bytes(text.encode())
+    with pytest.raises(InputError) as caught:
+        Vocabulary.read(path)
+    assert str(caught.value).startswith(f"{path}:{line}: ")
+    assert what in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_count_bad_text_is_an_error(tmp_path):
+    data = texts_dir(tmp_path / "d", ["a b", "c"])
+    (tmp_path / "d/text").write_bytes(b"s-00000 a b\ns-00001 c\xff\n")
+    with pytest.raises(InputError, match=r"text:2: byte 10 is not UTF-8"):
+        count_vocabulary([data], 5)
+
+
+def test_count_in_bounded_memory_is_exact(tmp_path, monkeypatch):
+    """Compared with a count of all words in memory, where most different words occur once."""
+    rng = np.random.default_rng(0)
+    words = [f"w{i}" for i in np.minimum(rng.zipf(1.5, 6000), 40)]
+    for i in range(2000):
+        words.insert(int(rng.integers(len(words))), f"noise{i}")
+    data = texts_dir(tmp_path / "d", [" ".join(words[i:i + 20]) for i in range(0, len(words), 20)])
+    exact = sorted(Counter(words), key=lambda word: (-words.count(word), word))
+    monkeypatch.setattr(punc.tokens.vocabulary, "MOST_TYPES", 200)
+    monkeypatch.setattr(punc.tokens.vocabulary, "COUNT_BYTES", 1000)
+    for size in 10, 700:
+        assert count_vocabulary([data], size).tokens[2:] == exact[:size]
+
+
+def test_spilled_counts_keep_few_words_in_memory(monkeypatch):
+    monkeypatch.setattr("punc.tokens.vocabulary.READ", 50)  # lines are cut anywhere
+    spilled = SpilledCounts(100)
+    for i in range(0, 3000, 30):
+        spilled.add({b"word%d" % (j % 1000): 1 + (j == 5) for j in range(i, i + 30)})
+        assert len(spilled._counts) <= 130
+    assert dict(spilled.items()) == {b"word%d" % j: 3 + (j == 5) for j in range(1000)}
+    assert spilled.most_frequent(2, bool) == {b"word5": 4, b"word0": 3}

@@ -14,8 +14,7 @@ from punc.data.datadir_writer import write_data_dir
 from punc.data.tables import ends_of_turns
 from punc.decoding.decode import log_posteriors
 from punc.models.base import load
-from punc.timing.ctm import TimedWord
-from punc.timing.rttm import Diarization, word_speakers
+from punc.timing.rttm import Diarization
 from punc.tokens.store import Store
 
 RTTM = """SPKR-INFO a 1 <NA> <NA> <NA> unknown ann <NA> <NA>
@@ -33,13 +32,6 @@ def test_speakers_whose_turn_a_word_overlaps_most(tmp_path):
     assert found.speakers("a", begins, ends) == ["ann", "ann", "bob", "bob", None]
     assert found.speakers("c", begins, ends) == [None] * 5
     assert ["b" in found, "c" in found] == [True, False]
-
-
-def test_word_speakers_of_untimed_words_are_unknown(tmp_path):
-    (tmp_path / "rttm").write_text(RTTM)
-    timed = [TimedWord("a", "1", 0.1, 0.2, "so"), TimedWord("a", "1", 3.0, 0.2, "well")]
-    assert word_speakers(timed, np.array([-1, 0, -1, 1]), Diarization(tmp_path / "rttm"), "a") == \
-        [None, "ann", None, "bob"]
 
 
 @pytest.mark.parametrize(("line", "message"), [

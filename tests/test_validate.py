@@ -13,10 +13,8 @@ from punc.data.datadir import Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import Label, LabelSet
 from punc.data.tables import (
-    FORBIDDEN,
     Row,
     fields,
-    line_offsets,
     read_dict,
     read_table,
     sort_table,
@@ -96,25 +94,10 @@ def test_write_table_refuses_another_order(table, keys):
     assert path.read_text() == "old"
 
 
-@pytest.mark.parametrize("content", [b"", b"\n", b"ab\nc\n", b"ab\n\nc", b"abc"])
-@pytest.mark.parametrize("block", [1, 2, 100])
-def test_line_offsets(table, content, block):
-    lines = content.splitlines(keepends=True)
-    offsets = line_offsets(table(content), block)
-    assert offsets.dtype == np.int64
-    assert [content[start:].splitlines(keepends=True)[0] for start in offsets] == lines
-
-
 def test_sort_table_keeps_lines_of_a_key_in_their_order(table):
     path = table("bX\nb y\nb x\na\n")
     sort_table(path)
     assert path.read_text() == "a\nb y\nb x\nbX\n"
-
-
-@pytest.mark.parametrize(("text", "found"), [("a <s> b", True), ("</s>", True), ("x#0", False), ("#0", True),
-                                             ("<s>x", False), ("a,#0.", True)])
-def test_forbidden_words_as_grep_sees_them(text, found):
-    assert bool(FORBIDDEN.search(text)) == found
 
 
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",",))))
