@@ -168,11 +168,6 @@ def test_first_part_of_a_file_begins_its_stream(tmp_path, first, keep_names, str
     assert repairs == Counter()
 
 
-def test_document_at_the_beginning_keeps_its_name(tmp_path):
-    part = FilePart(str(tmp_path / "in.txt"), 0, b"#doc A\nso", True, True)
-    assert reader(document_prefix="#doc").read_part(part)[0][0].stream == "A"
-
-
 def test_error_names_the_line_of_the_file(tmp_path):
     content = b"a\nb\nso <sil=x>\n"
     (tmp_path / "in").write_bytes(content)

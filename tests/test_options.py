@@ -123,12 +123,6 @@ def test_conf_includes_others_and_wins(parser, tmp_path):
         ("base.conf", 3, "2"), ("base.conf", 4, "base"), ("two.conf", 1, "2"), ("top.conf", 4, "top")]
 
 
-def test_conf_may_include_a_file_twice(parser, tmp_path):
-    for name, text in (("a", "--rate=1\n"), ("b", "--config=a\n"), ("c", "--config=a\n--config=b\n--rate=3\n")):
-        (tmp_path / name).write_text(text)
-    assert parser.parse([f"--config={tmp_path}/c", "data"]).rate == 3
-
-
 @pytest.mark.parametrize(("files", "message"), [
     ({"a": "--config=b\n", "b": "\n--config=a\n"}, "b:2: {folder}/a includes this file; remove one of the two lines"),
     ({"a": "--config=b\n", "b": "--config=c\n", "c": "--config=b\n"}, "c:1: {folder}/b includes this file; "),
