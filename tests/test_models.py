@@ -12,6 +12,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 import torch
+from equations import lstm, sigmoid, softmax
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
@@ -20,7 +21,6 @@ from punc.base.options import description
 from punc.base.processor import has_bfloat16
 from punc.data.labels import Label, LabelSet
 from punc.decoding.decode import log_posteriors
-from punc.layers.window import squared_error
 from punc.live.stream import streaming_logits
 from punc.models import base
 from punc.tokens.batches import gather
@@ -93,9 +93,10 @@ def write(model, directory):
     model.labels.write(directory / "labels.txt")
 
 
-PAUSES = [(name, inputs) for name in NAMES
-          for inputs in ({}, {"pauses": True}, {"pauses": True, "unknown_flag": True})
-          if set(inputs) <= set(base.option_names(name))]
+# Each model without pauses, and with all that it can be told of them.
+WITH_PAUSES = [(name, {option: True for option in ("pauses", "unknown_flag") if option in base.option_names(name)})
+               for name in NAMES]
+PAUSES = [*((name, {}) for name in NAMES), *((name, inputs) for name, inputs in WITH_PAUSES if inputs)]
 
 
 @pytest.mark.parametrize("name", base.names())
@@ -295,16 +296,11 @@ def test_loss_by_hand():
 
 # The models of Tilk & Alumäe 2015, by the equations of its section 2.3.
 
-def lstm(x, h, c, input_weight, hidden_weight, peepholes):
+def peephole_step(x, h, c, input_weight, hidden_weight, peepholes):
     """One step of Sak et al. 2014, equations (1)-(6), for vectors."""
-    sigmoid = lambda a: 1 / (1 + np.exp(-a))  # noqa: E731
     i, f, g, o = np.split(x @ input_weight + h @ hidden_weight, 4)
     c = sigmoid(f + peepholes[1] * c) * c + sigmoid(i + peepholes[0] * c) * np.tanh(g)
     return sigmoid(o + peepholes[2] * c) * np.tanh(c), c
-
-
-def softmax(a):
-    return np.exp(a) / np.exp(a).sum()
 
 
 def by_the_equations(weights, ids, pauses, text_pauses, second, pauses2, tell=False):
@@ -320,11 +316,11 @@ def by_the_equations(weights, ids, pauses, text_pauses, second, pauses2, tell=Fa
         one_hot = np.zeros(len(VOCABULARY))
         one_hot[word] = 1
         y = np.tanh(one_hot @ w[prefix + "embedding.weight"])
-        h1, c1 = lstm(np.append(y, pause) if text_pauses else y, h1, c1, w[prefix + "lstm.input_weight"],
+        h1, c1 = peephole_step(np.append(y, pause) if text_pauses else y, h1, c1, w[prefix + "lstm.input_weight"],
                       w[prefix + "lstm.hidden_weight"], w[prefix + "lstm.peepholes"])
         y = h1
         if second:
-            h3, c3 = lstm(np.append(y, pause) if pauses2 else y, h3, c3, w["lstm.input_weight"],
+            h3, c3 = peephole_step(np.append(y, pause) if pauses2 else y, h3, c3, w["lstm.input_weight"],
                           w["lstm.hidden_weight"], w["lstm.peepholes"])
             y = h3
         if step:
@@ -403,10 +399,6 @@ def test_ta_lstm_invalid_first_stages(case, message, text_model, tmp_path):
 
 
 # The models of Che et al. 2016, by its section 2.2.
-
-def sigmoid(a):
-    return 1 / (1 + np.exp(-a))
-
 
 def window_logits(name, weights, image, pool):
     """Logits of one window, (m, n): plain loops over filters and places."""
@@ -494,43 +486,13 @@ def test_word_vectors_are_saved_with_the_model(name, tmp_path):
         base.create(name, VOCABULARY, LABELS, {**options, "vectors": str(path)})
 
 
-@pytest.mark.parametrize("name", WINDOW_NAMES)
-def test_squared_error_and_dropout_only_in_training(name):
-    torch.manual_seed(1)
-    model = make(name, "", dropout=0.5, squared_error=True)
-    tokens, labels = torch.randint(2, 10, (4, 6)), torch.randint(0, 3, (4, 6))
-    in_use = model(tokens, None, model.initial_state(4))[0]
-    assert torch.equal(in_use, model(tokens, None, model.initial_state(4))[0])
-    assert torch.equal(model.loss(in_use, labels), squared_error(in_use, labels))
-    assert not torch.allclose(model.train()(tokens, None, model.initial_state(4))[0], in_use, atol=0.05)
-    model.classifier.dropout = 0.0
-    assert torch.equal(model(tokens, None, model.initial_state(4))[0], in_use)
-
-
-@pytest.mark.parametrize(("name", "options", "message"), [
-    ("window_cnn1", {"heights": 6}, "heights=6; a window of 5 words has filters of 1 to 5"),
-    ("window_cnn1", {"heights": 0}, "heights=0; a window of 5 words has filters of 1 to 5"),
-    ("window_cnn2", {"kernel": 4}, "kernel=4; it is an odd number: a filter has a pixel in its middle"),
-    ("window_cnn2", {"pool": 0}, "pool=0; it is 1 or more")])
-def test_window_models_invalid_filters(name, options, message):
-    with pytest.raises(InputError) as error:
-        base.create(name, VOCABULARY, LABELS, options)
-    assert str(error.value) == message
-
-
 # The models of Gale & Parthasarathy 2017, by its section 2.3.
 
 def stacked(weights, inputs):
     """The outputs of layers of LSTM, their weights [W, U, a, b] each, for the vectors `inputs`."""
-    for w, u, a, b in weights:
-        h, c, outputs = np.zeros(u.shape[1]), np.zeros(u.shape[1]), []
-        for x in inputs:
-            i, f, g, o = np.split(w @ x + a + u @ h + b, 4)
-            c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
-            h = sigmoid(o) * np.tanh(c)
-            outputs.append(h)
-        inputs = outputs
-    return outputs
+    for layer in weights:
+        inputs = lstm(inputs, *layer)
+    return inputs
 
 
 def highway(x, weight, bias):
@@ -655,21 +617,17 @@ def test_dropout_only_in_training_and_every_rate_matters(name):
             make(name, "", **{kind: 1.5})
 
 
-def test_dropout_defaults_are_those_of_the_paper():
-    """One minus the keep probabilities of section 3.2."""
-    for name, rates in (("delay", [.2]), ("ngram_lstm", [.2]), ("bi_lstm", [.2]), ("cnn_feature", [.1, .4]),
-                        ("cnn_ngram", [.1, .4]), ("dilated_cnn", [.1, .2, .4])):
-        defaults = base.option_defaults(name)
-        assert [value for option, value in defaults.items() if option.endswith("dropout")] == rates
-
-
 @pytest.mark.parametrize(("name", "options", "message"), [
+    ("window_cnn1", {"heights": 6}, "heights=6; a window of 5 words has filters of 1 to 5"),
+    ("window_cnn1", {"heights": 0}, "heights=0; a window of 5 words has filters of 1 to 5"),
+    ("window_cnn2", {"kernel": 4}, "kernel=4; it is an odd number: a filter has a pixel in its middle"),
+    ("window_cnn2", {"pool": 0}, "pool=0; it is 1 or more"),
     ("delay", {"delay": -1}, "delay=-1; it is 0 or more"),
     ("ngram_lstm", {"ngram": 0}, "ngram=0; it is 1 or more"),
     ("cnn_ngram", {"pool": 0}, "pool=0; it is 1 or more"),
     ("dilated_cnn", {"dilated_layers": 0}, "dilated_layers=0; it is 1 or more"),
     ("dilated_cnn", {"filters": 0}, "filters=0; it is 1 or more")])
-def test_character_models_invalid_sizes(name, options, message):
+def test_models_invalid_sizes(name, options, message):
     with pytest.raises(InputError) as error:
         base.create(name, VOCABULARY, LABELS, options)
     assert str(error.value) == message
