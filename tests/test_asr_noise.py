@@ -298,15 +298,6 @@ def test_draw_takes_what_fits_on_both_sides():
     assert set(drawn(found, noise, "abx").ravel().tolist()) <= {C, D, E}
 
 
-def test_draw_nothing_is_beside_the_ends_of_streams():
-    noise = table_of_b(c=1000, d=1000)
-    found = fluency(8, "ac", "ca")  # beside `a` only c fits; at the begin of a stream nothing is before, nor after
-    assert (drawn(found, noise, "ab") == C).mean() > 0.98
-    assert (drawn(found, noise, "ab", first=(0, 1)) == C).mean() == pytest.approx(0.5, abs=0.05)
-    assert (drawn(found, noise, "ba", first=(0, 1)) == C).mean() == pytest.approx(0.5, abs=0.05)
-    assert (drawn(found, noise, "ba") == C).mean() > 0.98
-
-
 def test_draw_in_a_text_keeps_what_is_wrong_and_what_is_deleted():
     noise = table_of_b(c=700, d=700, _=600)
     words = np.random.default_rng(2).integers(1, 7, 5000)

@@ -12,6 +12,7 @@ from test_asr_formats import document, written
 from punc.asr import json_words
 from punc.asr.document import Source, texts_at, write_document
 from punc.asr.json_texts import JsonTexts
+from punc.asr.json_walk import JsonWalk
 from punc.asr.json_words import JsonWords, Keys
 from punc.base.errors import InputError
 
@@ -349,3 +350,19 @@ def test_azure_words_and_the_texts_that_repeat_them():
     assert made["recognizedPhrases"][0]["nBest"][0]["lexical"] == "At ten, yes!"
     assert made["recognizedPhrases"][0]["nBest"][0]["display"] == "At 10, yes!"
     assert made["combinedRecognizedPhrases"] == [{"display": "At 10, yes! Oh, well."}]
+
+
+def walk(data):
+    return JsonWalk(Source("file", data, "utf-8", False))
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ('{"a": 1', "file:1: the JSON is cut short at byte 8"), ('{"a":\n "b', "file:2: the JSON is cut short at byte 1"),
+    ('{"a" 1}', "file:1: not JSON at byte 6"), ('{"a": 1 "b": 2}', "file:1: not JSON at byte 9"),
+    ('{"a": [1 2]}', "file:1: not JSON at byte 10"), ('{a: 1}', "file:1: not JSON at byte 2"),
+    ('{"a": ' + "[" * 100_000, "file: lists within lists, too deep to read")])
+def test_walk_broken_json(text, said):
+    this = walk(text.encode())
+    with pytest.raises(InputError) as error:
+        this.documents(lambda at: this.members(at, {"a": lambda at: this.elements(at, this.skip)}))
+    assert str(error.value).startswith(said)

@@ -250,3 +250,10 @@ def test_lock_sh_directory_that_cannot_be_written(tmp_path):
     (tmp_path / "file").touch()
     assert outcome(tmp_path / "file/exp") == (
         "", f"run.sh: {tmp_path}/file/exp: cannot be written; change its permissions, or name another directory\n", 1)
+
+
+def test_lock_of_a_file_is_an_error(tmp_path):
+    (tmp_path / "exp").touch()
+    with pytest.raises(FileExistsError), lock_directory(tmp_path / "exp"):
+        pass
+    assert (tmp_path / "exp").is_file()

@@ -241,12 +241,6 @@ def test_new_recipe_runs_from_texts_and_ctms_to_results(corpus):
     for name in ("train", "test_ref"):
         for utterance in DataDir(recipe / "data" / name).utterances():
             assert [pause > 0.1 for pause in utterance.pauses[:-1]] == [label != "O" for label in utterance.labels[:-1]]
-    # A second run changes no file, and has the same results.
-    before = written(recipe)
-    again = run(*command, "TA-LSTM-p", cwd=corpus)
-    assert again.returncode == 0, again.stderr
-    assert written(recipe) == before
-    assert (recipe / "exp/RESULTS.md").read_text() == results
     assert not list(recipe.parent.glob(".*"))
 
 

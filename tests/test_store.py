@@ -555,3 +555,9 @@ def test_flat_file_is_an_array_of_what_was_written(tmp_path):
         for part in ([0.5, np.nan], [], [-1.0]):
             file.write(np.array(part, np.float32).tobytes())
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.array([0.5, np.nan, -1], np.float32))
+
+
+def test_make_store_name_with_a_line_end(place):
+    (place / "train").rename(place / "a\nb")
+    with pytest.raises(InputError, match="a line end in --train=a"):
+        make(place, "a\nb")

@@ -13,10 +13,8 @@ from punc.asr.tokens import (
     TAG,
     URL,
     WORD,
-    Token,
     TokenReader,
     is_hidden,
-    is_plain,
     tagged,
 )
 from punc.asr.written import MarkedWords, of_texts
@@ -96,17 +94,6 @@ def test_tagged_words_in_square_brackets_of_one_segment():
     ("[Music]", False), ("(laughs)", False), ("word", False)])
 def test_is_hidden(text, hidden):
     assert is_hidden(READER.token(text)) == hidden
-
-
-def test_plain_words_are_what_the_rules_make_of_them(monkeypatch):
-    letters = [chr(code) for code in range(0x30000) if chr(code).isalpha() and chr(code).islower()]
-    words = [text for one in letters for text in (one, f"ab{one}", one + "ab")] + ["doʼt", "sil", "hello"]
-    plain = [word for word in words if is_plain(word)]
-    assert len(plain) > 0.9 * len(words)
-    assert not {"doʼt", "sil"} & set(plain)
-    monkeypatch.setattr("punc.asr.tokens.is_plain", lambda word: False)
-    for word in plain:
-        assert READER.token(word) == Token(WORD, "", word, "", "", "", (word,), False)
 
 
 CASED = LabelSet(tuple(Label(name, written, marks) for name, written, marks in [
