@@ -119,10 +119,10 @@ def by_loops(layers, inputs, kept=None, middle=0.0):
 
 
 @pytest.mark.parametrize("centred", [False, True])
-@pytest.mark.parametrize(("dropout", "shared"), [(0.0, True), (0.0, False), (0.5, True), (0.5, False)])
-def test_eval_matches_equations_without_dropout(dropout, shared, centred):
+@pytest.mark.parametrize("dropout", [0.0, 0.5])
+def test_eval_matches_equations_without_dropout(dropout, centred):
     torch.manual_seed(1)
-    layer, inputs = FullyConnected((7, 5, 9, 3), dropout, shared, centred).train(dropout == 0), torch.randn(2, 4, 7)
+    layer, inputs = FullyConnected((7, 5, 9, 3), dropout, centred).train(dropout == 0), torch.randn(2, 4, 7)
     found = layer(inputs)
     assert found.shape == (2, 4, 3)
     for row, sample in zip(found.flatten(0, 1), inputs.flatten(0, 1)):
@@ -131,7 +131,7 @@ def test_eval_matches_equations_without_dropout(dropout, shared, centred):
 
 
 @pytest.mark.parametrize("centred", [False, True])
-def test_shared_dropout_drops_same_units_in_batch(monkeypatch, centred):
+def test_dropout_drops_same_units_in_batch(monkeypatch, centred):
     """The dropped units are fixed here; values and gradients are those of a network without them."""
     layer, inputs = FullyConnected((6, 4, 8, 3), 0.5, centred=centred).train(), torch.randn(5, 6)
     orders = {4: [2, 0, 1, 3], 8: [7, 6, 0, 3, 1, 2, 4, 5]}
@@ -150,10 +150,9 @@ def test_shared_dropout_drops_same_units_in_batch(monkeypatch, centred):
         below = units
 
 
-@pytest.mark.parametrize("shared", [True, False])
-def test_dropout_keeps_mean_output(shared):
+def test_dropout_keeps_mean_output():
     torch.manual_seed(1)
-    layer, inputs = FullyConnected((6, 20, 3), 0.25, shared), torch.randn(1, 6)
+    layer, inputs = FullyConnected((6, 20, 3), 0.25), torch.randn(1, 6)
     expected = layer.eval()(inputs)
     layer.train()
     with torch.no_grad():

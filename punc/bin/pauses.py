@@ -13,7 +13,7 @@ from punc.base.idtable import IdTable
 from punc.base.options import OptionParser, boolean
 from punc.data.datadir import DataDir, segment
 from punc.data.tables import read_table
-from punc.timing.ctm import MAX_OVERLAP, Timing
+from punc.timing.ctm import Timing
 from punc.timing.pauses import Sources, pauses_by_label, read_channels, stream_pauses, word_times, write_pauses
 
 logger = logging.getLogger(__name__)
@@ -29,13 +29,7 @@ def options() -> OptionParser:
                           "punc pauses data/train exp/tri3_ali/ctm")
     parser.add_argument("data", metavar="DATA-DIR", help="data directory")
     parser.add_argument("times", metavar="TIMES", help="a CTM, or a directory of *.ctm, *.TextGrid or Gentle's *.json")
-    parser.add_argument("--format", choices=("auto", "ctm", "textgrid", "gentle"), default="auto",
-                        help="format of TIMES")
     parser.add_argument("--tier", default="words", metavar="NAME", help="tier of TextGrids that has the words")
-    parser.add_argument("--silence", metavar="WORDS",
-                        help="words that mean silence, separated by blanks, if not the usual ones (<eps>, sil, …)")
-    parser.add_argument("--max-overlap", type=float, default=MAX_OVERLAP, metavar="SECONDS",
-                        help="largest overlap of two words of one id and channel")
     parser.add_argument("--by-label", type=boolean, default=False, metavar="BOOL",
                         help="print quartiles of the pauses by label")
     return parser
@@ -44,8 +38,7 @@ def options() -> OptionParser:
 def main(arguments: Sequence[str]) -> int:
     args = options().parse(arguments)
     repairs = Counter[str]()
-    silence = None if args.silence is None else args.silence.split()
-    sources = word_times(args.times, args.format, args.tier, silence, args.max_overlap, repairs)
+    sources = word_times(args.times, args.tier, repairs)
     data = DataDir(args.data, ignore=["pauses.scp"])  # an older run's may no longer fit the text
     if args.by_label and not data.has_labels:
         raise InputError("no such file", "--by-label needs labels", data.path / "punct")

@@ -6,7 +6,6 @@ the directory runs. A trained model keeps the encoder's configuration and weight
 
 import logging
 import os
-import re
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +21,6 @@ KINDS = ("bert", "roberta", "electra", "deberta", "deberta-v2", "xlm-roberta", "
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 DROPOUT = ("hidden_dropout_prob", "mlp_dropout", "embedding_dropout")  # names of rates in configurations
 ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
-LAYER = re.compile(r"\blayers?\.(\d+)\.")  # in the name of a layer's weight
-EMBEDDINGS = re.compile(r"embeddings\.|\brelative_attention_bias\.")  # MPNet's buckets of distances serve all layers
 OWN_MASK = ("deberta", "deberta-v2", "modernbert")  # kinds that need more than a mask of pieces; others can be given it
 LEFT_OUT = ("auto_map", "architectures", "_name_or_path", "dtype", "torch_dtype")  # of a configuration
 FULL = {"roberta": 2, "xlm-roberta": 2, "mpnet": 2}  # positions that a kind does not use
@@ -37,7 +34,7 @@ class PretrainedEncoder(nn.Module):
     dropout, attention_dropout   dropout rates in training
 
     Attributes: `spec`; `size`, numbers of a token's vector; `most`, the longest text in pieces, the special ones
-    included; `layers`.
+    included.
 
     Raises InputError if the directory has no encoder of KINDS, and if `transformers` is missing.
     """
@@ -59,24 +56,13 @@ class PretrainedEncoder(nn.Module):
             raise InputError("special pieces that the encoder does not have", "take the tokenizer.json of the encoder")
         self.spec = {"config": given, "start": start, "end": end}
         self.pad = config.pad_token_id or 0
-        self.size, self.layers = config.hidden_size, config.num_hidden_layers
+        self.size = config.hidden_size
         self.most = config.max_position_embeddings - FULL.get(config.model_type, 0)
 
     @property
     def pieces(self) -> int:
         """How many pieces the encoder has vectors of."""
         return self.net.get_input_embeddings().num_embeddings
-
-    def depth(self, name: str) -> int:
-        """The depth of the weight of a name: 0 for embeddings, 1 for the first layer, …"""
-        found = LAYER.search(name)
-        return int(found[1]) + 1 if found else 0 if EMBEDDINGS.search(name) else self.layers
-
-    def freeze(self, layers: int) -> None:
-        """Do not train the embeddings and the first layers; 0: train all."""
-        for name, weight in self.net.named_parameters():
-            if layers and self.depth(name) <= layers:
-                weight.requires_grad_(False)
 
     def checkpoint(self) -> None:
         """Compute the layers again in the backward pass, which takes time and saves memory."""

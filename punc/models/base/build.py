@@ -45,11 +45,13 @@ def build(spec: dict[str, Any]) -> Model:
     is itself a spec is a submodel. Raises InputError for an option of another type than its default.
     """
     constructor: Callable[..., Model] = model_class(spec["model"])
-    _check_types(spec["model"], spec["options"])
-    model = constructor(spec["vocabulary"], spec["labels"], **spec["options"])
+    # Models that were saved before an option became a constant still name it; sizes that differ are found later.
+    options = {name: value for name, value in spec["options"].items() if name in option_names(spec["model"])}
+    _check_types(spec["model"], options)
+    model = constructor(spec["vocabulary"], spec["labels"], **options)
     model.token_type = spec["token_type"]
     submodels = {option: submodel.spec for option, submodel in model.submodels.items()}
-    model.spec = {**spec, "options": {**spec["options"], **submodels, **model.kept_options}}
+    model.spec = {**spec, "options": {**options, **submodels, **model.kept_options}}
     return model
 
 
@@ -76,6 +78,8 @@ def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[st
     if token_types and token_type not in token_types:
         raise InputError(f"{name} reads {' or '.join(token_types)} tokens, the store has {token_type} tokens",
                          f"make a store with --token-type={token_types[0]}")
+    if unknown := set(options).difference(option_names(name)):
+        raise InputError(f"{name} has no option '{min(unknown)}'", nearest(min(unknown), option_names(name)))
     model = build({"model": name, "options": options, "vocabulary": len(vocabulary), "labels": len(labels),
                    "token_type": token_type})
     model.vocabulary, model.labels, model.tokenizer = vocabulary, labels, tokenizer
