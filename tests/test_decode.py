@@ -4,12 +4,12 @@
 import numpy as np
 import pytest
 import torch
+from conftest import streaming_logits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from punc.data.labels import Label, LabelSet
 from punc.decoding.decode import log_posteriors
-from punc.live.stream import streaming_logits
 from punc.models.base import NeuralModel
 from punc.models.base.neural import STEPS
 from punc.tokens.store_set import StoreSet

@@ -12,6 +12,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 import torch
+from conftest import streaming_logits
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
@@ -21,7 +22,6 @@ from punc.base.processor import has_bfloat16
 from punc.data.labels import Label, LabelSet
 from punc.decoding.decode import log_posteriors
 from punc.layers.window import squared_error
-from punc.live.stream import streaming_logits
 from punc.models import base
 from punc.tokens.batches import gather
 from punc.tokens.chunks import cut

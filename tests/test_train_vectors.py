@@ -43,7 +43,7 @@ def train(*arguments, hash_seed="0"):
 def test_train_vectors_same_contexts_similar_vectors(texts, tmp_path):
     done = train("--dimensions", 8, "--window", 1, "--epochs", 20, *texts, tmp_path / "v.txt")
     assert done.returncode == 0, done.stderr
-    table = read_word_vectors(tmp_path / "v.txt", ["x", "y", "z", "n't"], 8).table
+    table = read_word_vectors(tmp_path / "v.txt", ["x", "y", "z", "n't"], 8)
     x, y, z, _ = table / np.linalg.norm(table, axis=1, keepdims=True)
     assert x @ y > x @ z + 0.1
 
@@ -71,7 +71,7 @@ def test_train_vectors_marks_not_written(tmp_path):
     assert train("--labels", tmp_path / "labels.txt", "--dimensions", 8, "--window", 1, data,
                  tmp_path / "v.txt").returncode == 0
     assert "COMMA" not in (tmp_path / "v.txt").read_text()
-    table = read_word_vectors(tmp_path / "v.txt", ["x", "y", "z"], 8).table
+    table = read_word_vectors(tmp_path / "v.txt", ["x", "y", "z"], 8)
     x, y, z = table / np.linalg.norm(table, axis=1, keepdims=True)
     assert x @ y > x @ z + 0.1
 

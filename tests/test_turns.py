@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from conftest import streaming_logits
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +13,6 @@ from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.tables import ends_of_turns
 from punc.decoding.decode import log_posteriors
-from punc.live.stream import streaming_logits
 from punc.models.base import load
 from punc.tokens.store import Store
 

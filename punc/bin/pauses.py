@@ -142,7 +142,6 @@ def summary(counts: Counter[str], repairs: Counter[str]) -> str:
 
 
 def print_by_label(data: DataDir) -> None:
-    """Print the quartiles of the pauses by label."""
     slots = ((utterance.labels or [], utterance.pauses) for utterance in data.utterances())
     table = pauses_by_label((labels, pauses) for labels, pauses in slots if pauses is not None)
     print("label slots unknown lower median upper")

@@ -13,7 +13,6 @@ logger = logging.getLogger(__name__)
 
 
 def parser() -> OptionParser:
-    """The options of `punc plot-pauses`."""
     options = OptionParser(
         "punc plot-pauses [options] DATA-DIR OUT.png",
         "Plot the distribution of the pauses of each label on a logarithmic axis; with --decode, a system's posterior "
@@ -31,7 +30,6 @@ def parser() -> OptionParser:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run `punc plot-pauses`. Raises InputError for a user's mistake."""
     options = parser().parse(arguments)
     try:
         thresholds = [float(value) for value in options.thresholds.split()]

@@ -33,7 +33,7 @@ class WordVectors(nn.Embedding):
     def initialize_from_vocabulary(self, vocabulary: Vocabulary) -> None:
         """Read the vectors of the file, if there is one. Raises InputError if it does not fit."""
         if self.file:
-            table = torch.from_numpy(read_word_vectors(self.file, vocabulary.tokens, self.embedding_dim).table)
+            table = torch.from_numpy(read_word_vectors(self.file, vocabulary.tokens, self.embedding_dim))
             own = table[(table != table[UNK]).any(1)]  # words without a vector in the file share that of UNK
             if len(own) > 1:
                 table = (table - own.mean(0)) / own.std(0, correction=0).clamp_min(torch.finfo(table.dtype).tiny)

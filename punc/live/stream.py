@@ -71,21 +71,6 @@ class SlotStream:
         return other
 
 
-def streaming_logits(model: AnyModel, tokens: Iterable[tuple[int, float]]) -> Iterator[np.ndarray]:
-    """The logits (L,) of each slot of a stream, as soon as the model's look-ahead allows.
-
-    tokens   the id of each token and the pause *before* it in seconds (NaN unknown)
-
-    Raises ValueError if the model reads whole streams.
-    """
-    stream = SlotStream(model)
-    for token, pause in tokens:
-        logits = stream.push(token, pause)
-        if logits is not None:
-            yield logits
-    yield from stream.close()
-
-
 class Labelled(NamedTuple):
     """A word whose label is decided.
 

@@ -95,7 +95,6 @@ class Model(NonGradientModel):
         return np.column_stack([pauses[order], slots[order]])
 
     def _examples(self, data: StoreSet) -> tuple[np.ndarray, np.ndarray]:
-        """Features and labels of the slots of a set."""
         slots = np.flatnonzero(np.asarray(data.labels) >= 0)
         return self.features(data)[slots], np.asarray(data.labels)[slots].astype(np.int64)
 

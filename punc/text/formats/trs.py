@@ -128,7 +128,6 @@ class Turn:
         self.texts: list[tuple[float, list[str]]] = []
 
     def sync(self, time: float, repairs: Counter[str]) -> None:
-        """Begin a text at `time`, in seconds."""
         last = self.texts[-1][0] if self.texts else self.begin
         if time >= self.end or time < last or (time == last and self.texts):
             repairs["syncs that jump back or past their turn's end, joined to the one before"] += 1
@@ -137,7 +136,6 @@ class Turn:
         self.first_speaker = True
 
     def add(self, text: str, repairs: Counter[str]) -> None:
-        """Add a piece of text."""
         if not self.first_speaker:
             repairs["words of overlapping speech, left out"] += len(text.split())
             return
