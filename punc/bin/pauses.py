@@ -3,8 +3,9 @@
 import itertools
 import logging
 from argparse import Namespace
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import ChainMap, Counter, defaultdict
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from typing import cast
 
 import numpy as np
 
@@ -53,29 +54,16 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-class Noted(Mapping[str, Callable[..., Timing]]):
+class Noted(ChainMap[str, Callable[..., Timing]]):
     """Times by id, with a note of the ids that were read."""
 
     def __init__(self, sources: Sources):
-        self._sources = sources
-        self._read: set[str] = set()
+        super().__init__(cast(MutableMapping, sources))  # which is never changed
+        self.read: set[str] = set()
 
     def __getitem__(self, id: str) -> Callable[..., Timing]:
-        self._read.add(id)
-        return self._sources[id]
-
-    def __contains__(self, id: object) -> bool:  # the default reads the times
-        return id in self._sources
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._sources)
-
-    def __len__(self) -> int:
-        return len(self._sources)
-
-    def unread(self) -> list[str]:
-        """The ids whose times nobody has read."""
-        return [id for id in self._sources if id not in self._read]
+        self.read.add(id)
+        return super().__getitem__(id)
 
 
 class PauseRun:
@@ -86,7 +74,7 @@ class PauseRun:
 
     def __init__(self, data: DataDir, sources: Sources, args: Namespace):
         self.data = data
-        self.sources = Noted(sources)
+        self.sources, self.noted = sources, Noted(sources)
         self.args = args
         self.counts = Counter[str]()
         self.odd: defaultdict[str, list[str]] = defaultdict(list)
@@ -101,7 +89,7 @@ class PauseRun:
             first = first or f"utterance '{utterances[0].id}' of '{stream}'"
             untimed = self.counts["untimed"]
             ids = [utterance.id for utterance in utterances]
-            pauses = stream_pauses(stream, [(utterance.id, utterance.words) for utterance in utterances], self.sources,
+            pauses = stream_pauses(stream, [(utterance.id, utterance.words) for utterance in utterances], self.noted,
                                    segments, channels, self.counts)
             if 2 * (self.counts["untimed"] - untimed) > sum(map(len, pauses)):
                 self.odd["streams with times for less than half of their words, kept with unknown pauses"].append(
@@ -115,7 +103,7 @@ class PauseRun:
             raise InputError(f"no word of {self.args.data} has a time: it has {first}, the times have "
                              f"{', '.join(repr(id) for id in itertools.islice(self.sources, 2))}",
                              "give the times the ids of the utterances or recordings", self.args.times)
-        if unread := self.sources.unread():
+        if unread := [id for id in self.sources if id not in self.noted.read]:
             self.odd[f"ids of {self.args.times} that {self.args.data} does not have, left out"] = [
                 f"'{id}'" for id in unread]
 
