@@ -7,7 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from punc.models.word_crf.triggers import find, firing, ngram_keys, runs, select
+from punc.base.runs import find_sorted
+from punc.models.word_crf.triggers import firing, ngram_keys, runs, select
 
 V = 7
 
@@ -35,8 +36,8 @@ def key(ngram):
 def test_ngram_keys_by_hand():
     assert ngram_keys(np.array([1, 2, 3]), 2, 10).tolist() == [12, 23]
     assert ngram_keys(np.array([1, 2]), 3, 10).tolist() == []
-    assert find(np.array([2, 5]), np.array([5, 1, 9, 2])).tolist() == [1, -1, -1, 0]
-    assert find(np.array([], np.int64), np.array([5])).tolist() == [-1]
+    assert find_sorted(np.array([2, 5]), np.array([5, 1, 9, 2])).tolist() == [1, -1, -1, 0]
+    assert find_sorted(np.array([], np.int64), np.array([5])).tolist() == [-1]
 
 
 def test_runs_by_hand():

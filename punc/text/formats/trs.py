@@ -32,6 +32,7 @@ from punc.data.datadir_writer import new_data_dir, write_tables
 from punc.data.labels import RECORD, LabelSet
 from punc.data.tables import TURNS
 from punc.text.abbreviations import count_dot
+from punc.text.cutter import stream_name
 from punc.text.file_parts import bound
 from punc.text.format import DROPPED, PrepareOptions
 from punc.text.format import Format as BaseFormat
@@ -206,7 +207,7 @@ def utterances(path: str | os.PathLike[str], text: prose.Format,
 
 def legal_id(name: str) -> str:
     """A name as part of an id, in characters that keep speakers in the order of their utterances."""
-    return "".join(c if c.isalnum() or c in "._" else "_" for c in name)
+    return stream_name(name).replace("-", "_")
 
 
 def prepare_trs(paths: Iterable[str | os.PathLike[str]], output: str | os.PathLike[str],
