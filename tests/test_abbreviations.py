@@ -1,10 +1,7 @@
 """Dots that are no mark: what the kinds of words say, files of them, and lists learned from text."""
 
-import math
 import random
-import re
 from collections import Counter
-from functools import partial
 
 import pytest
 from hypothesis import given
@@ -14,16 +11,12 @@ from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import DataDir
 from punc.data.labels import Label, LabelSet
-from punc.text.abbreviations import KINDS, NO_MARK, REACH, Abbreviations, join_ellipses, shipped, write_abbreviations
+from punc.text.abbreviations import KINDS, NO_MARK, Abbreviations, shipped, write_abbreviations
 from punc.text.cutter import Cutter
-from punc.text.file_parts import file_parts
 from punc.text.format import PrepareOptions, load_format
 from punc.text.passages import Passage
 from punc.text.punkt import (
     Types,
-    dunning,
-    dunning_abbreviation,
-    read,
     words_by_kind,
 )
 
@@ -88,22 +81,6 @@ def test_abbreviations_do_not_count_a_dot_that_no_label_reads(tmp_path):
     (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\n")
     words, counts = passage(tmp_path / "labels.txt", "Mr. Brown, etc. we")
     assert (words, counts) == ("mr brown, etc we", {})
-
-
-LINES = ["Mr.", "Brown lives in the U.S.", "Army", "He lives in the U.S.", "He", "", "We saw E.", "G. Wakefield ...",
-         "so.", "etc.", "”", "we wait...", "” Then", "#doc x", "in 1999.", "and etc."]
-
-
-@pytest.mark.parametrize("options", [{}, {"utt_words": 0}, {"utt_words": 3}, {"document_prefix": "#doc"}])
-def test_abbreviations_do_not_depend_on_parts(labels, tmp_path, monkeypatch, options):
-    (tmp_path / "in").write_text("\n".join(LINES * 7) + "\n")
-    reader = load_format("prose")(PrepareOptions(LabelSet.read(labels), abbreviations=shipped(), **options))
-    expected = reader.prepare([tmp_path / "in"], tmp_path / "whole")
-    for size in (30, 41, 300):
-        monkeypatch.setattr("punc.text.format.file_parts", partial(file_parts, size=size))
-        assert reader.prepare([tmp_path / "in"], tmp_path / "cut") == expected
-        for file in ("text", "punct"):
-            assert (tmp_path / "cut" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
 
 
 def prepared(labels, tmp_path, text, *options):
@@ -187,19 +164,6 @@ def test_shipped_abbreviations():
     assert {*shipped().kinds.values()} <= {*KINDS}
 
 
-def test_ends_says_nothing_without_a_word():
-    dot = shipped().dot("U.S.")
-    assert shipped().ends(dot, ["”", ")"]) is None
-    assert shipped().ends(dot, ["”", "He"]) is True
-    assert shipped().ends(dot, ["”", ",", "He"][:REACH]) is False
-
-
-@given(st.text(st.sampled_from(". a"), max_size=12))
-def test_join_ellipses_keeps_letters(text):
-    assert re.sub(r"[. ]", "", join_ellipses(text)) == re.sub(r"[. ]", "", text)
-    assert ". . ." not in join_ellipses(text)
-
-
 NOUNS = ["house", "river", "garden", "street", "doctor", "letter", "morning", "window", "table", "forest"]
 
 
@@ -214,45 +178,6 @@ def corpus(sentences=2000, seed=1):
         lines.append(f"{first} {inside} and {end}".replace("{}", "%s") % tuple(
             rng.choices(NOUNS, k=(inside + end).count("{}"))))
     return "\n".join(lines)
-
-
-def test_score_by_hand():
-    types = Types(Counter({"Dr.": 5, "dr": 1, "end.": 10, "end": 10, "word": 74}))
-    chance = 15 / 100
-    ratio = -2 * (5 * math.log(chance / 0.99) + math.log((1 - chance) / 0.01))
-    assert (types.total, types.dots) == (100, 15)
-    assert dunning_abbreviation(5, 1, chance) == pytest.approx(ratio)
-    assert types.scores["dr"] == pytest.approx(ratio * math.exp(-2) / 2)
-    assert types.scores["end"] < 0.3
-
-
-def test_score_counts_dots_inside_and_letters_only():
-    types = Types(Counter({"e.g.": 4, "(e.g.,": 1, "word": 95}))
-    assert types.scores["e.g"] == pytest.approx(-2 * 5 * math.log(0.05 / 0.99) * math.exp(-2) * 2)
-
-
-@given(st.integers(1, 50), st.integers(1, 50), st.data())
-def test_dunning_is_twice_the_information(first, second, data):
-    """Dunning's ratio is the G² of the table of both events, Σ 2 O ln(O / E)."""
-    both = data.draw(st.integers(0, min(first, second)))
-    total = first + second + data.draw(st.integers(1, 100))
-    table = [[both, first - both], [second - both, total - first - second + both]]
-    expected = sum(2 * table[i][j] * math.log(table[i][j] * total / (sum(table[i]) * (table[0][j] + table[1][j])))
-                   for i in (0, 1) for j in (0, 1) if table[i][j])
-    assert dunning(first, second, both, total) == pytest.approx(expected, abs=1e-6)
-
-
-@pytest.mark.parametrize(("text", "token"), [
-    ("“U.S.”", ("u.s", True, False, False, True)), ("1,000.", ("##number##", True, False, False, False)),
-    ("so...", ("so", False, False, True, False)), ("what?!", ("what", False, True, False, False)),
-    ("--", ("", False, False, False, False)), ("3rd", ("3rd", False, False, False, False))])
-def test_read_token(text, token):
-    assert read(text) == token
-
-
-def test_types_find_abbreviations():
-    types = Types(Counter(corpus().split()))
-    assert types.abbreviations == {"dr", "u.s"}
 
 
 def test_letters_are_initials_unless_their_dots_are_rare():

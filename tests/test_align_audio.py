@@ -20,7 +20,7 @@ from punc.data.datadir_writer import write_data_dir
 sys.path.insert(0, str(Path(__file__).parents[1] / "utils"))
 
 import align_pocketsphinx
-from speech import Sphinx, read_wav
+from speech import read_wav
 
 UTILS = Path(__file__).parents[1] / "utils"
 TEXTS = {"a": "so it begins as it must", "b": "does it end"}
@@ -168,13 +168,6 @@ def test_align_pocketsphinx(place, capsys):
     assert {path: path.stat().st_mtime_ns for path in (place / "out/times").iterdir()} == before
 
 
-@needs_speech
-def test_sphinx_words_of_the_dictionary():
-    sphinx = Sphinx(lambda word: "")
-    assert sphinx.knows("house")
-    assert not sphinx.knows("xyzzyx")
-
-
 def test_cut_at_the_quietest_place():
     samples = np.full(align_pocketsphinx.LONGEST, 1000, np.int16)
     samples[400_000:406_400] = 1
@@ -223,8 +216,3 @@ def test_read_wav_mistake(tmp_path, make, message):
     with pytest.raises(InputError) as error:
         read_wav(tmp_path / "talk.wav")
     assert message in str(error.value)
-
-
-def test_read_wav(tmp_path):
-    write_wav(tmp_path / "talk.wav", np.arange(5, dtype=np.int16))
-    assert read_wav(tmp_path / "talk.wav").tolist() == [0, 1, 2, 3, 4]

@@ -1,17 +1,25 @@
-"""The batches of an epoch: which tokens count in the loss, at which rates they are learned, a thread for a GPU."""
+"""Streams in chunks and batches, step by step; the batches of an epoch, and a thread for a GPU."""
 
 import gc
+import subprocess
+import sys
 import threading
 import time
-from contextlib import contextmanager
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from punc.tokens.batches import Batch
+import punc.tokens.batches
+from punc.base.runs import bounds_of
+from punc.tokens.batches import Batch, gather, stateful, stateful_width
+from punc.tokens.chunks import by_length, cut, padding
 from punc.tokens.store_set import StoreSet
+from punc.tokens.vocabulary import END
 from punc.training.batching import (
     AHEAD,
     ahead,
@@ -19,10 +27,178 @@ from punc.training.batching import (
     count_slots,
     cut_streams,
     epoch_batches,
-    prefetch,
     training_set,
 )
 from punc.training.options import TrainingOptions
+
+
+@pytest.mark.parametrize("lookahead", [None, 1])
+def test_cut_depends_only_on_the_length_of_a_stream(lookahead):
+    """So decoding a recording alone gives the same labels as decoding it with others."""
+    alone = [a.tolist() for a in cut(bounds_of([23]), lookahead, 5, 2)][1:]
+    among = cut(bounds_of([9, 23, 1]), lookahead, 5, 2)
+    assert [a[among.stream == 1].tolist() for a in among][1:] == alone
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.integers(1, 200), min_size=1, max_size=40), st.integers(1, 9), st.none() | st.integers(0, 99))
+def test_by_length_groups_have_similar_lengths(lengths, batch_size, seed):
+    """All chunks once. They are sorted by length, so the differences of all lengths bound the padding."""
+    chunks = cut(bounds_of(lengths), 0, 1000, 0)
+    groups = by_length(chunks, batch_size, None if seed is None else np.random.default_rng(seed))
+    assert sorted(k for group in groups for k in group.tolist()) == list(range(len(lengths)))
+    assert all(1 <= len(group) <= batch_size for group in groups)
+    read = chunks.last - chunks.first
+    padded = sum(int((read[group].max() - read[group]).sum()) for group in groups)
+    assert padded <= (batch_size - 1) * (max(lengths) - min(lengths))
+    assert padding(chunks, batch_size) == pytest.approx(padded / (padded + int(read.sum())))
+
+
+def test_by_length_order_is_random_and_depends_on_the_seed():
+    chunks = cut(bounds_of([5] * 40), 0, 1000, 0)
+    orders = [np.concatenate(by_length(chunks, 4, np.random.default_rng(seed))).tolist() for seed in (1, 1, 2)]
+    assert orders[0] == orders[1] != orders[2]
+    assert np.concatenate(by_length(chunks, 4)).tolist() == list(range(40))
+
+
+def test_chunks_do_not_import_torch():
+    code = "import sys, punc.tokens.chunks; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+LENGTHS = st.lists(st.integers(1, 30), min_size=1, max_size=8)
+CONTEXTS = st.integers(0, 9)
+AHEADS = st.sampled_from([0, 1, 2, 3, 7])
+
+
+def make(lengths, labels=True, pauses=True):
+    """A set where token, label and pause tell which slot they belong to."""
+    n = sum(lengths)
+    numbers = np.arange(n)
+    return StoreSet((numbers + 2).astype(np.int32), (numbers % 127).astype(np.int8) if labels else None,
+                    (numbers / 8).astype(np.float32) if pauses else None, [f"s{i}" for i in range(len(lengths))],
+                    np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
+
+
+def steps_of(data, stream, lookahead):
+    """(token, pause, label) of the steps −lookahead … n − 1 of a stream, as `models.base` defines them."""
+    begin, end = int(data.offsets[stream]), int(data.offsets[stream + 1])
+    return [(int(data.ids[begin + t + lookahead]) if begin + t + lookahead < end else END,
+             float(data.pauses[begin + t]) if t >= 0 and data.pauses is not None else np.nan,
+             int(data.labels[begin + t]) if t >= 0 and data.labels is not None else -1)
+            for t in range(-lookahead, end - begin)]
+
+
+def test_batch_to_moves_all_tensors():
+    for pauses in (True, False):
+        batch = next(stateful(make([5, 3], pauses=pauses), 1, 2, 9))
+        moved = batch.to(torch.device("meta"))
+        assert {tensor.device.type for tensor in moved[:3] if tensor is not None} == {"meta"}
+        assert [tensor is None for tensor in moved[:3]] == [tensor is None for tensor in batch[:3]]
+        assert (moved.tokens.shape, moved.labels.dtype, moved.fresh) == (batch.tokens.shape, torch.int64, batch.fresh)
+        same_device = batch.to(torch.device("cpu"))
+        assert all(a is b for a, b in zip(same_device, batch)), "on the CPU nothing is copied"
+
+
+def same(batch, expected):
+    """expected: rows of (token, pause, label)."""
+    for found, kind, column in ((batch.tokens, torch.int64, 0), (batch.pauses, torch.float32, 1),
+                                (batch.labels, torch.int64, 2)):
+        if found is not None:
+            assert found.dtype == kind
+            np.testing.assert_array_equal(found.numpy(), [[step[column] for step in row] for row in expected])
+
+
+@settings(max_examples=100, deadline=None)
+@given(LENGTHS, AHEADS, st.integers(1, 12), st.integers(1, 7), st.sampled_from([1, 2, 64]), st.booleans(),
+       st.integers(0, 3))
+def test_stateful_step_by_step(lengths, lookahead, batch_size, bptt, block, pauses, skipped):
+    data = make([skipped, *lengths], pauses=pauses)
+    data = data._replace(offsets=data.offsets[1:])  # streams of a set but the first
+    line = [step for stream in range(len(lengths)) for step in steps_of(data, stream, lookahead)]
+    with mock.patch.object(punc.tokens.batches, "BLOCK", block):
+        batches = list(stateful(data, lookahead, batch_size, bptt))
+    real = max(1, min(batch_size, len(line) // bptt))
+    width = -(-len(line) // real)
+    line += [(END, np.nan, -1)] * (real * width - len(line))
+    rows = [line[i * width:(i + 1) * width] for i in range(real)]
+    for number, batch in enumerate(batches):
+        same(batch, [row[number * bptt:(number + 1) * bptt] for row in rows])
+        assert (batch.pauses is None) == (not pauses)
+        assert batch.fresh == (number == 0)
+    assert len(batches) == -(-width // bptt)
+
+
+@settings(max_examples=100, deadline=None)
+@given(LENGTHS, AHEADS, st.integers(1, 12), st.integers(1, 7), st.integers(1, 5), st.sampled_from([1, 2, 64]))
+def test_stateful_parts_are_the_whole(lengths, lookahead, batch_size, bptt, parts, block):
+    data = make(lengths)
+    with mock.patch.object(punc.tokens.batches, "BLOCK", block):
+        whole = list(stateful(data, lookahead, batch_size, bptt))
+        cut = [list(stateful(data, lookahead, batch_size, bptt, part, parts)) for part in range(parts)]
+    assert stateful_width(data.offsets, lookahead, batch_size, bptt) == sum(b.tokens.shape[1] for b in whole)
+    joined = [batch for part in cut for batch in part]
+    assert len(joined) == len(whole)
+    for found, expected in zip(joined, whole):
+        for one, other in zip(found[:3], expected[:3]):
+            np.testing.assert_array_equal(one.numpy(), other.numpy())
+    assert {len(part) for part in cut} <= {len(whole) // parts, -(-len(whole) // parts)}
+    for part in cut:
+        assert [batch.fresh for batch in part] == [number == 0 for number in range(len(part))]
+
+
+@pytest.mark.parametrize("pauses", [True, False])
+def test_share_has_its_rows_and_counts_the_labels_of_all(pauses):
+    batch = next(stateful(make([7, 4, 9], pauses=pauses), 1, 3, 9))
+    for number in (0, 1):
+        share = batch.share(number, 2, 30)
+        for part, whole in zip(share[:3], batch[:3]):
+            assert (part is None) == (whole is None)
+            assert part is None or (part.is_contiguous() and np.array_equal(part, whole[number::2], equal_nan=True))
+        assert share.fresh == batch.fresh
+        assert share.counts.tolist() == [int((batch.labels == label).sum()) for label in range(30)]
+    assert share.counts[0] == 1
+
+
+def brute_chunks(lengths, lookahead, size, context):
+    """Chunks as (stream, first, last, begin, end), by a walk through each stream."""
+    for stream, length in enumerate(lengths):
+        for begin in range(0, length, size):
+            end = min(begin + size, length)
+            if lookahead is None:
+                yield stream, max(0, begin - context), min(length, end + context), begin, end
+            else:
+                yield stream, max(0, begin - context) - lookahead, end, begin, end
+
+
+@settings(max_examples=100, deadline=None)
+@given(LENGTHS, st.none() | AHEADS, st.integers(1, 12), CONTEXTS)
+def test_cut_and_gather_step_by_step(lengths, lookahead, size, context):
+    data = make(lengths)
+    chunks = cut(data.offsets, lookahead, size, context)
+    found = [tuple(map(int, chunk)) for chunk in zip(*chunks)]
+    assert found == list(brute_chunks(lengths, lookahead, size, context))
+    ahead = lookahead or 0
+    for group in by_length(chunks, 3):
+        batch, expected = gather(data, chunks, group, lookahead), []
+        for k in group:
+            stream, first, last, begin, end = (int(a[k]) for a in chunks)
+            row = steps_of(data, stream, ahead)[first + ahead:last + ahead]
+            expected.append([(token, pause, label if begin <= first + i < end else -1)
+                             for i, (token, pause, label) in enumerate(row)])
+        longest = max(map(len, expected))
+        same(batch, [row + [(END, np.nan, -1)] * (longest - len(row)) for row in expected])
+        assert batch.fresh
+
+
+@pytest.mark.parametrize("lookahead", [None, 1])
+def test_batches_without_labels_and_pauses(lookahead):
+    data = make([3, 2], labels=False, pauses=False)
+    chunks = cut(data.offsets, lookahead, 8, 0)
+    batches = [gather(data, chunks, group, lookahead) for group in by_length(chunks, 2)]
+    batches += stateful(data, lookahead or 0, 2, 2)
+    assert all(b.pauses is None and bool((b.labels == -1).all()) for b in batches)
+
 
 # Two streams of characters, "ab c" and "abcde", with a slot after each word.
 DATA = StoreSet(np.arange(2, 11, dtype=np.int32), np.array([-1, 1, -1, 2, -1, -1, -1, -1, 0], np.int8), None,
@@ -70,7 +246,7 @@ def batches(count, error=None):
         raise error
 
 
-def same(batch):
+def batching_same(batch):
     return batch
 
 
@@ -86,7 +262,7 @@ def no_thread_stays():
 
 @pytest.mark.parametrize("count", [0, 1, 3 * AHEAD])
 def test_ahead_keeps_the_order(count):
-    found = list(ahead(batches(count), same))
+    found = list(ahead(batches(count), batching_same))
     assert numbers(found) == list(range(count))
     assert [batch.fresh for batch in found] == [number == 0 for number in range(count)]
 
@@ -124,56 +300,12 @@ def test_ahead_prepares_some_batches_and_no_more():
     source.close()
 
 
-@pytest.mark.parametrize("used", [0, 1, 2 * AHEAD, 100])
-def test_ahead_closed_early_ends_the_thread(used):
-    source = ahead(batches(100), same)
-    for _ in range(used):
-        next(source)
-    source.close()
-    assert list(source) == []
-
-
 def test_ahead_ends_the_thread_if_the_loop_fails():
     def loop():
-        for _ in ahead(batches(100), same):
+        for _ in ahead(batches(100), batching_same):
             raise ValueError("in the loop")
 
     with pytest.raises(ValueError, match="in the loop") as raised:
         loop()
     del raised
     gc.collect()
-
-
-def test_prefetch_on_the_cpu_has_no_thread():
-    source = batches(3)
-    assert prefetch(source, torch.device("cpu")) is source
-
-
-def test_prefetch_for_a_gpu_pins_each_tensor(monkeypatch):
-    """PyTorch is replaced where it would use the GPU; the GPU of the model is the thread's while it pins."""
-    current, pinned = [], []
-
-    @contextmanager
-    def device(name):
-        current.append((threading.current_thread().name, str(name)))
-        yield
-        current.pop()
-
-    def pin_memory(tensor):
-        assert current == [("prefetch_0", "cuda:1")]
-        assert tensor.is_contiguous()
-        pinned.append(tensor)
-        return tensor
-
-    monkeypatch.setattr(torch.cuda, "device", device)
-    monkeypatch.setattr(torch.Tensor, "pin_memory", pin_memory)
-    labels = torch.arange(6).view(2, 3).t()
-    for pauses in (None, torch.zeros(3, 2)):
-        pinned.clear()
-        given = Batch(torch.ones(3, 2), pauses, labels, False, torch.tensor([2, 1]))
-        found, = prefetch(iter([given]), torch.device("cuda:1"))
-        assert [id(tensor) for tensor in found[:3] if tensor is not None] == [id(tensor) for tensor in pinned]
-        assert not found.fresh
-        assert found.counts is given.counts
-        assert found.pauses is pauses
-        assert torch.equal(found.labels, labels)

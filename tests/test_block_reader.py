@@ -8,16 +8,12 @@ from hypothesis import strategies as st
 
 from punc.base.errors import InputError
 from punc.data.block_reader import (
-    COUNT_BYTES,
-    ENCODE_BYTES,
     Irregular,
-    count_block,
     encode_block,
     encode_by_time,
     explain,
     line_blocks,
     merge_runs,
-    read_span,
 )
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
@@ -57,12 +53,6 @@ def test_line_blocks_cover_tables_with_equal_lines(tmp_path_factory, lines, size
         line += len(parts[0])
 
 
-def test_line_blocks_longer_table_is_irregular(tmp_path):
-    data = write(tmp_path / "d", text="a x\n", utt2spk="a a\nb b\n")
-    with pytest.raises(Irregular):
-        list(line_blocks(data, ["text", "utt2spk"], 100))
-
-
 def test_line_blocks_lines_longer_than_what_is_read_at_once(tmp_path):
     """Lines of a second table of 0.4 to 1.2 MiB, of which 1 MiB is read at once."""
     lengths = [400_000, 1_048_570, 1_200_000, 5, 900_000, 700_000, 3]
@@ -72,47 +62,8 @@ def test_line_blocks_lines_longer_than_what_is_read_at_once(tmp_path):
         assert [block.spans["punct"][1] for block in line_blocks(data, ["text", "punct"], size)] == sizes
 
 
-def test_line_blocks_are_of_some_size(tmp_path):
-    data = write(tmp_path / "d", text="".join(f"u{i:04} x\n" for i in range(1000)), utt2spk="")
-    assert [len(list(line_blocks(data, ["text"], size))) for size in (ENCODE_BYTES, COUNT_BYTES)] == [1, 1]
-
-
-@settings(max_examples=60)
-@given(st.lists(st.text("ab \t", max_size=30), min_size=1, max_size=3), st.booleans(), st.integers(0, 2))
-def test_read_span_fields_are_those_of_a_table(tmp_path_factory, lines, end, skipped):
-    path = tmp_path_factory.mktemp("d") / "text"
-    lines = [f"u{line}" for line in lines]
-    path.write_bytes(b"." * skipped + "\n".join(lines).encode() + b"\n" * end)
-    *found, last = read_span(path, (skipped, path.stat().st_size - skipped)).split("\n")
-    assert [line.split(" ") for line in found] == [line.split() for line in lines]
-    assert last == ""
-
-
-@pytest.mark.parametrize("bad", [b"a x\r\n", b"a \0\n", b"a \xff\n"])
-def test_read_span_bad_bytes_are_irregular(tmp_path, bad):
-    (tmp_path / "text").write_bytes(bad)
-    with pytest.raises(Irregular):
-        read_span(tmp_path / "text", (0, len(bad)))
-
-
-def test_count_block(tmp_path):
-    data = write(tmp_path / "d", text="a a b a\nb\nc b ä\n", utt2spk="a a\nb b\nc c\n")
-    assert count_block(data.path, next(line_blocks(data, ["text"], 100))) == {"a": 2, "b": 2, "ä": 1}
-
-
 WORDS_TOKENIZER = WordTokenizer(Vocabulary(["<unk>", "</s>", "x", "yy", "zzz"]))
 WORDS = WORDS_TOKENIZER.encode
-
-
-def test_encode_block_by_hand(tmp_path):
-    data = write(tmp_path / "d", text="a-1 x yy\na-2\nb-1 zzz", utt2spk="a-1 a\na-2 a\nb-1 b\n",
-                 punct="a-1 O P\na-2\nb-1 P")
-    encoded = encode_block(data.path, WORDS, {"O": 0, "P": 1}, next(line_blocks(data, data.tables, 100)))
-    assert encoded.ids.tolist() == [2, 3, 4]
-    assert encoded.labels.tolist() == [0, 1, 1]
-    assert encoded.labels.dtype == np.int8
-    assert encoded.pauses is None
-    assert encoded[3:] == ([("a", 2), ("b", 1)], "a-1", "b-1", 3, 0, None)
 
 
 TOKENIZERS = [WordTokenizer(Vocabulary(["<unk>", "</s>", "x", "yy"])),
@@ -190,20 +141,6 @@ def test_encode_by_time_equals_the_utterances(tmp_path_factory, rows, more, toke
     assert len(list(encode_by_time(data, tokenizer.encode, CLASSES))) == 1
 
 
-def test_encode_by_time_utterances_without_words(tmp_path):
-    data = write(tmp_path / "d", text="a\nb x\n", utt2spk="a a\nb b\n", segments="a r 0 1\nb r 1 2\n")
-    parts = list(encode_by_time(data, WORDS, CLASSES, 1))
-    assert [part.ids.tolist() for part in parts] == [[], [2]]
-    assert [(part.words, part.streams) for part in parts] == [(0, [("r", 0)]), (1, [("r", 1)])]
-
-
-def test_encode_by_time_unknown_label_is_irregular(tmp_path):
-    data = write(tmp_path / "d", text="a x\nb x\n", utt2spk="a a\nb b\n", punct="a P\nb Q\n",
-                 segments="a r 0 1\nb r 1 2\n")
-    with pytest.raises(Irregular):
-        list(encode_by_time(data, WORDS, CLASSES))
-
-
 @pytest.mark.parametrize("size", [1, 1000])
 def test_encode_block_pause_that_cannot_be_read_names_its_line(tmp_path, size):
     data = write_rows(tmp_path / "d", [("a", ["x"]), ("b", ["x"]), ("c", ["x"])], TABLES)
@@ -251,21 +188,6 @@ def test_encode_block_refuses_what_datadir_refuses(tmp_path_factory, rows, more,
     assert expected in str(explain(data, LABELS))
 
 
-@pytest.mark.parametrize("tables", [
-    {"text": "b x\na x\n", "utt2spk": "b b\na a\n"}, {"text": "a x\na x\n", "utt2spk": "a a\na a\n"},
-    {"text": "a x\nb x\n", "utt2spk": "a a\nc c\n"}, {"text": "a x\nb x\n", "utt2spk": "a z\nb y\n"},
-    {"text": "a x\n", "utt2spk": "a\n"}, {"text": "a x\n", "utt2spk": "a b c\n"}, {"text": "a x\n", "utt2spk": ""},
-    {"text": "a x\nb x\n", "utt2spk": "a a\nb b c\n"}, {"text": "a x\n", "utt2spk": "a a\n", "turns": "a 2\n"},
-    {"text": "a x\nb x x\n", "utt2spk": "a a\nb b\n", "turns": "a 0 0\nb 0\n"},
-    {"text": " x\n", "utt2spk": " x\n"}, {"text": "\n", "utt2spk": "\n"},
-    {"text": "a x\n", "utt2spk": "a a\n", "punct": "a O O\n"}, {"text": "a x\n", "utt2spk": "a a\n", "punct": "a Q\n"},
-    {"text": "a x y\nb x\n", "utt2spk": "a a\nb b\n", "punct": "a O\nb O O\n"}])
-def test_encode_block_refuses_tables_that_do_not_fit(tmp_path, tables):
-    data = write(tmp_path / "d", **tables)
-    with pytest.raises(Irregular):
-        encode_block(data.path, WORDS, {"O": 0}, next(line_blocks(data, data.tables, 100)))
-
-
 def test_encode_block_refuses_pauses_of_other_utterances(tmp_path):
     data = write_rows(tmp_path / "d", [("a", ["x"]), ("b", ["x", "x"])], TABLES)
     one, two = (line.split()[1] for line in (data.path / "pauses.scp").read_text().splitlines())
@@ -284,7 +206,3 @@ def test_explain_finds_the_error(tmp_path):
     assert str(explain(DataDir(data.path, ignore=["punct"]), LABELS)) == changed
     assert str(explain(write(data.path, punct="a P\nb P\n"), LABELS)) == changed
     assert "text:2: 'a' occurs twice" in str(explain(write(data.path, text="a x\na x\n")))
-
-
-def test_merge_runs():
-    assert merge_runs([("a", 1), ("a", 0), ("b", 2), ("a", 3)]) == [("a", 1), ("b", 2), ("a", 3)]

@@ -1,12 +1,15 @@
-"""The campaign's kinds of inputs: words in are words out or named, no file runs code, and what the campaign counts."""
+"""The campaign of docs/campaign.md: kinds of inputs, a small part of kills and races, what benches import."""
 
 import ast
 import contextlib
+import importlib
+import importlib.util
 import logging
 import pickle
 import random
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from importlib.util import find_spec
@@ -174,3 +177,36 @@ def test_campaign_counts_what_is_planted(tmp_path):
     crash = (out / "crash-traceback-8" / "WHY").read_text()
     assert "--seed 1 --first 8 --inputs 1" in crash
     assert "ZeroDivisionError" in crash
+
+
+CAMPAIGN = Path(__file__).with_name("campaign")
+
+
+@pytest.mark.parametrize(("line", "counts"), [
+    ("kills.py --kills 16", r"kills (1\d), mixtures 0, "),
+    ("races.py --races 4 --commands make-store,score", r"races 4, mixed results 0, "),
+])
+def test_campaign_finds_nothing(line, counts):
+    program, *options = line.split()
+    done = subprocess.run([sys.executable, CAMPAIGN / program, *options], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.match(counts, done.stdout.splitlines()[-1]), done.stdout
+
+
+ROOT = Path(__file__).parents[1]
+PATTERNS = ("tests/bench/*.py", "egs/*/local/*.py", "utils/*.py")
+FILES = sorted(path for pattern in PATTERNS for path in ROOT.glob(pattern))
+
+
+def names_of(path):
+    """(module, name) of what a file imports from punc."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "punc":
+            yield from ((node.module, alias.name) for alias in node.names)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_of_punc_exist(path):
+    for module, name in names_of(path):
+        if not hasattr(importlib.import_module(module), name):
+            assert importlib.util.find_spec(f"{module}.{name}"), f"{module} has no {name}"

@@ -1,18 +1,22 @@
-"""`punc corrupt`: words counted, labels as `punc project` puts them, pauses, segments, the seed and errors."""
+"""Noise in data directories, by `punc corrupt`, and on stores of words, spelled words and pieces."""
 
 from collections import Counter
 
 import numpy as np
 import pytest
 
+import punc.noise.store_noise
+from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
 from punc.data.validate import validate
 from punc.noise.confusions import Confusions
+from punc.noise.store_noise import StoreNoise, blocks
 from punc.scoring.project import project
 from punc.timing.align import align_words
+from punc.tokens.store import Store, make_store
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\n"
 CONFUSIONS = Confusions(
@@ -128,6 +132,143 @@ def test_corrupt_draws_wrong_words_that_fit(tmp_path, draws, share):
     assert heard["read"] / (heard["read"] + heard["rat"]) == pytest.approx(share, abs=0.07)
 
 
-def test_corrupt_draws_below_one_says_so(place, capsys):
-    assert run(place, "--draws=0") == 1
-    assert "--draws=0" in capsys.readouterr().err
+WORDS = ["one", "two", "three", "four", "five", "rare"]
+TABLE = Confusions(
+    runs=190, slots=Counter(none=1600, mark=200), seen=Counter(one=1000, two=1000, three=50),
+    heard=Counter(one=900, two=900, won=100, tree=9),
+    replaced=Counter({("one", ("won",)): 100, ("two", ()): 50, ("two", ("to", "two")): 50, ("three", ("tree",)): 9}),
+    inserted=Counter({("none", ("um",)): 16, ("mark", ("and", "so")): 20}))
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory):
+    """The directory of a store for each token type, with the confusions in `c`."""
+    place, rng = tmp_path_factory.mktemp("stores"), np.random.default_rng(3)
+    (place / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\n")
+    TABLE.write(place / "c")
+    names = ("O", "COMMA", "PERIOD")
+    write_data_dir(place / "train", [
+        Utterance(f"s{i:04}", f"s{i:04}", list(rng.choice(WORDS, n, p=(.3, .3, .2, .1, .09, .01))),
+                  [names[k] for k in rng.choice(3, n, p=(.8, .1, .1))], rng.random(n).astype(np.float32))
+        for i, n in enumerate(rng.integers(1, 60, 200))])
+    for kind, options in (("word", {"min_count": 100}), ("spelled", {"min_count": 100}), ("char", {}),
+                          ("subword", {"vocab_size": 25})):
+        make_store(place / kind, [place / "train"], place / "labels.txt", token_type=kind, nj=1, **options)
+    return place
+
+
+def noisy(stores, kind, wer=0.2, seed=1):
+    store = Store(stores / kind)
+    data = store.set("train")
+    return store, data, StoreNoise(data, store, stores / "c", wer).draw(seed)
+
+
+def streams(store, data):
+    """The streams as words with their labels and pauses."""
+    found = []
+    for begin, end in zip(data.offsets, data.offsets[1:]):
+        words, current = [], []
+        for i in range(begin, end):
+            current.append(store.vocabulary.tokens[data.ids[i]])
+            if data.labels[i] >= 0:
+                words.append(("".join(current), int(data.labels[i]), float(data.pauses[i])))
+                current = []
+        assert not current
+        found.append(words)
+    return found
+
+
+@pytest.mark.parametrize("kind", ["word", "spelled", "subword"])
+def test_store_noise_streams_keep_their_place(stores, kind, capsys):
+    store, data, drawn = noisy(stores, kind)
+    assert len(drawn.offsets) == len(data.offsets)
+    assert drawn.offsets[-1] == len(drawn.ids) == len(drawn.labels) == len(drawn.pauses)
+    before, after = streams(store, data), streams(store, drawn)
+    assert all(after)
+    said = capsys.readouterr().err
+    assert f": {sum(map(len, after)):,} words, WER" in said
+    wer = float(said.split("WER ")[1].split()[0])
+    assert wer == pytest.approx(20, abs=4)
+    same = sum(a[0][0] == b[0][0] for a, b in zip(before, after))
+    assert len(before) * 0.6 < same < len(before)
+    assert sum(before[i] == after[i] for i in range(len(before))) < len(before)
+
+
+@pytest.mark.parametrize(("kind", "won", "tree"), [
+    ("word", "<unk>", "<unk>"), ("spelled", "<char>w<char>o<char>n<unk>", "<char>t<char>r<char>e<char>e<unk>")])
+def test_store_noise_words_outside_the_vocabulary(stores, kind, won, tree):
+    """`one` becomes `won`, which the store has as what its tokenizer makes of it: unknown, or spelled."""
+    store, data, drawn = noisy(stores, kind)
+    before, after = (Counter(word for stream in streams(store, d) for word, *_ in stream) for d in (data, drawn))
+    if "<char>w" not in store.vocabulary.tokens:
+        won = won.replace("<char>w", "<char>")
+    assert after[won] > before[won]
+    assert after["one"] < before["one"]
+    if kind == "spelled":
+        assert before["<char>r<char>a<char>r<char>e<unk>"] > after["<char>r<char>a<char>r<char>e<unk>"] / 2 > 0
+
+
+def test_store_noise_same_seed_same_bytes_other_seed_others(stores):
+    one, two, three = (noisy(stores, "word", seed=seed)[2] for seed in (1, 1, 2))
+    for name in ("ids", "labels", "pauses", "offsets"):
+        assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
+    assert one.ids.tobytes() != three.ids.tobytes()
+
+
+def test_store_noise_labels_are_those_of_the_words_before_them(stores):
+    """The last mark of a stream is that of the stream, unless another one took its slot."""
+    store, data, drawn = noisy(stores, "word", wer=0.05)
+    before, after = streams(store, data), streams(store, drawn)
+    assert sum(map(len, after)) != sum(map(len, before))
+    marks = [sum(label > 0 for stream in s for _, label, _ in stream) for s in (before, after)]
+    assert marks[0] * 0.97 < marks[1] <= marks[0]
+    for a, b in zip(before, after):
+        if a == b:
+            continue
+        assert max(label for _, label, _ in b) <= max(label for _, label, _ in a)
+
+
+def test_blocks_cut_between_words(stores):
+    data = Store(stores / "subword").set("train")
+    whole = list(blocks(data))
+    assert len(whole) == 1
+    parts = list(blocks(data, 50))
+    assert len(parts) > 10
+    assert np.array_equal(np.concatenate([b.ids for b in parts]), data.ids)
+    assert np.array_equal(np.concatenate([b.labels for b in parts]), data.labels[data.labels >= 0])
+    words = np.cumsum([0, *(len(b.ends) for b in parts)])
+    starts = np.concatenate([w + b.streams for w, b in zip(words, parts)])
+    assert np.array_equal(starts, whole[0].streams)
+    assert len(starts) == len(data.streams)
+    assert all(b.first[0] and b.first.sum() <= len(b.streams) + 1 for b in parts)
+
+
+def test_store_noise_refuses_characters(stores):
+    with pytest.raises(InputError, match="ASR noise on tokens of type 'char'"):
+        noisy(stores, "char")
+
+
+def test_share_of_the_text_has_errors(stores, monkeypatch):
+    """Streams within stretches without errors come back as they were, and most others do not."""
+    monkeypatch.setattr(punc.noise.store_noise, "STRETCH", 50)
+    store = Store(stores / "word")
+    data = store.set("train")
+    noise = StoreNoise(data, store, stores / "c", 0.2, 0.4)
+    clean, drawn = noise._clean(len(data.ids), (1, 0, 1)), noise.draw(1)
+    inside = [bool(part.all()) for part in np.split(clean, data.offsets[1:-1])]
+    same = [one.tolist() == other.tolist() for one, other in
+            zip(np.split(np.array(data.ids), data.offsets[1:-1]), np.split(np.array(drawn.ids), drawn.offsets[1:-1]))]
+    assert sum(inside) > 50
+    assert all(one for one, within in zip(same, inside) if within)
+    assert np.mean([one for one, within in zip(same, inside) if not within]) < 0.2
+    assert abs(np.mean(clean) - 0.6) < 0.1
+
+
+def test_stretches_without_errors_are_whole(stores):
+    store = Store(stores / "word")
+    data = store.set("train")
+    clean = StoreNoise(data, store, stores / "c", 0.2, 0.3)._clean(1000 * 1024 + 1, (1,))
+    stretches = clean[:-1].reshape(-1, 1024)
+    assert (stretches.all(1) == stretches.any(1)).all()
+    assert abs(stretches.mean() - 0.7) < 0.05
+    assert StoreNoise(data, store, stores / "c", 0.2)._clean(10, (1,)) is None

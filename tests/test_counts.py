@@ -20,7 +20,6 @@ from punc.scoring.counts import (
     Words,
     add_up,
     count_streams,
-    counted_slots,
     join_blocks,
     read_counts,
     without_words,
@@ -116,13 +115,6 @@ def test_count_blocks_sum_to_streams(tmp_path, labels, block):
     assert len(by_block.units) == sum(-(-sum(map(len, words[i:i + 3])) // block) for i in (0, 3, 6))
 
 
-def test_count_block_is_100_words_if_not_said(tmp_path, labels):
-    ref = make_dir(tmp_path / "ref", "s-1 " + "a " * 60, "s-2 " + "b " * 40 + "c .", "t-1 " + "d " * 100)
-    counts = count(ref, ref, labels)
-    assert (counts.units, counts.block) == (["s:000000", "s:000001", "t:000000"], 100)
-    assert counts.confusion.sum((1, 2)).tolist() == [100, 1, 100]
-
-
 def test_count_streams_in_batches_is_all_at_once(tmp_path, labels, monkeypatch):
     lines = [f"{name}-1 " + " a ," * size for name, size in zip("abcdefgh", [2, 2, 1, 9, 2, 2, 1, 1])]
     ref, hyp = make_dir(tmp_path / "ref", *lines), make_dir(tmp_path / "hyp", *lines[:3], "d-1 a", *lines[4:])
@@ -135,19 +127,6 @@ def test_count_streams_in_batches_is_all_at_once(tmp_path, labels, monkeypatch):
              for us, slots, counted in (call.args for call in posteriors.add.call_args_list)]
     assert found[0] == (["a-1", "b-1", "c-1"], [1] * 5, [True, False, True, False, False])
     assert found[1] == (["d-1"], [1], [False])
-
-
-def test_counts_flat_is_all_numbers_of_each_unit():
-    confusion, words = np.arange(8).reshape(2, 2, 2), np.arange(24).reshape(2, 3, 4)
-    counts = Counts(["a", "b"], confusion, words=words)
-    assert counts.flat.tolist() == [[*range(4), *range(12)], [*range(4, 8), *range(12, 24)]]
-    assert counts._replace(words=None).flat.tolist() == [[0, 1, 2, 3], [4, 5, 6, 7]]
-
-
-def test_join_blocks_of_one_stream():
-    counts = Counts(["s:1:000000", "s:1:000001"], np.ones((2, 4, 4), int), streams=10, block=100)
-    joined = join_blocks(counts)
-    assert (joined.units, joined.confusion.tolist(), joined.words) == (["s:1"], [[[2] * 4] * 4], None)
 
 
 def test_add_up():
@@ -330,12 +309,6 @@ def test_count_streams_long_ones_are_cut_without_cost():
         whole, _ = counted(pairs, block=100)
     assert parts.words[:, :, 1:].sum() > 1000
     np.testing.assert_array_equal(*(found.words[:, :, 1:].sum((0, 2)) for found in (parts, whole)))
-
-
-@pytest.mark.parametrize(("last_slot", "expected"), [("true", [1, 1, 1]), ("false", [1, 0, 0]), ("only", [0, 1, 1])])
-def test_counted_slots(last_slot, expected):
-    assert counted_slots([2, 0, 1], last_slot).tolist() == expected
-    assert counted_slots([], last_slot).tolist() == []
 
 
 def test_side_of_capitals(tmp_path):

@@ -36,18 +36,6 @@ def test_cut_fixed_size():
         ("00000001-00000003", "00000001", "e", "O"), ("00000002_x_y_z-00000001", "00000002_x_y_z", "f", "O")], 0)
 
 
-def test_cut_mark_reaches_last_word_of_full_utterance():
-    passages = [Passage("a b", "O O", stream=""), Passage("", "", lead="COMMA"), Passage("c", "O", lead="PERIOD")]
-    assert [u[2:] for u in cut(passages, 2)[0]] == [("a b", "O PERIOD"), ("c", "O")]
-
-
-def test_cut_mark_does_not_cross_streams():
-    passages = [Passage("a", "O", lead="COMMA", stream=""), Passage("b", "O", lead="PERIOD", stream="")]
-    found, dropped = cut(passages)
-    assert [u[3] for u in found] == ["O", "O"]
-    assert dropped == 2
-
-
 def test_cut_utterances_of_the_text():
     passages = [Passage("a b c", "O O O", stream="d", end=True), Passage("", "", end=True),
                 Passage("e", "O", lead="COMMA"), Passage("f", "O", end=True),
@@ -64,35 +52,6 @@ def test_cut_independent_utterances_are_streams():
     assert cut(passages, 0, prefix="x_", independent=True) == ([
         ("x_00000001", "x_00000001", "a b c", "O O O"), ("x_00000002", "x_00000002", "d", "O"),
         ("x_00000003", "x_00000003", "e", "O")], 1)
-
-
-def test_cut_pauses_with_words():
-    passages = [Passage("a b c", "O O O", np.array([1, 2, np.nan], np.float32), stream=""),
-                Passage("d", "O", np.array([4], np.float32), lead_pause=3.0)]
-    found = list(Cutter(2, attach).cut(passages))
-    assert [u.pauses.tolist() for u in found] == [[1, 2], [3, 4]]
-    assert [u.pauses for u in Cutter(2, attach, pauses=False).cut(passages)] == [None, None]
-
-
-STREAM = st.lists(st.tuples(st.integers(0, 9), st.booleans()), min_size=1, max_size=9)
-
-
-@given(STREAM, st.integers(1, 7))
-def test_cut_keeps_all_words_and_sorts_ids(parts, size):
-    passages, words, streams = [], [], {}
-    for i, (count, new) in enumerate(parts):
-        these = [f"{i}.{j}" for j in range(count)]
-        words += these
-        passages.append(Passage(" ".join(these), " ".join("O" * count), stream="" if new or i == 0 else None))
-    found = list(Cutter(size, attach).cut(passages))
-    assert [word for u in found for word in u.words] == words
-    assert [u.id for u in found] == sorted({u.id for u in found})
-    for utterance in found:
-        streams.setdefault(utterance.stream, []).append(len(utterance.words))
-        assert utterance.id.startswith(utterance.stream + "-")
-    for lengths in streams.values():
-        assert set(lengths[:-1]) <= {size}
-        assert 1 <= lengths[-1] <= size
 
 
 @pytest.mark.parametrize("name", ["a b", "a/b", "a:b", "a'b"])
@@ -272,11 +231,3 @@ def test_prepare_speaker_bad_expression_is_an_error(tmp_path, capsys):
     assert command.main(["prepare", "--format", "prose", "--labels", str(tmp_path / "labels.txt"), "--speaker", "(",
                          str(tmp_path / "a.txt"), str(tmp_path / "out")]) == 1
     assert "--speaker '(' is not a regular expression" in capsys.readouterr().err
-
-
-def test_turn_flags_unknown_first_speaker():
-    flags = TurnFlags()
-    flags.follow(None, True)
-    flags.append(2)
-    flags.follow("A", True)
-    np.testing.assert_array_equal(flags.take(2), [False, False])

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from punc.base.errors import InputError
-from punc.data.datadir import DataDir, Utterance, checksum, label_numbers
+from punc.data.datadir import DataDir, Utterance, checksum
 from punc.data.datadir_writer import write_data_dir
 from punc.data.kaldi_io import VectorReader
 from punc.data.labels import Label, LabelSet
@@ -290,13 +290,3 @@ def test_checksum_is_of_the_files_and_the_pauses(data):
     for name in ("punct", "pauses.scp"):
         (data / name).unlink()
     assert checksum(data) == hashlib.sha256((data / "text").read_bytes()).hexdigest()[:12]
-
-
-def test_label_numbers_of_utterances(tmp_path):
-    labels = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))
-    utterances = [Utterance("a-1", "a", ["x", "y"], ["O", "PERIOD"]), Utterance("a-2", "a", ["z"], ["COMMA"])]
-    numbers = label_numbers(utterances, labels, tmp_path)
-    assert (numbers.tolist(), numbers.dtype) == ([0, 2, 1], np.int64)
-    assert label_numbers([Utterance("a-1", "a", ["x"])], labels, tmp_path).tolist() == []
-    with pytest.raises(InputError, match="punct: utterance 'a-3' has label 'DASH', which is not in the label set"):
-        label_numbers([*utterances, Utterance("a-3", "a", ["z"], ["DASH"])], labels, tmp_path)

@@ -1,5 +1,6 @@
-"""Posteriors of streams against models whose logits are known: in any batch, cut or not, whole or streaming."""
+"""Posteriors of streams against known logits; spans; the best allowed labels; labels of words that are split."""
 
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -8,12 +9,24 @@ from conftest import streaming_logits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from punc.bin.main import main
+from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import Label, LabelSet
+from punc.decoding import spans
+from punc.decoding.constraints import SEARCH_BATCH, case_rules, constrained
 from punc.decoding.decode import log_posteriors
-from punc.models.base import NeuralModel
+from punc.decoding.part_labels import PartLabels
+from punc.live.stream import decode_words
+from punc.live.words import LiveWriter, open_stream
+from punc.models.base import NeuralModel, create, load, save
 from punc.models.base.neural import STEPS
+from punc.text.casing import Casing
+from punc.tokens.store import Store
 from punc.tokens.store_set import StoreSet
-from punc.tokens.vocabulary import END
+from punc.tokens.tokenizers.char import SPACE, CharTokenizer
+from punc.tokens.tokenizers.word import WordTokenizer
+from punc.tokens.vocabulary import END, Vocabulary
 
 torch.set_num_threads(1)
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))
@@ -121,16 +134,6 @@ def test_log_posteriors_chunks_with_enough_context_equal_whole_streams(lookahead
         assert not np.array_equal(log_posteriors(model, data, chunk_size, 0), whole)
 
 
-@pytest.mark.parametrize(("lookahead", "pauses"), [(0, False), (1, False), (1, True), (3, True)])
-def test_streaming_logits_equal_whole_streams(lookahead, pauses):
-    model, data = Window(lookahead), make([1, 2, 50], pauses)
-    found = []
-    for begin, end in zip(data.offsets, data.offsets[1:]):
-        before = np.full(end - begin, np.nan) if not pauses else np.append(np.nan, data.pauses[begin:end - 1])
-        found += list(streaming_logits(model, zip(data.ids[begin:end].tolist(), before.tolist())))
-    np.testing.assert_allclose(log_softmax(np.array(found)), log_posteriors(model, data), rtol=0, atol=1e-6)
-
-
 @pytest.mark.parametrize("lookahead", [0, 1, 3])
 def test_streaming_logits_come_as_soon_as_the_look_ahead_allows(lookahead):
     taken = []
@@ -147,19 +150,238 @@ def test_streaming_logits_come_as_soon_as_the_look_ahead_allows(lookahead):
     assert list(slots) == []
 
 
-def test_streaming_logits_empty_stream():
-    assert list(streaming_logits(Window(2), [])) == []
+@given(st.lists(st.lists(st.sampled_from(["a", "bc", "日", "ddddddddd"]), max_size=9), min_size=1, max_size=30),
+       st.integers(1, 9), st.integers(0, 20))
+def test_spans_of_characters_are_cut_from_the_stream(texts, chunk_size, context):
+    """The tokens of the stream are the same wherever it is cut, and only the last one is END."""
+    tokenizer = CharTokenizer(Vocabulary(["<unk>", "</s>", "<space>", *"abcd"]))
+    utterances = [Utterance(str(i), "s", words, None, np.arange(len(words), dtype=np.float32))
+                  for i, words in enumerate(texts)]
+    stream, _, _ = tokenizer.encode([word for words in texts for word in words])
+    stream[-1:] = END
+    before, spans.GROUP = spans.GROUP, 30
+    try:
+        found = list(spans.spans(utterances, tokenizer, chunk_size, context))
+    finally:
+        spans.GROUP = before
+    assert [u.id for span in found for u in span.utterances] == [u.id for u in utterances]
+    words = done = 0
+    for span in found:
+        slots = span.slots
+        assert len(slots) == sum(len(u.words) for u in span.utterances)
+        if not len(slots):
+            continue
+        words += len(slots)
+        at_slots = np.flatnonzero((stream == SPACE) | (stream == END))[words - len(slots):words]
+        start = at_slots[0] - slots[0]  # where the span begins in the stream
+        assert (slots + start).tolist() == at_slots.tolist()
+        assert start % chunk_size == 0
+        assert start <= max(0, done // chunk_size * chunk_size - context)
+        np.testing.assert_array_equal(span.ids, stream[start:start + len(span.ids)])
+        assert np.flatnonzero(~np.isnan(span.pauses)).tolist() == np.flatnonzero(
+            (span.ids == SPACE) | (span.ids == END)).tolist()
+        np.testing.assert_array_equal(span.pauses[slots], [p for u in span.utterances for p in u.pauses])
+        done = at_slots[-1] + 1
+        assert start + len(span.ids) >= min(len(stream), -(-done // chunk_size) * chunk_size + max(chunk_size, context))
+    assert words == sum(map(len, texts))
 
 
-@pytest.mark.parametrize("lookahead", [1, None])
-def test_log_posteriors_batches_are_on_the_device_of_the_model(lookahead):
-    class OnMeta(type(model_of(lookahead))):
-        device = torch.device("meta")
+def test_span_groups_are_filled_and_keep_the_order(tmp_path, monkeypatch):
+    write_data_dir(tmp_path, (Utterance(f"{i:03}-1", f"{i:03}", ["w"] * 7) for i in range(100)))
+    monkeypatch.setattr(spans, "GROUP", 70)
+    found = list(spans.span_groups(DataDir(tmp_path), WordTokenizer(Vocabulary(["<unk>", "</s>"])), 0, 0))
+    assert [len(group) for group in found] == [10] * 10
+    assert [span.utterances[0].stream for group in found for span in group] == [f"{i:03}" for i in range(100)]
+    # Each stream is a little longer than a chunk, so it has two; a group has the streams that fill the batches.
+    found = list(spans.span_groups(DataDir(tmp_path), WordTokenizer(Vocabulary(["<unk>", "</s>"])), 5, 2))
+    assert {len(group) for group in found} == {7, 100 % 7}
 
-        def forward(self, tokens, pauses, state):
-            raise LookupError(tokens.device.type, pauses.device.type)
 
-    model = OnMeta(lookahead) if lookahead else OnMeta()
-    with pytest.raises(LookupError) as found:
-        log_posteriors(model, make([3, 4], True))
-    assert found.value.args == ("meta", "meta")
+CASED = LabelSet((Label("O", "w"), Label("CAP", "W"), Label("COMMA", "w,", (",",)), Label("CAP_COMMA", "W,", (",",)),
+                  Label("PERIOD", "w.", (".",)), Label("CAP_PERIOD", "W.", (".",))))
+PLAIN = LabelSet((Label("O", "w"), Label("PERIOD", "w.", (".",))))
+
+
+def drawn(n, labels, seed=0):
+    log_probs = np.random.default_rng(seed).normal(0, 1.5, (n, labels))
+    return log_probs - np.log(np.exp(log_probs).sum(1, keepdims=True))
+
+
+def searched(log_probs, allowed, begin, free):
+    """The best of all sequences of one stream."""
+    best, at = -np.inf, None
+    for path in product(range(log_probs.shape[1]), repeat=len(log_probs)):
+        if (free[0] or begin[path[0]]) and all(free[t] or allowed[p] for t, p in enumerate(pairwise(path), 1)):
+            value = sum(log_probs[t, y] for t, y in enumerate(path))
+            if value > best:
+                best, at = value, path
+    return at
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_constrained_is_the_best_allowed_sequence(seed):
+    offsets = np.array([0, 6, 6, 7, 13, 16])
+    log_probs, (allowed, begin) = drawn(16, len(CASED), seed), case_rules(CASED)
+    free = np.random.default_rng(seed).random(16) < (seed % 3) / 4
+    found = constrained(log_probs, offsets, allowed, begin, free)
+    for b, e in pairwise(offsets.tolist()):
+        if e > b:
+            assert tuple(found[b:e]) == searched(log_probs[b:e], allowed, begin, free[b:e])
+    assert seed or (found != log_probs.argmax(1)).any()
+
+
+def test_constrained_rules_without_a_label_allowed_everywhere():
+    """No label twice in a row: every stream is one stretch."""
+    allowed, begin, offsets = ~np.eye(3, dtype=bool), np.array([False, True, True]), np.array([0, 7, 15])
+    log_probs = drawn(15, 3)
+    found = constrained(log_probs, offsets, allowed, begin)
+    for b, e in pairwise(offsets.tolist()):
+        assert tuple(found[b:e]) == searched(log_probs[b:e], allowed, begin, np.zeros(e - b, bool))
+
+
+def test_constrained_long_stream_of_many_stretches_agrees_with_one_search():
+    log_probs, (allowed, begin) = drawn(30_000, len(CASED)), case_rules(CASED)
+    found = constrained(log_probs, np.array([0, 30_000]), allowed, begin)
+    best, back = np.where(begin, log_probs[0], -np.inf), []
+    for t in range(1, len(log_probs)):
+        step = best[:, None] + np.where(allowed, 0, -np.inf)
+        back.append(step.argmax(0))
+        best = step.max(0) + log_probs[t]
+    path = [int(best.argmax())]
+    for before in reversed(back):
+        path.append(int(before[path[-1]]))
+    np.testing.assert_array_equal(found, path[::-1])
+    assert (found != log_probs.argmax(1)).sum() > 2 * SEARCH_BATCH
+
+
+def test_constrained_keeps_allowed_labels_and_changes_the_least_probable():
+    allowed, begin = case_rules(CASED)
+    sure = np.log(np.full((4, 6), 0.02) + 0.88 * np.eye(6)[[1, 4, 1, 0]])
+    assert constrained(sure, np.array([0, 4]), allowed, begin).tolist() == [1, 4, 1, 0]
+    sure[2] = np.log([0.5, 0.3, 0.05, 0.05, 0.05, 0.05])  # a word after a period, probably without a capital
+    assert constrained(sure, np.array([0, 4]), allowed, begin).tolist() == [1, 4, 1, 0]
+    sure[1] = np.log([0.4, 0.05, 0.02, 0.02, 0.49, 0.02])  # and now the period is not sure either
+    assert constrained(sure, np.array([0, 4]), allowed, begin).tolist() == [1, 0, 0, 0]
+    assert constrained(sure, np.array([0, 4]), allowed, begin, np.array([0, 0, 1, 0], bool)).tolist() == [1, 4, 0, 0]
+
+
+def test_case_rules_with_and_without_capitals():
+    allowed, begin = case_rules(CASED)
+    capital = [False, True] * 3
+    assert begin.tolist() == capital
+    assert allowed[CASED.index("PERIOD")].tolist() == allowed[CASED.index("CAP_PERIOD")].tolist() == capital
+    assert allowed[:4].all()
+    allowed, begin = case_rules(PLAIN)
+    assert allowed.all()
+    assert begin.all()
+
+
+def test_constrained_impossible_rules_are_an_error():
+    with pytest.raises(ValueError, match="no label may follow"):
+        constrained(np.zeros((1, 2)), np.array([0, 1]), np.array([[True, True], [False, False]]), np.ones(2, bool))
+
+
+RULES = "# how the text was split\nwon't will not\nl'\nn't\n's\n"
+CAPITALS = "O w\nCAP W\nCOMMA w, ,\nCAP_COMMA W, ,\nPERIOD w. .\n"
+SMALL = "O w\nCOMMA w, ,\nPERIOD w. . !\n"
+SPLIT = ["so", "it", "is", "n't", "here", "it", "'s", "there", "he", "will", "not", "go", "l'", "eau", "is", "it", "so",
+         "is"]
+WHOLE = ["so", "it", "isn't", "here", "it's", "there", "he", "won't", "go", "l'eau", "is", "it", "so", "is"]
+LASTS = [0, 1, 3, 4, 6, 7, 8, 10, 11, 13, 14, 15, 16, 17]  # of WHOLE in SPLIT
+FIRSTS = [0, 1, 2, 4, 5, 7, 8, 9, 11, 12, 14, 15, 16, 17]
+
+
+@pytest.fixture
+def parts_make(tmp_path):
+    """(labels, model, **options) → the directory of a model of random weights, on a store of split text."""
+    def model(labels, name, **options):
+        (tmp_path / "labels.txt").write_text(labels)
+        (tmp_path / "rules").write_text(RULES)
+        write_data_dir(tmp_path / "train", [Utterance("a", "a", SPLIT, ["O"] * len(SPLIT))])
+        assert main(["make-store", f"--labels={tmp_path}/labels.txt", f"--clitics={tmp_path}/rules",
+                     str(tmp_path / "store"), str(tmp_path / "train")]) == 0
+        store = Store(tmp_path / "store")
+        torch.manual_seed(5)
+        made = create(name, store.vocabulary, store.labels, options, store.tokenizer)
+        for weight in made.parameters():
+            torch.nn.init.uniform_(weight, -1, 1)
+        out = tmp_path / "exp"
+        out.mkdir()
+        save(made, out / "final.pt")
+        store.tokenizer.write(out)
+        store.labels.write(out / "labels.txt")
+        return out
+    return model
+
+
+MODELS = [("delay", {"delay": 1, "embedding_dim": 6, "hidden_dim": 8, "layers": 1}),
+          ("bi_lstm", {"embedding_dim": 6, "hidden_dim": 8, "layers": 1}),
+          ("blstm_crf", {"embedding_dim": 6, "hidden_dim": 8, "layers": 1, "characters": False})]
+
+
+@pytest.mark.parametrize("labels", [SMALL, CAPITALS], ids=["plain", "cased"])
+@pytest.mark.parametrize(("name", "options"), MODELS, ids=[name for name, _ in MODELS])
+def test_words_have_the_labels_of_their_parts(parts_make, tmp_path, labels, name, options):
+    model = load(parts_make(labels, name, **options))
+    parts, rows = decode_words(model, SPLIT, None, posteriors=True)
+    words, joined = decode_words(model, WHOLE, None, posteriors=True)
+    assert decode_words(model, WHOLE, None)[0].tolist() == words.tolist()
+    names = np.array(model.labels.names)
+    assert set(names[parts]) >= {"O"} or len(set(parts.tolist())) > 1
+    alone = [i for i, (first, last) in enumerate(zip(FIRSTS, LASTS)) if first == last]
+    assert words[alone].tolist() == parts[LASTS][alone].tolist()
+    assert np.array_equal(joined[alone], rows[LASTS][alone])
+    np.testing.assert_allclose(np.exp(joined).sum(1), 1, atol=1e-5)
+    if labels == SMALL:
+        assert words.tolist() == parts[LASTS].tolist()
+    elif name == "blstm_crf":
+        capital = [model.labels[number].capital for number in parts[FIRSTS]]
+        assert [model.labels[number].mark for number in words] == [model.labels[number].mark for number in parts[LASTS]]
+        assert all(model.labels[number].capital == one or model.labels[number].mark == "."  # no CAP_PERIOD in the set
+                   for number, one in zip(words, capital))
+    # A data directory has the same words with the same labels, and so has text that comes word by word.
+    write_data_dir(tmp_path / "data", [Utterance("a", "a", WHOLE)])
+    assert main(["punctuate", "--nj=1", str(tmp_path / "exp"), str(tmp_path / "data"), str(tmp_path / "out")]) == 0
+    utterance, = DataDir(tmp_path / "out").utterances()
+    assert utterance.words == WHOLE
+    assert utterance.labels == names[words].tolist()
+    stream = open_stream(model, LiveWriter(model, Casing(model.labels, {})))
+    found = [marked for word in WHOLE for marked in stream.push(word)] + stream.close()
+    assert [(marked.word, marked.label) for marked in found] == list(zip(WHOLE, names[words]))
+    # If the speaker falls silent, words that wait have the labels of a text that ends there; the others are the same.
+    for at in range(1, len(WHOLE)) if model.lookahead is not None else ():
+        stream = open_stream(model, LiveWriter(model, Casing(model.labels, {})))
+        found = [marked for word in WHOLE[:at] for marked in stream.push(word)]
+        before, early = len(found), stream.decide()
+        found += early + [marked for word in WHOLE[at:] for marked in stream.push(word)] + stream.close()
+        assert [marked.word for marked in found] == WHOLE
+        expected = words.copy()
+        expected[before:at] = decode_words(model, WHOLE[:at], None)[0][before:]
+        assert [marked.number for marked in found] == expected.tolist()
+
+
+def test_part_labels_by_hand(tmp_path):
+    (tmp_path / "labels").write_text(CAPITALS)
+    labels = LabelSet.read(tmp_path / "labels")
+    parts = PartLabels(labels)
+    together = [[labels.names[number] for number in row] for row in parts.together]
+    assert together[labels.index("CAP_COMMA")] == ["CAP", "CAP", "CAP_COMMA", "CAP_COMMA", "PERIOD"]
+    assert together[labels.index("PERIOD")] == ["O", "O", "COMMA", "COMMA", "PERIOD"]
+    first, last = np.array([[.1, .6, .1, .1, .1]]), np.array([[.2, .1, .3, .3, .1]])
+    # Capital 0.7; no mark 0.3, comma 0.6, period 0.1, which has no capital in this set.
+    expected = np.array([.3 * .3, .7 * .3, .3 * .6, .7 * .6, .3 * .1])
+    np.testing.assert_allclose(np.exp(parts.log_probs(np.log(first), np.log(last)))[0], expected / expected.sum(),
+                               rtol=1e-6)
+
+
+def test_clitics_go_from_the_store_to_a_packed_model(parts_make, tmp_path):
+    directory = parts_make(CAPITALS, "delay", delay=1, embedding_dim=6, hidden_dim=8, layers=1)
+    assert sorted((directory / "clitics").read_text().split()) == sorted(RULES.split("\n", 1)[1].split())
+    assert main(["pack", str(directory), str(tmp_path / "packed")]) == 0
+    (tmp_path / "in").write_text(" ".join(WHOLE) + "\n")
+    outputs = []
+    for model in (directory, tmp_path / "packed"):
+        write_data_dir(tmp_path / "data", [Utterance("a", "a", WHOLE)])
+        assert main(["punctuate", "--nj=1", str(model), str(tmp_path / "data"), str(tmp_path / "out")]) == 0
+        outputs.append((tmp_path / "out/punct").read_bytes())
+    assert outputs[0] == outputs[1]

@@ -37,15 +37,6 @@ def test_items_end_at_long_pauses_after_periods():
     assert [CORPUS.words(part) for part in found] == [3, 4, 1]
 
 
-@pytest.mark.parametrize("part", range(3))
-def test_split_takes_whole_items(part):
-    items = [item(10 * i, 10) for i in range(9)]
-    before, dev, after = CORPUS.split("".join(items), part, 3)
-    assert before == "".join(items[:3 * part])
-    assert dev == "".join(items[3 * part:3 * part + 3])
-    assert after == "".join(items[3 * part + 3:])
-
-
 @pytest.fixture
 def corpus(tmp_path):
     raw = tmp_path / "corpus" / "raw_data"
@@ -97,33 +88,15 @@ def pauses_of(folder):
     return {u.id: (" ".join(u.words), " ".join(u.labels), u.pauses) for u in data.utterances()}
 
 
-TEXTGRID = '''File type = "ooTextFile"
+TEXTGRID = """File type = "ooTextFile"
 Object class = "TextGrid"
 
-xmin = 0
-xmax = 3
-tiers? <exists>
-size = 1
-item []:
-    item [1]:
-        class = "IntervalTier"
-        name = "words"
-        xmin = 0
-        xmax = 3
-        intervals: size = 3
-        intervals [1]:
-            xmin = 0
-            xmax = 1
-            text = "tere"
-        intervals [2]:
-            xmin = 1
-            xmax = 1.5
-            text = ""
-        intervals [3]:
-            xmin = 1.5
-            xmax = 3
-            text = "õhtust"
-'''
+0\n3\n<exists>\n1
+"IntervalTier"\n"words"\n0\n3\n3
+0\n1\n"tere"
+1\n1.5\n""
+1.5\n3\n"õhtust"
+"""
 
 
 @pytest.fixture

@@ -160,15 +160,6 @@ def test_guess_case_wrong_labels(labels, message, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_count_lowercase_starts_table(tmp_path):
-    """One of 3 ends has a small letter after it, in the next line; `1996` has no case; streams do not matter."""
-    write_data_dir(tmp_path / "data", [Utterance("s-1", "s", ["a", "b", "c"], ["PERIOD", "CAP", "QUESTIONMARK"]),
-                                       Utterance("s-2", "s", ["d", "e", "1996"], ["O", "CAP_PERIOD", "O"])])
-    done = subprocess.run([RECIPE / "local/count_lowercase_starts.sh", tmp_path / "data"], check=True, text=True,
-                          capture_output=True)
-    assert done.stdout.splitlines()[2:] == [f"| `{tmp_path}/data` | 3 | 1 | 33.3 |"]
-
-
 def test_learn_casing_restores_prose(tmp_path):
     text = 'NATO met "McDonald" and don\'t. NATO, McDonald'
     prepared(tmp_path, text, "--lowercase", "false")
@@ -187,22 +178,3 @@ def test_learn_casing_restores_prose(tmp_path):
             writer.write(utterance.id, utterance.stream, utterance.words, utterance.labels)
         writer.close()
     assert (tmp_path / "prose").read_text().partition(" ")[2] == text + "\n"
-
-
-def test_count_labels_table(tmp_path):
-    prepared(tmp_path, "I saw Japan, and it. Why?")
-    found = subprocess.run(["bash", RECIPE / "local/count_labels.sh", LABELS, tmp_path / "data"], check=True,
-                           capture_output=True, text=True).stdout.splitlines()
-    columns = [[cell.strip() for cell in line.strip("|").split("|")] for line in found]
-    assert columns[0][2:] == list(LabelSet.read(LABELS).names)
-    assert columns[2] == ["`data`", "6", "2", "1", "0", "0", "0", "1", "1", "0", "0", "1"]
-
-
-@pytest.mark.parametrize(("words", "documents"), [(0, "abc"), (1, ""), (2, "c"), (3, "bc"), (5, "bc"), (6, "abc"),
-                                                  (9, "abc")])
-def test_last_documents_within_words(tmp_path, words, documents):
-    texts = {"a": "#doc a\none two\nthree\n", "b": "#doc b\nfour\n", "c": "#doc c\nfive six\n"}
-    (tmp_path / "text").write_text("".join(texts.values()))
-    kept = subprocess.run([RECIPE / "local/last_documents.sh", str(words), tmp_path / "text"], check=True,
-                          capture_output=True, text=True).stdout
-    assert kept == "".join(texts[name] for name in documents)

@@ -17,8 +17,6 @@ from punc.base.files import (
     decode_line,
     is_unfinished,
     open_input,
-    read_blocks,
-    read_lines,
     unchanged,
 )
 
@@ -45,12 +43,6 @@ def test_open_input(tmp_path):
         assert str(tmp_path) in str(error.value)
 
 
-def test_open_input_error_of_the_block_passes_through(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(FileNotFoundError), open_input(tmp_path / "file"):
-        raise FileNotFoundError
-
-
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_open_input_without_permission(tmp_path):
     (tmp_path / "file").touch(mode=0)
@@ -67,20 +59,6 @@ def test_decode_line():
         with pytest.raises(InputError) as error:
             decode_line(line, "f", 7)
         assert str(error.value).startswith(message)
-
-
-def test_read_blocks(tmp_path):
-    (tmp_path / "f").write_bytes(b"abcdefg")
-    assert list(read_blocks(tmp_path / "f", 3)) == [b"abc", b"def", b"g"]
-    (tmp_path / "f").write_bytes(b"")
-    assert list(read_blocks(tmp_path / "f")) == []
-    with pytest.raises(InputError, match="no such file"):
-        list(read_blocks(tmp_path / "none"))
-
-
-def test_read_lines(tmp_path):
-    (tmp_path / "f").write_text("# no\n\n  a b  \n\t\n#no\nc # d")
-    assert list(read_lines(tmp_path / "f")) == [(3, "a b"), (6, "c # d")]
 
 
 def listing(path):

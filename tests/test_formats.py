@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 from punc.base.errors import InputError
 from punc.bin import prepare
 from punc.bin.main import main
-from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir import DataDir
 from punc.data.labels import Label, LabelSet
 from punc.text import formats
 from punc.text.abbreviations import MARK, STARTER, Abbreviations
-from punc.text.file_parts import MOST, FilePart, bound, contains, count_lines, decode, file_parts, found, note
+from punc.text.file_parts import MOST, FilePart, count_lines, decode, file_parts, found, note
 from punc.text.format import (
     PrepareOptions,
-    counted,
     format_help,
     format_names,
     load_format,
@@ -113,12 +112,6 @@ def test_file_parts_end_with_delimiter(tmp_path, data, delimiter, size):
             assert count_lines(file, part.offset) == data.count(b"\n", 0, part.offset)
 
 
-def test_contains_bytes(tmp_path):
-    (tmp_path / "empty").touch()
-    (tmp_path / "text").write_bytes(b"so <sil=1>")
-    assert [contains(tmp_path / name, b"<sil=") for name in ("empty", "text")] == [False, True]
-
-
 @pytest.mark.parametrize(("raw", "text", "count"), [
     (b"\xe2\x99?you", "you", 1),  # a note of music whose last byte a converter lost
     (b"\xe2\x99?\xe2\x99?he", "he", 2),
@@ -143,17 +136,6 @@ def test_found_shows_the_most_frequent_examples():
     assert shown.startswith("[00] 30, [01] 29, ")
     assert shown.endswith("[09] 21, …")
     assert shown.count(",") == 10
-
-
-@given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 50))))
-def test_bound_keeps_sums(pairs):
-    counts = Counter(words=3)
-    for what, number in pairs:
-        note(counts, what, str(number))
-        bound(counts, 10)
-        assert len(counts) <= 10 + 3
-    assert {what: total for what, total, _ in found(counts)} == Counter(what for what, _ in pairs)
-    assert counts["words"] == 3
 
 
 LINES = st.lists(st.sampled_from(["#doc A b", "#doc", "#note x", "#note", "so it", " #doc x", "", " ", "a #note"]),
@@ -186,11 +168,6 @@ def test_first_part_of_a_file_begins_its_stream(tmp_path, first, keep_names, str
     assert repairs == Counter()
 
 
-def test_document_at_the_beginning_keeps_its_name(tmp_path):
-    part = FilePart(str(tmp_path / "in.txt"), 0, b"#doc A\nso", True, True)
-    assert reader(document_prefix="#doc").read_part(part)[0][0].stream == "A"
-
-
 def test_error_names_the_line_of_the_file(tmp_path):
     content = b"a\nb\nso <sil=x>\n"
     (tmp_path / "in").write_bytes(content)
@@ -209,17 +186,6 @@ def test_notes_and_dots_are_counted_and_bounded(tmp_path):
     assert counts[f"{MARK}\tetc."] == 1
     assert counts["marks before a first word, dropped"] == 1
     assert (counts["words"], counts["streams"]) == (MOST + 5, 1)
-
-
-def test_counts_of_utterances():
-    pauses = np.array([0.5, np.nan], np.float32)
-    given = [Utterance("a-1", "a", ["x", "y"], None, pauses, np.array([True, True])),
-             Utterance("a-2", "a", ["z", "z"], None, pauses * 0, np.array([False, True])),
-             Utterance("b-1", "b", ["x", "y"], None, pauses[:1].repeat(2), None)]
-    counts, repairs = Counter(), Counter()
-    assert list(counted(iter(given), counts, repairs)) == given
-    assert counts == {"streams": 2, "utterances": 3, "words": 6, "changes of speaker": 3}
-    assert repairs == {"words without a pause: unknown there": 2}
 
 
 def read(name, text, line_start=True, **options):
@@ -327,20 +293,10 @@ def test_prefixes_begin_streams_and_skip_lines():
         ("x", "O", "", "A", False), ("y", "O", "", "B", False)]
 
 
-def test_prefix_inside_a_line_begins_no_stream():
-    assert read("prose", "#doc A\n#doc B\n", line_start=False, document_prefix="#doc")[0] == [
-        ("#doc a", "O O", "", None, False), ("", "", "", "B", False)]
-
-
 def test_prose_lines_as_utterances():
     assert read("prose", "one,\n\n, two\nthr", utt_words=0)[0] == [
         ("one", "COMMA", "", None, True), ("", "", "", None, True), ("two", "O", "COMMA", None, True),
         ("thr", "O", "", None, False)]
-
-
-def test_prose_lines_as_utterances_end_with_the_text():
-    assert read("prose", "one,\ntwo\n", utt_words=0)[0] == [("one", "COMMA", "", None, True),
-                                                          ("two", "O", "", None, True)]
 
 
 @pytest.mark.parametrize(("text", "line_start", "speakers"), [
@@ -433,20 +389,6 @@ def test_sil_words_that_look_like_marks():
     (passage,), repairs = reader("sil").read(b"so 'CAUSE $MILLION .COMPANY ,COMMA x ;SEMICOLON ?QUESTION")
     assert (passage.words, passage.labels) == ("so 'cause $million .company x", "O O O COMMA QUESTION")
     assert repairs == {"marks that the label set does not read, dropped": 1}
-
-
-@pytest.mark.parametrize("name", [
-    "COMMA", "PERIOD", "QUESTIONMARK", "EXCLAMATIONMARK", "COLON", "SEMICOLON", "DASH", "COMM"])
-def test_sil_names_of_marks(name):
-    """These names are marks whatever the labels are called, and so are the labels' names."""
-    labels = LabelSet((Label("NONE", "w"), Label("COMM", "w,", (",",))))
-    passages, _ = load_format("sil")(PrepareOptions(labels)).read(f"So ,{name} much ~{name}".encode())
-    assert [passage[:2] for passage in passages] == [("so much", "COMM NONE")]
-
-
-def test_sil_leading_marks_and_case():
-    assert one("sil", "So much", lowercase=False) == ("So much", "O O", "", Counter())
-    assert one("sil", ".PERIOD ,COMMA So <sil=0>") == ("so", "O", "PERIOD", Counter())
 
 
 @pytest.mark.parametrize(("texts", "pauses"), [

@@ -88,23 +88,6 @@ def books(path, works):
     return TEXTS.read_books(str(path), TEXTS.SentenceReader(LabelSet.read(LABELS), "stop"))
 
 
-def test_read_books_order_is_of_their_names(tmp_path):
-    runs = books(tmp_path / "books", {"う": 3, "え": 2, "お": 1, "か": 4})
-    fewer = books(tmp_path / "books", {"か": 4, "え": 2, "う": 3})
-    first = [run[0].sentences[0].key[0] for run in runs]
-    assert sorted(first) == ["う", "え", "お", "か"]
-    assert [run[0].sentences[0].key[0] for run in fewer] == [name for name in first if name != "お"]
-    assert [len(run) for run in runs] == [1] * 4
-    assert {name: len(run[0].sentences) for name, run in zip(first, runs)} == {"う": 3, "え": 2, "お": 1, "か": 4}
-    assert all(run[0].together for run in runs)
-
-
-def test_read_books_text_before_the_first_name_is_an_error(tmp_path):
-    (tmp_path / "books").write_text("あ。\n#doc x\n")
-    with pytest.raises(InputError, match="books:1: no #doc line before the first text"):
-        TEXTS.read_books(str(tmp_path / "books"), TEXTS.SentenceReader(LabelSet.read(LABELS), "stop"))
-
-
 def test_divide_held_out_books_are_whole(tmp_path, monkeypatch):
     monkeypatch.setattr(TEXTS, "HELD_OUT", 3)
     runs = books(tmp_path / "books", dict.fromkeys("さしすせそたちつ", 5))
@@ -114,15 +97,6 @@ def test_divide_held_out_books_are_whole(tmp_path, monkeypatch):
     assert len({*names["test"], *names["dev"], *names["train"]}) == 8
     assert {len(line.sentences) for line in sets["test"]["books"] + sets["dev"]["books"]} == {3}
     assert {len(line.sentences) for line in sets["train"]["books"]} == {5}
-
-
-def test_divide_fewer_works_same_held_out(tmp_path, monkeypatch):
-    monkeypatch.setattr(TEXTS, "HELD_OUT", 3)
-    runs, sizes = books(tmp_path / "books", dict.fromkeys("さしすせそたちつ", 5)), {"test": 6, "dev": 4}
-    whole, part = TEXTS.divide({"books": runs}, sizes), TEXTS.divide({"books": runs}, sizes, 2)
-    assert (part["test"], part["dev"]) == (whole["test"], whole["dev"])
-    assert part["train"]["books"] == whole["train"]["books"][:2]
-    assert len(whole["train"]["books"]) == 4
 
 
 def test_together_sentences_in_order():
@@ -153,15 +127,6 @@ def test_commas_by_book(tmp_path, capsys):
         "す\t1\t4.0\t50.0\t100.0\t66.7", "さ\t2\t1.5\t100.0\t50.0\t66.7",
         "0 books: fewest commas\t0\tinf\t0.0\t0.0\t0.0", "1 books: between\t1\t4.0\t50.0\t100.0\t66.7",
         "1 books: most commas\t2\t1.5\t100.0\t50.0\t66.7"]
-
-
-def test_commas_by_book_other_texts(tmp_path):
-    arguments = two_books(tmp_path, ["CNNP", "CP", "CNCP"])
-    write_data_dir(tmp_path / "other", [Utterance("0", "0", [*"あいうお"], [*"NNNP"])])
-    with pytest.raises(InputError, match="0: not the same text"):
-        load("commas_by_book").main(*arguments[:3], str(tmp_path / "other"))
-    with pytest.raises(InputError, match="0: in none of the books"):
-        load("commas_by_book").main(*arguments[:2], str(tmp_path / "other"), str(tmp_path / "other"))
 
 
 @pytest.fixture(scope="module")
@@ -241,22 +206,6 @@ def test_subwords_wrong_inputs(tmp_path):
     (tmp_path / "model").write_bytes(b"x")
     with pytest.raises(InputError, match="not a subword model"):
         SUBWORDS.main(["tokenize", str(tmp_path / "model"), str(tmp_path / "a"), str(tmp_path / "c")])
-
-
-def test_outputs_same_in_any_locale(raw, tmp_path):
-    made = set()
-    for locale in ("C", "POSIX", "ja_JP.UTF-8"):  # a locale that is not installed is C
-        names = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG", "PYTHON"))}
-        environment = {**names, "LC_ALL": locale}
-        for command in (["-c", "import sys; from punc.bin.main import main; sys.exit(main())", "prepare", "--format",
-                         "characters", "--utt-words=0", "--nj=1", "--independent=true", "--labels", LABELS,
-                         raw / "raw/dev_multi.txt", tmp_path / locale],
-                        [RECIPE / "local/subwords.py", "train", tmp_path / locale, tmp_path / f"{locale}.model", "40"]):
-            done = subprocess.run([sys.executable, *command], capture_output=True, env=environment)
-            assert done.returncode == 0, done.stderr
-        made.add(b"".join((tmp_path / locale / name).read_bytes() for name in ("text", "punct"))
-                 + (tmp_path / f"{locale}.model").read_bytes())
-    assert len(made) == 1
 
 
 ROWS = sorted(path for path in (RECIPE / "conf").glob("*/*.conf") if path.name != "sets.conf")

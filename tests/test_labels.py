@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from punc.base.errors import InputError
 from punc.bin import main as command
-from punc.data.labels import Label, LabelSet, check_record, difference
+from punc.data.labels import Label, LabelSet, check_record
 
 CHE = """\
 # label   written  marks
@@ -61,29 +61,10 @@ def test_reading_with_capitals(read, marks, capital, name):
     assert read(CASED).reading(marks, capital) == name
 
 
-def test_reading_ignores_marks_of_no_label(read):
-    # The plain capital is the strongest label here.
-    labels = read("O w\nCAPCOMMA W, ,\nCAP W\n")
-    assert labels.reading('",', True) == "CAPCOMMA"
-    assert labels.reading('"', True) == "CAP"
-
-
-def test_reading_plain_label_with_marks(read):
-    labels = read("O w -\nCAP W -\nCOMMA w, ,\n")
-    assert (labels.reading("", True), labels.reading("-", True), labels.reading("", False)) == ("CAP", "CAP", "O")
-
-
 def test_sentence_ends(read):
     """Labels that write a `.`, anywhere in their mark, or a `?`."""
     text = CASED + "ELLIPSIS w...  …\nDASH w-  -\nQUOTED w.\"  \"\n"
     assert read(text).sentence_ends == {"PERIOD", "CAPPERIOD", "ELLIPSIS", "QUOTED"}
-
-
-def test_strongest(read):
-    labels = read(CHE)
-    assert labels.strongest(["COMMA", "QUESTION", "PERIOD"]) == "QUESTION"
-    assert labels.strongest(["O", "COMMA"]) == "COMMA"
-    assert labels.strongest([]) == "O"
 
 
 @pytest.mark.parametrize(("written", "word", "result"), [
@@ -248,10 +229,3 @@ def test_check_record_broken_file_is_an_error(tmp_path):
     (tmp_path / "punct.labels").write_text("nonsense\n")
     with pytest.raises(InputError, match=r"punct\.labels:1: not a label"):
         check_record(tmp_path, labels_of(tmp_path, OLD))
-
-
-@pytest.mark.parametrize(("one", "other", "said"), [
-    (OLD, MORE, "it lacks BANG"), (MORE, OLD, "it also has BANG"), (OLD, MARKS, "other marks are COMMA"),
-    ("O w\nA w,\nB w.\n", "O w\nB w.\nA w,\n", "the labels have another order")])
-def test_difference(tmp_path, one, other, said):
-    assert difference(labels_of(tmp_path, one), labels_of(tmp_path, other)) == said

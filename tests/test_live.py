@@ -93,12 +93,6 @@ def test_tokens_of_words_that_wait_for_the_next(tmp_path):
     assert [marked.number for marked in rest] == numbers[2:]
 
 
-def test_labels_without_posteriors_are_the_same(model):
-    with_rows, without = (list(mark(open_stream(model, writer(model), None, posteriors), WORDS))
-                          for posteriors in (True, False))
-    assert [marked[:3] for marked in with_rows] == [marked[:3] for marked in without]
-
-
 def split(model, at):
     """The labels of WORDS, `decide` after `at` of them, and those of what is decided there."""
     stream, found = open_stream(model, writer(model)), []
@@ -137,20 +131,6 @@ def test_decide_gives_the_labels_of_a_stream_that_ends_there(model):
         np.testing.assert_allclose(np.exp(found).reshape(expected.shape), expected, rtol=0, atol=1e-5)
 
 
-def test_copy_of_a_stream_has_a_state_of_its_own(model):
-    if model.lookahead is None:
-        return
-    alone = [marked.number for marked in mark(open_stream(model, writer(model)), WORDS)]
-    stream = open_stream(model, writer(model))
-    found = [marked for word in WORDS[:20] for marked in stream.push(word)]
-    other, their = stream.copy(), list(found)
-    for word in NAMES[1:2] * 9:
-        stream.copy().push(word)
-    for which, of_which in ((stream, found), (other, their)):
-        of_which += [marked for word in WORDS[20:] for marked in which.push(word)] + which.close()
-        assert [marked.number for marked in of_which] == alone
-
-
 def test_capital_after_a_full_stop_that_silence_decided(model):
     if model.lookahead is None:
         return
@@ -159,24 +139,6 @@ def test_capital_after_a_full_stop_that_silence_decided(model):
     found = [marked.text for word in WORDS[:5] for marked in stream.push(word)] + [m.text for m in stream.decide()]
     found += [marked.text for word in WORDS[5:9] for marked in stream.push(word)] + [m.text for m in stream.close()]
     assert found == [f"W{word[1:]}." for word in WORDS[:9]]
-
-
-@pytest.mark.parametrize("every", [1, 3])
-def test_decide_again_and_again_gives_each_word_once(model, every):
-    if model.lookahead is None:
-        return
-    stream, found, early = open_stream(model, writer(model)), [], 0
-    for number, word in enumerate(WORDS, 1):
-        found += stream.push(word)
-        if number % every == 0:
-            decided = stream.decide()
-            assert len(found) + len(decided) == number, "no word waits"
-            ends = decode_words(model, WORDS[:number], None)[0].tolist()
-            assert [marked.number for marked in decided] == ends[len(found):]
-            found, early = found + decided, early + len(decided)
-    found += stream.close()
-    assert [marked.word for marked in found] == WORDS
-    assert early >= len(WORDS) // every
 
 
 # Words with marks, tags and numbers.

@@ -1,16 +1,19 @@
-"""The peephole LSTM compared with a loop over the equations (1)-(6) of Sak, Senior & Beaufays 2014."""
+"""LSTM with peepholes and stacks of LSTM, compared with loops over their equations; orthogonal initial weights."""
+
+import math
 
 import numpy as np
 import pytest
 import torch
+from equations import lstm, sigmoid
+from torch import nn
 
+from punc.base.errors import InputError
 from punc.layers.lstm import PeepholeLSTM
+from punc.layers.lstm_stack import BidirectionalStack, LSTMStack, make_orthogonal, with_ends
+from punc.tokens.vocabulary import END
 
 torch.set_num_threads(1)
-
-
-def sigmoid(a):
-    return 1 / (1 + np.exp(-a))
 
 
 def loop(inputs, input_weight, hidden_weight, peepholes, h, c):
@@ -120,26 +123,6 @@ def test_gradients_match_autograd_if_some_results_are_unused(use):
         torch.testing.assert_close(a, torch.zeros_like(a) if b is None else b, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("chunks", [[1] * 12, [5, 5, 2], [11, 1]])
-def test_forward_with_carried_state_matches_one_call(chunks):
-    made = layer(3, 4, torch.float64)
-    inputs = torch.randn(12, 2, 3, dtype=torch.float64)
-    whole, end = made(inputs, made.initial_state(2))
-    state, parts = made.initial_state(2), []
-    for chunk in inputs.split(chunks):
-        part, state = made(chunk, state)
-        parts.append(part)
-    torch.testing.assert_close(torch.cat(parts), whole, rtol=0, atol=1e-14)
-    torch.testing.assert_close(state, end, rtol=0, atol=1e-14)
-
-
-def test_forward_does_not_change_given_state():
-    made = layer(3, 4)
-    state = torch.ones(2, 4), torch.ones(2, 4)
-    made(torch.randn(3, 2, 3), state)
-    assert all(bool((s == 1).all()) for s in state)
-
-
 def test_cell_that_never_forgets_for_10000_steps():
     """With open gates the cell counts the steps; nothing overflows, forward or backward."""
     made = layer(1, 2)
@@ -153,11 +136,98 @@ def test_cell_that_never_forgets_for_10000_steps():
     assert all(bool(weight.grad.isfinite().all()) for weight in made.parameters())
 
 
-@pytest.mark.parametrize("size", [1e3, 1e10, 1e30])
-def test_large_inputs_saturate(size):
-    made = layer(2, 3)
-    inputs = size * torch.randn(100, 2, 2).sign()
-    outputs, (_, cell) = made(inputs, made.initial_state(2))
-    assert float(outputs.detach().abs().max()) <= 1
-    outputs.sum().backward()
-    assert all(bool(t.isfinite().all()) for t in (outputs, cell, *(w.grad for w in made.parameters())))
+def layer_of(weights, inputs):
+    """One layer over the vectors `inputs`, by its equations."""
+    return lstm(inputs, *(weight.detach().double().numpy() for weight in weights))
+
+
+def made(kind, *sizes):
+    """A stack with weights so large that gates open and close."""
+    torch.manual_seed(1)
+    stack = kind(*sizes)
+    for weight in stack.parameters():
+        torch.nn.init.uniform_(weight, -1, 1)
+    return stack
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+def test_lstm_stack_matches_loop(layers):
+    stack, inputs = made(LSTMStack, 4, 6, layers, 0.5).eval(), torch.randn(3, 8, 4)
+    with torch.no_grad():
+        found, (h, c) = stack(inputs, stack.initial_state(3))
+    for row in range(3):
+        expected = inputs[row].double().numpy()
+        for weights in stack.lstm.all_weights:
+            expected = layer_of(weights, expected)
+        np.testing.assert_allclose(found[row].numpy(), expected, rtol=0, atol=1e-5)
+    assert h.shape == c.shape == (layers, 3, 6)
+    assert torch.equal(h[-1], found[:, -1])
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_bidirectional_stack_matches_loop(layers):
+    """Backward, each text begins at its own end, whatever stands behind it."""
+    lengths = [8, 1, 5]
+    stack, inputs = made(BidirectionalStack, 4, 3, layers, 0.5).eval(), torch.randn(3, 8, 4)
+    with torch.no_grad():
+        found = stack(inputs, torch.tensor(lengths))
+    for row, length in enumerate(lengths):
+        expected = inputs[row, :length].double().numpy()
+        for ahead, back in zip(stack.forwards, stack.backwards):
+            expected = np.concatenate([layer_of(ahead.all_weights[0], expected),
+                                       layer_of(back.all_weights[0], expected[::-1])[::-1]], axis=1)
+        np.testing.assert_allclose(found[row, :length].numpy(), expected, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [LSTMStack, BidirectionalStack])
+def test_stack_dropout_before_between_and_after_layers(kind):
+    stack, seen = made(kind, 40, 20, 2, 0.5), []
+    stack.dropout.register_forward_hook(lambda _, given, dropped: seen.append((given[0], dropped)))
+    stack(torch.ones(10, 5, 40), stack.initial_state(10) if kind is LSTMStack else torch.full((10,), 5))
+    if kind is LSTMStack:
+        assert stack.lstm.dropout == 0.5  # between the layers
+    assert len(seen) == (2 if kind is LSTMStack else 3)
+    for given, dropped in seen:
+        assert 0.4 < float((dropped == 0).float().mean()) < 0.6
+        torch.testing.assert_close(dropped, 2 * given * (dropped != 0))
+
+
+@pytest.mark.parametrize("kind", [LSTMStack, BidirectionalStack])
+@pytest.mark.parametrize(("sizes", "message"), [
+    ((4, 0, 2, 0.5), "hidden_dim=0; it is 1 or more"),
+    ((4, 6, 0, 0.5), "layers=0; it is 1 or more"),
+    ((4, 6, 2, 1.0), "dropout=1.0; it is at least 0 and less than 1")])
+def test_stack_invalid_sizes(kind, sizes, message):
+    with pytest.raises(InputError) as error:
+        kind(*sizes)
+    assert str(error.value) == message
+
+
+def test_with_ends_lengths():
+    """A full row, one with its own END, a padded one, one with an END inside, one with END only."""
+    rows = torch.tensor([[5, 6, 7], [5, 6, END], [5, END, END], [5, END, 7], [END, END, END]])
+    line, lengths = with_ends(rows)
+    assert torch.equal(line[:, :3], rows)
+    assert torch.equal(line[:, 3], torch.full((5,), END))
+    assert lengths.tolist() == [3, 2, 1, 3, 0]
+
+
+@pytest.mark.parametrize("stack", [lambda: LSTMStack(5, 8, 2, 0.0), lambda: BidirectionalStack(5, 8, 2, 0.0)],
+                         ids=["forward", "both"])
+def test_make_orthogonal_of_each_gate_of_each_layer(stack):
+    net = nn.Sequential(stack(), nn.Linear(8, 3))
+    linear = net[1].weight.clone()
+    torch.manual_seed(1)
+    make_orthogonal(net)
+    layers = [module for module in net.modules() if isinstance(module, nn.LSTM)]
+    for name, weights in (pair for layer in layers for pair in layer.named_parameters()):
+        gates = weights.view(4, 8, *weights.shape[1:])  # input, forget, cell, output: those of torch.nn.LSTM
+        if name.startswith("weight_hh"):
+            assert torch.allclose(gates @ gates.mT, torch.eye(8).expand(4, 8, 8), atol=1e-5)
+        elif name.startswith("weight_ih"):
+            limit = math.sqrt(6 / (8 + weights.shape[1]))
+            assert (gates.abs().amax((1, 2)) <= limit).all()
+            assert (gates.abs().amax((1, 2)) > 0.8 * limit).all()
+        else:
+            assert (gates == torch.tensor([0.0, float(name.startswith("bias_ih")), 0, 0])[:, None]).all()
+    assert torch.equal(net[1].weight, linear)

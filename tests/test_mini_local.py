@@ -13,10 +13,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from punc.base.errors import InputError
 from punc.timing.align import align_words
 from punc.timing.ctm import read_ctm, write_ctm
 
@@ -81,60 +78,6 @@ def test_say_pauses_overlap(long):
     assert statistics.quantiles(comma, n=20)[-1] > statistics.quantiles(period, n=20)[0]
 
 
-@pytest.mark.parametrize("token", ["(hm)", "--", ".", "wait...", "“so”", "x/y"])
-def test_say_bad_token(local, token):
-    with pytest.raises(InputError, match="is not a word") as error:
-        local["hesitate"].say(["All well.", f"Then {token} came."], Random(0), "a.txt")
-    assert (error.value.line, error.value.file) == (2, "a.txt")
-
-
-@pytest.mark.parametrize(("token", "parts"), [
-    ("Don't,", ("Don't", ",")), ("well-known", ("well-known", "")), ("3.5.", ("3.5", ".")), ("7:30?", ("7:30", "?")),
-    ("sisters';", ("sisters'", ";"))])
-def test_read_token_word_and_mark(local, token, parts):
-    assert local["hesitate"].read_token(token) == parts
-
-
-def test_sentences_of_line(local, long):
-    for line in long[1]:
-        parts = local["hesitate"].sentences(line)
-        assert [item for part in parts for item in part] == line
-        assert all(part[-1].mark in ".?!" for part in parts[:-1])
-        assert not any(item.mark and item.mark in ".?!" for part in parts for item in part[:-1])
-
-
-def test_setting_depends_on_name(local):
-    module = local["synthesise"]
-    names = [f"{genre}-{i:02d}" for genre in ("talk", "call") for i in range(100)]
-    settings = {name: module.setting(name, Random(name)) for name in names}
-    assert settings == {name: module.setting(name, Random(name)) for name in names}
-    for column, choices in enumerate((module.TEMPOS, module.NOISES), 1):
-        assert {how[column] for how in settings.values()} == set(choices)
-    assert {voice for how in settings.values() for voice in how.voices} == set(module.VOICES)
-    for name, how in settings.items():
-        assert len(set(how.voices)) == (2 if name.startswith("call") else 1)
-
-
-def test_inner_pauses_of_flite(local):
-    printed = "pau:0.2 w:0.3 eh:0.4 pau:0.55 s:0.7 pau:0.9 ow:1.0 pau:1.2 \n"
-    assert local["synthesise"].inner_pauses(printed) == [(0.4, 0.55), (0.7, 0.9)]
-
-
-def test_quietest_sample(local):
-    samples = np.full(16000, 1000, np.int16)
-    samples[8000:8400] = 3
-    assert 8000 <= local["synthesise"]._quietest(samples, 0.55, 0.65) <= 8400
-
-
-@given(lengths=st.lists(st.integers(0, 200_000), max_size=30))
-def test_chunks_cover_all_lines(local, lengths):
-    chunks, least = local["recognise"].chunks(lengths, 16000), local["recognise"].MIN_CHUNK * 16000
-    assert [line for chunk in chunks for line in chunk] == list(range(len(lengths)))
-    assert len(chunks) == 1 or all(sum(lengths[line] for line in chunk) >= least for chunk in chunks)
-    for chunk in chunks[:-1]:  # none is longer than necessary
-        assert sum(lengths[line] for line in chunk[:-1]) < least
-
-
 def test_timed_words_as_ctm(local, tmp_path):
     assert local["recognise"].starts([16000, 8000, 160], 16000) == [0.0, 1.0, 1.5, 1.51]
     heard = [Heard("it", 3, 13, 0.98765), Heard("was", 20, 21, 1.0)]
@@ -142,31 +85,6 @@ def test_timed_words_as_ctm(local, tmp_path):
     write_ctm(tmp_path / "ctm", words)
     assert (tmp_path / "ctm").read_text() == ("a 1 0.03 0.10 it 0.988\na 1 0.20 0.01 was 1.00\n"
                                               "a 1 12.37 0.10 it\na 1 12.54 0.01 was\n")
-
-
-class Stub:
-    """Stands for the decoders: a word is 10 frames; the second chunk cannot be aligned."""
-
-    def __init__(self, heard):
-        self.heard, self.calls = heard, 0
-
-    def align(self, samples, words, spoken):
-        self.calls += 1
-        return None if self.calls == 2 else [self.heard(word, 10 * i, 10 * i + 10, 1.0) for i, word in enumerate(words)]
-
-    def recognise(self, samples):
-        return [self.heard("yes", 0, 50, 0.5)]
-
-
-def test_words_of_without_fillers_and_failures(local, capsys):
-    said = local["hesitate"].Said
-    line = [said("So", "so", "", 0.0), said("um", None, ",", 0.3), said("Long", "long", ".", 0.5)]
-    samples = [np.zeros(10 * 16000, np.int16)] * 3
-    ref, asr, unaligned = local["make_speech"].words_of("a", [line] * 3, samples, Stub(Heard))
-    assert [(word.begin, word.word) for word in ref] == [(0.0, "so"), (0.2, "long"), (20.0, "so"), (20.2, "long")]
-    assert [(word.begin, word.duration, word.confidence) for word in asr] == [(t, 0.5, 0.5) for t in (0, 10, 20)]
-    assert unaligned == 2
-    assert capsys.readouterr().err == "a: lines 2 to 2 could not be aligned and have no times\n"
 
 
 def run(*arguments, **environment):

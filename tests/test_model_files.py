@@ -1,4 +1,4 @@
-"""Files in the directory of a model that are missing, truncated, of another version, or not a model; unknown names."""
+"""Files in the directory of a model that are missing, truncated or not a model; spellings of words."""
 
 import pickle
 import zipfile
@@ -8,6 +8,7 @@ import torch
 
 from punc.base.errors import InputError
 from punc.data.labels import Label, LabelSet
+from punc.layers.spelling import MAX_LENGTH, OTHER, PADDING, Spelling, spell
 from punc.models import base
 from punc.tokens.vocabulary import Vocabulary
 
@@ -33,19 +34,8 @@ def refused(directory):
     return str(error.value).replace(str(directory), "DIR")
 
 
-def test_save_copies_weights_to_the_cpu(tmp_path):
-    class Elsewhere(torch.Tensor):
-        def cpu(self):
-            return torch.full((2,), 7.0)
-
-    model = base.create("t_lstm", VOCABULARY, LABELS, {"embedding_dim": 8, "hidden_dim": 16})
-    model.state_dict = lambda: {"w": torch.zeros(2).as_subclass(Elsewhere)}
-    base.save(model, tmp_path / "final.pt")
-    assert base.read_checkpoint(tmp_path / "final.pt")["weights"]["w"].tolist() == [7.0, 7.0]
-
-
 BROKEN = "DIR/final.pt: not a model file, or a truncated one; train the model again"
-OTHER = "DIR/final.pt: not a model file of punc; name a directory that punc train wrote"
+NO_MODEL = "DIR/final.pt: not a model file of punc; name a directory that punc train wrote"
 
 
 @pytest.mark.parametrize("part", [0, 0.001, 0.1, 0.5, 0.9, 0.999])
@@ -90,9 +80,9 @@ def test_load_other_file(directory, kind):
 
 
 @pytest.mark.parametrize(("content", "message"), [
-    ({"weights": 1}, OTHER),
-    ([1, 2], OTHER),
-    ({"format": "punc progress 1"}, OTHER),
+    ({"weights": 1}, NO_MODEL),
+    ([1, 2], NO_MODEL),
+    ({"format": "punc progress 1"}, NO_MODEL),
     ({"format": "punc model 7"}, "DIR/final.pt: 'punc model 7', but this version reads 'punc model 1'; "
                                  "train the model again"),
     ({"format": base.FORMAT}, "DIR/final.pt: its weights are not those of its model; train it again"),
@@ -157,3 +147,124 @@ def test_load_options_of_other_types(directory, option, value):
     content["spec"]["options"][option] = value
     torch.save(content, directory / "final.pt")
     assert refused(directory).startswith(f"DIR/final.pt: {option}={value} of t_lstm; give a value as the default, ")
+
+
+torch.set_num_threads(1)
+WORDS = ["<unk>", "</s>", "a", "I", "japan", "NATO", "1996-12-06", "don't", "don’t", "donʼt", "don＇t", "é", "e\u0301",
+         "x" * 500, "x" * 250 + "y" * 250]
+
+
+def made(words=WORDS, alphabet=64):
+    torch.manual_seed(1)
+    spelling = Spelling(len(words), alphabet, 5, 4)
+    spelling.initialize_from_vocabulary(Vocabulary(words))
+    return spelling
+
+
+def test_spell_words_and_special_tokens():
+    lines = dict(zip(WORDS, spell(WORDS, 64)))
+    assert all(len(line) == MAX_LENGTH for line in lines.values())
+    unknown, end = lines["<unk>"], lines["</s>"]
+    assert unknown[1] == end[1] == PADDING
+    assert {unknown[0], end[0]}.isdisjoint(number for word in WORDS[2:] for number in lines[word])
+    assert [sum(number != PADDING for number in lines[word]) for word in ("a", "NATO", "1996-12-06")] == [1, 4, 10]
+    assert lines["a"][0] == lines["japan"][1] != lines["NATO"][1]  # cased
+    assert lines["é"] == lines["e\u0301"]
+    assert len({tuple(lines[word]) for word in ("don't", "don’t", "donʼt", "don＇t")}) == 4  # prepare makes them one
+
+
+def test_spell_long_word_keeps_both_ends():
+    lines = dict(zip(WORDS, spell(WORDS, 64)))
+    x, both = lines["x" * 500], lines["x" * 250 + "y" * 250]
+    assert PADDING not in x + both
+    assert both[:16] == x[:16]
+    assert both[16:] == [both[16]] * 16 != x[16:]
+
+
+def test_spell_rare_characters_share_a_number():
+    words = [*WORDS[:2], "aaa", "bb", "c", "d"]
+    assert [line[0] for line in spell(words, 2)[2:]] == [OTHER + 1, OTHER + 2, OTHER, OTHER]
+    assert spell(WORDS[:2], 3) == [[1] + [PADDING] * (MAX_LENGTH - 1), [2] + [PADDING] * (MAX_LENGTH - 1)]
+
+
+def test_characters_are_spelled_by_themselves():
+    spelling = Spelling(6, 9, 5, 4)
+    spelling.initialize_from_vocabulary(Vocabulary(["<unk>", "</s>", "aab", "<char>", "<char>a", "<char>c"]), 3)
+    a, c = spelling.table[2, 0].item(), spelling.table[5, 0].item()
+    assert [line[:2] for line in spelling.table[3:].tolist()] == [[PADDING, PADDING], [a, PADDING], [c, PADDING]]
+    assert len({a, c, spelling.table[2, 2].item()}) == 3
+
+
+@pytest.mark.parametrize("mode", [True, False])
+def test_read_spelled_is_what_a_word_of_the_vocabulary_has(mode):
+    words = ["<unk>", "</s>", "aab", "b", "abcd" * 8, "<char>", "<char>a", "<char>b", "<char>c", "<char>d"]
+    spelling = Spelling(len(words), 2, 5, 4).train(mode)  # c and d share a vector
+    spelling.initialize_from_vocabulary(Vocabulary(words), 5)
+    a, b, c, d = 6, 7, 8, 9
+    tokens = torch.tensor([[a, a, b, 0, b, 0, 2, c, d], [a, b, c, d] * 2 + [0]])
+    rows, columns = torch.tensor([0, 0, 1]), torch.tensor([3, 5, 8])
+    with torch.set_grad_enabled(mode):
+        found = spelling.read_spelled(tokens, rows, columns, 5)
+        torch.testing.assert_close(found[:2], spelling(torch.tensor([2, 3])))
+        line = torch.tensor([[a, b, c, d] * 8 + [0]])
+        whole = spelling.read_spelled(line, torch.tensor([0]), torch.tensor([32]), 5)
+        torch.testing.assert_close(whole, spelling(torch.tensor([4])))
+        nothing = spelling.read_spelled(torch.tensor([[2, 0]]), torch.tensor([0]), torch.tensor([1]), 5)
+        torch.testing.assert_close(nothing, spelling(torch.tensor([0])))
+
+
+def by_hand(spelling, word):
+    characters = [number for number in spelling.table[word].tolist() if number != PADDING]
+    lines = [spelling.embedding(torch.tensor([line])) for line in (characters, characters[::-1])]
+    return torch.cat([lstm(line)[0][0, -1] for lstm, line in zip((spelling.forwards, spelling.backwards), lines)])
+
+
+@pytest.mark.parametrize("mode", ["training", "decoding", "decoding again"])
+def test_spelling_vectors_are_final_states_of_both_directions(mode):
+    spelling = made().train(mode == "training")
+    words = torch.tensor([[13, 2, 2, 6], [0, 1, 4, 13]])
+    with torch.set_grad_enabled(mode == "training"):
+        if mode == "decoding again":
+            spelling(torch.tensor([4, 5, 13]))
+        found = spelling(words)
+        expected = torch.stack([torch.stack([by_hand(spelling, word) for word in row]) for row in words.tolist()])
+    assert found.shape == (2, 4, 8)
+    torch.testing.assert_close(found, expected)
+
+
+def test_spelling_more_words_than_a_batch():
+    words = [*WORDS[:2], *("y" * (i % 3) + str(i) for i in range(700))]
+    spelling = made(words).eval()
+    order = torch.randperm(len(words))
+    with torch.no_grad():
+        found = spelling(order)
+        for place in (0, 100, 300, 650, 701):
+            torch.testing.assert_close(found[place], by_hand(spelling, int(order[place])))
+
+
+def test_spelling_cache_is_dropped_with_the_weights():
+    spelling, words = made().eval(), torch.tensor([4])
+    with torch.no_grad():
+        before = spelling(words)
+        spelling.train()
+        spelling.embedding.weight.mul_(2)
+        assert not torch.equal(spelling.eval()(words), before)
+        spelling.load_state_dict(made().state_dict())
+        assert torch.equal(spelling(words), before)
+
+
+@pytest.mark.parametrize(("sizes", "option"), [((0, 5, 4), "alphabet"), ((5, 0, 4), "character_dim"),
+                                               ((5, 5, 0), "character_hidden_dim")])
+def test_spelling_invalid_sizes(sizes, option):
+    with pytest.raises(InputError, match=f"^{option}=0"):
+        Spelling(5, *sizes)
+
+
+@pytest.mark.parametrize("number", [-1, OTHER + 1 + 64])
+def test_spelling_of_a_broken_file(number):
+    """A character without a vector would be an error of indices, in the middle of a text."""
+    spelling = made()
+    weights = {name: weight.clone() for name, weight in spelling.state_dict().items()}
+    weights["table"][3, 0] = number
+    with pytest.raises(ValueError, match="spellings with characters that the model does not have"):
+        spelling.load_state_dict(weights)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import streaming_logits
+from equations import lstm, sigmoid, softmax
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
@@ -21,7 +22,6 @@ from punc.base.options import description
 from punc.base.processor import has_bfloat16
 from punc.data.labels import Label, LabelSet
 from punc.decoding.decode import log_posteriors
-from punc.layers.window import squared_error
 from punc.models import base
 from punc.tokens.batches import gather
 from punc.tokens.chunks import cut
@@ -92,9 +92,10 @@ def write(model, directory):
     model.labels.write(directory / "labels.txt")
 
 
-PAUSES = [(name, inputs) for name in NAMES
-          for inputs in ({}, {"pauses": True})
-          if set(inputs) <= set(base.option_names(name))]
+# Each model without pauses, and with all that it can be told of them.
+WITH_PAUSES = [(name, {option: True for option in ("pauses",) if option in base.option_names(name)})
+               for name in NAMES]
+PAUSES = [*((name, {}) for name in NAMES), *((name, inputs) for name, inputs in WITH_PAUSES if inputs)]
 
 
 @pytest.mark.parametrize("name", base.names())
@@ -294,19 +295,14 @@ def test_loss_by_hand():
 
 # The models of Tilk & Alumäe 2015, by the equations of its section 2.3.
 
-def lstm(x, h, c, input_weight, hidden_weight, peepholes):
+def peephole_step(x, h, c, input_weight, hidden_weight, peepholes):
     """One step of Sak et al. 2014, equations (1)-(6), for vectors."""
-    sigmoid = lambda a: 1 / (1 + np.exp(-a))  # noqa: E731
     i, f, g, o = np.split(x @ input_weight + h @ hidden_weight, 4)
     c = sigmoid(f + peepholes[1] * c) * c + sigmoid(i + peepholes[0] * c) * np.tanh(g)
     return sigmoid(o + peepholes[2] * c) * np.tanh(c), c
 
 
-def softmax(a):
-    return np.exp(a) / np.exp(a).sum()
-
-
-def by_the_equations(weights, ids, pauses, text_pauses, second, pauses2):
+def by_the_equations(weights, ids, pauses, text_pauses, second, pauses2, tell=False):
     """Posteriors of each slot: y0 = tanh(W0 x0), y1 = LSTM(y0), y2 = softmax(W2 y1); and y3, y4 of the second stage."""
     w = {name: weight.double().numpy() for name, weight in weights.items()}
     prefix = "text." if second else ""
@@ -318,11 +314,11 @@ def by_the_equations(weights, ids, pauses, text_pauses, second, pauses2):
         one_hot = np.zeros(len(VOCABULARY))
         one_hot[word] = 1
         y = np.tanh(one_hot @ w[prefix + "embedding.weight"])
-        h1, c1 = lstm(np.append(y, pause) if text_pauses else y, h1, c1, w[prefix + "lstm.input_weight"],
+        h1, c1 = peephole_step(np.append(y, pause) if text_pauses else y, h1, c1, w[prefix + "lstm.input_weight"],
                       w[prefix + "lstm.hidden_weight"], w[prefix + "lstm.peepholes"])
         y = h1
         if second:
-            h3, c3 = lstm(np.append(y, pause) if pauses2 else y, h3, c3, w["lstm.input_weight"],
+            h3, c3 = peephole_step(np.append(y, pause) if pauses2 else y, h3, c3, w["lstm.input_weight"],
                           w["lstm.hidden_weight"], w["lstm.peepholes"])
             y = h3
         if step:
@@ -400,10 +396,6 @@ def test_ta_lstm_invalid_first_stages(case, message, text_model, tmp_path):
 
 
 # The models of Che et al. 2016, by its section 2.2.
-
-def sigmoid(a):
-    return 1 / (1 + np.exp(-a))
-
 
 def window_logits(name, weights, image, pool):
     """Logits of one window, (m, n): plain loops over filters and places."""
@@ -491,37 +483,13 @@ def test_word_vectors_are_saved_with_the_model(name, tmp_path):
         base.create(name, VOCABULARY, LABELS, {**options, "vectors": str(path)})
 
 
-@pytest.mark.parametrize("name", WINDOW_NAMES)
-def test_squared_error_and_dropout_only_in_training(name):
-    torch.manual_seed(1)
-    model = make(name, "", dropout=0.5, squared_error=True)
-    tokens, labels = torch.randint(2, 10, (4, 6)), torch.randint(0, 3, (4, 6))
-    in_use = model(tokens, None, model.initial_state(4))[0]
-    assert torch.equal(in_use, model(tokens, None, model.initial_state(4))[0])
-    assert torch.equal(model.loss(in_use, labels), squared_error(in_use, labels))
-    assert not torch.allclose(model.train()(tokens, None, model.initial_state(4))[0], in_use, atol=0.05)
-    model.classifier.dropout = 0.0
-    assert torch.equal(model(tokens, None, model.initial_state(4))[0], in_use)
-
-
-def test_cnn1_in_a_smaller_window_has_lower_filters():
-    assert [layer.kernel_size for layer in make("window_cnn1", "", window=2).filters] == [(1,), (2,)]
-    assert len(make("window_cnn1", "", window=5).filters) == 4
-
-
 # The models of Gale & Parthasarathy 2017, by its section 2.3.
 
 def stacked(weights, inputs):
     """The outputs of layers of LSTM, their weights [W, U, a, b] each, for the vectors `inputs`."""
-    for w, u, a, b in weights:
-        h, c, outputs = np.zeros(u.shape[1]), np.zeros(u.shape[1]), []
-        for x in inputs:
-            i, f, g, o = np.split(w @ x + a + u @ h + b, 4)
-            c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
-            h = sigmoid(o) * np.tanh(c)
-            outputs.append(h)
-        inputs = outputs
-    return outputs
+    for layer in weights:
+        inputs = lstm(inputs, *layer)
+    return inputs
 
 
 def highway(x, weight, bias):
@@ -645,15 +613,6 @@ def test_dropout_only_in_training_and_every_rate_matters(name):
             make(name, "", **{kind: 1.5})
 
 
-def test_dropout_defaults_are_those_of_the_paper():
-    """One minus the keep probabilities of section 3.2."""
-    for name, rates in (("delay", [.2]), ("ngram_lstm", [.2]), ("bi_lstm", [.2]), ("cnn_feature", [.1, .4]),
-                        ("cnn_ngram", [.1, .4]), ("dilated_cnn", [.1, .2, .4])):
-        model = base.create(name, VOCABULARY, LABELS, {})
-        found = [layer.p for layer in model.modules() if isinstance(layer, torch.nn.Dropout)]
-        assert list(dict.fromkeys(found)) == rates, name
-
-
 @pytest.mark.parametrize(("name", "options", "message"), [
     ("delay", {"delay": -1}, "delay=-1; it is 0 or more"),
     ("ngram_lstm", {"ngram": 0}, "ngram=0; it is 1 or more"),
@@ -661,7 +620,7 @@ def test_dropout_defaults_are_those_of_the_paper():
     ("dilated_cnn", {"dilated_layers": 0}, "dilated_layers=0; it is 1 or more"),
     ("window_cnn2", {"pool": 0}, "pool=0; it is 1 or more"),
     ("dilated_cnn", {"filters": 0}, "filters=0; it is 1 or more")])
-def test_character_models_invalid_sizes(name, options, message):
+def test_models_invalid_sizes(name, options, message):
     with pytest.raises(InputError) as error:
         base.create(name, VOCABULARY, LABELS, options)
     assert str(error.value) == message

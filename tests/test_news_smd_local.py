@@ -1,7 +1,6 @@
 """The scripts of egs/news_smd on made-up text."""
 
 import importlib
-import subprocess
 import sys
 from pathlib import Path
 
@@ -46,14 +45,6 @@ def test_sentence_reader_sentences(line, texts):
     assert list(TEXTS.SentenceReader().sentences(line)) == texts
 
 
-def test_sentence_reader_counts():
-    reader = TEXTS.SentenceReader()
-    for line in ("Fine.", "no end", "...", "b" * 51 + "!", "I \U0001f600 go."):
-        list(reader.sentences(line))
-    assert reader.counts == {"sentences": 2, "left out: no mark at the end": 1, "left out: no word": 1,
-                             "left out: a word of more than 50 characters": 1, "lines with characters removed": 1}
-
-
 def test_texts_read_back_by_prepare(tmp_path):
     reader = TEXTS.SentenceReader()
     line = "The U.S. paid 3.5, e.g. $10,000 at 10:30 and/or 7 p.m.! Isn't it? It's (well) \"so-called\" AT&T\u200f, no?"
@@ -65,16 +56,6 @@ def test_texts_read_back_by_prepare(tmp_path):
     assert [TEXTS.join(u.words, u.labels) for u in utterances] == texts
     assert [u.words for u in utterances] == [TEXTS.words_of(text) for text in texts]
     assert len({u.stream for u in utterances}) == len(texts) > 1
-
-
-def test_key_ignores_marks_and_digits():
-    assert TEXTS.key("at 10, ok?") == TEXTS.key("at 27 ok.") != TEXTS.key("at 270 ok.")
-
-
-def test_chance_fixed_and_uniform():
-    chances = [TEXTS.chance("x", str(i)) for i in range(1000)]
-    assert chances[0] == TEXTS.chance("x", "0") != TEXTS.chance("y", "0")
-    assert [sum(i <= 10 * c < i + 1 for c in chances) > 70 for i in range(10)] == [True] * 10
 
 
 STANDARD = frozenset(("where", "are", "you", "coming", "now", "ok", "i", "am", "late", "let's", "go", "at", "the",
@@ -114,27 +95,6 @@ def test_message_filter_leaves_out(message, reason):
     found = MESSAGES.MessageFilter(STANDARD)
     assert found.text(message) == ""
     assert found.counts == {reason: 1}
-
-
-def test_message_filter_keeps_text_once():
-    found = MESSAGES.MessageFilter(STANDARD)
-    assert [bool(found.text(text)) for text in ("I am late.", "i am, LATE!", "Am I late?")] == [True, False, True]
-
-
-def test_standard_words_lists(tmp_path):
-    (tmp_path / "words").write_text("hello 20\nrare 19\ndont 500\nx 300\ni 300\n")
-    standard = MESSAGES.standard_words(tmp_path / "words")
-    assert {"hello", "i", "yup"} <= standard
-    assert not standard & {"rare", "dont", "x"}
-
-
-@pytest.mark.parametrize(("tokens", "question"), [
-    ("do you want to go", ["you want to go", "want to go"]),
-    ("are we going home", ["we going home"]),
-    ("where are you going", ["where are you going"]),
-])
-def test_shorter_question(tokens, question):
-    assert " ".join(INFORMAL.shorter_question(tokens.split())) in question
 
 
 def test_informal_questions_of_statements():
@@ -214,18 +174,6 @@ def test_matched_disjoint_and_half_questions(tmp_path):
                    for text in sets[f"{name}_multi"])
 
 
-def test_related_sentences_adjacent():
-    document = [f"why {i}?" if i % 3 == 0 else "" if i % 10 == 7 else f"so {i}." for i in range(100)]
-    used = set()
-    runs = list(MATCHED.related(document, used))
-    assert len(runs) > 5
-    assert sorted(used) == sorted(text for run in runs for text in run)
-    for run in runs:
-        first = document.index(run[0])
-        assert document[first:first + len(run)] == run
-        assert any(map(TEXTS.is_question, run))
-
-
 def test_mixture_questions_and_messages(tmp_path, monkeypatch):
     (tmp_path / "conf").mkdir()
     for file in (RECIPE / "conf").glob("*.txt"):
@@ -263,65 +211,11 @@ def test_mixture_text_of_the_language_model_is_of_other_documents(tmp_path):
     assert not list(MIXTURE.other(path, seen | set(map(TEXTS.key, for_lm))))
 
 
-def test_mixture_conversation_has_its_share_of_questions(tmp_path):
-    words = [a + b for a in "abcdefghijklmnopqrst" for b in "abcdefghijklmnopqrst"]
-    (tmp_path / "podcasts.txt").write_text("#doc a\n" + "".join(f"it {word}.\nwhy {word}?\n" for word in words))
-    found = MIXTURE.conversation(tmp_path / "podcasts.txt", 200, set())
-    assert len(found) == pytest.approx(200, abs=5)
-    assert sum(TEXTS.is_question(text) for _, text in found) == round(200 * MIXTURE.QUESTIONS)
-
-
-def test_mixture_missing_message(tmp_path):
-    (tmp_path / "messages").write_text("1\tok.\n")
-    run = subprocess.run([sys.executable, LOCAL / "mixture.py", tmp_path, tmp_path / "messages", tmp_path / "out",
-                          "0", "0", "0"], capture_output=True, text=True, check=False)
-    assert run.returncode == 1
-    assert run.stderr.count("\n") == 1
-    assert "conf/sms_test_ids:1: message" in run.stderr
-    assert not (tmp_path / "out").exists()
-
-
-def test_messages_wrong_table(tmp_path):
-    place = corpus(tmp_path / "corpus")
-    (place / "news_smd/nus_sms_en.tsv").write_text("id\ttext\n")
-    run = subprocess.run([sys.executable, LOCAL / "messages.py", place, place / "none", tmp_path / "out"],
-                         capture_output=True, text=True, check=False)
-    assert run.returncode == 1
-    assert run.stderr.count("\n") == 1
-
-
-def test_count_sets_row(tmp_path, capsys):
-    (tmp_path / "raw.txt").write_text("well, ok? no.\nis it?\n")
-    main(["prepare", "--format", "prose", "--utt-words", "0", "--independent", "true", "--nj", "1", "--labels",
-          str(RECIPE / "conf/labels.txt"), str(tmp_path / "raw.txt"), str(tmp_path / "data")])
-    assert load("count_sets").row(str(tmp_path / "data")) == "| `data` | 2 | 5 | 15 | 1 | 1 | 2 | 50.0 |"
-
-
 def test_our_marks_are_those_of_the_table(capsys):
     load("our_marks").main(str(RECIPE / "README.md"), str(RECIPE / "conf/published.tsv"))
     computed = [line for line in (RECIPE / "conf/published.tsv").read_text().splitlines() if "(our marks)" in line]
     assert capsys.readouterr().out.splitlines() == computed
     assert len(computed) == 14
-
-
-def test_overall_f1_by_counting():
-    """Of 40 commas 10 are found and 5 are wrong, of 60 periods 48 and 12."""
-    published = {"COMMA.P": 100 * 10 / 15, "COMMA.R": 25.0, "PERIOD.P": 80.0, "PERIOD.R": 80.0}
-    precision, recall = 58 / 75, 58 / 100
-    f1 = 200 * precision * recall / (precision + recall)
-    assert load("our_marks").overall_f1(published, {"COMMA": 40, "PERIOD": 60}) == pytest.approx(f1)
-
-
-def test_overall_f1_without_correct_marks():
-    """A mark that is never right counts as never written: its precision, 0, does not say how often it was."""
-    published = {"COMMA.P": 0.0, "COMMA.R": 0.0, "PERIOD.P": 100.0, "PERIOD.R": 100.0}
-    assert load("our_marks").overall_f1(published, {"COMMA": 40, "PERIOD": 60}) == pytest.approx(200 * 60 / 160)
-
-
-def test_marks_of_other_tables(tmp_path):
-    (tmp_path / "counts.md").write_text("| set | words |\n|---|---|\n| `a` | 1 |\n\n| set | texts | COMMA |\n"
-                                        "|---|---:|\n| `b` | 2 | 1,234 |\n\n| `c` | 3 | 4 |\n")
-    assert load("our_marks").marks_of(str(tmp_path / "counts.md")) == {"b": {"COMMA": 1234}}
 
 
 def test_published_systems_have_confs():

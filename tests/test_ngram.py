@@ -103,28 +103,6 @@ def test_ngram_estimates_prunes_and_interpolates(toy_store, tmp_path, capfd):
     assert "weights: train_before 0." in capfd.readouterr().err
 
 
-@needs_lmplz
-def test_probabilities_of_a_context_sum_to_one(tmp_path):
-    """This includes words that the text does not have, so that models of several texts can be compared."""
-    rng, tokens = np.random.default_rng(0), ["<UNK>", "</s>", *"abcdefgh", "<COMMA>", "<s>"]
-    text = "\n".join(" ".join(rng.choice([*"abcdef", "<COMMA>"], 300)) for _ in range(3)) + "\n"
-    (tmp_path / "text").write_text(text)
-    ngram.estimate(tmp_path / "text", tmp_path / "arpa", 3, [0])
-    model = ngram.read_arpa(tmp_path / "arpa", tokens)
-    every = np.arange(len(tokens) - 1)  # all but the begin of a text, which nothing precedes
-    for context in ([2, 3], [0, 4], [11, 2], [10, 7], [-1, 11], [8, 9]):
-        log_probs = model.log_probs(model.contexts(np.tile(context, (len(every), 1))), every)
-        assert np.exp(log_probs).sum() == pytest.approx(1, abs=1e-5)
-
-
-def test_interpolation_maximizes_probability():
-    log_probs = np.log(np.random.default_rng(0).uniform(0.01, 1, (2, 300)))
-    log_probs[1, :200] += 1
-    best = max(np.linspace(0, 1, 1001), key=lambda w: np.logaddexp(log_probs[0] + np.log(w + 1e-300),
-                                                                   log_probs[1] + np.log(1 - w + 1e-300)).sum())
-    np.testing.assert_allclose(ngram.interpolation(log_probs), [best, 1 - best], atol=2e-3)
-
-
 def test_entropy_prune_leaves_out_ngrams(toy_store, arpa, tmp_path):
     data, sizes = Store(toy_store).set("dev_after"), []
     for share in (0.0, 1e-4):
@@ -134,16 +112,6 @@ def test_entropy_prune_leaves_out_ngrams(toy_store, arpa, tmp_path):
         assert np.mean(log_posteriors(model, data).argmax(axis=1) == data.labels) > 0.95
         sizes.append(len(model.models[0].orders[1].keys))
     assert 0 < sizes[1] < sizes[0]
-
-
-def test_log_probs_interpolated_are_weighted_sum(toy_store, arpa, tmp_path):
-    train(toy_store, tmp_path, "ngram", {"arpa": f"{arpa / 'after'},{arpa / 'before'}"},
-          TrainingOptions(train_set="train_after", dev_set="dev_before"))
-    model = base.load(tmp_path)
-    rng = np.random.default_rng(0)
-    history, tokens = rng.integers(0, 14, (50, 3)), rng.integers(0, 13, (50, 2))
-    expected = np.tensordot(model.arrays["weights"], np.exp(model.component_log_probs(history, tokens)), 1)
-    np.testing.assert_allclose(np.exp(model.log_probs(history, tokens)), expected, rtol=1e-4)
 
 
 @pytest.mark.parametrize("size", [2, 1 << 20])
@@ -292,19 +260,6 @@ def test_tree_that_is_none_is_refused(change, exp):
     load(TREE)
     with pytest.raises(ValueError, match=r"not a tree|features that there are not|not counts"):
         load(TREE | change)
-
-
-@pytest.mark.parametrize(("name", "array"), [
-    ("0.1.backoffs", torch.zeros(3)), ("0.2.log_probs", torch.zeros(2)), ("0.2.backoffs", torch.zeros(2)),
-    ("0.2.keys", torch.zeros(2)), ("0.1.log_probs", torch.zeros(3)), ("weights", torch.zeros(0)),
-    ("weights", torch.zeros(3)), ("weights", torch.tensor(1.0))])
-def test_load_orders_with_arrays_of_other_sizes(name, array, exp, tmp_path):
-    shutil.copytree(exp, tmp_path / "exp")
-    content = torch.load(exp / "final.pt", weights_only=True)
-    content["weights"][name] = array
-    torch.save(content, tmp_path / "exp" / "final.pt")
-    with pytest.raises(InputError, match="its weights are not those of its model; train it again"):
-        base.load(tmp_path / "exp")
 
 
 def test_load_more_orders_than_can_be_decoded(exp, tmp_path):

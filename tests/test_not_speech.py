@@ -80,10 +80,6 @@ def test_marks_after_what_is_taken_out_belong_to_the_word_before():
         "so much is it", "O PERIOD O QUESTION")
 
 
-def test_brackets_in_brackets_are_taken_out():
-    assert read("so (a (b) c) much", ("round-brackets",))[0] == "so much"
-
-
 def test_full_width_brackets():
     counts = read("そう（笑）。", format="characters")[2]
     assert counts == {f"{KEPT}round-brackets\t（笑）": 1}
@@ -93,10 +89,6 @@ def test_full_width_brackets():
 
 def test_line_kinds_need_a_line_start():
     assert read("NAME: so", ("speaker-labels",), line_start=False)[0] == "name so"
-
-
-def test_removed_text_is_not_counted():
-    assert read("so (laughs)", remove=r"\(laughs\)")[2] == {}
 
 
 PIECES = ["so", "it", "R&D", "U.S.", "Mr.", "word,", "[laughs]", "[inaudible 00:01:02]", "(so they say)", "*sighs*",

@@ -1,14 +1,17 @@
-"""Options: Kaldi's habits, conf files, and errors of one line that name the nearest option."""
+"""Options: Kaldi's habits, conf files, and errors of one line, of Python and of utils/parse_options.sh."""
 
 import logging
+import os
+import subprocess
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Optional
 
 import pytest
 
 from punc.base import log
 from punc.base.errors import InputError
-from punc.base.options import OptionParser, config_lines, kebab, keyword_arguments, nearest, with_options
+from punc.base.options import OptionParser, config_lines, with_options
 
 
 def build(tokens, hidden_dim=100, rate=0.1, pauses: bool = False, limit: int | None = None, name="a",
@@ -56,15 +59,6 @@ def test_parse_defaults(parser):
 def test_parse_values(parser, arguments):
     values = parser.parse(arguments)
     assert (values.hidden_dim, values.pauses, values.data_dir) == (5, True, "data")
-
-
-def test_parse_types(parser):
-    values = parser.parse(["--limit", "3", "--other", "0.5", "--rate", "-0.001", "--name", "x=--y", "data"])
-    assert (values.limit, values.other, values.rate, values.name) == (3, 0.5, -0.001, "x=--y")
-
-
-def test_parse_no_options_after_two_dashes(parser):
-    assert parser.parse(["--", "--data_dir"]).data_dir == "--data_dir"
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
@@ -129,17 +123,6 @@ def test_conf_includes_others_and_wins(parser, tmp_path):
         ("base.conf", 3, "2"), ("base.conf", 4, "base"), ("two.conf", 1, "2"), ("top.conf", 4, "top")]
 
 
-def test_conf_includes_absolute_path(parser, conf, tmp_path):
-    (tmp_path / "base").write_text("--rate=7\n")
-    assert parser.parse(["--config", conf(f"--config={tmp_path}/base\n"), "data"]).rate == 7
-
-
-def test_conf_may_include_a_file_twice(parser, tmp_path):
-    for name, text in (("a", "--rate=1\n"), ("b", "--config=a\n"), ("c", "--config=a\n--config=b\n--rate=3\n")):
-        (tmp_path / name).write_text(text)
-    assert parser.parse([f"--config={tmp_path}/c", "data"]).rate == 3
-
-
 @pytest.mark.parametrize(("files", "message"), [
     ({"a": "--config=b\n", "b": "\n--config=a\n"}, "b:2: {folder}/a includes this file; remove one of the two lines"),
     ({"a": "--config=b\n", "b": "--config=c\n", "c": "--config=b\n"}, "c:1: {folder}/b includes this file; "),
@@ -154,13 +137,6 @@ def test_conf_wrong_included_file(parser, tmp_path, files, message):
         parser.parse([f"--config={tmp_path}/a", "data"])
     assert str(error.value).startswith(f"{tmp_path}/{message.format(folder=tmp_path)}")
     assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize(("line", "value"), [
-    ("--name=a  # a comment", "a"), ("--name=", ""), ("  --name=a b", "a b"), ("--hidden_dim=3", None)])
-def test_value_of_conf(parser, conf, line, value):
-    assert parser.value([f"--config={conf(line)}", "data"], "--name") == value
-    assert parser.value([f"--config={conf(line)}", "--name", "b"], "--name") == "b"
 
 
 @pytest.mark.parametrize(("flags", "level"), [
@@ -227,28 +203,6 @@ def test_add_signature_in_groups(capsys):
     assert [part.split()[0] for part in sections[-2].splitlines()] == ["how", "--limit", "--depth"]
 
 
-def test_add_signature_default_factory():
-    parser = OptionParser("punc test [options]", "Tests.", "punc test")
-    parser.add_signature(Settings)
-    assert parser.parse([]).names == ["a", "b"]
-
-
-class Annotated:
-    """A class whose annotations are text.
-
-    depth   how deep
-    """
-
-    def __init__(self, vocab: "list", depth: "int | None" = None, rate: "float" = 1):
-        pass
-
-
-def test_add_signature_of_class_with_text_annotations():
-    parser = OptionParser("punc test [options]", "Tests.", "punc test")
-    parser.add_signature(Annotated)
-    assert (parser.parse(["--depth=3", "--rate=2"]).depth, parser.parse([]).rate) == (3, 1)
-
-
 def test_help_one_line_per_option_with_default(parser, capsys):
     with pytest.raises(SystemExit) as stop:
         parser.parse(["--help"])
@@ -270,32 +224,111 @@ def test_help_one_line_per_option_with_default(parser, capsys):
     assert lines[-1] == "example: punc test --rate 1 data"
 
 
-def test_help_notes_stand_before_the_example(capsys):
-    with pytest.raises(SystemExit):
-        OptionParser("punc test", "Tests.", "punc test x", ["a note:", "  kept   as it is"]).parse(["--help"])
-    assert capsys.readouterr().out.endswith("\n\na note:\n  kept   as it is\n\nexample: punc test x\n")
-
-
-def test_kebab_and_nearest():
-    assert kebab("hidden_dim") == "--hidden-dim"
-    assert nearest("--rat", ["--rate", "--name"]) == "did you mean --rate?"
-    assert nearest("--rat", []) == "see --help"
-
-
 def test_with_options_names_an_argument_as_its_option():
     assert with_options(InputError("hidden_dim=0", "it is 1 or more")) == "--hidden-dim=0; it is 1 or more"
     assert with_options(InputError("a=b", "rename it", "x=1")) == "x=1: a=b; rename it"
     assert with_options(InputError("no set 'a=b'", "name another one")) == "no set 'a=b'; name another one"
 
 
-def test_keyword_arguments_of_base_class_constructor():
-    class Base:
-        def __init__(self, vocab: int, window: int = 5):
-            """Has one option."""
+UTILS = Path(__file__).parents[1] / "utils"
 
-    class Model(Base):
-        def __init__(self, vocab: int, hidden_dim: int = 3, **options: int):
-            """Has the options of the base class too."""
 
-    assert {name: argument.default for name, argument in keyword_arguments(Model).items()} == {
-        "window": 5, "hidden_dim": 3}
+def run(*command, cwd, env=None):
+    return subprocess.run([str(c) for c in command], cwd=cwd, env={**os.environ, **(env or {})}, text=True,
+                          capture_output=True, timeout=60)
+
+
+SCRIPT = """#!/usr/bin/env bash
+set -eu
+help_message="usage: $0"
+stage=0
+stop_stage=100
+flag=false
+name="a b"
+. {utils}/parse_options.sh
+echo "$stage|$stop_stage|$flag|$name|$*"
+"""
+
+
+@pytest.fixture
+def script(tmp_path):
+    (tmp_path / "script.sh").write_text(SCRIPT.format(utils=UTILS))
+    return lambda *arguments, **env: run("bash", "script.sh", *arguments, cwd=tmp_path, **env)
+
+
+@pytest.mark.parametrize(("arguments", "printed"), [
+    ((), "0|100|false|a b|"),
+    (("--stage", "3", "--stop-stage", "4"), "3|4|false|a b|"),
+    (("--stop_stage", "4"), "0|4|false|a b|"),
+    (("--flag", "true", "x", "--stage", "1"), "0|100|true|a b|x --stage 1"),
+    (("--name", "", "x"), "0|100|false||x"),
+    (("--name", "--no-option"), "0|100|false|--no-option|"),
+    (("--name", "$(echo evaluated) `echo evaluated`; \"$HOME\""),
+     "0|100|false|$(echo evaluated) `echo evaluated`; \"$HOME\"|"),
+])
+def test_options_set_variables(script, arguments, printed):
+    result = script(*arguments)
+    assert (result.stdout, result.stderr, result.returncode) == (printed + "\n", "", 0)
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (("--stagge", "3"), "unknown option --stagge"),
+    (("--stagge",), "unknown option --stagge"),
+    (("--", "x"), "unknown option --"),
+    (("--a[$(touch evaluated)]", "x"), "unknown option --a["),
+    (("--stage",), "--stage needs a value"),
+    (("--stage", "1", "--name"), "--name needs a value"),
+    (("--config",), "--config needs a value"),
+    (("--config", "missing"), "there is no config file 'missing'"),
+    (("--stage=3",), "an option is written --name value, not '--stage=3'"),
+    (("--flag", "yes"), "--flag takes true or false, not 'yes'"),
+    (("--flag", ""), "--flag takes true or false, not ''"),
+    (("--HOME", "x"), "unknown option --HOME"),
+    (("--home", "x"), "unknown option --home"),
+    (("--BASH-VERSION", "x"), "unknown option --BASH-VERSION"),
+])
+def test_options_wrong_is_one_line(script, tmp_path, arguments, message):
+    result = script(*arguments)
+    assert (result.stdout, result.returncode) == ("", 1)
+    assert result.stderr.startswith(f"script.sh: {message}")
+    assert result.stderr.count("\n") == 1
+    assert not (tmp_path / "evaluated").exists()
+
+
+def test_options_environment_variable_is_unknown(script):
+    assert "unknown option --other" in script("--other", "1", env={"other": "0"}).stderr
+    # A variable that the script sets is an option, even if the environment has one of this name.
+    assert script("--stage", "1", env={"stage": "7"}).stdout.startswith("1|")
+    assert script(env={"stage": "7"}).stdout.startswith("0|")
+
+
+def test_options_help(script):
+    result = script("--stage", "3", "--help")
+    assert (result.stdout, result.stderr, result.returncode) == ("", "usage: script.sh\n", 0)
+
+
+def test_config_command_line_wins(script, tmp_path):
+    (tmp_path / "conf").write_text("# a comment\n\n--stage=1\n  stop_stage=2\n--name=\"$(echo x) = y\"")
+    assert script("--config", "conf").stdout == "1|2|false|$(echo x) = y|\n"
+    assert script("--stage", "5", "--config", "conf").stdout == "5|2|false|$(echo x) = y|\n"
+    # After the options, --config belongs to another command.
+    assert script("--stage", "5", "x", "--config", "conf").stdout == "5|100|false|a b|x --config conf\n"
+
+
+@pytest.mark.parametrize(("line", "message"), [
+    ("--flag=1", "conf:2: --flag takes true or false, not '1'"),
+    ("--stagge=1", "conf:2: unknown option --stagge"),
+    ("stage 1", "conf:2: 'stage 1' is not an option; write --name=value"),
+])
+def test_config_wrong_line_is_one_line(script, tmp_path, line, message):
+    (tmp_path / "conf").write_text(f"# comment\n{line}\n")
+    result = script("--config", "conf")
+    assert result.returncode == 1
+    assert result.stderr.startswith(f"script.sh: {message}")
+
+
+def test_options_of_sourced_file(tmp_path):
+    (tmp_path / "defaults.sh").write_text(f"nj=1\n. {UTILS}/parse_options.sh\n")
+    (tmp_path / "script.sh").write_text('set -eu\nstage=0\n. ./defaults.sh\necho "$stage|$nj"\n')
+    result = run("bash", "script.sh", "--stage", "1", "--nj", "4", cwd=tmp_path, env={"stage": "7", "nj": "7"})
+    assert (result.stdout, result.stderr) == ("1|4\n", "")

@@ -135,13 +135,6 @@ def test_punctuate_packed_model_on_a_gpu_is_an_error(packed, data, tmp_path, cap
     assert "--device=cuda with a packed model; use --device cpu" in capsys.readouterr().err
 
 
-def test_punctuate_unknown_model_is_an_error(data, tmp_path, capsys):
-    assert main(["punctuate", "fr", str(data), str(tmp_path / "out")]) == 1
-    assert "fr: no such model" in capsys.readouterr().err
-    assert main(["punctuate", "en"]) == 1
-    assert "missing: DATA-DIR" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("change", [{"options": None}, {"hidden_dim": 10**9}, {"hidden_dim": 13}, {"hidden_dim": "12"}])
 def test_unpack_options_that_are_not_the_model_s_are_an_error(packed, tmp_path, change):
     shutil.copytree(packed / "en", tmp_path / "en")

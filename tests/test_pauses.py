@@ -1,10 +1,8 @@
 """Pauses: closed forms from synthetic times, timed and untimed words, Kaldi's bytes, the command; numbers by id."""
 
 import os
-import struct
 from collections import Counter
 
-import kaldiio
 import numpy as np
 import pytest
 from hypothesis import given
@@ -187,26 +185,6 @@ def test_read_channels_bad_line(tmp_path):
 floats = st.floats(0, 1000, width=32) | st.just(NAN)
 
 
-@given(st.dictionaries(st.text("ab-é", min_size=1, max_size=6), st.lists(floats, min_size=1, max_size=5), min_size=1))
-def test_write_pauses_is_read_by_kaldi(tmp_path_factory, pauses):
-    path = tmp_path_factory.mktemp("data")
-    (path / "text").write_text("".join(f"{id} x\n" for id in sorted(pauses, key=str.encode)), encoding="utf-8")
-    write_pauses(path, ((id, np.array(values)) for id, values in pauses.items()))
-    read = kaldiio.load_scp(str(path / "pauses.scp"))
-    assert list(read) == sorted(pauses, key=str.encode)
-    for id, values in pauses.items():
-        assert read[id].dtype == np.float32
-        assert_array_equal(read[id], np.float32(values))
-
-
-def test_write_pauses_bytes(tmp_path):
-    """Kaldi's binary: key, blank, NUL, B, `FV `, the size of an int32, the int32, little-endian float32."""
-    (tmp_path / "text").write_text("utt a b\n")
-    write_pauses(tmp_path, [("utt", np.array([0.5, NAN]))])
-    assert (tmp_path / "pauses.ark").read_bytes() == b"utt \0BFV \4" + struct.pack("<iff", 2, 0.5, NAN)
-    assert (tmp_path / "pauses.scp").read_text() == f"utt {tmp_path}/pauses.ark:4\n"
-
-
 def test_write_pauses_archive_before_index(tmp_path, monkeypatch):
     """A run that is killed between the two must not look finished."""
     (tmp_path / "text").write_text("utt a b\n")
@@ -356,15 +334,3 @@ def test_command_names_ids_that_the_data_does_not_have(data, tmp_path, capsys):
 
 
 numbers = st.integers(0, 2**53).map(float)
-
-
-@given(st.lists(st.tuples(st.text(max_size=3), numbers, numbers)), st.text(max_size=3))
-def test_rows_are_those_of_a_dictionary(rows, other):
-    table, expected = IdTable(2), {}
-    for id, *values in rows:
-        table.add(id, *values)
-        expected.setdefault(id, []).append(values)
-    for id in [*expected, other]:
-        assert (id in table) == (id in expected)
-        assert_array_equal(table.rows(id), np.array(expected.get(id, [])).reshape(-1, 2))
-    assert sorted(table.counts()) == sorted(map(len, expected.values()))

@@ -1,6 +1,5 @@
 """Figures: what is drawn; a picture is written whole, or one line says why there is none; SVG stands in a page."""
 
-import re
 import xml.etree.ElementTree as ET
 
 import kaldiio
@@ -11,14 +10,11 @@ from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
-from punc.results.figures import CURVES, TEXT, draw, inline, styles
+from punc.results.figures import TEXT, draw, styles
 from punc.results.plots import (
     MOST_WORDS,
     count_labels,
     describe_labels,
-    describe_pauses,
-    shares,
-    slots,
 )
 
 pytest.importorskip("matplotlib")
@@ -38,27 +34,6 @@ def data(tmp_path):
     with open(decode / "post.ark", "wb") as file:
         kaldiio.save_ark(file, matrices)
     return tmp_path / "data"
-
-
-def test_slots_by_label(data):
-    found = slots(DataDir(data))
-    assert list(found) == ["O", "COMMA", "PERIOD"]
-    np.testing.assert_array_equal(found["PERIOD"], np.array([np.nan, 2.5], "f"))
-
-
-def test_shares_each_known_pause_in_one_bin():
-    pauses = np.array([0, 0.009, 0.01, 0.3, 99, 100, 3000, np.nan], np.float32)
-    assert shares(pauses).sum() == pytest.approx(100)
-    assert shares(pauses)[0] == pytest.approx(200 / 7)  # "0": under 10 ms
-    assert not shares(pauses)[1]  # the gap next to it
-    assert shares(pauses)[-1] == pytest.approx(300 / 7)  # longer than the axis
-    assert not shares(np.array([np.nan], np.float32)).any()
-
-
-def test_describe_pauses():
-    pauses = np.array([0, 0, 0, 0.5, 1, np.nan, np.nan, np.nan], np.float32)
-    assert describe_pauses("X", pauses) == "X: 8 slots, median 0.00 s, 60% without a pause, 38% unknown"
-    assert describe_pauses("X", np.array([np.nan], np.float32)) == "X: 1 slots, no pause known"
 
 
 @pytest.mark.parametrize("options", [[], ["--decode=exp/decode", "--thresholds=0.1 0.5"]])
@@ -150,23 +125,3 @@ def test_draw_is_svg_with_its_texts(titles, settings):
     assert "not drawn" not in found
     assert TEXT not in svg
     assert draw(curves, styles(["<A>"]), "name", **settings) == svg
-
-
-def test_draw_points():
-    """Each panel has one marker more, a large one."""
-    curves = {title: {"A": ([1, 2], [3, 4])} for title in ("loss", "rate")}
-    points = {title: {"A": ([2], [4])} for title in curves}
-    marks = [draw(curves, styles(["A"]), "name", found).count("<use ") for found in (points, None)]
-    assert marks[0] == marks[1] + 2
-
-
-def test_styles_differ_and_end():
-    found = styles([str(i) for i in range(20)])
-    assert len(found) == CURVES
-    assert len({(style["color"], style["marker"]) for style in found.values()}) == CURVES
-
-
-def test_inline_ids_are_of_the_figure():
-    svg = inline('<?xml?><svg id="a"><metadata>x</metadata><use xlink:href="#a"/><g clip-path="url(#a)"/></svg>', "f")
-    assert re.findall(r"[#\"]f-a", svg) == ['"f-a', "#f-a", "#f-a"]
-    assert "metadata" not in svg

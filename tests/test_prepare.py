@@ -171,12 +171,6 @@ def test_prepare_long_line(labels, tmp_path, name):
     assert validate(out)["words"] == 1_700_000 + (name == "lrec")
 
 
-def test_prepare_long_word(labels, tmp_path):
-    status, out = run(labels, tmp_path, "prose", b"x" * 10_000_000 + b". y")
-    assert status == 0
-    assert [len(word) for u in DataDir(out).utterances() for word in u.words] == [10_000_000, 1]
-
-
 @pytest.mark.parametrize(("name", "text", "options", "message"), [
     ("lrec", "so\tO\nmuch\tDASH\n", [], "in0:2: label 'DASH' is not in the label set; "),
     ("lrec", "so\tO\nx\0\tO\n", [], "in0:2: a NUL byte; "),
@@ -233,5 +227,3 @@ def test_prepare_sil_from_a_pipe_keeps_the_pauses(labels, tmp_path):
     assert status == 0
     [utterance] = DataDir(tmp_path / "out").utterances()
     np.testing.assert_array_equal(utterance.pauses, np.array([0.5, 0.25], np.float32))
-
-

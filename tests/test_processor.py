@@ -1,13 +1,17 @@
-"""The device by its name, with and without GPUs; bfloat16; freed memory; PyTorch is not loaded where it sees no GPU."""
+"""The device by its name, with and without GPUs; bfloat16; freed memory; products by oneDNN."""
 
+import contextlib
 import subprocess
 import sys
 
 import pytest
 import torch
+from torch import nn
 
+from punc.base import products
 from punc.base.errors import InputError
 from punc.base.processor import built_for_cpu, check_device, find_device, has_bfloat16, keep_freed_memory
+from punc.base.products import LEAST, fast_products
 
 
 @pytest.fixture
@@ -20,11 +24,6 @@ def gpus(monkeypatch):
     before = torch.backends.cudnn.allow_tf32
     yield see
     torch.backends.cudnn.allow_tf32 = before
-
-
-@pytest.mark.parametrize("name", ["auto", "cpu", "cuda", "cuda:0", "cuda:12"])
-def test_check_device_allowed(name):
-    check_device(name)
 
 
 @pytest.mark.parametrize("name", ["", "gpu", "CPU", "cpu:0", "cuda:", "cuda:x", "cuda:1 ", "cuda:\u0661", "meta"])
@@ -78,46 +77,11 @@ def no_cache():
     has_bfloat16.cache_clear()
 
 
-def test_has_bfloat16_larger_lstm_runs():
-    if has_bfloat16():
-        with torch.autocast("cpu", torch.bfloat16):
-            assert torch.nn.LSTM(5, 4)(torch.rand(3, 2, 5))[0].dtype == torch.bfloat16
-
-
 def test_has_bfloat16_false_if_pytorch_fails(monkeypatch):
     def fails(*_):
         raise RuntimeError("could not create a primitive descriptor")
     monkeypatch.setattr(torch.nn.LSTM, "forward", fails)
     assert not has_bfloat16()
-
-
-@pytest.mark.parametrize("supported", [True, False])
-def test_has_bfloat16_of_a_gpu_is_what_pytorch_says(monkeypatch, supported):
-    asked = []
-
-    class Device:
-        def __init__(self, name):
-            self.name = name
-
-        def __enter__(self):
-            asked.append(self.name)
-
-        def __exit__(self, *_):
-            asked.append("left")
-
-    def is_supported(including_emulation):
-        assert asked == ["cuda:1"]
-        return supported and not including_emulation
-
-    monkeypatch.setattr(torch.cuda, "device", Device)
-    monkeypatch.setattr(torch.cuda, "is_bf16_supported", is_supported)
-    assert has_bfloat16("cuda:1") == supported
-    assert asked == ["cuda:1", "left"]
-
-
-def test_has_bfloat16_true_if_pytorch_runs(monkeypatch):
-    monkeypatch.setattr(torch.nn.LSTM, "forward", lambda *_: None)
-    assert has_bfloat16()
 
 
 # Of bytes, not of NumPy, which asks for huge pages where it can.
@@ -161,3 +125,82 @@ print(give_back_freed_memory(), (before - pages()) * os.sysconf("SC_PAGESIZE") >
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout == "True True\n"
+
+
+CPU = torch.device("cpu")
+needs_onednn = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="PyTorch without oneDNN")
+
+
+@pytest.fixture
+def products_by_onednn(monkeypatch):
+    """As on a processor on which oneDNN is faster. A list that gets the sizes of all inputs that oneDNN reads."""
+    monkeypatch.setattr(products, "_is_faster", lambda: True)
+    sizes, to_mkldnn = [], torch.Tensor.to_mkldnn
+
+    def counted(self):
+        sizes.append(tuple(self.shape))
+        return to_mkldnn(self)
+
+    monkeypatch.setattr(torch.Tensor, "to_mkldnn", counted)
+    return sizes
+
+
+def large(*shape, size=1024):
+    """Inputs, of such a shape but for the last dimension, and a layer for them that has LEAST multiplications."""
+    torch.manual_seed(0)
+    inputs = torch.randn(*shape, size)
+    return inputs, nn.Linear(size, LEAST // inputs.numel() + 1)
+
+
+@needs_onednn
+@pytest.mark.parametrize("shape", [(64,), (8, 32), (2, 4, 8), (1, 64)])
+@pytest.mark.parametrize("bias", [True, False])
+@torch.inference_mode()
+def test_large_products_are_those_of_pytorch(shape, bias, products_by_onednn):
+    inputs, layer = large(*shape)
+    if not bias:
+        layer.bias = None
+    with fast_products(CPU):
+        fast = layer(inputs)
+    assert products_by_onednn == [(*shape, 1024)]
+    assert type(fast) is torch.Tensor
+    assert fast.layout == torch.strided
+    torch.testing.assert_close(fast, layer(inputs))
+
+
+@needs_onednn
+@torch.inference_mode()
+def test_inputs_need_not_be_contiguous(products_by_onednn):
+    inputs, layer = large(64)
+    inputs = inputs.T.contiguous().T
+    assert not inputs.is_contiguous()
+    with fast_products(CPU):
+        fast = layer(inputs)
+    assert products_by_onednn
+    torch.testing.assert_close(fast, layer(inputs))
+
+
+@needs_onednn
+@pytest.mark.parametrize("change", ["small", "empty", "float64", "gradients", "autocast", "other function"])
+def test_other_products_are_left_to_pytorch(change, products_by_onednn):
+    inputs, layer = large(64)
+    function = layer
+    with contextlib.ExitStack() as stack:
+        if change == "small":
+            inputs = inputs[:32]
+        elif change == "empty":
+            inputs = inputs[:0]
+        elif change == "float64":
+            inputs, layer = inputs.double(), layer.double()
+        elif change == "autocast":
+            stack.enter_context(torch.autocast("cpu", torch.bfloat16))
+        elif change == "other function":
+            function = torch.tanh
+        if change != "gradients":
+            stack.enter_context(torch.no_grad())
+        with fast_products(CPU):
+            result = function(inputs)
+        expected = function(inputs)
+    assert not products_by_onednn
+    assert torch.equal(result, expected)
+    assert result.requires_grad == (change == "gradients")

@@ -1,4 +1,4 @@
-"""Prose to words and labels: tokens, clitics, capitals; and back: quotes in pairs, clitics joined, casing."""
+"""Prose to words and labels and back: tokens, clitics, capitals, casing, and characters as tokens."""
 
 import io
 
@@ -7,7 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punc.base.errors import InputError
+from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import Label, LabelSet
+from punc.text.casing import Casing, learn, read_casing, write_casing
+from punc.text.characters import CharacterReader
 from punc.text.prose import Clitics, ProseWriter, TextReader, legal, write_text, written
 
 CHE = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",", ":", "-", "–")), Label("PERIOD", "w.", (".", ";", "!")),
@@ -148,13 +152,6 @@ def test_token_keeps_case_without_lowercase():
     assert TextReader(CHE, lowercase=False).token("McDonald,") == ("", "McDonald", "COMMA")
 
 
-@pytest.mark.parametrize(("label", "lead", "expected"), [
-    ("O", "COMMA", "COMMA"), ("QUESTION", "COMMA", "QUESTION"), ("COMMA", "QUESTION", "QUESTION"),
-    ("COMMA", "O", "COMMA")])
-def test_attach_strongest_mark_wins(label, lead, expected):
-    assert TextReader(CHE).attach(label, lead) == expected
-
-
 def test_attach_keeps_capital():
     assert TextReader(CASED).attach("CAP", "PERIOD") == "CAP_PERIOD"
     assert TextReader(CASED).attach("CAP_PERIOD", "COMMA") == "CAP_PERIOD"
@@ -177,11 +174,6 @@ def test_mark_that_is_a_letter_is_not_read_in_words(clitics):
             lead, words, marks = reader.token(token)
             assert (lead, set(marks.split())) == ("", {"O"})
             assert words.replace(" ", "").lower() == token.strip("-").lower()
-
-
-def test_label_set_without_marks():
-    assert TextReader(LabelSet((Label("O", "w"), Label("CAP", "W")))).token("“So”, (") == ("", "so", "CAP")
-    assert TextReader(LabelSet((Label("O", "w"), Label("CAP", "W")))).token("...") == ("", "", "")
 
 
 @given(st.text(min_size=1))
@@ -220,15 +212,6 @@ def test_write_text_round_trip(data, words):
     ("<s>", "s"), ("</s>", "s"), ("x</s>", "x</s>"), ("-<s>", "-s"), ("#0", "0"), ("#01", "#01"), ("#1", "#1")])
 def test_legal_words(word, expected):
     assert legal(word) == expected
-
-
-def test_written_words_of_each_label():
-    labels = LabelSet(tuple(Label(*pair) for pair in (("O", "w"), ("CAP", "W"), ("COMMA", "w,"), ("ASK", "¿w?"),
-                                                      ("END", "W."))))
-    words, names = ["a", "ßa", "b", "c", "d"], ["COMMA", "CAP", "O", "ASK", "END"]
-    assert written(words, names, labels) == ["a,", "Ssa", "b", "¿c?", "D."]
-    assert written(words[:1], names[:1], labels) == ["a,"]
-    assert write_text(words, iter(names), labels) == "a, Ssa b ¿c? D."
 
 
 MARKS = (("QUOTATION", '"', ('"',)), ("COMMA", ",", (",",)), ("PERIOD", ".", (".",)), ("QUESTIONMARK", "?", ("?",)))
@@ -313,5 +296,151 @@ def test_prose_writer_odd_words_round_trip(text):
     assert len({p.words for p in parts}) == 1 or "don't" not in text
 
 
-def test_prose_writer_no_words():
-    assert prose(("a", ""), ("a", "x")) == ["", "x"]
+CAPITALS = LabelSet((Label("O", "w"), Label("CAP", "W"), Label("PERIOD", "w.", (".",)),
+                   Label("CAP_PERIOD", "W.", (".",))))
+
+
+def data(path, *texts):
+    """A data directory of texts, as `punc prepare --lowercase false` makes it."""
+    reader = TextReader(CAPITALS, lowercase=False)
+    parts = [[reader.token(token) for token in text.split()] for text in texts]
+    write_data_dir(path, (Utterance(f"{i:02}", f"{i:02}", [p.words for p in line], [p.labels for p in line])
+                          for i, line in enumerate(parts)))
+    return DataDir(path)
+
+
+@pytest.mark.parametrize(("texts", "table"), [
+    (["NATO and NATO met McDonald. McDonald left."], {"Mcdonald": "McDonald", "Nato": "NATO"}),
+    (["The US let us go. Us US, US", "us us us us"], {"Us": "US"}),
+    (["my iPhone, an iPhone an iphone"], {"iphone": "iPhone"}),
+    (["a McX here"], {}),  # once
+    (["THE the The THE The x"], {}),  # as often as the plain form
+    (["I see a B here. A b I"], {}),  # words of one letter
+    (["no capital in this text", "none in this one"], {}),
+    (["ALL ARE CAPITALS HERE", "ALL ARE CAPITALS HERE", "1996 2.5 ALL ALL"], {}),
+    (["don't Don't DON'T DON'T DON'T O'Neill O'Neill"], {"Don't": "DON'T", "O'neill": "O'Neill"}),
+    (["x" + "A" * 500 + " and x" + "A" * 500], {"x" + "a" * 500: "x" + "A" * 500}),
+])
+def test_learn_table(texts, table, tmp_path):
+    assert learn([data(tmp_path / "data", *texts)], CAPITALS) == table
+
+
+def test_casing_file_round_trip(tmp_path):
+    table = {"Nato": "NATO", "iphone": "iPhone", "Ça": "ÇA"}
+    write_casing(tmp_path / "casing", table)
+    assert read_casing(tmp_path / "casing") == table
+    for line in ("Nato", "Nato NATO x", "Nato OTAN"):
+        (tmp_path / "bad").write_text(f"a A\n{line}\n")
+        with pytest.raises(InputError) as error:
+            read_casing(tmp_path / "bad")
+        assert "bad:2: " in str(error.value)
+
+
+def test_learn_needs_labels_of_the_set(tmp_path):
+    write_data_dir(tmp_path / "none", [Utterance("a", "a", ["x"])])
+    write_data_dir(tmp_path / "other", [Utterance("a", "a", ["x"], ["NO"])])
+    for name, what in (("none", "no labels"), ("other", "'NO'")):
+        with pytest.raises(InputError, match=what):
+            learn([DataDir(tmp_path / name)], CAPITALS)
+
+
+@pytest.mark.parametrize(("word", "name", "text"), [
+    ("nato", "CAP", "NATO"), ("nato", "CAP_PERIOD", "NATO."), ("nato", "O", "nato"),
+    ("us", "O", "us"), ("us", "CAP", "US"),
+    ("iphone", "O", "iPhone"), ("iphone", "PERIOD", "iPhone."), ("iphone", "CAP_PERIOD", "iPhone."),  # of no label
+    ("other", "CAP", "Other"), ("IPHONE", "O", "IPHONE")])
+def test_casing_writes_words_with_the_capitals_of_the_table(word, name, text):
+    casing = Casing(CAPITALS, {"Nato": "NATO", "Us": "US", "iphone": "iPhone"})
+    assert casing.write_word(word, CAPITALS[CAPITALS.index(name)]) == text
+    assert casing.write(["a", word, "b"], ["CAP", name, "PERIOD"]) == ["A", text, "b."]
+
+
+def test_casing_sentences_begin_with_a_capital():
+    words = ["so", "it", "ends", "iphone", "users", "the", "end"]
+    names = ["O", "O", "PERIOD", "O", "PERIOD", "CAP", "O"]
+    expected = ["So", "it", "ends.", "iPhone", "users.", "The", "end"]
+    casing = Casing(CAPITALS, {"iphone": "iPhone"}, sentences=True)
+    assert casing.write(words[:3], names[:3]) + casing.write(words[3:], names[3:]) == expected
+    assert casing.write(["a", "b"], ["O", "PERIOD"]) == ["a", "b."], "the stream goes on"
+    assert casing.write(["a", "b", "c"], ["O", "O", "PERIOD"], [0, 2]) == ["A", "b", "C."]
+    assert Casing(CAPITALS, {}).write(["a", "b"], ["PERIOD", "O"]) == ["a.", "b"], "as the labels say"
+
+
+def test_casing_without_a_table_writes_the_labels(tmp_path):
+    casing = Casing.read(CAPITALS, tmp_path / "none")
+    assert casing.write(["nato", "met"], ["CAP", "PERIOD"]) == ["Nato", "met."]
+    (tmp_path / "casing").write_text("Nato NATO\n")
+    assert Casing.read(CAPITALS, tmp_path / "casing").write(["nato"], ["CAP"]) == ["NATO"]
+
+
+CHARS = LabelSet((Label("N", "w"), Label("C", "w、", ("、", "､", "，", ",")),
+                   Label("P", "w。", ("。", "｡", "．", ".")), Label("E", "w！", ("！", "!")),
+                   Label("Q", "w？", ("？", "?"))))
+DROPPED = "、､，,。｡．.！!？?"
+
+
+@pytest.mark.parametrize(("text", "tokens", "labels"), [
+    ("はい、そうです。", "は い そ う で す", "N C N N N P"),
+    ("ﾊｲ､ｿｳﾃﾞｽ｡", "ﾊ ｲ ｿ ｳ ﾃﾞ ｽ", "N C N N N P"),
+    ("え？！", "え", "Q"),
+    ("え！？", "え", "Q"),
+    ("え!,", "え", "E"),
+    ("。は", "は", "N"),
+    ("「はい。」と", "「 は い 」 と", "N N P N N"),
+    ("Twitterで3.5倍.", "Twitter で 3.5 倍", "N N N P"),
+    ("１０，０００円，１，円", "１０，０００ 円 １ 円", "N C C N"),
+    ("don't,T-shirt", "don't T-shirt", "C N"),
+    ("ＡＢ１2c", "ＡＢ １2 c", "N N N"),
+    ("www.", "www", "P"),
+    ("...あ...", "あ", "P"),
+    ("あ 　。い", "あ い", "P N"),
+    ("見て https://t.co/a?b=1。あ", "見 て https://t.co/a?b=1 あ", "N N P N"),
+    ("https://t.co/ab, あ", "https://t.co/ab あ", "C N"),
+    ("葛\U000e0100城、か\u3099", "葛\U000e0100 城 か\u3099", "N C N"),
+    ("👍🏽！👩‍💻。🇯🇵🇺🇸?", "👍🏽 👩‍💻 🇯🇵 🇺🇸", "E P N Q"),
+    ("𠮷野家", "𠮷 野 家", "N N N"),
+    ("é́t\u0301é", "é́t\u0301é", "N"),
+    ("\u3099あ\u200b。\ufeff", "あ\u200b", "P"),
+    ("привет", "п р и в е т", "N N N N N N"),
+    ("- ' - 3-4", "- ' - 3 - 4", "N N N N N N"),
+    ("", "", ""), ("。", "", ""), (" \t\u3000\0", "", "")])
+def test_split_tokens_and_labels(text, tokens, labels):
+    split = CharacterReader(CHARS).split(text)
+    assert (" ".join(split.tokens), " ".join(split.labels)) == (tokens, labels)
+
+
+@pytest.mark.parametrize(("text", "written"), [
+    ("はい，そう｡", "はい、そう。"), ("え?!", "え？"), ("あ 。い", "あ。 い"), ("  a\tb　c\r", "  a\tb　c\r"),
+    ("。あ", "あ"), ("3.5,", "3.5、"), ("", ""), (" 。 ", "  ")])
+def test_write_with_own_labels(text, written):
+    reader = CharacterReader(CHARS)
+    split = reader.split(text)
+    assert reader.write(split, split.labels) == written
+
+
+SCRIPTS = ["あいうアイウ漢字々ー〜・「」", "ｱｲｳｶﾞﾊﾟﾞ", "abcXYZéａＢ'’-@#", "0123０１٣", DROPPED,
+           " \t\u3000\u00a0\r\n\x0b\x85\u2028\0\x1f\ufeff",
+           "𠮷👍🏽👩\u200d💻🇯🇵🇺", "\u3099\u0301\ufe0f\U000e0100\u200d\u200b\u00ad", "한국어हिन्दीกำ", "://.,https://t.co/?a"]
+TEXTS = st.one_of(st.text(), st.lists(st.one_of(*(st.text(script) for script in SCRIPTS))).map("".join))
+
+
+@given(TEXTS, st.randoms())
+def test_write_changes_marks_only(text, rng):
+    reader = CharacterReader(CHARS)
+    split = reader.split(text)
+    output = reader.write(split, [rng.choice(CHARS.names) for _ in split.tokens])
+    assert [c for c in output if c not in DROPPED] == [c for c in text if c not in DROPPED]
+    # A mark stays only inside a token, between two letters or two digits; with no label, nothing is added.
+    bare = reader.write(split, ["N"] * len(split.tokens))
+    assert sum(c in DROPPED for c in bare) == sum(c in DROPPED for token in split.tokens for c in token)
+    assert all(c not in DROPPED for token in split.tokens if len(token) < 3 for c in token)
+    assert all(c not in DROPPED for rest in split.rests for c in rest)
+
+
+@given(st.lists(st.tuples(st.sampled_from([*"あ漢ｱ「𠮷", "ABC", "12"]), st.sampled_from(CHARS.names))))
+def test_write_then_split_round_trip(pairs):
+    """Texts in which no two words or numbers touch: these would be one token."""
+    pairs = [(token, label if token not in ("ABC", "12") else "P") for token, label in pairs]
+    reader = CharacterReader(CHARS)
+    split = reader.split("".join(token + CHARS[CHARS.index(label)].mark for token, label in pairs))
+    assert list(zip(split.tokens, split.labels)) == pairs

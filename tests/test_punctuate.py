@@ -12,7 +12,7 @@ import kaldiio
 import numpy as np
 import pytest
 import torch
-from conftest import content, piped, random_model
+from conftest import content, random_model
 
 from punc.base.errors import InputError
 from punc.bin.main import main
@@ -23,7 +23,6 @@ from punc.decoding import spans, worker
 from punc.decoding.constraints import case_rules, constrained
 from punc.decoding.decode import choose, log_posteriors
 from punc.decoding.options import DecodingOptions
-from punc.live.streaming import punctuate_streaming
 from punc.models.base import load
 from punc.timing.ctm import read_ctm
 from punc.tokens.store import make_store
@@ -150,14 +149,6 @@ def test_punctuate_characters_and_subwords_with_any_cuts(learned, tmp_path, monk
             monkeypatch.setattr(spans, "GROUP", group)
             run(*options, "--nj=1", exp, tmp_path / "cut", tmp_path / f"{number}-{group}")
             assert content(tmp_path / f"{number}-{group}")["punct"] == content(tmp_path / "one")["punct"]
-
-
-def test_punctuate_standard_input_gives_the_same(learned, tmp_path):
-    exp, data = learned
-    run(exp, data, tmp_path / "out")
-    expected = [line.split(" ", 1)[1] for line in (tmp_path / "out/text_punct").read_text().splitlines()]
-    text = "\n\n".join(" ".join(u.words) for u in DataDir(data).utterances())
-    assert piped(punctuate_streaming, load(exp), text.encode()).decode().splitlines() == expected
 
 
 def test_load_token_type_file_missing_or_unknown_is_an_error(learned, data, tmp_path, capsys):
@@ -426,27 +417,3 @@ def test_decoder_device(exp, monkeypatch, name, by_gradient, found):
     monkeypatch.setattr(worker, "find_device", lambda name: "cuda" if name == "auto" else name)
     monkeypatch.setattr("punc.models.t_lstm.Model.trained_by_gradient", by_gradient)
     assert worker.Decoder(exp, DecodingOptions(device=name)).device == found
-
-
-def test_decoder_model_without_gradients_needs_no_gpu(exp, monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setattr("punc.models.t_lstm.Model.trained_by_gradient", False)
-    assert worker.Decoder(exp, DecodingOptions(device="cuda")).device == "cpu"
-
-
-def test_decoder_moves_the_model_to_its_device(exp, data, monkeypatch):
-    decoder = worker.Decoder(exp, DecodingOptions())
-    assert decoder._load().device.type == "cpu"
-    monkeypatch.setattr(decoder, "device", "meta")
-    assert decoder._load().device.type == "meta"
-
-
-@pytest.mark.parametrize(("device", "nj"), [("cpu", 3), ("cuda", 1)])
-def test_punctuate_one_process_decodes_on_a_gpu(exp, data, tmp_path, monkeypatch, device, nj):
-    asked = []
-    monkeypatch.setattr(worker, "_device", lambda directory, name: device)
-    monkeypatch.setattr(worker.Decoder, "_load", lambda decoder: load(decoder.directory))
-    monkeypatch.setattr("punc.decoding.punctuate.map_ordered",
-                        lambda function, tasks, nj: asked.append(nj) or map(function, tasks))
-    assert run("--nj=3", exp, data, tmp_path / "out") == 0
-    assert asked == [nj]

@@ -84,7 +84,7 @@ def one_job(model, data, out, *options):
     return expected
 
 
-@pytest.mark.parametrize("jobs", [1, 2, 5, 50])
+@pytest.mark.parametrize("jobs", [2, 50])
 def test_join_is_the_output_of_one_job(model, data, tmp_path, jobs, capsys):
     expected = one_job(model, data, tmp_path / "out")
     said = capsys.readouterr().err
@@ -92,9 +92,7 @@ def test_join_is_the_output_of_one_job(model, data, tmp_path, jobs, capsys):
     assert ("ctm_punct" in expected) == ("pauses.ark" in expected) == (data / "ctm").exists()
     parts = make_parts(model, data, tmp_path / "parts", jobs)
     words = [len((part / "text").read_text().split()) if (part / "text").exists() else 0 for part in parts]
-    if jobs <= 2:
-        assert all(words)
-    assert not all(words) or jobs <= 5
+    assert all(words) == (jobs == 2)
     capsys.readouterr()
     assert run("join", tmp_path / "out", *parts) == 0
     assert content(tmp_path / "out") == expected
@@ -135,6 +133,7 @@ def decode(recipe, jobs):
                           capture_output=True, check=False)
 
 
+@pytest.mark.parametrize("model", ["pauses"], indirect=True)
 @pytest.mark.parametrize("data", ["segments"], indirect=True)
 def test_decode_in_jobs_one_killed(recipe):
     assert decode(recipe, 1).returncode == 0
@@ -176,13 +175,8 @@ def append(path, line):
                           for name in ("text", "punct")], "parts/3/text: 4 utterances, not 5; run "),
     (lambda parts, data: [append(data / "text", "z w1\n"), append(data / "utt2spk", "z z\n")], "data/text: changed "
      "since the parts were made; run all jobs again"),
-    (lambda parts, data: shutil.rmtree(parts[1]), "parts/2: no such part; run the command with --job=2 again"),
     (lambda parts, data: (parts[0] / "text").write_text(""), "parts/1/text: the file is empty; "),
     (lambda parts, data: (parts[2] / "post.ark").unlink(), "parts/3/post.ark: no such file; "),
-    (lambda parts, data: (parts[2] / "part.json").write_text("{}"), "parts/3/part.json: not a part; run the job"),
-    (lambda parts, data: change(parts[2] / "part.json", '"scale": ""', '"scale": "O=2"'), "parts/3/part.json: not a "
-     "part; run the job again"),
-    (lambda parts, data: parts.reverse(), "parts/3: the part of --job=3 --jobs=3, not of 1 of 3 jobs; name the parts"),
     (lambda parts, data: parts.pop(), "parts/1: the part of --job=1 --jobs=3, not of 1 of 2 jobs; name the parts"),
 ])
 def test_join_mistake_is_one_line_and_leaves_the_output(model, data, tmp_path, capsys, break_it, said):

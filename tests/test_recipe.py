@@ -183,22 +183,6 @@ def test_train_log_of_a_killed_run_is_kept(tmp_path, training):
         "conf", "final.pt", "labels.txt", "log", "vocab"]
 
 
-def test_train_newer_comment_in_a_conf_changes_nothing(tmp_path, training):
-    subprocess.run(training, check=True, timeout=120)
-    before, epochs = (tmp_path / "exp/final.pt").read_bytes(), train_logs(tmp_path)["train.log"]
-    for _ in range(2):
-        with open(tmp_path / "a.conf", "a") as conf:
-            conf.write("# a comment\n")
-        os.utime(tmp_path / "a.conf", (4e9, 4e9))
-        subprocess.run(training, check=True, timeout=120)
-        assert (tmp_path / "exp/final.pt").read_bytes() == before
-        logs = train_logs(tmp_path)
-        assert sorted(logs) == ["train.1.log", "train.log"]
-        assert logs["train.1.log"] == epochs
-        assert "punc train: exp/final.pt is finished\n" in logs["train.log"]
-    assert read_cost(tmp_path / "exp").epochs == 12
-
-
 def test_decode_and_score_skips_finished_work(tmp_path):
     body = "decode_options=(--context 9) score_options=(--match streams)\ndecode_and_score exp/A exp/A 'test dev'"
     decoded = [f"exp/A/log/decode_{name}.log punc punctuate --nj 2 --context 9 exp/A data/{name} exp/A/decode_{name}"
@@ -222,18 +206,6 @@ def test_decode_and_score_skips_finished_work(tmp_path):
     assert script(tmp_path, body)[0] == [decoded[1], scored[1]]
     os.utime(metrics, (1e9 + 5, 1e9 + 5))  # older than run.sh
     assert script(tmp_path, body)[0] == [scored[0], decoded[1], scored[1]]
-
-
-def test_packed_model_is_decoded_once_with_its_own_scale(tmp_path):
-    for file in ("exp/en/model.json", "data/dev/text", "data/test/text", "data/test/punct"):
-        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / file).write_text("")
-    body = 'tune_scale exp/en dev; decode exp/en data/test exp/en/decode_test --scale "$(cat exp/en/scale)"'
-    decoded = "exp/en/log/decode_test.log punc punctuate --nj 2 --scale  exp/en data/test exp/en/decode_test"
-    assert script(tmp_path, body) == ([decoded], "", 0)
-    (tmp_path / "exp/en/decode_test").mkdir()
-    (tmp_path / "exp/en/decode_test/text").write_text("")
-    assert script(tmp_path, body) == ([], "", 0)
 
 
 def test_decode_in_jobs_joins_their_parts(tmp_path):
@@ -310,18 +282,6 @@ def test_seeds_train_decode_and_score_each(tmp_path):
         train.format(".seed3", "--seed 3 "), decoded.format(""), decoded.format(".seed2"),
         scored.format("R", "exp/R/decode_x"), scored.format("R.seed2", "exp/R.seed2/decode_x"),
         scored.format("engine", "data/engine")], "", 0)
-
-
-@pytest.mark.parametrize(("option", "model"), [("", "exp/B"), ("--initial-model exp/C", "exp/C")])
-def test_seeds_take_the_model_that_holds(tmp_path, option, model):
-    """A conf overrides the one that it includes, and the command line the conf, for other seeds too."""
-    (tmp_path / "conf").write_text("--config=base.conf\n--initial-model=exp/B\n")
-    (tmp_path / "base.conf").write_text("--initial-model=exp/A\n")
-    made(tmp_path, "store/conf", *(f"exp/{name}.seed2/final.pt" for name in "ABC"))
-    options = f"{option} " if option else ""
-    expected = f"punc train --config conf {options}--seed 2 --initial-model {model}.seed2 store exp/D.seed2"
-    assert script(tmp_path, f"train conf store exp/D {option}", "--seeds", "2") == (
-        [f"exp/D.seed2/log/train.log {expected}"], "", 0)
 
 
 def test_seeds_of_a_fitted_model_are_one(tmp_path):

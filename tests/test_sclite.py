@@ -95,17 +95,3 @@ def test_sclite_agrees_on_text_with_errors(tmp_path, rate):
     assert done.wer == pytest.approx(sum(sclite_errors) / words)
 
 
-@needs_sclite
-def test_sclite_never_finds_fewer_errors(tmp_path):
-    # sclite's costs are 4 for a substitution, 3 for the others; so it takes 3 + 3 errors for 5 substitutions.
-    five = ([*"abcxy"], [*"xydef"])
-    rng = random.Random(3)
-    pairs = [five] + [(rng.choices("abcd", k=rng.randint(1, 12)), rng.choices("abcd", k=rng.randint(1, 12)))
-                      for _ in range(300)]
-    more = []
-    for at in range(0, len(pairs), 10):
-        theirs, here = sclite(tmp_path, pairs[at:at + 10]), ours(pairs[at:at + 10])
-        assert sum(theirs[2:]) >= sum(here[2:])
-        more.append(sum(theirs[2:]) - sum(here[2:]))
-    assert more[0] == 1
-    assert sum(more) < 10

@@ -1,16 +1,23 @@
-"""The score directory, its signature and the table, through the command."""
+"""The score directory, its signature and the tables, through the command; posteriors, tables read back."""
 
 import json
 import re
 
+import kaldiio
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import Utterance
 from punc.data.datadir_writer import write_data_dir
+from punc.data.labels import LabelSet
+from punc.scoring.posteriors import Posteriors
 from punc.scoring.report import score_json, score_table
 from punc.scoring.significance import Comparison, Interval
-from punc.scoring.tables import read_tsv
+from punc.scoring.tables import duration, markdown_table, read_tsv, write_tsv
 
 HEADER = ("metric", "value", "low", "high")
 NAN = float("nan")
@@ -126,3 +133,83 @@ def test_score_json_undefined_is_null():
     assert found == {"signature": "signed", "metrics": {"COMMA.P": {"value": None, "low": None, "high": None},
                                                         "Err": {"value": 5, "low": None, "high": 6}},
                      "against": {"Err": {"this": 5, "other": 6, "difference": -1, "low": -2, "high": 0, "p": None}}}
+
+
+@pytest.fixture
+def posteriors_work(tmp_path, monkeypatch):
+    """ref; exp/S/decode: 12 streams of 4 words with posteriors; labels.txt."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\n", encoding="utf-8")
+    rng, matrices = np.random.default_rng(1), {}
+    sides = {"ref": [], "exp/S/decode": []}
+    for i in range(12):
+        id = f"u{i:02}"
+        matrices[id] = rng.dirichlet([1, 1, 1], 4).astype(np.float32)
+        for name, labels in (("ref", rng.integers(0, 3, 4)), ("exp/S/decode", matrices[id].argmax(1))):
+            sides[name].append(Utterance(id, id, list("abcd"), [("O", "COMMA", "PERIOD")[j] for j in labels]))
+    for name, utterances in sides.items():
+        write_data_dir(name, utterances)
+    kaldiio.save_ark("exp/S/decode/post.ark", matrices)
+    return tmp_path
+
+
+def posteriors_score(*options, out="score"):
+    return main(["score", "--labels", "labels.txt", "--replicates", "20", *options, "ref", "exp/S/decode", out])
+
+
+def area(path="score"):
+    return next(line.split("\t")[1:] for line in open(f"{path}/metrics.tsv") if line.startswith("COMMA.AUPRC"))
+
+
+def test_score_has_the_area_under_the_curve(posteriors_work):
+    assert posteriors_score() == 0
+    value, *bounds = area()
+    assert 0 < float(value) < 100
+    assert [bound.strip() for bound in bounds] == ["nan", "nan"]
+    (posteriors_work / "exp/S/decode/post.ark").unlink()
+    assert posteriors_score() == 0
+    assert "AUPRC" not in (posteriors_work / "score/metrics.tsv").read_text()
+
+
+def test_posteriors_of_other_labels_are_left_out(posteriors_work):
+    LabelSet.read("labels.txt")
+    (posteriors_work / "exp/S/labels.txt").write_text("O w\nPERIOD w. .\nCOMMA w, ,\n")
+    assert Posteriors.of("exp/S/decode", LabelSet.read("labels.txt")) is None
+    assert Posteriors.of("ref", LabelSet.read("labels.txt")) is None
+
+
+def test_posteriors_of_other_slots_raise(posteriors_work):
+    found = Posteriors.of("exp/S/decode", LabelSet.read("labels.txt"))
+    with pytest.raises(InputError, match=r"post\.ark: no posteriors of the 3 slots of 'u00'"):
+        found.add([Utterance("u00", "u00", list("abc"), ["O"] * 3)], np.zeros(3, int), np.ones(3, bool))
+
+
+@given(st.lists(st.tuples(st.text("abc.-", min_size=1), *[st.floats(-1e6, 1e6) | st.just(NAN)] * 3), max_size=9))
+def test_read_tsv_reads_what_was_written(tmp_path_factory, table):
+    path = tmp_path_factory.mktemp("table") / "metrics.tsv"
+    write_tsv(path, HEADER, table)
+    again = read_tsv(path, HEADER, HEADER[1:])
+    assert [row[0] for row in again] == [row[0] for row in table]
+    for row, expected in zip(again, table):
+        assert row[1:] == pytest.approx(list(expected[1:]), abs=1e-4, nan_ok=True)
+
+
+@pytest.mark.parametrize(("text", "line"), [
+    ("metric value low high\n", 1),
+    ("metric\tvalue\tlow\thigh\nErr\t1\t2\n", 2),
+    ("metric\tvalue\tlow\thigh\nErr\t1\t2\tx\n", 2),
+])
+def test_read_tsv_wrong_line_raises(tmp_path, text, line):
+    (tmp_path / "metrics.tsv").write_text(text)
+    with pytest.raises(InputError, match=rf"metrics.tsv:{line}: .*metric value low high"):
+        read_tsv(tmp_path / "metrics.tsv", HEADER, HEADER[1:])
+
+
+def test_markdown_table_escapes_bars():
+    assert markdown_table([["a", "b"], ["1|2", ""]]) == "| a | b |\n|---|---|\n| 1\\|2 |  |"
+
+
+@pytest.mark.parametrize(("seconds", "text"), [
+    (0.4, "0 s"), (47.3, "47 s"), (119, "119 s"), (121, "2 min"), (7100, "118 min"), (7500, "2 h 5 min")])
+def test_duration(seconds, text):
+    assert duration(seconds) == text

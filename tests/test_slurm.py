@@ -22,9 +22,6 @@ from pathlib import Path
 
 import pytest
 
-from punc.data.datadir import Utterance
-from punc.data.datadir_writer import write_data_dir
-
 ROOT = Path(__file__).parents[1]
 SLURM_PL = ROOT / "utils/slurm.pl"
 SEARCH = os.environ["PATH"] + ":/usr/sbin:/sbin"
@@ -416,28 +413,6 @@ def test_slurm_stopped_run_cancels_its_jobs(slurm, tmp_path, number):
     assert sorted(os.listdir(tmp_path / "q")) == ["a.json", "a.log", "a.sh"]
 
 
-def recipe(place):
-    """Write a recipe with a data directory, and a slurm.conf that does not pass the environment on."""
-    (place / "path.sh").write_text(f". {shlex.quote(str(ROOT / 'path.sh'))}\n")
-    (place / "slurm.conf").write_text("command sbatch --export=PATH\noption mem=* --mem $0\n")
-    (place / "labels.txt").write_text("O w\nPERIOD w.\n")
-    write_data_dir(place / "data", [Utterance("s-1", "s", ["a", "b"], ["O", "PERIOD"])])
-
-
-VALIDATE = ("--config", "slurm.conf", "--mem", "1G", "log/validate.log", "punc", "validate", "--labels", "labels.txt",
-            "data")
-
-
-def test_slurm_runs_punc(submit, tmp_path):
-    recipe(tmp_path)
-    result = submit(*VALIDATE)
-    assert (result.stderr, result.returncode) == ("", 0)
-    (tmp_path / "data/punct").write_text("s-1 O\n")
-    result = submit(*VALIDATE)
-    assert (result.stderr, result.returncode) == ("slurm.pl: job failed, log is in log/validate.log\n", 1)
-    assert "punct:1:" in (tmp_path / "log/validate.log").read_text()
-
-
 def test_slurm_trains_by_two_tasks(slurm, toy_store, tmp_path):
     """Two tasks of a job are the nodes of a training, as `train` starts it with --train-nodes 2."""
     (tmp_path / "slurm.conf").write_text("command sbatch --export=ALL\noption nodes=* --ntasks $0\n")
@@ -454,13 +429,3 @@ def test_slurm_trains_by_two_tasks(slurm, toy_store, tmp_path):
         log = (tmp_path / "exp/log/train.log").read_text()
         assert (result.returncode, len(re.findall(f"^{line}", log, re.M))) == (code, 1), result.stderr + log
         assert (tmp_path / "exp/final.pt").exists() == (code == 0)
-
-
-@pytest.mark.skipif(not os.environ.get("KALDI_ROOT"), reason="no Kaldi: KALDI_ROOT is not set")
-def test_kaldis_slurm_pl_runs_punc(slurm, tmp_path):
-    recipe(tmp_path)
-    program = Path(os.environ["KALDI_ROOT"], "egs/wsj/s5/utils/parallel/slurm.pl")
-    assert run(program, *VALIDATE, cwd=tmp_path).returncode == 0
-    (tmp_path / "data/punct").write_text("s-1 O\n")
-    assert run(program, *VALIDATE, cwd=tmp_path).returncode == 1
-    assert "punct:1:" in (tmp_path / "log/validate.log").read_text()

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "utils"))
 
 from repeated_sentences import SHOWN, digests, overlap, remove_sentences, sentences
 from split_texts import main
-from text_sets import SHARES, cut_text, read_speakers, share_out, split_texts, survey
+from text_sets import SHARES, cut_text, read_speakers, split_texts, survey
 
 
 def names(number):
@@ -46,29 +46,6 @@ def test_split_has_each_text_once_and_each_speaker_on_one_side(sizes, data):
     assert split_texts(sizes, speakers) == (sets, ignored)
 
 
-@given(st.lists(st.integers(900, 1100), min_size=30, max_size=300))
-def test_share_out_is_exact_but_for_a_text(sizes):
-    found, total = share_out(sizes, SHARES), sum(sizes)
-    for name, share in SHARES.items():
-        assert abs(sum(size for size, one in zip(sizes, found) if one == name) - share * total) < 2 * max(sizes)
-
-
-def test_share_out_is_by_words():
-    """Sixteen texts, the first two of which are short: a tenth of the texts would be a twentieth of the words."""
-    sizes = [4000, 4500, *[14_000] * 13, 3000]
-    found = share_out(sizes, SHARES)
-    shares = {name: sum(size for size, one in zip(sizes, found) if one == name) / sum(sizes) for name in SHARES}
-    assert 0.08 < shares["test_ref"] < 0.12
-    assert 0.08 < shares["dev"] < 0.12
-
-
-def test_share_out_large_texts_are_training():
-    sizes = [50_000, *[500] * 100, 40_000]
-    found = share_out(sizes, SHARES)
-    assert (found[0], found[-1]) == ("train", "train")
-    assert found.count("test_ref") == found.count("dev") == 28  # 14 of 140 thousand words
-
-
 def test_split_speakers_of_several_texts():
     """Five readers of ten texts each: whole readers are test and dev."""
     speakers = {name: {f"reader{i // 10}"} for i, name in enumerate(names(50))}
@@ -85,23 +62,6 @@ def test_split_ignores_the_host():
     assert ignored == {"host"}
     guests = [{guest for name in sets[part] for guest in speakers[name]} for part in SHARES]
     assert set.intersection(*guests[:2]) == set.intersection(*guests[1:]) == {"host"}
-
-
-def test_split_one_reader_of_most_texts_is_training():
-    speakers = {name: {"me"} for name in names(30)} | {name: {name} for name in names(50)[30:]}
-    sets, ignored = split_texts(dict.fromkeys(names(50), 100), speakers)
-    assert not ignored
-    assert {*names(30)} <= {*sets["train"]}
-    assert [len(sets[part]) for part in SHARES] == [5, 5, 40]
-
-
-def test_survey_words_and_speakers(tmp_path):
-    (tmp_path / "a.txt").write_text("#speaker Anna B\nSo it is.\n#speaker  Carl \nNo.\n#doc x y\n#speaker\n")
-    (tmp_path / "b.txt").write_text("One line\n")
-    for nj in (1, 2):
-        found = survey([tmp_path / "a.txt", tmp_path / "b.txt"], "#speaker", nj)
-        assert found == ({"a": 4, "b": 2}, {"a": {"Anna B", "Carl"}, "b": set()})
-    assert survey([tmp_path / "a.txt"], "", 1).speakers == {"a": set()}
 
 
 def test_read_speakers_of_texts_and_utterances(tmp_path):
@@ -137,12 +97,6 @@ def test_cut_text_loses_nothing(tmp_path_factory, lines, words):
     assert not kept[len("".join(texts)):].replace("#speaker a", "").strip()  # no words
     sizes = list(survey(found, "", 1).words.values())
     assert all(size >= words for size in sizes[:-1])
-
-
-def test_cut_text_at_paragraphs(tmp_path):
-    (tmp_path / "talk.txt").write_text("a b\nc\n\nd e f\ng\n#speaker x\nh\ni j\nk l m n\no\n")
-    assert [path.read_text() for path in cut_text(tmp_path / "talk.txt", tmp_path, 3)] == [
-        "a b\nc\n", "\nd e f\ng\n", "#speaker x\nh\ni j\nk l m n\n", "o\n"]
 
 
 PIECES = st.lists(st.sampled_from(["Yes.", "No, no!", "We go on", "and on?", "Mr. Smith.", "\n", "\n\n", "#speaker A\n",
@@ -184,13 +138,6 @@ def test_overlap_brute_force(tmp_path_factory, held_out, training, least):
     counts = {" ".join(words): theirs.count(words) for words in both}
     assert found.frequent == [(words, counts[words]) for words, _ in found.frequent]
     assert [number for _, number in found.frequent] == sorted(counts.values(), reverse=True)[:SHOWN]
-
-
-def test_overlap_shows_the_most_frequent(tmp_path):
-    texts = [f"Sentence {i}. " * (i + 1) for i in range(20)]
-    found = overlap(write(tmp_path / "a", texts), write(tmp_path / "b", texts), 5, 1)
-    assert found.frequent == [(f"sentence {i}", i + 1) for i in range(19, 19 - SHOWN, -1)]
-    assert found.repeated[0] == found.sentences == 210
 
 
 @given(PIECES, PIECES)

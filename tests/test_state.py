@@ -22,13 +22,12 @@ from punc.training import state
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions
 from punc.training.ranks import Ranks
-from punc.training.state import FORMAT, Place, Progress, Run, advance, changed, random_state, set_random_state
+from punc.training.state import Place, Progress, Run, advance
 from punc.training.train import finish, finished
 
 torch.set_num_threads(1)
 CONF = {"model": "t_lstm", "seed": 1, "max_grad_norm": 0.5, "pauses": False, "store": "data/store"}
 STORE = {"vocab": 1, "train/ids.npy": 2}
-CPU = torch.device("cpu")
 FIRST = advance(Progress(0.1), 2.0, 0.003)  # after a first epoch
 
 
@@ -114,15 +113,6 @@ def test_resume_restores_what_was_kept(tmp_path):
     assert_learn_alike(made, other)
 
 
-def test_resume_progress_of_an_older_version(tmp_path):
-    """It had the epoch with the best F1, too."""
-    run_of(tmp_path).end_epoch(FIRST)
-    content = read_checkpoint(tmp_path / "progress.pt", FORMAT)
-    (tmp_path / "progress.pt").unlink()  # its weights are mapped to memory
-    torch.save({**content, "progress": (*content["progress"], 40.0, 1)}, tmp_path / "progress.pt")
-    assert run_of(tmp_path).resume() == FIRST
-
-
 def test_worse_epoch_restores_the_best(tmp_path):
     made, other = make(), make()
     run_of(tmp_path, made).end_epoch(FIRST)
@@ -181,25 +171,6 @@ def test_other_conf_is_an_error(tmp_path, change):
     assert str(error.value) == message
 
 
-@pytest.mark.parametrize(("store", "name"), [
-    (STORE | {"train/ids.npy": 3}, "train/ids.npy"), (STORE | {"vocab": 2, "train/ids.npy": 3}, "vocab"),
-    (STORE | {"pieces.model": 1}, "pieces.model"), ({"vocab": 1}, "train/ids.npy")])
-def test_changed_store_is_an_error(tmp_path, store, name):
-    run_of(tmp_path).end_epoch(FIRST)
-    model, updates = make()
-    with pytest.raises(InputError) as error:
-        run_of(tmp_path, (model, updates), store=store).resume()
-    assert str(error.value) == f"data/store/{name}: changed since the training in {tmp_path} began; " \
-        "remove that directory to begin anew, or make the store as it was"
-    assert same(weights(model), weights(make()[0]))
-
-
-def test_store_with_more_words_is_an_error(tmp_path):
-    run_of(tmp_path).end_epoch(FIRST)
-    with pytest.raises(InputError, match="this run was started on another store; remove the directory"):
-        run_of(tmp_path, make(["a", "b"])).resume()
-
-
 def in_third_epoch(directory, made=None, **given):
     """A training that is in its third epoch, with two epochs before."""
     run = run_of(directory, made, **given)
@@ -250,12 +221,6 @@ def test_signal_in_a_batch_writes_the_state_after_it(tmp_path, monkeypatch, rank
     assert in_third_epoch(tmp_path).place.batches == batches
 
 
-def test_stopped_before_the_first_batch_writes_nothing(tmp_path):
-    with pytest.raises(Stopped), in_third_epoch(tmp_path).written_if_stopped():
-        raise Stopped(signal.SIGTERM)
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize("name", ["progress.pt", "epoch.pt"])
 @pytest.mark.parametrize(("damage", "message"), [
     (lambda content: content[:0], "not a model file, or a truncated one; train the model again"),
@@ -282,14 +247,6 @@ def test_begin_of_another_epoch_or_store(tmp_path, always):
     assert same(weights(model), weights(make()[0]))
     with pytest.raises(InputError, match="changed since the training in"):
         in_third_epoch(tmp_path, store={**STORE, "vocab": 0})
-
-
-def test_random_state_goes_on():
-    torch.manual_seed(3)
-    before = random_state(CPU)
-    first = torch.rand(4)
-    set_random_state(before, CPU)
-    assert torch.equal(torch.rand(4), first)
 
 
 def make_store(place, last="b"):
@@ -331,10 +288,3 @@ def test_finished_model_of_a_store_made_again_or_gone_is_finished(tmp_path, caps
     make_store(tmp_path)
     assert train(tmp_path) == 0
     assert capsys.readouterr().err.count("model/final.pt is finished\n") == 2
-
-
-@pytest.mark.parametrize(("saved", "now", "name"), [
-    ({"a": 1}, {"a": 1}, None), ({"a": 1}, {"a": 2}, "a"), ({"a": 1}, {"a": 1, "b": 2}, "b"),
-    ({"a": 1, "b": 1}, {"a": 1}, "b")])
-def test_changed(saved, now, name):
-    assert changed(saved, now) == name

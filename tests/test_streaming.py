@@ -25,9 +25,8 @@ from punc.live.input import End, LiveWord
 from punc.live.session import LiveOptions
 from punc.live.streaming import LiveFormat, LiveReader, punctuate_lines, punctuate_streaming
 from punc.models.base import NeuralModel, load
-from punc.tokens.tokenizers.char import CharTokenizer
 from punc.tokens.tokenizers.class_ import ClassTokenizer
-from punc.tokens.vocabulary import END, Vocabulary
+from punc.tokens.vocabulary import Vocabulary
 
 WORDS = [f"w{i}" for i in range(30)]
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n"
@@ -87,32 +86,6 @@ def test_streaming_writes_each_word_when_the_next_arrives(exp):
         process.stdout.close()
         process.wait()
     assert process.returncode == 0
-
-
-class Counting(NeuralModel):
-    """A model whose labels count the tokens that it has read."""
-
-    lookahead = 3
-
-    def __init__(self, tokenizer, labels):
-        super().__init__()
-        self.tokenizer, self.labels, self.tokens = tokenizer, labels, []
-
-    def stepper(self):
-        self.tokens.append([])
-        return self
-
-    def step(self, token, pause):
-        self.tokens[-1].append(token)
-        return (np.arange(4) == len(self.tokens[-1]) % 4).astype(np.float32)
-
-
-def test_streaming_characters_of_a_word_come_before_its_slot(exp):
-    tokenizer = CharTokenizer(Vocabulary(["<unk>", "</s>", "<space>", *"abc"]))
-    model = Counting(tokenizer, load(exp).labels)
-    # Slots are tokens 3, 4 and 8 of the first text, and 2 of the other; each is decided 3 tokens later.
-    assert punctuated(model, "Ab é abc\n\nc日\n".encode()) == "Ab. é? abc?\nc日,\n"
-    assert model.tokens == [[3, 4, 2, 2, 3, 4, 5, END, END, END, END], [5, END, END, END, END]]
 
 
 def test_streaming_model_of_whole_streams_waits_for_the_end(exp):
@@ -366,8 +339,3 @@ def test_lines_are_written_before_the_input_ends():
     assert os.read(reading, 100).decode() == "です。"
     os.close(reading)
     os.close(source)
-
-
-def test_characters_option_with_a_data_directory_is_an_error(tmp_path, capsys):
-    assert main(["punctuate", "--characters=true", str(tmp_path), "data", "out"]) == 1
-    assert "--characters with a DATA-DIR" in capsys.readouterr().err

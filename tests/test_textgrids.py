@@ -1,64 +1,37 @@
-"""TextGrids of MFA and Praat: the long and the short form, and every kind of mistake."""
+"""Times of words in TextGrids of MFA and Praat, and in JSON of Gentle: every form and every kind of mistake."""
 
+import json
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from punc.base.errors import InputError
+from punc.bin.main import main
+from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir_writer import write_data_dir
 from punc.timing.ctm import TimedWord
-from punc.timing.textgrids import TEXTGRID_SILENCE, index_textgrids, read_textgrid
+from punc.timing.gentle import find_gentle, index_gentle, read_gentle
+from punc.timing.pauses import word_times
+from punc.timing.textgrids import index_textgrids, read_textgrid
 
-# As MFA writes it: a tier of words and one of phones.
-LONG = """\
-File type = "ooTextFile"
-Object class = "TextGrid"
 
-xmin = 0
-xmax = 3.5
-tiers? <exists>
-size = 2
-item []:
-    item [1]:
-        class = "IntervalTier"
-        name = "words"
-        xmin = 0
-        xmax = 3.5
-        intervals: size = 6
-        intervals [1]:
-            xmin = 0
-            xmax = 0.5
-            text = ""
-        intervals [2]:
-            xmin = 0.5
-            xmax = 1.25
-            text = "hello"
-        intervals [3]:
-            xmin = 1.25
-            xmax = 1.5
-            text = "sp"
-        intervals [4]:
-            xmin = 1.5
-            xmax = 2
-            text = "QUOTED"
-        intervals [5]:
-            xmin = 2
-            xmax = 2.5
-            text = "spn"
-        intervals [6]:
-            xmin = 2.5
-            xmax = 3.5
-            text = ""
-    item [2]:
-        class = "IntervalTier"
-        name = "phones"
-        xmin = 0
-        xmax = 3.5
-        intervals: size = 1
-        intervals [1]:
-            xmin = 0
-            xmax = 3.5
-            text = "sil"
-""".replace("QUOTED", '""ah""')
+def long(*tiers, end=3.5):
+    """Praat's long form of tiers (name, rows), as MFA writes it."""
+    lines = ['File type = "ooTextFile"', 'Object class = "TextGrid"', "", "xmin = 0", f"xmax = {end}",
+             "tiers? <exists>", f"size = {len(tiers)}", "item []:"]
+    for number, (name, rows) in enumerate(tiers, 1):
+        lines += [f"    item [{number}]:", '        class = "IntervalTier"', f'        name = "{name}"',
+                  "        xmin = 0", f"        xmax = {end}", f"        intervals: size = {len(rows)}"]
+        for i, (begin, stop, text) in enumerate(rows, 1):
+            lines += [f"        intervals [{i}]:", f"            xmin = {begin}", f"            xmax = {stop}",
+                      f'            text = "{text}"']
+    return "\n".join([*lines, ""])
+
+
+LONG = long(("words", [(0, 0.5, ""), (0.5, 1.25, "hello"), (1.25, 1.5, "sp"), (1.5, 2, '""ah""'), (2, 2.5, "spn"),
+                       (2.5, 3.5, "")]), ("phones", [(0, 3.5, "sil")]))
 WORDS = [TimedWord("rec", "1", 0.5, 0.75, "hello"), TimedWord("rec", "1", 1.5, 0.5, '"ah"'),
          TimedWord("rec", "1", 2.0, 0.5, "spn")]
 
@@ -179,10 +152,6 @@ def test_read_textgrid_bad_file(grid, content, message):
     assert "\n" not in str(error.value)
 
 
-def test_textgrid_silence_is_that_of_aligners():
-    assert {"", "sil", "sp", "SIL", "SP", "<eps>"} == TEXTGRID_SILENCE
-
-
 def test_read_word_of_no_length(tmp_path):
     """The library leaves it out."""
     (tmp_path / "x.TextGrid").write_text(short(("words", [(0, 1, "a"), (1, 1, "b")])))
@@ -215,3 +184,90 @@ def test_read_textgrid_nothing_of_no_length(grid):
 def test_read_textgrid_of_an_empty_recording(grid):
     timing = read_textgrid(grid(short(("words", []), end=0)))
     assert (timing.words, timing.end) == ([], 0)
+
+
+# As Gentle writes it (`to_json` of gentle/transcription.py): a word that it does not know, one that it has not heard,
+# and one that the text does not have.
+ALIGNED = {
+    "transcript": "So we asked Ms. Xu",
+    "words": [
+        {"alignedWord": "so", "case": "success", "end": 0.5, "endOffset": 2,
+         "phones": [{"duration": 0.2, "phone": "s_B"}], "start": 0.25, "startOffset": 0, "word": "So"},
+        {"case": "not-found-in-audio", "endOffset": 5, "startOffset": 3, "word": "we"},
+        {"case": "not-found-in-transcript", "end": 0.9, "phones": [], "start": 0.8, "word": "uh"},
+        {"alignedWord": "asked", "case": "success", "end": 1.5, "endOffset": 11, "phones": [], "start": 1.0,
+         "startOffset": 6, "word": "asked"},
+        {"alignedWord": "<unk>", "case": "success", "end": 2.5, "endOffset": 18, "phones": [], "start": 2.0,
+         "startOffset": 16, "word": "Xu"}]}
+
+
+def write(path, content):
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+def test_read_gentle_words_with_a_time(tmp_path):
+    timing = read_gentle(write(tmp_path / "talk.json", ALIGNED), channel="1")
+    assert [(word.word, word.begin, round(word.duration, 3)) for word in timing.words] == [
+        ("So", 0.25, 0.25), ("uh", 0.8, 0.1), ("asked", 1.0, 0.5), ("Xu", 2.0, 0.5)]
+    assert {word.id for word in timing.words} == {"talk"}
+    assert timing.end is None
+
+
+@given(st.lists(st.tuples(st.text("abzéя語'-", min_size=1, max_size=5), st.integers(0, 50),
+                          st.sampled_from(["success", "not-found-in-audio", "not-found-in-transcript"]))))
+def test_read_gentle_has_every_timed_word(tmp_path_factory, rows):
+    words, expected = [], []
+    for number, (word, tenths, case) in enumerate(rows):
+        words.append({"word": word, "case": case})
+        if case != "not-found-in-audio":
+            words[-1] |= {"start": number, "end": number + tenths / 10}
+            expected.append(TimedWord("a", "1", number, number + tenths / 10 - number, word))
+    assert read_gentle(write(tmp_path_factory.mktemp("gentle") / "a.json", {"words": words})).words == expected
+
+
+def test_index_gentle_is_chosen_by_the_files(tmp_path):
+    write(tmp_path / "a.json", ALIGNED)
+    write(tmp_path / "b.JSON", ALIGNED)
+    assert [file.name for file in find_gentle(tmp_path)] == ["a.json", "b.JSON"]
+    assert list(word_times(tmp_path)) == ["a", "b"]
+    assert list(word_times(tmp_path / "a.json")) == ["a"]
+
+
+def test_command_pauses_of_gentle(tmp_path, capsys):
+    words = ["so", "we", "asked", "ms", "xu"]
+    write_data_dir(tmp_path / "data", [Utterance("talk-1", "talk", words, ["O"] * 5)])
+    (tmp_path / "times").mkdir()
+    write(tmp_path / "times/talk.json", ALIGNED)
+    assert main(["pauses", str(tmp_path / "data"), str(tmp_path / "times")]) == 0
+    assert "WER of the timed words 40.0%" in capsys.readouterr().err  # ms is not there, and uh stands for we
+    pauses = next(DataDir(tmp_path / "data").utterances()).pauses
+    assert [round(float(pause), 3) for pause in pauses[:2]] == [0.3, 0.1]
+
+
+@pytest.mark.parametrize(("content", "message"), [
+    ("", "not JSON of Gentle, or cut short"), ("[]", "not JSON of Gentle"), ("{}", "not JSON of Gentle"),
+    ('{"words": [{"wo', "cut short"), ('{"words": [1]}', "not JSON of Gentle"), ("[" * 100_000, "not JSON of Gentle"),
+    ('{"words": [{"case": "success", "start": 0, "end": 1}]}', "not JSON of Gentle"),
+    ('{"words": [{"word": "a", "case": "success"}]}', "'a' is from None to None s; fix it"),
+    ('{"words": [{"word": "a", "case": "success", "start": 2, "end": 1}]}', "'a' is from 2 to 1 s"),
+    ('{"words": [{"word": "a", "case": "success", "start": NaN, "end": 1}]}', "'a' is from nan to 1 s"),
+    ('{"words": [{"word": "a", "case": "success", "start": "0", "end": 1}]}', "'a' is from 0 to 1 s")])
+def test_read_gentle_mistake(tmp_path, content, message):
+    with pytest.raises(InputError, match=message) as error:
+        read_gentle(write(tmp_path / "talk.json", content))
+    assert str(error.value).startswith(str(tmp_path / "talk.json"))
+
+
+def test_index_gentle_mistakes(tmp_path):
+    with pytest.raises(InputError, match=r"no \*.json here"):
+        index_gentle(tmp_path)
+    write(tmp_path / "a.json", ALIGNED)
+    write(tmp_path / "a.JSON", ALIGNED)
+    with pytest.raises(InputError, match="2 files are called 'a'"):
+        index_gentle(tmp_path)
+
+
+def test_read_gentle_half_a_surrogate_pair(tmp_path):
+    (tmp_path / "a.json").write_text('{"words": [{"word": "a\\ud835b", "case": "success", "start": 1, "end": 2}]}')
+    assert [row.word for row in read_gentle(tmp_path / "a.json").words] == ["a?b"]

@@ -1,19 +1,27 @@
-"""ASR output punctuated: the labels of punc punctuate, whatever the number of jobs."""
+"""`punc transcript`: data directories, CTMs and recognisers' files, whatever the number of jobs."""
 
+import json
 import re
 import shutil
 
+import numpy as np
 import pytest
 import torch
+from test_asr_formats import MAKERS, document
 
 from punc.base.errors import InputError
+from punc.base.jobs import Share
 from punc.bin.main import main
-from punc.data.datadir import Utterance
+from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
+from punc.decoding.asr_input import ALL, read_ctm, read_text
+from punc.decoding.document_output import WRITERS
+from punc.decoding.marked_ctm import write_marked_ctm
 from punc.decoding.options import DecodingOptions
 from punc.decoding.transcript import join_transcripts, transcript
 from punc.models.base import create, save
+from punc.timing.fast_ctm import CtmFile
 from punc.tokens.vocabulary import Vocabulary
 
 WORDS = [f"w{i}" for i in range(20)]
@@ -184,3 +192,281 @@ def test_transcript_marks_that_are_there_are_not_doubled(tmp_path, options):
     assert not any(word[-2] in ".,?!" for word in words)
     assert words == said or not options
     assert "<" not in found["srt/r.srt"] + found["txt/r.txt"]
+
+
+TWO_SEGMENTS = "a-1 r1 0.5 2\na-2 r1 4 6\nb-1 r1 2 4\nb-2 r2 0 3\n"
+SPEAKERS = "a-1 a\na-2 a\nb-1 b\nb-2 b\n"
+
+
+def make(tmp_path, ctm, segments=TWO_SEGMENTS, speakers=SPEAKERS, **files):
+    data = tmp_path / "data"
+    data.mkdir(exist_ok=True)
+    tables = {"utt2spk": speakers, "segments": segments, **files}
+    for name, text in tables.items():
+        if text:
+            (data / name).write_text(text)
+    (tmp_path / "ctm").write_text(ctm)
+    return data
+
+
+def read(tmp_path, ctm, share=ALL, **files):
+    data = make(tmp_path, ctm, **files)
+    with CtmFile(tmp_path / "ctm") as file:
+        return list(read_ctm(data, file, share))
+
+
+def one(tmp_path, ctm, **files):
+    groups = read(tmp_path, ctm, **files)
+    assert len(groups) == 1
+    return groups[0]
+
+
+def pauses(output):
+    return [None if np.isnan(pause) else round(float(pause), 4) for pause in output.pauses]
+
+
+UTTERANCES = "a-1 1 0 0.5 one\na-1 1 1 0.25 two\na-2 1 0.1 0.2 five\nb-1 1 0.5 1 three\nb-1 1 1.5 0.5 four\n"
+
+
+def test_read_ctm_utterances_of_segments(tmp_path):
+    output = one(tmp_path, UTTERANCES)
+    assert output.words == ["one", "two", "three", "four", "five"]
+    assert output.timed.begins.tolist() == [0.5, 1.5, 2.5, 3.5, 4.1]
+    assert pauses(output) == [0.5, 0.75, 0.0, 0.1, None]
+    assert (output.streams, output.recordings) == ([5, 5], [("r1", 5), ("r2", 5)])
+    assert output.lines == [("a-1", 2), ("b-1", 4), ("a-2", 5), ("b-2", 5)]
+    assert output.turns.tolist() == [False, True, False, True, False]
+
+
+def test_read_ctm_recordings_get_speakers_from_segments(tmp_path):
+    ctm = "r1 1 0.6 0.5 one\nr1 1 1.9 0.4 two\nr1 1 5 1 three\nr1 1 6 0.5 <sil>\nr2 1 0 1 four\n"
+    output = one(tmp_path, ctm)
+    assert pauses(output) == [0.8, 2.7, 0.5, None]
+    assert output.turns.tolist() == [True, True, True, False]
+    assert (output.lines, output.recordings) == ([("r1", 3), ("r2", 4)], [("r1", 3), ("r2", 4)])
+    assert output.streams == [3, 4]
+
+
+def test_read_ctm_files_and_channels(tmp_path):
+    ctm = "call A 0 1 one\ncall B 0.5 1 two\ncall A 1 1 three\n"
+    output = one(tmp_path, ctm, reco2file_and_channel="r1 call A\nr2 call B\n")
+    assert (output.words, output.recordings) == (["one", "three", "two"], [("r1", 2), ("r2", 3)])
+
+
+def test_read_ctm_without_segments(tmp_path):
+    output = one(tmp_path, UTTERANCES, segments="")
+    assert output.words == ["one", "two", "five", "three", "four"]
+    assert pauses(output) == [0.5, None, None, 0.0, None]
+    assert output.streams == [3, 5]
+    assert output.recordings == [("a-1", 2), ("a-2", 3), ("b-1", 5), ("b-2", 5)]
+    output = one(tmp_path, "a 1 0 1 one\na 1 1 1 <eps>\n", segments="", reco2file_and_channel="a-1 a-1 1\n")
+    assert (pauses(output), output.lines) == ([1.0], [("a", 1), ("b", 1)])
+
+
+def test_read_text_of_a_data_directory(tmp_path):
+    data = make(tmp_path, "", text="a-1 one two\na-2 five\nb-1 three\nb-2\n")
+    [output] = read_text(data)
+    assert output.words == ["one", "two", "three", "five"]
+    assert output.lines == [("a-1", 2), ("b-1", 3), ("a-2", 4), ("b-2", 4)]
+    assert (output.recordings, output.streams) == ([("r1", 4), ("r2", 4)], [4, 4])
+    assert output.turns.tolist() == [False, True, True, True]
+    assert output.pauses is None
+    assert [group.lines for job in (1, 2) for group in read_text(data, Share(job, 2))] == [
+        [("a-1", 2), ("b-1", 3), ("a-2", 4)], [("b-2", 0)]]
+
+
+@pytest.mark.parametrize(("ctm", "files", "said"), [
+    ("a-1 1 0 1 x\nc 1 0 1 x\n", {}, "ctm:2: 'c' is neither recording nor utterance of "),
+    ("c 1 0 1 x\n", {"segments": ""}, "ctm:1: 'c' is neither utterance nor speaker of "),
+    ("a-1 1 0 1 x\nr1 1 0 1 x\n", {}, "ctm:2: 'r1' is a recording, but the ids above are utterances; give all ids of"),
+    ("r1 1 0 1 x\nr1 2 0 1 x\n", {}, "ctm:2: 'r1' has channels 1 and 2; name the recording of each in reco2file"),
+    ("b-1 1 0 1 x\na-1 1 0 0.5 x\na-1 1 1.5 1.1 x\n", {},
+     "ctm:2: 'a-1' has a word that ends at 2.60 s, but is 1.50 s long; count times from the start of the utterance"),
+    ("a-1 1 0 1 x\n", {"speakers": "a-1 a\n"}, "utt2spk: no line for 'a-2', which segments has; run "),
+    ("a-1 1 0 1 x\n", {"segments": "a-1 r1 0 2\n"}, "segments: no line for 'a-2', which utt2spk has; run "),
+    ("a-1 1 0 1 x\n", {"segments": "a-1 r1 3 2\n"}, "segments:1: not a segment; "),
+    ("a-1 1 0 1 x\n", {"reco2file_and_channel": "r1 r1\n"}, "reco2file_and_channel:1: 'r1' does not have a file"),
+])
+def test_read_ctm_files_that_do_not_fit_together(tmp_path, ctm, files, said):
+    with pytest.raises(InputError) as error:
+        read(tmp_path, ctm, **files)
+    assert said in str(error.value)
+
+
+def test_read_ctm_no_data_directory(tmp_path):
+    (tmp_path / "ctm").write_text("a 1 0 1 x\n")
+    with CtmFile(tmp_path / "ctm") as ctm, pytest.raises(InputError, match="no such data directory; name the one"):
+        next(read_ctm(tmp_path / "none", ctm))
+
+
+def test_two_recordings_with_the_same_files(tmp_path):
+    """The subtitles of `a/b` and of `a_b` would have one name."""
+    said = r"recordings 'a/b' and 'a_b' would have the same files: a_b\.txt; rename one of them"
+    with pytest.raises(InputError, match=said):
+        read(tmp_path, "a/b 1 0 1 x\n", segments="", speakers="a/b a/b\na_b a_b\n")
+    (tmp_path / "data/text").write_text("a/b x\na_b y\n")
+    with pytest.raises(InputError, match=said):
+        list(read_text(tmp_path / "data"))
+    with pytest.raises(InputError, match=said):
+        read(tmp_path, "u-1 1 0 1 x\n", segments="u-1 a/b 0 1\nu-2 a_b 0 1\n", speakers="u-1 u\nu-2 u\n")
+
+
+def test_two_recordings_with_one_file_and_channel(tmp_path):
+    with pytest.raises(InputError, match="channel:2: 'r1' and 'r2' have the same file and channel; give each its own"):
+        read(tmp_path, "f A 0 1 x\n", reco2file_and_channel="r1 f A\nr2 f A\n")
+
+
+def test_speaker_in_two_places(tmp_path):
+    """Without segments a speaker is one stream: its words would be there twice."""
+    with pytest.raises(InputError, match="utt2spk:3: speaker 'x' comes after 'y'; make speaker ids prefixes of"):
+        read(tmp_path, "x 1 0 1 w\n", segments="", speakers="a x\nb y\nc x\n")
+
+
+def marked(tmp_path, utterances, ctm, **files):
+    (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\n")
+    (tmp_path / "times").write_text(ctm)
+    write_data_dir(tmp_path / "data", utterances)
+    for name, text in files.items():
+        (tmp_path / "data" / name).write_text(text)
+    write_marked_ctm(tmp_path / "out", tmp_path / "times", DataDir(tmp_path / "data"),
+                     LabelSet.read(tmp_path / "labels.txt"))
+    return [line.split()[4] for line in (tmp_path / "out").read_text().splitlines()]
+
+
+def test_marked_ctm_other_words_get_the_marks_of_their_slots(tmp_path):
+    said = Utterance("a", "a", ["one", "two", "three", "four"], ["COMMA", "O", "PERIOD", "PERIOD"])
+    ctm = "".join(f"a 1 {i} 0.5 {word}\n" for i, word in enumerate(["One", "uh", "2", "four", "five"]))
+    assert marked(tmp_path, [said], ctm) == ["One,", "uh", "2.", "four.", "five"]
+
+
+def test_marked_ctm_recordings_by_file_and_channel(tmp_path, capsys):
+    calls = [Utterance("l-1", "l", ["a"], ["COMMA"]), Utterance("l-2", "l", ["b"], ["O"]),
+             Utterance("r-1", "r", ["a"], ["PERIOD"]), Utterance("s-1", "s", ["c"], ["O"])]
+    ctm = "call A 0 1 a\ncall A 2 1 b\ncall B 5 1 a\n"
+    assert marked(tmp_path, calls, ctm, reco2file_and_channel="l call A\nr call B\n") == ["a,", "b", "a."]
+    assert capsys.readouterr().err == f"{tmp_path / 'times'}: no times for 1 utterances\n"
+
+
+SPOKEN_WORDS = "how are you i am fine thank you".split()  # noqa: SIM905
+TIMED = [[(word, 0.3 * n, 0.3 * n + 0.25) for n, word in enumerate(SPOKEN_WORDS[:3])],
+         [(word, 2 + 0.3 * n, 2.25 + 0.3 * n) for n, word in enumerate(SPOKEN_WORDS[3:])]]
+SAID = "How are you? I am fine. Thank you."
+
+
+def punctuated(tmp_path, text, *options, model="en", out="out", name="in"):
+    (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    status = main(["transcript", *options, model, str(tmp_path / name), str(tmp_path / out)])
+    return status or (tmp_path / out).read_bytes().decode()
+
+
+@pytest.mark.parametrize(("name", "model"), [*((name, "en") for name in MAKERS), ("vosk", "en-live")])
+def test_same_format_only_marks_and_capitals_change(name, model, tmp_path):
+    text = MAKERS[name](TIMED)
+    found = punctuated(tmp_path, text, "--probabilities=false", model=model)
+    assert " ".join(document(found).pieces) == SAID
+    assert re.sub("[,.?]", "", found).lower() == re.sub("[,.?]", "", text).lower()
+    again = punctuated(tmp_path, found, "--probabilities=false", model=model)
+    assert again == found, "a file with marks gets the same ones"
+    assert punctuated(tmp_path, found, "--keep-marks=true", "--probabilities=false", model=model) == found
+
+
+@pytest.mark.parametrize("name", ["whisper", "whisperx", "vosk"])
+def test_json_has_the_probability_of_each_label(name, tmp_path):
+    found = punctuated(tmp_path, MAKERS[name](TIMED), name="talk.json")
+    values = [float(value) for value in re.findall(r'"label_probability": ([\d.]+)', found)]
+    assert len(values) == 8
+    assert all(0.1 < value <= 1 for value in values)
+
+
+@pytest.mark.parametrize("form", WRITERS)
+@pytest.mark.parametrize("name", ["whisper", "ctm", "srt"])
+def test_other_formats_have_all_words(name, form, tmp_path):
+    found = punctuated(tmp_path, MAKERS[name](TIMED), f"--to={form}")
+    if form == "paragraphs":
+        assert found == "How are you?\n\nI am fine. Thank you.\n" or found == f"{SAID}\n"
+    elif form == "json":
+        assert [word["word"] for one in json.loads(found)["segments"] for word in one["words"]] == [
+            f" {word}" for word in SAID.split()]
+    assert " ".join(document(found).pieces) == SAID
+
+
+@pytest.mark.parametrize(("name", "out", "form"), [
+    ("a.json", "b.srt", "srt"), ("a.json", "b.VTT", "webvtt"), ("a.json", "b.txt", "text"), ("a.json", "b.ctm", "ctm"),
+    ("a.json", "b.json", "vosk"), ("a", "b.json", "vosk"), ("a.txt", "b.txt", "vosk"), ("a.json", "b", "vosk")])
+def test_the_name_of_out_says_the_format(name, out, form, tmp_path):
+    assert document(punctuated(tmp_path, MAKERS["vosk"](TIMED), name=name, out=out)).format == form
+
+
+def test_marks_that_are_there(tmp_path):
+    said = "Hello,", "how", "are", "you?", "I'm", "fine,", "thanks."
+    text = "".join(f"r 1 {0.4 * n:.1f} 0.3 {word}\n" for n, word in enumerate(said))
+    found = punctuated(tmp_path, text)
+    assert not re.search("[,.?]{2}", found)
+    assert re.sub("[,.?]", "", found).lower() == re.sub("[,.?]", "", text).lower()
+    kept = punctuated(tmp_path, text.replace("fine,", "fine!"), "--keep-marks=true")
+    assert " ".join(line.split()[4] for line in kept.splitlines()) == "Hello, how are you? I'm fine! Thanks."
+
+
+def test_order_of_lines_and_times_that_go_back(tmp_path, caplog):
+    text = '{"segments": [{"words": [{"word": "how", "start": 3, "end": 2}, {"word": "are", "start": 1, "end": 1.5}]}]}'
+    found = punctuated(tmp_path, text, "--probabilities=false")
+    assert re.sub("[,.?]", "", found).lower() == re.sub("[,.?]", "", text).lower()
+    said = " ".join(record.getMessage() for record in caplog.records)
+    assert "1 words end before they begin; pauses there are 0, and the times stay" in said
+    assert "1 words begin before the word before; " in said
+
+
+@pytest.mark.parametrize("name", ["whisper", "srt", "webvtt", "textgrid"])
+def test_no_words(name, tmp_path, caplog):
+    text = {"whisper": '{"text": "", "segments": [], "language": "en"}', "webvtt": "WEBVTT\n",
+            "srt": "1\n00:00:01,000 --> 00:00:02,000\n\n",
+            "textgrid": MAKERS["textgrid"]([[("sil", 0, 1)]])}[name]
+    assert punctuated(tmp_path, text) == text
+    assert f"{name} without words" in caplog.text
+    assert punctuated(tmp_path, text, "--to=vtt") == "WEBVTT\n"
+
+
+@pytest.mark.parametrize(("text", "options", "said"), [
+    ('{"segments": [{"words": [{"word": "a"', (), "in:1: the JSON is cut short at byte "),
+    ("a\nb \xff".encode("latin-1"), (), "in:2: not UTF-8; convert it"),
+    ("r 1 0 1 a\nr 1 x 1 b\n", (), "in:2: the begin 'x' is not a number; write one"),
+    ("r 1 0 1 a\nr 1 nan 1 b\n", (), "in:2: the begin 'nan' is not a number; write one"),
+    ("r 1 0 1 a\nr 1 0\n", (), "in:2: 3 columns; write: id channel begin duration word"),
+    ("", (), "in: the file is empty; "),
+    ("how are you", ("--to=srt",), "no times for --to srt; use --to text"),
+    ("a 1 0 1 x\nb 1 0 1 y\n", ("--to=vtt",), "2 recordings, but --to vtt writes one; give a Kaldi data directory"),
+    ("x", ("--to=sr",), "--to sr; did you mean srt?"), ("x", ("--nj=0",), "--nj=0 is too small"),
+    ("x", ("--lowercase=true",), "--lowercase with a file; leave it out"),
+    ("x", ("--ctm=x",), "--ctm with a file; leave it out")])
+def test_errors_are_one_line_and_write_nothing(text, options, said, tmp_path, capsys):
+    (tmp_path / "out").write_text("old")
+    assert punctuated(tmp_path, text, *options) == 1
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+    assert (tmp_path / "out").read_text() == "old"
+
+
+def test_out_is_in_and_options_of_files_with_a_directory(tmp_path, capsys):
+    assert punctuated(tmp_path, "how are you", out="in") == 1
+    (tmp_path / "data").mkdir()
+    assert main(["transcript", "--to=srt", "en", str(tmp_path / "data"), str(tmp_path / "out")]) == 1
+    assert main(["transcript", "en", str(tmp_path / "none"), str(tmp_path / "out")]) == 1
+    error = capsys.readouterr().err
+    assert "OUT is IN; name another OUT" in error
+    assert "--to with a data directory; leave it out" in error
+    assert "none: no such file" in error
+
+
+def test_a_long_word_and_many_words(tmp_path):
+    text = f"how are {'x' * 1_000_000} you " + "yes " * 3000
+    assert len(punctuated(tmp_path, text).split()) == 3004
+
+
+def test_jobs_of_one_file_give_the_same(tmp_path, monkeypatch):
+    """The labels do not depend on how a long stream is cut for processes."""
+    monkeypatch.setattr("punc.decoding.spans.GROUP", 500)
+    text = " ".join(SPOKEN_WORDS * 1500)
+    cut = punctuated(tmp_path, text, "--nj=1")
+    monkeypatch.undo()
+    assert punctuated(tmp_path, text) == cut

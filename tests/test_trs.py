@@ -12,9 +12,8 @@ from punc.bin.main import main
 from punc.data.datadir import DataDir
 from punc.data.labels import RECORD, Label, LabelSet
 from punc.data.validate import validate
-from punc.text.file_parts import MOST
 from punc.text.format import PrepareOptions, load_format
-from punc.text.formats.trs import legal_id, read_turns
+from punc.text.formats.trs import read_turns
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. . ; ? !\n"
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE Trans SYSTEM "trans-14.dtd">\n<Trans audio_filename="x">\n' \
@@ -117,11 +116,6 @@ def test_trs_words_and_times_of_many_syncs(tmp_path):
     assert [line[1:] for line in lines] == [
         ["rec0", f"{10 + i / 8:.3f}", f"{10 + (i + 1) / 8 if i < 4 else 12.5:.3f}"] for i in range(5)]
     assert lines[0][0] == "rec0_spk-00010000_00010125"
-
-
-@pytest.mark.parametrize(("name", "id"), [("a-b c", "a_b_c"), ("a.b_ä1", "a.b_ä1"), ("x/&\n", "x___")])
-def test_trs_legal_id(name, id):
-    assert legal_id(name) == id
 
 
 def test_trs_directory_of_another_text_keeps_nothing_of_it(tmp_path):
@@ -247,15 +241,6 @@ def test_trs_abbreviations_and_what_is_not_said(tmp_path, capsys):
     assert [line.removeprefix("punc prepare: ") for line in capsys.readouterr().err.splitlines()[1:]] == [
         "2 dots of abbreviations, numbers and ellipses that are a mark: u.s. 2", "1 dots that are no mark: mr. 1",
         "left out: 1 square-brackets, 1 words: [noise] 1"]
-
-
-def test_trs_prepares_long_texts_with_many_notes(tmp_path):
-    notes = " ".join(f"[{number}]" for number in range(MOST + 1))
-    turn = f'<Turn speaker="spk1" startTime="0" endTime="4"><Sync time="0"/>so {notes}</Turn>'
-    counts = load_format("trs")(PrepareOptions(LabelSet((Label("O", "w"), Label("PERIOD", "w.", (".",)))))).prepare(
-        [write(tmp_path, trs(turn))], tmp_path / "out")
-    assert sum(times for what, times in counts.items() if "square-brackets" in what) == MOST + 1
-    assert len(counts) < MOST
 
 
 def write(tmp_path, content):

@@ -1,20 +1,49 @@
-"""Turns: the table, `punc turns`, and models that read changes of the speaker, from data directory to labels."""
+"""Turns: the table, `punc turns`, RTTM, and models that read changes of the speaker, from data directory to labels."""
 
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from conftest import streaming_logits
 from hypothesis import given
 from hypothesis import strategies as st
 
+from punc.base.errors import InputError
 from punc.bin import main as command
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.tables import ends_of_turns
 from punc.decoding.decode import log_posteriors
 from punc.models.base import load
+from punc.timing.rttm import Diarization
 from punc.tokens.store import Store
+
+RTTM = """SPKR-INFO a 1 <NA> <NA> <NA> unknown ann <NA> <NA>
+SPEAKER a 1 0.0 2.0 <NA> <NA> ann <NA> <NA>
+SPEAKER a 1 1.5 2.5 <NA> <NA> bob <NA> <NA>
+SPEAKER b 1 0.0 1.0 <NA> <NA> cy <NA> <NA>
+"""
+
+
+def test_speakers_whose_turn_a_word_overlaps_most(tmp_path):
+    (tmp_path / "rttm").write_text(RTTM)
+    found = Diarization(tmp_path / "rttm")
+    begins, ends = np.array([0.1, 1.4, 1.8, 3.9, 4.5]), np.array([0.3, 1.9, 2.4, 4.4, 5.0])
+    # 1.4–1.9 is 0.5 s of ann and 0.4 s of bob; 3.9–4.4 is 0.1 s of bob; 4.5–5 is nobody's.
+    assert found.speakers("a", begins, ends) == ["ann", "ann", "bob", "bob", None]
+    assert found.speakers("c", begins, ends) == [None] * 5
+    assert ["b" in found, "c" in found] == [True, False]
+
+
+@pytest.mark.parametrize(("line", "message"), [
+    ("SPEAKER a 1 0.0 x <NA> <NA> ann", ":1: not a turn; write SPEAKER"), ("SPEAKER a 1 0.0", ":1: not a turn"),
+    ("SPEAKER a 1 -1 2 <NA> <NA> ann", ":1: not a turn"), ("SPEAKER a 1 nan 2 <NA> <NA> ann", ":1: not a turn"),
+    ("a b c", ": no SPEAKER lines; give an RTTM")])
+def test_diarization_of_something_else_is_an_error(tmp_path, line, message):
+    (tmp_path / "rttm").write_text(line + "\n")
+    with pytest.raises(InputError) as error:
+        Diarization(tmp_path / "rttm")
+    assert f"{tmp_path}/rttm{message}" in str(error.value)
+
 
 LABELS = "O w\nPERIOD w. .\n"
 
@@ -114,23 +143,6 @@ def test_model_that_reads_changes_cannot_be_packed(corpus, tmp_path, capsys):
     assert train(corpus, tmp_path / "model", "--model", "t_lstm", "--speaker-changes", "true", "--epochs", "1") == 0
     assert command.main(["pack", str(tmp_path / "model"), str(tmp_path / "onnx")]) == 1
     assert "a model with --speaker-changes true cannot be packed; train it without" in capsys.readouterr().err
-
-
-def test_live_text_has_no_known_change(corpus, tmp_path):
-    """Word by word, the posteriors are those of the stream without turns."""
-    assert train(corpus, tmp_path / "model", "--model", "t_lstm", "--speaker-changes", "true", "--pauses", "true",
-                 *SMALL["t_lstm"]) == 0
-    model = load(tmp_path / "model")
-    data = Store(corpus / "store").set("dev")
-    stream = slice(0, int(data.offsets[1]))
-    ids, pauses = data.ids[stream].tolist(), np.append(np.nan, data.pauses[stream])
-    live = list(streaming_logits(model, zip(ids, pauses.tolist())))
-    last_unknown = np.append(data.pauses[stream][:-1], np.float32(np.nan))
-    first = data._replace(ids=data.ids[stream], pauses=last_unknown, turns=None, streams=["a"],
-                          offsets=np.array([0, len(ids)]))
-    found = log_posteriors(model, first)
-    live = np.stack(live) - np.log(np.exp(live).sum(1, keepdims=True))
-    np.testing.assert_allclose(live, found, atol=1e-5)
 
 
 def test_training_set_without_turns_is_refused(corpus, tmp_path, capsys):

@@ -1,14 +1,102 @@
-"""Validation: what is accepted, and a table of every mistake with its file and line."""
+"""Kaldi text tables, and validation: every mistake with its file and line."""
+
+import subprocess
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import Label, LabelSet
+from punc.data.tables import (
+    Row,
+    fields,
+    read_table,
+    sort_table,
+    write_table,
+)
 from punc.data.validate import validate
+
+
+@pytest.fixture
+def table(tmp_path):
+    def make(content):
+        (tmp_path / "text").write_bytes(content if isinstance(content, bytes) else content.encode())
+        return tmp_path / "text"
+    return make
+
+
+def test_fields():
+    assert fields("a b") == ["a", "b"]
+    assert fields(" a \t b  ") == ["a", "b"]
+    assert fields("") == []
+    assert fields(" ") == []
+    # Kaldi takes them as letters.
+    assert fields("a\u00a0b\u3000c d\u2028e") == ["a\u00a0b\u3000c", "d\u2028e"]
+
+
+def test_read_table(table):
+    path = table("a x y\nb\t1\t2\nc\nd ä\u3000ö  \nd\u00e4 last")
+    assert list(read_table(path)) == [Row(1, "a", "x y"), Row(2, "b", "1\t2"), Row(3, "c", ""),
+                                      Row(4, "d", "ä\u3000ö  "), Row(5, "dä", "last")]
+
+
+@pytest.mark.parametrize(("content", "message"), [
+    ("", "text: the file is empty; "),
+    ("\n", "text:1: a line without a key; "),
+    ("a x\n x\n", "text:2: a line without a key; "),
+    ("a x\n\nb\n", "text:2: a line without a key; "),
+    ("b x\na x\n", "text:2: 'a' is out of order; sort it: LC_ALL=C sort"),
+    ("a x\na y\n", "text:2: 'a' occurs twice; "),
+    ("ä x\nz x\n", "text:2: 'z' is out of order"),
+    ("a x\r\n", "text:1: a carriage return; "),
+    ("a x\nb \0\n", "text:2: a NUL byte; "),
+    (b"a x\nb \xe4\n", "text:2: byte 3 is not UTF-8; "),
+])
+def test_read_table_wrong_content(table, content, message):
+    with pytest.raises(InputError) as error:
+        list(read_table(table(content)))
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_read_table_unsorted(table):
+    assert [row.key for row in read_table(table("b x\na x\nb y\n"), sort=False)] == ["b", "a", "b"]
+
+
+# A key has no blank and no control character; a value is one line.
+KEYS = st.text(st.characters(exclude_categories=["Cc", "Cs"], exclude_characters=" "), min_size=1, max_size=5)
+VALUES = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=8)
+
+
+@given(st.dictionaries(KEYS, VALUES, min_size=1))
+def test_write_table_order_of_sort_and_round_trip(tmp_path_factory, rows):
+    path = tmp_path_factory.mktemp("tables") / "table"
+    write_table(path, sorted(rows.items(), key=lambda row: row[0].encode()))
+    assert {key: value for _, key, value in read_table(path)} == rows
+    keys = "".join(f"{key}\n" for key in rows)
+    result = subprocess.run(["sort"], input=keys, env={"LC_ALL": "C", "PATH": "/usr/bin:/bin"}, text=True,
+                            encoding="utf-8", capture_output=True, check=True)
+    assert [row.key for row in read_table(path)] == result.stdout.split("\n")[:-1]
+
+
+@pytest.mark.parametrize("keys", [["b", "a"], ["a", "a"], [""]])
+def test_write_table_refuses_another_order(table, keys):
+    path = table("old")
+    with pytest.raises(ValueError, match="not sorted and unique"):
+        write_table(path, ((key, "x") for key in keys))
+    assert path.read_text() == "old"
+
+
+def test_sort_table_keeps_lines_of_a_key_in_their_order(table):
+    path = table("bX\nb y\nb x\na\n")
+    sort_table(path)
+    assert path.read_text() == "a\nb y\nb x\nbX\n"
+
 
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",",))))
 UTTERANCES = [
@@ -44,12 +132,6 @@ def test_validate_command(data, capsys):
     error = capsys.readouterr().err
     assert error == (f"punc validate: {data}/punct:1: label 'DASH' of 'a-1' is not in the label set; "
                      "use one of O COMMA, or add it to the set\n")
-
-
-def test_validate_long_line(tmp_path):
-    count = 2_500_000
-    write_data_dir(tmp_path / "data", [Utterance("a", "a", ["abc"] * count, ["O"] * count)])
-    assert validate(tmp_path / "data", LABELS)["words"] == count
 
 
 @pytest.mark.parametrize(("name", "content", "line", "what"), [

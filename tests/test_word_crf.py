@@ -1,8 +1,10 @@
-"""The word CRF, trained by CRFsuite if that is installed, and compared with it."""
+"""The word CRF, its features, triggers and clusters, compared with loops and, if it is installed, with CRFsuite."""
 
 import shutil
 import sys
+from collections import Counter
 from importlib.util import find_spec
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,9 +14,22 @@ from punc.data.datadir import Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.decoding.decode import log_posteriors
 from punc.models import base
-from punc.models.word_crf import features as crf_features
 from punc.models.word_crf import model as word_crf
+from punc.models.word_crf.clusters import read_clusters
+from punc.models.word_crf.features import (
+    LM_STEPS,
+    Finder,
+    Template,
+    Text,
+    cluster_table,
+    odds_step,
+    shape_table,
+    suffix_table,
+    templates,
+)
+from punc.models.word_crf.triggers import firing, ngram_keys, runs, select
 from punc.tokens.store import Store, make_store
+from punc.tokens.tokenizers.form import forms, word_shape
 from punc.training.epochs import evaluate
 from punc.training.options import TrainingOptions
 from punc.training.train import train
@@ -95,20 +110,6 @@ def test_training_chunks_give_nearly_same_labels(toy_store, tmp_path, monkeypatc
 def test_fit_twice_gives_same_arrays(toy_store, tmp_path):
     one, two = (fitted(toy_store, tmp_path / name, "short") for name in "ab")
     assert all(np.array_equal(one.arrays[name], two.arrays[name]) for name in one.arrays | two.arrays)
-
-
-def test_triggers_of_several_sets_keep_streams_apart(toy_store, monkeypatch):
-    store = Store(toy_store)
-    sets = [store.set(name) for name in ("train_short", "dev_short", "dev_after")]
-    model = base.create("word_crf", store.vocabulary, store.labels, FEW)
-    monkeypatch.setattr(word_crf, "select", lambda *arguments: arguments)
-    ids, labels, offsets, *_ = model._triggers(sets)
-    streams = [(data, k) for data in sets for k in range(len(data.offsets) - 1)]
-    assert len(offsets) == len(streams) + 1
-    for (data, k), begin, end in zip(streams, offsets[:-1], offsets[1:]):
-        own = slice(data.offsets[k], data.offsets[k + 1])
-        assert np.array_equal(ids[begin:end], data.ids[own])
-        assert np.array_equal(labels[begin:end], data.labels[own])
 
 
 @needs_crfsuite
@@ -196,9 +197,164 @@ def test_fit_clusters_of_other_words(toy_store, tmp_path):
         fitted(toy_store, tmp_path / "exp", "short", clusters=str(path))
 
 
-def test_load_state_dict_arrays_of_another_model(toy_store):
-    store = Store(toy_store)
-    model = base.create("word_crf", store.vocabulary, store.labels, FEW)
-    with pytest.raises(KeyError):
-        model.load_state_dict({})
-    assert crf_features.templates(2, 2, [], 0, 0)
+WORDS = ["<unk>", "</s>", "what", "is", "mp3", "n't", "McDonald", "1990s"]
+V = len(WORDS)
+WHAT, IS, MP3 = 2, 3, 4
+# Two streams: "what is mp3 <unk>" and "is".
+TEXT = Text(np.array([WHAT, IS, MP3, 0, IS], np.int32), np.array([0, 4, 5]), None)
+
+
+def keys(template, text=TEXT, start=0, stop=5, tables=None, triggers=(), before=2, after=1):
+    """The keys of a template, a list for each slot."""
+    finder = Finder(V, tables or {}, triggers, before, after)
+    slots, found = next(finder.keys([template], text, start, stop))
+    return [found[slots == slot].tolist() for slot in range(stop - start)]
+
+
+def number(*words):
+    return sum(word * V ** place for place, word in enumerate(reversed(words)))
+
+
+def test_word_shape_by_hand():
+    assert [word_shape(word) for word in WORDS[2:]] == ["a", "a", "a0", "a'a", "AaAa", "0a"]
+    assert word_shape("don't--") == "a'a-"
+    table = shape_table(WORDS)
+    assert table[:2].tolist() == [-1, -1]
+    assert table[2] == table[3]
+    assert len(set(table[3:].tolist())) == 5
+
+
+@pytest.mark.parametrize("word", ["blogging", "10:30", "a", "ok", "abc", "Abcd", "x:y", "n't"])
+def test_tables_of_a_form_are_those_of_its_words(word):
+    """A new word, as its form, has the shape and the suffixes that it has as a word of the vocabulary."""
+    for table in (shape_table, lambda words: suffix_table(words, 1), lambda words: suffix_table(words, 3)):
+        own, form = table(["<unk>", "</s>", word, next(forms(word))])[2:]
+        assert own == form
+    assert suffix_table(["<unk>", "</s>", word, "<form:0:a:>"], 1)[3] == -1
+
+
+def test_cluster_table_by_prefixes():
+    clusters = {"what": "0010", "is": "0011", "mp3": "01", "other": "1"}
+    assert cluster_table(WORDS, clusters, 3).tolist() == [-1, -1, 0, 0, 1, -1, -1, -1]
+    assert cluster_table(WORDS, clusters, 4).tolist() == [-1, -1, 0, 1, 2, -1, -1, -1]
+
+
+def test_keys_word_ngrams_stop_at_stream_ends():
+    assert keys(Template("word", 0)) == [[WHAT], [IS], [MP3], [0], [IS]]
+    assert keys(Template("word", 1)) == [[IS], [MP3], [0], [1], [1]]
+    assert keys(Template("word", -1, 3)) == [[number(1, WHAT, IS)], [number(WHAT, IS, MP3)], [number(IS, MP3, 0)],
+                                             [number(MP3, 0, 1)], [number(1, IS, 1)]]
+
+
+@pytest.mark.parametrize(("start", "stop"), [(0, 100), (0, 40), (37, 41), (99, 100)])
+def test_keys_same_for_part_of_text(start, stop):
+    rng = np.random.default_rng(0)
+    text = Text(rng.integers(0, V, 100).astype(np.int32), np.array([0, 39, 40, 100]), None)
+    for template in templates(4, 3, [], 0, 0):
+        assert keys(template, text, start, stop) == keys(template, text, 0, 100)[start:stop]
+
+
+def test_odds_step_by_hand():
+    log_probs = np.log([[0.5, 0.5], [1 / (1 + np.exp(-1)), 1 / (1 + np.exp(1))], [1.0, 1e-30]])
+    assert [keys(Template("lm", label), TEXT._replace(log_probs=log_probs), 0, 3) for label in (0, 1)] == \
+        [[[LM_STEPS], [LM_STEPS + 2], [2 * LM_STEPS]], [[LM_STEPS], [LM_STEPS - 2], [0]]]
+    assert odds_step(np.zeros(1, np.float32)).tolist() == [2 * LM_STEPS]
+
+
+def test_keys_triggers_in_window():
+    """Two words before, one after; "what is" is in the windows of slots 0 and 1, "is" of 0, 1, 2, and of slot 4."""
+    triggers = [np.array([IS]), np.array([number(WHAT, IS)])]
+    assert keys(Template("trigger", 0, 1), triggers=triggers) == [[IS], [IS], [IS], [], [IS]]
+    assert keys(Template("trigger", 0, 2), triggers=triggers) == [[number(WHAT, IS)]] * 2 + [[]] * 3
+
+
+SIZE = 7
+
+
+def text(lengths, seed=0):
+    rng = np.random.default_rng(seed)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return rng.integers(0, SIZE, offsets[-1]).astype(np.int32), rng.integers(0, 3, offsets[-1]).astype(np.int8), offsets
+
+
+def held(ids, offsets, n, before, after):
+    """The n-grams, as tuples, in the window of each slot."""
+    result = []
+    for begin, end in pairwise(offsets.tolist()):
+        for slot in range(begin, end):
+            window = ids[max(slot - before + 1, begin):min(slot + after + 1, end)].tolist()
+            result.append({tuple(window[i:i + n]) for i in range(len(window) - n + 1)})
+    return result
+
+
+def key(ngram):
+    return sum(word * SIZE ** place for place, word in enumerate(reversed(ngram)))
+
+
+@pytest.mark.parametrize(("before", "after"), [(1, 0), (3, 0), (2, 2), (1, 4), (30, 30)])
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_runs_match_loop_over_windows(n, before, after):
+    ids, _, offsets = text([12, 1, 2, 25, 3])
+    expected = {(key(ngram), slot) for slot, ngrams in enumerate(held(ids, offsets, n, before, after))
+                for ngram in ngrams}
+    found = [(k, slot) for k, first, last in zip(*(a.tolist() for a in runs(ids, offsets, n, SIZE, before, after)))
+             for slot in range(first, last + 1)]
+    assert len(found) == len(set(found))
+    assert set(found) == expected
+
+
+@pytest.mark.parametrize(("before", "after", "min_count"), [(3, 1, 1), (4, 4, 3), (2, 0, 6)])
+def test_select_has_largest_mutual_information(before, after, min_count):
+    ids, labels, offsets = text([60, 1, 80, 5], seed=3)
+    slots, joint = Counter(), Counter()
+    for n in (1, 2, 3):
+        for label, ngrams in zip(labels.tolist(), held(ids, offsets, n, before, after)):
+            slots.update(ngrams)
+            joint.update((ngram, label) for ngram in ngrams)
+    marks, total = Counter(labels.tolist()), len(ids)
+
+    def information(ngram, mark):
+        return (joint[ngram, mark] / total) / (slots[ngram] / total * (marks[mark] / total))
+
+    expected = set()
+    for mark in (1, 2):
+        enough = [ngram for ngram in slots if joint[ngram, mark] >= min_count]
+        assert len(enough) > 5
+        # In steps of a billionth, so that rounding does not break ties.
+        order = sorted(enough, key=lambda g: (-round(information(g, mark), 9), -joint[g, mark], len(g), key(g)))
+        expected |= set(order[:5])
+    found = select(ids, labels, offsets, SIZE, 3, 5, before, after, min_count)
+    assert [keys.tolist() for keys in found] == \
+        [sorted(key(ngram) for ngram in expected if len(ngram) == n) for n in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(("start", "stop"), [(0, 43), (0, 7), (5, 30), (12, 13), (40, 43)])
+def test_firing_in_part_of_text(start, stop):
+    ids, _, offsets = text([12, 1, 2, 25, 3])
+    for n in (1, 2, 3):
+        wanted = np.unique(ngram_keys(ids, n, SIZE))[::2]
+        expected = {(slot - start, key(ngram)) for slot, ngrams in enumerate(held(ids, offsets, n, 4, 2))
+                    for ngram in ngrams if start <= slot < stop and key(ngram) in wanted}
+        slots, keys = firing(ids, offsets, start, stop, n, SIZE, 4, 2, wanted)
+        assert len(slots) == len(expected)
+        assert set(zip(slots.tolist(), keys.tolist())) == expected
+
+
+def test_read_clusters_liang_format(tmp_path):
+    (tmp_path / "paths").write_text("00\tthe\t12\n010\tcafé\t3\n1\t.\t7\n", encoding="utf-8")
+    assert read_clusters(tmp_path / "paths") == {"the": "00", "café": "010", ".": "1"}
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("00\tthe\t12\n0 a 3\n", "FILE:2: not BITS<TAB>WORD<TAB>COUNT; use the file `paths` that Liang's wcluster writes"),
+    ("02\tthe\t12\n", "FILE:1: not BITS<TAB>WORD<TAB>COUNT; use the file `paths` that Liang's wcluster writes"),
+    ("00\tthe\tx\n", "FILE:1: not BITS<TAB>WORD<TAB>COUNT; use the file `paths` that Liang's wcluster writes"),
+    ("00\t\t1\n", "FILE:1: not BITS<TAB>WORD<TAB>COUNT; use the file `paths` that Liang's wcluster writes"),
+    ("00\ta\t1\n01\ta\t1\n", "FILE:2: 'a' is here twice; remove one of its lines"),
+    ("", "FILE: the file is empty; make it again, or name another one")])
+def test_read_clusters_invalid_files(text, message, tmp_path):
+    path = tmp_path / "paths"
+    path.write_text(text)
+    with pytest.raises(InputError) as error:
+        read_clusters(path)
+    assert str(error.value).replace(str(path), "FILE") == message

@@ -6,6 +6,7 @@ the directory runs. A trained model keeps the encoder's configuration and weight
 
 import logging
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ KINDS = ("bert", "roberta", "electra", "deberta", "deberta-v2", "xlm-roberta", "
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 DROPOUT = ("hidden_dropout_prob", "mlp_dropout", "embedding_dropout")  # names of rates in configurations
 ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
+LAYER = re.compile(r"\blayers?\.(\d+)\.")  # in the name of a layer's weight
+EMBEDDINGS = re.compile(r"embeddings\.|\brelative_attention_bias\.")  # MPNet's buckets of distances serve all layers
 OWN_MASK = ("deberta", "deberta-v2", "modernbert")  # kinds that need more than a mask of pieces; others can be given it
 LEFT_OUT = ("auto_map", "architectures", "_name_or_path", "dtype", "torch_dtype")  # of a configuration
 FULL = {"roberta": 2, "xlm-roberta": 2, "mpnet": 2}  # positions that a kind does not use
@@ -64,9 +67,12 @@ class PretrainedEncoder(nn.Module):
         """How many pieces the encoder has vectors of."""
         return self.net.get_input_embeddings().num_embeddings
 
-    def checkpoint(self) -> None:
-        """Compute the layers again in the backward pass, which takes time and saves memory."""
-        getattr(self.net, "activation_checkpointing_enable", self.net.gradient_checkpointing_enable)()
+    def freeze(self, layers: int) -> None:
+        """Do not train the embeddings and the first layers; 0: train all."""
+        for name, weight in self.net.named_parameters():
+            layer, embedding = LAYER.search(name), EMBEDDINGS.search(name)
+            if layers and (embedding if layer is None else int(layer[1]) < layers):
+                weight.requires_grad_(False)
 
     def forward(self, tokens: Tensor, more: Tensor | None = None) -> Tensor:
         """Tokens (B, T), END after a text's end, and vectors to add to their embeddings → vectors (B, T, size).

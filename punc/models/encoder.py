@@ -43,7 +43,7 @@ class Model(NeuralModel):
     attention_dropout  dropout rate of the weights of attention; on a CPU this takes half as long again as 0
     output_rate        the learning rate of what is not pre-trained, the output layer and pauses, as a factor of
                        --learning-rate
-    recompute          compute layers again in the backward pass (gradient checkpointing): less memory, more time
+    frozen_layers      do not train the embeddings and so many of the first layers; 0: train all
     pauses             read the pauses
     """
 
@@ -51,10 +51,10 @@ class Model(NeuralModel):
 
     def __init__(self, vocab: int, labels: int, encoder: str | dict[str, Any] = "", window: int = 256,
                  overlap: int = 16, dropout: float = 0.1, attention_dropout: float = 0.1, output_rate: float = 1.0,
-                 recompute: bool = False, pauses: bool = False):
+                 frozen_layers: int = 0, pauses: bool = False):
         super().__init__()
         check_probability(dropout=dropout, attention_dropout=attention_dropout)
-        check_at_least(0, window=window, overlap=overlap, output_rate=output_rate)
+        check_at_least(0, window=window, overlap=overlap, frozen_layers=frozen_layers, output_rate=output_rate)
         self.own_vocabulary: Vocabulary | None = None  # of the directory
         if isinstance(encoder, str):
             if not encoder or not Path(encoder).is_dir():
@@ -73,8 +73,7 @@ class Model(NeuralModel):
             raise InputError(f"window={window} with overlap={overlap}", "give a larger window, or a smaller overlap")
         self.longest = self.size
         self.overlap, self.output_rate = overlap, output_rate
-        if recompute:
-            self.encoder.checkpoint()
+        self.encoder.freeze(frozen_layers)
         self.dropout = dropout_layer(dropout)
         self.output = nn.Linear(self.encoder.size, labels)
         self.pause_input = PauseVectors(self.encoder.net.get_input_embeddings().embedding_dim) if pauses else None

@@ -1,0 +1,22 @@
+"""The equations of LSTMs in NumPy, which tests compare layers and models with."""
+
+import numpy as np
+
+
+def sigmoid(a):
+    return 1 / (1 + np.exp(-a))
+
+
+def softmax(a):
+    return np.exp(a) / np.exp(a).sum()
+
+
+def lstm(inputs, w, u, a, b):
+    """A layer of PyTorch's LSTM: (T, D) → (T, H), step by step; gates in the order i, f, g, o."""
+    h, c, outputs = np.zeros(u.shape[1]), np.zeros(u.shape[1]), []
+    for x in inputs:
+        i, f, g, o = np.split(w @ x + a + u @ h + b, 4)
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        h = sigmoid(o) * np.tanh(c)
+        outputs.append(h)
+    return np.array(outputs)

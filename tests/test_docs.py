@@ -1,0 +1,182 @@
+"""README.md and docs/: commands run and print what is shown, figures are of RESULTS.tsv, links lead somewhere."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from punc import load
+from punc.data.labels import LabelSet
+from punc.decoding.shipped import find_model
+from punc.results.rows import join_seeds
+from punc.scoring.significance import Interval
+from punc.scoring.tables import read_tsv
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+# recipe: the metric of its row, the reference set, the ASR set if there is one
+ROWS = {"english": ("overall.F1", "earnings_ref", "earnings_asr"), "iwslt_ted": ("overall.F1", "test_ref", "test_asr"),
+        "iwslt_ted, encoder": ("overall.F1", "test_ref", "test_asr"),
+        "europarl_ted": ("marks.F1", "test2011", "test2011asr"),
+        "estonian_bn": ("Err", "test", None), "earnings": ("Err", "test_ref", "test_asr"),
+        "earnings, encoder": ("overall.F1", "test_ref", "test_asr"),
+        "japanese_twitter": ("overall.F1", "test_books_single", None), "news_smd": ("overall.F1", "test_matched", None)}
+PLACES = {"iwslt_ted, encoder": "iwslt_ted/results/encoder",
+          "earnings, encoder": "earnings/results/4-europarl"}  # pages that are not a recipe's first ones
+
+
+def row(recipe):
+    line = next(line for line in README.splitlines() if line.startswith(f"| [{recipe}]"))
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def values(path):
+    """(system, set, metric) → value of a RESULTS.tsv; of several seeds, the mean."""
+    header = ("system", "set", "metric", "value", "low", "high")
+    metrics = {}
+    for system, test, metric, *value in read_tsv(path, header, header[3:]):
+        metrics.setdefault((system, test), {})[metric] = Interval(*value)
+    return {(*row, metric): one.value for row, found in join_seeds(metrics).items() for metric, one in found.items()}
+
+
+@pytest.mark.parametrize("recipe", ROWS)
+def test_readme_table_is_of_results_tsv(recipe):
+    metric, reference, asr = ROWS[recipe]
+    _, _, system, *shown, _ = row(recipe)
+    found = values(ROOT / "egs" / PLACES.get(recipe, recipe) / "RESULTS.tsv")
+    name = "Err" if metric == "Err" else "F1"
+    assert shown == [f"{name} {found[system, test, metric]:.1f}" if test else "–" for test in (reference, asr)]
+
+
+@pytest.mark.parametrize("recipe", ROWS)
+def test_readme_table_has_the_best_system(recipe):
+    """On the reference set."""
+    metric, reference, _ = ROWS[recipe]
+    rows = values(ROOT / "egs" / PLACES.get(recipe, recipe) / "RESULTS.tsv")
+    found = {system: value for (system, test, name), value in rows.items() if (test, name) == (reference, metric)}
+    assert row(recipe)[2] == (min if metric == "Err" else max)(found, key=found.__getitem__)
+
+
+def test_readme_table_has_every_published_recipe():
+    assert set(ROWS) - set(PLACES) == {path.parent.name for path in ROOT.glob("egs/*/RESULTS.tsv")} - {"mini"}
+
+
+def test_readme_engines_are_of_results_tsv():
+    found = values(ROOT / "egs/earnings/results/4-europarl/RESULTS.tsv")
+    ours = "MiniLM-p-podcasts-clean"
+    assert all(found[ours, f"test_{engine}", "overall.F1"] > found[engine, f"test_{engine}", "overall.F1"] + 1
+               for engine in ("amazon", "google", "microsoft", "speechmatics"))
+    f1 = {metric: [f"{found[system, 'test_speechmatics', metric + '.F1']:.1f}" for system in ("speechmatics", ours)]
+          for metric in ("overall", "QUESTION")}
+    engine, own = f1["overall"]
+    assert f"{own} against {engine} on those of Speechmatics" in README
+    assert "better at question marks ({} against {},".format(*f1["QUESTION"]) in README
+
+
+@pytest.mark.parametrize("page", ["README.md", *sorted(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))])
+def test_links_exist(page):
+    for target in re.findall(r"\]\(([^)#:]+)[^):]*\)", (ROOT / page).read_text(encoding="utf-8")):
+        assert (ROOT / page).parent.joinpath(target).exists(), target
+
+
+def commands_of(page):
+    """The blocks of commands of a page, in order."""
+    return re.findall(r"^```sh\n(.*?)^```$", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+
+
+AFTER_ASR = (ROOT / "docs/after-asr.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```sh\n(.*?)^```\n\n^```\n(.*?)^```$", AFTER_ASR, re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_after_asr_commands_show_what_the_page_shows(number, tmp_path):
+    assert len(BLOCKS) == 6
+    commands, expected = BLOCKS[number]
+    for name in ("docs", "egs"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    code = "import sys; from punc.bin.main import main; sys.exit(main())"
+    punc = f"""PYTHONPATH='{ROOT}' '{sys.executable}' -c '{code}' "$@" --quiet true"""
+    script = f"set -eu; punc() {{ {punc}; }}; {commands}"
+    result = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert result.stdout == expected
+
+
+def test_adapt_commands_train_and_score(tmp_path):
+    for name, numbers in (("train", (1, 2)), ("dev", (3,)), ("test", (4,))):
+        texts = [ROOT / f"egs/mini/corpus/text/talk-0{number}.txt" for number in numbers]
+        (tmp_path / f"{name}.txt").write_text("".join(text.read_text(encoding="utf-8") for text in texts))
+    commands = commands_of("docs/adapt.md")
+    assert len(commands) == 3
+    script = "\n".join([f". '{ROOT}/path.sh'", "set -euo pipefail", *commands])
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False,
+                          env=os.environ | {"OMP_NUM_THREADS": "1"})
+    assert done.returncode == 0, done.stderr
+    # The model starts from what `en` knows: a thousand words alone teach none of this.
+    first, last = (float(loss) for loss in re.findall(r"epoch [13]: .* dev loss (\S+),", done.stderr))
+    assert last < first < 0.6
+    sentence, *scores = done.stdout.splitlines()
+    assert re.fullmatch(r"So,? good evening.* Do you know why\?", sentence)
+    assert sum(line.startswith("overall ") for line in scores) == 2
+    mine = load(str(tmp_path / "my-model"))
+    assert tuple(mine.label_names) == tuple(LabelSet.read(find_model("en") / "labels.txt").names)
+    for model in ("en", "my-model"):
+        assert (tmp_path / f"out_{model}/score/metrics.tsv").is_file()
+
+
+TEXTS = [f"{kind}-{number:02d}" for kind in ("news", "talk") for number in range(1, 4)]
+LINES = 1  # of each text
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory):
+    """A checkout with some short texts, where all commands of the tutorial were run; and what they printed."""
+    if not (find_spec("pocketsphinx") and shutil.which("flite")):
+        pytest.skip("pocketsphinx and flite are extras")
+    root = tmp_path_factory.mktemp("checkout")
+    (root / "egs/mini/corpus/text").mkdir(parents=True)
+    shutil.copytree(ROOT / "utils", root / "utils")
+    (root / "path.sh").write_text(f'. "{ROOT}/path.sh"\n')
+    for name in TEXTS:
+        lines = (ROOT / f"egs/mini/corpus/text/{name}.txt").read_text().splitlines(keepends=True)
+        (root / f"egs/mini/corpus/text/{name}.txt").write_text("".join(lines[:LINES]))
+    # The texts are too short for a 4-gram.
+    shrink = ("for conf in egs/book/conf/*-LSTM*.conf; do echo --epochs=1 >>$conf; done\n"
+              "sed -i 's/^systems= .*/systems=\"TA-LSTM TA-LSTM-p\"/; s/^nj=2/nj=1/' egs/book/run.sh\n")
+    script = "set -euo pipefail\n" + "".join(
+        command + (shrink if "new_recipe.sh" in command else "") for command in commands_of("docs/tutorial.md"))
+    done = subprocess.run(["bash", "-c", script], cwd=root, capture_output=True, text=True, timeout=900,
+                          env={**os.environ, "HOME": str(root)})
+    assert done.returncode == 0, done.stderr
+    return root, done
+
+
+def test_tutorial_commands_make_results(book):
+    root, done = book
+    results = (root / "egs/book/exp/RESULTS.md").read_text()
+    assert results.startswith("# book\n")
+    systems = re.findall(r"^\| (\S+) \|", results, re.MULTILINE)
+    assert {"TA-LSTM-p", "TA-LSTM"} <= {*systems}
+    assert "| TA-LSTM-p | TA-LSTM | PERIOD.F1 |" in (root / "egs/book/exp/results/test_ref.md").read_text()
+    for path in ("results/pauses.png", "results/labels.png", "report.html"):
+        assert (root / "egs/book/exp" / path).exists()
+    assert done.stdout.splitlines()[-1].startswith("the last ferry")
+
+
+def test_tutorial_shows_what_is_printed(book):
+    """Each line of output on the page has the form of a line that was printed: the same words, other numbers."""
+    root, done = book
+    shape = re.compile(r"[\d.,]+")
+    printed = {shape.sub("0", line) for line in done.stderr.splitlines()}
+    page = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8").splitlines()
+    for block in ("set          texts", "punc prepare: data/train", "punc pauses: "):
+        line = next(line for line in page if line.startswith(block))
+        wanted = shape.sub("0", line.partition("; …")[0])
+        assert any(one.startswith(wanted) for one in printed), line
+    counts = (root / "egs/book/data/split/counts").read_text()
+    assert counts in done.stderr
+    assert re.search(r"punc pauses: \d+ slots, \d+ known, \d+ unknown, .*; WER of the timed words 0\.0%", done.stderr)

@@ -1,0 +1,138 @@
+"""The Python interface and models by name: the labels of `punc punctuate`, without torch, from many threads."""
+
+import doctest
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import punc
+from punc.base.errors import InputError
+from punc.bin.main import main
+from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir_writer import write_data_dir
+from punc.decoding import shipped
+from punc.decoding.shipped import find_model
+
+PAGE = Path(__file__).parents[1] / "docs/python.md"
+WORDS = ["so", "it", "begins", "as", "it", "must", "does", "it", "end", "i", "met", "john", "smith", "in", "new",
+         "york", "what", "did", "he", "say", "he", "said", "no"]
+PAUSES = np.random.default_rng(1).exponential(0.3, len(WORDS)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return punc.load("en")
+
+
+def test_page():
+    assert doctest.testfile(str(PAGE), module_relative=False, encoding="utf-8").failed == 0
+
+
+def test_labels_are_those_of_the_command(model, tmp_path):
+    write_data_dir(tmp_path / "data", [Utterance("a", "a", WORDS, pauses=PAUSES)])
+    main(["punctuate", "en", str(tmp_path / "data"), str(tmp_path / "out")])
+    out, = DataDir(tmp_path / "out").utterances()
+    found = model.labels(WORDS, PAUSES)
+    assert found.names.tolist() == list(out.labels)
+    assert (tmp_path / "out/text_punct").read_text() == f"a {model.punctuate(WORDS, PAUSES)}\n"
+    assert found.probabilities.shape == (len(WORDS), len(model.label_names))
+    assert np.allclose(found.probabilities.sum(axis=1), 1)
+
+
+def test_pauses_matter_and_unknown_ones_are_none(model):
+    assert not np.array_equal(model.labels(WORDS, PAUSES).probabilities, model.labels(WORDS).probabilities)
+    unknown = np.full(len(WORDS), np.nan)
+    assert np.array_equal(model.labels(WORDS, unknown).probabilities, model.labels(WORDS).probabilities)
+
+
+def test_scale():
+    plain, more = punc.load("en"), punc.load("en", scale="O=0.05,CAP=0.05")
+    assert more.punctuate(WORDS).count(",") > plain.punctuate(WORDS).count(",")
+
+
+def test_no_words(model):
+    assert model.punctuate("") == ""
+    assert model.labels([]).probabilities.shape == (0, len(model.label_names))
+    assert model.stream().close() == []
+
+
+@pytest.mark.parametrize(("words", "pauses", "message"), [
+    (["a b"], None, "word 'a b' is empty or has a blank"), ([""], None, "word '' is empty"),
+    (["a", "b"], [1.0], r"2 words, but pauses of shape \(1,\)")])
+def test_errors(model, words, pauses, message):
+    with pytest.raises(InputError, match=message):
+        model.labels(words, pauses)
+
+
+def test_no_such_model():
+    with pytest.raises(InputError, match="no such model"):
+        punc.load("no-such")
+
+
+def test_threads_share_a_model(model):
+    rng = np.random.default_rng(2)
+    texts = [rng.permutation(WORDS * 3).tolist() for _ in range(40)]
+    expected = [model.punctuate(text) for text in texts]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(model.punctuate, texts)) == expected
+
+
+def test_takes_no_torch():
+    code = "import sys, punc; punc.load('en').punctuate('yes'); sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder of models that ship: `en`; `draft` is not one."""
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path / "pretrained")
+    (tmp_path / "pretrained/en").mkdir(parents=True)
+    (tmp_path / "pretrained/draft").mkdir()
+    (tmp_path / "pretrained/en/model.json").write_text("{}")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "pretrained"
+
+
+def test_find_model_name_wins_over_a_directory(folder):
+    Path("en").mkdir()
+    Path("exp").mkdir()
+    assert find_model("en") == folder / "en"
+    assert find_model("./en") == Path("en")
+    assert find_model("exp") == Path("exp")
+
+
+def test_find_model_unknown_name_is_an_error_that_lists_the_names(folder):
+    with pytest.raises(InputError, match=r"draft: no such model; .* one that ships: en$"):
+        find_model("draft")
+
+
+def test_shipped_does_not_import_numpy():
+    code = "import sys, punc.decoding.shipped; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_page_prints_what_it_says():
+    page = (Path(__file__).parents[1] / "docs/punctuate-now.md").read_text(encoding="utf-8")
+    words, expected = re.search(r'echo "(.*)" \| punc punctuate -\n```\n\n```\n(.*)\n', page).groups()
+    result = subprocess.run([sys.executable, "-c", "from punc.bin.main import main; main()", "punctuate", "-"],
+                            input=words, stdout=subprocess.PIPE, text=True, check=True)
+    assert result.stdout == expected + "\n"
+
+
+@pytest.mark.parametrize("name", shipped.shipped())
+def test_shipped_model_is_whole_small_and_punctuates(name):
+    directory = find_model(name)
+    assert sum(path.stat().st_size for path in directory.iterdir()) <= 8_000_000
+    assert "CC BY-SA 4.0" in (directory / "README.md").read_text(encoding="utf-8")
+    text = "good morning everyone my name is john smith do you have any questions yes we do thank you"
+    result = subprocess.run([sys.executable, "-c", "from punc.bin.main import main; main()", "punctuate", name, "-"],
+                            input=text, stdout=subprocess.PIPE, text=True, check=True)
+    assert result.stdout.lower().replace(",", "").replace(".", "").replace("?", "").split() == text.split()
+    assert "John Smith" in result.stdout
+    assert result.stdout.count("?") == 1
+    assert result.stdout.count(".") >= 2

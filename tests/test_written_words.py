@@ -1,0 +1,198 @@
+"""What a word of a recogniser is, and how words are written with labels."""
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from punc.asr.tokens import (
+    MARK,
+    NUMBER,
+    SILENCE,
+    SYMBOL,
+    TAG,
+    URL,
+    WORD,
+    Token,
+    TokenReader,
+    is_hidden,
+    is_plain,
+    tagged,
+)
+from punc.asr.written import MarkedWords, of_texts
+from punc.data.labels import Label, LabelSet
+from punc.text.casing import Casing
+
+READER = TokenReader()
+
+
+@pytest.mark.parametrize(("text", "kind", "parts", "read"), [
+    ("hello", WORD, ("", "hello", "", "", ""), "hello"),
+    ("Hello,", WORD, ("", "Hello", "", ",", ""), "hello"),
+    ('"Hello,"', WORD, ('"', "Hello", "", ",", '"'), "hello"),
+    ("world).", WORD, ("", "world", ")", ".", ""), "world"),
+    ("what?!", WORD, ("", "what", "", "?!", ""), "what"),
+    ('end?".', WORD, ("", "end", "", "?", '"'), "end"),
+    ("wh-", WORD, ("", "wh-", "", "", ""), "wh"),
+    ("don’t", WORD, ("", "don’t", "", "", ""), "don't"),
+    ("word—word", WORD, ("", "word—word", "", "", ""), "word word"),
+    ("state-of-the-art.", WORD, ("", "state-of-the-art", "", ".", ""), "state-of-the-art"),
+    ("...and", WORD, ("...", "and", "", "", ""), "and"),
+    ("42.", NUMBER, ("", "42.", "", "", ""), "42"),
+    ("42,", NUMBER, ("", "42", "", ",", ""), "42"),
+    ("3,5", NUMBER, ("", "3,5", "", "", ""), "3,5"),
+    ("$5", NUMBER, ("", "$5", "", "", ""), "$5"),
+    ("10:30?", NUMBER, ("", "10:30", "", "?", ""), "10:30"),
+    ("U.S.", WORD, ("", "U.S.", "", "", ""), "u.s"),
+    ("Ph.D.,", WORD, ("", "Ph.D.", "", ",", ""), "ph.d"),
+    ("E.", WORD, ("", "E.", "", "", ""), "e"),
+    ("I.", WORD, ("", "I", "", ".", ""), "i"),
+    ("Mr.", WORD, ("", "Mr.", "", "", ""), "mr"),
+    ("etc...", WORD, ("", "etc", "", "...", ""), "etc"),
+    ("https://a.b/c?d=e,", URL, ("", "https://a.b/c?d=e", "", ",", ""), "https://a.b/c?d=e"),
+    ("Me@Mail.org.", URL, ("", "Me@Mail.org", "", ".", ""), "me@mail.org"),
+    ("www.example.com", URL, ("", "www.example.com", "", "", ""), "www.example.com"),
+    ("[Music]", TAG, ("", "[Music]", "", "", ""), ""),
+    ("(laughs).", TAG, ("", "(laughs)", "", ".", ""), ""),
+    ("<unk>", TAG, ("", "<unk>", "", "", ""), "<unk>"),
+    ("[UNK]", TAG, ("", "[UNK]", "", "", ""), "<unk>"),
+    ("<noise>", TAG, ("", "<noise>", "", "", ""), ""),
+    ("<eps>", SILENCE, ("", "<eps>", "", "", ""), ""),
+    (",", MARK, ("", ",", "", "", ""), ""),
+    ("...", MARK, ("", "...", "", "", ""), ""),
+    ("♪", SYMBOL, ("", "♪", "", "", ""), ""),
+    ("-", SYMBOL, ("", "-", "", "", ""), ""),
+])
+def test_token(text, kind, parts, read):
+    token = READER.token(text)
+    assert (token.kind, token[1:6], " ".join(token.words)) == (kind, parts, read)
+
+
+@given(st.text(min_size=1).filter(lambda text: text.split() == [text]))
+@example("\xad")
+def test_token_parts_are_the_text(text):
+    token = READER.token(text)
+    # Marks that stand apart from others, as in `end?".`, are dropped.
+    assert text.startswith("".join(token[1:5])) or token.after
+    assert all(word and word.split() == [word] for word in token.words)
+    assert token.kind in (WORD, NUMBER, URL, TAG) or not token.words
+
+
+def test_token_keeps_case_for_models_that_read_it():
+    assert TokenReader(lowercase=False).token("Hello,").words == ("Hello",)
+    reader = TokenReader(capitals=True)
+    assert [reader.token(word).words[0] for word in ("Hello,", "NATO.", "I", "I'm")] == ["hello", "NATO", "i", "i'm"]
+
+
+def test_tagged_words_in_square_brackets_of_one_segment():
+    words = ["a", "[soft", "music]", "b", "[no", "end", "[c", "d]."]
+    assert tagged(words, np.array([0, 0, 0, 0, 0, 0, 0, 0])).tolist() == [False, True, True, False, False, False, True,
+                                                                        True]
+    assert not tagged(words, np.arange(8)).any()
+
+
+@pytest.mark.parametrize(("text", "hidden"), [
+    ("<unk>", True), ("[unk]", True), ("<noise>", True), ("{breath}", True), ("!SIL", True), ("<eps>", True),
+    ("[Music]", False), ("(laughs)", False), ("word", False)])
+def test_is_hidden(text, hidden):
+    assert is_hidden(READER.token(text)) == hidden
+
+
+def test_plain_words_are_what_the_rules_make_of_them(monkeypatch):
+    letters = [chr(code) for code in range(0x30000) if chr(code).isalpha() and chr(code).islower()]
+    words = [text for one in letters for text in (one, f"ab{one}", one + "ab")] + ["doʼt", "sil", "hello"]
+    plain = [word for word in words if is_plain(word)]
+    assert len(plain) > 0.9 * len(words)
+    assert not {"doʼt", "sil"} & set(plain)
+    monkeypatch.setattr("punc.asr.tokens.is_plain", lambda word: False)
+    for word in plain:
+        assert READER.token(word) == Token(WORD, "", word, "", "", "", (word,), False)
+
+
+CASED = LabelSet(tuple(Label(name, written, marks) for name, written, marks in [
+    ("O", "w", ()), ("CAP", "W", ()), ("COMMA", "w,", (",", ":")), ("CAP_COMMA", "W,", (",", ":")),
+    ("PERIOD", "w.", (".", "!")), ("CAP_PERIOD", "W.", (".", "!")), ("QUESTION", "w?", ("?",)),
+    ("CAP_QUESTION", "W?", ("?",))]))
+PLAIN = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",",)), Label("PERIOD", "w.", (".",))))
+
+
+def write(text, labels="", label_set=CASED, casing=None, streams=None, lowercase=True, **options):
+    """A text whose words have labels as `O` or `CAP_COMMA`: a label for each word that a model reads."""
+    texts = text.split()
+    streams = np.zeros(len(texts), np.int64) if streams is None else np.array(streams)
+    words = of_texts(texts, TokenReader(lowercase), streams, np.zeros(len(texts), bool), streams)
+    numbers = np.zeros(len(texts), np.int64)
+    read = np.flatnonzero(words.counts)
+    if labels:
+        numbers[read] = [label_set.index(name) for name in labels.split()]
+    marked = MarkedWords(label_set, Casing(label_set, casing or {}), **options)
+    return " ".join(marked.write(words, numbers)[0])
+
+
+@pytest.mark.parametrize(("text", "labels", "expected"), [
+    ("hello how are you", "CAP_COMMA O O QUESTION", "Hello, how are you?"),
+    ("Hello, how are you?", "CAP_COMMA O O QUESTION", "Hello, how are you?"),
+    ("Hello. How are you!", "CAP_COMMA O O QUESTION", "Hello, how are you?"),
+    ('he said "hello."', "CAP COMMA O", 'He said, "hello"'),
+    ('he said "hello."', "CAP COMMA QUESTION", 'He said, "hello?"'),
+    ("it is 42. in the U.S. of $5", "CAP O PERIOD O O PERIOD O PERIOD", "It is 42. in the U.S. of $5."),
+    ("in the U.S. we", "CAP O COMMA O", "In the U.S., we"),
+    ("am 3. Mai", "CAP COMMA O", "Am 3. mai"),
+    ("see www.A.com and a@b.de", "CAP CAP_COMMA O CAP_PERIOD", "See www.A.com, and a@b.de."),
+    ("[Music] so [soft music] yes", "COMMA PERIOD", "[Music] so, [soft music] yes."),
+    ("so , yes .", "COMMA PERIOD", "so , yes ."),
+    ("we met <unk> there", "O COMMA PERIOD O", "we met. <unk> there"),
+    ("<unk> there", "PERIOD O", "<unk> there"),
+    ("um well-known uh", "O COMMA PERIOD", "um well-known, uh."),
+])
+def test_write_has_no_doubled_marks(text, labels, expected):
+    assert write(text, labels) == expected
+
+
+def test_write_keeps_capitals_that_no_label_explains():
+    text = "Then Ada met IBM. Then she left."
+    assert write(text, "O O O COMMA O O PERIOD") == "then Ada met IBM, then she left."
+    assert write(text, "O O O PERIOD O O PERIOD", sentences=True) == "Then Ada met IBM. Then she left."
+    assert write("THEN ADA LEFT", "CAP CAP PERIOD") == "Then Ada left.", "all in capitals is no case"
+    assert write("then nato left", "O CAP PERIOD", casing={"Nato": "NATO"}) == "then NATO left."
+
+
+def test_write_sentences_begin_with_capitals():
+    assert write("yes so no <unk> iPhone it 5 is a", "PERIOD O O PERIOD O PERIOD PERIOD O O", sentences=True) == \
+        "Yes. So no. <unk> iPhone it. 5. Is a"
+    assert write("a b c", "O O O", sentences=True, streams=[0, 0, 1]) == "A b C"
+
+
+def test_write_keep_marks():
+    labels = "COMMA COMMA CAP_PERIOD O QUESTION"
+    assert write("Yes! so 42. Now go", labels, keep_marks=True) == "Yes! so, 42. Now go?"
+    assert write("Yes! so it. now go", labels, keep_marks=True, sentences=True) == "Yes! So, it. Now go?"
+
+
+def test_write_any_case_false_changes_only_what_labels_say():
+    assert write("Hello, you Ada", "O COMMA O", label_set=PLAIN, any_case=False, lowercase=False) == "Hello you, Ada"
+    assert write("HELLO you", "O PERIOD", any_case=False, lowercase=False) == "HELLO you."
+
+
+WORDS = ["Hello,", "you", "42.", "3,5", "$5", "U.S.", "Mr.", "a.b.com", "<unk>", "[Music]", "um", '"so,"', "(yes).",
+         "I", "wh-", "don't", ".", "end..."]
+
+
+@given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=12), st.data(), st.booleans())
+def test_write_words_out_are_words_in(texts, data, keep):
+    words = of_texts(texts, TokenReader(), np.zeros(len(texts), np.int64), np.zeros(len(texts), bool),
+                     np.zeros(len(texts), np.int64))
+    labels = np.array(data.draw(st.lists(st.integers(0, 7), min_size=len(texts), max_size=len(texts))))
+    labels[words.counts == 0] = 0
+    found, _ = MarkedWords(CASED, Casing(CASED, {}), keep).write(words, labels)
+    for old, new in zip(texts, found):
+        token, other = TokenReader().token(old), TokenReader().token(new)
+        assert (other.lead, other.core.rstrip(".").lower(), other.before + other.after) == (
+            token.lead, token.core.rstrip(".").lower(), token.before + token.after)
+        assert ".." not in other.core or other.core == token.core
+        assert len(other.marks) <= 1 or other.marks == token.marks
+        if keep and token.marks:
+            assert new.lower() == old.lower()
+    again, _ = MarkedWords(CASED, Casing(CASED, {}), keep).write(
+        of_texts(found, TokenReader(), *(np.zeros(len(texts), kind) for kind in (np.int64, bool, np.int64))), labels)
+    assert [text.lower() for text in again] == [text.lower() for text in found], "a second time changes no mark"
