@@ -30,6 +30,20 @@ LABELS = "O w\nCOMMA w, ,\nPERIOD w. . ? !\n"
 PUNC = [sys.executable, "-c", "import sys; from punc.bin.main import main; sys.exit(main())"]
 
 
+def streaming_logits(model, tokens):
+    """The logits (L,) of each slot of a stream, as soon as the model's look-ahead allows.
+
+    tokens   the id of each token and the pause *before* it in seconds (NaN unknown)
+    """
+    from punc.live.stream import SlotStream
+    stream = SlotStream(model)
+    for token, pause in tokens:
+        logits = stream.push(token, pause)
+        if logits is not None:
+            yield logits
+    yield from stream.close()
+
+
 def random_model(directory, labels, words, name="t_lstm", options=None, std=None):
     """Write a model of random weights, by default a T-LSTM whose labels depend on many words before."""
     import torch

@@ -208,7 +208,7 @@ def test_anchors_are_in_the_longest_stretches_with_support(seed, n, monkeypatch)
     random = np.random.default_rng(seed)
     ref = text(1500, 60, random)
     hyp = with_errors(ref[:700], 0.3, 60, random) + with_errors(ref[900:], 0.1, 60, random)
-    a, b = align._word_ids(ref, hyp)
+    a, b = align.word_numbers(ref, hyp)
     candidates = slow_candidates(a, b, n, 40, 6)
     assert 5 < len(candidates) < 1500 // 40, "some strides have no candidate"
     assert align._anchors(a, b, n) == align._rising(*map(list, zip(*candidates)))
@@ -267,7 +267,7 @@ def test_align_words_cut_at_anchors_is_as_good(errors, monkeypatch, small_parts)
     random = np.random.default_rng(2)
     ref = text(6000, 2000, random)
     hyp = with_errors(ref, errors, 2000, random)
-    ids = align._word_ids(ref, hyp)
+    ids = align.word_numbers(ref, hyp)
     parts = list(align._parts(*ids))
     assert len(parts) > 10
     assert parts[0][::2] == (0, 0)
@@ -328,7 +328,7 @@ def test_windows_keep_the_proportion_of_the_texts(n_ref, n_hyp, small_parts):
 
 
 def test_windows_are_cut_in_equal_words_of_their_third_quarter(small_parts):
-    a, b = align._word_ids(*two_words(np.random.default_rng(6)))
+    a, b = align.word_numbers(*two_words(np.random.default_rng(6)))
     cuts = align._windows(a, b)
     assert len(cuts) > 5
     for (r0, h0), (r1, h1) in pairwise([(0, 0), *cuts]):

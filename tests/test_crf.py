@@ -144,7 +144,7 @@ TEXT_LENGTHS = [5, 1, 4, 6]
 
 def make(seed=0, **options):
     torch.manual_seed(seed)
-    sizes = {"embedding_dim": 4, "character_dim": 3, "character_hidden_dim": 2, "hidden_dim": 5, "layers": 2}
+    sizes = {"embedding_dim": 4, "hidden_dim": 5, "layers": 2}
     model = base.create("blstm_crf", WORDS, LABELS, sizes | options)
     for weight in model.parameters():
         torch.nn.init.uniform_(weight, -0.9, 0.9)
@@ -273,7 +273,7 @@ def spelled_twins(**options):
     """
     words, rare = ["<unk>", "</s>", "a", "to", "the"], ["tot", "ahead", "h"]
     characters = ["<char>", *(f"<char>{character}" for character in "atohed")]
-    sizes = {"embedding_dim": 4, "character_dim": 3, "character_hidden_dim": 2, "hidden_dim": 5, "layers": 2}
+    sizes = {"embedding_dim": 4, "hidden_dim": 5, "layers": 2}
     made = []
     for vocabulary in (Vocabulary([*words, *characters]), Vocabulary([*words, *rare])):
         torch.manual_seed(4)
@@ -351,7 +351,7 @@ def test_spelled_words_from_store_to_text(tmp_path):
     store, exp = str(tmp_path / "store"), str(tmp_path / "exp")
     assert main(["make-store", "--nj=1", "--token-type=spelled", "--vocab-size=20", "--train=train", "--labels",
                  str(tmp_path / "labels.txt"), store, str(tmp_path / "train"), str(tmp_path / "dev")]) == 0
-    sizes = ["--embedding-dim=4", "--character-dim=6", "--character-hidden-dim=8", "--layers=1", "--hidden-dim=8"]
+    sizes = ["--embedding-dim=4", "--layers=1", "--hidden-dim=8"]
     assert main(["train", "--model=blstm_crf", *sizes, "--dropout=0", "--optimizer=adam", "--learning-rate=0.03",
                  "--batch-size=10", "--chunk-size=100", "--context=8", "--epochs=4", "--threads=1", store, exp]) == 0
     out = str(tmp_path / "out")

@@ -5,6 +5,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 import torch
+from conftest import streaming_logits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +17,7 @@ from punc.decoding import spans
 from punc.decoding.constraints import SEARCH_BATCH, case_rules, constrained
 from punc.decoding.decode import log_posteriors
 from punc.decoding.part_labels import PartLabels
-from punc.live.stream import decode_words, streaming_logits
+from punc.live.stream import decode_words
 from punc.live.words import LiveWriter, open_stream
 from punc.models.base import NeuralModel, create, load, save
 from punc.models.base.neural import STEPS

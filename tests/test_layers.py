@@ -20,19 +20,14 @@ from punc.training.optim import Optimizer
 
 def test_filters_have_counts_of_the_papers():
     """Kim et al. 2015, table 2, the large model: 50, 100, 150, 200, 200, 200, 200. Gale & Parthasarathy 2017: 1,650."""
-    assert [len(w) for w in Filters(15, 7, 50, 200).weights] == [50, 100, 150, 200, 200, 200, 200]
-    assert [len(w) for w in Filters(15, 7, 75, 300).weights] == [75, 150, 225, 300, 300, 300, 300]
-    assert Filters(15, 7, 75, 300).size == 1650
+    assert [len(w) for w in Filters(15, 7, 50).weights] == [50, 100, 150, 200, 200, 200, 200]
+    assert [len(w) for w in Filters(15, 7, 75).weights] == [75, 150, 225, 300, 300, 300, 300]
+    assert Filters(15, 7, 75).size == 1650
 
 
-@pytest.mark.parametrize(("sizes", "message"), [
-    ((0, 75, 300), "widths=0; it is 1 or more"),
-    ((7, 0, 300), "filters=0; it is 1 or more"),
-    ((7, 75, -1), "max_filters=-1; it is 1 or more")])
-def test_filters_invalid_sizes(sizes, message):
-    with pytest.raises(InputError) as error:
-        Filters(15, *sizes)
-    assert str(error.value) == message
+def test_filters_invalid_sizes():
+    with pytest.raises(InputError, match=r"^filters=0; it is 1 or more"):
+        Filters(15, 7, 0)
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 4, 7])

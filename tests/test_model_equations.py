@@ -32,7 +32,7 @@ def layer_of(weights, prefix):
 def model(**options):
     torch.manual_seed(4)
     made = base.create("bi_lstm_attention", VOCABULARY, LABELS,
-                       {"embedding_dim": 3, "hidden_dim": 4, "attention_dim": 5, **options})
+                       {"embedding_dim": 3, "hidden_dim": 4, **options})
     for weight in made.parameters():
         torch.nn.init.uniform_(weight, -1, 1)
     return made.eval()
@@ -149,15 +149,14 @@ def by_hand(model, ids, pauses, slot):
     if model.pauses:
         for t in range(slot - n, slot + n + 1):
             pause = pauses[t] if 0 <= t < len(ids) else np.nan
-            inputs += [0.0 if np.isnan(pause) else pause] + [float(np.isnan(pause))] * model.pauses.unknown_flag
+            inputs.append(0.0 if np.isnan(pause) else pause)
     if model.embedding:
         for t in range(slot - n + 1, slot + n + 1):
             inputs += model.embedding.weight[ids[t] if 0 <= t < len(ids) else END].tolist()
     return model.output(model.hidden(torch.tensor(inputs)).tanh()).detach()
 
 
-@pytest.mark.parametrize("options", [{}, {"window": 1}, {"window": 3, "unknown_flag": True}, {"words": False},
-                                     {"words": False, "unknown_flag": True}, {"pauses": False}])
+@pytest.mark.parametrize("options", [{}, {"window": 1}, {"window": 3}, {"words": False}, {"pauses": False}])
 def test_logits_match_equations(options):
     model = make(**options)
     lengths = [7, 1, 4]

@@ -12,6 +12,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 import torch
+from conftest import streaming_logits
 from equations import lstm, sigmoid, softmax
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
@@ -21,7 +22,6 @@ from punc.base.options import description
 from punc.base.processor import has_bfloat16
 from punc.data.labels import Label, LabelSet
 from punc.decoding.decode import log_posteriors
-from punc.live.stream import streaming_logits
 from punc.models import base
 from punc.tokens.batches import gather
 from punc.tokens.chunks import cut
@@ -34,11 +34,10 @@ from punc.training.train import train
 torch.set_num_threads(1)
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))
 VOCABULARY = Vocabulary(["<unk>", "</s>", *"abcdefgh"])
-# For models that have such options. With lower filters, CNN-1 cannot tell the position of a word in its window.
+# For models that have such options.
 # The toy task has batches of 5 steps: a model with a larger look-ahead would see no slot.
-SMALL = {"embedding_dim": 8, "hidden_dim": 16, "init_range": 0.1, "filters": 8, "heights": 5,
-         "delay": 2, "ngram": 4, "widths": 3, "pool": 2, "dilated_layers": 2,
-         "layers": 2, "dropout": 0.0, "embedding_std": 1.0, "embedding_dropout": 0.0, "cnn_dropout": 0.0}
+SMALL = {"embedding_dim": 8, "hidden_dim": 16, "init_range": 0.1, "filters": 8, "delay": 2, "ngram": 4,
+         "pool": 2, "dilated_layers": 2, "layers": 2, "dropout": 0.0, "embedding_std": 1.0}
 TRAINING = {"optimizer": "adam", "learning_rate": 0.03, "batch_size": 10, "bptt": 5, "epochs": 5, "chunk_size": 32,
             "context": 8, "threads": 1}
 WITHOUT = {"pauses": False}
@@ -94,7 +93,7 @@ def write(model, directory):
 
 
 # Each model without pauses, and with all that it can be told of them.
-WITH_PAUSES = [(name, {option: True for option in ("pauses", "unknown_flag") if option in base.option_names(name)})
+WITH_PAUSES = [(name, {option: True for option in ("pauses",) if option in base.option_names(name)})
                for name in NAMES]
 PAUSES = [*((name, {}) for name in NAMES), *((name, inputs) for name, inputs in WITH_PAUSES if inputs)]
 
@@ -272,7 +271,7 @@ def everything(model, tokens, pauses):
 @pytest.mark.parametrize(("name", "inputs"), PAUSES)
 def test_models_make_tensors_on_the_device_of_their_inputs(name, inputs, training, text_model):
     """Whatever a model makes without naming a device would be on the default device, which is another one here."""
-    changes = {"dropout": 0.5, "embedding_dropout": 0.5, "cnn_dropout": 0.5, "unknown": 0.5}
+    changes = {"dropout": 0.5, "unknown": 0.5}
     model = make(name, text_model, **WITHOUT | changes | inputs).train(training)
     tokens, labels = torch.randint(1, 10, (4, 6)), torch.randint(0, 3, (4, 6))
     labels[1:, 0] = -1
@@ -310,8 +309,7 @@ def by_the_equations(weights, ids, pauses, text_pauses, second, pauses2, tell=Fa
     h1, c1, h3, c3 = np.zeros(size), np.zeros(size), np.zeros(size2), np.zeros(size2)
     result = []
     for step, word in enumerate([*ids.tolist(), END]):  # step t decides slot t − 1: the word is the one after the slot
-        unknown = step == 0 or np.isnan(pauses[step - 1])
-        pause = [0.0 if unknown else float(pauses[step - 1]), unknown][:1 + tell]
+        pause = 0.0 if step == 0 or np.isnan(pauses[step - 1]) else float(pauses[step - 1])
         one_hot = np.zeros(len(VOCABULARY))
         one_hot[word] = 1
         y = np.tanh(one_hot @ w[prefix + "embedding.weight"])
@@ -327,20 +325,19 @@ def by_the_equations(weights, ids, pauses, text_pauses, second, pauses2, tell=Fa
     return np.array(result)
 
 
-@pytest.mark.parametrize(("pauses", "tell"), [(False, False), (True, False), (True, True)])
-def test_t_lstm_matches_equations(pauses, tell):
-    model, data = make("t_lstm", "", pauses=pauses, unknown_flag=tell), data_of([40])
-    expected = by_the_equations(model.state_dict(), data.ids, data.pauses, pauses, False, False, tell)
+@pytest.mark.parametrize("pauses", [False, True])
+def test_t_lstm_matches_equations(pauses):
+    model, data = make("t_lstm", "", pauses=pauses), data_of([40])
+    expected = by_the_equations(model.state_dict(), data.ids, data.pauses, pauses, False, False)
     np.testing.assert_allclose(np.exp(log_posteriors(model, data)), expected, rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize("tell", [False, True])
 @pytest.mark.parametrize("pauses", [False, True])
 @pytest.mark.parametrize("text_pauses", [False, True])
-def test_ta_lstm_matches_equations(pauses, text_pauses, tell, tmp_path):
-    write(make("t_lstm", "", pauses=text_pauses, unknown_flag=tell), tmp_path)
-    model, data = make("ta_lstm", tmp_path, pauses=pauses, unknown_flag=tell), data_of([40])
-    expected = by_the_equations(model.state_dict(), data.ids, data.pauses, text_pauses, True, pauses, tell)
+def test_ta_lstm_matches_equations(pauses, text_pauses, tmp_path):
+    write(make("t_lstm", "", pauses=text_pauses), tmp_path)
+    model, data = make("ta_lstm", tmp_path, pauses=pauses), data_of([40])
+    expected = by_the_equations(model.state_dict(), data.ids, data.pauses, text_pauses, True, pauses)
     np.testing.assert_allclose(np.exp(log_posteriors(model, data)), expected, rtol=0, atol=1e-5)
 
 
@@ -434,8 +431,8 @@ def convolved(planes, w, number):
 
 
 WINDOW_MODELS = [(name, {"window": window, "slot_word": slot_word, "filters": 3, **extra})
-                 for name, extras in (("window_dnn", [{}]), ("window_cnn1", [{"heights": 1}, {"heights": 3}]),
-                                      ("window_cnn2", [{}, {"kernel": 5, "pool": 3}, {"pool": 1}]))
+                 for name, extras in (("window_dnn", [{}]), ("window_cnn1", [{}]),
+                                      ("window_cnn2", [{}, {"pool": 3}, {"pool": 1}]))
                  for extra in extras for window, slot_word in ((5, 0), (4, 1))]
 
 
@@ -558,9 +555,8 @@ def hidden_by_hand(name, options, w, text):
 
 CHARACTER_MODELS = [("delay", {"delay": 3, "layers": 3}), ("delay", {"delay": 0}), ("ngram_lstm", {"ngram": 4}),
                     ("ngram_lstm", {"ngram": 5}), ("ngram_lstm", {"ngram": 1}),
-                    ("cnn_feature", {"widths": 4, "filters": 2, "max_filters": 5}),
-                    ("cnn_feature", {"widths": 3, "filters": 2}), ("cnn_ngram", {"widths": 3, "filters": 2, "pool": 4}),
-                    ("cnn_ngram", {"widths": 2, "filters": 3, "pool": 3}), ("cnn_ngram", {"widths": 1, "pool": 5}),
+                    ("cnn_feature", {"filters": 2}), ("cnn_ngram", {"filters": 2, "pool": 4}),
+                    ("cnn_ngram", {"filters": 3, "pool": 3}),
                     ("dilated_cnn", {"dilated_layers": 1}), ("dilated_cnn", {"dilated_layers": 3}),
                     ("bi_lstm", {"layers": 1}), ("bi_lstm", {"layers": 3})]
 
@@ -617,14 +613,11 @@ def test_dropout_only_in_training_and_every_rate_matters(name):
 
 
 @pytest.mark.parametrize(("name", "options", "message"), [
-    ("window_cnn1", {"heights": 6}, "heights=6; a window of 5 words has filters of 1 to 5"),
-    ("window_cnn1", {"heights": 0}, "heights=0; a window of 5 words has filters of 1 to 5"),
-    ("window_cnn2", {"kernel": 4}, "kernel=4; it is an odd number: a filter has a pixel in its middle"),
-    ("window_cnn2", {"pool": 0}, "pool=0; it is 1 or more"),
     ("delay", {"delay": -1}, "delay=-1; it is 0 or more"),
     ("ngram_lstm", {"ngram": 0}, "ngram=0; it is 1 or more"),
     ("cnn_ngram", {"pool": 0}, "pool=0; it is 1 or more"),
     ("dilated_cnn", {"dilated_layers": 0}, "dilated_layers=0; it is 1 or more"),
+    ("window_cnn2", {"pool": 0}, "pool=0; it is 1 or more"),
     ("dilated_cnn", {"filters": 0}, "filters=0; it is 1 or more")])
 def test_models_invalid_sizes(name, options, message):
     with pytest.raises(InputError) as error:

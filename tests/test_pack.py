@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import random_model
+from conftest import random_model, streaming_logits
 from test_models import NAMES, data_of, make, write
 
 from punc.base.errors import InputError
@@ -21,7 +21,6 @@ from punc.decoding import shipped
 from punc.decoding.decode import decode
 from punc.decoding.pack import pack, unpack
 from punc.decoding.packed import checksum, load_packed
-from punc.live.stream import streaming_logits
 from punc.models import base
 from punc.tokens.store_set import StoreSet
 

@@ -176,15 +176,6 @@ def test_read_channels_of_two_recordings_in_one_channel(tmp_path):
         read_channels(tmp_path / "r")
 
 
-def test_word_times_of_textgrids_with_other_silences(tmp_path):
-    """An interval without a text is silence, whatever the words that mean it."""
-    (tmp_path / "a.TextGrid").write_text(
-        'File type = "ooTextFile"\nObject class = "TextGrid"\n\n0\n4\n<exists>\n2\n"IntervalTier"\n"phones"\n0\n4\n1\n'
-        '0\n4\n"p"\n"IntervalTier"\n"words"\n0\n4\n4\n0\n1\n""\n1\n2\n"so"\n2\n3\n"pau"\n3\n4\n"sil"\n')
-    for silence, words in ((None, ["so", "pau"]), (["pau"], ["so", "sil"])):
-        assert [row.word for row in word_times(tmp_path, silence=silence)["a"]().words] == words
-
-
 def test_read_channels_bad_line(tmp_path):
     (tmp_path / "r").write_text("a a A\nb b\n")
     with pytest.raises(InputError, match="r:2: 'b' does not have a file and a channel; write: RECORDING FILE CHANNEL"):
@@ -282,10 +273,9 @@ def test_command_with_textgrids(data, tmp_path, capsys):
     (grids / "rec.TextGrid").write_text(
         'File type = "ooTextFile"\nObject class = "TextGrid"\n\n0\n6\n<exists>\n1\n"IntervalTier"\n"words"\n0\n6\n8\n'
         + "".join(f'{begin}\n{end}\n"{word}"\n' for begin, end, word in rows))
-    for form in ("auto", "textgrid"):
-        assert main(["pauses", "--format", form, str(data), str(grids.parent)]) == 0
-        assert_allclose(pauses_in(data), [0, 2, 0.25, 0.75])
-    assert main(["pauses", "--format=textgrid", "--tier=phones", str(data), str(grids.parent)]) == 1
+    assert main(["pauses", str(data), str(grids.parent)]) == 0
+    assert_allclose(pauses_in(data), [0, 2, 0.25, 0.75])
+    assert main(["pauses", "--tier=phones", str(data), str(grids.parent)]) == 1
     assert "rec.TextGrid: no tier 'phones'; name one with --tier: words" in capsys.readouterr().err
 
 
@@ -310,9 +300,7 @@ def test_command_counts_repairs(data, tmp_path, capsys):
     ("other 1 0 1 so\n", [], "ctm: no word of {data} has a time: it has utterance 'spk-1' of 'rec', the times have "
                              "'other'; give the times the ids of the utterances or recordings"),
     ("", [], "ctm: the file has no timed words; make it again"),
-    (RECORDING_CTM, ["--format=textgrid"], "ctm: no *.TextGrid here; name a TextGrid, or a directory with some"),
-    (RECORDING_CTM, ["--format=praat"], "argument --format: invalid choice: 'praat'"),
-    (RECORDING_CTM, ["--max-overlaps=1"], "unknown option --max-overlaps; did you mean --max-overlap?"),
+    (RECORDING_CTM, ["--by-labels=true"], "unknown option --by-labels; did you mean --by-label?"),
 ])
 def test_command_error_is_one_line_and_leaves_data(data, tmp_path, capsys, content, options, message):
     (tmp_path / "ctm").write_text(content)

@@ -61,7 +61,6 @@ def test_plots_without_matplotlib_say_so(data, tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize(("options", "message"), [
     (["--thresholds=soon", "data", "o.png"], "are not numbers; write seconds"),
     (["--decode=nowhere", "data", "o.png"], "nowhere/post.ark: no such file; punctuate with --posteriors"),
-    (["--decode=exp/decode", "--label=COLON", "data", "o.png"], "no label 'COLON'; there are O COMMA PERIOD"),
     (["--decode=exp/decode", "other", "o.png"], "not the slots of 'a-1' in other; punctuate that directory"),
     (["bare", "o.png"], "bare/pauses.scp: no such file; a plot needs labels and pauses"),
 ])

@@ -134,7 +134,7 @@ def test_finish_writes_model_and_conf(tmp_path):
     assert not finished(tmp_path, CONF, TrainingOptions())
     finish(tmp_path, model, CONF)
     # An option that is newer than the model has its default; threads and device change the last bits at most.
-    for conf in (CONF, CONF | {"unknown_flag": False}, CONF | {"threads": 4, "device": "cuda"}):
+    for conf in (CONF, CONF | {"biases": False}, CONF | {"threads": 4, "device": "cuda"}):
         assert finished(tmp_path, conf, TrainingOptions())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["conf", "final.pt", "labels.txt", "vocab"]
     head, *lines = (tmp_path / "conf").read_text().splitlines()

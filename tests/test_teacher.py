@@ -158,8 +158,7 @@ STUDENTS = {
     "t_lstm": (SMALL, {}),
     "bi_lstm": ({"embedding_dim": 8, "hidden_dim": 8, "layers": 1}, {
         "optimizer": "adam", "learning_rate": 0.03, "chunk_size": 25, "context": 5, "batch_size": 4}),
-    "blstm_crf": ({"embedding_dim": 8, "hidden_dim": 8, "layers": 1, "character_dim": 2, "character_hidden_dim": 2,
-                   "dropout": 0.0}, {
+    "blstm_crf": ({"embedding_dim": 8, "hidden_dim": 8, "layers": 1, "dropout": 0.0}, {
         "optimizer": "adam", "learning_rate": 0.03, "chunk_size": 25, "context": 5, "batch_size": 4}),
 }
 

@@ -15,7 +15,6 @@ from punc.data.labels import Label, LabelSet
 from punc.data.tables import (
     Row,
     fields,
-    read_dict,
     read_table,
     sort_table,
     write_table,
@@ -44,7 +43,6 @@ def test_read_table(table):
     path = table("a x y\nb\t1\t2\nc\nd ä\u3000ö  \nd\u00e4 last")
     assert list(read_table(path)) == [Row(1, "a", "x y"), Row(2, "b", "1\t2"), Row(3, "c", ""),
                                       Row(4, "d", "ä\u3000ö  "), Row(5, "dä", "last")]
-    assert read_dict(path) == {"a": "x y", "b": "1\t2", "c": "", "d": "ä\u3000ö  ", "dä": "last"}
 
 
 @pytest.mark.parametrize(("content", "message"), [

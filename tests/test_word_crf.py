@@ -35,7 +35,7 @@ from punc.training.options import TrainingOptions
 from punc.training.train import train
 
 needs_crfsuite = pytest.mark.skipif(not find_spec("pycrfsuite"), reason="no python-crfsuite: the extra 'crf'")
-FEW = {"window": 2, "ngram": 2, "suffixes": 1, "triggers": 5, "trigger_count": 2, "iterations": 20}
+FEW = {"window": 2, "ngram": 2, "triggers": 5, "iterations": 20}
 
 
 def fitted(store, directory, task, **options):
@@ -116,10 +116,11 @@ def test_fit_twice_gives_same_arrays(toy_store, tmp_path):
 def test_fit_has_every_kind_of_feature(toy_store, tmp_path):
     path = tmp_path / "paths"
     path.write_text("".join(f"{number:04b}\t{word}\t1\n" for number, word in enumerate("abcdefgh")))
-    model = fitted(toy_store, tmp_path / "exp", "before", clusters=str(path), cluster_bits="2,4", ngram=0)
+    model = fitted(toy_store, tmp_path / "exp", "before", clusters=str(path), ngram=0)
     path.unlink()
     kinds = {template.kind: len(keys) for template, keys in zip(model.templates, model.keys)}
-    assert set(kinds) == {"shape", "suffix1", "cluster2", "cluster4", "trigger"}
+    assert set(kinds) == {"shape", "suffix1", "suffix2", "suffix3", "cluster4", "cluster6", "cluster10", "cluster20",
+                          "trigger"}
     loaded, data = base.load(tmp_path / "exp"), Store(toy_store).set("dev_before")
     assert evaluate(loaded, data)[1] > 99  # a letter is its cluster
 
@@ -140,8 +141,7 @@ def test_text_model_is_saved_with_the_model(toy_store, tmp_path, monkeypatch):
     lm.spec = {"model": "ngram", "options": {}, "vocabulary": 10, "labels": 3}
     lm.vocabulary = Store(toy_store).vocabulary
     monkeypatch.setattr(word_crf, "submodel", lambda option, spec, architecture: lm)
-    model = fitted(toy_store, tmp_path / "exp", "before", text_model="exp/ngram", ngram=0, shape=False, suffixes=0,
-                   triggers=0)
+    model = fitted(toy_store, tmp_path / "exp", "before", text_model="exp/ngram", ngram=0, triggers=0)
     assert model.spec["options"]["text_model"] == lm.spec
     data = Store(toy_store).set("dev_before")
     log_probs = log_posteriors(model, data)
@@ -172,9 +172,7 @@ def test_log_posteriors_of_unseen_label_are_finite(toy_store, tmp_path):
     ({"window": 0}, "window=0; it is 1 or more"),
     ({"c1": float("nan")}, "c1=nan; it is 0 or more"),
     ({"ngram": 3, "window": 1}, "ngram=3, in a window of 2 words and with a vocabulary of 10; "
-                                 "choose shorter n-grams"),
-    ({"cluster_bits": "4,4"}, "cluster_bits=4,4; write different numbers"),
-    ({"cluster_bits": "x"}, "cluster_bits=x; write whole numbers above 0, separated by commas")])
+                                 "choose shorter n-grams")])
 def test_word_crf_invalid_options(options, message, toy_store):
     store = Store(toy_store)
     with pytest.raises(InputError) as error:

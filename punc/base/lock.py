@@ -54,7 +54,6 @@ def lock_directory(directory: str | os.PathLike) -> Iterator[None]:
 
 
 def _locked(path: Path) -> IO[str]:
-    """The open and locked lock file, which names this process."""
     attempts = 0
     while True:
         attempts += 1

@@ -1,4 +1,4 @@
-"""Arrays of items in a row: the neighbour of each item, runs of equal ones, and parts that stand end to end."""
+"""Arrays of items in a row: the neighbour of each item, runs of equal ones, parts that stand end to end, look-ups."""
 
 from collections.abc import Iterable
 
@@ -39,3 +39,11 @@ def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """The numbers of all ranges [start, start + length), end to end, int64."""
     before = np.cumsum(lengths) - lengths
     return np.repeat(starts - before, lengths) + np.arange(lengths.sum())
+
+
+def find_sorted(table: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """The index of each key in a sorted table, int64; −1 for a key that is missing."""
+    if not len(table):
+        return np.full(keys.shape, -1)
+    indices = np.searchsorted(table, keys).clip(max=len(table) - 1)
+    return np.where(table[indices] == keys, indices, -1)

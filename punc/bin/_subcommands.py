@@ -14,7 +14,7 @@ from punc.base.options import complete, completion_asked, nearest
 # The subcommands that `punc --help` describes, in this order. Others, which scripts call, are only named.
 DESCRIBED = ("prepare", "abbreviations", "pauses", "turns", "make-store", "soft-targets", "train", "pack", "punctuate",
              "transcript", "serve", "score", "score-text", "join", "results", "report", "publish", "validate",
-             "project", "confusions", "corrupt", "export-text", "plot-pauses", "plot-labels", "export",
+             "project", "confusions", "corrupt", "export-text", "plot-pauses", "plot-labels",
              "kaldi-scripts")
 FOLDER = Path(__file__).parent
 

@@ -72,5 +72,4 @@ def part_types(part: FilePart, skip_prefix: str) -> Counter[str]:
 
 
 def part_contexts(part: FilePart, abbreviations: frozenset[str], skip_prefix: str) -> Counter[tuple[str, str]]:
-    """`count_contexts` of a part of a file."""
     return count_contexts(text_of(part, skip_prefix), abbreviations)

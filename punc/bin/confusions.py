@@ -12,7 +12,6 @@ logger = logging.getLogger(__name__)
 
 
 def parser() -> OptionParser:
-    """The options of `punc confusions`."""
     options = OptionParser(
         "punc confusions --labels FILE REF-DIR ASR-DIR [REF-DIR ASR-DIR …] OUT-FILE",
         "Count substitutions, deletions and insertions in the ASR output of text that people wrote down: of the "
@@ -25,7 +24,6 @@ def parser() -> OptionParser:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run `punc confusions`. Raises InputError for a user's mistake."""
     options = parser().parse(arguments)
     if len(options.inputs) % 2:
         raise InputError(f"{len(options.inputs)} data directories", "give pairs: REF-DIR ASR-DIR, then OUT-FILE")

@@ -13,7 +13,6 @@ logger = logging.getLogger(__name__)
 
 
 def parser() -> OptionParser:
-    """The options of `punc corrupt`."""
     options = OptionParser(
         "punc corrupt --labels FILE --confusions FILE [options] IN-DIR OUT-DIR",
         "Write a data directory with words substituted, deleted and inserted as a recogniser does it. Labels are "
@@ -31,7 +30,6 @@ def parser() -> OptionParser:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run `punc corrupt`. Raises InputError for a user's mistake."""
     options = parser().parse(arguments)
     check_probability(wer=options.wer)
     check_at_least(1, draws=options.draws)

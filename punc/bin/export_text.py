@@ -15,7 +15,6 @@ logger = logging.getLogger(__name__)
 
 
 def parser() -> OptionParser:
-    """The options of `punc export-text`."""
     options = OptionParser(
         "punc export-text [options] DATA-DIR TEXT",
         "Write the words of a data directory to the text file TEXT, a stream (a recording, or a text) a line, in the "
@@ -31,7 +30,6 @@ def parser() -> OptionParser:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run `punc export-text`. Raises InputError for a user's mistake."""
     options = parser().parse(arguments)
     data = DataDir(options.data)
     labels = LabelSet.read(options.labels) if options.labels else None

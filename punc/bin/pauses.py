@@ -3,8 +3,9 @@
 import itertools
 import logging
 from argparse import Namespace
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import ChainMap, Counter, defaultdict
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from typing import cast
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from punc.base.idtable import IdTable
 from punc.base.options import OptionParser, boolean
 from punc.data.datadir import DataDir, segment
 from punc.data.tables import read_table
-from punc.timing.ctm import MAX_OVERLAP, Timing
+from punc.timing.ctm import Timing
 from punc.timing.pauses import Sources, pauses_by_label, read_channels, stream_pauses, word_times, write_pauses
 
 logger = logging.getLogger(__name__)
@@ -29,13 +30,7 @@ def options() -> OptionParser:
                           "punc pauses data/train exp/tri3_ali/ctm")
     parser.add_argument("data", metavar="DATA-DIR", help="data directory")
     parser.add_argument("times", metavar="TIMES", help="a CTM, or a directory of *.ctm, *.TextGrid or Gentle's *.json")
-    parser.add_argument("--format", choices=("auto", "ctm", "textgrid", "gentle"), default="auto",
-                        help="format of TIMES")
     parser.add_argument("--tier", default="words", metavar="NAME", help="tier of TextGrids that has the words")
-    parser.add_argument("--silence", metavar="WORDS",
-                        help="words that mean silence, separated by blanks, if not the usual ones (<eps>, sil, …)")
-    parser.add_argument("--max-overlap", type=float, default=MAX_OVERLAP, metavar="SECONDS",
-                        help="largest overlap of two words of one id and channel")
     parser.add_argument("--by-label", type=boolean, default=False, metavar="BOOL",
                         help="print quartiles of the pauses by label")
     return parser
@@ -44,8 +39,7 @@ def options() -> OptionParser:
 def main(arguments: Sequence[str]) -> int:
     args = options().parse(arguments)
     repairs = Counter[str]()
-    silence = None if args.silence is None else args.silence.split()
-    sources = word_times(args.times, args.format, args.tier, silence, args.max_overlap, repairs)
+    sources = word_times(args.times, args.tier, repairs)
     data = DataDir(args.data, ignore=["pauses.scp"])  # an older run's may no longer fit the text
     if args.by_label and not data.has_labels:
         raise InputError("no such file", "--by-label needs labels", data.path / "punct")
@@ -60,29 +54,16 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-class Noted(Mapping[str, Callable[..., Timing]]):
+class Noted(ChainMap[str, Callable[..., Timing]]):
     """Times by id, with a note of the ids that were read."""
 
     def __init__(self, sources: Sources):
-        self._sources = sources
-        self._read: set[str] = set()
+        super().__init__(cast(MutableMapping, sources))  # which is never changed
+        self.read: set[str] = set()
 
     def __getitem__(self, id: str) -> Callable[..., Timing]:
-        self._read.add(id)
-        return self._sources[id]
-
-    def __contains__(self, id: object) -> bool:  # the default reads the times
-        return id in self._sources
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._sources)
-
-    def __len__(self) -> int:
-        return len(self._sources)
-
-    def unread(self) -> list[str]:
-        """The ids whose times nobody has read."""
-        return [id for id in self._sources if id not in self._read]
+        self.read.add(id)
+        return super().__getitem__(id)
 
 
 class PauseRun:
@@ -93,7 +74,7 @@ class PauseRun:
 
     def __init__(self, data: DataDir, sources: Sources, args: Namespace):
         self.data = data
-        self.sources = Noted(sources)
+        self.sources, self.noted = sources, Noted(sources)
         self.args = args
         self.counts = Counter[str]()
         self.odd: defaultdict[str, list[str]] = defaultdict(list)
@@ -108,7 +89,7 @@ class PauseRun:
             first = first or f"utterance '{utterances[0].id}' of '{stream}'"
             untimed = self.counts["untimed"]
             ids = [utterance.id for utterance in utterances]
-            pauses = stream_pauses(stream, [(utterance.id, utterance.words) for utterance in utterances], self.sources,
+            pauses = stream_pauses(stream, [(utterance.id, utterance.words) for utterance in utterances], self.noted,
                                    segments, channels, self.counts)
             if 2 * (self.counts["untimed"] - untimed) > sum(map(len, pauses)):
                 self.odd["streams with times for less than half of their words, kept with unknown pauses"].append(
@@ -122,7 +103,7 @@ class PauseRun:
             raise InputError(f"no word of {self.args.data} has a time: it has {first}, the times have "
                              f"{', '.join(repr(id) for id in itertools.islice(self.sources, 2))}",
                              "give the times the ids of the utterances or recordings", self.args.times)
-        if unread := self.sources.unread():
+        if unread := [id for id in self.sources if id not in self.noted.read]:
             self.odd[f"ids of {self.args.times} that {self.args.data} does not have, left out"] = [
                 f"'{id}'" for id in unread]
 
@@ -149,7 +130,6 @@ def summary(counts: Counter[str], repairs: Counter[str]) -> str:
 
 
 def print_by_label(data: DataDir) -> None:
-    """Print the quartiles of the pauses by label."""
     slots = ((utterance.labels or [], utterance.pauses) for utterance in data.utterances())
     table = pauses_by_label((labels, pauses) for labels, pauses in slots if pauses is not None)
     print("label slots unknown lower median upper")

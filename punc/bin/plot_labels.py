@@ -13,7 +13,6 @@ logger = logging.getLogger(__name__)
 
 
 def parser() -> OptionParser:
-    """The options of `punc plot-labels`."""
     options = OptionParser(
         "punc plot-labels --labels FILE [options] DATA-DIR [DATA-DIR …] OUT.png",
         "Plot the share of each mark in the slots of data directories, and how many words are between two marks; print "
@@ -27,7 +26,6 @@ def parser() -> OptionParser:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run `punc plot-labels`. Raises InputError for a user's mistake."""
     options = parser().parse(arguments)
     labels = LabelSet.read(options.labels)
     sets = {data.path.name: count_labels(data, labels) for data in map(DataDir, options.data)}

@@ -10,19 +10,18 @@ from punc.results.figures import missing_packages
 from punc.results.plots import plot_pauses, plot_posteriors, posteriors, slots
 
 logger = logging.getLogger(__name__)
+LABEL = "PERIOD"  # whose posterior is drawn
 
 
 def parser() -> OptionParser:
-    """The options of `punc plot-pauses`."""
     options = OptionParser(
         "punc plot-pauses [options] DATA-DIR OUT.png",
         "Plot the distribution of the pauses of each label on a logarithmic axis; with --decode, a system's posterior "
-        "of one label against the pause. Without matplotlib, only says that it is missing.",
+        f"of {LABEL} against the pause. Without matplotlib, only says that it is missing.",
         "punc plot-pauses --title 'Broadcast news' data/train exp/results/pauses.png")
     options.add_argument("--title", default="", metavar="TEXT", help="title of the picture")
     options.add_argument("--decode", metavar="DIR",
                          help="the output of punc punctuate for DATA-DIR, in its system's directory")
-    options.add_argument("--label", default="PERIOD", metavar="NAME", help="with --decode: the label of the posterior")
     options.add_argument("--thresholds", default="", metavar="SECONDS",
                          help="with --decode: draw vertical lines there, blanks between")
     options.add_argument("data", metavar="DATA-DIR", help="a data directory with labels and pauses")
@@ -31,7 +30,6 @@ def parser() -> OptionParser:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run `punc plot-pauses`. Raises InputError for a user's mistake."""
     options = parser().parse(arguments)
     try:
         thresholds = [float(value) for value in options.thresholds.split()]
@@ -45,7 +43,7 @@ def main(arguments: Sequence[str]) -> None:
     data = DataDir(options.data)
     by_label = slots(data)
     if options.decode:
-        found = posteriors(data, options.decode, options.label)
-        plot_posteriors(*found, options.out, options.label, thresholds, options.title)
+        found = posteriors(data, options.decode, LABEL)
+        plot_posteriors(*found, options.out, LABEL, thresholds, options.title)
     else:
         plot_pauses(by_label, options.out, options.title)

@@ -11,7 +11,6 @@ logger = logging.getLogger(__name__)
 
 
 def parser() -> OptionParser:
-    """The options of `punc project`."""
     options = OptionParser(
         "punc project --labels FILE REF-DIR HYP-DIR OUT-DIR",
         "Write the data directory HYP-DIR with the labels of REF-DIR, aligned per stream by minimum edit distance.",
@@ -24,7 +23,6 @@ def parser() -> OptionParser:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run `punc project`. Raises InputError for a user's mistake."""
     options = parser().parse(arguments)
     done = project(options.ref, options.hyp, options.out, LabelSet.read(options.labels))
     logger.info("punc project: %d streams, %d reference words, WER %.2f %%; %d marks: %d moved, %d merged, %d lost",

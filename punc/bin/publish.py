@@ -10,7 +10,6 @@ logger = logging.getLogger(__name__)
 
 
 def parser() -> OptionParser:
-    """The options of `punc publish`."""
     options = OptionParser(
         "punc publish [options] EXP-DIR TARGET-DIR",
         "Copy EXP-DIR/RESULTS.md, EXP-DIR/RESULTS.tsv and EXP-DIR/results, which punc results wrote, to TARGET-DIR. "
@@ -22,7 +21,6 @@ def parser() -> OptionParser:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run `punc publish`. Raises InputError for a user's mistake."""
     options = parser().parse(arguments)
     names = publish(options.exp, options.target)
     logger.info("punc publish: %d files in %s", len(names), options.target)

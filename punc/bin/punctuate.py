@@ -76,7 +76,6 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def punctuate_directory(args: Namespace) -> None:
-    """Punctuate a data directory, or a share of it."""
     # Imported here: for standard input, this would take a third of the time to the first word.
     from punc.decoding.punctuate import check_out, find_ctm, log_counts, punctuate, punctuate_share
     directory, data, out, share = Path(args.directory), DataDir(args.data), Path(args.out), Share.parsed(args)
@@ -101,7 +100,6 @@ def output_options(args: Namespace) -> OutputOptions:
 
 
 def join(parts: Sequence[Part], out: Path) -> None:
-    """Join punctuated parts, for `punc join`."""
     from punc.decoding.punctuated_parts import join_punctuated
     args = parts[0].parsed()
     join_punctuated(parts, out, Path(args.directory), DataDir(args.data), output_options(args))

@@ -13,7 +13,6 @@ logger = logging.getLogger(__name__)
 
 
 def parser() -> OptionParser:
-    """The options of `punc report`."""
     options = OptionParser(
         "punc report [options] EXP-DIR OUT.html",
         "Write one HTML page of all scores EXP-DIR/SYSTEM/decode_SET/score: the systems with intervals and tests, "
@@ -33,7 +32,6 @@ def parser() -> OptionParser:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run `punc report`. Raises InputError for a user's mistake."""
     options = parser().parse(arguments)
     if missing := missing_packages("jinja2", "matplotlib"):
         logger.warning("punc report: no %s: %s not installed; pip install 'punc-toolkit[report]'", options.out,

@@ -28,7 +28,6 @@ logger = logging.getLogger(__name__)
 
 
 def parser() -> OptionParser:
-    """The options of `punc results`."""
     options = OptionParser(
         "punc results [options] EXP-DIR",
         "Collect EXP-DIR/SYSTEM/decode_SET/score into EXP-DIR/RESULTS.tsv (system, set, metric, value, low, high), the "
@@ -68,7 +67,6 @@ def parser() -> OptionParser:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run `punc results`. Raises InputError for a user's mistake."""
     options = parser().parse(arguments)
     settings = Settings(options.title, options.about, options.columns.split(), _names(options.main),
                         options.main_columns.split(), read_published(options.published) if options.published else [],

@@ -21,7 +21,6 @@ from punc.scoring.texts import count
 
 
 def parser() -> OptionParser:
-    """The options of `punc score`."""
     options = OptionParser(
         "punc score [options] --labels FILE REF-DIR HYP-DIR OUT-DIR",
         "Score the labels of the data directory HYP-DIR against those of REF-DIR. If the words of a stream differ, its "
@@ -61,7 +60,6 @@ def check_replicates(options: Namespace) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run `punc score`. Raises InputError for a user's mistake."""
     options = parser().parse(arguments)
     check_replicates(options)
     labels = LabelSet.read(options.labels)

@@ -22,7 +22,6 @@ logger = logging.getLogger(__name__)
 
 
 def parser() -> OptionParser:
-    """The options of `punc score-text`."""
     options = OptionParser(
         "punc score-text [options] REF HYP …",
         "Score the marks of punctuated text against those of a reference. REF and each HYP are a text file, with a "
@@ -45,7 +44,6 @@ def parser() -> OptionParser:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run `punc score-text`. Raises InputError for a user's mistake."""
     options = parser().parse(arguments)
     check_replicates(options)
     if options.out and len(options.hypotheses) > 1:

@@ -74,5 +74,4 @@ def files(args: Namespace) -> list[Path]:
 
 
 def join(parts: Sequence[Part], out: Path) -> None:
-    """Join parts of transcripts, for `punc join`."""
     join_transcripts([part.path for part in parts], out)

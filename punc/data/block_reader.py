@@ -99,7 +99,6 @@ def _skip_bytes(file: IO[bytes], size: int) -> int:
 
 
 def _skip_lines(file: IO[bytes], count: int) -> None:
-    """Skip `count` lines, or all if there are fewer."""
     start = file.tell()
     while part := file.read(1 << 20):
         ends = np.flatnonzero(np.frombuffer(part, np.uint8) == 10)
@@ -204,7 +203,6 @@ class SlotValues(NamedTuple):
     turns: np.ndarray | None
 
     def at(self, slots: np.ndarray, size: int) -> "SlotValues":
-        """The values at the slots' tokens, of `size` tokens."""
         return SlotValues(at_slots(self.labels, slots, size, -1), at_slots(self.pauses, slots, size, np.nan),
                           at_slots(self.turns, slots, size, False))
 

@@ -67,11 +67,6 @@ def read_table(path: str | os.PathLike, sort: bool = True) -> Iterator[Row]:
         raise InputError("the file is empty", "make it again", path)
 
 
-def read_dict(path: str | os.PathLike) -> dict[str, str]:
-    """A whole table as key → value; for tables that are small compared with the text."""
-    return {row.key: row.value for row in read_table(path)}
-
-
 def write_table(path: str | os.PathLike, rows: Iterable[tuple[str, str]]) -> None:
     """Write pairs of key and value as a table. Raises ValueError if the keys are not in C order and unique."""
     last = b""

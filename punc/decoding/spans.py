@@ -79,7 +79,6 @@ def spans(utterances: Iterable[Utterance], tokenizer: Tokenizer, chunk_size: int
 
 
 def _part(array: np.ndarray | None, of: slice) -> np.ndarray | None:
-    """A part of an array; None stays None."""
     return None if array is None else array[of]
 
 

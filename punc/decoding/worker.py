@@ -68,7 +68,8 @@ class Decoder:
             _check_case_rule(directory, labels)
         self.directory, self.options, self.posteriors = directory, options, posteriors
         self.scale = options.factors(labels)
-        self.context = _context(directory, self.packed) if options.context is None else options.context
+        own_context = PACKED_CONTEXT if self.packed else class_of(directory).context
+        self.context = own_context if options.context is None else options.context
         longest = longest_text(directory) if self.packed else None
         if longest:
             chunk_size = max(1, longest - 2 * self.context)
@@ -111,11 +112,6 @@ class Decoder:
         bounds = np.searchsorted(task.slots, task.offsets)
         free[bounds[:-1][(np.diff(bounds) > 0) & ~task.begins]] = True
         return constrained(scaled(log_probs, self.scale), bounds, *case_rules(model.labels), free)
-
-
-def _context(directory: Path, packed: bool) -> int:
-    """The context of the model in a directory, unless another one is given."""
-    return PACKED_CONTEXT if packed else class_of(directory).context
 
 
 def _device(directory: Path, name: str) -> str:

@@ -73,18 +73,18 @@ class _Maximum(torch.autograd.Function):
 
 
 class Filters(nn.Module):
-    """min(max_filters, filters · w) filters of each width w = 1 … `widths`; `size` in all.
+    """min(4 filters, w · filters) filters of each width w = 1 … `widths`; `size` in all.
 
     before, ahead   how many vectors before and after a step the widest filters read
 
     There is no padding: the output has before + ahead steps less than the input. Weights are (filters, w, dimensions).
     """
 
-    def __init__(self, dimensions: int, widths: int, filters: int, max_filters: int):
+    def __init__(self, dimensions: int, widths: int, filters: int):
         super().__init__()
-        check_at_least(1, widths=widths, filters=filters, max_filters=max_filters)
+        check_at_least(1, filters=filters)
         self.before, self.ahead = (widths - 1) // 2, widths // 2
-        counts = [min(max_filters, filters * width) for width in range(1, widths + 1)]
+        counts = [filters * min(4, width) for width in range(1, widths + 1)]
         self.size = sum(counts)
         self.weights = nn.ParameterList(nn.Parameter(torch.empty(count, width, dimensions))
                                         for width, count in enumerate(counts, 1))

@@ -31,9 +31,9 @@ class PauseInput:
         self.size = seconds + self.unknown_flag + turns
 
     @classmethod
-    def of_options(cls, pauses: bool, unknown_flag: bool, speaker_changes: bool) -> "PauseInput | None":
+    def of_options(cls, pauses: bool, speaker_changes: bool) -> "PauseInput | None":
         """The inputs that a model's options ask for; None if they ask for none."""
-        return cls(unknown_flag, speaker_changes, pauses) if pauses or speaker_changes else None
+        return cls(turns=speaker_changes, seconds=pauses) if pauses or speaker_changes else None
 
     def __call__(self, pauses: Tensor | None, tokens: Tensor) -> Tensor:
         """Pauses (B, T) in seconds, NaN unknown, or None if all are unknown; tokens (B, T) → (T, B, size).

@@ -37,7 +37,7 @@ class PretrainedEncoder(nn.Module):
     dropout, attention_dropout   dropout rates in training
 
     Attributes: `spec`; `size`, numbers of a token's vector; `most`, the longest text in pieces, the special ones
-    included; `layers`.
+    included.
 
     Raises InputError if the directory has no encoder of KINDS, and if `transformers` is missing.
     """
@@ -59,7 +59,7 @@ class PretrainedEncoder(nn.Module):
             raise InputError("special pieces that the encoder does not have", "take the tokenizer.json of the encoder")
         self.spec = {"config": given, "start": start, "end": end}
         self.pad = config.pad_token_id or 0
-        self.size, self.layers = config.hidden_size, config.num_hidden_layers
+        self.size = config.hidden_size
         self.most = config.max_position_embeddings - FULL.get(config.model_type, 0)
 
     @property
@@ -67,20 +67,12 @@ class PretrainedEncoder(nn.Module):
         """How many pieces the encoder has vectors of."""
         return self.net.get_input_embeddings().num_embeddings
 
-    def depth(self, name: str) -> int:
-        """The depth of the weight of a name: 0 for embeddings, 1 for the first layer, …"""
-        found = LAYER.search(name)
-        return int(found[1]) + 1 if found else 0 if EMBEDDINGS.search(name) else self.layers
-
     def freeze(self, layers: int) -> None:
         """Do not train the embeddings and the first layers; 0: train all."""
         for name, weight in self.net.named_parameters():
-            if layers and self.depth(name) <= layers:
+            layer, embedding = LAYER.search(name), EMBEDDINGS.search(name)
+            if layers and (embedding if layer is None else int(layer[1]) < layers):
                 weight.requires_grad_(False)
-
-    def checkpoint(self) -> None:
-        """Compute the layers again in the backward pass, which takes time and saves memory."""
-        getattr(self.net, "activation_checkpointing_enable", self.net.gradient_checkpointing_enable)()
 
     def forward(self, tokens: Tensor, more: Tensor | None = None) -> Tensor:
         """Tokens (B, T), END after a text's end, and vectors to add to their embeddings → vectors (B, T, size).

@@ -7,7 +7,6 @@ import torch
 from torch import Tensor, nn
 
 from punc.base.errors import InputError, check_at_least, check_probability
-from punc.layers.dropout import drop
 from punc.tokens.vocabulary import END, UNK, Vocabulary
 from punc.tokens.word_vectors import read_word_vectors
 
@@ -34,7 +33,7 @@ class WordVectors(nn.Embedding):
     def initialize_from_vocabulary(self, vocabulary: Vocabulary) -> None:
         """Read the vectors of the file, if there is one. Raises InputError if it does not fit."""
         if self.file:
-            table = torch.from_numpy(read_word_vectors(self.file, vocabulary.tokens, self.embedding_dim).table)
+            table = torch.from_numpy(read_word_vectors(self.file, vocabulary.tokens, self.embedding_dim))
             own = table[(table != table[UNK]).any(1)]  # words without a vector in the file share that of UNK
             if len(own) > 1:
                 table = (table - own.mean(0)) / own.std(0, correction=0).clamp_min(torch.finfo(table.dtype).tiny)
@@ -81,8 +80,8 @@ class FullyConnected(nn.Module):
     h(l) = σ(W(l) h(l−1) + b(l)) for each hidden layer, then W h + b.
 
     sizes     of the input, the hidden layers and the output
-    dropout   rate at which hidden units are dropped in training; the others are scaled by 1 / (1 − dropout)
-    shared    drop the same units for all samples of a batch. Their products are then not computed, and an epoch takes
+    dropout   rate at which hidden units are dropped in training; the others are scaled by 1 / (1 − dropout). The
+              same units are dropped for all samples of a batch: their products are not computed, and an epoch takes
               nearly (1 − dropout)² of the time (Graham, Reizenstein & Robinson 2015, "Efficient batchwise dropout
               training using submatrices")
     centred   hidden layers pass on σ − ½. The function is the same, as the next bias can absorb the ½, but it learns
@@ -93,10 +92,10 @@ class FullyConnected(nn.Module):
     otherwise that layer would start saturated.
     """
 
-    def __init__(self, sizes: Sequence[int], dropout: float = 0.0, shared: bool = True, centred: bool = False):
+    def __init__(self, sizes: Sequence[int], dropout: float = 0.0, centred: bool = False):
         super().__init__()
         check_probability(dropout=dropout)
-        self.dropout, self.shared, self.middle = dropout, shared, 0.5 * centred
+        self.dropout, self.middle = dropout, 0.5 * centred
         layers = [nn.Linear(*pair) for pair in pairwise(sizes)]
         self.layers = nn.ModuleList(layers)
         for number, layer in enumerate(layers):
@@ -108,18 +107,17 @@ class FullyConnected(nn.Module):
     def forward(self, inputs: Tensor) -> Tensor:
         """(…, sizes[0]) → (…, sizes[-1])"""
         hidden, output = self._linear_layers()
-        if self.training and self.dropout and self.shared:
-            return self._shared(inputs)
+        if self.training and self.dropout:
+            return self._without_dropped(inputs)
         for layer in hidden:
             inputs = layer(inputs).sigmoid() - self.middle
-            inputs = drop(inputs, self.dropout) if self.training else inputs
         return output(inputs)
 
     def _linear_layers(self) -> tuple[list[nn.Linear], nn.Linear]:
         *hidden, output = (layer for layer in self.layers if isinstance(layer, nn.Linear))
         return hidden, output
 
-    def _shared(self, inputs: Tensor) -> Tensor:
+    def _without_dropped(self, inputs: Tensor) -> Tensor:
         """The same without the rows and columns of dropped units in the weights."""
         hidden, output = self._linear_layers()
         kept = None

@@ -55,7 +55,6 @@ class TextWriter:
 
     def messages(self, decided: Sequence[Decided | None], items: Iterable[Item],
                  waiting: Iterable[LiveWord]) -> list[str]:
-        """As `Writer.messages`."""
         parts, blank = [], self._blank
         for one in decided:
             if one is None:
@@ -75,7 +74,6 @@ class JsonWriter:
 
     def messages(self, decided: Sequence[Decided | None], items: Iterable[Item],
                  waiting: Iterable[LiveWord]) -> list[str]:
-        """As `Writer.messages`."""
         return [_json({"eof": 1} if one is None else _word(one)) for one in decided]
 
 
@@ -86,7 +84,6 @@ class VoskWriter:
 
     def messages(self, decided: Sequence[Decided | None], items: Iterable[Item],
                  waiting: Iterable[LiveWord]) -> list[str]:
-        """As `Writer.messages`. At the end of a stream there is a result, which may be empty, as Vosk has it."""
         found, words = [], [one for one in decided if one]
         ends = [i for i, one in enumerate(words[:-1], 1) if one.word.result] if words else []
         for begin, end in pairwise([0, *ends, len(words)] if words else []):

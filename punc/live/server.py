@@ -38,6 +38,7 @@ logger = logging.getLogger(__name__)
 POLL = 0.1  # s between looks for a signal
 FINISH = 1.0  # s for the last words of all connections; the program ends 1.5 s after a signal (`base.stop`)
 HANDSHAKE = 5.0  # s
+MESSAGE = 1 << 16  # bytes of a message
 QUEUE = 4  # messages of a connection that are read ahead
 SILENT = logging.getLogger("punc-websockets")  # clients that break the protocol are no news
 SILENT.addHandler(logging.NullHandler())
@@ -53,7 +54,6 @@ class ServerOptions:
     upstream         URL of a Vosk server: what clients send goes there, and its results come back with marks
     output           text, json or vosk; auto: as the first message of a connection
     max_connections  connections at a time
-    max_message      bytes of a message
     max_rate         words and messages a second of a connection, over ten seconds; what comes faster waits
 
     Raises InputError if one of them is wrong.
@@ -64,12 +64,11 @@ class ServerOptions:
     upstream: str = ""
     output: str = "auto"
     max_connections: int = 256
-    max_message: int = 65536
     max_rate: float = 50.0
 
     def __post_init__(self) -> None:
         check_choice(("auto", *OUTPUTS), output=self.output)
-        check_at_least(1, max_connections=self.max_connections, max_message=self.max_message, max_rate=self.max_rate)
+        check_at_least(1, max_connections=self.max_connections, max_rate=self.max_rate)
         if not 0 <= self.port < 1 << 16:
             raise InputError(f"port={self.port}", "give one from 0 to 65535")
 
@@ -100,7 +99,7 @@ class Server:
         options = self.options
         async with ws_server.serve(
                 self._handle, options.host, options.port, process_request=self._before, compression=None,
-                create_connection=self._connection_class(), max_size=options.max_message, max_queue=QUEUE,
+                create_connection=self._connection_class(), max_size=MESSAGE, max_queue=QUEUE,
                 open_timeout=HANDSHAKE, close_timeout=FINISH, server_header=None, logger=SILENT) as listening:
             started(next(iter(listening.sockets)).getsockname()[1])
             while not ended():

@@ -71,21 +71,6 @@ class SlotStream:
         return other
 
 
-def streaming_logits(model: AnyModel, tokens: Iterable[tuple[int, float]]) -> Iterator[np.ndarray]:
-    """The logits (L,) of each slot of a stream, as soon as the model's look-ahead allows.
-
-    tokens   the id of each token and the pause *before* it in seconds (NaN unknown)
-
-    Raises ValueError if the model reads whole streams.
-    """
-    stream = SlotStream(model)
-    for token, pause in tokens:
-        logits = stream.push(token, pause)
-        if logits is not None:
-            yield logits
-    yield from stream.close()
-
-
 class Labelled(NamedTuple):
     """A word whose label is decided.
 
@@ -150,7 +135,6 @@ class LiveStream(LabelStream):
         self._held: tuple[int, float] | None = None
 
     def push(self, word: str, pause: float = np.nan) -> list[Labelled]:
-        """As `LabelStream.push`."""
         *ids, last = self._encode(word)
         decided = self._push(*self._held, True) if self._held else []
         for token in ids:
@@ -161,8 +145,7 @@ class LiveStream(LabelStream):
             return decided
         return decided + self._push(last, pause, True)
 
-    def decide(self, pause: float = np.nan) -> list[Labelled]:
-        """As `LabelStream.decide`. A copy of the stream reads on, and this one remembers what is out."""
+    def decide(self, pause: float = np.nan) -> list[Labelled]:  # a copy reads on; this one remembers what is out
         words = sum(self._waiting) + (self._held is not None)
         if words == self._out:
             return []
@@ -173,11 +156,9 @@ class LiveStream(LabelStream):
         return ended._decided(ended._slots.expect(pause, self._ways))
 
     def close(self) -> list[Labelled]:
-        """As `LabelStream.close`."""
         return self._end(np.nan)
 
     def copy(self) -> "LiveStream":
-        """As `LabelStream.copy`."""
         other = copy(self)
         other._slots, other._waiting, other._parts = self._slots.copy(), self._waiting.copy(), copy(self._parts)
         return other
@@ -223,23 +204,19 @@ class WholeStream(LabelStream):
         self._pauses: list[float] = []
 
     def push(self, word: str, pause: float = np.nan) -> list[Labelled]:
-        """As `LabelStream.push`: none is decided yet."""
         self._words.append(word)
         self._pauses.append(pause)
         return []
 
     def decide(self, pause: float = np.nan) -> list[Labelled]:
-        """As `LabelStream.decide`."""
         return []
 
     def copy(self) -> "WholeStream":
-        """As `LabelStream.copy`."""
         other = copy(self)
         other._words, other._pauses = self._words.copy(), self._pauses.copy()
         return other
 
     def close(self) -> list[Labelled]:
-        """As `LabelStream.close`."""
         words, self._words = self._words, []
         after = next_of(np.array(self._pauses), np.nan).astype(np.float32)
         numbers, rows = decode_words(self._model, words, None if np.isnan(after).all() else after, self._scale,

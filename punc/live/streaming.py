@@ -213,7 +213,6 @@ def _whole_lines(source: int) -> Iterator[bytes]:
 
 
 def _labels(model: AnyModel, texts: Sequence[list[str]], scale: np.ndarray | None) -> Iterator[list[str]]:
-    """The label names of each text that has tokens."""
     texts = [text for text in texts if text]
     if not texts:
         return

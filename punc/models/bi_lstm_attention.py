@@ -22,6 +22,7 @@ from punc.base.errors import InputError, check_choice
 from punc.layers.lstm_stack import BidirectionalStack, with_ends
 from punc.models.base import NeuralModel, State
 
+ATTENTION_DIM = 64  # size of v in equation (14); the paper does not say
 NORMALIZATIONS = ("softmax", "sum")
 BLOCK = 64  # steps; as fast as one state after the other for 5 states, five times as fast for 31 (measured)
 MIN_SUM = 1e-3  # a sum of scores closer to 0 counts as this far from 0: scores have either sign
@@ -32,18 +33,17 @@ class Model(NeuralModel):
 
     embedding_dim     size of a token's vector (the paper does not say)
     hidden_dim        units of the LSTM in each direction (the paper does not say)
-    attention_dim     size of v in equation 14 (the paper does not say)
     attention_window  states that are averaged: l_a
     normalize         softmax, or sum: equation 15 as it is written
     dropout           dropout rate between embedding, LSTM and attention (the paper has none)
     """
 
     def __init__(self, vocab: int, labels: int, embedding_dim: int = 64, hidden_dim: int = 128,
-                 attention_dim: int = 64, attention_window: int = 5, normalize: str = "softmax", dropout: float = 0.0):
+                 attention_window: int = 5, normalize: str = "softmax", dropout: float = 0.0):
         super().__init__()
         self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True)
         self.lstms = BidirectionalStack(embedding_dim, hidden_dim, 1, dropout)
-        self.attention = LocalAttention(2 * hidden_dim, attention_dim, attention_window, normalize)
+        self.attention = LocalAttention(2 * hidden_dim, ATTENTION_DIM, attention_window, normalize)
         self.output = nn.Linear(2 * hidden_dim, labels)
 
     def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:

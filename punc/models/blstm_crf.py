@@ -30,6 +30,10 @@ from punc.models.base import NeuralModel, State
 from punc.tokens.tokenizers.spelled import SpelledTokenizer
 from punc.tokens.vocabulary import END, UNK, Vocabulary
 
+ALPHABET = 256  # characters with their own vector, the most frequent ones; the others share one
+CHARACTER_DIM = 50  # size of a character's vector
+CHARACTER_HIDDEN_DIM = 50  # units of the LSTM over characters in each direction
+
 
 class Model(NeuralModel):
     """BLSTM-CRF.
@@ -38,9 +42,6 @@ class Model(NeuralModel):
     train_vectors         train the vectors of a file too
     embedding_dim         size of a word vector
     characters            read the characters of words too
-    alphabet              characters with their own vector, the most frequent ones; the others share one
-    character_dim         size of a character's vector
-    character_hidden_dim  units of the LSTM over characters in each direction
     layers                LSTM layers over words
     hidden_dim            units of each LSTM layer over words in each direction
     dropout               dropout rate before and after each LSTM layer over words
@@ -59,15 +60,14 @@ class Model(NeuralModel):
     """
 
     def __init__(self, vocab: int, labels: int, vectors: str = "", train_vectors: bool = True, embedding_dim: int = 300,
-                 characters: bool = True, alphabet: int = 256, character_dim: int = 50,
-                 character_hidden_dim: int = 50, layers: int = 2, hidden_dim: int = 200, dropout: float = 0.5,
+                 characters: bool = True, layers: int = 2, hidden_dim: int = 200, dropout: float = 0.5,
                  unknown: float = 0.005, crf: bool = True, speaker_changes: bool = False):
         super().__init__()
         check_probability(unknown=unknown)
         self.unknown = unknown
         self.vectors = WordVectors(vocab, embedding_dim, vectors, train_vectors)
-        self.spelling = Spelling(vocab, alphabet, character_dim, character_hidden_dim) if characters else None
-        self.turns, self.reads_turns = PauseInput.of_options(False, False, speaker_changes), speaker_changes
+        self.spelling = Spelling(vocab, ALPHABET, CHARACTER_DIM, CHARACTER_HIDDEN_DIM) if characters else None
+        self.turns, self.reads_turns = PauseInput.of_options(False, speaker_changes), speaker_changes
         inputs = embedding_dim + (self.spelling.size if self.spelling else 0) + speaker_changes
         self.lstms = BidirectionalStack(inputs, hidden_dim, layers, dropout)
         self.output = nn.Linear(2 * hidden_dim, labels)

@@ -17,24 +17,24 @@ from punc.layers.dropout import dropout as dropout_layer
 from punc.layers.lstm_stack import LSTMStack
 from punc.models.base import ContextModel
 
+WIDTHS = 7  # filters have widths of 1 to this many tokens
+EMBEDDING_DROPOUT = 0.1
+
 
 class Model(ContextModel):
     """CNN-Feature.
 
-    widths        filters have widths of 1 to this many tokens
-    filters       there are w times this many filters of width w
-    max_filters   and at most this many of one width
+    filters   there are w times this many filters of width w, and at most four times this many
     """
 
     lookahead = 3
 
-    def __init__(self, vocab: int, labels: int, embedding_dim: int = 15, widths: int = 7,
-                 filters: int = 75, max_filters: int = 300, hidden_dim: int = 100, layers: int = 2,
-                 embedding_dropout: float = 0.1, dropout: float = 0.4):
+    def __init__(self, vocab: int, labels: int, embedding_dim: int = 15, filters: int = 75, hidden_dim: int = 100,
+                 layers: int = 2, dropout: float = 0.4):
         super().__init__()
         self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True)
-        self.embedding_dropout = dropout_layer(embedding_dropout, "embedding_dropout")
-        self.filters = Filters(embedding_dim, widths, filters, max_filters)
+        self.embedding_dropout = dropout_layer(EMBEDDING_DROPOUT)
+        self.filters = Filters(embedding_dim, WIDTHS, filters)
         self.set_context(self.filters.before, self.filters.ahead)
         self.highway = Highway(self.filters.size)
         self.lstms = LSTMStack(self.filters.size, hidden_dim, layers, dropout)

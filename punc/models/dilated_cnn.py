@@ -30,6 +30,8 @@ from punc.layers.dropout import dropout as dropout_layer
 from punc.layers.lstm_stack import LSTMStack
 from punc.models.base import ContextModel
 
+EMBEDDING_DROPOUT, CNN_DROPOUT = 0.1, 0.2  # dropout rates after the embedding, and between convolutions
+
 
 class GatedResidual(nn.Module):
     """`size` filters over vectors of `input_dim`, with two taps that are `dilation` steps apart.
@@ -54,24 +56,22 @@ class GatedResidual(nn.Module):
 class Model(ContextModel):
     """Dilated CNN.
 
-    dilated_layers      convolutions; n of them see 2 to the power of n tokens
-    filters             filters of each convolution
-    cnn_dropout         dropout rate between convolutions
+    dilated_layers   convolutions; n of them see 2 to the power of n tokens
+    filters          filters of each convolution
     """
 
     lookahead = 16
 
-    def __init__(self, vocab: int, labels: int, embedding_dim: int = 15, dilated_layers: int = 5,
-                 filters: int = 32, hidden_dim: int = 128, layers: int = 2, embedding_dropout: float = 0.1,
-                 cnn_dropout: float = 0.2, dropout: float = 0.4):
+    def __init__(self, vocab: int, labels: int, embedding_dim: int = 15, dilated_layers: int = 5, filters: int = 32,
+                 hidden_dim: int = 128, layers: int = 2, dropout: float = 0.4):
         super().__init__()
         check_at_least(1, dilated_layers=dilated_layers, filters=filters)
         self.set_context((2 ** dilated_layers - 1) // 2, 2 ** dilated_layers // 2)
         self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True)
-        self.convolutions = nn.Sequential(dropout_layer(embedding_dropout, "embedding_dropout"))
+        self.convolutions = nn.Sequential(dropout_layer(EMBEDDING_DROPOUT))
         for number in range(dilated_layers):
             if number:
-                self.convolutions.append(dropout_layer(cnn_dropout, "cnn_dropout"))
+                self.convolutions.append(dropout_layer(CNN_DROPOUT))
             self.convolutions.append(GatedResidual(filters if number else embedding_dim, filters, 2 ** number))
             self.convolutions.append(Highway(filters))
         self.lstms = LSTMStack(filters, hidden_dim, layers, dropout)

@@ -2,9 +2,9 @@
 
     h_1 … h_n = encoder(piece_1 … piece_n);  y(t) = softmax(W h_e(t) + b)
 
-e(t) is the last piece of the word before slot t. With `next_piece` the layer reads h_e(t)+1 too, the first piece of the
-next word. Fine-tuned encoders are the best systems on IWSLT 2011 (Courtland, Faulkner & McElvain 2020, "Efficient
-Automatic Punctuation Restoration Using Bidirectional Transformers with Robust Inference").
+e(t) is the last piece of the word before slot t. Fine-tuned encoders are the best systems on IWSLT 2011 (Courtland,
+Faulkner & McElvain 2020, "Efficient Automatic Punctuation Restoration Using Bidirectional Transformers with Robust
+Inference").
 
 With `pauses`, a vector of the pause in a slot (layers.pauses) is added to the embedding of the piece before it,
 and a log-linear term weighs it against the words at the output.
@@ -12,9 +12,6 @@ and a log-linear term weighs it against the words at the output.
 Texts longer than `window` are read in overlapping windows: one begins `size` − 2 `overlap` tokens after the one before
 it, and the last one ends with the text. A token's output is that of the window in which it is at least `overlap` tokens
 from either end, if the text goes on there. So a text's windows do not depend on the other texts of its batch.
-
-Layers near the input can learn at
-lower rates: Howard & Ruder 2018, "Universal Language Model Fine-tuning", section 3.2.
 """
 
 from collections.abc import Callable
@@ -40,29 +37,24 @@ class Model(NeuralModel):
     """A fine-tuned encoder.
 
     encoder            local Hugging Face directory: config.json, model.safetensors, tokenizer.json
-    next_piece         a slot reads the first piece of the next word too
     window             pieces that the encoder reads at once, its special ones included; 0: as many as it can
     overlap            pieces of a window, at either end, whose slots another window decides
     dropout            dropout rate of hidden units
     attention_dropout  dropout rate of the weights of attention; on a CPU this takes half as long again as 0
-    layer_decay        the learning rate of a layer, as a factor of that of the layer above it
     output_rate        the learning rate of what is not pre-trained, the output layer and pauses, as a factor of
                        --learning-rate
     frozen_layers      do not train the embeddings and so many of the first layers; 0: train all
-    recompute          compute layers again in the backward pass (gradient checkpointing): less memory, more time
     pauses             read the pauses
     """
 
     token_types = ("encoder",)
 
-    def __init__(self, vocab: int, labels: int, encoder: str | dict[str, Any] = "", next_piece: bool = False,
-                 window: int = 256, overlap: int = 16, dropout: float = 0.1, attention_dropout: float = 0.1,
-                 layer_decay: float = 1.0, output_rate: float = 1.0, frozen_layers: int = 0, recompute: bool = False,
-                 pauses: bool = False):
+    def __init__(self, vocab: int, labels: int, encoder: str | dict[str, Any] = "", window: int = 256,
+                 overlap: int = 16, dropout: float = 0.1, attention_dropout: float = 0.1, output_rate: float = 1.0,
+                 frozen_layers: int = 0, pauses: bool = False):
         super().__init__()
         check_probability(dropout=dropout, attention_dropout=attention_dropout)
-        check_at_least(0, window=window, overlap=overlap, frozen_layers=frozen_layers, layer_decay=layer_decay,
-                       output_rate=output_rate)
+        check_at_least(0, window=window, overlap=overlap, frozen_layers=frozen_layers, output_rate=output_rate)
         self.own_vocabulary: Vocabulary | None = None  # of the directory
         if isinstance(encoder, str):
             if not encoder or not Path(encoder).is_dir():
@@ -80,13 +72,10 @@ class Model(NeuralModel):
         if self.size - 2 * overlap < SLACK:
             raise InputError(f"window={window} with overlap={overlap}", "give a larger window, or a smaller overlap")
         self.longest = self.size
-        self.overlap, self.next_piece = overlap, next_piece
-        self.layer_decay, self.output_rate = layer_decay, output_rate
+        self.overlap, self.output_rate = overlap, output_rate
         self.encoder.freeze(frozen_layers)
-        if recompute:
-            self.encoder.checkpoint()
         self.dropout = dropout_layer(dropout)
-        self.output = nn.Linear(self.encoder.size * (1 + next_piece), labels)
+        self.output = nn.Linear(self.encoder.size, labels)
         self.pause_input = PauseVectors(self.encoder.net.get_input_embeddings().embedding_dim) if pauses else None
         self.pause_output = PauseVectors(labels) if pauses else None
 
@@ -98,14 +87,12 @@ class Model(NeuralModel):
         self.own_vocabulary = None
 
     def rate_of(self, name: str) -> float:
-        if not name.startswith("encoder."):
-            return self.output_rate
-        return self.layer_decay ** (self.encoder.layers + 1 - self.encoder.depth(name))
+        return 1.0 if name.startswith("encoder.") else self.output_rate
 
     def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
         """Texts of up to `size` pieces: the caller cuts longer ones."""
         more = self.pause_input(pauses, tokens) if self.pause_input else None
-        logits = self.output(self._with_next(self.encoder.traceable(tokens, more)))
+        logits = self.output(self.encoder.traceable(tokens, more))
         return (logits + self.pause_output(pauses, tokens) if self.pause_output else logits), ()
 
     def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
@@ -115,13 +102,7 @@ class Model(NeuralModel):
     def features(self, tokens: Tensor, pauses: Tensor | None) -> Tensor:
         """The input of the output layer (B, T, H), which a second stage reads too."""
         more = self.pause_input(pauses, tokens) if self.pause_input else None
-        return self._with_next(in_windows(self.encoder, tokens, more, self.size, self.overlap))
-
-    def _with_next(self, hidden: Tensor) -> Tensor:
-        """The vectors (B, T, size), with `next_piece` those of the next pieces too."""
-        if not self.next_piece:
-            return hidden
-        return torch.cat([hidden, nn.functional.pad(hidden[:, 1:], (0, 0, 0, 1))], dim=2)
+        return in_windows(self.encoder, tokens, more, self.size, self.overlap)
 
 
 def in_windows(read: Callable[[Tensor, Tensor | None], Tensor], tokens: Tensor, more: Tensor | None, size: int,

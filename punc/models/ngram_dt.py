@@ -14,13 +14,15 @@ from typing import Any
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.models.base import NonGradientModel, submodel, whole_numbers
+from punc.models.base import NonGradientModel, submodel
 from punc.tokens.store import Store
 from punc.tokens.store_set import StoreSet
 
 logger = logging.getLogger(__name__)
 
 UNKNOWN = -1.0  # below every pause, so that one threshold separates unknown pauses from known ones
+DEPTHS = 3, 4, 5, 6, 8, 10, 12  # maximal depths of the tree to try
+LEAF_SIZES = 5, 10, 20, 50, 100, 200  # minimal numbers of slots in a leaf to try
 SMOOTHING = 0.5  # is added to the slots of each label in a leaf, so that no posterior is 0
 
 
@@ -28,16 +30,12 @@ class Model(NonGradientModel):
     """A decision tree on the pause and the posteriors of an n-gram model.
 
     lm_model     directory of a model `ngram` with the vocabulary of the store
-    depths       maximal depths of the tree to try, separated by commas
-    leaf_sizes   minimal numbers of slots in a leaf to try, separated by commas
     """
 
-    def __init__(self, vocab: int, labels: int, lm_model: str | dict[str, Any] = "", depths: str = "3,4,5,6,8,10,12",
-                 leaf_sizes: str = "5,10,20,50,100,200"):
+    def __init__(self, vocab: int, labels: int, lm_model: str | dict[str, Any] = ""):
         super().__init__()
         self.lm: Any = submodel("lm_model", lm_model, "ngram")
         self.submodels, self.n_labels = {"lm_model": self.lm}, labels
-        self.depths, self.leaf_sizes = whole_numbers(depths=depths), whole_numbers(leaf_sizes=leaf_sizes)
 
     def fit(self, store: Store, train_sets: list[str], dev_set: str, seed: int = 1) -> None:
         try:
@@ -51,8 +49,8 @@ class Model(NonGradientModel):
         features, labels = (np.concatenate(column) for column in zip(*data))
         dev_features, dev_labels = self._examples(store.set(dev_set))
         best, chosen = np.inf, (0, 0)
-        for depth in self.depths:
-            for leaf_size in self.leaf_sizes:
+        for depth in DEPTHS:
+            for leaf_size in LEAF_SIZES:
                 tree = DecisionTreeClassifier(max_depth=depth, min_samples_leaf=leaf_size, random_state=seed)
                 arrays = arrays_of(tree.fit(features, labels), self.n_labels)
                 log_probs = np.log(smoothed(arrays)[leaves(arrays, dev_features), dev_labels])
@@ -97,7 +95,6 @@ class Model(NonGradientModel):
         return np.column_stack([pauses[order], slots[order]])
 
     def _examples(self, data: StoreSet) -> tuple[np.ndarray, np.ndarray]:
-        """Features and labels of the slots of a set."""
         slots = np.flatnonzero(np.asarray(data.labels) >= 0)
         return self.features(data)[slots], np.asarray(data.labels)[slots].astype(np.int64)
 

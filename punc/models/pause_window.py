@@ -26,20 +26,19 @@ class Model(NeuralModel):
     window          slots on each side of the slot, and words on each side
     words           read the words
     pauses          read the pauses
-    unknown_flag    one more input for each pause tells an unknown pause from one of 0 s
     embedding_dim   size of a word's vector
     hidden_dim      tanh units
     """
 
     def __init__(self, vocab: int, labels: int, window: int = 2, words: bool = True, pauses: bool = True,
-                 unknown_flag: bool = False, embedding_dim: int = 50, hidden_dim: int = 100):
+                 embedding_dim: int = 50, hidden_dim: int = 100):
         super().__init__()
         check_at_least(1, window=window, hidden_dim=hidden_dim)
         if not words and not pauses:
             raise InputError("words=false and pauses=false", "the model needs one of them as its input")
         self.window = window
         self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True) if words else None
-        self.pauses = PauseInput(unknown_flag) if pauses else None
+        self.pauses = PauseInput() if pauses else None
         inputs = (self.pauses.size * (2 * window + 1) if self.pauses else 0) + words * 2 * window * embedding_dim
         self.hidden = nn.Linear(inputs, hidden_dim)
         self.output = nn.Linear(hidden_dim, labels)

@@ -24,7 +24,6 @@ class Model(NeuralModel):
     embedding_dim    units of the tanh layer
     hidden_dim       LSTM blocks
     pauses           read the pause of the slot
-    unknown_flag     one more input tells an unknown pause from one of 0 s (the paper has none)
     init_range       initial weights are uniform over ± this
     biases           the LSTM has biases (the paper omits them)
     speaker_changes  read whether the speaker changes in the slot, where the data has turns (the paper has none)
@@ -33,11 +32,11 @@ class Model(NeuralModel):
     lookahead = 1
 
     def __init__(self, vocab: int, labels: int, embedding_dim: int = 100, hidden_dim: int = 100,
-                 pauses: bool = False, unknown_flag: bool = False, init_range: float = 0.005,
+                 pauses: bool = False, init_range: float = 0.005,
                  biases: bool = False, speaker_changes: bool = False):
         super().__init__()
         self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True)  # W0
-        self.pauses = PauseInput.of_options(pauses, unknown_flag, speaker_changes)
+        self.pauses = PauseInput.of_options(pauses, speaker_changes)
         self.reads_turns = speaker_changes
         self.lstm = PeepholeLSTM(embedding_dim + (self.pauses.size if self.pauses else 0), hidden_dim, biases)
         self.output = nn.Linear(hidden_dim, labels, bias=False)  # W2

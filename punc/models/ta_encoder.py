@@ -5,8 +5,9 @@ h(t) is what the text model's output layer reads at the last piece before slot t
     LSTM       y(t) = LSTM([h(t), p(t)]);  ŷ(t) = softmax(W y(t) + b + c(p(t)))
     linear     ŷ(t) = softmax(W h(t) + b + c(p(t)))
 
-As in the paper, the text model does not change, unless `text_rate` lets it learn. The paper has no c, a table over
-classes of durations (layers.pauses), with which a linear stage can weigh a pause against the words.
+As in the paper, the text model does not change. The paper has no c, a table over classes of durations (layers.pauses),
+with which a linear stage can weigh a pause against the words. Another input of the LSTM tells an unknown pause from one
+of 0 s.
 """
 
 from typing import Any, cast
@@ -14,7 +15,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from punc.base.errors import check_at_least, check_choice
+from punc.base.errors import check_choice
 from punc.layers.lstm import PeepholeLSTM
 from punc.layers.pauses import PauseInput, PauseVectors
 from punc.models.base import NeuralModel, State, initialize, submodel
@@ -29,28 +30,21 @@ class Model(NeuralModel):
     stage         lstm or linear
     hidden_dim    LSTM blocks
     pauses        read the pause of the slot
-    unknown_flag  one more input of the LSTM tells an unknown pause from one of 0 s
-    text_rate     the learning rate of the encoder, as a factor of --learning-rate; 0: it does not change
     init_range    initial weights of the LSTM are uniform over ± this
     """
 
     token_types = ("encoder",)
 
     def __init__(self, vocab: int, labels: int, text_model: str | dict[str, Any] = "", stage: str = "lstm",
-                 hidden_dim: int = 100, pauses: bool = True, unknown_flag: bool = True, text_rate: float = 0.0,
-                 init_range: float = 0.05):
+                 hidden_dim: int = 100, pauses: bool = True, init_range: float = 0.05):
         super().__init__()
         check_choice(STAGES, stage=stage)
-        check_at_least(0, text_rate=text_rate)
         self.text = cast(Any, submodel("text_model", text_model, "encoder"))
         self.submodels = {"text_model": self.text}
-        self.text_rate = text_rate
-        if text_rate:
-            self.text.requires_grad_(True)
         size = self.text.output.in_features
         self.lstm, self.pauses = None, None
         if stage == "lstm":
-            self.pauses = PauseInput(unknown_flag) if pauses else None
+            self.pauses = PauseInput(unknown_flag=True) if pauses else None
             self.lstm = PeepholeLSTM(size + (self.pauses.size if self.pauses else 0), hidden_dim, biases=True)
             initialize(self.lstm, init_range)
         self.output = nn.Linear(hidden_dim if self.lstm else size, labels)
@@ -58,15 +52,11 @@ class Model(NeuralModel):
 
     def train(self, mode: bool = True) -> "Model":
         super().train(mode)
-        if not self.text_rate:
-            self.text.eval()  # no dropout in what does not learn
+        self.text.eval()  # no dropout in what does not learn
         return self
 
-    def rate_of(self, name: str) -> float:
-        return self.text_rate * self.text.rate_of(name.removeprefix("text.")) if name.startswith("text.") else 1.0
-
     def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        with torch.set_grad_enabled(torch.is_grad_enabled() and bool(self.text_rate)):
+        with torch.no_grad():
             features = self.text.features(tokens, pauses)  # (B, T, H)
         if self.lstm:
             inputs = features.transpose(0, 1)

@@ -23,7 +23,6 @@ class Model(NeuralModel):
     text_model    directory of a T-LSTM with the vocabulary of the store
     hidden_dim    LSTM blocks
     pauses        read the pause of the slot
-    unknown_flag  one more input tells an unknown pause from one of 0 s (the paper has none)
     init_range    initial weights are uniform over ± this
     biases        the LSTM of this stage has biases (the paper omits them)
     speaker_changes  read whether the speaker changes in the slot, where the data has turns (the paper has none)
@@ -32,12 +31,12 @@ class Model(NeuralModel):
     lookahead = 1
 
     def __init__(self, vocab: int, labels: int, text_model: str | dict[str, Any] = "", hidden_dim: int = 100,
-                 pauses: bool = True, unknown_flag: bool = False, init_range: float = 0.005,
+                 pauses: bool = True, init_range: float = 0.005,
                  biases: bool = False, speaker_changes: bool = False):
         super().__init__()
         self.text = cast(Any, submodel("text_model", text_model, "t_lstm"))
         self.submodels = {"text_model": self.text}
-        self.pauses = PauseInput.of_options(pauses, unknown_flag, speaker_changes)
+        self.pauses = PauseInput.of_options(pauses, speaker_changes)
         self.reads_pauses = pauses
         self.reads_turns = speaker_changes or self.text.reads_turns
         inputs = self.text.lstm.hidden_dim + (self.pauses.size if self.pauses else 0)

@@ -13,23 +13,21 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from punc.base.errors import InputError
 from punc.models.base import WindowModel
+
+HEIGHTS = 4  # words of the highest filters
 
 
 class Model(WindowModel):
     """CNN-1. The other options are those of WindowModel.
 
-    filters      filters of each height
-    heights      filters have heights of 1 to this many words, at most the window
+    filters      filters of each height, 1 to 4 words, or to those of a smaller window
     hidden_dim   units of the second fully connected layer; the first has twice as many
     """
 
-    def __init__(self, vocab: int, labels: int, filters: int = 128, heights: int = 4, hidden_dim: int = 2048,
-                 **options: Any):
+    def __init__(self, vocab: int, labels: int, filters: int = 128, hidden_dim: int = 2048, **options: Any):
         super().__init__(vocab, labels, **options)
-        if not 1 <= heights <= self.window:
-            raise InputError(f"heights={heights}", f"a window of {self.window} words has filters of 1 to {self.window}")
+        heights = min(HEIGHTS, self.window)
         self.filters = nn.ModuleList(nn.Conv1d(self.embedding_dim, filters, h) for h in range(1, heights + 1))
         self.classifier = self.fully_connected(heights * filters, 2 * hidden_dim, hidden_dim, labels)
 

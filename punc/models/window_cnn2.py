@@ -7,9 +7,9 @@ two fully connected layers of sigmoids, softmax:
     h1 = σ(W1 c3 + b1); h2 = σ(W2 h1 + b2)                             4096, 2048 units
     ŷ = softmax(W3 h2 + b3)
 
-The paper does not give the filters' sizes, the function after them, or the pooling. Here: square filters, with zeros
-around the image that keep its size; tanh, a sigmoid centred at 0; max-pooling over adjacent squares, cut off at the
-edge.
+The paper does not give the filters' sizes, the function after them, or the pooling. Here: filters of 3 × 3 pixels,
+with zeros around the image that keep its size; tanh, a sigmoid centred at 0; max-pooling over adjacent squares, cut off
+at the edge.
 """
 
 from itertools import pairwise
@@ -17,26 +17,25 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from punc.base.errors import InputError, check_at_least
+from punc.base.errors import check_at_least
 from punc.models.base import WindowModel
+
+SIDE = 3  # of a filter, in pixels
 
 
 class Model(WindowModel):
     """CNN-2. The other options are those of WindowModel.
 
     filters      filters of the first convolution; the second and the third have twice as many
-    kernel       side of a filter, an odd number of pixels
     pool         side of the squares that are pooled; 1: no pooling
     hidden_dim   units of the second fully connected layer; the first has twice as many
     """
 
-    def __init__(self, vocab: int, labels: int, filters: int = 64, kernel: int = 3, pool: int = 2,
-                 hidden_dim: int = 2048, **options: Any):
+    def __init__(self, vocab: int, labels: int, filters: int = 64, pool: int = 2, hidden_dim: int = 2048,
+                 **options: Any):
         super().__init__(vocab, labels, **options)
-        if kernel < 1 or kernel % 2 == 0:
-            raise InputError(f"kernel={kernel}", "it is an odd number: a filter has a pixel in its middle")
         check_at_least(1, pool=pool)
-        layers = [nn.Conv2d(before, after, kernel, padding="same")
+        layers = [nn.Conv2d(before, after, SIDE, padding="same")
                   for before, after in pairwise((1, filters, 2 * filters, 2 * filters))]
         for layer in layers:
             nn.init.xavier_uniform_(layer.weight, nn.init.calculate_gain("tanh"))

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from punc.base.runs import next_of, ranges
 from punc.noise.table import NoiseTable
 from punc.timing.align import Alignment, align_streams
 
@@ -134,30 +135,17 @@ def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndar
     allowed = ~(first[replaced] & (found == deletion))
     wrong[replaced[~allowed]] = False
     sequences[replaced[allowed], 0] = found[allowed]
-    correct = ~wrong & ~_of_next(wrong) & ~_of_next(first)
+    correct = ~wrong & ~next_of(wrong, True) & ~next_of(first, True)
     if clean is not None:
         correct &= ~clean
     places = np.flatnonzero((rng.random(n) < table.inserted[marks.astype(np.int64)]) & correct)
     sequences[places, 1] = table.insertions.draw(marks[places].astype(np.int64), rng)
     lengths = table.lengths[sequences]
-    output = table.words[spread(table.ends[sequences.ravel()] - lengths.ravel(), lengths.ravel())]
+    output = table.words[ranges(table.ends[sequences.ravel()] - lengths.ravel(), lengths.ravel())]
     spoken = np.zeros(len(output), bool)
     ends = np.cumsum(lengths.sum(1))
     spoken[(ends - lengths[:, 1] - 1)[lengths[:, 0] > 0]] = True
     return Drawn(output, np.repeat(np.arange(n), lengths.sum(1)), ~wrong, spoken)
-
-
-def _of_next(values: np.ndarray) -> np.ndarray:
-    """The value of the word after each word, bool (n,); True after the last."""
-    result = np.ones(len(values), bool)
-    result[:-1] = values[1:]
-    return result
-
-
-def spread(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """The indices start, start + 1 … of stretches of these lengths, end to end."""
-    offsets = np.cumsum(lengths) - lengths
-    return np.arange(lengths.sum()) + np.repeat(starts - offsets, lengths)
 
 
 def align_drawn(words: np.ndarray, first: np.ndarray, drawn: Drawn) -> Alignment:

@@ -16,8 +16,9 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from punc.base.errors import InputError
+from punc.base.runs import find_sorted, ranges
 from punc.noise.confusions import read_confusions
-from punc.noise.draw import Drawn, Fluency, align_drawn, draw, drawn_pauses, spread
+from punc.noise.draw import Drawn, Fluency, align_drawn, draw, drawn_pauses
 from punc.noise.table import make_table
 from punc.timing.align import project_labels
 from punc.tokens.store import Store
@@ -92,9 +93,8 @@ class WordRuns:
 
     def find(self, block: Block) -> np.ndarray:
         """The types of the words of a block, int64; 0 for runs of tokens that are no known word."""
-        hashes = hash_runs(block.ids, block.ends)
-        places = np.minimum(np.searchsorted(self._hashes, hashes), len(self._hashes) - 1)
-        return np.where(self._hashes[places] == hashes, self._types[places], 0)
+        places = find_sorted(self._hashes, hash_runs(block.ids, block.ends))
+        return np.where(places < 0, 0, self._types[places])
 
     def spell(self, block: Block, drawn: Drawn) -> tuple[np.ndarray, np.ndarray]:
         """The tokens of the words with errors, int32, and where each word ends, int64. Words that are kept keep theirs.
@@ -105,7 +105,7 @@ class WordRuns:
         other_starts, other_lengths = _stretches(self._ends, len(block.ids))
         starts = np.where(kept, own_starts[drawn.source], other_starts[drawn.words])
         lengths = np.where(kept, own_lengths[drawn.source], other_lengths[drawn.words])
-        return pool[spread(starts, lengths)], np.cumsum(lengths)
+        return pool[ranges(starts, lengths)], np.cumsum(lengths)
 
 
 def _stretches(ends: np.ndarray, shift: int) -> tuple[np.ndarray, np.ndarray]:
@@ -117,7 +117,7 @@ def _stretches(ends: np.ndarray, shift: int) -> tuple[np.ndarray, np.ndarray]:
 def hash_runs(tokens: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """A 64-bit number for each run of tokens, the same for the same tokens; no run is empty."""
     starts, lengths = _stretches(ends, 0)
-    places = np.arange(len(tokens)) - np.repeat(starts, lengths)
+    places = ranges(np.zeros_like(lengths), lengths)
     mixed = (tokens.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= mixed >> np.uint64(29)
     mixed *= places.astype(np.uint64) * np.uint64(0xBF58476D1CE4E5B8) + np.uint64(0x94D049BB133111EB)

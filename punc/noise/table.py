@@ -213,7 +213,6 @@ def _alike(confusions: Confusions, types: Mapping[str, int],
 
 def _insertions(confusions: Confusions, types: Mapping[str, int],
                 sequences: Sequences) -> tuple[np.ndarray, Choices]:
-    """The probability of an insertion at each of PLACES, and what is inserted there."""
     found = [(PLACES.index(place), sequences.number(tuple(types.get(word, 0) for word in words)), count)
              for (place, words), count in confusions.inserted.items()]
     rows, outcomes, weights = (np.array(column, kind) for column, kind in

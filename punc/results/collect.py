@@ -93,7 +93,6 @@ def paired_tests(scores: Sequence[Score], pairs: Iterable[tuple[str, str]],
 
 def _tests(pair: tuple[str, str], these: Sequence[Score], others: Sequence[Score], tested: Sequence[str],
            shown: Sequence[str]) -> list[PairedTest]:
-    """Tests of a pair of systems, each with its runs, on a set."""
     runs = [*these, *others]
     counts, labels = zip(*(read_counts(run.path) for run in runs))
     for run, other in zip(runs[1:], counts[1:]):

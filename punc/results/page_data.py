@@ -127,7 +127,6 @@ def _read_if_there(path: Path, header: Sequence[str], numbers: Sequence[str]) ->
 
 
 def pictures(directory: str | os.PathLike) -> list[str]:
-    """The names of the pictures in `directory`/results, sorted."""
     return sorted(path.name for path in Path(directory, "results").glob("*.png"))
 
 

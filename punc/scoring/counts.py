@@ -16,7 +16,7 @@ words differently have the same blocks.
 
 import os
 from collections.abc import Sequence
-from itertools import chain, count
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,7 +27,7 @@ from punc.base.files import atomic_file, decode_line, open_input
 from punc.base.runs import bounds_of
 from punc.data.labels import LabelSet
 from punc.scoring.metrics import FORMS, OUTCOMES
-from punc.timing.align import Alignment, align_streams, project_labels, project_slots
+from punc.timing.align import Alignment, align_streams, project_labels, project_slots, word_numbers
 
 BLOCK = 100  # reference words in a block
 MIN_STREAMS = 10  # that are resampled as they are
@@ -89,13 +89,13 @@ def count_streams(names: Sequence[str], sides: Sequence[tuple[Words, Words]], la
     layout = _Layout([len(ref.plain) for ref, _ in sides], [len(hyp.plain) for _, hyp in sides], block)
     refs, hyps = [ref for ref, _ in sides], [hyp for _, hyp in sides]
     ref_slots, hyp_slots = (np.concatenate([words.slots for words in side]) for side in (refs, hyps))
-    plain = _numbers([words.plain for words in refs], [words.plain for words in hyps])
+    plain = word_numbers(*([word for words in side for word in words.plain] for side in (refs, hyps)))
     alignment = layout.align(*plain)
     errors = np.zeros((layout.total, len(FORMS), len(OUTCOMES)), np.int64)
     errors[:, 0] = layout.outcomes(*plain, alignment)
     forms = plain
     if all(words.cased is not None for words in chain(refs, hyps)):
-        forms = _numbers([words.cased or () for words in refs], [words.cased or () for words in hyps])
+        forms = word_numbers(*([word for words in side for word in words.cased or ()] for side in (refs, hyps)))
         errors[:, 1] = layout.outcomes(*forms, layout.align_again(*forms, alignment))
     marks = [label.mark for label in labels]
     mark = np.array([marks.index(one) for one in marks])
@@ -187,13 +187,6 @@ def read_counts(path: str | os.PathLike) -> tuple[Counts, LabelSet]:
     found = np.array(rows[1:])
     words = found[:, pairs:].reshape(-1, len(FORMS), len(OUTCOMES)) if width > pairs else None
     return Counts(units[1:], found[:, :pairs].reshape(-1, len(labels), len(labels)), words=words), labels
-
-
-def _numbers(ref: Sequence[Sequence[str]], hyp: Sequence[Sequence[str]]) -> tuple[np.ndarray, np.ndarray]:
-    """The words of all streams, as numbers: the same for the same word. Two arrays (words,) int64."""
-    ids = dict(zip(dict.fromkeys(chain(*ref, *hyp)), count()))
-    numbers = [np.fromiter(map(ids.__getitem__, chain(*side)), np.int64, sum(map(len, side))) for side in (ref, hyp)]
-    return numbers[0], numbers[1]
 
 
 class _Layout:

@@ -36,7 +36,6 @@ def read_tsv(path: str | os.PathLike, header: Sequence[str], numbers: Sequence[s
 
 
 def markdown_table(rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table of a header and rows."""
     lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
     return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
 

@@ -41,10 +41,11 @@ def with_speakers(words: Sequence[str], starts: Sequence[int], speakers: Sequenc
 
 def cue_texts(words: Sequence[str], cues: Cues) -> Iterator[CueText]:
     """The cues as they are written."""
-    columns = [column.tolist() for column in cues[:3]]
-    for first, second, last, begin, end in zip(*columns, _clock(cues.begin), _clock(cues.end)):
+    for first, second, last, begin, end in zip(*(column.tolist() for column in cues[:5])):
         text = " ".join(words[first:second])
-        yield CueText(f"{begin} --> {end}", text if second == last else f"{text}\n{' '.join(words[second:last])}")
+        if second < last:
+            text += "\n" + " ".join(words[second:last])
+        yield CueText(f"{_clock(begin)} --> {_clock(end)}", text)
 
 
 def srt(cues: Sequence[CueText]) -> str:
@@ -64,21 +65,12 @@ def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _clock(times: np.ndarray) -> list[str]:
+def _clock(time: int) -> str:
     """Milliseconds as 00:00:00,000; from 100 hours on with more digits."""
-    if not len(times):
-        return []
-    hours, rest = np.divmod(times, 3_600_000)
-    wide = max(2, len(str(int(hours.max()))))
-    digits = [hours // 10 ** i % 10 for i in reversed(range(wide))]
-    digits += [rest // 600_000, rest // 60_000 % 10, rest // 10_000 % 6, rest // 1000 % 10]
-    digits += [rest // 100 % 10, rest // 10 % 10, rest % 10]
-    table = np.stack(digits, axis=1).astype(np.uint8) + ord("0")
-    colon, comma = (np.full((len(times), 1), ord(char), np.uint8) for char in ":,")
-    h, m, s, ms = np.split(table, [wide, wide + 2, wide + 4], axis=1)
-    text = np.hstack([h, colon, m, colon, s, comma, ms]).tobytes().decode()
-    size = wide + 10
-    return [text[i:i + size] for i in range(0, len(text), size)]
+    seconds, milliseconds = divmod(time, 1000)
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours:02}:{minutes:02}:{seconds:02},{milliseconds:03}"
 
 
 def paragraphs(words: Sequence[str], marks: np.ndarray, pauses: np.ndarray | None, turns: np.ndarray) -> str:

@@ -156,7 +156,6 @@ class Cutter:
             self._dot = None
 
     def _begin(self, name: str) -> None:
-        """Begin a stream."""
         self._streams += 1
         name = stream_name(name)
         number = padded(self._streams) + ("_" if name else "") if self.numbered else ""

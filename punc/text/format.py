@@ -99,7 +99,6 @@ class Format(ABC):
 
 
 def format_names() -> list[str]:
-    """The names of all formats."""
     return sorted(module.name for module in pkgutil.iter_modules(formats.__path__))
 
 
@@ -220,7 +219,6 @@ class TextFormat(Format):
         return counts + repairs + cutter.dots
 
     def _in_order(self, inputs: Sequence[str | os.PathLike[str]]) -> Sequence[str | os.PathLike[str]]:
-        """The files in the order of their streams."""
         if not self.options.keep_names:
             return inputs
         files = dict(zip(map(file_name, inputs), inputs))

@@ -255,7 +255,6 @@ class ProseWriter:
             self._open = self._waits = self._joins = False
 
     def _written(self, words: Sequence[str], names: Sequence[str]) -> list[str]:
-        """The words with their marks; joined words are one string."""
         texts: list[str] = []
         for word, name in zip(words, names):
             label = self._labels[name]

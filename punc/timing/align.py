@@ -75,7 +75,7 @@ def align_words(ref: Sequence[str], hyp: Sequence[str]) -> Alignment:
     about linear. A cut in the middle of equal words costs nothing, unless the texts repeat themselves there. Memory is
     linear in the words.
     """
-    a, b = _word_ids(ref, hyp)
+    a, b = word_numbers(ref, hyp)
     return align_streams(a, b, [len(a)], [len(b)])
 
 
@@ -120,8 +120,8 @@ def project_labels(alignment: Alignment, labels: np.ndarray) -> np.ndarray:
     return projected
 
 
-def _word_ids(ref: Sequence[str], hyp: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Each word as a number, the same for the same word."""
+def word_numbers(ref: Sequence[str], hyp: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Each word as a number, the same for the same word; int64 (words,) of each side."""
     ids = dict(zip(dict.fromkeys(chain(ref, hyp)), count()))
     numbers = [np.fromiter(map(ids.__getitem__, words), np.int64, len(words)) for words in (ref, hyp)]
     return numbers[0], numbers[1]

@@ -5,7 +5,7 @@ no confidence (get_train_ctm.sh) or one (lattice-to-ctm-conf). The id is an utte
 start, or the id is a recording. NIST's CTMs also have `;;` comments, `NA` for no confidence, and alternatives.
 
 Repairs, each counted: lines of an id that are not in time order are sorted. Of alternatives the first is used. Words
-that overlap by at most `max_overlap` seconds stay as they are, and the pause between them is 0 (ASR systems that join
+that overlap by at most MAX_OVERLAP seconds stay as they are, and the pause between them is 0 (ASR systems that join
 parts of a recording write such words). A longer overlap, as of two speakers under one id and channel, is an InputError.
 """
 
@@ -61,24 +61,20 @@ class Timing(NamedTuple):
 class CtmIndex(Mapping[str, Callable[..., Timing]]):
     """Every id of a CTM, or of the `*.ctm` of a directory, with a function that reads its timing.
 
-    silence       words that mean silence
-    max_overlap   seconds by which two words of an id and channel may overlap
-    repairs       counts the repairs
+    repairs   counts the repairs
 
     The function takes the channel of an id that has several. Memory: 56 bytes for each stretch of lines with one id.
     Raises InputError if there are no words. The function raises InputError as `read_ctm` does, and if the id has
     several channels, but not the one given.
     """
 
-    def __init__(self, path: str | os.PathLike[str], silence: frozenset[str] = CTM_SILENCE,
-                 max_overlap: float = MAX_OVERLAP, repairs: Counter[str] | None = None):
+    def __init__(self, path: str | os.PathLike[str], repairs: Counter[str] | None = None):
         self._files = sorted(Path(path).glob("*.ctm")) if Path(path).is_dir() else [Path(path)]
         if not self._files:
             raise InputError("no *.ctm in this directory", "name a CTM, or a directory with some", path)
         for file in self._files:
             if file.exists() and not file.is_file():
                 raise InputError("not a file", "write the CTM to a file: it is read twice", file)
-        self._silence, self._max_overlap = silence, max_overlap
         self._repairs: Counter[str] = Counter() if repairs is None else repairs
         self._stretches = IdTable(4)
         for id, stretch in self._scan():
@@ -124,22 +120,22 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
             if not rows:
                 raise InputError(f"'{id}' has channels {' '.join(sorted(channels))} under one id",
                                  "say in reco2file_and_channel which one a recording is", path, first)
-        return _timing(rows, path, self._silence, self._max_overlap, self._repairs)
+        return _timing(rows, path, self._repairs)
 
 
-def read_ctm(path: str | os.PathLike[str], silence: frozenset[str] = CTM_SILENCE, max_overlap: float = MAX_OVERLAP,
+def read_ctm(path: str | os.PathLike[str],
              repairs: Counter[str] | None = None) -> Iterator[tuple[str, str, Timing]]:
     """Read a CTM as (id, channel, timing), one at a time; lines of one id and channel must be next to each other.
 
     Raises InputError for a missing or empty file, too few or too many columns, a time or confidence that is not a
-    number, negative times and durations, an overlap longer than `max_overlap` seconds, bytes that are not UTF-8, CR and
+    number, negative times and durations, an overlap longer than MAX_OVERLAP seconds, bytes that are not UTF-8, CR and
     NUL.
     """
     repairs = Counter[str]() if repairs is None else repairs
     with open_input(path) as file:
         rows = ctm_rows(enumerate(file, 1), path, repairs)
         for (id, channel), group in itertools.groupby(rows, key=lambda row: row[1][:2]):
-            yield id, channel, _timing(list(group), path, silence, max_overlap, repairs)
+            yield id, channel, _timing(list(group), path, repairs)
 
 
 def _stretches(path: Path) -> Iterator[tuple[str, int, int, int]]:
@@ -215,23 +211,22 @@ def seconds(text: str, what: str, path: str | os.PathLike[str], line: int) -> fl
     return time
 
 
-def _timing(rows: list[tuple[int, TimedWord]], path: str | os.PathLike[str], silence: frozenset[str],
-            max_overlap: float, repairs: Counter[str]) -> Timing:
-    """The timing of one id and channel. Counts repairs; raises InputError for an overlap above `max_overlap`."""
+def _timing(rows: list[tuple[int, TimedWord]], path: str | os.PathLike[str], repairs: Counter[str]) -> Timing:
+    """The timing of one id and channel. Counts repairs; raises InputError for an overlap above MAX_OVERLAP."""
     begins = np.array([row.begin for _, row in rows])
     backward = int(np.count_nonzero(np.diff(begins) < 0))
     if backward:
         repairs["lines that were not in time order"] += backward
         rows = [rows[i] for i in np.argsort(begins, kind="stable")]
     first, last = (rows[0][0], rows[-1][1]) if rows else (None, None)
-    end = last.begin + last.duration if last and last.word in silence else None
-    rows = [(number, row) for number, row in rows if row.word not in silence]
+    end = last.begin + last.duration if last and last.word in CTM_SILENCE else None
+    rows = [(number, row) for number, row in rows if row.word not in CTM_SILENCE]
     ends = np.array([row.begin + row.duration for _, row in rows])
     overlaps = ends[:-1] - np.array([row.begin for _, row in rows[1:]])
-    if (overlaps > max_overlap + ROUNDING).any():
-        number, row = rows[int(np.argmax(overlaps > max_overlap + ROUNDING)) + 1]
+    if (overlaps > MAX_OVERLAP + ROUNDING).any():
+        number, row = rows[int(np.argmax(overlaps > MAX_OVERLAP + ROUNDING)) + 1]
         raise InputError(f"at {row.begin:.2f} s a word of '{row.id}' overlaps the one before by more than "
-                         f"{max_overlap:g} s", "give each speaker a channel, or allow a longer overlap", path, number)
+                         f"{MAX_OVERLAP:g} s", "give each speaker a channel", path, number)
     repairs["overlapping words"] += int(np.count_nonzero(overlaps > ROUNDING))
     return Timing([row for _, row in rows], end, path, first)
 

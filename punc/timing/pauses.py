@@ -29,29 +29,25 @@ from punc.base.runs import next_of
 from punc.data.kaldi_io import archive_path, write_vector
 from punc.data.tables import fields, read_table
 from punc.timing.align import align_words
-from punc.timing.ctm import CTM_SILENCE, MAX_OVERLAP, CtmIndex, Timing
+from punc.timing.ctm import CtmIndex, Timing
 from punc.timing.gentle import find_gentle, index_gentle
-from punc.timing.textgrids import TEXTGRID_SILENCE, find_textgrids, index_textgrids
+from punc.timing.textgrids import find_textgrids, index_textgrids
 
 SEGMENT_SLACK = 1.0  # s by which a word may end after its utterance: both ends are rounded and estimated
 Sources = Mapping[str, Callable[..., Timing]]
 
 
-def word_times(path: str | os.PathLike[str], form: str = "auto", tier: str = "words",
-               silence: Iterable[str] | None = None, max_overlap: float = MAX_OVERLAP,
-               repairs: Counter[str] | None = None) -> Sources:
-    """The times under `path`: every id, with a function that reads its timing.
+def word_times(path: str | os.PathLike[str], tier: str = "words", repairs: Counter[str] | None = None) -> Sources:
+    """The times under `path`, which are TextGrids if there are any, else Gentle's JSON, else a CTM.
 
-    form      "ctm", "textgrid", "gentle", or "auto": TextGrids if there are any, else Gentle's JSON, else a CTM
-    silence   words that mean silence; None for CTM_SILENCE or TEXTGRID_SILENCE
-
-    The other arguments, and what raises InputError, are those of `CtmIndex`, `index_textgrids` and `index_gentle`.
+    Returns every id, with a function that reads its timing. The other arguments, and what raises InputError, are those
+    of `CtmIndex`, `index_textgrids` and `index_gentle`.
     """
-    if form == "textgrid" or (form == "auto" and find_textgrids(path)):
-        return index_textgrids(path, tier, TEXTGRID_SILENCE if silence is None else frozenset(silence) | {""})
-    if form == "gentle" or (form == "auto" and find_gentle(path)):
+    if find_textgrids(path):
+        return index_textgrids(path, tier)
+    if find_gentle(path):
         return index_gentle(path)
-    return CtmIndex(path, CTM_SILENCE if silence is None else frozenset(silence), max_overlap, repairs)
+    return CtmIndex(path, repairs)
 
 
 def read_channels(path: str | os.PathLike[str]) -> dict[str, tuple[str, str]]:

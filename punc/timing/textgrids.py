@@ -30,8 +30,7 @@ def find_textgrids(path: str | os.PathLike[str]) -> list[Path]:
     return [file for file in files if file.suffix.lower() == ".textgrid"]
 
 
-def index_textgrids(path: str | os.PathLike[str], tier: str = "words",
-                    silence: frozenset[str] = TEXTGRID_SILENCE) -> dict[str, Callable[..., Timing]]:
+def index_textgrids(path: str | os.PathLike[str], tier: str = "words") -> dict[str, Callable[..., Timing]]:
     """Every TextGrid by its id, the file's name without its ending, with a function that reads its timing.
 
     Raises InputError if there is no TextGrid, or two have the same name. The function raises InputError as
@@ -40,11 +39,10 @@ def index_textgrids(path: str | os.PathLike[str], tier: str = "words",
     files = find_textgrids(path)
     if not files:
         raise InputError("no *.TextGrid here", "name a TextGrid, or a directory with some", path)
-    return index_files(files, "TextGrids", functools.partial(read_textgrid, tier=tier, silence=silence), Path(path))
+    return index_files(files, "TextGrids", functools.partial(read_textgrid, tier=tier), Path(path))
 
 
-def read_textgrid(path: str | os.PathLike[str], tier: str = "words", silence: frozenset[str] = TEXTGRID_SILENCE,
-                  channel: str | None = None) -> Timing:
+def read_textgrid(path: str | os.PathLike[str], tier: str = "words", channel: str | None = None) -> Timing:
     """Read the words of a TextGrid; the id is the file's name without its ending.
 
     If no tier is called `tier`, all tiers called `speaker - tier` are read, as MFA writes several speakers; `channel`
@@ -77,7 +75,7 @@ def read_textgrid(path: str | os.PathLike[str], tier: str = "words", silence: fr
             word = interval.mark.strip()
             if len(word.split()) > 1:
                 raise InputError(f"'{word[:30]}' is more than one word", "name the tier of the words with --tier", path)
-            if word not in silence:
+            if word not in TEXTGRID_SILENCE:
                 words.append(TimedWord(Path(path).stem, speaker, interval.minTime,
                                        interval.maxTime - interval.minTime, word))
     return Timing(sorted(words, key=lambda word: word.begin), grid.maxTime, path)

@@ -104,7 +104,6 @@ def _batch(arrays: Arrays, steps: slice = slice(None), fresh: bool = True) -> Ba
 
 
 def _first_step(offsets: np.ndarray, stream: int, lookahead: int) -> int:
-    """The first step of a stream in the line of all streams."""
     return int(offsets[stream] - offsets[0]) + stream * lookahead
 
 

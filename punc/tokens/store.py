@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from punc.base.errors import InputError, one_line
+from punc.base.errors import InputError, check_at_least, one_line
 from punc.base.files import atomic_dir, is_unfinished, read_blocks, read_lines, unchanged
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet, check_record
@@ -140,34 +140,44 @@ def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], 
     sets = _name_sets(data_dirs)
     kind = tokenizer_class(token_type)
     vocab_size = kind.vocab_size if vocab_size is None else vocab_size
-    if min(vocab_size, min_count, nj) < 1:
-        raise InputError(f"--vocab-size={vocab_size} --min-count={min_count} --nj={nj}", "give positive numbers")
+    check_at_least(1, **{"--vocab-size": vocab_size, "--min-count": min_count, "--nj": nj})
     train = train or next(iter(sets))
     trained = _named(train, sets)
-    if not (path / "vocab").is_file() and not is_unfinished(path):
-        raise InputError("this exists and is not a store", "name another STORE-DIR", path)
     label_set = LabelSet.read(labels)
-    for data in sets.values():
-        check_record(data.path, label_set)
+    _check_directories(path, sets.values(), label_set)
     rules = _clitics(clitics, token_type)
     tokenizer = kind.read(vocab) if vocab else None
     joined = _parse_joins(joins, list(sets))
     conf = _conf({"token-type": token_type, "vocab-size": vocab_size, "min-count": min_count, "train": train,
                   "vocab": vocab, "join": joins, "clitics": clitics}, [labels, vocab, clitics], sets)
-    if (path / "conf").is_file() and (path / "conf").read_bytes() == conf.encode():
-        logger.info("%s: finished, and its inputs have not changed", path)
+    if _is_finished(path, conf):
         return
     with atomic_dir(path, "conf", STALE) as tmp:
         tokenizer = tokenizer or kind.make(trained, vocab_size, min_count, nj)
         tokenizer.clitics = rules
         tokenizer.write(tmp)
+        label_set.write(tmp / "labels.txt")
         for name, data in sets.items():
             with unchanged(data.path / "text"):
                 write_set(tmp / name, data, tokenizer, label_set, nj)
         for name, members in joined.items():
             join_sets(tmp, name, members)
-        label_set.write(tmp / "labels.txt")
         (tmp / "conf").write_text(conf, encoding="utf-8")
+
+
+def _check_directories(path: Path, sets: Iterable[DataDir], labels: LabelSet) -> None:
+    """Raise InputError if `path` is something else than a store, or if a data directory has other labels."""
+    if not (path / "vocab").is_file() and not is_unfinished(path):
+        raise InputError("this exists and is not a store", "name another STORE-DIR", path)
+    for data in sets:
+        check_record(data.path, labels)
+
+
+def _is_finished(path: Path, conf: str) -> bool:
+    if not (path / "conf").is_file() or (path / "conf").read_bytes() != conf.encode():
+        return False
+    logger.info("%s: finished, and its inputs have not changed", path)
+    return True
 
 
 def _name_sets(data_dirs: Sequence[str | os.PathLike]) -> dict[str, DataDir]:

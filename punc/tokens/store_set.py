@@ -183,7 +183,6 @@ def _end_streams(folder: Path) -> None:
 
 
 def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> SetCounts:
-    """Append encoded parts to the files of a set."""
     total = words = lost = streams = start = 0
     stream, key = None, ""
     with contextlib.ExitStack() as stack:

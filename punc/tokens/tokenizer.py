@@ -160,13 +160,11 @@ class LookupTokenizer(Tokenizer):
 
 
 def _modules() -> dict[str, str]:
-    """The name of each tokenizer with its module."""
     found = (module.name for module in pkgutil.iter_modules(tokenizers.__path__))
     return {name.rstrip("_"): f"{tokenizers.__name__}.{name}" for name in sorted(found)}
 
 
 def token_types() -> list[str]:
-    """The names of all tokenizers."""
     return [*_modules()]
 
 

@@ -58,7 +58,6 @@ class Vocabulary:
         return cls(tokens, path)
 
     def write(self, path: str | os.PathLike) -> None:
-        """Write a vocabulary file."""
         with atomic_file(path) as file:
             file.writelines(token + "\n" for token in self.tokens)
 
@@ -120,7 +119,6 @@ class SpilledCounts:
         self._runs: list[tuple[int, int]] = []  # the offsets in the file where each begins and ends
 
     def add(self, counts: Mapping[bytes, int]) -> None:
-        """Add some counts."""
         self._counts.update(counts)
         if len(self._counts) > self._limit:
             self._spill()

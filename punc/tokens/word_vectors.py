@@ -6,12 +6,11 @@ with a blank. A file has about ten times the words of a vocabulary, and parsing 
 For lines of other words, only the number of columns and their characters are checked.
 """
 
+import contextlib
 import logging
-import math
 import os
 from array import array
 from collections.abc import Iterator, Sequence, Set
-from typing import NamedTuple
 
 import numpy as np
 
@@ -23,21 +22,8 @@ BLANKS = b" \r\n"
 NUMERIC = b"0123456789+-.eE "  # the characters of finite numbers, and the blank between them
 
 
-class WordVectors(NamedTuple):
-    """Vectors of the words of a vocabulary.
-
-    table     float32 (V, dimensions)
-    found     how many words have a vector in the file
-    composed  how many words have the mean of the vectors of their two parts
-    """
-
-    table: np.ndarray
-    found: int
-    composed: int
-
-
-def read_word_vectors(path: str | os.PathLike, words: Sequence[str], dimensions: int) -> WordVectors:
-    """The vectors of some words. Only the names of the file's other words are kept in memory.
+def read_word_vectors(path: str | os.PathLike, words: Sequence[str], dimensions: int) -> np.ndarray:
+    """The vectors of some words, float32 (words, dimensions). Of the file's other words, only names are in memory.
 
     A word with an apostrophe that is not in the file, such as `don't`, is split into two parts that are, `do` and
     `n't`; its vector is the mean of theirs. Of several ways to split it, the one whose rarer part is most frequent,
@@ -63,10 +49,9 @@ def read_word_vectors(path: str | os.PathLike, words: Sequence[str], dimensions:
             extra.append(vectors[list(min(known, key=max))].mean(axis=0))
     indices = rows | composed
     default_index = len(vectors)
-    table = np.concatenate([vectors, np.array(extra, np.float32)])[[indices.get(w, default_index) for w in encoded]]
     logger.info("%s: vectors for %d of %d words, and for %d more from their parts", os.fspath(path), len(own),
                 len(words), len(extra) - 1)
-    return WordVectors(table, len(own), len(extra) - 1)
+    return np.concatenate([vectors, np.array(extra, np.float32)])[[indices.get(w, default_index) for w in encoded]]
 
 
 def _ways(word: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -87,13 +72,13 @@ def _read(path: str | os.PathLike, wanted: Set[bytes], dimensions: int) -> tuple
             try:
                 flat.extend(map(float, numbers.split(b" ")))
             except ValueError:
-                raise _misfit(word, numbers, dimensions, path, number, False) from None
+                raise _misfit(word + b" " + numbers, dimensions, path, number, False) from None
             rows[word] = len(lines)
             lines.append(number)
     vectors = np.frombuffer(flat, np.float32).reshape(-1, dimensions)
     infinite = np.flatnonzero(~np.isfinite(vectors).all(axis=1))  # numbers too large for float32
     if len(infinite):
-        raise _not_finite([*rows][infinite[0]], path, lines[infinite[0]])
+        raise _misfit(b"", dimensions, path, lines[infinite[0]], False)
     return rows, vectors
 
 
@@ -113,9 +98,10 @@ def _lines(path: str | os.PathLike, dimensions: int) -> Iterator[tuple[int, byte
                 raise InputError("the last line has no line end: the file is truncated",
                                  "get it again, or remove the line", path, number)
             if numbers.count(b" ") != dimensions - 1 or numbers.translate(None, NUMERIC) or not word:
-                raise _misfit(word, numbers, dimensions, path, number, number == 1 + (promised is not None))
+                raise _misfit(line.rstrip(BLANKS), dimensions, path, number, number == 1 + (promised is not None))
             if word in seen:
-                raise InputError(f"'{_shown(word)}' occurs twice", "remove one of its lines", path, number)
+                raise InputError(f"'{word.decode('utf-8', 'replace')}' occurs twice", "remove one of its lines", path,
+                                 number)
             seen.add(word)
             yield number, word, numbers
     if not number:
@@ -129,52 +115,19 @@ def _is_header(word: bytes, numbers: bytes) -> bool:
     return word.isdigit() and numbers.isdigit() and max(len(word), len(numbers)) < 19
 
 
-def _misfit(word: bytes, text: bytes, dimensions: int, path: str | os.PathLike, line: int,
-            first: bool) -> InputError:
+def _misfit(line: bytes, dimensions: int, path: str | os.PathLike, number: int, first: bool) -> InputError:
     """What is wrong with a line that is not a word and `dimensions` finite numbers.
 
     first   whether it is the first line after the header
     """
-    if _is_header(word, text):
-        return InputError("a header; only line 1 can be one", "remove it", path, line)
-    numbers = text.split(b" ") if text else []
-    numeric = 0  # how many numbers the line ends with
-    while numeric < len(numbers) and _is_number(numbers[-1 - numeric]):
-        numeric += 1
-    if numeric == dimensions < len(numbers):
-        name = b" ".join([word, *numbers[:-dimensions]])
-        return InputError(f"a blank in the word '{_shown(name)}'", "remove the line, or write _ for the blank",
-                          path, line)
-    if numeric < len(numbers):
-        wrong = numbers[-1 - numeric]
-        return InputError(f"'{_shown(wrong)}' is not a number",
-                          "write a word and its numbers, with single blanks between", path, line)
-    if not all(math.isfinite(float(value)) for value in numbers):
-        return _not_finite(word, path, line)
-    if first and numeric > 1:
-        return _other_dimensions(numeric, dimensions, path, line)
-    if not word or numeric == dimensions:
-        return InputError("a line without a word", "start it with a word, not with a blank", path, line)
-    return InputError(f"{numeric} numbers instead of {dimensions}",
-                      "write a word and its numbers, with single blanks between; or get the file again", path, line)
-
-
-def _not_finite(word: bytes, path: str | os.PathLike, line: int) -> InputError:
-    return InputError(f"the vector of '{_shown(word)}' has a value that is not finite", "remove the line", path, line)
+    numbers = line.split(b" ")[1:]
+    with contextlib.suppress(ValueError):
+        if first and len(numbers) not in (1, dimensions) and list(map(float, numbers)):
+            return _other_dimensions(len(numbers), dimensions, path, number)
+    return InputError(f"not a word and {dimensions} finite numbers, with single blanks between",
+                      "fix or remove the line; a blank inside a word can be _", path, number)
 
 
 def _other_dimensions(found: int, expected: int, path: str | os.PathLike, line: int) -> InputError:
     return InputError(f"vectors of {found} dimensions, but the model's have {expected}",
                       f"set --embedding-dim={found}, or name another file", path, line)
-
-
-def _is_number(text: bytes) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _shown(word: bytes) -> str:
-    return word.decode("utf-8", "replace")

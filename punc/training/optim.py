@@ -54,7 +54,6 @@ class Optimizer:
             part.zero_grad(set_to_none=True)
 
     def step(self) -> None:
-        """Update the weights."""
         if self._max_grad_norm:
             _scale_down(self.weights, self._max_grad_norm)
         for part in self._parts:

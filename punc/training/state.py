@@ -218,7 +218,6 @@ class Run:
         return content
 
     def _restore(self, content: Mapping[str, Any]) -> Progress:
-        """Restore model and optimiser; the progress."""
         try:
             self._net.load_state_dict(content["weights"])
             self._updates.load_state_dict(content["optimizer"])

@@ -19,7 +19,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from itertools import cycle, islice
 from pathlib import Path
 
@@ -33,7 +32,7 @@ from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.decoding.packed import PackedModel, load_packed
 from punc.decoding.shipped import find_model
-from punc.live.stream import streaming_logits
+from punc.live.stream import SlotStream
 from punc.text.casing import Casing
 
 LIVE_WORDS = 100_000
@@ -95,13 +94,14 @@ def word_by_word(model: PackedModel, casing: Casing, words: list[str]) -> np.nda
     labels, times = list(model.labels), np.empty(len(words) + 1)
     encode = model.tokenizer.word_encoder()  # as in streaming
 
-    def tokens() -> Iterator[tuple[int, float]]:
-        for i, word in enumerate(words):
-            times[i] = time.perf_counter()
-            yield encode(word)[0], np.nan
-        times[-1] = time.perf_counter()
-
-    for word, logits in zip(words, streaming_logits(model, tokens())):
+    stream, waiting = SlotStream(model), iter(words)
+    for i, word in enumerate(words):
+        times[i] = time.perf_counter()
+        logits = stream.push(encode(word)[0], np.nan)
+        if logits is not None:
+            casing.write_word(next(waiting), labels[int(logits.argmax())])
+    times[-1] = time.perf_counter()
+    for word, logits in zip(waiting, stream.close()):
         casing.write_word(word, labels[int(logits.argmax())])
     return np.diff(times)
 

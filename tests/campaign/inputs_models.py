@@ -28,10 +28,8 @@ from punc.training.options import TrainingOptions
 from punc.training.state import Progress, Run
 from punc.training.train import finished
 
-SIZES = {"embedding_dim": 4, "hidden_dim": 8, "filters": 4, "heights": 5, "delay": 2, "ngram": 4, "widths": 3,
-         "pool": 2, "dilated_layers": 2, "layers": 1, "attention_dim": 4, "max_filters": 4, "alphabet": 8,
-         "character_dim": 4, "character_hidden_dim": 4, "depths": "3", "leaf_sizes": "5", "iterations": 5,
-         "min_count": 1, "order": 2, "trigger_count": 1}
+SIZES = {"embedding_dim": 4, "hidden_dim": 8, "filters": 4, "delay": 2, "ngram": 4, "pool": 2,
+         "dilated_layers": 2, "layers": 1, "iterations": 5, "order": 2}
 CONF = {"model": "t_lstm", "store": "s"}
 FILES = ("final.pt", "vocab", "labels.txt")
 VALUES: tuple[Any, ...] = (0, -1, 1, 2, 7, 10**12, 2**63, 1.5, float("nan"), "x", "", None, True, [], {}, [1],

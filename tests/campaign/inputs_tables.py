@@ -116,7 +116,7 @@ def make_vectors(folder: Path, rng: random.Random) -> None:
 
 
 def read_vectors(folder: Path, rng: random.Random) -> None:
-    table = read_word_vectors(folder / "vectors", ["<unk>", "</s>", "a", "the", "é", "it's", "qzabcq"], 4).table
+    table = read_word_vectors(folder / "vectors", ["<unk>", "</s>", "a", "the", "é", "it's", "qzabcq"], 4)
     if table.shape != (7, 4) or not np.isfinite(table).all():
         raise AssertionError("not a vector for each word")
 

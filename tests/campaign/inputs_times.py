@@ -1,4 +1,4 @@
-"""Times of words: CTM by both readers, STM, TextGrids; and the tables of a data directory that a CTM belongs to."""
+"""Times of words: CTM by both readers, TextGrids; and the tables of a data directory that a CTM belongs to."""
 
 import json
 import random
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import inputs_asr
 import numpy as np
-from inputs_text import after_fifth_column, ctm, fifth_column
+from inputs_text import ctm, fifth_column
 from kind import Kind, Read, named, word, words
 
 from punc.decoding.asr_input import read_ctm as read_asr_ctm
@@ -18,7 +18,6 @@ from punc.subtitles.paragraphs import cue_texts, paragraphs, srt, vtt
 from punc.timing.decode_dir import find_ctm
 from punc.timing.fast_ctm import CtmFile
 from punc.timing.pauses import stream_pauses, word_times
-from punc.timing.stm import read_stm
 
 SECONDS = r"(\d+(?:\.\d+)?) *\n"
 WHOLE = re.compile(rf'^ *(?:xmin = )?{SECONDS} *(?:xmax = )?{SECONDS} *(?:text = )?"([^"\s]*)" *$',
@@ -29,7 +28,6 @@ def kinds() -> Iterator[Kind]:
     yield Kind("times ctm", make_ctm, read_times, ("ctm",), fifth_column)
     yield Kind("times TextGrid", make_textgrid, read_times, ("a.TextGrid",), textgrid_words)
     yield Kind("times Gentle", make_gentle, read_times, ("a.json",), gentle_words)
-    yield Kind("stm", make_stm, read_stm_file, ("stm",), after_fifth_column)
     yield Kind("transcript", make_transcript, read_transcript,
                ("ctm", "data/utt2spk", "data/segments", "data/reco2file_and_channel"), fifth_column)
     yield Kind("decode dir", make_decode, read_decode, ("decode/scoring_kaldi/best_wer",))
@@ -81,16 +79,6 @@ def read_times(folder: Path, rng: random.Random) -> Read:
         if any(map(len, pauses)) and (np.isinf(pauses[0]).any() or (pauses[0] < 0).any()):
             raise AssertionError("a pause that is none")
     return Read(" ".join([*found, *sources]).encode(), named(repairs))
-
-
-def make_stm(folder: Path, rng: random.Random) -> None:
-    (folder / "stm").write_text(inputs_asr.stm(rng))
-
-
-def read_stm_file(folder: Path, rng: random.Random) -> Read:
-    repairs: Counter[str] = Counter()
-    rows = list(read_stm(folder / "stm", repairs))
-    return Read(" ".join(" ".join((*row[:3], row.label or "", *row.words)) for row in rows).encode(), named(repairs))
 
 
 def make_transcript(folder: Path, rng: random.Random) -> None:

@@ -2,7 +2,7 @@
 """usage: stream.py [--words N] [--streams N] [--only command|pauses]
 
 Punctuates a live stream, in two ways, and watches the memory: the words through `punc punctuate en-live -`, and the
-words with a pause before each through the model as a program would call it (`streaming_logits`). Prints the smallest
+words with a pause before each through the model as a program would call it (`SlotStream`). Prints the smallest
 and the largest resident memory, from a tenth of the words on. The status is 1 if the largest is more than 5 % above the
 smallest, or if words have gone.
 
@@ -94,11 +94,15 @@ def with_pauses(count: int) -> bool:
 
     from punc.decoding.packed import load_packed
     from punc.decoding.shipped import FOLDER
-    from punc.live.stream import streaming_logits
+    from punc.live.stream import SlotStream
     model, memory, slots = load_packed(FOLDER / "en-live"), [], 0
     encode, begin = model.tokenizer.encode, time.monotonic()
     tokens = ((token, pause) for word, pause in words(count, 2) for token in encode((word,)).ids.tolist())
-    for logits in streaming_logits(model, tokens):
+    stream = SlotStream(model)
+    for token, pause in tokens:
+        logits = stream.push(token, pause)
+        if logits is None:
+            continue
         assert np.isfinite(logits).all()
         slots += 1
         if slots % max(1, count // PLACES) == 0:

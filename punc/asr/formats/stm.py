@@ -12,8 +12,8 @@ from punc.asr.segments import Names, Segment, segments_document
 from punc.asr.tokens import MARKS
 from punc.base.errors import InputError
 from punc.timing.ctm import seconds
-from punc.timing.stm import LABEL
 
+LABEL = re.compile(r"<>|<[^>]*,[^>]*>|<o>", re.I)  # `<o,f0,male>` and `<>` are labels, `<unk>` is a word
 AFTER = ("ctm", "vosk", "whisper", "whisperx", "srt", "webvtt", "textgrid")
 NUMBER = rb"(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?"
 LINE = re.compile(rb"[ \t]*([^\s;]\S*)[ \t]+(\S+)[ \t]+(\S+)[ \t]+(\S+)[ \t]+(\S+)"

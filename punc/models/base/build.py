@@ -14,6 +14,16 @@ from punc.tokens.tokenizer import Tokenizer
 from punc.tokens.tokenizers.word import WordTokenizer
 from punc.tokens.vocabulary import Vocabulary
 
+# Options that have become constants, and the values with which a model that was saved before is still the same, or has
+# weights of other sizes.
+FORMER: dict[str, tuple[Any, ...]] = {
+    "alphabet": (256,), "attention_dim": (64,), "character_dim": (50,), "character_hidden_dim": (50,),
+    "cluster_bits": ("4,6,10,20",), "cnn_dropout": (0.2,), "embedding_dropout": (0.1,), "heights": (4,), "kernel": (3,),
+    "layer_decay": (1.0,), "max_filters": (300,), "min_count": (2,), "next_piece": (False,), "recompute": (False, True),
+    "shape": (True,), "shared_dropout": (True,), "suffixes": (3,), "text_rate": (0.0,), "trigger_after": (2,),
+    "trigger_before": (10,), "trigger_count": (10,), "unknown_flag": (False, True), "widths": (7,), "memory": ("1G",),
+    "depths": ("3,4,5,6,8,10,12",), "leaf_sizes": ("5,10,20,50,100,200",)}
+
 
 def names() -> list[str]:
     """The names of all models: the files and packages of punc/models but for this one."""
@@ -45,11 +55,14 @@ def build(spec: dict[str, Any]) -> Model:
     is itself a spec is a submodel. Raises InputError for an option of another type than its default.
     """
     constructor: Callable[..., Model] = model_class(spec["model"])
-    _check_types(spec["model"], spec["options"])
-    model = constructor(spec["vocabulary"], spec["labels"], **spec["options"])
+    known = option_names(spec["model"])
+    options = {name: value for name, value in spec["options"].items()
+               if name in known or value not in FORMER.get(name, ())}
+    _check_types(spec["model"], options)
+    model = constructor(spec["vocabulary"], spec["labels"], **options)
     model.token_type = spec["token_type"]
     submodels = {option: submodel.spec for option, submodel in model.submodels.items()}
-    model.spec = {**spec, "options": {**spec["options"], **submodels, **model.kept_options}}
+    model.spec = {**spec, "options": {**options, **submodels, **model.kept_options}}
     return model
 
 
@@ -76,6 +89,8 @@ def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[st
     if token_types and token_type not in token_types:
         raise InputError(f"{name} reads {' or '.join(token_types)} tokens, the store has {token_type} tokens",
                          f"make a store with --token-type={token_types[0]}")
+    if unknown := set(options).difference(option_names(name)):
+        raise InputError(f"{name} has no option '{min(unknown)}'", nearest(min(unknown), option_names(name)))
     model = build({"model": name, "options": options, "vocabulary": len(vocabulary), "labels": len(labels),
                    "token_type": token_type})
     model.vocabulary, model.labels, model.tokenizer = vocabulary, labels, tokenizer

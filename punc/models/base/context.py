@@ -20,11 +20,10 @@ class LSTMModel(NeuralModel):
 
     Options of such models; each model has its own default values:
 
-    embedding_dim       size of a token's vector
-    hidden_dim          units of each LSTM layer
-    layers              LSTM layers
-    dropout             dropout rate before, between and after the LSTM layers
-    embedding_dropout   dropout rate between embedding and convolution
+    embedding_dim   size of a token's vector
+    hidden_dim      units of each LSTM layer
+    layers          LSTM layers
+    dropout         dropout rate before, between and after the LSTM layers
     """
 
     lstms: LSTMStack

@@ -6,7 +6,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from punc.base.errors import InputError
 from punc.models.base.model import Model
 
 
@@ -42,15 +41,3 @@ class NonGradientModel(Model):
         self.arrays = {name: array.numpy() for name, array in arrays.items() if not name.startswith(prefixes)}
         self.prepare()
         self.check()
-
-
-def whole_numbers(**arguments: str) -> list[int]:
-    """The numbers of an argument such as `depths="3,4,5"`. Raises InputError unless they are whole and above 0."""
-    [(name, text)] = arguments.items()
-    try:
-        numbers = [int(number) for number in text.split(",")]
-        if min(numbers) < 1:
-            raise ValueError
-        return numbers
-    except ValueError:
-        raise InputError(f"{name}={text}", "write whole numbers above 0, separated by commas") from None

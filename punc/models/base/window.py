@@ -17,8 +17,7 @@ class WindowModel(NeuralModel):
     embedding_dim   size of a word vector
     window          words in the window
     slot_word       the slot follows this word of the window, counted from 1; 0: the middle word
-    dropout         dropout rate of the hidden units (the paper uses dropout and gives no rate)
-    shared_dropout  drop the same units for a whole batch, which saves the time to compute them
+    dropout         dropout rate of the hidden units, the same ones for a whole batch (the paper gives no rate)
     centred         hidden layers pass on σ − ½: the same function, but it learns differently
     squared_error   minimize the paper's equation (1) instead of cross-entropy
     """
@@ -28,16 +27,16 @@ class WindowModel(NeuralModel):
 
     def __init__(self, vocab: int, labels: int, vectors: str = "", train_vectors: bool = False,
                  embedding_dim: int = 50, window: int = 5, slot_word: int = 0, dropout: float = 0.0,
-                 shared_dropout: bool = True, centred: bool = False, squared_error: bool = False):
+                 centred: bool = False, squared_error: bool = False):
         super().__init__()
         self.input = WindowInput(WordVectors(vocab, embedding_dim, vectors, train_vectors), window, slot_word)
         self.lookahead, self.squared_error = self.input.lookahead, squared_error
         self.window, self.embedding_dim = window, embedding_dim
-        self.dropout, self.shared_dropout, self.centred = dropout, shared_dropout, centred
+        self.dropout, self.centred = dropout, centred
 
     def fully_connected(self, *sizes: int) -> FullyConnected:
         """Layers of sigmoids with the dropout of this model, and a linear output. `sizes` of input, layers, output."""
-        return FullyConnected(sizes, self.dropout, self.shared_dropout, self.centred)
+        return FullyConnected(sizes, self.dropout, self.centred)
 
     def logits(self, vectors: Tensor) -> Tensor:
         """Vectors (B, T, m, n) of the m words around each slot → logits (B, T, L)."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import open_input
+from punc.base.runs import find_sorted
 
 READ_SIZE = 1 << 24  # bytes of an ARPA file at once
 LONGEST_NUMBER = 64  # bytes
@@ -30,10 +31,7 @@ class Order(NamedTuple):
 
     def find(self, keys: np.ndarray) -> np.ndarray:
         """The index of each key; −1 for a key that is missing."""
-        if not len(self.keys):
-            return np.full(keys.shape, -1)
-        indices = np.searchsorted(self.keys, keys).clip(max=len(self.keys) - 1)
-        return np.where(self.keys[indices] == keys, indices, -1)
+        return find_sorted(self.keys, keys)
 
 
 class Backoff:

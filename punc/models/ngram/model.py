@@ -38,6 +38,7 @@ WRITE_SIZE = 1 << 20  # tokens written at once
 RESERVED = "<s>", "</s>", "<unk>", "<UNK>"  # tokens of language models that are not words of a text
 UNKNOWN = "<UNK>"  # a word like others; `<unk>` is what the estimation has for words that it never saw
 MOST_STATES = 10_000  # label histories of a model whose posteriors can be computed
+MEMORY = "1G"  # that lmplz uses
 EM_ROUNDS, EM_TOLERANCE = 100, 1e-5
 
 
@@ -48,11 +49,10 @@ class Model(NonGradientModel):
     prune           leave out n-grams with at most this count: for each order, the last for all above, as in lmplz
     entropy_prune   then leave out n-grams that raise the perplexity by a smaller share than this, as 1e-7; 0: none
     arpa            ARPA files, separated by commas, instead of models estimated on the training sets
-    memory          how much memory lmplz uses
     """
 
     def __init__(self, vocab: int, labels: int, order: int = 4, prune: str = "0,0,1,1",
-                 entropy_prune: float = 0.0, arpa: str = "", memory: str = "1G"):
+                 entropy_prune: float = 0.0, arpa: str = ""):
         super().__init__()
         check_at_least(1, order=order)
         check_at_least(0, entropy_prune=entropy_prune)
@@ -62,7 +62,7 @@ class Model(NonGradientModel):
                 raise ValueError
         except ValueError:
             raise InputError(f"prune={prune}", "write counts that start with 0 and do not decrease: 0,0,1,1") from None
-        self.order, self.thresholds, self.arpa, self.memory = order, thresholds, arpa, memory
+        self.order, self.thresholds, self.arpa = order, thresholds, arpa
         self.entropy_prune = entropy_prune
         self.vocab, self.n_labels = vocab, labels  # tokens: words, labels (the first is not used), <s>
         self.models: list[Backoff] = []
@@ -76,7 +76,7 @@ class Model(NonGradientModel):
                 if not self.arpa:
                     text, path = Path(folder) / "text", Path(folder) / "arpa"
                     write_text(text, store.set(name), tokens, self.vocab)
-                    estimate(text, path, self.order, self.thresholds, self.memory)
+                    estimate(text, path, self.order, self.thresholds)
                 model = read_arpa(path, tokens, self.order)
                 if self.entropy_prune:
                     model = entropy_pruning.prune(model, self.entropy_prune, self.vocab + self.n_labels, END)
@@ -168,12 +168,12 @@ def write_text(path: Path, data: StoreSet, tokens: list[str], first_event: int) 
                 file.write(" ".join(names[ids].tolist()) + ("\n" if stop == end else " "))
 
 
-def estimate(text: Path, arpa: Path, order: int, thresholds: list[int], memory: str) -> None:
+def estimate(text: Path, arpa: Path, order: int, thresholds: list[int]) -> None:
     """Estimate a Kneser-Ney model with lmplz or ngram-count. Raises InputError if both are missing, or one fails."""
     lmplz, srilm = shutil.which("lmplz"), shutil.which("ngram-count")
     if lmplz:
         command: list[object] = [lmplz, "--order", order, "--text", text, "--arpa", arpa, "--prune", *thresholds,
-                   "--discount_fallback", "--memory", memory, "--temp_prefix", text.parent / "lmplz"]
+                   "--discount_fallback", "--memory", MEMORY, "--temp_prefix", text.parent / "lmplz"]
     elif srilm:
         counts = [f"-gt{n}min" for n in range(1, order + 1)]
         least = [thresholds[min(n, len(thresholds)) - 1] + 1 for n in range(1, order + 1)]

@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punc.models.word_crf.triggers import find, firing
+from punc.base.runs import find_sorted
+from punc.models.word_crf.triggers import firing
 from punc.tokens.tokenizers.form import parse_form, word_shape
 from punc.tokens.vocabulary import END
 
@@ -178,7 +179,7 @@ def attributes(found: Iterator[tuple[np.ndarray, np.ndarray]], tables: Sequence[
     """
     slots_of, numbers, base = [], [], 0
     for (where, keys), table in zip(found, tables, strict=True):
-        number = find(table, keys)
+        number = find_sorted(table, keys)
         slots_of.append(where[number >= 0])
         numbers.append(number[number >= 0] + base)
         base += len(table)
@@ -192,7 +193,7 @@ def scores(found: Iterator[tuple[np.ndarray, np.ndarray]], tables: Sequence[np.n
     """The sum of the weights (keys, L) of the features of each slot, float64 (slots, L); `found` as in `attributes`."""
     result = np.zeros((slots, labels))
     for (where, keys), table, weight in zip(found, tables, weights, strict=True):
-        number = find(table, keys)
+        number = find_sorted(table, keys)
         where, number = where[number >= 0], number[number >= 0]
         for label in range(labels):
             result[:, label] += np.bincount(where, weight[number, label], slots)

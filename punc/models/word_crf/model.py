@@ -12,7 +12,7 @@ cut, and decoded in overlapping chunks.
 
 A model reads ids. In a store of words, a word outside the vocabulary is `<unk>`, without shape or suffix. A store with
 --token-type form keeps them: there a new word is its form (`tokens.tokenizers.form`). Make the store with all words
-(--min-count 1); `min_count` leaves out rare features here.
+(--min-count 1): rare features are left out here.
 
     punc make-store --token-type form --labels conf/labels.txt data/store_form data/train data/dev
     punc train --model word_crf --train-set train --dev-set dev data/store_form exp/CRF
@@ -28,7 +28,7 @@ import numpy as np
 
 from punc.base.errors import InputError, check_at_least
 from punc.base.runs import bounds_of, ranges
-from punc.models.base import NonGradientModel, submodel, whole_numbers
+from punc.models.base import NonGradientModel, submodel
 from punc.models.word_crf import features
 from punc.models.word_crf.chain import log_marginals
 from punc.models.word_crf.clusters import read_clusters
@@ -42,7 +42,12 @@ logger = logging.getLogger(__name__)
 
 BATCH_SLOTS = 1 << 15  # slots whose features are computed at once
 TRAINING_CHUNK = 1024  # slots of a stream that are one chain in training
-TRIGGER_NGRAM = 3  # length of the longest triggers
+SUFFIXES = 3  # characters of the longest suffixes of the words next to a slot
+CLUSTER_BITS = 4, 6, 10, 20  # bits of the prefixes of clusters
+MIN_COUNT = 2  # of a feature in the training text
+TRIGGER_NGRAM = 3  # words of the longest triggers
+TRIGGER_BEFORE, TRIGGER_AFTER = 10, 2  # words up to a slot, and after it, in which triggers are looked for
+TRIGGER_COUNT = 10  # marks that a trigger goes with, at least
 
 
 class Model(NonGradientModel):
@@ -50,39 +55,25 @@ class Model(NonGradientModel):
 
     window            words on each side of a slot whose n-grams are features
     ngram             length of the longest n-grams; 0: no n-grams
-    shape             use the shapes of the words before and after a slot as features
-    suffixes          length of the longest suffixes of these words, in characters; 0: no suffixes
     clusters          file of Brown clusters, BITS<TAB>WORD<TAB>COUNT; empty: no clusters
-    cluster_bits      lengths of the cluster prefixes in bits, separated by commas
     text_model        directory of an ngram model of the same vocabulary, whose posteriors are features; empty: none
     triggers          maximal number of trigger n-grams of each mark; 0: no triggers
-    trigger_before    words up to a slot where triggers are looked for
-    trigger_after     words after a slot where triggers are looked for
-    trigger_count     minimal number of marks that a trigger goes with
-    min_count         minimal count of a feature in the training text
     c1                factor of the weights' absolute values in the loss
     c2                factor of the weights' squares in the loss
     iterations        maximal number of iterations of training
     """
 
-    def __init__(self, vocab: int, labels: int, window: int = 3, ngram: int = 3, shape: bool = True, suffixes: int = 3,
-                 clusters: str = "", cluster_bits: str = "4,6,10,20", text_model: str | dict[str, Any] = "",
-                 triggers: int = 1000, trigger_before: int = 10, trigger_after: int = 2, trigger_count: int = 10,
-                 min_count: int = 2, c1: float = 0.5, c2: float = 0.01, iterations: int = 100):
+    def __init__(self, vocab: int, labels: int, window: int = 3, ngram: int = 3, clusters: str = "",
+                 text_model: str | dict[str, Any] = "", triggers: int = 1000, c1: float = 0.5, c2: float = 0.01,
+                 iterations: int = 100):
         super().__init__()
-        check_at_least(1, window=window, trigger_before=trigger_before, trigger_count=trigger_count,
-                       min_count=min_count, iterations=iterations)
-        check_at_least(0, ngram=ngram, suffixes=suffixes, triggers=triggers, trigger_after=trigger_after, c1=c1, c2=c2)
+        check_at_least(1, window=window, iterations=iterations)
+        check_at_least(0, ngram=ngram, triggers=triggers, c1=c1, c2=c2)
         if ngram > 2 * window or vocab ** max(ngram, TRIGGER_NGRAM if triggers else 1) >= 1 << 63:
             raise InputError(f"ngram={ngram}, in a window of {2 * window} words and with a vocabulary of {vocab}",
                              "choose shorter n-grams")
-        self.window, self.ngram, self.shape, self.suffixes, self.clusters = window, ngram, shape, suffixes, clusters
-        self.cluster_bits = whole_numbers(cluster_bits=cluster_bits)
-        if len(set(self.cluster_bits)) < len(self.cluster_bits):
-            raise InputError(f"cluster_bits={cluster_bits}", "write different numbers")
-        self.triggers, self.trigger_count = triggers, trigger_count
-        self.before, self.after = trigger_before, trigger_after
-        self.min_count, self.c1, self.c2, self.iterations = min_count, c1, c2, iterations
+        self.window, self.ngram, self.clusters, self.triggers = window, ngram, clusters, triggers
+        self.c1, self.c2, self.iterations = c1, c2, iterations
         self.vocab, self.n_labels = vocab, labels
         if text_model:
             lm: Any = submodel("text_model", text_model, "ngram")
@@ -90,10 +81,10 @@ class Model(NonGradientModel):
                 raise InputError("the language model has other labels", "train it on a store with the same labels",
                                  str(text_model))
             self.submodels = {"text_model": lm}
-        tables = ["shape"] * shape + [f"suffix{n}" for n in range(1, suffixes + 1)]
-        tables += [f"cluster{bits}" for bits in self.cluster_bits] if clusters else []
-        self.tables = tables
-        self.templates = features.templates(window, ngram, tables, labels if text_model else 0,
+        self.tables = ["shape", *(f"suffix{n}" for n in range(1, SUFFIXES + 1))]
+        if clusters:
+            self.tables += [f"cluster{bits}" for bits in CLUSTER_BITS]
+        self.templates = features.templates(window, ngram, self.tables, labels if text_model else 0,
                                             TRIGGER_NGRAM if triggers else 0)
 
     def fit(self, store: Store, train_sets: list[str], dev_set: str, seed: int = 1) -> None:
@@ -156,12 +147,12 @@ class Model(NonGradientModel):
 
     def _finder(self) -> Finder:
         triggers = [self.arrays[f"triggers.{n}"] for n in range(1, TRIGGER_NGRAM + 1)] if self.triggers else []
-        return Finder(self.vocab, {name: self.arrays[f"words.{name}"] for name in self.tables}, triggers, self.before,
-                      self.after)
+        return Finder(self.vocab, {name: self.arrays[f"words.{name}"] for name in self.tables}, triggers,
+                      TRIGGER_BEFORE, TRIGGER_AFTER)
 
     def _word_tables(self, words: list[str]) -> dict[str, np.ndarray]:
-        tables = {"shape": features.shape_table(words)} if self.shape else {}
-        tables |= {f"suffix{n}": features.suffix_table(words, n) for n in range(1, self.suffixes + 1)}
+        tables = {"shape": features.shape_table(words)}
+        tables |= {f"suffix{n}": features.suffix_table(words, n) for n in range(1, SUFFIXES + 1)}
         if self.clusters:
             clusters = read_clusters(self.clusters)
             known = sum(word in clusters for word in words)
@@ -169,7 +160,7 @@ class Model(NonGradientModel):
                 raise InputError("no word of the vocabulary is here", "name a file of this language and case",
                                  self.clusters)
             logger.info("%s: clusters of %d of %d words", self.clusters, known, len(words))
-            tables |= {f"cluster{bits}": features.cluster_table(words, clusters, bits) for bits in self.cluster_bits}
+            tables |= {f"cluster{bits}": features.cluster_table(words, clusters, bits) for bits in CLUSTER_BITS}
         return tables
 
     def _triggers(self, sets: list[StoreSet]) -> list[np.ndarray]:
@@ -178,15 +169,15 @@ class Model(NonGradientModel):
         sizes = bounds_of(len(data.ids) for data in sets)
         offsets = np.concatenate([[0], *(data.offsets[1:] + size for data, size in zip(sets, sizes.tolist()))])
         ids, labels = (np.concatenate(columns) for columns in zip(*((data.ids, data.labels) for data in sets)))
-        return select(ids, labels, offsets, self.vocab, self.n_labels, self.triggers, self.before, self.after,
-                                 self.trigger_count, TRIGGER_NGRAM)
+        return select(ids, labels, offsets, self.vocab, self.n_labels, self.triggers, TRIGGER_BEFORE,
+                      TRIGGER_AFTER, TRIGGER_COUNT, TRIGGER_NGRAM)
 
     def _frequent(self, finder: Finder, template: Template, texts: list[Text]) -> np.ndarray:
         """The sorted keys of a template that become features."""
         if template.kind == "trigger":
             return self.arrays[f"triggers.{template.size}"]
         found = [next(finder.keys([template], text, 0, len(text.ids)))[1] for text in texts]
-        return features.common_keys(np.concatenate(found), self.min_count)
+        return features.common_keys(np.concatenate(found), MIN_COUNT)
 
     def _append(self, trainer: Any, finder: Finder, tables: list[np.ndarray], text: Text, labels: np.ndarray) -> None:
         """Give the slots of a text to CRFsuite, which keeps all of them in memory."""

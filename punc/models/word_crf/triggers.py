@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punc.base.runs import bounds_of
+from punc.base.runs import bounds_of, find_sorted, ranges
 
 
 class Runs(NamedTuple):
@@ -50,7 +50,7 @@ def runs(ids: np.ndarray, offsets: np.ndarray, n: int, vocab: int, before: int, 
     keys = ngram_keys(ids, n, vocab)
     starts = np.arange(len(keys))
     if wanted is not None:
-        starts = np.flatnonzero(find(wanted, keys) >= 0)
+        starts = np.flatnonzero(find_sorted(wanted, keys) >= 0)
         keys = keys[starts]
     stream = np.searchsorted(offsets, starts, side="right") - 1
     begins, ends = offsets[stream], offsets[stream + 1]
@@ -64,14 +64,6 @@ def runs(ids: np.ndarray, offsets: np.ndarray, n: int, vocab: int, before: int, 
     first[again] = np.maximum(first[again], last[again - 1] + 1)
     new = first <= last
     return Runs(keys[new], first[new], last[new])
-
-
-def find(table: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """The index of each key in a sorted table, int64; −1 for a key that is missing."""
-    if not len(table):
-        return np.full(len(keys), -1)
-    indices = np.minimum(np.searchsorted(table, keys), len(table) - 1)
-    return np.where(table[indices] == keys, indices, -1)
 
 
 def select(ids: np.ndarray, labels: np.ndarray, offsets: np.ndarray, vocab: int, n_labels: int, number: int,
@@ -120,6 +112,4 @@ def firing(ids: np.ndarray, offsets: np.ndarray, start: int, stop: int, n: int, 
     held = runs(ids[left:right], around, n, vocab, before, after, wanted)
     first, last = np.maximum(held.first + left, start), np.minimum(held.last + left, stop - 1)
     lengths = np.maximum(last - first + 1, 0)
-    previous = np.cumsum(lengths) - lengths
-    slots = np.repeat(first - start - previous, lengths) + np.arange(lengths.sum())
-    return slots, np.repeat(held.keys, lengths)
+    return ranges(first - start, lengths), np.repeat(held.keys, lengths)

@@ -86,7 +86,6 @@ class Format(TextFormat):
         return len(self.passage(text, Counter()).words.split())
 
     def passage(self, text: str, repairs: Counter[str]) -> Passage:
-        """A text as one passage."""
         return self._memo.read(text.split(), self.reader.attach, repairs)
 
 

@@ -32,6 +32,7 @@ from punc.data.datadir_writer import new_data_dir, write_tables
 from punc.data.labels import RECORD, LabelSet
 from punc.data.tables import TURNS
 from punc.text.abbreviations import count_dot
+from punc.text.cutter import stream_name
 from punc.text.file_parts import bound
 from punc.text.format import DROPPED, PrepareOptions
 from punc.text.format import Format as BaseFormat
@@ -128,7 +129,6 @@ class Turn:
         self.texts: list[tuple[float, list[str]]] = []
 
     def sync(self, time: float, repairs: Counter[str]) -> None:
-        """Begin a text at `time`, in seconds."""
         last = self.texts[-1][0] if self.texts else self.begin
         if time >= self.end or time < last or (time == last and self.texts):
             repairs["syncs that jump back or past their turn's end, joined to the one before"] += 1
@@ -137,7 +137,6 @@ class Turn:
         self.first_speaker = True
 
     def add(self, text: str, repairs: Counter[str]) -> None:
-        """Add a piece of text."""
         if not self.first_speaker:
             repairs["words of overlapping speech, left out"] += len(text.split())
             return
@@ -208,7 +207,7 @@ def utterances(path: str | os.PathLike[str], text: prose.Format,
 
 def legal_id(name: str) -> str:
     """A name as part of an id, in characters that keep speakers in the order of their utterances."""
-    return "".join(c if c.isalnum() or c in "._" else "_" for c in name)
+    return stream_name(name).replace("-", "_")
 
 
 def prepare_trs(paths: Iterable[str | os.PathLike[str]], output: str | os.PathLike[str],
