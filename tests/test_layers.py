@@ -35,7 +35,7 @@ def test_max_over_neighbours_gradient_is_that_of_the_steps_alone(width):
     features, factors = torch.randn(3, 12, 5, requires_grad=True), torch.randn(3, 13 - width, 5)
     gradient, = torch.autograd.grad((max_over_neighbours(features, width) * factors).sum(), features)
     expected, = torch.autograd.grad((features.unfold(1, width, 1).amax(-1) * factors).sum(), features)
-    assert torch.allclose(gradient, expected)
+    assert torch.allclose(gradient, expected, atol=1e-6)  # sums of several gradients, each in another order
 
 
 def test_max_over_neighbours_gradient_of_equal_steps_goes_to_the_first():

@@ -173,7 +173,7 @@ import re, sys
 from pathlib import Path
 import punc.decoding.soft_targets as soft_targets
 from punc.tokens.store import Store
-soft_targets.AT_ONCE = 1 << 16
+soft_targets.AT_ONCE = 1 << 14
 teacher, store, name = sys.argv[1:]
 soft_targets.make_targets(Path(teacher), Store(store), Path(store) / "targets", [name])
 print(re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[1])
@@ -181,13 +181,13 @@ print(re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[1])
 
 
 def test_targets_take_no_memory_that_grows(taught, tmp_path):
-    """600,000 words take hardly more memory than 150,000: as much less than their posteriors, 7 MB, would take."""
+    """240,000 words take hardly more memory than 60,000: the difference of their posteriors alone is 2 MB."""
     words, peaks = np.random.default_rng(1).choice(WORDS, 1000).tolist(), []
-    for size in (150, 600):
+    for size in (60, 240):
         data, store = tmp_path / f"d{size}", tmp_path / f"store{size}"
         write_data_dir(data, (Utterance(f"s{n:05d}-0", f"s{n:05d}", words, ["O"] * 1000) for n in range(size)))
         make_store(store, [data], taught / "labels.txt", vocab=taught / "teacher/vocab", nj=1)
         peaks.append(int(subprocess.run([sys.executable, "-c", PEAK, taught / "teacher", store, data.name], check=True,
                                         text=True, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
                                         stdout=subprocess.PIPE).stdout))
-    assert peaks[1] - peaks[0] < 3000  # KiB
+    assert peaks[1] - peaks[0] < 1500  # KiB
