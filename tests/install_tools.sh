@@ -27,7 +27,8 @@ install slurm-wlm munge sctk flite sox "${for_lmplz[@]}"
 install chromium
 bash utils/setup.sh || exit 1
 modules="pycrfsuite brown_clustering gensim pocketsphinx axe_core_python argcomplete onnx onnxruntime websockets transformers"
+timeout 400 bash utils/install_lmplz.sh &  # compiles, while pip downloads
 .venv/bin/python -c "from importlib.util import find_spec; assert all(map(find_spec, '$modules'.split()))" 2>/dev/null ||
   timeout 300 .venv/bin/python -m pip install -qq --constraint constraints.txt --editable '.[crf,clusters,vectors,speech,accessibility,completion,onnx,serve,encoder]' ||
   lacking "pip could not install the extras crf, clusters, vectors, speech, accessibility, completion, onnx, serve and encoder"
-timeout 400 bash utils/install_lmplz.sh || lacking "no lmplz"
+wait $! || lacking "no lmplz"
