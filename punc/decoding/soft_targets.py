@@ -11,7 +11,7 @@ from punc.base.errors import InputError
 from punc.base.files import atomic_dir
 from punc.decoding.decode import AnyModel, load_model, log_posteriors
 from punc.tokens.soft_targets import ONE, TARGETS, facts_of
-from punc.tokens.store import Store, crc32_of
+from punc.tokens.store import Store, crc32_of, is_finished
 from punc.tokens.store_set import StoreSet, flat_file
 
 logger = logging.getLogger(__name__)
@@ -42,8 +42,7 @@ def make_targets(teacher: Path, store: Store, out: Path, sets: Sequence[str], co
                              store.path)
         data, folder = store.set(name), out / name
         conf = "\n".join([*facts_of(data, store.labels), *weights, f"# --context={context}"]) + "\n"
-        if (folder / "conf").is_file() and (folder / "conf").read_bytes() == conf.encode():
-            logger.info("%s: finished, and its inputs have not changed", folder)
+        if is_finished(folder, conf):
             continue
         if folder.exists() and not (folder / TARGETS).is_file() and any(f.name[0] != "." for f in folder.iterdir()):
             raise InputError("this exists and has no soft targets", "name another OUT-DIR", folder)

@@ -23,6 +23,7 @@ from punc.tokens.store_set import StoreSet
 TARGETS = "targets.npy"
 ONE = 255  # stands for the probability 1
 BLOCK = 1 << 10  # tokens whose slots are counted together
+SUMMED = 1 << 20  # labels that are summed up at once
 AGAIN = "make the soft targets again: punc soft-targets"
 
 
@@ -30,14 +31,14 @@ def facts_of(data: StoreSet, labels: LabelSet) -> list[str]:
     """What soft targets of a set have to fit. Raises InputError if the set has no labels."""
     if data.labels is None:
         raise InputError("a set without labels", "make the store of a data directory with punct")
-    slots = names = streams = 0
-    for begin in range(0, len(data.labels), 1 << 20):
-        known = data.labels[begin:begin + (1 << 20)]
+    slots = labels_crc = streams_crc = 0
+    for begin in range(0, len(data.labels), SUMMED):
+        known = data.labels[begin:begin + SUMMED]
         known = known[known >= 0]
-        slots, names = slots + len(known), zlib.crc32(known.tobytes(), names)
+        slots, labels_crc = slots + len(known), zlib.crc32(known.tobytes(), labels_crc)
     for stream in data.streams:
-        streams = zlib.crc32(f"{stream}\n".encode(), streams)
-    return [f"--slots={slots}", f"--slots-crc={names}", f"--streams-crc={streams}",
+        streams_crc = zlib.crc32(f"{stream}\n".encode(), streams_crc)
+    return [f"--slots={slots}", f"--slots-crc={labels_crc}", f"--streams-crc={streams_crc}",
             f"--labels={','.join(labels.names)}"]
 
 
@@ -85,7 +86,9 @@ def read_targets(directory: Path, store: Store, name: str) -> SoftTargets:
     """
     data = store.set(name)
     assert data.labels is not None, "the set is labelled"
-    return SoftTargets([_read_part(directory / member, store, member) for member in store.members(name)], data.labels)
+    members = store.members(name)
+    parts = {member: _read_part(directory / member, store, member) for member in dict.fromkeys(members)}
+    return SoftTargets([parts[member] for member in members], data.labels)
 
 
 def _read_part(directory: Path, store: Store, name: str) -> np.ndarray:
@@ -106,5 +109,5 @@ def _read_part(directory: Path, store: Store, name: str) -> np.ndarray:
 
 def targets_checksums(directory: Path, store: Store, name: str) -> dict[str, int]:
     """The CRC-32 of the soft targets of a set, by their names relative to the store, next to its own checksums."""
-    paths = [directory / member / TARGETS for member in store.members(name)]
+    paths = [directory / member / TARGETS for member in dict.fromkeys(store.members(name))]
     return {os.path.relpath(path, store.path): crc32_of(path) for path in paths}

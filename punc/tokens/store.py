@@ -76,8 +76,7 @@ class Store:
 
     def members(self, name: str) -> list[str]:
         """The sets that a joined set is made of, in order; of another set itself."""
-        joins = dict(line.partition("=")[::2] for line in self._joins)
-        return joins[name].split(",") if name in joins else [name]
+        return self._joins.get(name, [name])
 
     def checksums(self, sets: Iterable[str]) -> dict[str, int]:
         """The CRC-32 of each file that training on some sets depends on, by its name in the store.
@@ -90,19 +89,20 @@ class Store:
         return {name: crc32_of(self.path / name) for name in names if (self.path / name).is_file()}
 
 
-def _read_conf(path: Path) -> tuple[dict[str, str], list[str]]:
-    """The options in a store's conf, and the values of --join.
+def _read_conf(path: Path) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """The options in a store's conf, and its joined sets with their members.
 
     Raises InputError if it is not one, or that of an early version.
     """
     again = "make the store again: punc make-store"
-    conf, joins = {}, []
+    conf, joins = {}, {}
     for number, line in read_lines(path):
         name, equals, value = line.removeprefix("--").partition("=")
         if not equals:
             raise InputError("not --name=value", again, path, number)
         if name == "join":
-            joins.append(value)
+            joined, _, members = value.partition("=")
+            joins[joined] = members.split(",")
         conf[name] = value
     if "token-type" not in conf:
         raise InputError("no --token-type: an early version made this store", again, path)
@@ -150,7 +150,7 @@ def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], 
     joined = _parse_joins(joins, list(sets))
     conf = _conf({"token-type": token_type, "vocab-size": vocab_size, "min-count": min_count, "train": train,
                   "vocab": vocab, "join": joins, "clitics": clitics}, [labels, vocab, clitics], sets)
-    if _is_finished(path, conf):
+    if is_finished(path, conf):
         return
     with atomic_dir(path, "conf", STALE) as tmp:
         tokenizer = tokenizer or kind.make(trained, vocab_size, min_count, nj)
@@ -173,7 +173,8 @@ def _check_directories(path: Path, sets: Iterable[DataDir], labels: LabelSet) ->
         check_record(data.path, labels)
 
 
-def _is_finished(path: Path, conf: str) -> bool:
+def is_finished(path: Path, conf: str) -> bool:
+    """Whether a directory was made with this conf, which is written last; says so if it was."""
     if not (path / "conf").is_file() or (path / "conf").read_bytes() != conf.encode():
         return False
     logger.info("%s: finished, and its inputs have not changed", path)
