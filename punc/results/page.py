@@ -5,6 +5,7 @@ import logging
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -51,8 +52,6 @@ def render(exp: Path, settings: Settings) -> str:
 
     Raises InputError if there is no score, and for a recording that no set has.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     results = read_page_data(exp) if (exp / "RESULTS.tsv").is_file() else PageData({}, {})
     scores = collect_scores(exp, results.systems, results.sets)
     names = first_runs(dict.fromkeys(score.system for score in scores))
@@ -77,12 +76,20 @@ def render(exp: Path, settings: Settings) -> str:
                       **view(table, style, f"set{number}", shown)})
     if unknown:
         raise InputError(f"no set has a recording '{min(unknown)}'", "name a recording, or a speaker, of a set")
+    return _template().render(
+        title=settings.title, sets=views, training=_training(training, style),
+        browsed=bool(browsed), json=script_data({"sets": browsed}), css=_text("page.css"), js=_text("page.js"))
+
+
+@cache
+def _template() -> Any:
+    """page.html as a template of Jinja, compiled once."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
     environment = Environment(loader=PackageLoader("punc.results", "."), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True)
     environment.filters["number"] = number_text
-    return environment.get_template("page.html").render(
-        title=settings.title, sets=views, training=_training(training, style),
-        browsed=bool(browsed), json=script_data({"sets": browsed}), css=_text("page.css"), js=_text("page.js"))
+    return environment.get_template("page.html")
 
 
 def number_text(value: float | None) -> str:

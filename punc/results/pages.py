@@ -170,7 +170,7 @@ def _cost(cost: Cost) -> str:
 
 def _set_page(name: str, data: PageData, settings: Settings) -> str:
     sources = list(dict.fromkeys(row.source for row in settings.published if row.set == name))
-    several = _several(row for (_, other), row in join_seeds(data.metrics).items() if other == name)
+    several = _several(_rows_of_set(name, data).values())
     parts = [f"# {settings.title}: {name}"]
     if settings.about:
         parts.append(settings.about)
@@ -203,10 +203,16 @@ def _shown_columns(name: str, data: PageData, settings: Settings) -> list[str]:
     return list(settings.columns) or [column for column in columns(of_set) if column not in data.empty_labels()]
 
 
+def _rows_of_set(name: str, data: PageData) -> dict[str, Metrics]:
+    """The metrics of each system on a set; several seeds are one row."""
+    of_set = {(system, other): metrics for (system, other), metrics in data.metrics.items() if other == name}
+    return {system: metrics for (system, _), metrics in join_seeds(of_set).items()}
+
+
 def _set_table(name: str, data: PageData, settings: Settings, shown: Sequence[str],
                sources: Sequence[str]) -> list[list[str]]:
     """All rows of a set: each system with its published row below it; systems that are only published at the end."""
-    ours = {system: metrics for (system, other), metrics in join_seeds(data.metrics).items() if other == name}
+    ours = _rows_of_set(name, data)
     theirs: dict[str, list[Published]] = {}
     for row in settings.published:
         if row.set == name:

@@ -232,7 +232,7 @@ def column_of(name: str) -> str:
 
 def columns(names: Iterable[str]) -> list[str]:
     """The columns of a table of metrics, in their order."""
-    return list(dict.fromkeys(map(column_of, names)))
+    return list(dict.fromkeys(map(column_of, dict.fromkeys(names))))
 
 
 def rows_of(column: str) -> list[str]:
