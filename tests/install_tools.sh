@@ -2,6 +2,8 @@
 # Installs what some tests need and set-up does not install: Slurm, sclite, flite, sox and Chromium (as root on Debian or
 # Ubuntu), the extras of setup.py, and KenLM's lmplz. If something cannot be installed, it says so, and those tests are
 # skipped.
+#
+#   tests/install_tools.sh [COMMAND …]    runs the command, too, while lmplz compiles; its status is that of this script
 set -u
 cd "$(CDPATH='' cd -- "$(dirname "$0")/.." && pwd -P)" || exit 1
 
@@ -22,13 +24,25 @@ install() {
   } >/dev/null 2>&1 || lacking "apt-get could not install $*"
 }
 
-read -ra for_lmplz <<<"$(bash utils/install_lmplz.sh --packages)"
-install slurm-wlm munge sctk flite sox "${for_lmplz[@]}"
-install chromium
-bash utils/setup.sh || exit 1
+# What does not need .venv, in the background: lmplz compiles while apt-get and pip download.
+tools() {
+  local for_lmplz
+  read -ra for_lmplz <<<"$(bash utils/install_lmplz.sh --packages)"
+  install "${for_lmplz[@]}"
+  timeout 400 bash utils/install_lmplz.sh &
+  install slurm-wlm munge sctk flite sox
+  install chromium
+  wait $! || lacking "no lmplz"
+}
+
+tools &
+extras=crf,clusters,vectors,speech,accessibility,completion,onnx,serve,encoder
 modules="pycrfsuite brown_clustering gensim pocketsphinx axe_core_python argcomplete onnx onnxruntime websockets transformers"
-timeout 400 bash utils/install_lmplz.sh &  # compiles, while pip downloads
+PUNC_EXTRAS=$extras bash utils/setup.sh || bash utils/setup.sh || exit 1
 .venv/bin/python -c "from importlib.util import find_spec; assert all(map(find_spec, '$modules'.split()))" 2>/dev/null ||
-  timeout 300 .venv/bin/python -m pip install -qq --constraint constraints.txt --editable '.[crf,clusters,vectors,speech,accessibility,completion,onnx,serve,encoder]' ||
-  lacking "pip could not install the extras crf, clusters, vectors, speech, accessibility, completion, onnx, serve and encoder"
-wait $! || lacking "no lmplz"
+  timeout 300 .venv/bin/python -m pip install -qq --constraint constraints.txt --editable ".[$extras]" ||
+  lacking "pip could not install the extras ${extras//,/, }"
+status=0
+[ $# = 0 ] || "$@" || status=$?
+wait
+exit $status

@@ -20,8 +20,7 @@ if [ "${1-}" = --packages ]; then
   exit
 fi
 
-. ./path.sh
-if command -v lmplz >/dev/null; then
+if command -v lmplz >/dev/null || [ -x .venv/bin/lmplz ]; then
   exit
 fi
 for program in cmake make c++; do
@@ -39,9 +38,12 @@ echo "#include <boost/program_options.hpp>
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 echo "Building lmplz of KenLM $version: some minutes, once." >&2
-pip() { python -m pip --disable-pip-version-check --no-input --quiet --quiet "$@" >&2; }
+# pip of an environment of its own, so that this can run while utils/setup.sh fills .venv.
+"${PYTHON:-python3}" -m venv "$place/venv" || fail "could not make a virtual environment; see the message above"
+pip() { "$place/venv/bin/python" -m pip --disable-pip-version-check --no-input --quiet --quiet "$@" >&2; }
 # The source package says what it needs only once setuptools is there, which new virtual environments lack.
-python -c 'import setuptools' 2>/dev/null || pip install setuptools || fail "pip could not install setuptools"
+"$place/venv/bin/python" -c 'import setuptools' 2>/dev/null || pip install setuptools ||
+  fail "pip could not install setuptools"
 pip download --no-deps --no-build-isolation --no-binary :all: --dest "$place" "kenlm==$version" ||
   fail "pip could not download kenlm $version; see the message above"
 echo "$sha256  $place/kenlm-$version.tar.gz" | sha256sum --check --status ||
@@ -52,6 +54,7 @@ if ! { cmake -S "$place/kenlm-$version" -B "$place/build" -DCMAKE_BUILD_TYPE=Rel
   tail -n 20 "$place/log" >&2
   fail "KenLM does not compile; on Debian and Ubuntu: apt-get install $packages"
 fi
+bash utils/setup.sh  # makes .venv, or waits until it is made
 mv "$place/build/bin/lmplz" .venv/bin/lmplz.new
 mv .venv/bin/lmplz.new .venv/bin/lmplz
 echo "Built $PWD/.venv/bin/lmplz" >&2

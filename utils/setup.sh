@@ -4,6 +4,7 @@
 #
 #   PYTHON=/path/to/python3   the Python; by default the first of python3, python3.14 … python3.10 that is 3.10 or newer
 #   PUNC_TORCH=cu130          the build of torch; by default cpu
+#   PUNC_EXTRAS=crf,encoder   more extras of setup.py, for an environment that is made now
 set -eu
 
 cd "$(CDPATH='' cd -- "$(dirname "$0")/.." && pwd -P)"
@@ -33,7 +34,7 @@ find_python() {
 pip() {
   # A progress bar for each download on a terminal, nothing elsewhere.
   if [ -t 2 ]; then set -- "$@" --progress-bar on; else set -- "$@" --quiet --quiet; fi
-  .venv/bin/python -m pip --disable-pip-version-check --no-input "$@" >&2
+  .venv/bin/python -m pip --disable-pip-version-check --no-input "$1" --no-compile "${@:2}" >&2
 }
 
 # The build of torch, PUNC_TORCH: cpu, cu130 or another that PyTorch offers. By default it is the build that is installed,
@@ -80,8 +81,12 @@ if ! .venv/bin/python -m pip --version >/dev/null 2>&1 || ! grep -qF "$PWD/.venv
   "$python" -m venv .venv || fail "could not make a virtual environment in $PWD/.venv; see the message above"
 fi
 install_torch || fail "pip could not install torch; see the message above and docs/install.md"
-pip install --constraint constraints.txt --editable '.[test,plot,report,tree,onnx]' ||
+pip install --constraint constraints.txt --editable ".[test,plot,report,tree,onnx${PUNC_EXTRAS:+,$PUNC_EXTRAS}]" ||
   fail "pip could not install the packages; see the message above and docs/install.md"
+# Python compiles what it imports, once; pip would compile all, and most modules of torch are never imported. They are
+# imported here, so that a Python that may not write here does not compile them each time.
+PYTHONDONTWRITEBYTECODE='' .venv/bin/python -c 'import torch, onnx, onnxruntime, sklearn.tree, matplotlib.pyplot' ||
+  fail "what pip has installed cannot be imported; remove .venv and try again"
 .venv/bin/punc --help >/dev/null || fail ".venv/bin/punc does not start; remove .venv and try again"
 echo "$stamp" >.venv/.stamp.new
 mv .venv/.stamp.new .venv/.stamp
