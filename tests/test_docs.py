@@ -145,7 +145,7 @@ def book(tmp_path_factory):
         lines = (ROOT / f"egs/mini/corpus/text/{name}.txt").read_text().splitlines(keepends=True)
         (root / f"egs/mini/corpus/text/{name}.txt").write_text("".join(lines[:LINES]))
     # The texts are too short for a 4-gram.
-    shrink = ("for conf in egs/book/conf/*-LSTM*.conf; do echo --epochs=1 >>$conf; done\n"
+    shrink = ("for conf in egs/book/conf/*-LSTM*.conf; do printf '%s\\n' --epochs=1 --hidden-dim=20 >>$conf; done\n"
               "sed -i 's/^systems= .*/systems=\"TA-LSTM TA-LSTM-p\"/; s/^nj=2/nj=1/' egs/book/run.sh\n")
     script = "set -euo pipefail\n" + "".join(
         command + (shrink if "new_recipe.sh" in command else "") for command in commands_of("docs/tutorial.md"))

@@ -201,9 +201,9 @@ def recipe_make(corpus, recipe, *options):
 
 
 def shrink(recipe):
-    """Let the neural systems train for one epoch, by editing their confs, as a user may."""
+    """Make the neural systems small, and train them for one epoch, by editing their confs, as a user may."""
     for conf in recipe.glob("conf/*-LSTM*.conf"):
-        conf.write_text(conf.read_text() + "--epochs=1\n")
+        conf.write_text(conf.read_text() + "--epochs=1\n--hidden-dim=20\n")
 
 
 def written(recipe):
@@ -247,7 +247,7 @@ def test_new_recipe_runs_from_texts_and_ctms_to_results(corpus):
 def test_new_recipe_leaves_out_systems_without_data(corpus):
     assert recipe_make(corpus, "talks", "--text", "texts").returncode == 0
     recipe = corpus / "talks"
-    recipe_run = run(recipe / "run.sh", "--stop-stage", "0", cwd=recipe)
+    recipe_run = run(recipe / "run.sh", "--nj", "1", "--stop-stage", "0", cwd=recipe)
     assert f"{recipe / 'run.sh'}: no word times, so no TA-LSTM-p 4-gram+DT-p\n" in recipe_run.stderr
     # A PATH without lmplz.
     (corpus / "bin").mkdir()
@@ -312,4 +312,4 @@ def test_new_recipe_in_egs_has_relative_path(corpus):
     assert made.returncode == 0, made.stderr
     assert (root / "egs/talks/path.sh").read_text().splitlines()[-1] == ". ../../path.sh"
     assert (root / "egs/talks/cmd.sh").read_text() == (ROOT / "utils/templates/recipe/cmd.sh").read_text()
-    assert run("egs/talks/run.sh", "--stop-stage", "0", cwd=root).returncode == 0
+    assert run("egs/talks/run.sh", "--nj", "1", "--stop-stage", "0", cwd=root).returncode == 0

@@ -368,7 +368,7 @@ def test_punctuate_does_not_overwrite_its_input(exp, data, capsys):
 
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGKILL])
 def test_punctuate_killed_leaves_no_output(exp, tmp_path, sign):
-    data = make_data(tmp_path / "data", [[50] * 4000])
+    data = make_data(tmp_path / "data", [[50] * 400])
     code = """
 import signal, sys, time
 from punc.decoding import decode, spans
@@ -388,7 +388,7 @@ sys.exit(main())"""
         assert not (tmp_path / "out").exists()
     else:
         assert {file.name for file in (tmp_path / "out").iterdir()} == {".lock", ".new"}
-        assert main(["punctuate", str(exp), str(data), str(tmp_path / "out")]) == 0
+        assert main(["punctuate", "--nj=1", str(exp), str(data), str(tmp_path / "out")]) == 0
         assert not [file.name for file in (tmp_path / "out").iterdir() if file.name.startswith(".")]
 
 

@@ -14,6 +14,7 @@ from punc.bin.main import main
 from punc.data.datadir import Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.decoding import spans
+from punc.decoding.pack import pack
 
 UTILS = Path(__file__).parents[1] / "utils"
 WORDS = [f"w{i}" for i in range(20)]
@@ -113,14 +114,15 @@ def test_join_prose_without_posteriors(model, data, tmp_path):
 
 @pytest.fixture
 def recipe(model, data, tmp_path):
-    """A script that calls the recipes' `decode`, with a punc whose groups are small."""
+    """A script that calls the recipes' `decode` with a packed model, with a punc whose groups are small."""
+    pack(model, tmp_path / "packed")
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/punc").write_text(f"#!{sys.executable}\n{PROGRAM}")
     (tmp_path / "bin/punc").chmod(0o755)
     (tmp_path / "run.sh").write_text("\n".join([
         "set -euo pipefail", 'cd "$(dirname "$0")"', "stage=0 stop_stage=9 systems= nj=1 cmd=",
         f". {UTILS}/recipe.sh", f"decode_options=({' '.join(OPTIONS[1:])})",
-        f"decode {model} {data} out/decode_test", ""]))
+        f"decode packed {data} out/decode_test", ""]))
     return tmp_path
 
 

@@ -416,16 +416,15 @@ def test_slurm_stopped_run_cancels_its_jobs(slurm, tmp_path, number):
 def test_slurm_trains_by_two_tasks(slurm, toy_store, tmp_path):
     """Two tasks of a job are the nodes of a training, as `train` starts it with --train-nodes 2."""
     (tmp_path / "slurm.conf").write_text("command sbatch --export=ALL\noption nodes=* --ntasks $0\n")
-    conf = ["--model=t_lstm", "--embedding-dim=6", "--hidden-dim=8", "--train-set=train_short", "--dev-set=dev_short",
-            "--epochs=1", "--threads=1", "--device=cpu", ""]
+    (tmp_path / "a.conf").write_text("\n".join([
+        "--model=t_lstm", "--embedding-dim=6", "--hidden-dim=8", "--train-set=train_short", "--dev-set=dev_short",
+        "--batch-size=20", "--epochs=1", "--threads=1", "--device=cpu", ""]))
     (tmp_path / "run.sh").write_text("\n".join([
         "set -euo pipefail", "stage=0 stop_stage=7 systems= cmd=run.pl",
         "train_cmd='slurm.pl --config slurm.conf --nodes 2'",
         f". {ROOT}/utils/recipe.sh", f"train a.conf {shlex.quote(str(toy_store))} exp", ""]))
     path = f"{os.path.dirname(sys.executable)}:{ROOT}/utils:{os.environ['PATH']}"
-    for rows, code, line in ((1, 1, "punc train: 2 ranks, but a batch has 1 rows; start at"), (20, 0, "epoch 1: ")):
-        (tmp_path / "a.conf").write_text("\n".join([f"--batch-size={rows}", *conf]))
-        result = run("bash", "run.sh", "--train-nodes", "2", cwd=tmp_path, env={"PATH": path, "PYTHONPATH": str(ROOT)})
-        log = (tmp_path / "exp/log/train.log").read_text()
-        assert (result.returncode, len(re.findall(f"^{line}", log, re.M))) == (code, 1), result.stderr + log
-        assert (tmp_path / "exp/final.pt").exists() == (code == 0)
+    result = run("bash", "run.sh", "--train-nodes", "2", cwd=tmp_path, env={"PATH": path, "PYTHONPATH": str(ROOT)})
+    log = (tmp_path / "exp/log/train.log").read_text()
+    assert (result.returncode, len(re.findall("^epoch 1: ", log, re.M))) == (0, 1), result.stderr + log
+    assert (tmp_path / "exp/final.pt").exists()

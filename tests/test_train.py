@@ -228,6 +228,12 @@ class Killed(BaseException):
     pass
 
 
+def run_two_epochs(store, directory, name):
+    """Of few batches, because these runs need not learn."""
+    fewer = {"batch_size": 8} if name == "parts" else {}
+    return run(store, directory, name, epochs=2, **fewer)
+
+
 def count_and_kill(monkeypatch, moment):
     """From now on, the program is killed before renaming number `moment`."""
     calls, replace = [], os.replace
@@ -247,7 +253,7 @@ def test_train_killed_before_a_renaming_continues(name, toy_store, tmp_path, bot
     """A kill at any other time leaves the same files as one of these."""
     with monkeypatch.context() as patch:
         calls = count_and_kill(patch, 1 << 30)
-        whole = run(toy_store, tmp_path / "whole", name, epochs=2)
+        whole = run_two_epochs(toy_store, tmp_path / "whole", name)
     moments = range(len(calls)) if name == "stateful" else [2, 3]  # best.pt and progress.pt of epoch 2
     assert len(calls) == 2 * 2 + 4
     for moment in moments:
@@ -255,9 +261,9 @@ def test_train_killed_before_a_renaming_continues(name, toy_store, tmp_path, bot
         with monkeypatch.context() as patch:
             count_and_kill(patch, moment)
             with pytest.raises(Killed):
-                run(toy_store, directory, name, epochs=2)
+                run_two_epochs(toy_store, directory, name)
         assert not (directory / "final.pt").exists()
-        assert same(run(toy_store, directory, name, epochs=2), whole)
+        assert same(run_two_epochs(toy_store, directory, name), whole)
         assert sorted(p.name for p in directory.iterdir()) == ["conf", "final.pt", "labels.txt", "vocab"]
 
 
@@ -355,23 +361,23 @@ def test_train_stopped_after_an_epoch_repeats_no_batch(name, moment, toy_store, 
 @pytest.mark.parametrize("name", KINDS)
 def test_train_killed_within_an_epoch_continues_there(name, toy_store, tmp_path, both_ways, monkeypatch, capsys):
     """To the same model, with the same losses in the log; no batch is trained on twice but the one after the state."""
-    whole = run(toy_store, tmp_path / "whole", name, epochs=2)
+    whole = run_two_epochs(toy_store, tmp_path / "whole", name)
     losses = [re.sub("dev F1.*", "", line) for line in capsys.readouterr().err.splitlines()]
     with monkeypatch.context() as patch:
         written = kill_within_an_epoch(patch, 1 << 30)
-        assert same(run(toy_store, tmp_path / "written", name, epochs=2), whole)
+        assert same(run_two_epochs(toy_store, tmp_path / "written", name), whole)
     for moment in {1, len(written) // 2, len(written)}:  # of the first epoch and of the second
         directory = tmp_path / str(moment)
         with monkeypatch.context() as patch:
             kill_within_an_epoch(patch, moment)
             with pytest.raises(Killed):
-                run(toy_store, directory, name, epochs=2)
+                run_two_epochs(toy_store, directory, name)
         assert (directory / "epoch.pt").exists()
         capsys.readouterr()
         with monkeypatch.context() as patch:
             assert kill_within_an_epoch(patch, 1 << 30) == []
             steps = count_steps(patch)
-            assert same(run(toy_store, directory, name, epochs=2), whole)
+            assert same(run_two_epochs(toy_store, directory, name), whole)
         assert len(steps) <= 2 * (len(written) - moment) + 2
         ended = [re.sub("dev F1.*", "", line) for line in capsys.readouterr().err.splitlines()]
         assert ended[-2:] == losses[-2:]
