@@ -41,9 +41,9 @@ echo "Building lmplz of KenLM $version: some minutes, once." >&2
 # pip of an environment of its own, so that this can run while utils/setup.sh fills .venv.
 "${PYTHON:-python3}" -m venv "$place/venv" || fail "could not make a virtual environment; see the message above"
 pip() { "$place/venv/bin/python" -m pip --disable-pip-version-check --no-input --quiet --quiet "$@" >&2; }
-# The source package says what it needs only once setuptools is there, which new virtual environments lack.
-"$place/venv/bin/python" -c 'import setuptools' 2>/dev/null || pip install setuptools ||
-  fail "pip could not install setuptools"
+# The source package says what it needs only once these are there, which new virtual environments lack.
+"$place/venv/bin/python" -c 'import setuptools, wheel' 2>/dev/null || pip install setuptools wheel ||
+  fail "pip could not install setuptools and wheel"
 pip download --no-deps --no-build-isolation --no-binary :all: --dest "$place" "kenlm==$version" ||
   fail "pip could not download kenlm $version; see the message above"
 echo "$sha256  $place/kenlm-$version.tar.gz" | sha256sum --check --status ||
