@@ -24,12 +24,12 @@ def labels(tmp_path):
 
 
 def run(labels, tmp_path, name, *contents, options=()):
-    """`punc prepare` on files of these contents; returns the exit status and the directory."""
+    """`punc prepare` on files of these contents, in one process; returns the exit status and the directory."""
     inputs = []
     for i, content in enumerate(contents):
         inputs.append(tmp_path / f"in{i}")
         inputs[-1].write_bytes(content if isinstance(content, bytes) else content.encode())
-    status = main(["prepare", f"--format={name}", f"--labels={labels}", *options, *map(str, inputs),
+    status = main(["prepare", f"--format={name}", f"--labels={labels}", "--nj=1", *options, *map(str, inputs),
                    str(tmp_path / "out")])
     return status, tmp_path / "out"
 
@@ -172,11 +172,11 @@ def test_prepare_long_line(labels, tmp_path, name):
 
 
 @pytest.mark.parametrize(("name", "text", "options", "message"), [
-    ("lrec", "so\tO\nmuch\tDASH\n", [], "in0:2: label 'DASH' is not in the label set; "),
+    ("lrec", "so\tO\nmuch\tDASH\n", ["--nj=2"], "in0:2: label 'DASH' is not in the label set; "),
     ("lrec", "so\tO\nx\0\tO\n", [], "in0:2: a NUL byte; "),
     ("lrec", "", [], "in0: the file is empty; "),
     ("prose", "( ) \n", [], "out: no utterance to write; "),
-    ("sil", "so <sil=a>", [], "in0:1: 'a' is not a pause; "),
+    ("sil", "so <sil=a>", ["--nj=2"], "in0:1: 'a' is not a pause; "),
     ("mteval", "<seg>so", [], "in0:1: a <seg> without its </seg>; "),
     ("mteval", "no segments", [], "out: no utterance to write; "),
     ("prose", "so", ["--nj=0"], "--nj 0; give 1 or more processes"),
