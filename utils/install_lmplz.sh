@@ -49,7 +49,9 @@ pip download --no-deps --no-build-isolation --no-binary :all: --dest "$place" "k
 echo "$sha256  $place/kenlm-$version.tar.gz" | sha256sum --check --status ||
   fail "kenlm-$version.tar.gz is not the file that it was; see constraints.txt"
 tar -xzf "$place/kenlm-$version.tar.gz" -C "$place"
-if ! { cmake -S "$place/kenlm-$version" -B "$place/build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_POLICY_VERSION_MINIMUM=3.5 &&
+# With -O1, lmplz is as fast as with CMake's -O3, and compiles in three quarters of the time.
+if ! { cmake -S "$place/kenlm-$version" -B "$place/build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_POLICY_VERSION_MINIMUM=3.5 \
+      -DCMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG" &&
     cmake --build "$place/build" --target lmplz --parallel 2; } >"$place/log" 2>&1; then
   tail -n 20 "$place/log" >&2
   fail "KenLM does not compile; on Debian and Ubuntu: apt-get install $packages"
