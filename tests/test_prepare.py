@@ -162,6 +162,18 @@ def test_prepare_output_does_not_depend_on_processes(labels, tmp_path, monkeypat
     assert (tmp_path / "nj1" / "text").read_bytes() == (tmp_path / "nj3" / "text").read_bytes()
 
 
+@pytest.mark.parametrize("line", [1, 30, 77, 99])
+def test_prepare_error_has_its_line_in_the_file(labels, tmp_path, monkeypatch, line):
+    """Whatever part of the file it is in."""
+    lines = [b"so it is.\n"] * 100
+    lines[line - 1] = b"so\0\n"
+    (tmp_path / "in").write_bytes(b"".join(lines))
+    parts_of(monkeypatch, 100)
+    with pytest.raises(InputError) as error:
+        load_format("prose")(PrepareOptions(LabelSet.read(labels))).prepare([tmp_path / "in"], tmp_path / "out")
+    assert error.value.line == line
+
+
 @pytest.mark.parametrize("name", ["prose", "lrec", "mteval"])
 def test_prepare_long_line(labels, tmp_path, name):
     words = b"word, " * 700_000
