@@ -12,7 +12,7 @@ import kaldiio
 import numpy as np
 import pytest
 import torch
-from conftest import content, random_model
+from conftest import content, piped, random_model
 
 from punc.base.errors import InputError
 from punc.bin.main import main
@@ -23,6 +23,7 @@ from punc.decoding import spans, worker
 from punc.decoding.constraints import case_rules, constrained
 from punc.decoding.decode import choose, log_posteriors
 from punc.decoding.options import DecodingOptions
+from punc.live.streaming import punctuate_streaming
 from punc.models.base import load
 from punc.timing.ctm import read_ctm
 from punc.tokens.store import make_store
@@ -149,6 +150,18 @@ def test_punctuate_characters_and_subwords_with_any_cuts(learned, tmp_path, monk
             monkeypatch.setattr(spans, "GROUP", group)
             run(*options, "--nj=1", exp, tmp_path / "cut", tmp_path / f"{number}-{group}")
             assert content(tmp_path / f"{number}-{group}")["punct"] == content(tmp_path / "one")["punct"]
+
+
+def test_punctuate_words_of_several_tokens_as_they_come(learned, tmp_path):
+    """A stream of text gets the labels of a data directory."""
+    exp, _ = learned
+    words = np.random.default_rng(4).choice(["abc", "ha", "defgh", "b"], 60).tolist()
+    write_data_dir(tmp_path / "data", [Utterance("a", "a", words)])
+    run("--chunk-size=0", exp, tmp_path / "data", tmp_path / "out")
+    expected = (tmp_path / "out/text_punct").read_text().removeprefix("a ")
+    assert {".", ","} & {*expected}
+    found = piped(punctuate_streaming, load(exp), f"{' '.join(words)}\n".encode(), None, None, None, None)
+    assert found.decode() == expected
 
 
 def test_load_token_type_file_missing_or_unknown_is_an_error(learned, data, tmp_path, capsys):
