@@ -6,9 +6,10 @@ cd "$(CDPATH='' cd -- "$(dirname "$0")/.." && pwd -P)"
 status=0
 # run.pl and slurm.pl are Python; they say why.
 ruff check --extension pl:python . utils/run.pl utils/slurm.pl || status=1
-mypy || status=1
+mypy &  # takes a core for half a minute
 # A sourced file is looked for next to the file that sources it. data/ and exp/ are outputs of recipes.
 find .ci/run ./*.sh utils egs tests -name .venv -prune -o \( -name '*.sh' -o -path .ci/run \) \
   -not -path '*/data/*' -not -path '*/exp/*' -print0 |
   xargs -0 shellcheck -x --source-path=SCRIPTDIR --source-path=utils || status=1
+wait $! || status=1
 exit $status
