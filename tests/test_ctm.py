@@ -294,6 +294,16 @@ def test_read_kaldis_form_at_once(tmp_path, monkeypatch):
             assert ctm.read([[run] for run in reversed(list(ctm.runs()))]).words == ["drei", "one", "two"]
 
 
+def test_read_many_lines(tmp_path):
+    """More than are split into columns at a time."""
+    number = 3 * fast_ctm.BATCH_LINES // 2
+    lines = [f"r{i // 1000:03} 1 {i % 1000}.00 0.50 w{i} 0.90\n" for i in range(number)]
+    ids, timed = read(tmp_path, "".join(lines))
+    assert timed.words == [f"w{i}" for i in range(number)]
+    assert timed.bounds.tolist() == [*range(0, number, 1000), number]
+    assert len(ids) == -(-number // 1000)
+
+
 def test_read_lines_without_words(tmp_path):
     ids, timed = read(tmp_path, "a 1 * * <ALT_BEGIN>\na 1 * * <ALT_END>\n")
     assert (ids, timed.words, timed.bounds.tolist()) == (["a"], [], [0, 0])

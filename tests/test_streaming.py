@@ -67,6 +67,18 @@ def test_streaming_labels_are_those_of_a_data_directory(exp, tmp_path):
     assert result.stderr == b""
 
 
+@pytest.mark.parametrize(("tag", "text"), [
+    ("[door slams]", "w1 w2 [door slams] w3 w4\n"), ("[a", "w1 [a w2 w3 w4\n"), ("[a b]", "w1 w2 w3 w4 [a b]\n"),
+    ("[" + "x " * 50, "w1 [" + "x " * 50 + "w2 w3 w4\n")])
+def test_streaming_words_in_square_brackets_are_all_written(exp, tag, text):
+    """Words that close stay as they are, and the model does not read them; others are words."""
+    written = punctuated(load(exp), text.encode())
+    assert re.findall(r"[^\s,.?]+", written) == text.split()
+    if tag.endswith("]"):
+        assert tag in written
+        assert written.replace(f" {tag}", "") == punctuated(load(exp), text.replace(f" {tag}", "").encode())
+
+
 def test_streaming_writes_each_word_when_the_next_arrives(exp):
     process = subprocess.Popen([*PUNCTUATE, exp, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
     try:
