@@ -37,6 +37,7 @@ class Text(NamedTuple):
     recording   the name of the recording; times of a recording count from one start
     joined      its first word goes on the word before, with no blank between them
     times       begin and end of each of its words; empty if they are not known
+    turn        another speaker than before begins, whoever it is
     """
 
     place: int
@@ -50,6 +51,7 @@ class Text(NamedTuple):
     recording: str = ""
     joined: bool = False
     times: tuple[tuple[float, float], ...] = ()
+    turn: bool = False
 
 
 class Repeat(NamedTuple):
