@@ -18,8 +18,8 @@ from punc.asr.matching import matched, word_bounds, word_texts
 from punc.asr.places import word_places
 from punc.asr.read import format_modules, read_document
 from punc.asr.segments import Segment, segments_document
-from punc.asr.tokens import TokenReader
-from punc.asr.written import take_apart
+from punc.text.word_parts import TokenReader
+from punc.text.marked_words import take_apart
 from punc.base.errors import InputError
 from punc.decoding.document_output import WRITERS
 from punc.decoding.document_times import filled_times, shown_words, timed

@@ -12,8 +12,8 @@ from conftest import random_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from punc.asr.tokens import TokenReader
-from punc.asr.written import MarkedWords, of_texts
+from punc.text.word_parts import TokenReader
+from punc.text.marked_words import MarkedWords, of_texts
 from punc.data.labels import LabelSet
 from punc.live.input import read_json
 from punc.live.output import VoskWriter

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from punc.asr.tokens import (
+from punc.text.word_parts import (
     MARK,
     NUMBER,
     SILENCE,
@@ -17,7 +17,7 @@ from punc.asr.tokens import (
     is_hidden,
     tagged,
 )
-from punc.asr.written import MarkedWords, of_texts
+from punc.text.marked_words import MarkedWords, of_texts
 from punc.data.labels import Label, LabelSet
 from punc.text.casing import Casing
 

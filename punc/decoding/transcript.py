@@ -25,8 +25,6 @@ from typing import IO
 import numpy as np
 from tqdm import tqdm
 
-from punc.asr.tokens import TokenReader, is_hidden
-from punc.asr.written import MarkedWords, Words, of_texts
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir
 from punc.base.jobs import Share, concatenate
@@ -43,6 +41,8 @@ from punc.subtitles.cues import make_cues
 from punc.subtitles.marks import marks_after
 from punc.subtitles.paragraphs import capitalized, cue_texts, paragraphs, srt, vtt, with_speakers
 from punc.text.casing import Casing
+from punc.text.marked_words import AUTO, MarkedWords, SplitWords, take_apart
+from punc.text.word_parts import TokenReader, is_hidden
 from punc.timing.fast_ctm import CtmFile
 from punc.tokens.tokenizer import Encoding, encode_streams, read_tokenizer
 
@@ -55,12 +55,12 @@ UNKNOWN = 0.3  # a warning follows if a larger share of the words is unknown
 
 
 def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions = DECODING, *, ctm: str = "",
-               lowercase: bool = False, keep_marks: bool = False, share: Share = ALL) -> None:
+               lowercase: bool = False, marks: str = AUTO, share: Share = ALL) -> None:
     """Punctuate ASR output with the model of a directory. `out` is replaced as a whole, or left as it was.
 
     ctm        take the words and their times from this CTM; default: the words of DATA-DIR/text
     lowercase  write all words in lower case first, for ASR output in capitals
-    keep_marks words that have marks stay as they are
+    marks      what happens to marks that are there: replace, keep, or auto: they stay where a text has many
     share      punctuate this share of the recordings
 
     Raises InputError if there is no model, and for input or options that are broken or do not fit together.
@@ -74,7 +74,7 @@ def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions
             read_text(data, share, decoding.chunk_size)
         tmp = stack.enter_context(atomic_dir(out, "text", STALE))
         files = [stack.enter_context(open(tmp / name, "wb")) for name in ("text", "ctm")[:1 + bool(ctm)]]
-        marked = MarkedWords(label_set, Casing.read(label_set, directory / CASING), keep_marks, is_packed(directory),
+        marked = MarkedWords(label_set, Casing.read(label_set, directory / CASING), marks, is_packed(directory),
                              any_case=False)
         unnamed = {row.key for row in read_table(data / "utt2spk")}
         reader = TokenReader.of(tokenizer.vocabulary.tokens, capitals=True)
@@ -85,7 +85,7 @@ def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions
             bar.update(len(group.words))
             texts = " ".join(group.words).lower().split(" ") if lowercase and group.words else group.words
             streams = np.repeat(np.arange(len(group.streams)), np.diff([0, *group.streams]))
-            words = of_texts(texts, reader, streams, np.zeros(len(texts), bool), streams)
+            words = take_apart(texts, reader, streams, np.zeros(len(texts), bool), streams)
             bounds = np.unique(bounds_of(words.counts)[[0, *group.streams]])  # no streams without words
             encoding, offsets = encode_streams(tokenizer, words.read(), bounds.tolist())
             counts.update(tokens=len(encoding.ids), unknown=encoding.lost)
@@ -110,7 +110,7 @@ def _labels(decoder: Decoder, encoding: Encoding, offsets: np.ndarray, pauses: n
     return decoder(Task(ids, at_slots(pauses, slots, len(ids), np.nan), offsets, slots, begins))[0]
 
 
-def _read_pauses(output: AsrOutput, words: Words) -> np.ndarray | None:
+def _read_pauses(output: AsrOutput, words: SplitWords) -> np.ndarray | None:
     """The pause after each word that the model reads; what it does not read, as a tag, is silence."""
     if output.pauses is None or (words.counts == 1).all():
         return output.pauses
@@ -137,7 +137,7 @@ class _Writer:
         for kind in KINDS if ctm else KINDS[:1]:
             (directory / kind).mkdir()
 
-    def write(self, output: AsrOutput, read: Words, labels: np.ndarray) -> None:
+    def write(self, output: AsrOutput, read: SplitWords, labels: np.ndarray) -> None:
         words, labels = self._marked.write(read, labels)
         begin = 0
         for id, end in output.lines:

@@ -14,31 +14,24 @@ from typing import NamedTuple
 from punc.transcripts import rolling
 from punc.transcripts.clock import seconds
 from punc.transcripts.parts import PartsDocument, Stretch, TextReader
+from punc.transcripts.rolling import Cue
 from punc.transcripts.source import Source
 from punc.transcripts.transcript import Transcript
 
 CLOCK = r"-?(?:\d{1,5}:)?\d{1,3}:\d{1,2}(?:[ ]?[.,:;][ ]?\d{1,3})?"
 ARROW = r"[ \t]*(?:-{1,3}>|→|–>|—>)[ \t]*"
 TIMES = re.compile(rf"[ \t]*(?:\d{{1,7}}[ \t]+)?(?P<begin>{CLOCK}){ARROW}(?P<end>{CLOCK})(?P<more>(?:[ \t].*)?)")
-SBV_TIMES = re.compile(rf"[ \t]*(?P<begin>\d{{1,2}}:\d\d:\d\d\.\d{{3}}),(?P<end>\d{{1,2}}:\d\d:\d\d\.\d{{3}})(?P<more>)[ \t]*")
+SBV_CLOCK = r"\d{1,2}:\d\d:\d\d\.\d{3}"
+SBV_TIMES = re.compile(rf"[ \t]*(?P<begin>{SBV_CLOCK}),(?P<end>{SBV_CLOCK})(?P<more>)[ \t]*")
 BROKEN = re.compile(rf"[ \t]*(?:{CLOCK}{ARROW}\S|\S*\d{ARROW}{CLOCK})")
 SETTINGS = re.compile(r"(?:[ \t]+[A-Za-z]\w{0,30}:\S{1,60})*[ \t]*")  # `align:start`, `X1:40`
 NUMBER = re.compile(r"[ \t]*\d{1,7}[ \t]*")
 BLOCK = re.compile(r"(?:NOTE|STYLE|REGION)(?:[ \t]|$)")
 LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|$)")
-MARKUP = re.compile(r"</?(?:i|b|u|s|c|v|lang|ruby|rt|font)(?=[ .\t>/])[^<>\n]{0,200}>|\{\\[^{}\n]{0,100}\}|(?P<blank><br ?/?>|\\N)", re.I)
+TAG = r"</?(?:i|b|u|s|c|v|lang|ruby|rt|font)(?=[ .\t>/])[^<>\n]{0,200}>"
+MARKUP = re.compile(TAG + r"|\{\\[^{}\n]{0,100}\}|(?P<blank><br ?/?>|\\N)", re.I)
 VTT_MARKUP = re.compile(
-    rf"<v(?:\.[^\s<>]{{1,40}})?[ \t](?P<voice>[^<>\n]{{1,200}})>|</?(?:i|b|u|c|v|lang|ruby|rt)(?=[ .\t>])[^<>\n]{{0,200}}>"
-    rf"|<(?P<time>{CLOCK})>|(?P<blank><br ?/?>)")
-
-
-class Cue(NamedTuple):
-    """A cue: its times in seconds, and the characters [start, stop) of its text."""
-
-    begin: float
-    end: float
-    start: int
-    stop: int
+    rf"<v(?:\.[^\s<>]{{1,40}})?[ \t](?P<voice>[^<>\n]{{1,200}})>|{TAG}|<(?P<time>{CLOCK})>|(?P<blank><br ?/?>)")
 
 
 class Line(NamedTuple):
@@ -105,7 +98,8 @@ def _end(lines: list[Line], named: bool) -> int:
     return lines[-1].next
 
 
-def read_cues(source: Source, name: str, times: re.Pattern[str] = TIMES, markup: re.Pattern[str] = MARKUP) -> Transcript:
+def read_cues(source: Source, name: str, times: re.Pattern[str] = TIMES,
+              markup: re.Pattern[str] = MARKUP) -> Transcript:
     """Read SRT, WebVTT or SBV. Raises InputError as `find_cues`."""
     named = name == "WebVTT"
     cues = list(find_cues(source, times, named))

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from punc.transcripts import entities
 from punc.transcripts.clock import seconds
-from punc.transcripts.speakers import Label, find_label
 from punc.transcripts.source import Source
+from punc.transcripts.speakers import Label, find_label
 from punc.transcripts.transcript import BLANKS, Text, split
 
 ENDS_WITH_BLANK = re.compile(rf"[\s{BLANKS}]$")
@@ -114,6 +114,12 @@ class TextReader:
         if len(self.texts) > first:
             self.texts[-1] = self.texts[-1]._replace(end=stretch.end)
 
+    def read_label(self, line: str) -> None:
+        """A line that has only the label of who speaks next, or something else."""
+        label = find_label(line, self._dashes)
+        if label and label.name and not line[label.size:].strip():
+            self._speaker = label.name
+
     def _of_markup(self, cut: re.Match[str], begin: float, speaker: str) -> tuple[float, str]:
         groups = cut.groupdict()
         if groups.get("time"):
@@ -124,18 +130,19 @@ class TextReader:
 
     def _cuts(self, stretch: Stretch) -> Iterator[tuple[int, int, Label | re.Match[str] | None]]:
         """Parts [start, stop) of a stretch, and the label or the markup after each; None after the last one."""
-        text, at = self._source.text, stretch.start
-        for line in LINE.finditer(text, stretch.start, stretch.stop):
-            bare = self._markup.match(text, line.start(), line.end()) if self._markup else None
-            begin = bare.end() if bare else line.start()
-            label = find_label(text[begin:line.end()], self._dashes)
-            if label and (label.sure or self._has_labels):
-                if bare:
-                    yield at, line.start(), bare
-                    at = begin
-                yield at, begin, label
-                at = begin + label.size
-            for found in self._markup.finditer(text, max(at, line.start()), line.end()) if self._markup else ():
-                yield at, found.start(), found
-                at = found.end()
-        yield at, stretch.stop, None
+        text, at, line_start = self._source.text, stretch.start, True
+        found = self._markup.finditer(text, stretch.start, stretch.stop) if self._markup else ()
+        for cut in [*found, None]:
+            stop = cut.start() if cut else stretch.stop
+            for line in LINE.finditer(text, at, stop):
+                if line.start() > at or line_start:
+                    label = find_label(line[0], self._dashes)
+                    if label and (label.sure or self._has_labels):
+                        yield at, line.start(), label
+                        at = line.start() + label.size
+            yield at, stop, cut
+            if cut:
+                before = text[at:stop].rpartition("\n")
+                blank = bool(cut.groupdict().get("blank"))
+                line_start = blank or (not before[2].strip() and (line_start or bool(before[1])))
+                at = cut.end()

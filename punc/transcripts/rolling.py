@@ -13,7 +13,7 @@ A line is said where it first stands. The lines that repeat it repeat its words.
 import math
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from punc.transcripts.parts import LINE, PartsDocument, Stretch, TextReader
 from punc.transcripts.source import Source
@@ -26,7 +26,7 @@ GAP = 0.1  # seconds between a cue and one that repeats its lines, at most
 MOST_LINES = 12  # of a cue, that are compared
 
 
-class AnyCue(Protocol):
+class Cue(NamedTuple):
     """A cue: its times in seconds, and the characters [start, stop) of its text."""
 
     begin: float
@@ -42,7 +42,7 @@ class Roll(NamedTuple):
     repeated: int
 
 
-def roll(text: str, cues: Sequence[AnyCue], markup: re.Pattern[str]) -> list[Roll]:
+def roll(text: str, cues: Sequence[Cue], markup: re.Pattern[str]) -> list[Roll]:
     """The lines of each cue; empty, if the captions do not roll."""
     counts = [one.repeated for one in _compared(text, cues[:HEAD], markup) if one.lines]
     if sum(count > 0 for count in counts) < max(LEAST, len(counts) / 2):
@@ -50,7 +50,7 @@ def roll(text: str, cues: Sequence[AnyCue], markup: re.Pattern[str]) -> list[Rol
     return list(_compared(text, cues, markup))
 
 
-def _compared(text: str, cues: Sequence[AnyCue], markup: re.Pattern[str]) -> Iterator[Roll]:
+def _compared(text: str, cues: Sequence[Cue], markup: re.Pattern[str]) -> Iterator[Roll]:
     before, end = list[list[str]](), -math.inf
     for cue in cues:
         lines = [found.span() for found in LINE.finditer(text, cue.start, cue.stop) if not found[0].isspace()]
@@ -65,7 +65,7 @@ def _repeated(old: list[list[str]], new: list[list[str]]) -> int:
     return next((n for n in range(min(len(old), len(new)), 0, -1) if old[-n:] == new[:n]), 0)
 
 
-def read(source: Source, document: PartsDocument, reader: TextReader, cues: Sequence[AnyCue],
+def read(source: Source, document: PartsDocument, reader: TextReader, cues: Sequence[Cue],
          rolls: Sequence[Roll]) -> list[Repeat]:
     """Read the lines that are said, and return those that repeat them.
 

@@ -69,8 +69,8 @@ def _remedy(text: str) -> str:
     return f"convert it: iconv -f {'WINDOWS-1252' if windows else 'ISO-8859-1'} -t UTF-8, if it is in that encoding"
 
 
-def encoded(source: Source, text: str) -> bytes:
-    """A text as bytes in the encoding of a file."""
-    if source.encoding == "utf-16-be":
+def encoded(text: str, encoding: str) -> bytes:
+    """A text as bytes in the encoding of a source."""
+    if encoding == "utf-16-be":
         return codecs.BOM_UTF16_BE + text.encode("utf-16-be")
-    return text.encode(source.encoding, "surrogateescape" if source.encoding != "utf-16" else "strict")
+    return text.encode(encoding, "surrogateescape" if encoding != "utf-16" else "strict")

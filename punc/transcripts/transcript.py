@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from punc.base.runs import bounds_of, next_of
+from punc.base.runs import bounds_of, next_of, previous_of, starts_of_runs
 from punc.timing.align import align_words
 
 # What separates words: white space of any script, the zero-width blank, byte-order marks inside of a text, and
@@ -103,6 +103,7 @@ class Words(NamedTuple):
     recordings   the name of each recording, and `recording`, int64 (W,), the one of each word
     confidences  float64 (W,), NaN where there is none
     segments     int64 (W,), streams int64 (W,)
+    turns        bool (W,): another speaker than that of the word before begins
     pieces       the pieces
     of           int64 (N,): which text of the transcript each piece is in
     first, last  int64 (W,): the pieces of each word
@@ -118,6 +119,7 @@ class Words(NamedTuple):
     confidences: np.ndarray
     segments: np.ndarray
     streams: np.ndarray
+    turns: np.ndarray
     pieces: list[str]
     of: np.ndarray
     first: np.ndarray
@@ -163,8 +165,31 @@ def words_of(texts: Sequence[Text]) -> Words:
     recordings, recording = _numbered([text.recording for text in texts], empty=0)
     confidences, segments, streams = np.array([(text.confidence, text.segment, text.stream) for text in texts]
                                               ).reshape(-1, 3)[own].T
+    streams, segments = streams.astype(np.int64), segments.astype(np.int64)
+    begun = np.zeros(len(pieces), bool)
+    begun[bounds[:-1][filled]] = np.array([text.turn for text in texts], bool)[filled]
+    turns = _turns(speaker[own], streams, segments, begun[first])
     return Words(words, begins[first], ends[last - 1], speakers, speaker[own], recordings, recording[own], confidences,
-                 segments.astype(np.int64), streams.astype(np.int64), pieces, of, first, last)
+                 segments, streams, turns, pieces, of, first, last)
+
+
+def _turns(speaker: np.ndarray, streams: np.ndarray, segments: np.ndarray, begun: np.ndarray) -> np.ndarray:
+    """Where another speaker than that of the word before begins, bool (W,).
+
+    begun   bool (W,): the file says that someone else begins, whoever it is
+
+    A speaker that is not known is that of the word before, and one that has a single word between two words of another
+    is a mistake of diarization.
+    """
+    turns, known = begun & (speaker < 0), np.flatnonzero(speaker >= 0)
+    if len(known):
+        who, segment = speaker[known], segments[known]
+        single = np.zeros(len(known), bool)
+        single[1:-1] = (who[1:-1] != who[:-2]) & (who[:-2] == who[2:]) & (segment[:-2] == segment[2:])
+        who = np.where(single, previous_of(who, -1), who)
+        turns[known[starts_of_runs(who, streams[known])]] = True
+        turns[known[0]] = begun[known[0]]
+    return turns & ~starts_of_runs(streams)
 
 
 def _numbered(names: Sequence[str], empty: int = -1) -> tuple[list[str], np.ndarray]:

@@ -24,8 +24,8 @@ from kind import LABELS, Kind, Read, changed, found, word, words
 from punc.asr.document import Document, no_places, read_source, write_document
 from punc.asr.matching import word_bounds, word_texts
 from punc.asr.read import format_modules, read_document
-from punc.asr.tokens import SILENCE, TokenReader, is_hidden
-from punc.asr.written import MarkedWords, take_apart
+from punc.text.word_parts import SILENCE, TokenReader, is_hidden
+from punc.text.marked_words import MarkedWords, take_apart
 from punc.base.errors import InputError
 from punc.data.labels import LabelSet
 from punc.decoding.document_output import WRITERS

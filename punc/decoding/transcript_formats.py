@@ -1,4 +1,4 @@
-"""Documents in other formats: SRT, WebVTT, CTM, JSON, text and paragraphs."""
+"""Transcripts in other formats: SRT, WebVTT, CTM, JSON, text and paragraphs."""
 
 import json
 from collections.abc import Callable
@@ -7,73 +7,73 @@ from typing import Any
 
 import numpy as np
 
-from punc.asr.document import Document
 from punc.base.errors import InputError
 from punc.base.runs import ends_of_runs
-from punc.decoding.document_times import ShownWords, capitals, shown_words, timed
-from punc.decoding.documents import Punctuated
+from punc.decoding.marked_transcript import MarkedTranscript
+from punc.decoding.shown_words import ShownWords, capitals, shown_words, timed
 from punc.subtitles.cues import make_cues
 from punc.subtitles.marks import SENTENCE_END
 from punc.subtitles.paragraphs import cue_texts, paragraphs, srt, vtt, with_speakers
 from punc.timing.ctm import decimals
+from punc.transcripts.transcript import Words
 
 
-def to_srt(document: Document, punctuated: Punctuated) -> str:
+def to_srt(words: Words, marked: MarkedTranscript) -> str:
     """As SubRip. Raises InputError without times, and for several recordings."""
-    return _subtitles(document, punctuated, "srt")
+    return _subtitles(words, marked, "srt")
 
 
-def to_vtt(document: Document, punctuated: Punctuated) -> str:
+def to_vtt(words: Words, marked: MarkedTranscript) -> str:
     """As WebVTT; speakers are voices. Raises InputError as `to_srt`."""
-    return _subtitles(document, punctuated, "vtt")
+    return _subtitles(words, marked, "vtt")
 
 
-def _subtitles(document: Document, punctuated: Punctuated, form: str) -> str:
-    shown = timed(shown_words(document, punctuated), form)
+def _subtitles(words: Words, marked: MarkedTranscript, form: str) -> str:
+    shown = timed(shown_words(words, marked), form)
     if len(shown.recordings) > 1:
         raise InputError(f"{len(shown.recordings)} recordings, but --to {form} writes one",
                          "give a Kaldi data directory with --ctm, which makes a file for each")
-    words = capitals(shown)
-    cues = make_cues(words, shown.marks, shown.begins, shown.ends, shown.turns, shown.recordings)
-    texts = list(cue_texts(words, cues))
+    written = capitals(shown)
+    cues = make_cues(written, shown.marks, shown.begins, shown.ends, shown.turns, shown.recordings)
+    texts = list(cue_texts(written, cues))
     if form == "srt":
         return srt(texts)
-    return vtt(texts, [document.speakers[i] if i >= 0 else "" for i in shown.speakers[cues.first].tolist()])
+    return vtt(texts, [words.speakers[i] if i >= 0 else "" for i in shown.speakers[cues.first].tolist()])
 
 
-def to_text(document: Document, punctuated: Punctuated) -> str:
+def to_text(words: Words, marked: MarkedTranscript) -> str:
     """A line for each turn of a speaker, `NAME: …`, and each text; of several recordings, each line begins with one."""
-    shown = shown_words(document, punctuated)
-    streams = punctuated.words.streams[shown.numbers]
+    shown = shown_words(words, marked)
+    streams = words.streams[shown.numbers]
     ends = shown.turns | ends_of_runs(streams)
     ends[shown.recordings - 1] = True
-    words, lines = _with_names(document, shown, np.append(0, np.flatnonzero(ends) + 1)), []
+    written, lines = _with_names(words, shown, np.append(0, np.flatnonzero(ends) + 1)), []
     for begin, end in pairwise([0, *(np.flatnonzero(ends) + 1).tolist()]):
         name = shown.names[int(np.searchsorted(shown.recordings, begin, "right"))]
-        lines.append(" ".join([name] * (len(shown.recordings) > 1) + words[begin:end]))
+        lines.append(" ".join([name] * (len(shown.recordings) > 1) + written[begin:end]))
     return "".join([f"{line}\n" for line in lines])
 
 
-def to_paragraphs(document: Document, punctuated: Punctuated) -> str:
+def to_paragraphs(words: Words, marked: MarkedTranscript) -> str:
     """Paragraphs with empty lines between them; where another speaker begins, `NAME: …`."""
-    shown = shown_words(document, punctuated)
-    words = _with_names(document, shown, np.append(shown.starts, np.flatnonzero(shown.turns) + 1))
+    shown = shown_words(words, marked)
+    written = _with_names(words, shown, np.append(shown.starts, np.flatnonzero(shown.turns) + 1))
     pauses = None if np.isnan(shown.pauses).all() else shown.pauses
-    parts = [paragraphs(words[begin:end], shown.marks[begin:end], None if pauses is None else pauses[begin:end],
+    parts = [paragraphs(written[begin:end], shown.marks[begin:end], None if pauses is None else pauses[begin:end],
                         shown.turns[begin:end]) for begin, end in pairwise([0, *shown.recordings.tolist()])]
     return "\n".join(parts)
 
 
-def _with_names(document: Document, shown: ShownWords, starts: np.ndarray) -> list[str]:
+def _with_names(words: Words, shown: ShownWords, starts: np.ndarray) -> list[str]:
     """The words, capitalized, with the names of their speakers at some words."""
-    names = [document.speakers[i] if i >= 0 else "" for i in shown.speakers.tolist()]
+    names = [words.speakers[i] if i >= 0 else "" for i in shown.speakers.tolist()]
     return with_speakers(capitals(shown), sorted(set(starts.tolist()) - {len(names)}), names)
 
 
-def to_ctm(document: Document, punctuated: Punctuated) -> str:
+def to_ctm(words: Words, marked: MarkedTranscript) -> str:
     """As CTM, words in time order with the recogniser's confidence. Raises InputError without times."""
-    shown = timed(shown_words(document, punctuated, tags=True), "ctm")
-    confidences = document.confidences[punctuated.words.first[shown.numbers]].tolist()
+    shown = timed(shown_words(words, marked, tags=True), "ctm")
+    confidences = words.confidences[shown.numbers].tolist()
     names = [name.replace(" ", "_") or "1" for name in shown.names]
     recording = np.searchsorted(shown.recordings, np.arange(len(shown.texts)), "right").tolist()
     lines = []
@@ -87,36 +87,36 @@ def to_ctm(document: Document, punctuated: Punctuated) -> str:
     return "".join(lines)
 
 
-def to_json(document: Document, punctuated: Punctuated) -> str:
+def to_json(words: Words, marked: MarkedTranscript) -> str:
     """As JSON in Whisper's form, a segment for each sentence or turn; what is not known is left out."""
-    shown = shown_words(document, punctuated, tags=True)
-    own = punctuated.words.first[shown.numbers]
+    shown = shown_words(words, marked, tags=True)
+    own = shown.numbers
     columns = {"start": np.round(shown.begins, 6), "end": np.round(shown.ends, 6),
-               "probability": document.confidences[own],
-               "label_probability": np.round(punctuated.probabilities[shown.numbers], 4)}
-    if np.isnan(document.begins[own]).all():
+               "probability": words.confidences[own],
+               "label_probability": np.round(marked.probabilities[own], 4)}
+    if np.isnan(words.begins[own]).all():
         del columns["start"], columns["end"]
     values = {key: column.tolist() for key, column in columns.items()}
-    words = [{"word": " " + text} for text in shown.texts]
+    members: list[dict[str, Any]] = [{"word": " " + text} for text in shown.texts]
     for key, column in values.items():
-        for word, value in zip(words, column):
+        for word, value in zip(members, column):
             if value == value:
                 word[key] = value
     ends = shown.turns | (shown.marks == SENTENCE_END)
     ends[shown.recordings - 1] = True
     segments = []
     for number, (begin, end) in enumerate(pairwise([0, *(np.flatnonzero(ends) + 1).tolist()])):
-        times = {key: words[at][key] for key, at in (("start", begin), ("end", end - 1)) if key in words[at]}
+        times = {key: members[at][key] for key, at in (("start", begin), ("end", end - 1)) if key in members[at]}
         speaker = int(shown.speakers[begin])
-        named: dict[str, Any] = {"speaker": document.speakers[speaker]} if speaker >= 0 else {}
+        named: dict[str, Any] = {"speaker": words.speakers[speaker]} if speaker >= 0 else {}
         if len(shown.recordings) > 1:
             named["recording"] = shown.names[int(np.searchsorted(shown.recordings, begin, "right"))]
         segments.append({"id": number, **times, "text": " " + " ".join(shown.texts[begin:end]), **named,
-                         "words": words[begin:end]})
+                         "words": members[begin:end]})
     text = " ".join(shown.texts)
     lines = ",\n".join(json.dumps(segment, ensure_ascii=False) for segment in segments)
     return f'{{"text": {json.dumps(text, ensure_ascii=False)}, "segments": [\n{lines}\n]}}\n'
 
 
-WRITERS: dict[str, Callable[[Document, Punctuated], str]] = {
+WRITERS: dict[str, Callable[[Words, MarkedTranscript], str]] = {
     "srt": to_srt, "vtt": to_vtt, "ctm": to_ctm, "json": to_json, "text": to_text, "paragraphs": to_paragraphs}

@@ -1,4 +1,4 @@
-"""Labels of the words of a document: what a recogniser wrote, read by a model."""
+"""A transcript with marks: what a recogniser wrote, read by a model."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -8,9 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from punc.asr.document import Document
-from punc.asr.tokens import TokenReader
-from punc.asr.written import MarkedWords, Words, take_apart
 from punc.base.log import hide_progress
 from punc.base.parallel import map_ordered
 from punc.base.runs import bounds_of, starts_of_runs
@@ -21,94 +18,105 @@ from punc.decoding.shipped import CASING, is_packed
 from punc.decoding.spans import Span, grouped, spans
 from punc.decoding.worker import Decoder, task_of
 from punc.text.casing import Casing
+from punc.text.marked_words import AUTO, MarkedWords, SplitWords, policy, take_apart
+from punc.text.word_parts import TokenReader
 from punc.tokens.tokenizer import Tokenizer, read_tokenizer
+from punc.transcripts.transcript import Words
 
 UTTERANCE = 1 << 12  # words that are cut from a stream at a time
 
 
-class Punctuated(NamedTuple):
-    """A document's W words with their labels.
+class MarkedTranscript(NamedTuple):
+    """A transcript's W words with their labels.
 
-    words          the words
+    words          the words, taken apart
     texts          W texts, as they are written
     labels         int64 (W,); 0 where no model reads the word
-    probabilities  float64 (W,), of the labels that the model chose; NaN where no model reads the word, or if not wanted
+    probabilities  float64 (W,), of the labels; NaN where no model reads the word, or if not wanted
     pauses         float64 (W,), seconds after each word, NaN unknown
     label_set      the labels
+    unknown        the share of words that the model does not know
+    kept           whether marks that were there stay, by the choice of AUTO
     """
 
-    words: Words
+    words: SplitWords
     texts: list[str]
     labels: np.ndarray
     probabilities: np.ndarray
     pauses: np.ndarray
     label_set: LabelSet
-
-    def pieces(self, document: Document) -> tuple[list[str], np.ndarray]:
-        """The text of each piece of the document, and the probability of each that ends a word, NaN of others."""
-        probabilities = np.full(len(document.pieces), np.nan)
-        probabilities[self.words.last - 1] = self.probabilities
-        if len(self.texts) == len(document.pieces):
-            return self.texts, probabilities
-        texts = []
-        for text, first, last in zip(self.texts, self.words.first.tolist(), self.words.last.tolist()):
-            for piece in document.pieces[first:last - 1]:  # marks come after the last piece
-                texts.append(text[:len(piece)])
-                text = text[len(piece):]
-            texts.append(text)
-        return texts, probabilities
+    unknown: float
+    kept: bool
 
 
-def punctuate_document(directory: Path, document: Document, decoding: DecodingOptions, keep_marks: bool = False,
-                       nj: int = 1, probabilities: bool = True) -> Punctuated:
-    """Choose and write the labels of a document's words with the model of a directory.
+def mark_transcript(directory: Path, words: Words, decoding: DecodingOptions, marks: str = AUTO, nj: int = 1,
+                    probabilities: bool = True) -> MarkedTranscript:
+    """Choose and write the labels of a transcript's words with the model of a directory.
 
-    keep_marks      words that have marks stay as they are
+    marks           what happens to marks that are there, as in `policy`
     nj              processes that decode
     probabilities   whether those of the labels are wanted; else they are all NaN
 
     Raises InputError if there is no model, and for options that do not fit it.
     """
     tokenizer, label_set = read_tokenizer(directory), LabelSet.read(directory / "labels.txt")
-    words = take_apart(document, TokenReader.of(tokenizer.vocabulary.tokens))
-    pauses = word_pauses(document, words)
-    decoder = Decoder(directory, decoding, posteriors=probabilities)
-    labels, chances = np.zeros(len(words.codes), np.int64), np.full(len(words.codes), np.nan)
-    read = np.flatnonzero(words.counts)
-    labels[read], chances[read] = _decoded(words, pauses, tokenizer, decoder, nj)
+    reader = TokenReader.of(tokenizer.vocabulary.tokens)
+    split = take_apart(words.texts, reader, words.streams, words.turns, words.segments)
+    pauses = word_pauses(words, split)
+    decoder = Decoder(directory, decoding, probabilities, endings=True)
+    labels, chances = np.zeros(len(split.codes), np.int64), np.full(len(split.codes), np.nan)
+    read = np.flatnonzero(split.counts)
+    labels[read], chances[read] = _decoded(split, pauses, tokenizer, decoder, nj)
     casing = Casing.read(label_set, directory / CASING)
-    marked = MarkedWords(label_set, casing, keep_marks, sentences=is_packed(directory))
-    texts, labels = marked.write(words, labels)
-    return Punctuated(words, texts, labels, chances, pauses, label_set)
+    marked = MarkedWords(label_set, casing, marks, sentences=is_packed(directory))
+    texts, labels = marked.write(split, labels)
+    kept = marks == AUTO and policy(split, marks) == AUTO
+    return MarkedTranscript(split, texts, labels, chances, pauses, label_set, _unknown(split, tokenizer), kept)
 
 
-def word_pauses(document: Document, words: Words) -> np.ndarray:
+def word_pauses(words: Words, split: SplitWords) -> np.ndarray:
     """The silence after each word up to the next one that a model reads, float64 (W,); NaN unknown, or at an end."""
-    pauses, read = np.full(len(words.codes), np.nan), np.flatnonzero(words.counts)
-    begins, ends = document.begins[words.first[read]], document.ends[words.last[read] - 1]
+    pauses, read = np.full(len(split.codes), np.nan), np.flatnonzero(split.counts)
+    begins, ends = words.begins[read], words.ends[read]
     gaps = np.maximum(np.round(begins[1:] - ends[:-1], 6), 0)
     pauses[read[:-1]] = np.where(words.streams[read][1:] == words.streams[read][:-1], gaps, np.nan)
     return pauses
 
 
-def _decoded(words: Words, pauses: np.ndarray, tokenizer: Tokenizer, decoder: Decoder,
+def _unknown(words: SplitWords, tokenizer: Tokenizer) -> float:
+    """The share of the words that a model of words does not know; 0 of a model that reads pieces or characters."""
+    if tokenizer.token_type != "word":
+        return 0.0
+    known = set(tokenizer.vocabulary.tokens)
+    lost = words.of([sum(part not in known and part.partition("'")[0] not in known for part in token.words)
+                     for token in words.tokens])
+    return float(lost.sum() / max(words.counts.sum(), 1))
+
+
+def _decoded(words: SplitWords, pauses: np.ndarray, tokenizer: Tokenizer, decoder: Decoder,
              nj: int) -> tuple[np.ndarray, np.ndarray]:
     """The label of each word that is read, and the probability of that label, NaN without posteriors."""
     labels, probabilities = [np.zeros(0, np.int64)], [np.zeros(0)]
+    counts = words.counts[words.counts > 0]
+    slots = np.cumsum(counts) - 1  # a word's slot is that of its last part
+    ends = np.zeros(int(counts.sum()), bool)
+    ends[slots] = words.ends[words.counts > 0]
+    done = 0
     with tqdm(desc="punctuating", unit="word", unit_scale=True, leave=False, delay=2, disable=hide_progress()) as bar:
         groups = grouped(_spans(words, pauses, tokenizer, decoder), lambda span: len(span.ids),
                          decoder.options.chunk_size)
         for chosen, posteriors in map_ordered(decoder, map(task_of, groups), nj if decoder.device == "cpu" else 1):
+            if chosen.ndim == 2:
+                chosen = np.where(ends[done:done + len(chosen)], chosen[:, 1], chosen[:, 0])
+            done += len(chosen)
             labels.append(chosen.astype(np.int64))
             probabilities.append(np.full(len(chosen), np.nan) if posteriors is None else
                                  posteriors[np.arange(len(chosen)), chosen].astype(float))
             bar.update(len(chosen))
-    counts = words.counts[words.counts > 0]
-    last = np.cumsum(counts) - 1  # a word's slot is that of its last part
-    return np.concatenate(labels)[last], np.concatenate(probabilities)[last]
+    return np.concatenate(labels)[slots], np.concatenate(probabilities)[slots]
 
 
-def _spans(words: Words, pauses: np.ndarray, tokenizer: Tokenizer, decoder: Decoder) -> Iterator[Span]:
+def _spans(words: SplitWords, pauses: np.ndarray, tokenizer: Tokenizer, decoder: Decoder) -> Iterator[Span]:
     """The spans of all streams, in order."""
     read = np.flatnonzero(words.counts)
     streams = words.streams[read]

@@ -25,12 +25,16 @@ WORD, NUMBER, URL, TAG, SILENCE, SYMBOL, MARK = range(7)  # the kinds of tokens
 MARKS = "".join(sorted(SENTENCE_ENDS)) + ",;:–—،؛、，；：､"
 UNKNOWN = frozenset(("<unk>", "[unk]", "<unknown>"))
 SILENT = frozenset(("<eps>", "<sil>", "!sil", "sil", "<s>", "</s>"))
-TAG_SHAPE = re.compile(r"\[[^\[\]]*\]|<[^<>]*>|\([^()]*\)|\{[^{}]*\}|!sil", re.I)
+TAG_SHAPE = re.compile(r"\[[^\[\]]*\]|<[^<>]*>|\([^()]*\)|\{[^{}]*\}|\*[^*]+\*|!sil", re.I)
 NUMBER_SHAPE = re.compile(r"[^\w\s]*\d[\d.,:'’/%‰°–-]*[^\w\s]*")
 URL_SHAPE = re.compile(r"(?:https?://|www\.)\S+|[^\s@]+@[^\s@]+\.\w+|[\w.-]*\w\.[a-z]{2,24}(?:[/?#]\S*)?")
 SAME_LENGTH = {code: char for code, char in PLAIN.items() if char}
 TRAIL = re.compile(f"([^{re.escape(MARKS)}]*)([{re.escape(MARKS)}]*)(.*)", re.DOTALL)
-MOST_TAGGED = 12  # words in square brackets
+MOST_TAGGED = 12  # words in brackets
+MOST_SUNG = 60  # words between signs of music
+MUSIC = "♪♫♬♩#¶"
+CLOSING = {"[": "]", "(": ")", "*": "*", **{sign: sign for sign in MUSIC}}
+OPENING = tuple(CLOSING)
 
 
 class Token(NamedTuple):
@@ -90,13 +94,13 @@ class TokenReader:
             return Token(SILENCE, "", text, "", "", "", (), False)
         if is_plain(text):
             return Token(WORD, "", text, "", "", "", (text,), False)
-        if text[0] in "[<({!" and TAG_SHAPE.fullmatch(text.rstrip(MARKS) or text):
+        if text[0] in "[<({!*" and TAG_SHAPE.fullmatch(text.rstrip(MARKS) or text):
             core = text.rstrip(MARKS)
             return Token(TAG, "", core, "", text[len(core):], "", ("<unk>",) if core.lower() in UNKNOWN else (),
                          _ends(text[len(core):]))
         plain = text if text.isascii() else text.translate(SAME_LENGTH)
         found = list(SHAPED.finditer(plain.translate(TOKEN_SHAPE)))
-        if not found:
+        if not any(map(str.isalnum, plain)):
             alone = not text.strip(MARKS)
             return Token(MARK if alone else SYMBOL, "", text, "", "", "", (), alone and _ends(text))
         start, stop = found[0].start(), found[-1].end()
@@ -143,13 +147,21 @@ def is_plain(word: str) -> bool:
 
 
 def opens(word: str) -> bool:
-    """Whether words in square brackets begin with a word."""
-    return word[:1] == "[" and "]" not in word
+    """Whether what is not speech, several words long, may begin with a word: `[soft`, `(DOOR`, `*door`, `♪`."""
+    return bool(word) and word[0] in OPENING and (word[0] in MUSIC or CLOSING[word[0]] not in word[1:])
 
 
-def closes(word: str) -> bool:
-    """Whether they end with a word."""
-    return word.rstrip(MARKS).endswith("]")
+def closes(opening: str, words: Sequence[str]) -> bool:
+    """Whether words that begin with an opening sign end with its closing one, and are not speech.
+
+    Words in round brackets are speech, unless all are in capitals or a blank follows the bracket.
+    """
+    last = words[-1].rstrip(MARKS)
+    if not last.endswith(CLOSING[opening]):
+        return False
+    if opening == "(":
+        return words[0] == "(" or "".join(words).isupper()
+    return True
 
 
 def is_hidden(token: Token) -> bool:
@@ -158,13 +170,17 @@ def is_hidden(token: Token) -> bool:
 
 
 def tagged(words: Sequence[str], segments: np.ndarray) -> np.ndarray:
-    """Which words are in square brackets with others, bool (N,): `[soft`, `music]`; they are in one segment."""
+    """Which words are not speech, together with others, bool (N,): `[soft music]`, `♪ la la ♪`; within a segment."""
     inside = np.zeros(len(words), bool)
-    for i in [i for i, word in enumerate(words) if word[:1] == "[" and opens(word)]:  # the test again: it is fast
-        for j in range(i + 1, min(i + MOST_TAGGED, len(words))):
-            if segments[j] != segments[i] or "[" in words[j]:
+    after = 0  # the word after those of the last tag
+    for i in [i for i, word in enumerate(words) if word[:1] in OPENING and opens(word)]:  # the test again: it is fast
+        if i < after:
+            continue
+        opening = words[i][0]
+        for j in range(i + 1, min(i + (MOST_SUNG if opening in MUSIC else MOST_TAGGED), len(words))):
+            if segments[j] != segments[i] or (opening not in MUSIC and opening in words[j]):
                 break
-            if closes(words[j]):
-                inside[i:j + 1] = True
+            if closes(opening, words[i:j + 1]):
+                inside[i:j + 1], after = True, j + 1
                 break
     return inside

@@ -1,17 +1,17 @@
-"""Words of a document for other formats: which are shown, in which order, and when."""
+"""Words of a transcript for other formats: which are shown, in which order, and when."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from punc.asr.document import Document
-from punc.asr.tokens import MARK, SILENCE, SYMBOL, is_hidden
 from punc.base.errors import InputError
-from punc.base.runs import ends_of_runs, previous_of, starts_of_runs
-from punc.decoding.documents import Punctuated
+from punc.base.runs import ends_of_runs, next_of, previous_of, starts_of_runs
+from punc.decoding.marked_transcript import MarkedTranscript
 from punc.subtitles.marks import NO_MARK, SENTENCE_END, marks_after
 from punc.subtitles.paragraphs import capitalized
+from punc.text.word_parts import MARK, SILENCE, SYMBOL, is_hidden
+from punc.transcripts.transcript import Words
 
 LONGEST = 1.0  # s; speakers take turns at silences that are longer, also within a sentence
 
@@ -20,9 +20,9 @@ class ShownWords(NamedTuple):
     """N words, recording after recording, each in time order.
 
     texts        as they are written
-    numbers      int64 (N,), which word of the document it is
+    numbers      int64 (N,), which word of the transcript it is
     marks        int8 (N,): NO_MARK, MARK or SENTENCE_END
-    begins, ends float64 (N,) seconds; NaN if the document has no times
+    begins, ends float64 (N,) seconds; NaN if the transcript has no times
     pauses       float64 (N,) seconds after each word, NaN unknown
     speakers     int64 (N,), -1 unknown
     turns        bool (N,): another speaker follows in the recording
@@ -47,31 +47,30 @@ class ShownWords(NamedTuple):
         return previous_of(self.recordings, 0)
 
 
-def shown_words(document: Document, punctuated: Punctuated, tags: bool = False) -> ShownWords:
-    """The words of a document, to be written in another format.
+def shown_words(words: Words, marked: MarkedTranscript, tags: bool = False) -> ShownWords:
+    """The words of a transcript, to be written in another format.
 
     tags   with tags that are for programs, as `<unk>` and `<noise>`
     """
-    words = punctuated.words
-    drop = [token.kind == SILENCE if tags else is_hidden(token) for token in words.tokens]
-    shown = np.flatnonzero(~words.of(drop)) if words.tokens else np.zeros(0, np.int64)
-    begins, ends = filled_times(document, words.first, words.last)
-    marks = marks_of(punctuated)
-    recording = document.recording[words.first]
+    split = marked.words
+    drop = [token.kind == SILENCE if tags else is_hidden(token) for token in split.tokens]
+    shown = np.flatnonzero(~split.of(drop)) if split.tokens else np.zeros(0, np.int64)
+    begins, ends = filled_times(words)
+    marks, recording = marks_of(marked), words.recording
     breaks = np.append(True, (marks[:-1] == SENTENCE_END) | (begins[1:] - ends[:-1] > LONGEST))[:len(marks)]
-    order = shown[_in_time(recording[shown], words.streams[shown], begins[shown], (breaks | words.turns)[shown])]
-    recording, speakers = recording[order], document.speaker[words.first[order]]
+    order = shown[_in_time(recording[shown], words.streams[shown], begins[shown], (breaks | split.turns)[shown])]
+    recording, speakers = recording[order], words.speaker[order]
     ends_here = ends_of_runs(recording)
-    turns = ends_of_runs(speakers) & ~ends_here
+    turns = (ends_of_runs(speakers) | next_of(split.turns[order], False)) & ~ends_here
     bounds = np.flatnonzero(ends_here) + 1
-    names = [document.recordings[i] for i in recording[bounds - 1].tolist()]
-    return ShownWords([punctuated.texts[i] for i in order.tolist()], order, marks[order], begins[order], ends[order],
-                      punctuated.pauses[order], speakers, turns, bounds, names)
+    names = [words.recordings[i] for i in recording[bounds - 1].tolist()]
+    return ShownWords([marked.texts[i] for i in order.tolist()], order, marks[order], begins[order], ends[order],
+                      marked.pauses[order], speakers, turns, bounds, names)
 
 
-def marks_of(punctuated: Punctuated) -> np.ndarray:
+def marks_of(marked: MarkedTranscript) -> np.ndarray:
     """What stands after each word: NO_MARK, MARK or SENTENCE_END, int8 (W,)."""
-    words, marks = punctuated.words, marks_after(punctuated.texts, punctuated.labels, punctuated.label_set)
+    words, marks = marked.words, marks_after(marked.texts, marked.labels, marked.label_set)
     symbols = np.flatnonzero(words.of([token.kind in (MARK, SYMBOL) for token in words.tokens]))
     for i in symbols.tolist():  # a mark that stands alone is that of the word before
         if i and words.tokens[words.codes[i]].ends:
@@ -79,13 +78,13 @@ def marks_of(punctuated: Punctuated) -> np.ndarray:
     return marks
 
 
-def filled_times(document: Document, first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def filled_times(words: Words) -> tuple[np.ndarray, np.ndarray]:
     """Begin and end of each word, float64 (W,) each; unknown ones in proportion to characters, NaN if none is known."""
-    begins, ends = document.begins[first], document.ends[last - 1]
+    begins, ends = words.begins, words.ends
     if not (np.isnan(begins).any() or np.isnan(ends).any()):
         return begins, ends
-    sizes = document.stops[last - 1] - document.starts[first] + 1
-    streams = document.streams[first]
+    sizes = np.fromiter(map(len, words.texts), np.int64, len(words.texts)) + 1
+    streams = words.streams
     points = np.stack([np.cumsum(sizes) - sizes, np.cumsum(sizes)], axis=1).astype(float)
     times = np.stack([begins, ends], axis=1)
     for stream in np.unique(streams).tolist():

@@ -1,0 +1,78 @@
+"""Finds the format of a file by its content, and reads it."""
+
+import gc
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from punc.base.errors import InputError
+from punc.base.options import nearest
+from punc.transcripts import columns, cues, lines, markup, plain, textgrid
+from punc.transcripts.json_formats import read_json
+from punc.transcripts.source import Source, read_source, require_utf8
+from punc.transcripts.transcript import Transcript
+
+JSON = re.compile(r"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
+SEVERAL_TIMES = re.compile(rf"^{cues.TIMES.pattern}\r?$", re.M)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Without garbage collection: it would look at millions of objects again and again, and find no cycle."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def read_transcript(path: str | os.PathLike[str], form: str = "", tier: str = "") -> Transcript:
+    """Read a file.
+
+    form   the format, if it is not to be found: `text`
+    tier   the tier of a TextGrid with the words
+
+    Raises InputError for a broken file, for one that is of no format that is known, and for one that has text of which
+    no word can be read.
+    """
+    if form not in ("", "text"):
+        raise InputError(f"--format {form}", nearest(form, ["text"]))
+    source = read_source(path)
+    with _no_collection():
+        transcript = plain.read_text(_utf8(source)) if form else _read(source, tier)
+    return transcript
+
+
+def _read(source: Source, tier: str) -> Transcript:
+    text = source.text
+    if JSON.match(text):
+        return read_json(source)
+    if textgrid.is_textgrid(text):
+        return textgrid.read_textgrid(_utf8(source), tier)
+    require_utf8(source)
+    if cues.is_vtt(text):
+        return cues.read_vtt(source)
+    if markup.is_markup(text):
+        return markup.read_markup(source)
+    if text.startswith("#!MLF!#"):
+        return columns.read_mlf(source)
+    if row := lines.find_format(source):
+        return lines.read_lines(source, row)
+    if any(map(cues.TIMES.fullmatch, text.splitlines())):
+        return cues.read_srt(source)
+    if any(map(cues.SBV_TIMES.fullmatch, text.splitlines())):
+        return cues.read_sbv(source)
+    for recognised, read in ((columns.is_ctm, columns.read_ctm), (columns.is_stm, columns.read_stm),
+                             (columns.is_kaldi_text, columns.read_kaldi_text)):
+        if recognised(text):
+            return read(source)
+    plain.check_plain(source)
+    return plain.read_text(source)
+
+
+def _utf8(source: Source) -> Source:
+    require_utf8(source)
+    return source
