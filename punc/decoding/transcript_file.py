@@ -32,7 +32,8 @@ UNKNOWN = 0.5  # a warning follows if a larger share of the words is unknown
 
 
 def punctuate_file(directory: Path, path: Path, out: Path, decoding: DecodingOptions, *, to: str = "",
-                   marks: str = AUTO, format: str = "", tier: str = "", probabilities: bool = True, nj: int = 2) -> None:
+                   marks: str = AUTO, format: str = "", tier: str = "", probabilities: bool = True,
+                   nj: int = 2) -> None:
     """Punctuate a file with the model of a directory. `out` is replaced as a whole, or left as it was.
 
     to             srt, vtt, ctm, json, text or paragraphs; default: what OUT's name ends with, if not IN's does, too, \

@@ -90,12 +90,11 @@ def find_cues(source: Source, times: re.Pattern[str] = TIMES, named: bool = Fals
 def _end(lines: list[Line], named: bool) -> int:
     """Where the text of a cue ends, given its lines and those of the number or name of the next one."""
     last = len(lines) - 1
+    if named and last > 1 and lines[last].text.strip() and not lines[last - 1].text.strip():
+        return lines[last].start
     while last > 0 and not lines[last].text.strip():  # a blank line between a number and its times
         last -= 1
-    after_blank = last > 0 and not lines[last - 1].text.strip()
-    if last > 0 and (NUMBER.fullmatch(lines[last].text) or (named and after_blank and last > 1)):
-        return lines[last].start
-    return lines[-1].next
+    return lines[last].start if last > 0 and NUMBER.fullmatch(lines[last].text) else lines[-1].next
 
 
 def read_cues(source: Source, name: str, times: re.Pattern[str] = TIMES,

@@ -12,8 +12,19 @@ def decoded(text: str) -> str:
 
 
 def encoded(text: str, like: str) -> str:
-    """A text with entities for the characters that `like`, the text that it replaces, writes so."""
+    """A text with entities for the characters that `like`, the text that it replaces, writes so.
+
+    If both have as many of a character, each is written as it was; else all are entities.
+    """
     if "&" not in like:
         return text
-    forms = {html.unescape(entity): entity for entity in ENTITY.findall(like)}
-    return text.translate(str.maketrans({char: entity for char, entity in forms.items() if len(char) == 1}))
+    for char in {html.unescape(entity) for entity in ENTITY.findall(like)}:
+        if len(char) == 1:
+            forms = [found[0] for found in ENTITY.finditer(like) if html.unescape(found[0]) == char]
+            every = [found[0] for found in re.finditer(f"{ENTITY.pattern}|{re.escape(char)}", like)
+                     if html.unescape(found[0]) == char]
+            pieces = text.split(char)
+            if len(pieces) != len(every) + 1:
+                every = forms[:1] * (len(pieces) - 1)
+            text = "".join(piece + form for piece, form in zip(pieces, [*every, ""]))
+    return text

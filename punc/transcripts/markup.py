@@ -68,7 +68,7 @@ def _elements(source: Source, name: str) -> Iterator[tuple[int, int, float, floa
     """The texts of `<p>` or `<text>`: characters, begin and end, and speaker."""
     found = TICK_RATE.search(source.text)
     rate = float(found[1]) if found else 1.0
-    agents = {one["id"]: one.get("name", one["id"]) for one in map(attributes, AGENT.findall(source.text)) if "id" in one}
+    agents = {said.get("id", ""): said.get("name", "") for said in map(attributes, AGENT.findall(source.text))}
     at = 0
     while element := ELEMENT.search(source.text, at):
         at = element.end()
@@ -86,7 +86,8 @@ def _elements(source: Source, name: str) -> Iterator[tuple[int, int, float, floa
             unit = 1000 if "t" in said else 1
             begin = number(said.get("t", said.get("start", "")), unit)
             end = begin + number(said.get("d", said.get("dur", "")), unit)
-        yield at, close.start(), begin, end, agents.get(said.get("agent", ""), "")
+        agent = said.get("agent", "")
+        yield at, close.start(), begin, end, agents.get(agent) or agent
         at = close.end()
 
 

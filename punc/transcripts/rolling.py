@@ -74,12 +74,12 @@ def read(source: Source, document: PartsDocument, reader: TextReader, cues: Sequ
     repeats, before = list[Repeat](), list[tuple[int, int]]()  # the texts [first, last) of the lines of the cue before
     for number, (cue, rolled) in enumerate(zip(cues, rolls)):
         said = before[len(before) - rolled.repeated:] if rolled.repeated else []
-        for (start, stop), (first, last) in zip(rolled.lines, said):
+        for (start, stop), repeated in zip(rolled.lines, said):
             label = find_label(source.text[start:stop])
-            begin = start + label.size if label and label.sure else start
-            if "<" not in source.text[begin:stop]:
-                place = document.place(begin, stop)
-                repeats.append(Repeat([(place, document.read(place))], first, last))
+            start += label.size if label and label.sure else 0
+            if "<" not in source.text[start:stop]:
+                place = document.place(start, stop)
+                repeats.append(Repeat([(place, document.read(place))], *repeated))
         begin = cue.begin
         for at, (start, stop) in enumerate(rolled.lines[rolled.repeated:], rolled.repeated):
             first = len(reader.texts)

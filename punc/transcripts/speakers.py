@@ -16,8 +16,8 @@ PHONE = re.compile(r"\+?\d[\d ()-]{5,20}\d")
 ID = re.compile(r"(?:speaker|spk|spkr|s)[ _-]?\d{1,4}|unknown speaker", re.I)  # as diarization names them
 WORD = re.compile(r"[\w.'’&-]+")
 LOWER = re.compile(r"[a-z][a-z0-9._-]{1,15}")  # a user's name
-PARTICLES = frozenset(("of", "the", "de", "da", "di", "do", "du", "del", "della", "la", "le", "van", "von", "der", "den",
-                       "ter", "ten", "al", "bin", "ibn", "and", "y", "e", "&"))
+PARTICLES = frozenset(("of", "the", "de", "da", "di", "do", "du", "del", "della", "la", "le", "van", "von", "der",
+                       "den", "ter", "ten", "al", "bin", "ibn", "and", "y", "e", "&"))
 MOST_WORDS, LONGEST = 5, 80  # of a name; characters of a label
 
 

@@ -150,7 +150,7 @@ def words_of(texts: Sequence[Text]) -> Words:
     begins[bounds[:-1][filled]] = np.array([text.begin for text in texts])[filled]
     ends[bounds[1:][filled] - 1] = np.array([text.end for text in texts])[filled]
     for number, text in enumerate(texts):
-        if len(text.times) == counts[number]:
+        if text.times and len(text.times) == counts[number]:
             begins[bounds[number]:bounds[number + 1]], ends[bounds[number]:bounds[number + 1]] = zip(*text.times)
     joined = np.zeros(len(pieces), bool)
     joined[bounds[:-1][filled]] = np.array([text.joined for text in texts], bool)[filled]
