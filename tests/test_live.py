@@ -12,8 +12,6 @@ from conftest import random_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from punc.text.word_parts import TokenReader
-from punc.text.marked_words import MarkedWords, of_texts
 from punc.data.labels import LabelSet
 from punc.live.input import read_json
 from punc.live.output import VoskWriter
@@ -22,6 +20,8 @@ from punc.live.stream import Labelled, decode_words
 from punc.live.words import LiveWriter, WordStream, mark, open_stream
 from punc.models.base import create, load
 from punc.text.casing import Casing
+from punc.text.marked_words import MarkedWords, of_texts
+from punc.text.word_parts import TokenReader
 from punc.tokens.tokenizers.char import CharTokenizer
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\nCAP W\nCAP_COMMA W, ,\nCAP_PERIOD W. .\n"

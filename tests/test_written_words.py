@@ -5,6 +5,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from punc.data.labels import Label, LabelSet
+from punc.text.casing import Casing
+from punc.text.marked_words import MarkedWords, of_texts
 from punc.text.word_parts import (
     MARK,
     NUMBER,
@@ -17,9 +20,6 @@ from punc.text.word_parts import (
     is_hidden,
     tagged,
 )
-from punc.text.marked_words import MarkedWords, of_texts
-from punc.data.labels import Label, LabelSet
-from punc.text.casing import Casing
 
 READER = TokenReader()
 

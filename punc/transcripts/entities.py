@@ -18,13 +18,11 @@ def encoded(text: str, like: str) -> str:
     """
     if "&" not in like:
         return text
-    for char in {html.unescape(entity) for entity in ENTITY.findall(like)}:
-        if len(char) == 1:
-            forms = [found[0] for found in ENTITY.finditer(like) if html.unescape(found[0]) == char]
-            every = [found[0] for found in re.finditer(f"{ENTITY.pattern}|{re.escape(char)}", like)
-                     if html.unescape(found[0]) == char]
-            pieces = text.split(char)
-            if len(pieces) != len(every) + 1:
-                every = forms[:1] * (len(pieces) - 1)
-            text = "".join(piece + form for piece, form in zip(pieces, [*every, ""]))
-    return text
+    entities = {html.unescape(entity): entity for entity in ENTITY.findall(like)}
+    was: dict[str, list[str]] = {char: [] for char in entities if len(char) == 1}
+    for found in re.finditer(f"{ENTITY.pattern}|.", like, re.DOTALL):
+        if (char := html.unescape(found[0])) in was:
+            was[char].append(found[0])
+    forms = {char: iter(every if len(every) == text.count(char) else [entities[char]] * text.count(char))
+             for char, every in was.items()}
+    return "".join([next(forms[char]) if char in forms else char for char in text])

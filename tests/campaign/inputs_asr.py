@@ -20,17 +20,17 @@ import numpy as np
 from inputs_text import after_fifth_column, ctm, prose, without_comments
 from json_grammars import dumped
 from kind import LABELS, Kind, Read, changed, found, word, words
-
 from punc.asr.document import Document, no_places, read_source, write_document
 from punc.asr.matching import word_bounds, word_texts
 from punc.asr.read import format_modules, read_document
-from punc.text.word_parts import SILENCE, TokenReader, is_hidden
-from punc.text.marked_words import MarkedWords, take_apart
-from punc.base.errors import InputError
-from punc.data.labels import LabelSet
 from punc.decoding.document_output import WRITERS
 from punc.decoding.documents import Punctuated, word_pauses
+
+from punc.base.errors import InputError
+from punc.data.labels import LabelSet
 from punc.text.casing import Casing
+from punc.text.marked_words import MarkedWords, take_apart
+from punc.text.word_parts import SILENCE, TokenReader, is_hidden
 
 MARKUP = re.compile(r"<[^<>]*>|\{\\[^{}]*\}")
 NAME = re.compile(r"^[ \t]*(?:(?:-|>>)[ \t]*)?\[?[A-ZÀ-ÿ][^\n:]*:", re.MULTILINE)  # a speaker's
