@@ -20,7 +20,7 @@ from punc.live.stream import Labelled, decode_words
 from punc.live.words import LiveWriter, WordStream, mark, open_stream
 from punc.models.base import create, load
 from punc.text.casing import Casing
-from punc.text.marked_words import MarkedWords, of_texts
+from punc.text.marked_words import MarkedWords, take_apart
 from punc.text.word_parts import TokenReader
 from punc.tokens.tokenizers.char import CharTokenizer
 
@@ -146,7 +146,7 @@ def test_capital_after_a_full_stop_that_silence_decided(model):
 def of_file(model, texts):
     """The words as `punc transcript` writes them."""
     zeros = np.zeros(len(texts), np.int64)
-    words = of_texts(texts, TokenReader.of([*NAMES, *KNOWN]), zeros, zeros > 0, zeros)
+    words = take_apart(texts, TokenReader.of([*NAMES, *KNOWN]), zeros, zeros > 0, zeros)
     labels, read = zeros.copy(), np.flatnonzero(words.counts)
     labels[read] = decode_words(model, words.read(), None)[0][np.cumsum(words.counts[read]) - 1]
     return MarkedWords(model.labels, Casing(model.labels, {"Nato": "NATO"}), sentences=True).write(words, labels)[0]

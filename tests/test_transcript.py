@@ -7,7 +7,7 @@ import shutil
 import numpy as np
 import pytest
 import torch
-from test_asr_formats import MAKERS, document
+from transcript_files import MAKERS
 
 from punc.base.errors import InputError
 from punc.base.jobs import Share
@@ -16,13 +16,15 @@ from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
 from punc.decoding.asr_input import ALL, read_ctm, read_text
-from punc.decoding.document_output import WRITERS
 from punc.decoding.marked_ctm import write_marked_ctm
 from punc.decoding.options import DecodingOptions
 from punc.decoding.transcript import join_transcripts, transcript
+from punc.decoding.transcript_formats import WRITERS
 from punc.models.base import create, save
 from punc.timing.fast_ctm import CtmFile
 from punc.tokens.vocabulary import Vocabulary
+from punc.transcripts.read import read_transcript
+from punc.transcripts.transcript import words_of
 
 WORDS = [f"w{i}" for i in range(20)]
 SEGMENTS = [("a-1", "r1", 0.0, 5.0), ("a-2", "r1", 10.0, 15.0), ("b-1", "r1", 5.0, 10.0), ("b-2", "r2", 2.0, 9.0),
@@ -177,7 +179,7 @@ def test_transcript_recording_with_a_slash_stays_in_its_directory(model, tmp_pat
     assert "srt/.._.._x.srt" in run(model, data, tmp_path / "out", ctm=str(tmp_path / "ctm"))
 
 
-@pytest.mark.parametrize("options", [{}, {"keep_marks": True}])
+@pytest.mark.parametrize("options", [{}, {"marks": "keep"}, {"marks": "replace"}])
 def test_transcript_marks_that_are_there_are_not_doubled(tmp_path, options):
     """In a CTM of punctuated words, tags come out as they were, and are not in subtitles."""
     (tmp_path / "data").mkdir()
@@ -351,6 +353,10 @@ SPOKEN_WORDS = "how are you i am fine thank you".split()  # noqa: SIM905
 TIMED = [[(word, 0.3 * n, 0.3 * n + 0.25) for n, word in enumerate(SPOKEN_WORDS[:3])],
          [(word, 2 + 0.3 * n, 2.25 + 0.3 * n) for n, word in enumerate(SPOKEN_WORDS[3:])]]
 SAID = "How are you? I am fine. Thank you."
+WHISPER = json.dumps({"text": " ".join(SPOKEN_WORDS), "language": "en", "segments": [
+    {"text": "".join(" " + word for word, *_ in row), "start": row[0][1], "end": row[-1][2],
+     "words": [{"word": " " + word, "start": begin, "end": end} for word, begin, end in row]} for row in TIMED]})
+ALL_MAKERS = {**MAKERS, "Whisper": lambda _: WHISPER}
 
 
 def punctuated(tmp_path, text, *options, model="en", out="out", name="in"):
@@ -359,52 +365,85 @@ def punctuated(tmp_path, text, *options, model="en", out="out", name="in"):
     return status or (tmp_path / out).read_bytes().decode()
 
 
-@pytest.mark.parametrize(("name", "model"), [*((name, "en") for name in MAKERS), ("vosk", "en-live")])
+def words_in(tmp_path, text):
+    (tmp_path / "again").write_text(text)
+    return " ".join(words_of(read_transcript(tmp_path / "again").texts).texts)
+
+
+@pytest.mark.parametrize(("name", "model"), [*((name, "en") for name in ALL_MAKERS), ("SRT", "en-live")])
 def test_same_format_only_marks_and_capitals_change(name, model, tmp_path):
-    text = MAKERS[name](TIMED)
+    text = ALL_MAKERS[name](TIMED)
     found = punctuated(tmp_path, text, "--probabilities=false", model=model)
-    assert " ".join(document(found).pieces) == SAID
-    assert re.sub("[,.?]", "", found).lower() == re.sub("[,.?]", "", text).lower()
-    again = punctuated(tmp_path, found, "--probabilities=false", model=model)
-    assert again == found, "a file with marks gets the same ones"
-    assert punctuated(tmp_path, found, "--keep-marks=true", "--probabilities=false", model=model) == found
+    assert words_in(tmp_path, found) == SAID
+    bare = re.compile(r"(?<![\d])[,.?](?!\d)")
+    assert bare.sub("", found).lower() == bare.sub("", text).lower()
+    for marks in ("auto", "keep", "replace"):
+        again = punctuated(tmp_path, found, f"--marks={marks}", "--probabilities=false", model=model)
+        assert again == found, "a file with marks gets the same ones"
 
 
-@pytest.mark.parametrize("name", ["whisper", "whisperx", "vosk"])
-def test_json_has_the_probability_of_each_label(name, tmp_path):
-    found = punctuated(tmp_path, MAKERS[name](TIMED), name="talk.json")
-    values = [float(value) for value in re.findall(r'"label_probability": ([\d.]+)', found)]
+def test_json_has_the_probability_of_each_label(tmp_path):
+    found = json.loads(punctuated(tmp_path, WHISPER, name="talk.json"))
+    values = [word["label_probability"] for segment in found["segments"] for word in segment["words"]]
     assert len(values) == 8
     assert all(0.1 < value <= 1 for value in values)
 
 
 @pytest.mark.parametrize("form", WRITERS)
-@pytest.mark.parametrize("name", ["whisper", "ctm", "srt"])
+@pytest.mark.parametrize("name", ["Whisper", "CTM", "SRT", "TextGrid", "TTML"])
 def test_other_formats_have_all_words(name, form, tmp_path):
-    found = punctuated(tmp_path, MAKERS[name](TIMED), f"--to={form}")
+    found = punctuated(tmp_path, ALL_MAKERS[name](TIMED), f"--to={form}")
     if form == "paragraphs":
-        assert found == "How are you?\n\nI am fine. Thank you.\n" or found == f"{SAID}\n"
+        assert found in ("How are you?\n\nI am fine. Thank you.\n", f"{SAID}\n")
     elif form == "json":
         assert [word["word"] for one in json.loads(found)["segments"] for word in one["words"]] == [
             f" {word}" for word in SAID.split()]
-    assert " ".join(document(found).pieces) == SAID
+    assert words_in(tmp_path, found) == SAID
 
 
 @pytest.mark.parametrize(("name", "out", "form"), [
-    ("a.json", "b.srt", "srt"), ("a.json", "b.VTT", "webvtt"), ("a.json", "b.txt", "text"), ("a.json", "b.ctm", "ctm"),
-    ("a.json", "b.json", "vosk"), ("a", "b.json", "vosk"), ("a.txt", "b.txt", "vosk"), ("a.json", "b", "vosk")])
+    ("a.json", "b.srt", "SRT"), ("a.json", "b.VTT", "WebVTT"), ("a.json", "b.txt", "text"), ("a.json", "b.ctm", "CTM"),
+    ("a.json", "b.json", "Whisper"), ("a", "b.json", "Whisper"), ("a.txt", "b.txt", "Whisper"),
+    ("a.json", "b", "Whisper")])
 def test_the_name_of_out_says_the_format(name, out, form, tmp_path):
-    assert document(punctuated(tmp_path, MAKERS["vosk"](TIMED), name=name, out=out)).format == form
+    punctuated(tmp_path, WHISPER, name=name, out=out)
+    assert read_transcript(tmp_path / out).format == form
 
 
-def test_marks_that_are_there(tmp_path):
+def test_a_name_of_out_that_no_writer_has_is_an_error(tmp_path, capsys):
+    for ending in ("ass", "lrc", "sbv", "tsv", "ttml", "TextGrid"):
+        assert punctuated(tmp_path, ALL_MAKERS["SRT"](TIMED), name="a.srt", out=f"b.{ending}") == 1
+        assert f"b.{ending}: punc does not write" in capsys.readouterr().err
+    assert punctuated(tmp_path, ALL_MAKERS["LRC"](TIMED), name="a.lrc", out="b.lrc")
+
+
+def test_ends_of_turns_and_texts_have_marks_that_end_sentences(tmp_path):
+    assert punctuated(tmp_path, "hey\n\nANN: so where are we\nBOB: on a boat\n") == \
+        "Hey.\n\nANN: So where are we?\nBOB: On a boat?\n"
+    cue = "1\n00:00:01,000 --> 00:00:03,000\n- well you know\n- i do not\n\n"
+    found = punctuated(tmp_path, cue)
+    assert re.search(r"now[.?]\n- I do not\.\n", found)
+
+
+def test_marks_that_are_there(tmp_path, caplog):
     said = "Hello,", "how", "are", "you?", "I'm", "fine,", "thanks."
     text = "".join(f"r 1 {0.4 * n:.1f} 0.3 {word}\n" for n, word in enumerate(said))
-    found = punctuated(tmp_path, text)
+    for marks in ("auto", "keep"):
+        assert punctuated(tmp_path, text, f"--marks={marks}") == text
+    assert "it has marks already, which stay; --marks replace writes them anew" in caplog.text
+    found = punctuated(tmp_path, text.replace("you?", "you"), "--marks=replace")
     assert not re.search("[,.?]{2}", found)
     assert re.sub("[,.?]", "", found).lower() == re.sub("[,.?]", "", text).lower()
-    kept = punctuated(tmp_path, text.replace("fine,", "fine!"), "--keep-marks=true")
-    assert " ".join(line.split()[4] for line in kept.splitlines()) == "Hello, how are you? I'm fine! Thanks."
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ('{"language": "es", "text": "hola como estas", "segments": []}', "another language than the model: es, not en"),
+    ("man merkt ja der anwältin das gar nicht an\n", "of the words are not known to the model"),
+    ("how are you\n", "")])
+def test_a_file_in_another_language(tmp_path, caplog, text, said):
+    punctuated(tmp_path, text)
+    assert said in caplog.text
+    assert ("language" in caplog.text) == bool(said)
 
 
 def test_order_of_lines_and_times_that_go_back(tmp_path, caplog):
@@ -416,18 +455,18 @@ def test_order_of_lines_and_times_that_go_back(tmp_path, caplog):
     assert "1 words begin before the word before; " in said
 
 
-@pytest.mark.parametrize("name", ["whisper", "srt", "webvtt", "textgrid"])
+@pytest.mark.parametrize("name", ["Whisper", "SRT", "WebVTT", "TextGrid"])
 def test_no_words(name, tmp_path, caplog):
-    text = {"whisper": '{"text": "", "segments": [], "language": "en"}', "webvtt": "WEBVTT\n",
-            "srt": "1\n00:00:01,000 --> 00:00:02,000\n\n",
-            "textgrid": MAKERS["textgrid"]([[("sil", 0, 1)]])}[name]
+    text = {"Whisper": '{"text": "", "segments": [], "language": "en"}', "WebVTT": "WEBVTT\n",
+            "SRT": "1\n00:00:01,000 --> 00:00:02,000\n\n",
+            "TextGrid": MAKERS["TextGrid"]([[("sil", 0, 1)]])}[name]
     assert punctuated(tmp_path, text) == text
     assert f"{name} without words" in caplog.text
     assert punctuated(tmp_path, text, "--to=vtt") == "WEBVTT\n"
 
 
 @pytest.mark.parametrize(("text", "options", "said"), [
-    ('{"segments": [{"words": [{"word": "a"', (), "in:1: the JSON is cut short at byte "),
+    ('{"segments": [{"words": [{"word": "a"', (), "in:1: not JSON, or only a part of it: "),
     ("a\nb \xff".encode("latin-1"), (), "in:2: not UTF-8; convert it"),
     ("r 1 0 1 a\nr 1 x 1 b\n", (), "in:2: the begin 'x' is not a number; write one"),
     ("r 1 0 1 a\nr 1 nan 1 b\n", (), "in:2: the begin 'nan' is not a number; write one"),
@@ -435,6 +474,7 @@ def test_no_words(name, tmp_path, caplog):
     ("", (), "in: the file is empty; "),
     ("how are you", ("--to=srt",), "no times for --to srt; use --to text"),
     ("a 1 0 1 x\nb 1 0 1 y\n", ("--to=vtt",), "2 recordings, but --to vtt writes one; give a Kaldi data directory"),
+    ("x", ("--marks=all",), "--marks all; did you mean auto?"), ("x", ("--format=srt",), "--format srt"),
     ("x", ("--to=sr",), "--to sr; did you mean srt?"), ("x", ("--nj=0",), "--nj=0 is too small"),
     ("x", ("--lowercase=true",), "--lowercase with a file; leave it out"),
     ("x", ("--ctm=x",), "--ctm with a file; leave it out")])

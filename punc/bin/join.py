@@ -19,7 +19,7 @@ def main(arguments: Sequence[str]) -> None:
         "without --jobs, byte for byte. Removes the parts. The commands are punctuate and "
         "transcript.",
         "punc join exp/T-LSTM/decode_test parts/1 parts/2")
-    parser.add_argument("out", metavar="OUT-DIR", help="directory to make")
+    parser.add_output("out", metavar="OUT-DIR", help="directory to make")
     parser.add_argument("parts", metavar="PART-DIR", nargs="+", help="the directory that each job made, in order")
     args = parser.parse(arguments)
     out = Path(args.out)

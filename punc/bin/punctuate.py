@@ -45,7 +45,7 @@ def options() -> OptionParser:
                              "its marks stays as it is")
     parser.add_argument("directory", metavar="MODEL", help="directory of a model, or the name of one that ships")
     parser.add_argument("data", metavar="DATA-DIR", nargs="?", help="data directory, or - for standard input")
-    parser.add_argument("out", metavar="OUT-DIR", nargs="?", help="data directory to make")
+    parser.add_output("out", metavar="OUT-DIR", nargs="?", help="data directory to make")
     return parser
 
 
@@ -77,13 +77,12 @@ def main(arguments: Sequence[str]) -> None:
 
 def punctuate_directory(args: Namespace) -> None:
     # Imported here: for standard input, this would take a third of the time to the first word.
-    from punc.decoding.punctuate import check_out, find_ctm, log_counts, punctuate, punctuate_share
+    from punc.decoding.punctuate import find_ctm, log_counts, punctuate, punctuate_share
     directory, data, out, share = Path(args.directory), DataDir(args.data), Path(args.out), Share.parsed(args)
     decoding, output = DecodingOptions.parsed(args), output_options(args)
     if not share:
         punctuate(directory, data, out, decoding, output, args.nj)
         return
-    check_out(out, data)
     ctm = find_ctm(data, output)
     labels = LabelSet.read(directory / "labels.txt")
     tables = [data.path / name for name in data.tables]

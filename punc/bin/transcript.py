@@ -37,7 +37,7 @@ def options() -> OptionParser:
     add_job_options(parser)
     parser.add_argument("directory", metavar="MODEL", help="directory of a model, or the name of one that ships")
     parser.add_argument("data", metavar="IN|DATA-DIR", help="file of a recogniser, or Kaldi data directory")
-    parser.add_argument("out", metavar="OUT|OUT-DIR", help="file or directory to make")
+    parser.add_output("out", metavar="OUT|OUT-DIR", help="file or directory to make")
     return parser
 
 

@@ -18,11 +18,12 @@ from punc.decoding.shipped import CASING, is_packed
 from punc.decoding.spans import Span, grouped, spans
 from punc.decoding.worker import Decoder, task_of
 from punc.text.casing import Casing
-from punc.text.marked_words import AUTO, MarkedWords, SplitWords, policy, take_apart
+from punc.text.marked_words import AUTO, MarkedWords, SplitWords, keeps, take_apart
 from punc.text.word_parts import TokenReader
 from punc.tokens.tokenizer import Tokenizer, read_tokenizer
 from punc.transcripts.transcript import Words
 
+MOST = 0.5
 UTTERANCE = 1 << 12  # words that are cut from a stream at a time
 
 
@@ -36,7 +37,7 @@ class MarkedTranscript(NamedTuple):
     pauses         float64 (W,), seconds after each word, NaN unknown
     label_set      the labels
     unknown        the share of words that the model does not know
-    kept           whether marks that were there stay, by the choice of AUTO
+    kept           whether the marks of most words stay, by the choice of AUTO
     """
 
     words: SplitWords
@@ -53,7 +54,7 @@ def mark_transcript(directory: Path, words: Words, decoding: DecodingOptions, ma
                     probabilities: bool = True) -> MarkedTranscript:
     """Choose and write the labels of a transcript's words with the model of a directory.
 
-    marks           what happens to marks that are there, as in `policy`
+    marks           what happens to marks that are there, as in `keeps`
     nj              processes that decode
     probabilities   whether those of the labels are wanted; else they are all NaN
 
@@ -70,7 +71,7 @@ def mark_transcript(directory: Path, words: Words, decoding: DecodingOptions, ma
     casing = Casing.read(label_set, directory / CASING)
     marked = MarkedWords(label_set, casing, marks, sentences=is_packed(directory))
     texts, labels = marked.write(split, labels)
-    kept = marks == AUTO and policy(split, marks) == AUTO
+    kept = marks == AUTO and len(split.codes) > 0 and float(keeps(split, marks).mean()) > MOST
     return MarkedTranscript(split, texts, labels, chances, pauses, label_set, _unknown(split, tokenizer), kept)
 
 

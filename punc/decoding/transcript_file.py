@@ -28,7 +28,7 @@ SAME = {"SRT": "srt", "WebVTT": "vtt", "CTM": "ctm", "text": "text"}  # formats;
 # Endings of files that are read, and written only from files of the same kind.
 READ_ONLY = frozenset((".ass", ".ssa", ".lrc", ".sbv", ".tsv", ".csv", ".ttml", ".dfxp", ".xml", ".smi", ".sami",
                        ".sub", ".textgrid", ".stm", ".eaf", ".mlf", ".rttm", ".docx", ".pdf", ".html"))
-UNKNOWN = 0.5  # a warning follows if a larger share of the words is unknown
+UNKNOWN, FEW = 0.3, 5  # a warning follows if a larger share of the words, and no fewer, is unknown
 
 
 def punctuate_file(directory: Path, path: Path, out: Path, decoding: DecodingOptions, *, to: str = "",
@@ -90,7 +90,7 @@ def _warnings(directory: Path, transcript: Transcript, words: Words, marked: Mar
     language, own = language_code(transcript.language), language_of(directory)
     if language and own and language != own:
         yield f"it is in another language than the model: {transcript.language}, not {own}"
-    elif marked.unknown > UNKNOWN:
+    elif marked.unknown > UNKNOWN and len(words.texts) >= FEW:
         yield f"{marked.unknown:.0%} of the words are not known to the model: perhaps it is in another language"
     if marked.kept:
         yield "it has marks already, which stay; --marks replace writes them anew"

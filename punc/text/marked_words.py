@@ -70,15 +70,18 @@ def take_apart(texts: Sequence[str], reader: TokenReader, streams: np.ndarray, t
     return SplitWords(tokens, numbers, counts, streams, turns)
 
 
-def policy(words: SplitWords, marks: str) -> str:
-    """What happens to the marks of a text: KEEP or REPLACE, or AUTO: they stay, and only what is missing is added.
+def keeps(words: SplitWords, marks: str) -> np.ndarray:
+    """Where the marks of a text stay, bool (W,).
 
-    marks   KEEP, REPLACE or AUTO, which is REPLACE for a text with less than a third of the usual marks
+    marks   KEEP: everywhere; REPLACE: nowhere; AUTO: in streams with a third of the usual marks or more, where only
+            what is missing is added
     """
     if marks != AUTO:
-        return marks
+        return np.full(len(words.codes), marks == KEEP)
+    stream = np.cumsum(starts_of_runs(words.streams)) - 1
     read = words.counts > 0
-    return AUTO if np.count_nonzero(words.marked & read) >= USUAL_RATE / 3 * np.count_nonzero(read) > 0 else REPLACE
+    rates = np.bincount(stream, words.marked & read) / np.maximum(np.bincount(stream, read), 1)
+    return (rates >= USUAL_RATE / 3)[stream]
 
 
 def unmarked(words: SplitWords) -> np.ndarray:
@@ -97,7 +100,7 @@ class MarkedWords:
     """Writes words with their labels.
 
     casing      writes words with capitals after the first letter
-    marks       what happens to marks that are there, as in `policy`
+    marks       what happens to marks that are there, as in `keeps`
     sentences   a word that begins a stream or a sentence gets a capital, whatever its label
     any_case    words are written as their labels say, and keep only capitals that no label explains; else all letters
                 stay as they are, but for those that a label or the casing makes capitals
@@ -117,15 +120,15 @@ class MarkedWords:
         """
         labels = labels.copy()
         kinds, had = words.of([token.kind for token in words.tokens]), words.of([t.marks != "" for t in words.tokens])
-        how = policy(words, self._marks)
         self._move(words, labels, kinds == TAG, had)
         alone = np.zeros(len(labels), bool)  # a mark that stands alone follows
         following = np.flatnonzero((kinds == MARK) & ~starts_of_runs(words.streams))
         alone[following - 1] = True
-        stays = np.zeros(len(labels), bool)  # the words whose case stays, and whose marks
-        if how != REPLACE:
-            stays = ~unmarked(words) if how == AUTO else np.full(len(labels), _has_capitals(words))
-            self._keep(words, labels, ~stays | words.ends if how == AUTO else np.ones(len(labels), bool), stays)
+        kept = keeps(words, self._marks)
+        stays = np.zeros(len(labels), bool)  # the words whose case stays
+        if kept.any():
+            stays = kept & (_has_capitals(words) if self._marks == KEEP else ~unmarked(words))
+            self._keep(words, labels, kept, stays)
         starts, inside = self._sentence_starts(words, labels, kinds, following)
         # Where case stays, only an end that is added makes a beginning.
         added = previous_of(np.isin(labels, self._ends) & ~words.marked, False)
@@ -133,7 +136,7 @@ class MarkedWords:
         cased = np.zeros(len(labels), bool)
         if self._any_case:
             cased = stays | self._kept_case(words, kinds, inside) if self.label_set.cased else ~cased
-        return self._texts(words, labels, np.stack([cased, starts, alone]), how != REPLACE), labels
+        return self._texts(words, labels, np.stack([cased, starts, alone, kept])), labels
 
     def _sentence_starts(self, words: SplitWords, labels: np.ndarray, kinds: np.ndarray,
                          following: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -170,16 +173,17 @@ class MarkedWords:
         marks = (*(label.marks if label.mark else ()), *other.marks)
         return self.label_set.index(self.label_set.reading(marks, label.capital))
 
-    def _keep(self, words: SplitWords, labels: np.ndarray, added: np.ndarray, stays: np.ndarray) -> None:
-        """Give words that have marks the labels of these, and others without a mark an empty one, unless it is added.
+    def _keep(self, words: SplitWords, labels: np.ndarray, kept: np.ndarray, stays: np.ndarray) -> None:
+        """Give words that keep their marks the labels of these, and others an empty one, unless a mark is missing.
 
-        added   bool (W,): where the label of the model is written
-        stays   bool (W,): where no label makes a capital
+        kept    bool (W,): where marks stay
+        stays   bool (W,): where no label makes a capital, and, with AUTO, no mark is missing but at the end of a turn
         """
         marked, has = words.of([token.marks != "" and token.kind != TAG for token in words.tokens]), words.marked
-        for i in np.flatnonzero(marked | ~added | stays).tolist():
+        added = ~has & (~stays | words.ends | (self._marks == KEEP))
+        for i in np.flatnonzero(kept).tolist():
             label = self.label_set[int(labels[i])]
-            marks: Iterable[str] = label.marks if added[i] and not has[i] else ()
+            marks: Iterable[str] = label.marks if added[i] else ()
             if marked[i]:
                 marks = words.tokens[words.codes[i]].marks
             labels[i] = self.label_set.index(self.label_set.reading(marks, label.capital and not stays[i]))
@@ -194,7 +198,7 @@ class MarkedWords:
         upper = words.of([token.first_capital for token in words.tokens])
         return kept | inner | (upper & inside)
 
-    def _texts(self, words: SplitWords, labels: np.ndarray, flags: np.ndarray, keep: bool) -> list[str]:
+    def _texts(self, words: SplitWords, labels: np.ndarray, flags: np.ndarray) -> list[str]:
         """The texts; each different combination of token, label and flags is written once."""
         code = words.codes
         for column, size in ((labels, len(self.label_set)), *((row, 2) for row in flags)):
@@ -202,12 +206,13 @@ class MarkedWords:
         different, number = np.unique(code, return_inverse=True)
         texts = []
         for one in different.tolist():
-            rest, alone = divmod(one, 2)
+            rest, keep = divmod(one, 2)
+            rest, alone = divmod(rest, 2)
             rest, start = divmod(rest, 2)
             rest, cased = divmod(rest, 2)
             token, label = divmod(rest, len(self.label_set))
             texts.append(self.text(words.tokens[token], self.label_set[label], cased > 0, start > 0, alone > 0,
-                                   keep))
+                                   keep > 0))
         return list(map(texts.__getitem__, number.tolist()))
 
     def text(self, token: Token, label: Label, cased: bool, start: bool, alone: bool, keep: bool = False) -> str:

@@ -178,7 +178,7 @@ def tagged(words: Sequence[str], segments: np.ndarray) -> np.ndarray:
             continue
         opening = words[i][0]
         for j in range(i + 1, min(i + (MOST_SUNG if opening in MUSIC else MOST_TAGGED), len(words))):
-            if segments[j] != segments[i] or (opening not in MUSIC and opening in words[j]):
+            if segments[j] != segments[i] or (opening != CLOSING[opening] and opening in words[j]):
                 break
             if closes(opening, words[i:j + 1]):
                 inside[i:j + 1], after = True, j + 1
