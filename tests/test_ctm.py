@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from punc.base.errors import InputError
 from punc.timing import fast_ctm
-from punc.timing.ctm import CtmIndex, TimedWord, read_ctm, write_ctm
 from punc.timing.fast_ctm import CtmFile
+from punc.timing.timed_words import TimedWord
+from punc.transcripts.ctm import CtmIndex, read_ctm, write_ctm
 
 KALDI = "utt-1 1 0.000 0.250 hello \nutt-1 1 0.300 0.200 world \nutt-2 1 0.100 0.400 <unk> \n"
 SILENCES = """\

@@ -14,8 +14,8 @@ from punc.base.idtable import IdTable
 from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
-from punc.timing.ctm import TimedWord, Timing
 from punc.timing.pauses import pauses_by_label, read_channels, slot_pauses, stream_pauses, word_times, write_pauses
+from punc.timing.timed_words import TimedWord, Timing
 
 NAN = np.nan
 

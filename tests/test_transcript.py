@@ -493,7 +493,7 @@ def test_out_is_in_and_options_of_files_with_a_directory(tmp_path, capsys):
     assert main(["transcript", "--to=srt", "en", str(tmp_path / "data"), str(tmp_path / "out")]) == 1
     assert main(["transcript", "en", str(tmp_path / "none"), str(tmp_path / "out")]) == 1
     error = capsys.readouterr().err
-    assert "OUT is IN; name another OUT" in error
+    assert "the output is an input; name another output" in error
     assert "--to with a data directory; leave it out" in error
     assert "none: no such file" in error
 

@@ -14,7 +14,7 @@ from punc.decoding.shown_words import ShownWords, capitals, shown_words, timed
 from punc.subtitles.cues import make_cues
 from punc.subtitles.marks import SENTENCE_END
 from punc.subtitles.paragraphs import cue_texts, paragraphs, srt, vtt, with_speakers
-from punc.timing.ctm import decimals
+from punc.transcripts.ctm import decimals
 from punc.transcripts.transcript import Words
 
 

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 from punc.base.errors import InputError
 from punc.data.datadir import LATEST
-from punc.timing.ctm import CTM_SILENCE, ctm_rows
+from punc.transcripts.ctm import CTM_SILENCE, ctm_rows
 
 INPUTS = ("words", "ctm", "json")
 BLANKS = " \t\n\r\v\f"

@@ -19,7 +19,7 @@ from punc.base.files import decode_line, open_input
 from punc.base.runs import bounds_of
 from punc.data.datadir import LATEST
 from punc.data.tables import fields
-from punc.timing.ctm import CONTROLS, CTM_SILENCE, MAX_OVERLAP, ROUNDING, ctm_rows
+from punc.transcripts.ctm import CONTROLS, CTM_SILENCE, MAX_OVERLAP, ROUNDING, ctm_rows
 
 SCAN_BYTES = 1 << 20  # bytes to scan at a time for the lines of each id
 BATCH_LINES = 1 << 14  # lines to split into columns at a time: few enough for the processor's cache

@@ -83,6 +83,7 @@ class Transcript:
     language  as the file names it; empty if it does not
     messages  what a user should know of how the file was read
     encoding  how the file is encoded
+    end       when the recording ends, in seconds; NaN if it is not known
     """
 
     format: str
@@ -92,6 +93,7 @@ class Transcript:
     language: str = ""
     messages: list[str] = field(default_factory=list)
     encoding: str = "utf-8"
+    end: float = math.nan
 
 
 class Words(NamedTuple):

@@ -17,7 +17,8 @@ from punc.subtitles.cues import make_cues
 from punc.subtitles.paragraphs import cue_texts, paragraphs, srt, vtt
 from punc.timing.decode_dir import find_ctm
 from punc.timing.fast_ctm import CtmFile
-from punc.timing.pauses import stream_pauses, word_times
+from punc.timing.pauses import stream_pauses
+from punc.transcripts.timings import word_times
 
 SECONDS = r"(\d+(?:\.\d+)?) *\n"
 WHOLE = re.compile(rf'^ *(?:xmin = )?{SECONDS} *(?:xmax = )?{SECONDS} *(?:text = )?"([^"\s]*)" *$',

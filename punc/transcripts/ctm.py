@@ -17,7 +17,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -26,36 +25,13 @@ from punc.base.files import atomic_file, decode_line, open_input
 from punc.base.idtable import IdTable
 from punc.data.datadir import LATEST
 from punc.data.tables import fields
+from punc.timing.timed_words import TimedWord, Timing
 
 CTM_SILENCE = frozenset(("<eps>", "<sil>", "<SIL>", "!SIL"))
 MAX_OVERLAP = 1.0  # s; in a real CTM of 34 calls, 300 of 270,000 words overlap, by 0.6 s at most
 ROUNDING = 1e-6  # s; times that differ by less are the same
 CONTROLS = bytes({*range(32), 127}.difference(b"\t\n"))  # characters that have no place in a CTM
 KEY = re.compile(rb"[ \t]*([^ \t\n]+)")
-
-
-class TimedWord(NamedTuple):
-    """A word of an utterance or a recording, with its time in seconds; confidence None if there is none."""
-
-    id: str
-    channel: str
-    begin: float
-    duration: float
-    word: str
-    confidence: float | None = None
-
-
-class Timing(NamedTuple):
-    """The words of one id in time order, without silences.
-
-    end         the end of the id in seconds; None if unknown
-    file, line  where it was read
-    """
-
-    words: list[TimedWord]
-    end: float | None = None
-    file: str | os.PathLike[str] | None = None
-    line: int | None = None
 
 
 class CtmIndex(Mapping[str, Callable[..., Timing]]):
