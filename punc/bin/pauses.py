@@ -31,7 +31,7 @@ def options() -> OptionParser:
                           "punc pauses data/train exp/tri3_ali/ctm")
     parser.add_argument("data", metavar="DATA-DIR", help="data directory")
     parser.add_argument("times", metavar="TIMES", help="a CTM, or a directory of *.ctm, *.TextGrid or Gentle's *.json")
-    parser.add_argument("--tier", default="", metavar="NAME", help="tier of TextGrids with the words; default: by its name")
+    parser.add_argument("--tier", default="", metavar="NAME", help="tier of TextGrids with the words")
     parser.add_argument("--by-label", type=boolean, default=False, metavar="BOOL",
                         help="print quartiles of the pauses by label")
     return parser

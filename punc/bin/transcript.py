@@ -2,7 +2,6 @@
 
 from argparse import Namespace
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -11,11 +10,11 @@ from punc.base.jobs import Part, Share, add_job_options, new_part
 from punc.base.options import OptionParser, kebab
 from punc.decoding.options import DecodingOptions
 from punc.decoding.shipped import find_model, model_files
-from punc.decoding.transcript import DECODING, join_transcripts, transcript
+from punc.decoding.transcript import join_transcripts, transcript
 from punc.decoding.transcript_file import punctuate_file
 
 FILE_ONLY = ("to", "format", "tier", "probabilities", "nj")
-DIRECTORY_ONLY = ("ctm", "lowercase", "jobs", "job")
+DIRECTORY_ONLY = ("ctm", "jobs", "job")
 
 
 def options() -> OptionParser:
@@ -55,9 +54,8 @@ def main(arguments: Sequence[str]) -> None:
                        marks=args.marks, format=args.format, tier=args.tier, probabilities=args.probabilities,
                        nj=args.nj)
         return
-    decoding = replace(DECODING, scale=args.scale, device=args.device)
-    run = partial(transcript, directory, data, decoding=decoding, ctm=args.ctm, lowercase=args.lowercase,
-                  marks=args.marks)
+    decoding = DecodingOptions(args.scale, device=args.device)
+    run = partial(transcript, directory, data, decoding=decoding, ctm=args.ctm, marks=args.marks)
     if not share:
         run(out)
         return

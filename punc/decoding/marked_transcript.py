@@ -36,7 +36,7 @@ class MarkedTranscript(NamedTuple):
     probabilities  float64 (W,), of the labels; NaN where no model reads the word, or if not wanted
     pauses         float64 (W,), seconds after each word, NaN unknown
     label_set      the labels
-    unknown        the share of words that the model does not know
+    unknown        how many words the model does not know
     kept           whether the marks of most words stay, by the choice of AUTO
     """
 
@@ -46,13 +46,12 @@ class MarkedTranscript(NamedTuple):
     probabilities: np.ndarray
     pauses: np.ndarray
     label_set: LabelSet
-    unknown: float
+    unknown: int
     kept: bool
 
 
-def mark_transcript(directory: Path, words: Words, decoding: DecodingOptions, marks: str = AUTO, nj: int = 1,
-                    probabilities: bool = True) -> MarkedTranscript:
-    """Choose and write the labels of a transcript's words with the model of a directory.
+class Marker:
+    """Chooses and writes the labels of transcripts with the model of a directory.
 
     marks           what happens to marks that are there, as in `keeps`
     nj              processes that decode
@@ -60,19 +59,63 @@ def mark_transcript(directory: Path, words: Words, decoding: DecodingOptions, ma
 
     Raises InputError if there is no model, and for options that do not fit it.
     """
-    tokenizer, label_set = read_tokenizer(directory), LabelSet.read(directory / "labels.txt")
-    reader = TokenReader.of(tokenizer.vocabulary.tokens)
-    split = take_apart(words.texts, reader, words.streams, words.turns, words.segments)
-    pauses = word_pauses(words, split)
-    decoder = Decoder(directory, decoding, probabilities, endings=True)
-    labels, chances = np.zeros(len(split.codes), np.int64), np.full(len(split.codes), np.nan)
-    read = np.flatnonzero(split.counts)
-    labels[read], chances[read] = _decoded(split, pauses, tokenizer, decoder, nj)
-    casing = Casing.read(label_set, directory / CASING)
-    marked = MarkedWords(label_set, casing, marks, sentences=is_packed(directory))
-    texts, labels = marked.write(split, labels)
-    kept = marks == AUTO and len(split.codes) > 0 and float(keeps(split, marks).mean()) > MOST
-    return MarkedTranscript(split, texts, labels, chances, pauses, label_set, _unknown(split, tokenizer), kept)
+
+    def __init__(self, directory: Path, decoding: DecodingOptions, marks: str = AUTO, nj: int = 1,
+                 probabilities: bool = True):
+        self.label_set = LabelSet.read(directory / "labels.txt")
+        self._tokenizer, self._marks = read_tokenizer(directory), marks
+        self._reader = TokenReader.of(self._tokenizer.vocabulary.tokens)
+        self._decoder = Decoder(directory, decoding, probabilities, endings=True)
+        self._nj = nj if self._decoder.device == "cpu" else 1
+        casing = Casing.read(self.label_set, directory / CASING)
+        self._marked = MarkedWords(self.label_set, casing, marks, sentences=is_packed(directory))
+        known = set(self._tokenizer.vocabulary.tokens)
+        self._known = known if self._tokenizer.token_type == "word" else None
+
+    def mark(self, words: Words, pauses: np.ndarray | None = None) -> MarkedTranscript:
+        """The words with their labels.
+
+        pauses   float (W,), seconds after each word; None: they follow from the times of the words
+        """
+        split = take_apart(words.texts, self._reader, words.streams, words.turns, words.segments)
+        pauses = word_pauses(words, split) if pauses is None else pauses
+        labels, chances = np.zeros(len(split.codes), np.int64), np.full(len(split.codes), np.nan)
+        read = np.flatnonzero(split.counts)
+        labels[read], chances[read] = self._decoded(split, pauses)
+        texts, labels = self._marked.write(split, labels)
+        kept = self._marks == AUTO and len(read) > 0 and float(keeps(split, AUTO).mean()) > MOST
+        return MarkedTranscript(split, texts, labels, chances, pauses, self.label_set, self._unknown(split), kept)
+
+    def _unknown(self, words: SplitWords) -> int:
+        """How many words a model of words does not know; 0 of a model that reads pieces or characters."""
+        known = self._known
+        if known is None:
+            return 0
+        lost = [sum(part not in known and part.partition("'")[0] not in known for part in token.words)
+                for token in words.tokens]
+        return int(words.of(lost).sum())
+
+    def _decoded(self, words: SplitWords, pauses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The label of each word that is read, and the probability of that label, NaN without posteriors."""
+        labels, probabilities = [np.zeros(0, np.int64)], [np.zeros(0)]
+        counts = words.counts[words.counts > 0]
+        slots = np.cumsum(counts) - 1  # a word's slot is that of its last part
+        ends = np.zeros(int(counts.sum()), bool)
+        ends[slots] = words.ends[words.counts > 0]
+        done = 0
+        groups = grouped(_spans(words, pauses, self._tokenizer, self._decoder), lambda span: len(span.ids),
+                         self._decoder.options.chunk_size)
+        with tqdm(desc="punctuating", unit="word", unit_scale=True, leave=False, delay=2,
+                  disable=hide_progress()) as bar:
+            for chosen, posteriors in map_ordered(self._decoder, map(task_of, groups), self._nj):
+                if chosen.ndim == 2:
+                    chosen = np.where(ends[done:done + len(chosen)], chosen[:, 1], chosen[:, 0])
+                done += len(chosen)
+                labels.append(chosen.astype(np.int64))
+                probabilities.append(np.full(len(chosen), np.nan) if posteriors is None else
+                                     posteriors[np.arange(len(chosen)), chosen].astype(float))
+                bar.update(len(chosen))
+        return np.concatenate(labels)[slots], np.concatenate(probabilities)[slots]
 
 
 def word_pauses(words: Words, split: SplitWords) -> np.ndarray:
@@ -80,41 +123,9 @@ def word_pauses(words: Words, split: SplitWords) -> np.ndarray:
     pauses, read = np.full(len(split.codes), np.nan), np.flatnonzero(split.counts)
     begins, ends = words.begins[read], words.ends[read]
     gaps = np.maximum(np.round(begins[1:] - ends[:-1], 6), 0)
-    pauses[read[:-1]] = np.where(words.streams[read][1:] == words.streams[read][:-1], gaps, np.nan)
+    goes_on = ~starts_of_runs(words.streams[read], words.recording[read])[1:]
+    pauses[read[:-1]] = np.where(goes_on, gaps, np.nan)
     return pauses
-
-
-def _unknown(words: SplitWords, tokenizer: Tokenizer) -> float:
-    """The share of the words that a model of words does not know; 0 of a model that reads pieces or characters."""
-    if tokenizer.token_type != "word":
-        return 0.0
-    known = set(tokenizer.vocabulary.tokens)
-    lost = words.of([sum(part not in known and part.partition("'")[0] not in known for part in token.words)
-                     for token in words.tokens])
-    return float(lost.sum() / max(words.counts.sum(), 1))
-
-
-def _decoded(words: SplitWords, pauses: np.ndarray, tokenizer: Tokenizer, decoder: Decoder,
-             nj: int) -> tuple[np.ndarray, np.ndarray]:
-    """The label of each word that is read, and the probability of that label, NaN without posteriors."""
-    labels, probabilities = [np.zeros(0, np.int64)], [np.zeros(0)]
-    counts = words.counts[words.counts > 0]
-    slots = np.cumsum(counts) - 1  # a word's slot is that of its last part
-    ends = np.zeros(int(counts.sum()), bool)
-    ends[slots] = words.ends[words.counts > 0]
-    done = 0
-    with tqdm(desc="punctuating", unit="word", unit_scale=True, leave=False, delay=2, disable=hide_progress()) as bar:
-        groups = grouped(_spans(words, pauses, tokenizer, decoder), lambda span: len(span.ids),
-                         decoder.options.chunk_size)
-        for chosen, posteriors in map_ordered(decoder, map(task_of, groups), nj if decoder.device == "cpu" else 1):
-            if chosen.ndim == 2:
-                chosen = np.where(ends[done:done + len(chosen)], chosen[:, 1], chosen[:, 0])
-            done += len(chosen)
-            labels.append(chosen.astype(np.int64))
-            probabilities.append(np.full(len(chosen), np.nan) if posteriors is None else
-                                 posteriors[np.arange(len(chosen)), chosen].astype(float))
-            bar.update(len(chosen))
-    return np.concatenate(labels)[slots], np.concatenate(probabilities)[slots]
 
 
 def _spans(words: SplitWords, pauses: np.ndarray, tokenizer: Tokenizer, decoder: Decoder) -> Iterator[Span]:

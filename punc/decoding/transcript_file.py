@@ -10,7 +10,7 @@ from punc.base.errors import InputError
 from punc.base.files import atomic_file
 from punc.base.options import nearest
 from punc.base.processor import give_back_freed_memory
-from punc.decoding.marked_transcript import MarkedTranscript, mark_transcript
+from punc.decoding.marked_transcript import MarkedTranscript, Marker
 from punc.decoding.options import DecodingOptions
 from punc.decoding.shipped import language_of
 from punc.decoding.transcript_formats import WRITERS
@@ -56,7 +56,7 @@ else IN's format
     to = to or _form_of_name(path, out, transcript)
     words = words_of(transcript.texts)
     rated = to == "json" or (not to and probabilities and transcript.document.rated)  # others cannot hold them
-    marked = mark_transcript(directory, words, decoding, marks, nj, rated)
+    marked = Marker(directory, decoding, marks, nj, rated).mark(words)
     for message in (*transcript.messages, *_warnings(directory, transcript, words, marked)):
         logger.warning("%s: %s", path, message)
     if to:
@@ -90,8 +90,8 @@ def _warnings(directory: Path, transcript: Transcript, words: Words, marked: Mar
     language, own = language_code(transcript.language), language_of(directory)
     if language and own and language != own:
         yield f"it is in another language than the model: {transcript.language}, not {own}"
-    elif marked.unknown > UNKNOWN and len(words.texts) >= FEW:
-        yield f"{marked.unknown:.0%} of the words are not known to the model: perhaps it is in another language"
+    elif marked.unknown > UNKNOWN * len(words.texts) and len(words.texts) >= FEW:
+        yield f"{marked.unknown} of {len(words.texts)} words are not known to the model: perhaps another language"
     if marked.kept:
         yield "it has marks already, which stay; --marks replace writes them anew"
     same = words.streams[1:] == words.streams[:-1]

@@ -20,25 +20,32 @@ from punc.transcripts.transcript import Words
 
 def to_srt(words: Words, marked: MarkedTranscript) -> str:
     """As SubRip. Raises InputError without times, and for several recordings."""
-    return _subtitles(words, marked, "srt")
+    return _only("srt", subtitles(words, marked, "srt"))
 
 
 def to_vtt(words: Words, marked: MarkedTranscript) -> str:
     """As WebVTT; speakers are voices. Raises InputError as `to_srt`."""
-    return _subtitles(words, marked, "vtt")
+    return _only("vtt", subtitles(words, marked, "vtt"))
 
 
-def _subtitles(words: Words, marked: MarkedTranscript, form: str) -> str:
-    shown = timed(shown_words(words, marked), form)
-    if len(shown.recordings) > 1:
-        raise InputError(f"{len(shown.recordings)} recordings, but --to {form} writes one",
+def _only(form: str, texts: dict[str, str]) -> str:
+    """The text of the only recording. Raises InputError if there are several."""
+    if len(texts) > 1:
+        raise InputError(f"{len(texts)} recordings, but --to {form} writes one",
                          "give a Kaldi data directory with --ctm, which makes a file for each")
+    return next(iter(texts.values()), srt([]) if form == "srt" else vtt([], []))
+
+
+def subtitles(words: Words, marked: MarkedTranscript, form: str) -> dict[str, str]:
+    """The subtitles of each recording, `srt` or `vtt`, by its name. Raises InputError without times."""
+    shown = timed(shown_words(words, marked), form)
     written = capitals(shown)
     cues = make_cues(written, shown.marks, shown.begins, shown.ends, shown.turns, shown.recordings)
     texts = list(cue_texts(written, cues))
-    if form == "srt":
-        return srt(texts)
-    return vtt(texts, [words.speakers[i] if i >= 0 else "" for i in shown.speakers[cues.first].tolist()])
+    names = [words.speakers[i] if i >= 0 else "" for i in shown.speakers[cues.first].tolist()]
+    cut = np.searchsorted(cues.first, np.append(0, shown.recordings)).tolist()  # a cue belongs to one recording
+    return {name: srt(texts[begin:end]) if form == "srt" else vtt(texts[begin:end], names[begin:end])
+            for name, (begin, end) in zip(shown.names, pairwise(cut))}
 
 
 def to_text(words: Words, marked: MarkedTranscript) -> str:
@@ -56,12 +63,17 @@ def to_text(words: Words, marked: MarkedTranscript) -> str:
 
 def to_paragraphs(words: Words, marked: MarkedTranscript) -> str:
     """Paragraphs with empty lines between them; where another speaker begins, `NAME: …`."""
+    return "\n".join(recording_paragraphs(words, marked).values())
+
+
+def recording_paragraphs(words: Words, marked: MarkedTranscript) -> dict[str, str]:
+    """The paragraphs of each recording, by its name."""
     shown = shown_words(words, marked)
     written = _with_names(words, shown, np.append(shown.starts, np.flatnonzero(shown.turns) + 1))
     pauses = None if np.isnan(shown.pauses).all() else shown.pauses
-    parts = [paragraphs(written[begin:end], shown.marks[begin:end], None if pauses is None else pauses[begin:end],
-                        shown.turns[begin:end]) for begin, end in pairwise([0, *shown.recordings.tolist()])]
-    return "\n".join(parts)
+    return {name: paragraphs(written[begin:end], shown.marks[begin:end], None if pauses is None else pauses[begin:end],
+                             shown.turns[begin:end])
+            for name, (begin, end) in zip(shown.names, pairwise([0, *shown.recordings.tolist()]))}
 
 
 def _with_names(words: Words, shown: ShownWords, starts: np.ndarray) -> list[str]:

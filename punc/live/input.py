@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 from punc.base.errors import InputError
 from punc.data.datadir import LATEST
-from punc.transcripts.ctm import CTM_SILENCE, ctm_rows
+from punc.transcripts.ctm import CTM_SILENCE, CtmLine, ctm_rows
 
 INPUTS = ("words", "ctm", "json")
 BLANKS = " \t\n\r\v\f"
@@ -115,7 +115,7 @@ class CtmReader:
             self._later = columns[4] == "<ALT>"
             return []
         items: list[Item] = []
-        for _, row in () if self._later else ctm_rows([(number, " ".join(columns).encode())], source):
+        for _, row in () if self._later else ctm_rows([CtmLine(source, number, " ".join(columns).encode())]):
             if self._stream not in (None, row[:2]):
                 items.append(End.STREAM)
             self._stream = row[:2]

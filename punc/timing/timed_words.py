@@ -5,7 +5,10 @@ from typing import NamedTuple
 
 
 class TimedWord(NamedTuple):
-    """A word of an utterance or a recording, with its time in seconds; confidence None if there is none."""
+    """A word of an utterance or a recording, with its time in seconds; confidence None if there is none.
+
+    speaker   as NIST's CTMs may name it in their last column
+    """
 
     id: str
     channel: str
@@ -13,6 +16,7 @@ class TimedWord(NamedTuple):
     duration: float
     word: str
     confidence: float | None = None
+    speaker: str = ""
 
 
 class Timing(NamedTuple):

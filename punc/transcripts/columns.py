@@ -1,13 +1,11 @@
-"""Words in columns: CTM and STM of NIST, MLF of HTK, and `text` of Kaldi.
+"""Words in columns: STM of NIST, MLF of HTK, and `text` of Kaldi; `ctm` reads CTM.
 
-    CTM    id [channel] begin duration word [confidence [type [speaker]]]
     STM    id channel speaker begin end [<labels>] word word …
     MLF    "*/id.lab", then lines [begin end] word [score] in 100 nanoseconds, and a point
     text   id word word …
 
-Source: NIST's SCTK, `doc/infmts.htm`; Kaldi's `steps/get_ctm.sh`; the HTK Book, section 6.3. Comments (`;;`), silences
-and alternatives stay as they are; of alternatives the first is read. A stream is a channel of an id, in time order,
-whatever the order of lines.
+Source: NIST's SCTK, `doc/infmts.htm`; Kaldi's `steps/get_ctm.sh`; the HTK Book, section 6.3. Comments (`;;`) stay as
+they are.
 """
 
 import math
@@ -28,9 +26,7 @@ CTM = re.compile(rf"[ \t]*[^\s;]\S*[ \t]+(?:\S+[ \t]+)?(?:{NUMBER}[ \t]+{NUMBER}
 STM = re.compile(rf"[ \t]*[^\s;]\S*[ \t]+\S+[ \t]+\S+[ \t]+{NUMBER}[ \t]+{NUMBER}(?:[ \t]+<[^<>\n]*>)?(?:[ \t].*)?")
 UTTERANCE = re.compile(r"(?=[^ \t]*\d)(?P<id>[A-Za-z0-9][A-Za-z0-9.]*(?:[-_][A-Za-z0-9.]+)+)(?:[ \t]+(?P<text>\S.*))?")
 MLF_LINE = re.compile(r"(?:(?P<begin>\d{1,18})[ \t]+(?:(?P<end>\d{1,18})[ \t]+)?)?(?P<text>[^\s\d]\S*)(?:[ \t].*)?")
-ALTERNATIVES = "<ALT_BEGIN>", "<ALT>", "<ALT_END>"
 MLF_UNIT = 1e7  # a second
-CTM_REMEDY = "write: id channel begin duration word [confidence]"
 IGNORED = "ignore_time_segment_in_scoring"
 
 
@@ -71,39 +67,6 @@ def time(text: str, what: str, source: Source, at: int) -> float:
     return value
 
 
-def read_ctm(source: Source) -> Transcript:
-    """Read a CTM. Raises InputError for lines with other columns, and for times that are none."""
-    document = PartsDocument(source)
-    texts, streams = list[Text](), dict[tuple[str, str], int]()
-    later = False  # whether these are later alternatives
-    no_channels = _has_no_channels(source.text)
-    for line in LINE.finditer(source.text):
-        if COMMENT.fullmatch(line[0]):
-            continue
-        columns = line[0].split()
-        if no_channels:
-            columns.insert(1, "1")
-        if not 5 <= len(columns) <= 8:
-            raise source.error(f"{len(columns)} columns", CTM_REMEDY, line.start())
-        if columns[4] in ALTERNATIVES:
-            later = columns[4] == "<ALT>"
-            continue
-        if later:
-            continue
-        begin = time(columns[2], "begin", source, line.start())
-        end = begin + time(columns[3], "duration", source, line.start())
-        confidence = math.nan
-        if len(columns) > 5 and columns[5] != "NA":
-            confidence = time(columns[5].lstrip("-"), "confidence", source, line.start())
-        stream = streams.setdefault((columns[0], columns[1]), len(streams))
-        start = _word_start(line, 4 - no_channels)
-        place = document.place(start, start + len(columns[4]))
-        speaker = columns[7] if len(columns) == 8 else ""
-        word = source.checked(columns[4])
-        texts.append(Text(place, word, begin, end, speaker, confidence, stream, stream, columns[0]))
-    return Transcript("CTM", _with_channels(in_order(texts), streams), document, encoding=source.encoding)
-
-
 def _word_start(line: re.Match[str], number: int) -> int:
     """Where a column of a line starts."""
     at = line.start()
@@ -115,22 +78,6 @@ def _word_start(line: re.Match[str], number: int) -> int:
 
 
 COLUMN = re.compile(r"\S+")
-
-
-def _has_no_channels(text: str) -> bool:
-    """Whether a CTM leaves out the channels: its second and third columns are numbers, and the fourth is none."""
-    columns = first_line(text).split()
-    return len(columns) in (4, 5) and all(re.fullmatch(NUMBER, column) for column in columns[1:3]) and \
-        not re.fullmatch(NUMBER, columns[3])
-
-
-def _with_channels(texts: list[Text], streams: dict[tuple[str, str], int]) -> list[Text]:
-    """Where an id has two channels, these are its speakers."""
-    ids = [id for id, _ in streams]
-    if len(set(ids)) == len(ids):
-        return texts
-    channels = [channel for _, channel in streams]
-    return [text._replace(speaker=text.speaker or channels[text.stream]) for text in texts]
 
 
 def read_stm(source: Source) -> Transcript:

@@ -15,8 +15,9 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,12 +27,29 @@ from punc.base.idtable import IdTable
 from punc.data.datadir import LATEST
 from punc.data.tables import fields
 from punc.timing.timed_words import TimedWord, Timing
+from punc.transcripts.parts import PartsDocument
+from punc.transcripts.source import Source
+from punc.transcripts.transcript import Text, Transcript, in_order
 
 CTM_SILENCE = frozenset(("<eps>", "<sil>", "<SIL>", "!SIL"))
 MAX_OVERLAP = 1.0  # s; in a real CTM of 34 calls, 300 of 270,000 words overlap, by 0.6 s at most
 ROUNDING = 1e-6  # s; times that differ by less are the same
 CONTROLS = bytes({*range(32), 127}.difference(b"\t\n"))  # characters that have no place in a CTM
+COLUMN = re.compile(r"\S+")
 KEY = re.compile(rb"[ \t]*([^ \t\n]+)")
+
+
+class CtmLine(NamedTuple):
+    """A line of a CTM: its file, its number, and its bytes with their line end."""
+
+    path: str | os.PathLike[str]
+    number: int
+    raw: bytes
+
+    @property
+    def text(self) -> str:
+        """The line as text."""
+        return self.raw.decode(errors="surrogateescape")
 
 
 class CtmIndex(Mapping[str, Callable[..., Timing]]):
@@ -51,11 +69,11 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
         for file in self._files:
             if file.exists() and not file.is_file():
                 raise InputError("not a file", "write the CTM to a file: it is read twice", file)
-        self._repairs: Counter[str] = Counter() if repairs is None else repairs
+        self.repairs: Counter[str] = Counter() if repairs is None else repairs
         self._stretches = IdTable(4)
         for id, stretch in self._scan():
             self._stretches.add(id, *stretch)
-        self._repairs["ids with lines in several places"] += int((self._stretches.counts() > 1).sum())
+        self.repairs["ids with lines in several places"] += int((self._stretches.counts() > 1).sum())
 
     def _scan(self) -> Iterator[tuple[str, tuple[int, ...]]]:
         for number, file in enumerate(self._files):
@@ -81,22 +99,41 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
         """The bytes of an id's lines."""
         return int((self._stretches.rows(id)[:, 2] - self._stretches.rows(id)[:, 1]).sum())
 
-    def _read(self, id: str, channel: str | None = None) -> Timing:
-        rows: list[tuple[int, TimedWord]] = []
+    def where(self, id: str) -> tuple[Path, int]:
+        """The file and the number of the first line of an id."""
+        number, _, _, line = self._stretches.rows(id)[0].tolist()
+        return self._files[int(number)], int(line)
+
+    def lines(self, id: str, channel: str = "") -> list[CtmLine]:
+        """The lines of an id, in the order of the files.
+
+        channel   of an id that has several, the one to read
+
+        Raises InputError for an id with several channels, but not the one given.
+        """
+        lines: list[CtmLine] = []
         for number, begin, end, line in self._stretches.rows(id).astype(np.int64).tolist():
             path = self._files[number]
             with open_input(path) as file:
                 file.seek(begin)
-                lines = file.read(end - begin).splitlines(keepends=True)
-            rows += ctm_rows(enumerate(lines, line), path, self._repairs)
-        channels = {row.channel for _, row in rows}
-        if len(channels) > 1:
-            first = rows[0][0]
-            rows = [(number, row) for number, row in rows if row.channel == channel]
-            if not rows:
-                raise InputError(f"'{id}' has channels {' '.join(sorted(channels))} under one id",
-                                 "say in reco2file_and_channel which one a recording is", path, first)
-        return _timing(rows, path, self._repairs)
+                raw = file.read(end - begin).splitlines(keepends=True)
+            lines += [CtmLine(path, at, text + b"\n" * (text[-1:] != b"\n")) for at, text in enumerate(raw, line)]
+        heads = [one.raw.split(None, 2)[:2] for one in lines]
+        if has_no_channel(lines[0].text.split()):
+            return lines
+        channels = {head[1] for head in heads if len(head) > 1 and not head[0].startswith(b";;")}
+        if len(channels) < 2:
+            return lines
+        own = [one for one, head in zip(lines, heads) if head[1:] == [channel.encode()]]
+        if not own:
+            names = " ".join(sorted(map(bytes.decode, channels)))
+            raise InputError(f"'{id}' has channels {names} under one id",
+                             "say in reco2file_and_channel which one a recording is", path, lines[0].number)
+        return own
+
+    def _read(self, id: str, channel: str | None = None) -> Timing:
+        lines = self.lines(id, channel or "")
+        return _timing([*ctm_rows(lines, self.repairs)], lines[0].path, self.repairs)
 
 
 def read_ctm(path: str | os.PathLike[str],
@@ -109,7 +146,7 @@ def read_ctm(path: str | os.PathLike[str],
     """
     repairs = Counter[str]() if repairs is None else repairs
     with open_input(path) as file:
-        rows = ctm_rows(enumerate(file, 1), path, repairs)
+        rows = ctm_rows((CtmLine(path, number, line) for number, line in enumerate(file, 1)), repairs)
         for (id, channel), group in itertools.groupby(rows, key=lambda row: row[1][:2]):
             yield id, channel, _timing(list(group), path, repairs)
 
@@ -139,32 +176,69 @@ def _text(line: bytes, path: str | os.PathLike[str], number: int) -> str:
     return text
 
 
-def ctm_rows(lines: Iterable[tuple[int, bytes]], path: str | os.PathLike[str],
-             repairs: Counter[str] | None = None) -> Iterator[tuple[int, TimedWord]]:
-    """The words of a CTM's lines with their line numbers, silences included; counts later alternatives in `repairs`."""
+def ctm_rows(lines: Iterable[CtmLine],
+             repairs: Counter[str] | None = None) -> Iterator[tuple[CtmLine, TimedWord]]:
+    """The words of a CTM's lines with their lines, silences included; counts later alternatives in `repairs`."""
     repairs = Counter[str]() if repairs is None else repairs
-    begun, later, number = 0, False, 0  # the line where alternatives begin, 0 outside; whether these are later ones
-    for number, line in lines:
-        columns = fields(_text(line, path, number))
+    begun: CtmLine | None = None  # the line where alternatives begin
+    later = False  # whether these are later ones
+    bare: bool | None = None  # whether the lines have no channels
+    path: str | os.PathLike[str] = ""
+    for line in lines:
+        path, number = line.path, line.number
+        columns = fields(_text(line.raw, path, number))
         if not columns or columns[0].startswith(";;"):
             continue
+        bare = has_no_channel(columns) if bare is None else bare
+        if bare:
+            columns.insert(1, "1")
         if not 5 <= len(columns) <= 8:
-            raise InputError(f"{len(columns)} columns", "write: id channel begin duration word [confidence]",
-                             path, number)
+            raise InputError(f"{len(columns)} columns", "write: id channel begin duration word [confidence]", path,
+                             number)
         id, channel, begin, duration, word = columns[:5]
         if word in ("<ALT_BEGIN>", "<ALT>", "<ALT_END>"):
-            begun, later = 0 if word == "<ALT_END>" else begun or number, word == "<ALT>"
+            begun, later = None if word == "<ALT_END>" else begun or line, word == "<ALT>"
             continue
         if later:
             repairs["words of later alternatives, left out"] += 1
             continue
         confidence = None if len(columns) < 6 or columns[5] == "NA" else _number(columns[5], "confidence", path, number)
-        yield number, TimedWord(id, channel, seconds(begin, "begin", path, number),
-                                seconds(duration, "duration", path, number), word, confidence)
+        yield line, TimedWord(id, channel, seconds(begin, "begin", path, number),
+                              seconds(duration, "duration", path, number), word, confidence,
+                              columns[7] if len(columns) == 8 else "")
     if begun:
-        raise InputError("alternatives without an end", "write a line <ALT_END> after them", path, begun)
-    if not number:
-        raise InputError("the file is empty", "make it again", path)
+        raise InputError("alternatives without an end", "write a line <ALT_END> after them", path, begun.number)
+
+
+def has_no_channel(columns: Sequence[str]) -> bool:
+    """Whether a line leaves out the channel: its second and third columns are numbers, and the fourth is none."""
+    return len(columns) in (4, 5) and is_number(columns[1]) and is_number(columns[2]) and not is_number(columns[3]) \
+        and all(map(is_number, columns[4:]))
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number with decimals, or without."""
+    return text.replace(".", "", 1).isdecimal()
+
+
+def read_lines(lines: Sequence[CtmLine], document: PartsDocument, at: int = 0,
+               repairs: Counter[str] | None = None) -> list[Text]:
+    """The words of lines as texts of a document that has the lines from the character `at` on; silences are texts, too.
+
+    Raises InputError as `read_ctm` does.
+    """
+    texts, following = list[Text](), iter(lines)
+    for line, row in ctm_rows(lines, repairs):
+        while (one := next(following)) is not line:
+            at += len(one.text)
+        columns = [*COLUMN.finditer(line.text)]
+        word = columns[3] if has_no_channel([column[0] for column in columns]) else columns[4]
+        place = document.place(at + word.start(), at + word.end())
+        at += len(line.text)
+        confidence = math.nan if row.confidence is None else row.confidence
+        texts.append(Text(place, row.word, row.begin, row.begin + row.duration, row.speaker, confidence,
+                          recording=row.id))
+    return texts
 
 
 def _number(text: str, what: str, path: str | os.PathLike[str], line: int) -> float:
@@ -187,30 +261,50 @@ def seconds(text: str, what: str, path: str | os.PathLike[str], line: int) -> fl
     return time
 
 
-def _timing(rows: list[tuple[int, TimedWord]], path: str | os.PathLike[str], repairs: Counter[str]) -> Timing:
+def _timing(rows: list[tuple[CtmLine, TimedWord]], path: str | os.PathLike[str], repairs: Counter[str]) -> Timing:
     """The timing of one id and channel. Counts repairs; raises InputError for an overlap above MAX_OVERLAP."""
     begins = np.array([row.begin for _, row in rows])
     backward = int(np.count_nonzero(np.diff(begins) < 0))
     if backward:
         repairs["lines that were not in time order"] += backward
         rows = [rows[i] for i in np.argsort(begins, kind="stable")]
-    first, last = (rows[0][0], rows[-1][1]) if rows else (None, None)
+    first, last = (rows[0][0].number, rows[-1][1]) if rows else (None, None)
     end = last.begin + last.duration if last and last.word in CTM_SILENCE else None
-    rows = [(number, row) for number, row in rows if row.word not in CTM_SILENCE]
+    rows = [(line, row) for line, row in rows if row.word not in CTM_SILENCE]
     ends = np.array([row.begin + row.duration for _, row in rows])
     overlaps = ends[:-1] - np.array([row.begin for _, row in rows[1:]])
     if (overlaps > MAX_OVERLAP + ROUNDING).any():
-        number, row = rows[int(np.argmax(overlaps > MAX_OVERLAP + ROUNDING)) + 1]
+        line, row = rows[int(np.argmax(overlaps > MAX_OVERLAP + ROUNDING)) + 1]
         raise InputError(f"at {row.begin:.2f} s a word of '{row.id}' overlaps the one before by more than "
-                         f"{MAX_OVERLAP:g} s", "give each speaker a channel", path, number)
+                         f"{MAX_OVERLAP:g} s", "give each speaker a channel", path, line.number)
     repairs["overlapping words"] += int(np.count_nonzero(overlaps > ROUNDING))
     return Timing([row for _, row in rows], end, path, first)
+
+
+def read_ctm_file(source: Source) -> Transcript:
+    """Read a CTM as a transcript; a stream is a channel of an id, in time order, whatever the order of lines.
+
+    Raises InputError for lines with other columns, and for times that are none.
+    """
+    document, streams = PartsDocument(source), dict[tuple[str, str], int]()
+    raw = source.text.replace("\r", " ").encode(errors="surrogateescape").splitlines(keepends=True)
+    lines = [CtmLine(source.path, number, line) for number, line in enumerate(raw, 1)]
+    found = read_lines(lines, document)
+    channels = [row.channel for _, row in ctm_rows(lines)]
+    texts = []
+    for text, channel in zip(found, channels):
+        stream = streams.setdefault((text.recording, channel), len(streams))
+        texts.append(text._replace(segment=stream, stream=stream))
+    if len({id for id, _ in streams}) < len(streams):  # where an id has two channels, these are its speakers
+        names = [channel for _, channel in streams]
+        texts = [text._replace(speaker=text.speaker or names[text.stream]) for text in texts]
+    return Transcript("CTM", in_order(texts), document, encoding=source.encoding)
 
 
 def write_ctm(path: str | os.PathLike[str], words: Iterable[TimedWord]) -> None:
     """Write words as a CTM, in the order given, with times and confidences as `decimals` writes them."""
     with atomic_file(path) as file:
-        for id, channel, begin, duration, word, confidence in words:
+        for id, channel, begin, duration, word, confidence, _ in words:
             times = f"{id} {channel} {decimals(begin)} {decimals(duration)} {word}"
             file.write(f"{times}\n" if confidence is None else f"{times} {decimals(confidence)}\n")
 

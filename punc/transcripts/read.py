@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from punc.base.errors import InputError
 from punc.base.options import nearest
-from punc.transcripts import columns, cues, lines, markup, plain, textgrid
+from punc.transcripts import columns, ctm, cues, lines, markup, plain, textgrid
 from punc.transcripts.json_formats import read_json
 from punc.transcripts.source import Source, read_source, require_utf8
 from punc.transcripts.transcript import Transcript
@@ -65,7 +65,7 @@ def _read(source: Source, tier: str) -> Transcript:
         return cues.read_srt(source)
     if any(map(cues.SBV_TIMES.fullmatch, text.splitlines())):
         return cues.read_sbv(source)
-    for recognised, read in ((columns.is_ctm, columns.read_ctm), (columns.is_stm, columns.read_stm),
+    for recognised, read in ((columns.is_ctm, ctm.read_ctm_file), (columns.is_stm, columns.read_stm),
                              (columns.is_kaldi_text, columns.read_kaldi_text)):
         if recognised(text):
             return read(source)

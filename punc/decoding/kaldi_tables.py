@@ -1,4 +1,4 @@
-"""The lines of a CTM by utterance, recording or speaker of a Kaldi data directory.
+"""What a CTM has of a Kaldi data directory: utterances, recordings or speakers.
 
 All ids of a CTM are of one kind:
 
@@ -17,8 +17,8 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.data.datadir import segment, speaker
 from punc.data.tables import read_table
-from punc.timing.fast_ctm import CtmFile, Run
 from punc.timing.pauses import read_channels
+from punc.transcripts.ctm import CtmIndex
 
 UTTERANCE, RECORDING, SPEAKER = "utterance", "recording", "speaker"  # the kinds of ids of a CTM
 
@@ -28,7 +28,7 @@ class Entry(NamedTuple):
 
     id         the id of its line in the transcript's `text`
     recording  the recording that it is from
-    runs       its lines in the CTM
+    place      the id and the channel of its lines in the CTM; empty for a channel that is not named
     begin      where its times begin in the recording, in seconds
     length     its length in seconds; infinite if not known
     speakers   where segments of the recording begin, in order, and the speaker of each
@@ -36,7 +36,7 @@ class Entry(NamedTuple):
 
     id: str
     recording: str
-    runs: list[Run]
+    place: tuple[str, str]
     begin: float = 0.0
     length: float = np.inf
     speakers: tuple[list[float], list[str]] = ([0.0], [""])
@@ -83,54 +83,49 @@ def _check_speakers(speakers: dict[str, str], file: Path) -> None:
                              "make speaker ids prefixes of utterance ids, and sort", file, number)
 
 
-def read_entries(directory: Path, ctm: CtmFile) -> tuple[list[list[Entry]], bool]:
-    """The entries of a CTM, stream by stream, and whether their times count from the start of segments.
+def read_entries(tables: Tables, ctm: CtmIndex, directory: Path) -> list[list[Entry]]:
+    """The entries of a CTM, stream by stream; utterances and recordings that are not in it have entries, too.
 
-    Utterances and recordings that are not in the CTM have entries without lines. Raises InputError for broken files,
-    and for an id of the CTM that the data directory does not have, or that is of another kind than those before.
+    Raises InputError for an id that the data directory does not have, or that is of another kind than those before.
     """
-    tables = read_tables(directory)
-    kind, runs = _runs_by_name(tables, ctm, directory)
-    return list(_streams(tables, kind, runs)), tables.segments is not None and kind == UTTERANCE
+    return list(_streams(tables, _kind_of_ids(tables, ctm, directory)))
 
 
-def _runs_by_name(tables: Tables, ctm: CtmFile, directory: Path) -> tuple[str, dict[str, list[Run]]]:
-    """The kind of the CTM's ids, and the runs of each utterance, recording or speaker."""
-    utterances, speakers = (UTTERANCE, tables.speakers.keys()), (SPEAKER, set(tables.speakers.values()))
-    recordings = (RECORDING, {recording for recording, _, _ in (tables.segments or {}).values()})
-    kinds = [utterances, speakers] if tables.segments is None else [recordings, utterances]
-    kind = ""
-    runs: dict[str, list[Run]] = {}
-    for run in ctm.runs():
-        name = tables.channels.get((run.id, run.channel), run.id)
-        this = next((kind for kind, names in kinds if name in names), None)
-        if this is None:
-            raise InputError(f"'{run.id}' is neither {kinds[0][0]} nor {kinds[1][0]} of {directory}",
-                             "name the data directory that was decoded", ctm.path, run.line)
-        if this != (kind := kind or this):
-            raise InputError(f"'{run.id}' is a {this}, but the ids above are {kind}s", "give all ids of one kind",
-                             ctm.path, run.line)
-        of_name = runs.setdefault(name, [])
-        of_name.append(run)
-        if (run.id, run.channel) != (of_name[0].id, of_name[0].channel):
-            raise InputError(f"'{run.id}' has channels {of_name[0].channel} and {run.channel}",
-                             "name the recording of each in reco2file_and_channel", ctm.path, run.line)
-    return kind, runs
+def _kind_of_ids(tables: Tables, ctm: CtmIndex, directory: Path) -> str:
+    """The kind of the CTM's ids. Raises InputError for ids of several kinds, or of none."""
+    utterances, speakers = set(tables.speakers), set(tables.speakers.values())
+    recordings = {recording for recording, _, _ in (tables.segments or {}).values()}
+    files = {file for (file, _), name in tables.channels.items() if name in recordings | utterances}
+    kinds = {UTTERANCE: utterances | files, SPEAKER: speakers} if tables.segments is None else {
+        RECORDING: recordings | files, UTTERANCE: utterances}
+    chosen = ""
+    for id in ctm:
+        found = next((kind for kind, names in kinds.items() if id in names), "")
+        if not found:
+            first, second = kinds
+            raise InputError(f"'{id}' is neither {first} nor {second} of {directory}",
+                             "name the data directory that was decoded", *ctm.where(id))
+        chosen = chosen or found
+        if found != chosen:
+            raise InputError(f"'{id}' is a {found}, but the ids above are {chosen}s", "give all ids of one kind",
+                             *ctm.where(id))
+    return chosen
 
 
-def _streams(tables: Tables, kind: str, runs: dict[str, list[Run]]) -> Iterator[list[Entry]]:
+def _streams(tables: Tables, kind: str) -> Iterator[list[Entry]]:
     """The entries of each stream in time order; the streams are in C order."""
+    places = {name: place for place, name in tables.channels.items()}
     if tables.segments is None:
-        for speaker, of_speaker in groupby(tables.speakers.items(), key=lambda item: item[1]):
-            names = [speaker] if kind == SPEAKER else [utterance for utterance, _ in of_speaker]
-            yield [Entry(name, name, runs.get(name, [])) for name in names]
+        for name, of_speaker in groupby(tables.speakers.items(), key=lambda item: item[1]):
+            names = [name] if kind == SPEAKER else [utterance for utterance, _ in of_speaker]
+            yield [Entry(one, one, places.get(one, (one, "")), speakers=([0.0], [name])) for one in names]
         return
     order = sorted((recording.encode(), begin, id) for id, (recording, begin, _) in tables.segments.items())
     for key, of_recording in groupby(order, key=lambda item: item[0]):
         recording, segments = key.decode(), [(begin, id) for _, begin, id in of_recording]
         if kind == RECORDING:
             speakers = [begin for begin, _ in segments], [tables.speakers[id] for _, id in segments]
-            yield [Entry(recording, recording, runs.get(recording, []), speakers=speakers)]
+            yield [Entry(recording, recording, places.get(recording, (recording, "")), speakers=speakers)]
         else:
-            yield [Entry(id, recording, runs.get(id, []), begin, tables.segments[id][2] - begin,
-                         ([0.0], [tables.speakers[id]])) for begin, id in segments]
+            yield [Entry(id, recording, (id, ""), begin, tables.segments[id][2] - begin, ([0.0], [tables.speakers[id]]))
+                   for begin, id in segments]
