@@ -146,6 +146,9 @@ def read_ctm(path: str | os.PathLike[str],
     """
     repairs = Counter[str]() if repairs is None else repairs
     with open_input(path) as file:
+        if not file.read(1):
+            raise InputError("the file is empty", "make it again", path)
+        file.seek(0)
         rows = ctm_rows((CtmLine(path, number, line) for number, line in enumerate(file, 1)), repairs)
         for (id, channel), group in itertools.groupby(rows, key=lambda row: row[1][:2]):
             yield id, channel, _timing(list(group), path, repairs)
