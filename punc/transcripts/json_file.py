@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections import Counter
+from collections.abc import Iterator
 from html import unescape
 from typing import Any, NamedTuple
 
@@ -13,13 +14,13 @@ from punc.transcripts.source import Source
 BETWEEN = re.compile(r"[\s,]*")  # documents of a file
 INDENT = re.compile(r"[\[{]\s*\n([ \t]+)\S")
 AFTER_NAME = re.compile(r'"\s*:(\s*)')
-HUGE = re.compile(r"\d[eE]\+?\d{2}|\d{300}")  # a number that may be infinite
+HUGE = re.compile(r"[eE]\+?[0-9]{2}")  # in a number that may be infinite
 RAW = range(0xDC80, 0xDD00)  # how a Source has bytes that are not UTF-8
 OWN = 0x10FE00  # how this module has them: an escape of JSON may be a half surrogate, too
 BYTES = {number: OWN + number - RAW[0] for number in RAW}
 BYTES_BACK = {own: number for number, own in BYTES.items()}
 HALF = re.compile("[\ud800-\udfff]")
-MAY_HAVE_STAND_INS = re.compile(r"[&\uFFFD\x1f]|<\||\\u(?:00[01]|[dD][89a-fA-F]|0026|003[cC]|[fF]{3}[dD])")
+MAY_BE_SPECIAL = ("&", "<|", "\\u", "\ufffd")  # a file without these has nothing special
 SPECIAL = re.compile(r"<\|[^|<>\s]{1,40}\|>|&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});"
                      "|[\0\x1f\ufffd\ud800-\udfff]")
 TAG = "\x1f"  # a blank, and one that no text has
@@ -51,16 +52,18 @@ class JsonDocument:
 
     def __init__(self, source: Source):
         self.values: list[Any] = []
-        self.spots: list[tuple[Any, Any]] = []  # of each place, the holder and the key
-        self._source = source
+        self._holders: list[Any] = []  # of each place
+        self._keys: list[Any] = []
+        self._path = source.path
         self._between: list[str] = []  # what stands before each value, and at the end
         self._style = Style.of(source.text.lstrip())
-        self._has_raw = HALF.search(source.text) is not None
-        self._may_have_stand_ins = MAY_HAVE_STAND_INS.search(source.text) is not None
+        self._raw = source if not source.text.isascii() and HALF.search(source.text) else None
+        self._may_be_special = any(part in source.text for part in MAY_BE_SPECIAL)
         self._stand_ins: dict[int, dict[str, list[str]]] = {}
-        self._read(source.text.translate(BYTES) if self._has_raw else source.text)
+        self._read(source._replace(text=source.text.translate(BYTES)) if self._raw else source)
 
-    def _read(self, text: str) -> None:
+    def _read(self, source: Source) -> None:
+        text = source.text
         decoder = json.JSONDecoder(object_pairs_hook=_members, parse_float=_finite if HUGE.search(text) else None)
         at = 0
         while True:
@@ -70,27 +73,28 @@ class JsonDocument:
             at = gap.end()
             if at == len(text):
                 return
-            value, at = self._decoded(decoder, text, at)
+            value, at = self._decoded(decoder, source, at)
             self.values.append(value)
 
-    def _decoded(self, decoder: json.JSONDecoder, text: str, at: int) -> tuple[Any, int]:
+    def _decoded(self, decoder: json.JSONDecoder, source: Source, at: int) -> tuple[Any, int]:
         """The value that begins at a character, and where it ends. Raises InputError if it is broken."""
+        text = source.text
         again = "let the recogniser write it again"
         if text[at] not in "{[":
             what = "text after the JSON" if self.values else "text before the JSON"
-            raise self._source.error(f"{what}: {text[at:at + 30]!r}", "remove it, if the rest is a whole file", at)
+            raise source.error(f"{what}: {text[at:at + 30]!r}", "remove it, if the rest is a whole file", at)
         try:
             return decoder.raw_decode(text, at)
         except json.JSONDecodeError as error:
             cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
             what = "the JSON is cut short" if cut else "not JSON"
-            raise self._source.error(f"{what}: {error.msg} at column {error.colno}", again, error.pos) from None
+            raise source.error(f"{what}: {error.msg} at column {error.colno}", again, error.pos) from None
         except RecursionError:
-            raise self._source.error("values too deep inside of others", again, at) from None
+            raise source.error("values too deep inside of others", again, at) from None
         except _Twice as error:
-            raise self._source.error(f"an object has the member '{error}' twice", "keep one", at) from None
+            raise source.error(f"an object has the member '{error}' twice", "keep one", at) from None
         except ValueError as error:  # also: an integer of thousands of digits
-            raise self._source.error(f"a number that is too large: {error}", again, at) from None
+            raise source.error(f"a number that is too large: {error}", again, at) from None
 
     def place(self, holder: Any, key: Any) -> tuple[int, str]:
         """A new place, the member `key` of an object or the element of a list, and the text to read there.
@@ -98,21 +102,30 @@ class JsonDocument:
         Tags like `<|en|>` are blanks there, HTML entities are the characters, and half surrogates, which no other file
         can have, are U+FFFD. They come back with the words. Raises InputError for bytes that are not UTF-8.
         """
-        self.spots.append((holder, key))
-        place, text = len(self.spots) - 1, holder[key]
-        if self._has_raw and any(ord(char) in BYTES_BACK for char in text):
-            self._source.checked(text.translate(BYTES_BACK))
-        if self._may_have_stand_ins and SPECIAL.search(text):
+        self._holders.append(holder)
+        self._keys.append(key)
+        place, text = len(self._keys) - 1, holder[key]
+        if self._raw and any(ord(char) in BYTES_BACK for char in text):
+            self._raw.checked(text.translate(BYTES_BACK))
+        if self._may_be_special and SPECIAL.search(text):
             text, self._stand_ins[place] = _readable(text)
         return place, text
 
+    def spots(self) -> Iterator[tuple[Any, Any]]:
+        """The holder and the key of each place."""
+        return zip(self._holders, self._keys)
+
+    def clear(self) -> None:
+        """Forget the places."""
+        self._holders, self._keys, self._stand_ins = [], [], {}
+
     def readable(self, text: str) -> str:
         """A text as `place` has it."""
-        return _readable(text)[0] if self._may_have_stand_ins and SPECIAL.search(text) else text
+        return _readable(text)[0] if self._may_be_special and SPECIAL.search(text) else text
 
     def put(self, place: int, text: str, probability: float = math.nan) -> None:
         """Put a text in a place; the object of a word gets the probability of its label."""
-        holder, key = self.spots[place]
+        holder, key = self._holders[place], self._keys[place]
         if stand_ins := self._stand_ins.get(place):
             text = _restored(text, stand_ins)
         holder[key] = text
@@ -126,11 +139,11 @@ class JsonDocument:
             written = [json.dumps(value, indent=indent, separators=separators, ensure_ascii=ascii_only)
                        for value in self.values]
         except RecursionError:
-            raise InputError("values too deep inside of others", "write the words alone", self._source.path) from None
+            raise InputError("values too deep inside of others", "write the words alone", self._path) from None
         text = "".join(part for pair in zip(self._between, [*written, ""]) for part in pair)
         if not ascii_only and HALF.search(text):
             text = HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
-        return text.translate(BYTES_BACK) if self._has_raw else text
+        return text.translate(BYTES_BACK) if self._raw else text
 
 
 class _Twice(Exception):

@@ -124,7 +124,7 @@ def read_json(source: Source) -> Transcript:
         documents += value if isinstance(value, list) else [value]
     empty = None
     for row, own in _candidates([value for value in documents if isinstance(value, dict)]):
-        document.spots.clear()
+        document.clear()
         reader = JsonReader(row, document)
         reader.read(own)
         if any(text.text.split() for text in reader.texts):
@@ -170,7 +170,7 @@ def _transcript(source: Source, reader: JsonReader, document: JsonDocument) -> T
     row, messages = reader.shape.row, []
     if not row.has:
         messages.append(said_of(row))
-    if stay := unread(document.values, document.spots, row.stays, reader.skipped):
+    if stay := unread(document.values, list(document.spots()), row.stays, reader.skipped):
         messages.append(f"{sum(stay.values())} texts of several words stay as they are: {_named(stay)}")
     if not any(text.times or text.begin == text.begin for text in reader.texts):
         if name := has_times(document.values):

@@ -75,10 +75,18 @@ def getter(path: str) -> Callable[[Any], Any]:
     if path.isidentifier():
         return lambda value: value.get(path) if isinstance(value, dict) else None
     if path.replace("|", "").isidentifier():
-        names = path.split("|")
-        return lambda value: next((value[name] for name in names if value.get(name) is not None), None) \
-            if isinstance(value, dict) else None
+        return _first_of(path.split("|"))
     return lambda value: next((holder[key] for holder, key in places(value, path) if holder[key] is not None), None)
+
+
+def _first_of(names: list[str]) -> Callable[[Any], Any]:
+    def find(value: Any) -> Any:
+        if isinstance(value, dict):
+            for name in names:
+                if (found := value.get(name)) is not None:
+                    return found
+        return None
+    return find
 
 
 def seconds(value: Any, unit: float = 1) -> float:
@@ -86,7 +94,9 @@ def seconds(value: Any, unit: float = 1) -> float:
 
     unit   how many units of a number are a second
     """
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
+    if isinstance(value, float):
+        return (value if unit == 1 else value / unit) if -LATEST * unit < value < LATEST * unit else math.nan
+    if isinstance(value, int) and not isinstance(value, bool):
         return value / unit if -LATEST * unit < value < LATEST * unit else math.nan
     if isinstance(value, str) and len(value) < 30:
         return _seconds_of_text(value.strip(), unit)

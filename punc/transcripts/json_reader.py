@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from punc.transcripts.json_file import JsonDocument
-from punc.transcripts.json_paths import getter, places, speaker_name, seconds, values
+from punc.transcripts.json_paths import getter, places, seconds, speaker_name, values
 from punc.transcripts.json_shape import MARK, JsonFormat, Shape, Span, Spot, Word, text_spots
 from punc.transcripts.json_words import Said, in_order_of, in_seconds, joined, said_by, with_said, with_speakers
 from punc.transcripts.transcript import Repeat, Text, split
@@ -59,7 +59,7 @@ class JsonReader:
             goes_on = bool(row.part) and getter(row.part)(document) is not None
             for recording in values(document, row.recordings):
                 name = "_".join(speaker_name(getter(row.recording)(recording)).split())
-                begins.append(not names or bool(row.recordings) and not (goes_on and name == names[-1]))
+                begins.append(not names or (bool(row.recordings) and not (goes_on and name == names[-1])))
                 names.append(name)
         count, several = 0, sum(begins) > 1
         for name, begin in zip(names, begins):

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from punc.transcripts.json_paths import getter, keys, places, seconds, steps
+from punc.transcripts.json_paths import getter, places, seconds, steps, values
 
 MARKS = frozenset(".,?!:;…")
 MARK = re.compile(r"[.,?!:;…](?=\s|$)")
@@ -96,7 +96,9 @@ class Shape:
         self._kind, self._start = getter(row.mark), getter(row.start)
         self._unit = row.unit or 1
         self._begin, self._end = getter(row.begin), getter(row.end.lstrip("+"))
-        *before, self._key = steps(row.word) or ("",)
+        self._is_length = row.end.startswith("+")
+        *before, last = steps(row.word) or ("",)
+        self._names = last.split("|")
         self._holder = getter(".".join(before)) if before else None
 
     def matches(self, document: Any) -> bool:
@@ -124,10 +126,11 @@ class Shape:
         """The words of a segment that are not blank."""
         found = []
         for path in self.row.words.split():
-            for number, (holder, key) in enumerate(places(segment, path)):
-                spot = self.spot_of(holder[key]) if self._key else (holder, key)
-                if spot and isinstance(text := spot[0][spot[1]], str) and text.strip():
-                    found.append(Word(number, holder[key], spot))
+            for elements in values(segment, path.removesuffix("[]")):
+                for number, value in enumerate(elements if isinstance(elements, list) else ()):
+                    spot = self.spot_of(value) if self.row.word else (elements, number)
+                    if spot and isinstance(text := spot[0][spot[1]], str) and text.strip():
+                        found.append(Word(number, value, spot))
             if found:
                 break
         return found
@@ -135,10 +138,13 @@ class Shape:
     def spot_of(self, word: Any) -> Spot | None:
         """Where the text of a word stands."""
         holder = self._holder(word) if self._holder else word
-        if isinstance(holder, dict) and self._key in holder:
-            return holder, self._key
-        key = next(keys(holder, self._key), None)
-        return None if key is None else (holder, key)
+        if isinstance(holder, dict):
+            for name in self._names:
+                if name in holder:
+                    return holder, name
+        elif isinstance(holder, list) and self._names[0].isdecimal() and int(self._names[0]) < len(holder):
+            return holder, int(self._names[0])
+        return None
 
     def is_mark(self, word: Any) -> bool:
         """Whether a word is a mark of its own."""
@@ -147,20 +153,20 @@ class Shape:
 
     def span(self, value: Any) -> Span:
         """Begin and end of a word or a segment."""
-        return self._span(self._begin(value), self._end(value), self.row.end)
+        return self._span(self._begin(value), self._end(value), self._is_length)
 
     def segment_span(self, segment: Any) -> Span:
         """Begin and end of a segment that has other names for them than words have."""
         if not self.row.segment_times:
             return self.span(segment)
         begin, end = self.row.segment_times.split()
-        return self._span(getter(begin)(segment), getter(end.lstrip("+"))(segment), end)
+        return self._span(getter(begin)(segment), getter(end.lstrip("+"))(segment), end.startswith("+"))
 
-    def _span(self, begin: Any, end: Any, name: str) -> Span:
+    def _span(self, begin: Any, end: Any, is_length: bool) -> Span:
         first, last = seconds(begin, self._unit), seconds(end, self._unit)
         if first != first or last != last:
             self.odd_times += (first != first and not _is_unknown(begin)) + (last != last and not _is_unknown(end))
-        return first, first + last if name.startswith("+") else last
+        return first, first + last if is_length else last
 
     def spans(self, segment: Any, words: list[Word]) -> list[Span]:
         """The times of the words, from lists if the segment has such; without words, of the words of its text."""

@@ -12,7 +12,8 @@ from punc.transcripts.transcript import WORD, split
 
 # Names without case and underscores; the better ones first.
 TEXTS = ("punctuatedword", "word", "text", "transcript", "utterance", "sentence", "content", "caption", "subtitle",
-         "phrase", "body", "speech", "display", "displaytext", "value", "token", "line", "message", "transcription", "w")
+         "phrase", "body", "speech", "display", "displaytext", "value", "token", "line", "message", "transcription",
+         "w")
 BEGINS = ("start", "begin", "from", "starttime", "begintime", "startoffset", "offset", "timestart", "onset", "tstart",
           "startat", "startts", "t0", "xmin", "ts", "time", "timestamp", "in")
 ENDS = ("end", "to", "endtime", "stop", "stoptime", "endoffset", "timeend", "tend", "endat", "endts", "t1", "xmax",
@@ -22,8 +23,8 @@ SPEAKERS = ("speaker", "spk", "speakerid", "speakerlabel", "speakername", "speak
 UNIT = re.compile(r"(?:_?in)?_?(ms|msec|millis|milliseconds|s|sec|secs|seconds)$", re.I)
 DEEPEST = 12  # objects in others
 # Members whose texts are about a file, or are other versions of what was said.
-ABOUT = frozenset(("systeminfo", "model", "params", "metadata", "request", "config", "path", "file", "filename", "title",
-                   "version", "usage", "warnings", "error", "url", "oridict", "job", "jobname", "parameters"))
+ABOUT = frozenset(("systeminfo", "model", "params", "metadata", "request", "config", "path", "file", "filename",
+                   "title", "version", "usage", "warnings", "error", "url", "oridict", "job", "jobname", "parameters"))
 OTHERS = frozenset(("alternatives", "nbest", "transcripts"))  # lists of which the first is read
 
 
@@ -52,7 +53,7 @@ def guessed_format(documents: list[Any]) -> JsonFormat | None:
         return None
     words = counts.most_common(1)[0][0]
     segments = next((kind for kind in counts if words.path.startswith(f"{kind.path}.") or
-                     not kind.path and words.path), None)
+                     (not kind.path and words.path)), None)
     own = [f"{kind.path}.{kind.text}".lstrip(".") for kind in (words, segments) if kind]
     said = texts[own[0]]
     repeats = [path for path in texts if path not in own and texts[path] == said]
@@ -127,24 +128,30 @@ def unread(values: list[Any], used: list[tuple[Any, Any]], stays: str = "", with
     without  values that are not counted
     """
     known = {(id(holder), key) for holder, key in used if " " in holder[key].strip()}
-    ignored, left_out = ABOUT.union(stays.split()), set(map(id, without))
+    ignored, left_out = ABOUT.union(stays.split()), {id(holder) for holder, _ in used}
+    left_out -= {holder for holder, _ in known}
+    left_out.update(map(id, without))
     counts = Counter[str]()
     waiting: list[tuple[str, Any]] = [("", value) for value in values]
     while waiting:
         name, holder = waiting.pop()
-        if id(holder) in left_out:
-            continue
-        if isinstance(holder, list) and plain_name(name) in OTHERS:
-            holder = holder[:1]
+        if isinstance(holder, list) and holder:
+            if id(holder[0]) in left_out and id(holder[-1]) in left_out or _has_numbers(holder):  # words, or tokens
+                continue
+            holder = holder[:1] if plain_name(name) in OTHERS else holder
         for key, value in holder.items() if isinstance(holder, dict) else enumerate(holder):
+            own = key if isinstance(key, str) else name
             if isinstance(value, (dict, list)):
-                own = key if isinstance(key, str) else name
-                if own not in ignored and plain_name(own) not in ignored:
+                if id(value) not in left_out and own not in ignored and plain_name(own) not in ignored:
                     waiting.append((own, value))
             elif isinstance(value, str) and " " in value.strip() and (id(holder), key) not in known:
-                own = key if isinstance(key, str) else name
                 counts[own] += _is_speech(value) and own not in ignored and plain_name(own) not in ignored
     return +counts
+
+
+def _has_numbers(values: list[Any]) -> bool:
+    """Whether a list is one of numbers, as tokens are."""
+    return isinstance(values[0], (int, float)) and isinstance(values[-1], (int, float))
 
 
 def _is_speech(text: str) -> bool:
