@@ -93,8 +93,8 @@ class JsonDocument:
             raise source.error("values too deep inside of others", again, at) from None
         except _Twice as error:
             raise source.error(f"an object has the member '{error}' twice", "keep one", at) from None
-        except ValueError as error:  # also: an integer of thousands of digits
-            raise source.error(f"a number that is too large: {error}", again, at) from None
+        except ValueError:  # of `_finite`, or of an integer of thousands of digits
+            raise source.error("a number that is too large, or has thousands of digits", again, at) from None
 
     def place(self, holder: Any, key: Any) -> tuple[int, str]:
         """A new place, the member `key` of an object or the element of a list, and the text to read there.

@@ -104,7 +104,8 @@ FORMATS = [
                "OpenAI's `verbose_json` and `diarized_json`", "segments[].text|words", "segments[]", "text", "words[]",
                "word|text", confidence="probability|score|confidence", recordings=".",
                timed="word_segments[] words[]", stays="prompt",
-               repeats="text ori_dict.text ori_dict.segments[].text ori_dict.segments[].words[].word|text"),
+               repeats="text transcription ori_dict.text "
+               "ori_dict.segments[].text ori_dict.segments[].words[].word|text"),
     JsonFormat("Whisper, segments", "faster-whisper, a segment a line or in a list",
                "text start end ; words[].word ; word_segments[].word", text="text", words="words[] word_segments[]",
                confidence="probability|score|confidence"),
@@ -149,10 +150,13 @@ def _candidates(documents: list[Any]) -> Iterator[tuple[JsonFormat, list[Any]]]:
     inner = documents
     for _ in range(1 + WRAPPERS):
         names = set[str]().union(*inner)
-        yield from ((row, inner) for row in FORMATS if _may_match(row, names) and any(map(Shape(row).matches, inner)))
+        for row in FORMATS:
+            own = list(filter(Shape(row).matches, inner)) if _may_match(row, names) else []
+            if own:
+                yield row, own if row.recordings == "." else inner
         inner = [value for document in inner for value in document.values() if isinstance(value, dict)]
-    if row := guessed_format(documents):
-        yield row, documents
+    if guessed := guessed_format(documents):
+        yield guessed, documents
     if {"text", "transcript"} & set[str]().union(*documents):
         yield TEXT, documents
 
@@ -172,11 +176,11 @@ def _transcript(source: Source, reader: JsonReader, document: JsonDocument) -> T
         messages.append(said_of(row))
     if stay := unread(document.values, list(document.spots()), row.stays, reader.skipped):
         messages.append(f"{sum(stay.values())} texts of several words stay as they are: {_named(stay)}")
-    if not any(text.times or text.begin == text.begin for text in reader.texts):
-        if name := has_times(document.values):
-            messages.append(f"no times were read: `{name}` is not where {row.name} has times")
-    elif reader.shape.odd_times:
-        messages.append(f"{reader.shape.odd_times} times are no numbers, and were not read")
+    if reader.shape.odd_times:
+        messages.append(f"times that are no numbers were not read: {reader.shape.odd_times}")
+    elif not any(text.times or text.begin == text.begin for text in reader.texts) and (
+            name := has_times(document.values)):
+        messages.append(f"no times were read: {row.name} does not have them in `{name}`")
     return Transcript(row.name, reader.texts, document, reader.repeats, reader.language, messages, source.encoding)
 
 

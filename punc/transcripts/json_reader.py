@@ -6,11 +6,17 @@ from typing import Any
 
 from punc.transcripts.json_file import JsonDocument
 from punc.transcripts.json_paths import getter, places, seconds, speaker_name, values
-from punc.transcripts.json_shape import MARK, JsonFormat, Shape, Span, Spot, Word, text_spots
-from punc.transcripts.json_words import Said, in_order_of, in_seconds, joined, said_by, with_said, with_speakers
+from punc.transcripts.json_shape import MARK, UNKNOWN, JsonFormat, Shape, Span, Spot, Word, text_spots
+from punc.transcripts.json_words import (
+    Said,
+    begins_with_blank,
+    in_order_of,
+    in_seconds,
+    joined,
+    with_said,
+    with_speakers,
+)
 from punc.transcripts.transcript import Repeat, Text, split
-
-UNKNOWN = (math.nan, math.nan)
 
 
 class JsonReader:
@@ -29,6 +35,7 @@ class JsonReader:
         self.skipped: list[Any] = []
         self._row, self._document = row, document
         self._segment, self._stream, self._recording = 0, -1, ""
+        self._spaced = False  # whether a blank is a part of the word after it, as in Whisper's words
         self._open = False  # whether the last word has its end from its segment
 
     def read(self, documents: list[Any]) -> None:
@@ -78,7 +85,8 @@ class JsonReader:
             speaker = key.removesuffix("words").rstrip(" -") if isinstance(key, str) else self.shape.speaker(stream)
             for segment in self._final(values(stream, self._row.segments)):
                 self._read_segment(segment, speaker_name(speaker), first)
-            self.texts[first:] = joined(self.texts[first:], self._row.pieces)
+            if self._row.pieces and any(map(begins_with_blank, self.texts[first:])):
+                self.texts[first:] = joined(self.texts[first:])
 
     def _read_segment(self, segment: Any, speaker: str, begun: int) -> None:
         shape, first = self.shape, len(self.texts)
@@ -87,15 +95,15 @@ class JsonReader:
         speaker = speaker if own is None else speaker_name(own)
         texts, words = shape.texts(segment), shape.words(segment)
         spans = shape.spans(segment, words)
-        if words and self._row.again and not texts and len(words) >= first - begun > 0:
+        if words and self._row.again and not texts and 2 * len(words) >= first - begun > 0:
             said = self._said(words, spans)
-            if any(said.speakers) and said.words == said_by(self.texts[begun:]):
+            if any(said.speakers):
                 self._repeat_said(words, said, begun)
                 return
         if words and not (texts and self._text_is_better(texts[0], words)):
             self._add_words(words, spans, segment, speaker)
         elif texts:
-            self._add_texts(texts.pop(0), segment, [] if words else spans, speaker)
+            self._add_texts(texts.pop(0), segment, spans, speaker)
             if words:
                 self._repeat_said(words, self._said(words, spans), first)
         for spots in texts:
@@ -124,6 +132,9 @@ class JsonReader:
             if is_mark and math.isnan(span[0]) and self.texts:
                 span = self.texts[-1].end, self.texts[-1].end
             self._add(word.spot, span, name, seconds(shape.confidence(value)), is_mark)
+        self._spaced = self._spaced or any(map(begins_with_blank, self.texts[first:]))
+        if self._spaced:
+            self.texts[first:] = joined(self.texts[first:])
         self._fill(first, *shape.segment_span(segment))
 
     def _add_texts(self, spots: list[Spot], segment: Any, spans: list[Span], speaker: str) -> None:
@@ -133,7 +144,7 @@ class JsonReader:
         begin, end = self.shape.segment_span(segment)
         if spans:
             begin, end = spans[0][0] if math.isnan(begin) else begin, spans[-1][1] if math.isnan(end) else end
-        if len(spots) == 1 and 1 < len(spans) == len(split(self.texts[-1].text)):
+        if self._row.lists and len(spots) == 1 and 1 < len(spans) == len(split(self.texts[-1].text)):
             self.texts[-1] = self.texts[-1]._replace(times=tuple(spans))
         self._fill(first, begin, end)
 

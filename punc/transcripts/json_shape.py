@@ -10,6 +10,7 @@ from punc.transcripts.json_paths import getter, places, seconds, steps, values
 MARKS = frozenset(".,?!:;…")
 MARK = re.compile(r"[.,?!:;…](?=\s|$)")
 Spot = tuple[Any, Any]  # an object or a list, and a key of it
+UNKNOWN = (math.nan, math.nan)
 Span = tuple[float, float]  # begin and end in seconds; NaN where they are not known
 
 
@@ -172,10 +173,11 @@ class Shape:
         """The times of the words, from lists if the segment has such; without words, of the words of its text."""
         start = seconds(self._start(segment), self._unit)
         if self.row.lists:
-            listed = self._listed_spans(segment)
-            if words and words[-1].number >= len(listed):
-                listed = []
-            spans = [listed[word.number] for word in words] if words and listed else listed
+            spans = self._listed_spans(segment)
+            if words and words[-1].number >= len(spans):  # which is whose is not known
+                spans = [UNKNOWN] * len(words)
+            elif words:
+                spans = [spans[word.number] for word in words]
         else:
             spans = [self.span(word.value) for word in words]
         return spans if math.isnan(start) else [(begin + start, end + start) for begin, end in spans]

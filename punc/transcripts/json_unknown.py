@@ -23,8 +23,9 @@ SPEAKERS = ("speaker", "spk", "speakerid", "speakerlabel", "speakername", "speak
 UNIT = re.compile(r"(?:_?in)?_?(ms|msec|millis|milliseconds|s|sec|secs|seconds)$", re.I)
 DEEPEST = 12  # objects in others
 # Members whose texts are about a file, or are other versions of what was said.
-ABOUT = frozenset(("systeminfo", "model", "params", "metadata", "request", "config", "path", "file", "filename",
-                   "title", "version", "usage", "warnings", "error", "url", "oridict", "job", "jobname", "parameters"))
+ABOUT = frozenset(("systeminfo", "model", "params", "parameters", "metadata", "request", "config", "path", "file",
+                   "filename", "audiofilepath", "audiourl", "url", "title", "version", "usage", "warnings", "error",
+                   "job", "jobname"))
 OTHERS = frozenset(("alternatives", "nbest", "transcripts"))  # lists of which the first is read
 
 
@@ -130,13 +131,15 @@ def unread(values: list[Any], used: list[tuple[Any, Any]], stays: str = "", with
     known = {(id(holder), key) for holder, key in used if " " in holder[key].strip()}
     ignored, left_out = ABOUT.union(stays.split()), {id(holder) for holder, _ in used}
     left_out -= {holder for holder, _ in known}
-    left_out.update(map(id, without))
+    skipped = set(map(id, without))
     counts = Counter[str]()
     waiting: list[tuple[str, Any]] = [("", value) for value in values]
     while waiting:
         name, holder = waiting.pop()
+        if id(holder) in skipped:
+            continue
         if isinstance(holder, list) and holder:
-            if id(holder[0]) in left_out and id(holder[-1]) in left_out or _has_numbers(holder):  # words, or tokens
+            if {id(holder[0]), id(holder[-1])} <= left_out or _has_numbers(holder):  # words that were read, or tokens
                 continue
             holder = holder[:1] if plain_name(name) in OTHERS else holder
         for key, value in holder.items() if isinstance(holder, dict) else enumerate(holder):

@@ -14,7 +14,6 @@ from punc.transcripts.json_paths import seconds, speaker_name
 from punc.transcripts.transcript import BLANKS, Text, folded, split
 
 BEGINS_WITH_BLANK = re.compile(rf"[\s{BLANKS}]")
-ENDS_WITH_BLANK = re.compile(rf"[\s{BLANKS}]\Z")
 BRACKETS = tuple("[({<")
 UNITS = (1, 1e3, 1e6, 1e7, 1e9)  # how many a second: seconds, milliseconds, microseconds, ticks, nanoseconds
 USUAL = 0.35  # seconds of a word
@@ -28,25 +27,17 @@ class Said(NamedTuple):
     speakers: list[str]
 
 
-def said_by(texts: list[Text]) -> list[str]:
-    """The words of texts."""
-    return [word for text in texts for word in split(text.text)]
+def begins_with_blank(text: Text) -> bool:
+    """Whether a text is written with the blank before it."""
+    return BEGINS_WITH_BLANK.match(text.text) is not None
 
 
-def joined(texts: list[Text], pieces: bool) -> list[Text]:
-    """Of texts some of which begin with a blank, those that do not go on the word before, as Whisper's do.
-
-    pieces   also the first text of a segment
-    """
-    if not any(BEGINS_WITH_BLANK.match(text.text) for text in texts):
-        return texts
+def joined(texts: list[Text]) -> list[Text]:
+    """Of texts of which those begin with a blank that begin a word, all but the first: others go on the word before."""
     found = texts[:1]
     for before, text in pairwise(texts):
-        apart = BEGINS_WITH_BLANK.match(text.text) or text.text.startswith(BRACKETS) or \
-            ENDS_WITH_BLANK.search(before.text[-1:])
-        if not apart and (pieces or text.segment == before.segment):
-            text = text._replace(joined=True)
-        found.append(text)
+        apart = begins_with_blank(text) or text.text.startswith(BRACKETS) or BEGINS_WITH_BLANK.match(before.text[-1:])
+        found.append(text if apart else text._replace(joined=True))
     return found
 
 
