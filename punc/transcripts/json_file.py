@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from html import unescape
+from itertools import islice
 from typing import Any, NamedTuple
 
 from punc.base.errors import InputError
@@ -15,6 +16,7 @@ BETWEEN = re.compile(r"[\s,]*")  # documents of a file
 INDENT = re.compile(r"[\[{]\s*\n([ \t]+)\S")
 AFTER_NAME = re.compile(r'"\s*:(\s*)')
 HUGE = re.compile(r"[eE]\+?[0-9]{2}")  # in a number that may be infinite
+BLOCK = 1 << 16  # parts of a text that are joined at once
 RAW = range(0xDC80, 0xDD00)  # how a Source has bytes that are not UTF-8
 OWN = 0x10FE00  # how this module has them: an escape of JSON may be a half surrogate, too
 BYTES = {number: OWN + number - RAW[0] for number in RAW}
@@ -135,15 +137,25 @@ class JsonDocument:
     def content(self) -> str:
         """The file, in the style that it had. Raises InputError for values too deep inside of others."""
         indent, separators, ascii_only = self._style
+        encoder = json.JSONEncoder(indent=indent, separators=separators, ensure_ascii=ascii_only)
         try:
-            written = [json.dumps(value, indent=indent, separators=separators, ensure_ascii=ascii_only)
+            written = [encoder.encode(value) if indent is None else _joined(encoder.iterencode(value))
                        for value in self.values]
         except RecursionError:
             raise InputError("values too deep inside of others", "write the words alone", self._path) from None
-        text = "".join(part for pair in zip(self._between, [*written, ""]) for part in pair)
+        parts = [part for pair in zip(self._between, [*written, ""]) for part in pair if part]
+        text = parts[0] if len(parts) == 1 else "".join(parts)
         if not ascii_only and HALF.search(text):
             text = HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
         return text.translate(BYTES_BACK) if self._raw else text
+
+
+def _joined(parts: Iterator[str]) -> str:
+    """Many short texts as one, without a list of them all."""
+    blocks = []
+    while block := "".join(islice(parts, BLOCK)):
+        blocks.append(block)
+    return "".join(blocks)
 
 
 class _Twice(Exception):

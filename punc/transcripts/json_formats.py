@@ -1,5 +1,6 @@
 """The JSON that recognisers, aligners and services write, a row each. The most particular come first."""
 
+import gc
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -119,7 +120,16 @@ TEXT = JsonFormat("text", "a service's shortest answer: `text`", "text ; transcr
 
 def read_json(source: Source) -> Transcript:
     """Read a file of JSON. Raises InputError for broken JSON and for what has no words that can be found."""
-    document = JsonDocument(source)
+    collects = gc.isenabled()
+    gc.disable()  # many small objects and no rings of them: it would look at all again and again
+    try:
+        return _read(source, JsonDocument(source))
+    finally:
+        if collects:
+            gc.enable()
+
+
+def _read(source: Source, document: JsonDocument) -> Transcript:
     documents = list[Any]()
     for value in document.values:
         documents += value if isinstance(value, list) else [value]
@@ -174,7 +184,8 @@ def _transcript(source: Source, reader: JsonReader, document: JsonDocument) -> T
     row, messages = reader.shape.row, []
     if not row.has:
         messages.append(said_of(row))
-    if stay := unread(document.values, list(document.spots()), row.stays, reader.skipped):
+    known = reader.shape.word_lists.union(map(id, reader.skipped))
+    if stay := unread(document.values, document.spots(), row.stays, known):
         messages.append(f"{sum(stay.values())} texts of several words stay as they are: {_named(stay)}")
     if reader.shape.odd_times:
         messages.append(f"times that are no numbers were not read: {reader.shape.odd_times}")

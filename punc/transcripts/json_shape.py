@@ -87,12 +87,14 @@ class Word(NamedTuple):
 class Shape:
     """A row of the table, ready to be used.
 
-    odd_times   how many times were none, as the text `x`
+    odd_times    how many times were none, as the text `x`
+    word_lists   the lists that words were found in, by their `id`
     """
 
     def __init__(self, row: JsonFormat):
         self.row = row
         self.odd_times = 0
+        self.word_lists: set[int] = set()
         self.speaker, self.confidence = getter(row.speaker), getter(row.confidence)
         self._kind, self._start = getter(row.mark), getter(row.start)
         self._unit = row.unit or 1
@@ -128,6 +130,7 @@ class Shape:
         found = []
         for path in self.row.words.split():
             for elements in values(segment, path.removesuffix("[]")):
+                self.word_lists.add(id(elements))
                 for number, value in enumerate(elements if isinstance(elements, list) else ()):
                     spot = self.spot_of(value) if self.row.word else (elements, number)
                     if spot and isinstance(text := spot[0][spot[1]], str) and text.strip():

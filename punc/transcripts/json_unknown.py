@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -119,42 +119,38 @@ def _is_time(value: Any) -> bool:
     return (time := seconds(value)) == time
 
 
-def unread(values: list[Any], used: list[tuple[Any, Any]], stays: str = "", without: Sequence[Any] = ()
+def unread(values: list[Any], used: Iterable[tuple[Any, Any]], stays: str = "", without: Iterable[int] = ()
            ) -> Counter[str]:
     """How many texts of several words stay as they are, by the names of their members.
 
     values   the values of a file
     used     the texts that were read
     stays    names of members whose texts are known not to be words
-    without  values that are not counted
+    without  values that are not counted, by their `id`
     """
     known = {(id(holder), key) for holder, key in used if " " in holder[key].strip()}
-    ignored, left_out = ABOUT.union(stays.split()), {id(holder) for holder, _ in used}
-    left_out -= {holder for holder, _ in known}
-    skipped = set(map(id, without))
+    ignored, skipped = ABOUT.union(stays.split()), set(without)
     counts = Counter[str]()
     waiting: list[tuple[str, Any]] = [("", value) for value in values]
     while waiting:
         name, holder = waiting.pop()
-        if id(holder) in skipped:
+        if id(holder) in skipped or _has_numbers(holder):
             continue
-        if isinstance(holder, list) and holder:
-            if {id(holder[0]), id(holder[-1])} <= left_out or _has_numbers(holder):  # words that were read, or tokens
-                continue
-            holder = holder[:1] if plain_name(name) in OTHERS else holder
+        if isinstance(holder, list) and plain_name(name) in OTHERS:
+            holder = holder[:1]
         for key, value in holder.items() if isinstance(holder, dict) else enumerate(holder):
             own = key if isinstance(key, str) else name
             if isinstance(value, (dict, list)):
-                if id(value) not in left_out and own not in ignored and plain_name(own) not in ignored:
+                if own not in ignored and plain_name(own) not in ignored:
                     waiting.append((own, value))
             elif isinstance(value, str) and " " in value.strip() and (id(holder), key) not in known:
                 counts[own] += _is_speech(value) and own not in ignored and plain_name(own) not in ignored
     return +counts
 
 
-def _has_numbers(values: list[Any]) -> bool:
-    """Whether a list is one of numbers, as tokens are."""
-    return isinstance(values[0], (int, float)) and isinstance(values[-1], (int, float))
+def _has_numbers(value: Any) -> bool:
+    """Whether a value is a list of numbers, as tokens are."""
+    return isinstance(value, list) and value != [] and all(isinstance(value[i], (int, float)) for i in (0, -1))
 
 
 def _is_speech(text: str) -> bool:

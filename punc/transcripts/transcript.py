@@ -137,16 +137,18 @@ def in_order(texts: list[Text]) -> list[Text]:
 
 def words_of(texts: Sequence[Text]) -> Words:
     """The words of a transcript's texts."""
-    split_texts = [split(text.text) for text in texts]
-    counts = np.fromiter(map(len, split_texts), np.int64, len(texts))
-    pieces, of = list(chain.from_iterable(split_texts)), np.repeat(np.arange(len(texts)), counts)
-    bounds = bounds_of(counts)
+    pieces, counts = list[str](), np.zeros(len(texts), np.int64)
+    for number, text in enumerate(texts):
+        own_pieces = split(text.text)
+        pieces += own_pieces
+        counts[number] = len(own_pieces)
+    of, bounds = np.repeat(np.arange(len(texts)), counts), bounds_of(counts)
     begins, ends = np.full((2, len(pieces)), np.nan)
     filled = counts > 0
     begins[bounds[:-1][filled]] = np.array([text.begin for text in texts])[filled]
     ends[bounds[1:][filled] - 1] = np.array([text.end for text in texts])[filled]
     for number, text in enumerate(texts):
-        if len(text.times) == counts[number]:
+        if text.times and len(text.times) == counts[number]:
             begins[bounds[number]:bounds[number + 1]], ends[bounds[number]:bounds[number + 1]] = zip(*text.times)
     joined = np.zeros(len(pieces), bool)
     joined[bounds[:-1][filled]] = np.array([text.joined for text in texts], bool)[filled]
@@ -159,10 +161,11 @@ def words_of(texts: Sequence[Text]) -> Words:
         words = ["".join(pieces[begin:end]) for begin, end in zip(first.tolist(), last.tolist())]
     speakers, speaker = _numbered([text.speaker for text in texts])
     recordings, recording = _numbered([text.recording for text in texts], empty=0)
-    confidences, segments, streams = np.array([(text.confidence, text.segment, text.stream) for text in texts]
-                                              ).reshape(-1, 3)[own].T
+    confidences = np.array([text.confidence for text in texts], float)[own]
+    segments, streams = (np.array([text[i] for text in texts], np.int64)[own] for i in map(
+        Text._fields.index, ("segment", "stream")))
     return Words(words, begins[first], ends[last - 1], speakers, speaker[own], recordings, recording[own], confidences,
-                 segments.astype(np.int64), streams.astype(np.int64), pieces, of, first, last)
+                 segments, streams, pieces, of, first, last)
 
 
 def _numbered(names: Sequence[str], empty: int = -1) -> tuple[list[str], np.ndarray]:
