@@ -8,7 +8,7 @@ two members that is there, `*words` every member whose name ends so, and `.` alo
 import math
 import re
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from punc.data.datadir import LATEST
@@ -60,11 +60,6 @@ def values(value: Any, paths: str) -> list[Any]:
         if found:
             return found
     return [] if paths else [value]
-
-
-def exists(value: Any, path: str) -> bool:
-    """Whether a path leads to something."""
-    return any(True for _ in places(value, path))
 
 
 @cache
@@ -125,6 +120,6 @@ def speaker_name(value: Any) -> str:
     return _speaker_name(value) if isinstance(value, (str, int, float)) else ""
 
 
-@cache
+@lru_cache(10_000)
 def _speaker_name(value: str | int | float) -> str:
     return " ".join(split(UNREADABLE.sub("\ufffd", str(value))))

@@ -20,8 +20,11 @@ ENDS = ("end", "to", "endtime", "stop", "stoptime", "endoffset", "timeend", "ten
         "finish", "out")
 LENGTHS = ("duration", "dur", "length", "durationtime")
 SPEAKERS = ("speaker", "spk", "speakerid", "speakerlabel", "speakername", "speakertag", "participant", "role")
-UNIT = re.compile(r"(?:_?in)?_?(ms|msec|millis|milliseconds|s|sec|secs|seconds)$", re.I)
+SYNTAX = frozenset(".|[]*+ ")  # of paths
+UNIT = re.compile(r"(?:_in)?(?:_ms|_s|_msecs?|_millis|_secs?|_?milliseconds|_?seconds|Ms|Msecs?|Millis|Milliseconds|Secs?"
+                  "|Seconds)$")
 DEEPEST = 12  # objects in others
+LONGEST = 60  # characters of a name
 # Members whose texts are about a file, or are other versions of what was said.
 ABOUT = frozenset(("systeminfo", "model", "params", "parameters", "metadata", "request", "config", "path", "file",
                    "filename", "audiofilepath", "audiourl", "url", "title", "version", "usage", "warnings", "error",
@@ -58,9 +61,9 @@ def guessed_format(documents: list[Any]) -> JsonFormat | None:
     own = [f"{kind.path}.{kind.text}".lstrip(".") for kind in (words, segments) if kind]
     said = texts[own[0]]
     repeats = [path for path in texts if path not in own and texts[path] == said]
-    unit = UNIT.search(words.begin) if len(words.begin) > 2 else None
+    unit = UNIT.search(words.begin)
     row = JsonFormat("unknown JSON", "", "", speaker=words.speaker or (segments.speaker if segments else ""),
-                     begin=words.begin, end=words.end, unit=0 if unit is None else 1 if unit[1][0] in "sS" else 1000,
+                     begin=words.begin, end=words.end, unit=0 if unit is None else 1000 if "m" in unit[0].lower() else 1,
                      repeats=" ".join(repeats))
     if segments is None:
         return row._replace(segments=words.path, text=words.text)
@@ -94,7 +97,7 @@ def _objects(documents: list[Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _is_plain(key: str) -> bool:
     """Whether a name can stand in a path."""
-    return not set(key) & set(".|[]* ") and not key.isdecimal()
+    return 0 < len(key) < LONGEST and not key.isdecimal() and not set(key) & SYNTAX
 
 
 @lru_cache(1000)

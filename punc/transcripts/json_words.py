@@ -63,7 +63,7 @@ def in_seconds(texts: list[Text]) -> list[Text]:
 def with_said(texts: list[Text], said: Said) -> list[Text]:
     """Texts with the times and speakers of words that repeat them, where they have none."""
     timed = sum(text.begin == text.begin for text in texts) >= sum(begin == begin for begin, _ in said.spans)
-    if timed and (not any(said.speakers) or all(text.speaker for text in texts)):
+    if timed and len(said.words) <= len(texts) and (not any(said.speakers) or all(text.speaker for text in texts)):
         return texts
     split_texts = [split(text.text) for text in texts]
     old = [folded(word) for words in split_texts for word in words]
