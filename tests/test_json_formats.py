@@ -200,7 +200,7 @@ def described(words):
     """Words as in EXAMPLES."""
     rows = []
     for word, begin, end, speaker in zip(words.texts, words.begins.tolist(), words.ends.tolist(), words.speaker):
-        times = [f"{round(time, 3):g}".replace("0.", ".") if time == time else "-" for time in (begin, end)]
+        times = [f"{round(at, 3):g}".replace("0.", ".") if at == at else "-" for at in (begin, end)]
         rows.append(" ".join([word, *times, *([words.speakers[speaker]] if speaker >= 0 else [])]))
     return ", ".join(rows)
 
@@ -222,7 +222,8 @@ def changes(old, new, spots):
     """Assert that values differ only in texts at some places, and in probabilities of labels."""
     if isinstance(old, dict):
         assert [key for key in new if key != "label_probability"] == list(old)
-    assert type(old) is type(new) and isinstance(old, list) <= (len(old) == len(new) if isinstance(old, list) else True)
+    assert type(old) is type(new)
+    assert isinstance(old, dict) or len(old) == len(new)
     for key in old if isinstance(old, dict) else range(len(old)):
         if isinstance(old[key], (dict, list)):
             changes(old[key], new[key], spots)
@@ -249,3 +250,177 @@ def test_new_words_are_read_again_and_nothing_else_changes(name, value, said, da
     assert (again.format, same.texts) == (name, new)
     for column in ("begins", "ends", "speaker", "recording", "segments", "streams", "confidences"):
         np.testing.assert_array_equal(getattr(same, column), getattr(words, column), column)
+
+
+def error(text):
+    with pytest.raises(InputError) as found:
+        read(text)
+    return str(found.value)
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ('{"text": "a", "segments": [', "file:1: the JSON is cut short: "), ('{"a": "b', "file:1: the JSON is cut short: "),
+    ('{"a":\n 1 "b": 2}', "file:2: not JSON: "), ('{"text": "\\u00e+1 a"}', "file:1: not JSON: "),
+    ('{"a": ' + "[" * 100_000, "file:1: values too deep inside of others; "),
+    ("3", "file:1: text before the JSON: '3'; "), ('> run\n{"text": "a"}', "file:1: text before the JSON: '> run"),
+    ('{"text": "a"}\nbye', "file:2: text after the JSON: 'bye'; "),
+    ('{"text": "a", "text": "b"}', "file:1: an object has the member 'text' twice; keep one"),
+    ('{"text": "a", "start": 1e999}', "file:1: a number that is too large"),
+    ('{"text": "a", "start": ' + "9" * 5000 + "}", "file:1: a number that is too large"),
+    ('{"foo": 1}', "file:1: no text where a format of JSON"), ("[[1]]", "file:1: no text where a format of JSON"),
+    ('{"notes": ["hi you all"]}', "file:1: no text where a format of JSON that punc knows has it; texts stand in"),
+    ('{"text": "", "said": [{"phrase": "hi you"}]}', "file:1: no text where a format of JSON that punc knows"),
+    ('{"is_final": false, "channel": {"alternatives": [{"transcript": "hi"}]}}',
+     "file:1: only results that are not final")])
+def test_errors(text, said):
+    assert error(text).startswith(said)
+
+
+def test_a_transcript_without_words_is_none_of_its_errors():
+    for text in ('{"text": "", "segments": []}', '{"text": "", "segments": [], "language": "en"}', '{"text": ""}'):
+        found, words = read(text)
+        assert (words.texts, write(found, words, [])) == ([], text)
+
+
+@pytest.mark.parametrize(("value", "said"), [
+    ({"text": "hi you", "segments": [{"text": "hi you"}], "summary": "two people meet", "tags": [{"a": "b c"}] * 2},
+     "3 texts of several words stay as they are: a (2), summary (1)"),
+    ({"text": "hi you", "cues": [{"begin": 1}]}, "no times were read: text does not have them in `begin`"),
+    ({"segments": [{"text": "hi you", "start": "soon", "end": [1]}]}, "times that are no numbers were not read: 2"),
+    ([{"line": "hi you", "from": 1, "to": 2}], "not a format that punc knows: words were read from line, "
+     "times from from and to")])
+def test_messages(value, said):
+    assert read(value)[0].messages == [said]
+
+
+def test_bytes_that_are_not_utf8_stay_where_no_word_is_read(tmp_path):
+    """As in `tokens` of whisper.cpp, which cuts characters in two."""
+    raw = (b'{"transcription": [{"offsets": {"from": 0, "to": 1000}, "text": " caf\xc3\xa9 so", "tokens": ['
+           b'{"text": "\xc3"}, {"text": "\xa9 \\udcc3\\ud83d\\ude00"}]}]}\n')
+    (tmp_path / "a.json").write_bytes(raw)
+    source = read_source(tmp_path / "a.json")
+    found = read_json(source)
+    words = words_of(found.texts)
+    new = raw.replace(b"so", b"so.").replace(b"\\ud83d\\ude00", "😀".encode())
+    assert encoded(source, write(found, words, ["café", "so."])) == new
+    (tmp_path / "a.json").write_bytes(raw.replace(b"\xc3\xa9 so", b"\xc3 so"))
+    with pytest.raises(InputError, match=r"a\.json:1: not UTF-8"):
+        read_json(read_source(tmp_path / "a.json"))
+
+
+@pytest.mark.parametrize(("text", "said", "new", "written"), [
+    ("isn&#39;t it &amp; so", "isn't it & so", "Isn't it & so.", "Isn&#39;t it &amp; so."),
+    ("it's &#39;so&#39;&nbsp;x", "it's 'so' x", "It's 'so', x", "It's &#39;so&#39;,&nbsp;x"),
+    ("&nonsense; &lt;b&gt; R&D", "&nonsense; <b> R&D", "&nonsense; <b>. R&D", "&nonsense; &lt;b&gt;. R&D"),
+    ("<|en|><|HAPPY|>hi <|sad|>you", "hi you", "Hi. You", "<|en|><|HAPPY|>Hi. <|sad|>You"),
+    ("a\ud800 b\0 c\ufffd", "a\ufffd b\ufffd c\ufffd", "A\ufffd b\ufffd, c\ufffd", "A\ud800 b\0, c\ufffd"),
+    ("a\nb  c\u200bd", "a b c d", "A b, c d", "A\nb,  c\u200bd"),
+    ("--> <ALT_BEGIN>", "--> <ALT_BEGIN>", "-->. <ALT_BEGIN>", "-->. <ALT_BEGIN>")])
+def test_tags_entities_and_halves_of_characters(text, said, new, written):
+    assert read({"text": text})[1].texts == said.split()
+    assert rewritten({"text": text}, *new.split()) == {"text": written}
+
+
+def test_style_of_a_file_stays():
+    value = {"text": "é a", "x": [1, 2.50, 1e-7, None]}
+    for style in ({"indent": 1}, {"indent": "\t", "ensure_ascii": False}, {"separators": (",", ":")}, {}):
+        text = json.dumps(value, **style)
+        found, words = read(text + "\n")
+        assert write(found, words, words.texts) == text + "\n"
+
+
+def test_probabilities_stand_next_to_the_words():
+    found, words = read({"segments": [SEGMENT]})
+    made = json.loads(write(found, words, ["Hi", "you"], np.array([0.25, np.nan])))["segments"][0]["words"]
+    assert made == [{"word": " Hi", "start": 0, "end": 0.5, "label_probability": 0.25}, SEGMENT["words"][1]]
+
+
+def test_whisper_words_that_go_on_the_word_before():
+    """As ` state`, `-of`, `-the`, `-art.` of large-v3; a text with other words keeps them."""
+    made = {"text": " Well, a state-of-the-art.", "segments": [{
+        "text": " a state-of-the-art.", "words": timed("word", " a", " state", "-of", "-the", "-art.")}]}
+    assert read(made)[1].texts == ["a", "state-of-the-art."]
+    again = rewritten(made, "A", "State-of-the-art,")
+    assert (again["text"], again["segments"][0]["text"]) == (" Well, A State-of-the-art,", " A State-of-the-art,")
+    assert [word["word"] for word in again["segments"][0]["words"]] == [" A", " State", "-of", "-the", "-art,"]
+
+
+def test_a_mark_that_goes_leaves_an_empty_item():
+    value = next(value for name, value, _ in EXAMPLES if name == "Amazon Transcribe")
+    again = rewritten(value, "Good", "day!")["results"]
+    assert [one["alternatives"][0]["content"] for one in again["items"]] == ["Good", "", "day", "!"]
+    assert again["transcripts"] == [{"transcript": "Good day!"}]
+
+
+def test_a_text_with_marks_is_read_before_words_without():
+    """Azure's figures have the times of the words that they stand for; the words get the marks, too."""
+    words = timed("word", "at", "ten", "yes", unit=1e7, begin="offsetInTicks", end="durationInTicks", length=True)
+    value = {"recognizedPhrases": [{"nBest": [{"lexical": "at ten yes", "display": "At 10, yes.", "words": words}]}]}
+    assert described(read(value)[1]) == "At 0 .5, 10, 1 1.5, yes. 2 2.5"
+    best = rewritten(value, "At", "10,", "yes!")["recognizedPhrases"][0]["nBest"][0]
+    assert (best["display"], best["lexical"]) == ("At 10, yes!", "At ten yes!")
+    assert [word["word"] for word in best["words"]] == ["At", "ten", "yes!"]
+
+
+def test_recordings():
+    """A document each, parts of one by their names, or channels."""
+    chunks = [{"text": "a b", "chunks": []}, {"text": "c", "chunks": []}]
+    words = read(chunks)[1]
+    assert (words.recordings, words.recording.tolist(), words.streams.tolist()) == (["1", "2"], [0, 0, 1], [0, 0, 1])
+    parts = [{"audio_filepath": name, "offset": at, "duration": 2, "pred_text": "so"} for name, at in
+             (("a.wav", 10), ("a.wav", 14.5), ("b.wav", 0))]
+    words = read("\n".join(map(json.dumps, parts)))[1]
+    assert (words.recordings, words.streams.tolist()) == (["a.wav", "b.wav"], [0, 0, 1])
+    assert words.begins.tolist() == [10, 14.5, 0]
+    parts = [{"text": " so", "tokens": [" so"], "timestamps": [0.5], "segment": n, "start_time": 2 * n, "is_final": end}
+             for n in (0, 1) for end in (False, True)]
+    words = read("\n".join(map(json.dumps, parts)))[1]
+    assert (words.recordings, words.begins.tolist()) == ([""], [0.5, 2.5])
+
+
+def test_speakers_that_are_no_names():
+    names = [{"id": 1}, 2, "", None, {"name": "Ann\nB\ud800"}]
+    words = read({"segments": [{"speaker": "S", "words": [{"word": "a", "speaker": name} for name in names]}]})[1]
+    found = [words.speakers[i] if i >= 0 else None for i in words.speaker.tolist()]
+    assert found == ["1", "2", None, "S", "Ann B\ufffd"]
+
+
+N = 20_000
+HOSTILE = {
+    "lists": "[" * 900 + "]" * 900, "documents": '{"text": "a"}\n' * N, "objects in a list": [{"text": "a"}] * N,
+    "speakers": {"segments": [{"text": "a", "speaker": f"s{n}"} for n in range(N)]},
+    "streams": {"tiers": {f"{n} - words": {"entries": [[n, n + 1, "a"]]} for n in range(N)}},
+    "recordings": [{"text": "a", "chunks": [], "id": n} for n in range(N)],
+    "channels": {"results": {"channels": [{"alternatives": [{"transcript": "a"}]}] * N}},
+    "repeats": {"text": " ".join(f"a{n}" for n in range(N)), "segments": [{"text": f"b{n}"} for n in range(N)]},
+    "repeats in segments": {"segments": [{"text": "a. b", "words": [{"word": "a"}, {"word": "c"}]}] * 5000},
+    "again": {"results": [{"alternatives": [{"words": [{"word": "a", "speakerTag": 1}]}]}] * N},
+    "again and again": {"results": [{"alternatives": [{"words": timed("word", *"ab" * (n % 3), speakerTag=1)}]}
+                                    for n in range(N)]},
+    "again after much": {"results": [{"alternatives": [{"transcript": "a " * N}]}, *(
+        {"alternatives": [{"words": [{"word": "a", "speakerTag": 1}]}]} for n in range(N))]},
+    "entities": {"text": "&amp;" * N + " &" * N}, "tags": {"text": "<|" * N + "<|a|>" * N},
+    "blanks": {"text": " \n" * N + "a"},
+    "members": {f"m{n}": {"text": "a b", "start": n} for n in range(N)},
+    "long names": {"n" * 100_000: [{"text": "a", "start": 1}] * N},
+    "twice": "{" + "".join(f'"m{n}": 1, ' for n in range(N)) + '"m0": 1}', "quotes": '{"' * N,
+    "backslashes": '"\\' * N,
+    "numbers": "[" + "1e1" * N, "digits": '{"text": "a", "start": "' + "1" * N + '"}', "clocks": {"segments": [
+        {"text": "a", "start": "1:" * 14 + "x"}] * N},
+    "speaker labels": {"results": {"items": [item("a", n, n + 1) for n in range(N)], "speaker_labels": {"segments": [
+        {"start_time": n, "speaker_label": n} for n in range(N)]}}},
+    "marks": {"monologues": [{"elements": [{"type": "punct", "value": "."}] * N}]},
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_time_is_linear(name):
+    """What takes quadratic time would take minutes."""
+    begin = time.process_time()
+    try:
+        found, words = read(HOSTILE[name])
+    except InputError:
+        pass
+    else:
+        write(found, words, [f"{word}." for word in words.texts])
+    assert time.process_time() - begin < 10

@@ -16,7 +16,7 @@ from punc.transcripts.json_words import (
     with_said,
     with_speakers,
 )
-from punc.transcripts.transcript import Repeat, Text, split
+from punc.transcripts.transcript import Repeat, Text, folded, split
 
 
 class JsonReader:
@@ -35,6 +35,8 @@ class JsonReader:
         self.skipped: list[Any] = []
         self._row, self._document = row, document
         self._segment, self._stream, self._recording = 0, -1, ""
+        self._begun = self._counted = 0  # the first text of the stream, and the first one that `_before` does not have
+        self._before: list[str] = []  # words of the stream, as they are compared
         self._spaced = False  # whether a blank is a part of the word after it, as in Whisper's words
         self._open = False  # whether the last word has its end from its segment
 
@@ -81,25 +83,23 @@ class JsonReader:
             streams = [(holder[key], key) for holder, key in places(recording, self._row.streams)]
         for number, (stream, key) in enumerate(streams):
             self._stream += begins or number > 0
-            first = len(self.texts)
+            first = self._begun = self._counted = len(self.texts)
+            self._before = []
             speaker = key.removesuffix("words").rstrip(" -") if isinstance(key, str) else self.shape.speaker(stream)
             for segment in self._final(values(stream, self._row.segments)):
-                self._read_segment(segment, speaker_name(speaker), first)
+                self._read_segment(segment, speaker_name(speaker))
             if self._row.pieces and any(map(begins_with_blank, self.texts[first:])):
                 self.texts[first:] = joined(self.texts[first:])
 
-    def _read_segment(self, segment: Any, speaker: str, begun: int) -> None:
+    def _read_segment(self, segment: Any, speaker: str) -> None:
         shape, first = self.shape, len(self.texts)
         self._segment += 1
         own = shape.speaker(segment)
         speaker = speaker if own is None else speaker_name(own)
         texts, words = shape.texts(segment), shape.words(segment)
         spans = shape.spans(segment, words)
-        if words and self._row.again and not texts and 2 * len(words) >= first - begun > 0:
-            said = self._said(words, spans)
-            if any(said.speakers):
-                self._repeat_said(words, said, begun)
-                return
+        if words and self._row.again and not texts and self._repeats_all(words, spans):
+            return
         if words and not (texts and self._text_is_better(texts[0], words)):
             self._add_words(words, spans, segment, speaker)
         elif texts:
@@ -108,6 +108,18 @@ class JsonReader:
                 self._repeat_said(words, self._said(words, spans), first)
         for spots in texts:
             self._repeat(spots, first)
+
+    def _repeats_all(self, words: list[Word], spans: list[Span]) -> bool:
+        """Whether words with speakers are those of the segments before, which then take the speakers."""
+        said = self._said(words, spans)
+        for text in self.texts[self._counted:]:
+            self._before += map(folded, split(text.text))
+        self._counted = len(self.texts)
+        most = 0 < len(self._before) <= 2 * len(words)
+        if not most or not any(said.speakers) or self._before[:len(words)] != list(map(folded, said.words)):
+            return False
+        self._repeat_said(words, said, self._begun)
+        return True
 
     def _text_is_better(self, spots: list[Spot], words: list[Word]) -> bool:
         """Whether texts have marks that their words lack, or strings beside them are no words, but pieces of others."""

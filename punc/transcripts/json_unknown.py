@@ -21,8 +21,8 @@ ENDS = ("end", "to", "endtime", "stop", "stoptime", "endoffset", "timeend", "ten
 LENGTHS = ("duration", "dur", "length", "durationtime")
 SPEAKERS = ("speaker", "spk", "speakerid", "speakerlabel", "speakername", "speakertag", "participant", "role")
 SYNTAX = frozenset(".|[]*+ ")  # of paths
-UNIT = re.compile(r"(?:_in)?(?:_ms|_s|_msecs?|_millis|_secs?|_?milliseconds|_?seconds|Ms|Msecs?|Millis|Milliseconds|Secs?"
-                  "|Seconds)$")
+UNIT = re.compile(r"(?:_in)?(?:_ms|_s|_msecs?|_millis|_secs?|_?milliseconds|_?seconds|Ms|Msecs?|Millis|Milliseconds"
+                  r"|Secs?|Seconds)$")
 DEEPEST = 12  # objects in others
 LONGEST = 60  # characters of a name
 # Members whose texts are about a file, or are other versions of what was said.
@@ -62,9 +62,9 @@ def guessed_format(documents: list[Any]) -> JsonFormat | None:
     said = texts[own[0]]
     repeats = [path for path in texts if path not in own and texts[path] == said]
     unit = UNIT.search(words.begin)
+    a_second = 0 if unit is None else 1000 if "m" in unit[0].lower() else 1
     row = JsonFormat("unknown JSON", "", "", speaker=words.speaker or (segments.speaker if segments else ""),
-                     begin=words.begin, end=words.end, unit=0 if unit is None else 1000 if "m" in unit[0].lower() else 1,
-                     repeats=" ".join(repeats))
+                     begin=words.begin, end=words.end, unit=a_second, repeats=" ".join(repeats))
     if segments is None:
         return row._replace(segments=words.path, text=words.text)
     inner = words.path.removeprefix(segments.path).lstrip(".")

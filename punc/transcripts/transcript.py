@@ -222,10 +222,12 @@ def _new_pieces(words: Words, new: Sequence[str]) -> list[str]:
 
 
 def _write_repeat(document: Document, repeat: Repeat, *forms: tuple[list[str], Sequence[str]]) -> None:
-    """Write texts that repeat words: what is another word than the one it repeats stays, and what repeats an old one.
+    """Write texts that repeat words: what is another word than the one it repeats stays.
 
     forms   what is repeated, and how it is written now: by piece, or by word
     """
+    if list(forms[-1][1]) == forms[-1][0]:
+        return  # what is not changed is not made equal, either
     split_texts = [split(text) for _, text in repeat.texts]
     said = list(chain.from_iterable(split_texts))
     written = next((new for old, new in forms if said == old), None)
@@ -233,8 +235,7 @@ def _write_repeat(document: Document, repeat: Repeat, *forms: tuple[list[str], S
         old, new = forms[-1]
         ref, hyp = list(map(folded, said)), list(map(folded, old))
         number = align_words(ref, hyp).ref_to_hyp.tolist()
-        written = [new[at] if at >= 0 and ref[i] == hyp[at] and new[at] != old[at] else said[i]
-                   for i, at in enumerate(number)]
+        written = [new[at] if at >= 0 and ref[i] == hyp[at] else said[i] for i, at in enumerate(number)]
     at = 0
     for (place, text), words in zip(repeat.texts, split_texts):
         own = written[at:at + len(words)]
