@@ -144,6 +144,9 @@ EXAMPLES = [
     ("Coqui", {"transcripts": [{"confidence": -9.5, "words": timed("word", "hi", "you", begin="start_time",
                                                                    end="duration", length=True)},
                                {"words": [{"word": "high", "start_time": 0}]}]}, HI_YOU),
+    ("Kaldi GStreamer server", {"status": 0, "segment-start": 2.0, "result": {"final": True, "hypotheses": [
+        {"transcript": "hi you", "word-alignment": timed("word", "hi", "you", end="length", length=True)}]}},
+     "hi 2 2.5, you 3 3.5"),
     ("Gentle", {"transcript": "Hi, you.", "words": [
         {"alignedWord": "hi", "case": "success", "start": 0, "end": 0.5, "word": "Hi"},
         {"case": "not-found-in-audio", "word": "you"}]}, "Hi, 0 .5, you. - -"),
@@ -277,7 +280,7 @@ def test_errors(text, said):
 
 
 def test_a_transcript_without_words_is_none_of_its_errors():
-    for text in ('{"text": "", "segments": []}', '{"text": "", "segments": [], "language": "en"}', '{"text": ""}'):
+    for text in ('{"text": "", "segments": [], "language": "en"}', '{"text": ""}', "[]", "{}\n"):
         found, words = read(text)
         assert (words.texts, write(found, words, [])) == ([], text)
 
@@ -287,6 +290,8 @@ def test_a_transcript_without_words_is_none_of_its_errors():
      "3 texts of several words stay as they are: a (2), summary (1)"),
     ({"text": "hi you", "cues": [{"begin": 1}]}, "no times were read: text does not have them in `begin`"),
     ({"segments": [{"text": "hi you", "start": "soon", "end": [1]}]}, "times that are no numbers were not read: 2"),
+    ({"text": "hi you", "segments": [{"text": "hi you", "from": "00:01", "to": "00:02"}]}, "not a format that punc "
+     "knows: words were read from segments[].text, times from from and to"),
     ([{"line": "hi you", "from": 1, "to": 2}], "not a format that punc knows: words were read from line, "
      "times from from and to")])
 def test_messages(value, said):

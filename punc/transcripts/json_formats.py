@@ -39,8 +39,8 @@ FORMATS = [
                speaker="channel_label", confidence="alternatives.0.confidence", mark="type",
                streams="results.channel_labels.channels[]", timed="results.items[]",
                repeats="results.transcripts[].transcript results.audio_segments[].transcript"),
-    JsonFormat("Amazon Transcribe", "Amazon Transcribe", "results.items[].alternatives[].content",
-               words="results.items[]", word="alternatives.0.content", begin="start_time", end="end_time",
+    JsonFormat("Amazon Transcribe", "Amazon Transcribe",
+               "results.items[].alternatives[].content ; results.transcripts[].transcript", words="results.items[]", word="alternatives.0.content", begin="start_time", end="end_time",
                speaker="speaker_label", confidence="alternatives.0.confidence", mark="type",
                speakers="results.speaker_labels.segments[]", language="results.language_code",
                repeats="results.transcripts[].transcript results.audio_segments[].transcript"),
@@ -92,6 +92,10 @@ FORMATS = [
                again=True),
     JsonFormat("Coqui", "Coqui STT, DeepSpeech", "transcripts[].words[].start_time", "transcripts.0", words="words[]",
                begin="start_time", end="+duration"),
+    JsonFormat("Kaldi GStreamer server", "Kaldi GStreamer server",
+               "result.hypotheses[].transcript ; hypotheses[].utterance", skip="result.final=false",
+               text="result.hypotheses.0.transcript hypotheses.0.utterance", start="segment-start",
+               words="result.hypotheses.0.word-alignment[]", end="+length"),
     JsonFormat("Gentle", "Gentle", "transcript words[].case", text="transcript", words="words[]"),
     JsonFormat("MFA", "Montreal Forced Aligner `--output_format json`", "tiers.*words.entries", words="entries[]",
                word="2", begin="0", end="1", streams="tiers.*words"),
@@ -108,8 +112,8 @@ FORMATS = [
                repeats="text transcription ori_dict.text "
                "ori_dict.segments[].text ori_dict.segments[].words[].word|text"),
     JsonFormat("Whisper, segments", "faster-whisper, a segment a line or in a list",
-               "text start end ; words[].word ; word_segments[].word", text="text", words="words[] word_segments[]",
-               confidence="probability|score|confidence"),
+               "text start end ; words[].word ; word_segments[].word", text="text transcript",
+               words="words[] word_segments[]", word="punctuated_word|word", confidence="probability|score|confidence"),
     JsonFormat("captions", "youtube-transcript-api and others: `text`, `start` or `offset`, `duration`",
                "text duration start|offset !segments", text="text", begin="start|offset", end="+duration", unit=0,
                language="lang"),
@@ -133,21 +137,43 @@ def _read(source: Source, document: JsonDocument) -> Transcript:
     documents = list[Any]()
     for value in document.values:
         documents += value if isinstance(value, list) else [value]
-    empty = None
-    for row, own in _candidates([value for value in documents if isinstance(value, dict)]):
-        document.clear()
-        reader = JsonReader(row, document)
-        reader.read(own)
-        if any(text.text.split() for text in reader.texts):
-            return _transcript(source, reader, document)
-        empty = empty or reader
+    documents = [value for value in documents if isinstance(value, dict)]
+    if not any(document.values):
+        return Transcript("JSON", [], document, encoding=source.encoding)
+    found: list[tuple[int, JsonReader, list[Any]]] = []
+    for row, own in _candidates(documents):
+        reader = _reader(row, document, own)
+        if _has_times(reader) or not has_times(document.values):
+            if any(text.text.split() for text in reader.texts) and _words(reader) >= max(
+                    (count for count, _, _ in found), default=0):
+                return _transcript(source, reader, document)
+        found.append((_words(reader), reader, own))
+    for count, reader, own in found:
+        if count:  # the times that the file has are not those of its words
+            return _transcript(source, _reader(reader.shape.row, document, own), document)
     stay = unread(document.values, [])
-    if empty is None or stay or empty.skipped:
-        what = "only results that are not final" if empty and empty.skipped else \
-            "no text where a format of JSON that punc knows has it"
-        raise source.error(what + (f"; texts stand in {_named(stay)}" if stay else ""),
-                           "give a format that docs/after-asr.md names")
-    return Transcript(empty.shape.row.name, [], document, encoding=source.encoding)
+    partial = any(reader.skipped for _, reader, _ in found)
+    if found and not stay and not partial:
+        return Transcript(found[0][1].shape.row.name, [], document, encoding=source.encoding)
+    what = "only results that are not final" if partial else "no text where a format of JSON that punc knows has it"
+    raise source.error(what + (f"; texts stand in {_named(stay)}" if stay else ""),
+                       "give a format that docs/after-asr.md names")
+
+
+def _reader(row: JsonFormat, document: JsonDocument, own: list[Any]) -> JsonReader:
+    """A row's reader that has read some documents of a file."""
+    document.clear()
+    reader = JsonReader(row, document)
+    reader.read(own)
+    return reader
+
+
+def _words(reader: JsonReader) -> int:
+    return sum(len(text.text.split()) for text in reader.texts)
+
+
+def _has_times(reader: JsonReader) -> bool:
+    return any(text.times or text.begin == text.begin or text.end == text.end for text in reader.texts)
 
 
 def json_rows() -> list[tuple[str, str]]:
@@ -165,10 +191,10 @@ def _candidates(documents: list[Any]) -> Iterator[tuple[JsonFormat, list[Any]]]:
             if own:
                 yield row, own if row.recordings == "." else inner
         inner = [value for document in inner for value in document.values() if isinstance(value, dict)]
-    if guessed := guessed_format(documents):
-        yield guessed, documents
     if {"text", "transcript"} & set[str]().union(*documents):
         yield TEXT, documents
+    if guessed := guessed_format(documents):
+        yield guessed, documents
 
 
 def _may_match(row: JsonFormat, names: set[str]) -> bool:
@@ -189,11 +215,10 @@ def _transcript(source: Source, reader: JsonReader, document: JsonDocument) -> T
         messages.append(f"{sum(stay.values())} texts of several words stay as they are: {_named(stay)}")
     if reader.shape.odd_times:
         messages.append(f"times that are no numbers were not read: {reader.shape.odd_times}")
-    elif not any(text.times or text.begin == text.begin for text in reader.texts) and (
-            name := has_times(document.values)):
+    elif not _has_times(reader) and (name := has_times(document.values)):
         messages.append(f"no times were read: {row.name} does not have them in `{name}`")
     return Transcript(row.name, reader.texts, document, reader.repeats, reader.language, messages, source.encoding)
 
 
 def _named(counts: Counter[str]) -> str:
-    return ", ".join(f"{name} ({count})" for name, count in counts.most_common(NAMED))
+    return ", ".join(f"{name or 'a list'} ({count})" for name, count in counts.most_common(NAMED))

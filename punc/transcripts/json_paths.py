@@ -97,6 +97,8 @@ def seconds(value: Any, unit: float = 1) -> float:
         return _seconds_of_text(value.strip(), unit)
     if isinstance(value, dict) and ("seconds" in value or "nanos" in value):
         return seconds(value.get("seconds", 0)) + seconds(value.get("nanos", 0)) / 1e9
+    if isinstance(value, dict) and "relative" in value:  # beside an absolute one
+        return seconds(value["relative"], unit)
     return math.nan
 
 
