@@ -40,7 +40,8 @@ FORMATS = [
                streams="results.channel_labels.channels[]", timed="results.items[]",
                repeats="results.transcripts[].transcript results.audio_segments[].transcript"),
     JsonFormat("Amazon Transcribe", "Amazon Transcribe",
-               "results.items[].alternatives[].content ; results.transcripts[].transcript", words="results.items[]", word="alternatives.0.content", begin="start_time", end="end_time",
+               "results.items[].alternatives[].content ; results.transcripts[].transcript",
+               words="results.items[]", word="alternatives.0.content", begin="start_time", end="end_time",
                speaker="speaker_label", confidence="alternatives.0.confidence", mark="type",
                speakers="results.speaker_labels.segments[]", language="results.language_code",
                repeats="results.transcripts[].transcript results.audio_segments[].transcript"),
@@ -143,11 +144,11 @@ def _read(source: Source, document: JsonDocument) -> Transcript:
     found: list[tuple[int, JsonReader, list[Any]]] = []
     for row, own in _candidates(documents):
         reader = _reader(row, document, own)
-        if _has_times(reader) or not has_times(document.values):
-            if any(text.text.split() for text in reader.texts) and _words(reader) >= max(
-                    (count for count, _, _ in found), default=0):
-                return _transcript(source, reader, document)
-        found.append((_words(reader), reader, own))
+        words = _words(reader)
+        most = words >= max((count for count, _, _ in found), default=1)
+        if most and (_has_times(reader) or not has_times(document.values)):
+            return _transcript(source, reader, document)
+        found.append((words, reader, own))
     for count, reader, own in found:
         if count:  # the times that the file has are not those of its words
             return _transcript(source, _reader(reader.shape.row, document, own), document)

@@ -122,13 +122,14 @@ class JsonReader:
         return True
 
     def _text_is_better(self, spots: list[Spot], words: list[Word]) -> bool:
-        """Whether texts have marks that their words lack, or strings beside them are no words, but pieces of others."""
-        text = " ".join(holder[key] for holder, key in spots)
+        """Whether texts have words or marks that their words lack, or strings beside them are pieces of other words."""
+        text = self._document.readable(" ".join(holder[key] for holder, key in spots))
         parts = [word.spot[0][word.spot[1]] for word in words]
+        said, whole = split(text), split("".join(parts))
         if not self._row.word:
-            said = split(self._document.readable(text))
-            return said != split("".join(parts)) and said != [part.strip() for part in parts]
-        return MARK.search(text) is not None and not any(MARK.search(part) for part in parts)
+            return said != whole and said != [part.strip() for part in parts]
+        spoken = len(whole) if any(part[0].isspace() for part in parts) else len(parts)
+        return len(said) > spoken or (MARK.search(text) is not None and not any(map(MARK.search, parts)))
 
     def _said(self, words: list[Word], spans: list[Span]) -> Said:
         speakers = [speaker_name(self.shape.speaker(word.value)) for word in words]

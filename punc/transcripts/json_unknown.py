@@ -16,8 +16,8 @@ TEXTS = ("punctuatedword", "word", "text", "transcript", "utterance", "sentence"
          "w")
 BEGINS = ("start", "begin", "from", "starttime", "begintime", "startoffset", "offset", "timestart", "onset", "tstart",
           "startat", "startts", "starttimestamp", "t0", "xmin", "ts", "time", "timestamp", "in")
-ENDS = ("end", "to", "endtime", "stop", "stoptime", "endoffset", "timeend", "tend", "endat", "endts", "endtimestamp", "t1",
-        "xmax", "finish", "out")
+ENDS = ("end", "to", "endtime", "stop", "stoptime", "endoffset", "timeend", "tend", "endat", "endts", "endtimestamp",
+        "t1", "xmax", "finish", "out")
 LENGTHS = ("duration", "dur", "length", "durationtime")
 SPEAKERS = ("speaker", "spk", "speakerid", "speakerlabel", "speakername", "speakertag", "participant", "role")
 SYNTAX = frozenset(".|[]*+ ")  # of paths
