@@ -143,10 +143,12 @@ def in_order(texts: list[Text]) -> list[Text]:
 
 def words_of(texts: Sequence[Text]) -> Words:
     """The words of a transcript's texts."""
-    split_texts = [split(text.text) for text in texts]
-    counts = np.fromiter(map(len, split_texts), np.int64, len(texts))
-    pieces, of = list(chain.from_iterable(split_texts)), np.repeat(np.arange(len(texts)), counts)
-    bounds = bounds_of(counts)
+    pieces, counts = list[str](), np.zeros(len(texts), np.int64)
+    for number, text in enumerate(texts):
+        own_pieces = split(text.text)
+        pieces += own_pieces
+        counts[number] = len(own_pieces)
+    of, bounds = np.repeat(np.arange(len(texts)), counts), bounds_of(counts)
     begins, ends = np.full((2, len(pieces)), np.nan)
     filled = counts > 0
     begins[bounds[:-1][filled]] = np.array([text.begin for text in texts])[filled]
@@ -165,9 +167,9 @@ def words_of(texts: Sequence[Text]) -> Words:
         words = ["".join(pieces[begin:end]) for begin, end in zip(first.tolist(), last.tolist())]
     speakers, speaker = _numbered([text.speaker for text in texts])
     recordings, recording = _numbered([text.recording for text in texts], empty=0)
-    confidences, segments, streams = np.array([(text.confidence, text.segment, text.stream) for text in texts]
-                                              ).reshape(-1, 3)[own].T
-    streams, segments = streams.astype(np.int64), segments.astype(np.int64)
+    confidences = np.array([text.confidence for text in texts], float)[own]
+    segments, streams = (np.array([text[i] for text in texts], np.int64)[own] for i in map(
+        Text._fields.index, ("segment", "stream")))
     begun = np.zeros(len(pieces), bool)
     begun[bounds[:-1][filled]] = np.array([text.turn for text in texts], bool)[filled]
     turns = _turns(speaker[own], streams, segments, begun[first])
@@ -252,6 +254,8 @@ def _write_repeat(document: Document, repeat: Repeat, *forms: tuple[list[str], S
 
     forms   what is repeated, and how it is written now: by piece, or by word
     """
+    if list(forms[-1][1]) == forms[-1][0]:
+        return  # what is not changed is not made equal, either
     split_texts = [split(text) for _, text in repeat.texts]
     said = list(chain.from_iterable(split_texts))
     written = next((new for old, new in forms if said == old), None)
