@@ -307,7 +307,7 @@ def test_bytes_that_are_not_utf8_stay_where_no_word_is_read(tmp_path):
     found = read_json(source)
     words = words_of(found.texts)
     new = raw.replace(b"so", b"so.").replace(b"\\ud83d\\ude00", "😀".encode())
-    assert encoded(source, write(found, words, ["café", "so."])) == new
+    assert encoded(write(found, words, ["café", "so."]), source.encoding) == new
     (tmp_path / "a.json").write_bytes(raw.replace(b"\xc3\xa9 so", b"\xc3 so"))
     with pytest.raises(InputError, match=r"a\.json:1: not UTF-8"):
         read_json(read_source(tmp_path / "a.json"))

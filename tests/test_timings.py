@@ -155,7 +155,7 @@ def test_command_pauses_of_gentle(write, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(("content", "message"), [
-    ('{"words": [{"wo', "not JSON, or only a part of it"), ("[" * 100_000, "too deep"),
+    ('{"words": [{"wo', "the JSON is cut short"), ("[" * 100_000, "too deep"),
     ('{"words": [{"word": "a", "case": "success", "start": 2, "end": 1}]}', "'a' is from 2 to 1 s; fix it"),
     ('{"words": [{"word": "a", "case": "not-found-in-audio"}]}', "without times of words; name files with times")])
 def test_json_mistakes(write, content, message):

@@ -17,16 +17,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_file, decode_line, open_input
+from punc.base.files import atomic_file, open_input
 from punc.base.idtable import IdTable
-from punc.data.datadir import LATEST
-from punc.data.tables import fields
 from punc.timing.timed_words import TimedWord, Timing
+from punc.transcripts.ctm_lines import CtmLine, check_line, ctm_rows, has_no_channel
 from punc.transcripts.parts import PartsDocument
 from punc.transcripts.source import Source
 from punc.transcripts.transcript import Text, Transcript, in_order
@@ -34,22 +32,8 @@ from punc.transcripts.transcript import Text, Transcript, in_order
 CTM_SILENCE = frozenset(("<eps>", "<sil>", "<SIL>", "!SIL"))
 MAX_OVERLAP = 1.0  # s; in a real CTM of 34 calls, 300 of 270,000 words overlap, by 0.6 s at most
 ROUNDING = 1e-6  # s; times that differ by less are the same
-CONTROLS = bytes({*range(32), 127}.difference(b"\t\n"))  # characters that have no place in a CTM
 COLUMN = re.compile(r"\S+")
 KEY = re.compile(rb"[ \t]*([^ \t\n]+)")
-
-
-class CtmLine(NamedTuple):
-    """A line of a CTM: its file, its number, and its bytes with their line end."""
-
-    path: str | os.PathLike[str]
-    number: int
-    raw: bytes
-
-    @property
-    def text(self) -> str:
-        """The line as text."""
-        return self.raw.decode(errors="surrogateescape")
 
 
 class CtmIndex(Mapping[str, Callable[..., Timing]]):
@@ -164,64 +148,11 @@ def _stretches(path: Path) -> Iterator[tuple[str, int, int, int]]:
             if this != key:
                 if key:
                     yield id, begin, position, first
-                id, key, begin, first = _text(this, path, number), this, position, number
+                id, key, begin, first = check_line(this, path, number), this, position, number
             position += len(line)
     if not key:
         raise InputError("the file has no timed words", "make it again", path)
     yield id, begin, position, first
-
-
-def _text(line: bytes, path: str | os.PathLike[str], number: int) -> str:
-    """A line, or part of one, as text. Raises InputError for control characters and bytes that are not UTF-8."""
-    text = decode_line(line, path, number)
-    if len(line.translate(None, CONTROLS)) < len(line):
-        raise InputError("a control character", "remove it: the file is not text, or is broken", path, number)
-    return text
-
-
-def ctm_rows(lines: Iterable[CtmLine],
-             repairs: Counter[str] | None = None) -> Iterator[tuple[CtmLine, TimedWord]]:
-    """The words of a CTM's lines with their lines, silences included; counts later alternatives in `repairs`."""
-    repairs = Counter[str]() if repairs is None else repairs
-    begun: CtmLine | None = None  # the line where alternatives begin
-    later = False  # whether these are later ones
-    bare: bool | None = None  # whether the lines have no channels
-    path: str | os.PathLike[str] = ""
-    for line in lines:
-        path, number = line.path, line.number
-        columns = fields(_text(line.raw, path, number))
-        if not columns or columns[0].startswith(";;"):
-            continue
-        bare = has_no_channel(columns) if bare is None else bare
-        if bare:
-            columns.insert(1, "1")
-        if not 5 <= len(columns) <= 8:
-            raise InputError(f"{len(columns)} columns", "write: id channel begin duration word [confidence]", path,
-                             number)
-        id, channel, begin, duration, word = columns[:5]
-        if word in ("<ALT_BEGIN>", "<ALT>", "<ALT_END>"):
-            begun, later = None if word == "<ALT_END>" else begun or line, word == "<ALT>"
-            continue
-        if later:
-            repairs["words of later alternatives, left out"] += 1
-            continue
-        confidence = None if len(columns) < 6 or columns[5] == "NA" else _number(columns[5], "confidence", path, number)
-        yield line, TimedWord(id, channel, seconds(begin, "begin", path, number),
-                              seconds(duration, "duration", path, number), word, confidence,
-                              columns[7] if len(columns) == 8 else "")
-    if begun:
-        raise InputError("alternatives without an end", "write a line <ALT_END> after them", path, begun.number)
-
-
-def has_no_channel(columns: Sequence[str]) -> bool:
-    """Whether a line leaves out the channel: its second and third columns are numbers, and the fourth is none."""
-    return len(columns) in (4, 5) and is_number(columns[1]) and is_number(columns[2]) and not is_number(columns[3]) \
-        and all(map(is_number, columns[4:]))
-
-
-def is_number(text: str) -> bool:
-    """Whether a text is a number with decimals, or without."""
-    return text.replace(".", "", 1).isdecimal()
 
 
 def read_lines(lines: Sequence[CtmLine], document: PartsDocument, at: int = 0,
@@ -242,26 +173,6 @@ def read_lines(lines: Sequence[CtmLine], document: PartsDocument, at: int = 0,
         texts.append(Text(place, row.word, row.begin, row.begin + row.duration, row.speaker, confidence,
                           recording=row.id))
     return texts
-
-
-def _number(text: str, what: str, path: str | os.PathLike[str], line: int) -> float:
-    try:
-        number = float(text.replace("_", "x"))  # only Python reads 1_000 as a number
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise InputError(f"the {what} '{text[:20]}' is not a number", "write one, as 1.25", path, line)
-    return number
-
-
-def seconds(text: str, what: str, path: str | os.PathLike[str], line: int) -> float:
-    """A time as written in a file. Raises InputError if it is not a number, negative, or later than LATEST."""
-    time = _number(text, what, path, line)
-    if time >= LATEST:
-        raise InputError(f"the {what} {text[:20]} is no time of a recording", "write seconds", path, line)
-    if time < 0:
-        raise InputError(f"the {what} {text[:20]} is negative", "count from the start of the recording", path, line)
-    return time
 
 
 def _timing(rows: list[tuple[CtmLine, TimedWord]], path: str | os.PathLike[str], repairs: Counter[str]) -> Timing:

@@ -129,7 +129,8 @@ class JsonReader:
         if not self._row.word:
             return said != whole and said != [part.strip() for part in parts]
         spoken = len(whole) if any(part[0].isspace() for part in parts) else len(parts)
-        return len(said) > spoken or (MARK.search(text) is not None and not any(map(MARK.search, parts)))
+        has_marks = MARK.search(text) is not None and not any(map(MARK.search, parts))
+        return len(said) > spoken or (has_marks and len(said) == spoken)
 
     def _said(self, words: list[Word], spans: list[Span]) -> Said:
         speakers = [speaker_name(self.shape.speaker(word.value)) for word in words]

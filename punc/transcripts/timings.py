@@ -59,9 +59,10 @@ def read_timing(path: str | os.PathLike[str], tier: str = "", channel: str | Non
             raise InputError(f"'{words.texts[i][:30]}' is from {begin:g} to {end:g} s", "fix it: 0 ≤ begin ≤ end", path)
         speaker = words.speakers[words.speaker[i]] if words.speaker[i] >= 0 else "1"
         rows.append(TimedWord(Path(path).stem, speaker, begin, end - begin, words.texts[i]))
-    if rows and not timed.all() and np.diff(words.of[words.first]).min(initial=1) == 0:
-        at = int(np.flatnonzero(~timed)[0])
-        raise InputError(f"'{words.texts[at][:30]}' is one of several words with one time",
-                         "give the times of words; name the tier of a TextGrid with --tier", path)
+    of = words.of[words.first]
+    for i in np.flatnonzero(~timed & (np.bincount(of)[of] > 1)).tolist():
+        if not transcript.texts[of[i]].times:
+            raise InputError(f"'{words.texts[i][:30]}' is one of several words with one time",
+                             "give the times of words; name the tier of a TextGrid with --tier", path)
     rows.sort(key=lambda row: row.begin)
     return Timing(rows, None if np.isnan(transcript.end) else transcript.end, path)

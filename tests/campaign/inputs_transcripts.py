@@ -15,7 +15,7 @@ from pathlib import Path
 
 import json_grammars
 import numpy as np
-from kind import LABELS, Kind, Read, changed, found, word, words
+from kind import LABELS, Kind, Read, changed, found, words
 
 from punc.base.errors import InputError
 from punc.data.labels import LabelSet
@@ -29,7 +29,7 @@ from punc.transcripts.source import encoded
 from punc.transcripts.transcript import Transcript, Words, words_of, write
 
 sys.path.append(str(Path(__file__).parents[1]))
-from transcript_files import MAKERS  # noqa: E402
+from transcript_files import MAKERS
 
 ODD = ("", " ", "a b", "\n", "\0", "\ud800", "\u2028", '"', "\\", "<i>", "-->", "[x", "<unk>", ".", "E.", "x:", "a\nb")
 NUMBERS = (0, -1, 1, 10**12, 2**63, 1.5, float("nan"), float("inf"), None, True, [], {}, [1], "1")
@@ -104,7 +104,7 @@ def check_same(path: Path, content: bytes) -> None:
     with suppress(ValueError):
         if json.dumps(json.loads(old)) == json.dumps(json.loads(content)):
             return
-    if letters(old) != letters(content) or not old.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
+    if letters(old) != letters(content) or old.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"{", b"["):
         raise AssertionError("another file without new marks")
 
 
@@ -136,14 +136,15 @@ def random_labels(found_words: Words, label_set: LabelSet, rng: random.Random) -
     labels = np.where(split.counts > 0, draw.integers(0, len(label_set), len(split.codes)), 0)
     writer = MarkedWords(label_set, Casing(label_set, {}), rng.choice((AUTO, KEEP, REPLACE)), bool(rng.randrange(2)))
     texts, labels = writer.write(split, labels)
-    return MarkedTranscript(split, texts, labels, draw.random(len(texts)), word_pauses(found_words, split), label_set, 0,
-                            False)
+    pauses = word_pauses(found_words, split)
+    return MarkedTranscript(split, texts, labels, draw.random(len(texts)), pauses, label_set, 0, False)
 
 
 def check_form(form: str, found_words: Words, marked: MarkedTranscript, folder: Path) -> None:
     """Raise AssertionError unless all words are in another format that people see, or programs read."""
     uncounted = [re.sub("qz([a-p]{3}q)", r"xz\1", name, flags=re.I) for name in found_words.speakers]
-    text = WRITERS[form](found_words._replace(speakers=uncounted, recordings=["in"] * len(found_words.recordings)), marked)
+    found_words = found_words._replace(speakers=uncounted, recordings=["in"] * len(found_words.recordings))
+    text = WRITERS[form](found_words, marked)
     drop = [token.kind == SILENCE if form in ("ctm", "json") else is_hidden(token) for token in marked.words.tokens]
     shown = [text for text, code in zip(marked.texts, marked.words.codes.tolist()) if not drop[code]]
     if found(" ".join(shown).lower().encode()) != found(text.lower().encode()) and form != "json":
