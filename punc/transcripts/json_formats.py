@@ -67,7 +67,7 @@ FORMATS = [
     JsonFormat("Deepgram, live", "Deepgram, live", "channel.alternatives[].transcript", "channel.alternatives.0",
                "transcript", "words[]", "punctuated_word|word", skip="is_final=false"),
     JsonFormat("AssemblyAI", "AssemblyAI", "words[].text utterances|audio_url|acoustic_model|speech_model",
-               text="text", words="words[]", word="text", unit=1000, language="language_code",
+               text="text", words="words[]", word="text", unit=0, language="language_code",
                repeats="utterances[].text utterances[].words[].text sentiment_analysis_results[].text"),
     JsonFormat("Speechmatics", "Speechmatics", "results[].alternatives[].content results[].start_time",
                words="results[]", word="alternatives.0.content", begin="start_time", end="end_time",
@@ -83,7 +83,8 @@ FORMATS = [
     JsonFormat("Gladia", "Gladia", "transcription.utterances", "transcription.utterances[]", "text", "words[]",
                language="transcription.languages.0",
                repeats="transcription.full_transcript transcription.sentences[].sentence"),
-    JsonFormat("IBM Watson", "IBM Watson", "results[].alternatives[].transcript results[].final", "results[]",
+    JsonFormat("IBM Watson", "IBM Watson",
+               "results[].alternatives[].timestamps ; results[].alternatives[].transcript results[].final", "results[]",
                "alternatives.0.transcript", "alternatives.0.timestamps[]", "0", "1", "2", speakers="speaker_labels[]",
                repeats="results[].alternatives.0.word_confidence[].0", skip="final=false"),
     JsonFormat("Google", "Google Cloud Speech-to-Text", "results[].alternatives", "results[]",
@@ -119,8 +120,7 @@ FORMATS = [
                "text duration start|offset !segments", text="text", begin="start|offset", end="+duration", unit=0,
                language="lang"),
 ]
-TEXT = JsonFormat("text", "a service's shortest answer: `text`", "text ; transcript", text="text transcript",
-                  recordings=".", stays="segments")
+TEXT = JsonFormat("text", "a service's shortest answer: `text`", "text ; transcript", text="text transcript")
 
 
 def read_json(source: Source) -> Transcript:
@@ -135,6 +135,7 @@ def read_json(source: Source) -> Transcript:
 
 
 def _read(source: Source, document: JsonDocument) -> Transcript:
+    """The transcript by the first row that finds words, with times if the file has some."""
     documents = list[Any]()
     for value in document.values:
         documents += value if isinstance(value, list) else [value]

@@ -88,7 +88,7 @@ class JsonReader:
             speaker = key.removesuffix("words").rstrip(" -") if isinstance(key, str) else self.shape.speaker(stream)
             for segment in self._final(values(stream, self._row.segments)):
                 self._read_segment(segment, speaker_name(speaker))
-            if self._row.pieces and any(map(begins_with_blank, self.texts[first:])):
+            if self._row.pieces and any(begins_with_blank(text.text) for text in self.texts[first:]):
                 self.texts[first:] = joined(self.texts[first:])
 
     def _read_segment(self, segment: Any, speaker: str) -> None:
@@ -128,7 +128,7 @@ class JsonReader:
         said, whole = split(text), split("".join(parts))
         if not self._row.word:
             return said != whole and said != [part.strip() for part in parts]
-        spoken = len(whole) if any(part[0].isspace() for part in parts) else len(parts)
+        spoken = len(whole) if any(map(begins_with_blank, parts)) else len(parts)
         return len(said) > spoken or (MARK.search(text) is not None and not any(map(MARK.search, parts)))
 
     def _said(self, words: list[Word], spans: list[Span]) -> Said:
@@ -145,7 +145,7 @@ class JsonReader:
             if is_mark and math.isnan(span[0]) and self.texts:
                 span = self.texts[-1].end, self.texts[-1].end
             self._add(word.spot, span, name, seconds(shape.confidence(value)), is_mark)
-        self._spaced = self._spaced or any(map(begins_with_blank, self.texts[first:]))
+        self._spaced = self._spaced or any(begins_with_blank(text.text) for text in self.texts[first:])
         if self._spaced:
             self.texts[first:] = joined(self.texts[first:])
         self._fill(first, *shape.segment_span(segment))
