@@ -132,8 +132,19 @@ class JsonReader:
         return len(said) > spoken or (MARK.search(text) is not None and not any(map(MARK.search, parts)))
 
     def _said(self, words: list[Word], spans: list[Span]) -> Said:
-        speakers = [speaker_name(self.shape.speaker(word.value)) for word in words]
-        return Said([self._document.readable(word.spot[0][word.spot[1]]) for word in words], spans, speakers)
+        """What words say; a text of several words has the begin of the first one and the end of the last one."""
+        said = Said([], [], [])
+        for word, (begin, end) in zip(words, spans):
+            holder, key = word.spot
+            own = split(self._document.readable(holder[key]))
+            times = [UNKNOWN] * len(own)
+            if own:
+                times[0] = begin, times[0][1]
+                times[-1] = times[-1][0], end
+            said.words.extend(own)
+            said.spans.extend(times)
+            said.speakers.extend([speaker_name(self.shape.speaker(word.value))] * len(own))
+        return said
 
     def _add_words(self, words: list[Word], spans: list[Span], segment: Any, speaker: str) -> None:
         shape, first = self.shape, len(self.texts)
@@ -198,11 +209,11 @@ class JsonReader:
             found = [(holder[key], self.shape.spot_of(holder[key])) for holder, key in places(document, path)]
             words = [Word(0, value, spot) for value, spot in found if spot and isinstance(spot[0][spot[1]], str)]
             if words and len(self.texts) > first:
-                self._repeat_said(words, self._said(words, [self.shape.span(word.value) for word in words]), first)
+                self._repeat_said(words, self._said(words, self.shape.spans(document, words)), first)
 
     def _repeat_said(self, words: list[Word], said: Said, first: int) -> None:
         """Read words that repeat others, which take their times and speakers, if they have none."""
-        order = in_order_of(self.texts[first:], said)
+        order = in_order_of(self.texts[first:], said) if len(said.words) == len(words) else None
         if order is None:
             self.texts[first:] = with_said(self.texts[first:], said)
         self._repeat([words[i].spot for i in order or range(len(words))], first)
