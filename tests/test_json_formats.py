@@ -50,6 +50,9 @@ EXAMPLES = [
     ("NeMo", {"audio_filepath": "a.wav", "offset": 5, "pred_text": "hi you", "timestamp": {
         "word": timed("word", "hi", "you", start_offset=1), "segment": [{"segment": "hi you", "start": 0}]}},
      "hi 5 5.5, you 6 6.5"),
+    ("NeMo", {"audio_filepath": "a.wav", "offset": 5, "pred_text": "hi you so", "timestamp": {"segment": [
+        {"segment": "hi you", "start": 0, "end": 1}, {"segment": "so", "start": 2, "end": 3}]}},
+     "hi 5 -, you - 6, so 7 8"),
     ("Vosk", {"result": timed("word", "hi", "you", conf=0.5), "text": "hi you"}, HI_YOU),
     ("Vosk", [{"partial": "hi you"}, {"alternatives": [{"result": timed("word", "hi", "you"), "text": "hi you"},
                                                        {"text": "high you"}]}, {"text": ""}], HI_YOU),
@@ -315,6 +318,7 @@ def test_bytes_that_are_not_utf8_stay_where_no_word_is_read(tmp_path):
 
 @pytest.mark.parametrize(("text", "said", "new", "written"), [
     ("isn&#39;t it &amp; so", "isn't it & so", "Isn't it & so.", "Isn&#39;t it &amp; so."),
+    ("isn&amp;#39;t &amp;amp; x", "isn't & x", "Isn't & x.", "Isn&amp;#39;t &amp;amp; x."),
     ("it's &#39;so&#39;&nbsp;x", "it's 'so' x", "It's 'so', x", "It's &#39;so&#39;,&nbsp;x"),
     ("&nonsense; &lt;b&gt; R&D", "&nonsense; <b> R&D", "&nonsense; <b>. R&D", "&nonsense; &lt;b&gt;. R&D"),
     ("<|en|><|HAPPY|>hi <|sad|>you", "hi you", "Hi. You", "<|en|><|HAPPY|>Hi. <|sad|>You"),

@@ -117,7 +117,7 @@ def test_cues(read, text, expected):
     ("r 1 0 1 a\nr 1 0\n", "file:2: 3 columns; write: id channel begin duration word"),
     ("a 1 s 0 1 x\na 1 s\n", "file:2: not a line of an STM"),
     ("start\tend\ttext\n0\t1\ta\nb\n", "looks like a table with tabs"),
-    ('#!MLF!#\n"*/a.lab"\n0 1 a\n5\n.\n', "file:4: not a line of an MLF"),
+    ('#!MLF!#\n"*/a.lab"\n0 1 a\n 5 6 \n.\n', "file:4: not a line of an MLF"),
     ("<tt><body><p begin='1s'>a</body></tt>", "file:1: <p> is not closed"),
     ("@UTF8\n@Begin\n*CHI:\ti want xxx .\n@End\n", "file:1: it looks like CHAT, not like plain text; export it as SRT"),
     ("start,end,speaker,text\n0,3,A,a b\n3,6,B,c d\n", "it looks like a table with commas"),

@@ -25,7 +25,7 @@ CTM = re.compile(rf"[ \t]*[^\s;]\S*[ \t]+(?:\S+[ \t]+)?(?:{NUMBER}[ \t]+{NUMBER}
                  r"|\S+[ \t]+\S+[ \t]+<ALT_BEGIN>.*)[ \t\r]*")
 STM = re.compile(rf"[ \t]*[^\s;]\S*[ \t]+\S+[ \t]+\S+[ \t]+{NUMBER}[ \t]+{NUMBER}(?:[ \t]+<[^<>\n]*>)?(?:[ \t].*)?")
 UTTERANCE = re.compile(r"(?=[^ \t]*\d)(?P<id>[A-Za-z0-9][A-Za-z0-9.]*(?:[-_][A-Za-z0-9.]+)+)(?:[ \t]+(?P<text>\S.*))?")
-MLF_LINE = re.compile(r"(?:(?P<begin>\d{1,18})[ \t]+(?:(?P<end>\d{1,18})[ \t]+)?)?(?P<text>[^\s\d]\S*)(?:[ \t].*)?")
+MLF_LINE = re.compile(r"(?:(?P<begin>\d{1,18})[ \t]+(?P<end>\d{1,18})[ \t]+)?(?P<text>\S+)(?:[ \t].*)?")
 MLF_UNIT = 1e7  # a second
 IGNORED = "ignore_time_segment_in_scoring"
 

@@ -23,7 +23,7 @@ BYTES = {number: OWN + number - RAW[0] for number in RAW}
 BYTES_BACK = {own: number for number, own in BYTES.items()}
 HALF = re.compile("[\ud800-\udfff]")
 MAY_BE_SPECIAL = ("&", "<|", "\\u", "\ufffd")  # a file without these has nothing special
-SPECIAL = re.compile(r"<\|[^|<>\s]{1,40}\|>|&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});"
+SPECIAL = re.compile(r"<\|[^|<>\s]{1,40}\|>|&(?:amp;){0,3}(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});"
                      "|[\0\x1f\ufffd\ud800-\udfff]")
 TAG = "\x1f"  # a blank, and one that no text has
 
@@ -205,7 +205,7 @@ def _stand_in(special: str) -> str:
     if special.startswith("<"):
         return TAG
     if special.startswith("&"):
-        char = unescape(special)
+        char = unescape(unescape(unescape(special)))  # some services escape what is escaped
         return char if len(char) == 1 and char.isprintable() else TAG if char == "\xa0" else ""
     return TAG if special == TAG else "\ufffd"
 

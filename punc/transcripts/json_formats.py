@@ -1,6 +1,5 @@
 """The JSON that recognisers, aligners and services write, a row each. The most particular come first."""
 
-import gc
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -21,8 +20,8 @@ FORMATS = [
                stays="tokens"),
     JsonFormat("NeMo", "NVIDIA NeMo, a manifest", "pred_text ; timestamps_word[].word ; timestamp.word[].word",
                text="pred_text", words="timestamps_word[] timestamp.word[]", segment_times="offset +duration",
-               start="offset", recordings=".", recording="audio_filepath", part="offset", stays="text",
-               repeats="timestamps_segment[].segment timestamp.segment[].segment"),
+               word="word|segment", start="offset", recordings=".", recording="audio_filepath", part="offset",
+               stays="text", timed="timestamps_segment[] timestamp.segment[]"),
     JsonFormat("Vosk", "Vosk", "result[].word ; alternatives[].text !results", "alternatives.0 .", "text", "result[]",
                confidence="conf", skip="partial partial_result"),
     JsonFormat("sherpa-onnx", "sherpa-onnx", "text tokens[] timestamps", text="text", words="tokens[]", word="",
@@ -67,7 +66,7 @@ FORMATS = [
     JsonFormat("Deepgram, live", "Deepgram, live", "channel.alternatives[].transcript", "channel.alternatives.0",
                "transcript", "words[]", "punctuated_word|word", skip="is_final=false"),
     JsonFormat("AssemblyAI", "AssemblyAI", "words[].text utterances|audio_url|acoustic_model|speech_model",
-               text="text", words="words[]", word="text", unit=1000, language="language_code",
+               text="text", words="words[]", word="text", unit=0, language="language_code",
                repeats="utterances[].text utterances[].words[].text sentiment_analysis_results[].text"),
     JsonFormat("Speechmatics", "Speechmatics", "results[].alternatives[].content results[].start_time",
                words="results[]", word="alternatives.0.content", begin="start_time", end="end_time",
@@ -83,7 +82,8 @@ FORMATS = [
     JsonFormat("Gladia", "Gladia", "transcription.utterances", "transcription.utterances[]", "text", "words[]",
                language="transcription.languages.0",
                repeats="transcription.full_transcript transcription.sentences[].sentence"),
-    JsonFormat("IBM Watson", "IBM Watson", "results[].alternatives[].transcript results[].final", "results[]",
+    JsonFormat("IBM Watson", "IBM Watson",
+               "results[].alternatives[].timestamps ; results[].alternatives[].transcript results[].final", "results[]",
                "alternatives.0.transcript", "alternatives.0.timestamps[]", "0", "1", "2", speakers="speaker_labels[]",
                repeats="results[].alternatives.0.word_confidence[].0", skip="final=false"),
     JsonFormat("Google", "Google Cloud Speech-to-Text", "results[].alternatives", "results[]",
@@ -119,22 +119,21 @@ FORMATS = [
                "text duration start|offset !segments", text="text", begin="start|offset", end="+duration", unit=0,
                language="lang"),
 ]
-TEXT = JsonFormat("text", "a service's shortest answer: `text`", "text ; transcript", text="text transcript",
-                  recordings=".", stays="segments")
+TEXT = JsonFormat("text", "a service's shortest answer: `text`", "text ; transcript", text="text transcript")
 
 
-def read_json(source: Source) -> Transcript:
-    """Read a file of JSON. Raises InputError for broken JSON and for what has no words that can be found."""
-    collects = gc.isenabled()
-    gc.disable()  # many small objects and no rings of them: it would look at all again and again
-    try:
-        return _read(source, JsonDocument(source))
-    finally:
-        if collects:
-            gc.enable()
+def read_json(source: Source, timed: bool = False) -> Transcript:
+    """Read a file of JSON.
+
+    timed   read words with times, also where a text has more, as their marks
+
+    Raises InputError for broken JSON and for what has no words that can be found.
+    """
+    return _read(source, JsonDocument(source), timed)
 
 
-def _read(source: Source, document: JsonDocument) -> Transcript:
+def _read(source: Source, document: JsonDocument, timed: bool) -> Transcript:
+    """The transcript by the first row that finds words, with times if the file has some."""
     documents = list[Any]()
     for value in document.values:
         documents += value if isinstance(value, list) else [value]
@@ -143,7 +142,7 @@ def _read(source: Source, document: JsonDocument) -> Transcript:
         return Transcript("JSON", [], document, encoding=source.encoding)
     found: list[tuple[int, JsonReader, list[Any]]] = []
     for row, own in _candidates(documents):
-        reader = _reader(row, document, own)
+        reader = _reader(row, document, own, timed)
         words = _words(reader)
         most = words >= max((count for count, _, _ in found), default=1)
         if most and (_has_times(reader) or not has_times(document.values)):
@@ -151,7 +150,7 @@ def _read(source: Source, document: JsonDocument) -> Transcript:
         found.append((words, reader, own))
     for count, reader, own in found:
         if count:  # the times that the file has are not those of its words
-            return _transcript(source, _reader(reader.shape.row, document, own), document)
+            return _transcript(source, _reader(reader.shape.row, document, own, timed), document)
     stay = unread(document.values, [])
     partial = any(reader.skipped for _, reader, _ in found)
     if found and not stay and not partial:
@@ -161,10 +160,10 @@ def _read(source: Source, document: JsonDocument) -> Transcript:
                        "give a format that docs/after-asr.md names")
 
 
-def _reader(row: JsonFormat, document: JsonDocument, own: list[Any]) -> JsonReader:
+def _reader(row: JsonFormat, document: JsonDocument, own: list[Any], timed: bool) -> JsonReader:
     """A row's reader that has read some documents of a file."""
     document.clear()
-    reader = JsonReader(row, document)
+    reader = JsonReader(row, document, timed)
     reader.read(own)
     return reader
 

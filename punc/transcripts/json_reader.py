@@ -25,15 +25,17 @@ class JsonReader:
     texts, repeats, language   as a `Transcript` has them
     shape                      what the row finds
     skipped                    documents and segments that are not final
+
+    timed   read words with times, also where a text has more, as their marks
     """
 
-    def __init__(self, row: JsonFormat, document: JsonDocument):
+    def __init__(self, row: JsonFormat, document: JsonDocument, timed: bool = False):
         self.texts: list[Text] = []
         self.repeats: list[Repeat] = []
         self.language = ""
         self.shape = Shape(row)
         self.skipped: list[Any] = []
-        self._row, self._document = row, document
+        self._row, self._document, self._timed = row, document, timed
         self._segment, self._stream, self._recording = 0, -1, ""
         self._begun = self._counted = 0  # the first text of the stream, and the first one that `_before` does not have
         self._before: list[str] = []  # words of the stream, as they are compared
@@ -88,7 +90,7 @@ class JsonReader:
             speaker = key.removesuffix("words").rstrip(" -") if isinstance(key, str) else self.shape.speaker(stream)
             for segment in self._final(values(stream, self._row.segments)):
                 self._read_segment(segment, speaker_name(speaker))
-            if self._row.pieces and any(map(begins_with_blank, self.texts[first:])):
+            if self._row.pieces and any(begins_with_blank(text.text) for text in self.texts[first:]):
                 self.texts[first:] = joined(self.texts[first:])
 
     def _read_segment(self, segment: Any, speaker: str) -> None:
@@ -100,7 +102,8 @@ class JsonReader:
         spans = shape.spans(segment, words)
         if words and self._row.again and not texts and self._repeats_all(words, spans):
             return
-        if words and not (texts and self._text_is_better(texts[0], words)):
+        timed = self._timed and any(begin == begin for begin, _ in spans)
+        if words and (timed or not (texts and self._text_is_better(texts[0], words))):
             self._add_words(words, spans, segment, speaker)
         elif texts:
             self._add_texts(texts.pop(0), segment, spans, speaker)
@@ -128,13 +131,23 @@ class JsonReader:
         said, whole = split(text), split("".join(parts))
         if not self._row.word:
             return said != whole and said != [part.strip() for part in parts]
-        spoken = len(whole) if any(part[0].isspace() for part in parts) else len(parts)
-        has_marks = MARK.search(text) is not None and not any(map(MARK.search, parts))
-        return len(said) > spoken or (has_marks and len(said) == spoken)
+        spoken = len(whole) if any(map(begins_with_blank, parts)) else len(parts)
+        return len(said) > spoken or (MARK.search(text) is not None and not any(map(MARK.search, parts)))
 
     def _said(self, words: list[Word], spans: list[Span]) -> Said:
-        speakers = [speaker_name(self.shape.speaker(word.value)) for word in words]
-        return Said([self._document.readable(word.spot[0][word.spot[1]]) for word in words], spans, speakers)
+        """What words say; a text of several words has the begin of the first one and the end of the last one."""
+        said = Said([], [], [])
+        for word, (begin, end) in zip(words, spans):
+            holder, key = word.spot
+            own = split(self._document.readable(holder[key]))
+            times = [UNKNOWN] * len(own)
+            if own:
+                times[0] = begin, times[0][1]
+                times[-1] = times[-1][0], end
+            said.words.extend(own)
+            said.spans.extend(times)
+            said.speakers.extend([speaker_name(self.shape.speaker(word.value))] * len(own))
+        return said
 
     def _add_words(self, words: list[Word], spans: list[Span], segment: Any, speaker: str) -> None:
         shape, first = self.shape, len(self.texts)
@@ -146,7 +159,7 @@ class JsonReader:
             if is_mark and math.isnan(span[0]) and self.texts:
                 span = self.texts[-1].end, self.texts[-1].end
             self._add(word.spot, span, name, seconds(shape.confidence(value)), is_mark)
-        self._spaced = self._spaced or any(map(begins_with_blank, self.texts[first:]))
+        self._spaced = self._spaced or any(begins_with_blank(text.text) for text in self.texts[first:])
         if self._spaced:
             self.texts[first:] = joined(self.texts[first:])
         self._fill(first, *shape.segment_span(segment))
@@ -199,11 +212,11 @@ class JsonReader:
             found = [(holder[key], self.shape.spot_of(holder[key])) for holder, key in places(document, path)]
             words = [Word(0, value, spot) for value, spot in found if spot and isinstance(spot[0][spot[1]], str)]
             if words and len(self.texts) > first:
-                self._repeat_said(words, self._said(words, [self.shape.span(word.value) for word in words]), first)
+                self._repeat_said(words, self._said(words, self.shape.spans(document, words)), first)
 
     def _repeat_said(self, words: list[Word], said: Said, first: int) -> None:
         """Read words that repeat others, which take their times and speakers, if they have none."""
-        order = in_order_of(self.texts[first:], said)
+        order = in_order_of(self.texts[first:], said) if len(said.words) == len(words) else None
         if order is None:
             self.texts[first:] = with_said(self.texts[first:], said)
         self._repeat([words[i].spot for i in order or range(len(words))], first)

@@ -27,16 +27,16 @@ class Said(NamedTuple):
     speakers: list[str]
 
 
-def begins_with_blank(text: Text) -> bool:
+def begins_with_blank(text: str) -> bool:
     """Whether a text is written with the blank before it."""
-    return BEGINS_WITH_BLANK.match(text.text) is not None
+    return BEGINS_WITH_BLANK.match(text) is not None
 
 
 def joined(texts: list[Text]) -> list[Text]:
     """Of texts of which those begin with a blank that begin a word, all but the first: others go on the word before."""
     found = texts[:1]
     for before, text in pairwise(texts):
-        apart = begins_with_blank(text) or text.text.startswith(BRACKETS) or BEGINS_WITH_BLANK.match(before.text[-1:])
+        apart = begins_with_blank(text.text) or text.text.startswith(BRACKETS) or begins_with_blank(before.text[-1:])
         found.append(text if apart else text._replace(joined=True))
     return found
 

@@ -29,11 +29,12 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def read_transcript(path: str | os.PathLike[str], form: str = "", tier: str = "") -> Transcript:
+def read_transcript(path: str | os.PathLike[str], form: str = "", tier: str = "", timed: bool = False) -> Transcript:
     """Read a file.
 
     form   the format, if it is not to be found: `text`
     tier   the tier of a TextGrid with the words
+    timed  of JSON, words with times, also where a text has more, as their marks
 
     Raises InputError for a broken file, for one that is of no format that is known, and for one that has text of which
     no word can be read.
@@ -42,14 +43,14 @@ def read_transcript(path: str | os.PathLike[str], form: str = "", tier: str = ""
         raise InputError(f"--format {form}", nearest(form, ["text"]))
     source = read_source(path)
     with _no_collection():
-        transcript = plain.read_text(_utf8(source)) if form else _read(source, tier)
+        transcript = plain.read_text(_utf8(source)) if form else _read(source, tier, timed)
     return transcript
 
 
-def _read(source: Source, tier: str) -> Transcript:
+def _read(source: Source, tier: str, timed: bool) -> Transcript:
     text = source.text
     if JSON.match(text):
-        return read_json(source)
+        return read_json(source, timed)
     if textgrid.is_textgrid(text):
         return textgrid.read_textgrid(_utf8(source), tier)
     require_utf8(source)

@@ -45,7 +45,7 @@ def read_timing(path: str | os.PathLike[str], tier: str = "", channel: str | Non
 
     Raises InputError as `read_transcript` does, for times that are wrong, and for a file without times.
     """
-    transcript = read_transcript(path, tier=tier)
+    transcript = read_transcript(path, tier=tier, timed=True)
     words = words_of(transcript.texts)
     timed = np.isfinite(words.begins) & np.isfinite(words.ends)
     if len(words.texts) and not timed.any():

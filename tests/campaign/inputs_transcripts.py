@@ -15,7 +15,7 @@ from pathlib import Path
 
 import json_grammars
 import numpy as np
-from kind import LABELS, Kind, Read, changed, found, words
+from kind import LABELS, Kind, changed, found, words
 
 from punc.base.errors import InputError
 from punc.data.labels import LabelSet
@@ -78,7 +78,7 @@ def alter_json(folder: Path, rng: random.Random) -> None:
     (folder / "in").write_text("\n".join(json.dumps(one) for one in documents))
 
 
-def read(folder: Path, rng: random.Random) -> Read:
+def read(folder: Path, rng: random.Random) -> None:
     path, labels = folder / "in", folder.parent / "labels.txt"
     labels.write_text(LABELS)
     transcript = read_transcript(path)
@@ -93,7 +93,6 @@ def read(folder: Path, rng: random.Random) -> Read:
     check_again(folder / "out", transcript, marked)
     with suppress(InputError):  # no times
         check_form(rng.choice(sorted(WRITERS)), found_words, marked, folder)
-    return Read(" ".join(found_words.texts).encode("utf-8", "replace"), 10**9)
 
 
 def check_same(path: Path, content: bytes) -> None:
