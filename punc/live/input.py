@@ -10,6 +10,7 @@ Kinds of input:
              {"text": "hello you"}                                 the same without times
              {"alternatives": [{"text": …}, …]}                    the same, if Vosk gives several; the first is taken
              {"partial": "hell"}                                   a partial result of Vosk: these words may change yet
+             {"text": "hell", "is_final": false}                   the same of sherpa-onnx
              {"utterance_end": true}, {"eof": 1}                   the end of an utterance, of a stream
 
 In each of them an empty line ends a stream. Vosk's messages are those of its `Result`, `PartialResult` and
@@ -185,6 +186,8 @@ def _message(message: Any) -> list[Item]:
             raise ValueError("'alternatives' are not a list of objects")
         message = several[0] if several else {"text": ""}
         message.pop("confidence", None)
+    if message.get("is_final") is False:  # of sherpa-onnx: these words may change yet
+        return [Partial(" ".join(filter(None, BLANK.split(_text(str(message.get("text", "")))))))]
     if "result" in message:
         if not isinstance(message["result"], list):
             raise ValueError("'result' is not a list")

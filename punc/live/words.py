@@ -38,6 +38,7 @@ from punc.text.word_parts import (
 )
 
 CACHED = 1 << 16  # words
+MOST_UNKNOWN = 12  # unknown words in a row whose marks the word before them gets
 NEVER, INSIDE, ALWAYS = range(3)  # when a word keeps its capitals: inside a sentence
 NO_LOGITS = np.zeros(0, np.float32)
 
@@ -195,7 +196,7 @@ class WordStream:
         found: list[Label] = []
         if not parts or self._waiting[0].token.kind == TAG:
             return found
-        for other in islice(self._waiting, 1, None):
+        for other in islice(self._waiting, 1, MOST_UNKNOWN + 1):
             if not other.token.words:
                 continue
             if not other.is_unknown:
