@@ -230,7 +230,7 @@ def test_rolling_captions_are_read_once_and_written_everywhere(read):
     transcript, words = read(text)
     assert words.texts == " ".join(shown).split()
     assert words.begins[[0, 1, 2, 4]].tolist() == [0, 0.48, 0.64, 2.48]
-    assert transcript.messages == ["rolling captions: 5 lines that are shown again are read once"]
+    assert transcript.notes == ["rolling captions: 5 lines that are shown again are read once"]
     expected = text.replace("so", "So").replace("must", "must.").replace("does", "Does").replace("end<", "end?<")
     expected = expected.replace("it end\n", "it end?\n")
     assert write(transcript, words, ["So", "it", "begins", "as", "it", "must.", "Does", "it", "end?"]) == expected

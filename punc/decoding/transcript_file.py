@@ -57,6 +57,8 @@ else IN's format
     words = words_of(transcript.texts)
     rated = to == "json" or (not to and probabilities and transcript.document.rated)  # others cannot hold them
     marked = Marker(directory, decoding, marks, nj, rated).mark(words)
+    for note in transcript.notes:
+        logger.info("%s: %s", path, note)
     for message in (*transcript.messages, *_warnings(directory, transcript, words, marked)):
         logger.warning("%s: %s", path, message)
     if to:

@@ -108,7 +108,7 @@ def read_cues(source: Source, name: str, times: re.Pattern[str] = TIMES,
     if rolls:
         repeats = rolling.read(source, document, reader, cues, rolls)
         message = f"rolling captions: {len(repeats)} lines that are shown again are read once"
-        return Transcript(name, reader.texts, document, repeats, messages=[message], encoding=source.encoding)
+        return Transcript(name, reader.texts, document, repeats, notes=[message], encoding=source.encoding)
     voices = named and "<v" in source.text
     for number, cue in enumerate(cues):
         reader.read(Stretch(cue.start, cue.stop, cue.begin, cue.end, segment=number), keep_speaker=not voices)

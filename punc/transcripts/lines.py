@@ -25,6 +25,7 @@ class LineFormat(NamedTuple):
     """A format of lines.
 
     name     as people call it
+    writers  what writes it
     line     a line with words
     other    a line without; None: empty lines only
     head     what the first line is, if the format has one
@@ -34,6 +35,7 @@ class LineFormat(NamedTuple):
     """
 
     name: str
+    writers: str
     line: re.Pattern[str]
     other: re.Pattern[str] | None = None
     head: re.Pattern[str] | None = None
@@ -53,20 +55,24 @@ def frames(text: str) -> float:
 
 
 FORMATS = [
-    LineFormat("ASS", re.compile(rf"Dialogue:\s*[^,\n]*,\s*(?P<begin>{CLOCK}),\s*(?P<end>{CLOCK}),"
+    LineFormat("ASS", "Aegisub and others, SSA too",
+               re.compile(rf"Dialogue:\s*[^,\n]*,\s*(?P<begin>{CLOCK}),\s*(?P<end>{CLOCK}),"
                                  r"[^,\n]*,(?P<speaker>[^,\n]*),(?:[^,\n]*,){4}(?P<text>.*)"),
                re.compile(r".*"), re.compile(r"\[Script Info\]", re.I), markup=ASS_MARKUP, dashes=True),
-    LineFormat("TSV of Whisper", re.compile(r"(?P<begin>\d{1,12})\t(?P<end>\d{1,12})\t(?P<text>.*)"),
+    LineFormat("TSV of Whisper", "`whisper --output_format tsv`",
+               re.compile(r"(?P<begin>\d{1,12})\t(?P<end>\d{1,12})\t(?P<text>.*)"),
                head=re.compile(r"start\tend\ttext\s*", re.I), time=milliseconds),
-    LineFormat("labels of Audacity",
+    LineFormat("labels of Audacity", "Audacity",
                re.compile(rf"(?P<begin>{PLAIN_NUMBER})\t(?P<end>{PLAIN_NUMBER})(?:\t(?P<text>.*))?"),
                re.compile(r"\\\t.*"), time=number),
-    LineFormat("MicroDVD", re.compile(r"\{(?P<begin>\d{1,9})\}\{(?P<end>\d{0,9})\}(?P<text>.*)"), time=frames,
+    LineFormat("MicroDVD", "subtitles in frames",
+               re.compile(r"\{(?P<begin>\d{1,9})\}\{(?P<end>\d{0,9})\}(?P<text>.*)"), time=frames,
                markup=re.compile(r"\{[A-Za-z]:[^{}\n]{0,100}\}|(?P<blank>\|)"), dashes=True),
-    LineFormat("LRC", re.compile(rf"(?P<begin>{LRC_STAMP})(?:{LRC_STAMP}){{0,20}}(?P<text>.*)"),
+    LineFormat("LRC", "lyrics, with times of words too",
+               re.compile(rf"(?P<begin>{LRC_STAMP})(?:{LRC_STAMP}){{0,20}}(?P<text>.*)"),
                re.compile(r"\[[A-Za-z#]\w{0,20}:.*\]\s*"), time=lambda text: seconds(text.strip("[]")),
                markup=re.compile(rf"<(?P<time>{CLOCK})>")),
-    LineFormat("lines with times", re.compile(
+    LineFormat("lines with times", "`[00:01.000 --> 00:02.000] text` of Whisper in a terminal, and others", re.compile(
         rf"\s*[\[(]\s*(?P<begin>{CLOCK})\s*(?:-{{1,2}}>|-|–|→)\s*(?P<end>{CLOCK})\s*[\])]:?(?P<text>.*)"),
         re.compile(r"\s*\[?(?:speaker|spk)[ _-]?\d{1,4}\]?:?\s*", re.I)),
 ]

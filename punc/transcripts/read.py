@@ -9,10 +9,15 @@ from contextlib import contextmanager
 from punc.base.errors import InputError
 from punc.base.options import nearest
 from punc.transcripts import columns, ctm, cues, lines, markup, plain, textgrid
-from punc.transcripts.json_formats import read_json
+from punc.transcripts.json_formats import json_rows, read_json
 from punc.transcripts.source import Source, read_source, require_utf8
 from punc.transcripts.transcript import Transcript
 
+# What writes the formats that are no JSON and have no row in `lines`.
+WRITERS = [("SRT, WebVTT, SBV", "subtitles of any program, YouTube's captions, rolling ones too"),
+           ("TTML, SAMI, YouTube's srv1 and srv3", "subtitles in XML"), ("EAF", "ELAN"),
+           ("TextGrid", "Praat, Montreal Forced Aligner, P2FA, MAUS"), ("CTM, STM", "Kaldi, NIST's tools"),
+           ("MLF", "HTK"), ("text of Kaldi", "Kaldi: lines of an id and words"), ("text", "any")]
 JSON = re.compile(r"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
 SEVERAL_TIMES = re.compile(rf"^{cues.TIMES.pattern}\r?$", re.M)
 
@@ -77,3 +82,11 @@ def _read(source: Source, tier: str, timed: bool) -> Transcript:
 def _utf8(source: Source) -> Source:
     require_utf8(source)
     return source
+
+
+def format_table() -> str:
+    """All formats and what writes them, as the table of docs/after-asr.md."""
+    rows = [("JSON", "; ".join(dict.fromkeys(writers for _, writers in json_rows())))]
+    rows += [("JSON of others", "texts and times under common names")]
+    rows += [(row.name, row.writers) for row in lines.FORMATS] + WRITERS
+    return "".join(["| file | written by |\n|---|---|\n", *(f"| {name} | {writers} |\n" for name, writers in rows)])

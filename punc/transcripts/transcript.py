@@ -81,7 +81,8 @@ class Transcript:
     format    the name of the format
     repeats   texts that repeat words of these texts
     language  as the file names it; empty if it does not
-    messages  what a user should know of how the file was read
+    notes     how the file was read
+    messages  what a user should check
     encoding  how the file is encoded
     end       when the recording ends, in seconds; NaN if it is not known
     """
@@ -91,6 +92,7 @@ class Transcript:
     document: Document
     repeats: list[Repeat] = field(default_factory=list)
     language: str = ""
+    notes: list[str] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
     encoding: str = "utf-8"
     end: float = math.nan
