@@ -117,7 +117,7 @@ class CtmReader:
             self._later = columns[4] == "<ALT>"
             return []
         items: list[Item] = []
-        for _, row in () if self._later else ctm_rows([CtmLine(source, number, " ".join(columns).encode())]):
+        for _, row in () if self._later else ctm_rows([CtmLine(source, number, " ".join(columns))]):
             if self._stream not in (None, row[:2]):
                 items.append(End.STREAM)
             self._stream = row[:2]

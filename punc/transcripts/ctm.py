@@ -32,7 +32,7 @@ from punc.transcripts.transcript import Text, Transcript, in_order
 CTM_SILENCE = frozenset(("<eps>", "<sil>", "<SIL>", "!SIL"))
 MAX_OVERLAP = 1.0  # s; in a real CTM of 34 calls, 300 of 270,000 words overlap, by 0.6 s at most
 ROUNDING = 1e-6  # s; times that differ by less are the same
-COLUMN = re.compile(r"\S+")
+THREE_COLUMNS, FOUR_COLUMNS = (re.compile(r"[ \t]*" + count * r"[^ \t]+[ \t]+") for count in (3, 4))
 KEY = re.compile(rb"[ \t]*([^ \t\n]+)")
 
 
@@ -100,17 +100,17 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
             path = self._files[number]
             with open_input(path) as file:
                 file.seek(begin)
-                raw = file.read(end - begin).splitlines(keepends=True)
-            lines += [CtmLine(path, at, text + b"\n" * (text[-1:] != b"\n")) for at, text in enumerate(raw, line)]
-        heads = [one.raw.split(None, 2)[:2] for one in lines]
+                raw = file.read(end - begin).decode(errors="surrogateescape").removesuffix("\n").split("\n")
+            lines += [CtmLine(path, at, f"{text}\n") for at, text in enumerate(raw, line)]
+        heads = [one.text.split(None, 2)[:2] for one in lines]
         if has_no_channel(lines[0].text.split()):
             return lines
-        channels = {head[1] for head in heads if len(head) > 1 and not head[0].startswith(b";;")}
+        channels = {head[1] for head in heads if len(head) > 1 and not head[0].startswith(";;")}
         if len(channels) < 2:
             return lines
-        own = [one for one, head in zip(lines, heads) if head[1:] == [channel.encode()]]
+        own = [one for one, head in zip(lines, heads) if head[1:] == [channel]]
         if not own:
-            names = " ".join(sorted(map(bytes.decode, channels)))
+            names = " ".join(sorted(channels))
             raise InputError(f"'{id}' has channels {names} under one id",
                              "say in reco2file_and_channel which one a recording is", path, lines[0].number)
         return own
@@ -133,7 +133,8 @@ def read_ctm(path: str | os.PathLike[str],
         if not file.read(1):
             raise InputError("the file is empty", "make it again", path)
         file.seek(0)
-        rows = ctm_rows((CtmLine(path, number, line) for number, line in enumerate(file, 1)), repairs)
+        rows = ctm_rows((CtmLine(path, number, line.decode(errors="surrogateescape"))
+                         for number, line in enumerate(file, 1)), repairs)
         for (id, channel), group in itertools.groupby(rows, key=lambda row: row[1][:2]):
             yield id, channel, _timing(list(group), path, repairs)
 
@@ -155,24 +156,36 @@ def _stretches(path: Path) -> Iterator[tuple[str, int, int, int]]:
     yield id, begin, position, first
 
 
-def read_lines(lines: Sequence[CtmLine], document: PartsDocument, at: int = 0,
-               repairs: Counter[str] | None = None) -> list[Text]:
+def read_lines(lines: Sequence[CtmLine], document: PartsDocument, at: int = 0, repairs: Counter[str] | None = None,
+               streams: dict[tuple[str, str], int] | None = None) -> list[Text]:
     """The words of lines as texts of a document that has the lines from the character `at` on; silences are texts, too.
+
+    streams   gets a number for each id and channel, which is the stream of its texts
 
     Raises InputError as `read_ctm` does.
     """
-    texts, following = list[Text](), iter(lines)
+    texts, following, streams = list[Text](), iter(lines), {} if streams is None else streams
     for line, row in ctm_rows(lines, repairs):
         while (one := next(following)) is not line:
             at += len(one.text)
-        columns = [*COLUMN.finditer(line.text)]
-        word = columns[3] if has_no_channel([column[0] for column in columns]) else columns[4]
-        place = document.place(at + word.start(), at + word.end())
+        start = _word_start(line.text, row.word)
+        place = document.place(at + start, at + start + len(row.word))
         at += len(line.text)
+        stream = streams.setdefault((row.id, row.channel), len(streams))
         confidence = math.nan if row.confidence is None else row.confidence
-        texts.append(Text(place, row.word, row.begin, row.begin + row.duration, row.speaker, confidence,
-                          recording=row.id))
+        texts.append(Text(place, row.word, row.begin, row.begin + row.duration, row.speaker, confidence, stream, stream,
+                          row.id))
     return texts
+
+
+def _word_start(text: str, word: str) -> int:
+    """Where the word starts in a line: in the fifth column, or in the fourth if there is no channel."""
+    before = FOUR_COLUMNS.match(text)
+    if before and text.startswith(word, before.end()):
+        return before.end()
+    before = THREE_COLUMNS.match(text)
+    assert before
+    return before.end()
 
 
 def _timing(rows: list[tuple[CtmLine, TimedWord]], path: str | os.PathLike[str], repairs: Counter[str]) -> Timing:
@@ -201,14 +214,10 @@ def read_ctm_file(source: Source) -> Transcript:
     Raises InputError for lines with other columns, and for times that are none.
     """
     document, streams = PartsDocument(source), dict[tuple[str, str], int]()
-    raw = source.text.replace("\r", " ").encode(errors="surrogateescape").splitlines(keepends=True)
-    lines = [CtmLine(source.path, number, line) for number, line in enumerate(raw, 1)]
-    found = read_lines(lines, document)
-    channels = [row.channel for _, row in ctm_rows(lines)]
-    texts = []
-    for text, channel in zip(found, channels):
-        stream = streams.setdefault((text.recording, channel), len(streams))
-        texts.append(text._replace(segment=stream, stream=stream))
+    lines = [CtmLine(source.path, number, line.replace("\r", " "))
+             for number, line in enumerate(source.text.split("\n"), 1)]
+    lines = [line._replace(text=f"{line.text}\n") for line in lines]
+    texts = read_lines(lines, document, streams=streams)
     if len({id for id, _ in streams}) < len(streams):  # where an id has two channels, these are its speakers
         names = [channel for _, channel in streams]
         texts = [text._replace(speaker=text.speaker or names[text.stream]) for text in texts]

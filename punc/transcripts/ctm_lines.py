@@ -6,8 +6,10 @@ for no confidence, and alternatives, of which the first is used; others leave ou
 
 import math
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from punc.base.errors import InputError
@@ -16,26 +18,22 @@ from punc.data.datadir import LATEST
 from punc.data.tables import fields
 from punc.timing.timed_words import TimedWord
 
-CONTROLS = bytes({*range(32), 127}.difference(b"\t\n"))  # characters that have no place in a CTM
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")  # characters that have no place in a CTM
+SURROGATE = re.compile(r"[\udc80-\udcff]")
 
 
 class CtmLine(NamedTuple):
-    """A line of a CTM: its file, its number, and its bytes with their line end."""
+    """A line of a CTM: its file, its number, and its text with the line end; half surrogates for bytes not in UTF-8."""
 
     path: str | os.PathLike[str]
     number: int
-    raw: bytes
-
-    @property
-    def text(self) -> str:
-        """The line as text."""
-        return self.raw.decode(errors="surrogateescape")
+    text: str
 
 
 def check_line(line: bytes, path: str | os.PathLike[str], number: int) -> str:
     """A line, or part of one, as text. Raises InputError for control characters and bytes that are not UTF-8."""
     text = decode_line(line, path, number)
-    if len(line.translate(None, CONTROLS)) < len(line):
+    if CONTROL.search(text):
         raise InputError("a control character", "remove it: the file is not text, or is broken", path, number)
     return text
 
@@ -50,7 +48,10 @@ def ctm_rows(lines: Iterable[CtmLine],
     path: str | os.PathLike[str] = ""
     for line in lines:
         path, number = line.path, line.number
-        columns = fields(check_line(line.raw, path, number))
+        text = line.text
+        if CONTROL.search(text) or (not text.isascii() and SURROGATE.search(text)):
+            check_line(text.encode(errors="surrogateescape"), path, number)  # raises the error
+        columns = fields(text.removesuffix("\n"))
         if not columns or columns[0].startswith(";;"):
             continue
         bare = has_no_channel(columns) if bare is None else bare
@@ -97,6 +98,10 @@ def _number(text: str, what: str, path: str | os.PathLike[str], line: int) -> fl
 
 def seconds(text: str, what: str, path: str | os.PathLike[str], line: int) -> float:
     """A time as written in a file. Raises InputError if it is not a number, negative, or later than LATEST."""
+    if "_" not in text:
+        with suppress(ValueError):
+            if 0 <= (time := float(text)) < LATEST:
+                return time
     time = _number(text, what, path, line)
     if time >= LATEST:
         raise InputError(f"the {what} {text[:20]} is no time of a recording", "write seconds", path, line)

@@ -217,7 +217,8 @@ def _transcript(source: Source, reader: JsonReader, document: JsonDocument) -> T
         messages.append(f"times that are no numbers were not read: {reader.shape.odd_times}")
     elif not _has_times(reader) and (name := has_times(document.values)):
         messages.append(f"no times were read: {row.name} does not have them in `{name}`")
-    return Transcript(row.name, reader.texts, document, reader.repeats, reader.language, messages, source.encoding)
+    return Transcript(row.name, reader.texts, document, reader.repeats, reader.language, messages=messages,
+                      encoding=source.encoding)
 
 
 def _named(counts: Counter[str]) -> str:
