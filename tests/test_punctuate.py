@@ -328,7 +328,7 @@ def test_punctuate_text_as_prose(tmp_path):
     (lambda exp, data: (data / "text").write_text("a-0000 w1 \xe9\n", "latin-1"), "text:1: byte 11 is not UTF-8; "),
     (lambda exp, data: [(data / n).write_text(t) for n, t in (("text", "a-0 \n"), ("utt2spk", "a-0 a\n"),
                                                              ("spk2utt", "a a-0\n"))], "text: the file has no words; "),
-    (lambda exp, data: (data / "ctm").write_text("a-0000 1 0.5 w1\n"), "ctm:1: 4 columns; "),
+    (lambda exp, data: (data / "ctm").write_text("a-0000 1 0.5\n"), "ctm:1: 3 columns; "),
     (lambda exp, data: ["--scale", "COMA=0.5"], "--scale: no label 'COMA'; "),
     (lambda exp, data: ["--scale", "O=0"], "--scale: '0' is not a factor for O; give a number above 0"),
     (lambda exp, data: ["--scale", "O=nan"], "--scale: 'nan' is not a factor for O; "),

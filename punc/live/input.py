@@ -116,6 +116,8 @@ class CtmReader:
         if columns[4:5] in (["<ALT_BEGIN>"], ["<ALT>"], ["<ALT_END>"]):
             self._later = columns[4] == "<ALT>"
             return []
+        if len(columns) < 5:
+            raise InputError(f"{len(columns)} columns", "write: id channel begin duration word", source, number)
         items: list[Item] = []
         for _, row in () if self._later else ctm_rows([CtmLine(source, number, " ".join(columns))]):
             if self._stream not in (None, row[:2]):
