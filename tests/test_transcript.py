@@ -273,6 +273,8 @@ def test_read_ctm_files_and_channels(tmp_path):
     group, words = one(tmp_path, ctm, reco2file_and_channel="r1 call A\nr2 call B\n")
     assert words.texts == ["one", "three", "two"]
     assert [words.recordings[i] for i in words.recording] == ["r1", "r1", "r2"]
+    other = one(tmp_path, "call A 0 1 one\n", reco2file_and_channel="r1 call A\nr2 call B\n")
+    assert other[1].texts == ["one"], "the channel that has no words has none"
     new = write(group.transcript, words, ["One,", "three.", "Two."])
     assert new == "call A 0 1 One,\ncall A 1 1 three.\ncall B 0.5 1 Two.\n"
 
@@ -305,6 +307,8 @@ def test_read_text_of_a_data_directory(tmp_path):
     ("c 1 0 1 x\n", {"segments": ""}, "ctm:1: 'c' is neither utterance nor speaker of "),
     ("a-1 1 0 1 x\nr1 1 0 1 x\n", {}, "ctm:2: 'r1' is a recording, but the ids above are utterances; give all ids of"),
     ("r1 1 0 1 x\nr1 2 0 1 x\n", {}, "ctm:1: 'r1' has channels 1 2 under one id; say in reco2file"),
+    ("f A 0 1 x\nf C 0 1 x\n", {"reco2file_and_channel": "r1 f A\nr2 f B\n"},
+     "ctm:1: 'f' has a channel C that is no recording; name its recording in reco2file_and_channel"),
     ("b-1 1 0 1 x\na-1 1 0 0.5 x\na-1 1 1.5 1.1 x\n", {},
      "ctm:2: 'a-1' has a word that ends at 2.60 s, but is 1.50 s long; count times from the start of the utterance"),
     ("a-1 1 0 1 x\n", {"speakers": "a-1 a\n"}, "utt2spk: no line for 'a-2', which segments has; run "),

@@ -24,8 +24,6 @@ def main(arguments: Sequence[str]) -> None:
     args = parser.parse(arguments)
     out = Path(args.out)
     paths = [Path(part) for part in args.parts]
-    if out.resolve() in {path.resolve() for path in paths}:
-        raise InputError("OUT-DIR is a PART-DIR", "name another OUT-DIR", out)
     if finish_joining(paths):
         logger.info("%s: was made of these parts before; what was left of them is removed", out)
         return

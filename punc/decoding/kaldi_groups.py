@@ -69,7 +69,7 @@ def _size(entry: Entry, ctm: CtmIndex) -> int:
 def _of_ctm(streams: list[list[Entry]], ctm: CtmIndex, unnamed: Set[str]) -> Group:
     """The words of some streams."""
     entries = [(number, entry) for number, stream in enumerate(streams) for entry in stream]
-    raw = [ctm.lines(*entry.place) if entry.place[0] in ctm else [] for _, entry in entries]
+    raw = [ctm.lines(*entry.place, entry.channels) if entry.place[0] in ctm else [] for _, entry in entries]
     parts = ["".join(line.text for line in lines) for lines in raw]
     document = PartsDocument(Source("", "".join(parts), "utf-8"))
     texts, lines, at = list[Text](), list[tuple[str, int]](), 0

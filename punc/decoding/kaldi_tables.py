@@ -7,6 +7,7 @@ All ids of a CTM are of one kind:
     without segments   utterances, or their files and channels; or speakers
 """
 
+from collections import defaultdict
 from collections.abc import Iterator
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -29,6 +30,7 @@ class Entry(NamedTuple):
     id         the id of its line in the transcript's `text`
     recording  the recording that it is from
     place      the id and the channel of its lines in the CTM; empty for a channel that is not named
+    channels   all channels of this id that are recordings
     begin      where its times begin in the recording, in seconds
     length     its length in seconds; infinite if not known
     speakers   where segments of the recording begin, in order, and the speaker of each
@@ -37,6 +39,7 @@ class Entry(NamedTuple):
     id: str
     recording: str
     place: tuple[str, str]
+    channels: frozenset[str] = frozenset()
     begin: float = 0.0
     length: float = np.inf
     speakers: tuple[list[float], list[str]] = ([0.0], [""])
@@ -114,18 +117,25 @@ def _kind_of_ids(tables: Tables, ctm: CtmIndex, directory: Path) -> str:
 
 def _streams(tables: Tables, kind: str) -> Iterator[list[Entry]]:
     """The entries of each stream in time order; the streams are in C order."""
-    places = {name: place for place, name in tables.channels.items()}
+    places, channels = {}, defaultdict[str, set[str]](set)
+    for (file, channel), name in tables.channels.items():
+        places[name] = file, channel
+        channels[file].add(channel)
     if tables.segments is None:
         for name, of_speaker in groupby(tables.speakers.items(), key=lambda item: item[1]):
             names = [name] if kind == SPEAKER else [utterance for utterance, _ in of_speaker]
-            yield [Entry(one, one, places.get(one, (one, "")), speakers=([0.0], [name])) for one in names]
+            for_each = [(one, places.get(one, (one, ""))) for one in names]
+            yield [Entry(one, one, place, frozenset(channels[place[0]] if one in places else ()),
+                         speakers=([0.0], [name])) for one, place in for_each]
         return
     order = sorted((recording.encode(), begin, id) for id, (recording, begin, _) in tables.segments.items())
     for key, of_recording in groupby(order, key=lambda item: item[0]):
         recording, segments = key.decode(), [(begin, id) for _, begin, id in of_recording]
         if kind == RECORDING:
             speakers = [begin for begin, _ in segments], [tables.speakers[id] for _, id in segments]
-            yield [Entry(recording, recording, places.get(recording, (recording, "")), speakers=speakers)]
+            place = places.get(recording, (recording, ""))
+            known = frozenset(channels[place[0]] if recording in places else ())
+            yield [Entry(recording, recording, place, known, speakers=speakers)]
         else:
-            yield [Entry(id, recording, (id, ""), begin, tables.segments[id][2] - begin, ([0.0], [tables.speakers[id]]))
-                   for begin, id in segments]
+            yield [Entry(id, recording, (id, ""), frozenset(), begin, tables.segments[id][2] - begin,
+                         ([0.0], [tables.speakers[id]])) for begin, id in segments]

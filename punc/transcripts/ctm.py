@@ -15,7 +15,7 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 
 import numpy as np
@@ -88,12 +88,13 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
         number, _, _, line = self._stretches.rows(id)[0].tolist()
         return self._files[int(number)], int(line)
 
-    def lines(self, id: str, channel: str = "") -> list[CtmLine]:
+    def lines(self, id: str, channel: str = "", known: Set[str] = frozenset()) -> list[CtmLine]:
         """The lines of an id, in the order of the files.
 
         channel   of an id that has several, the one to read
+        known     all channels of the id that are recordings, if that is known
 
-        Raises InputError for an id with several channels, but not the one given.
+        Raises InputError for an id with several channels, but not the one given, and for a channel that is not known.
         """
         lines: list[CtmLine] = []
         for number, begin, end, line in self._stretches.rows(id).astype(np.int64).tolist():
@@ -106,10 +107,13 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
         if has_no_channel(lines[0].text.split()):
             return lines
         channels = {head[1] for head in heads if len(head) > 1 and not head[0].startswith(";;")}
-        if len(channels) < 2:
+        if len(channels) < 2 and len(known) < 2:
             return lines
+        if known and (others := channels - known):
+            raise InputError(f"'{id}' has a channel {min(others)} that is no recording",
+                             "name its recording in reco2file_and_channel", path, lines[0].number)
         own = [one for one, head in zip(lines, heads) if head[1:] == [channel]]
-        if not own:
+        if not own and not known:
             names = " ".join(sorted(channels))
             raise InputError(f"'{id}' has channels {names} under one id",
                              "say in reco2file_and_channel which one a recording is", path, lines[0].number)

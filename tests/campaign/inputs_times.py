@@ -43,8 +43,9 @@ def make_textgrid(folder: Path, rng: random.Random) -> None:
 
 
 def textgrid_words(data: bytes) -> bytes:
-    """What the intervals that are whole and have a length have between their quotes."""
-    text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8", "ignore")
+    """What the intervals of the tier of words that are whole and have a length have between their quotes."""
+    whole = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8", "ignore")
+    text = whole.rpartition('"words"')[2].partition('"phones"')[0]
     return " ".join(found[3] for found in WHOLE.finditer(text) if float(found[1]) < float(found[2])).encode()
 
 
