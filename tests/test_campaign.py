@@ -24,8 +24,8 @@ sys.path.insert(0, str(Path(__file__).with_name("campaign")))
 import mutate
 from fuzz import Runner
 from kind import Kind, Read, all_kinds, counted, found
+from transcript_files import MAKERS
 
-from punc.asr.read import format_modules
 from punc.base.errors import InputError
 from punc.models.base import names as model_names
 from punc.text.format import format_names
@@ -63,7 +63,7 @@ def lost(kind, data, read):
 
 def test_kinds_are_those_of_the_program():
     """A format, a tokenizer or a model that is new is part of the campaign by itself."""
-    every = (*format_names(), *(f"asr {name}" for name in format_modules()),
+    every = (*format_names(), *(f"transcript {name}" for name in MAKERS),
              *(f"store {kind}" for kind in token_types()), *(f"model {m}" for m in model_names()))
     missing = {"store encoder"} if not find_spec("tokenizers") else set()
     missing |= {"model encoder", "model ta_encoder"} if not find_spec("transformers") else set()

@@ -3,15 +3,15 @@
 import os
 from collections import Counter
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from punc.base.errors import InputError
-from punc.timing import fast_ctm
-from punc.timing.ctm import CtmIndex, TimedWord, read_ctm, write_ctm
-from punc.timing.fast_ctm import CtmFile
+from punc.timing.timed_words import TimedWord
+from punc.transcripts.ctm import CtmIndex, read_ctm, read_lines, write_ctm
+from punc.transcripts.parts import PartsDocument
+from punc.transcripts.source import Source
 
 KALDI = "utt-1 1 0.000 0.250 hello \nutt-1 1 0.300 0.200 world \nutt-2 1 0.100 0.400 <unk> \n"
 SILENCES = """\
@@ -272,153 +272,32 @@ def test_ctm_time_that_is_none(tmp_path, value):
         list(read_ctm(tmp_path / "ctm"))
 
 
-LINES = "a 1 0.00 0.50 one 0.90\na 1 0.50 0.25 <eps> 1.00\na 1 0.75 0.25 two 0.80\nb 1 0.10 0.20 drei 0.70\n"
-
-
-def read(tmp_path, text):
-    """The ids, and their lines: each id is a group."""
-    (tmp_path / "ctm").write_bytes(text if isinstance(text, bytes) else text.encode())
-    with CtmFile(tmp_path / "ctm") as ctm:
-        groups = {}
-        for run in ctm.runs():
-            groups.setdefault(run.id, []).append(run)
-        return list(groups), ctm.read(list(groups.values()))
-
-
-def test_read_kaldis_form_at_once(tmp_path, monkeypatch):
-    """Also a file without a line end, and runs in another order than in the file."""
-    monkeypatch.setattr(CtmFile, "_line_by_line", None)
-    for text in (LINES, LINES[:-1]):
-        (tmp_path / "ctm").write_text(text)
-        with CtmFile(tmp_path / "ctm") as ctm:
-            assert ctm.read([[run] for run in reversed(list(ctm.runs()))]).words == ["drei", "one", "two"]
-
-
-def test_read_many_lines(tmp_path):
-    """More than are split into columns at a time."""
-    number = 3 * fast_ctm.BATCH_LINES // 2
-    lines = [f"r{i // 1000:03} 1 {i % 1000}.00 0.50 w{i} 0.90\n" for i in range(number)]
-    ids, timed = read(tmp_path, "".join(lines))
-    assert timed.words == [f"w{i}" for i in range(number)]
-    assert timed.bounds.tolist() == [*range(0, number, 1000), number]
-    assert len(ids) == -(-number // 1000)
-
-
-def test_read_lines_without_words(tmp_path):
-    ids, timed = read(tmp_path, "a 1 * * <ALT_BEGIN>\na 1 * * <ALT_END>\n")
-    assert (ids, timed.words, timed.bounds.tolist()) == (["a"], [], [0, 0])
-
-
-def test_read_other_columns_line_by_line(tmp_path):
-    _, timed = read(tmp_path, "a 1 0 1 one 0.9 lex\na 1 1 1 two\n")
-    assert timed.tails == [b" 0.9 lex", b""]
-
-
-def test_read_checks_each_group_by_itself(tmp_path):
-    """Another id may begin before the end of the one above; within an id a second of overlap is allowed."""
-    _, timed = read(tmp_path, "a 1 5 1 x\nb 1 0 2 x\nb 1 1 1 y\nc 1 0 9 x\n")
-    assert timed.bounds.tolist() == [0, 1, 3, 4]
-    for lines, said in (("b 1 2 1 y\nb 1 1 1 z\n", ":4: at 1.00 s a word of 'b' begins before the one above"),
-                        ("b 1 0 3 y\nb 1 1.5 1 z\n", ":4: at 1.50 s a word of 'b' overlaps the one before")):
-        with pytest.raises(InputError, match=said):
-            read(tmp_path, "a 1 0 1 x\nb 1 0 0 x\n" + lines)
-
-
 @pytest.mark.parametrize("text", [
     "a 1 0 0.5 one \na 1 0.5 0.5 two \n",                    # get_train_ctm.sh: a blank at the end, no confidence
     "a\t1  0 0.5 one\na 1 0.5 0.5 two",                      # no newline at the end
     ";; made by hand\na 1 0 0.5 one\n\n;; more\na 1 0.5 0.5 two\n",
     "a 1 0 0.5 one\na 1 0.5 0.5 two 0.7\n",                  # a column more
-    "a 1 0 0.5 <eps>\na 1 0 0.5 one NA\na 1 0.5 0.5 two NA lex\n",
+    "a 0 0.5 one 0.9\na 0.5 0.5 two 0.7\n",                  # no channels
+    "a 1 0.5 0.5 two\na 1 0 0.5 one\n",                      # not in time order
     "a 1 * * <ALT_BEGIN>\na 1 0 0.5 one\na 1 * * <ALT>\na 1 0 0.5 won\na 1 * * <ALT_END>\na 1 0.5 0.5 two\n",
 ])
-def test_read_other_forms(tmp_path, text):
-    ids, timed = read(tmp_path, text)
-    assert (ids, timed.words, timed.begins.tolist()) == (["a"], ["one", "two"], [0.0, 0.5])
-    assert [head.split()[:1] for head in timed.heads] == [[b"a"]] * 2
-
-
-def test_read_last_silence_and_groups_without_words(tmp_path):
-    _, timed = read(tmp_path, "a 1 0 1 <sil>\nb 1 0 1 x\nb 1 1 0.5 <eps>\nc 1 0 1 y\n")
-    assert timed.bounds.tolist() == [0, 0, 1, 2]
-    np.testing.assert_array_equal(timed.closes, [1.0, 1.5, np.nan])
-
-
-def test_runs_are_stretches_of_lines(tmp_path, monkeypatch):
-    text = "".join(f"{id} 1 {i} 1 w\n" for i, id in enumerate("aaaaabbbaccccccccccccccccccccccccccccccccccccdä"))
+def test_lines_of_an_id_are_texts_of_a_document(tmp_path, text):
     (tmp_path / "ctm").write_text(text)
-    found = []
-    for block in (1 << 20, 10, 60):
-        monkeypatch.setattr(fast_ctm, "SCAN_BYTES", block)
-        with CtmFile(tmp_path / "ctm") as ctm:
-            found += [list(ctm.runs()), list(ctm.runs())]
-    assert all(runs == found[0] for runs in found)
-    assert {run.channel for run in found[0]} == {"1"}
-    assert [(run.id, run.line, run.lines) for run in found[0]] == [
-        ("a", 1, 5), ("b", 6, 3), ("a", 9, 1), ("c", 10, 36), ("d", 46, 1), ("ä", 47, 1)]
-    for run in found[0]:
-        lines = text.encode()[run.begin:run.end].decode().splitlines()
-        assert {line[0] for line in lines} == {run.id}
+    lines = CtmIndex(tmp_path / "ctm").lines("a")
+    content = "".join(line.text for line in lines)
+    document = PartsDocument(Source("", content, "utf-8"))
+    texts = sorted(read_lines(lines, document), key=lambda text: text.begin)
+    assert [(text.text, text.begin, text.end) for text in texts] == [("one", 0, 0.5), ("two", 0.5, 1)]
+    for one in texts:
+        document.put(one.place, one.text.upper())
+    assert document.content() == content.replace("one", "ONE").replace("two", "TWO")
 
 
-WORDS = st.lists(st.tuples(st.sampled_from(["a", "b", "ab"]), st.sampled_from(["x", "ü", "<eps>", "日本", "a\xa0b"]),
-                           st.integers(0, 300), st.sampled_from(["", " ", " 0.5", " NA"])), min_size=1, max_size=30)
-
-
-@given(WORDS)
-@settings(max_examples=150, deadline=None)
-def test_read_equals_line_by_line(tmp_path_factory, rows):
-    path = tmp_path_factory.mktemp("ctm")
-    at, text = 0, ""
-    for id, word, gap, tail in rows:
-        at += gap
-        text += f"{id} 1 {at / 100:.2f} 0.05 {word}{tail}\n"
-        at += 5
-    ids, timed = read(path, text)
-    index = CtmIndex(path / "ctm")
-    for k, id in enumerate(ids):
-        timing = index[id]()
-        part = slice(timed.bounds[k], timed.bounds[k + 1])
-        assert timed.words[part] == [row.word for row in timing.words]
-        assert timed.begins[part].tolist() == [row.begin for row in timing.words]
-        assert timed.closes[k] == timing.end or (np.isnan(timed.closes[k]) and timing.end is None)
-    again = b"".join(b"%b %b%b\n" % (head, word.encode(), tail)
-                     for head, word, tail in zip(timed.heads, timed.words, timed.tails))
-    if again:
-        (path / "again").write_bytes(again)
-        words = [row for _, _, timing in read_ctm(path / "again") for row in timing.words]
-        assert [row.word for row in words] == timed.words
-
-
-@pytest.mark.parametrize(("text", "said"), [
-    ("", "the file has no timed words"),
-    (";; nothing\n\n", "the file has no timed words"),
-    ("a 1 0 0.5\n", ":1: 4 columns; "),
-    ("a 1 0 0.5 x\na\n", ":2: 1 columns; "),
-    ("a 1 0 0.5 x\na 1 1 0.5 x 1 2 3 4\n", ":2: 9 columns; "),
-    (LINES.replace("0.10", "0.1_0"), ":4: the begin '0.1_0' is not a number; "),
-    (LINES.replace("0.10", "nan"), ":4: the begin 'nan' is not a number; "),
-    (LINES.replace("0.10", "-0.10"), ":4: the begin -0.10 is negative; "),
-    (LINES.replace("0.70", "high"), ":4: the confidence 'high' is not a number; "),
-    (LINES.replace("0.25", "-0.25"), ":2: the duration -0.25 is negative; "),
-    (LINES.encode().replace(b"two", b"\xff"), ":3: byte "),
-    (LINES.encode().replace(b"b 1", b"\xff 1"), ":4: byte 1 is not UTF-8; "),
-    (LINES.replace("\n", "\r\n"), ":1: a carriage return; "),
-    (LINES.replace("two", "t\0o"), ":3: a NUL byte; "),
-    (LINES.replace("0.50 0.25", "0.80 0.25"), ":3: at 0.75 s a word of 'a' begins before the one above; sort the CTM"),
-    (";; x\n" + LINES.replace("0.50 0.25", "0.80 0.25"), ":4: at 0.75 s a word of 'a' begins before the one above; "),
-    (LINES.replace("0.00 0.50", "0.00 1.80"), ":3: at 0.75 s a word of 'a' overlaps the one before by more than 1 s; "),
-])
-def test_read_error_names_line(tmp_path, text, said):
-    with pytest.raises(InputError) as error:
-        read(tmp_path, text)
-    assert said in str(error.value)
-    assert str(error.value).startswith(str(tmp_path / "ctm"))
-
-
-def test_read_counts_later_alternatives(tmp_path):
-    lines = ["* * <ALT_BEGIN>", "0 1 one", "* * <ALT>", "0 1 two", "* * <ALT_END>", "2 1 three"]
-    (tmp_path / "ctm").write_text("".join(f"a 1 {line}\n" for line in lines))
-    with CtmFile(tmp_path / "ctm") as ctm:
-        assert ctm.read([[run] for run in ctm.runs()]).words == ["one", "three"]
-        assert ctm.repairs == {"words of later alternatives, left out": 1}
+def test_lines_of_an_id_in_several_places_and_channels(tmp_path):
+    (tmp_path / "ctm").write_text("a 1 0 1 x\nb 1 0 1 y\na 1 1 1 z\nc A 0 1 u\nc B 0 1 v")
+    index = CtmIndex(tmp_path / "ctm")
+    assert [(line.number, line.text) for line in index.lines("a")] == [(1, "a 1 0 1 x\n"), (3, "a 1 1 1 z\n")]
+    assert [line.number for line in index.lines("c", "B")] == [5]
+    assert index.where("c") == (tmp_path / "ctm", 4)
+    with pytest.raises(InputError, match="ctm:4: 'c' has channels A B under one id"):
+        index.lines("c")

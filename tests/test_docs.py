@@ -180,3 +180,9 @@ def test_tutorial_shows_what_is_printed(book):
     counts = (root / "egs/book/data/split/counts").read_text()
     assert counts in done.stderr
     assert re.search(r"punc pauses: \d+ slots, \d+ known, \d+ unknown, .*; WER of the timed words 0\.0%", done.stderr)
+
+
+def test_after_asr_has_the_table_of_formats():
+    """If a format is new: python -c 'from punc.transcripts.read import format_table; print(format_table())'."""
+    from punc.transcripts.read import format_table
+    assert format_table() in AFTER_ASR

@@ -8,7 +8,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "punc"
 # From the bottom up. A package imports from those before it and from itself.
-PACKAGES = ["base", "data", "timing", "text", "asr", "tokens", "layers", "models", "subtitles", "decoding",
+PACKAGES = ["base", "data", "timing", "transcripts", "text", "tokens", "layers", "models", "subtitles", "decoding",
             "live", "scoring", "results", "noise", "training", "bin"]
 
 

@@ -12,8 +12,6 @@ from conftest import random_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from punc.asr.tokens import TokenReader
-from punc.asr.written import MarkedWords, of_texts
 from punc.data.labels import LabelSet
 from punc.live.input import read_json
 from punc.live.output import VoskWriter
@@ -22,6 +20,8 @@ from punc.live.stream import Labelled, decode_words
 from punc.live.words import LiveWriter, WordStream, mark, open_stream
 from punc.models.base import create, load
 from punc.text.casing import Casing
+from punc.text.marked_words import MarkedWords, take_apart
+from punc.text.word_parts import TokenReader
 from punc.tokens.tokenizers.char import CharTokenizer
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\nCAP W\nCAP_COMMA W, ,\nCAP_PERIOD W. .\n"
@@ -146,7 +146,7 @@ def test_capital_after_a_full_stop_that_silence_decided(model):
 def of_file(model, texts):
     """The words as `punc transcript` writes them."""
     zeros = np.zeros(len(texts), np.int64)
-    words = of_texts(texts, TokenReader.of([*NAMES, *KNOWN]), zeros, zeros > 0, zeros)
+    words = take_apart(texts, TokenReader.of([*NAMES, *KNOWN]), zeros, zeros > 0, zeros)
     labels, read = zeros.copy(), np.flatnonzero(words.counts)
     labels[read] = decode_words(model, words.read(), None)[0][np.cumsum(words.counts[read]) - 1]
     return MarkedWords(model.labels, Casing(model.labels, {"Nato": "NATO"}), sentences=True).write(words, labels)[0]

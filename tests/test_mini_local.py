@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from punc.timing.align import align_words
-from punc.timing.ctm import read_ctm, write_ctm
+from punc.transcripts.ctm import read_ctm, write_ctm
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "utils"))
 

@@ -14,8 +14,9 @@ from punc.base.idtable import IdTable
 from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
-from punc.timing.ctm import TimedWord, Timing
-from punc.timing.pauses import pauses_by_label, read_channels, slot_pauses, stream_pauses, word_times, write_pauses
+from punc.timing.pauses import pauses_by_label, read_channels, slot_pauses, stream_pauses, write_pauses
+from punc.timing.timed_words import TimedWord, Timing
+from punc.transcripts.timings import word_times
 
 NAN = np.nan
 
@@ -276,7 +277,7 @@ def test_command_with_textgrids(data, tmp_path, capsys):
     assert main(["pauses", str(data), str(grids.parent)]) == 0
     assert_allclose(pauses_in(data), [0, 2, 0.25, 0.75])
     assert main(["pauses", "--tier=phones", str(data), str(grids.parent)]) == 1
-    assert "rec.TextGrid: no tier 'phones'; name one with --tier: words" in capsys.readouterr().err
+    assert "no tier 'phones' of words; name one with --tier: 'words'" in capsys.readouterr().err
 
 
 def test_command_prints_statistics(data, tmp_path, capsys):

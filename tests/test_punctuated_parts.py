@@ -202,9 +202,9 @@ def test_join_out_dir_that_would_be_lost(model, data, tmp_path, capsys):
     parts = make_parts(model, data, tmp_path / "parts", 2)
     capsys.readouterr()
     assert run("join", parts[0], *parts) == 1
-    assert capsys.readouterr().err.endswith(f"{parts[0]}: OUT-DIR is a PART-DIR; name another OUT-DIR\n")
+    assert capsys.readouterr().err.endswith(f"{parts[0]}: the output is an input; name another output\n")
     assert run("join", data, *parts) == 1
-    assert "OUT-DIR is DATA-DIR" in capsys.readouterr().err
+    assert "the output is an input" in capsys.readouterr().err
     before = content(data)
     run("punctuate", *OPTIONS, model, data, tmp_path / "own")
     assert run("punctuate", *OPTIONS, "--jobs=2", model, data, tmp_path / "own") == 1

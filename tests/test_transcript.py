@@ -7,7 +7,7 @@ import shutil
 import numpy as np
 import pytest
 import torch
-from test_asr_formats import MAKERS, document
+from transcript_files import MAKERS
 
 from punc.base.errors import InputError
 from punc.base.jobs import Share
@@ -15,14 +15,19 @@ from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
-from punc.decoding.asr_input import ALL, read_ctm, read_text
-from punc.decoding.document_output import WRITERS
+from punc.decoding.kaldi_groups import ALL, ctm_groups, text_groups
 from punc.decoding.marked_ctm import write_marked_ctm
+from punc.decoding.marked_transcript import word_pauses
 from punc.decoding.options import DecodingOptions
 from punc.decoding.transcript import join_transcripts, transcript
+from punc.decoding.transcript_formats import WRITERS
 from punc.models.base import create, save
-from punc.timing.fast_ctm import CtmFile
+from punc.text.marked_words import take_apart
+from punc.text.word_parts import TokenReader
 from punc.tokens.vocabulary import Vocabulary
+from punc.transcripts.ctm import CtmIndex
+from punc.transcripts.read import read_transcript
+from punc.transcripts.transcript import words_of, write
 
 WORDS = [f"w{i}" for i in range(20)]
 SEGMENTS = [("a-1", "r1", 0.0, 5.0), ("a-2", "r1", 10.0, 15.0), ("b-1", "r1", 5.0, 10.0), ("b-2", "r2", 2.0, 9.0),
@@ -68,7 +73,8 @@ def run(model, data, out, nj=1, scale="", **options):
         assert main(["transcript", f"--scale={scale}", *given, f"--jobs={nj}", f"--job={job}",
                      *map(str, (model, data, part))]) == 0
     assert main(["join", *map(str, (out, *parts))]) == 0
-    return {str(file.relative_to(out)): file.read_text() for file in out.rglob("*") if file.is_file()}
+    return {str(file.relative_to(out)): file.read_text() for file in out.rglob("*")
+            if file.is_file() and file.name != ".written"}
 
 
 def test_transcript_labels_are_those_of_punc_punctuate(model, data, tmp_path):
@@ -128,15 +134,29 @@ def test_transcript_without_segments_utterances_or_speakers_are_recordings(model
     assert set(found) == {"text", "ctm", *(f"{kind}/{s}.{kind}" for kind in ("srt", "vtt", "txt") for s in "abc")}
 
 
-def test_transcript_lowercase_scale_and_warning(model, data, tmp_path, capsys):
-    upper = tmp_path / "upper"
+def test_transcript_capitals_scale_and_warning(model, data, tmp_path, capsys):
+    upper, other = tmp_path / "upper", tmp_path / "other"
     upper.write_text((tmp_path / "ctm_rec").read_text().replace("w", "W"))
     lower = run(model, data, tmp_path / "lower", ctm=str(tmp_path / "ctm_rec"))
-    assert run(model, data, tmp_path / "out", ctm=str(upper), lowercase=True) == lower
+    found = run(model, data, tmp_path / "out", ctm=str(upper))
+    assert found["ctm"] == lower["ctm"].replace("w", "W"), "a model of lower case reads words in capitals"
     assert "warning" not in capsys.readouterr().err
-    found = run(model, data, tmp_path / "out", ctm=str(upper), scale="QUESTION=1e30")
+    other.write_text((tmp_path / "ctm_rec").read_text().replace("w", "x"))
+    found = run(model, data, tmp_path / "out", ctm=str(other), scale="QUESTION=1e30")
     assert {row.split()[4][-1] for row in found["ctm"].splitlines()} == {"?"}
     assert "warning: 36 of 36 words are not in " in capsys.readouterr().err
+
+
+def test_files_of_others_in_the_directory_stay(model, data, tmp_path):
+    assert "srt/r3.srt" in run(model, data, tmp_path / "out", ctm=str(tmp_path / "ctm_rec"))
+    (tmp_path / "out/txt/mine.txt").write_text("mine")
+    for name in ("utt2spk", "segments"):
+        lines = (data / name).read_text().splitlines(keepends=True)
+        (data / name).write_text("".join(line for line in lines if not line.startswith("c-1")))
+    found = run(model, data, tmp_path / "out", ctm=str(tmp_path / "ctm_rec"))
+    assert found["txt/mine.txt"] == "mine"
+    assert "txt/r2.txt" in found
+    assert "txt/r3.txt" not in found
 
 
 def test_transcript_sentences_begin_with_capitals_whatever_the_labels(data, tmp_path):
@@ -177,7 +197,7 @@ def test_transcript_recording_with_a_slash_stays_in_its_directory(model, tmp_pat
     assert "srt/.._.._x.srt" in run(model, data, tmp_path / "out", ctm=str(tmp_path / "ctm"))
 
 
-@pytest.mark.parametrize("options", [{}, {"keep_marks": True}])
+@pytest.mark.parametrize("options", [{}, {"marks": "keep"}, {"marks": "replace"}])
 def test_transcript_marks_that_are_there_are_not_doubled(tmp_path, options):
     """In a CTM of punctuated words, tags come out as they were, and are not in subtitles."""
     (tmp_path / "data").mkdir()
@@ -190,7 +210,7 @@ def test_transcript_marks_that_are_there_are_not_doubled(tmp_path, options):
     assert words[4] == "<noise>"
     assert [word.strip(".,?!").lower() for word in words] == [word.strip(".,?!").lower() for word in said]
     assert not any(word[-2] in ".,?!" for word in words)
-    assert words == said or not options
+    assert words == said or options.get("marks") == "replace"
     assert "<" not in found["srt/r.srt"] + found["txt/r.txt"]
 
 
@@ -211,75 +231,84 @@ def make(tmp_path, ctm, segments=TWO_SEGMENTS, speakers=SPEAKERS, **files):
 
 def read(tmp_path, ctm, share=ALL, **files):
     data = make(tmp_path, ctm, **files)
-    with CtmFile(tmp_path / "ctm") as file:
-        return list(read_ctm(data, file, share))
+    return list(ctm_groups(data, CtmIndex(tmp_path / "ctm"), share))
 
 
 def one(tmp_path, ctm, **files):
-    groups = read(tmp_path, ctm, **files)
-    assert len(groups) == 1
-    return groups[0]
+    [group] = read(tmp_path, ctm, **files)
+    return group, words_of(group.transcript.texts)
 
 
-def pauses(output):
-    return [None if np.isnan(pause) else round(float(pause), 4) for pause in output.pauses]
+def pauses(words):
+    split = take_apart(words.texts, TokenReader(), words.streams, words.turns, words.segments)
+    return [None if np.isnan(pause) else round(float(pause), 4) for pause in word_pauses(words, split)]
 
 
 UTTERANCES = "a-1 1 0 0.5 one\na-1 1 1 0.25 two\na-2 1 0.1 0.2 five\nb-1 1 0.5 1 three\nb-1 1 1.5 0.5 four\n"
 
 
 def test_read_ctm_utterances_of_segments(tmp_path):
-    output = one(tmp_path, UTTERANCES)
-    assert output.words == ["one", "two", "three", "four", "five"]
-    assert output.timed.begins.tolist() == [0.5, 1.5, 2.5, 3.5, 4.1]
-    assert pauses(output) == [0.5, 0.75, 0.0, 0.1, None]
-    assert (output.streams, output.recordings) == ([5, 5], [("r1", 5), ("r2", 5)])
-    assert output.lines == [("a-1", 2), ("b-1", 4), ("a-2", 5), ("b-2", 5)]
-    assert output.turns.tolist() == [False, True, False, True, False]
+    group, words = one(tmp_path, UTTERANCES)
+    assert words.texts == ["one", "two", "three", "four", "five"]
+    assert words.begins.tolist() == [0.5, 1.5, 2.5, 3.5, 4.1]
+    assert pauses(words) == [0.5, 0.75, 0.0, 0.1, None]
+    assert group.recordings == ["r1", "r2"]
+    assert group.lines == [("a-1", 2), ("b-1", 4), ("a-2", 5), ("b-2", 5)]
+    assert words.turns.tolist() == [False, False, True, False, True]
+    assert [words.speakers[i] for i in words.speaker] == ["a", "a", "b", "b", "a"]
 
 
 def test_read_ctm_recordings_get_speakers_from_segments(tmp_path):
     ctm = "r1 1 0.6 0.5 one\nr1 1 1.9 0.4 two\nr1 1 5 1 three\nr1 1 6 0.5 <sil>\nr2 1 0 1 four\n"
-    output = one(tmp_path, ctm)
-    assert pauses(output) == [0.8, 2.7, 0.5, None]
-    assert output.turns.tolist() == [True, True, True, False]
-    assert (output.lines, output.recordings) == ([("r1", 3), ("r2", 4)], [("r1", 3), ("r2", 4)])
-    assert output.streams == [3, 4]
+    group, words = one(tmp_path, ctm)
+    assert words.texts == ["one", "two", "three", "<sil>", "four"]
+    assert pauses(words) == [0.8, 2.7, None, None, None]
+    assert words.turns.tolist() == [False, True, True, False, False]
+    assert group.lines == [("r1", 4), ("r2", 5)]
+    assert words.streams.tolist() == [0, 0, 0, 0, 1]
 
 
 def test_read_ctm_files_and_channels(tmp_path):
     ctm = "call A 0 1 one\ncall B 0.5 1 two\ncall A 1 1 three\n"
-    output = one(tmp_path, ctm, reco2file_and_channel="r1 call A\nr2 call B\n")
-    assert (output.words, output.recordings) == (["one", "three", "two"], [("r1", 2), ("r2", 3)])
+    group, words = one(tmp_path, ctm, reco2file_and_channel="r1 call A\nr2 call B\n")
+    assert words.texts == ["one", "three", "two"]
+    assert [words.recordings[i] for i in words.recording] == ["r1", "r1", "r2"]
+    other = one(tmp_path, "call A 0 1 one\n", reco2file_and_channel="r1 call A\nr2 call B\n")
+    assert other[1].texts == ["one"], "the channel that has no words has none"
+    new = write(group.transcript, words, ["One,", "three.", "Two."])
+    assert new == "call A 0 1 One,\ncall A 1 1 three.\ncall B 0.5 1 Two.\n"
 
 
 def test_read_ctm_without_segments(tmp_path):
-    output = one(tmp_path, UTTERANCES, segments="")
-    assert output.words == ["one", "two", "five", "three", "four"]
-    assert pauses(output) == [0.5, None, None, 0.0, None]
-    assert output.streams == [3, 5]
-    assert output.recordings == [("a-1", 2), ("a-2", 3), ("b-1", 5), ("b-2", 5)]
-    output = one(tmp_path, "a 1 0 1 one\na 1 1 1 <eps>\n", segments="", reco2file_and_channel="a-1 a-1 1\n")
-    assert (pauses(output), output.lines) == ([1.0], [("a", 1), ("b", 1)])
+    group, words = one(tmp_path, UTTERANCES, segments="")
+    assert words.texts == ["one", "two", "five", "three", "four"]
+    assert pauses(words) == [0.5, None, None, 0.0, None]
+    assert words.streams.tolist() == [0, 0, 0, 1, 1]
+    assert group.recordings == ["a-1", "a-2", "b-1", "b-2"]
+    group, words = one(tmp_path, "a 1 0 1 one\na 1 1 1 <eps>\n", segments="", reco2file_and_channel="a-1 a-1 1\n")
+    assert group.lines == [("a", 2), ("b", 2)]
 
 
 def test_read_text_of_a_data_directory(tmp_path):
     data = make(tmp_path, "", text="a-1 one two\na-2 five\nb-1 three\nb-2\n")
-    [output] = read_text(data)
-    assert output.words == ["one", "two", "three", "five"]
-    assert output.lines == [("a-1", 2), ("b-1", 3), ("a-2", 4), ("b-2", 4)]
-    assert (output.recordings, output.streams) == ([("r1", 4), ("r2", 4)], [4, 4])
-    assert output.turns.tolist() == [False, True, True, True]
-    assert output.pauses is None
-    assert [group.lines for job in (1, 2) for group in read_text(data, Share(job, 2))] == [
-        [("a-1", 2), ("b-1", 3), ("a-2", 4)], [("b-2", 0)]]
+    [group] = text_groups(data)
+    words = words_of(group.transcript.texts)
+    assert words.texts == ["one", "two", "three", "five"]
+    assert group.lines == [("a-1", 1), ("b-1", 2), ("a-2", 3), ("b-2", 4)]
+    assert group.recordings == ["r1", "r2"]
+    assert words.turns.tolist() == [False, False, True, True]
+    assert group.pauses is None
+    assert [group.lines for job in (1, 2) for group in text_groups(data, Share(job, 2))] == [
+        [("a-1", 1), ("b-1", 2), ("a-2", 3)], [("b-2", 1)]]
 
 
 @pytest.mark.parametrize(("ctm", "files", "said"), [
     ("a-1 1 0 1 x\nc 1 0 1 x\n", {}, "ctm:2: 'c' is neither recording nor utterance of "),
     ("c 1 0 1 x\n", {"segments": ""}, "ctm:1: 'c' is neither utterance nor speaker of "),
     ("a-1 1 0 1 x\nr1 1 0 1 x\n", {}, "ctm:2: 'r1' is a recording, but the ids above are utterances; give all ids of"),
-    ("r1 1 0 1 x\nr1 2 0 1 x\n", {}, "ctm:2: 'r1' has channels 1 and 2; name the recording of each in reco2file"),
+    ("r1 1 0 1 x\nr1 2 0 1 x\n", {}, "ctm:1: 'r1' has channels 1 2 under one id; say in reco2file"),
+    ("f A 0 1 x\nf C 0 1 x\n", {"reco2file_and_channel": "r1 f A\nr2 f B\n"},
+     "ctm:1: 'f' has a channel C that is no recording; name its recording in reco2file_and_channel"),
     ("b-1 1 0 1 x\na-1 1 0 0.5 x\na-1 1 1.5 1.1 x\n", {},
      "ctm:2: 'a-1' has a word that ends at 2.60 s, but is 1.50 s long; count times from the start of the utterance"),
     ("a-1 1 0 1 x\n", {"speakers": "a-1 a\n"}, "utt2spk: no line for 'a-2', which segments has; run "),
@@ -295,8 +324,8 @@ def test_read_ctm_files_that_do_not_fit_together(tmp_path, ctm, files, said):
 
 def test_read_ctm_no_data_directory(tmp_path):
     (tmp_path / "ctm").write_text("a 1 0 1 x\n")
-    with CtmFile(tmp_path / "ctm") as ctm, pytest.raises(InputError, match="no such data directory; name the one"):
-        next(read_ctm(tmp_path / "none", ctm))
+    with pytest.raises(InputError, match="no such data directory; name the one"):
+        next(ctm_groups(tmp_path / "none", CtmIndex(tmp_path / "ctm")))
 
 
 def test_two_recordings_with_the_same_files(tmp_path):
@@ -306,7 +335,7 @@ def test_two_recordings_with_the_same_files(tmp_path):
         read(tmp_path, "a/b 1 0 1 x\n", segments="", speakers="a/b a/b\na_b a_b\n")
     (tmp_path / "data/text").write_text("a/b x\na_b y\n")
     with pytest.raises(InputError, match=said):
-        list(read_text(tmp_path / "data"))
+        list(text_groups(tmp_path / "data"))
     with pytest.raises(InputError, match=said):
         read(tmp_path, "u-1 1 0 1 x\n", segments="u-1 a/b 0 1\nu-2 a_b 0 1\n", speakers="u-1 u\nu-2 u\n")
 
@@ -351,6 +380,10 @@ SPOKEN_WORDS = "how are you i am fine thank you".split()  # noqa: SIM905
 TIMED = [[(word, 0.3 * n, 0.3 * n + 0.25) for n, word in enumerate(SPOKEN_WORDS[:3])],
          [(word, 2 + 0.3 * n, 2.25 + 0.3 * n) for n, word in enumerate(SPOKEN_WORDS[3:])]]
 SAID = "How are you? I am fine. Thank you."
+WHISPER = json.dumps({"text": " ".join(SPOKEN_WORDS), "language": "en", "segments": [
+    {"text": "".join(" " + word for word, *_ in row), "start": row[0][1], "end": row[-1][2],
+     "words": [{"word": " " + word, "start": begin, "end": end} for word, begin, end in row]} for row in TIMED]})
+ALL_MAKERS = {**MAKERS, "Whisper": lambda _: WHISPER}
 
 
 def punctuated(tmp_path, text, *options, model="en", out="out", name="in"):
@@ -359,52 +392,85 @@ def punctuated(tmp_path, text, *options, model="en", out="out", name="in"):
     return status or (tmp_path / out).read_bytes().decode()
 
 
-@pytest.mark.parametrize(("name", "model"), [*((name, "en") for name in MAKERS), ("vosk", "en-live")])
+def words_in(tmp_path, text):
+    (tmp_path / "again").write_text(text)
+    return " ".join(words_of(read_transcript(tmp_path / "again").texts).texts)
+
+
+@pytest.mark.parametrize(("name", "model"), [*((name, "en") for name in ALL_MAKERS), ("SRT", "en-live")])
 def test_same_format_only_marks_and_capitals_change(name, model, tmp_path):
-    text = MAKERS[name](TIMED)
+    text = ALL_MAKERS[name](TIMED)
     found = punctuated(tmp_path, text, "--probabilities=false", model=model)
-    assert " ".join(document(found).pieces) == SAID
-    assert re.sub("[,.?]", "", found).lower() == re.sub("[,.?]", "", text).lower()
-    again = punctuated(tmp_path, found, "--probabilities=false", model=model)
-    assert again == found, "a file with marks gets the same ones"
-    assert punctuated(tmp_path, found, "--keep-marks=true", "--probabilities=false", model=model) == found
+    assert words_in(tmp_path, found) == SAID
+    bare = re.compile(r"(?<![\d])[,.?](?!\d)")
+    assert bare.sub("", found).lower() == bare.sub("", text).lower()
+    for marks in ("auto", "keep", "replace"):
+        again = punctuated(tmp_path, found, f"--marks={marks}", "--probabilities=false", model=model)
+        assert again == found, "a file with marks gets the same ones"
 
 
-@pytest.mark.parametrize("name", ["whisper", "whisperx", "vosk"])
-def test_json_has_the_probability_of_each_label(name, tmp_path):
-    found = punctuated(tmp_path, MAKERS[name](TIMED), name="talk.json")
-    values = [float(value) for value in re.findall(r'"label_probability": ([\d.]+)', found)]
+def test_json_has_the_probability_of_each_label(tmp_path):
+    found = json.loads(punctuated(tmp_path, WHISPER, name="talk.json"))
+    values = [word["label_probability"] for segment in found["segments"] for word in segment["words"]]
     assert len(values) == 8
     assert all(0.1 < value <= 1 for value in values)
 
 
 @pytest.mark.parametrize("form", WRITERS)
-@pytest.mark.parametrize("name", ["whisper", "ctm", "srt"])
+@pytest.mark.parametrize("name", ["Whisper", "CTM", "SRT", "TextGrid", "TTML"])
 def test_other_formats_have_all_words(name, form, tmp_path):
-    found = punctuated(tmp_path, MAKERS[name](TIMED), f"--to={form}")
+    found = punctuated(tmp_path, ALL_MAKERS[name](TIMED), f"--to={form}")
     if form == "paragraphs":
-        assert found == "How are you?\n\nI am fine. Thank you.\n" or found == f"{SAID}\n"
+        assert found in ("How are you?\n\nI am fine. Thank you.\n", f"{SAID}\n")
     elif form == "json":
         assert [word["word"] for one in json.loads(found)["segments"] for word in one["words"]] == [
             f" {word}" for word in SAID.split()]
-    assert " ".join(document(found).pieces) == SAID
+    assert words_in(tmp_path, found) == SAID
 
 
 @pytest.mark.parametrize(("name", "out", "form"), [
-    ("a.json", "b.srt", "srt"), ("a.json", "b.VTT", "webvtt"), ("a.json", "b.txt", "text"), ("a.json", "b.ctm", "ctm"),
-    ("a.json", "b.json", "vosk"), ("a", "b.json", "vosk"), ("a.txt", "b.txt", "vosk"), ("a.json", "b", "vosk")])
+    ("a.json", "b.srt", "SRT"), ("a.json", "b.VTT", "WebVTT"), ("a.json", "b.txt", "text"), ("a.json", "b.ctm", "CTM"),
+    ("a.json", "b.json", "Whisper"), ("a", "b.json", "Whisper"), ("a.txt", "b.txt", "Whisper"),
+    ("a.json", "b", "Whisper")])
 def test_the_name_of_out_says_the_format(name, out, form, tmp_path):
-    assert document(punctuated(tmp_path, MAKERS["vosk"](TIMED), name=name, out=out)).format == form
+    punctuated(tmp_path, WHISPER, name=name, out=out)
+    assert read_transcript(tmp_path / out).format == form
 
 
-def test_marks_that_are_there(tmp_path):
+def test_a_name_of_out_that_no_writer_has_is_an_error(tmp_path, capsys):
+    for ending in ("ass", "lrc", "sbv", "tsv", "ttml", "TextGrid"):
+        assert punctuated(tmp_path, ALL_MAKERS["SRT"](TIMED), name="a.srt", out=f"b.{ending}") == 1
+        assert f"b.{ending}: punc does not write" in capsys.readouterr().err
+    assert punctuated(tmp_path, ALL_MAKERS["LRC"](TIMED), name="a.lrc", out="b.lrc")
+
+
+def test_ends_of_turns_and_texts_have_marks_that_end_sentences(tmp_path):
+    assert punctuated(tmp_path, "hey\n\nANN: so where are we\nBOB: on a boat\n") == \
+        "Hey.\n\nANN: So where are we?\nBOB: On a boat?\n"
+    cue = "1\n00:00:01,000 --> 00:00:03,000\n- well you know\n- i do not\n\n"
+    found = punctuated(tmp_path, cue)
+    assert re.search(r"now[.?]\n- I do not\.\n", found)
+
+
+def test_marks_that_are_there(tmp_path, caplog):
     said = "Hello,", "how", "are", "you?", "I'm", "fine,", "thanks."
     text = "".join(f"r 1 {0.4 * n:.1f} 0.3 {word}\n" for n, word in enumerate(said))
-    found = punctuated(tmp_path, text)
+    for marks in ("auto", "keep"):
+        assert punctuated(tmp_path, text, f"--marks={marks}") == text
+    assert "it has marks already, which stay; --marks replace writes them anew" in caplog.text
+    found = punctuated(tmp_path, text.replace("you?", "you"), "--marks=replace")
     assert not re.search("[,.?]{2}", found)
     assert re.sub("[,.?]", "", found).lower() == re.sub("[,.?]", "", text).lower()
-    kept = punctuated(tmp_path, text.replace("fine,", "fine!"), "--keep-marks=true")
-    assert " ".join(line.split()[4] for line in kept.splitlines()) == "Hello, how are you? I'm fine! Thanks."
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ('{"language": "es", "text": "hola como estas", "segments": []}', "another language than the model: es, not en"),
+    ("ich glaube dass wir das heute noch schaffen können\n", "are not known to the model: perhaps another language"),
+    ("how are you\n", "")])
+def test_a_file_in_another_language(tmp_path, caplog, text, said):
+    punctuated(tmp_path, text)
+    assert said in caplog.text
+    assert ("language" in caplog.text) == bool(said)
 
 
 def test_order_of_lines_and_times_that_go_back(tmp_path, caplog):
@@ -416,18 +482,18 @@ def test_order_of_lines_and_times_that_go_back(tmp_path, caplog):
     assert "1 words begin before the word before; " in said
 
 
-@pytest.mark.parametrize("name", ["whisper", "srt", "webvtt", "textgrid"])
+@pytest.mark.parametrize("name", ["Whisper", "SRT", "WebVTT", "TextGrid"])
 def test_no_words(name, tmp_path, caplog):
-    text = {"whisper": '{"text": "", "segments": [], "language": "en"}', "webvtt": "WEBVTT\n",
-            "srt": "1\n00:00:01,000 --> 00:00:02,000\n\n",
-            "textgrid": MAKERS["textgrid"]([[("sil", 0, 1)]])}[name]
+    text = {"Whisper": '{"text": "", "segments": [], "language": "en"}', "WebVTT": "WEBVTT\n",
+            "SRT": "1\n00:00:01,000 --> 00:00:02,000\n\n",
+            "TextGrid": MAKERS["TextGrid"]([[("sil", 0, 1)]])}[name]
     assert punctuated(tmp_path, text) == text
-    assert f"{name} without words" in caplog.text
+    assert " without words" in caplog.text
     assert punctuated(tmp_path, text, "--to=vtt") == "WEBVTT\n"
 
 
 @pytest.mark.parametrize(("text", "options", "said"), [
-    ('{"segments": [{"words": [{"word": "a"', (), "in:1: the JSON is cut short at byte "),
+    ('{"segments": [{"words": [{"word": "a"', (), "in:1: the JSON is cut short: "),
     ("a\nb \xff".encode("latin-1"), (), "in:2: not UTF-8; convert it"),
     ("r 1 0 1 a\nr 1 x 1 b\n", (), "in:2: the begin 'x' is not a number; write one"),
     ("r 1 0 1 a\nr 1 nan 1 b\n", (), "in:2: the begin 'nan' is not a number; write one"),
@@ -435,8 +501,9 @@ def test_no_words(name, tmp_path, caplog):
     ("", (), "in: the file is empty; "),
     ("how are you", ("--to=srt",), "no times for --to srt; use --to text"),
     ("a 1 0 1 x\nb 1 0 1 y\n", ("--to=vtt",), "2 recordings, but --to vtt writes one; give a Kaldi data directory"),
+    ("x", ("--marks=all",), "--marks all; did you mean auto?"), ("x", ("--format=srt",), "--format srt"),
     ("x", ("--to=sr",), "--to sr; did you mean srt?"), ("x", ("--nj=0",), "--nj=0 is too small"),
-    ("x", ("--lowercase=true",), "--lowercase with a file; leave it out"),
+    ("x", ("--jobs=2",), "--jobs with a file; leave it out"),
     ("x", ("--ctm=x",), "--ctm with a file; leave it out")])
 def test_errors_are_one_line_and_write_nothing(text, options, said, tmp_path, capsys):
     (tmp_path / "out").write_text("old")
@@ -453,7 +520,7 @@ def test_out_is_in_and_options_of_files_with_a_directory(tmp_path, capsys):
     assert main(["transcript", "--to=srt", "en", str(tmp_path / "data"), str(tmp_path / "out")]) == 1
     assert main(["transcript", "en", str(tmp_path / "none"), str(tmp_path / "out")]) == 1
     error = capsys.readouterr().err
-    assert "OUT is IN; name another OUT" in error
+    assert "the output is an input; name another output" in error
     assert "--to with a data directory; leave it out" in error
     assert "none: no such file" in error
 

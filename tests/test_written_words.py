@@ -5,7 +5,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from punc.asr.tokens import (
+from punc.data.labels import Label, LabelSet
+from punc.text.casing import Casing
+from punc.text.marked_words import MarkedWords, take_apart
+from punc.text.word_parts import (
     MARK,
     NUMBER,
     SILENCE,
@@ -17,9 +20,6 @@ from punc.asr.tokens import (
     is_hidden,
     tagged,
 )
-from punc.asr.written import MarkedWords, of_texts
-from punc.data.labels import Label, LabelSet
-from punc.text.casing import Casing
 
 READER = TokenReader()
 
@@ -82,6 +82,16 @@ def test_token_keeps_case_for_models_that_read_it():
     assert [reader.token(word).words[0] for word in ("Hello,", "NATO.", "I", "I'm")] == ["hello", "NATO", "i", "i'm"]
 
 
+@pytest.mark.parametrize(("text", "inside"), [
+    ("a (DOOR SLAMS) b", "0110"), ("( clock ticking ) b", "11110"), ("a (I think so) b", "00000"),
+    ("*door slams* a", "110"),
+    ("♪ la la ♪ a", "11110"), ("# la la # 1", "11110"), ("♪la la♪", "11"), ("# a b", "000"), ("[a [b c] d", "0110"),
+    ("(A (B C) d", "0110")])
+def test_tagged_words_that_are_not_speech(text, inside):
+    words = text.split()
+    assert "".join(map(str, tagged(words, np.zeros(len(words))).astype(int))) == inside
+
+
 def test_tagged_words_in_square_brackets_of_one_segment():
     words = ["a", "[soft", "music]", "b", "[no", "end", "[c", "d]."]
     assert tagged(words, np.array([0, 0, 0, 0, 0, 0, 0, 0])).tolist() == [False, True, True, False, False, False, True,
@@ -107,7 +117,7 @@ def write(text, labels="", label_set=CASED, casing=None, streams=None, lowercase
     """A text whose words have labels as `O` or `CAP_COMMA`: a label for each word that a model reads."""
     texts = text.split()
     streams = np.zeros(len(texts), np.int64) if streams is None else np.array(streams)
-    words = of_texts(texts, TokenReader(lowercase), streams, np.zeros(len(texts), bool), streams)
+    words = take_apart(texts, TokenReader(lowercase), streams, np.zeros(len(texts), bool), streams)
     numbers = np.zeros(len(texts), np.int64)
     read = np.flatnonzero(words.counts)
     if labels:
@@ -152,8 +162,35 @@ def test_write_sentences_begin_with_capitals():
 
 def test_write_keep_marks():
     labels = "COMMA COMMA CAP_PERIOD O QUESTION"
-    assert write("Yes! so 42. Now go", labels, keep_marks=True) == "Yes! so, 42. Now go?"
-    assert write("Yes! so it. now go", labels, keep_marks=True, sentences=True) == "Yes! So, it. Now go?"
+    assert write("Yes! so 42. Now go", labels, marks="keep") == "Yes! so, 42. Now go?"
+    assert write("Yes! so it. now go", labels, marks="keep", sentences=True) == "Yes! so, it. now go?"
+    assert write("yes! so it. now go", labels, marks="keep", sentences=True) == "Yes! So, it. Now go?", "no capitals"
+
+
+@pytest.mark.parametrize("text", [
+    "Hello, how are you?", 'He said: "Go on," and left. The U.S. Senate voted 12 to 3.', "hello, i am here. are you?",
+    "Yes! So it is... Well, no; see www.a.com.", "Il a menti. Pourtant, cet homme était là !"])
+@given(data=st.data())
+def test_write_auto_changes_nothing_in_a_text_with_marks(text, data):
+    words = text.split()
+    labels = data.draw(st.lists(st.sampled_from(["O", "COMMA", "CAP_PERIOD", "CAP"]), min_size=30, max_size=30))
+    read = [word for word in words if TokenReader().token(word).words]
+    parts = " ".join(labels[:len(read)])
+    assert write(text, parts, marks="auto", sentences=True).lower() == text.lower()
+    if text != text.lower():
+        assert write(text, parts, marks="auto", sentences=True) == text
+
+
+def test_write_auto_adds_what_is_missing():
+    turn = "Hello, you. Fine, yes. No. a b"
+    assert write(turn, "O O O O CAP CAP PERIOD", marks="auto", sentences=True) == "Hello, you. Fine, yes. No. a b."
+    texts = f"{turn} c d".split()
+    turns = np.array([word == "c" for word in texts])
+    words = take_apart(texts, TokenReader(), np.zeros(len(texts), np.int64), turns, np.zeros(len(texts), np.int64))
+    labels = np.array([0, 0, 0, 0, 0, 0, 4, 3, 4])
+    marked = MarkedWords(CASED, Casing(CASED, {}), "auto", sentences=True).write(words, labels)[0]
+    assert " ".join(marked) == "Hello, you. Fine, yes. No. a b. C, d."
+    assert write("a b c d", "CAP_COMMA O O PERIOD", marks="auto") == "A, b c d."
 
 
 def test_write_any_case_false_changes_only_what_labels_say():
@@ -167,11 +204,11 @@ WORDS = ["Hello,", "you", "42.", "3,5", "$5", "U.S.", "Mr.", "a.b.com", "<unk>",
 
 @given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=12), st.data(), st.booleans())
 def test_write_words_out_are_words_in(texts, data, keep):
-    words = of_texts(texts, TokenReader(), np.zeros(len(texts), np.int64), np.zeros(len(texts), bool),
+    words = take_apart(texts, TokenReader(), np.zeros(len(texts), np.int64), np.zeros(len(texts), bool),
                      np.zeros(len(texts), np.int64))
     labels = np.array(data.draw(st.lists(st.integers(0, 7), min_size=len(texts), max_size=len(texts))))
     labels[words.counts == 0] = 0
-    found, _ = MarkedWords(CASED, Casing(CASED, {}), keep).write(words, labels)
+    found, _ = MarkedWords(CASED, Casing(CASED, {}), "keep" if keep else "replace").write(words, labels)
     for old, new in zip(texts, found):
         token, other = TokenReader().token(old), TokenReader().token(new)
         assert (other.lead, other.core.rstrip(".").lower(), other.before + other.after) == (
@@ -180,6 +217,6 @@ def test_write_words_out_are_words_in(texts, data, keep):
         assert len(other.marks) <= 1 or other.marks == token.marks
         if keep and token.marks:
             assert new.lower() == old.lower()
-    again, _ = MarkedWords(CASED, Casing(CASED, {}), keep).write(
-        of_texts(found, TokenReader(), *(np.zeros(len(texts), kind) for kind in (np.int64, bool, np.int64))), labels)
+    again, _ = MarkedWords(CASED, Casing(CASED, {}), "keep" if keep else "replace").write(
+        take_apart(found, TokenReader(), *(np.zeros(len(texts), kind) for kind in (np.int64, bool, np.int64))), labels)
     assert [text.lower() for text in again] == [text.lower() for text in found], "a second time changes no mark"

@@ -17,8 +17,8 @@ from punc.base.errors import InputError
 from punc.base.options import OptionParser
 from punc.bin.script import run_script
 from punc.text.cutter import file_name, sorted_streams
-from punc.timing.ctm import CtmIndex
-from punc.timing.pauses import word_times
+from punc.transcripts.ctm import CtmIndex
+from punc.transcripts.timings import word_times
 
 NAMED = 3
 

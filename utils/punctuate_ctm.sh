@@ -7,7 +7,7 @@
 # The ids of the CTM are utterances or recordings of the data directory, as get_train_ctm.sh, get_ctm.sh and
 # get_ctm_conf.sh write them. The script reads utt2spk, segments and reco2file_and_channel of the data directory.
 set -euo pipefail
-help_message="usage: $0 [--cmd run.pl] [--nj 1] [--scale LABEL=FACTOR,…] [--lowercase false] \
+help_message="usage: $0 [--cmd run.pl] [--nj 1] [--scale LABEL=FACTOR,…] \
 <data-dir> <ctm> <punc-model-dir> <out-dir>"
 . "$(dirname "${BASH_SOURCE[0]}")/transcript.sh"
 check_usage 4 "$@"

@@ -6,7 +6,7 @@
 #
 # If the directory has pauses.scp (from punc pauses), a model that reads pauses uses it.
 set -euo pipefail
-help_message="usage: $0 [--cmd run.pl] [--nj 1] [--scale LABEL=FACTOR,…] [--lowercase false] \
+help_message="usage: $0 [--cmd run.pl] [--nj 1] [--scale LABEL=FACTOR,…] \
 <data-dir> <punc-model-dir> <out-dir>"
 . "$(dirname "${BASH_SOURCE[0]}")/transcript.sh"
 check_usage 3 "$@"

@@ -8,7 +8,6 @@
 cmd=run.pl       # run.pl, queue.pl or slurm.pl, with its options
 nj=1             # number of jobs; each takes a share of the recordings
 scale=           # LABEL=FACTOR,…: multiply the posteriors of labels
-lowercase=false  # write all words in lower case first
 
 # shellcheck source=utils/parse_options.sh
 . "$(dirname "${BASH_SOURCE[0]}")/parse_options.sh"
@@ -75,7 +74,7 @@ punctuate() {
   trap 'rm -rf "$parts"; unlock_directory' EXIT
   [ -z "$scale" ] || set -- "$@" --scale "$scale"
   rm -f "$out"/log/punctuate.*.log
-  quote "$punc" transcript --jobs "$nj" --lowercase "$lowercase" "$@" "$model" "$data" "$parts/"
+  quote "$punc" transcript --jobs "$nj" "$@" "$model" "$data" "$parts/"
   quoted[${#quoted[@]}-1]+=$number
   if ! "${command[@]}" "$number=1:$nj" "$out/log/punctuate.$number.log" "${quoted[@]}" --job "$number" \
       2>"$out/log/cmd.log"; then

@@ -95,12 +95,21 @@ def _new_file(path: Path) -> tuple[int, Path]:
 def atomic_file(path: str | os.PathLike, mode: str = "w") -> Iterator[IO]:
     """Open a file that replaces `path` when the block ends without an error; makes its directory.
 
-    Text is written as UTF-8 with "\\n" line ends, whatever the locale. After an error or a kill, `path` is as before.
+    Text is written as UTF-8 with "\\n" line ends, whatever the locale. After an error or a kill, `path` is as before. A
+    symbolic link stays, and the file that it names is replaced. A device or a pipe is written to as it is.
+
+    Raises InputError for a directory.
     """
-    path = Path(os.path.abspath(path))
+    encoding, newline = (None, None) if "b" in mode else ("utf-8", "\n")
+    if _is_device(path):
+        with open(path, mode, encoding=encoding, newline=newline) as opened:
+            yield opened
+        return
+    path = Path(os.path.realpath(path))
+    if path.is_dir():
+        raise InputError("this is a directory", "name a file", path)
     path.parent.mkdir(parents=True, exist_ok=True)
     _remove_leftovers(path)
-    encoding, newline = (None, None) if "b" in mode else ("utf-8", "\n")
     file, tmp = _new_file(path)
     try:
         with name_full_disk(path), open(file, mode, encoding=encoding, newline=newline) as opened:
@@ -110,6 +119,13 @@ def atomic_file(path: str | os.PathLike, mode: str = "w") -> Iterator[IO]:
             os.replace(tmp, path)
     finally:
         tmp.unlink(missing_ok=True)
+
+
+def _is_device(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is a device or a pipe, also by a name that the system gives to an open file, as /dev/stdout."""
+    name = os.path.abspath(path)
+    return name.startswith(("/dev/", "/proc/")) or (os.path.exists(name) and not os.path.isfile(name)
+                                                    and not os.path.isdir(name))
 
 
 @contextlib.contextmanager

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, NoReturn
 from punc.base import log
 from punc.base.errors import InputError
 from punc.base.files import read_lines
+from punc.base.outputs import check_outputs, words_of
 
 FLAGS = ("--quiet", "--verbose")  # options that need no value
 
@@ -63,6 +64,7 @@ class OptionParser(argparse.ArgumentParser):
         epilog = "\n".join([*notes, *([""] if notes else []), f"example: {example}"])
         super().__init__(prog=" ".join(usage.split()[:2]), usage=usage, description=description, epilog=epilog,
                          allow_abbrev=False, formatter_class=HelpFormatter)
+        self._outputs: list[str] = []
         self.add_argument("--config", metavar="FILE", help="read --name=value lines from FILE first")
         self.add_argument("--quiet", type=boolean, default=False, metavar="BOOL", help="only warnings on stderr")
         self.add_argument("--verbose", type=boolean, default=False, metavar="BOOL", help="more messages on stderr")
@@ -85,6 +87,11 @@ class OptionParser(argparse.ArgumentParser):
                 section.add_argument(kebab(name), type=kind, default=_default(function, argument),
                                      help=description(function, name), metavar=kind.__name__.upper())
 
+    def add_output(self, name: str, **settings: Any) -> None:
+        """Add an argument that names what the command writes; `parse` refuses one that is also read."""
+        self._outputs.append(name)
+        self.add_argument(name, **settings)
+
     def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
         """Parse a command line, and configure messages by `--quiet` and `--verbose`.
 
@@ -96,6 +103,9 @@ class OptionParser(argparse.ArgumentParser):
         if options.quiet and options.verbose:
             raise InputError("--quiet and --verbose", "give one of them")
         log.configure(options.quiet, options.verbose)
+        values = vars(options)
+        outputs = list(words_of(values[name] for name in self._outputs))
+        check_outputs(outputs, words_of(value for name, value in values.items() if name not in self._outputs))
         return options
 
     def value(self, arguments: Sequence[str], option: str) -> str | None:

@@ -13,8 +13,8 @@ from punc.base.options import complete, completion_asked, nearest
 
 # The subcommands that `punc --help` describes, in this order. Others, which scripts call, are only named.
 DESCRIBED = ("prepare", "abbreviations", "pauses", "turns", "make-store", "soft-targets", "train", "pack", "punctuate",
-             "transcript", "serve", "score", "score-text", "join", "results", "report", "publish", "validate",
-             "project", "confusions", "corrupt", "export-text", "plot-pauses", "plot-labels",
+             "transcript", "live", "serve", "score", "score-text", "join", "results", "report", "publish",
+             "validate", "project", "confusions", "corrupt", "export-text", "plot-pauses", "plot-labels",
              "kaldi-scripts")
 FOLDER = Path(__file__).parent
 
@@ -42,7 +42,7 @@ def run(command: str, arguments: Sequence[str]) -> int:
     """Run `main(arguments)` of a subcommand's module, which is imported only now: torch is slow to load."""
     if command not in commands():
         raise InputError(f"no subcommand '{command}'", nearest(command, commands()))
-    if command in ("punctuate", "transcript", "serve"):
+    if command in ("punctuate", "transcript", "live", "serve"):
         # NumPy's products in decoding are small, so threads would wait for each other. OpenBLAS reads this when NumPy
         # is imported, here and in worker processes.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

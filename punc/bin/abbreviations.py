@@ -28,7 +28,7 @@ def options() -> OptionParser:
                         help="leave out lines that begin with STRING, as #")
     parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="processes")
     parser.add_argument("inputs", nargs="+", metavar="IN", help="texts")
-    parser.add_argument("output", metavar="OUT", help="file to write")
+    parser.add_output("output", metavar="OUT", help="file to write")
     return parser
 
 

@@ -19,7 +19,7 @@ def parser() -> OptionParser:
         "punc confusions --labels conf/labels.txt data/train data/train_asr data/confusions.txt")
     options.add_argument("--labels", required=True, metavar="FILE", help="label set of the references")
     options.add_argument("inputs", nargs="+", metavar="DIR", help="a reference, and the ASR output of the same streams")
-    options.add_argument("out", metavar="OUT-FILE", help="file to write: text, a count a line")
+    options.add_output("out", metavar="OUT-FILE", help="file to write: text, a count a line")
     return options
 
 

@@ -25,7 +25,7 @@ def parser() -> OptionParser:
                          help="of a wrong word; the one that makes the most pairs of words which the text has is taken")
     options.add_argument("--seed", type=int, default=1, metavar="N", help="another one draws other errors")
     options.add_argument("input", metavar="IN-DIR", help="data directory with labels")
-    options.add_argument("out", metavar="OUT-DIR", help="data directory to write")
+    options.add_output("out", metavar="OUT-DIR", help="data directory to write")
     return options
 
 

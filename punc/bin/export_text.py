@@ -25,7 +25,7 @@ def parser() -> OptionParser:
     options.add_argument("--characters", type=boolean, default=False, metavar="BOOL",
                          help="no blanks between words: for data directories whose words are characters")
     options.add_argument("data", metavar="DATA-DIR", help="data directory to read")
-    options.add_argument("text", metavar="TEXT", help="text file to write")
+    options.add_output("text", metavar="TEXT", help="text file to write")
     return options
 
 

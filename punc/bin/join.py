@@ -19,13 +19,11 @@ def main(arguments: Sequence[str]) -> None:
         "without --jobs, byte for byte. Removes the parts. The commands are punctuate and "
         "transcript.",
         "punc join exp/T-LSTM/decode_test parts/1 parts/2")
-    parser.add_argument("out", metavar="OUT-DIR", help="directory to make")
+    parser.add_output("out", metavar="OUT-DIR", help="directory to make")
     parser.add_argument("parts", metavar="PART-DIR", nargs="+", help="the directory that each job made, in order")
     args = parser.parse(arguments)
     out = Path(args.out)
     paths = [Path(part) for part in args.parts]
-    if out.resolve() in {path.resolve() for path in paths}:
-        raise InputError("OUT-DIR is a PART-DIR", "name another OUT-DIR", out)
     if finish_joining(paths):
         logger.info("%s: was made of these parts before; what was left of them is removed", out)
         return

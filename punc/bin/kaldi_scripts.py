@@ -28,7 +28,7 @@ def main(arguments: Sequence[str]) -> None:
         "They run this very punc. Do it again after punc was moved or updated.",
         "punc kaldi-scripts egs/ami/s5/punc")
     parser.add_argument("--copy", type=boolean, default=False, metavar="BOOL", help="copy the scripts, not link them")
-    parser.add_argument("directory", metavar="DIR", help="directory to make, usually punc in that of the recipe")
+    parser.add_output("directory", metavar="DIR", help="directory to make, usually punc in that of the recipe")
     args = parser.parse(arguments)
     put_scripts(Path(args.directory), args.copy)
 

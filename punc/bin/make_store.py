@@ -31,7 +31,7 @@ def options() -> OptionParser:
                         help="the rules by which the words of the data directories were split, as for punc prepare: "
                              "models keep them, and split the words that they get in the same way")
     parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="number of processes")
-    parser.add_argument("store", metavar="STORE-DIR", help="store to make")
+    parser.add_output("store", metavar="STORE-DIR", help="store to make")
     parser.add_argument("data", metavar="DATA-DIR", nargs="+", help="data directories")
     return parser
 

@@ -21,7 +21,7 @@ def options() -> OptionParser:
     parser.add_argument("--scale", default="", metavar="STR",
                         help="multiply posteriors: LABEL=FACTOR,…, as in punc punctuate; they become part of the model")
     parser.add_argument("directory", metavar="EXP-DIR", help="directory of the model")
-    parser.add_argument("out", metavar="OUT-DIR", help="directory to make")
+    parser.add_output("out", metavar="OUT-DIR", help="directory to make")
     return parser
 
 

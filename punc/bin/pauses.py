@@ -14,8 +14,9 @@ from punc.base.idtable import IdTable
 from punc.base.options import OptionParser, boolean
 from punc.data.datadir import DataDir, segment
 from punc.data.tables import read_table
-from punc.timing.ctm import Timing
-from punc.timing.pauses import Sources, pauses_by_label, read_channels, stream_pauses, word_times, write_pauses
+from punc.timing.pauses import Sources, pauses_by_label, read_channels, stream_pauses, write_pauses
+from punc.timing.timed_words import Timing
+from punc.transcripts.timings import word_times
 
 logger = logging.getLogger(__name__)
 LONG = 60  # s; a longer pause is rarely real: a break in the recording, or a wrong time
@@ -30,7 +31,7 @@ def options() -> OptionParser:
                           "punc pauses data/train exp/tri3_ali/ctm")
     parser.add_argument("data", metavar="DATA-DIR", help="data directory")
     parser.add_argument("times", metavar="TIMES", help="a CTM, or a directory of *.ctm, *.TextGrid or Gentle's *.json")
-    parser.add_argument("--tier", default="words", metavar="NAME", help="tier of TextGrids that has the words")
+    parser.add_argument("--tier", default="", metavar="NAME", help="tier of TextGrids with the words")
     parser.add_argument("--by-label", type=boolean, default=False, metavar="BOOL",
                         help="print quartiles of the pauses by label")
     return parser

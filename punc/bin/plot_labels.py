@@ -21,7 +21,7 @@ def parser() -> OptionParser:
     options.add_argument("--labels", required=True, metavar="FILE", help="label set of the data directories")
     options.add_argument("--title", default="", metavar="TEXT", help="title of the picture")
     options.add_argument("data", nargs="+", metavar="DATA-DIR", help="data directories with labels")
-    options.add_argument("out", metavar="OUT.png", help="picture to write")
+    options.add_output("out", metavar="OUT.png", help="picture to write")
     return options
 
 

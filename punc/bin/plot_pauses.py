@@ -25,7 +25,7 @@ def parser() -> OptionParser:
     options.add_argument("--thresholds", default="", metavar="SECONDS",
                          help="with --decode: draw vertical lines there, blanks between")
     options.add_argument("data", metavar="DATA-DIR", help="a data directory with labels and pauses")
-    options.add_argument("out", metavar="OUT.png", help="picture to write")
+    options.add_output("out", metavar="OUT.png", help="picture to write")
     return options
 
 

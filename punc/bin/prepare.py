@@ -53,7 +53,7 @@ def options() -> OptionParser:
     parser.add_argument("--prefix", default="", metavar="STRING", help="what stream names begin with")
     parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="processes")
     parser.add_argument("inputs", nargs="+", metavar="IN", help="input files")
-    parser.add_argument("output", metavar="OUT-DIR", help="data directory to write")
+    parser.add_output("output", metavar="OUT-DIR", help="data directory to write")
     return parser
 
 

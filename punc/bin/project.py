@@ -18,7 +18,7 @@ def parser() -> OptionParser:
     options.add_argument("--labels", required=True, metavar="FILE", help="label set, weakest label first")
     options.add_argument("ref", metavar="REF-DIR", help="data directory with the labels")
     options.add_argument("hyp", metavar="HYP-DIR", help="data directory with the other words; its labels are not read")
-    options.add_argument("out", metavar="OUT-DIR", help="data directory to write: HYP-DIR with labels")
+    options.add_output("out", metavar="OUT-DIR", help="data directory to write: HYP-DIR with labels")
     return options
 
 

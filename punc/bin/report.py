@@ -27,7 +27,7 @@ def parser() -> OptionParser:
     options.add_argument("--recordings", default="", metavar="NAMES",
                          help="recordings, or speakers, that the error browser shows whole")
     options.add_argument("exp", metavar="EXP-DIR", help="where the systems' directories are")
-    options.add_argument("out", metavar="OUT.html", help="page to write")
+    options.add_output("out", metavar="OUT.html", help="page to write")
     return options
 
 

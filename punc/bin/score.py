@@ -40,7 +40,7 @@ def parser() -> OptionParser:
     options.add_argument("--against", metavar="DIR", help="also test against another system's score directory")
     options.add_argument("reference", metavar="REF-DIR", help="data directory with the reference labels")
     options.add_argument("hypothesis", metavar="HYP-DIR", help="data directory with a system's labels")
-    options.add_argument("out", metavar="OUT-DIR", help="score directory to write")
+    options.add_output("out", metavar="OUT-DIR", help="score directory to write")
     return options
 
 

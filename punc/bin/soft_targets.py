@@ -28,7 +28,7 @@ def options() -> OptionParser:
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads of PyTorch")
     parser.add_argument("teacher", metavar="TEACHER", help="directory of the teacher, or the name of one that ships")
     parser.add_argument("store", metavar="STORE-DIR", help="store of the teacher's tokens")
-    parser.add_argument("out", metavar="OUT-DIR", help="directory of soft targets to make")
+    parser.add_output("out", metavar="OUT-DIR", help="directory of soft targets to make")
     parser.add_argument("sets", metavar="SET", nargs="+", help="set of the store, not a joined one")
     return parser
 

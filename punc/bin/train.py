@@ -25,7 +25,7 @@ def options(model: str | None = None, values: Mapping[str, Any] | None = None) -
         parser.set_defaults(**values or {})
     parser.add_signature(TrainingOptions, groups=GROUPS)
     parser.add_argument("store", metavar="STORE-DIR", help="store to train on")
-    parser.add_argument("exp", metavar="EXP-DIR", help="directory of the model")
+    parser.add_output("exp", metavar="EXP-DIR", help="directory of the model")
     return parser
 
 

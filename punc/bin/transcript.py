@@ -2,7 +2,6 @@
 
 from argparse import Namespace
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -10,12 +9,12 @@ from punc.base.errors import InputError
 from punc.base.jobs import Part, Share, add_job_options, new_part
 from punc.base.options import OptionParser, kebab
 from punc.decoding.options import DecodingOptions
-from punc.decoding.punctuated_file import punctuate_file
 from punc.decoding.shipped import find_model, model_files
-from punc.decoding.transcript import DECODING, join_transcripts, transcript
+from punc.decoding.transcript import join_transcripts, transcript
+from punc.decoding.transcript_file import punctuate_file
 
-FILE_ONLY = ("to", "probabilities", "nj")
-DIRECTORY_ONLY = ("ctm", "lowercase", "jobs", "job")
+FILE_ONLY = ("to", "format", "tier", "probabilities", "nj")
+DIRECTORY_ONLY = ("ctm", "jobs", "job")
 
 
 def options() -> OptionParser:
@@ -32,12 +31,12 @@ def options() -> OptionParser:
         [f"Only with a file: {', '.join(map(kebab, FILE_ONLY))}; only with a directory: "
          f"{', '.join(map(kebab, DIRECTORY_ONLY))}."])
     parser.add_signature(DecodingOptions, skip=("chunk_size", "context", "viterbi", "case_rule"))
-    parser.add_signature(transcript, skip=("decoding", "share", "keep_marks"))
+    parser.add_signature(transcript, skip=("decoding", "share", "marks"))
     parser.add_signature(punctuate_file)
     add_job_options(parser)
     parser.add_argument("directory", metavar="MODEL", help="directory of a model, or the name of one that ships")
     parser.add_argument("data", metavar="IN|DATA-DIR", help="file of a recogniser, or Kaldi data directory")
-    parser.add_argument("out", metavar="OUT|OUT-DIR", help="file or directory to make")
+    parser.add_output("out", metavar="OUT|OUT-DIR", help="file or directory to make")
     return parser
 
 
@@ -52,11 +51,11 @@ def main(arguments: Sequence[str]) -> None:
             raise InputError(f"{kebab(name)} with a {'file' if is_file else 'data directory'}", "leave it out")
     if is_file:
         punctuate_file(directory, data, out, DecodingOptions(args.scale, device=args.device), to=args.to,
-                       keep_marks=args.keep_marks, probabilities=args.probabilities, nj=args.nj)
+                       marks=args.marks, format=args.format, tier=args.tier, probabilities=args.probabilities,
+                       nj=args.nj)
         return
-    decoding = replace(DECODING, scale=args.scale, device=args.device)
-    run = partial(transcript, directory, data, decoding=decoding, ctm=args.ctm, lowercase=args.lowercase,
-                  keep_marks=args.keep_marks)
+    decoding = DecodingOptions(args.scale, device=args.device)
+    run = partial(transcript, directory, data, decoding=decoding, ctm=args.ctm, marks=args.marks)
     if not share:
         run(out)
         return

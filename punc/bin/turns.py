@@ -10,8 +10,9 @@ from punc.base.errors import InputError
 from punc.base.options import OptionParser
 from punc.data.datadir import DataDir, speaker
 from punc.data.tables import TURNS, ends_of_turns, read_table, write_turns
-from punc.timing.pauses import match_times, read_channels, times_of_stream, word_times
+from punc.timing.pauses import match_times, read_channels, times_of_stream
 from punc.timing.rttm import Diarization, word_speakers
+from punc.transcripts.timings import word_times
 
 logger = logging.getLogger(__name__)
 

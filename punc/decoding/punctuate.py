@@ -26,6 +26,7 @@ from tqdm import tqdm
 from punc.base.errors import InputError
 from punc.base.jobs import Share
 from punc.base.log import hide_progress
+from punc.base.outputs import check_outputs
 from punc.base.parallel import map_ordered
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import complete_tables, new_data_dir, write_utterances
@@ -56,7 +57,7 @@ def punctuate(directory: Path, data: DataDir, out: Path, decoding: DecodingOptio
 
     Raises InputError if there is no model or no data directory, and for options that do not fit them.
     """
-    check_out(out, data)
+    check_outputs([str(out)], [str(data.path)])
     label_set, decoder, groups = _start(directory, data, decoding, output)
     with punctuated_dir(out, data, label_set, output) as (tmp, counts):
         text = PunctuatedText(tmp, out, label_set, output, is_packed(directory))
@@ -115,12 +116,6 @@ def _decoded(groups: Iterable[list[Span]], decoder: Decoder, nj: int) -> Results
         for labels, posteriors in map_ordered(decoder, tasks(), nj if decoder.device == "cpu" else 1):
             yield waiting.popleft(), labels, posteriors
             bar.update(len(labels))
-
-
-def check_out(out: Path, data: DataDir) -> None:
-    """Raise InputError if the directory to make is the one to punctuate."""
-    if out.exists() and os.path.samefile(out, data.path):
-        raise InputError("OUT-DIR is DATA-DIR", "name another OUT-DIR; the labels there would be lost", out)
 
 
 def find_ctm(data: DataDir, options: OutputOptions) -> Path | None:

@@ -13,12 +13,13 @@ from pathlib import Path
 from punc.base.errors import InputError
 from punc.base.files import decode_line, open_input
 from punc.base.jobs import Part, concatenate
+from punc.base.outputs import check_outputs
 from punc.data.datadir import DataDir
 from punc.data.kaldi_io import archive_path, parse_location
 from punc.data.labels import LabelSet
 from punc.data.tables import Row, fields, read_table
 from punc.decoding.options import OutputOptions
-from punc.decoding.punctuate import check_out, punctuated_dir
+from punc.decoding.punctuate import punctuated_dir
 
 
 def join_punctuated(parts: Sequence[Part], out: Path, directory: Path, data: DataDir, output: OutputOptions) -> None:
@@ -29,7 +30,7 @@ def join_punctuated(parts: Sequence[Part], out: Path, directory: Path, data: Dat
     Raises InputError if a part does not have the words of its share; `out` is then as it was.
     """
     label_set = LabelSet.read(directory / "labels.txt")
-    check_out(out, data)
+    check_outputs([str(out)], [str(data.path)])
     _check_words(parts, data)
     full = [part for part in parts if part.result["utterances"]]
     paths = [part.path for part in full]

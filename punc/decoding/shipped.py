@@ -1,5 +1,6 @@
 """Models by name or directory: those that ship with the package are found by their names."""
 
+import re
 from pathlib import Path
 
 import punc
@@ -7,6 +8,7 @@ from punc.base.errors import InputError
 
 FOLDER = Path(punc.__file__).parent / "pretrained"
 SPEC = "model.json"  # the file that a packed model has and a trained one has not
+CARD, LANGUAGE = "README.md", re.compile(r"^- Language: .*\(`([a-z]{2,3})`\)", re.M)
 CASING = "casing.txt"  # the table of words with inner capitals that a packed model may have
 DEFAULT_LIVE = "en-live"  # for words as they arrive, where no model is named
 
@@ -39,3 +41,10 @@ def model_files(directory: Path) -> list[Path]:
 def is_packed(directory: Path) -> bool:
     """Whether the model of a directory is packed."""
     return (directory / SPEC).is_file()
+
+
+def language_of(directory: Path) -> str:
+    """The two letters of the language that the card of a model names; empty if it has no card, or names none."""
+    card = directory / CARD
+    found = LANGUAGE.search(card.read_text(encoding="utf-8")) if card.is_file() else None
+    return found[1] if found else ""

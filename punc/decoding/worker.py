@@ -53,13 +53,15 @@ def task_of(spans: list[Span]) -> Task:
 class Decoder:
     """Maps a task to label numbers, int8 (S,), and posteriors, float32 (S, L), or None without `posteriors`.
 
+    With `endings`, label numbers are int8 (S, 2): of the best label, and of the best one that ends a sentence.
+
     It is sent to worker processes without the model. Each loads the model of `directory` at its first task, and moves
     it to `device`.
 
     Raises InputError for options that do not fit the model, and for a device that is missing.
     """
 
-    def __init__(self, directory: Path, options: DecodingOptions, posteriors: bool = False):
+    def __init__(self, directory: Path, options: DecodingOptions, posteriors: bool = False, endings: bool = False):
         labels = LabelSet.read(directory / "labels.txt")
         self.packed = is_packed(directory)
         if not self.packed and not (directory / "final.pt").is_file():
@@ -68,6 +70,8 @@ class Decoder:
             _check_case_rule(directory, labels)
         self.directory, self.options, self.posteriors = directory, options, posteriors
         self.scale = options.factors(labels)
+        ends = [i for i, label in enumerate(labels) if label.name in labels.sentence_ends] if endings else []
+        self._ends = np.array(ends, np.int64)
         own_context = PACKED_CONTEXT if self.packed else class_of(directory).context
         self.context = own_context if options.context is None else options.context
         longest = longest_text(directory) if self.packed else None
@@ -85,7 +89,8 @@ class Decoder:
         options, case_rule = self.options, self.options.case_rule
         joins = joins_parts(self._model)
         chosen, log_probs = decode(self._model, streams, self.scale, viterbi=options.viterbi and not case_rule,
-                                   posteriors=self.posteriors or case_rule or joins, chunk_size=options.chunk_size,
+                                   posteriors=self.posteriors or case_rule or joins or len(self._ends) > 0,
+                                   chunk_size=options.chunk_size,
                                    context=self.context)
         if len(task.slots) < len(chosen):
             firsts = first_parts(task.slots, task.offsets, task.begins) if joins else task.slots
@@ -93,6 +98,8 @@ class Decoder:
                                          options.viterbi)
         if case_rule and log_probs is not None:
             chosen = self._with_case_rule(self._model, log_probs, task)
+        if len(self._ends) and log_probs is not None:
+            chosen = np.stack([chosen, self._ends[scaled(log_probs, self.scale)[:, self._ends].argmax(1)]], axis=1)
         return chosen.astype(np.int8), np.exp(log_probs) if self.posteriors and log_probs is not None else None
 
     def _load(self) -> AnyModel:

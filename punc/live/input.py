@@ -10,6 +10,7 @@ Kinds of input:
              {"text": "hello you"}                                 the same without times
              {"alternatives": [{"text": …}, …]}                    the same, if Vosk gives several; the first is taken
              {"partial": "hell"}                                   a partial result of Vosk: these words may change yet
+             {"text": "hell", "is_final": false}                   the same of sherpa-onnx
              {"utterance_end": true}, {"eof": 1}                   the end of an utterance, of a stream
 
 In each of them an empty line ends a stream. Vosk's messages are those of its `Result`, `PartialResult` and
@@ -26,7 +27,8 @@ from typing import Any, NamedTuple
 
 from punc.base.errors import InputError
 from punc.data.datadir import LATEST
-from punc.timing.ctm import CTM_SILENCE, ctm_rows
+from punc.transcripts.ctm import CTM_SILENCE
+from punc.transcripts.ctm_lines import CtmLine, ctm_rows
 
 INPUTS = ("words", "ctm", "json")
 BLANKS = " \t\n\r\v\f"
@@ -114,8 +116,10 @@ class CtmReader:
         if columns[4:5] in (["<ALT_BEGIN>"], ["<ALT>"], ["<ALT_END>"]):
             self._later = columns[4] == "<ALT>"
             return []
+        if len(columns) < 5:
+            raise InputError(f"{len(columns)} columns", "write: id channel begin duration word", source, number)
         items: list[Item] = []
-        for _, row in () if self._later else ctm_rows([(number, " ".join(columns).encode())], source):
+        for _, row in () if self._later else ctm_rows([CtmLine(source, number, " ".join(columns))]):
             if self._stream not in (None, row[:2]):
                 items.append(End.STREAM)
             self._stream = row[:2]
@@ -184,6 +188,8 @@ def _message(message: Any) -> list[Item]:
             raise ValueError("'alternatives' are not a list of objects")
         message = several[0] if several else {"text": ""}
         message.pop("confidence", None)
+    if message.get("is_final") is False:  # of sherpa-onnx: these words may change yet
+        return [Partial(" ".join(filter(None, BLANK.split(_text(str(message.get("text", "")))))))]
     if "result" in message:
         if not isinstance(message["result"], list):
             raise ValueError("'result' is not a list")

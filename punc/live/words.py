@@ -1,4 +1,4 @@
-"""Streams of words as recognisers write them: marks, tags and numbers are as in files (`asr.tokens`, `asr.written`).
+"""Streams of words as recognisers write them: marks, tags and numbers are as in files (`text.marked_words`).
 
 A model reads `hello` of `"hello,"`, and nothing of `[Music]`: such a word comes out after the words before it. Two
 words wait for what follows them: one before `<unk>`, which gets its mark, and one that may begin a tag of several
@@ -15,14 +15,30 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punc.asr.tokens import MARK, MOST_TAGGED, NUMBER, TAG, URL, WORD, Token, TokenReader, closes, is_plain, opens
-from punc.asr.written import MarkedWords
 from punc.data.labels import Label, LabelSet
 from punc.decoding.decode import AnyModel
 from punc.live.stream import Labelled, LabelStream
 from punc.text.casing import Casing
+from punc.text.marked_words import MarkedWords
+from punc.text.word_parts import (
+    CLOSING,
+    MARK,
+    MARKS,
+    MOST_TAGGED,
+    MUSIC,
+    NUMBER,
+    TAG,
+    URL,
+    WORD,
+    Token,
+    TokenReader,
+    closes,
+    is_plain,
+    opens,
+)
 
 CACHED = 1 << 16  # words
+MOST_UNKNOWN = 12  # unknown words in a row whose marks the word before them gets
 NEVER, INSIDE, ALWAYS = range(3)  # when a word keeps its capitals: inside a sentence
 NO_LOGITS = np.zeros(0, np.float32)
 
@@ -112,15 +128,17 @@ class WordStream:
 
     def push(self, word: str, pause: float = math.nan) -> list[Marked]:
         """The next word, and the silence before it in seconds (NaN unknown) → the words that are decided by it."""
-        found = self._push_begun() if "[" in word else []
-        if not (self._begun or opens(word)):
+        opening = self._begun[0][0][0] if self._begun else word[:1]
+        found = self._push_begun() if self._begun and opening in word else []
+        if not (self._begun or (opens(word) and opening not in MUSIC)):
             return found + self._push(self._writer.read(word), pause)
         self._begun.append((word, pause))
-        if closes(word):
+        if closes(opening, [text for text, _ in self._begun]):
             tags, self._begun = self._begun, []
             for text, _ in tags:
                 found += self._push(InputWord(text, Token(TAG, "", text, "", "", "", (), False), NEVER), math.nan)
-        return found + self._push_begun() if len(self._begun) == MOST_TAGGED else found
+        ended = len(self._begun) > 1 and word.rstrip(MARKS).endswith(CLOSING[opening])
+        return found + self._push_begun() if ended or len(self._begun) == MOST_TAGGED else found
 
     def decide(self, pause: float = math.nan) -> list[Marked]:
         """All words that wait for others; the stream goes on. As `LabelStream.decide`."""
@@ -178,7 +196,7 @@ class WordStream:
         found: list[Label] = []
         if not parts or self._waiting[0].token.kind == TAG:
             return found
-        for other in islice(self._waiting, 1, None):
+        for other in islice(self._waiting, 1, MOST_UNKNOWN + 1):
             if not other.token.words:
                 continue
             if not other.is_unknown:

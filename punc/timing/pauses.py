@@ -29,25 +29,10 @@ from punc.base.runs import next_of
 from punc.data.kaldi_io import archive_path, write_vector
 from punc.data.tables import fields, read_table
 from punc.timing.align import align_words
-from punc.timing.ctm import CtmIndex, Timing
-from punc.timing.gentle import find_gentle, index_gentle
-from punc.timing.textgrids import find_textgrids, index_textgrids
+from punc.timing.timed_words import Timing
 
 SEGMENT_SLACK = 1.0  # s by which a word may end after its utterance: both ends are rounded and estimated
 Sources = Mapping[str, Callable[..., Timing]]
-
-
-def word_times(path: str | os.PathLike[str], tier: str = "words", repairs: Counter[str] | None = None) -> Sources:
-    """The times under `path`, which are TextGrids if there are any, else Gentle's JSON, else a CTM.
-
-    Returns every id, with a function that reads its timing. The other arguments, and what raises InputError, are those
-    of `CtmIndex`, `index_textgrids` and `index_gentle`.
-    """
-    if find_textgrids(path):
-        return index_textgrids(path, tier)
-    if find_gentle(path):
-        return index_gentle(path)
-    return CtmIndex(path, repairs)
 
 
 def read_channels(path: str | os.PathLike[str]) -> dict[str, tuple[str, str]]:

@@ -11,7 +11,7 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.base.files import decode_line, open_input
 from punc.data.datadir import LATEST
-from punc.timing.ctm import TimedWord
+from punc.timing.timed_words import TimedWord
 
 
 class Diarization:

@@ -11,10 +11,10 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from inputs_asr import timed
-from inputs_asr import vosk as vosk_results
+import json_grammars
 from inputs_models import make_packed
 from inputs_text import ctm
+from inputs_transcripts import timed
 from kind import Kind, Read, counted, found, words
 
 from punc.base.errors import InputError
@@ -56,8 +56,7 @@ def json_lines(rng: random.Random) -> str:
 
 def vosk(rng: random.Random) -> str:
     """Vosk's results one after another, also over several lines."""
-    while (text := vosk_results(rng))[0] == "[":
-        pass
+    text = json_grammars.vosk(timed(rng), rng, together=False)
     return text
 
 

@@ -7,17 +7,17 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-import inputs_asr
 import numpy as np
 from inputs_text import ctm, fifth_column
+from inputs_transcripts import MAKERS, timed
 from kind import Kind, Read, named, word, words
 
-from punc.decoding.asr_input import read_ctm as read_asr_ctm
-from punc.subtitles.cues import make_cues
-from punc.subtitles.paragraphs import cue_texts, paragraphs, srt, vtt
+from punc.decoding.kaldi_groups import ctm_groups
 from punc.timing.decode_dir import find_ctm
-from punc.timing.fast_ctm import CtmFile
-from punc.timing.pauses import stream_pauses, word_times
+from punc.timing.pauses import stream_pauses
+from punc.transcripts.ctm import CtmIndex
+from punc.transcripts.timings import word_times
+from punc.transcripts.transcript import words_of, write
 
 SECONDS = r"(\d+(?:\.\d+)?) *\n"
 WHOLE = re.compile(rf'^ *(?:xmin = )?{SECONDS} *(?:xmax = )?{SECONDS} *(?:text = )?"([^"\s]*)" *$',
@@ -38,20 +38,22 @@ def make_ctm(folder: Path, rng: random.Random) -> None:
 
 
 def make_textgrid(folder: Path, rng: random.Random) -> None:
-    content = inputs_asr.textgrid(rng, [("words",)], zero=False)
+    content = MAKERS["TextGrid"](timed(rng))
     (folder / "a.TextGrid").write_text(content, encoding=rng.choice(("utf-8", "utf-16")))
 
 
 def textgrid_words(data: bytes) -> bytes:
-    """What the intervals that are whole and have a length have between their quotes."""
-    text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8", "ignore")
+    """What the intervals of the tier of words that are whole and have a length have between their quotes."""
+    whole = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8", "ignore")
+    text = whole.rpartition('"words"')[2].partition('"phones"')[0]
     return " ".join(found[3] for found in WHOLE.finditer(text) if float(found[1]) < float(found[2])).encode()
 
 
 def make_gentle(folder: Path, rng: random.Random) -> None:
     made, time = [], 0.0
     for one in words(rng, rng.randrange(1, 10)):
-        times = {"case": "success", "start": time, "end": time + 0.25} if rng.randrange(4) else {"case": "not-found"}
+        heard = not made or rng.randrange(4) > 0
+        times = {"case": "success", "start": time, "end": time + 0.25} if heard else {"case": "not-found"}
         made.append({"word": one, "alignedWord": one, "phones": [{"duration": 0.1, "phone": "a_B"}], **times})
         time += 0.25 + rng.random()
     content = {"transcript": "x", "words": made}
@@ -100,21 +102,14 @@ def make_transcript(folder: Path, rng: random.Random) -> None:
 
 def read_transcript(folder: Path, rng: random.Random) -> Read:
     found: list[str] = []
-    with CtmFile(folder / "ctm") as file:
-        lines = sum(run.lines for run in file.runs())
-        for part in read_asr_ctm(folder / "data", file):
-            found += part.words
-            marks = np.array([rng.randrange(3) for _ in part.words], np.int8)
-            bounds = np.unique([0, *(end for _, end in part.recordings)])
-            cues = make_cues(part.words, marks, part.timed.begins, part.timed.ends, part.turns, bounds[1:])
-            texts = list(cue_texts(part.words, cues))
-            shown = " ".join(cue.text.replace("\n", " ") for cue in texts)
-            if shown.split(" ") != " ".join(part.words).split(" ") and part.words:
-                raise AssertionError("subtitles of other words")
-            srt(texts), vtt(texts), paragraphs(part.words, marks, part.pauses, part.turns)
-        if len(found) > lines:
-            raise AssertionError("more words than lines")
-    return Read(" ".join(found).encode(), named(file.repairs))
+    index = CtmIndex(folder / "ctm")
+    for group in ctm_groups(folder / "data", index):
+        words = words_of(group.transcript.texts)
+        found += words.texts
+        lines = write(group.transcript, words, [f"{word}." for word in words.texts])
+        if lines.replace(".", "") != group.transcript.document.content().replace(".", ""):
+            raise AssertionError("other lines with new marks")
+    return Read(" ".join(found).encode(), named(index.repairs))
 
 
 def make_decode(folder: Path, rng: random.Random) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 Row = list[tuple[str, float, float]]
@@ -118,31 +118,34 @@ def sherpa_onnx(rows: Rows, rng: random.Random) -> str:
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
-def seen(name: str, documents: list[Any]) -> Iterator[str]:
-    """The texts that have the words of a file. Raises KeyError, TypeError or AttributeError for other JSON."""
-    for one in documents:
-        if name == "transformers":
-            for item in one if isinstance(one, list) else [one]:
-                yield from [chunk["text"] for chunk in item["chunks"]] or [item["text"]]
-        elif name == "whisper_cpp":
-            yield from (segment["text"] for segment in one["transcription"])
-        elif name == "nemo":
-            yield from [word["word"] for word in one.get("timestamps_word", ())] or [one["pred_text"]]
-        elif name == "sherpa_onnx":
-            yield one["text"]
-        elif name in ("amazon", "speechmatics"):
-            items = one["results"] if name == "speechmatics" else one["results"]["items"]
-            yield from (item["alternatives"][0]["content"] for item in items)
-        elif name == "azure":
-            for best in (phrase["nBest"][0] for phrase in one["recognizedPhrases"]):
-                yield from [word["word"] for word in best.get("words", ())] or [best["display"]]
-        else:
-            results = one.get("response", one)["results"]
-            for result in results if name == "google_speech" else results["channels"]:
-                best = result["alternatives"][0]
-                yield from [word["word"] for word in best.get("words", ())] or [best["transcript"]]
+def whisper(rows: Rows, rng: random.Random) -> str:
+    """Segments with words, or only with texts; of openai-whisper, or a list as of faster-whisper."""
+    blank, segments = rng.choice((" ", "")), list[dict[str, Any]]()
+    for number, row in enumerate(rows):
+        segment: dict[str, Any] = {"id": number, "start": row[0][1], "end": row[-1][2],
+                                   "text": "".join(" " + text for text, *_ in row), "tokens": [50364, 407]}
+        if rng.randrange(5):
+            segment["words"] = [{"word": blank + text, "start": begin, "end": end, "probability": 0.5}
+                                for text, begin, end in row]
+        segments.append(segment)
+    whole = {"text": "".join(segment["text"] for segment in segments), "segments": segments, "language": "en"}
+    return dumped(rng.choice((whole, whole, segments)), rng)
+
+
+def vosk(rows: Rows, rng: random.Random, together: bool = True) -> str:
+    """Results and partial results one after another; `together`: or in a list."""
+    results: list[Any] = []
+    for row in rows:
+        rated = [{"conf": 1.0, "end": end, "start": begin, "word": text} for text, begin, end in row]
+        result = {"result": rated, "text": spoken(row)}
+        results += [rng.choice((result, result, {"alternatives": [result, {"text": "other"}]}, {"text": spoken(row)}))]
+        results += [{"partial": spoken(row)}] * (not rng.randrange(3))
+    if together and not rng.randrange(3):
+        return dumped(results, rng)
+    return "\n".join(dumped(one, rng) for one in results) + "\n"
 
 
 GRAMMARS: dict[str, Callable[[Rows, random.Random], str]] = {
+    "whisper": whisper, "vosk": vosk,
     "transformers": transformers, "whisper_cpp": whisper_cpp, "nemo": nemo, "google_speech": google_speech,
     "deepgram": deepgram, "sherpa_onnx": sherpa_onnx, "amazon": amazon, "speechmatics": speechmatics, "azure": azure}

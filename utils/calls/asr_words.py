@@ -10,7 +10,8 @@ from spoken import words_of
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir
 from punc.data.datadir_writer import write_data_dir
-from punc.timing.ctm import CtmIndex, TimedWord
+from punc.timing.timed_words import TimedWord
+from punc.transcripts.ctm import CtmIndex
 
 
 def common(references: dict[str, Path], ctms: dict[str, dict[str, Path]]) -> list[str]:

@@ -27,6 +27,7 @@ TEXT = """# {system}
 
 English speech: restores `, . ?` and capitals in lower-case words; {use}. Pauses help where word times are known.
 
+- Language: English (`en`).
 - Architecture: `punc/models/{model}.py`, 48,000 words, 5 million weights; made by `egs/english` of `punc`.
 - Training: podcasts and talks (github.com/thechangelog/transcripts, CC BY-SA 4.0; github.com/bitcointranscripts, MIT),
   debates of the European Parliament (Europarl, no restriction known), calls (Earnings-22, Rev.com, CC BY-SA 4.0).

@@ -21,7 +21,7 @@ from synthesise import RATE, setting, speak
 
 from punc.base.files import atomic_file, open_input
 from punc.bin.script import run_script
-from punc.timing.ctm import write_ctm
+from punc.transcripts.ctm import write_ctm
 
 SEED = 1
 

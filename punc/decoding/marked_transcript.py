@@ -1,0 +1,148 @@
+"""A transcript with marks: what a recogniser wrote, read by a model."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from tqdm import tqdm
+
+from punc.base.log import hide_progress
+from punc.base.parallel import map_ordered
+from punc.base.runs import bounds_of, starts_of_runs
+from punc.data.datadir import Utterance
+from punc.data.labels import LabelSet
+from punc.decoding.options import DecodingOptions
+from punc.decoding.shipped import CASING, is_packed
+from punc.decoding.spans import Span, grouped, spans
+from punc.decoding.worker import Decoder, task_of
+from punc.text.casing import Casing
+from punc.text.marked_words import AUTO, MarkedWords, SplitWords, keeps, take_apart
+from punc.text.word_parts import TokenReader
+from punc.tokens.tokenizer import Tokenizer, read_tokenizer
+from punc.transcripts.transcript import Words
+
+MOST = 0.5
+UTTERANCE = 1 << 12  # words that are cut from a stream at a time
+
+
+class MarkedTranscript(NamedTuple):
+    """A transcript's W words with their labels.
+
+    words          the words, taken apart
+    texts          W texts, as they are written
+    labels         int64 (W,); 0 where no model reads the word
+    probabilities  float64 (W,), of the labels; NaN where no model reads the word, or if not wanted
+    pauses         float64 (W,), seconds after each word, NaN unknown
+    label_set      the labels
+    unknown        how many words the model does not know
+    kept           whether the marks of most words stay, by the choice of AUTO
+    """
+
+    words: SplitWords
+    texts: list[str]
+    labels: np.ndarray
+    probabilities: np.ndarray
+    pauses: np.ndarray
+    label_set: LabelSet
+    unknown: int
+    kept: bool
+
+
+class Marker:
+    """Chooses and writes the labels of transcripts with the model of a directory.
+
+    marks           what happens to marks that are there, as in `keeps`
+    nj              processes that decode
+    probabilities   whether those of the labels are wanted; else they are all NaN
+
+    Raises InputError if there is no model, and for options that do not fit it.
+    """
+
+    def __init__(self, directory: Path, decoding: DecodingOptions, marks: str = AUTO, nj: int = 1,
+                 probabilities: bool = True):
+        self.label_set = LabelSet.read(directory / "labels.txt")
+        self._tokenizer, self._marks = read_tokenizer(directory), marks
+        self._reader = TokenReader.of(self._tokenizer.vocabulary.tokens)
+        self._decoder = Decoder(directory, decoding, probabilities, endings=True)
+        self._nj = nj if self._decoder.device == "cpu" else 1
+        casing = Casing.read(self.label_set, directory / CASING)
+        self._marked = MarkedWords(self.label_set, casing, marks, sentences=is_packed(directory))
+        known = set(self._tokenizer.vocabulary.tokens)
+        self._known = known if self._tokenizer.token_type == "word" else None
+
+    def mark(self, words: Words, pauses: np.ndarray | None = None) -> MarkedTranscript:
+        """The words with their labels.
+
+        pauses   float (W,), seconds after each word; None: they follow from the times of the words
+        """
+        split = take_apart(words.texts, self._reader, words.streams, words.turns, words.segments)
+        pauses = word_pauses(words, split) if pauses is None else pauses
+        labels, chances = np.zeros(len(split.codes), np.int64), np.full(len(split.codes), np.nan)
+        read = np.flatnonzero(split.counts)
+        labels[read], chances[read] = self._decoded(split, pauses)
+        texts, labels = self._marked.write(split, labels)
+        kept = self._marks == AUTO and len(read) > 0 and float(keeps(split, AUTO).mean()) > MOST
+        return MarkedTranscript(split, texts, labels, chances, pauses, self.label_set, self._unknown(split), kept)
+
+    def _unknown(self, words: SplitWords) -> int:
+        """How many words a model of words does not know; 0 of a model that reads pieces or characters."""
+        known = self._known
+        if known is None:
+            return 0
+        lost = [sum(part not in known and part.partition("'")[0] not in known for part in token.words)
+                for token in words.tokens]
+        return int(words.of(lost).sum())
+
+    def _decoded(self, words: SplitWords, pauses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The label of each word that is read, and the probability of that label, NaN without posteriors."""
+        labels, probabilities = [np.zeros(0, np.int64)], [np.zeros(0)]
+        counts = words.counts[words.counts > 0]
+        slots = np.cumsum(counts) - 1  # a word's slot is that of its last part
+        ends = np.zeros(int(counts.sum()), bool)
+        ends[slots] = words.ends[words.counts > 0]
+        done = 0
+        groups = grouped(_spans(words, pauses, self._tokenizer, self._decoder), lambda span: len(span.ids),
+                         self._decoder.options.chunk_size)
+        with tqdm(desc="punctuating", unit="word", unit_scale=True, leave=False, delay=2,
+                  disable=hide_progress()) as bar:
+            for chosen, posteriors in map_ordered(self._decoder, map(task_of, groups), self._nj):
+                if chosen.ndim == 2:
+                    chosen = np.where(ends[done:done + len(chosen)], chosen[:, 1], chosen[:, 0])
+                done += len(chosen)
+                labels.append(chosen.astype(np.int64))
+                probabilities.append(np.full(len(chosen), np.nan) if posteriors is None else
+                                     posteriors[np.arange(len(chosen)), chosen].astype(float))
+                bar.update(len(chosen))
+        return np.concatenate(labels)[slots], np.concatenate(probabilities)[slots]
+
+
+def word_pauses(words: Words, split: SplitWords) -> np.ndarray:
+    """The silence after each word up to the next one that a model reads, float64 (W,); NaN unknown, or at an end."""
+    pauses, read = np.full(len(split.codes), np.nan), np.flatnonzero(split.counts)
+    begins, ends = words.begins[read], words.ends[read]
+    gaps = np.maximum(np.round(begins[1:] - ends[:-1], 6), 0)
+    goes_on = ~starts_of_runs(words.streams[read], words.recording[read])[1:]
+    pauses[read[:-1]] = np.where(goes_on, gaps, np.nan)
+    return pauses
+
+
+def _spans(words: SplitWords, pauses: np.ndarray, tokenizer: Tokenizer, decoder: Decoder) -> Iterator[Span]:
+    """The spans of all streams, in order."""
+    read = np.flatnonzero(words.counts)
+    streams = words.streams[read]
+    bounds = bounds_of(words.counts[read])
+    after = np.zeros(bounds[-1], np.float32)
+    after[bounds[1:] - 1] = pauses[read]
+    texts = words.read()
+    known = np.isfinite(after[bounds[1:] - 1]).any()
+    cuts = [*np.flatnonzero(starts_of_runs(streams)).tolist(), len(read)]
+    for begin, end in pairwise(cuts):
+
+        def utterances(begin: int = begin, end: int = end) -> Iterator[Utterance]:
+            for low in range(begin, end, UTTERANCE):
+                part = slice(bounds[low], bounds[min(low + UTTERANCE, end)])
+                yield Utterance("", "", texts[part], None, after[part] if known else None)
+
+        yield from spans(utterances(), tokenizer, decoder.options.chunk_size, decoder.context)

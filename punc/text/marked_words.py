@@ -1,0 +1,251 @@
+"""Words of a transcript taken apart, and as they are written with their labels."""
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from punc.base.runs import next_of, previous_of, starts_of_runs
+from punc.data.labels import Label, LabelSet, with_capital
+from punc.text.casing import Casing
+from punc.text.word_parts import MARK, NUMBER, TAG, URL, WORD, Token, TokenReader, tagged
+
+KEEP, REPLACE, AUTO = "keep", "replace", "auto"  # what happens to marks that are there
+USUAL_RATE = 0.13  # marks a word, of English speech
+LONG = 60  # words without a mark, in a text with marks: some are missing
+
+
+class SplitWords(NamedTuple):
+    """W words taken apart.
+
+    tokens       the different words
+    codes        int64 (W,): the token of each word
+    counts       int64 (W,): how many words a model reads of it
+    streams      int64 (W,)
+    turns        bool (W,): another speaker than that of the word before begins
+    """
+
+    tokens: list[Token]
+    codes: np.ndarray
+    counts: np.ndarray
+    streams: np.ndarray
+    turns: np.ndarray
+
+    def of(self, values: Sequence[int]) -> np.ndarray:
+        """A value of each word, given one for each token."""
+        return np.array(values)[self.codes] if len(values) else np.zeros(0, bool)
+
+    def read(self) -> list[str]:
+        """What a model reads, word after word."""
+        return list(chain.from_iterable(map([token.words for token in self.tokens].__getitem__, self.codes.tolist())))
+
+    @property
+    def marked(self) -> np.ndarray:
+        """Whether a mark stands after each word, or alone behind it, bool (W,)."""
+        alone = self.of([token.kind == MARK for token in self.tokens])
+        own = self.of([token.marks != "" or token.core[-1:] == "." for token in self.tokens])
+        return own | (next_of(alone, False) & ~next_of(starts_of_runs(self.streams), True))
+
+    @property
+    def ends(self) -> np.ndarray:
+        """The last word that a model reads of each turn and stream, bool (W,): a sentence ends there."""
+        read = np.flatnonzero(self.counts)
+        turns = np.cumsum(self.turns)[read]
+        ends = np.zeros(len(self.codes), bool)
+        ends[read[next_of(starts_of_runs(turns, self.streams[read]), True)]] = True
+        return ends
+
+
+def take_apart(texts: Sequence[str], reader: TokenReader, streams: np.ndarray, turns: np.ndarray,
+               segments: np.ndarray) -> SplitWords:
+    """W words; the other arguments are those of `SplitWords` and `tagged`."""
+    codes: dict[str, int] = {}
+    numbers = np.fromiter((codes.setdefault(text, len(codes)) for text in texts), np.int64, len(texts))
+    tokens = [reader.token(text) for text in codes]
+    for i in np.flatnonzero(tagged(texts, segments)).tolist():  # few
+        tokens.append(Token(TAG, "", texts[i], "", "", "", (), False))
+        numbers[i] = len(tokens) - 1
+    counts = np.array([len(token.words) for token in tokens], np.int64)[numbers] if tokens else numbers
+    return SplitWords(tokens, numbers, counts, streams, turns)
+
+
+def keeps(words: SplitWords, marks: str) -> np.ndarray:
+    """Where the marks of a text stay, bool (W,).
+
+    marks   KEEP: everywhere; REPLACE: nowhere; AUTO: in streams with a third of the usual marks or more, where only
+            what is missing is added
+    """
+    if marks != AUTO:
+        return np.full(len(words.codes), marks == KEEP)
+    stream = np.cumsum(starts_of_runs(words.streams)) - 1
+    read = words.counts > 0
+    rates = np.bincount(stream, words.marked & read) / np.maximum(np.bincount(stream, read), 1)
+    return (rates >= USUAL_RATE / 3)[stream]
+
+
+def unmarked(words: SplitWords) -> np.ndarray:
+    """Where a text with marks has none, bool (W,): in turns without any, and in long runs of words without any."""
+    read = np.flatnonzero(words.counts)
+    marked, last = words.marked[read], words.ends[read]
+    turn = np.cumsum(previous_of(last, False))
+    run = np.cumsum(previous_of(marked | last, False))
+    lacks = np.zeros(len(words.codes), bool)
+    if len(read):
+        lacks[read] = (np.bincount(turn, marked)[turn] == 0) | ((np.bincount(run)[run] > LONG) & ~marked)
+    return lacks
+
+
+class MarkedWords:
+    """Writes words with their labels.
+
+    casing      writes words with capitals after the first letter
+    marks       what happens to marks that are there, as in `keeps`
+    sentences   a word that begins a stream or a sentence gets a capital, whatever its label
+    any_case    words are written as their labels say, and keep only capitals that no label explains; else all letters
+                stay as they are, but for those that a label or the casing makes capitals
+    """
+
+    def __init__(self, label_set: LabelSet, casing: Casing, marks: str = REPLACE, sentences: bool = False,
+                 any_case: bool = True):
+        self.label_set, self._casing, self._marks, self._sentences = label_set, casing, marks, sentences
+        self._any_case = any_case
+        self._bare = Label("", "w"), Label("", "W")
+        self._ends = [i for i, label in enumerate(label_set) if label.name in label_set.sentence_ends]
+
+    def write(self, words: SplitWords, labels: np.ndarray) -> tuple[list[str], np.ndarray]:
+        """The text of each word, and its label, int64 (W,), which is another where marks stay or move.
+
+        labels  int64 (W,), 0 for a word that no model reads
+        """
+        labels = labels.copy()
+        kinds, had = words.of([token.kind for token in words.tokens]), words.of([t.marks != "" for t in words.tokens])
+        self._move(words, labels, kinds == TAG, had)
+        alone = np.zeros(len(labels), bool)  # a mark that stands alone follows
+        following = np.flatnonzero((kinds == MARK) & ~starts_of_runs(words.streams))
+        alone[following - 1] = True
+        kept = keeps(words, self._marks)
+        stays = np.zeros(len(labels), bool)  # the words whose case stays
+        if kept.any():
+            stays = kept & (_has_capitals(words) if self._marks == KEEP else ~unmarked(words))
+            self._keep(words, labels, kept, stays)
+        starts, inside = self._sentence_starts(words, labels, kinds, following)
+        # Where case stays, only an end that is added makes a beginning.
+        added = previous_of(np.isin(labels, self._ends) & ~words.marked, False)
+        starts = np.where(stays, added & ~starts_of_runs(words.streams), starts) & self._sentences
+        cased = np.zeros(len(labels), bool)
+        if self._any_case:
+            cased = stays | self._kept_case(words, kinds, inside) if self.label_set.cased else ~cased
+        return self._texts(words, labels, np.stack([cased, starts, alone, kept])), labels
+
+    def _sentence_starts(self, words: SplitWords, labels: np.ndarray, kinds: np.ndarray,
+                         following: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Which words begin a sentence by the labels, and which do not by the marks that are there, bool (W,) each.
+
+        following   the words that are marks which stand alone
+        """
+        read = np.flatnonzero((words.counts > 0) & (kinds != TAG))
+        begins, before = starts_of_runs(words.streams[read]), following - 1
+        ends = words.of([token.ends for token in words.tokens])
+        ended = np.isin(labels, self._ends)
+        ended[before] = ends[following]
+        ends[before] |= ends[following]
+        capital = np.zeros((2, len(labels)), bool)
+        for row, after in zip(capital, (ended, ends)):
+            row[read] = begins | previous_of(after[read], True)
+        return capital[0] | (words.turns & self._any_case), ~capital[1]
+
+    def _move(self, words: SplitWords, labels: np.ndarray, tags: np.ndarray, had: np.ndarray) -> None:
+        """The mark of a tag that stands for a word goes to the word before, which then has the stronger of two."""
+        read = np.flatnonzero(words.counts)
+        for i in np.flatnonzero(tags[read])[::-1].tolist():  # the mark of the last of several goes through the others
+            at, before = int(read[i]), int(read[i - 1]) if i else -1
+            label = self.label_set[int(labels[at])]
+            if not label.mark:
+                continue
+            labels[at] = 0
+            if before >= 0 and words.streams[before] == words.streams[at] and not had[at]:
+                labels[before] = self.with_mark(int(labels[before]), label)
+
+    def with_mark(self, own: int, other: Label) -> int:
+        """The label of a word with the label `own` that also gets the mark of another one: the stronger mark wins."""
+        label = self.label_set[own]
+        marks = (*(label.marks if label.mark else ()), *other.marks)
+        return self.label_set.index(self.label_set.reading(marks, label.capital))
+
+    def _keep(self, words: SplitWords, labels: np.ndarray, kept: np.ndarray, stays: np.ndarray) -> None:
+        """Give words that keep their marks the labels of these, and others an empty one, unless a mark is missing.
+
+        kept    bool (W,): where marks stay
+        stays   bool (W,): where no label makes a capital, and, with AUTO, no mark is missing but at the end of a turn
+        """
+        marked, has = words.of([token.marks != "" and token.kind != TAG for token in words.tokens]), words.marked
+        added = ~has & (~stays | words.ends | (self._marks == KEEP))
+        for i in np.flatnonzero(kept).tolist():
+            label = self.label_set[int(labels[i])]
+            marks: Iterable[str] = label.marks if added[i] else ()
+            if marked[i]:
+                marks = words.tokens[words.codes[i]].marks
+            labels[i] = self.label_set.index(self.label_set.reading(marks, label.capital and not stays[i]))
+
+    def _kept_case(self, words: SplitWords, kinds: np.ndarray, inside: np.ndarray) -> np.ndarray:
+        """Which words keep their case, bool (W,): those with capitals that no beginning of a sentence explains."""
+        kept = (kinds == NUMBER) | (kinds == URL)
+        lower = words.of([token.has_lower for token in words.tokens])
+        if not (lower & (kinds == WORD)).any():
+            return kept  # all is in capitals
+        inner = words.of([token.inner_capital for token in words.tokens])
+        upper = words.of([token.first_capital for token in words.tokens])
+        return kept | inner | (upper & inside)
+
+    def _texts(self, words: SplitWords, labels: np.ndarray, flags: np.ndarray) -> list[str]:
+        """The texts; each different combination of token, label and flags is written once."""
+        code = words.codes
+        for column, size in ((labels, len(self.label_set)), *((row, 2) for row in flags)):
+            code = code * size + column
+        different, number = np.unique(code, return_inverse=True)
+        texts = []
+        for one in different.tolist():
+            rest, keep = divmod(one, 2)
+            rest, alone = divmod(rest, 2)
+            rest, start = divmod(rest, 2)
+            rest, cased = divmod(rest, 2)
+            token, label = divmod(rest, len(self.label_set))
+            texts.append(self.text(words.tokens[token], self.label_set[label], cased > 0, start > 0, alone > 0,
+                                   keep > 0))
+        return list(map(texts.__getitem__, number.tolist()))
+
+    def text(self, token: Token, label: Label, cased: bool, start: bool, alone: bool, keep: bool = False) -> str:
+        """A word with its label.
+
+        cased  it keeps its case
+        start  it begins a sentence
+        alone  a mark that stands alone follows
+        keep   marks that are there stay
+        """
+        lead, core, before, marks, after = token[1:6]
+        if token.kind not in (WORD, NUMBER, URL):
+            return lead + core + before + marks + after
+        stays = keep and (marks != "" or core[-1] == ".")
+        if token.kind == WORD:
+            core = self._core(core, label.capital and not stays, cased, start)
+        if stays:
+            return lead + core + before + marks + after
+        prefix, mark = label.written.partition("W" if label.capital else "w")[0], label.mark
+        if core[-1] == ".":
+            mark = "" if token.kind == NUMBER else mark.removeprefix(".")
+        return lead + prefix + core + before + ("" if alone else mark) + after
+
+    def _core(self, core: str, capital: bool, cased: bool, start: bool) -> str:
+        if not cased:
+            bare = core.removesuffix(".").lower() if self._any_case else core.removesuffix(".")
+            core = self._casing.write_word(bare, self._bare[capital]) + core[len(bare):]
+        elif capital and core == core.lower():
+            core = with_capital(core)
+        return with_capital(core) if start and core == core.lower() else core
+
+
+def _has_capitals(words: SplitWords) -> bool:
+    """Whether the words have small letters, and a capital that another one than `I` begins with."""
+    tokens = [token for token in words.tokens if token.kind == WORD]
+    return any(token.has_lower for token in tokens) and any(token.first_capital and token.core[1:] for token in tokens)

@@ -1,0 +1,186 @@
+"""What a word of a recogniser is: what stands before it, its core, and the marks and quotes after it.
+
+- A mark is one of MARKS at the end of a word. Quotes and brackets stay where they are, a new mark takes the place of
+  the old one: `"hello,"` → `"hello."`. A hyphen at the end (`wh-`) belongs to the word. A mark that stands alone stays.
+- A number keeps all that it has. A point at its end may be that of an ordinal: it stays, and no mark follows: `42.`
+- An abbreviation keeps its point: letters with points inside (`U.S.`), a single letter (`E.`), and the words of the
+  file `punc/text/abbreviations.txt`. A label's point is not written after it, other marks are (`in the U.S., we`).
+- URLs, addresses and numbers never change case.
+- A tag is `[Music]`, `<unk>`, `(laughs)`, `{noise}`, or words in square brackets (`[soft music]`). No model reads tags,
+  but that of an unknown word, which stands for a word. A tag gets no mark.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from punc.data.labels import SENTENCE_ENDS
+from punc.text.abbreviations import LETTERS, shipped
+from punc.text.prose import PLAIN, TOKEN_SHAPE, legal
+from punc.text.prose import WORD as SHAPED
+
+WORD, NUMBER, URL, TAG, SILENCE, SYMBOL, MARK = range(7)  # the kinds of tokens
+MARKS = "".join(sorted(SENTENCE_ENDS)) + ",;:–—،؛、，；：､"
+UNKNOWN = frozenset(("<unk>", "[unk]", "<unknown>"))
+SILENT = frozenset(("<eps>", "<sil>", "!sil", "sil", "<s>", "</s>"))
+TAG_SHAPE = re.compile(r"\[[^\[\]]*\]|<[^<>]*>|\([^()]*\)|\{[^{}]*\}|\*[^*]+\*|!sil", re.I)
+NUMBER_SHAPE = re.compile(r"[^\w\s]*\d[\d.,:'’/%‰°–-]*[^\w\s]*")
+URL_SHAPE = re.compile(r"(?:https?://|www\.)\S+|[^\s@]+@[^\s@]+\.\w+|[\w.-]*\w\.[a-z]{2,24}(?:[/?#]\S*)?")
+SAME_LENGTH = {code: char for code, char in PLAIN.items() if char}
+TRAIL = re.compile(f"([^{re.escape(MARKS)}]*)([{re.escape(MARKS)}]*)(.*)", re.DOTALL)
+MOST_TAGGED = 12  # words in brackets
+MOST_SUNG = 60  # words between signs of music
+MUSIC = "♪♫♬♩#¶"
+CLOSING = {"[": "]", "(": ")", "*": "*", **{sign: sign for sign in MUSIC}}
+OPENING = tuple(CLOSING)
+
+
+class Token(NamedTuple):
+    """A word, taken apart: `lead + core + before + marks + after` is its text.
+
+    kind     WORD, NUMBER, …
+    words    what a model reads: none for what is not read
+    marks    its marks; `before` and `after` are the quotes and brackets around them
+    ends     whether its marks end a sentence
+    """
+
+    kind: int
+    lead: str
+    core: str
+    before: str
+    marks: str
+    after: str
+    words: tuple[str, ...]
+    ends: bool
+
+    @property
+    def has_lower(self) -> bool:
+        """Whether a letter is in lower case."""
+        return self.core != self.core.upper()
+
+    @property
+    def first_capital(self) -> bool:
+        """Whether the first letter is a capital."""
+        return self.core[:1] != self.core[:1].lower()
+
+    @property
+    def inner_capital(self) -> bool:
+        """Whether another letter is a capital."""
+        return self.core[1:] != self.core[1:].lower()
+
+
+class TokenReader:
+    """Takes words apart.
+
+    lowercase  models read lower case
+    capitals   but words that are all in capitals as they are, unless they have one letter
+    """
+
+    def __init__(self, lowercase: bool = True, capitals: bool = False):
+        self._lowercase, self._capitals = lowercase, capitals
+
+    @classmethod
+    def of(cls, vocabulary: Iterable[str], capitals: bool = False) -> "TokenReader":
+        """For a model that knows these words: it reads lower case unless more than one in a hundred has a capital."""
+        known = [word for word in vocabulary if not word.startswith("<")]
+        return cls(sum(word != word.lower() for word in known) <= len(known) / 100, capitals)
+
+    def token(self, text: str) -> Token:
+        """Take one word apart."""
+        folded = text.lower()
+        if folded in SILENT or not text:
+            return Token(SILENCE, "", text, "", "", "", (), False)
+        if is_plain(text):
+            return Token(WORD, "", text, "", "", "", (text,), False)
+        if text[0] in "[<({!*" and TAG_SHAPE.fullmatch(text.rstrip(MARKS) or text):
+            core = text.rstrip(MARKS)
+            return Token(TAG, "", core, "", text[len(core):], "", ("<unk>",) if core.lower() in UNKNOWN else (),
+                         _ends(text[len(core):]))
+        plain = text if text.isascii() else text.translate(SAME_LENGTH)
+        found = list(SHAPED.finditer(plain.translate(TOKEN_SHAPE)))
+        if not any(map(str.isalnum, plain)):
+            alone = not text.strip(MARKS)
+            return Token(MARK if alone else SYMBOL, "", text, "", "", "", (), alone and _ends(text))
+        start, stop = found[0].start(), found[-1].end()
+        stop += len(text[stop:]) - len(text[stop:].lstrip("-"))
+        return self._token(text, start, stop, [plain[one.start():one.end()] for one in found])
+
+    def _token(self, text: str, start: int, stop: int, parts: list[str]) -> Token:
+        lead, core, trail = text[:start], text[start:stop], text[stop:]
+        kind = WORD
+        if NUMBER_SHAPE.fullmatch(text):
+            kind = NUMBER
+            if trail[:1] == ".":
+                core, trail = core + trail, ""
+        elif URL_SHAPE.fullmatch(core + trail.rstrip(MARKS)) and not LETTERS.fullmatch(core):
+            core = core + trail.rstrip(MARKS)
+            kind, trail = URL, text[start + len(core):]
+            parts = [core]
+        elif trail[:1] == "." and trail[:2] != ".." and (
+                (LETTERS.fullmatch(core) and core != "I") or f"{core.lower()}." in shipped().keep_dot):
+            core, trail = core + ".", trail[1:]
+        before, marks, after = TRAIL.fullmatch(trail).groups()  # type: ignore[union-attr]
+        after = after.translate(NO_MARKS)
+        return Token(kind, lead, core, before, marks, after, tuple(self._words(parts)),
+                     _ends(marks) or (kind == NUMBER and core[-1] == "."))
+
+    def _words(self, parts: list[str]) -> list[str]:
+        words = (legal((part.lower() if self._reads_lower(part) else part).translate(PLAIN)) for part in parts)
+        return list(filter(None, words))  # of a soft hyphen alone nothing is left
+
+    def _reads_lower(self, part: str) -> bool:
+        return self._lowercase and not (self._capitals and len(part) > 1 and part.isupper())
+
+
+NO_MARKS = str.maketrans(dict.fromkeys(MARKS, ""))
+
+
+def _ends(marks: str) -> bool:
+    return not SENTENCE_ENDS.isdisjoint(marks)
+
+
+def is_plain(word: str) -> bool:
+    """Whether a word is letters in lower case, as most are: it is read as it is, and is written as its label says."""
+    return word.islower() and word.isalpha() and "ʼ" not in word and word != "sil"
+
+
+def opens(word: str) -> bool:
+    """Whether what is not speech, several words long, may begin with a word: `[soft`, `(DOOR`, `*door`, `♪`."""
+    return bool(word) and word[0] in OPENING and (word[0] in MUSIC or CLOSING[word[0]] not in word[1:])
+
+
+def closes(opening: str, words: Sequence[str]) -> bool:
+    """Whether words that begin with an opening sign end with its closing one, and are not speech.
+
+    Words in round brackets are speech, unless all are in capitals or a blank follows the bracket.
+    """
+    last = words[-1].rstrip(MARKS)
+    if not last.endswith(CLOSING[opening]):
+        return False
+    if opening == "(":
+        return words[0] == "(" or "".join(words).isupper()
+    return True
+
+
+def is_hidden(token: Token) -> bool:
+    """Whether people need not see it: a silence, or a tag for programs, as `<unk>` and `<noise>`."""
+    return token.kind == SILENCE or (token.kind == TAG and (token.core[0] in "<{!" or token.core.lower() in UNKNOWN))
+
+
+def tagged(words: Sequence[str], segments: np.ndarray) -> np.ndarray:
+    """Which words are not speech, together with others, bool (N,): `[soft music]`, `♪ la la ♪`; within a segment."""
+    inside = np.zeros(len(words), bool)
+    after = 0  # the word after those of the last tag
+    for i in [i for i, word in enumerate(words) if word[:1] in OPENING and opens(word)]:  # the test again: it is fast
+        if i < after:
+            continue
+        opening = words[i][0]
+        for j in range(i + 1, min(i + (MOST_SUNG if opening in MUSIC else MOST_TAGGED), len(words))):
+            if segments[j] != segments[i] or (opening != CLOSING[opening] and opening in words[j]):
+                break
+            if closes(opening, words[i:j + 1]):
+                inside[i:j + 1], after = True, j + 1
+                break
+    return inside

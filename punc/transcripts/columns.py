@@ -1,0 +1,149 @@
+"""Words in columns: STM of NIST, MLF of HTK, and `text` of Kaldi; `ctm` reads CTM.
+
+    STM    id channel speaker begin end [<labels>] word word …
+    MLF    "*/id.lab", then lines [begin end] word [score] in 100 nanoseconds, and a point
+    text   id word word …
+
+Source: NIST's SCTK, `doc/infmts.htm`; Kaldi's `steps/get_ctm.sh`; the HTK Book, section 6.3. Comments (`;;`) stay as
+they are.
+"""
+
+import math
+import re
+from collections.abc import Iterator
+
+from punc.data.datadir import LATEST
+from punc.transcripts.parts import PartsDocument, Stretch, TextReader
+from punc.transcripts.source import Source
+from punc.transcripts.transcript import Text, Transcript, in_order
+
+NUMBER = r"-?(?:\d{1,15}(?:\.\d{0,15})?|\.\d{1,15})(?:[eE][-+]?\d{1,3})?"
+LINE = re.compile(r"[^\n]+")
+COMMENT = re.compile(r"[ \t]*(?:;;.*)?\r?")
+CTM = re.compile(rf"[ \t]*[^\s;]\S*[ \t]+(?:\S+[ \t]+)?(?:{NUMBER}[ \t]+{NUMBER}[ \t]+\S+"
+                 rf"(?:[ \t]+(?:NA|{NUMBER})(?:[ \t]+\S+){{0,2}})?"
+                 r"|\S+[ \t]+\S+[ \t]+<ALT_BEGIN>.*)[ \t\r]*")
+STM = re.compile(rf"[ \t]*[^\s;]\S*[ \t]+\S+[ \t]+\S+[ \t]+{NUMBER}[ \t]+{NUMBER}(?:[ \t]+<[^<>\n]*>)?(?:[ \t].*)?")
+UTTERANCE = re.compile(r"(?=[^ \t]*\d)(?P<id>[A-Za-z0-9][A-Za-z0-9.]*(?:[-_][A-Za-z0-9.]+)+)(?:[ \t]+(?P<text>\S.*))?")
+MLF_LINE = re.compile(r"(?:(?P<begin>\d{1,18})[ \t]+(?P<end>\d{1,18})[ \t]+)?(?P<text>\S+)(?:[ \t].*)?")
+MLF_UNIT = 1e7  # a second
+IGNORED = "ignore_time_segment_in_scoring"
+
+
+def first_line(text: str) -> str:
+    """The first line that is no comment."""
+    return next((line[0] for line in LINE.finditer(text) if not COMMENT.fullmatch(line[0])), "")
+
+
+def is_ctm(text: str) -> bool:
+    """Whether a file is a CTM, by its first line that is no comment."""
+    return CTM.fullmatch(first_line(text)) is not None
+
+
+def is_stm(text: str) -> bool:
+    """Whether a file is an STM."""
+    return STM.fullmatch(first_line(text)) is not None
+
+
+def is_kaldi_text(text: str) -> bool:
+    """Whether every line begins with an id of an utterance, and no two have the same."""
+    lines = [line[0] for line in LINE.finditer(text)]
+    ids = [found["id"] for found in map(UTTERANCE.fullmatch, lines) if found]
+    return len(ids) == len(lines) == len(set(ids))
+
+
+def time(text: str, what: str, source: Source, at: int) -> float:
+    """A time in seconds. Raises InputError for what is none, or negative."""
+    try:
+        value = float(text.replace("_", "x"))  # only Python reads 1_000 as a number
+    except ValueError:
+        value = math.nan
+    if math.isnan(value) or math.isinf(value):
+        raise source.error(f"the {what} '{text[:20]}' is not a number", "write one, as 1.25", at)
+    if value >= LATEST:
+        raise source.error(f"the {what} {text[:20]} is no time of a recording", "write seconds", at)
+    if value < 0:
+        raise source.error(f"the {what} {text[:20]} is negative", "count from the start of the recording", at)
+    return value
+
+
+def _word_start(line: re.Match[str], number: int) -> int:
+    """Where a column of a line starts."""
+    at = line.start()
+    for found in COLUMN.finditer(line[0]):
+        if number == 0:
+            return at + found.start()
+        number -= 1
+    raise ValueError("no such column")
+
+
+COLUMN = re.compile(r"\S+")
+
+
+def read_stm(source: Source) -> Transcript:
+    """Read an STM. Raises InputError for lines with other columns, and for times that are none."""
+    document = PartsDocument(source)
+    reader = TextReader(source, document)
+    streams = dict[tuple[str, str], int]()
+    for number, line in enumerate(LINE.finditer(source.text)):
+        if COMMENT.fullmatch(line[0]):
+            continue
+        if not STM.fullmatch(line[0]):
+            raise source.error("not a line of an STM", "write: id channel speaker begin end [<labels>] words",
+                               line.start())
+        columns = line[0].split(maxsplit=5)
+        begin, end = (time(text, "time", source, line.start()) for text in columns[3:5])
+        if len(columns) < 6 or columns[5].strip().casefold().strip(".,?!") == IGNORED:
+            continue
+        start = _word_start(line, 5)
+        if columns[5][0] == "<" and (labels := re.match(r"<[^<>\n]*>(?=\s|$)", columns[5])):
+            start += labels.end()
+        speaker = "" if columns[2] == "inter_segment_gap" else columns[2]
+        stream = streams.setdefault((columns[0], columns[1]), len(streams))
+        if source.text[start:line.end()].strip():
+            reader.read(Stretch(start, line.end(), begin, end, speaker, number, stream, columns[0]))
+    return Transcript("STM", in_order(reader.texts), document, encoding=source.encoding)
+
+
+def read_kaldi_text(source: Source) -> Transcript:
+    """Read `text` of a Kaldi data directory; utterances whose ids are the same up to the last part are a stream."""
+    document = PartsDocument(source)
+    reader = TextReader(source, document)
+    streams = dict[str, int]()
+    for number, line in enumerate(LINE.finditer(source.text)):
+        found = UTTERANCE.fullmatch(line[0])
+        assert found
+        if found["text"]:
+            recording = re.split(r"[-_](?=[^-_]*$)", found["id"])[0]
+            stream = streams.setdefault(recording, len(streams))
+            start = line.start() + found.start("text")
+            reader.read(Stretch(start, line.end(), segment=number, stream=stream, recording=recording), False)
+    return Transcript("text of Kaldi", reader.texts, document, encoding=source.encoding)
+
+
+def read_mlf(source: Source) -> Transcript:
+    """Read a master label file of HTK. Raises InputError for lines that are none of it."""
+    document = PartsDocument(source)
+    texts, recordings = list[Text](), list[str]()
+    for line in _mlf_lines(source):
+        if line[0].strip().startswith('"'):
+            recordings.append(re.sub(r"\.\w+$", "", line[0].strip().strip('"').rpartition("/")[2]))
+            continue
+        found = MLF_LINE.fullmatch(line[0])
+        if not found or not recordings:
+            raise source.error("not a line of an MLF", 'write "*/id.lab", lines `begin end word`, and a point',
+                               line.start())
+        begin, end = (int(found[name]) / MLF_UNIT if found[name] else math.nan for name in ("begin", "end"))
+        if found["text"] in ("sil", "sp"):
+            continue
+        start = line.start() + found.start("text")
+        place, number = document.place(start, start + len(found["text"])), len(recordings) - 1
+        texts.append(Text(place, document.read(place), begin, end, "", math.nan, number, number, recordings[-1]))
+    return Transcript("MLF", texts, document, encoding=source.encoding)
+
+
+def _mlf_lines(source: Source) -> Iterator[re.Match[str]]:
+    """The lines of an MLF with names and words."""
+    for number, line in enumerate(re.finditer(r"[^\r\n]+", source.text)):
+        if number and line[0].strip() not in ("", ".", "///"):
+            yield line

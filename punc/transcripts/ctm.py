@@ -1,0 +1,242 @@
+"""Reads and writes CTM: timed words.
+
+A CTM has a word on each line: `id channel begin duration word [confidence [type [speaker]]]`, in seconds. Kaldi writes
+no confidence (get_train_ctm.sh) or one (lattice-to-ctm-conf). The id is an utterance, and the times count from its
+start, or the id is a recording. NIST's CTMs also have `;;` comments, `NA` for no confidence, and alternatives.
+
+Repairs, each counted: lines of an id that are not in time order are sorted. Of alternatives the first is used. Words
+that overlap by at most MAX_OVERLAP seconds stay as they are, and the pause between them is 0 (ASR systems that join
+parts of a recording write such words). A longer overlap, as of two speakers under one id and channel, is an InputError.
+"""
+
+import functools
+import itertools
+import math
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from pathlib import Path
+
+import numpy as np
+
+from punc.base.errors import InputError
+from punc.base.files import atomic_file, open_input
+from punc.base.idtable import IdTable
+from punc.timing.timed_words import TimedWord, Timing
+from punc.transcripts.ctm_lines import CtmLine, check_line, ctm_rows, has_no_channel
+from punc.transcripts.parts import PartsDocument
+from punc.transcripts.source import Source
+from punc.transcripts.transcript import Text, Transcript, in_order
+
+CTM_SILENCE = frozenset(("<eps>", "<sil>", "<SIL>", "!SIL"))
+MAX_OVERLAP = 1.0  # s; in a real CTM of 34 calls, 300 of 270,000 words overlap, by 0.6 s at most
+ROUNDING = 1e-6  # s; times that differ by less are the same
+THREE_COLUMNS, FOUR_COLUMNS = (re.compile(r"[ \t]*" + count * r"[^ \t]+[ \t]+") for count in (3, 4))
+KEY = re.compile(rb"[ \t]*([^ \t\n]+)")
+
+
+class CtmIndex(Mapping[str, Callable[..., Timing]]):
+    """Every id of a CTM, or of the `*.ctm` of a directory, with a function that reads its timing.
+
+    repairs   counts the repairs
+
+    The function takes the channel of an id that has several. Memory: 56 bytes for each stretch of lines with one id.
+    Raises InputError if there are no words. The function raises InputError as `read_ctm` does, and if the id has
+    several channels, but not the one given.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], repairs: Counter[str] | None = None):
+        self._files = sorted(Path(path).glob("*.ctm")) if Path(path).is_dir() else [Path(path)]
+        if not self._files:
+            raise InputError("no *.ctm in this directory", "name a CTM, or a directory with some", path)
+        for file in self._files:
+            if file.exists() and not file.is_file():
+                raise InputError("not a file", "write the CTM to a file: it is read twice", file)
+        self.repairs: Counter[str] = Counter() if repairs is None else repairs
+        self._stretches = IdTable(4)
+        for id, stretch in self._scan():
+            self._stretches.add(id, *stretch)
+        self.repairs["ids with lines in several places"] += int((self._stretches.counts() > 1).sum())
+
+    def _scan(self) -> Iterator[tuple[str, tuple[int, ...]]]:
+        for number, file in enumerate(self._files):
+            for id, begin, end, line in _stretches(file):
+                yield id, (number, begin, end, line)
+
+    def __contains__(self, id: object) -> bool:
+        return isinstance(id, str) and id in self._stretches
+
+    def __getitem__(self, id: str) -> Callable[..., Timing]:
+        if id not in self._stretches:
+            raise KeyError(id)
+        return functools.partial(self._read, id)
+
+    def __iter__(self) -> Iterator[str]:
+        """The ids in the order of the files, which are read again."""
+        return (id for id, stretch in self._scan() if tuple(self._stretches.rows(id)[0]) == stretch)
+
+    def __len__(self) -> int:
+        return len(self._stretches.counts())
+
+    def size(self, id: str) -> int:
+        """The bytes of an id's lines."""
+        return int((self._stretches.rows(id)[:, 2] - self._stretches.rows(id)[:, 1]).sum())
+
+    def where(self, id: str) -> tuple[Path, int]:
+        """The file and the number of the first line of an id."""
+        number, _, _, line = self._stretches.rows(id)[0].tolist()
+        return self._files[int(number)], int(line)
+
+    def lines(self, id: str, channel: str = "", known: Set[str] = frozenset()) -> list[CtmLine]:
+        """The lines of an id, in the order of the files.
+
+        channel   of an id that has several, the one to read
+        known     all channels of the id that are recordings, if that is known
+
+        Raises InputError for an id with several channels, but not the one given, and for a channel that is not known.
+        """
+        lines: list[CtmLine] = []
+        for number, begin, end, line in self._stretches.rows(id).astype(np.int64).tolist():
+            path = self._files[number]
+            with open_input(path) as file:
+                file.seek(begin)
+                raw = file.read(end - begin).decode(errors="surrogateescape").removesuffix("\n").split("\n")
+            lines += [CtmLine(path, at, f"{text}\n") for at, text in enumerate(raw, line)]
+        heads = [one.text.split(None, 2)[:2] for one in lines]
+        if has_no_channel(lines[0].text.split()):
+            return lines
+        channels = {head[1] for head in heads if len(head) > 1 and not head[0].startswith(";;")}
+        if len(channels) < 2 and len(known) < 2:
+            return lines
+        if known and (others := channels - known):
+            raise InputError(f"'{id}' has a channel {min(others)} that is no recording",
+                             "name its recording in reco2file_and_channel", path, lines[0].number)
+        own = [one for one, head in zip(lines, heads) if head[1:] == [channel]]
+        if not own and not known:
+            names = " ".join(sorted(channels))
+            raise InputError(f"'{id}' has channels {names} under one id",
+                             "say in reco2file_and_channel which one a recording is", path, lines[0].number)
+        return own
+
+    def _read(self, id: str, channel: str | None = None) -> Timing:
+        lines = self.lines(id, channel or "")
+        return _timing([*ctm_rows(lines, self.repairs)], lines[0].path, self.repairs)
+
+
+def read_ctm(path: str | os.PathLike[str],
+             repairs: Counter[str] | None = None) -> Iterator[tuple[str, str, Timing]]:
+    """Read a CTM as (id, channel, timing), one at a time; lines of one id and channel must be next to each other.
+
+    Raises InputError for a missing or empty file, too few or too many columns, a time or confidence that is not a
+    number, negative times and durations, an overlap longer than MAX_OVERLAP seconds, bytes that are not UTF-8, CR and
+    NUL.
+    """
+    repairs = Counter[str]() if repairs is None else repairs
+    with open_input(path) as file:
+        if not file.read(1):
+            raise InputError("the file is empty", "make it again", path)
+        file.seek(0)
+        rows = ctm_rows((CtmLine(path, number, line.decode(errors="surrogateescape"))
+                         for number, line in enumerate(file, 1)), repairs)
+        for (id, channel), group in itertools.groupby(rows, key=lambda row: row[1][:2]):
+            yield id, channel, _timing(list(group), path, repairs)
+
+
+def _stretches(path: Path) -> Iterator[tuple[str, int, int, int]]:
+    """Each id of a CTM with a stretch of its lines: first byte, end byte, and number of the first line."""
+    id, key, begin, first, position = "", b"", 0, 1, 0
+    with open_input(path) as file:
+        for number, line in enumerate(file, 1):
+            found = KEY.match(line)
+            this = found[1] if found and not found[1].startswith(b";;") else key
+            if this != key:
+                if key:
+                    yield id, begin, position, first
+                id, key, begin, first = check_line(this, path, number), this, position, number
+            position += len(line)
+    if not key:
+        raise InputError("the file has no timed words", "make it again", path)
+    yield id, begin, position, first
+
+
+def read_lines(lines: Sequence[CtmLine], document: PartsDocument, at: int = 0, repairs: Counter[str] | None = None,
+               streams: dict[tuple[str, str], int] | None = None) -> list[Text]:
+    """The words of lines as texts of a document that has the lines from the character `at` on; silences are texts, too.
+
+    streams   gets a number for each id and channel, which is the stream of its texts
+
+    Raises InputError as `read_ctm` does.
+    """
+    texts, following, streams = list[Text](), iter(lines), {} if streams is None else streams
+    for line, row in ctm_rows(lines, repairs):
+        while (one := next(following)) is not line:
+            at += len(one.text)
+        start = _word_start(line.text, row.word)
+        place = document.place(at + start, at + start + len(row.word))
+        at += len(line.text)
+        stream = streams.setdefault((row.id, row.channel), len(streams))
+        confidence = math.nan if row.confidence is None else row.confidence
+        texts.append(Text(place, row.word, row.begin, row.begin + row.duration, row.speaker, confidence, stream, stream,
+                          row.id))
+    return texts
+
+
+def _word_start(text: str, word: str) -> int:
+    """Where the word starts in a line: in the fifth column, or in the fourth if there is no channel."""
+    before = FOUR_COLUMNS.match(text)
+    if before and text.startswith(word, before.end()):
+        return before.end()
+    before = THREE_COLUMNS.match(text)
+    assert before
+    return before.end()
+
+
+def _timing(rows: list[tuple[CtmLine, TimedWord]], path: str | os.PathLike[str], repairs: Counter[str]) -> Timing:
+    """The timing of one id and channel. Counts repairs; raises InputError for an overlap above MAX_OVERLAP."""
+    begins = np.array([row.begin for _, row in rows])
+    backward = int(np.count_nonzero(np.diff(begins) < 0))
+    if backward:
+        repairs["lines that were not in time order"] += backward
+        rows = [rows[i] for i in np.argsort(begins, kind="stable")]
+    first, last = (rows[0][0].number, rows[-1][1]) if rows else (None, None)
+    end = last.begin + last.duration if last and last.word in CTM_SILENCE else None
+    rows = [(line, row) for line, row in rows if row.word not in CTM_SILENCE]
+    ends = np.array([row.begin + row.duration for _, row in rows])
+    overlaps = ends[:-1] - np.array([row.begin for _, row in rows[1:]])
+    if (overlaps > MAX_OVERLAP + ROUNDING).any():
+        line, row = rows[int(np.argmax(overlaps > MAX_OVERLAP + ROUNDING)) + 1]
+        raise InputError(f"at {row.begin:.2f} s a word of '{row.id}' overlaps the one before by more than "
+                         f"{MAX_OVERLAP:g} s", "give each speaker a channel", path, line.number)
+    repairs["overlapping words"] += int(np.count_nonzero(overlaps > ROUNDING))
+    return Timing([row for _, row in rows], end, path, first)
+
+
+def read_ctm_file(source: Source) -> Transcript:
+    """Read a CTM as a transcript; a stream is a channel of an id, in time order, whatever the order of lines.
+
+    Raises InputError for lines with other columns, and for times that are none.
+    """
+    document, streams = PartsDocument(source), dict[tuple[str, str], int]()
+    lines = [CtmLine(source.path, number, line.replace("\r", " "))
+             for number, line in enumerate(source.text.split("\n"), 1)]
+    lines = [line._replace(text=f"{line.text}\n") for line in lines]
+    texts = read_lines(lines, document, streams=streams)
+    if len({id for id, _ in streams}) < len(streams):  # where an id has two channels, these are its speakers
+        names = [channel for _, channel in streams]
+        texts = [text._replace(speaker=text.speaker or names[text.stream]) for text in texts]
+    return Transcript("CTM", in_order(texts), document, encoding=source.encoding)
+
+
+def write_ctm(path: str | os.PathLike[str], words: Iterable[TimedWord]) -> None:
+    """Write words as a CTM, in the order given, with times and confidences as `decimals` writes them."""
+    with atomic_file(path) as file:
+        for id, channel, begin, duration, word, confidence, _ in words:
+            times = f"{id} {channel} {decimals(begin)} {decimals(duration)} {word}"
+            file.write(f"{times}\n" if confidence is None else f"{times} {decimals(confidence)}\n")
+
+
+def decimals(value: float) -> str:
+    """A time or a confidence as text: up to six decimals, at least two."""
+    whole, _, fraction = f"{value:.6f}".partition(".")
+    return f"{whole}.{fraction.rstrip('0'):0<2}"

@@ -1,0 +1,224 @@
+"""Files of JSON: an object, a list, or several objects one after another, as a line each."""
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from html import unescape
+from itertools import islice
+from typing import Any, NamedTuple
+
+from punc.base.errors import InputError
+from punc.transcripts.source import Source
+
+BETWEEN = re.compile(r"[\s,]*")  # documents of a file
+INDENT = re.compile(r"[\[{]\s*\n([ \t]+)\S")
+AFTER_NAME = re.compile(r'"\s*:(\s*)')
+HUGE = re.compile(r"[eE]\+?[0-9]{2}")  # in a number that may be infinite
+BLOCK = 1 << 16  # parts of a text that are joined at once
+RAW = range(0xDC80, 0xDD00)  # how a Source has bytes that are not UTF-8
+OWN = 0x10FE00  # how this module has them: an escape of JSON may be a half surrogate, too
+BYTES = {number: OWN + number - RAW[0] for number in RAW}
+BYTES_BACK = {own: number for number, own in BYTES.items()}
+HALF = re.compile("[\ud800-\udfff]")
+MAY_BE_SPECIAL = ("&", "<|", "\\u", "\ufffd")  # a file without these has nothing special
+SPECIAL = re.compile(r"<\|[^|<>\s]{1,40}\|>|&(?:amp;){0,3}(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});"
+                     "|[\0\x1f\ufffd\ud800-\udfff]")
+TAG = "\x1f"  # a blank, and one that no text has
+
+
+class Style(NamedTuple):
+    """How a file is written: the blanks of a level, if each member has a line, and what separates members."""
+
+    indent: str | None
+    separators: tuple[str, str]
+    ascii_only: bool
+
+    @classmethod
+    def of(cls, text: str) -> "Style":
+        """The style of a file."""
+        indent, after_name = INDENT.match(text), AFTER_NAME.search(text)
+        compact = after_name is not None and not after_name[1]
+        return cls(indent[1] if indent else None, ("," if indent or compact else ", ", ":" if compact else ": "),
+                   text.isascii())
+
+
+class JsonDocument:
+    """The values of a file. A place is a member of an object, or an element of a list.
+
+    values   the objects and lists that stand in the file one after another
+    """
+
+    rated = True
+
+    def __init__(self, source: Source):
+        self.values: list[Any] = []
+        self._holders: list[Any] = []  # of each place
+        self._keys: list[Any] = []
+        self._path = source.path
+        self._between: list[str] = []  # what stands before each value, and at the end
+        self._style = Style.of(source.text.lstrip())
+        self._raw = source if not source.text.isascii() and HALF.search(source.text) else None
+        self._may_be_special = any(part in source.text for part in MAY_BE_SPECIAL)
+        self._stand_ins: dict[int, dict[str, list[str]]] = {}
+        self._read(source._replace(text=source.text.translate(BYTES)) if self._raw else source)
+
+    def _read(self, source: Source) -> None:
+        text = source.text
+        decoder = json.JSONDecoder(object_pairs_hook=_members, parse_float=_finite if HUGE.search(text) else None)
+        at = 0
+        while True:
+            gap = BETWEEN.match(text, at)
+            assert gap
+            self._between.append(gap[0])
+            at = gap.end()
+            if at == len(text):
+                return
+            value, at = self._decoded(decoder, source, at)
+            self.values.append(value)
+
+    def _decoded(self, decoder: json.JSONDecoder, source: Source, at: int) -> tuple[Any, int]:
+        """The value that begins at a character, and where it ends. Raises InputError if it is broken."""
+        text = source.text
+        again = "let the recogniser write it again"
+        if text[at] not in "{[":
+            what = "text after the JSON" if self.values else "text before the JSON"
+            raise source.error(f"{what}: {text[at:at + 30]!r}", "remove it, if the rest is a whole file", at)
+        try:
+            return decoder.raw_decode(text, at)
+        except json.JSONDecodeError as error:
+            cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
+            what = "the JSON is cut short" if cut else "not JSON"
+            raise source.error(f"{what}: {error.msg} at column {error.colno}", again, error.pos) from None
+        except RecursionError:
+            raise source.error("values too deep inside of others", again, at) from None
+        except _Twice as error:
+            raise source.error(f"an object has the member '{error}' twice", "keep one", at) from None
+        except ValueError:  # of `_finite`, or of an integer of thousands of digits
+            raise source.error("a number that is too large, or has thousands of digits", again, at) from None
+
+    def place(self, holder: Any, key: Any) -> tuple[int, str]:
+        """A new place, the member `key` of an object or the element of a list, and the text to read there.
+
+        Tags like `<|en|>` are blanks there, HTML entities are the characters, and half surrogates, which no other file
+        can have, are U+FFFD. They come back with the words. Raises InputError for bytes that are not UTF-8.
+        """
+        self._holders.append(holder)
+        self._keys.append(key)
+        place, text = len(self._keys) - 1, holder[key]
+        if self._raw and any(ord(char) in BYTES_BACK for char in text):
+            self._raw.checked(text.translate(BYTES_BACK))
+        if self._may_be_special and SPECIAL.search(text):
+            text, self._stand_ins[place] = _readable(text)
+        return place, text
+
+    def spots(self) -> Iterator[tuple[Any, Any]]:
+        """The holder and the key of each place."""
+        return zip(self._holders, self._keys)
+
+    def clear(self) -> None:
+        """Forget the places."""
+        self._holders, self._keys, self._stand_ins = [], [], {}
+
+    def readable(self, text: str) -> str:
+        """A text as `place` has it."""
+        return _readable(text)[0] if self._may_be_special and SPECIAL.search(text) else text
+
+    def put(self, place: int, text: str, probability: float = math.nan) -> None:
+        """Put a text in a place; the object of a word gets the probability of its label."""
+        holder, key = self._holders[place], self._keys[place]
+        if stand_ins := self._stand_ins.get(place):
+            text = _restored(text, stand_ins)
+        holder[key] = text
+        if probability == probability and isinstance(holder, dict):
+            holder["label_probability"] = round(probability, 4)
+
+    def content(self) -> str:
+        """The file, in the style that it had. Raises InputError for values too deep inside of others."""
+        indent, separators, ascii_only = self._style
+        encoder = json.JSONEncoder(indent=indent, separators=separators, ensure_ascii=ascii_only)
+        try:
+            written = [encoder.encode(value) if indent is None else _joined(encoder.iterencode(value))
+                       for value in self.values]
+        except RecursionError:
+            raise InputError("values too deep inside of others", "write the words alone", self._path) from None
+        parts = [part for pair in zip(self._between, [*written, ""]) for part in pair if part]
+        text = parts[0] if len(parts) == 1 else "".join(parts)
+        if not ascii_only and HALF.search(text):
+            text = HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
+        return text.translate(BYTES_BACK) if self._raw else text
+
+
+def _joined(parts: Iterator[str]) -> str:
+    """Many short texts as one, without a list of them all."""
+    blocks = []
+    while block := "".join(islice(parts, BLOCK)):
+        blocks.append(block)
+    return "".join(blocks)
+
+
+class _Twice(Exception):
+    """An object has two members of one name."""
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _Twice(Counter(name for name, _ in pairs).most_common(1)[0][0])
+    return found
+
+
+def _finite(text: str) -> float:
+    """A number. Raises ValueError for one that no program can hold, as 1e999: it would be written as Infinity."""
+    if math.isinf(number := float(text)):
+        raise ValueError(text[:20])
+    return number
+
+
+def _readable(text: str) -> tuple[str, dict[str, list[str]]]:
+    """A text without tags, entities and half surrogates, and of each character that is there instead, what it was."""
+    chars = {_stand_in(found) for found in SPECIAL.findall(text)}
+    if "" in chars:  # `&nonsense;` is no entity
+        chars.remove("")
+    stand_ins: dict[str, list[str]] = {char: [] for char in chars}
+    parts, at = [], 0
+    for found in SPECIAL.finditer(text):
+        parts.append((text[at:found.start()], True))
+        parts.append((found[0], False))
+        at = found.end()
+    parts.append((text[at:], True))
+    read = []
+    for part, plain in parts:
+        char = "" if plain else _stand_in(part)
+        if char:
+            stand_ins[char].append(part)
+        else:
+            for own in filter(chars.__contains__, part):
+                stand_ins[own].append(own)
+        read.append(char or part)
+    return "".join(read), stand_ins
+
+
+def _stand_in(special: str) -> str:
+    """The character that is read for a tag, an entity or a half surrogate; empty for what only looks like an entity."""
+    if special.startswith("<"):
+        return TAG
+    if special.startswith("&"):
+        char = unescape(unescape(unescape(special)))  # some services escape what is escaped
+        return char if len(char) == 1 and char.isprintable() else TAG if char == "\xa0" else ""
+    return TAG if special == TAG else "\ufffd"
+
+
+def _restored(text: str, stand_ins: dict[str, list[str]]) -> str:
+    """A text with new words, and what the stand-ins of the old one stood for."""
+    parts = re.split("([" + "".join(map(re.escape, stand_ins)) + "])", text)
+    counts = Counter(parts[1::2])
+    left = {char: iter(forms) for char, forms in stand_ins.items()}
+    for number in range(1, len(parts), 2):
+        char = parts[number]
+        if counts[char] == len(stand_ins[char]):
+            parts[number] = next(left[char])
+        else:  # marks were added or removed
+            parts[number] = next((form for form in stand_ins[char] if form != char), char)
+    return "".join(parts)

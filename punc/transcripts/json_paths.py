@@ -1,0 +1,127 @@
+"""Paths into the values of JSON, and what stands there: times and names of speakers.
+
+A path is names of members with dots between. `[]` is every element of a list, a number one element, `a|b` the first of
+two members that is there, `*words` every member whose name ends so, and `.` alone the value itself:
+`results.channels[].alternatives.0`.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
+from typing import Any
+
+from punc.data.datadir import LATEST
+from punc.transcripts.transcript import split
+
+CLOCK = re.compile(r"(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2}(?:[.,]\d{1,9})?)")
+PERIOD = re.compile(r"PT(?:(\d{1,4})H)?(?:(\d{1,6})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?")  # of ISO 8601
+UNREADABLE = re.compile("[\0\ud800-\udfff]")  # NUL and half surrogates, which no other file can have
+NAMES = ("name", "label", "id")  # members of a speaker that is an object
+
+
+@cache
+def steps(path: str) -> tuple[str, ...]:
+    """The steps of a path."""
+    return tuple(step for step in path.replace("[]", ".[]").split(".") if step)
+
+
+def keys(value: Any, step: str) -> Iterator[Any]:
+    """The keys of an object or a list that a step of a path names."""
+    if isinstance(value, list):
+        if step == "[]":
+            yield from range(len(value))
+        elif step.isdecimal() and int(step) < len(value):
+            yield int(step)
+    elif isinstance(value, dict):
+        if step.startswith("*"):
+            yield from (key for key in value if key.endswith(step[1:]))
+        else:
+            yield from [name for name in step.split("|") if name in value][:1]
+
+
+def places(value: Any, path: str) -> Iterator[tuple[Any, Any]]:
+    """The holders and keys of all values of a path, found one after another."""
+    *before, last = steps(path)
+    holders: Iterator[Any] = iter([value])
+    for step in before:
+        holders = _children(holders, step)
+    return ((holder, key) for holder in holders for key in keys(holder, last))
+
+
+def _children(holders: Iterator[Any], step: str) -> Iterator[Any]:
+    return (holder[key] for holder in holders for key in keys(holder, step))
+
+
+def values(value: Any, paths: str) -> list[Any]:
+    """All values of the first path that has some, of paths with blanks between; the value itself for none and `.`."""
+    for path in paths.split():
+        found = [holder[key] for holder, key in places(value, path)] if path != "." else [value]
+        if found:
+            return found
+    return [] if paths else [value]
+
+
+@cache
+def getter(path: str) -> Callable[[Any], Any]:
+    """A function that finds the first value of a path that is not null; None if there is none."""
+    if not path:
+        return lambda value: None
+    if path.isidentifier():
+        return lambda value: value.get(path) if isinstance(value, dict) else None
+    if path.replace("|", "").isidentifier():
+        return _first_of(path.split("|"))
+    return lambda value: next((holder[key] for holder, key in places(value, path) if holder[key] is not None), None)
+
+
+def _first_of(names: list[str]) -> Callable[[Any], Any]:
+    def find(value: Any) -> Any:
+        if isinstance(value, dict):
+            for name in names:
+                if (found := value.get(name)) is not None:
+                    return found
+        return None
+    return find
+
+
+def seconds(value: Any, unit: float = 1) -> float:
+    """A time in seconds; NaN if it is none: a number, `1.3s`, `00:01:02.5`, `PT1.5S`, or seconds and nanos.
+
+    unit   how many units of a number are a second
+    """
+    if isinstance(value, float):
+        return (value if unit == 1 else value / unit) if -LATEST * unit < value < LATEST * unit else math.nan
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value / unit if -LATEST * unit < value < LATEST * unit else math.nan
+    if isinstance(value, str) and len(value) < 30:
+        return _seconds_of_text(value.strip(), unit)
+    if isinstance(value, dict) and ("seconds" in value or "nanos" in value):
+        return seconds(value.get("seconds", 0)) + seconds(value.get("nanos", 0)) / 1e9
+    if isinstance(value, dict) and "relative" in value:  # beside an absolute one
+        return seconds(value["relative"], unit)
+    return math.nan
+
+
+def _seconds_of_text(text: str, unit: float) -> float:
+    if parts := CLOCK.fullmatch(text) or PERIOD.fullmatch(text):
+        hours, minutes, rest = parts.groups("0")
+        return 3600 * int(hours) + 60 * int(minutes) + float(rest.replace(",", "."))
+    if "_" in text:  # Python's float takes it
+        return math.nan
+    try:
+        number = float(text.removesuffix("s"))
+    except ValueError:
+        return math.nan
+    return seconds(number, 1 if text.endswith("s") else unit)
+
+
+def speaker_name(value: Any) -> str:
+    """The name of a speaker: a text, a number, or an object with a name; empty if it is not known."""
+    if isinstance(value, dict):
+        value = next((value[name] for name in NAMES if name in value), None)
+    return _speaker_name(value) if isinstance(value, (str, int, float)) else ""
+
+
+@lru_cache(10_000)
+def _speaker_name(value: str | int | float) -> str:
+    return " ".join(split(UNREADABLE.sub("\ufffd", str(value))))

@@ -1,0 +1,227 @@
+"""Reads the JSON of recognisers, by the row of the table that says where a format has what."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from punc.transcripts.json_file import JsonDocument
+from punc.transcripts.json_paths import getter, places, seconds, speaker_name, values
+from punc.transcripts.json_shape import MARK, UNKNOWN, JsonFormat, Shape, Span, Spot, Word, text_spots
+from punc.transcripts.json_words import (
+    Said,
+    begins_with_blank,
+    in_order_of,
+    in_seconds,
+    joined,
+    with_said,
+    with_speakers,
+)
+from punc.transcripts.transcript import Repeat, Text, folded, split
+
+
+class JsonReader:
+    """Reads the documents of a file by a row of the table.
+
+    texts, repeats, language   as a `Transcript` has them
+    shape                      what the row finds
+    skipped                    documents and segments that are not final
+
+    timed   read words with times, also where a text has more, as their marks
+    """
+
+    def __init__(self, row: JsonFormat, document: JsonDocument, timed: bool = False):
+        self.texts: list[Text] = []
+        self.repeats: list[Repeat] = []
+        self.language = ""
+        self.shape = Shape(row)
+        self.skipped: list[Any] = []
+        self._row, self._document, self._timed = row, document, timed
+        self._segment, self._stream, self._recording = 0, -1, ""
+        self._begun = self._counted = 0  # the first text of the stream, and the first one that `_before` does not have
+        self._before: list[str] = []  # words of the stream, as they are compared
+        self._spaced = False  # whether a blank is a part of the word after it, as in Whisper's words
+        self._open = False  # whether the last word has its end from its segment
+
+    def read(self, documents: list[Any]) -> None:
+        """Read documents that are of the format."""
+        documents = self._final(documents)
+        recordings = self._recordings(documents)
+        for document in documents:
+            first = len(self.texts)
+            self.language = self.language or str(getter(self._row.language)(document) or "").strip("<|>")
+            for recording in values(document, self._row.recordings):
+                name, begins = next(recordings)
+                self._read_recording(recording, name, begins)
+            self._read_repeats(document, first)
+        if not self._row.unit:
+            self.texts = in_seconds(self.texts)
+
+    def _final(self, found: list[Any]) -> list[Any]:
+        if not self._row.skip:
+            return found
+        self.skipped += [value for value in found if not self.shape.is_final(value)]
+        return [value for value in found if self.shape.is_final(value)]
+
+    def _recordings(self, documents: list[Any]) -> Iterator[tuple[str, bool]]:
+        """The name of each recording, and whether it begins: a number stands for a name, if there are several."""
+        row = self._row
+        names, begins = list[str](), list[bool]()
+        for document in documents:
+            goes_on = bool(row.part) and getter(row.part)(document) is not None
+            for recording in values(document, row.recordings):
+                name = "_".join(speaker_name(getter(row.recording)(recording)).split())
+                begins.append(not names or (bool(row.recordings) and not (goes_on and name == names[-1])))
+                names.append(name)
+        count, several = 0, sum(begins) > 1
+        for name, begin in zip(names, begins):
+            count += begin
+            yield name or (str(count) if several else ""), begin
+
+    def _read_recording(self, recording: Any, name: str, begins: bool) -> None:
+        """Read the streams of a recording: a speaker each, or one."""
+        self._recording = name
+        streams = [(recording, None)]
+        if self._row.streams:
+            streams = [(holder[key], key) for holder, key in places(recording, self._row.streams)]
+        for number, (stream, key) in enumerate(streams):
+            self._stream += begins or number > 0
+            first = self._begun = self._counted = len(self.texts)
+            self._before = []
+            speaker = key.removesuffix("words").rstrip(" -") if isinstance(key, str) else self.shape.speaker(stream)
+            for segment in self._final(values(stream, self._row.segments)):
+                self._read_segment(segment, speaker_name(speaker))
+            if self._row.pieces and any(begins_with_blank(text.text) for text in self.texts[first:]):
+                self.texts[first:] = joined(self.texts[first:])
+
+    def _read_segment(self, segment: Any, speaker: str) -> None:
+        shape, first = self.shape, len(self.texts)
+        self._segment += 1
+        own = shape.speaker(segment)
+        speaker = speaker if own is None else speaker_name(own)
+        texts, words = shape.texts(segment), shape.words(segment)
+        spans = shape.spans(segment, words)
+        if words and self._row.again and not texts and self._repeats_all(words, spans):
+            return
+        timed = self._timed and any(begin == begin for begin, _ in spans)
+        if words and (timed or not (texts and self._text_is_better(texts[0], words))):
+            self._add_words(words, spans, segment, speaker)
+        elif texts:
+            self._add_texts(texts.pop(0), segment, spans, speaker)
+            if words:
+                self._repeat_said(words, self._said(words, spans), first)
+        for spots in texts:
+            self._repeat(spots, first)
+
+    def _repeats_all(self, words: list[Word], spans: list[Span]) -> bool:
+        """Whether words with speakers are those of the segments before, which then take the speakers."""
+        said = self._said(words, spans)
+        for text in self.texts[self._counted:]:
+            self._before += map(folded, split(text.text))
+        self._counted = len(self.texts)
+        most = 0 < len(self._before) <= 2 * len(words)
+        if not most or not any(said.speakers) or self._before[:len(words)] != list(map(folded, said.words)):
+            return False
+        self._repeat_said(words, said, self._begun)
+        return True
+
+    def _text_is_better(self, spots: list[Spot], words: list[Word]) -> bool:
+        """Whether texts have words or marks that their words lack, or strings beside them are pieces of other words."""
+        text = self._document.readable(" ".join(holder[key] for holder, key in spots))
+        parts = [word.spot[0][word.spot[1]] for word in words]
+        said, whole = split(text), split("".join(parts))
+        if not self._row.word:
+            return said != whole and said != [part.strip() for part in parts]
+        spoken = len(whole) if any(map(begins_with_blank, parts)) else len(parts)
+        return len(said) > spoken or (MARK.search(text) is not None and not any(map(MARK.search, parts)))
+
+    def _said(self, words: list[Word], spans: list[Span]) -> Said:
+        """What words say; a text of several words has the begin of the first one and the end of the last one."""
+        said = Said([], [], [])
+        for word, (begin, end) in zip(words, spans):
+            holder, key = word.spot
+            own = split(self._document.readable(holder[key]))
+            times = [UNKNOWN] * len(own)
+            if own:
+                times[0] = begin, times[0][1]
+                times[-1] = times[-1][0], end
+            said.words.extend(own)
+            said.spans.extend(times)
+            said.speakers.extend([speaker_name(self.shape.speaker(word.value))] * len(own))
+        return said
+
+    def _add_words(self, words: list[Word], spans: list[Span], segment: Any, speaker: str) -> None:
+        shape, first = self.shape, len(self.texts)
+        for word, span in zip(words, spans):
+            value = word.value
+            own = shape.speaker(value)
+            name = speaker if own is None else speaker_name(own)
+            is_mark = bool(self._row.mark) and shape.is_mark(value)
+            if is_mark and math.isnan(span[0]) and self.texts:
+                span = self.texts[-1].end, self.texts[-1].end
+            self._add(word.spot, span, name, seconds(shape.confidence(value)), is_mark)
+        self._spaced = self._spaced or any(begins_with_blank(text.text) for text in self.texts[first:])
+        if self._spaced:
+            self.texts[first:] = joined(self.texts[first:])
+        self._fill(first, *shape.segment_span(segment))
+
+    def _add_texts(self, spots: list[Spot], segment: Any, spans: list[Span], speaker: str) -> None:
+        first, confidence = len(self.texts), seconds(self.shape.confidence(segment))
+        for spot in spots:
+            self._add(spot, UNKNOWN, speaker, confidence)
+        begin, end = self.shape.segment_span(segment)
+        if spans:
+            begin, end = spans[0][0] if math.isnan(begin) else begin, spans[-1][1] if math.isnan(end) else end
+        if self._row.lists and len(spots) == 1 and 1 < len(spans) == len(split(self.texts[-1].text)):
+            self.texts[-1] = self.texts[-1]._replace(times=tuple(spans))
+        self._fill(first, begin, end)
+
+    def _add(self, spot: Spot, span: Span, speaker: str, confidence: float, is_mark: bool = False) -> None:
+        place, text = self._document.place(*spot)
+        self.texts.append(Text(place, text, *span, speaker, confidence, self._segment, max(self._stream, 0),
+                               self._recording, is_mark))
+
+    def _fill(self, first: int, begin: float, end: float) -> None:
+        """Give the times of a segment to its first and last word, if they have none.
+
+        In captions that roll, a segment ends after the next one begins: then its last word ends there.
+        """
+        texts = self.texts
+        if math.isnan(texts[first].begin):
+            texts[first] = texts[first]._replace(begin=begin)
+        if self._open and texts[first - 1].stream == self._stream and texts[first - 1].end > texts[first].begin:
+            texts[first - 1] = texts[first - 1]._replace(end=texts[first].begin)
+        self._open = math.isnan(texts[-1].end)
+        if self._open:
+            texts[-1] = texts[-1]._replace(end=end)
+
+    def _read_repeats(self, document: Any, first: int) -> None:
+        """Read the texts that repeat the words of a document, or have them, if nothing else does."""
+        row = self._row
+        if row.speakers:
+            labels = [holder[key] for holder, key in places(document, row.speakers)]
+            self.texts[first:] = with_speakers(self.texts[first:], labels)
+        whole = any(segment is document for segment in values(document, row.segments)[:1])
+        for path in row.repeats.split():
+            spots = text_spots(places(document, path)) if not (whole and path in row.text.split()) else []
+            if spots and len(self.texts) == first:
+                self._stream = max(self._stream, 0)
+                self._add_texts(spots, document, [], "")
+            elif spots:
+                self._repeat(spots, first)
+        for path in row.timed.split():
+            found = [(holder[key], self.shape.spot_of(holder[key])) for holder, key in places(document, path)]
+            words = [Word(0, value, spot) for value, spot in found if spot and isinstance(spot[0][spot[1]], str)]
+            if words and len(self.texts) > first:
+                self._repeat_said(words, self._said(words, self.shape.spans(document, words)), first)
+
+    def _repeat_said(self, words: list[Word], said: Said, first: int) -> None:
+        """Read words that repeat others, which take their times and speakers, if they have none."""
+        order = in_order_of(self.texts[first:], said) if len(said.words) == len(words) else None
+        if order is None:
+            self.texts[first:] = with_said(self.texts[first:], said)
+        self._repeat([words[i].spot for i in order or range(len(words))], first)
+
+    def _repeat(self, spots: list[Spot], first: int) -> None:
+        if len(self.texts) > first:
+            found = [self._document.place(*spot) for spot in spots]
+            self.repeats.append(Repeat(found, first, len(self.texts)))

@@ -1,0 +1,210 @@
+"""A format of JSON: a row that says where words, times and speakers are, and what it finds in a segment."""
+
+import math
+import re
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from punc.transcripts.json_paths import getter, places, seconds, steps, values
+
+MARKS = frozenset(".,?!:;…")
+MARK = re.compile(r"[.,?!:;…](?=\s|$)")
+Spot = tuple[Any, Any]  # an object or a list, and a key of it
+UNKNOWN = (math.nan, math.nan)
+Span = tuple[float, float]  # begin and end in seconds; NaN where they are not known
+
+
+class JsonFormat(NamedTuple):
+    """Where a format has what. Paths are those of json_paths; `paths` are several, with blanks between.
+
+    Paths of words and texts begin at a segment, paths of segments at a stream, others at a document.
+
+    name           as people call it
+    writers        what writes it
+    has            paths that a document of the format has; `!path`: has not; `;` stands between alternatives
+    segments       the segments, by the first of these paths that is there; empty: a stream is one
+    text           texts of a segment: its words, if it has no `words`, or what repeats them
+    words          the words of a segment, by the first of these paths that is there
+    word           the text of a word; empty: the word is a string
+    begin, end     times of words and segments; `+name` is a length
+    segment_times  begin and end of a segment, if they have other names
+    unit           how many units of a time are a second; 0: it is guessed from how long words take
+    speaker, confidence, language   of words and segments, and of a document
+    speakers       elements of a document with the time from which on (`begin`, or `from`) someone speaks
+    repeats        texts that repeat the words of a document, one list of texts for each path
+    timed          elements of a document that repeat its words, and have their times
+    recordings     the recordings; empty: the file is one; `.`: every document is one
+    recording      the member of a recording with its name
+    part           a document with this member goes on the recording before, if that has its name
+    streams        texts of a recording that are read one after another, a speaker each
+    mark           the member of a word that says that it is a mark: its kind, or the mark itself
+    skip           what is not final: `member=value`, or a member, of a document or a segment
+    start          the time of a segment from which those of its words count
+    lists          lists of a segment with begins (or begins and ends) and, after a blank, lengths of its words
+    stays          members whose texts are not words of the transcript
+    pieces         segments are words or pieces of them: one may go on the word before
+    again          a segment without a text whose words have speakers repeats all words before it
+    """
+
+    name: str
+    writers: str
+    has: str
+    segments: str = ""
+    text: str = ""
+    words: str = ""
+    word: str = "word"
+    begin: str = "start"
+    end: str = "end"
+    segment_times: str = ""
+    unit: float = 1
+    speaker: str = "speaker"
+    confidence: str = "confidence"
+    language: str = "language"
+    speakers: str = ""
+    repeats: str = ""
+    timed: str = ""
+    recordings: str = ""
+    recording: str = ""
+    part: str = ""
+    streams: str = ""
+    mark: str = ""
+    skip: str = ""
+    start: str = ""
+    lists: str = ""
+    stays: str = ""
+    pieces: bool = False
+    again: bool = False
+
+
+class Word(NamedTuple):
+    """A word of a segment: its number there, the value that it is, and where its text stands."""
+
+    number: int
+    value: Any
+    spot: Spot
+
+
+class Shape:
+    """A row of the table, ready to be used.
+
+    odd_times    how many times were none, as the text `x`
+    word_lists   the lists that words were found in, by their `id`
+    """
+
+    def __init__(self, row: JsonFormat):
+        self.row = row
+        self.odd_times = 0
+        self.word_lists: set[int] = set()
+        self.speaker, self.confidence = getter(row.speaker), getter(row.confidence)
+        self._kind, self._start = getter(row.mark), getter(row.start)
+        self._unit = row.unit or 1
+        self._begin, self._end = getter(row.begin), getter(row.end.lstrip("+"))
+        self._is_length = row.end.startswith("+")
+        *before, last = steps(row.word) or ("",)
+        self._names = last.split("|")
+        self._holder = getter(".".join(before)) if before else None
+
+    def matches(self, document: Any) -> bool:
+        """Whether a document is of the format."""
+        def has(path: str) -> bool:
+            return any(True for _ in places(document, path.lstrip("!"))) != path.startswith("!")
+
+        return any(all(map(has, paths.split())) for paths in self.row.has.split(";"))
+
+    def is_final(self, value: Any) -> bool:
+        """Whether a document or a segment is not one that a later one replaces."""
+        for test in self.row.skip.split():
+            path, _, said = test.partition("=")
+            found = getter(path)(value)
+            if found is not None and said in ("", str(found).lower()):
+                return False
+        return True
+
+    def texts(self, segment: Any) -> list[list[Spot]]:
+        """Where the texts of a segment stand that are not blank, for each path of `text` that has some."""
+        found = [text_spots(places(segment, path)) for path in self.row.text.split()]
+        return [spots for spots in found if spots]
+
+    def words(self, segment: Any) -> list[Word]:
+        """The words of a segment that are not blank."""
+        found = []
+        for path in self.row.words.split():
+            for elements in values(segment, path.removesuffix("[]")):
+                self.word_lists.add(id(elements))
+                for number, value in enumerate(elements if isinstance(elements, list) else ()):
+                    spot = self.spot_of(value) if self.row.word else (elements, number)
+                    if spot and isinstance(text := spot[0][spot[1]], str) and text.strip():
+                        found.append(Word(number, value, spot))
+            if found:
+                break
+        return found
+
+    def spot_of(self, word: Any) -> Spot | None:
+        """Where the text of a word stands."""
+        holder = self._holder(word) if self._holder else word
+        if isinstance(holder, dict):
+            for name in self._names:
+                if name in holder:
+                    return holder, name
+        elif isinstance(holder, list) and self._names[0].isdecimal() and int(self._names[0]) < len(holder):
+            return holder, int(self._names[0])
+        return None
+
+    def is_mark(self, word: Any) -> bool:
+        """Whether a word is a mark of its own."""
+        kind = self._kind(word)
+        return isinstance(kind, str) and (kind.lower().startswith("punct") or MARKS.issuperset(kind))
+
+    def span(self, value: Any) -> Span:
+        """Begin and end of a word or a segment."""
+        return self._span(self._begin(value), self._end(value), self._is_length)
+
+    def segment_span(self, segment: Any) -> Span:
+        """Begin and end of a segment that has other names for them than words have."""
+        if not self.row.segment_times:
+            return self.span(segment)
+        begin, end = self.row.segment_times.split()
+        return self._span(getter(begin)(segment), getter(end.lstrip("+"))(segment), end.startswith("+"))
+
+    def _span(self, begin: Any, end: Any, is_length: bool) -> Span:
+        first, last = seconds(begin, self._unit), seconds(end, self._unit)
+        if first != first or last != last:
+            self.odd_times += (first != first and not _is_unknown(begin)) + (last != last and not _is_unknown(end))
+        return first, first + last if is_length else last
+
+    def spans(self, segment: Any, words: list[Word]) -> list[Span]:
+        """The times of the words, from lists if the segment has such; without words, of the words of its text."""
+        start = seconds(self._start(segment), self._unit)
+        if self.row.lists:
+            spans = self._listed_spans(segment)
+            if words and words[-1].number >= len(spans):  # which is whose is not known
+                spans = [UNKNOWN] * len(words)
+            elif words:
+                spans = [spans[word.number] for word in words]
+        else:
+            spans = [self.span(word.value) for word in words]
+        return spans if math.isnan(start) else [(begin + start, end + start) for begin, end in spans]
+
+    def _listed_spans(self, segment: Any) -> list[Span]:
+        paths = self.row.lists.split()
+        begins, lengths = getter(paths[0])(segment), getter(paths[-1])(segment)
+        if not isinstance(begins, list):
+            return []
+        if len(paths) == 1 or not isinstance(lengths, list) or len(lengths) != len(begins):
+            lengths = [None] * len(begins)
+        found = []
+        for time, length in zip(begins, lengths):
+            begin, end = time if isinstance(time, list) and len(time) == 2 else (time, None)
+            first = seconds(begin, self._unit)
+            found.append((first, seconds(end, self._unit) if length is None else first + seconds(length, self._unit)))
+        return found
+
+
+def text_spots(found: Iterable[Spot]) -> list[Spot]:
+    """The places with texts that are not blank."""
+    return [(holder, key) for holder, key in found if isinstance(holder[key], str) and holder[key].strip()]
+
+
+def _is_unknown(time: Any) -> bool:
+    """Whether a time is not there, or is NaN."""
+    return time is None or time != time

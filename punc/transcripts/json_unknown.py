@@ -1,0 +1,169 @@
+"""JSON that no row of the table knows, read by common names of members; and texts that stay as they were."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from punc.transcripts.json_paths import seconds
+from punc.transcripts.json_shape import JsonFormat
+from punc.transcripts.transcript import WORD, split
+
+# Names without case and underscores; the better ones first.
+TEXTS = ("punctuatedword", "word", "text", "transcript", "utterance", "sentence", "content", "caption", "subtitle",
+         "phrase", "body", "speech", "display", "displaytext", "value", "token", "line", "message", "transcription",
+         "w")
+BEGINS = ("start", "begin", "from", "starttime", "begintime", "startoffset", "offset", "timestart", "onset", "tstart",
+          "startat", "startts", "starttimestamp", "t0", "xmin", "ts", "time", "timestamp", "in")
+ENDS = ("end", "to", "endtime", "stop", "stoptime", "endoffset", "timeend", "tend", "endat", "endts", "endtimestamp",
+        "t1", "xmax", "finish", "out")
+LENGTHS = ("duration", "dur", "length", "durationtime")
+SPEAKERS = ("speaker", "spk", "speakerid", "speakerlabel", "speakername", "speakertag", "participant", "role")
+SYNTAX = frozenset(".|[]*+ ")  # of paths
+UNIT = re.compile(r"(?:_in)?(?:_ms|_s|_msecs?|_millis|_secs?|_?milliseconds|_?seconds|Ms|Msecs?|Millis|Milliseconds"
+                  r"|Secs?|Seconds)$")
+DEEPEST = 12  # objects in others
+LONGEST = 60  # characters of a name
+# Members whose texts are about a file, or are other versions of what was said.
+ABOUT = frozenset(("systeminfo", "model", "params", "parameters", "metadata", "request", "config", "path", "file",
+                   "filename", "audiofilepath", "audiourl", "url", "title", "version", "usage", "warnings", "error",
+                   "job", "jobname"))
+OTHERS = frozenset(("alternatives", "nbest", "transcripts"))  # lists of which the first is read
+
+
+class Kind(NamedTuple):
+    """Objects of a file with the same path and the same names of text, begin, end (`+name` is a length) and speaker."""
+
+    path: str
+    text: str
+    begin: str
+    end: str
+    speaker: str
+
+
+def guessed_format(documents: list[Any]) -> JsonFormat | None:
+    """A row that reads documents by common names of members; None if no objects have a text and a time."""
+    counts, texts = Counter[Kind](), defaultdict[str, list[str]](list)
+    for path, value in _objects(documents):
+        if name := _name_of(value, TEXTS, str):
+            texts[f"{path}.{name}".lstrip(".")] += split(value[name])
+            if begin := _name_of(value, BEGINS, time=True):
+                end = _name_of(value, ENDS, time=True)
+                length = "" if end else _name_of(value, LENGTHS, time=True)
+                counts[Kind(path, name, begin, end or (f"+{length}" if length else ""),
+                            _name_of(value, SPEAKERS))] += 1
+    if not counts:
+        return None
+    words = counts.most_common(1)[0][0]
+    segments = next((kind for kind in counts if words.path.startswith(f"{kind.path}.") or
+                     (not kind.path and words.path)), None)
+    own = [f"{kind.path}.{kind.text}".lstrip(".") for kind in (words, segments) if kind]
+    said = texts[own[0]]
+    repeats = [path for path in texts if path not in own and texts[path] == said]
+    unit = UNIT.search(words.begin)
+    a_second = 0 if unit is None else 1000 if "m" in unit[0].lower() else 1
+    row = JsonFormat("unknown JSON", "", "", speaker=words.speaker or (segments.speaker if segments else ""),
+                     begin=words.begin, end=words.end, unit=a_second, repeats=" ".join(repeats))
+    if segments is None:
+        return row._replace(segments=words.path, text=words.text)
+    inner = words.path.removeprefix(segments.path).lstrip(".")
+    return row._replace(segments=segments.path, text=segments.text, words=inner, word=words.text,
+                        segment_times=f"{segments.begin} {segments.end or '-'}")
+
+
+def said_of(row: JsonFormat) -> str:
+    """What a guessed row reads, for a message."""
+    text = f"{row.words}.{row.word}" if row.words else row.text
+    path = f"{row.segments}.{text}".strip(".")
+    speaker = f", speakers from {row.speaker}" if row.speaker else ""
+    return f"not a format that punc knows: words were read from {path}, times from {row.begin}" + \
+        (f" and {row.end.lstrip('+')}" if row.end else "") + speaker
+
+
+def _objects(documents: list[Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects in documents, each with its path, in the order of the file."""
+    waiting: list[tuple[str, int, Any]] = [("", 0, document) for document in reversed(documents)]
+    while waiting:
+        path, depth, value = waiting.pop()
+        if isinstance(value, dict):
+            yield path, value
+            inner = [(f"{path}.{key}".lstrip("."), one) for key, one in value.items() if _is_plain(key)]
+        else:
+            inner = [(f"{path}[]", one) for one in value]
+        if depth < DEEPEST:
+            waiting += [(name, depth + 1, one) for name, one in reversed(inner) if isinstance(one, (dict, list))]
+
+
+def _is_plain(key: str) -> bool:
+    """Whether a name can stand in a path."""
+    return 0 < len(key) < LONGEST and not key.isdecimal() and not set(key) & SYNTAX
+
+
+@lru_cache(1000)
+def plain_name(key: str) -> str:
+    """A name without case, unit and underscores."""
+    return UNIT.sub("", key).replace("_", "").replace("-", "").lower() or key.lower()
+
+
+def _name_of(value: dict[str, Any], names: tuple[str, ...], kind: type = object, time: bool = False) -> str:
+    """The member of an object that has the best of some names, and a value of a type; empty if there is none."""
+    best, found = len(names), ""
+    for key, one in value.items():
+        if not _is_plain(key) or one is None or not isinstance(one, kind):
+            continue
+        for name in (key.replace("_", "").lower(), plain_name(key)):
+            if name in names[:best] and (not time or _is_time(one)):
+                best, found = names.index(name), key
+    return found
+
+
+def _is_time(value: Any) -> bool:
+    return (time := seconds(value)) == time
+
+
+def unread(values: list[Any], used: Iterable[tuple[Any, Any]], stays: str = "", without: Iterable[int] = ()
+           ) -> Counter[str]:
+    """How many texts of several words stay as they are, by the names of their members.
+
+    values   the values of a file
+    used     the texts that were read
+    stays    names of members whose texts are known not to be words
+    without  values that are not counted, by their `id`
+    """
+    known = {(id(holder), key) for holder, key in used if " " in holder[key].strip()}
+    ignored, skipped = ABOUT.union(stays.split()), set(without)
+    counts = Counter[str]()
+    waiting: list[tuple[str, Any]] = [("", value) for value in values]
+    while waiting:
+        name, holder = waiting.pop()
+        if id(holder) in skipped or _has_numbers(holder):
+            continue
+        if isinstance(holder, list) and plain_name(name) in OTHERS:
+            holder = holder[:1]
+        for key, value in holder.items() if isinstance(holder, dict) else enumerate(holder):
+            own = key if isinstance(key, str) else name
+            if isinstance(value, (dict, list)):
+                if own not in ignored and plain_name(own) not in ignored:
+                    waiting.append((own, value))
+            elif isinstance(value, str) and " " in value.strip() and (id(holder), key) not in known:
+                counts[own] += _is_speech(value) and own not in ignored and plain_name(own) not in ignored
+    return +counts
+
+
+def _has_numbers(value: Any) -> bool:
+    """Whether a value is a list of numbers, as tokens are."""
+    return isinstance(value, list) and value != [] and all(isinstance(value[i], (int, float)) for i in (0, -1))
+
+
+def _is_speech(text: str) -> bool:
+    """Whether a text has several words."""
+    return len([word for word in WORD.findall(text[:200]) if any(map(str.isalpha, word))]) > 1
+
+
+def has_times(values: list[Any]) -> str:
+    """A member with a usual name of a begin that has a time; empty if there is none."""
+    for _, value in _objects(values):
+        if name := _name_of(value, BEGINS, time=True):
+            return name
+    return ""

@@ -1,0 +1,126 @@
+"""Formats of a segment a line: a row each, with a regular expression whose groups say what stands where.
+
+The groups are `text`, `begin`, `end` and `length`, `speaker`, `id` (of the recording), `channel` and `confidence`.
+"""
+
+import math
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from punc.transcripts.clock import number, seconds
+from punc.transcripts.parts import PartsDocument, Stretch, TextReader
+from punc.transcripts.source import Source
+from punc.transcripts.transcript import Transcript
+
+CLOCK = r"(?:\d{1,3}:)?\d{1,3}:\d{1,2}(?:[.,:]\d{1,3})?"
+PLAIN_NUMBER = r"-?\d{1,12}(?:\.\d{1,12})?"
+LRC_STAMP = r"\[\d{1,4}:\d{1,2}(?:[.:]\d{1,3})?\]"
+LINE = re.compile(r"[^\r\n]+")
+HEAD = 2000  # lines that show the format
+ASS_MARKUP = re.compile(r"\{[^{}\n]{0,200}\}|(?P<blank>\\[Nnh])")
+
+
+class LineFormat(NamedTuple):
+    """A format of lines.
+
+    name     as people call it
+    writers  what writes it
+    line     a line with words
+    other    a line without; None: empty lines only
+    head     what the first line is, if the format has one
+    time     reads a time
+    markup   what stands in a text and is no words
+    dashes   a dash at the beginning of a line begins a turn
+    """
+
+    name: str
+    writers: str
+    line: re.Pattern[str]
+    other: re.Pattern[str] | None = None
+    head: re.Pattern[str] | None = None
+    time: Callable[[str], float] = seconds
+    markup: re.Pattern[str] | None = None
+    dashes: bool = False
+
+
+def milliseconds(text: str) -> float:
+    """A time in milliseconds."""
+    return number(text, 1000)
+
+
+def frames(text: str) -> float:
+    """A time in frames, of which films have 23.976 a second."""
+    return number(text, 23.976)
+
+
+FORMATS = [
+    LineFormat("ASS", "Aegisub and others, SSA too",
+               re.compile(rf"Dialogue:\s*[^,\n]*,\s*(?P<begin>{CLOCK}),\s*(?P<end>{CLOCK}),"
+                                 r"[^,\n]*,(?P<speaker>[^,\n]*),(?:[^,\n]*,){4}(?P<text>.*)"),
+               re.compile(r".*"), re.compile(r"\[Script Info\]", re.I), markup=ASS_MARKUP, dashes=True),
+    LineFormat("TSV of Whisper", "`whisper --output_format tsv`",
+               re.compile(r"(?P<begin>\d{1,12})\t(?P<end>\d{1,12})\t(?P<text>.*)"),
+               head=re.compile(r"start\tend\ttext\s*", re.I), time=milliseconds),
+    LineFormat("labels of Audacity", "Audacity",
+               re.compile(rf"(?P<begin>{PLAIN_NUMBER})\t(?P<end>{PLAIN_NUMBER})(?:\t(?P<text>.*))?"),
+               re.compile(r"\\\t.*"), time=number),
+    LineFormat("MicroDVD", "subtitles in frames",
+               re.compile(r"\{(?P<begin>\d{1,9})\}\{(?P<end>\d{0,9})\}(?P<text>.*)"), time=frames,
+               markup=re.compile(r"\{[A-Za-z]:[^{}\n]{0,100}\}|(?P<blank>\|)"), dashes=True),
+    LineFormat("LRC", "lyrics, with times of words too",
+               re.compile(rf"(?P<begin>{LRC_STAMP})(?:{LRC_STAMP}){{0,20}}(?P<text>.*)"),
+               re.compile(r"\[[A-Za-z#]\w{0,20}:.*\]\s*"), time=lambda text: seconds(text.strip("[]")),
+               markup=re.compile(rf"<(?P<time>{CLOCK})>")),
+    LineFormat("lines with times", "`[00:01.000 --> 00:02.000] text` of Whisper in a terminal, and others", re.compile(
+        rf"\s*[\[(]\s*(?P<begin>{CLOCK})\s*(?:-{{1,2}}>|-|–|→)\s*(?P<end>{CLOCK})\s*[\])]:?(?P<text>.*)"),
+        re.compile(r"\s*\[?(?:speaker|spk)[ _-]?\d{1,4}\]?:?\s*", re.I)),
+]
+
+
+def matches(row: LineFormat, text: str) -> bool:
+    """Whether the first lines of a file are of a format."""
+    found = 0
+    for at, match in enumerate(LINE.finditer(text)):
+        line = match[0]
+        if not line.strip():
+            continue
+        if row.head and at == 0:
+            if not row.head.match(line):
+                return False
+            continue
+        if row.line.fullmatch(line):
+            found += 1
+        elif not (row.other and row.other.fullmatch(line)):
+            return False
+        if at > HEAD:
+            break
+    return found > 0
+
+
+def read_lines(source: Source, row: LineFormat) -> Transcript:
+    """Read a file of a format. Raises InputError for a line that is not of it."""
+    document = PartsDocument(source)
+    reader = TextReader(source, document, row.markup, row.dashes)
+    for at, match in enumerate(LINE.finditer(source.text)):
+        line = match[0]
+        found = row.line.fullmatch(line)
+        if not found:
+            is_head = row.head and at == 0
+            if line.strip() and not is_head and not (row.other and row.other.fullmatch(line)):
+                raise source.error(f"not a line of {row.name}", "write it as the lines before", match.start())
+            if line.strip() and not is_head:
+                reader.read_label(line)
+            continue
+        groups = found.groupdict()
+        if groups["text"] is None:
+            continue
+        begin, end = (row.time(groups[name]) if groups.get(name) else math.nan for name in ("begin", "end"))
+        start = match.start() + found.start("text")
+        reader.read(Stretch(start, match.end(), begin, end, (groups.get("speaker") or "").strip(), segment=at))
+    return Transcript(row.name, reader.texts, document, encoding=source.encoding)
+
+
+def find_format(source: Source) -> LineFormat | None:
+    """The format of a file, if it is one of lines."""
+    return next((row for row in FORMATS if matches(row, source.text)), None)

@@ -1,0 +1,121 @@
+"""Texts of XML: TTML, SAMI, the captions of YouTube (srv1, srv3), and ELAN's EAF.
+
+Source: www.w3.org/TR/ttml1; Microsoft's "Understanding SAMI 1.0"; www.mpi.nl/tools/elan/EAF_Annotation_Format_3.0.pdf.
+Elements stay as they are, and so do entities.
+"""
+
+import math
+import re
+from collections.abc import Iterator
+
+from punc.transcripts import entities
+from punc.transcripts.clock import number, seconds
+from punc.transcripts.parts import PartsDocument, Stretch, TextReader
+from punc.transcripts.source import Source
+from punc.transcripts.transcript import Transcript, in_order
+
+TAG = re.compile(r"<!--(?:(?!-->).)*(?:-->)?|(?P<blank><(?:\w+:)?br\b[^<>]*>)|<[/!?A-Za-z][^<>]*>", re.S | re.I)
+ELEMENT = re.compile(r"<(?:\w+:)?(?P<name>p|text)\b(?P<attributes>[^<>]*?)(?P<empty>/?)>", re.I)
+ATTRIBUTE = re.compile(r"([\w:.-]{1,40})\s{0,9}=\s{0,9}(?:\"([^\"<>]*)\"|'([^'<>]*)'|([^\s\"'<>]+))")
+SYNC = re.compile(r"<sync\b[^<>]*?\bstart\s{0,9}=\s{0,9}[\"']?(?P<begin>-?\d{1,12})[^<>]*>", re.I)
+SLOT = re.compile(r"<TIME_SLOT\b[^<>]*>")
+ANNOTATION = re.compile(r"<(?:ALIGNABLE|REF)_ANNOTATION\b(?P<attributes>[^<>]*)>\s*"
+                        r"<ANNOTATION_VALUE>(?P<text>[^<]*)</ANNOTATION_VALUE>")
+AGENT = re.compile(r"<ttm:agent\b([^<>]*)>")
+TIER = re.compile(r"<TIER\b(?P<attributes>[^<>]*)>")
+TICK_RATE = re.compile(r"\bttp:tickRate\s*=\s*[\"'](\d{1,12})")
+
+
+def attributes(text: str) -> dict[str, str]:
+    """The attributes of an element, without the prefixes of their names."""
+    found = ATTRIBUTE.findall(text)
+    return {name.rpartition(":")[2].lower(): entities.decoded(double or single or bare)
+            for name, double, single, bare in found}
+
+
+def offset(text: str, tick_rate: float = 1) -> float:
+    """A time of TTML: a clock, or a number with a unit."""
+    unit = re.search(r"[a-z]*$", text)
+    digits = text.removesuffix(unit[0] if unit else "")
+    if ":" in digits:
+        return seconds(digits)
+    units = {"h": 1 / 3600, "m": 1 / 60, "s": 1.0, "": 1.0, "ms": 1000.0, "f": 25.0, "t": tick_rate}
+    return number(digits, units.get(unit[0] if unit else "", math.nan))
+
+
+def is_markup(text: str) -> bool:
+    """Whether a file is one of these."""
+    head = text[:4000].lower()
+    return "<tt" in head or "<sami" in head or "<transcript>" in head or "<timedtext" in head or \
+        "<annotation_document" in head
+
+
+def read_markup(source: Source) -> Transcript:
+    """Read TTML, SAMI, captions of YouTube or EAF. Raises InputError for a file with no text of these."""
+    head = source.text[:4000].lower()
+    if "<annotation_document" in head:
+        return read_eaf(source)
+    name = "SAMI" if "<sami" in head else "TTML" if "<tt" in head else "captions of YouTube"
+    document = PartsDocument(source)
+    reader = TextReader(source, document, TAG, dashes=True)
+    stretches = _sami(source) if name == "SAMI" else _elements(source, name)
+    for segment, (start, stop, begin, end, speaker) in enumerate(stretches):
+        reader.read(Stretch(start, stop, begin, end, speaker, segment))
+    return Transcript(name, reader.texts, document, encoding=source.encoding)
+
+
+def _elements(source: Source, name: str) -> Iterator[tuple[int, int, float, float, str]]:
+    """The texts of `<p>` or `<text>`: characters, begin and end, and speaker."""
+    found = TICK_RATE.search(source.text)
+    rate = float(found[1]) if found else 1.0
+    agents = {said.get("id", ""): said.get("name", "") for said in map(attributes, AGENT.findall(source.text))}
+    at = 0
+    while element := ELEMENT.search(source.text, at):
+        at = element.end()
+        if element["empty"]:
+            continue
+        close = re.compile(rf"</(?:\w+:)?{element['name']}\s*>", re.I).search(source.text, at)
+        if not close:
+            raise source.error(f"<{element['name']}> is not closed", "the file is cut short, or broken: write it again",
+                               element.start())
+        said = attributes(element["attributes"])
+        if name == "TTML":
+            begin, end = (offset(said.get(key, ""), rate) for key in ("begin", "end"))
+            end = begin + offset(said.get("dur", ""), rate) if math.isnan(end) else end
+        else:
+            unit = 1000 if "t" in said else 1
+            begin = number(said.get("t", said.get("start", "")), unit)
+            end = begin + number(said.get("d", said.get("dur", "")), unit)
+        agent = said.get("agent", "")
+        yield at, close.start(), begin, end, agents.get(agent) or agent
+        at = close.end()
+
+
+def _sami(source: Source) -> Iterator[tuple[int, int, float, float, str]]:
+    """The texts of `<SYNC>`, which go to the next one."""
+    found = list(SYNC.finditer(source.text))
+    for match, after in zip(found, [*found[1:], None]):
+        end = after.start() if after else source.text.lower().find("</body", match.end())
+        stop = end if end >= 0 else len(source.text)
+        until = int(after["begin"]) / 1000 if after else math.nan
+        yield match.end(), stop, int(match["begin"]) / 1000, until, ""
+
+
+def read_eaf(source: Source) -> Transcript:
+    """Read the annotations of ELAN; a tier is a speaker. Tiers that depend on others stay as they are."""
+    slots = {}
+    for slot in map(attributes, SLOT.findall(source.text)):
+        slots[slot.get("time_slot_id", "")] = number(slot.get("time_value", ""), 1000)
+    document = PartsDocument(source)
+    reader = TextReader(source, document)
+    tiers = list(TIER.finditer(source.text))
+    for stream, (tier, after) in enumerate(zip(tiers, [*tiers[1:], None])):
+        said = attributes(tier["attributes"])
+        if "parent_ref" in said:
+            continue
+        for found in ANNOTATION.finditer(source.text, tier.end(), after.start() if after else len(source.text)):
+            times = attributes(found["attributes"])
+            begin, end = (slots.get(times.get(f"time_slot_ref{i}", ""), math.nan) for i in (1, 2))
+            speaker = said.get("participant") or said.get("tier_id", "")
+            reader.read(Stretch(*found.span("text"), begin, end, speaker, found.start(), stream), False)
+    return Transcript("EAF", in_order(reader.texts), document, encoding=source.encoding)

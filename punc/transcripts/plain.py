@@ -1,0 +1,60 @@
+"""Plain text, and what only looks like it.
+
+A text has no times. An empty line ends a text; other line ends mean nothing. A name that begins a line is a speaker.
+What has a structure that its words are not, as a table or a log, is no plain text: marks would damage it.
+"""
+
+import re
+from itertools import pairwise
+
+from punc.base.errors import InputError
+from punc.transcripts.parts import PartsDocument, Stretch, TextReader
+from punc.transcripts.source import Source
+from punc.transcripts.transcript import Transcript
+
+EMPTY_LINE = re.compile(r"\n[ \t\r]*\n\s*")
+LINE = re.compile(r"[^\r\n]+")
+JSON = re.compile(r"[{\[]\s{0,80}\"[\w -]{1,40}\"\s{0,9}:")
+SHARE = 0.3  # of the lines that look like something else
+HEAD = 1000  # lines that are looked at
+INSIST = "or --format text, if it is one"
+TABLE = "write TSV as Whisper does, `start end text`, or CTM"
+LOOKS = [  # what it looks like; a line of it; how many lines at least; the nearest format
+    ("a log or a table of times", re.compile(r"[^\n]{0,40}?\d{1,2}:\d{2}:\d{2}[^\n]{0,20}?(?:->|→|\|).*"), 1,
+     "write SRT or WebVTT"),
+    ("CHAT", re.compile(r"@(?:UTF8|Begin|End|Languages|Participants)\b.*|\*[A-Z0-9]{2,4}:\t.*"), 2,
+     "export it as SRT, or its words as text"),
+    ("markup", re.compile(r"\s*<(?:[!?/]|[A-Za-z][\w:.-]{0,30}[ />]).*>.*"), 1, "write TTML, or its words as text"),
+    ("RTF or TeX", re.compile(r"\{\\rtf.*|\\(?:documentclass|begin)\b.*"), 1, "save it as plain text"),
+    ("a table with tabs", re.compile(r"[^\t\n]*\t.*"), 2, TABLE),
+    ("a table with commas", re.compile(r"[^,\n\s]{1,40}(?:,[^,\n\s]{0,40}){2,}(?:,.*)?"), 2, TABLE),
+    ("lines with ids", re.compile(r"(?=[^ \t]*\d)[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)+[ \t]+\S.*"), 2,
+     "give the `text` of a Kaldi data directory"),
+    ("code", re.compile(r".*[{};]\s*|\s*(?:#include|import|def|function|var|const)\b.*"), 3, "give what was said"),
+]
+
+
+def check_plain(source: Source) -> None:
+    """Raise InputError for a file whose lines do not look like speech."""
+    lines = [line[0] for line in LINE.finditer(source.text[:1 << 20]) if line[0].strip()][:HEAD]
+    head = source.text.lstrip()[:200]
+    if head.startswith(("%PDF", "PK\x03", "\x1f", "ID3", "RIFF")):
+        raise source.error("not text: it is a document or a recording", "save it as plain text")
+    if found := JSON.search(source.text[:1 << 20]):
+        raise source.error("JSON after other text", f"remove what is before it; {INSIST}", found.start())
+    for what, pattern, least, remedy in LOOKS:
+        like = [line for line in lines if pattern.fullmatch(line)]
+        if len(like) >= max(least, SHARE * len(lines)):
+            at = source.text.find(like[0])
+            raise InputError(f"it looks like {what}, not like plain text", f"{remedy}; {INSIST}", source.path,
+                             source.line(at))
+
+
+def read_text(source: Source) -> Transcript:
+    """Read plain text."""
+    cuts = [0, *(match.end() for match in EMPTY_LINE.finditer(source.text)), len(source.text)]
+    document = PartsDocument(source)
+    reader = TextReader(source, document)
+    for stream, (start, stop) in enumerate(pairwise(cuts)):
+        reader.read(Stretch(start, stop, segment=stream, stream=stream))
+    return Transcript("text", reader.texts, document, encoding=source.encoding)

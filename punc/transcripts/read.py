@@ -1,0 +1,92 @@
+"""Finds the format of a file by its content, and reads it."""
+
+import gc
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from punc.base.errors import InputError
+from punc.base.options import nearest
+from punc.transcripts import columns, ctm, cues, lines, markup, plain, textgrid
+from punc.transcripts.json_formats import json_rows, read_json
+from punc.transcripts.source import Source, read_source, require_utf8
+from punc.transcripts.transcript import Transcript
+
+# What writes the formats that are no JSON and have no row in `lines`.
+WRITERS = [("SRT, WebVTT, SBV", "subtitles of any program, YouTube's captions, rolling ones too"),
+           ("TTML, SAMI, YouTube's srv1 and srv3", "subtitles in XML"), ("EAF", "ELAN"),
+           ("TextGrid", "Praat, Montreal Forced Aligner, P2FA, MAUS"), ("CTM, STM", "Kaldi, NIST's tools"),
+           ("MLF", "HTK"), ("text of Kaldi", "Kaldi: lines of an id and words"), ("text", "any")]
+JSON = re.compile(r"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
+SEVERAL_TIMES = re.compile(rf"^{cues.TIMES.pattern}\r?$", re.M)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Without garbage collection: it would look at millions of objects again and again, and find no cycle."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def read_transcript(path: str | os.PathLike[str], form: str = "", tier: str = "", timed: bool = False) -> Transcript:
+    """Read a file.
+
+    form   the format, if it is not to be found: `text`
+    tier   the tier of a TextGrid with the words
+    timed  of JSON, words with times, also where a text has more, as their marks
+
+    Raises InputError for a broken file, for one that is of no format that is known, and for one that has text of which
+    no word can be read.
+    """
+    if form not in ("", "text"):
+        raise InputError(f"--format {form}", nearest(form, ["text"]))
+    source = read_source(path)
+    with _no_collection():
+        transcript = plain.read_text(_utf8(source)) if form else _read(source, tier, timed)
+    return transcript
+
+
+def _read(source: Source, tier: str, timed: bool) -> Transcript:
+    text = source.text
+    if JSON.match(text):
+        return read_json(source, timed)
+    if textgrid.is_textgrid(text):
+        return textgrid.read_textgrid(_utf8(source), tier)
+    require_utf8(source)
+    if cues.is_vtt(text):
+        return cues.read_vtt(source)
+    if markup.is_markup(text):
+        return markup.read_markup(source)
+    if text.startswith("#!MLF!#"):
+        return columns.read_mlf(source)
+    if row := lines.find_format(source):
+        return lines.read_lines(source, row)
+    if any(map(cues.TIMES.fullmatch, text.splitlines())):
+        return cues.read_srt(source)
+    if any(map(cues.SBV_TIMES.fullmatch, text.splitlines())):
+        return cues.read_sbv(source)
+    for recognised, read in ((columns.is_ctm, ctm.read_ctm_file), (columns.is_stm, columns.read_stm),
+                             (columns.is_kaldi_text, columns.read_kaldi_text)):
+        if recognised(text):
+            return read(source)
+    plain.check_plain(source)
+    return plain.read_text(source)
+
+
+def _utf8(source: Source) -> Source:
+    require_utf8(source)
+    return source
+
+
+def format_table() -> str:
+    """All formats and what writes them, as the table of docs/after-asr.md."""
+    rows = [("JSON", "; ".join(dict.fromkeys(writers for _, writers in json_rows())))]
+    rows += [("JSON of others", "texts and times under common names")]
+    rows += [(row.name, row.writers) for row in lines.FORMATS] + WRITERS
+    return "".join(["| file | written by |\n|---|---|\n", *(f"| {name} | {writers} |\n" for name, writers in rows)])

@@ -1,0 +1,76 @@
+"""The characters of a file."""
+
+import codecs
+import os
+from typing import NamedTuple
+
+from punc.base.errors import InputError
+from punc.base.files import open_input
+
+BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+
+
+class Source(NamedTuple):
+    """The text of a file, with the line ends that it has. Bytes that are not UTF-8 are half surrogates."""
+
+    path: str
+    text: str
+    encoding: str
+
+    def line(self, at: int) -> int:
+        """The number of the line that a character is in."""
+        return self.text.count("\n", 0, at) + 1
+
+    def error(self, what: str, remedy: str, at: int = 0) -> InputError:
+        """An error at a character of the file."""
+        return InputError(what, remedy, self.path, self.line(at))
+
+    def checked(self, text: str) -> str:
+        """A text with words. Raises InputError if it has bytes that are not UTF-8."""
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            at = max(self.text.find(text), 0)
+            raise self.error("not UTF-8", _remedy(self.text), at) from None
+        return text
+
+
+def read_source(path: str | os.PathLike[str]) -> Source:
+    """The text of a file in UTF-8 or, after a byte-order mark, UTF-16. Raises InputError for NUL and broken UTF-16."""
+    with open_input(path) as file:
+        raw = file.read()
+    encoding = next((name for bom, name in BOMS if raw.startswith(bom)), "utf-8")
+    try:
+        text = raw.decode(encoding, "strict" if encoding == "utf-16" else "surrogateescape")
+    except UnicodeDecodeError as error:
+        raise InputError("not UTF-16, though it begins so", "save it as UTF-8", path,
+                         raw.count(b"\n", 0, error.start) + 1) from None
+    if raw.startswith(codecs.BOM_UTF16_BE):
+        encoding = "utf-16-be"
+    source = Source(os.fspath(path), text, encoding)
+    if (at := text.find("\0")) >= 0:
+        raise source.error("a NUL byte", "remove it: the file is not text, or is broken", at)
+    if not text.strip():
+        raise InputError("the file is empty", "let the recogniser write it again", path)
+    return source
+
+
+def require_utf8(source: Source) -> None:
+    """Raise InputError for a file with bytes that are not UTF-8."""
+    for number, line in enumerate(source.text.split("\n"), 1):
+        if not line.isascii() and any("\udc80" <= char <= "\udcff" for char in line):
+            raise InputError("not UTF-8", _remedy(source.text), source.path, number)
+
+
+def _remedy(text: str) -> str:
+    """How to convert a file, given its text with half surrogates for bytes that are not UTF-8."""
+    odd = {char for char in text if "\udc80" <= char <= "\udcff"}
+    windows = any("\udc80" <= char <= "\udc9f" for char in odd)  # in ISO 8859, these bytes are control characters
+    return f"convert it: iconv -f {'WINDOWS-1252' if windows else 'ISO-8859-1'} -t UTF-8, if it is in that encoding"
+
+
+def encoded(text: str, encoding: str) -> bytes:
+    """A text as bytes in the encoding of a source."""
+    if encoding == "utf-16-be":
+        return codecs.BOM_UTF16_BE + text.encode("utf-16-be")
+    return text.encode(encoding, "surrogateescape" if encoding != "utf-16" else "strict")

@@ -1,0 +1,91 @@
+"""Labels of speakers at the beginning of lines: `John Smith:`, `[SPEAKER_00]:`, `(speaker 0)`, `Anna  1:02:10`, `>>`.
+
+What a label names is a speaker, and no words. The rules are those of the captions of television, of meetings and of
+diarization: a name is up to five words that begin with capitals, with titles, initials, numbers and pronouns.
+"""
+
+import re
+from typing import NamedTuple
+
+CHEVRONS = re.compile(r"[ \t]*(?:>>+|(?:&gt;){2,})[ \t]*")
+DASH = re.compile(r"[ \t]*[-–](?![-–])[ \t]*(?=[^\W_]|['\"“‘(\[¿¡])")
+COLON = re.compile(r":[*_]{0,2}(?=[ \t]|$)")
+STAMP = r"\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?"
+AFTER_NAME = re.compile(rf"[ \t]*(?:[(\[]{STAMP}[)\]]|{STAMP}|\((?:[a-z]{{1,8}}/){{1,3}}[a-z]{{1,8}}\))$")
+PHONE = re.compile(r"\+?\d[\d ()-]{5,20}\d")
+ID = re.compile(r"(?:speaker|spk|spkr|s)[ _-]?\d{1,4}|unknown speaker", re.I)  # as diarization names them
+WORD = re.compile(r"[\w.'’&-]+")
+LOWER = re.compile(r"[a-z][a-z0-9._-]{1,15}")  # a user's name
+PARTICLES = frozenset(("of", "the", "de", "da", "di", "do", "du", "del", "della", "la", "le", "van", "von", "der",
+                       "den", "ter", "ten", "al", "bin", "ibn", "and", "y", "e", "&"))
+MOST_WORDS, LONGEST = 5, 80  # of a name; characters of a label
+
+
+class Label(NamedTuple):
+    """A label: how many characters of the line it has, and the name; empty if it only says that another one speaks.
+
+    sure   it is one wherever it stands; others count where a file has sure ones
+    """
+
+    size: int
+    name: str
+    sure: bool = True
+
+
+def find_label(line: str, dashes: bool = False) -> Label | None:
+    """The label at the beginning of a line.
+
+    dashes   a dash before words is one, as in the lines of a cue
+    """
+    turn = CHEVRONS.match(line) or (DASH.match(line) if dashes else None)
+    begin = turn.end() if turn else len(line) - len(line.lstrip(" \t"))
+    rest = line[begin:begin + LONGEST]
+    label = _in_brackets(rest) or _before_colon(rest) or (_alone(line[begin:]) if len(line) < LONGEST else None)
+    if label:
+        size = begin + label.size
+        return label._replace(size=size + len(line[size:]) - len(line[size:].lstrip(" \t")))
+    return Label(begin, "") if turn else None
+
+
+def _in_brackets(text: str) -> Label | None:
+    """`[SPEAKER_00]`, `[John Smith]:` or `(speaker 0)`."""
+    end = text.find({"[": "]", "(": ")"}.get(text[:1], "\n"))
+    if end < 0:
+        return None
+    name, colon = text[1:end].strip(), text[end + 1:end + 2] == ":"
+    if ID.fullmatch(name) or (colon and is_name(name)):
+        return Label(end + 1 + colon, name)
+    return None
+
+
+def _before_colon(text: str) -> Label | None:
+    """`John Smith:`, `**MAN 1:**`, `Anna (00:03):`."""
+    colon = COLON.search(text)
+    if not colon:
+        return None
+    name = text[:colon.start()].strip("*_ \t")
+    for _ in range(2):  # a time and pronouns
+        name = AFTER_NAME.sub("", name)
+    if is_name(name):
+        return Label(colon.end(), name)
+    return Label(colon.end(), name, sure=False) if LOWER.fullmatch(name) else None
+
+
+def _alone(line: str) -> Label | None:
+    """`SPEAKER_01` or `Anna Smith  1:02:10`, with nothing after it."""
+    text = line.strip("*_ \t")
+    name = AFTER_NAME.sub("", text)
+    if ID.fullmatch(name) or (name != text and not text.endswith("/") and is_name(name)):
+        return Label(len(line), name)
+    return None
+
+
+def is_name(text: str) -> bool:
+    """Whether a text looks like the name of a speaker."""
+    if PHONE.fullmatch(text) or ID.fullmatch(text):
+        return True
+    words = text.split()
+    if not 0 < len(words) <= MOST_WORDS or not words[0][:1].isupper():
+        return False
+    return all(WORD.fullmatch(word) and (word[0].isupper() or word in PARTICLES or (word.isdigit() and len(word) < 4))
+               for word in words)

@@ -1,0 +1,129 @@
+"""TextGrids of Praat and of aligners, in the long and the short form.
+
+Source: www.fon.hum.uva.nl/praat/manual/TextGrid_file_formats.html. Read are the tiers of words: `words`, or others of
+WORD_TIERS, as `speaker - words` of the Montreal Forced Aligner; else every tier of intervals that is none of phones is
+a speaker, whose intervals may have many words. Other tiers stay as they are.
+"""
+
+import math
+import re
+from typing import NamedTuple
+
+from punc.transcripts.columns import time
+from punc.transcripts.parts import PartsDocument, Stretch, TextReader
+from punc.transcripts.source import Source
+from punc.transcripts.transcript import Transcript, in_order
+
+SILENCE = frozenset(("", "sil", "sp", "SIL", "SP", "<eps>", "<p:>", "#"))
+NUMBER = r"(-?\d{1,15}(?:\.\d{0,18})?(?:[eE][-+]?\d{1,3})?)"
+QUOTED = r'"((?:[^"]|"")*)"'
+TIER = re.compile(rf'"(IntervalTier|TextTier)"\s+(?:name = )?{QUOTED}\s+(?:xmin = )?{NUMBER}'
+                  rf"\s+(?:xmax = )?{NUMBER}\s+(?:(?:intervals|points): size = )?(\d{{1,18}})(?!\d)")
+INTERVAL = re.compile(rf'^[ \t]*(?:xmin = )?{NUMBER}[ \t\r]*\n[ \t]*(?:xmax = )?{NUMBER}[ \t\r]*\n[ \t]*(?:text = )?"',
+                      re.M)
+GRID = re.compile(rf'"TextGrid"\s+(?:xmin = )?{NUMBER}\s+(?:xmax = )?{NUMBER}\s+(?:tiers\? )?<exists>'
+                  r"\s+(?:size = )?(\d{1,9})(?!\d)")
+BROKEN = "the file is cut short, or broken: save it again"
+WORD_TIERS = ("words", "word", "ort-mau", "ort", "orthography", "tokens", "token")  # MFA, P2FA, MAUS, others
+OTHER_TIERS = re.compile(r"(?<![a-z])(?:phon(?:e(?:me)?)?|segment|syllable|kan|mau|mas|trn|ipa|sampa)s?(?![a-z])", re.I)
+
+
+class Tier(NamedTuple):
+    """A tier of intervals: its name, its size, and the characters [start, stop) of its intervals."""
+
+    name: str
+    size: int
+    start: int
+    stop: int
+
+
+def is_textgrid(text: str) -> bool:
+    """Whether its first lines say that it is a TextGrid."""
+    return '"TextGrid"' in text[:200]
+
+
+def find_tiers(source: Source) -> list[Tier]:
+    """The tiers of intervals of a file. Raises InputError if it is cut short or broken."""
+    text, grid = source.text, GRID.search(source.text)
+    heads = list(TIER.finditer(text))
+    if len(heads) != text.count('"IntervalTier"') + text.count('"TextTier"'):
+        raise source.error("a tier without a name, times or size", BROKEN)
+    if not grid or len(heads) != int(grid[3]):
+        raise source.error(f"{len(heads)} tiers, but the file says that it has {grid[3] if grid else 'others'}", BROKEN)
+    bounds = [*(head.start() for head in heads[1:]), len(text)]
+    return [Tier(head[2].replace('""', '"').strip(), int(head[5]), head.end(), stop)
+            for head, stop in zip(heads, bounds) if head[1] == "IntervalTier"]
+
+
+def choose_tiers(source: Source, tiers: list[Tier], name: str = "") -> list[Tier]:
+    """The tiers of words, or the tier `name`, and those of speakers with it. Raises InputError if there is none."""
+    for wanted in [name] if name else WORD_TIERS:
+        chosen = [tier for tier in tiers if tier.name == wanted or tier.name.lower() == wanted.lower()] or \
+            [tier for tier in tiers if tier.name.lower().endswith(f" - {wanted.lower()}")]
+        if chosen:
+            return chosen
+    chosen = [] if name else [tier for tier in tiers if not OTHER_TIERS.search(tier.name)]
+    if not chosen:
+        names = ", ".join(f"'{tier.name}'" for tier in tiers) or "no tier of intervals"
+        raise source.error(f"no tier '{name}' of words" if name else "no tier of words",
+                           f"name one with --tier: {names}")
+    return chosen
+
+
+class Interval(NamedTuple):
+    """An interval: begin and end in seconds, and the characters [start, stop) of its text, without its quotes."""
+
+    begin: float
+    end: float
+    start: int
+    stop: int
+
+
+def intervals(source: Source, tier: Tier) -> list[Interval]:
+    """The intervals of a tier. Raises InputError if their number is not its size, or one has no times."""
+    found, at, text = list[Interval](), tier.start, source.text
+    while match := INTERVAL.search(text, at, tier.stop):
+        _check_gap(source, at, match.start())
+        begin, end = (time(match[i], "time", source, match.start(i)) for i in (1, 2))
+        at = _end_of_quote(text, match.end(), tier.stop)
+        if at < 0:
+            raise source.error("a text without its last quote", BROKEN, match.start())
+        if end < begin or (found and begin < found[-1].begin):
+            raise source.error(f"an interval from {begin:g} to {end:g} s", "fix its times", match.start(1))
+        found.append(Interval(begin, end, match.end(), at - 1))
+    _check_gap(source, at, tier.stop)
+    if len(found) != tier.size:
+        raise source.error(f"tier '{tier.name}' has {len(found)} intervals, but its size is {tier.size}", BROKEN,
+                           tier.start)
+    return found
+
+
+def _end_of_quote(text: str, at: int, stop: int) -> int:
+    """The character after the quote that ends a text; -1 if there is none. Two quotes are one in the text."""
+    while (at := text.find('"', at, stop)) >= 0:
+        if text[at + 1:at + 2] != '"':
+            return at + 1
+        at += 2
+    return -1
+
+
+def _check_gap(source: Source, start: int, stop: int) -> None:
+    """Raise InputError for a text between two intervals, which the size of the tier does not count."""
+    if (at := source.text.find('"', start, stop)) >= 0:
+        raise source.error("a text whose interval has no times", "write two numbers, a line each", at)
+
+
+def read_textgrid(source: Source, tier: str = "") -> Transcript:
+    """Read the words of a TextGrid. Raises InputError for a tier that is cut short, and for times that are none."""
+    document = PartsDocument(source, (('"', '""'),))
+    reader = TextReader(source, document)
+    tiers = find_tiers(source)
+    chosen = choose_tiers(source, tiers, tier)
+    for stream, one in enumerate(tiers):  # the size of others shows whether the file is whole
+        speaker = "" if len(chosen) == 1 else re.sub(r" - \w+$", "", one.name)
+        for begin, end, start, stop in intervals(source, one):
+            if one in chosen and source.text[start:stop].strip() not in SILENCE:
+                reader.read(Stretch(start, stop, begin, end, speaker, stream, stream), False)
+    grid = GRID.search(source.text)
+    return Transcript("TextGrid", in_order(reader.texts), document, encoding=source.encoding,
+                      end=time(grid[2], "end", source, grid.start(2)) if grid else math.nan)

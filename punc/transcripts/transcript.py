@@ -1,0 +1,279 @@
+"""A transcript: the texts of a file that have words, with what the file says of each, and the words in them.
+
+A reader takes a file apart into texts (a word of JSON, a line of a cue, a column of a CTM), each at a place of a
+document. The words of the texts get marks, and the document is written again with the new texts at their places.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import chain, zip_longest
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from punc.base.runs import bounds_of, next_of, previous_of, starts_of_runs
+from punc.timing.align import align_words
+
+# What separates words: white space of any script, the zero-width blank, byte-order marks inside of a text, and
+# the sign that begins a word of SentencePiece.
+BLANKS = "\u200b\u2060\ufeff▁"
+WORD = re.compile(rf"[^\s{BLANKS}]+")
+TO_BLANKS = str.maketrans(dict.fromkeys(BLANKS, " "))
+MARKS = ".,?!:;…\"'()[]<>«»“”-–—¿¡"  # how words and their repetition may differ, as in letter case
+
+
+class Text(NamedTuple):
+    """A text of a file, with one word or several.
+
+    place       where it stands in the document
+    text        the text, without escapes
+    begin, end  seconds; NaN where they are not known
+    speaker     a name; empty if it is not known
+    confidence  the recogniser's; NaN if there is none
+    segment     the segment of the file (a line, a cue) that the text is in
+    stream      texts of a stream are one text for a model
+    recording   the name of the recording; times of a recording count from one start
+    joined      its first word goes on the word before, with no blank between them
+    times       begin and end of each of its words; empty if they are not known
+    turn        another speaker than before begins, whoever it is
+    """
+
+    place: int
+    text: str
+    begin: float = math.nan
+    end: float = math.nan
+    speaker: str = ""
+    confidence: float = math.nan
+    segment: int = 0
+    stream: int = 0
+    recording: str = ""
+    joined: bool = False
+    times: tuple[tuple[float, float], ...] = ()
+    turn: bool = False
+
+
+class Repeat(NamedTuple):
+    """Texts that repeat the words of `texts[first:last]` of a transcript, one after another: (place, text) of each."""
+
+    texts: list[tuple[int, str]]
+    first: int
+    last: int
+
+
+class Document(Protocol):
+    """What a file has besides words."""
+
+    rated: bool  # whether words can have the probability of their labels
+
+    def put(self, place: int, text: str, probability: float = math.nan) -> None:
+        """Put a new text in a place, and with it the probability of its label, if it is not NaN."""
+
+    def content(self) -> str:
+        """The file."""
+
+
+@dataclass
+class Transcript:
+    """The texts of a file in the order of reading, stream after stream.
+
+    format    the name of the format
+    repeats   texts that repeat words of these texts
+    language  as the file names it; empty if it does not
+    notes     how the file was read
+    messages  what a user should check
+    encoding  how the file is encoded
+    end       when the recording ends, in seconds; NaN if it is not known
+    """
+
+    format: str
+    texts: list[Text]
+    document: Document
+    repeats: list[Repeat] = field(default_factory=list)
+    language: str = ""
+    notes: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
+    encoding: str = "utf-8"
+    end: float = math.nan
+
+
+class Words(NamedTuple):
+    """W words of a transcript, which are N pieces: most words are one piece, others go over several texts.
+
+    texts        the words
+    begins, ends float64 (W,), seconds; NaN where the file has none
+    speakers     the name of each speaker, and `speaker`, int64 (W,), the one of each word, -1 if it is not known
+    recordings   the name of each recording, and `recording`, int64 (W,), the one of each word
+    confidences  float64 (W,), NaN where there is none
+    segments     int64 (W,), streams int64 (W,)
+    turns        bool (W,): another speaker than that of the word before begins
+    pieces       the pieces
+    of           int64 (N,): which text of the transcript each piece is in
+    first, last  int64 (W,): the pieces of each word
+    """
+
+    texts: list[str]
+    begins: np.ndarray
+    ends: np.ndarray
+    speakers: list[str]
+    speaker: np.ndarray
+    recordings: list[str]
+    recording: np.ndarray
+    confidences: np.ndarray
+    segments: np.ndarray
+    streams: np.ndarray
+    turns: np.ndarray
+    pieces: list[str]
+    of: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+
+
+def split(text: str) -> list[str]:
+    """The words of a text."""
+    return text.translate(TO_BLANKS).split() if not text.isascii() else text.split()
+
+
+def in_order(texts: list[Text]) -> list[Text]:
+    """Texts in the order of reading: stream after stream, each by begin. Texts without a begin stay where they are."""
+    if len({text.stream for text in texts}) < 2:
+        return texts
+    begins, streams = (np.array([text[i] for text in texts]) for i in map(Text._fields.index, ("begin", "stream")))
+    return [texts[i] for i in np.lexsort((begins, streams)).tolist()]
+
+
+def words_of(texts: Sequence[Text]) -> Words:
+    """The words of a transcript's texts."""
+    pieces, counts = list[str](), np.zeros(len(texts), np.int64)
+    for number, text in enumerate(texts):
+        own_pieces = split(text.text)
+        pieces += own_pieces
+        counts[number] = len(own_pieces)
+    of, bounds = np.repeat(np.arange(len(texts)), counts), bounds_of(counts)
+    begins, ends = np.full((2, len(pieces)), np.nan)
+    filled = counts > 0
+    begins[bounds[:-1][filled]] = np.array([text.begin for text in texts])[filled]
+    ends[bounds[1:][filled] - 1] = np.array([text.end for text in texts])[filled]
+    for number, text in enumerate(texts):
+        if text.times and len(text.times) == counts[number]:
+            begins[bounds[number]:bounds[number + 1]], ends[bounds[number]:bounds[number + 1]] = zip(*text.times)
+    joined = np.zeros(len(pieces), bool)
+    joined[bounds[:-1][filled]] = np.array([text.joined for text in texts], bool)[filled]
+    joined[:1] = False
+    first = np.flatnonzero(~joined)
+    last = next_of(first, len(pieces))
+    own = of[first]
+    words = pieces
+    if len(first) < len(pieces):
+        words = ["".join(pieces[begin:end]) for begin, end in zip(first.tolist(), last.tolist())]
+    speakers, speaker = _numbered([text.speaker for text in texts])
+    recordings, recording = _numbered([text.recording for text in texts], empty=0)
+    confidences = np.array([text.confidence for text in texts], float)[own]
+    segments, streams = (np.array([text[i] for text in texts], np.int64)[own] for i in map(
+        Text._fields.index, ("segment", "stream")))
+    begun = np.zeros(len(pieces), bool)
+    begun[bounds[:-1][filled]] = np.array([text.turn for text in texts], bool)[filled]
+    turns = _turns(speaker[own], streams, segments, begun[first])
+    return Words(words, begins[first], ends[last - 1], speakers, speaker[own], recordings, recording[own], confidences,
+                 segments, streams, turns, pieces, of, first, last)
+
+
+def _turns(speaker: np.ndarray, streams: np.ndarray, segments: np.ndarray, begun: np.ndarray) -> np.ndarray:
+    """Where another speaker than that of the word before begins, bool (W,).
+
+    begun   bool (W,): the file says that someone else begins, whoever it is
+
+    A speaker that is not known is that of the word before, and one that has a single word between two words of another
+    is a mistake of diarization.
+    """
+    turns, known = begun & (speaker < 0), np.flatnonzero(speaker >= 0)
+    if len(known):
+        who, segment = speaker[known], segments[known]
+        single = np.zeros(len(known), bool)
+        single[1:-1] = (who[1:-1] != who[:-2]) & (who[:-2] == who[2:]) & (segment[:-2] == segment[2:])
+        who = np.where(single, previous_of(who, -1), who)
+        turns[known[starts_of_runs(who, streams[known])]] = True
+        turns[known[0]] = begun[known[0]]
+    return turns & ~starts_of_runs(streams)
+
+
+def _numbered(names: Sequence[str], empty: int = -1) -> tuple[list[str], np.ndarray]:
+    """Different names, and the number of each, int64; -1 for no name, or, if `empty` is 0, no name is a name."""
+    numbers: dict[str, int] = {}
+    found = [numbers.setdefault(name, len(numbers)) if name or not empty else empty for name in names]
+    return list(numbers), np.array(found, np.int64)
+
+
+def write(transcript: Transcript, words: Words, new: Sequence[str], probabilities: np.ndarray | None = None) -> str:
+    """The file with new words.
+
+    new            W words
+    probabilities  float64 (W,), of the label of each word; NaN, and None for all words, writes none
+    """
+    pieces = _new_pieces(words, new)
+    bounds = np.searchsorted(words.of, np.arange(len(transcript.texts) + 1)).tolist()
+    chances = np.full(len(pieces), np.nan)
+    if probabilities is not None:
+        chances[words.last - 1] = probabilities
+    rated = chances.tolist()
+    document = transcript.document
+    for number, text in enumerate(transcript.texts):
+        begin, end = bounds[number], bounds[number + 1]
+        if begin == end:
+            continue
+        chance = rated[end - 1] if end == begin + 1 else math.nan
+        if chance == chance or pieces[begin:end] != words.pieces[begin:end]:
+            document.put(text.place, with_words(text.text, pieces[begin:end]), chance)
+    for repeat in transcript.repeats:
+        low, high = bounds[repeat.first], bounds[repeat.last]
+        begin, end = np.searchsorted(words.first, (low, high)).tolist()
+        by_piece, by_word = (words.pieces[low:high], pieces[low:high]), (words.texts[begin:end], new[begin:end])
+        _write_repeat(document, repeat, by_piece, by_word)
+    return document.content()
+
+
+def with_words(text: str, words: Sequence[str]) -> str:
+    """A text with other words, as many, and with its own blanks."""
+    return "".join(chain.from_iterable(zip_longest(WORD.split(text), words, fillvalue="")))
+
+
+def _new_pieces(words: Words, new: Sequence[str]) -> list[str]:
+    """What each piece becomes: a word's marks come after its last piece."""
+    if len(new) == len(words.pieces):
+        return list(new)
+    pieces = []
+    for text, first, last in zip(new, words.first.tolist(), words.last.tolist()):
+        for piece in words.pieces[first:last - 1]:
+            pieces.append(text[:len(piece)])
+            text = text[len(piece):]
+        pieces.append(text)
+    return pieces
+
+
+def _write_repeat(document: Document, repeat: Repeat, *forms: tuple[list[str], Sequence[str]]) -> None:
+    """Write texts that repeat words: what is another word than the one it repeats stays.
+
+    forms   what is repeated, and how it is written now: by piece, or by word
+    """
+    if list(forms[-1][1]) == forms[-1][0]:
+        return  # what is not changed is not made equal, either
+    split_texts = [split(text) for _, text in repeat.texts]
+    said = list(chain.from_iterable(split_texts))
+    written = next((new for old, new in forms if said == old), None)
+    if written is None:
+        old, new = forms[-1]
+        ref, hyp = list(map(folded, said)), list(map(folded, old))
+        number = align_words(ref, hyp).ref_to_hyp.tolist()
+        written = [new[at] if at >= 0 and ref[i] == hyp[at] else said[i] for i, at in enumerate(number)]
+    at = 0
+    for (place, text), words in zip(repeat.texts, split_texts):
+        own = written[at:at + len(words)]
+        if words != own:
+            document.put(place, with_words(text, own))
+        at += len(words)
+
+
+def folded(word: str) -> str:
+    """A word as it is compared with its repetition."""
+    return word.strip(MARKS).casefold()

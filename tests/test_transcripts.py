@@ -1,0 +1,325 @@
+"""Transcripts in the formats of subtitles, columns, markup and text: what is read comes back, with marks in its words.
+"""
+
+import time
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from transcript_files import BY_WORD, MAKERS, ONLY_BEGINS, UNTIMED
+
+from punc.base.errors import InputError
+from punc.transcripts.read import read_transcript
+from punc.transcripts.speakers import find_label
+from punc.transcripts.transcript import words_of, write
+
+WORDS = st.text("abcéßIŁ'’&-", min_size=1, max_size=5).filter(lambda word: word[0].isalpha())
+ROWS = st.lists(st.lists(st.tuples(WORDS, st.integers(1, 40), st.integers(1, 40)), min_size=2, max_size=4),
+                min_size=3, max_size=5)
+
+
+def timed(rows):
+    """Segments of (word, begin, end) in seconds, one after another."""
+    at, segments = 10, []
+    for row in rows:
+        segments.append([])
+        for word, silence, length in row:
+            segments[-1].append((word, (at + silence) / 10, (at + silence + length) / 10))
+            at += silence + length
+    return segments
+
+
+@pytest.fixture(scope="module")
+def read(tmp_path_factory):
+    """Reads a text as a file: the transcript and its words."""
+    file = tmp_path_factory.mktemp("transcripts") / "file"
+
+    def read(text, **options):
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+        transcript = read_transcript(file, **options)
+        return transcript, words_of(transcript.texts)
+
+    return read
+
+
+def loud(read, text, **options):
+    """The file with its words in capitals."""
+    transcript, words = read(text, **options)
+    return write(transcript, words, [word.upper() for word in words.texts])
+
+
+@pytest.mark.parametrize("name", MAKERS)
+@given(rows=ROWS)
+def test_random_files_words_and_times_come_back(read, name, rows):
+    segments = timed(rows)
+    text = MAKERS[name](segments)
+    transcript, words = read(text)
+    said = [word for row in segments for word in row]
+    assert transcript.format == name
+    assert words.texts == [word for word, _, _ in said]
+    assert write(transcript, words, words.texts) == text
+    marked = write(transcript, words, [f"{word}," for word in words.texts])
+    again = words_of(read(marked)[0].texts)
+    assert again.texts == [f"{word}," for word in words.texts]
+    assert np.array_equal(again.begins, words.begins, equal_nan=True)
+    if name in UNTIMED:
+        assert np.isnan(words.begins).all()
+        return
+    rows = [[word] for word in said] if name in BY_WORD else segments
+    starts = np.cumsum([0, *map(len, rows)])
+    near = {"atol": 0.03 if name == "MicroDVD" else 0.006}
+    np.testing.assert_allclose(words.begins[starts[:-1]], [row[0][1] for row in rows], **near)
+    if name not in ONLY_BEGINS:
+        np.testing.assert_allclose(words.ends[starts[1:] - 1], [row[-1][2] for row in rows], **near)
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    # SRT as players accept it
+    ("1\n00:00:20 --> 00:00:24\na b\n\n2\n00:00:24 --> 00:00:27\nc\n", None),  # no milliseconds
+    ("00:00:01,000 --> 00:00:03,000\na b\n\n00:00:03,000 --> 00:00:05,000\nc\n", None),  # no numbers
+    ("1 00:00:01,000 --> 00:00:03,000\na b\n\n2 00:00:03,000 --> 00:00:05,000\nc\n", None),  # in the line of times
+    ("1\n00:00:01.000 --> 00:00:03.000 X1:100 Y1:10\na b\n\n2\n00:00:03,000 -> 00:00:05,000\nc\n", None),
+    ("1\n00:00:01:12 --> 00:00:03:00\na b\n\n2\n00:00:03:05 --> 00:00:05:00\nc\n", None),  # frames
+    ("Some line by a tool\n\n1\n00:00:01,000 --> 00:00:03,000\na b\n\n2\n00:00:03,000 --> 00:00:05,000\nc\n", None),
+    ("1\r00:00:01,000 --> 00:00:03,000\ra b\r\r2\r00:00:03,000 --> 00:00:05,000\rc\r", None),  # CR alone
+    ("1\r\n00:00:01,000 --> 00:00:03,000\r\na b\r\n\r\n2\r\n00:00:03,000 --> 00:00:05,000\r\nc\r\n", None),
+    ("1\n-00:00:01,000 --> 00:00:03,000\na b\n2\n00:00:03, 000 --> 00:00:05 ,000\nc", None),  # negative, blanks
+    ("1\n0:0:1,0 --> 0:0:3,0\na b\n \n\t\n2\n\n0:0:3,0 --> 0:0:5,0\nc\n", None),
+    ("WEBVTT\n\n1\n00:01.000 --> 00:03.000 line:91%\n\na b\n\nNOTE x\nhere\n\nid x\n00:03.000 --> 00:05.000\nc\n",
+     "WEBVTT\n\n1\n00:01.000 --> 00:03.000 line:91%\n\nA B\n\nNOTE x\nhere\n\nid x\n00:03.000 --> 00:05.000\nC\n"),
+    ("webvtt - talk\nKind: captions\n\nSTYLE\n::cue { color: x }\n\nREGION\n\n00:01.000 --> 00:03.000\na b\nc\n",
+     "webvtt - talk\nKind: captions\n\nSTYLE\n::cue { color: x }\n\nREGION\n\n00:01.000 --> 00:03.000\nA B\nC\n"),
+    ("WEBVTT\n\n00:01.000 --> 00:03.000\na --> b\n\n00:03.000 --> 00:05.000\nc\n", None),  # an arrow in a text
+    ("WEBVTT\n\n00:01.000 --> 00:03.000\n<v Ann>a <i.x>b</i></v>\n\n00:03.000 --> 00:05.000\n<c>c</c>\n",
+     "WEBVTT\n\n00:01.000 --> 00:03.000\n<v Ann>A <i.x>B</i></v>\n\n00:03.000 --> 00:05.000\n<c>C</c>\n"),
+])
+def test_cues(read, text, expected):
+    words = read(text)[1]
+    assert [word for word in words.texts if word != "-->"] == ["a", "b", "c"]
+    expected = expected or text.replace("a b", "A B").replace("a -->", "A -->").replace("> b", "> B")[:-3] + \
+        text[-3:].replace("c", "C")
+    assert loud(read, text) == expected
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("1\n00:00:01,000 --> 00:00:02,000\na\n\n2\n00:00:03,000 --> 00:00:x\na\n",
+     "file:6: no times of a cue; write: 00:00:01,500 --> "),
+    ("1\n00:00:01,000 --> 00:00:02,000\na\n\n2\nx1 --> 00:00:05,000\nb", "file:6: no times of a cue"),
+    (b"1\n00:00:01,000 --> 00:00:02,000\nit\x92s\n", "file:3: not UTF-8; convert it: iconv -f WINDOWS-1252 -t UTF-8"),
+    (b"1\n00:00:01,000 --> 00:00:02,000\ncaf\xe9\n", "file:3: not UTF-8; convert it: iconv -f ISO-8859-1 -t UTF-8"),
+    ("a\0b", "file:1: a NUL byte; "), ("", "file: the file is empty"), (b"\xff\xfea", "file:1: not UTF-16"),
+    ("r 1 0 1 a\nr 1 x 1 b\n", "file:2: the begin 'x' is not a number"),
+    ("r 1 0 1 a\nr 1 1_0 1 b\n", "file:2: the begin '1_0' is not a number"),
+    ("r 1 0 1 a\nr 1 -1 1 b\n", "file:2: the begin -1 is negative"),
+    ("r 1 0 1 a\nr 1 1e300 1 b\n", "file:2: the begin 1e300 is no time of a recording"),
+    ("r 1 0 1 a\nr 1 0\n", "file:2: 3 columns; write: id channel begin duration word"),
+    ("a 1 s 0 1 x\na 1 s\n", "file:2: not a line of an STM"),
+    ("start\tend\ttext\n0\t1\ta\nb\n", "looks like a table with tabs"),
+    ('#!MLF!#\n"*/a.lab"\n0 1 a\n 5 6 \n.\n', "file:4: not a line of an MLF"),
+    ("<tt><body><p begin='1s'>a</body></tt>", "file:1: <p> is not closed"),
+    ("@UTF8\n@Begin\n*CHI:\ti want xxx .\n@End\n", "file:1: it looks like CHAT, not like plain text; export it as SRT"),
+    ("start,end,speaker,text\n0,3,A,a b\n3,6,B,c d\n", "it looks like a table with commas"),
+    ("a\tb\tc\nd\te\tf\n", "it looks like a table with tabs"),
+    ("<html><body>\n<b>a</b>\n</body></html>\n", "it looks like markup"),
+    ('Result: {\n  "word" : "a",\n "end" : 1}\n', "file:1: JSON after other text; remove what is before it"),
+    ("12:00:01 -> a\n12:00:05 -> b\n", "it looks like a log or a table of times"),
+    ("%PDF-1.4 a", "not text: it is a document"), ("{\\rtf1 a}", "it looks like RTF"),
+    ("a-1 b c\na-1 d\n", "it looks like lines with ids"),
+])
+def test_files_that_are_refused(read, text, said):
+    with pytest.raises(InputError) as error:
+        read(text)
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_text_is_read_where_the_user_insists(read):
+    assert loud(read, "a\tb\nc\td\n", form="text") == "A\tB\nC\tD\n"
+    with pytest.raises(InputError, match="--format srt"):
+        read("a", form="srt")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-be"])
+def test_encodings_come_back(read, encoding):
+    from punc.transcripts.source import encoded
+    raw = (b"\xfe\xff" if encoding == "utf-16-be" else b"") + "é a\r\nb".encode(encoding)
+    transcript, words = read(raw)
+    assert words.texts == ["é", "a", "b"]
+    assert encoded(write(transcript, words, words.texts), transcript.encoding) == raw
+
+
+@pytest.mark.parametrize(("text", "speakers"), [
+    ("MAN 1: a b\nMAN 2: c", ["MAN 1", "MAN 1", "MAN 2"]),
+    ("Speaker 1: a\nSPEAKER_00: b\n[SPEAKER_01]: c", ["Speaker 1", "SPEAKER_00", "SPEAKER_01"]),
+    ("(speaker 0) a\n(speaker 0)b\n(speaker 1) c", ["speaker 0", "speaker 0", "speaker 1"]),
+    ("SPEAKER_01\na b\n\nAnna Smith  1:02:10\nc", ["SPEAKER_01", "SPEAKER_01", "Anna Smith"]),
+    ("Dr. Anna-Maria O'Neil (she/her): a\nJosé da Silva (00:03): b\n+1 555-010-0199: c",
+     ["Dr. Anna-Maria O'Neil", "José da Silva", "+1 555-010-0199"]),
+    ("ANN: a\njdoe: b\n>> BOB: c", ["ANN", "jdoe", "BOB"]),
+    ("**Ann**: a\n**Bob:** b\n[Ann Lee]: c", ["Ann", "Bob", "Ann Lee"]),
+    (">> a\n>> b\n>>> c", ["", "", ""]),
+])
+def test_labels_of_speakers_are_no_words(read, text, speakers):
+    words = read(text)[1]
+    assert words.texts == ["a", "b", "c"]
+    assert [words.speakers[i] if i >= 0 else "" for i in words.speaker] == speakers
+    if "\n\n" not in text:  # which begins another text
+        assert words.turns.tolist() == [False, *(a != b or not a for a, b in pairwise(speakers))]
+
+
+@pytest.mark.parametrize("line", ["he said: yes", "at 10:30 a.m.", "note: this", "the time: now", "-- and then",
+                                  "(skydiving years) a", "[Music] a", "a b c d e f: g", "http://a.b: c"])
+def test_lines_without_a_label(line):
+    label = find_label(line, dashes=True)
+    assert label is None or not label.sure
+
+
+@pytest.mark.parametrize(("text", "turns"), [
+    ("- a b\n- c", [0, 0, 1]), ("-a\n-b c", [0, 1, 0]), ("– a\n– b\nc", [0, 1, 0]), ("a\n- b\nc", [0, 1, 0]),
+    ("a b -c", [0, 0, 0]), ("a\n-- b c", [0, 0, 0, 0])])
+def test_dashes_of_cues_are_turns(read, text, turns):
+    cue = f"1\n00:00:00,000 --> 00:00:01,000\n{text}\n"
+    assert read(cue)[1].turns.tolist() == turns
+    assert loud(read, cue) == cue.replace(text, text.upper())
+
+
+def test_a_single_word_of_another_speaker_is_no_turn(read):
+    lines = "".join(f"r 1 {n} 1 w 1 lex {who}\n" for n, who in enumerate("aaabaaabb"))
+    words = read(lines)[1]
+    assert words.turns.tolist() == [n == 7 for n in range(9)]
+
+
+def test_entities_are_characters_and_come_back(read):
+    text = "1\n00:00:00,000 --> 00:00:01,000\nit&#39;s R&amp;B &quot;no&quot; A&B\n"
+    transcript, words = read(text)
+    assert words.texts == ["it's", "R&B", '"no"', "A&B"]
+    assert write(transcript, words, ["It's", "R&B,", '"No."', "A&B"]) == text.replace("it", "It").replace(
+        "B &", "B, &").replace("no&", "No.&")
+
+
+@pytest.mark.parametrize(("text", "words"), [
+    ("a b\u200bc\ufeffd", ["a", "b", "c", "d"]), ("x \ufeffa\u2028b\u3000c", ["x", "a", "b", "c"]),
+    ("x\u2060y z\u00a0é", ["x", "y", "z", "é"]), ("e\u0301 na\u200dme", ["e\u0301", "na\u200dme"])])
+def test_blanks_of_any_kind_separate_words(read, text, words):
+    assert read(text)[1].texts == words
+    assert loud(read, text) == text.upper()
+
+
+def test_enhanced_lrc_and_webvtt_have_times_of_words(read):
+    assert read("[00:12.00]a b\n[00:15.30]<00:15.30>c <00:15.60>d\n")[1].begins[[0, 2, 3]].tolist() == [12, 15.3, 15.6]
+    text = "WEBVTT\n\n00:01.000 --> 00:03.000\na<00:01.500><c> b</c><00:02.000>c\n"
+    words = read(text)[1]
+    assert words.texts == ["a", "bc"]
+    assert words.begins.tolist() == [1, 1.5]
+    assert loud(read, text) == text.replace("a<", "A<").replace(" b<", " B<").replace(">c\n", ">C\n")
+
+
+def test_rolling_captions_are_read_once_and_written_everywhere(read):
+    shown = ["so it begins", "as it must", "does it end"]
+    said = ["so<00:00:00.480><c> it</c><00:00:00.640><c> begins</c>",
+            "as<00:00:02.480><c> it</c><00:00:02.800><c> must</c>",
+            "does<00:00:04.880><c> it</c><00:00:05.000><c> end</c>"]
+    texts = [f" \n{said[0]}"]
+    for before, line in zip(shown, said[1:]):
+        texts += [f"{before}\n ", f"{before}\n{line}"]
+    texts.append(f"{shown[-1]}\n ")
+    text = "WEBVTT\nKind: captions\n\n" + "".join(
+        f"00:00:{3 * n:02}.000 --> 00:00:{3 * n + 3:02}.000 align:start\n{one}\n\n" for n, one in enumerate(texts))
+    transcript, words = read(text)
+    assert words.texts == " ".join(shown).split()
+    assert words.begins[[0, 1, 2, 4]].tolist() == [0, 0.48, 0.64, 2.48]
+    assert transcript.notes == ["rolling captions: 5 lines that are shown again are read once"]
+    expected = text.replace("so", "So").replace("must", "must.").replace("does", "Does").replace("end<", "end?<")
+    expected = expected.replace("it end\n", "it end?\n")
+    assert write(transcript, words, ["So", "it", "begins", "as", "it", "must.", "Does", "it", "end?"]) == expected
+
+
+@pytest.mark.parametrize("texts", [["no", "no", "no", "yes", "so it is", "well", "if you say so"], ["no", "no", "no"],
+                                   ["a", "b", "c", "d"], ["a\nb", "a\nc", "a\nd", "a\ne"]])
+def test_captions_that_do_not_roll(read, texts):
+    text = "".join(f"{n}\n00:00:{3 * n:02},000 --> 00:00:{3 * n + 3:02},000\n{one}\n\n" for n, one in enumerate(texts))
+    transcript, words = read(text)
+    assert words.texts == " ".join(texts).split()
+    assert not transcript.repeats
+
+
+def test_ctm_comments_alternatives_channels_and_order(read):
+    text = (";; comment\nr 1 2.0 0.5 b 0.9\nr 1 1.0 0.5 a NA\nr * * * <ALT_BEGIN>\nr 1 3.0 0.1 c\nr * * * <ALT>\n"
+            "r 1 3.0 0.1 x\nr * * * <ALT_END>\nr 2 0.5 0.5 d 0.5 lex ann\r\n\n")
+    words = read(text)[1]
+    assert words.texts == ["a", "b", "c", "d"]
+    assert words.begins.tolist() == [1, 2, 3, 0.5]
+    assert words.ends.tolist() == [1.5, 2.5, 3.1, 1]
+    assert words.streams.tolist() == [0, 0, 0, 1]
+    assert [words.speakers[i] for i in words.speaker] == ["1", "1", "1", "ann"]
+    assert loud(read, text) == text.replace(" a ", " A ").replace(" b ", " B ").replace(" c\n", " C\n").replace(
+        " d ", " D ")
+    assert read("utt-1 0.0 0.3 good 0.99\nutt-1 0.4 0.2 day 0.9\n")[1].texts == ["good", "day"]  # without channels
+
+
+@pytest.mark.parametrize(("names", "chosen"), [
+    (("phone", "word"), 1), (("words", "phones"), 0), (("MAU", "ORT-MAU"), 1), (("Phones", "Words"), 1),
+    (("Ann - words", "Ann - phones"), 0), (("phones", "ann"), 1)])
+def test_textgrid_tiers(read, names, chosen):
+    tiers = "".join(f'"IntervalTier"\n"{name}"\n0\n2\n2\n0\n1\n"{n}a"\n1\n2\n"{n}b ""c"""\n'
+                    for n, name in enumerate(names))
+    text = f'File type = "ooTextFile"\nObject class = "TextGrid"\n\n0\n2\n<exists>\n2\n{tiers}'
+    words = read(text)[1]
+    assert words.texts == [f"{chosen}a", f"{chosen}b", '"c"']
+    assert loud(read, text) == text.replace(f"{chosen}a", f"{chosen}A").replace(
+        f'{chosen}b ""c', f'{chosen}B ""C')
+    assert read(text, tier=names[1 - chosen])[1].texts[0] == f"{1 - chosen}a"
+    with pytest.raises(InputError, match="no tier 'x' of words; name one with --tier: '"):
+        read(text, tier="x")
+
+
+@pytest.mark.parametrize(("old", "new", "said"), [
+    ("2\n0\n1\n", "3\n0\n1\n", "has 2 intervals, but its size is 3"), ('"b"', '"b', "a text without its last quote"),
+    ('1\n2\n"b"', '"b"', "a text whose interval has no times"), ("0\n1\n", "-1\n1\n", "the time -1 is negative"),
+    ("0\n2\n2\n", "x\n2\n2\n", "a tier without a name, times or size")])
+def test_textgrid_that_is_broken(read, old, new, said):
+    text = 'File type = "ooTextFile"\nObject class = "TextGrid"\n\n0\n2\n<exists>\n1\n"IntervalTier"\n"words"\n0\n2\n' \
+           '2\n0\n1\n"a"\n1\n2\n"b"\n'
+    assert read(text)[1].texts == ["a", "b"]
+    with pytest.raises(InputError) as error:
+        read(text.replace(old, new))
+    assert said in str(error.value)
+
+
+def test_speakers_of_ttml_and_eaf(read):
+    text = ('<tt><head><metadata><ttm:agent xml:id="p1"><ttm:name>Ann</ttm:name></ttm:agent></metadata></head><body>'
+            '<p begin="1.5s" dur="2s" ttm:agent="p1">a<br/>b &amp; c</p><p begin="90f" end="4000ms">d</p></body></tt>')
+    words = read(text)[1]
+    assert words.texts == ["a", "b", "&", "c", "d"]
+    assert words.begins[[0, 4]].tolist() == [1.5, 3.6]
+    assert words.ends[[3, 4]].tolist() == [3.5, 4]
+    assert [words.speakers[i] for i in words.speaker[:4]] == ["p1"] * 4
+    assert loud(read, text) == text.replace(">a<", ">A<").replace(">b &amp; c<", ">B &amp; C<").replace(">d<", ">D<")
+
+
+HOSTILE = {
+    "arrows": "a --> b\n", "blank lines": "\n", "stamps": "<00:00:01.000>", "tags": "<c ", "voices": "<v   ",
+    "quotes": '"', "numbers": "1", "dots": "1.", "dashes": "- ", "speakers": "A: ", "brackets": "[a ", "braces": "{a ",
+    "entities": "&amp;&", "tabs": "a\t", "commas": "a,", "ids": "a-1 ", "colons": "1:", "comments": "<!-- ",
+    "stars": "*", "parentheses": "(A ", "elements": "<p begin='", "syncs": "<SYNC Start=1>", "intervals": '1\n2\n"a',
+    "notes": "♪ a ", "columns": "r 1 0 1 a ", "long words": "x", "commented lines": ";;\n", "names": "Ann B "}
+HEADS = {"text": "", "WebVTT": "WEBVTT\n\n00:01.000 --> 00:02.000\n", "SRT": "1\n00:00:01,000 --> 00:00:02,000\n",
+         "TTML": "<tt><p begin='1s'>", "SAMI": "<SAMI><SYNC Start=1>", "CTM": "r 1 0 1 a\n",
+         "TextGrid": 'File type = "ooTextFile"\nObject class = "TextGrid"\n0\n2\n<exists>\n1\n"IntervalTier"\n"words"\n'
+                     "0\n2\n9\n", "EAF": "<ANNOTATION_DOCUMENT><TIER TIER_ID='a'>", "MLF": '#!MLF!#\n"a.lab"\n'}
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_hostile_files_take_no_format_long(read, head):
+    """Of 20,000 signs in a row, a reader that is quadratic in them takes seconds."""
+    for unit in HOSTILE.values():
+        begin = time.process_time()
+        for end in ("", "\n"):
+            try:
+                transcript, words = read(HEADS[head] + (unit + end) * (20_000 // len(unit + end)))
+                write(transcript, words, words.texts)
+            except InputError:
+                pass
+        assert time.process_time() - begin < 1.5, unit
