@@ -124,6 +124,9 @@ def test_cues(read, text, expected):
     ("a\tb\tc\nd\te\tf\n", "it looks like a table with tabs"),
     ("<html><body>\n<b>a</b>\n</body></html>\n", "it looks like markup"),
     ('Result: {\n  "word" : "a",\n "end" : 1}\n', "file:1: JSON after other text; remove what is before it"),
+    ("a|b|c\n1|2|d\n", "it looks like a table with bars"),
+    ("1 00:00:01.0 00:00:02.0 a\n2 00:00:02.0 00:00:03.0 b\n", "it looks like a table of times"),
+    ("SPEAKER f 1 0.5 1.2 <NA> <NA> A <NA> <NA>\n", "file:1: an RTTM: it says who speaks, and has no words"),
     ("12:00:01 -> a\n12:00:05 -> b\n", "it looks like a log or a table of times"),
     ("%PDF-1.4 a", "not text: it is a document"), ("{\\rtf1 a}", "it looks like RTF"),
     ("a-1 b c\na-1 d\n", "it looks like lines with ids"),
@@ -133,6 +136,15 @@ def test_files_that_are_refused(read, text, said):
         read(text)
     assert said in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("text", [
+    "# Meeting\n\n**Ann:** A B\n---\n**Bob Lee:** C\n", "0:00\nA B\n0:05 - 0:09\nC\n", "[12/01/2024, 10:00:15] Ann: A B\nC\n", "00:01 Ann: A B\n[00:05] C\n",
+    "Title: my talk\nDate: 2024-01-01\n\nA B\nC\n", "utt1 A B\nutt2 C\n", "x_1 A B\nx_2 C\n"])
+def test_what_is_no_speech_in_a_text_stays(read, text):
+    low = text.replace("A B", "a b").replace(" C\n", " c\n").replace("\nC", "\nc")
+    assert read(low)[1].texts == ["a", "b", "c"]
+    assert loud(read, low) == text
 
 
 def test_text_is_read_where_the_user_insists(read):
@@ -323,3 +335,10 @@ def test_hostile_files_take_no_format_long(read, head):
             except InputError:
                 pass
         assert time.process_time() - begin < 1.5, unit
+
+
+def test_a_name_that_says_another_format_is_refused(tmp_path):
+    (tmp_path / "talk.srt").write_text("how are you\n")
+    with pytest.raises(InputError, match=r"talk.srt:1: called .srt, but not of that format; rename it to .txt; or --f"):
+        read_transcript(tmp_path / "talk.srt")
+    assert read_transcript(tmp_path / "talk.srt", form="text").texts[0].text == "how are you\n"

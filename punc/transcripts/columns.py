@@ -24,7 +24,7 @@ CTM = re.compile(rf"[ \t]*[^\s;]\S*[ \t]+(?:\S+[ \t]+)?(?:{NUMBER}[ \t]+{NUMBER}
                  rf"(?:[ \t]+(?:NA|{NUMBER})(?:[ \t]+\S+){{0,2}})?"
                  r"|\S+[ \t]+\S+[ \t]+<ALT_BEGIN>.*)[ \t\r]*")
 STM = re.compile(rf"[ \t]*[^\s;]\S*[ \t]+\S+[ \t]+\S+[ \t]+{NUMBER}[ \t]+{NUMBER}(?:[ \t]+<[^<>\n]*>)?(?:[ \t].*)?")
-UTTERANCE = re.compile(r"(?=[^ \t]*\d)(?P<id>[A-Za-z0-9][A-Za-z0-9.]*(?:[-_][A-Za-z0-9.]+)+)(?:[ \t]+(?P<text>\S.*))?")
+UTTERANCE = re.compile(r"(?=[^ \t]*\d)(?=[^ \t]*[A-Za-z_-])(?P<id>[A-Za-z0-9][A-Za-z0-9._-]*)(?:[ \t]+(?P<text>\S.*))?")
 MLF_LINE = re.compile(r"(?:(?P<begin>\d{1,18})[ \t]+(?P<end>\d{1,18})[ \t]+)?(?P<text>\S+)(?:[ \t].*)?")
 MLF_UNIT = 1e7  # a second
 IGNORED = "ignore_time_segment_in_scoring"
@@ -46,10 +46,15 @@ def is_stm(text: str) -> bool:
 
 
 def is_kaldi_text(text: str) -> bool:
-    """Whether every line begins with an id of an utterance, and no two have the same."""
+    """Whether every line begins with an id of an utterance, and no two have the same.
+
+    An id has digits and letters; without a hyphen or underscore, all ids differ only in digits, and there are two.
+    """
     lines = [line[0] for line in LINE.finditer(text)]
     ids = [found["id"] for found in map(UTTERANCE.fullmatch, lines) if found]
-    return len(ids) == len(lines) == len(set(ids))
+    shapes = {re.sub(r"\d+", "0", id) for id in ids}
+    return len(ids) == len(lines) == len(set(ids)) and (
+        all("-" in id or "_" in id for id in ids) or (len(shapes) == 1 < len(ids)))
 
 
 def time(text: str, what: str, source: Source, at: int) -> float:

@@ -15,23 +15,41 @@ from punc.transcripts.transcript import Transcript
 EMPTY_LINE = re.compile(r"\n[ \t\r]*\n\s*")
 LINE = re.compile(r"[^\r\n]+")
 JSON = re.compile(r"[{\[]\s{0,80}\"[\w -]{1,40}\"\s{0,9}:")
+DATE = r"(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4},?[ \t])?"
+STAMP = rf"[(\[]?{DATE}\d{{1,3}}:\d{{2}}(?::\d{{2}})?(?:[.,]\d{{1,3}})?[)\]]?"
+STRUCTURED = (".srt", ".vtt", ".sbv", ".ass", ".ssa", ".ttml", ".smi", ".json", ".ctm", ".stm", ".textgrid", ".eaf",
+              ".mlf", ".rttm", ".xml", ".lrc", ".csv", ".tsv", ".docx", ".pdf")  # endings of files that are no text
+FACTS = "Title|Date|Time|Duration|Author|Language|Source|File|URL|Kind|Subject|Recorded|Created|Location|Participants"
+# What is no speech, and stays as it is: lines of headings, rules, facts, times; and times before words.
+HEADING, RULE, FACT = r"#{1,6}[ \t][^\n]*(?<!#)", r"[-=_*]{3,}[ \t]*", rf"(?:{FACTS}):[ \t][^\n]*"
+TIMES = rf"{STAMP}(?:[ \t]*[-–][ \t]*{STAMP})?[ \t]*"
+NO_SPEECH = re.compile(rf"^[ \t]*(?:(?:{HEADING}|{RULE}|{FACT}|{TIMES})$|{STAMP}(?=[ \t]+[^\W\d])[ \t]+)", re.M)
 SHARE = 0.3  # of the lines that look like something else
 HEAD = 1000  # lines that are looked at
+RTTM = re.compile(r"\s*SPEAKER\s+\S+\s+\S+\s+[\d.]+\s+[\d.]+\s+<NA>")
 INSIST = "or --format text, if it is one"
 TABLE = "write TSV as Whisper does, `start end text`, or CTM"
 LOOKS = [  # what it looks like; a line of it; how many lines at least; the nearest format
     ("a log or a table of times", re.compile(r"[^\n]{0,40}?\d{1,2}:\d{2}:\d{2}[^\n]{0,20}?(?:->|→|\|).*"), 1,
      "write SRT or WebVTT"),
+    ("a table of times", re.compile(r"[^\n]{0,40}?\d:\d{2}:\d{2}[^\n]{1,9}\d:\d{2}:\d{2}.*"), 1, "write SRT or WebVTT"),
     ("CHAT", re.compile(r"@(?:UTF8|Begin|End|Languages|Participants)\b.*|\*[A-Z0-9]{2,4}:\t.*"), 2,
      "export it as SRT, or its words as text"),
     ("markup", re.compile(r"\s*<(?:[!?/]|[A-Za-z][\w:.-]{0,30}[ />]).*>.*"), 1, "write TTML, or its words as text"),
     ("RTF or TeX", re.compile(r"\{\\rtf.*|\\(?:documentclass|begin)\b.*"), 1, "save it as plain text"),
     ("a table with tabs", re.compile(r"[^\t\n]*\t.*"), 2, TABLE),
+    ("a table with bars", re.compile(r"[^|\n]*\|[^|\n]*\|.*"), 2, TABLE),
     ("a table with commas", re.compile(r"[^,\n\s]{1,40}(?:,[^,\n\s]{0,40}){2,}(?:,.*)?"), 2, TABLE),
     ("lines with ids", re.compile(r"(?=[^ \t]*\d)[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)+[ \t]+\S.*"), 2,
      "give the `text` of a Kaldi data directory"),
     ("code", re.compile(r".*[{};]\s*|\s*(?:#include|import|def|function|var|const)\b.*"), 3, "give what was said"),
 ]
+
+
+def check_rttm(source: Source) -> None:
+    """Raise InputError for an RTTM, which looks like an STM."""
+    if RTTM.match(source.text):
+        raise source.error("an RTTM: it says who speaks, and has no words", "give it to punc turns")
 
 
 def check_plain(source: Source) -> None:
@@ -40,6 +58,9 @@ def check_plain(source: Source) -> None:
     head = source.text.lstrip()[:200]
     if head.startswith(("%PDF", "PK\x03", "\x1f", "ID3", "RIFF")):
         raise source.error("not text: it is a document or a recording", "save it as plain text")
+    if source.path.lower().endswith(STRUCTURED):
+        ending = source.path[source.path.rindex("."):]
+        raise source.error(f"called {ending}, but not of that format", f"rename it to .txt; {INSIST}")
     if found := JSON.search(source.text[:1 << 20]):
         raise source.error("JSON after other text", f"remove what is before it; {INSIST}", found.start())
     for what, pattern, least, remedy in LOOKS:
@@ -54,7 +75,7 @@ def read_text(source: Source) -> Transcript:
     """Read plain text."""
     cuts = [0, *(match.end() for match in EMPTY_LINE.finditer(source.text)), len(source.text)]
     document = PartsDocument(source)
-    reader = TextReader(source, document)
+    reader = TextReader(source, document, NO_SPEECH)
     for stream, (start, stop) in enumerate(pairwise(cuts)):
         reader.read(Stretch(start, stop, segment=stream, stream=stream))
     return Transcript("text", reader.texts, document, encoding=source.encoding)

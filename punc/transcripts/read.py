@@ -71,6 +71,7 @@ def _read(source: Source, tier: str, timed: bool) -> Transcript:
         return cues.read_srt(source)
     if any(map(cues.SBV_TIMES.fullmatch, text.splitlines())):
         return cues.read_sbv(source)
+    plain.check_rttm(source)
     for recognised, read in ((columns.is_ctm, ctm.read_ctm_file), (columns.is_stm, columns.read_stm),
                              (columns.is_kaldi_text, columns.read_kaldi_text)):
         if recognised(text):
