@@ -139,7 +139,8 @@ def test_files_that_are_refused(read, text, said):
 
 
 @pytest.mark.parametrize("text", [
-    "# Meeting\n\n**Ann:** A B\n---\n**Bob Lee:** C\n", "0:00\nA B\n0:05 - 0:09\nC\n", "[12/01/2024, 10:00:15] Ann: A B\nC\n", "00:01 Ann: A B\n[00:05] C\n",
+    "# Meeting\n\n**Ann:** A B\n---\n**Bob Lee:** C\n", "0:00\nA B\n0:05 - 0:09\nC\n",
+    "[12/01/2024, 10:00:15] Ann: A B\nC\n", "00:01 Ann: A B\n[00:05] C\n",
     "Title: my talk\nDate: 2024-01-01\n\nA B\nC\n", "utt1 A B\nutt2 C\n", "x_1 A B\nx_2 C\n"])
 def test_what_is_no_speech_in_a_text_stays(read, text):
     low = text.replace("A B", "a b").replace(" C\n", " c\n").replace("\nC", "\nc")
