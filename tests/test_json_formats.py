@@ -394,7 +394,7 @@ def test_speakers_that_are_no_names():
     assert found == ["1", "2", None, "S", "Ann B\ufffd"]
 
 
-N = 20_000
+N = 8_000
 HOSTILE = {
     "lists": "[" * 900 + "]" * 900, "documents": '{"text": "a"}\n' * N, "objects in a list": [{"text": "a"}] * N,
     "speakers": {"segments": [{"text": "a", "speaker": f"s{n}"} for n in range(N)]},
@@ -432,4 +432,4 @@ def test_time_is_linear(name):
         pass
     else:
         write(found, words, [f"{word}." for word in words.texts])
-    assert time.process_time() - begin < 10
+    assert time.process_time() - begin < 5

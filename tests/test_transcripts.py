@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from transcript_files import BY_WORD, MAKERS, ONLY_BEGINS, UNTIMED
 
@@ -52,6 +52,7 @@ def loud(read, text, **options):
 
 @pytest.mark.parametrize("name", MAKERS)
 @given(rows=ROWS)
+@settings(max_examples=25)
 def test_random_files_words_and_times_come_back(read, name, rows):
     segments = timed(rows)
     text = MAKERS[name](segments)
