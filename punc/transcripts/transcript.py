@@ -224,7 +224,8 @@ def write(transcript: Transcript, words: Words, new: Sequence[str], probabilitie
             continue
         chance = rated[end - 1] if end == begin + 1 else math.nan
         if chance == chance or pieces[begin:end] != words.pieces[begin:end]:
-            document.put(text.place, with_words(text.text, pieces[begin:end]), chance)
+            is_word = end == begin + 1 and text.text == words.pieces[begin]  # most are: no blanks to keep
+            document.put(text.place, pieces[begin] if is_word else with_words(text.text, pieces[begin:end]), chance)
     for repeat in transcript.repeats:
         low, high = bounds[repeat.first], bounds[repeat.last]
         begin, end = np.searchsorted(words.first, (low, high)).tolist()
