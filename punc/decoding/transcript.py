@@ -3,7 +3,7 @@
 OUT-DIR gets
 
     text                      one line per utterance, or per recording if the ids of the CTM are recordings
-    ctm                       the words of the CTM with their marks; other columns as they were; no silences
+    ctm                       the words of the CTM with their marks; other columns and lines as they were
     srt/<recording>.srt       subtitles
     vtt/<recording>.vtt       subtitles
     txt/<recording>.txt       paragraphs

@@ -12,7 +12,8 @@ import math
 import re
 from collections.abc import Iterator
 
-from punc.data.datadir import LATEST
+from punc.base.errors import InputError
+from punc.transcripts.ctm_lines import seconds
 from punc.transcripts.parts import PartsDocument, Stretch, TextReader
 from punc.transcripts.source import Source
 from punc.transcripts.transcript import Text, Transcript, in_order
@@ -60,29 +61,9 @@ def is_kaldi_text(text: str) -> bool:
 def time(text: str, what: str, source: Source, at: int) -> float:
     """A time in seconds. Raises InputError for what is none, or negative."""
     try:
-        value = float(text.replace("_", "x"))  # only Python reads 1_000 as a number
-    except ValueError:
-        value = math.nan
-    if math.isnan(value) or math.isinf(value):
-        raise source.error(f"the {what} '{text[:20]}' is not a number", "write one, as 1.25", at)
-    if value >= LATEST:
-        raise source.error(f"the {what} {text[:20]} is no time of a recording", "write seconds", at)
-    if value < 0:
-        raise source.error(f"the {what} {text[:20]} is negative", "count from the start of the recording", at)
-    return value
-
-
-def _word_start(line: re.Match[str], number: int) -> int:
-    """Where a column of a line starts."""
-    at = line.start()
-    for found in COLUMN.finditer(line[0]):
-        if number == 0:
-            return at + found.start()
-        number -= 1
-    raise ValueError("no such column")
-
-
-COLUMN = re.compile(r"\S+")
+        return seconds(text, what, source.path, 0)
+    except InputError as error:
+        raise source.error(error.what, error.remedy, at) from None  # the line is counted only here
 
 
 def read_stm(source: Source) -> Transcript:
@@ -100,7 +81,7 @@ def read_stm(source: Source) -> Transcript:
         begin, end = (time(text, "time", source, line.start()) for text in columns[3:5])
         if len(columns) < 6 or columns[5].strip().casefold().strip(".,?!") == IGNORED:
             continue
-        start = _word_start(line, 5)
+        start = line.end() - len(columns[5])
         if columns[5][0] == "<" and (labels := re.match(r"<[^<>\n]*>(?=\s|$)", columns[5])):
             start += labels.end()
         speaker = "" if columns[2] == "inter_segment_gap" else columns[2]

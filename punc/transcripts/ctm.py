@@ -218,9 +218,8 @@ def read_ctm_file(source: Source) -> Transcript:
     Raises InputError for lines with other columns, and for times that are none.
     """
     document, streams = PartsDocument(source), dict[tuple[str, str], int]()
-    lines = [CtmLine(source.path, number, line.replace("\r", " "))
-             for number, line in enumerate(source.text.split("\n"), 1)]
-    lines = [line._replace(text=f"{line.text}\n") for line in lines]
+    lines = [CtmLine(source.path, number, f"{line}\n")
+             for number, line in enumerate(source.text.replace("\r", " ").split("\n"), 1)]
     texts = read_lines(lines, document, streams=streams)
     if len({id for id, _ in streams}) < len(streams):  # where an id has two channels, these are its speakers
         names = [channel for _, channel in streams]

@@ -1,7 +1,6 @@
 """Words of JSON that stand in several places, with times in one and marks in another, or with speakers in a list."""
 
 import math
-import re
 from bisect import bisect_right
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -11,9 +10,8 @@ import numpy as np
 from punc.base.runs import bounds_of
 from punc.timing.align import align_words
 from punc.transcripts.json_paths import seconds, speaker_name
-from punc.transcripts.transcript import BLANKS, Text, folded, split
+from punc.transcripts.transcript import BEGINS_WITH_BLANK, Text, folded, split
 
-BEGINS_WITH_BLANK = re.compile(rf"[\s{BLANKS}]")
 BRACKETS = tuple("[({<")
 UNITS = (1, 1e3, 1e6, 1e7, 1e9)  # how many a second: seconds, milliseconds, microseconds, ticks, nanoseconds
 USUAL = 0.35  # seconds of a word

@@ -9,14 +9,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from punc.transcripts.clock import number, seconds
-from punc.transcripts.parts import PartsDocument, Stretch, TextReader
+from punc.transcripts.parts import LINE, PartsDocument, Stretch, TextReader
 from punc.transcripts.source import Source
 from punc.transcripts.transcript import Transcript
 
 CLOCK = r"(?:\d{1,3}:)?\d{1,3}:\d{1,2}(?:[.,:]\d{1,3})?"
 PLAIN_NUMBER = r"-?\d{1,12}(?:\.\d{1,12})?"
 LRC_STAMP = r"\[\d{1,4}:\d{1,2}(?:[.:]\d{1,3})?\]"
-LINE = re.compile(r"[^\r\n]+")
 HEAD = 2000  # lines that show the format
 ASS_MARKUP = re.compile(r"\{[^{}\n]{0,200}\}|(?P<blank>\\[Nnh])")
 

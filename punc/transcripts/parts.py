@@ -10,10 +10,9 @@ from punc.transcripts import entities
 from punc.transcripts.clock import seconds
 from punc.transcripts.source import Source
 from punc.transcripts.speakers import Label, find_label
-from punc.transcripts.transcript import BLANKS, Text, split
+from punc.transcripts.transcript import BEGINS_WITH_BLANK, BLANKS, Text, split
 
 ENDS_WITH_BLANK = re.compile(rf"[\s{BLANKS}]$")
-BEGINS_WITH_BLANK = re.compile(rf"[\s{BLANKS}]")
 LINE = re.compile(r"[^\n\r]+")
 
 

@@ -8,12 +8,11 @@ import re
 from itertools import pairwise
 
 from punc.base.errors import InputError
-from punc.transcripts.parts import PartsDocument, Stretch, TextReader
+from punc.transcripts.parts import LINE, PartsDocument, Stretch, TextReader
 from punc.transcripts.source import Source
 from punc.transcripts.transcript import Transcript
 
 EMPTY_LINE = re.compile(r"\n[ \t\r]*\n\s*")
-LINE = re.compile(r"[^\r\n]+")
 JSON = re.compile(r"[{\[]\s{0,80}\"[\w -]{1,40}\"\s{0,9}:")
 DATE = r"(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4},?[ \t])?"
 STAMP = rf"[(\[]?{DATE}\d{{1,3}}:\d{{2}}(?::\d{{2}})?(?:[.,]\d{{1,3}})?[)\]]?"

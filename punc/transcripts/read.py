@@ -19,7 +19,6 @@ WRITERS = [("SRT, WebVTT, SBV", "subtitles of any program, YouTube's captions, r
            ("TextGrid", "Praat, Montreal Forced Aligner, P2FA, MAUS"), ("CTM, STM", "Kaldi, NIST's tools"),
            ("MLF", "HTK"), ("text of Kaldi", "Kaldi: lines of an id and words"), ("text", "any")]
 JSON = re.compile(r"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
-SEVERAL_TIMES = re.compile(rf"^{cues.TIMES.pattern}\r?$", re.M)
 
 
 @contextmanager
@@ -48,7 +47,7 @@ def read_transcript(path: str | os.PathLike[str], form: str = "", tier: str = ""
         raise InputError(f"--format {form}", nearest(form, ["text"]))
     source = read_source(path)
     with _no_collection():
-        transcript = plain.read_text(_utf8(source)) if form else _read(source, tier, timed)
+        transcript = plain.read_text(require_utf8(source)) if form else _read(source, tier, timed)
     return transcript
 
 
@@ -57,7 +56,7 @@ def _read(source: Source, tier: str, timed: bool) -> Transcript:
     if JSON.match(text):
         return read_json(source, timed)
     if textgrid.is_textgrid(text):
-        return textgrid.read_textgrid(_utf8(source), tier)
+        return textgrid.read_textgrid(require_utf8(source), tier)
     require_utf8(source)
     if cues.is_vtt(text):
         return cues.read_vtt(source)
@@ -67,7 +66,7 @@ def _read(source: Source, tier: str, timed: bool) -> Transcript:
         return columns.read_mlf(source)
     if row := lines.find_format(source):
         return lines.read_lines(source, row)
-    if any(map(cues.TIMES.fullmatch, text.splitlines())):
+    if (">" in text or "→" in text) and any(map(cues.TIMES.fullmatch, text.splitlines())):
         return cues.read_srt(source)
     if any(map(cues.SBV_TIMES.fullmatch, text.splitlines())):
         return cues.read_sbv(source)
@@ -78,11 +77,6 @@ def _read(source: Source, tier: str, timed: bool) -> Transcript:
             return read(source)
     plain.check_plain(source)
     return plain.read_text(source)
-
-
-def _utf8(source: Source) -> Source:
-    require_utf8(source)
-    return source
 
 
 def format_table() -> str:

@@ -55,11 +55,12 @@ def read_source(path: str | os.PathLike[str]) -> Source:
     return source
 
 
-def require_utf8(source: Source) -> None:
-    """Raise InputError for a file with bytes that are not UTF-8."""
+def require_utf8(source: Source) -> Source:
+    """The source. Raises InputError if it has bytes that are not UTF-8."""
     for number, line in enumerate(source.text.split("\n"), 1):
         if not line.isascii() and any("\udc80" <= char <= "\udcff" for char in line):
             raise InputError("not UTF-8", _remedy(source.text), source.path, number)
+    return source
 
 
 def _remedy(text: str) -> str:

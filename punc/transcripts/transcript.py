@@ -20,6 +20,7 @@ from punc.timing.align import align_words
 # the sign that begins a word of SentencePiece.
 BLANKS = "\u200b\u2060\ufeff▁"
 WORD = re.compile(rf"[^\s{BLANKS}]+")
+BEGINS_WITH_BLANK = re.compile(rf"[\s{BLANKS}]")
 TO_BLANKS = str.maketrans(dict.fromkeys(BLANKS, " "))
 MARKS = ".,?!:;…\"'()[]<>«»“”-–—¿¡"  # how words and their repetition may differ, as in letter case
 
