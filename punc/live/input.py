@@ -119,7 +119,7 @@ class CtmReader:
         if len(columns) < 5 and not columns[0].startswith(";;"):
             raise InputError(f"{len(columns)} columns", "write: id channel begin duration word", source, number)
         items: list[Item] = []
-        for _, row in () if self._later else ctm_rows([CtmLine(source, number, " ".join(columns))]):
+        for row, _, _ in () if self._later else ctm_rows([CtmLine(source, number, " ".join(columns))]):
             if self._stream not in (None, row[:2]):
                 items.append(End.STREAM)
             self._stream = row[:2]

@@ -10,12 +10,12 @@ parts of a recording write such words). A longer overlap, as of two speakers und
 """
 
 import functools
-import itertools
 import math
 import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from itertools import accumulate, groupby
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +24,7 @@ from punc.base.errors import InputError
 from punc.base.files import atomic_file, open_input
 from punc.base.idtable import IdTable
 from punc.timing.timed_words import TimedWord, Timing
-from punc.transcripts.ctm_lines import CtmLine, check_line, ctm_rows, has_no_channel
+from punc.transcripts.ctm_lines import CtmLine, CtmRow, check_line, ctm_rows, has_no_channel
 from punc.transcripts.parts import PartsDocument
 from punc.transcripts.source import Source
 from punc.transcripts.transcript import Text, Transcript, in_order
@@ -32,7 +32,6 @@ from punc.transcripts.transcript import Text, Transcript, in_order
 CTM_SILENCE = frozenset(("<eps>", "<sil>", "<SIL>", "!SIL"))
 MAX_OVERLAP = 1.0  # s; in a real CTM of 34 calls, 300 of 270,000 words overlap, by 0.6 s at most
 ROUNDING = 1e-6  # s; times that differ by less are the same
-THREE_COLUMNS, FOUR_COLUMNS = (re.compile(r"[ \t]*" + count * r"[^ \t]+[ \t]+") for count in (3, 4))
 KEY = re.compile(rb"[ \t]*([^ \t\n]+)")
 
 
@@ -139,7 +138,7 @@ def read_ctm(path: str | os.PathLike[str],
         file.seek(0)
         rows = ctm_rows((CtmLine(path, number, line.decode(errors="surrogateescape"))
                          for number, line in enumerate(file, 1)), repairs)
-        for (id, channel), group in itertools.groupby(rows, key=lambda row: row[1][:2]):
+        for (id, channel), group in groupby(rows, key=lambda row: row.word[:2]):
             yield id, channel, _timing(list(group), path, repairs)
 
 
@@ -168,48 +167,40 @@ def read_lines(lines: Sequence[CtmLine], document: PartsDocument, at: int = 0, r
 
     Raises InputError as `read_ctm` does.
     """
-    texts, following, streams = list[Text](), iter(lines), {} if streams is None else streams
-    for line, row in ctm_rows(lines, repairs):
-        while (one := next(following)) is not line:
-            at += len(one.text)
-        start = _word_start(line.text, row.word)
-        place = document.place(at + start, at + start + len(row.word))
-        at += len(line.text)
-        stream = streams.setdefault((row.id, row.channel), len(streams))
-        confidence = math.nan if row.confidence is None else row.confidence
-        texts.append(Text(place, row.word, row.begin, row.begin + row.duration, row.speaker, confidence, stream, stream,
-                          row.id))
+    texts, streams = list[Text](), {} if streams is None else streams
+    starts = map(at.__add__, accumulate([len(line.text) for line in lines], initial=0))
+    following = zip(lines, starts)
+    for row, line, start in ctm_rows(lines, repairs):
+        for one, begins in following:  # noqa: B007 - up to the line of the row
+            if one is line:
+                break
+        id, channel, begin, duration, word, confidence, speaker = row
+        place = document.place(begins + start, begins + start + len(word))
+        stream = streams.setdefault((id, channel), len(streams))
+        texts.append(Text(place, word, begin, begin + duration, speaker,
+                          math.nan if confidence is None else confidence, stream, stream, id))
     return texts
 
 
-def _word_start(text: str, word: str) -> int:
-    """Where the word starts in a line: in the fifth column, or in the fourth if there is no channel."""
-    before = FOUR_COLUMNS.match(text)
-    if before and text.startswith(word, before.end()):
-        return before.end()
-    before = THREE_COLUMNS.match(text)
-    assert before
-    return before.end()
-
-
-def _timing(rows: list[tuple[CtmLine, TimedWord]], path: str | os.PathLike[str], repairs: Counter[str]) -> Timing:
+def _timing(rows: list[CtmRow], path: str | os.PathLike[str], repairs: Counter[str]) -> Timing:
     """The timing of one id and channel. Counts repairs; raises InputError for an overlap above MAX_OVERLAP."""
-    begins = np.array([row.begin for _, row in rows])
+    begins = np.array([row.word.begin for row in rows])
     backward = int(np.count_nonzero(np.diff(begins) < 0))
     if backward:
         repairs["lines that were not in time order"] += backward
         rows = [rows[i] for i in np.argsort(begins, kind="stable")]
-    first, last = (rows[0][0].number, rows[-1][1]) if rows else (None, None)
+    first, last = (rows[0].line.number, rows[-1].word) if rows else (None, None)
     end = last.begin + last.duration if last and last.word in CTM_SILENCE else None
-    rows = [(line, row) for line, row in rows if row.word not in CTM_SILENCE]
-    ends = np.array([row.begin + row.duration for _, row in rows])
-    overlaps = ends[:-1] - np.array([row.begin for _, row in rows[1:]])
+    rows = [row for row in rows if row.word.word not in CTM_SILENCE]
+    words = [row.word for row in rows]
+    ends = np.array([word.begin + word.duration for word in words])
+    overlaps = ends[:-1] - np.array([word.begin for word in words[1:]])
     if (overlaps > MAX_OVERLAP + ROUNDING).any():
-        line, row = rows[int(np.argmax(overlaps > MAX_OVERLAP + ROUNDING)) + 1]
-        raise InputError(f"at {row.begin:.2f} s a word of '{row.id}' overlaps the one before by more than "
+        word, line, _ = rows[int(np.argmax(overlaps > MAX_OVERLAP + ROUNDING)) + 1]
+        raise InputError(f"at {word.begin:.2f} s a word of '{word.id}' overlaps the one before by more than "
                          f"{MAX_OVERLAP:g} s", "give each speaker a channel", path, line.number)
     repairs["overlapping words"] += int(np.count_nonzero(overlaps > ROUNDING))
-    return Timing([row for _, row in rows], end, path, first)
+    return Timing(words, end, path, first)
 
 
 def read_ctm_file(source: Source) -> Transcript:

@@ -9,7 +9,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from typing import NamedTuple
 
 from punc.base.errors import InputError
@@ -20,6 +19,11 @@ from punc.timing.timed_words import TimedWord
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")  # characters that have no place in a CTM
 SURROGATE = re.compile(r"[\udc80-\udcff]")
+# A line as most are, with nothing to check but how late it is.
+FIELD, NUMBER, GAP = r"[^\x00-\x20\x7f\ud800-\udfff]+", r"\d{1,12}(?:\.\d{1,12})?", r"[ \t]+"
+USUAL = re.compile(rf"[ \t]*(?!;;)({FIELD}){GAP}({FIELD}){GAP}({NUMBER}){GAP}({NUMBER}){GAP}((?!<ALT){FIELD})"
+                   rf"(?:{GAP}({NUMBER}))?[ \t]*\n?", re.ASCII)
+BEFORE_WORD = {count: re.compile(rf"[ \t]*(?:[^ \t]+[ \t]+){{{count}}}") for count in (3, 4)}
 
 
 class CtmLine(NamedTuple):
@@ -38,17 +42,30 @@ def check_line(line: bytes, path: str | os.PathLike[str], number: int) -> str:
     return text
 
 
-def ctm_rows(lines: Iterable[CtmLine],
-             repairs: Counter[str] | None = None) -> Iterator[tuple[CtmLine, TimedWord]]:
-    """The words of a CTM's lines with their lines, silences included; counts later alternatives in `repairs`."""
+class CtmRow(NamedTuple):
+    """A word of a CTM, the line that it is on, and where it starts there."""
+
+    word: TimedWord
+    line: CtmLine
+    start: int
+
+
+def ctm_rows(lines: Iterable[CtmLine], repairs: Counter[str] | None = None) -> Iterator[CtmRow]:
+    """The words of a CTM's lines, silences included; counts later alternatives in `repairs`."""
     repairs = Counter[str]() if repairs is None else repairs
     begun: CtmLine | None = None  # the line where alternatives begin
     later = False  # whether these are later ones
     bare: bool | None = None  # whether the lines have no channels
     path: str | os.PathLike[str] = ""
     for line in lines:
-        path, number = line.path, line.number
-        text = line.text
+        path, number, text = line
+        if not bare and not later and (found := USUAL.fullmatch(text)):
+            id, channel, begin, duration, word, confidence = found.groups()
+            if (time := float(begin)) < LATEST and (length := float(duration)) < LATEST:
+                bare = False
+                yield CtmRow(TimedWord(id, channel, time, length, word, confidence and float(confidence)), line,
+                             found.start(5))
+                continue
         if CONTROL.search(text) or (not text.isascii() and SURROGATE.search(text)):
             check_line(text.encode(errors="surrogateescape"), path, number)  # raises the error
         columns = fields(text.removesuffix("\n"))
@@ -67,10 +84,12 @@ def ctm_rows(lines: Iterable[CtmLine],
         if later:
             repairs["words of later alternatives, left out"] += 1
             continue
-        confidence = None if len(columns) < 6 or columns[5] == "NA" else _number(columns[5], "confidence", path, number)
-        yield line, TimedWord(id, channel, seconds(begin, "begin", path, number),
-                              seconds(duration, "duration", path, number), word, confidence,
-                              columns[7] if len(columns) == 8 else "")
+        score = None if len(columns) < 6 or columns[5] == "NA" else _number(columns[5], "confidence", path, number)
+        before = BEFORE_WORD[3 if bare else 4].match(text)
+        assert before
+        yield CtmRow(TimedWord(id, channel, seconds(begin, "begin", path, number),
+                               seconds(duration, "duration", path, number), word, score,
+                               columns[7] if len(columns) == 8 else ""), line, before.end())
     if begun:
         raise InputError("alternatives without an end", "write a line <ALT_END> after them", path, begun.number)
 
@@ -88,20 +107,16 @@ def is_number(text: str) -> bool:
 
 def _number(text: str, what: str, path: str | os.PathLike[str], line: int) -> float:
     try:
-        number = float(text.replace("_", "x"))  # only Python reads 1_000 as a number
+        number = math.nan if "_" in text else float(text)  # only Python reads 1_000 as a number
     except ValueError:
         number = math.nan
-    if not math.isfinite(number):
+    if not -math.inf < number < math.inf:
         raise InputError(f"the {what} '{text[:20]}' is not a number", "write one, as 1.25", path, line)
     return number
 
 
 def seconds(text: str, what: str, path: str | os.PathLike[str], line: int) -> float:
     """A time as written in a file. Raises InputError if it is not a number, negative, or later than LATEST."""
-    if "_" not in text:
-        with suppress(ValueError):
-            if 0 <= (time := float(text)) < LATEST:
-                return time
     time = _number(text, what, path, line)
     if time >= LATEST:
         raise InputError(f"the {what} {text[:20]} is no time of a recording", "write seconds", path, line)

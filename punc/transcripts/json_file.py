@@ -5,8 +5,9 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from html import unescape
-from itertools import islice
+from itertools import repeat
 from typing import Any, NamedTuple
 
 from punc.base.errors import InputError
@@ -16,7 +17,6 @@ BETWEEN = re.compile(r"[\s,]*")  # documents of a file
 INDENT = re.compile(r"[\[{]\s*\n([ \t]+)\S")
 AFTER_NAME = re.compile(r'"\s*:(\s*)')
 HUGE = re.compile(r"[eE]\+?[0-9]{2}")  # in a number that may be infinite
-BLOCK = 1 << 16  # parts of a text that are joined at once
 RAW = range(0xDC80, 0xDD00)  # how a Source has bytes that are not UTF-8
 OWN = 0x10FE00  # how this module has them: an escape of JSON may be a half surrogate, too
 BYTES = {number: OWN + number - RAW[0] for number in RAW}
@@ -42,6 +42,30 @@ class Style(NamedTuple):
         compact = after_name is not None and not after_name[1]
         return cls(indent[1] if indent else None, ("," if indent or compact else ", ", ":" if compact else ": "),
                    text.isascii())
+
+    def written(self, value: Any, level: int = 0) -> str:
+        """A value in this style, inside of `level` others.
+
+        The encoder of the standard library is fast only without an indent, so it writes the innermost values, whose
+        members it separates by the ends of lines.
+        """
+        if self.indent is None or not value or not isinstance(value, (dict, list)):
+            return self._encoder(0).encode(value)
+        is_dict, inner = isinstance(value, dict), f"\n{self.indent * (level + 1)}"
+        if any(isinstance(one, (dict, list)) for one in (value.values() if is_dict else value)):
+            names = [f"{self._encoder(0).encode(key)}{self.separators[1]}" for key in value] if is_dict else repeat("")
+            members = value.values() if is_dict else value
+            text = f",{inner}".join([name + self.written(one, level + 1) for name, one in zip(names, members)])
+        else:
+            text = self._encoder(level + 1).encode(value)[1:-1]
+        opening, closing = "{}" if is_dict else "[]"
+        return f"{opening}{inner}{text}{inner[:len(inner) - len(self.indent)]}{closing}"
+
+    @cache  # noqa: B019 - few styles, few levels
+    def _encoder(self, level: int) -> json.JSONEncoder:
+        comma, colon = self.separators
+        return json.JSONEncoder(separators=(f",\n{self.indent * level}" if level and self.indent else comma, colon),
+                                ensure_ascii=self.ascii_only)
 
 
 class JsonDocument:
@@ -136,26 +160,15 @@ class JsonDocument:
 
     def content(self) -> str:
         """The file, in the style that it had. Raises InputError for values too deep inside of others."""
-        indent, separators, ascii_only = self._style
-        encoder = json.JSONEncoder(indent=indent, separators=separators, ensure_ascii=ascii_only)
         try:
-            written = [encoder.encode(value) if indent is None else _joined(encoder.iterencode(value))
-                       for value in self.values]
+            written = [self._style.written(value) for value in self.values]
         except RecursionError:
             raise InputError("values too deep inside of others", "write the words alone", self._path) from None
         parts = [part for pair in zip(self._between, [*written, ""]) for part in pair if part]
         text = parts[0] if len(parts) == 1 else "".join(parts)
-        if not ascii_only and HALF.search(text):
+        if not self._style.ascii_only and HALF.search(text):
             text = HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
         return text.translate(BYTES_BACK) if self._raw else text
-
-
-def _joined(parts: Iterator[str]) -> str:
-    """Many short texts as one, without a list of them all."""
-    blocks = []
-    while block := "".join(islice(parts, BLOCK)):
-        blocks.append(block)
-    return "".join(blocks)
 
 
 class _Twice(Exception):

@@ -2,11 +2,13 @@
 
 import codecs
 import os
+import re
 from typing import NamedTuple
 
 from punc.base.errors import InputError
 from punc.base.files import open_input
 
+RAW = re.compile("[\udc80-\udcff]")
 BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
@@ -57,16 +59,14 @@ def read_source(path: str | os.PathLike[str]) -> Source:
 
 def require_utf8(source: Source) -> Source:
     """The source. Raises InputError if it has bytes that are not UTF-8."""
-    for number, line in enumerate(source.text.split("\n"), 1):
-        if not line.isascii() and any("\udc80" <= char <= "\udcff" for char in line):
-            raise InputError("not UTF-8", _remedy(source.text), source.path, number)
+    if found := RAW.search(source.text):
+        raise source.error("not UTF-8", _remedy(source.text), found.start())
     return source
 
 
 def _remedy(text: str) -> str:
     """How to convert a file, given its text with half surrogates for bytes that are not UTF-8."""
-    odd = {char for char in text if "\udc80" <= char <= "\udcff"}
-    windows = any("\udc80" <= char <= "\udc9f" for char in odd)  # in ISO 8859, these bytes are control characters
+    windows = re.search("[\udc80-\udc9f]", text)  # in ISO 8859, these bytes are control characters
     return f"convert it: iconv -f {'WINDOWS-1252' if windows else 'ISO-8859-1'} -t UTF-8, if it is in that encoding"
 
 

@@ -225,8 +225,9 @@ def write(transcript: Transcript, words: Words, new: Sequence[str], probabilitie
             continue
         chance = rated[end - 1] if end == begin + 1 else math.nan
         if chance == chance or pieces[begin:end] != words.pieces[begin:end]:
-            is_word = end == begin + 1 and text.text == words.pieces[begin]  # most are: no blanks to keep
-            document.put(text.place, pieces[begin] if is_word else with_words(text.text, pieces[begin:end]), chance)
+            own = text.text.replace(words.pieces[begin], pieces[begin], 1) if end == begin + 1 else \
+                with_words(text.text, pieces[begin:end])
+            document.put(text.place, own, chance)
     for repeat in transcript.repeats:
         low, high = bounds[repeat.first], bounds[repeat.last]
         begin, end = np.searchsorted(words.first, (low, high)).tolist()
