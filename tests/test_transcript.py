@@ -392,6 +392,10 @@ def punctuated(tmp_path, text, *options, model="en", out="out", name="in"):
     return status or (tmp_path / out).read_bytes().decode()
 
 
+def srt(text):
+    return f"1\n00:00:00,000 --> 00:00:02,000\n{text}\n"
+
+
 def words_in(tmp_path, text):
     (tmp_path / "again").write_text(text)
     return " ".join(words_of(read_transcript(tmp_path / "again").texts).texts)
@@ -523,6 +527,33 @@ def test_out_is_in_and_options_of_files_with_a_directory(tmp_path, capsys):
     assert "the output is an input; name another output" in error
     assert "--to with a data directory; leave it out" in error
     assert "none: no such file" in error
+
+
+def test_several_files_go_into_a_directory_and_a_broken_one_stops_no_other(tmp_path, capsys):
+    files = {"a.txt": "how are you", "b.srt": srt("how are you"), "c.json": '{"a":', "d.txt": "thank you"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "same").mkdir()
+    (tmp_path / "same" / "a.txt").write_text("other")
+    paths = [str(tmp_path / name) for name in files]
+    out = tmp_path / "marked" / "en"
+    assert main(["transcript", "en", *paths[:2], str(out)]) == 0
+    assert {path.name: path.read_text() for path in out.iterdir()} == {
+        "a.txt": "How are you?", "b.srt": srt("How are you?")}
+    capsys.readouterr()
+    assert main(["transcript", "--to=paragraphs", "en", *paths, str(tmp_path / "text")]) == 1
+    error = capsys.readouterr().err
+    assert "c.json:1: the JSON is cut short" in error
+    assert "text: 1 of 4 files were not punctuated" in error
+    assert sorted(path.name for path in (tmp_path / "text").iterdir()) == ["a.txt", "b.txt", "d.txt"]
+    for inputs, where, said in (
+            ((*paths[:1], str(tmp_path / "same" / "a.txt")), "two", "two files would be written there"),
+            (paths[:2], ".", "the output is an input"), ((paths[0], str(tmp_path / "same")), "two", "give it alone"),
+            (paths[:2], "d.txt", "not a directory")):
+        assert main(["transcript", "en", *inputs, str(tmp_path / where)]) == 1
+        assert said in capsys.readouterr().err
+    assert not (tmp_path / "two").exists()
+    assert {name: (tmp_path / name).read_text() for name in files} == files
 
 
 def test_a_long_word_and_many_words(tmp_path):

@@ -11,7 +11,7 @@ from punc.base.options import OptionParser, kebab
 from punc.decoding.options import DecodingOptions
 from punc.decoding.shipped import find_model, model_files
 from punc.decoding.transcript import join_transcripts, transcript
-from punc.decoding.transcript_file import punctuate_file
+from punc.decoding.transcript_file import punctuate_files
 
 FILE_ONLY = ("to", "format", "tier", "probabilities", "nj")
 DIRECTORY_ONLY = ("ctm", "jobs", "job")
@@ -19,23 +19,25 @@ DIRECTORY_ONLY = ("ctm", "jobs", "job")
 
 def options() -> OptionParser:
     parser = OptionParser(
-        "punc transcript [options] MODEL IN OUT | punc transcript [options] [--ctm CTM] MODEL DATA-DIR OUT-DIR",
+        "punc transcript [options] MODEL IN … OUT | punc transcript [options] [--ctm CTM] MODEL DATA-DIR OUT-DIR",
         "Punctuates ASR output with a model, named by its directory, or by its name if it ships with punc (en, "
         "en-live). IN is a file of a recogniser, known by its content: JSON of Whisper, faster-whisper, whisperX, "
         "whisper.cpp, transformers, NeMo, sherpa-onnx, Vosk or a cloud service, CTM, STM, TextGrid, SRT, WebVTT or "
-        "text. OUT is the same file with marks and capitals, or what --to names. DATA-DIR is the Kaldi data "
-        "directory that was decoded, --ctm what decoding wrote. OUT-DIR gets text, ctm, txt/<recording>.txt in "
-        "paragraphs, and subtitles as srt/<recording>.srt and vtt/<recording>.vtt. Without --ctm, DATA-DIR/text is "
-        "punctuated, and OUT-DIR gets text and txt. The scripts utils/punctuate_*.sh run this in parallel.",
+        "text. OUT is the same file with marks and capitals, or what --to names; of several files, a directory of "
+        "such files. DATA-DIR is the Kaldi data directory that was decoded, --ctm what decoding wrote. OUT-DIR gets "
+        "text, ctm, txt/<recording>.txt in paragraphs, and subtitles as srt/<recording>.srt and vtt/<recording>.vtt. "
+        "Without --ctm, DATA-DIR/text is punctuated, and OUT-DIR gets text and txt. The scripts "
+        "utils/punctuate_*.sh run this in parallel.",
         "punc transcript en talk.json talk.srt",
         [f"Only with a file: {', '.join(map(kebab, FILE_ONLY))}; only with a directory: "
          f"{', '.join(map(kebab, DIRECTORY_ONLY))}."])
     parser.add_signature(DecodingOptions, skip=("chunk_size", "context", "viterbi", "case_rule"))
     parser.add_signature(transcript, skip=("decoding", "share", "marks"))
-    parser.add_signature(punctuate_file)
+    parser.add_signature(punctuate_files)
     add_job_options(parser)
     parser.add_argument("directory", metavar="MODEL", help="directory of a model, or the name of one that ships")
-    parser.add_argument("data", metavar="IN|DATA-DIR", help="file of a recogniser, or Kaldi data directory")
+    parser.add_argument("data", metavar="IN|DATA-DIR", nargs="+",
+                        help="files of recognisers, or a Kaldi data directory")
     parser.add_output("out", metavar="OUT|OUT-DIR", help="file or directory to make")
     return parser
 
@@ -44,15 +46,18 @@ def main(arguments: Sequence[str]) -> None:
     parser = options()
     args = parser.parse(arguments)
     args.directory = str(find_model(args.directory))
-    directory, data, out, share = Path(args.directory), Path(args.data), Path(args.out), Share.parsed(args)
+    paths, args.data = list(map(Path, args.data)), args.data[0]
+    directory, data, out, share = Path(args.directory), paths[0], Path(args.out), Share.parsed(args)
     is_file = data.is_file() or (not data.is_dir() and not args.ctm and not share)
+    if len(paths) > 1 and (unlike := [path for path in paths if path.is_dir()]):
+        raise InputError("a directory among several inputs", "give it alone", unlike[0])
     for name in DIRECTORY_ONLY if is_file else FILE_ONLY:
         if getattr(args, name) != parser.get_default(name):
             raise InputError(f"{kebab(name)} with a {'file' if is_file else 'data directory'}", "leave it out")
     if is_file:
-        punctuate_file(directory, data, out, DecodingOptions(args.scale, device=args.device), to=args.to,
-                       marks=args.marks, format=args.format, tier=args.tier, probabilities=args.probabilities,
-                       nj=args.nj)
+        punctuate_files(directory, paths, out, DecodingOptions(args.scale, device=args.device), to=args.to,
+                        marks=args.marks, format=args.format, tier=args.tier, probabilities=args.probabilities,
+                        nj=args.nj)
         return
     decoding = DecodingOptions(args.scale, device=args.device)
     run = partial(transcript, directory, data, decoding=decoding, ctm=args.ctm, marks=args.marks)

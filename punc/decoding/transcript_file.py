@@ -1,7 +1,9 @@
-"""`punc transcript` on a file: the same file with marks, or another format."""
+"""`punc transcript` on files: the same files with marks, or another format."""
 
 import logging
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +11,7 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.base.files import atomic_file
 from punc.base.options import nearest
+from punc.base.outputs import check_outputs
 from punc.base.processor import give_back_freed_memory
 from punc.decoding.marked_transcript import MarkedTranscript, Marker
 from punc.decoding.options import DecodingOptions
@@ -31,10 +34,12 @@ READ_ONLY = frozenset((".ass", ".ssa", ".lrc", ".sbv", ".tsv", ".csv", ".ttml", 
 UNKNOWN, FEW = 0.3, 5  # a warning follows if a larger share of the words, and no fewer, is unknown
 
 
-def punctuate_file(directory: Path, path: Path, out: Path, decoding: DecodingOptions, *, to: str = "",
-                   marks: str = AUTO, format: str = "", tier: str = "", probabilities: bool = True,
-                   nj: int = 2) -> None:
-    """Punctuate a file with the model of a directory. `out` is replaced as a whole, or left as it was.
+def punctuate_files(directory: Path, paths: Sequence[Path], out: Path, decoding: DecodingOptions, *, to: str = "",
+                    marks: str = AUTO, format: str = "", tier: str = "", probabilities: bool = True,
+                    nj: int = 2) -> None:
+    """Punctuate files with the model of a directory. `out` is a file; of several, a directory of files of these names.
+
+    Each file is replaced as a whole, or left as it was.
 
     to             srt, vtt, ctm, json, text or paragraphs; default: what OUT's name ends with, if not IN's does, too, \
 else IN's format
@@ -44,32 +49,65 @@ else IN's format
     probabilities  JSON gets the probability of each word's label
     nj             processes that decode
 
-    Raises InputError if there is no model, and for input or options that are broken or do not fit together.
+    Raises InputError if there is no model, and for input or options that are broken or do not fit together. Of several
+    files, all are tried before.
     """
     for name, value, values in (("to", to, ("", *WRITERS)), ("marks", marks, MARKS)):
         if value not in values:
             raise InputError(f"--{name} {value}", nearest(value, values))
     if nj < 1:
         raise InputError(f"--nj={nj} is too small", "give 1 or more")
-    transcript = read_transcript(path, format, tier)
-    give_back_freed_memory()  # of JSON's values
-    to = to or _form_of_name(path, out, transcript)
-    words = words_of(transcript.texts)
-    rated = to == "json" or (not to and probabilities and transcript.document.rated)  # others cannot hold them
-    marked = Marker(directory, decoding, marks, nj, rated).mark(words)
-    for note in transcript.notes:
-        logger.info("%s: %s", path, note)
-    for message in (*transcript.messages, *_warnings(directory, transcript, words, marked)):
-        logger.warning("%s: %s", path, message)
-    if to:
+    marker_of = cache(partial(Marker, directory, decoding, marks, nj))
+    broken = 0
+    for path, target in zip(paths, [out] if len(paths) == 1 else _targets(paths, out, to)):
+        try:
+            transcript = read_transcript(path, format, tier)
+            give_back_freed_memory()  # of JSON's values
+            form = to or _form_of_name(path, target, transcript)
+            # Others than JSON cannot hold probabilities.
+            rated = form == "json" or (not form and probabilities and transcript.document.rated)
+            words = words_of(transcript.texts)
+            marked = marker_of(rated).mark(words)
+            for note in transcript.notes:
+                logger.info("%s: %s", path, note)
+            for message in (*transcript.messages, *_warnings(directory, transcript, words, marked)):
+                logger.warning("%s: %s", path, message)
+            content = _written(transcript, words, marked, form, path, rated)
+        except InputError as error:
+            if len(paths) == 1:
+                raise
+            logger.error("%s", InputError(error.what, error.remedy, error.file or path, error.line))
+            broken += 1
+            continue
+        with atomic_file(target, "wb") as file:
+            file.write(content)
+        logger.info("%s: %s, %d words", target, form or transcript.format, len(words.texts))
+    if broken:
+        raise InputError(f"{broken} of {len(paths)} files were not punctuated", "see the messages above", out)
+
+
+def _targets(paths: Sequence[Path], out: Path, to: str) -> list[Path]:
+    """The file of each of several in a directory, which is made. Raises InputError for two of one name."""
+    ending = next((ending for ending, form in ENDINGS.items() if form == to), ".txt")
+    targets = [out / (path.with_suffix(ending) if to else path).name for path in paths]
+    if twice := [target for target, count in Counter(targets).items() if count > 1]:
+        raise InputError("two files would be written there", "give them one after another, to other directories",
+                         twice[0])
+    check_outputs(map(str, targets), map(str, paths))
+    if out.exists() and not out.is_dir():
+        raise InputError("not a directory", f"name one for {len(paths)} files", out)
+    out.mkdir(parents=True, exist_ok=True)
+    return targets
+
+
+def _written(transcript: Transcript, words: Words, marked: MarkedTranscript, form: str, path: Path,
+             rated: bool) -> bytes:
+    """The file with marks, in the format `form`, or in its own."""
+    if form:
         words = words._replace(recordings=[name or path.stem for name in words.recordings])
-        content = WRITERS[to](words, marked).encode()
-    else:
-        text = write(transcript, words, marked.texts, marked.probabilities if rated else None)
-        content = encoded(text, transcript.encoding)
-    with atomic_file(out, "wb") as file:
-        file.write(content)
-    logger.info("%s: %s, %d words", out, to or transcript.format, len(words.texts))
+        return WRITERS[form](words, marked).encode()
+    text = write(transcript, words, marked.texts, marked.probabilities if rated else None)
+    return encoded(text, transcript.encoding)
 
 
 def _form_of_name(path: Path, out: Path, transcript: Transcript) -> str:

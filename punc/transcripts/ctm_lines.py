@@ -63,7 +63,7 @@ def ctm_rows(lines: Iterable[CtmLine], repairs: Counter[str] | None = None) -> I
             id, channel, begin, duration, word, confidence = found.groups()
             if (time := float(begin)) < LATEST and (length := float(duration)) < LATEST:
                 bare = False
-                yield CtmRow(TimedWord(id, channel, time, length, word, confidence and float(confidence)), line,
+                yield CtmRow(TimedWord(id, channel, time, length, word, float(confidence) if confidence else None), line,
                              found.start(5))
                 continue
         if CONTROL.search(text) or (not text.isascii() and SURROGATE.search(text)):

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from html import unescape
-from itertools import repeat
 from typing import Any, NamedTuple
 
 from punc.base.errors import InputError
@@ -51,14 +50,15 @@ class Style(NamedTuple):
         """
         if self.indent is None or not value or not isinstance(value, (dict, list)):
             return self._encoder(0).encode(value)
-        is_dict, inner = isinstance(value, dict), f"\n{self.indent * (level + 1)}"
-        if any(isinstance(one, (dict, list)) for one in (value.values() if is_dict else value)):
-            names = [f"{self._encoder(0).encode(key)}{self.separators[1]}" for key in value] if is_dict else repeat("")
-            members = value.values() if is_dict else value
-            text = f",{inner}".join([name + self.written(one, level + 1) for name, one in zip(names, members)])
+        inner = f"\n{self.indent * (level + 1)}"
+        opening, closing = "{}" if isinstance(value, dict) else "[]"
+        members = value.values() if isinstance(value, dict) else value
+        if any(isinstance(one, (dict, list)) for one in members):
+            names = [f"{self._encoder(0).encode(key)}{self.separators[1]}" for key in value] if opening == "{" else []
+            written = [self.written(one, level + 1) for one in members]
+            text = f",{inner}".join(map("".join, zip(names, written)) if names else written)
         else:
             text = self._encoder(level + 1).encode(value)[1:-1]
-        opening, closing = "{}" if is_dict else "[]"
         return f"{opening}{inner}{text}{inner[:len(inner) - len(self.indent)]}{closing}"
 
     @cache  # noqa: B019 - few styles, few levels
