@@ -61,10 +61,10 @@ def ctm_rows(lines: Iterable[CtmLine], repairs: Counter[str] | None = None) -> I
         path, number, text = line
         if not bare and not later and (found := USUAL.fullmatch(text)):
             id, channel, begin, duration, word, confidence = found.groups()
+            score = float(confidence) if confidence else None
             if (time := float(begin)) < LATEST and (length := float(duration)) < LATEST:
                 bare = False
-                yield CtmRow(TimedWord(id, channel, time, length, word, float(confidence) if confidence else None), line,
-                             found.start(5))
+                yield CtmRow(TimedWord(id, channel, time, length, word, score), line, found.start(5))
                 continue
         if CONTROL.search(text) or (not text.isascii() and SURROGATE.search(text)):
             check_line(text.encode(errors="surrogateescape"), path, number)  # raises the error
