@@ -181,6 +181,32 @@ def test_tree_learns_from_pauses_and_saves_language_model(exp, toy_store, tmp_pa
     np.testing.assert_allclose(model.features(data)[:, 1:], np.exp(lm_log_probs), atol=1e-6)
 
 
+@needs_lmplz
+def test_tree_with_folds_reads_posteriors_by_models_that_have_not_read_the_streams(toy_store, tmp_path, caplog):
+    pytest.importorskip("sklearn", reason="no scikit-learn: the extra 'tree'")
+    options = TrainingOptions(train_set="train_pause", dev_set="dev_pause")
+    train(toy_store, tmp_path / "lm", "ngram", {}, options)
+    caplog.clear()
+    train(toy_store, tmp_path / "same", "ngram_dt", {"lm_model": str(tmp_path / "lm")}, options)
+    assert "--lm-model was trained on 'train_pause', too" in caplog.text
+    caplog.clear()
+    train(toy_store, tmp_path / "dt", "ngram_dt", {"lm_model": str(tmp_path / "lm"), "folds": 2}, options)
+    assert "was trained on" not in caplog.text
+    counts = [base.load(tmp_path / name).arrays["counts"][0].sum() for name in ("same", "dt")]
+    assert counts[0] == counts[1]  # every slot is an example once
+    store = Store(toy_store)
+    data = store.set("train_pause")
+    halves = [ngram_dt.Folds(store, ["train_pause"], 2, 1, inside).set("train_pause") for inside in (True, False)]
+    assert list(data.streams[1::2]) == list(halves[0].streams)
+    assert sorted([*halves[0].streams, *halves[1].streams]) == sorted(data.streams)
+    for half in halves:
+        for at, stream in enumerate(half.streams):
+            begin, end = data.offsets[list(data.streams).index(stream):][:2]
+            own = slice(*half.offsets[at:at + 2])
+            for name in ("ids", "labels", "pauses"):
+                np.testing.assert_array_equal(getattr(half, name)[own], getattr(data, name)[begin:end])
+
+
 # What a user can do wrong.
 
 @pytest.mark.parametrize(("options", "message"), [
@@ -221,9 +247,11 @@ def test_lmplz_error_is_one_line(toy_store, tmp_path, monkeypatch):
 @pytest.mark.parametrize(("options", "message"), [
     ({}, "lm_model=; name the directory of a trained ngram"),
     ({"lm_model": "none"}, "none/final.pt: no such file; train the model, or name another directory"),
+    ({"lm_model": "EXP", "folds": 1}, "folds=1; give 2 or more, or 0"),
+    ({"lm_model": "EXP", "folds": 2}, "folds with a language model from ARPA files; train one on the store's sets"),
 ])
 def test_tree_invalid_options(options, message, exp, toy_store, tmp_path):
-    options = {name: value.replace("EXP", str(exp)) for name, value in options.items()}
+    options = {**options, **({"lm_model": str(exp)} if options.get("lm_model") == "EXP" else {})}
     with pytest.raises(InputError) as error:
         train(toy_store, tmp_path / "dt", "ngram_dt", options,
               TrainingOptions(train_set="train_pause", dev_set="dev_pause"))

@@ -2,19 +2,26 @@
 
 The features of a slot are its pause in seconds, `UNKNOWN` if it is not known, and the posterior of each label by a
 hidden-event language model. scikit-learn grows a tree for each depth and leaf size. The tree with the lowest loss on
-the development set is saved as plain arrays, together with the language model. Do not train both on the same text: the
-posteriors of the language model would be better there than on other text, and the tree would trust them too much.
+the development set is saved as plain arrays, together with the language model.
+
+On text that the language model was trained on, its posteriors are better than elsewhere, and the tree would trust them
+too much. So train the language model on other text; or, if there is none, let `folds` make posteriors that are as good
+as on other text: the training streams are dealt to the folds in turn, and the posteriors of each fold are those of a
+language model estimated as `lm_model` was, on the same sets without the streams of the fold.
 
     punc train --model ngram_dt --lm-model exp/4-gram --train-set train --dev-set dev data/store_word exp/4-gram+DT-p
 """
 
 import logging
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.models.base import NonGradientModel, submodel
+from punc.base.runs import bounds_of
+from punc.models.base import NonGradientModel, build, read_checkpoint, submodel
 from punc.tokens.store import Store
 from punc.tokens.store_set import StoreSet
 
@@ -30,12 +37,21 @@ class Model(NonGradientModel):
     """A decision tree on the pause and the posteriors of an n-gram model.
 
     lm_model     directory of a model `ngram` with the vocabulary of the store
+    folds        of the training streams, each with posteriors by a language model that has not read it; the sets of
+                 `lm_model` are in the store, too; 0: `lm_model` has not read the training sets
     """
 
-    def __init__(self, vocab: int, labels: int, lm_model: str | dict[str, Any] = ""):
+    def __init__(self, vocab: int, labels: int, lm_model: str | dict[str, Any] = "", folds: int = 0):
         super().__init__()
+        if folds < 0 or folds == 1:
+            raise InputError(f"folds={folds}", "give 2 or more, or 0")
         self.lm: Any = submodel("lm_model", lm_model, "ngram")
         self.submodels, self.n_labels = {"lm_model": self.lm}, labels
+        self._folds, self._lm_sets = folds, list[str]()
+        if folds and isinstance(lm_model, str):
+            if self.lm.arpa:
+                raise InputError("folds with a language model from ARPA files", "train one on the store's sets")
+            self._lm_sets = read_checkpoint(Path(lm_model) / "final.pt")["conf"]["train_set"].split(",")
 
     def fit(self, store: Store, train_sets: list[str], dev_set: str, seed: int = 1) -> None:
         try:
@@ -45,9 +61,10 @@ class Model(NonGradientModel):
                              "install it: pip install --constraint constraints.txt -e '.[tree]'") from None
         if self.lm.n_labels != self.n_labels:
             raise InputError("the language model has other labels", "train it on a store with the same labels")
-        data = [self._examples(store.set(name)) for name in train_sets]
+        data = self._examples_by_fold(store, train_sets, dev_set) if self._folds else \
+            [self._examples(store.set(name), self.lm) for name in train_sets]
         features, labels = (np.concatenate(column) for column in zip(*data))
-        dev_features, dev_labels = self._examples(store.set(dev_set))
+        dev_features, dev_labels = self._examples(store.set(dev_set), self.lm)
         best, chosen = np.inf, (0, 0)
         for depth in DEPTHS:
             for leaf_size in LEAF_SIZES:
@@ -83,9 +100,7 @@ class Model(NonGradientModel):
 
     def features(self, data: StoreSet) -> np.ndarray:
         """The pause of each slot and the posteriors of the language model, float32 (N, 1 + L)."""
-        pauses = np.full(len(data.ids), np.nan) if data.pauses is None else np.asarray(data.pauses)
-        posteriors = np.exp(self.lm.log_posteriors_of(data))
-        return np.column_stack([np.nan_to_num(pauses, nan=UNKNOWN), posteriors]).astype(np.float32)
+        return features(data, self.lm)
 
     def thresholds(self) -> np.ndarray:
         """The pauses in seconds at which the tree splits, ascending, each with how many slots reached it, (n, 2)."""
@@ -94,9 +109,51 @@ class Model(NonGradientModel):
         order = np.argsort(pauses)
         return np.column_stack([pauses[order], slots[order]])
 
-    def _examples(self, data: StoreSet) -> tuple[np.ndarray, np.ndarray]:
+    def _examples_by_fold(self, store: Store, train_sets: list[str],
+                          dev_set: str) -> list[tuple[np.ndarray, np.ndarray]]:
+        found = []
+        for fold in range(self._folds):
+            logger.info("fold %d of %d", fold + 1, self._folds)
+            lm: Any = build(self.lm.spec)
+            lm.fit(Folds(store, train_sets, self._folds, fold, inside=False), self._lm_sets, dev_set)
+            own = Folds(store, train_sets, self._folds, fold, inside=True)
+            found += [self._examples(own.set(name), lm) for name in train_sets]
+        return found
+
+    def _examples(self, data: StoreSet, lm: NonGradientModel) -> tuple[np.ndarray, np.ndarray]:
         slots = np.flatnonzero(np.asarray(data.labels) >= 0)
-        return self.features(data)[slots], np.asarray(data.labels)[slots].astype(np.int64)
+        return features(data, lm)[slots], np.asarray(data.labels)[slots].astype(np.int64)
+
+
+class Folds:
+    """A store of which some sets have only the streams of a fold, or only the others. Streams are dealt in turn."""
+
+    def __init__(self, store: Store, divided: Sequence[str], folds: int, fold: int, inside: bool):
+        self._store, self._divided, self._folds, self._fold, self._inside = store, divided, folds, fold, inside
+        self.vocabulary, self.labels = store.vocabulary, store.labels
+
+    def set(self, name: str) -> StoreSet:
+        """A set, or its part. Raises InputError for a set of fewer streams than folds."""
+        data = self._store.set(name)
+        if name not in self._divided:
+            return data
+        if len(data.streams) < self._folds:
+            raise InputError(f"'{name}' has {len(data.streams)} streams for {self._folds} folds", "give fewer --folds")
+        own = [(at, stream) for at, stream in enumerate(data.streams)
+               if (at % self._folds == self._fold) == self._inside]
+        parts = [slice(*data.offsets[at:at + 2]) for at, _ in own]
+        ids, labels, pauses, turns = (None if array is None else np.concatenate([array[part] for part in parts])
+                                      for array in (data.ids, data.labels, data.pauses, data.turns))
+        assert ids is not None
+        bounds = bounds_of([part.stop - part.start for part in parts])
+        return StoreSet(ids, labels, pauses, [stream for _, stream in own], bounds, turns)
+
+
+def features(data: StoreSet, lm: NonGradientModel) -> np.ndarray:
+    """The pause of each slot and the posteriors of a language model, float32 (N, 1 + L)."""
+    pauses = np.full(len(data.ids), np.nan) if data.pauses is None else np.asarray(data.pauses)
+    posteriors = np.exp(lm.log_posteriors_of(data))
+    return np.column_stack([np.nan_to_num(pauses, nan=UNKNOWN), posteriors]).astype(np.float32)
 
 
 def arrays_of(classifier: Any, labels: int) -> dict[str, np.ndarray]:

@@ -75,6 +75,8 @@ def _train(store_dir: str | os.PathLike, directory: Path, model: str, model_opti
     with ranks.agree():
         store = Store(store_dir)
         net = create(model, store.vocabulary, store.labels, dict(model_options), store.tokenizer)
+    if ranks.first:
+        _warn_of_text_read_twice(net, store, model_options, options)
     if not net.trained_by_gradient:
         check_non_gradient(model, options)
         _fit(net, store, directory, options, conf)
@@ -87,6 +89,21 @@ def _train(store_dir: str | os.PathLike, directory: Path, model: str, model_opti
     with ranks.agree():
         if ranks.first:
             finish(directory, net, conf)
+
+
+def _warn_of_text_read_twice(net: Model, store: Store, model_options: Mapping[str, Any],
+                             options: TrainingOptions) -> None:
+    """Warn if a first stage, which is a part of a model, was trained on what the model is trained on now."""
+    own = {member for name in options.train_set.split(",") for member in store.members(name)}
+    for option in net.submodels:
+        conf = read_checkpoint(Path(model_options[option]) / "final.pt").get("conf", {})
+        first = Path(conf.get("store", ""))
+        if model_options.get("folds") or not (first / "conf").is_file():
+            continue
+        theirs = {member for name in conf["train_set"].split(",") for member in Store(first).members(name)}
+        if both := sorted(own & theirs):
+            logger.warning("%s was trained on '%s', too: it is better there than on other text, and this model learns "
+                           "to trust it too much; train it on other text", kebab(option), "', '".join(both))
 
 
 def start_from(net: Model, name: str) -> None:
