@@ -32,6 +32,7 @@ from punc.transcripts.transcript import Transcript, Words, words_of, write
 sys.path.append(str(Path(__file__).parents[1]))
 from transcript_files import MAKERS
 
+BETWEEN = re.compile(r"[\s,]*")  # values of a file of JSON
 ODD = ("", " ", "a b", "\n", "\0", "\ud800", "\u2028", '"', "\\", "<i>", "-->", "[x", "<unk>", ".", "E.", "x:", "a\nb")
 NUMBERS = (0, -1, 1, 10**12, 2**63, 1.5, float("nan"), float("inf"), None, True, [], {}, [1], "1")
 
@@ -110,8 +111,8 @@ def documents(data: bytes) -> str | None:
         return None
     decoder, at, found = json.JSONDecoder(), 0, list[str]()
     with suppress(ValueError, RecursionError):
-        while text[at:].strip(" \t\r\n,"):
-            at += len(text[at:]) - len(text[at:].lstrip(" \t\r\n,"))
+        while (start := BETWEEN.match(text, at)) and start.end() < len(text):
+            at = start.end()
             value, at = decoder.raw_decode(text, at)
             found.append(json.dumps(value, ensure_ascii=False))
         return "".join(found)
