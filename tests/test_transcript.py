@@ -144,7 +144,7 @@ def test_transcript_capitals_scale_and_warning(model, data, tmp_path, capsys):
     other.write_text((tmp_path / "ctm_rec").read_text().replace("w", "x"))
     found = run(model, data, tmp_path / "out", ctm=str(other), scale="QUESTION=1e30")
     assert {row.split()[4][-1] for row in found["ctm"].splitlines()} == {"?"}
-    assert "warning: 36 of 36 words are not in " in capsys.readouterr().err
+    assert "36 of 36 words are not known to the model" in capsys.readouterr().err
 
 
 def test_files_of_others_in_the_directory_stay(model, data, tmp_path):

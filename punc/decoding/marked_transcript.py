@@ -25,6 +25,7 @@ from punc.transcripts.transcript import Words
 
 MOST = 0.5
 UTTERANCE = 1 << 12  # words that are cut from a stream at a time
+UNKNOWN, FEW = 0.3, 5  # a warning follows if a larger share of the words, and no fewer, is unknown
 
 
 class MarkedTranscript(NamedTuple):
@@ -116,6 +117,13 @@ class Marker:
                                      posteriors[np.arange(len(chosen)), chosen].astype(float))
                 bar.update(len(chosen))
         return np.concatenate(labels)[slots], np.concatenate(probabilities)[slots]
+
+
+def unknown_words(unknown: int, words: int) -> str:
+    """A warning if so many of some words are not known to the model; else nothing."""
+    if unknown <= UNKNOWN * words or words < FEW:
+        return ""
+    return f"{unknown} of {words} words are not known to the model: perhaps another language"
 
 
 def word_pauses(words: Words, split: SplitWords) -> np.ndarray:

@@ -28,7 +28,7 @@ from punc.base.files import atomic_dir
 from punc.base.jobs import Share, concatenate
 from punc.data.tables import sort_table
 from punc.decoding.kaldi_groups import ALL, Group, ctm_groups, file_name, text_groups
-from punc.decoding.marked_transcript import MarkedTranscript, Marker
+from punc.decoding.marked_transcript import MarkedTranscript, Marker, unknown_words
 from punc.decoding.options import DecodingOptions
 from punc.decoding.transcript_formats import recording_paragraphs, subtitles
 from punc.text.marked_words import AUTO
@@ -41,7 +41,6 @@ logger = logging.getLogger(__name__)
 DECODING = DecodingOptions()
 KINDS = ("txt", "srt", "vtt")
 WRITTEN = ".written"  # in OUT-DIR: the names of the files that were made there
-UNKNOWN = 0.3  # a warning follows if a larger share of the words is unknown
 
 
 def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions = DECODING, *, ctm: str = "",
@@ -73,9 +72,8 @@ def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions
     for what, number in (index.repairs if index else Counter[str]()).items():
         if number:
             logger.warning("%s: %d %s", ctm, number, what)
-    if counts["unknown"] > UNKNOWN * counts["words"]:
-        logger.warning("warning: %d of %d words are not in %s", counts["unknown"], counts["words"],
-                       directory / "vocab")
+    if warning := unknown_words(counts["unknown"], counts["words"]):
+        logger.warning("%s: %s", data, warning)
 
 
 def _write_group(tmp: Path, group: Group, words: Words, marked: MarkedTranscript, files: Sequence[IO[bytes]]) -> None:

@@ -13,7 +13,7 @@ from punc.base.files import atomic_file
 from punc.base.options import nearest
 from punc.base.outputs import check_outputs
 from punc.base.processor import give_back_freed_memory
-from punc.decoding.marked_transcript import MarkedTranscript, Marker
+from punc.decoding.marked_transcript import MarkedTranscript, Marker, unknown_words
 from punc.decoding.options import DecodingOptions
 from punc.decoding.shipped import language_of
 from punc.decoding.transcript_formats import WRITERS
@@ -31,7 +31,6 @@ SAME = {"SRT": "srt", "WebVTT": "vtt", "CTM": "ctm", "text": "text"}  # formats;
 # Endings of files that are read, and written only from files of the same kind.
 READ_ONLY = frozenset((".ass", ".ssa", ".lrc", ".sbv", ".tsv", ".csv", ".ttml", ".dfxp", ".xml", ".smi", ".sami",
                        ".sub", ".textgrid", ".stm", ".eaf", ".mlf", ".rttm", ".docx", ".pdf", ".html"))
-UNKNOWN, FEW = 0.3, 5  # a warning follows if a larger share of the words, and no fewer, is unknown
 
 
 def punctuate_files(directory: Path, paths: Sequence[Path], out: Path, decoding: DecodingOptions, *, to: str = "",
@@ -130,8 +129,8 @@ def _warnings(directory: Path, transcript: Transcript, words: Words, marked: Mar
     language, own = language_code(transcript.language), language_of(directory)
     if language and own and language != own:
         yield f"it is in another language than the model: {transcript.language}, not {own}"
-    elif marked.unknown > UNKNOWN * len(words.texts) and len(words.texts) >= FEW:
-        yield f"{marked.unknown} of {len(words.texts)} words are not known to the model: perhaps another language"
+    elif warning := unknown_words(marked.unknown, len(words.texts)):
+        yield warning
     if marked.kept:
         yield "it has marks already, which stay; --marks replace writes them anew"
     same = words.streams[1:] == words.streams[:-1]

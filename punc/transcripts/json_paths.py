@@ -12,9 +12,9 @@ from functools import cache, lru_cache
 from typing import Any
 
 from punc.data.datadir import LATEST
+from punc.transcripts import clock
 from punc.transcripts.transcript import split
 
-CLOCK = re.compile(r"(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2}(?:[.,]\d{1,9})?)")
 PERIOD = re.compile(r"PT(?:(\d{1,4})H)?(?:(\d{1,6})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?")  # of ISO 8601
 UNREADABLE = re.compile("[\0\ud800-\udfff]")  # NUL and half surrogates, which no other file can have
 NAMES = ("name", "label", "id")  # members of a speaker that is an object
@@ -103,16 +103,12 @@ def seconds(value: Any, unit: float = 1) -> float:
 
 
 def _seconds_of_text(text: str, unit: float) -> float:
-    if parts := CLOCK.fullmatch(text) or PERIOD.fullmatch(text):
+    if parts := PERIOD.fullmatch(text):
         hours, minutes, rest = parts.groups("0")
-        return 3600 * int(hours) + 60 * int(minutes) + float(rest.replace(",", "."))
-    if "_" in text:  # Python's float takes it
-        return math.nan
-    try:
-        number = float(text.removesuffix("s"))
-    except ValueError:
-        return math.nan
-    return seconds(number, 1 if text.endswith("s") else unit)
+        return 3600 * int(hours) + 60 * int(minutes) + float(rest)
+    if ":" in text:
+        return clock.seconds(text)
+    return clock.number(text.removesuffix("s"), 1 if text.endswith("s") else unit)
 
 
 def speaker_name(value: Any) -> str:
