@@ -73,7 +73,7 @@ def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions
         if number:
             logger.warning("%s: %d %s", ctm, number, what)
     if warning := unknown_words(counts["unknown"], counts["words"]):
-        logger.warning("%s: %s", data, warning)
+        logger.warning("warning: %s: %s", data, warning)
 
 
 def _write_group(tmp: Path, group: Group, words: Words, marked: MarkedTranscript, files: Sequence[IO[bytes]]) -> None:
