@@ -290,13 +290,13 @@ def test_punctuate_case_rule_that_does_not_apply(learned, exp, data, tmp_path, c
 @pytest.mark.parametrize("option", ["--case-rule=true", "--chunk-size=9", "--nj=1", "--casing=x", "--ctm=x"])
 def test_punctuate_standard_input_with_an_option_of_data_directories(learned, option, capsys):
     assert main(["punctuate", option, str(learned), "-"]) == 1
-    assert f"unknown option {option.partition('=')[0]}; did you mean" in capsys.readouterr().err
+    assert f"unknown option {option.partition('=')[0]}; " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("option", ["--input=ctm", "--output=json", "--max-delay=0.5", "--characters=true"])
 def test_punctuate_data_directory_with_an_option_of_live_input(learned, option, tmp_path, capsys):
     assert main(["punctuate", option, str(learned), str(tmp_path), str(tmp_path / "out")]) == 1
-    assert f"unknown option {option.partition('=')[0]}; did you mean" in capsys.readouterr().err
+    assert f"unknown option {option.partition('=')[0]}; " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("option", "said"), [
@@ -338,7 +338,7 @@ def test_punctuate_text_as_prose(tmp_path):
     (lambda exp, data: ["--scale", "O=1e39"], "--scale: '1e39' is not a factor for O; "),  # of a float32
     (lambda exp, data: ["--scale", "O=1e-46"], "--scale: '1e-46' is not a factor for O; "),
     (lambda exp, data: ["--device", "gpu"], "--device=gpu; choose auto, cpu, cuda, or one of several GPUs: "),
-    (lambda exp, data: ["--scale", "O"], "--scale: '' is not a factor for O; "),
+    (lambda exp, data: ["--scale", "O"], "--scale: 'O'; write LABEL=FACTOR, "),
     (lambda exp, data: ["--context=-1"], "--context=-1 is too small; give 0 or more"),
     (lambda exp, data: ["--chunk-size=-1"], "--chunk-size=-1 is too small; give 0 or more"),
     (lambda exp, data: ["--ctm", data / "none"], "none: no such file; "),

@@ -505,7 +505,7 @@ def test_no_words(name, tmp_path, caplog):
     ("", (), "in: the file is empty; "),
     ("how are you", ("--to=srt",), "no times for --to srt; use --to text"),
     ("a 1 0 1 x\nb 1 0 1 y\n", ("--to=vtt",), "2 recordings, but --to vtt writes one; give a Kaldi data directory"),
-    ("x", ("--marks=all",), "--marks all; did you mean auto?"), ("x", ("--format=srt",), "--format srt"),
+    ("x", ("--marks=all",), "--marks all; choose from auto keep replace"), ("x", ("--format=srt",), "--format srt"),
     ("x", ("--to=sr",), "--to sr; did you mean srt?"), ("x", ("--nj=0",), "--nj=0 is too small"),
     ("x", ("--jobs=2",), "--jobs with a file; leave it out"),
     ("x", ("--ctm=x",), "--ctm with a file; leave it out")])

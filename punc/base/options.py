@@ -22,6 +22,7 @@ from punc.base.files import read_lines
 from punc.base.outputs import check_outputs, words_of
 
 FLAGS = ("--quiet", "--verbose")  # options that need no value
+FEW = 12  # names that a message lists
 
 
 def boolean(value: str) -> bool:
@@ -247,9 +248,11 @@ def with_options(error: InputError) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """A remedy for an unknown option: the nearest known one."""
-    close = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.0)
-    return f"did you mean {close[0]}?" if close else "see --help"
+    """A remedy for an unknown name: a known one that is like it, or all, if they are few."""
+    names = sorted(known)
+    if close := difflib.get_close_matches(name, names, n=1):
+        return f"did you mean {close[0]}?"
+    return f"choose from {' '.join(names)}" if 0 < len(names) <= FEW else "see --help"
 
 
 def option_type(argument: inspect.Parameter) -> Callable:

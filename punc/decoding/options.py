@@ -87,7 +87,9 @@ def parse_scale(text: str, labels: LabelSet) -> np.ndarray | None:
     """Read `LABEL=FACTOR,…` as one factor per label, float32 (L,); empty text gives None. Raises InputError."""
     factors = np.ones(len(labels), np.float32)
     for item in text.split(",") if text else ():
-        name, _, number = item.partition("=")
+        name, equals, number = item.partition("=")
+        if not equals:
+            raise InputError(f"--scale: '{item}'", "write LABEL=FACTOR, with commas between several, as O=0.8")
         if name not in labels.names:
             raise InputError(f"--scale: no label '{name}'", nearest(name, labels.names))
         try:
