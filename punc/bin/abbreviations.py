@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 SHOWN = 20
 
 
-def options() -> OptionParser:
+def main(arguments: Sequence[str]) -> None:
     parser = OptionParser("punc abbreviations [options] IN [IN …] OUT",
                           "Learns the abbreviations of a corpus from punctuated text with capitals, by the "
                           "method of Kiss & Strunk (2006). OUT is the file for punc prepare --abbreviations: read it, "
@@ -29,11 +29,7 @@ def options() -> OptionParser:
     parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="processes")
     parser.add_argument("inputs", nargs="+", metavar="IN", help="texts")
     parser.add_output("output", metavar="OUT", help="file to write")
-    return parser
-
-
-def main(arguments: Sequence[str]) -> None:
-    args = options().parse(arguments)
+    args = parser.parse(arguments)
     if args.nj < 1:
         raise InputError(f"--nj {args.nj}", "give 1 or more processes")
     if args.output in args.inputs:

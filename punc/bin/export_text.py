@@ -14,23 +14,19 @@ from punc.text.prose import written
 logger = logging.getLogger(__name__)
 
 
-def parser() -> OptionParser:
-    options = OptionParser(
+def main(arguments: Sequence[str]) -> None:
+    parser = OptionParser(
         "punc export-text [options] DATA-DIR TEXT",
         "Write the words of a data directory to the text file TEXT, a stream (a recording, or a text) a line, in the "
         "order of the streams' names. Another system's output for it, line by line, is scored by punc score-text.",
         "punc export-text data/test_ref words.txt")
-    options.add_argument("--labels", metavar="FILE",
-                         help="write the marks and capitals, too, as this label set (a labels.txt) has them")
-    options.add_argument("--characters", type=boolean, default=False, metavar="BOOL",
-                         help="no blanks between words: for data directories whose words are characters")
-    options.add_argument("data", metavar="DATA-DIR", help="data directory to read")
-    options.add_output("text", metavar="TEXT", help="text file to write")
-    return options
-
-
-def main(arguments: Sequence[str]) -> None:
-    options = parser().parse(arguments)
+    parser.add_argument("--labels", metavar="FILE",
+                        help="write the marks and capitals, too, as this label set (a labels.txt) has them")
+    parser.add_argument("--characters", type=boolean, default=False, metavar="BOOL",
+                        help="no blanks between words: for data directories whose words are characters")
+    parser.add_argument("data", metavar="DATA-DIR", help="data directory to read")
+    parser.add_output("text", metavar="TEXT", help="text file to write")
+    options = parser.parse(arguments)
     data = DataDir(options.data)
     labels = LabelSet.read(options.labels) if options.labels else None
     if labels and not data.has_labels:

@@ -23,7 +23,7 @@ LONG = 60  # s; a longer pause is rarely real: a break in the recording, or a wr
 EXAMPLES = 5  # odd cases of a kind that are named
 
 
-def options() -> OptionParser:
+def main(arguments: Sequence[str]) -> int:
     parser = OptionParser("punc pauses [options] DATA-DIR TIMES",
                           "Adds pauses.scp and pauses.ark to DATA-DIR: the silence after each word, computed from the "
                           "times of words in a CTM, or in a directory of CTMs, TextGrids or Gentle's JSON. Their ids "
@@ -34,11 +34,7 @@ def options() -> OptionParser:
     parser.add_argument("--tier", default="", metavar="NAME", help="tier of TextGrids with the words")
     parser.add_argument("--by-label", type=boolean, default=False, metavar="BOOL",
                         help="print quartiles of the pauses by label")
-    return parser
-
-
-def main(arguments: Sequence[str]) -> int:
-    args = options().parse(arguments)
+    args = parser.parse(arguments)
     repairs = Counter[str]()
     sources = word_times(args.times, args.tier, repairs)
     data = DataDir(args.data, ignore=["pauses.scp"])  # an older run's may no longer fit the text

@@ -13,7 +13,11 @@ from punc.decoding.options import DecodingOptions, OutputOptions
 from punc.decoding.shipped import find_model, model_files
 
 
-def options() -> OptionParser:
+def main(arguments: Sequence[str]) -> None:
+    if "-" in arguments:
+        from punc.bin.live import main as live
+        live([argument for argument in arguments if argument != "-"])
+        return
     parser = OptionParser(
         "punc punctuate [options] MODEL DATA-DIR OUT-DIR | punc punctuate [options of punc live] [MODEL] -",
         "Punctuates a data directory with a model, named by its directory, or by its name if it ships with punc (en, "
@@ -29,22 +33,10 @@ def options() -> OptionParser:
     parser.add_argument("directory", metavar="MODEL", help="directory of a model, or the name of one that ships")
     parser.add_argument("data", metavar="DATA-DIR", help="data directory, or - for standard input")
     parser.add_output("out", metavar="OUT-DIR", help="data directory to make")
-    return parser
-
-
-def main(arguments: Sequence[str]) -> None:
-    if "-" in arguments:
-        from punc.bin.live import main as live
-        live([argument for argument in arguments if argument != "-"])
-        return
-    args = options().parse(arguments)
+    args = parser.parse(arguments)
     args.directory = str(find_model(args.directory))
     if args.nj < 1:
         raise InputError(f"--nj={args.nj} is too small", "give 1 or more")
-    punctuate_directory(args)
-
-
-def punctuate_directory(args: Namespace) -> None:
     # Imported here: --help does without.
     from punc.decoding.punctuate import find_ctm, log_counts, punctuate, punctuate_share
     directory, data, out, share = Path(args.directory), DataDir(args.data), Path(args.out), Share.parsed(args)

@@ -12,8 +12,8 @@ from punc.results.page import Settings, render
 logger = logging.getLogger(__name__)
 
 
-def parser() -> OptionParser:
-    options = OptionParser(
+def main(arguments: Sequence[str]) -> None:
+    parser = OptionParser(
         "punc report [options] EXP-DIR OUT.html",
         "Write one HTML page of all scores EXP-DIR/SYSTEM/decode_SET/score: the systems with intervals and tests, "
         "training curves, and of each set confusions, precision-recall curves, calibration, F1 by pause, recognition "
@@ -21,18 +21,14 @@ def parser() -> OptionParser:
         "sample. The words that were spoken in an ASR set NAME_… are those of NAME_ref. The page needs no network. "
         "Without Jinja2 or matplotlib, only says that they are missing.",
         "punc report --title 'Broadcast news' exp exp/report.html")
-    options.add_argument("--title", default="Report", metavar="TEXT", help="heading of the page")
-    options.add_argument("--data", metavar="DIR",
-                         help="where the data directories of the sets are; default: data next to EXP-DIR")
-    options.add_argument("--recordings", default="", metavar="NAMES",
-                         help="recordings, or speakers, that the error browser shows whole")
-    options.add_argument("exp", metavar="EXP-DIR", help="where the systems' directories are")
-    options.add_output("out", metavar="OUT.html", help="page to write")
-    return options
-
-
-def main(arguments: Sequence[str]) -> None:
-    options = parser().parse(arguments)
+    parser.add_argument("--title", default="Report", metavar="TEXT", help="heading of the page")
+    parser.add_argument("--data", metavar="DIR",
+                        help="where the data directories of the sets are; default: data next to EXP-DIR")
+    parser.add_argument("--recordings", default="", metavar="NAMES",
+                        help="recordings, or speakers, that the error browser shows whole")
+    parser.add_argument("exp", metavar="EXP-DIR", help="where the systems' directories are")
+    parser.add_output("out", metavar="OUT.html", help="page to write")
+    options = parser.parse(arguments)
     if missing := missing_packages("jinja2", "matplotlib"):
         logger.warning("punc report: no %s: %s not installed; pip install 'punc-toolkit[report]'", options.out,
                        " and ".join(missing) + (" is" if len(missing) == 1 else " are"))

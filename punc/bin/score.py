@@ -20,30 +20,6 @@ from punc.scoring.significance import REPLICATES, Interval, all_flat, check_pair
 from punc.scoring.texts import count
 
 
-def parser() -> OptionParser:
-    options = OptionParser(
-        "punc score [options] --labels FILE REF-DIR HYP-DIR OUT-DIR",
-        "Score the labels of the data directory HYP-DIR against those of REF-DIR. If the words of a stream differ, its "
-        "reference labels are first projected onto the words of HYP-DIR, and word errors are counted. Intervals and "
-        "tests resample streams (recordings, or texts), or blocks of them if there are fewer than ten. Prints a table; "
-        "writes counts.tsv, metrics.tsv, labels.txt and signature into OUT-DIR.",
-        "punc score --labels exp/T-LSTM/labels.txt --collapse 3-class:FULLSTOP=PERIOD+QUESTION data/test_ref "
-        "exp/T-LSTM/decode_test_ref exp/T-LSTM/decode_test_ref/score")
-    options.add_argument("--labels", required=True, metavar="FILE", help="the label set, a labels.txt")
-    options.add_argument("--last-slot", choices=LAST_SLOTS, default="true",
-                         help="count the slot at a stream's end with the others (true), not (false), or alone (only)")
-    options.add_argument("--match", choices=("utterances", "streams"), default="utterances",
-                         help="what both directories must have in common; streams can be cut in any way")
-    options.add_argument("--merge", default="", metavar="CLASS=LABEL+LABEL,…",
-                         help="score classes of labels instead of labels, as marks without their words' capitals")
-    add_scoring(options, ["2-class"])
-    options.add_argument("--against", metavar="DIR", help="also test against another system's score directory")
-    options.add_argument("reference", metavar="REF-DIR", help="data directory with the reference labels")
-    options.add_argument("hypothesis", metavar="HYP-DIR", help="data directory with a system's labels")
-    options.add_output("out", metavar="OUT-DIR", help="score directory to write")
-    return options
-
-
 def add_scoring(options: OptionParser, collapses: Sequence[str] = ()) -> None:
     """Add the options that `punc score-text` has, too: what is scored besides labels, how, and what is printed."""
     options.add_argument("--collapse", action="append", default=[*collapses], metavar="NAME:CLASS=LABEL+LABEL,…",
@@ -60,7 +36,27 @@ def check_replicates(options: Namespace) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    options = parser().parse(arguments)
+    parser = OptionParser(
+        "punc score [options] --labels FILE REF-DIR HYP-DIR OUT-DIR",
+        "Score the labels of the data directory HYP-DIR against those of REF-DIR. If the words of a stream differ, its "
+        "reference labels are first projected onto the words of HYP-DIR, and word errors are counted. Intervals and "
+        "tests resample streams (recordings, or texts), or blocks of them if there are fewer than ten. Prints a table; "
+        "writes counts.tsv, metrics.tsv, labels.txt and signature into OUT-DIR.",
+        "punc score --labels exp/T-LSTM/labels.txt --collapse 3-class:FULLSTOP=PERIOD+QUESTION data/test_ref "
+        "exp/T-LSTM/decode_test_ref exp/T-LSTM/decode_test_ref/score")
+    parser.add_argument("--labels", required=True, metavar="FILE", help="the label set, a labels.txt")
+    parser.add_argument("--last-slot", choices=LAST_SLOTS, default="true",
+                        help="count the slot at a stream's end with the others (true), not (false), or alone (only)")
+    parser.add_argument("--match", choices=("utterances", "streams"), default="utterances",
+                        help="what both directories must have in common; streams can be cut in any way")
+    parser.add_argument("--merge", default="", metavar="CLASS=LABEL+LABEL,…",
+                        help="score classes of labels instead of labels, as marks without their words' capitals")
+    add_scoring(parser, ["2-class"])
+    parser.add_argument("--against", metavar="DIR", help="also test against another system's score directory")
+    parser.add_argument("reference", metavar="REF-DIR", help="data directory with the reference labels")
+    parser.add_argument("hypothesis", metavar="HYP-DIR", help="data directory with a system's labels")
+    parser.add_output("out", metavar="OUT-DIR", help="score directory to write")
+    options = parser.parse(arguments)
     check_replicates(options)
     labels = LabelSet.read(options.labels)
     check_classes(options, labels)  # before the work

@@ -17,7 +17,7 @@ from punc.transcripts.timings import word_times
 logger = logging.getLogger(__name__)
 
 
-def options() -> OptionParser:
+def main(arguments: Sequence[str]) -> None:
     parser = OptionParser("punc turns [--rttm FILE --times TIMES] DATA-DIR",
                           "Adds turns to DATA-DIR: for each word, 1 if another speaker says the next word of the "
                           "recording, else 0. With segments, utt2spk says who speaks. With --rttm, a diarization says "
@@ -27,11 +27,7 @@ def options() -> OptionParser:
     parser.add_argument("--rttm", metavar="FILE", help="who speaks when: NIST's RTTM; its files are recordings")
     parser.add_argument("--times", metavar="TIMES", help="with --rttm: a CTM, or a directory of CTMs or TextGrids")
     parser.add_argument("data", metavar="DATA-DIR", help="data directory")
-    return parser
-
-
-def main(arguments: Sequence[str]) -> None:
-    args = options().parse(arguments)
+    args = parser.parse(arguments)
     if bool(args.rttm) != bool(args.times):
         raise InputError("--rttm and --times go together", "give both, or none with segments")
     data = DataDir(args.data, ignore=[TURNS])
