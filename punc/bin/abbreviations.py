@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, check_at_least
 from punc.base.options import OptionParser
 from punc.base.parallel import map_ordered
 from punc.text.abbreviations import BEGINS, ORDINAL, STARTER, write_abbreviations
@@ -30,10 +30,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("inputs", nargs="+", metavar="IN", help="texts")
     parser.add_output("output", metavar="OUT", help="file to write")
     args = parser.parse(arguments)
-    if args.nj < 1:
-        raise InputError(f"--nj {args.nj}", "give 1 or more processes")
-    if args.output in args.inputs:
-        raise InputError(f"{args.output} is to be read and written", "name another file to write")
+    check_at_least(1, nj=args.nj)
     tokens: Counter[str] = Counter()
     for some in map_ordered(partial(part_types, skip_prefix=args.skip_prefix), parts(args.inputs), args.nj):
         tokens.update(some)

@@ -4,7 +4,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from punc.base.errors import InputError
+from punc.base.errors import check_at_least
 from punc.base.jobs import Part, Share, add_job_options, new_part
 from punc.base.options import OptionParser
 from punc.data.datadir import DataDir
@@ -35,8 +35,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_output("out", metavar="OUT-DIR", help="data directory to make")
     args = parser.parse(arguments)
     args.directory = str(find_model(args.directory))
-    if args.nj < 1:
-        raise InputError(f"--nj={args.nj} is too small", "give 1 or more")
+    check_at_least(1, nj=args.nj)
     # Imported here: --help does without.
     from punc.decoding.punctuate import find_ctm, log_counts, punctuate, punctuate_share
     directory, data, out, share = Path(args.directory), DataDir(args.data), Path(args.out), Share.parsed(args)

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import check_at_least
+from punc.base.files import open_input
 from punc.base.options import OptionParser
 from punc.data.datadir import DataDir, checksum
 from punc.data.labels import LabelSet, check_record
-from punc.scoring.collapse import merge, parse_collapse
-from punc.scoring.counts import LAST_SLOTS, Counts, join_blocks, read_counts, without_words
+from punc.scoring.collapse import Collapse, merge_counts, merged_labels, parse_collapse
+from punc.scoring.counts import LAST_SLOTS, Counts, join_blocks, read_counts
 from punc.scoring.metrics import compute_flat, compute_metrics
 from punc.scoring.posteriors import Posteriors
 from punc.scoring.report import METRICS, new_score, score_json, score_table, signature, write_score
@@ -27,12 +28,6 @@ def add_scoring(options: OptionParser, collapses: Sequence[str] = ()) -> None:
     options.add_argument("--replicates", type=int, default=REPLICATES, metavar="N",
                          help="resamplings for intervals and p; p is at least 1/(N+1)")
     options.add_argument("--output", choices=("text", "json"), default="text", help="what to print: a table, or JSON")
-
-
-def check_replicates(options: Namespace) -> None:
-    """Raise InputError for a number that is too small."""
-    if options.replicates < 1:
-        raise InputError(f"--replicates={options.replicates} is too small", "give 1 or more")
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -57,9 +52,10 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("hypothesis", metavar="HYP-DIR", help="data directory with a system's labels")
     parser.add_output("out", metavar="OUT-DIR", help="score directory to write")
     options = parser.parse(arguments)
-    check_replicates(options)
+    check_at_least(1, replicates=options.replicates)
     labels = LabelSet.read(options.labels)
-    check_classes(options, labels)  # before the work
+    scored, class_of = merged_labels(labels, options.merge) if options.merge else (labels, None)
+    collapses = [parse_collapse(text, scored) for text in options.collapse]
     reference, hypothesis = DataDir(options.reference), DataDir(options.hypothesis)
     check_record(reference.path, labels)
     check_record(hypothesis.path, labels, "punctuate it with a model of that label set")
@@ -67,31 +63,21 @@ def main(arguments: Sequence[str]) -> None:
     with new_score(options.out) as out:
         counts = count(reference, hypothesis, labels, last_slot=options.last_slot, match=options.match,
                        posteriors=posteriors)
-        finish(options, labels, counts, posteriors, out)
+        if not counts.aligned:  # then word errors say nothing that labels do not
+            counts = counts._replace(words=None)
+        if class_of is not None:
+            counts = counts._replace(confusion=merge_counts(counts.confusion, class_of, len(scored)))
+        finish(options, scored, collapses, join_blocks(counts), posteriors, out)
 
 
-def check_classes(options: Namespace, labels: LabelSet) -> None:
-    """Raise InputError for a class of labels that is wrong."""
-    if options.merge:
-        _, labels = merge(np.zeros((len(labels), len(labels)), np.int64), labels, options.merge)
-    for text in options.collapse:
-        parse_collapse(text, labels)
-
-
-def finish(options: Namespace, labels: LabelSet, counts: Counts, posteriors: Posteriors | None, out: Path) -> None:
+def finish(options: Namespace, labels: LabelSet, collapses: Sequence[Collapse], counts: Counts,
+           posteriors: Posteriors | None, out: Path) -> None:
     """Print and write the metrics of all counts. Raises InputError if --against has counted other slots."""
-    counts = join_blocks(without_words(counts))
-    if options.merge:
-        confusion, labels = merge(counts.confusion, labels, options.merge)
-        counts = counts._replace(confusion=confusion)
-    collapses = [parse_collapse(text, labels) for text in options.collapse]
     measure = partial(compute_flat, labels=labels, collapses=collapses)
     comparison = None
     if options.against:
-        if not Path(options.against, METRICS).is_file():
-            raise InputError("no such file", "name a score directory: punc score writes it",
-                             Path(options.against, METRICS))
-        other, _ = read_counts(options.against)
+        with open_input(Path(options.against, METRICS), "name a score directory: punc score writes it"):
+            other, _ = read_counts(options.against)
         check_pair(other, counts, options.against)
         this, theirs = all_flat([counts, other])
         comparison = compare(this, theirs, measure, options.replicates)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, check_at_least
 from punc.base.options import OptionParser, boolean
-from punc.bin.score import add_scoring, check_replicates
+from punc.bin.score import add_scoring
 from punc.data.datadir import checksum
 from punc.data.labels import LabelSet
 from punc.scoring.collapse import parse_collapse
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("reference", metavar="REF", help="reference: a text file or a data directory")
     parser.add_argument("hypotheses", metavar="HYP", nargs="+", help="a system's output: text files, data directories")
     options = parser.parse(arguments)
-    check_replicates(options)
+    check_at_least(1, replicates=options.replicates)
     if options.out and len(options.hypotheses) > 1:
         raise InputError("--out with several HYP", "score one at a time with --out")
     labels = LabelSet.read(options.labels) if options.labels else ENGLISH

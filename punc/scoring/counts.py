@@ -122,11 +122,6 @@ def counted_slots(lengths: Sequence[int], last_slot: str) -> np.ndarray:
     return (np.ones_like(last), ~last, last)[LAST_SLOTS.index(last_slot)]
 
 
-def without_words(counts: Counts) -> Counts:
-    """Counts without word errors, if all words are the same: then they say nothing that labels do not."""
-    return counts if counts.aligned else counts._replace(words=None)
-
-
 def join_blocks(counts: Counts) -> Counts:
     """Counts of blocks, at least one, as what is resampled: the streams, if there are at least MIN_STREAMS."""
     if counts.streams < MIN_STREAMS:
