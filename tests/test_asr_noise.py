@@ -135,7 +135,7 @@ def test_confusions_command(tmp_path, capsys):
     assert learn("ref", "c.txt") == 1
     assert "give pairs" in capsys.readouterr().err
     assert learn("asr", "asr", "d.txt") == 1
-    assert "the reference needs labels" in capsys.readouterr().err
+    assert "asr/punct: no such file; labels are needed: punc prepare makes them" in capsys.readouterr().err
     assert not (tmp_path / "d.txt").exists()
 
 

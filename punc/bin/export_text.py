@@ -4,10 +4,9 @@ import logging
 from collections.abc import Sequence
 from itertools import chain
 
-from punc.base.errors import InputError
 from punc.base.files import atomic_file
 from punc.base.options import OptionParser, boolean
-from punc.data.datadir import DataDir
+from punc.data.datadir import DataDir, label_numbers
 from punc.data.labels import LabelSet
 from punc.text.prose import written
 
@@ -27,20 +26,15 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("data", metavar="DATA-DIR", help="data directory to read")
     parser.add_output("text", metavar="TEXT", help="text file to write")
     options = parser.parse(arguments)
-    data = DataDir(options.data)
+    data = DataDir(options.data, needs=["punct"] if options.labels else [])
     labels = LabelSet.read(options.labels) if options.labels else None
-    if labels and not data.has_labels:
-        raise InputError("no labels to write", "leave out --labels, or name a directory with a file punct", data.path)
     blank, lines, total = "" if options.characters else " ", 0, 0
     with atomic_file(options.text) as file:
         for _, utterances in data.streams():
             words = list(chain.from_iterable(utterance.words for utterance in utterances))
             if labels:
-                names = list(chain.from_iterable(utterance.labels or () for utterance in utterances))
-                if unknown := set(names).difference(labels.names):
-                    raise InputError(f"label '{min(unknown)}', which is not in the label set",
-                                     "give --labels the one it was made with", data.path / "punct")
-                words = written(words, names, labels)
+                numbers = label_numbers(utterances, labels, data.path)
+                words = written(words, map(labels.names.__getitem__, numbers), labels)
             file.write(blank.join(words) + "\n")
             lines += 1
             total += len(words)

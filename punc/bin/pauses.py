@@ -37,9 +37,8 @@ def main(arguments: Sequence[str]) -> int:
     args = parser.parse(arguments)
     repairs = Counter[str]()
     sources = word_times(args.times, args.tier, repairs)
-    data = DataDir(args.data, ignore=["pauses.scp"])  # an older run's may no longer fit the text
-    if args.by_label and not data.has_labels:
-        raise InputError("no such file", "--by-label needs labels", data.path / "punct")
+    # An older run's pauses may no longer fit the text.
+    data = DataDir(args.data, ignore=["pauses.scp"], needs=["punct"] if args.by_label else [])
     run = PauseRun(data, sources, args)
     write_pauses(args.data, run.pauses())
     logger.info("%s", summary(run.counts, repairs))
@@ -127,8 +126,9 @@ def summary(counts: Counter[str], repairs: Counter[str]) -> str:
 
 
 def print_by_label(data: DataDir) -> None:
-    slots = ((utterance.labels or [], utterance.pauses) for utterance in data.utterances())
-    table = pauses_by_label((labels, pauses) for labels, pauses in slots if pauses is not None)
+    """Print the number of slots, unknown pauses, and quartiles in seconds of each label."""
     print("label slots unknown lower median upper")
-    for name, row in sorted(table.items()):
-        print(f"{name} {row.slots} {row.unknown} {row.lower:.3f} {row.median:.3f} {row.upper:.3f}")
+    for name, pauses in sorted(pauses_by_label(data.utterances()).items()):
+        known = pauses[np.isfinite(pauses)]
+        quartiles = np.quantile(known, (0.25, 0.5, 0.75)).tolist() if len(known) else [np.nan] * 3
+        print(name, len(pauses), len(pauses) - len(known), *(f"{quartile:.3f}" for quartile in quartiles))

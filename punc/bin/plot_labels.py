@@ -24,7 +24,8 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_output("out", metavar="OUT.png", help="picture to write")
     options = parser.parse(arguments)
     labels = LabelSet.read(options.labels)
-    sets = {data.path.name: count_labels(data, labels) for data in map(DataDir, options.data)}
+    directories = [DataDir(path, needs=["punct"]) for path in options.data]
+    sets = {data.path.name: count_labels(data, labels) for data in directories}
     for name, counts in sets.items():
         logger.info("punc plot-labels: %s", describe_labels(name, counts))
     if missing_packages("matplotlib"):

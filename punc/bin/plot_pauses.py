@@ -7,7 +7,8 @@ from punc.base.errors import InputError
 from punc.base.options import OptionParser
 from punc.data.datadir import DataDir
 from punc.results.figures import missing_packages
-from punc.results.plots import plot_pauses, plot_posteriors, posteriors, slots
+from punc.results.plots import plot_pauses, plot_posteriors, posteriors
+from punc.timing.pauses import pauses_by_label
 
 logger = logging.getLogger(__name__)
 LABEL = "PERIOD"  # whose posterior is drawn
@@ -36,10 +37,9 @@ def main(arguments: Sequence[str]) -> None:
         logger.warning("punc plot-pauses: no %s: matplotlib is not installed; pip install 'punc-toolkit[plot]'",
                        options.out)
         return
-    data = DataDir(options.data)
-    by_label = slots(data)
+    data = DataDir(options.data, needs=["punct", "pauses.scp"])
     if options.decode:
         found = posteriors(data, options.decode, LABEL)
         plot_posteriors(*found, options.out, LABEL, thresholds, options.title)
     else:
-        plot_pauses(by_label, options.out, options.title)
+        plot_pauses(pauses_by_label(data.utterances()), options.out, options.title)

@@ -56,7 +56,7 @@ def main(arguments: Sequence[str]) -> None:
     labels = LabelSet.read(options.labels)
     scored, class_of = merged_labels(labels, options.merge) if options.merge else (labels, None)
     collapses = [parse_collapse(text, scored) for text in options.collapse]
-    reference, hypothesis = DataDir(options.reference), DataDir(options.hypothesis)
+    reference, hypothesis = (DataDir(path, needs=["punct"]) for path in (options.reference, options.hypothesis))
     check_record(reference.path, labels)
     check_record(hypothesis.path, labels, "punctuate it with a model of that label set")
     posteriors = None if options.merge else Posteriors.of(options.hypothesis, labels)

@@ -23,6 +23,8 @@ from punc.data.labels import LabelSet
 from punc.data.tables import TURNS, Row, fields, line_offsets, parse_turns, read_table
 
 LATEST = 1e9  # s, 30 years: what is later is no time in a recording
+MISSING = {"punct": "labels are needed: punc prepare makes them",
+           "pauses.scp": "pauses are needed: punc pauses makes them"}
 
 
 class Utterance(NamedTuple):
@@ -48,15 +50,17 @@ class DataDir:
     """A data directory on disk. Raises InputError unless it has `text` and `utt2spk`.
 
     ignore   files to treat as missing: `punct`, `pauses.scp`, `turns`
+    needs    files that it must have, too: `punct`, `pauses.scp`
     """
 
-    def __init__(self, path: str | os.PathLike, ignore: Iterable[str] = ()):
+    def __init__(self, path: str | os.PathLike, ignore: Iterable[str] = (), needs: Iterable[str] = ()):
         self.path = Path(path)
         if not self.path.is_dir():
             raise InputError("no such data directory", "make it with punc prepare, or name another one", path)
-        for name in ("text", "utt2spk"):
+        for name in ("text", "utt2spk", *needs):
             if not (self.path / name).is_file():
-                raise InputError("no such file", "a data directory has text and utt2spk", self.path / name)
+                remedy = MISSING.get(name, "a data directory has text and utt2spk")
+                raise InputError("no such file", remedy, self.path / name)
         self.has_labels, self.has_pauses, self.has_turns, self.has_segments = (
             name not in ignore and (self.path / name).is_file() for name in ("punct", "pauses.scp", TURNS, "segments"))
         self._segments, self._speakers = self.path / "segments", self.path / "utt2spk"  # made once, not per utterance

@@ -167,10 +167,7 @@ def learn(pairs: Sequence[tuple[str | os.PathLike, str | os.PathLike]], labels: 
     found, left_out = Confusions(), 0
     has_mark = np.array([bool(label.mark) for label in labels])
     for ref_dir, asr_dir in pairs:
-        ref, asr = DataDir(ref_dir), DataDir(asr_dir)
-        if not ref.has_labels:
-            raise InputError("no such file", "the reference needs labels: make it with punc prepare",
-                             ref.path / "punct")
+        ref, asr = DataDir(ref_dir, needs=["punct"]), DataDir(asr_dir)
         for spoken, heard in paired_streams(ref, asr):
             left_out += add_stream(found, [word for u in spoken for word in u.words],
                                    [word for u in heard for word in u.words],

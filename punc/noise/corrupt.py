@@ -8,7 +8,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from punc.base.errors import InputError
 from punc.base.runs import bounds_of
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
@@ -45,9 +44,7 @@ def corrupt(data_dir: str | os.PathLike, out_dir: str | os.PathLike, confusions:
     Raises InputError if the directory has no labels, for a label that is not in the set, and if the confusions cannot
     give so many errors.
     """
-    data = DataDir(data_dir)
-    if not data.has_labels:
-        raise InputError("no such file", "corrupting needs labels: make them with punc prepare", data.path / "punct")
+    data = DataDir(data_dir, needs=["punct"])
     is_marked = {label.name: bool(label.mark) for label in labels}
     words: Counter[str] = Counter()
     marks = 0

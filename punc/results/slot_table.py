@@ -161,10 +161,7 @@ def _numbers(utterances: Sequence[Utterance], classes: Mapping[str, int], path: 
 
 def _begin(reference: Path, decoded: Path, labels: LabelSet, classes: Mapping[str, int], last_slot: str) -> SlotTable:
     """The table of the words that a system punctuated, with the reference labels, without systems."""
-    sides = DataDir(reference, ["pauses.scp"]), DataDir(decoded)
-    for side in sides:
-        if not side.has_labels:
-            raise InputError("no labels", "a report needs the directory that was scored", side.path / "punct")
+    sides = DataDir(reference, ["pauses.scp"], ["punct"]), DataDir(decoded, needs=["punct"])
     table = SlotTable(labels, [], [], np.zeros(1, np.int64), np.zeros(0, np.int8), np.zeros(0, np.float32),
                       np.zeros(0, bool))
     spoken, slots, pauses, aligned = [], [], [], False

@@ -60,9 +60,7 @@ def project(ref_dir: str | os.PathLike, hyp_dir: str | os.PathLike, out_dir: str
     Raises InputError if only one of them has a stream, if the reference has no labels, or for a label that is not in
     the set.
     """
-    ref, hyp = DataDir(ref_dir), DataDir(hyp_dir, ignore=("punct",))
-    if not ref.has_labels:
-        raise InputError("no such file", "the reference needs labels: make it with punc prepare", ref.path / "punct")
+    ref, hyp = DataDir(ref_dir, needs=["punct"]), DataDir(hyp_dir, ignore=["punct"])
     check_record(ref.path, labels)
     sums = np.zeros(len(Projection._fields), np.int64)
     # Utterances come by recording and time, but a table is in the order of ids: labels wait in a file.

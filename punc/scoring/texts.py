@@ -29,7 +29,6 @@ ENGLISH = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",", ":", "-", "–",
 BATCH = 1 << 16  # words of streams that are aligned together: short streams take less time so
 WHOLE = "text"  # the stream's name, if the texts are compared as a whole
 NO_WORDS = "a text without words", "give a text with words to score"
-NO_LABELS = "no labels to score", "the data directory needs a file punct"
 
 Read = Callable[[str], Words]
 Stream = tuple[str, list[Utterance], list[Utterance]]  # its name, and its utterances in the reference and hypothesis
@@ -107,11 +106,8 @@ def count(reference: DataDir, hypothesis: DataDir, labels: LabelSet, block: int 
     match              what both must have: the same "utterances", or only the same "streams", cut in any way
     posteriors         of the hypothesis; they are counted too
 
-    Raises InputError if ids differ, if labels are missing or not in the set, or if no slot is left.
+    Both have labels. Raises InputError if ids differ, if a label is not in the set, or if no slot is left.
     """
-    for data in (reference, hypothesis):
-        if not data.has_labels:
-            raise InputError(*NO_LABELS, data.path)
     parts = []
     for batch in _batches(_streams_of_both(reference, hypothesis, match)):
         sides = [(side_of(ref, labels, reference.path), side_of(hyp, labels, hypothesis.path)) for _, ref, hyp in batch]
@@ -197,9 +193,7 @@ def read_side(path: Path, labels: LabelSet, read: Read) -> Side:
     Raises InputError if there are no words or, in a data directory, no labels.
     """
     if path.is_dir():
-        data = DataDir(path)
-        if not data.has_labels:
-            raise InputError(*NO_LABELS, path)
+        data = DataDir(path, needs=["punct"])
         both = [(name, side_of(utterances, labels, path)) for name, utterances in data.streams()]
         side = Side(path, [name for name, _ in both], [words for _, words in both], True)
     else:

@@ -18,7 +18,6 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from punc.base.errors import InputError
 from punc.base.files import atomic_dir
 from punc.base.idtable import IdTable
 from punc.base.runs import next_of
+from punc.data.datadir import Utterance
 from punc.data.kaldi_io import archive_path, write_vector
 from punc.data.tables import fields, read_table
 from punc.timing.align import align_words
@@ -178,31 +178,18 @@ def write_pauses(directory: str | os.PathLike[str], pauses: Iterable[tuple[str, 
             index.write(f"{row.key} {archive}:{int(offset[0, 0])}\n")
 
 
-class PauseStatistics(NamedTuple):
-    """The slots with one label: how many there are, how many have no known pause, and quartiles of pauses in seconds.
-    """
+def pauses_by_label(utterances: Iterable[Utterance]) -> dict[str, np.ndarray]:
+    """The pauses of each label's slots, float32, seconds, NaN unknown; labels in the order of their first slot.
 
-    slots: int
-    unknown: int
-    lower: float
-    median: float
-    upper: float
-
-
-def pauses_by_label(slots: Iterable[tuple[Sequence[str], np.ndarray]]) -> dict[str, PauseStatistics]:
-    """Statistics by label, from the (labels, pauses) of utterances; quartiles are NaN if no pause is known.
+    utterances   with labels and pauses
 
     Memory: 4 bytes for each slot.
     """
-    by_label: dict[str, list[np.ndarray]] = {}
-    for labels, pauses in slots:
-        names = np.array(labels)
-        for name in np.unique(names).tolist():
-            by_label.setdefault(name, []).append(pauses[names == name])
-    return {name: _statistics(np.concatenate(parts)) for name, parts in by_label.items()}
-
-
-def _statistics(pauses: np.ndarray) -> PauseStatistics:
-    known = pauses[np.isfinite(pauses)]
-    quartiles = np.quantile(known, (0.25, 0.5, 0.75)).tolist() if len(known) else [np.nan] * 3
-    return PauseStatistics(len(pauses), len(pauses) - len(known), *quartiles)
+    parts: dict[str, list[np.ndarray]] = {}
+    for utterance in utterances:
+        assert utterance.labels is not None
+        assert utterance.pauses is not None
+        labels = np.array(utterance.labels)
+        for name in dict.fromkeys(utterance.labels):
+            parts.setdefault(name, []).append(utterance.pauses[labels == name])
+    return {name: np.concatenate(arrays) for name, arrays in parts.items()}
