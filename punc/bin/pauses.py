@@ -39,10 +39,10 @@ def main(arguments: Sequence[str]) -> int:
     sources = word_times(args.times, args.tier, repairs)
     # An older run's pauses may no longer fit the text.
     data = DataDir(args.data, ignore=["pauses.scp"], needs=["punct"] if args.by_label else [])
-    run = PauseRun(data, sources, args)
-    write_pauses(args.data, run.pauses())
-    logger.info("%s", summary(run.counts, repairs))
-    for what, cases in run.odd.items():
+    counts, odd = Counter[str](), defaultdict[str, list[str]](list)
+    write_pauses(args.data, pauses_of(data, sources, args, counts, odd))
+    logger.info("%s", summary(counts, repairs))
+    for what, cases in odd.items():
         more = ", …" if len(cases) > EXAMPLES else ""
         logger.info("punc pauses: %s %s: %s%s", len(cases), what, ", ".join(cases[:EXAMPLES]), more)
     if args.by_label:
@@ -62,46 +62,34 @@ class Noted(ChainMap[str, Callable[..., Timing]]):
         return super().__getitem__(id)
 
 
-class PauseRun:
-    """The pauses of a data directory, stream by stream.
+def pauses_of(data: DataDir, sources: Sources, args: Namespace, counts: Counter[str],
+              odd: defaultdict[str, list[str]]) -> Iterator[tuple[str, np.ndarray]]:
+    """Utterance ids of a data directory with their pauses, stream by stream. Raises InputError if no word has a time.
 
-    `counts` are those of `stream_pauses`. `odd` lists the cases that a user may want to look at, by kind.
+    counts   as in `stream_pauses`
+    odd      gets the cases that a user may want to look at, by kind
     """
-
-    def __init__(self, data: DataDir, sources: Sources, args: Namespace):
-        self.data = data
-        self.sources, self.noted = sources, Noted(sources)
-        self.args = args
-        self.counts = Counter[str]()
-        self.odd: defaultdict[str, list[str]] = defaultdict(list)
-
-    def pauses(self) -> Iterator[tuple[str, np.ndarray]]:
-        """Utterance ids with their pauses. Raises InputError if no word has a time."""
-        segments = read_segments(self.data) if self.data.has_segments else None
-        path = self.data.path / "reco2file_and_channel"
-        channels = read_channels(path) if path.is_file() else None
-        first = ""
-        for stream, utterances in self.data.streams():
-            first = first or f"utterance '{utterances[0].id}' of '{stream}'"
-            untimed = self.counts["untimed"]
-            ids = [utterance.id for utterance in utterances]
-            pauses = stream_pauses(stream, [(utterance.id, utterance.words) for utterance in utterances], self.noted,
-                                   segments, channels, self.counts)
-            if 2 * (self.counts["untimed"] - untimed) > sum(map(len, pauses)):
-                self.odd["streams with times for less than half of their words, kept with unknown pauses"].append(
-                    f"'{stream}'")
-            for id, vector in zip(ids, pauses):
-                for at in np.flatnonzero(vector > LONG):  # NaN is not above
-                    self.odd[f"pauses of more than {LONG} s, kept"].append(
-                        f"{vector[at]:.1f} s after word {at + 1} of '{id}'")
-            yield from zip(ids, pauses)
-        if self.counts["slots"] and self.counts["untimed"] == self.counts["slots"]:
-            raise InputError(f"no word of {self.args.data} has a time: it has {first}, the times have "
-                             f"{', '.join(repr(id) for id in itertools.islice(self.sources, 2))}",
-                             "give the times the ids of the utterances or recordings", self.args.times)
-        if unread := [id for id in self.sources if id not in self.noted.read]:
-            self.odd[f"ids of {self.args.times} that {self.args.data} does not have, left out"] = [
-                f"'{id}'" for id in unread]
+    segments = read_segments(data) if data.has_segments else None
+    channels = read_channels(data.path / "reco2file_and_channel")
+    noted, first = Noted(sources), ""
+    for stream, utterances in data.streams():
+        first = first or f"utterance '{utterances[0].id}' of '{stream}'"
+        untimed = counts["untimed"]
+        words = [(utterance.id, utterance.words) for utterance in utterances]
+        pauses = stream_pauses(stream, words, noted, segments, channels, counts)
+        if 2 * (counts["untimed"] - untimed) > sum(map(len, pauses)):
+            odd["streams with times for less than half of their words, kept with unknown pauses"].append(f"'{stream}'")
+        for utterance, vector in zip(utterances, pauses):
+            for at in np.flatnonzero(vector > LONG):  # NaN is not above
+                odd[f"pauses of more than {LONG} s, kept"].append(
+                    f"{vector[at]:.1f} s after word {at + 1} of '{utterance.id}'")
+            yield utterance.id, vector
+    if counts["slots"] and counts["untimed"] == counts["slots"]:
+        raise InputError(f"no word of {args.data} has a time: it has {first}, the times have "
+                         f"{', '.join(repr(id) for id in itertools.islice(sources, 2))}",
+                         "give the times the ids of the utterances or recordings", args.times)
+    if unread := [id for id in sources if id not in noted.read]:
+        odd[f"ids of {args.times} that {args.data} does not have, left out"] = [f"'{id}'" for id in unread]
 
 
 def read_segments(data: DataDir) -> IdTable:

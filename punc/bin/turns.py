@@ -56,8 +56,7 @@ def by_diarization(data: DataDir, rttm: str, times: str,
     """The same, by an RTTM and the times of words. Raises InputError if no stream has both."""
     diarization = Diarization(rttm)
     sources = word_times(times)
-    path = data.path / "reco2file_and_channel"
-    channels = read_channels(path) if path.is_file() else {}
+    channels = read_channels(data.path / "reco2file_and_channel")
     for stream, utterances in data.streams():
         words = [word for utterance in utterances for word in utterance.words]
         timing = times_of_stream(stream, sources, channels)

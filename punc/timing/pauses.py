@@ -36,13 +36,13 @@ Sources = Mapping[str, Callable[..., Timing]]
 
 
 def read_channels(path: str | os.PathLike[str]) -> dict[str, tuple[str, str]]:
-    """Recording → file and channel, from `reco2file_and_channel`.
+    """Recording → file and channel, from `reco2file_and_channel`; empty if there is no such file.
 
     Raises InputError for a line of another form, and for two recordings with the same file and channel.
     """
     channels: dict[str, tuple[str, str]] = {}
     recordings: dict[tuple[str, str], str] = {}
-    for row in read_table(path):
+    for row in read_table(path) if os.path.isfile(path) else ():
         parts = fields(row.value)
         if len(parts) != 2:
             raise InputError(f"'{row.key}' does not have a file and a channel", "write: RECORDING FILE CHANNEL",
