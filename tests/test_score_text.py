@@ -144,7 +144,7 @@ def test_export_text_without_labels_or_with_others_raises(work, capsys):
     assert main(["export-text", "--labels", "labels.txt", "bare", "out.txt"]) == 1
     (work / "few.txt").write_text("O w\nCOMMA w, ,\n")
     assert main(["export-text", "--labels", "few.txt", "data/ref", "out.txt"]) == 1
-    assert "data/ref/punct: utterance 's00' has label 'PERIOD', which is not in the label set" in capsys.readouterr().err
+    assert "data/ref/punct: utterance 's00' has label 'PERIOD', which is not" in capsys.readouterr().err
     assert not (work / "out.txt").exists()
 
 

@@ -12,8 +12,8 @@ from inputs_text import ctm, fifth_column
 from inputs_transcripts import MAKERS, timed
 from kind import Kind, Read, named, word, words
 
+from punc.bin.find_ctm import find_ctm
 from punc.decoding.kaldi_groups import ctm_groups
-from punc.timing.decode_dir import find_ctm
 from punc.timing.pauses import stream_pauses
 from punc.transcripts.ctm import CtmIndex
 from punc.transcripts.timings import word_times
