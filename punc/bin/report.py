@@ -7,7 +7,7 @@ from pathlib import Path
 from punc.base.files import atomic_file
 from punc.base.options import OptionParser
 from punc.results.figures import missing_packages
-from punc.results.page import Settings, render
+from punc.results.page import render
 
 logger = logging.getLogger(__name__)
 
@@ -33,8 +33,8 @@ def main(arguments: Sequence[str]) -> None:
         logger.warning("punc report: no %s: %s not installed; pip install 'punc-toolkit[report]'", options.out,
                        " and ".join(missing) + (" is" if len(missing) == 1 else " are"))
         return
-    page = render(Path(options.exp), Settings(options.title, Path(options.data) if options.data else None,
-                                              options.recordings.split()))
+    page = render(Path(options.exp), options.title, Path(options.data) if options.data else None,
+                  options.recordings.split())
     with atomic_file(options.out) as file:
         file.write(page)
     logger.info("punc report: %s, %.1f MB", options.out, Path(options.out).stat().st_size / 1e6)

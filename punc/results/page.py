@@ -4,7 +4,6 @@ import json
 import logging
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -34,21 +33,11 @@ UNKNOWN = "--"
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
-@dataclass
-class Settings:
-    """What a page shows; the fields are the options of `punc report`.
-
-    data             where the data directories are, DATA/SET; none: `data` next to the experiment
-    recordings       streams that the error browser shows whole, whatever the sample is
-    """
-
-    title: str = "Report"
-    data: Path | None = None
-    recordings: Sequence[str] = ()
-
-
-def render(exp: Path, settings: Settings) -> str:
+def render(exp: Path, title: str, data: Path | None = None, recordings: Sequence[str] = ()) -> str:
     """The page of an experiment; systems and sets are in the order of RESULTS.tsv, if it is there.
+
+    data         where the data directories are, DATA/SET; None: `data` next to the experiment
+    recordings   streams that the error browser shows whole, whatever the sample is
 
     Raises InputError if there is no score, and for a recording that no set has.
     """
@@ -57,16 +46,16 @@ def render(exp: Path, settings: Settings) -> str:
     names = first_runs(dict.fromkeys(score.system for score in scores))
     style = styles(names)
     training = {name: epochs for name in names if (epochs := read_training(exp / name))}
-    unknown = set(settings.recordings)
+    unknown = set(recordings)
     views, browsed = [], []
     for number, name in enumerate(dict.fromkeys(score.set for score in scores), 1):
         of_set = [score for score in scores if score.set == name]
         shown_runs = [score for score in of_set if score.system in names]
-        table = read_slot_table(shown_runs, settings.data or exp.resolve().parent / "data", _spoken(name))
+        table = read_slot_table(shown_runs, data or exp.resolve().parent / "data", _spoken(name))
         shown: set[str] = set()
         if isinstance(table, SlotTable):
             unknown -= set(table.streams)
-            browsed.append(_browsed(name, table, settings.recordings))
+            browsed.append(_browsed(name, table, recordings))
             shown = {passage["stream"] for passage in browsed[-1]["passages"]}
             for system, reason in table.left_out.items():
                 logger.info("punc report: no errors of %s on %s: %s", system, name, reason)
@@ -77,7 +66,7 @@ def render(exp: Path, settings: Settings) -> str:
     if unknown:
         raise InputError(f"no set has a recording '{min(unknown)}'", "name a recording, or a speaker, of a set")
     return _template().render(
-        title=settings.title, sets=views, training=_training(training, style),
+        title=title, sets=views, training=_training(training, style),
         browsed=bool(browsed), json=script_data({"sets": browsed}), css=_text("page.css"), js=_text("page.js"))
 
 

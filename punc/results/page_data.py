@@ -12,19 +12,18 @@ The pages (`pages`) are a function of these files and of the settings alone.
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_dir, atomic_file, unchanged
+from punc.base.files import atomic_dir, unchanged
 from punc.scoring.significance import Interval
 from punc.scoring.tables import read_tsv, write_tsv
 
 PAGES = ("RESULTS.tsv", "RESULTS.md")
-KEY = PAGES[0]
+KEY = "RESULTS.tsv"  # no program reads results without it
 RESULTS_HEADER = ("system", "set", "metric", *Interval._fields)
 SIGNATURES_HEADER = ("system", "set", "signature")
 
@@ -131,7 +130,7 @@ def pictures(directory: str | os.PathLike) -> list[str]:
 
 
 def write_page_data(directory: str | os.PathLike, data: PageData) -> None:
-    """Write RESULTS.tsv and the tables of results/; empty tables are removed."""
+    """Write RESULTS.tsv and the tables of results/ that are not empty, into a new directory."""
     results = Path(directory) / "results"
     write_tsv(results.parent / "RESULTS.tsv", RESULTS_HEADER,
               ((*key, metric, *value) for key, metrics in data.metrics.items() for metric, value in metrics.items()))
@@ -141,32 +140,8 @@ def write_page_data(directory: str | os.PathLike, data: PageData) -> None:
                                ("costs.tsv", Cost._fields, [*data.costs.values()])):
         if rows:
             write_tsv(results / name, header, rows)
-        else:
-            (results / name).unlink(missing_ok=True)
     if data.command:
-        with atomic_file(results / "command.txt") as file:
-            file.write(data.command + "\n")
-    else:
-        (results / "command.txt").unlink(missing_ok=True)
-
-
-def new_pages(directory: str | os.PathLike, *stale: str) -> AbstractContextManager[Path]:
-    """A directory that replaces RESULTS.md, RESULTS.tsv and the files of results/ when the block ends.
-
-    No program reads results without RESULTS.tsv. `stale` as in `atomic_dir`.
-    """
-    return atomic_dir(directory, KEY, [PAGES[1], *stale])
-
-
-def write_pages(directory: str | os.PathLike, pages: Mapping[str, str]) -> None:
-    """Write pages by name under a directory; pages in its results/ that are not among them are removed."""
-    directory = Path(directory)
-    for name, text in pages.items():
-        with atomic_file(directory / name) as file:
-            file.write(text)
-    for path in directory.glob("results/*.md"):
-        if f"results/{path.name}" not in pages:
-            path.unlink()
+        (results / "command.txt").write_text(data.command + "\n", encoding="utf-8")
 
 
 def publish(source: str | os.PathLike, target: str | os.PathLike) -> list[str]:
@@ -182,7 +157,7 @@ def publish(source: str | os.PathLike, target: str | os.PathLike) -> list[str]:
             raise InputError("no such file", "make it with punc results", source / name)
     names = [f"results/{path.name}" for path in sorted((source / "results").glob("[!.]*")) if path.is_file()]
     names += PAGES
-    with unchanged(source / KEY), new_pages(target, "results/*") as tmp:
+    with unchanged(source / KEY), atomic_dir(target, KEY, ["results/*"]) as tmp:
         (tmp / "results").mkdir()
         for name in names:
             with open(source / name, "rb") as page, open(tmp / name, "wb") as file:
