@@ -194,7 +194,7 @@ def test_auprc_by_brute_force(rows):
     histograms = np.zeros((2, 2, BINS))
     np.add.at(histograms[1], (right, bins), 1)
     two = LabelSet((Label("O", "w"), Label("COMMA", "w,")))
-    found = compute_metrics(np.eye(2), two, others={"posteriors": histograms})
+    found = compute_metrics(np.eye(2), two, posteriors=histograms)
     assert found["COMMA.AUPRC"] == pytest.approx(100 * area)
 
 

@@ -83,9 +83,8 @@ def finish(options: Namespace, labels: LabelSet, collapses: Sequence[Collapse], 
         comparison = compare(this, theirs, measure, options.replicates)
     measured = intervals(counts.flat, measure, options.replicates)
     if posteriors:
-        words = {} if counts.words is None else {"words": counts.words.sum(0)}
-        areas = compute_metrics(counts.confusion.sum(0), labels, collapses,
-                                {"posteriors": posteriors.histograms} | words)
+        words = None if counts.words is None else counts.words.sum(0)
+        areas = compute_metrics(counts.confusion.sum(0), labels, collapses, words, posteriors.histograms)
         measured = {name: measured.get(name, Interval(float(value), np.nan, np.nan)) for name, value in areas.items()}
     signed = signature(counts, labels, checksum(options.reference), options.last_slot, options.replicates)
     write_score(out, counts, labels, measured, signed, comparison)

@@ -81,7 +81,7 @@ def score_texts(reference: str, hypothesis: str, labels: LabelSet = ENGLISH) -> 
     if not ref.plain or not hyp.plain:
         raise InputError(*NO_WORDS)
     counts, _ = count_streams([WHOLE], [(ref, hyp)], labels, block=0)
-    metrics = compute_metrics(counts.confusion[0], labels, others={"words": counts.words[0]})  # type: ignore[index]
+    metrics = compute_metrics(counts.confusion[0], labels, words=counts.words[0])  # type: ignore[index]
     return {name: float(value) for name, value in metrics.items()}
 
 
