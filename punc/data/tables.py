@@ -67,18 +67,6 @@ def read_table(path: str | os.PathLike, sort: bool = True) -> Iterator[Row]:
         raise InputError("the file is empty", "make it again", path)
 
 
-def write_table(path: str | os.PathLike, rows: Iterable[tuple[str, str]]) -> None:
-    """Write pairs of key and value as a table. Raises ValueError if the keys are not in C order and unique."""
-    last = b""
-    with atomic_file(path, "wb") as file:
-        for key, value in rows:
-            this = key.encode()
-            if this <= last:
-                raise ValueError(f"{path}: key '{key}' after '{last.decode()}': not sorted and unique")
-            last = this
-            file.write(b"%b %b\n" % (this, value.encode()) if value else this + b"\n")
-
-
 def count_blanks(path: str | os.PathLike) -> int:
     """The number of words in a `text`, fast: its blanks, because there is one before each word."""
     return sum(block.count(b" ") + block.count(b"\t") for block in read_blocks(path))

@@ -27,7 +27,7 @@ from punc.base.idtable import IdTable
 from punc.base.runs import next_of
 from punc.data.datadir import Utterance
 from punc.data.kaldi_io import archive_path, write_vector
-from punc.data.tables import fields, read_table
+from punc.data.tables import fields, read_table, sort_table
 from punc.timing.align import align_words
 from punc.timing.timed_words import Timing
 
@@ -160,22 +160,16 @@ def slot_pauses(times: np.ndarray, matched: np.ndarray, end: float | None = None
 def write_pauses(directory: str | os.PathLike[str], pauses: Iterable[tuple[str, np.ndarray]]) -> None:
     """Write `pauses.ark` and `pauses.scp` of a data directory, whole or not at all.
 
-    The index has the order of `text`, the archive the order given. As in Kaldi's scripts, the index names the archive
-    by its absolute path. Memory: 32 bytes for each utterance. Raises ValueError for an utterance of `text` without
-    pauses.
+    pauses   of all utterances, in any order: the archive keeps it, the index is sorted
+
+    As in Kaldi's scripts, the index names the archive by its absolute path. Only the ids are in memory.
     """
     directory = Path(os.path.abspath(directory))
-    offsets = IdTable(1)
     archive = archive_path(directory / "pauses.ark")
-    with (atomic_dir(directory, "pauses.scp") as tmp, open(tmp / "pauses.ark", "wb") as ark,
-          open(tmp / "pauses.scp", "w", encoding="utf-8", newline="\n") as index):
-        for id, vector in pauses:
-            offsets.add(id, write_vector(ark, id, vector))
-        for row in read_table(directory / "text"):
-            offset = offsets.rows(row.key)
-            if not len(offset):
-                raise ValueError(f"no pauses for '{row.key}'")
-            index.write(f"{row.key} {archive}:{int(offset[0, 0])}\n")
+    with atomic_dir(directory, "pauses.scp") as tmp:
+        with open(tmp / "pauses.ark", "wb") as ark, open(tmp / "pauses.scp", "wb") as index:
+            index.writelines(f"{id} {archive}:{write_vector(ark, id, vector)}\n".encode() for id, vector in pauses)
+        sort_table(tmp / "pauses.scp")
 
 
 def pauses_by_label(utterances: Iterable[Utterance]) -> dict[str, np.ndarray]:
