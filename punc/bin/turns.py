@@ -11,7 +11,7 @@ from punc.base.options import OptionParser
 from punc.data.datadir import DataDir, speaker
 from punc.data.tables import TURNS, ends_of_turns, read_table, write_turns
 from punc.timing.pauses import match_times, read_channels, times_of_stream
-from punc.timing.rttm import Diarization, word_speakers
+from punc.timing.rttm import read_rttm, speakers_of
 from punc.transcripts.timings import word_times
 
 logger = logging.getLogger(__name__)
@@ -54,7 +54,7 @@ def by_speakers(data: DataDir) -> Iterator[tuple[list[tuple[str, int]], list[str
 def by_diarization(data: DataDir, rttm: str, times: str,
                    counts: Counter[str]) -> Iterator[tuple[list[tuple[str, int]], list[str | None]]]:
     """The same, by an RTTM and the times of words. Raises InputError if no stream has both."""
-    diarization = Diarization(rttm)
+    turns = read_rttm(rttm)
     sources = word_times(times)
     channels = read_channels(data.path / "reco2file_and_channel")
     for stream, utterances in data.streams():
@@ -63,8 +63,9 @@ def by_diarization(data: DataDir, rttm: str, times: str,
         file = channels.get(stream, (stream, ""))[0]
         speakers: list[str | None] = [None] * len(words)
         if timing is not None:
-            speakers = word_speakers(timing.words, match_times(words, timing, counts)[1], diarization,
-                                     stream if stream in diarization else file)
+            timed, matched = match_times(words, timing, counts)
+            found = speakers_of(turns.get(stream) or turns.get(file, []), timed)
+            speakers = [found[i] if i >= 0 else None for i in matched.tolist()]
         counts["unknown"] += speakers.count(None)
         yield [(utterance.id, len(utterance.words)) for utterance in utterances], speakers
     if counts["unknown"] == counts["words"]:
