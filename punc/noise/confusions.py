@@ -168,7 +168,7 @@ def learn(pairs: Sequence[tuple[str | os.PathLike, str | os.PathLike]], labels: 
     has_mark = np.array([bool(label.mark) for label in labels])
     for ref_dir, asr_dir in pairs:
         ref, asr = DataDir(ref_dir, needs=["punct"]), DataDir(asr_dir)
-        for spoken, heard in paired_streams(ref, asr):
+        for _, spoken, heard in paired_streams(ref, asr):
             left_out += add_stream(found, [word for u in spoken for word in u.words],
                                    [word for u in heard for word in u.words],
                                    has_mark[label_numbers(spoken, labels, ref.path)])

@@ -7,7 +7,6 @@ had or do not add up to the counts of its score: then the data is not what was s
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +18,7 @@ from punc.data.kaldi_io import read_posteriors
 from punc.data.labels import LabelSet
 from punc.results.collect import Score
 from punc.scoring.counts import LAST_SLOTS, confusion, counted_slots, read_counts
+from punc.scoring.project import paired_streams
 from punc.scoring.report import signature_parts
 from punc.timing.align import align_words, project_labels
 
@@ -165,18 +165,16 @@ def _begin(reference: Path, decoded: Path, labels: LabelSet, classes: Mapping[st
     table = SlotTable(labels, [], [], np.zeros(1, np.int64), np.zeros(0, np.int8), np.zeros(0, np.float32),
                       np.zeros(0, bool))
     spoken, slots, pauses, aligned = [], [], [], False
-    for ref, hyp in zip_longest(sides[0].streams(), sides[1].streams()):
-        if ref is None or hyp is None or ref[0] != hyp[0]:
-            raise InputError(f"other streams than {reference} has", "score again", decoded)
-        said, words = ([word for u in side for word in u.words] for side in (ref[1], hyp[1]))
-        numbers = _numbers(ref[1], classes, reference)
+    for stream, ref, hyp in paired_streams(*sides):
+        said, words = ([word for u in side for word in u.words] for side in (ref, hyp))
+        numbers = _numbers(ref, classes, reference)
         if said != words:
             numbers, aligned = project_labels(align_words(said, words), numbers), True
-        table.streams.append(ref[0])
+        table.streams.append(stream)
         table.words += words
         spoken.append(said)
         slots.append(numbers)
-        pauses += [np.full(len(u.words), np.nan, np.float32) if u.pauses is None else u.pauses for u in hyp[1]]
+        pauses += [np.full(len(u.words), np.nan, np.float32) if u.pauses is None else u.pauses for u in hyp]
     table.begins = bounds_of(map(len, slots))
     table.reference, table.pauses = np.concatenate(slots), np.concatenate(pauses)
     table.counted = counted_slots([len(one) for one in slots], last_slot)

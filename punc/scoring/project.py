@@ -63,7 +63,7 @@ def project(ref_dir: str | os.PathLike, hyp_dir: str | os.PathLike, out_dir: str
     sums = np.zeros(len(Projection._fields), np.int64)
     with new_data_dir(out_dir, *PUNCTUATED) as tmp:
         with open(tmp / "punct", "w", encoding="utf-8", newline="\n") as punct:
-            for ref_utterances, hyp_utterances in paired_streams(ref, hyp):
+            for _, ref_utterances, hyp_utterances in paired_streams(ref, hyp):
                 projected, counts = project_stream(ref_utterances, hyp_utterances, labels, ref.path)
                 sums += counts
                 names = map(labels.names.__getitem__, projected.tolist())
@@ -77,16 +77,16 @@ def project(ref_dir: str | os.PathLike, hyp_dir: str | os.PathLike, out_dir: str
     return Projection(*sums.tolist())
 
 
-def paired_streams(ref: DataDir, hyp: DataDir) -> Iterator[tuple[list[Utterance], list[Utterance]]]:
-    """The utterances of each stream in both directories. Raises InputError if only one of them has a stream."""
-    for (a, ref_utterances), (b, hyp_utterances) in zip_longest(ref.streams(), hyp.streams(), fillvalue=(None, [])):
+def paired_streams(ref: DataDir, hyp: DataDir) -> Iterator[tuple[str, list[Utterance], list[Utterance]]]:
+    """Each stream, and its utterances in both directories. Raises InputError if only one of them has a stream."""
+    for (a, ref_utterances), (b, hyp_utterances) in zip_longest(ref.streams(), hyp.streams(), fillvalue=("", [])):
         if a != b:
             # Streams come in C order, so the lower one is missing on the other side.
-            missing, lacking = (a, hyp) if b is None or (a is not None and a.encode() < b.encode()) else (b, ref)
+            missing, lacking = (a, hyp) if not b or (a and a.encode() < b.encode()) else (b, ref)
             other = ref if lacking is hyp else hyp
             raise InputError(f"no stream '{missing}', which {other.path} has",
                              "give both the same streams: recordings with segments, else speakers", lacking.path)
-        yield ref_utterances, hyp_utterances
+        yield a, ref_utterances, hyp_utterances
 
 
 def project_stream(ref: Sequence[Utterance], hyp: Sequence[Utterance], labels: LabelSet,

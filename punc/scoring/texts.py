@@ -4,9 +4,9 @@ A file is one text, or has a text on each line: a recording, or a post. A side's
 """
 
 import hashlib
-import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ from punc.data.labels import Label, LabelSet, with_capital
 from punc.scoring.counts import BLOCK, Counts, Words, add_up, count_streams, counted_slots
 from punc.scoring.metrics import compute_metrics
 from punc.scoring.posteriors import Posteriors
+from punc.scoring.project import paired_streams
 from punc.text.characters import CharacterReader
 from punc.text.passages import Memo
 from punc.text.prose import TextReader
@@ -134,17 +135,13 @@ def _batches(streams: Iterator[Stream]) -> Iterator[list[Stream]]:
 
 def _streams_of_both(reference: DataDir, hypothesis: DataDir, match: str) -> Iterator[Stream]:
     """The streams of two directories in step. Raises InputError at the first difference in ids."""
-    remedy = "score the output of the same data directory"
-    for ref, hyp in itertools.zip_longest(reference.streams(), hypothesis.streams()):
-        ref_stream, hyp_stream = ("nothing" if side is None else f"stream '{side[0]}'" for side in (ref, hyp))
-        if ref_stream != hyp_stream:
-            raise InputError(f"{hyp_stream} where {reference.path} has {ref_stream}", remedy, hypothesis.path)
-        for one, other in itertools.zip_longest(ref[1], hyp[1]) if match == "utterances" else ():
+    for name, ref, hyp in paired_streams(reference, hypothesis):
+        for one, other in zip_longest(ref, hyp) if match == "utterances" else ():
             ref_id, hyp_id = ("nothing" if side is None else f"utterance '{side.id}'" for side in (one, other))
             if ref_id != hyp_id:
-                raise InputError(f"{hyp_id} where {reference.path} has {ref_id}",
-                                 f"{remedy}, or give --match streams if only the cuts differ", hypothesis.path)
-        yield ref[0], ref[1], hyp[1]
+                raise InputError(f"{hyp_id} where {reference.path} has {ref_id}", "score the output of the same data "
+                                 "directory, or give --match streams if only the cuts differ", hypothesis.path)
+        yield name, ref, hyp
 
 
 class Side(NamedTuple):
