@@ -29,10 +29,9 @@ def main(arguments: Sequence[str]) -> None:
     options = parser.parse(arguments)
     check_probability(wer=options.wer)
     check_at_least(1, draws=options.draws)
-    done = corrupt(options.input, options.out, read_confusions(options.confusions), LabelSet.read(options.labels),
-                   options.wer, options.seed, options.draws)
-    sums = done.projection
+    sums, deleted, inserted = corrupt(options.input, options.out, read_confusions(options.confusions),
+                                      LabelSet.read(options.labels), options.wer, options.seed, options.draws)
     logger.info("punc corrupt: %s: %d streams, %d words, %d deleted, %d inserted: %d words, WER %.2f %%; %d marks: "
-                "%d moved, %d merged, %d lost", options.out, sums.streams, sums.words, done.deleted, done.inserted,
-                sums.words - done.deleted + done.inserted, 100 * sums.wer, sums.marks, sums.moved, sums.merged,
+                "%d moved, %d merged, %d lost", options.out, sums.streams, sums.words, deleted, inserted,
+                sums.words - deleted + inserted, 100 * sums.wer, sums.marks, sums.moved, sums.merged,
                 sums.lost)

@@ -47,7 +47,7 @@ def main(arguments: Sequence[str]) -> None:
     labels = LabelSet.read(directory / "labels.txt")
     tables = [data.path / name for name in data.tables]
     given = [file for file in (ctm, output.casing, output.clitics) if file]
-    with new_part(out, "punctuate", share, args, "out", [*model_files(directory), *tables, *given]) as (part, result):
+    with new_part(out, "punctuate", share, args, [*model_files(directory), *tables, *given]) as (part, result):
         counts, result["utterances"] = punctuate_share(directory, data, part, decoding, output, args.nj, share)
         result["counts"] = dict(counts)
     log_counts(out, labels, counts)

@@ -59,7 +59,7 @@ def main(arguments: Sequence[str]) -> None:
     if not share:
         run(out)
         return
-    with new_part(out, "transcript", share, args, "out", files(args)) as (part, _):
+    with new_part(out, "transcript", share, args, files(args)) as (part, _):
         run(part, share=share)
 
 
