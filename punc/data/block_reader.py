@@ -5,7 +5,7 @@ without a Python step per token of its own. If a check fails, `explain` lets the
 with file, line and remedy.
 """
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import chain, groupby, islice, pairwise, repeat, starmap
@@ -84,7 +84,7 @@ def line_blocks(data: DataDir, names: Iterable[str], size: int) -> Iterator[Line
             if not count:
                 break
             for name in files.keys() - {"text"}:
-                _skip_lines(files[name], count)
+                deque(islice(files[name], count), maxlen=0)  # skips them
             yield LineBlock(line, {name: (start, files[name].tell() - start) for name, start in starts.items()})
             line += count
         if any(file.read(1) for file in files.values()):
@@ -96,18 +96,6 @@ def _skip_bytes(file: IO[bytes], size: int) -> int:
     part = file.read(size)
     rest = file.readline() if part[-1:] != b"\n" else b""
     return part.count(b"\n") + rest.count(b"\n") + ((rest or part)[-1:] not in (b"\n", b""))
-
-
-def _skip_lines(file: IO[bytes], count: int) -> None:
-    start = file.tell()
-    while part := file.read(1 << 20):
-        ends = np.flatnonzero(np.frombuffer(part, np.uint8) == 10)
-        if len(ends) >= count:
-            start += int(ends[count - 1]) + 1
-            break
-        start += len(part)
-        count -= len(ends)
-    file.seek(start)
 
 
 def read_span(path: Path, span: tuple[int, int]) -> str:

@@ -20,6 +20,7 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir, atomic_file, decode_line, open_input, read_blocks
+from punc.base.runs import bounds_of
 
 # Kaldi refuses these in a text as whole words, as `grep -w` sees words.
 FORBIDDEN = re.compile(r"(?<![A-Za-z0-9_])(?:</?s>|#0)(?![A-Za-z0-9_])")
@@ -72,14 +73,10 @@ def count_blanks(path: str | os.PathLike) -> int:
     return sum(block.count(b" ") + block.count(b"\t") for block in read_blocks(path))
 
 
-def line_offsets(path: str | os.PathLike, block: int = 1 << 24) -> np.ndarray:
+def line_offsets(path: str | os.PathLike) -> np.ndarray:
     """The byte offset at which each line of a file begins, int64 (lines,)."""
-    ends, done = [np.zeros(1, np.int64)], 0
-    for data in read_blocks(path, block):
-        ends.append(np.flatnonzero(np.frombuffer(data, np.uint8) == 10) + 1 + done)
-        done += len(data)
-    offsets = np.concatenate(ends)
-    return offsets[:-1] if offsets[-1] == done else offsets
+    with open_input(path) as file:
+        return bounds_of(np.fromiter(map(len, file), np.int64))[:-1]
 
 
 def sort_table(path: str | os.PathLike) -> None:
