@@ -4,7 +4,7 @@ import logging
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from punc.base.errors import InputError, check_at_least
@@ -32,14 +32,15 @@ def main(arguments: Sequence[str]) -> None:
     args = parser.parse(arguments)
     check_at_least(1, nj=args.nj)
     tokens: Counter[str] = Counter()
-    for some in map_ordered(partial(part_types, skip_prefix=args.skip_prefix), parts(args.inputs), args.nj):
+    for some in map_ordered(partial(part_types, skip_prefix=args.skip_prefix), file_parts(args.inputs, b"\n"),
+                            args.nj):
         tokens.update(some)
     types = Types(tokens)
     if not types.total:
         raise InputError("no words", "give punctuated text", args.inputs[0])
     contexts = Counter[tuple[str, str]]()
     of_part = partial(part_contexts, abbreviations=frozenset(types.abbreviations), skip_prefix=args.skip_prefix)
-    for part in map_ordered(of_part, parts(args.inputs), args.nj):
+    for part in map_ordered(of_part, file_parts(args.inputs, b"\n"), args.nj):
         contexts.update(part)
     words = words_by_kind(types, contexts)
     about = f"Learned from {types.total:,} words by the method of Kiss & Strunk (2006): read it, and edit it"
@@ -47,10 +48,6 @@ def main(arguments: Sequence[str]) -> None:
     logger.info("punc abbreviations: %s: %d abbreviations, %d words that begin sentences, %d after ordinals, of %s "
                 "words", args.output, *(len(words[kind]) for kind in (STARTER, BEGINS, ORDINAL)), f"{types.total:,}")
     logger.info("punc abbreviations: the surest: %s", " ".join(words[STARTER][:SHOWN]) or "none")
-
-
-def parts(paths: Sequence[str]) -> Iterator[FilePart]:
-    return file_parts(paths, b"\n")
 
 
 def text_of(part: FilePart, skip_prefix: str) -> str:

@@ -3,7 +3,7 @@
 import json
 import logging
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.data.labels import Label, LabelSet
+from punc.data.labels import LabelSet
 from punc.results.collect import Epoch, Score, collect_scores, paired_tests, read_training
 from punc.results.figures import draw, styles
 from punc.results.page_data import PageData, read_page_data
@@ -65,9 +65,10 @@ def render(exp: Path, title: str, data: Path | None = None, recordings: Sequence
                       **view(table, style, f"set{number}", shown)})
     if unknown:
         raise InputError(f"no set has a recording '{min(unknown)}'", "name a recording, or a speaker, of a set")
+    content = json.dumps({"sets": browsed}, ensure_ascii=False, separators=(",", ":"))
     return _template().render(
         title=title, sets=views, training=_training(training, style),
-        browsed=bool(browsed), json=script_data({"sets": browsed}), css=_text("page.css"), js=_text("page.js"))
+        browsed=bool(browsed), json=content.replace("<", "\\u003c"), css=_text("page.css"), js=_text("page.js"))
 
 
 @cache
@@ -84,11 +85,6 @@ def _template() -> Any:
 def number_text(value: float | None) -> str:
     """A figure of a table: one decimal, – if it is undefined."""
     return "–" if value is None or math.isnan(value) else f"{value:.1f}"
-
-
-def script_data(data: Any) -> str:
-    """Data as JSON inside a script element, where `<` would end it."""
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _text(name: str) -> str:
@@ -165,13 +161,9 @@ def _browsed(name: str, table: SlotTable, recordings: Sequence[str]) -> dict[str
     note = (f"All {all_slots:,} slots." if slots == all_slots else
             f"A sample of {slots:,} of {all_slots:,} slots, from {len(ranges)} of {len(table.streams)} recordings or "
             "speakers. punc report --recordings NAMES shows those whole.")
-    return {"name": name, "note": note, "labels": [{"name": one.name, "mark": shown_mark(one)} for one in table.labels],
-            "systems": list(table.hypotheses), "passages": encode(table, ranges)}
-
-
-def shown_mark(label: Label) -> str:
-    """How a label looks by itself: its mark, Aa for a capital, empty for no mark."""
-    return ("Aa" if label.capital else "") + label.mark
+    labels = [{"name": label.name, "mark": ("Aa" if label.capital else "") + label.mark} for label in table.labels]
+    return {"name": name, "note": note, "labels": labels, "systems": list(table.hypotheses),
+            "passages": encode(table, ranges)}
 
 
 def choose(begins: np.ndarray, most: int, wanted: Sequence[int] = (), seed: int = 1) -> list[tuple[int, int]]:
@@ -212,7 +204,8 @@ def encode(table: SlotTable, ranges: Sequence[tuple[int, int]]) -> list[dict[str
     """
     passages = []
     stream_of = table.stream_of
-    for begin, end in _cut(ranges):
+    cuts = [(at, min(at + PASSAGE, end)) for begin, end in ranges for at in range(begin, end, PASSAGE)]
+    for begin, end in cuts:
         stream = int(stream_of[begin])
         passage: dict[str, Any] = {
             "stream": table.streams[stream], "at": begin - int(table.begins[stream]) + 1,
@@ -226,12 +219,6 @@ def encode(table: SlotTable, ranges: Sequence[tuple[int, int]]) -> list[dict[str
             passage["missing"] = {i - begin: found.missing[i] for i in range(begin, end) if i in found.missing}
         passages.append(passage)
     return passages
-
-
-def _cut(ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    for begin, end in ranges:
-        for at in range(begin, end, PASSAGE):
-            yield at, min(at + PASSAGE, end)
 
 
 def _labels(labels: np.ndarray) -> str:

@@ -56,7 +56,8 @@ def breakdowns(table: SlotTable) -> list[Breakdown]:
     if np.isfinite(table.pauses).any():
         known = np.where(np.isnan(table.pauses), np.inf, table.pauses)
         group = np.where(np.isinf(known), len(PAUSES) + 1, np.digitize(known, PAUSES))
-        names = [*_ranges(PAUSES, "none"), "unknown"]
+        inner = [f"{low:g}–{high:g}" for low, high in pairwise(PAUSES)]
+        names = ["none", *inner, f"from {PAUSES[-1]:g}", "unknown"]
         found.append(breakdown(table, "F1 by length of pause, in seconds", names, group))
     if table.recognition is not None:
         distance = table.recognition.distance
@@ -90,12 +91,6 @@ def by_stream(table: SlotTable) -> Breakdown:
     f1 = {system: [values[i] for i in order] for system, values in whole.f1.items()}
     return Breakdown(whole.title, [whole.groups[i] for i in order], [whole.slots[i] for i in order],
                      [whole.marks[i] for i in order], f1)
-
-
-def _ranges(edges: Sequence[float], first: str) -> list[str]:
-    """The names of the groups between edges: the first, `0.01–0.1`, …, `from 1`."""
-    inner = [f"{low:g}–{high:g}" for low, high in pairwise(edges)]
-    return [first, *inner, f"from {edges[-1]:g}"]
 
 
 def _whole(firsts: Sequence[int]) -> list[str]:

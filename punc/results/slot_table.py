@@ -37,10 +37,10 @@ class Recognition:
     """
 
     wrong: np.ndarray
-    spoken: dict[int, str] = field(default_factory=dict)
-    missing: dict[int, str] = field(default_factory=dict)
-    distance: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
-    wer: float = float("nan")
+    spoken: dict[int, str]
+    missing: dict[int, str]
+    distance: np.ndarray
+    wer: float
 
 
 @dataclass
@@ -229,36 +229,26 @@ def recognise(spoken: Sequence[Sequence[str]], words: Sequence[str], begins: np.
 
     begins   int64 (streams + 1,): stream i has words[begins[i]:begins[i + 1]]
     """
-    found = Recognition(np.zeros(len(words), bool))
-    distances, errors = [], 0
+    wrong, at_missing = np.ones(len(words), bool), np.zeros(len(words), bool)
+    replaced, missing = dict[int, str](), dict[int, str]()
+    distances, errors = [np.zeros(0, np.int64)], 0
     for said, begin, end in zip(spoken, begins[:-1].tolist(), begins[1:].tolist()):
         alignment = align_words(said, words[begin:end])
         errors += alignment.distance
-        at_error = _stream(found, said, words[begin:end], alignment.ref_to_hyp, begin)
-        distances.append(nearest(at_error))
-    found.distance = np.concatenate(distances) if distances else np.zeros(0, np.int64)
+        slot = begin
+        for word, at in zip(said, alignment.ref_to_hyp.tolist()):
+            if at >= 0:
+                slot = begin + at
+                wrong[slot] = words[slot] != word
+                if wrong[slot]:
+                    replaced[slot] = word
+            elif begin < end:
+                at_missing[slot] = True
+                missing[slot] = f"{missing[slot]} {word}" if slot in missing else word
+        own = wrong[begin:end]
+        distances.append(nearest(own | at_missing[begin:end] | next_of(own, False)))
     total = sum(map(len, spoken))
-    found.wer = 100 * errors / total if total else float("nan")
-    return found
-
-
-def _stream(found: Recognition, said: Sequence[str], words: Sequence[str], pairs: np.ndarray, begin: int) -> np.ndarray:
-    """Add a stream's errors to `found`. Returns, bool (words,), the slots that are next to an error."""
-    wrong, missing = np.ones(len(words), bool), np.zeros(len(words), bool)
-    before = -1
-    for word, at in zip(said, pairs.tolist()):
-        if at >= 0:
-            before = at
-            wrong[at] = words[at] != word
-            if wrong[at]:
-                found.spoken[begin + at] = word
-        elif len(words):
-            slot = max(before, 0)
-            missing[slot] = True
-            left_out = found.missing.get(begin + slot)
-            found.missing[begin + slot] = f"{left_out} {word}" if left_out else word
-    found.wrong[begin:begin + len(words)] = wrong
-    return wrong | missing | next_of(wrong, False)
+    return Recognition(wrong, replaced, missing, np.concatenate(distances), 100 * errors / total if total else np.nan)
 
 
 def nearest(marked: np.ndarray) -> np.ndarray:
