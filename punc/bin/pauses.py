@@ -23,7 +23,7 @@ LONG = 60  # s; a longer pause is rarely real: a break in the recording, or a wr
 EXAMPLES = 5  # odd cases of a kind that are named
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> None:
     parser = OptionParser("punc pauses [options] DATA-DIR TIMES",
                           "Adds pauses.scp and pauses.ark to DATA-DIR: the silence after each word, computed from the "
                           "times of words in a CTM, or in a directory of CTMs, TextGrids or Gentle's JSON. Their ids "
@@ -47,7 +47,6 @@ def main(arguments: Sequence[str]) -> int:
         logger.info("punc pauses: %s %s: %s%s", len(cases), what, ", ".join(cases[:EXAMPLES]), more)
     if args.by_label:
         print_by_label(DataDir(args.data))
-    return 0
 
 
 class Noted(ChainMap[str, Callable[..., Timing]]):

@@ -61,16 +61,13 @@ class DataDir:
             if not (self.path / name).is_file():
                 remedy = MISSING.get(name, "a data directory has text and utt2spk")
                 raise InputError("no such file", remedy, self.path / name)
+        optional = ("punct", "pauses.scp", TURNS, "segments")
+        # The files to read that have one line per utterance.
+        self.tables = ["text", "utt2spk",
+                       *(name for name in optional if name not in ignore and (self.path / name).is_file())]
         self.has_labels, self.has_pauses, self.has_turns, self.has_segments = (
-            name not in ignore and (self.path / name).is_file() for name in ("punct", "pauses.scp", TURNS, "segments"))
+            name in self.tables for name in optional)
         self._segments, self._speakers = self.path / "segments", self.path / "utt2spk"  # made once, not per utterance
-
-    @property
-    def tables(self) -> list[str]:
-        """The files to read that have one line per utterance: `text`, `utt2spk`, then the optional ones."""
-        present = {"punct": self.has_labels, "pauses.scp": self.has_pauses, TURNS: self.has_turns,
-                   "segments": self.has_segments}
-        return ["text", "utt2spk", *(name for name, exists in present.items() if exists)]
 
     def utterances(self) -> Iterator[Utterance]:
         """The utterances, stream by stream, in time order.
