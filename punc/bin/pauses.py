@@ -10,10 +10,8 @@ from typing import cast
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.idtable import IdTable
 from punc.base.options import OptionParser, boolean
-from punc.data.datadir import DataDir, segment
-from punc.data.tables import read_table
+from punc.data.datadir import DataDir
 from punc.timing.pauses import Sources, pauses_by_label, read_channels, stream_pauses, write_pauses
 from punc.timing.timed_words import Timing
 from punc.transcripts.timings import word_times
@@ -68,14 +66,12 @@ def pauses_of(data: DataDir, sources: Sources, args: Namespace, counts: Counter[
     counts   as in `stream_pauses`
     odd      gets the cases that a user may want to look at, by kind
     """
-    segments = read_segments(data) if data.has_segments else None
     channels = read_channels(data.path / "reco2file_and_channel")
     noted, first = Noted(sources), ""
     for stream, utterances in data.streams():
         first = first or f"utterance '{utterances[0].id}' of '{stream}'"
         untimed = counts["untimed"]
-        words = [(utterance.id, utterance.words) for utterance in utterances]
-        pauses = stream_pauses(stream, words, noted, segments, channels, counts)
+        pauses = stream_pauses(utterances, noted, channels, counts)
         if 2 * (counts["untimed"] - untimed) > sum(map(len, pauses)):
             odd["streams with times for less than half of their words, kept with unknown pauses"].append(f"'{stream}'")
         for utterance, vector in zip(utterances, pauses):
@@ -89,15 +85,6 @@ def pauses_of(data: DataDir, sources: Sources, args: Namespace, counts: Counter[
                          "give the times the ids of the utterances or recordings", args.times)
     if unread := [id for id in sources if id not in noted.read]:
         odd[f"ids of {args.times} that {args.data} does not have, left out"] = [f"'{id}'" for id in unread]
-
-
-def read_segments(data: DataDir) -> IdTable:
-    """Begin and end of each utterance in seconds."""
-    segments = IdTable(2)
-    path = data.path / "segments"
-    for row in read_table(path):
-        segments.add(row.key, *segment(row, path)[1:])
-    return segments
 
 
 def summary(counts: Counter[str], repairs: Counter[str]) -> str:

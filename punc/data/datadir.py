@@ -36,6 +36,7 @@ class Utterance(NamedTuple):
     labels   one label name per word; None without `punct`
     pauses   float32 (len(words),), seconds of silence after each word, NaN unknown; None without `pauses.scp`
     turns    bool (len(words),), whether another speaker says the next word; None without `turns`
+    times    begin and end in seconds from the recording's start; None without `segments`
     """
 
     id: str
@@ -44,6 +45,7 @@ class Utterance(NamedTuple):
     labels: list[str] | None = None
     pauses: np.ndarray | None = None
     turns: np.ndarray | None = None
+    times: tuple[float, float] | None = None
 
 
 class DataDir:
@@ -135,6 +137,7 @@ class DataDir:
         labels = None
         pauses = None
         turns = None
+        times = None
         if self.has_labels:
             labels = fields(rows["punct"].value)
             self._check_count(text.key, len(words), len(labels), "labels", "punct", rows["punct"].line)
@@ -144,9 +147,12 @@ class DataDir:
         if self.has_turns:
             turns = parse_turns(rows[TURNS], self.path / TURNS)
             self._check_count(text.key, len(words), len(turns), "flags", TURNS, rows[TURNS].line)
-        stream = (segment(rows["segments"], self._segments)[0] if self.has_segments
-                  else speaker(rows["utt2spk"], self._speakers))
-        return Utterance(text.key, stream, words, labels, pauses, turns)
+        if self.has_segments:
+            stream, begin, end = segment(rows["segments"], self._segments)
+            times = begin, end
+        else:
+            stream = speaker(rows["utt2spk"], self._speakers)
+        return Utterance(text.key, stream, words, labels, pauses, turns, times)
 
     def _check_count(self, utterance: str, words: int, count: int, what: str, name: str, line: int) -> None:
         if words != count:

@@ -23,7 +23,6 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir
-from punc.base.idtable import IdTable
 from punc.base.runs import next_of
 from punc.data.datadir import Utterance
 from punc.data.kaldi_io import archive_path, write_vector
@@ -54,13 +53,11 @@ def read_channels(path: str | os.PathLike[str]) -> dict[str, tuple[str, str]]:
     return channels
 
 
-def stream_pauses(stream: str, utterances: Sequence[tuple[str, Sequence[str]]], sources: Sources,
-                  segments: IdTable | None = None, channels: Mapping[str, tuple[str, str]] | None = None,
-                  counts: Counter[str] | None = None) -> list[np.ndarray]:
+def stream_pauses(utterances: Sequence[Utterance], sources: Sources, channels: Mapping[str, tuple[str, str]],
+                  counts: Counter[str]) -> list[np.ndarray]:
     """The pauses of each of a stream's utterances: float32 (words,), seconds, NaN if unknown.
 
-    utterances   (id, words), in time order
-    segments     begin and end of each utterance in seconds; None if there is no such file
+    utterances   in time order
     channels     recording → (file, channel)
     counts       counts slots, known, next_to_untimed (unknown, next to an untimed word), ends (unknown, at an end),
                  untimed (words of the text), extra (timed words that the text does not have), missing (utterances),
@@ -68,15 +65,14 @@ def stream_pauses(stream: str, utterances: Sequence[tuple[str, Sequence[str]]], 
 
     Raises InputError for wrong times, and for times of an utterance that run past its segment.
     """
-    counts = Counter[str]() if counts is None else counts
-    timing = times_of_stream(stream, sources, channels or {})
+    timing = times_of_stream(utterances[0].stream, sources, channels)
     if timing is not None:
-        words = [word for _, of_utterance in utterances for word in of_utterance]
+        words = [word for utterance in utterances for word in utterance.words]
         times, matched = match_times(words, timing, counts)
         parts = [_pauses(times, matched, timing.end, counts)]
     else:
-        parts = _of_utterances(utterances, sources, segments, counts)
-    lengths = [len(words) for _, words in utterances]
+        parts = _of_utterances(utterances, sources, counts)
+    lengths = [len(utterance.words) for utterance in utterances]
     return np.split(np.concatenate(parts), np.cumsum(lengths)[:-1])
 
 
@@ -89,20 +85,20 @@ def times_of_stream(stream: str, sources: Sources, channels: Mapping[str, tuple[
     return None
 
 
-def _of_utterances(utterances: Sequence[tuple[str, Sequence[str]]], sources: Sources, segments: IdTable | None,
-                   counts: Counter[str]) -> list[np.ndarray]:
+def _of_utterances(utterances: Sequence[Utterance], sources: Sources, counts: Counter[str]) -> list[np.ndarray]:
     """Pauses from times under utterance ids: across utterances with `segments`, within each one without."""
     all_times, all_matched, n_timed = [], [], 0
     pauses: list[np.ndarray] = []
-    for id, words in utterances:
+    for utterance in utterances:
+        id = utterance.id
         if id not in sources:
             counts["missing"] += 1
         timing = sources[id]() if id in sources else Timing([])
-        times, matched = match_times(words, timing, counts)
-        if segments is None:
+        times, matched = match_times(utterance.words, timing, counts)
+        if utterance.times is None:
             pauses.append(_pauses(times, matched, timing.end if len(utterances) == 1 else None, counts))
             continue
-        begin, end = segments.rows(id)[0]
+        begin, end = utterance.times
         if len(times) and times[-1, 1] > end - begin + SEGMENT_SLACK:
             raise InputError(f"the times of '{id}' go up to {times[-1, 1]:.2f} s, but it is {end - begin:.2f} s long",
                              "give times under an utterance's id from its start, or under the recording's id",
@@ -110,7 +106,7 @@ def _of_utterances(utterances: Sequence[tuple[str, Sequence[str]]], sources: Sou
         all_times.append(times + begin)
         all_matched.append(np.where(matched >= 0, matched + n_timed, -1))
         n_timed += len(times)
-    if segments is None:
+    if pauses:
         return pauses
     return [_pauses(np.concatenate(all_times), np.concatenate(all_matched), None, counts)]
 
