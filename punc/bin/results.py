@@ -10,7 +10,7 @@ from pathlib import Path
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir, decode_line, open_input
 from punc.base.options import OptionParser, boolean
-from punc.results.collect import collect_costs, collect_scores, paired_tests
+from punc.results.collect import collect_scores, paired_tests, read_cost
 from punc.results.page_data import KEY, PageData, pictures, read_page_data, read_published, write_page_data
 from punc.results.pages import Settings, render, unknown_figures
 from punc.results.rows import dropped_rows, keep_rows
@@ -107,12 +107,12 @@ def _collect(options: Namespace, pairs: Sequence[tuple[str, str]]) -> PageData:
     for path in sorted(Path(options.exp).glob("*/decode_*")):
         if not (path / "score" / METRICS).is_file():
             logger.info("punc results: %s has no score: left out", path)
-    systems = list(dict.fromkeys(score.system for score in scores))
+    costs = [read_cost(Path(options.exp, system)) for system in dict.fromkeys(score.system for score in scores)]
     keys = [(score.system, score.set) for score in scores]
     return PageData(dict(zip(keys, (score.metrics for score in scores))),
                     dict(zip(keys, (score.signature for score in scores))),
                     paired_tests(scores, pairs, options.tested.split(), options.columns.split()),
-                    collect_costs(options.exp, systems), options.command, pictures(options.exp))
+                    {cost.system: cost for cost in costs if cost}, options.command, pictures(options.exp))
 
 
 def _pairs(texts: Sequence[str]) -> list[tuple[str, str]]:

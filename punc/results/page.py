@@ -51,7 +51,8 @@ def render(exp: Path, title: str, data: Path | None = None, recordings: Sequence
     for number, name in enumerate(dict.fromkeys(score.set for score in scores), 1):
         of_set = [score for score in scores if score.set == name]
         shown_runs = [score for score in of_set if score.system in names]
-        table = read_slot_table(shown_runs, data or exp.resolve().parent / "data", _spoken(name))
+        spoken = name.rpartition("_")[0] + "_ref"  # the set with the words that were spoken
+        table = read_slot_table(shown_runs, data or exp.resolve().parent / "data", "" if spoken == name else spoken)
         shown: set[str] = set()
         if isinstance(table, SlotTable):
             unknown -= set(table.streams)
@@ -89,12 +90,6 @@ def number_text(value: float | None) -> str:
 
 def _text(name: str) -> str:
     return files("punc.results").joinpath(name).read_text(encoding="utf-8")
-
-
-def _spoken(name: str) -> str:
-    """The set with the words that were spoken in a set; empty if it is the set itself."""
-    spoken = name.rpartition("_")[0] + "_ref"
-    return "" if spoken == name else spoken
 
 
 def systems_table(scores: Sequence[Score]) -> dict[str, Any]:

@@ -12,10 +12,9 @@ The pages (`pages`) are a function of these files and of the settings alone.
 
 import os
 import shutil
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir, unchanged
@@ -112,17 +111,15 @@ def read_page_data(directory: str | os.PathLike) -> PageData:
         metrics.setdefault((system, name), {})[metric] = Interval(*value)
     signatures = {(system, name): signed for system, name, signed in
                   read_tsv(results / "signatures.tsv", SIGNATURES_HEADER, ())}
-    tests, costs, command = (results / name for name in ("tests.tsv", "costs.tsv", "command.txt"))
-    return PageData(
-        metrics, signatures,
-        [PairedTest(*row) for row in _read_if_there(tests, PairedTest._fields, PairedTest._fields[4:])],
-        {row[0]: Cost(*row) for row in _read_if_there(costs, Cost._fields, Cost._fields[1:])},
-        command.read_text(encoding="utf-8", errors="replace").rstrip("\n") if command.is_file() else "",
-        pictures(directory))
-
-
-def _read_if_there(path: Path, header: Sequence[str], numbers: Sequence[str]) -> list[list[Any]]:
-    return read_tsv(path, header, numbers) if path.is_file() else []
+    data = PageData(metrics, signatures, pictures=pictures(directory))
+    if (results / "tests.tsv").is_file():
+        rows = read_tsv(results / "tests.tsv", PairedTest._fields, PairedTest._fields[4:])
+        data.tests = [PairedTest(*row) for row in rows]
+    if (results / "costs.tsv").is_file():
+        data.costs = {row[0]: Cost(*row) for row in read_tsv(results / "costs.tsv", Cost._fields, Cost._fields[1:])}
+    if (results / "command.txt").is_file():
+        data.command = (results / "command.txt").read_text(encoding="utf-8", errors="replace").rstrip("\n")
+    return data
 
 
 def pictures(directory: str | os.PathLike) -> list[str]:
