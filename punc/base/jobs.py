@@ -132,8 +132,7 @@ def new_part(path: Path, command: str, share: Share, args: Namespace,
         (path / JOINED).unlink(missing_ok=True)
         part = Part(path, command, share, options, states, {})
         yield tmp, part.result
-        content = {"command": command, "job": share.job, "jobs": share.jobs, "options": options, "inputs": states,
-                   "result": part.result}
+        content = {name: value for name, value in part._asdict().items() if name != "path"}
         content["sha256"] = _checksum(content)
         (tmp / FILE).write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
@@ -149,11 +148,9 @@ def read_part(path: Path) -> Part:
         try:
             content = json.loads(file.read())
             checksum = content.pop("sha256")
-            part = Part(path, content["command"], Share(content["job"], content["jobs"]), content["options"],
-                        content["inputs"], content["result"])
             if checksum != _checksum(content):
                 raise ValueError
-            return part
+            return Part(path, **content)._replace(share=Share(*content["share"]))
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise InputError("not a part", "run the job again", path / FILE) from None
 
@@ -186,8 +183,7 @@ def _check_alike(first: Part, part: Part) -> None:
     if part.command != first.command:
         raise InputError(f"made by punc {part.command}, but {first.path} by punc {first.command}", remedy, part.path)
     for name in [*first.options, *part.options]:
-        value = part.options.get(name)
-        other = first.options.get(name)
+        value, other = part.options.get(name), first.options.get(name)
         if value != other:
             raise InputError(f"{name} is {value}, but {other} in {first.path}", remedy, part.path / FILE)
     for name in [*first.inputs, *part.inputs]:

@@ -3,9 +3,8 @@
 import itertools
 import logging
 from argparse import Namespace
-from collections import ChainMap, Counter, defaultdict
-from collections.abc import Callable, Iterator, MutableMapping, Sequence
-from typing import cast
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -13,7 +12,6 @@ from punc.base.errors import InputError
 from punc.base.options import OptionParser, boolean
 from punc.data.datadir import DataDir
 from punc.timing.pauses import Sources, pauses_by_label, read_channels, stream_pauses, write_pauses
-from punc.timing.timed_words import Timing
 from punc.transcripts.timings import word_times
 
 logger = logging.getLogger(__name__)
@@ -47,18 +45,6 @@ def main(arguments: Sequence[str]) -> None:
         print_by_label(DataDir(args.data))
 
 
-class Noted(ChainMap[str, Callable[..., Timing]]):
-    """Times by id, with a note of the ids that were read."""
-
-    def __init__(self, sources: Sources):
-        super().__init__(cast(MutableMapping, sources))  # which is never changed
-        self.read: set[str] = set()
-
-    def __getitem__(self, id: str) -> Callable[..., Timing]:
-        self.read.add(id)
-        return super().__getitem__(id)
-
-
 def pauses_of(data: DataDir, sources: Sources, args: Namespace, counts: Counter[str],
               odd: defaultdict[str, list[str]]) -> Iterator[tuple[str, np.ndarray]]:
     """Utterance ids of a data directory with their pauses, stream by stream. Raises InputError if no word has a time.
@@ -67,11 +53,12 @@ def pauses_of(data: DataDir, sources: Sources, args: Namespace, counts: Counter[
     odd      gets the cases that a user may want to look at, by kind
     """
     channels = read_channels(data.path / "reco2file_and_channel")
-    noted, first = Noted(sources), ""
+    known, first = set[str](), ""
     for stream, utterances in data.streams():
         first = first or f"utterance '{utterances[0].id}' of '{stream}'"
         untimed = counts["untimed"]
-        pauses = stream_pauses(utterances, noted, channels, counts)
+        known.update((stream, *channels.get(stream, ())[:1], *(utterance.id for utterance in utterances)))
+        pauses = stream_pauses(utterances, sources, channels, counts)
         if 2 * (counts["untimed"] - untimed) > sum(map(len, pauses)):
             odd["streams with times for less than half of their words, kept with unknown pauses"].append(f"'{stream}'")
         for utterance, vector in zip(utterances, pauses):
@@ -83,8 +70,8 @@ def pauses_of(data: DataDir, sources: Sources, args: Namespace, counts: Counter[
         raise InputError(f"no word of {args.data} has a time: it has {first}, the times have "
                          f"{', '.join(repr(id) for id in itertools.islice(sources, 2))}",
                          "give the times the ids of the utterances or recordings", args.times)
-    if unread := [id for id in sources if id not in noted.read]:
-        odd[f"ids of {args.times} that {args.data} does not have, left out"] = [f"'{id}'" for id in unread]
+    if unknown := [id for id in sources if id not in known]:
+        odd[f"ids of {args.times} that {args.data} does not have, left out"] = [f"'{id}'" for id in unknown]
 
 
 def summary(counts: Counter[str], repairs: Counter[str]) -> str:

@@ -17,7 +17,7 @@ FILE_ONLY = ("to", "format", "tier", "probabilities", "nj")
 DIRECTORY_ONLY = ("ctm", "jobs", "job")
 
 
-def options() -> OptionParser:
+def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc transcript [options] MODEL IN OUT | punc transcript [options] [--ctm CTM] MODEL DATA-DIR OUT-DIR",
         "Punctuates ASR output with a model, named by its directory, or by its name if it ships with punc (en, "
@@ -37,11 +37,6 @@ def options() -> OptionParser:
     parser.add_argument("directory", metavar="MODEL", help="directory of a model, or the name of one that ships")
     parser.add_argument("data", metavar="IN|DATA-DIR", help="file of a recogniser, or Kaldi data directory")
     parser.add_output("out", metavar="OUT|OUT-DIR", help="file or directory to make")
-    return parser
-
-
-def main(arguments: Sequence[str]) -> None:
-    parser = options()
     args = parser.parse(arguments)
     args.directory = str(find_model(args.directory))
     directory, data, out, share = Path(args.directory), Path(args.data), Path(args.out), Share.parsed(args)
@@ -49,12 +44,11 @@ def main(arguments: Sequence[str]) -> None:
     for name in DIRECTORY_ONLY if is_file else FILE_ONLY:
         if getattr(args, name) != parser.get_default(name):
             raise InputError(f"{kebab(name)} with a {'file' if is_file else 'data directory'}", "leave it out")
-    if is_file:
-        punctuate_file(directory, data, out, DecodingOptions(args.scale, device=args.device), to=args.to,
-                       marks=args.marks, format=args.format, tier=args.tier, probabilities=args.probabilities,
-                       nj=args.nj)
-        return
     decoding = DecodingOptions(args.scale, device=args.device)
+    if is_file:
+        punctuate_file(directory, data, out, decoding, to=args.to, marks=args.marks, format=args.format, tier=args.tier,
+                       probabilities=args.probabilities, nj=args.nj)
+        return
     run = partial(transcript, directory, data, decoding=decoding, ctm=args.ctm, marks=args.marks)
     if not share:
         run(out)

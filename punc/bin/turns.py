@@ -15,6 +15,7 @@ from punc.timing.rttm import read_rttm, speakers_of
 from punc.transcripts.timings import word_times
 
 logger = logging.getLogger(__name__)
+Speakers = tuple[list[tuple[str, int]], list[str | None]]  # a stream's utterances with their numbers of words; of words
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -39,7 +40,7 @@ def main(arguments: Sequence[str]) -> None:
                 "of the speaker before" if counts["unknown"] else "")
 
 
-def by_speakers(data: DataDir) -> Iterator[tuple[list[tuple[str, int]], list[str | None]]]:
+def by_speakers(data: DataDir) -> Iterator[Speakers]:
     """The utterances of each recording, with their numbers of words, and the speaker of each word, by `utt2spk`."""
     if not data.has_segments:
         raise InputError("no such file", "without segments a stream is one speaker: give --rttm and --times, or make "
@@ -51,8 +52,7 @@ def by_speakers(data: DataDir) -> Iterator[tuple[list[tuple[str, int]], list[str
         yield sizes, [names[id] for id, size in sizes for _ in range(size)]
 
 
-def by_diarization(data: DataDir, rttm: str, times: str,
-                   counts: Counter[str]) -> Iterator[tuple[list[tuple[str, int]], list[str | None]]]:
+def by_diarization(data: DataDir, rttm: str, times: str, counts: Counter[str]) -> Iterator[Speakers]:
     """The same, by an RTTM and the times of words. Raises InputError if no stream has both."""
     turns = read_rttm(rttm)
     sources = word_times(times)
@@ -72,8 +72,7 @@ def by_diarization(data: DataDir, rttm: str, times: str,
         raise InputError("no word has a speaker", "give the times and the RTTM the ids of the recordings", rttm)
 
 
-def counted(streams: Iterator[tuple[list[tuple[str, int]], list[str | None]]],
-            counts: Counter[str]) -> Iterator[tuple[str, np.ndarray]]:
+def counted(streams: Iterator[Speakers], counts: Counter[str]) -> Iterator[tuple[str, np.ndarray]]:
     """The flags of each utterance; counts words and changes."""
     for sizes, speakers in streams:
         ends = ends_of_turns(speakers)

@@ -84,12 +84,10 @@ class PageData:
 
     @property
     def sets(self) -> list[str]:
-        """The sets, in the order of the page."""
         return list(dict.fromkeys(name for _, name in self.metrics))
 
     @property
     def systems(self) -> list[str]:
-        """The systems, in the order of the page."""
         return list(dict.fromkeys(system for system, _ in self.metrics))
 
     def empty_labels(self) -> set[str]:

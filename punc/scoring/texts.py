@@ -160,7 +160,6 @@ class Side(NamedTuple):
 
     @property
     def words(self) -> int:
-        """The number of words."""
         return sum(len(stream.plain) for stream in self.streams)
 
     @property
