@@ -101,12 +101,9 @@ def read_slot_table(scores: Sequence[Score], data: Path, reference_words: str = 
             reference, decoded = _directories(score, data)
             labels = LabelSet.read(score.path / "labels.txt")
             classes = _classes(labels, score.path.parents[2])
-            if table is None:
-                found = _begin(reference, decoded, labels, classes, _last_slot(score))
-                _add(found, score, decoded, classes)
-                table = found
-            else:
-                _add(table, score, decoded, classes)
+            found = table or _begin(reference, decoded, labels, classes, _last_slot(score))
+            _add(found, score, decoded, classes)
+            table = found
         except InputError as error:
             reasons[score.system] = f"{error.what} ({error.remedy})"
     if table is None:

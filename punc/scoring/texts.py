@@ -45,7 +45,6 @@ def text_reader(labels: LabelSet, characters: bool = False) -> Read:
         return _character_reader(labels)
     reader = TextReader(labels, lowercase=False)
     memo = Memo(lambda token: (reader.token(token), ""))
-    number = {label.name: i for i, label in enumerate(labels)}
     capital = {label.name: label.capital for label in labels}
 
     def read(text: str) -> Words:
@@ -53,8 +52,8 @@ def text_reader(labels: LabelSet, characters: bool = False) -> Read:
         cased, names = passage.words.split(), passage.labels.split()
         if labels.cased:  # then the label has the first letter's capital, and the word has not
             cased = [with_capital(word) if capital[name] else word for word, name in zip(cased, names)]
-        return Words(passage.words.lower().split(), np.fromiter(map(number.__getitem__, names), np.int64, len(names)),
-                     cased)
+        slots = np.fromiter(map(labels.index, names), np.int64, len(names))
+        return Words(passage.words.lower().split(), slots, cased)
 
     return read
 
@@ -64,7 +63,7 @@ def _character_reader(labels: LabelSet) -> Read:
 
     def read(text: str) -> Words:
         split = reader.split(text)
-        slots = np.array(list(map(labels.index, split.labels)), np.int64)
+        slots = np.fromiter(map(labels.index, split.labels), np.int64, len(split.labels))
         return Words([token.lower() for token in split.tokens], slots, split.tokens)
 
     return read
