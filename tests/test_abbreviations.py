@@ -203,7 +203,7 @@ def test_abbreviations_command(tmp_path, capsys):
 
 @pytest.mark.parametrize(("content", "options", "message"), [
     ("— ?\n", [], "in: no words; "), ("", [], "in: the file is empty; "),
-    ("so.", ["--nj=0"], "--nj 0; ")])
+    ("so.", ["--nj=0"], "--nj=0; ")])
 def test_abbreviations_command_errors(tmp_path, capsys, content, options, message):
     (tmp_path / "in").write_text(content)
     assert main(["abbreviations", *options, str(tmp_path / "in"), str(tmp_path / "out")]) == 1

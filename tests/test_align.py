@@ -54,9 +54,8 @@ def test_align_words_distance_is_minimum(ref, hyp):
     assert a.distance == distance(ref, hyp)
     pairs = [(i, j) for i, j in enumerate(a.ref_to_hyp.tolist()) if j >= 0]
     assert all(i[1] < j[1] for i, j in pairwise(pairs))
-    assert a.correct == sum(ref[i] == hyp[j] for i, j in pairs)
-    assert a.substitutions == len(pairs) - a.correct
-    assert (a.deletions, a.insertions, a.n_hyp) == (len(ref) - len(pairs), len(hyp) - len(pairs), len(hyp))
+    assert a.distance == len(ref) + len(hyp) - 2 * len(pairs) + sum(ref[i] != hyp[j] for i, j in pairs)
+    assert a.n_hyp == len(hyp)
     assert project_slots(a).tolist() == slow_slots(a.ref_to_hyp.tolist())
 
 
@@ -94,12 +93,6 @@ def test_align_streams_is_stream_by_stream(streams):
         begin += len(hyp)
     assert found.ref_to_hyp.tolist() == expected
     assert found.distance == sum(align_words(*pair).distance for pair in streams)
-
-
-def test_wer_values():
-    assert align_words(list("abcd"), list("axcde")).wer == 0.5
-    assert align_words([], []).wer == 0
-    assert align_words([], ["a"]).wer == float("inf")
 
 
 # A label's number is its strength; 0 shows as a bare word: a, is a with a comma (1), a. period (2), a? question (3).
@@ -309,7 +302,6 @@ def repeated(random):
 def test_align_words_texts_without_anchors(make, margin, monkeypatch, small_parts):
     ref, hyp = make(np.random.default_rng(4))
     cut = align_words(ref, hyp)
-    assert cut.correct + cut.substitutions + cut.insertions == len(hyp)
     monkeypatch.setattr(align, "EXACT", 10**10)
     assert cut.distance <= align_words(ref, hyp).distance * margin
 
@@ -339,7 +331,7 @@ def test_windows_are_cut_in_equal_words_of_their_third_quarter(small_parts):
 
 def test_align_words_one_word_repeated():
     a = align_words(["a"] * 100_000, ["a"] * 90_000)
-    assert (a.correct, a.deletions, a.distance) == (90_000, 10_000, 10_000)
+    assert ((a.ref_to_hyp >= 0).sum(), a.distance) == (90_000, 10_000)
 
 
 def test_align_words_memory_is_linear():

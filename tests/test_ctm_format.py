@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from punc.base.errors import InputError
+from punc.bin.find_ctm import find_ctm
 from punc.bin.main import main
 from punc.data.datadir import DataDir
 from punc.data.validate import validate
 from punc.text.format import PrepareOptions, load_format
-from punc.timing.decode_dir import find_ctm
 from punc.transcripts.ctm import CtmIndex
 
 CTM = """b 1 0.00 0.20 HELLO 0.9

@@ -75,7 +75,7 @@ def parts(tmp_path, monkeypatch):
 
 def make_part(paths, job, jobs=3, command="prepare", **options):
     args = Namespace(**{"job": job, "jobs": jobs, "nj": job, "out": "x", "scale": None, "inputs": ["in"]} | options)
-    with new_part(paths[job - 1], command, Share(job, jobs), args, "out", ["in", "gone"]) as (tmp, result):
+    with new_part(paths[job - 1], command, Share(job, jobs), args, ["in", "gone"]) as (tmp, result):
         (tmp / "text").write_text(str(job))
         result["words"] = job
 
@@ -131,7 +131,7 @@ def test_read_part_that_was_changed(parts, old, new):
 def make_parts(folder):
     paths = [folder / "1", folder / "2"]
     for job, path in enumerate(paths, 1):
-        with new_part(path, "prepare", Share(job, 2), Namespace(), "out", []) as (tmp, _):
+        with new_part(path, "prepare", Share(job, 2), Namespace(), []) as (tmp, _):
             (tmp / "text").write_text("a\n")
             (tmp / "data").mkdir()
             (tmp / "data/ids").write_text("1")

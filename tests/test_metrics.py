@@ -14,7 +14,7 @@ from scipy import stats
 
 from punc.base.errors import InputError
 from punc.data.labels import Label, LabelSet
-from punc.scoring.collapse import merge, parse_collapse
+from punc.scoring.collapse import merge_counts, merged_labels, parse_collapse
 from punc.scoring.counts import Counts, confusion
 from punc.scoring.metrics import METRICS, column_of, columns, compute_metrics, is_summary, lower_is_better, rows_of
 from punc.scoring.posteriors import BINS, bins_of
@@ -194,7 +194,7 @@ def test_auprc_by_brute_force(rows):
     histograms = np.zeros((2, 2, BINS))
     np.add.at(histograms[1], (right, bins), 1)
     two = LabelSet((Label("O", "w"), Label("COMMA", "w,")))
-    found = compute_metrics(np.eye(2), two, others={"posteriors": histograms})
+    found = compute_metrics(np.eye(2), two, posteriors=histograms)
     assert found["COMMA.AUPRC"] == pytest.approx(100 * area)
 
 
@@ -253,7 +253,8 @@ def test_parse_collapse_wrong_text_raises(labels, text):
 def test_merge_sums_counts_of_classes():
     labels = LabelSet((Label("O", "w"), Label("CAP", "W"), Label("COMMA", "w,"), Label("CAP_COMMA", "W,")))
     counts = np.arange(32).reshape(2, 4, 4)
-    merged, classes = merge(counts, labels, "O=O+CAP,COMMA=COMMA+CAP_COMMA")
+    classes, class_of = merged_labels(labels, "O=O+CAP,COMMA=COMMA+CAP_COMMA")
+    merged = merge_counts(counts, class_of, len(classes))
     assert merged[0].tolist() == [[0 + 1 + 4 + 5, 2 + 3 + 6 + 7], [8 + 9 + 12 + 13, 10 + 11 + 14 + 15]]
     assert merged.sum() == counts.sum()
     assert [(label.name, label.written) for label in classes] == [("O", "w"), ("COMMA", "w,")]
@@ -261,7 +262,7 @@ def test_merge_sums_counts_of_classes():
 
 def test_merge_unknown_label_raises(labels):
     with pytest.raises(InputError, match="'NONE' is no label"):
-        merge(np.zeros((4, 4)), labels, "O=NONE")
+        merged_labels(labels, "O=NONE")
 
 
 LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w.")))

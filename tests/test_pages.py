@@ -42,8 +42,7 @@ def test_page_data_is_read_back(tmp_path, data):
         "7500,", "7500.0,").replace("value=5,", "value=5.0,")
 
 
-def test_write_page_data_removes_empty_tables(tmp_path, data):
-    write_page_data(tmp_path, data)
+def test_write_page_data_without_empty_tables(tmp_path, data):
     write_page_data(tmp_path, PageData(data.metrics, data.signatures))
     assert {path.name for path in (tmp_path / "results").iterdir()} == {"signatures.tsv"}
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from punc.base.errors import InputError
-from punc.base.idtable import IdTable
 from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
@@ -34,9 +33,13 @@ def sources(**timings):
     return {id.replace("_", "-"): (lambda channel=None, one=one: one) for id, one in timings.items()}
 
 
+def pauses_of(utterances, of, channels=(), counts=None) -> list[np.ndarray]:
+    return stream_pauses(utterances, of, dict(channels), Counter() if counts is None else counts)
+
+
 def one_stream(words: str, of: Timing, **options) -> np.ndarray:
     """The pauses of one utterance whose words' times are `of`."""
-    return stream_pauses("s", [("u", words.split())], sources(s=of), **options)[0]
+    return pauses_of([Utterance("u", "s", words.split())], sources(s=of), **options)[0]
 
 
 @given(st.lists(st.tuples(st.integers(0, 3000), st.integers(1, 3000)), min_size=1, max_size=50))
@@ -93,44 +96,42 @@ def test_stream_pauses_substituted_words():
     assert_array_equal(one_stream("we went home", of), np.float32([0.5, 1, NAN]))
 
 
-def segments(**times):
-    table = IdTable(2)
-    for id, (begin, end) in times.items():
-        table.add(id.replace("_", "-"), begin, end)
-    return table
+def segments(utterances, *times):
+    """The utterances of a recording, with begin and end of each."""
+    return [utterance._replace(stream="rec", times=one) for utterance, one in zip(utterances, times)]
 
 
-UTTERANCES = [("s-1", ["a", "b"]), ("s-2", ["c", "d"])]
+UTTERANCES = [Utterance("s-1", "s", ["a", "b"]), Utterance("s-2", "s", ["c", "d"])]
 
 
 def test_stream_pauses_across_utterances():
     of = timing("a b c d", "0-1 1.5-2 5-6 6-7", end=7.5)
-    pauses = stream_pauses("s", UTTERANCES, sources(s=of))
+    pauses = pauses_of(UTTERANCES, sources(s=of))
     assert_array_equal(pauses, np.float32([[0.5, 3], [0, 0.5]]))
 
 
 def test_stream_pauses_of_utterances_with_segments():
     of = sources(s_1=timing("a b", "0-1 1.5-2"), s_2=timing("c d", "0.25-1 1-2"))
-    pauses = stream_pauses("rec", UTTERANCES, of, segments(s_1=(10, 12), s_2=(15, 17)))
+    pauses = pauses_of(segments(UTTERANCES, (10, 12), (15, 17)), of)
     assert_array_equal(pauses, np.float32([[0.5, 3.25], [0, NAN]]))  # 15.25 - 12
 
 
 def test_stream_pauses_of_utterances_without_segments():
     of = sources(s_1=timing("a b", "0-1 1.5-2", end=2.5), s_2=timing("c d", "0.25-1 1-2"))
-    assert_array_equal(stream_pauses("s", UTTERANCES, of), np.float32([[0.5, NAN], [0, NAN]]))
-    assert_array_equal(stream_pauses("s", UTTERANCES[:1], of), np.float32([[0.5, 0.5]]))  # it is the whole stream
+    assert_array_equal(pauses_of(UTTERANCES, of), np.float32([[0.5, NAN], [0, NAN]]))
+    assert_array_equal(pauses_of(UTTERANCES[:1], of), np.float32([[0.5, 0.5]]))  # it is the whole stream
 
 
 def test_stream_pauses_overlapping_utterances():
     of = sources(s_1=timing("a b", "0-1 1.5-2"), s_2=timing("c d", "0-1 1-2"))
-    pauses = stream_pauses("rec", UTTERANCES, of, segments(s_1=(10, 12), s_2=(11, 13)))
+    pauses = pauses_of(segments(UTTERANCES, (10, 12), (11, 13)), of)
     assert_array_equal(pauses, np.float32([[0.5, 0], [0, NAN]]))
 
 
 def test_stream_pauses_utterance_without_times():
     counts = Counter()
-    pauses = stream_pauses("rec", UTTERANCES, sources(s_1=timing("a b", "0-1 1.5-2")),
-                           segments(s_1=(10, 12), s_2=(15, 17)), counts=counts)
+    pauses = pauses_of(segments(UTTERANCES, (10, 12), (15, 17)), sources(s_1=timing("a b", "0-1 1.5-2")),
+                       counts=counts)
     assert_array_equal(pauses, np.float32([[0.5, NAN], [NAN, NAN]]))
     assert counts == {"slots": 4, "known": 1, "next_to_untimed": 3, "untimed": 2, "ends": 0, "extra": 0, "missing": 1,
                       "errors": 2}
@@ -145,7 +146,7 @@ def test_stream_pauses_counts():
 def test_stream_pauses_absolute_times_under_utterance_ids():
     of = sources(s_1=timing("a b", "10-11 11-12"))
     with pytest.raises(InputError, match=r"ctm:7: the times of 's-1' go up to 12.00 s, but it is 2.00 s long; give"):
-        stream_pauses("rec", UTTERANCES[:1], of, segments(s_1=(10, 12)))
+        pauses_of(segments(UTTERANCES, (10, 12)), of)
 
 
 def test_stream_pauses_file_and_channel(tmp_path):
@@ -153,17 +154,17 @@ def test_stream_pauses_file_and_channel(tmp_path):
     (tmp_path / "reco2file_and_channel").write_text("call-l call A\ncall-r call B\n")
     channels, times = read_channels(tmp_path / "reco2file_and_channel"), word_times(tmp_path / "ctm")
     for recording, pause in (("call-l", 1), ("call-r", 4)):
-        pauses = stream_pauses(recording, [("u", ["a", "b"])], times, channels=channels)
+        pauses = pauses_of([Utterance("u", recording, ["a", "b"])], times, channels)
         assert_array_equal(pauses, np.float32([[pause, NAN]]))
 
 
 def test_stream_pauses_words_may_end_a_second_after_their_utterance():
     of = sources(s_1=timing("a b c", "0-1 1.5-2 2.5-3"))
-    assert_array_equal(stream_pauses("rec", [("s-1", ["a", "b", "c"])], of, segments(s_1=(10, 12)))[0],
-                       np.float32([0.5, 0.5, NAN]))
+    three = [Utterance("s-1", "rec", ["a", "b", "c"], times=(10, 12))]
+    assert_array_equal(pauses_of(three, of)[0], np.float32([0.5, 0.5, NAN]))
     of = sources(s_1=timing("a b c", "0-1 1.5-2 2.5-3.01"))
     with pytest.raises(InputError, match=r"ctm:7: the times of 's-1' go up to 3.01 s, but it is 2.00 s long; give"):
-        stream_pauses("rec", [("s-1", ["a", "b", "c"])], of, segments(s_1=(10, 12)))
+        pauses_of(three, of)
 
 
 def test_slot_pauses_have_microseconds():
@@ -192,25 +193,16 @@ def test_write_pauses_archive_before_index(tmp_path, monkeypatch):
     replace, placed = os.replace, []
     monkeypatch.setattr(os, "replace", lambda source, target: (placed.append(target.name), replace(source, target)))
     write_pauses(tmp_path, [("utt", np.array([0.5, NAN]))])
-    assert placed == ["pauses.ark", "pauses.scp"]
+    assert placed[-2:] == ["pauses.ark", "pauses.scp"]
 
 
-def test_write_pauses_missing_utterance_leaves_old_pauses(tmp_path):
-    (tmp_path / "text").write_text("one a\ntwo b\n")
-    (tmp_path / "pauses.scp").write_text("old\n")
-    with pytest.raises(ValueError, match="no pauses for 'two'"):
-        write_pauses(tmp_path, [("one", np.zeros(1))])
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["pauses.scp", "text"]
-    assert (tmp_path / "pauses.scp").read_text() == "old\n"
-
-
-def test_pauses_by_label_statistics():
-    table = pauses_by_label([(["O", "COMMA", "O"], np.float32([0, 0.25, NAN])),
-                             (["O", "PERIOD"], np.float32([1, NAN]))])
-    assert table["O"] == (3, 1, 0.25, 0.5, 0.75)
-    assert table["COMMA"] == (1, 0, 0.25, 0.25, 0.25)
-    assert table["PERIOD"][:2] == (1, 1)
-    assert np.isnan(table["PERIOD"].median)
+def test_pauses_by_label():
+    found = pauses_by_label([Utterance("a-1", "a", [*"xyz"], ["O", "COMMA", "O"], np.float32([0, 0.25, NAN])),
+                             Utterance("a-2", "a", [*"xy"], ["O", "PERIOD"], np.float32([1, NAN]))])
+    assert list(found) == ["O", "COMMA", "PERIOD"]
+    assert_allclose(found["O"], [0, NAN, 1])
+    assert_allclose(found["COMMA"], [0.25])
+    assert_allclose(found["PERIOD"], [NAN])
 
 
 @pytest.fixture

@@ -62,7 +62,7 @@ def test_plots_without_matplotlib_say_so(data, tmp_path, monkeypatch, capsys):
     (["--thresholds=soon", "data", "o.png"], "are not numbers; write seconds"),
     (["--decode=nowhere", "data", "o.png"], "nowhere/post.ark: no such file; punctuate with --posteriors"),
     (["--decode=exp/decode", "other", "o.png"], "not the slots of 'a-1' in other; punctuate that directory"),
-    (["bare", "o.png"], "bare/pauses.scp: no such file; a plot needs labels and pauses"),
+    (["bare", "o.png"], "bare/pauses.scp: no such file; pauses are needed"),
 ])
 def test_plot_pauses_wrong_input_is_one_line(data, tmp_path, monkeypatch, capsys, options, message):
     monkeypatch.chdir(tmp_path)
@@ -103,7 +103,7 @@ def test_plot_labels_writes_picture(labelled, tmp_path):
 
 
 @pytest.mark.parametrize(("labels", "message"), [
-    ("O w\nCOMMA w, ,\n", "data/punct: label 'PERIOD', which is not in the label set; "),
+    ("O w\nCOMMA w, ,\n", "data/punct: utterance 'a-2' has label 'PERIOD', which is not in the label set; "),
     (None, "none/punct: no such file; ")])
 def test_plot_labels_wrong_input_is_one_line(labelled, tmp_path, capsys, labels, message):
     write_data_dir("none", [Utterance("a-1", "a", ["w"])])

@@ -248,33 +248,32 @@ def f1(table, system, chosen):
 
 
 def test_breakdowns_cover_the_set(slots):
-    for found in [*breakdowns(slots), by_stream(slots)]:
-        assert sum(found.slots) == len(slots.words)
-        assert sum(found.marks) == (slots.reference > 0).sum()
-    titles = [found.title for found in breakdowns(slots)]
+    for found in [*breakdowns(slots).values(), by_stream(slots)]:
+        assert sum(group.slots for group in found) == len(slots.words)
+        assert sum(group.marks for group in found) == (slots.reference > 0).sum()
+    titles = list(breakdowns(slots))
     assert len(titles) == (3 if slots.recognition is None else 4)
 
 
 def test_breakdowns_pauses(slots):
-    found = breakdowns(slots)[0]
-    assert found.groups == ["none", "0.01–0.1", "0.3–0.5", "from 1", "unknown"]
-    system = next(iter(found.f1))
-    np.testing.assert_allclose(found.f1[system], [
+    found = breakdowns(slots)["F1 by length of pause, in seconds"]
+    assert [group.group for group in found] == ["none", "0.01–0.1", "0.3–0.5", "from 1", "unknown"]
+    system = next(iter(slots.hypotheses))
+    np.testing.assert_allclose([group.f1[0] for group in found], [
         f1(slots, system, np.isnan(slots.pauses) if np.isnan(pause) else np.isclose(slots.pauses, pause))
         for pause in (0, 0.05, 0.4, 2, np.nan)])
-    assert found.groups[-2] == f"from {PAUSES[-1]:g}"
+    assert found[-2].group == f"from {PAUSES[-1]:g}"
 
 
 def test_breakdowns_positions_and_distances(slots):
-    *_, positions = breakdowns(slots)
+    *_, positions = breakdowns(slots).values()
     last = len(slots.words) // 3  # of the slots of a stream
-    assert positions.groups == ["1–5", "6–20", f"21–{POSITIONS[2]}"]
-    assert positions.slots == [15, 45, 3 * (last - 20)]
+    assert [group[:2] for group in positions] == [("1–5", 15), ("6–20", 45), (f"21–{POSITIONS[2]}", 3 * (last - 20))]
     if slots.recognition is not None:
-        distances = breakdowns(slots)[1]
-        assert distances.groups[:2] == ["at an error", "1"]
-        assert distances.slots[0] == (slots.recognition.distance == 0).sum()
-        assert distances.groups[-1] == f"from {DISTANCES[-1]}"
+        distances = breakdowns(slots)["F1 by words to the nearest recognition error"]
+        assert [group.group for group in distances[:2]] == ["at an error", "1"]
+        assert distances[0].slots == (slots.recognition.distance == 0).sum()
+        assert distances[-1].group == f"from {DISTANCES[-1]}"
 
 
 def test_precision_recall_average_precision_is_scikit_learns():

@@ -41,9 +41,13 @@ def sclite(place, pairs):
 
 
 def ours(pairs):
-    alignments = [align_words(ref, hyp) for ref, hyp in pairs]
-    return tuple(sum(column) for column in zip(*(
-        (len(a.ref_to_hyp), a.correct, a.substitutions, a.deletions, a.insertions) for a in alignments)))
+    counts = []
+    for ref, hyp in pairs:
+        found = align_words(ref, hyp)
+        paired = [(i, j) for i, j in enumerate(found.ref_to_hyp.tolist()) if j >= 0]
+        correct = sum(ref[i] == hyp[j] for i, j in paired)
+        counts.append((len(ref), correct, len(paired) - correct, len(ref) - len(paired), len(hyp) - len(paired)))
+    return tuple(map(sum, zip(*counts)))
 
 
 needs_sclite = pytest.mark.skipif(not SCLITE, reason="no sclite here (on Debian: apt-get install sctk)")

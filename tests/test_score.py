@@ -92,7 +92,7 @@ def test_score_against_other_system(work, capsys):
 
 @pytest.mark.parametrize(("options", "message"), [
     (["--against", "none"], "none/metrics.tsv: no such file"),
-    (["--replicates", "0"], "--replicates=0 is too small"),
+    (["--replicates", "0"], "--replicates=0; it is 1 or more"),
     (["--last-slot", "yes"], "invalid choice: 'yes'"),
     (["--labels", "none"], "none: no such file"),
     (["--collapse", "x:A=B"], "'B' is no label of the set"),

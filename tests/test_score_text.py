@@ -122,7 +122,7 @@ def test_results_compare_a_system_that_changed_words(work, capsys):
 @pytest.mark.parametrize(("arguments", "message"), [
     (["none.txt", "good.txt"], "none.txt: no such file"),
     (["ref.txt", "good.txt", "bad.txt", "--out", "x"], "--out with several HYP; score one at a time"),
-    (["ref.txt", "good.txt", "--replicates", "0"], "--replicates=0 is too small"),
+    (["ref.txt", "good.txt", "--replicates", "0"], "--replicates=0; it is 1 or more"),
 ])
 def test_score_text_wrong_input_is_one_line(work, capsys, arguments, message):
     assert text(*arguments) == 1
@@ -144,7 +144,7 @@ def test_export_text_without_labels_or_with_others_raises(work, capsys):
     assert main(["export-text", "--labels", "labels.txt", "bare", "out.txt"]) == 1
     (work / "few.txt").write_text("O w\nCOMMA w, ,\n")
     assert main(["export-text", "--labels", "few.txt", "data/ref", "out.txt"]) == 1
-    assert "data/ref/punct: label 'PERIOD', which is not in the label set" in capsys.readouterr().err
+    assert "data/ref/punct: utterance 's00' has label 'PERIOD', which is not" in capsys.readouterr().err
     assert not (work / "out.txt").exists()
 
 

@@ -26,7 +26,7 @@ T = TypeVar("T")
 FILE = "part.json"
 JOINED = ".joined"  # in a part: all was made of it, and it is being removed
 # What may differ between the jobs of one command.
-OWN = {"job", "jobs", "nj", "config", "quiet", "verbose"}
+OWN = {"job", "jobs", "nj", "config", "quiet", "verbose", "out"}
 
 
 def add_job_options(parser: OptionParser) -> None:
@@ -114,25 +114,25 @@ def state_of(path: str | os.PathLike) -> list[int]:
 
 
 @contextmanager
-def new_part(path: Path, command: str, share: Share, args: Namespace, out: str,
+def new_part(path: Path, command: str, share: Share, args: Namespace,
              inputs: Iterable[str | os.PathLike]) -> Iterator[tuple[Path, dict[str, Any]]]:
     """A directory to write a part to, and a dictionary for its `result`; the part replaces an older one.
 
-    args    the command line, of which `out` is the argument for the directory to make
+    args    the command line
     inputs  the files that the part depends on; the command itself has an error for one that is missing
 
     Raises InputError if the directory has something else, or if another job writes there.
     """
     states = {os.fspath(file): state_of(file) for file in inputs if os.path.isfile(file)}
-    options = {name: value for name, value in vars(args).items() if name not in OWN | {out}}
-    _check_is_part(path)
+    options = {name: value for name, value in vars(args).items() if name not in OWN}
+    if path.is_dir() and not (path / FILE).is_file() and not is_unfinished(path):
+        raise InputError("the directory is not a part", "name a new directory for each job", path)
     with atomic_dir(path, FILE) as tmp:
         clear_part(path)
         (path / JOINED).unlink(missing_ok=True)
         part = Part(path, command, share, options, states, {})
         yield tmp, part.result
-        content = {"command": command, "job": share.job, "jobs": share.jobs, "options": options, "inputs": states,
-                   "result": part.result}
+        content = {name: value for name, value in part._asdict().items() if name != "path"}
         content["sha256"] = _checksum(content)
         (tmp / FILE).write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
@@ -148,11 +148,9 @@ def read_part(path: Path) -> Part:
         try:
             content = json.loads(file.read())
             checksum = content.pop("sha256")
-            part = Part(path, content["command"], Share(content["job"], content["jobs"]), content["options"],
-                        content["inputs"], content["result"])
             if checksum != _checksum(content):
                 raise ValueError
-            return part
+            return Part(path, **content)._replace(share=Share(*content["share"]))
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise InputError("not a part", "run the job again", path / FILE) from None
 
@@ -185,19 +183,12 @@ def _check_alike(first: Part, part: Part) -> None:
     if part.command != first.command:
         raise InputError(f"made by punc {part.command}, but {first.path} by punc {first.command}", remedy, part.path)
     for name in [*first.options, *part.options]:
-        value = part.options.get(name)
-        other = first.options.get(name)
+        value, other = part.options.get(name), first.options.get(name)
         if value != other:
             raise InputError(f"{name} is {value}, but {other} in {first.path}", remedy, part.path / FILE)
     for name in [*first.inputs, *part.inputs]:
         if part.inputs.get(name) != first.inputs.get(name):
             raise InputError(f"{name} was another file than in {first.path}", remedy, part.path / FILE)
-
-
-def _check_is_part(path: Path) -> None:
-    """Raise InputError unless the directory is missing or empty, or a part, or one that a killed job has begun."""
-    if path.is_dir() and not (path / FILE).is_file() and not is_unfinished(path):
-        raise InputError("the directory is not a part", "name a new directory for each job", path)
 
 
 def clear_part(path: Path) -> None:

@@ -5,7 +5,6 @@ far in the environment; argcomplete prints how it can go on, and exits.
 """
 
 import argparse
-import dataclasses
 import difflib
 import inspect
 import os
@@ -85,7 +84,7 @@ class OptionParser(argparse.ArgumentParser):
             if name not in skip:
                 kind = option_type(argument)
                 section = sections[titles[name]] if name in titles else self
-                section.add_argument(kebab(name), type=kind, default=_default(function, argument),
+                section.add_argument(kebab(name), type=kind, default=argument.default,
                                      help=description(function, name), metavar=kind.__name__.upper())
 
     def add_output(self, name: str, **settings: Any) -> None:
@@ -215,15 +214,6 @@ def keyword_arguments(function: Callable) -> dict[str, inspect.Parameter]:
     if isinstance(function, type) and any(argument.kind is argument.VAR_KEYWORD for argument in arguments.values()):
         found = {**keyword_arguments(function.__mro__[1]), **found}
     return found
-
-
-def _default(function: Callable, argument: inspect.Parameter) -> Any:
-    """The default of an argument; of a dataclass field with a `default_factory`, what that makes."""
-    if dataclasses.is_dataclass(function):
-        for field in dataclasses.fields(function):
-            if field.name == argument.name and field.default_factory is not dataclasses.MISSING:
-                return field.default_factory()
-    return argument.default
 
 
 def description(function: Callable, name: str) -> str:

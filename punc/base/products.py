@@ -31,14 +31,11 @@ def fast_products(device: torch.device) -> AbstractContextManager:
 def _is_faster() -> bool:
     """Whether this is a processor of AMD with AVX-512, and PyTorch has both libraries."""
     both = torch.backends.mkl.is_available() and torch.backends.mkldnn.is_available()
-    return both and torch.backends.cpu.get_cpu_capability() == "AVX512" and _is_amd()
-
-
-def _is_amd() -> bool:
     try:
-        return "AuthenticAMD" in CPUINFO.read_text(encoding="utf-8")
+        is_amd = "AuthenticAMD" in CPUINFO.read_text(encoding="utf-8")
     except OSError:
         return False
+    return both and is_amd and torch.backends.cpu.get_cpu_capability() == "AVX512"
 
 
 class _ByOneDNN(TorchFunctionMode):

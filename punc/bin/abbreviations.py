@@ -4,10 +4,10 @@ import logging
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, check_at_least
 from punc.base.options import OptionParser
 from punc.base.parallel import map_ordered
 from punc.text.abbreviations import BEGINS, ORDINAL, STARTER, write_abbreviations
@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 SHOWN = 20
 
 
-def options() -> OptionParser:
+def main(arguments: Sequence[str]) -> None:
     parser = OptionParser("punc abbreviations [options] IN [IN …] OUT",
                           "Learns the abbreviations of a corpus from punctuated text with capitals, by the "
                           "method of Kiss & Strunk (2006). OUT is the file for punc prepare --abbreviations: read it, "
@@ -29,24 +29,18 @@ def options() -> OptionParser:
     parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="processes")
     parser.add_argument("inputs", nargs="+", metavar="IN", help="texts")
     parser.add_output("output", metavar="OUT", help="file to write")
-    return parser
-
-
-def main(arguments: Sequence[str]) -> None:
-    args = options().parse(arguments)
-    if args.nj < 1:
-        raise InputError(f"--nj {args.nj}", "give 1 or more processes")
-    if args.output in args.inputs:
-        raise InputError(f"{args.output} is to be read and written", "name another file to write")
+    args = parser.parse(arguments)
+    check_at_least(1, nj=args.nj)
     tokens: Counter[str] = Counter()
-    for some in map_ordered(partial(part_types, skip_prefix=args.skip_prefix), parts(args.inputs), args.nj):
+    for some in map_ordered(partial(part_types, skip_prefix=args.skip_prefix), file_parts(args.inputs, b"\n"),
+                            args.nj):
         tokens.update(some)
     types = Types(tokens)
     if not types.total:
         raise InputError("no words", "give punctuated text", args.inputs[0])
     contexts = Counter[tuple[str, str]]()
     of_part = partial(part_contexts, abbreviations=frozenset(types.abbreviations), skip_prefix=args.skip_prefix)
-    for part in map_ordered(of_part, parts(args.inputs), args.nj):
+    for part in map_ordered(of_part, file_parts(args.inputs, b"\n"), args.nj):
         contexts.update(part)
     words = words_by_kind(types, contexts)
     about = f"Learned from {types.total:,} words by the method of Kiss & Strunk (2006): read it, and edit it"
@@ -54,10 +48,6 @@ def main(arguments: Sequence[str]) -> None:
     logger.info("punc abbreviations: %s: %d abbreviations, %d words that begin sentences, %d after ordinals, of %s "
                 "words", args.output, *(len(words[kind]) for kind in (STARTER, BEGINS, ORDINAL)), f"{types.total:,}")
     logger.info("punc abbreviations: the surest: %s", " ".join(words[STARTER][:SHOWN]) or "none")
-
-
-def parts(paths: Sequence[str]) -> Iterator[FilePart]:
-    return file_parts(paths, b"\n")
 
 
 def text_of(part: FilePart, skip_prefix: str) -> str:

@@ -11,20 +11,16 @@ from punc.noise.confusions import learn
 logger = logging.getLogger(__name__)
 
 
-def parser() -> OptionParser:
-    options = OptionParser(
+def main(arguments: Sequence[str]) -> None:
+    parser = OptionParser(
         "punc confusions --labels FILE REF-DIR ASR-DIR [REF-DIR ASR-DIR …] OUT-FILE",
         "Count substitutions, deletions and insertions in the ASR output of text that people wrote down: of the "
         "training set, never of a test set. `punc corrupt` and `punc train --asr-noise` make errors like these.",
         "punc confusions --labels conf/labels.txt data/train data/train_asr data/confusions.txt")
-    options.add_argument("--labels", required=True, metavar="FILE", help="label set of the references")
-    options.add_argument("inputs", nargs="+", metavar="DIR", help="a reference, and the ASR output of the same streams")
-    options.add_output("out", metavar="OUT-FILE", help="file to write: text, a count a line")
-    return options
-
-
-def main(arguments: Sequence[str]) -> None:
-    options = parser().parse(arguments)
+    parser.add_argument("--labels", required=True, metavar="FILE", help="label set of the references")
+    parser.add_argument("inputs", nargs="+", metavar="DIR", help="a reference, and the ASR output of the same streams")
+    parser.add_output("out", metavar="OUT-FILE", help="file to write: text, a count a line")
+    options = parser.parse(arguments)
     if len(options.inputs) % 2:
         raise InputError(f"{len(options.inputs)} data directories", "give pairs: REF-DIR ASR-DIR, then OUT-FILE")
     found, left_out = learn(list(zip(options.inputs[::2], options.inputs[1::2])), LabelSet.read(options.labels))

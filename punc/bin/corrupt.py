@@ -12,31 +12,26 @@ from punc.noise.corrupt import corrupt
 logger = logging.getLogger(__name__)
 
 
-def parser() -> OptionParser:
-    options = OptionParser(
+def main(arguments: Sequence[str]) -> None:
+    parser = OptionParser(
         "punc corrupt --labels FILE --confusions FILE [options] IN-DIR OUT-DIR",
         "Write a data directory with words substituted, deleted and inserted as a recogniser does it. Labels are "
         "projected as `punc project` does it; the pauses of deleted words are added to those before.",
         "punc corrupt --labels conf/labels.txt --confusions data/confusions.txt --wer 0.15 data/dev data/dev_noisy")
-    options.add_argument("--labels", required=True, metavar="FILE", help="label set, weakest label first")
-    options.add_argument("--confusions", required=True, metavar="FILE", help="what punc confusions wrote")
-    options.add_argument("--wer", type=float, default=0.1, metavar="FLOAT", help="word error rate to expect, 0 to 1")
-    options.add_argument("--draws", type=int, default=1, metavar="N",
-                         help="of a wrong word; the one that makes the most pairs of words which the text has is taken")
-    options.add_argument("--seed", type=int, default=1, metavar="N", help="another one draws other errors")
-    options.add_argument("input", metavar="IN-DIR", help="data directory with labels")
-    options.add_output("out", metavar="OUT-DIR", help="data directory to write")
-    return options
-
-
-def main(arguments: Sequence[str]) -> None:
-    options = parser().parse(arguments)
+    parser.add_argument("--labels", required=True, metavar="FILE", help="label set, weakest label first")
+    parser.add_argument("--confusions", required=True, metavar="FILE", help="what punc confusions wrote")
+    parser.add_argument("--wer", type=float, default=0.1, metavar="FLOAT", help="word error rate to expect, 0 to 1")
+    parser.add_argument("--draws", type=int, default=1, metavar="N",
+                        help="of a wrong word; the one that makes the most pairs of words which the text has is taken")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="another one draws other errors")
+    parser.add_argument("input", metavar="IN-DIR", help="data directory with labels")
+    parser.add_output("out", metavar="OUT-DIR", help="data directory to write")
+    options = parser.parse(arguments)
     check_probability(wer=options.wer)
     check_at_least(1, draws=options.draws)
-    done = corrupt(options.input, options.out, read_confusions(options.confusions), LabelSet.read(options.labels),
-                   options.wer, options.seed, options.draws)
-    sums = done.projection
+    sums, deleted, inserted = corrupt(options.input, options.out, read_confusions(options.confusions),
+                                      LabelSet.read(options.labels), options.wer, options.seed, options.draws)
     logger.info("punc corrupt: %s: %d streams, %d words, %d deleted, %d inserted: %d words, WER %.2f %%; %d marks: "
-                "%d moved, %d merged, %d lost", options.out, sums.streams, sums.words, done.deleted, done.inserted,
-                sums.words - done.deleted + done.inserted, 100 * sums.wer, sums.marks, sums.moved, sums.merged,
+                "%d moved, %d merged, %d lost", options.out, sums.streams, sums.words, deleted, inserted,
+                sums.words - deleted + inserted, 100 * sums.wer, sums.marks, sums.moved, sums.merged,
                 sums.lost)

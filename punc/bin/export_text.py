@@ -4,47 +4,37 @@ import logging
 from collections.abc import Sequence
 from itertools import chain
 
-from punc.base.errors import InputError
 from punc.base.files import atomic_file
 from punc.base.options import OptionParser, boolean
-from punc.data.datadir import DataDir
+from punc.data.datadir import DataDir, label_numbers
 from punc.data.labels import LabelSet
 from punc.text.prose import written
 
 logger = logging.getLogger(__name__)
 
 
-def parser() -> OptionParser:
-    options = OptionParser(
+def main(arguments: Sequence[str]) -> None:
+    parser = OptionParser(
         "punc export-text [options] DATA-DIR TEXT",
         "Write the words of a data directory to the text file TEXT, a stream (a recording, or a text) a line, in the "
         "order of the streams' names. Another system's output for it, line by line, is scored by punc score-text.",
         "punc export-text data/test_ref words.txt")
-    options.add_argument("--labels", metavar="FILE",
-                         help="write the marks and capitals, too, as this label set (a labels.txt) has them")
-    options.add_argument("--characters", type=boolean, default=False, metavar="BOOL",
-                         help="no blanks between words: for data directories whose words are characters")
-    options.add_argument("data", metavar="DATA-DIR", help="data directory to read")
-    options.add_output("text", metavar="TEXT", help="text file to write")
-    return options
-
-
-def main(arguments: Sequence[str]) -> None:
-    options = parser().parse(arguments)
-    data = DataDir(options.data)
+    parser.add_argument("--labels", metavar="FILE",
+                        help="write the marks and capitals, too, as this label set (a labels.txt) has them")
+    parser.add_argument("--characters", type=boolean, default=False, metavar="BOOL",
+                        help="no blanks between words: for data directories whose words are characters")
+    parser.add_argument("data", metavar="DATA-DIR", help="data directory to read")
+    parser.add_output("text", metavar="TEXT", help="text file to write")
+    options = parser.parse(arguments)
+    data = DataDir(options.data, needs=["punct"] if options.labels else [])
     labels = LabelSet.read(options.labels) if options.labels else None
-    if labels and not data.has_labels:
-        raise InputError("no labels to write", "leave out --labels, or name a directory with a file punct", data.path)
     blank, lines, total = "" if options.characters else " ", 0, 0
     with atomic_file(options.text) as file:
         for _, utterances in data.streams():
             words = list(chain.from_iterable(utterance.words for utterance in utterances))
             if labels:
-                names = list(chain.from_iterable(utterance.labels or () for utterance in utterances))
-                if unknown := set(names).difference(labels.names):
-                    raise InputError(f"label '{min(unknown)}', which is not in the label set",
-                                     "give --labels the one it was made with", data.path / "punct")
-                words = written(words, names, labels)
+                numbers = label_numbers(utterances, labels, data.path)
+                words = written(words, map(labels.names.__getitem__, numbers), labels)
             file.write(blank.join(words) + "\n")
             lines += 1
             total += len(words)

@@ -13,7 +13,7 @@ from punc.live.streaming import LiveFormat, punctuate_lines, punctuate_streaming
 from punc.text.casing import Casing
 
 
-def options() -> OptionParser:
+def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc live [options] [MODEL]",
         "Punctuates words, a CTM or JSON lines from standard input as they arrive; an empty line ends a stream. Model "
@@ -29,11 +29,6 @@ def options() -> OptionParser:
                              "its marks stays as it is")
     parser.add_argument("directory", metavar="MODEL", nargs="?", default=DEFAULT_LIVE,
                         help="directory of a model, or the name of one that ships")
-    return parser
-
-
-def main(arguments: Sequence[str]) -> None:
-    parser = options()
     args = parser.parse(arguments)
     for name in ("input", "output", "max_delay", "utterance_end") if args.characters else ():
         if getattr(args, name) != parser.get_default(name):

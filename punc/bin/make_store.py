@@ -8,7 +8,7 @@ from punc.tokens.store import make_store
 from punc.tokens.tokenizer import token_types, tokenizer_class
 
 
-def options() -> OptionParser:
+def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc make-store --labels FILE [options] STORE-DIR DATA-DIR [DATA-DIR …]",
         "Turns data directories into a store: a vocabulary and memory-mapped arrays. Each directory becomes a set.",
@@ -33,10 +33,6 @@ def options() -> OptionParser:
     parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="number of processes")
     parser.add_output("store", metavar="STORE-DIR", help="store to make")
     parser.add_argument("data", metavar="DATA-DIR", nargs="+", help="data directories")
-    return parser
-
-
-def main(arguments: Sequence[str]) -> None:
-    args = options().parse(arguments)
+    args = parser.parse(arguments)
     make_store(args.store, args.data, args.labels, args.token_type, args.vocab_size, args.min_count, args.vocab,
                args.train, args.nj, args.join, args.clitics)

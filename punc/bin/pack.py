@@ -6,10 +6,10 @@ from pathlib import Path
 from punc.base.options import OptionParser
 from punc.data.labels import LabelSet
 from punc.decoding.options import parse_scale
+from punc.decoding.pack import pack
 
 
-def options() -> OptionParser:
-    from punc.decoding.pack import pack
+def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc pack [options] EXP-DIR OUT-DIR",
         "Packs a trained neural model: one ONNX file, with large matrices as int8, next to the labels, the vocabulary, "
@@ -22,13 +22,7 @@ def options() -> OptionParser:
                         help="multiply posteriors: LABEL=FACTOR,…, as in punc punctuate; they become part of the model")
     parser.add_argument("directory", metavar="EXP-DIR", help="directory of the model")
     parser.add_output("out", metavar="OUT-DIR", help="directory to make")
-    return parser
-
-
-def main(arguments: Sequence[str]) -> None:
-    from punc.decoding.pack import pack
-    args = options().parse(arguments)
+    args = parser.parse(arguments)
     directory = Path(args.directory)
     factors = parse_scale(args.scale, LabelSet.read(directory / "labels.txt"))
-    pack(directory, Path(args.out), factors=factors, casing=args.casing, card=args.card,
-         int8=args.int8)
+    pack(directory, Path(args.out), factors=factors, casing=args.casing, card=args.card, int8=args.int8)

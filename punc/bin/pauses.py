@@ -3,19 +3,15 @@
 import itertools
 import logging
 from argparse import Namespace
-from collections import ChainMap, Counter, defaultdict
-from collections.abc import Callable, Iterator, MutableMapping, Sequence
-from typing import cast
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.idtable import IdTable
 from punc.base.options import OptionParser, boolean
-from punc.data.datadir import DataDir, segment
-from punc.data.tables import read_table
+from punc.data.datadir import DataDir
 from punc.timing.pauses import Sources, pauses_by_label, read_channels, stream_pauses, write_pauses
-from punc.timing.timed_words import Timing
 from punc.transcripts.timings import word_times
 
 logger = logging.getLogger(__name__)
@@ -23,7 +19,7 @@ LONG = 60  # s; a longer pause is rarely real: a break in the recording, or a wr
 EXAMPLES = 5  # odd cases of a kind that are named
 
 
-def options() -> OptionParser:
+def main(arguments: Sequence[str]) -> None:
     parser = OptionParser("punc pauses [options] DATA-DIR TIMES",
                           "Adds pauses.scp and pauses.ark to DATA-DIR: the silence after each word, computed from the "
                           "times of words in a CTM, or in a directory of CTMs, TextGrids or Gentle's JSON. Their ids "
@@ -34,88 +30,48 @@ def options() -> OptionParser:
     parser.add_argument("--tier", default="", metavar="NAME", help="tier of TextGrids with the words")
     parser.add_argument("--by-label", type=boolean, default=False, metavar="BOOL",
                         help="print quartiles of the pauses by label")
-    return parser
-
-
-def main(arguments: Sequence[str]) -> int:
-    args = options().parse(arguments)
+    args = parser.parse(arguments)
     repairs = Counter[str]()
     sources = word_times(args.times, args.tier, repairs)
-    data = DataDir(args.data, ignore=["pauses.scp"])  # an older run's may no longer fit the text
-    if args.by_label and not data.has_labels:
-        raise InputError("no such file", "--by-label needs labels", data.path / "punct")
-    run = PauseRun(data, sources, args)
-    write_pauses(args.data, run.pauses())
-    logger.info("%s", summary(run.counts, repairs))
-    for what, cases in run.odd.items():
+    # An older run's pauses may no longer fit the text.
+    data = DataDir(args.data, ignore=["pauses.scp"], needs=["punct"] if args.by_label else [])
+    counts, odd = Counter[str](), defaultdict[str, list[str]](list)
+    write_pauses(args.data, pauses_of(data, sources, args, counts, odd))
+    logger.info("%s", summary(counts, repairs))
+    for what, cases in odd.items():
         more = ", …" if len(cases) > EXAMPLES else ""
         logger.info("punc pauses: %s %s: %s%s", len(cases), what, ", ".join(cases[:EXAMPLES]), more)
     if args.by_label:
         print_by_label(DataDir(args.data))
-    return 0
 
 
-class Noted(ChainMap[str, Callable[..., Timing]]):
-    """Times by id, with a note of the ids that were read."""
+def pauses_of(data: DataDir, sources: Sources, args: Namespace, counts: Counter[str],
+              odd: defaultdict[str, list[str]]) -> Iterator[tuple[str, np.ndarray]]:
+    """Utterance ids of a data directory with their pauses, stream by stream. Raises InputError if no word has a time.
 
-    def __init__(self, sources: Sources):
-        super().__init__(cast(MutableMapping, sources))  # which is never changed
-        self.read: set[str] = set()
-
-    def __getitem__(self, id: str) -> Callable[..., Timing]:
-        self.read.add(id)
-        return super().__getitem__(id)
-
-
-class PauseRun:
-    """The pauses of a data directory, stream by stream.
-
-    `counts` are those of `stream_pauses`. `odd` lists the cases that a user may want to look at, by kind.
+    counts   as in `stream_pauses`
+    odd      gets the cases that a user may want to look at, by kind
     """
-
-    def __init__(self, data: DataDir, sources: Sources, args: Namespace):
-        self.data = data
-        self.sources, self.noted = sources, Noted(sources)
-        self.args = args
-        self.counts = Counter[str]()
-        self.odd: defaultdict[str, list[str]] = defaultdict(list)
-
-    def pauses(self) -> Iterator[tuple[str, np.ndarray]]:
-        """Utterance ids with their pauses. Raises InputError if no word has a time."""
-        segments = read_segments(self.data) if self.data.has_segments else None
-        path = self.data.path / "reco2file_and_channel"
-        channels = read_channels(path) if path.is_file() else None
-        first = ""
-        for stream, utterances in self.data.streams():
-            first = first or f"utterance '{utterances[0].id}' of '{stream}'"
-            untimed = self.counts["untimed"]
-            ids = [utterance.id for utterance in utterances]
-            pauses = stream_pauses(stream, [(utterance.id, utterance.words) for utterance in utterances], self.noted,
-                                   segments, channels, self.counts)
-            if 2 * (self.counts["untimed"] - untimed) > sum(map(len, pauses)):
-                self.odd["streams with times for less than half of their words, kept with unknown pauses"].append(
-                    f"'{stream}'")
-            for id, vector in zip(ids, pauses):
-                for at in np.flatnonzero(vector > LONG):  # NaN is not above
-                    self.odd[f"pauses of more than {LONG} s, kept"].append(
-                        f"{vector[at]:.1f} s after word {at + 1} of '{id}'")
-            yield from zip(ids, pauses)
-        if self.counts["slots"] and self.counts["untimed"] == self.counts["slots"]:
-            raise InputError(f"no word of {self.args.data} has a time: it has {first}, the times have "
-                             f"{', '.join(repr(id) for id in itertools.islice(self.sources, 2))}",
-                             "give the times the ids of the utterances or recordings", self.args.times)
-        if unread := [id for id in self.sources if id not in self.noted.read]:
-            self.odd[f"ids of {self.args.times} that {self.args.data} does not have, left out"] = [
-                f"'{id}'" for id in unread]
-
-
-def read_segments(data: DataDir) -> IdTable:
-    """Begin and end of each utterance in seconds."""
-    segments = IdTable(2)
-    path = data.path / "segments"
-    for row in read_table(path):
-        segments.add(row.key, *segment(row, path)[1:])
-    return segments
+    channels = read_channels(data.path / "reco2file_and_channel")
+    known, first = set[str](), ""
+    for stream, utterances in data.streams():
+        first = first or f"utterance '{utterances[0].id}' of '{stream}'"
+        untimed = counts["untimed"]
+        known.update((stream, *channels.get(stream, ())[:1], *(utterance.id for utterance in utterances)))
+        pauses = stream_pauses(utterances, sources, channels, counts)
+        if 2 * (counts["untimed"] - untimed) > sum(map(len, pauses)):
+            odd["streams with times for less than half of their words, kept with unknown pauses"].append(f"'{stream}'")
+        for utterance, vector in zip(utterances, pauses):
+            for at in np.flatnonzero(vector > LONG):  # NaN is not above
+                odd[f"pauses of more than {LONG} s, kept"].append(
+                    f"{vector[at]:.1f} s after word {at + 1} of '{utterance.id}'")
+            yield utterance.id, vector
+    if counts["slots"] and counts["untimed"] == counts["slots"]:
+        raise InputError(f"no word of {args.data} has a time: it has {first}, the times have "
+                         f"{', '.join(repr(id) for id in itertools.islice(sources, 2))}",
+                         "give the times the ids of the utterances or recordings", args.times)
+    if unknown := [id for id in sources if id not in known]:
+        odd[f"ids of {args.times} that {args.data} does not have, left out"] = [f"'{id}'" for id in unknown]
 
 
 def summary(counts: Counter[str], repairs: Counter[str]) -> str:
@@ -131,8 +87,9 @@ def summary(counts: Counter[str], repairs: Counter[str]) -> str:
 
 
 def print_by_label(data: DataDir) -> None:
-    slots = ((utterance.labels or [], utterance.pauses) for utterance in data.utterances())
-    table = pauses_by_label((labels, pauses) for labels, pauses in slots if pauses is not None)
+    """Print the number of slots, unknown pauses, and quartiles in seconds of each label."""
     print("label slots unknown lower median upper")
-    for name, row in sorted(table.items()):
-        print(f"{name} {row.slots} {row.unknown} {row.lower:.3f} {row.median:.3f} {row.upper:.3f}")
+    for name, pauses in sorted(pauses_by_label(data.utterances()).items()):
+        known = pauses[np.isfinite(pauses)]
+        quartiles = np.quantile(known, (0.25, 0.5, 0.75)).tolist() if len(known) else [np.nan] * 3
+        print(name, len(pauses), len(pauses) - len(known), *(f"{quartile:.3f}" for quartile in quartiles))

@@ -12,23 +12,20 @@ from punc.results.plots import count_labels, describe_labels, plot_labels
 logger = logging.getLogger(__name__)
 
 
-def parser() -> OptionParser:
-    options = OptionParser(
+def main(arguments: Sequence[str]) -> None:
+    parser = OptionParser(
         "punc plot-labels --labels FILE [options] DATA-DIR [DATA-DIR …] OUT.png",
         "Plot the share of each mark in the slots of data directories, and how many words are between two marks; print "
         "a line about each. No pauses are needed. Without matplotlib, only prints the lines.",
         "punc plot-labels --labels conf/labels.txt data/train data/test_ref exp/results/labels.png")
-    options.add_argument("--labels", required=True, metavar="FILE", help="label set of the data directories")
-    options.add_argument("--title", default="", metavar="TEXT", help="title of the picture")
-    options.add_argument("data", nargs="+", metavar="DATA-DIR", help="data directories with labels")
-    options.add_output("out", metavar="OUT.png", help="picture to write")
-    return options
-
-
-def main(arguments: Sequence[str]) -> None:
-    options = parser().parse(arguments)
+    parser.add_argument("--labels", required=True, metavar="FILE", help="label set of the data directories")
+    parser.add_argument("--title", default="", metavar="TEXT", help="title of the picture")
+    parser.add_argument("data", nargs="+", metavar="DATA-DIR", help="data directories with labels")
+    parser.add_output("out", metavar="OUT.png", help="picture to write")
+    options = parser.parse(arguments)
     labels = LabelSet.read(options.labels)
-    sets = {data.path.name: count_labels(data, labels) for data in map(DataDir, options.data)}
+    directories = [DataDir(path, needs=["punct"]) for path in options.data]
+    sets = {data.path.name: count_labels(data, labels) for data in directories}
     for name, counts in sets.items():
         logger.info("punc plot-labels: %s", describe_labels(name, counts))
     if missing_packages("matplotlib"):

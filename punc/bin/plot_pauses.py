@@ -7,30 +7,27 @@ from punc.base.errors import InputError
 from punc.base.options import OptionParser
 from punc.data.datadir import DataDir
 from punc.results.figures import missing_packages
-from punc.results.plots import plot_pauses, plot_posteriors, posteriors, slots
+from punc.results.plots import plot_pauses, plot_posteriors, posteriors
+from punc.timing.pauses import pauses_by_label
 
 logger = logging.getLogger(__name__)
 LABEL = "PERIOD"  # whose posterior is drawn
 
 
-def parser() -> OptionParser:
-    options = OptionParser(
+def main(arguments: Sequence[str]) -> None:
+    parser = OptionParser(
         "punc plot-pauses [options] DATA-DIR OUT.png",
         "Plot the distribution of the pauses of each label on a logarithmic axis; with --decode, a system's posterior "
         f"of {LABEL} against the pause. Without matplotlib, only says that it is missing.",
         "punc plot-pauses --title 'Broadcast news' data/train exp/results/pauses.png")
-    options.add_argument("--title", default="", metavar="TEXT", help="title of the picture")
-    options.add_argument("--decode", metavar="DIR",
-                         help="the output of punc punctuate for DATA-DIR, in its system's directory")
-    options.add_argument("--thresholds", default="", metavar="SECONDS",
-                         help="with --decode: draw vertical lines there, blanks between")
-    options.add_argument("data", metavar="DATA-DIR", help="a data directory with labels and pauses")
-    options.add_output("out", metavar="OUT.png", help="picture to write")
-    return options
-
-
-def main(arguments: Sequence[str]) -> None:
-    options = parser().parse(arguments)
+    parser.add_argument("--title", default="", metavar="TEXT", help="title of the picture")
+    parser.add_argument("--decode", metavar="DIR",
+                        help="the output of punc punctuate for DATA-DIR, in its system's directory")
+    parser.add_argument("--thresholds", default="", metavar="SECONDS",
+                        help="with --decode: draw vertical lines there, blanks between")
+    parser.add_argument("data", metavar="DATA-DIR", help="a data directory with labels and pauses")
+    parser.add_output("out", metavar="OUT.png", help="picture to write")
+    options = parser.parse(arguments)
     try:
         thresholds = [float(value) for value in options.thresholds.split()]
     except ValueError:
@@ -40,10 +37,9 @@ def main(arguments: Sequence[str]) -> None:
         logger.warning("punc plot-pauses: no %s: matplotlib is not installed; pip install 'punc-toolkit[plot]'",
                        options.out)
         return
-    data = DataDir(options.data)
-    by_label = slots(data)
+    data = DataDir(options.data, needs=["punct", "pauses.scp"])
     if options.decode:
         found = posteriors(data, options.decode, LABEL)
         plot_posteriors(*found, options.out, LABEL, thresholds, options.title)
     else:
-        plot_pauses(by_label, options.out, options.title)
+        plot_pauses(pauses_by_label(data.utterances()), options.out, options.title)

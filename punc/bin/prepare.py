@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, check_at_least
 from punc.base.options import OptionParser, boolean, kebab
 from punc.data.labels import LabelSet
 from punc.text.abbreviations import Abbreviations
@@ -95,8 +95,7 @@ def check(args: Namespace, kind: type[Format]) -> None:
     least = 0 if kind.lines_as_utterances else 1
     if args.utt_words < least:
         raise InputError(f"--utt-words {args.utt_words}", f"give {least} or more for --format {args.format}")
-    if args.nj < 1:
-        raise InputError(f"--nj {args.nj}", "give 1 or more processes")
+    check_at_least(1, nj=args.nj)
     if args.independent and args.document_prefix:
         raise InputError("--independent with --document-prefix", "give one of them: each says what a stream is")
     if args.keep_names and (args.independent or args.document_prefix):

@@ -10,20 +10,16 @@ from punc.scoring.project import project
 logger = logging.getLogger(__name__)
 
 
-def parser() -> OptionParser:
-    options = OptionParser(
+def main(arguments: Sequence[str]) -> None:
+    parser = OptionParser(
         "punc project --labels FILE REF-DIR HYP-DIR OUT-DIR",
         "Write the data directory HYP-DIR with the labels of REF-DIR, aligned per stream by minimum edit distance.",
         "punc project --labels conf/labels.txt data/test_ref data/test_asr_words data/test_asr")
-    options.add_argument("--labels", required=True, metavar="FILE", help="label set, weakest label first")
-    options.add_argument("ref", metavar="REF-DIR", help="data directory with the labels")
-    options.add_argument("hyp", metavar="HYP-DIR", help="data directory with the other words; its labels are not read")
-    options.add_output("out", metavar="OUT-DIR", help="data directory to write: HYP-DIR with labels")
-    return options
-
-
-def main(arguments: Sequence[str]) -> None:
-    options = parser().parse(arguments)
+    parser.add_argument("--labels", required=True, metavar="FILE", help="label set, weakest label first")
+    parser.add_argument("ref", metavar="REF-DIR", help="data directory with the labels")
+    parser.add_argument("hyp", metavar="HYP-DIR", help="data directory with the other words; its labels are not read")
+    parser.add_output("out", metavar="OUT-DIR", help="data directory to write: HYP-DIR with labels")
+    options = parser.parse(arguments)
     done = project(options.ref, options.hyp, options.out, LabelSet.read(options.labels))
     logger.info("punc project: %d streams, %d reference words, WER %.2f %%; %d marks: %d moved, %d merged, %d lost",
                 done.streams, done.words, 100 * done.wer, done.marks, done.moved, done.merged, done.lost)

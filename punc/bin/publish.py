@@ -9,18 +9,14 @@ from punc.results.page_data import publish
 logger = logging.getLogger(__name__)
 
 
-def parser() -> OptionParser:
-    options = OptionParser(
+def main(arguments: Sequence[str]) -> None:
+    parser = OptionParser(
         "punc publish [options] EXP-DIR TARGET-DIR",
         "Copy EXP-DIR/RESULTS.md, EXP-DIR/RESULTS.tsv and EXP-DIR/results, which punc results wrote, to TARGET-DIR. "
         "Files in TARGET-DIR/results that EXP-DIR/results does not have are removed; directories there stay.",
         "punc publish exp .")
-    options.add_argument("exp", metavar="EXP-DIR", help="where punc results wrote its pages")
-    options.add_argument("target", metavar="TARGET-DIR", help="the recipe's directory")
-    return options
-
-
-def main(arguments: Sequence[str]) -> None:
-    options = parser().parse(arguments)
+    parser.add_argument("exp", metavar="EXP-DIR", help="where punc results wrote its pages")
+    parser.add_argument("target", metavar="TARGET-DIR", help="the recipe's directory")
+    options = parser.parse(arguments)
     names = publish(options.exp, options.target)
     logger.info("punc publish: %d files in %s", len(names), options.target)

@@ -4,7 +4,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from punc.base.errors import InputError
+from punc.base.errors import check_at_least
 from punc.base.jobs import Part, Share, add_job_options, new_part
 from punc.base.options import OptionParser
 from punc.data.datadir import DataDir
@@ -13,7 +13,11 @@ from punc.decoding.options import DecodingOptions, OutputOptions
 from punc.decoding.shipped import find_model, model_files
 
 
-def options() -> OptionParser:
+def main(arguments: Sequence[str]) -> None:
+    if "-" in arguments:
+        from punc.bin.live import main as live
+        live([argument for argument in arguments if argument != "-"])
+        return
     parser = OptionParser(
         "punc punctuate [options] MODEL DATA-DIR OUT-DIR | punc punctuate [options of punc live] [MODEL] -",
         "Punctuates a data directory with a model, named by its directory, or by its name if it ships with punc (en, "
@@ -29,22 +33,9 @@ def options() -> OptionParser:
     parser.add_argument("directory", metavar="MODEL", help="directory of a model, or the name of one that ships")
     parser.add_argument("data", metavar="DATA-DIR", help="data directory, or - for standard input")
     parser.add_output("out", metavar="OUT-DIR", help="data directory to make")
-    return parser
-
-
-def main(arguments: Sequence[str]) -> None:
-    if "-" in arguments:
-        from punc.bin.live import main as live
-        live([argument for argument in arguments if argument != "-"])
-        return
-    args = options().parse(arguments)
+    args = parser.parse(arguments)
     args.directory = str(find_model(args.directory))
-    if args.nj < 1:
-        raise InputError(f"--nj={args.nj} is too small", "give 1 or more")
-    punctuate_directory(args)
-
-
-def punctuate_directory(args: Namespace) -> None:
+    check_at_least(1, nj=args.nj)
     # Imported here: --help does without.
     from punc.decoding.punctuate import find_ctm, log_counts, punctuate, punctuate_share
     directory, data, out, share = Path(args.directory), DataDir(args.data), Path(args.out), Share.parsed(args)
@@ -56,7 +47,7 @@ def punctuate_directory(args: Namespace) -> None:
     labels = LabelSet.read(directory / "labels.txt")
     tables = [data.path / name for name in data.tables]
     given = [file for file in (ctm, output.casing, output.clitics) if file]
-    with new_part(out, "punctuate", share, args, "out", [*model_files(directory), *tables, *given]) as (part, result):
+    with new_part(out, "punctuate", share, args, [*model_files(directory), *tables, *given]) as (part, result):
         counts, result["utterances"] = punctuate_share(directory, data, part, decoding, output, args.nj, share)
         result["counts"] = dict(counts)
     log_counts(out, labels, counts)

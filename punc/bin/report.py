@@ -7,13 +7,13 @@ from pathlib import Path
 from punc.base.files import atomic_file
 from punc.base.options import OptionParser
 from punc.results.figures import missing_packages
-from punc.results.page import Settings, render
+from punc.results.page import render
 
 logger = logging.getLogger(__name__)
 
 
-def parser() -> OptionParser:
-    options = OptionParser(
+def main(arguments: Sequence[str]) -> None:
+    parser = OptionParser(
         "punc report [options] EXP-DIR OUT.html",
         "Write one HTML page of all scores EXP-DIR/SYSTEM/decode_SET/score: the systems with intervals and tests, "
         "training curves, and of each set confusions, precision-recall curves, calibration, F1 by pause, recognition "
@@ -21,24 +21,20 @@ def parser() -> OptionParser:
         "sample. The words that were spoken in an ASR set NAME_… are those of NAME_ref. The page needs no network. "
         "Without Jinja2 or matplotlib, only says that they are missing.",
         "punc report --title 'Broadcast news' exp exp/report.html")
-    options.add_argument("--title", default="Report", metavar="TEXT", help="heading of the page")
-    options.add_argument("--data", metavar="DIR",
-                         help="where the data directories of the sets are; default: data next to EXP-DIR")
-    options.add_argument("--recordings", default="", metavar="NAMES",
-                         help="recordings, or speakers, that the error browser shows whole")
-    options.add_argument("exp", metavar="EXP-DIR", help="where the systems' directories are")
-    options.add_output("out", metavar="OUT.html", help="page to write")
-    return options
-
-
-def main(arguments: Sequence[str]) -> None:
-    options = parser().parse(arguments)
+    parser.add_argument("--title", default="Report", metavar="TEXT", help="heading of the page")
+    parser.add_argument("--data", metavar="DIR",
+                        help="where the data directories of the sets are; default: data next to EXP-DIR")
+    parser.add_argument("--recordings", default="", metavar="NAMES",
+                        help="recordings, or speakers, that the error browser shows whole")
+    parser.add_argument("exp", metavar="EXP-DIR", help="where the systems' directories are")
+    parser.add_output("out", metavar="OUT.html", help="page to write")
+    options = parser.parse(arguments)
     if missing := missing_packages("jinja2", "matplotlib"):
         logger.warning("punc report: no %s: %s not installed; pip install 'punc-toolkit[report]'", options.out,
                        " and ".join(missing) + (" is" if len(missing) == 1 else " are"))
         return
-    page = render(Path(options.exp), Settings(options.title, Path(options.data) if options.data else None,
-                                              options.recordings.split()))
+    page = render(Path(options.exp), options.title, Path(options.data) if options.data else None,
+                  options.recordings.split())
     with atomic_file(options.out) as file:
         file.write(page)
     logger.info("punc report: %s, %.1f MB", options.out, Path(options.out).stat().st_size / 1e6)

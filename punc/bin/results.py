@@ -10,16 +10,8 @@ from pathlib import Path
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir, decode_line, open_input
 from punc.base.options import OptionParser, boolean
-from punc.results.collect import collect_costs, collect_scores, paired_tests
-from punc.results.page_data import (
-    PageData,
-    new_pages,
-    pictures,
-    read_page_data,
-    read_published,
-    write_page_data,
-    write_pages,
-)
+from punc.results.collect import collect_scores, paired_tests, read_cost
+from punc.results.page_data import KEY, PageData, pictures, read_page_data, read_published, write_page_data
 from punc.results.pages import Settings, render, unknown_figures
 from punc.results.rows import dropped_rows, keep_rows
 from punc.scoring.report import METRICS
@@ -92,15 +84,17 @@ def main(arguments: Sequence[str]) -> None:
                        ", ".join(unknown))
         settings.findings = ""
     pages = render(data, settings)
-    if options.render:
-        # Pages without RESULTS.md are not published. The tables stay, so a killed run can be started again.
-        with atomic_dir(options.exp, "RESULTS.md", ["results/*.md"]) as tmp:
-            write_pages(tmp, pages)
-        return
-    tables = ("results/*.md", "results/tests.tsv", "results/costs.tsv", "results/command.txt")
-    with new_pages(options.exp, *tables) as tmp:
+    # Pages without RESULTS.md are not published. The tables stay, so a killed run can be started again.
+    key, stale = "RESULTS.md", ["results/*.md"]
+    if not options.render:
+        key, stale = KEY, [*stale, "results/tests.tsv", "results/costs.tsv", "results/command.txt"]
+    with atomic_dir(options.exp, key, stale) as tmp:
+        (tmp / "results").mkdir()
+        for name, text in pages.items():
+            (tmp / name).write_text(text, encoding="utf-8")
+        if options.render:
+            return
         write_page_data(tmp, data)
-        write_pages(tmp, pages)
         for name in set(data.pictures) - set(pictures(options.exp)):
             shutil.copyfile(Path(options.keep, "results", name), tmp / "results" / name)
     logger.info("punc results: %d scores in %s/RESULTS.tsv and %s/RESULTS.md", len(data.metrics), options.exp,
@@ -113,12 +107,12 @@ def _collect(options: Namespace, pairs: Sequence[tuple[str, str]]) -> PageData:
     for path in sorted(Path(options.exp).glob("*/decode_*")):
         if not (path / "score" / METRICS).is_file():
             logger.info("punc results: %s has no score: left out", path)
-    systems = list(dict.fromkeys(score.system for score in scores))
+    costs = [read_cost(Path(options.exp, system)) for system in dict.fromkeys(score.system for score in scores)]
     keys = [(score.system, score.set) for score in scores]
     return PageData(dict(zip(keys, (score.metrics for score in scores))),
                     dict(zip(keys, (score.signature for score in scores))),
                     paired_tests(scores, pairs, options.tested.split(), options.columns.split()),
-                    collect_costs(options.exp, systems), options.command, pictures(options.exp))
+                    {cost.system: cost for cost in costs if cost}, options.command, pictures(options.exp))
 
 
 def _pairs(texts: Sequence[str]) -> list[tuple[str, str]]:

@@ -7,41 +7,18 @@ from pathlib import Path
 
 import numpy as np
 
-from punc.base.errors import InputError
+from punc.base.errors import check_at_least
+from punc.base.files import open_input
 from punc.base.options import OptionParser
 from punc.data.datadir import DataDir, checksum
 from punc.data.labels import LabelSet, check_record
-from punc.scoring.collapse import merge, parse_collapse
-from punc.scoring.counts import LAST_SLOTS, Counts, join_blocks, read_counts, without_words
+from punc.scoring.collapse import Collapse, merge_counts, merged_labels, parse_collapse
+from punc.scoring.counts import LAST_SLOTS, Counts, join_blocks, read_counts
 from punc.scoring.metrics import compute_flat, compute_metrics
 from punc.scoring.posteriors import Posteriors
 from punc.scoring.report import METRICS, new_score, score_json, score_table, signature, write_score
 from punc.scoring.significance import REPLICATES, Interval, all_flat, check_pair, compare, intervals
 from punc.scoring.texts import count
-
-
-def parser() -> OptionParser:
-    options = OptionParser(
-        "punc score [options] --labels FILE REF-DIR HYP-DIR OUT-DIR",
-        "Score the labels of the data directory HYP-DIR against those of REF-DIR. If the words of a stream differ, its "
-        "reference labels are first projected onto the words of HYP-DIR, and word errors are counted. Intervals and "
-        "tests resample streams (recordings, or texts), or blocks of them if there are fewer than ten. Prints a table; "
-        "writes counts.tsv, metrics.tsv, labels.txt and signature into OUT-DIR.",
-        "punc score --labels exp/T-LSTM/labels.txt --collapse 3-class:FULLSTOP=PERIOD+QUESTION data/test_ref "
-        "exp/T-LSTM/decode_test_ref exp/T-LSTM/decode_test_ref/score")
-    options.add_argument("--labels", required=True, metavar="FILE", help="the label set, a labels.txt")
-    options.add_argument("--last-slot", choices=LAST_SLOTS, default="true",
-                         help="count the slot at a stream's end with the others (true), not (false), or alone (only)")
-    options.add_argument("--match", choices=("utterances", "streams"), default="utterances",
-                         help="what both directories must have in common; streams can be cut in any way")
-    options.add_argument("--merge", default="", metavar="CLASS=LABEL+LABEL,…",
-                         help="score classes of labels instead of labels, as marks without their words' capitals")
-    add_scoring(options, ["2-class"])
-    options.add_argument("--against", metavar="DIR", help="also test against another system's score directory")
-    options.add_argument("reference", metavar="REF-DIR", help="data directory with the reference labels")
-    options.add_argument("hypothesis", metavar="HYP-DIR", help="data directory with a system's labels")
-    options.add_output("out", metavar="OUT-DIR", help="score directory to write")
-    return options
 
 
 def add_scoring(options: OptionParser, collapses: Sequence[str] = ()) -> None:
@@ -53,57 +30,61 @@ def add_scoring(options: OptionParser, collapses: Sequence[str] = ()) -> None:
     options.add_argument("--output", choices=("text", "json"), default="text", help="what to print: a table, or JSON")
 
 
-def check_replicates(options: Namespace) -> None:
-    """Raise InputError for a number that is too small."""
-    if options.replicates < 1:
-        raise InputError(f"--replicates={options.replicates} is too small", "give 1 or more")
-
-
 def main(arguments: Sequence[str]) -> None:
-    options = parser().parse(arguments)
-    check_replicates(options)
+    parser = OptionParser(
+        "punc score [options] --labels FILE REF-DIR HYP-DIR OUT-DIR",
+        "Score the labels of the data directory HYP-DIR against those of REF-DIR. If the words of a stream differ, its "
+        "reference labels are first projected onto the words of HYP-DIR, and word errors are counted. Intervals and "
+        "tests resample streams (recordings, or texts), or blocks of them if there are fewer than ten. Prints a table; "
+        "writes counts.tsv, metrics.tsv, labels.txt and signature into OUT-DIR.",
+        "punc score --labels exp/T-LSTM/labels.txt --collapse 3-class:FULLSTOP=PERIOD+QUESTION data/test_ref "
+        "exp/T-LSTM/decode_test_ref exp/T-LSTM/decode_test_ref/score")
+    parser.add_argument("--labels", required=True, metavar="FILE", help="the label set, a labels.txt")
+    parser.add_argument("--last-slot", choices=LAST_SLOTS, default="true",
+                        help="count the slot at a stream's end with the others (true), not (false), or alone (only)")
+    parser.add_argument("--match", choices=("utterances", "streams"), default="utterances",
+                        help="what both directories must have in common; streams can be cut in any way")
+    parser.add_argument("--merge", default="", metavar="CLASS=LABEL+LABEL,…",
+                        help="score classes of labels instead of labels, as marks without their words' capitals")
+    add_scoring(parser, ["2-class"])
+    parser.add_argument("--against", metavar="DIR", help="also test against another system's score directory")
+    parser.add_argument("reference", metavar="REF-DIR", help="data directory with the reference labels")
+    parser.add_argument("hypothesis", metavar="HYP-DIR", help="data directory with a system's labels")
+    parser.add_output("out", metavar="OUT-DIR", help="score directory to write")
+    options = parser.parse(arguments)
+    check_at_least(1, replicates=options.replicates)
     labels = LabelSet.read(options.labels)
-    check_classes(options, labels)  # before the work
-    reference, hypothesis = DataDir(options.reference), DataDir(options.hypothesis)
+    scored, class_of = merged_labels(labels, options.merge) if options.merge else (labels, None)
+    collapses = [parse_collapse(text, scored) for text in options.collapse]
+    reference, hypothesis = (DataDir(path, needs=["punct"]) for path in (options.reference, options.hypothesis))
     check_record(reference.path, labels)
     check_record(hypothesis.path, labels, "punctuate it with a model of that label set")
     posteriors = None if options.merge else Posteriors.of(options.hypothesis, labels)
     with new_score(options.out) as out:
         counts = count(reference, hypothesis, labels, last_slot=options.last_slot, match=options.match,
                        posteriors=posteriors)
-        finish(options, labels, counts, posteriors, out)
+        if not counts.aligned:  # then word errors say nothing that labels do not
+            counts = counts._replace(words=None)
+        if class_of is not None:
+            counts = counts._replace(confusion=merge_counts(counts.confusion, class_of, len(scored)))
+        finish(options, scored, collapses, join_blocks(counts), posteriors, out)
 
 
-def check_classes(options: Namespace, labels: LabelSet) -> None:
-    """Raise InputError for a class of labels that is wrong."""
-    if options.merge:
-        _, labels = merge(np.zeros((len(labels), len(labels)), np.int64), labels, options.merge)
-    for text in options.collapse:
-        parse_collapse(text, labels)
-
-
-def finish(options: Namespace, labels: LabelSet, counts: Counts, posteriors: Posteriors | None, out: Path) -> None:
+def finish(options: Namespace, labels: LabelSet, collapses: Sequence[Collapse], counts: Counts,
+           posteriors: Posteriors | None, out: Path) -> None:
     """Print and write the metrics of all counts. Raises InputError if --against has counted other slots."""
-    counts = join_blocks(without_words(counts))
-    if options.merge:
-        confusion, labels = merge(counts.confusion, labels, options.merge)
-        counts = counts._replace(confusion=confusion)
-    collapses = [parse_collapse(text, labels) for text in options.collapse]
     measure = partial(compute_flat, labels=labels, collapses=collapses)
     comparison = None
     if options.against:
-        if not Path(options.against, METRICS).is_file():
-            raise InputError("no such file", "name a score directory: punc score writes it",
-                             Path(options.against, METRICS))
-        other, _ = read_counts(options.against)
+        with open_input(Path(options.against, METRICS), "name a score directory: punc score writes it"):
+            other, _ = read_counts(options.against)
         check_pair(other, counts, options.against)
         this, theirs = all_flat([counts, other])
         comparison = compare(this, theirs, measure, options.replicates)
     measured = intervals(counts.flat, measure, options.replicates)
     if posteriors:
-        words = {} if counts.words is None else {"words": counts.words.sum(0)}
-        areas = compute_metrics(counts.confusion.sum(0), labels, collapses,
-                                {"posteriors": posteriors.histograms} | words)
+        words = None if counts.words is None else counts.words.sum(0)
+        areas = compute_metrics(counts.confusion.sum(0), labels, collapses, words, posteriors.histograms)
         measured = {name: measured.get(name, Interval(float(value), np.nan, np.nan)) for name, value in areas.items()}
     signed = signature(counts, labels, checksum(options.reference), options.last_slot, options.replicates)
     write_score(out, counts, labels, measured, signed, comparison)

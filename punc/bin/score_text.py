@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, check_at_least
 from punc.base.options import OptionParser, boolean
-from punc.bin.score import add_scoring, check_replicates
+from punc.bin.score import add_scoring
 from punc.data.datadir import checksum
 from punc.data.labels import LabelSet
 from punc.scoring.collapse import parse_collapse
@@ -21,8 +21,8 @@ from punc.scoring.texts import ENGLISH, Side, count_sides, read_side, text_reade
 logger = logging.getLogger(__name__)
 
 
-def parser() -> OptionParser:
-    options = OptionParser(
+def main(arguments: Sequence[str]) -> None:
+    parser = OptionParser(
         "punc score-text [options] REF HYP …",
         "Score the marks of punctuated text against those of a reference. REF and each HYP are a text file, with a "
         "recording or text a line or one text in all, or a data directory with labels. Words may differ in any way: "
@@ -30,22 +30,18 @@ def parser() -> OptionParser:
         "errors are counted. Each further HYP is tested against the first one. Intervals and tests resample lines, or "
         "blocks of them if there are fewer than ten.",
         "punc score-text reference.txt ours.txt theirs.txt")
-    options.add_argument("--labels", metavar="FILE",
-                         help="the label set, a labels.txt; default: COMMA (also : - –), PERIOD (also ; ! …), QUESTION")
-    options.add_argument("--characters", type=boolean, default=False, metavar="BOOL",
-                         help="characters are words: for text without blanks between words, as Japanese")
-    add_scoring(options)
-    options.add_argument("--out", metavar="DIR",
-                         help="also write the score directory of the only HYP, as EXP/SYSTEM/decode_SET/score, which "
-                              "punc results shows")
-    options.add_argument("reference", metavar="REF", help="reference: a text file or a data directory")
-    options.add_argument("hypotheses", metavar="HYP", nargs="+", help="a system's output: text files, data directories")
-    return options
-
-
-def main(arguments: Sequence[str]) -> None:
-    options = parser().parse(arguments)
-    check_replicates(options)
+    parser.add_argument("--labels", metavar="FILE",
+                        help="the label set, a labels.txt; default: COMMA (also : - –), PERIOD (also ; ! …), QUESTION")
+    parser.add_argument("--characters", type=boolean, default=False, metavar="BOOL",
+                        help="characters are words: for text without blanks between words, as Japanese")
+    add_scoring(parser)
+    parser.add_argument("--out", metavar="DIR",
+                        help="also write the score directory of the only HYP, as EXP/SYSTEM/decode_SET/score, which "
+                             "punc results shows")
+    parser.add_argument("reference", metavar="REF", help="reference: a text file or a data directory")
+    parser.add_argument("hypotheses", metavar="HYP", nargs="+", help="a system's output: text files, data directories")
+    options = parser.parse(arguments)
+    check_at_least(1, replicates=options.replicates)
     if options.out and len(options.hypotheses) > 1:
         raise InputError("--out with several HYP", "score one at a time with --out")
     labels = LabelSet.read(options.labels) if options.labels else ENGLISH

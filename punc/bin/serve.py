@@ -13,7 +13,7 @@ from punc.live.session import LiveOptions
 from punc.text.casing import Casing
 
 
-def options() -> OptionParser:
+def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc serve [options] [MODEL]",
         "Serves a model that reads left to right to many clients, by WebSocket: words, lines of a CTM or JSON in, the "
@@ -25,11 +25,7 @@ def options() -> OptionParser:
                         help="multiply posteriors before labels are chosen: LABEL=FACTOR,…; O=0.8 gives more marks")
     parser.add_argument("directory", metavar="MODEL", nargs="?", default=DEFAULT_LIVE,
                         help="directory of a model, or the name of one that ships")
-    return parser
-
-
-def main(arguments: Sequence[str]) -> None:
-    args = options().parse(arguments)
+    args = parser.parse(arguments)
     server_options = ServerOptions(**{field.name: getattr(args, field.name) for field in fields(ServerOptions)})
     live = LiveOptions(args.max_delay, args.utterance_end)
     directory = find_model(args.directory)

@@ -12,7 +12,7 @@ from punc.decoding.soft_targets import make_targets
 from punc.tokens.store import Store
 
 
-def options() -> OptionParser:
+def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc soft-targets [options] TEACHER STORE-DIR OUT-DIR SET [SET …]",
         "Writes the posteriors of a teacher for sets of a store, for punc train --teacher OUT-DIR. TEACHER is the "
@@ -30,11 +30,7 @@ def options() -> OptionParser:
     parser.add_argument("store", metavar="STORE-DIR", help="store of the teacher's tokens")
     parser.add_output("out", metavar="OUT-DIR", help="directory of soft targets to make")
     parser.add_argument("sets", metavar="SET", nargs="+", help="set of the store, not a joined one")
-    return parser
-
-
-def main(arguments: Sequence[str]) -> None:
-    args = options().parse(arguments)
+    args = parser.parse(arguments)
     torch.set_num_threads(args.threads)
     make_targets(find_model(args.teacher), Store(args.store), Path(args.out), args.sets, args.context,
                  find_device(args.device))

@@ -17,7 +17,7 @@ FILE_ONLY = ("to", "format", "tier", "probabilities", "nj")
 DIRECTORY_ONLY = ("ctm", "jobs", "job")
 
 
-def options() -> OptionParser:
+def main(arguments: Sequence[str]) -> None:
     parser = OptionParser(
         "punc transcript [options] MODEL IN … OUT | punc transcript [options] [--ctm CTM] MODEL DATA-DIR OUT-DIR",
         "Punctuates ASR output with a model, named by its directory, or by its name if it ships with punc (en, "
@@ -39,11 +39,6 @@ def options() -> OptionParser:
     parser.add_argument("data", metavar="IN|DATA-DIR", nargs="+",
                         help="files of recognisers, or a Kaldi data directory")
     parser.add_output("out", metavar="OUT|OUT-DIR", help="file or directory to make")
-    return parser
-
-
-def main(arguments: Sequence[str]) -> None:
-    parser = options()
     args = parser.parse(arguments)
     args.directory = str(find_model(args.directory))
     paths, args.data = list(map(Path, args.data)), args.data[0]
@@ -54,17 +49,16 @@ def main(arguments: Sequence[str]) -> None:
     for name in DIRECTORY_ONLY if is_file else FILE_ONLY:
         if getattr(args, name) != parser.get_default(name):
             raise InputError(f"{kebab(name)} with a {'file' if is_file else 'data directory'}", "leave it out")
-    if is_file:
-        punctuate_files(directory, paths, out, DecodingOptions(args.scale, device=args.device), to=args.to,
-                        marks=args.marks, format=args.format, tier=args.tier, probabilities=args.probabilities,
-                        nj=args.nj)
-        return
     decoding = DecodingOptions(args.scale, device=args.device)
+    if is_file:
+        punctuate_files(directory, paths, out, decoding, to=args.to, marks=args.marks, format=args.format,
+                        tier=args.tier, probabilities=args.probabilities, nj=args.nj)
+        return
     run = partial(transcript, directory, data, decoding=decoding, ctm=args.ctm, marks=args.marks)
     if not share:
         run(out)
         return
-    with new_part(out, "transcript", share, args, "out", files(args)) as (part, _):
+    with new_part(out, "transcript", share, args, files(args)) as (part, _):
         run(part, share=share)
 
 

@@ -11,13 +11,14 @@ from punc.base.options import OptionParser
 from punc.data.datadir import DataDir, speaker
 from punc.data.tables import TURNS, ends_of_turns, read_table, write_turns
 from punc.timing.pauses import match_times, read_channels, times_of_stream
-from punc.timing.rttm import Diarization, word_speakers
+from punc.timing.rttm import read_rttm, speakers_of
 from punc.transcripts.timings import word_times
 
 logger = logging.getLogger(__name__)
+Speakers = tuple[list[tuple[str, int]], list[str | None]]  # a stream's utterances with their numbers of words; of words
 
 
-def options() -> OptionParser:
+def main(arguments: Sequence[str]) -> None:
     parser = OptionParser("punc turns [--rttm FILE --times TIMES] DATA-DIR",
                           "Adds turns to DATA-DIR: for each word, 1 if another speaker says the next word of the "
                           "recording, else 0. With segments, utt2spk says who speaks. With --rttm, a diarization says "
@@ -27,11 +28,7 @@ def options() -> OptionParser:
     parser.add_argument("--rttm", metavar="FILE", help="who speaks when: NIST's RTTM; its files are recordings")
     parser.add_argument("--times", metavar="TIMES", help="with --rttm: a CTM, or a directory of CTMs or TextGrids")
     parser.add_argument("data", metavar="DATA-DIR", help="data directory")
-    return parser
-
-
-def main(arguments: Sequence[str]) -> None:
-    args = options().parse(arguments)
+    args = parser.parse(arguments)
     if bool(args.rttm) != bool(args.times):
         raise InputError("--rttm and --times go together", "give both, or none with segments")
     data = DataDir(args.data, ignore=[TURNS])
@@ -43,7 +40,7 @@ def main(arguments: Sequence[str]) -> None:
                 "of the speaker before" if counts["unknown"] else "")
 
 
-def by_speakers(data: DataDir) -> Iterator[tuple[list[tuple[str, int]], list[str | None]]]:
+def by_speakers(data: DataDir) -> Iterator[Speakers]:
     """The utterances of each recording, with their numbers of words, and the speaker of each word, by `utt2spk`."""
     if not data.has_segments:
         raise InputError("no such file", "without segments a stream is one speaker: give --rttm and --times, or make "
@@ -55,29 +52,27 @@ def by_speakers(data: DataDir) -> Iterator[tuple[list[tuple[str, int]], list[str
         yield sizes, [names[id] for id, size in sizes for _ in range(size)]
 
 
-def by_diarization(data: DataDir, rttm: str, times: str,
-                   counts: Counter[str]) -> Iterator[tuple[list[tuple[str, int]], list[str | None]]]:
+def by_diarization(data: DataDir, rttm: str, times: str, counts: Counter[str]) -> Iterator[Speakers]:
     """The same, by an RTTM and the times of words. Raises InputError if no stream has both."""
-    diarization = Diarization(rttm)
+    turns = read_rttm(rttm)
     sources = word_times(times)
-    path = data.path / "reco2file_and_channel"
-    channels = read_channels(path) if path.is_file() else {}
+    channels = read_channels(data.path / "reco2file_and_channel")
     for stream, utterances in data.streams():
         words = [word for utterance in utterances for word in utterance.words]
         timing = times_of_stream(stream, sources, channels)
         file = channels.get(stream, (stream, ""))[0]
         speakers: list[str | None] = [None] * len(words)
         if timing is not None:
-            speakers = word_speakers(timing.words, match_times(words, timing, counts)[1], diarization,
-                                     stream if stream in diarization else file)
+            timed, matched = match_times(words, timing, counts)
+            found = speakers_of(turns.get(stream) or turns.get(file, []), timed)
+            speakers = [found[i] if i >= 0 else None for i in matched.tolist()]
         counts["unknown"] += speakers.count(None)
         yield [(utterance.id, len(utterance.words)) for utterance in utterances], speakers
     if counts["unknown"] == counts["words"]:
         raise InputError("no word has a speaker", "give the times and the RTTM the ids of the recordings", rttm)
 
 
-def counted(streams: Iterator[tuple[list[tuple[str, int]], list[str | None]]],
-            counts: Counter[str]) -> Iterator[tuple[str, np.ndarray]]:
+def counted(streams: Iterator[Speakers], counts: Counter[str]) -> Iterator[tuple[str, np.ndarray]]:
     """The flags of each utterance; counts words and changes."""
     for sizes, speakers in streams:
         ends = ends_of_turns(speakers)

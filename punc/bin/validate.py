@@ -10,7 +10,7 @@ from punc.data.validate import validate
 logger = logging.getLogger(__name__)
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> None:
     parser = OptionParser("punc validate [--labels FILE] DIR", "Checks a data directory and reports the first mistake.",
                           "punc validate --labels conf/labels.txt data/train2012")
     parser.add_argument("--labels", metavar="FILE", help="label set that all labels must be of")
@@ -22,4 +22,3 @@ def main(arguments: Sequence[str]) -> int:
     logger.info("punc validate: %s: %s: valid", args.directory, sizes)
     if empty:
         logger.warning("punc validate: %s: %s utterances have no words", args.directory, f"{empty:,}")
-    return 0

@@ -5,7 +5,7 @@ without a Python step per token of its own. If a check fails, `explain` lets the
 with file, line and remedy.
 """
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import chain, groupby, islice, pairwise, repeat, starmap
@@ -84,7 +84,7 @@ def line_blocks(data: DataDir, names: Iterable[str], size: int) -> Iterator[Line
             if not count:
                 break
             for name in files.keys() - {"text"}:
-                _skip_lines(files[name], count)
+                deque(islice(files[name], count), maxlen=0)  # skips them
             yield LineBlock(line, {name: (start, files[name].tell() - start) for name, start in starts.items()})
             line += count
         if any(file.read(1) for file in files.values()):
@@ -96,18 +96,6 @@ def _skip_bytes(file: IO[bytes], size: int) -> int:
     part = file.read(size)
     rest = file.readline() if part[-1:] != b"\n" else b""
     return part.count(b"\n") + rest.count(b"\n") + ((rest or part)[-1:] not in (b"\n", b""))
-
-
-def _skip_lines(file: IO[bytes], count: int) -> None:
-    start = file.tell()
-    while part := file.read(1 << 20):
-        ends = np.flatnonzero(np.frombuffer(part, np.uint8) == 10)
-        if len(ends) >= count:
-            start += int(ends[count - 1]) + 1
-            break
-        start += len(part)
-        count -= len(ends)
-    file.seek(start)
 
 
 def read_span(path: Path, span: tuple[int, int]) -> str:
@@ -188,35 +176,26 @@ def encode_block(path: Path, encoder: Encoder, labels: Mapping[str, int], block:
         if not np.array_equal(tables[TURNS].lengths, lengths) or (flags < 0).any():
             raise Irregular
         turns = flags == 1
-    encoded = _encoded(encoder(words), SlotValues(classes, pauses, turns), tables["utt2spk"].values, lengths, keys[0],
-                       keys[-1])
+    encoded = _encoded(encoder(words), (classes, pauses, turns), tables["utt2spk"].values, lengths, keys[0], keys[-1])
     if not all(a[0] < b[0] for a, b in pairwise(encoded.streams)):
         raise Irregular
     return encoded
 
 
-class SlotValues(NamedTuple):
-    """What is known of slots (slots,), or None: labels int8, pauses float32, turns bool."""
+def _encoded(encoding: Any, values: Sequence[np.ndarray | None], streams: Iterable[str], lengths: np.ndarray,
+             first: str, last: str) -> Encoded:
+    """Utterances of these lengths in words.
 
-    labels: np.ndarray | None
-    pauses: np.ndarray | None
-    turns: np.ndarray | None
-
-    def at(self, slots: np.ndarray, size: int) -> "SlotValues":
-        return SlotValues(at_slots(self.labels, slots, size, -1), at_slots(self.pauses, slots, size, np.nan),
-                          at_slots(self.turns, slots, size, False))
-
-
-def _encoded(encoding: Any, values: SlotValues, streams: Iterable[str], lengths: np.ndarray, first: str,
-             last: str) -> Encoded:
-    """Utterances of these lengths in words; labels, pauses and turns move from the words to their slots' tokens."""
+    values   labels int8, pauses float32 and turns bool of the words, which move to their slots' tokens; or None
+    """
     ids, slots, lost = encoding
     if len(ids) > len(slots):
         ends = np.append(0, slots + 1)[np.cumsum(lengths)]  # of utterances, in tokens
         lengths = np.diff(ends, prepend=0)
-        values = values.at(slots, len(ids))
-    return Encoded(ids, values.labels, values.pauses, merge_runs(zip(streams, lengths.tolist())), first, last,
-                   len(slots), lost, values.turns)
+        values = [at_slots(known, slots, len(ids), other) for known, other in zip(values, (-1, np.nan, False))]
+    labels, pauses, turns = values
+    runs = merge_runs(zip(streams, lengths.tolist()))
+    return Encoded(ids, labels, pauses, runs, first, last, len(slots), lost, turns)
 
 
 def at_slots(values: np.ndarray | None, slots: np.ndarray, size: int, other: float) -> np.ndarray | None:
@@ -245,7 +224,7 @@ def encode_by_time(data: DataDir, encoder: Encoder, labels: Mapping[str, int],
                 raise Irregular
         pauses = np.concatenate([u.pauses for u in part]) if data.has_pauses else None
         turns = np.concatenate([u.turns for u in part]) if data.has_turns else None
-        yield _encoded(encoder(list(chain.from_iterable(u.words for u in part))), SlotValues(classes, pauses, turns),
+        yield _encoded(encoder(list(chain.from_iterable(u.words for u in part))), (classes, pauses, turns),
                        (u.stream for u in part), np.array([len(u.words) for u in part]), part[0].id, part[-1].id)
 
 

@@ -23,6 +23,8 @@ from punc.data.labels import LabelSet
 from punc.data.tables import TURNS, Row, fields, line_offsets, parse_turns, read_table
 
 LATEST = 1e9  # s, 30 years: what is later is no time in a recording
+MISSING = {"punct": "labels are needed: punc prepare makes them",
+           "pauses.scp": "pauses are needed: punc pauses makes them"}
 
 
 class Utterance(NamedTuple):
@@ -34,6 +36,7 @@ class Utterance(NamedTuple):
     labels   one label name per word; None without `punct`
     pauses   float32 (len(words),), seconds of silence after each word, NaN unknown; None without `pauses.scp`
     turns    bool (len(words),), whether another speaker says the next word; None without `turns`
+    times    begin and end in seconds from the recording's start; None without `segments`
     """
 
     id: str
@@ -42,31 +45,31 @@ class Utterance(NamedTuple):
     labels: list[str] | None = None
     pauses: np.ndarray | None = None
     turns: np.ndarray | None = None
+    times: tuple[float, float] | None = None
 
 
 class DataDir:
     """A data directory on disk. Raises InputError unless it has `text` and `utt2spk`.
 
     ignore   files to treat as missing: `punct`, `pauses.scp`, `turns`
+    needs    files that it must have, too: `punct`, `pauses.scp`
     """
 
-    def __init__(self, path: str | os.PathLike, ignore: Iterable[str] = ()):
+    def __init__(self, path: str | os.PathLike, ignore: Iterable[str] = (), needs: Iterable[str] = ()):
         self.path = Path(path)
         if not self.path.is_dir():
             raise InputError("no such data directory", "make it with punc prepare, or name another one", path)
-        for name in ("text", "utt2spk"):
+        for name in ("text", "utt2spk", *needs):
             if not (self.path / name).is_file():
-                raise InputError("no such file", "a data directory has text and utt2spk", self.path / name)
+                remedy = MISSING.get(name, "a data directory has text and utt2spk")
+                raise InputError("no such file", remedy, self.path / name)
+        optional = ("punct", "pauses.scp", TURNS, "segments")
+        # The files to read that have one line per utterance.
+        self.tables = ["text", "utt2spk",
+                       *(name for name in optional if name not in ignore and (self.path / name).is_file())]
         self.has_labels, self.has_pauses, self.has_turns, self.has_segments = (
-            name not in ignore and (self.path / name).is_file() for name in ("punct", "pauses.scp", TURNS, "segments"))
+            name in self.tables for name in optional)
         self._segments, self._speakers = self.path / "segments", self.path / "utt2spk"  # made once, not per utterance
-
-    @property
-    def tables(self) -> list[str]:
-        """The files to read that have one line per utterance: `text`, `utt2spk`, then the optional ones."""
-        present = {"punct": self.has_labels, "pauses.scp": self.has_pauses, TURNS: self.has_turns,
-                   "segments": self.has_segments}
-        return ["text", "utt2spk", *(name for name, exists in present.items() if exists)]
 
     def utterances(self) -> Iterator[Utterance]:
         """The utterances, stream by stream, in time order.
@@ -134,6 +137,7 @@ class DataDir:
         labels = None
         pauses = None
         turns = None
+        times = None
         if self.has_labels:
             labels = fields(rows["punct"].value)
             self._check_count(text.key, len(words), len(labels), "labels", "punct", rows["punct"].line)
@@ -143,9 +147,12 @@ class DataDir:
         if self.has_turns:
             turns = parse_turns(rows[TURNS], self.path / TURNS)
             self._check_count(text.key, len(words), len(turns), "flags", TURNS, rows[TURNS].line)
-        stream = (segment(rows["segments"], self._segments)[0] if self.has_segments
-                  else speaker(rows["utt2spk"], self._speakers))
-        return Utterance(text.key, stream, words, labels, pauses, turns)
+        if self.has_segments:
+            stream, begin, end = segment(rows["segments"], self._segments)
+            times = begin, end
+        else:
+            stream = speaker(rows["utt2spk"], self._speakers)
+        return Utterance(text.key, stream, words, labels, pauses, turns, times)
 
     def _check_count(self, utterance: str, words: int, count: int, what: str, name: str, line: int) -> None:
         if words != count:

@@ -25,7 +25,9 @@ def write_data_dir(path: str | os.PathLike, utterances: Iterable[Utterance], lik
     and InputError if there is no utterance.
     """
     with new_data_dir(path, "punct", "pauses.scp", "pauses.ark", TURNS) as tmp:
-        write_tables(tmp, Path(path), utterances, like)
+        write_utterances(tmp, Path(path), utterances, like is None or not like.has_segments)
+        if like:
+            complete_tables(tmp, like)
         if label_set:
             label_set.write(tmp / RECORD)
 
@@ -38,16 +40,6 @@ def new_data_dir(path: str | os.PathLike, *stale: str) -> AbstractContextManager
     return atomic_dir(path, "text", (*stale, RECORD))
 
 
-def write_tables(tmp: Path, path: Path, utterances: Iterable[Utterance], like: DataDir | None = None) -> None:
-    """Write the files of the data directory `path` into `tmp`, which will replace it.
-
-    This is `write_data_dir` for callers that write more files; they also name stale tables.
-    """
-    write_utterances(tmp, path, utterances, like is None or not like.has_segments)
-    if like:
-        complete_tables(tmp, like)
-
-
 def complete_tables(tmp: Path, like: DataDir) -> None:
     """Copy speakers and segments of `like` into `tmp`; sort the tables there, which are in the order of `like`."""
     for name in ("utt2spk", "spk2utt", "segments", "wav.scp", "reco2file_and_channel"):
@@ -58,8 +50,8 @@ def complete_tables(tmp: Path, like: DataDir) -> None:
             sort_table(tmp / name)
 
 
-def write_utterances(tmp: Path, path: Path, utterances: Iterable[Utterance], ordered: bool) -> None:
-    """Write utterances to tables of the data directory `path`, in `tmp`.
+def write_utterances(tmp: Path, path: Path, utterances: Iterable[Utterance], ordered: bool = True) -> None:
+    """Write utterances to tables of the data directory `path`, into `tmp`, which will replace it.
 
     ordered   require that utterances and streams are sorted and unique under LC_ALL=C
     """

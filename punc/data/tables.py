@@ -20,6 +20,7 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir, atomic_file, decode_line, open_input, read_blocks
+from punc.base.runs import bounds_of
 
 # Kaldi refuses these in a text as whole words, as `grep -w` sees words.
 FORBIDDEN = re.compile(r"(?<![A-Za-z0-9_])(?:</?s>|#0)(?![A-Za-z0-9_])")
@@ -67,31 +68,15 @@ def read_table(path: str | os.PathLike, sort: bool = True) -> Iterator[Row]:
         raise InputError("the file is empty", "make it again", path)
 
 
-def write_table(path: str | os.PathLike, rows: Iterable[tuple[str, str]]) -> None:
-    """Write pairs of key and value as a table. Raises ValueError if the keys are not in C order and unique."""
-    last = b""
-    with atomic_file(path, "wb") as file:
-        for key, value in rows:
-            this = key.encode()
-            if this <= last:
-                raise ValueError(f"{path}: key '{key}' after '{last.decode()}': not sorted and unique")
-            last = this
-            file.write(b"%b %b\n" % (this, value.encode()) if value else this + b"\n")
-
-
 def count_blanks(path: str | os.PathLike) -> int:
     """The number of words in a `text`, fast: its blanks, because there is one before each word."""
     return sum(block.count(b" ") + block.count(b"\t") for block in read_blocks(path))
 
 
-def line_offsets(path: str | os.PathLike, block: int = 1 << 24) -> np.ndarray:
+def line_offsets(path: str | os.PathLike) -> np.ndarray:
     """The byte offset at which each line of a file begins, int64 (lines,)."""
-    ends, done = [np.zeros(1, np.int64)], 0
-    for data in read_blocks(path, block):
-        ends.append(np.flatnonzero(np.frombuffer(data, np.uint8) == 10) + 1 + done)
-        done += len(data)
-    offsets = np.concatenate(ends)
-    return offsets[:-1] if offsets[-1] == done else offsets
+    with open_input(path) as file:
+        return bounds_of(np.fromiter(map(len, file), np.int64))[:-1]
 
 
 def sort_table(path: str | os.PathLike) -> None:

@@ -29,10 +29,8 @@ def validate(path: str | os.PathLike, labels: LabelSet | None = None) -> Counter
 
     Returns counts: streams, utterances, words, empty utterances. Raises InputError for the first mistake.
     """
-    data = DataDir(path)
+    data = DataDir(path, needs=["punct"] if labels else [])
     counts: Counter[str] = Counter()
-    if labels and not data.has_labels:
-        raise InputError("no such file", "make it with punc prepare, or ask for no label set", data.path / "punct")
     for name in [*data.tables, "spk2utt"]:
         check_end(data.path / name)
     if labels:

@@ -22,7 +22,7 @@ where a question of the audience was not written down. They are left out, and co
 
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -36,6 +36,7 @@ from punc.scoring.project import paired_streams
 from punc.timing.align import align_words
 
 HEADER = "punc confusions 1"
+KINDS = ("slots", "seen", "heard", "replaced", "inserted")  # of lines, but for runs
 PLACES = ("none", "mark")  # slots without a mark, and with one
 LONGEST = 5  # words in a region, on either side
 Words = tuple[str, ...]
@@ -87,23 +88,14 @@ class Confusions:
         """Write the file: common lines of a kind first, then in C order."""
         with atomic_file(path) as file:
             file.write(f"{HEADER}\nruns\t{self.runs}\n")
-            for kind, line in WRITTEN.items():
-                counts = getattr(self, kind)
-                rows = sorted(("\t".join(line(key)).encode(), count) for key, count in counts.items() if count)
-                for row, count in sorted(rows, key=lambda item: -item[1]):
-                    file.write(f"{kind}\t{count}\t{row.decode()}\n")
-
-
-def _one(word: str) -> Words:
-    return (word,)
-
-
-def _two(key: tuple[str, Words]) -> Words:
-    return key[0], " ".join(key[1])
-
-
-WRITTEN: dict[str, Callable[..., Words]] = {"slots": _one, "seen": _one, "heard": _one, "replaced": _two,
-                                            "inserted": _two}
+            for kind in KINDS:
+                rows = []
+                for key, count in getattr(self, kind).items():
+                    fields = (key,) if isinstance(key, str) else (key[0], " ".join(key[1]))
+                    rows.append((-count, "\t".join(fields).encode()))
+                for negative, row in sorted(rows):
+                    if negative:
+                        file.write(f"{kind}\t{-negative}\t{row.decode()}\n")
 
 
 def read_confusions(path: str | os.PathLike) -> Confusions:
@@ -149,7 +141,7 @@ def _read_line(found: Confusions, fields: list[str]) -> None:
         key = (first, tuple(words.split()))
     else:
         (word,) = rest
-        if not word or (kind == "slots" and word not in PLACES) or kind not in WRITTEN:
+        if not word or (kind == "slots" and word not in PLACES) or kind not in KINDS:
             raise ValueError
         key = word
     if kind != "runs" and number:  # what never came tells nothing, and has no share of the rest
@@ -167,11 +159,8 @@ def learn(pairs: Sequence[tuple[str | os.PathLike, str | os.PathLike]], labels: 
     found, left_out = Confusions(), 0
     has_mark = np.array([bool(label.mark) for label in labels])
     for ref_dir, asr_dir in pairs:
-        ref, asr = DataDir(ref_dir), DataDir(asr_dir)
-        if not ref.has_labels:
-            raise InputError("no such file", "the reference needs labels: make it with punc prepare",
-                             ref.path / "punct")
-        for spoken, heard in paired_streams(ref, asr):
+        ref, asr = DataDir(ref_dir, needs=["punct"]), DataDir(asr_dir)
+        for _, spoken, heard in paired_streams(ref, asr):
             left_out += add_stream(found, [word for u in spoken for word in u.words],
                                    [word for u in heard for word in u.words],
                                    has_mark[label_numbers(spoken, labels, ref.path)])

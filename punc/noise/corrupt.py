@@ -3,14 +3,12 @@
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
 
-from punc.base.errors import InputError
 from punc.base.runs import bounds_of
-from punc.data.datadir import DataDir, Utterance
+from punc.data.datadir import DataDir, Utterance, label_numbers
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
 from punc.noise.confusions import Confusions
@@ -19,21 +17,8 @@ from punc.noise.table import NoiseTable, make_table
 from punc.scoring.project import Projection, project_stream
 
 
-@dataclass
-class Corrupted:
-    """Sums over streams: of the words that were drawn, and of the labels that were projected onto them."""
-
-    deleted: int = 0
-    inserted: int = 0
-    sums: np.ndarray = field(default_factory=lambda: np.zeros(len(Projection._fields), np.int64))
-
-    @property
-    def projection(self) -> Projection:
-        return Projection(*self.sums.tolist())
-
-
 def corrupt(data_dir: str | os.PathLike, out_dir: str | os.PathLike, confusions: Confusions, labels: LabelSet,
-            wer: float, seed: int = 1, draws: int = 1) -> Corrupted:
+            wer: float, seed: int = 1, draws: int = 1) -> tuple[Projection, int, int]:
     """Write `out_dir`: the data directory with the errors of a recogniser.
 
     wer    the word error rate to expect
@@ -42,26 +27,26 @@ def corrupt(data_dir: str | os.PathLike, out_dir: str | os.PathLike, confusions:
 
     Labels are those that `punc project` puts onto these words. Memory: one stream, and the different words.
 
+    Returns sums over streams: what became of the labels, and how many words were deleted and inserted.
+
     Raises InputError if the directory has no labels, for a label that is not in the set, and if the confusions cannot
     give so many errors.
     """
-    data = DataDir(data_dir)
-    if not data.has_labels:
-        raise InputError("no such file", "corrupting needs labels: make them with punc prepare", data.path / "punct")
-    is_marked = {label.name: bool(label.mark) for label in labels}
+    data = DataDir(data_dir, needs=["punct"])
     words: Counter[str] = Counter()
     marks = 0
-    for utterance in data.utterances():
-        words.update(utterance.words)
-        marks += sum(is_marked.get(label, False) for label in utterance.labels or ())
+    for _, stream in data.streams():
+        words.update(word for utterance in stream for word in utterance.words)
+        marks += int(_marks(stream, labels, data).sum())
     types = {word: number for number, word in enumerate(dict.fromkeys([*confusions.words, *sorted(words)]), 1)}
     names = ["", *types]
     counts = np.array([words[name] for name in names])
     table = make_table(confusions, types, words).at_wer(wer, counts, marks / max(words.total(), 1))
     fluency = _fluency(data, types, draws) if draws > 1 else None
-    done = Corrupted()
-    write_data_dir(out_dir, _utterances(data, table, types, names, labels, seed, done, fluency), like=data)
-    return done
+    sums = np.zeros(len(Projection._fields) + 2, np.int64)
+    write_data_dir(out_dir, _utterances(data, table, types, names, labels, seed, sums, fluency), like=data)
+    *projected, deleted, inserted = sums.tolist()
+    return Projection(*projected), deleted, inserted
 
 
 def _fluency(data: DataDir, types: Mapping[str, int], draws: int) -> Fluency:
@@ -73,25 +58,26 @@ def _fluency(data: DataDir, types: Mapping[str, int], draws: int) -> Fluency:
     return fluency
 
 
+def _marks(stream: Sequence[Utterance], labels: LabelSet, data: DataDir) -> np.ndarray:
+    """Whether a mark follows each word of a stream, bool."""
+    return np.array([bool(label.mark) for label in labels])[label_numbers(stream, labels, data.path)]
+
+
 def _types(stream: Sequence[Utterance], types: Mapping[str, int]) -> np.ndarray:
     """The types of the words of a stream, int64."""
     return np.array([types[word] for utterance in stream for word in utterance.words], np.int64)
 
 
 def _utterances(data: DataDir, table: NoiseTable, types: Mapping[str, int], names: Sequence[str], labels: LabelSet,
-                seed: int, done: Corrupted, fluency: Fluency | None) -> Iterator[Utterance]:
+                seed: int, sums: np.ndarray, fluency: Fluency | None) -> Iterator[Utterance]:
     """The utterances with errors, stream by stream; adds to the sums."""
     rng = np.random.default_rng(seed)
-    has_mark = {label.name: bool(label.mark) for label in labels}
     for _, stream in data.streams():
         words = _types(stream, types)
-        marks = np.array([has_mark.get(label, False) for utterance in stream for label in utterance.labels or ()], bool)
-        drawn = draw(table, words, marks, np.arange(len(words)) == 0, rng, fluency=fluency)
+        drawn = draw(table, words, _marks(stream, labels, data), np.arange(len(words)) == 0, rng, fluency=fluency)
         heard = _cut(stream, drawn, names)
         projected, counts = project_stream(stream, heard, labels, data.path)
-        done.deleted += drawn.deleted
-        done.inserted += drawn.inserted
-        done.sums += counts
+        sums += (*counts, drawn.deleted, drawn.inserted)
         numbers = iter(projected.tolist())
         for utterance in heard:
             yield utterance._replace(labels=[labels.names[next(numbers)] for _ in utterance.words])

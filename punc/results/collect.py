@@ -162,14 +162,8 @@ def read_training(system: Path) -> list[Epoch]:
     return [epoch._replace(kept=epoch.number == kept) for epoch in epochs.values()]
 
 
-def collect_costs(exp: str | os.PathLike, systems: Iterable[str]) -> dict[str, Cost]:
-    """The cost of training of each system that has a complete log in EXP-DIR/SYSTEM/log."""
-    costs = {system: read_cost(Path(exp) / system) for system in systems}
-    return {system: cost for system, cost in costs.items() if cost}
-
-
 def read_cost(system: Path) -> Cost | None:
-    """The cost of training the model in a directory, by its log; None if its first epoch is not there."""
+    """The cost of training the model in a directory, by its log; None if there is none with the first epoch."""
     epochs = read_training(system)
     if epochs and epochs[0].number == 1:
         seconds = sum(epoch.seconds for epoch in epochs)

@@ -97,18 +97,13 @@ def draw(curves: Mapping[str, Curves], style: Mapping[str, dict[str, Any]], name
             axes.set_yscale("log")
         if ticks:
             axes.set_xticks(range(len(ticks)), ticks, fontsize=7)
-    _draw_legend(figure, panels, columns)
-    return _svg(figure, name)
-
-
-def _draw_legend(figure: Any, panels: Sequence[Any], columns: int) -> None:
-    """One legend for all panels, in so many columns."""
-    handles: dict[str, Any] = {}
+    handles: dict[str, Any] = {}  # one legend for all panels
     for axes in panels:
         handles |= dict(zip(*reversed(axes.get_legend_handles_labels())))
     if handles:
         figure.legend(handles.values(), handles, loc="upper center", ncols=columns, fontsize=8, frameon=False,
                       labelcolor=TEXT)
+    return _svg(figure, name)
 
 
 def _svg(figure: Any, name: str) -> str:

@@ -3,8 +3,7 @@
 import json
 import logging
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.data.labels import Label, LabelSet
+from punc.data.labels import LabelSet
 from punc.results.collect import Epoch, Score, collect_scores, paired_tests, read_training
 from punc.results.figures import draw, styles
 from punc.results.page_data import PageData, read_page_data
@@ -34,21 +33,11 @@ UNKNOWN = "--"
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
-@dataclass
-class Settings:
-    """What a page shows; the fields are the options of `punc report`.
-
-    data             where the data directories are, DATA/SET; none: `data` next to the experiment
-    recordings       streams that the error browser shows whole, whatever the sample is
-    """
-
-    title: str = "Report"
-    data: Path | None = None
-    recordings: Sequence[str] = ()
-
-
-def render(exp: Path, settings: Settings) -> str:
+def render(exp: Path, title: str, data: Path | None = None, recordings: Sequence[str] = ()) -> str:
     """The page of an experiment; systems and sets are in the order of RESULTS.tsv, if it is there.
+
+    data         where the data directories are, DATA/SET; None: `data` next to the experiment
+    recordings   streams that the error browser shows whole, whatever the sample is
 
     Raises InputError if there is no score, and for a recording that no set has.
     """
@@ -57,16 +46,17 @@ def render(exp: Path, settings: Settings) -> str:
     names = first_runs(dict.fromkeys(score.system for score in scores))
     style = styles(names)
     training = {name: epochs for name in names if (epochs := read_training(exp / name))}
-    unknown = set(settings.recordings)
+    unknown = set(recordings)
     views, browsed = [], []
     for number, name in enumerate(dict.fromkeys(score.set for score in scores), 1):
         of_set = [score for score in scores if score.set == name]
         shown_runs = [score for score in of_set if score.system in names]
-        table = read_slot_table(shown_runs, settings.data or exp.resolve().parent / "data", _spoken(name))
+        spoken = name.rpartition("_")[0] + "_ref"  # the set with the words that were spoken
+        table = read_slot_table(shown_runs, data or exp.resolve().parent / "data", "" if spoken == name else spoken)
         shown: set[str] = set()
         if isinstance(table, SlotTable):
             unknown -= set(table.streams)
-            browsed.append(_browsed(name, table, settings.recordings))
+            browsed.append(_browsed(name, table, recordings))
             shown = {passage["stream"] for passage in browsed[-1]["passages"]}
             for system, reason in table.left_out.items():
                 logger.info("punc report: no errors of %s on %s: %s", system, name, reason)
@@ -76,9 +66,10 @@ def render(exp: Path, settings: Settings) -> str:
                       **view(table, style, f"set{number}", shown)})
     if unknown:
         raise InputError(f"no set has a recording '{min(unknown)}'", "name a recording, or a speaker, of a set")
+    content = json.dumps({"sets": browsed}, ensure_ascii=False, separators=(",", ":"))
     return _template().render(
-        title=settings.title, sets=views, training=_training(training, style),
-        browsed=bool(browsed), json=script_data({"sets": browsed}), css=_text("page.css"), js=_text("page.js"))
+        title=title, sets=views, training=_training(training, style),
+        browsed=bool(browsed), json=content.replace("<", "\\u003c"), css=_text("page.css"), js=_text("page.js"))
 
 
 @cache
@@ -97,19 +88,8 @@ def number_text(value: float | None) -> str:
     return "–" if value is None or math.isnan(value) else f"{value:.1f}"
 
 
-def script_data(data: Any) -> str:
-    """Data as JSON inside a script element, where `<` would end it."""
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-
-
 def _text(name: str) -> str:
     return files("punc.results").joinpath(name).read_text(encoding="utf-8")
-
-
-def _spoken(name: str) -> str:
-    """The set with the words that were spoken in a set; empty if it is the set itself."""
-    spoken = name.rpartition("_")[0] + "_ref"
-    return "" if spoken == name else spoken
 
 
 def systems_table(scores: Sequence[Score]) -> dict[str, Any]:
@@ -176,13 +156,9 @@ def _browsed(name: str, table: SlotTable, recordings: Sequence[str]) -> dict[str
     note = (f"All {all_slots:,} slots." if slots == all_slots else
             f"A sample of {slots:,} of {all_slots:,} slots, from {len(ranges)} of {len(table.streams)} recordings or "
             "speakers. punc report --recordings NAMES shows those whole.")
-    return {"name": name, "note": note, "labels": [{"name": one.name, "mark": shown_mark(one)} for one in table.labels],
-            "systems": list(table.hypotheses), "passages": encode(table, ranges)}
-
-
-def shown_mark(label: Label) -> str:
-    """How a label looks by itself: its mark, Aa for a capital, empty for no mark."""
-    return ("Aa" if label.capital else "") + label.mark
+    labels = [{"name": label.name, "mark": ("Aa" if label.capital else "") + label.mark} for label in table.labels]
+    return {"name": name, "note": note, "labels": labels, "systems": list(table.hypotheses),
+            "passages": encode(table, ranges)}
 
 
 def choose(begins: np.ndarray, most: int, wanted: Sequence[int] = (), seed: int = 1) -> list[tuple[int, int]]:
@@ -223,7 +199,8 @@ def encode(table: SlotTable, ranges: Sequence[tuple[int, int]]) -> list[dict[str
     """
     passages = []
     stream_of = table.stream_of
-    for begin, end in _cut(ranges):
+    cuts = [(at, min(at + PASSAGE, end)) for begin, end in ranges for at in range(begin, end, PASSAGE)]
+    for begin, end in cuts:
         stream = int(stream_of[begin])
         passage: dict[str, Any] = {
             "stream": table.streams[stream], "at": begin - int(table.begins[stream]) + 1,
@@ -237,12 +214,6 @@ def encode(table: SlotTable, ranges: Sequence[tuple[int, int]]) -> list[dict[str
             passage["missing"] = {i - begin: found.missing[i] for i in range(begin, end) if i in found.missing}
         passages.append(passage)
     return passages
-
-
-def _cut(ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    for begin, end in ranges:
-        for at in range(begin, end, PASSAGE):
-            yield at, min(at + PASSAGE, end)
 
 
 def _labels(labels: np.ndarray) -> str:

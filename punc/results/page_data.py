@@ -12,19 +12,17 @@ The pages (`pages`) are a function of these files and of the settings alone.
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_dir, atomic_file, unchanged
+from punc.base.files import atomic_dir, unchanged
 from punc.scoring.significance import Interval
 from punc.scoring.tables import read_tsv, write_tsv
 
 PAGES = ("RESULTS.tsv", "RESULTS.md")
-KEY = PAGES[0]
+KEY = "RESULTS.tsv"  # no program reads results without it
 RESULTS_HEADER = ("system", "set", "metric", *Interval._fields)
 SIGNATURES_HEADER = ("system", "set", "signature")
 
@@ -86,12 +84,10 @@ class PageData:
 
     @property
     def sets(self) -> list[str]:
-        """The sets, in the order of the page."""
         return list(dict.fromkeys(name for _, name in self.metrics))
 
     @property
     def systems(self) -> list[str]:
-        """The systems, in the order of the page."""
         return list(dict.fromkeys(system for system, _ in self.metrics))
 
     def empty_labels(self) -> set[str]:
@@ -113,17 +109,15 @@ def read_page_data(directory: str | os.PathLike) -> PageData:
         metrics.setdefault((system, name), {})[metric] = Interval(*value)
     signatures = {(system, name): signed for system, name, signed in
                   read_tsv(results / "signatures.tsv", SIGNATURES_HEADER, ())}
-    tests, costs, command = (results / name for name in ("tests.tsv", "costs.tsv", "command.txt"))
-    return PageData(
-        metrics, signatures,
-        [PairedTest(*row) for row in _read_if_there(tests, PairedTest._fields, PairedTest._fields[4:])],
-        {row[0]: Cost(*row) for row in _read_if_there(costs, Cost._fields, Cost._fields[1:])},
-        command.read_text(encoding="utf-8", errors="replace").rstrip("\n") if command.is_file() else "",
-        pictures(directory))
-
-
-def _read_if_there(path: Path, header: Sequence[str], numbers: Sequence[str]) -> list[list[Any]]:
-    return read_tsv(path, header, numbers) if path.is_file() else []
+    data = PageData(metrics, signatures, pictures=pictures(directory))
+    if (results / "tests.tsv").is_file():
+        rows = read_tsv(results / "tests.tsv", PairedTest._fields, PairedTest._fields[4:])
+        data.tests = [PairedTest(*row) for row in rows]
+    if (results / "costs.tsv").is_file():
+        data.costs = {row[0]: Cost(*row) for row in read_tsv(results / "costs.tsv", Cost._fields, Cost._fields[1:])}
+    if (results / "command.txt").is_file():
+        data.command = (results / "command.txt").read_text(encoding="utf-8", errors="replace").rstrip("\n")
+    return data
 
 
 def pictures(directory: str | os.PathLike) -> list[str]:
@@ -131,7 +125,7 @@ def pictures(directory: str | os.PathLike) -> list[str]:
 
 
 def write_page_data(directory: str | os.PathLike, data: PageData) -> None:
-    """Write RESULTS.tsv and the tables of results/; empty tables are removed."""
+    """Write RESULTS.tsv and the tables of results/ that are not empty, into a new directory."""
     results = Path(directory) / "results"
     write_tsv(results.parent / "RESULTS.tsv", RESULTS_HEADER,
               ((*key, metric, *value) for key, metrics in data.metrics.items() for metric, value in metrics.items()))
@@ -141,32 +135,8 @@ def write_page_data(directory: str | os.PathLike, data: PageData) -> None:
                                ("costs.tsv", Cost._fields, [*data.costs.values()])):
         if rows:
             write_tsv(results / name, header, rows)
-        else:
-            (results / name).unlink(missing_ok=True)
     if data.command:
-        with atomic_file(results / "command.txt") as file:
-            file.write(data.command + "\n")
-    else:
-        (results / "command.txt").unlink(missing_ok=True)
-
-
-def new_pages(directory: str | os.PathLike, *stale: str) -> AbstractContextManager[Path]:
-    """A directory that replaces RESULTS.md, RESULTS.tsv and the files of results/ when the block ends.
-
-    No program reads results without RESULTS.tsv. `stale` as in `atomic_dir`.
-    """
-    return atomic_dir(directory, KEY, [PAGES[1], *stale])
-
-
-def write_pages(directory: str | os.PathLike, pages: Mapping[str, str]) -> None:
-    """Write pages by name under a directory; pages in its results/ that are not among them are removed."""
-    directory = Path(directory)
-    for name, text in pages.items():
-        with atomic_file(directory / name) as file:
-            file.write(text)
-    for path in directory.glob("results/*.md"):
-        if f"results/{path.name}" not in pages:
-            path.unlink()
+        (results / "command.txt").write_text(data.command + "\n", encoding="utf-8")
 
 
 def publish(source: str | os.PathLike, target: str | os.PathLike) -> list[str]:
@@ -182,7 +152,7 @@ def publish(source: str | os.PathLike, target: str | os.PathLike) -> list[str]:
             raise InputError("no such file", "make it with punc results", source / name)
     names = [f"results/{path.name}" for path in sorted((source / "results").glob("[!.]*")) if path.is_file()]
     names += PAGES
-    with unchanged(source / KEY), new_pages(target, "results/*") as tmp:
+    with unchanged(source / KEY), atomic_dir(target, KEY, ["results/*"]) as tmp:
         (tmp / "results").mkdir()
         for name in names:
             with open(source / name, "rb") as page, open(tmp / name, "wb") as file:

@@ -5,7 +5,6 @@ Pictures of labels need no pauses, so they fit texts without times, too.
 """
 
 import os
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.data.datadir import DataDir
+from punc.data.datadir import DataDir, label_numbers
 from punc.data.kaldi_io import read_posteriors
 from punc.data.labels import LabelSet
 from punc.results.figures import COLOURS, new_figure, save
@@ -23,25 +22,6 @@ ZERO = 0.006  # where "0" is drawn
 EDGES = np.concatenate([[0.005, 0.0072], np.geomspace(SHORTEST, LONGEST, 33)])  # bins: "0", a gap, eight a decade
 PICTURE = 8.0, 4.5  # inches
 MOST_WORDS = 60  # between two marks; what is longer is at the right end
-
-
-def slots(data: DataDir) -> dict[str, np.ndarray]:
-    """The pauses of each label's slots, float32, seconds, NaN unknown; labels in the order of their first slot.
-
-    Memory: 4 bytes per slot. Raises InputError if the directory has no labels or no pauses.
-    """
-    for there, name in ((data.has_labels, "punct"), (data.has_pauses, "pauses.scp")):
-        if not there:
-            raise InputError("no such file", "a plot needs labels and pauses: punc prepare, punc pauses",
-                             data.path / name)
-    parts: dict[str, list[np.ndarray]] = {}
-    for utterance in data.utterances():
-        assert utterance.labels is not None  # checked above
-        assert utterance.pauses is not None
-        labels = np.array(utterance.labels)
-        for name in dict.fromkeys(utterance.labels):
-            parts.setdefault(name, []).append(utterance.pauses[labels == name])
-    return {name: np.concatenate(arrays) for name, arrays in parts.items()}
 
 
 def axis_positions(pauses: np.ndarray) -> np.ndarray:
@@ -165,22 +145,14 @@ class LabelCounts(NamedTuple):
 
 
 def count_labels(data: DataDir, labels: LabelSet) -> LabelCounts:
-    """Count a directory's labels, in constant memory.
-
-    Raises InputError if it has no labels, or one that is not in the label set.
-    """
-    if not data.has_labels:
-        raise InputError("no such file", "a plot needs labels: punc prepare", data.path / "punct")
-    slots, lengths = Counter[str](), np.zeros(MOST_WORDS + 1, np.int64)
+    """Count a directory's labels, in constant memory. Raises InputError for one that is not in the label set."""
+    slots, lengths = np.zeros(len(labels), np.int64), np.zeros(MOST_WORDS + 1, np.int64)
     for _, utterances in data.streams():
-        found = np.array([name for utterance in utterances for name in utterance.labels or ()])
-        slots.update(dict(zip(*(part.tolist() for part in np.unique(found, return_counts=True)))))
-        marks = np.flatnonzero(found != labels.names[0])
-        lengths += np.bincount(np.minimum(np.diff(marks, prepend=-1), MOST_WORDS), minlength=MOST_WORDS + 1)
-    if unknown := slots.keys() - set(labels.names):
-        raise InputError(f"label '{min(unknown)}', which is not in the label set",
-                         "give --labels the one it was made with", data.path / "punct")
-    return LabelCounts({name: slots[name] for name in labels.names}, lengths)
+        found = label_numbers(utterances, labels, data.path)
+        slots += np.bincount(found, minlength=len(labels))
+        lengths += np.bincount(np.minimum(np.diff(np.flatnonzero(found), prepend=-1), MOST_WORDS),
+                               minlength=MOST_WORDS + 1)
+    return LabelCounts(dict(zip(labels.names, slots.tolist())), lengths)
 
 
 def describe_labels(name: str, counts: LabelCounts) -> str:

@@ -70,12 +70,12 @@ def join_seeds(metrics: Mapping[Row, Mapping[str, Interval]]) -> dict[Row, Metri
             joined[keys[0]] = found[0]
         else:
             common = [metric for metric in found[0] if all(metric in one for one in found)]
-            joined[row] = {metric: _spread([one[metric].value for one in found]) for metric in common}
+            spreads = {}
+            for metric in common:
+                values = [one[metric].value for one in found]
+                spreads[metric] = Spread(float(np.mean(values)), float(np.std(values, ddof=1)), len(values))
+            joined[row] = spreads
     return joined
-
-
-def _spread(values: list[float]) -> Spread:
-    return Spread(float(np.mean(values)), float(np.std(values, ddof=1)), len(values))
 
 
 def keep_rows(new: PageData, kept: PageData, directory: str | os.PathLike, systems: Sequence[str] = (),

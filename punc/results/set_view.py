@@ -20,55 +20,53 @@ MOST_RECORDINGS = 20  # in the table of the worst
 PERCENT = (0, 102)  # of an axis
 
 
-class Breakdown(NamedTuple):
-    """A score by group.
+class Group(NamedTuple):
+    """The score of a group of slots.
 
-    title    what the groups are
-    groups   their names
-    slots    counted slots of each group
-    marks    of these, those with a mark in the reference
-    f1       by system, overall F1 of each group, in percent, NaN undefined
+    group   its name
+    slots   counted slots
+    marks   of these, those with a mark in the reference
+    f1      overall F1 of each system, in percent, NaN undefined
     """
 
-    title: str
-    groups: list[str]
-    slots: list[int]
-    marks: list[int]
-    f1: dict[str, list[float]]
+    group: str
+    slots: int
+    marks: int
+    f1: list[float]
 
 
-def breakdown(table: SlotTable, title: str, groups: Sequence[str], group: np.ndarray) -> Breakdown:
-    """Overall F1 of each group of slots; groups without a slot are left out.
+def breakdown(table: SlotTable, names: Sequence[str], group: np.ndarray) -> list[Group]:
+    """The scores of groups of slots, by their names; groups without a slot are left out.
 
     group   int64 (slots,): the group of each slot, -1 for none
     """
-    counts = {system: table.confusion(system, group, len(groups)) for system in table.hypotheses}
-    one = next(iter(counts.values()))
-    slots, marks = one.sum((1, 2)), one[:, 1:].sum((1, 2))
-    kept = np.flatnonzero(slots)
-    f1 = {system: compute_metrics(count[kept], table.labels)["overall.F1"].tolist() for system, count in counts.items()}
-    return Breakdown(title, [groups[i] for i in kept.tolist()], slots[kept].tolist(), marks[kept].tolist(), f1)
+    counts = [table.confusion(system, group, len(names)) for system in table.hypotheses]
+    slots, marks = counts[0].sum((1, 2)).tolist(), counts[0][:, 1:].sum((1, 2)).tolist()
+    kept = np.flatnonzero(slots).tolist()
+    f1 = [compute_metrics(count[kept], table.labels)["overall.F1"].tolist() for count in counts]
+    return [Group(names[i], slots[i], marks[i], list(values)) for i, *values in zip(kept, *f1)]
 
 
-def breakdowns(table: SlotTable) -> list[Breakdown]:
-    """All that a set has but that by stream."""
-    found = []
+def breakdowns(table: SlotTable) -> dict[str, list[Group]]:
+    """All groups that a set has, by title, but those by stream."""
+    found: dict[str, list[Group]] = {}
     if np.isfinite(table.pauses).any():
         known = np.where(np.isnan(table.pauses), np.inf, table.pauses)
         group = np.where(np.isinf(known), len(PAUSES) + 1, np.digitize(known, PAUSES))
-        names = [*_ranges(PAUSES, "none"), "unknown"]
-        found.append(breakdown(table, "F1 by length of pause, in seconds", names, group))
+        inner = [f"{low:g}–{high:g}" for low, high in pairwise(PAUSES)]
+        names = ["none", *inner, f"from {PAUSES[-1]:g}", "unknown"]
+        found["F1 by length of pause, in seconds"] = breakdown(table, names, group)
     if table.recognition is not None:
         distance = table.recognition.distance
         group = np.where(distance < 0, len(DISTANCES) + 1, np.digitize(distance, DISTANCES))
         names = ["at an error", *_whole(DISTANCES), "no error in the stream"]
-        found.append(breakdown(table, "F1 by words to the nearest recognition error", names, group))
+        found["F1 by words to the nearest recognition error"] = breakdown(table, names, group)
     names, group = _whole(LENGTHS), np.digitize(span_lengths(table), LENGTHS) - 1
-    found.append(breakdown(table, "F1 by words from one mark of the reference to the next", names, group))
+    found["F1 by words from one mark of the reference to the next"] = breakdown(table, names, group)
     position = np.arange(len(table.words)) - np.repeat(table.begins[:-1], np.diff(table.begins)) + 1
     names = _whole((1, *(edge + 1 for edge in POSITIONS)))
     group = np.digitize(position, POSITIONS, right=True)
-    found.append(breakdown(table, "F1 by position in the stream, in slots", names, group))
+    found["F1 by position in the stream, in slots"] = breakdown(table, names, group)
     return found
 
 
@@ -83,19 +81,11 @@ def span_lengths(table: SlotTable) -> np.ndarray:
     return np.repeat(lengths, lengths)
 
 
-def by_stream(table: SlotTable) -> Breakdown:
-    """F1 of each recording or speaker, the worst first: by the mean over systems, undefined last."""
-    whole = breakdown(table, "F1 by recording or speaker", table.streams, table.stream_of)
-    order = np.argsort(np.mean(list(whole.f1.values()), axis=0), kind="stable").tolist()
-    f1 = {system: [values[i] for i in order] for system, values in whole.f1.items()}
-    return Breakdown(whole.title, [whole.groups[i] for i in order], [whole.slots[i] for i in order],
-                     [whole.marks[i] for i in order], f1)
-
-
-def _ranges(edges: Sequence[float], first: str) -> list[str]:
-    """The names of the groups between edges: the first, `0.01–0.1`, …, `from 1`."""
-    inner = [f"{low:g}–{high:g}" for low, high in pairwise(edges)]
-    return [first, *inner, f"from {edges[-1]:g}"]
+def by_stream(table: SlotTable) -> list[Group]:
+    """The score of each recording or speaker, the worst first: by the mean over systems, undefined last."""
+    found = breakdown(table, table.streams, table.stream_of)
+    order = np.argsort(np.mean([group.f1 for group in found], axis=1), kind="stable").tolist()
+    return [found[i] for i in order]
 
 
 def _whole(firsts: Sequence[int]) -> list[str]:
@@ -185,7 +175,8 @@ def view(table: SlotTable | str, style: Mapping[str, dict], id: str, shown: Coll
             "confusions": [{"system": system, "rows": _confusion(table, system)} for system in table.hypotheses],
             "without_posteriors": [system for system, one in table.hypotheses.items() if one.posteriors is None],
             "curves": _curves(table, style, id), "reliability": _reliability(table, style, id),
-            "parts": [_part(part, style, f"{id}part{i}") for i, part in enumerate(breakdowns(table))],
+            "parts": [_part(title, groups, list(table.hypotheses), style, f"{id}part{i}")
+                      for i, (title, groups) in enumerate(breakdowns(table).items())],
             "streams": _streams(table, shown)}
 
 
@@ -237,24 +228,20 @@ def _reliability(table: SlotTable, style: Mapping[str, dict], id: str) -> dict[s
     return {"svg": svg, "rows": list(found.items())}
 
 
-def _part(part: Breakdown, style: Mapping[str, dict], name: str) -> dict[str, Any]:
+def _part(title: str, groups: Sequence[Group], systems: Sequence[str], style: Mapping[str, dict],
+          name: str) -> dict[str, Any]:
     """The plot and the table of F1 by group."""
-    curves = {system: (range(len(part.groups)), values) for system, values in part.f1.items()}
-    ticks = [group.replace(" in the stream", "") for group in part.groups]
-    return {"svg": draw({"": curves}, style, name, ticks=ticks, ylabel="F1 [%]", ylim=PERCENT), **_rows(part)}
-
-
-def _rows(part: Breakdown) -> dict[str, Any]:
-    return {"title": part.title, "systems": list(part.f1), "rows": [
-        {"group": group, "slots": slots, "marks": marks, "f1": [values[i] for values in part.f1.values()]}
-        for i, (group, slots, marks) in enumerate(zip(part.groups, part.slots, part.marks))]}
+    curves = {system: (range(len(groups)), [group.f1[i] for group in groups]) for i, system in enumerate(systems)}
+    ticks = [group.group.replace(" in the stream", "") for group in groups]
+    svg = draw({"": curves}, style, name, ticks=ticks, ylabel="F1 [%]", ylim=PERCENT)
+    return {"title": title, "systems": systems, "rows": groups, "svg": svg}
 
 
 def _streams(table: SlotTable, shown: Collection[str]) -> dict[str, Any] | None:
     """The recordings or speakers with the lowest F1; None if there is only one."""
     if len(table.streams) < 2:
         return None
-    found = _rows(by_stream(table))
-    defined = [row for row in found["rows"] if not np.isnan(row["f1"]).all()]
-    return found | {"all": len(found["rows"]),
-                    "rows": [row | {"shown": row["group"] in shown} for row in defined[:MOST_RECORDINGS]]}
+    groups = by_stream(table)
+    defined = [group for group in groups if not np.isnan(group.f1).all()]
+    return {"title": "F1 by recording or speaker", "systems": list(table.hypotheses), "all": len(groups),
+            "rows": [group._asdict() | {"shown": group.group in shown} for group in defined[:MOST_RECORDINGS]]}

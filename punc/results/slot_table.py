@@ -7,7 +7,6 @@ had or do not add up to the counts of its score: then the data is not what was s
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +18,7 @@ from punc.data.kaldi_io import read_posteriors
 from punc.data.labels import LabelSet
 from punc.results.collect import Score
 from punc.scoring.counts import LAST_SLOTS, confusion, counted_slots, read_counts
+from punc.scoring.project import paired_streams
 from punc.scoring.report import signature_parts
 from punc.timing.align import align_words, project_labels
 
@@ -37,10 +37,10 @@ class Recognition:
     """
 
     wrong: np.ndarray
-    spoken: dict[int, str] = field(default_factory=dict)
-    missing: dict[int, str] = field(default_factory=dict)
-    distance: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
-    wer: float = float("nan")
+    spoken: dict[int, str]
+    missing: dict[int, str]
+    distance: np.ndarray
+    wer: float
 
 
 @dataclass
@@ -101,12 +101,9 @@ def read_slot_table(scores: Sequence[Score], data: Path, reference_words: str = 
             reference, decoded = _directories(score, data)
             labels = LabelSet.read(score.path / "labels.txt")
             classes = _classes(labels, score.path.parents[2])
-            if table is None:
-                found = _begin(reference, decoded, labels, classes, _last_slot(score))
-                _add(found, score, decoded, classes)
-                table = found
-            else:
-                _add(table, score, decoded, classes)
+            found = table or _begin(reference, decoded, labels, classes, _last_slot(score))
+            _add(found, score, decoded, classes)
+            table = found
         except InputError as error:
             reasons[score.system] = f"{error.what} ({error.remedy})"
     if table is None:
@@ -161,25 +158,20 @@ def _numbers(utterances: Sequence[Utterance], classes: Mapping[str, int], path: 
 
 def _begin(reference: Path, decoded: Path, labels: LabelSet, classes: Mapping[str, int], last_slot: str) -> SlotTable:
     """The table of the words that a system punctuated, with the reference labels, without systems."""
-    sides = DataDir(reference, ["pauses.scp"]), DataDir(decoded)
-    for side in sides:
-        if not side.has_labels:
-            raise InputError("no labels", "a report needs the directory that was scored", side.path / "punct")
+    sides = DataDir(reference, ["pauses.scp"], ["punct"]), DataDir(decoded, needs=["punct"])
     table = SlotTable(labels, [], [], np.zeros(1, np.int64), np.zeros(0, np.int8), np.zeros(0, np.float32),
                       np.zeros(0, bool))
     spoken, slots, pauses, aligned = [], [], [], False
-    for ref, hyp in zip_longest(sides[0].streams(), sides[1].streams()):
-        if ref is None or hyp is None or ref[0] != hyp[0]:
-            raise InputError(f"other streams than {reference} has", "score again", decoded)
-        said, words = ([word for u in side for word in u.words] for side in (ref[1], hyp[1]))
-        numbers = _numbers(ref[1], classes, reference)
+    for stream, ref, hyp in paired_streams(*sides):
+        said, words = ([word for u in side for word in u.words] for side in (ref, hyp))
+        numbers = _numbers(ref, classes, reference)
         if said != words:
             numbers, aligned = project_labels(align_words(said, words), numbers), True
-        table.streams.append(ref[0])
+        table.streams.append(stream)
         table.words += words
         spoken.append(said)
         slots.append(numbers)
-        pauses += [np.full(len(u.words), np.nan, np.float32) if u.pauses is None else u.pauses for u in hyp[1]]
+        pauses += [np.full(len(u.words), np.nan, np.float32) if u.pauses is None else u.pauses for u in hyp]
     table.begins = bounds_of(map(len, slots))
     table.reference, table.pauses = np.concatenate(slots), np.concatenate(pauses)
     table.counted = counted_slots([len(one) for one in slots], last_slot)
@@ -234,36 +226,26 @@ def recognise(spoken: Sequence[Sequence[str]], words: Sequence[str], begins: np.
 
     begins   int64 (streams + 1,): stream i has words[begins[i]:begins[i + 1]]
     """
-    found = Recognition(np.zeros(len(words), bool))
-    distances, errors = [], 0
+    wrong, at_missing = np.ones(len(words), bool), np.zeros(len(words), bool)
+    replaced, missing = dict[int, str](), dict[int, str]()
+    distances, errors = [np.zeros(0, np.int64)], 0
     for said, begin, end in zip(spoken, begins[:-1].tolist(), begins[1:].tolist()):
         alignment = align_words(said, words[begin:end])
         errors += alignment.distance
-        at_error = _stream(found, said, words[begin:end], alignment.ref_to_hyp, begin)
-        distances.append(nearest(at_error))
-    found.distance = np.concatenate(distances) if distances else np.zeros(0, np.int64)
+        slot = begin
+        for word, at in zip(said, alignment.ref_to_hyp.tolist()):
+            if at >= 0:
+                slot = begin + at
+                wrong[slot] = words[slot] != word
+                if wrong[slot]:
+                    replaced[slot] = word
+            elif begin < end:
+                at_missing[slot] = True
+                missing[slot] = f"{missing[slot]} {word}" if slot in missing else word
+        own = wrong[begin:end]
+        distances.append(nearest(own | at_missing[begin:end] | next_of(own, False)))
     total = sum(map(len, spoken))
-    found.wer = 100 * errors / total if total else float("nan")
-    return found
-
-
-def _stream(found: Recognition, said: Sequence[str], words: Sequence[str], pairs: np.ndarray, begin: int) -> np.ndarray:
-    """Add a stream's errors to `found`. Returns, bool (words,), the slots that are next to an error."""
-    wrong, missing = np.ones(len(words), bool), np.zeros(len(words), bool)
-    before = -1
-    for word, at in zip(said, pairs.tolist()):
-        if at >= 0:
-            before = at
-            wrong[at] = words[at] != word
-            if wrong[at]:
-                found.spoken[begin + at] = word
-        elif len(words):
-            slot = max(before, 0)
-            missing[slot] = True
-            left_out = found.missing.get(begin + slot)
-            found.missing[begin + slot] = f"{left_out} {word}" if left_out else word
-    found.wrong[begin:begin + len(words)] = wrong
-    return wrong | missing | next_of(wrong, False)
+    return Recognition(wrong, replaced, missing, np.concatenate(distances), 100 * errors / total if total else np.nan)
 
 
 def nearest(marked: np.ndarray) -> np.ndarray:

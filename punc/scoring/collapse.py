@@ -66,8 +66,8 @@ def merge_counts(counts: np.ndarray, number: np.ndarray, classes: int) -> np.nda
     return member.T @ counts @ member
 
 
-def merge(counts: np.ndarray, labels: LabelSet, classes: str) -> tuple[np.ndarray, LabelSet]:
-    """Confusion counts (…, L, L) of classes of labels, and the classes as a label set.
+def merged_labels(labels: LabelSet, classes: str) -> tuple[LabelSet, np.ndarray]:
+    """Classes of labels as a label set, and the class of each label, (labels,).
 
     classes   `CLASS=LABEL+LABEL,…`, as in a collapse; a class is written as its first label
 
@@ -76,4 +76,4 @@ def merge(counts: np.ndarray, labels: LabelSet, classes: str) -> tuple[np.ndarra
     collapse = parse_collapse(f"merge:{classes}", labels)
     firsts = [labels[int(np.flatnonzero(collapse.number == i)[0])] for i in range(len(collapse.classes))]
     merged = tuple(replace(label, name=name) for label, name in zip(firsts, collapse.classes))
-    return merge_counts(counts, collapse.number, len(merged)), LabelSet(merged)
+    return LabelSet(merged), collapse.number

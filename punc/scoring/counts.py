@@ -90,7 +90,7 @@ def count_streams(names: Sequence[str], sides: Sequence[tuple[Words, Words]], la
     refs, hyps = [ref for ref, _ in sides], [hyp for _, hyp in sides]
     ref_slots, hyp_slots = (np.concatenate([words.slots for words in side]) for side in (refs, hyps))
     plain = word_numbers(*([word for words in side for word in words.plain] for side in (refs, hyps)))
-    alignment = layout.align(*plain)
+    alignment = align_streams(*plain, layout.ref_ends.tolist(), layout.hyp_ends.tolist())
     errors = np.zeros((layout.total, len(FORMS), len(OUTCOMES)), np.int64)
     errors[:, 0] = layout.outcomes(*plain, alignment)
     forms = plain
@@ -101,7 +101,9 @@ def count_streams(names: Sequence[str], sides: Sequence[tuple[Words, Words]], la
     mark = np.array([marks.index(one) for one in marks])
     written = forms[0] * len(marks) + mark[ref_slots], forms[1] * len(marks) + mark[hyp_slots]
     errors[:, 2] = layout.outcomes(*written, layout.align_again(*written, alignment))
-    expected = project_labels(alignment, np.where(layout.has_slot(alignment), ref_slots, 0))
+    # A reference slot has a slot of the hypothesis if a word of its own stream is paired up to there.
+    has_slot = project_slots(alignment) >= layout.hyp_begins[layout.ref_stream]
+    expected = project_labels(alignment, np.where(has_slot, ref_slots, 0))
     counted = counted_slots([len(words.plain) for words in hyps], last_slot)
     slots = confusion(expected[counted], hyp_slots[counted], layout.unit_of_hyp(alignment)[counted], layout.total,
                       len(labels))
@@ -120,11 +122,6 @@ def counted_slots(lengths: Sequence[int], last_slot: str) -> np.ndarray:
     last = np.zeros(sum(lengths), bool)
     last[np.cumsum(lengths, dtype=np.int64)[np.array(lengths, np.int64) > 0] - 1] = True
     return (np.ones_like(last), ~last, last)[LAST_SLOTS.index(last_slot)]
-
-
-def without_words(counts: Counts) -> Counts:
-    """Counts without word errors, if all words are the same: then they say nothing that labels do not."""
-    return counts if counts.aligned else counts._replace(words=None)
 
 
 def join_blocks(counts: Counts) -> Counts:
@@ -202,9 +199,6 @@ class _Layout:
         streams = np.arange(len(lengths))
         self.ref_stream, self.hyp_stream = np.repeat(streams, ref_lengths), np.repeat(streams, hyp_lengths)
 
-    def align(self, ref: np.ndarray, hyp: np.ndarray) -> Alignment:
-        return align_streams(ref, hyp, self.ref_ends.tolist(), self.hyp_ends.tolist())
-
     def align_again(self, ref: np.ndarray, hyp: np.ndarray, plain: Alignment) -> Alignment:
         """Align another form of words that are aligned as plain ones.
 
@@ -241,10 +235,6 @@ class _Layout:
         paired = np.flatnonzero(alignment.ref_to_hyp >= 0)
         place[alignment.ref_to_hyp[paired]] = paired
         return self._unit(self.hyp_stream, np.maximum.accumulate(place))
-
-    def has_slot(self, alignment: Alignment) -> np.ndarray:
-        """Whether a reference slot has a slot of the hypothesis: a word of its own stream is paired up to there."""
-        return project_slots(alignment) >= self.hyp_begins[self.ref_stream]
 
     def outcomes(self, ref: np.ndarray, hyp: np.ndarray, alignment: Alignment) -> np.ndarray:
         """Words that are correct, substituted, deleted and inserted in each block, (blocks, OUTCOMES) int64."""

@@ -1,13 +1,11 @@
-"""Metrics, in percent, from counts: METRICS is the table of all of them.
+"""Metrics, in percent, from counts: METRICS is the table of all of them, and `_of_…` are the formulas.
 
-A metric is a row of the table: what it counts is a function of counts, and what it divides is the same for all. A value
-that would divide by zero is NaN: P of a label that is never predicted, R of one that is never expected, F1 if both are
-so. F1 of a label that is expected and never predicted is 0.
+A value that would divide by zero is NaN: P of a label that is never predicted, R of one that is never expected, F1 if
+both are so. F1 of a label that is expected and never predicted is 0.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -31,19 +29,40 @@ class Metric(NamedTuple):
     single     whether it is one row
     meaning    what it is, for a reader
     source     where it is defined
-    amounts    (counts float64, labels, collapses) -> what it divides; {} for labels that it is not of
-    reads      which counts: "slots", confusion counts (…, labels, labels); "words", word errors (…, FORMS, OUTCOMES);
-               or "posteriors", histograms (…, labels, 2, bins)
     lowest     whether the best system has the lowest value
     """
 
     name: str
     single: bool
     meaning: str
-    source: str
-    amounts: Callable[[np.ndarray, LabelSet, Sequence[Collapse]], Amounts]
-    reads: str = "slots"
+    source: str = ""
     lowest: bool = False
+
+
+METRICS = (
+    Metric("LABEL", False, "precision, recall and F1 of each label but the empty one", "Che et al. 2016, section 3.2"),
+    Metric("overall", False, "all marks, micro-averaged: a mark is right if its label is",
+           "Che et al. 2016, section 3.2"),
+    Metric("macro.F1", True, "the mean of the marks' F1, without undefined ones"),
+    Metric("Err", True, "wrong slots / slots", "Tilk & Alumäe 2015, section 3.3", lowest=True),
+    Metric("SER", True, "slot error rate: wrong slots / marks of the reference", "Makhoul et al. 1999", lowest=True),
+    Metric("PER", True, "punctuation error rate: wrong slots / slots with a mark on either side",
+           "Meister et al. 2023 (LibriSpeech-PC), section 4", lowest=True),
+    Metric("NAME", False, "all marks with labels taken together, as `--collapse NAME:…` says; NAME.CLASS: one class",
+           "Che et al. 2016, section 3.3"),
+    Metric("sentence", False, "sentence ends, whatever their mark", "Liu & Shriberg 2007"),
+    Metric("SU-error", True, "(missed + inserted sentence ends) / sentence ends", "NIST RT-04F; Liu et al. 2006",
+           lowest=True),
+    Metric("capital", False, "words that begin with a capital, if labels have capitals"),
+    Metric("capital.accuracy", True, "words whose first letter has the right case / words"),
+    Metric("LABEL.AUPRC", True, "area under the precision-recall curve: average precision; needs `post.ark`",
+           "Davis & Goadrich 2006"),
+    Metric("WER", True, "word error rate of words without case and marks", lowest=True),
+    Metric("WER_C", True, "word error rate of words with their capitals", "Meister et al. 2023", lowest=True),
+    Metric("WER_PC", True, "word error rate of words with their capitals and marks", "Meister et al. 2023",
+           lowest=True),
+    Metric("EMPTY", False, "precision, recall and F1 of slots without a mark; EMPTY is the empty label's name"),
+)
 
 
 def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
@@ -78,73 +97,37 @@ def _wrong(counts: np.ndarray) -> np.ndarray:
     return counts.sum((-2, -1)) - np.trace(counts, axis1=-2, axis2=-1)
 
 
-def _labels(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse]) -> Amounts:
-    return {name: class_amounts(counts, i) for i, name in enumerate(labels.names) if i}
-
-
-def _empty_label(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse]) -> Amounts:
-    return {labels.names[0]: class_amounts(counts, 0)}
-
-
-def _overall(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse]) -> Amounts:
-    return {"overall": mark_amounts(counts)}
-
-
-def _macro(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse]) -> Amounts:
+def _of_slots(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse]) -> Amounts:
+    """The amounts of the metrics of confusion counts, but those of the empty label."""
+    slots, wrong = counts.sum((-2, -1)), _wrong(counts)
+    found: Amounts = {name: class_amounts(counts, i) for i, name in enumerate(labels.names) if i}
+    found["overall"] = mark_amounts(counts)
     f1 = np.stack([prf("", *class_amounts(counts, i))[f".{SUMMARY}"] for i in range(1, len(labels))])
-    return {"macro.F1": (np.nansum(f1, 0) / 100, np.isfinite(f1).sum(0))}
-
-
-def _slot_errors(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse]) -> Amounts:
-    return {"Err": (_wrong(counts), counts.sum((-2, -1)))}
-
-
-def _mark_errors(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse]) -> Amounts:
-    return {"SER": (_wrong(counts), counts[..., 1:, :].sum((-2, -1)))}
-
-
-def _punctuation_errors(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse]) -> Amounts:
-    return {"PER": (_wrong(counts), counts.sum((-2, -1)) - counts[..., 0, 0])}
-
-
-def _collapsed(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse]) -> Amounts:
-    """The overall amounts of each collapse, and those of its classes of several labels if it has several classes."""
-    found: Amounts = {}
+    found["macro.F1"] = np.nansum(f1, 0) / 100, np.isfinite(f1).sum(0)
+    found["Err"] = wrong, slots
+    found["SER"] = wrong, counts[..., 1:, :].sum((-2, -1))
+    # NeMo's punctuation_error_rate counts the same, but its own alignment can pair a mark with one a word away.
+    found["PER"] = wrong, slots - counts[..., 0, 0]
     for collapse in collapses:
         merged = merge_counts(counts, collapse.number, len(collapse.classes))
         found[collapse.name] = mark_amounts(merged)
-        for i, name in enumerate(collapse.classes):
+        for i, name in enumerate(collapse.classes):  # classes of several labels, if there are several classes
             if i and len(collapse.classes) > 2 and name not in labels.names:
                 found[f"{collapse.name}.{name}"] = class_amounts(merged, i)
+    if labels.sentence_ends:
+        ends = two_classes(counts, [name in labels.sentence_ends for name in labels.names])
+        found["sentence"] = class_amounts(ends, 1)
+        found["SU-error"] = _wrong(ends), ends[..., 1, :].sum(-1)
+    if labels.cased:
+        both = two_classes(counts, [label.capital for label in labels])
+        found["capital"] = class_amounts(both, 1)
+        found["capital.accuracy"] = np.trace(both, axis1=-2, axis2=-1), slots
     return found
 
 
-def _sentence_ends(counts: np.ndarray, labels: LabelSet) -> np.ndarray:
-    return two_classes(counts, [name in labels.sentence_ends for name in labels.names])
-
-
-def _sentences(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse]) -> Amounts:
-    return {"sentence": class_amounts(_sentence_ends(counts, labels), 1)} if labels.sentence_ends else {}
-
-
-def _boundary_errors(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse]) -> Amounts:
-    ends = _sentence_ends(counts, labels)
-    return {"SU-error": (_wrong(ends), ends[..., 1, :].sum(-1))} if labels.sentence_ends else {}
-
-
-def _capitals(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse]) -> Amounts:
-    both = two_classes(counts, [label.capital for label in labels])
-    return {"capital": class_amounts(both, 1)} if labels.cased else {}
-
-
-def _capital_accuracy(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse]) -> Amounts:
-    both = two_classes(counts, [label.capital for label in labels])
-    return {"capital.accuracy": (np.trace(both, axis1=-2, axis2=-1), both.sum((-2, -1)))} if labels.cased else {}
-
-
-def _areas(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse]) -> Amounts:
-    """Σ (R_n − R_{n−1}) P_n over thresholds n, without interpolation."""
-    wrong, right = np.moveaxis(counts[..., ::-1], -2, 0)  # (…, labels, bins), the highest posterior first
+def _of_posteriors(histograms: np.ndarray, labels: LabelSet) -> Amounts:
+    """Areas under the curves of marks: Σ (R_n − R_{n−1}) P_n over thresholds n, without interpolation."""
+    wrong, right = np.moveaxis(histograms[..., ::-1], -2, 0)  # (…, labels, bins), the highest posterior first
     above = right.cumsum(-1)
     both = above + wrong.cumsum(-1)
     precision = np.divide(above, both, out=np.zeros_like(above), where=both > 0)
@@ -152,59 +135,33 @@ def _areas(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse]) 
     return {f"{name}.AUPRC": (part[..., i], whole[..., i]) for i, name in enumerate(labels.names) if i}
 
 
-def _word_errors(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse], form: int) -> Amounts:
-    """(S + D + I) / (C + S + D); no row if no word was counted."""
-    correct, substituted, deleted, inserted = np.moveaxis(counts[..., form, :], -1, 0)
-    if not counts[..., form, :].any():
-        return {}
-    return {FORMS[form]: (substituted + deleted + inserted, correct + substituted + deleted)}
-
-
-METRICS = (
-    Metric("LABEL", False, "precision, recall and F1 of each label but the empty one", "Che et al. 2016, section 3.2",
-           _labels),
-    Metric("overall", False, "all marks, micro-averaged: a mark is right if its label is",
-           "Che et al. 2016, section 3.2", _overall),
-    Metric("macro.F1", True, "the mean of the marks' F1, without undefined ones", "", _macro),
-    Metric("Err", True, "wrong slots / slots", "Tilk & Alumäe 2015, section 3.3", _slot_errors, lowest=True),
-    Metric("SER", True, "slot error rate: wrong slots / marks of the reference", "Makhoul et al. 1999", _mark_errors,
-           lowest=True),
-    # NeMo's punctuation_error_rate counts the same, but its own alignment can pair a mark with one a word away.
-    Metric("PER", True, "punctuation error rate: wrong slots / slots with a mark on either side",
-           "Meister et al. 2023 (LibriSpeech-PC), section 4", _punctuation_errors, lowest=True),
-    Metric("NAME", False, "all marks with labels taken together, as `--collapse NAME:…` says; NAME.CLASS: one class",
-           "Che et al. 2016, section 3.3", _collapsed),
-    Metric("sentence", False, "sentence ends, whatever their mark", "Liu & Shriberg 2007", _sentences),
-    Metric("SU-error", True, "(missed + inserted sentence ends) / sentence ends", "NIST RT-04F; Liu et al. 2006",
-           _boundary_errors, lowest=True),
-    Metric("capital", False, "words that begin with a capital, if labels have capitals", "", _capitals),
-    Metric("capital.accuracy", True, "words whose first letter has the right case / words", "", _capital_accuracy),
-    Metric("LABEL.AUPRC", True, "area under the precision-recall curve: average precision; needs `post.ark`",
-           "Davis & Goadrich 2006", _areas, "posteriors"),
-    Metric("WER", True, "word error rate of words without case and marks", "", partial(_word_errors, form=0), "words",
-           True),
-    Metric("WER_C", True, "word error rate of words with their capitals", "Meister et al. 2023",
-           partial(_word_errors, form=1), "words", True),
-    Metric("WER_PC", True, "word error rate of words with their capitals and marks", "Meister et al. 2023",
-           partial(_word_errors, form=2), "words", True),
-    Metric("EMPTY", False, "precision, recall and F1 of slots without a mark; EMPTY is the empty label's name", "",
-           _empty_label),
-)
+def _of_words(words: np.ndarray) -> Amounts:
+    """(S + D + I) / (C + S + D) of each form of which a word was counted."""
+    found: Amounts = {}
+    for form, name in enumerate(FORMS):
+        correct, substituted, deleted, inserted = np.moveaxis(words[..., form, :], -1, 0)
+        if words[..., form, :].any():
+            found[name] = substituted + deleted + inserted, correct + substituted + deleted
+    return found
 
 
 def compute_metrics(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse] = (),
-                    others: Mapping[str, np.ndarray] | None = None) -> dict[str, np.ndarray]:
+                    words: np.ndarray | None = None, posteriors: np.ndarray | None = None) -> dict[str, np.ndarray]:
     """All metrics, in percent, of confusion counts (…, labels, labels); each has the shape (…).
 
-    others   other counts, by what metrics read: "words", "posteriors"; without them, their metrics are left out
+    words        word errors (…, FORMS, OUTCOMES)
+    posteriors   histograms (…, labels, 2, bins)
     """
-    found = {"slots": counts, **(others or {})}
-    read = {name: np.asarray(table, np.float64) for name, table in found.items()}
+    counts = np.asarray(counts, np.float64)
+    amounts = _of_slots(counts, labels, collapses)
+    if posteriors is not None:
+        amounts |= _of_posteriors(np.asarray(posteriors, np.float64), labels)
+    if words is not None:
+        amounts |= _of_words(np.asarray(words, np.float64))
+    amounts[labels.names[0]] = class_amounts(counts, 0)
     rows: dict[str, np.ndarray] = {}
-    for metric in METRICS:
-        if metric.reads in read:
-            for name, values in metric.amounts(read[metric.reads], labels, collapses).items():
-                rows |= {name: ratio(*values)} if metric.single else prf(name, *values)
+    for name, values in amounts.items():
+        rows |= prf(name, *values) if len(values) == len(PARTS) else {name: ratio(*values)}
     return rows
 
 
@@ -212,10 +169,10 @@ def compute_flat(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Colla
     """All metrics of `Counts.flat` or sums of it, (…, numbers)."""
     pairs = len(labels) ** 2
     slots = counts[..., :pairs].reshape(*counts.shape[:-1], len(labels), len(labels))
-    if counts.shape[-1] == pairs:
-        return compute_metrics(slots, labels, collapses)
-    words = counts[..., pairs:].reshape(*counts.shape[:-1], len(FORMS), len(OUTCOMES))
-    return compute_metrics(slots, labels, collapses, {"words": words})
+    words = None
+    if counts.shape[-1] > pairs:
+        words = counts[..., pairs:].reshape(*counts.shape[:-1], len(FORMS), len(OUTCOMES))
+    return compute_metrics(slots, labels, collapses, words)
 
 
 def single(name: str) -> Metric | None:

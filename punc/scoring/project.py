@@ -6,11 +6,9 @@ Each stream is aligned as a whole, so the reference and the hypothesis may be cu
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
-from pathlib import Path
-from typing import IO, NamedTuple
+from itertools import islice, zip_longest
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +16,7 @@ from punc.base.errors import InputError
 from punc.data.datadir import DataDir, Utterance, label_numbers
 from punc.data.datadir_writer import new_data_dir
 from punc.data.labels import RECORD, LabelSet, check_record
-from punc.data.tables import read_table, write_table
+from punc.data.tables import sort_table
 from punc.timing.align import align_words, project_labels, project_slots
 
 # Files about the hypothesis directory's own marks, which are not true of the new directory.
@@ -55,45 +53,40 @@ def project(ref_dir: str | os.PathLike, hyp_dir: str | os.PathLike, out_dir: str
     """Write `out_dir`: the data directory `hyp_dir`, with the labels of `ref_dir` as its `punct`.
 
     Copies the other files of `hyp_dir`, except archives (a table of pauses still points at them), subdirectories and
-    files about other labels. Memory: one stream, and an index of the utterances.
+    files about other labels. Memory: one stream, and the utterances' ids.
 
     Raises InputError if only one of them has a stream, if the reference has no labels, or for a label that is not in
     the set.
     """
-    ref, hyp = DataDir(ref_dir), DataDir(hyp_dir, ignore=("punct",))
-    if not ref.has_labels:
-        raise InputError("no such file", "the reference needs labels: make it with punc prepare", ref.path / "punct")
+    ref, hyp = DataDir(ref_dir, needs=["punct"]), DataDir(hyp_dir, ignore=["punct"])
     check_record(ref.path, labels)
     sums = np.zeros(len(Projection._fields), np.int64)
-    # Utterances come by recording and time, but a table is in the order of ids: labels wait in a file.
-    with tempfile.TemporaryFile() as waiting, new_data_dir(out_dir, *PUNCTUATED) as tmp:
-        places = {}
-        for ref_utterances, hyp_utterances in paired_streams(ref, hyp):
-            projected, counts = project_stream(ref_utterances, hyp_utterances, labels, ref.path)
-            sums += counts
-            start = waiting.tell()
-            waiting.write(projected.tobytes())
-            for utterance in hyp_utterances:
-                places[utterance.id] = start, len(utterance.words)
-                start += len(utterance.words)
+    with new_data_dir(out_dir, *PUNCTUATED) as tmp:
+        with open(tmp / "punct", "w", encoding="utf-8", newline="\n") as punct:
+            for _, ref_utterances, hyp_utterances in paired_streams(ref, hyp):
+                projected, counts = project_stream(ref_utterances, hyp_utterances, labels, ref.path)
+                sums += counts
+                names = map(labels.names.__getitem__, projected.tolist())
+                for utterance in hyp_utterances:
+                    punct.write(" ".join((utterance.id, *islice(names, len(utterance.words)))) + "\n")
+        sort_table(tmp / "punct")  # utterances come by recording and time
         for file in hyp.path.iterdir():
             if file.is_file() and file.name not in PUNCTUATED and file.suffix != ".ark" and file.name[0] != ".":
                 shutil.copyfile(file, tmp / file.name)
-        write_table(tmp / "punct", _rows(hyp.path, places, waiting, labels))
         labels.write(tmp / RECORD)
     return Projection(*sums.tolist())
 
 
-def paired_streams(ref: DataDir, hyp: DataDir) -> Iterator[tuple[list[Utterance], list[Utterance]]]:
-    """The utterances of each stream in both directories. Raises InputError if only one of them has a stream."""
-    for (a, ref_utterances), (b, hyp_utterances) in zip_longest(ref.streams(), hyp.streams(), fillvalue=(None, [])):
+def paired_streams(ref: DataDir, hyp: DataDir) -> Iterator[tuple[str, list[Utterance], list[Utterance]]]:
+    """Each stream, and its utterances in both directories. Raises InputError if only one of them has a stream."""
+    for (a, ref_utterances), (b, hyp_utterances) in zip_longest(ref.streams(), hyp.streams(), fillvalue=("", [])):
         if a != b:
             # Streams come in C order, so the lower one is missing on the other side.
-            missing, lacking = (a, hyp) if b is None or (a is not None and a.encode() < b.encode()) else (b, ref)
+            missing, lacking = (a, hyp) if not b or (a and a.encode() < b.encode()) else (b, ref)
             other = ref if lacking is hyp else hyp
             raise InputError(f"no stream '{missing}', which {other.path} has",
                              "give both the same streams: recordings with segments, else speakers", lacking.path)
-        yield ref_utterances, hyp_utterances
+        yield a, ref_utterances, hyp_utterances
 
 
 def project_stream(ref: Sequence[Utterance], hyp: Sequence[Utterance], labels: LabelSet,
@@ -107,12 +100,3 @@ def project_stream(ref: Sequence[Utterance], hyp: Sequence[Utterance], labels: L
     n_moved = int((marks & (slots >= 0) & (alignment.ref_to_hyp < 0)).sum())
     n_merged = n_marks - n_lost - int((projected > 0).sum())
     return projected, (1, len(numbers), alignment.distance, n_marks, n_moved, n_merged, n_lost)
-
-
-def _rows(path: Path, places: dict[str, tuple[int, int]], waiting: IO[bytes],
-          labels: LabelSet) -> Iterator[tuple[str, str]]:
-    """The rows of `punct`, in the order of `text`."""
-    for row in read_table(path / "text"):
-        start, length = places[row.key]
-        waiting.seek(start)
-        yield row.key, " ".join(map(labels.names.__getitem__, np.frombuffer(waiting.read(length), np.int8)))

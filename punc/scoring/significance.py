@@ -27,7 +27,7 @@ and its quantiles are those of ν = ∞. A system with one run counts as it is, 
 import importlib.util
 import math
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -83,7 +83,8 @@ def compare(this: np.ndarray, other: np.ndarray, measure: Measure, replicates: i
     both = np.concatenate([this, other], axis=1)  # one resampling for both
     sums = bootstrap_sums(both, replicates, seed)
     sampled = [measure(part) for part in np.split(sums, 2, axis=1)]
-    moved = _exchanged_sums(other - this, replicates, seed)
+    rng = _generator("exchange", seed)
+    moved = _products(lambda rows: rng.integers(0, 2, (rows, len(this)), np.int8), other - this, replicates)
     shuffled = [measure(this.sum(0) + moved), measure(other.sum(0) - moved)]
     result = {}
     for name in one:
@@ -174,23 +175,13 @@ def check_pair(this: Counts, other: Counts, where: str, same_words: bool = True)
                          "score both systems on the same words with the same options", where)
 
 
-def _exchanged_sums(difference: np.ndarray, replicates: int, seed: int) -> np.ndarray:
-    """Sums of the difference over a random half of the units, (replicates, …)."""
-    rng = _generator("exchange", seed)
-    return _products(lambda rows: rng.integers(0, 2, (rows, len(difference)), np.int8), difference, replicates)
-
-
 def _products(weights: Callable[[int], np.ndarray], counts: np.ndarray, replicates: int) -> np.ndarray:
     """weights(rows) @ counts for `replicates` rows in total, some rows at a time."""
     flat = counts.reshape(len(counts), -1).astype(np.float64)
-    parts = [weights(rows).astype(np.float64) @ flat for rows in _portions(replicates, len(counts))]
+    step = max(1, WEIGHTS_AT_ONCE // len(counts))
+    portions = [min(step, replicates - start) for start in range(0, replicates, step)]
+    parts = [weights(rows).astype(np.float64) @ flat for rows in portions]
     return np.concatenate(parts).reshape(replicates, *counts.shape[1:])
-
-
-def _portions(replicates: int, units: int) -> Iterator[int]:
-    step = max(1, WEIGHTS_AT_ONCE // units)
-    for start in range(0, replicates, step):
-        yield min(step, replicates - start)
 
 
 def _generator(purpose: str, seed: int) -> np.random.Generator:

@@ -4,9 +4,9 @@ A file is one text, or has a text on each line: a recording, or a post. A side's
 """
 
 import hashlib
-import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ from punc.data.labels import Label, LabelSet, with_capital
 from punc.scoring.counts import BLOCK, Counts, Words, add_up, count_streams, counted_slots
 from punc.scoring.metrics import compute_metrics
 from punc.scoring.posteriors import Posteriors
+from punc.scoring.project import paired_streams
 from punc.text.characters import CharacterReader
 from punc.text.passages import Memo
 from punc.text.prose import TextReader
@@ -29,7 +30,6 @@ ENGLISH = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",", ":", "-", "–",
 BATCH = 1 << 16  # words of streams that are aligned together: short streams take less time so
 WHOLE = "text"  # the stream's name, if the texts are compared as a whole
 NO_WORDS = "a text without words", "give a text with words to score"
-NO_LABELS = "no labels to score", "the data directory needs a file punct"
 
 Read = Callable[[str], Words]
 Stream = tuple[str, list[Utterance], list[Utterance]]  # its name, and its utterances in the reference and hypothesis
@@ -45,7 +45,6 @@ def text_reader(labels: LabelSet, characters: bool = False) -> Read:
         return _character_reader(labels)
     reader = TextReader(labels, lowercase=False)
     memo = Memo(lambda token: (reader.token(token), ""))
-    number = {label.name: i for i, label in enumerate(labels)}
     capital = {label.name: label.capital for label in labels}
 
     def read(text: str) -> Words:
@@ -53,8 +52,8 @@ def text_reader(labels: LabelSet, characters: bool = False) -> Read:
         cased, names = passage.words.split(), passage.labels.split()
         if labels.cased:  # then the label has the first letter's capital, and the word has not
             cased = [with_capital(word) if capital[name] else word for word, name in zip(cased, names)]
-        return Words(passage.words.lower().split(), np.fromiter(map(number.__getitem__, names), np.int64, len(names)),
-                     cased)
+        slots = np.fromiter(map(labels.index, names), np.int64, len(names))
+        return Words(passage.words.lower().split(), slots, cased)
 
     return read
 
@@ -64,7 +63,7 @@ def _character_reader(labels: LabelSet) -> Read:
 
     def read(text: str) -> Words:
         split = reader.split(text)
-        slots = np.array(list(map(labels.index, split.labels)), np.int64)
+        slots = np.fromiter(map(labels.index, split.labels), np.int64, len(split.labels))
         return Words([token.lower() for token in split.tokens], slots, split.tokens)
 
     return read
@@ -82,7 +81,7 @@ def score_texts(reference: str, hypothesis: str, labels: LabelSet = ENGLISH) -> 
     if not ref.plain or not hyp.plain:
         raise InputError(*NO_WORDS)
     counts, _ = count_streams([WHOLE], [(ref, hyp)], labels, block=0)
-    metrics = compute_metrics(counts.confusion[0], labels, others={"words": counts.words[0]})  # type: ignore[index]
+    metrics = compute_metrics(counts.confusion[0], labels, words=counts.words[0])  # type: ignore[index]
     return {name: float(value) for name, value in metrics.items()}
 
 
@@ -107,11 +106,8 @@ def count(reference: DataDir, hypothesis: DataDir, labels: LabelSet, block: int 
     match              what both must have: the same "utterances", or only the same "streams", cut in any way
     posteriors         of the hypothesis; they are counted too
 
-    Raises InputError if ids differ, if labels are missing or not in the set, or if no slot is left.
+    Both have labels. Raises InputError if ids differ, if a label is not in the set, or if no slot is left.
     """
-    for data in (reference, hypothesis):
-        if not data.has_labels:
-            raise InputError(*NO_LABELS, data.path)
     parts = []
     for batch in _batches(_streams_of_both(reference, hypothesis, match)):
         sides = [(side_of(ref, labels, reference.path), side_of(hyp, labels, hypothesis.path)) for _, ref, hyp in batch]
@@ -138,17 +134,13 @@ def _batches(streams: Iterator[Stream]) -> Iterator[list[Stream]]:
 
 def _streams_of_both(reference: DataDir, hypothesis: DataDir, match: str) -> Iterator[Stream]:
     """The streams of two directories in step. Raises InputError at the first difference in ids."""
-    remedy = "score the output of the same data directory"
-    for ref, hyp in itertools.zip_longest(reference.streams(), hypothesis.streams()):
-        ref_stream, hyp_stream = ("nothing" if side is None else f"stream '{side[0]}'" for side in (ref, hyp))
-        if ref_stream != hyp_stream:
-            raise InputError(f"{hyp_stream} where {reference.path} has {ref_stream}", remedy, hypothesis.path)
-        for one, other in itertools.zip_longest(ref[1], hyp[1]) if match == "utterances" else ():
+    for name, ref, hyp in paired_streams(reference, hypothesis):
+        for one, other in zip_longest(ref, hyp) if match == "utterances" else ():
             ref_id, hyp_id = ("nothing" if side is None else f"utterance '{side.id}'" for side in (one, other))
             if ref_id != hyp_id:
-                raise InputError(f"{hyp_id} where {reference.path} has {ref_id}",
-                                 f"{remedy}, or give --match streams if only the cuts differ", hypothesis.path)
-        yield ref[0], ref[1], hyp[1]
+                raise InputError(f"{hyp_id} where {reference.path} has {ref_id}", "score the output of the same data "
+                                 "directory, or give --match streams if only the cuts differ", hypothesis.path)
+        yield name, ref, hyp
 
 
 class Side(NamedTuple):
@@ -167,7 +159,6 @@ class Side(NamedTuple):
 
     @property
     def words(self) -> int:
-        """The number of words."""
         return sum(len(stream.plain) for stream in self.streams)
 
     @property
@@ -197,9 +188,7 @@ def read_side(path: Path, labels: LabelSet, read: Read) -> Side:
     Raises InputError if there are no words or, in a data directory, no labels.
     """
     if path.is_dir():
-        data = DataDir(path)
-        if not data.has_labels:
-            raise InputError(*NO_LABELS, path)
+        data = DataDir(path, needs=["punct"])
         both = [(name, side_of(utterances, labels, path)) for name, utterances in data.streams()]
         side = Side(path, [name for name, _ in both], [words for _, words in both], True)
     else:

@@ -1,6 +1,7 @@
 """Subtitles in SRT and WebVTT, and paragraphs, from words with their marks."""
 
 from collections.abc import Iterator, Sequence
+from html import escape
 from typing import NamedTuple
 
 import numpy as np
@@ -55,14 +56,10 @@ def srt(cues: Sequence[CueText]) -> str:
 
 def vtt(cues: Sequence[CueText], speakers: Sequence[str] = ()) -> str:
     """Cues as WebVTT; the speaker of each, if there is one, is its voice: `<v Name>`."""
-    voices = [f"<v {_escaped(name)}>" if name else "" for name in speakers or [""] * len(cues)]
-    text = "".join([f"\n{times.replace(',', '.')}\n{voice}{_escaped(text)}\n"
+    voices = [f"<v {escape(name, quote=False)}>" if name else "" for name in speakers or [""] * len(cues)]
+    text = "".join([f"\n{times.replace(',', '.')}\n{voice}{escape(text, quote=False)}\n"
                     for (times, text), voice in zip(cues, voices)])
     return f"WEBVTT\n{text}"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _clock(time: int) -> str:

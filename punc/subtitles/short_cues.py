@@ -50,7 +50,8 @@ class ShortCues:
                 before = done[-1] if done and not self._bounds[cue[0] - 1] else None
                 after = waiting[-1] if waiting else cues[following] if following < len(cues) else None
                 after = None if self._bounds[cue[1] - 1] else after
-                shared = self._shared(before, cue, after) if self._is_short(*cue) else None
+                is_short = self._until[cue[1] - 1] - self._begins[cue[0]] < LEAST
+                shared = self._shared(before, cue, after) if is_short else None
                 if not shared:
                     done.append(cue)
                 elif shared[-1][1] == cue[1]:
@@ -75,9 +76,6 @@ class ShortCues:
         cuts = [(*self._cut(one[0], other[1]), one[0], other[1]) for one, other in pairs]
         score, at, first, last = max(cuts, default=(-np.inf, 0, 0, 0))
         return [(first, at), (at, last)] if score > -np.inf else []
-
-    def _is_short(self, first: int, last: int) -> bool:
-        return bool(self._until[last - 1] - self._begins[first] < LEAST)
 
     def _fits(self, first: int, last: int) -> bool:
         return bool(self._reach(np.array([first]), np.array([last]))[0] == last)

@@ -45,27 +45,12 @@ class Alignment:
     ref_to_hyp      int64 (reference words,): the hypothesis word paired with each, -1 for a deleted word; increasing,
                     except for the -1
     n_hyp           number of hypothesis words
-    correct, substitutions, deletions, insertions   numbers of words
+    distance        the edit distance in words
     """
 
     ref_to_hyp: np.ndarray
     n_hyp: int
-    correct: int
-    substitutions: int
-    deletions: int
-    insertions: int
-
-    @property
-    def distance(self) -> int:
-        """The edit distance in words."""
-        return self.substitutions + self.deletions + self.insertions
-
-    @property
-    def wer(self) -> float:
-        """Word error rate, errors / reference words; infinite for insertions into an empty reference."""
-        if not len(self.ref_to_hyp):
-            return float("inf") if self.insertions else 0.0
-        return self.distance / len(self.ref_to_hyp)
+    distance: int
 
 
 def align_words(ref: Sequence[str], hyp: Sequence[str]) -> Alignment:
@@ -97,9 +82,9 @@ def align_streams(ref: np.ndarray, hyp: np.ndarray, ref_ends: Sequence[int], hyp
         r0, h0 = r1, h1
     ref_to_hyp = _pair(np.concatenate(blocks), len(ref))
     paired = ref_to_hyp >= 0
-    n_paired = int(paired.sum())
-    correct = int((ref[paired] == hyp[ref_to_hyp[paired]]).sum())
-    return Alignment(ref_to_hyp, len(hyp), correct, n_paired - correct, len(ref) - n_paired, len(hyp) - n_paired)
+    substituted = int((ref[paired] != hyp[ref_to_hyp[paired]]).sum())
+    deleted_and_inserted = len(ref) + len(hyp) - 2 * int(paired.sum())
+    return Alignment(ref_to_hyp, len(hyp), substituted + deleted_and_inserted)
 
 
 def project_slots(alignment: Alignment) -> np.ndarray:

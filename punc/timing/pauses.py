@@ -18,16 +18,15 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir
-from punc.base.idtable import IdTable
 from punc.base.runs import next_of
+from punc.data.datadir import Utterance
 from punc.data.kaldi_io import archive_path, write_vector
-from punc.data.tables import fields, read_table
+from punc.data.tables import fields, read_table, sort_table
 from punc.timing.align import align_words
 from punc.timing.timed_words import Timing
 
@@ -36,13 +35,13 @@ Sources = Mapping[str, Callable[..., Timing]]
 
 
 def read_channels(path: str | os.PathLike[str]) -> dict[str, tuple[str, str]]:
-    """Recording → file and channel, from `reco2file_and_channel`.
+    """Recording → file and channel, from `reco2file_and_channel`; empty if there is no such file.
 
     Raises InputError for a line of another form, and for two recordings with the same file and channel.
     """
     channels: dict[str, tuple[str, str]] = {}
     recordings: dict[tuple[str, str], str] = {}
-    for row in read_table(path):
+    for row in read_table(path) if os.path.isfile(path) else ():
         parts = fields(row.value)
         if len(parts) != 2:
             raise InputError(f"'{row.key}' does not have a file and a channel", "write: RECORDING FILE CHANNEL",
@@ -54,13 +53,11 @@ def read_channels(path: str | os.PathLike[str]) -> dict[str, tuple[str, str]]:
     return channels
 
 
-def stream_pauses(stream: str, utterances: Sequence[tuple[str, Sequence[str]]], sources: Sources,
-                  segments: IdTable | None = None, channels: Mapping[str, tuple[str, str]] | None = None,
-                  counts: Counter[str] | None = None) -> list[np.ndarray]:
+def stream_pauses(utterances: Sequence[Utterance], sources: Sources, channels: Mapping[str, tuple[str, str]],
+                  counts: Counter[str]) -> list[np.ndarray]:
     """The pauses of each of a stream's utterances: float32 (words,), seconds, NaN if unknown.
 
-    utterances   (id, words), in time order
-    segments     begin and end of each utterance in seconds; None if there is no such file
+    utterances   in time order
     channels     recording → (file, channel)
     counts       counts slots, known, next_to_untimed (unknown, next to an untimed word), ends (unknown, at an end),
                  untimed (words of the text), extra (timed words that the text does not have), missing (utterances),
@@ -68,15 +65,14 @@ def stream_pauses(stream: str, utterances: Sequence[tuple[str, Sequence[str]]], 
 
     Raises InputError for wrong times, and for times of an utterance that run past its segment.
     """
-    counts = Counter[str]() if counts is None else counts
-    timing = times_of_stream(stream, sources, channels or {})
+    timing = times_of_stream(utterances[0].stream, sources, channels)
     if timing is not None:
-        words = [word for _, of_utterance in utterances for word in of_utterance]
+        words = [word for utterance in utterances for word in utterance.words]
         times, matched = match_times(words, timing, counts)
         parts = [_pauses(times, matched, timing.end, counts)]
     else:
-        parts = _of_utterances(utterances, sources, segments, counts)
-    lengths = [len(words) for _, words in utterances]
+        parts = _of_utterances(utterances, sources, counts)
+    lengths = [len(utterance.words) for utterance in utterances]
     return np.split(np.concatenate(parts), np.cumsum(lengths)[:-1])
 
 
@@ -89,20 +85,20 @@ def times_of_stream(stream: str, sources: Sources, channels: Mapping[str, tuple[
     return None
 
 
-def _of_utterances(utterances: Sequence[tuple[str, Sequence[str]]], sources: Sources, segments: IdTable | None,
-                   counts: Counter[str]) -> list[np.ndarray]:
+def _of_utterances(utterances: Sequence[Utterance], sources: Sources, counts: Counter[str]) -> list[np.ndarray]:
     """Pauses from times under utterance ids: across utterances with `segments`, within each one without."""
     all_times, all_matched, n_timed = [], [], 0
     pauses: list[np.ndarray] = []
-    for id, words in utterances:
+    for utterance in utterances:
+        id = utterance.id
         if id not in sources:
             counts["missing"] += 1
         timing = sources[id]() if id in sources else Timing([])
-        times, matched = match_times(words, timing, counts)
-        if segments is None:
+        times, matched = match_times(utterance.words, timing, counts)
+        if utterance.times is None:
             pauses.append(_pauses(times, matched, timing.end if len(utterances) == 1 else None, counts))
             continue
-        begin, end = segments.rows(id)[0]
+        begin, end = utterance.times
         if len(times) and times[-1, 1] > end - begin + SEGMENT_SLACK:
             raise InputError(f"the times of '{id}' go up to {times[-1, 1]:.2f} s, but it is {end - begin:.2f} s long",
                              "give times under an utterance's id from its start, or under the recording's id",
@@ -110,7 +106,7 @@ def _of_utterances(utterances: Sequence[tuple[str, Sequence[str]]], sources: Sou
         all_times.append(times + begin)
         all_matched.append(np.where(matched >= 0, matched + n_timed, -1))
         n_timed += len(times)
-    if segments is None:
+    if pauses:
         return pauses
     return [_pauses(np.concatenate(all_times), np.concatenate(all_matched), None, counts)]
 
@@ -160,49 +156,30 @@ def slot_pauses(times: np.ndarray, matched: np.ndarray, end: float | None = None
 def write_pauses(directory: str | os.PathLike[str], pauses: Iterable[tuple[str, np.ndarray]]) -> None:
     """Write `pauses.ark` and `pauses.scp` of a data directory, whole or not at all.
 
-    The index has the order of `text`, the archive the order given. As in Kaldi's scripts, the index names the archive
-    by its absolute path. Memory: 32 bytes for each utterance. Raises ValueError for an utterance of `text` without
-    pauses.
+    pauses   of all utterances, in any order: the archive keeps it, the index is sorted
+
+    As in Kaldi's scripts, the index names the archive by its absolute path. Only the ids are in memory.
     """
     directory = Path(os.path.abspath(directory))
-    offsets = IdTable(1)
     archive = archive_path(directory / "pauses.ark")
-    with (atomic_dir(directory, "pauses.scp") as tmp, open(tmp / "pauses.ark", "wb") as ark,
-          open(tmp / "pauses.scp", "w", encoding="utf-8", newline="\n") as index):
-        for id, vector in pauses:
-            offsets.add(id, write_vector(ark, id, vector))
-        for row in read_table(directory / "text"):
-            offset = offsets.rows(row.key)
-            if not len(offset):
-                raise ValueError(f"no pauses for '{row.key}'")
-            index.write(f"{row.key} {archive}:{int(offset[0, 0])}\n")
+    with atomic_dir(directory, "pauses.scp") as tmp:
+        with open(tmp / "pauses.ark", "wb") as ark, open(tmp / "pauses.scp", "wb") as index:
+            index.writelines(f"{id} {archive}:{write_vector(ark, id, vector)}\n".encode() for id, vector in pauses)
+        sort_table(tmp / "pauses.scp")
 
 
-class PauseStatistics(NamedTuple):
-    """The slots with one label: how many there are, how many have no known pause, and quartiles of pauses in seconds.
-    """
+def pauses_by_label(utterances: Iterable[Utterance]) -> dict[str, np.ndarray]:
+    """The pauses of each label's slots, float32, seconds, NaN unknown; labels in the order of their first slot.
 
-    slots: int
-    unknown: int
-    lower: float
-    median: float
-    upper: float
-
-
-def pauses_by_label(slots: Iterable[tuple[Sequence[str], np.ndarray]]) -> dict[str, PauseStatistics]:
-    """Statistics by label, from the (labels, pauses) of utterances; quartiles are NaN if no pause is known.
+    utterances   with labels and pauses
 
     Memory: 4 bytes for each slot.
     """
-    by_label: dict[str, list[np.ndarray]] = {}
-    for labels, pauses in slots:
-        names = np.array(labels)
-        for name in np.unique(names).tolist():
-            by_label.setdefault(name, []).append(pauses[names == name])
-    return {name: _statistics(np.concatenate(parts)) for name, parts in by_label.items()}
-
-
-def _statistics(pauses: np.ndarray) -> PauseStatistics:
-    known = pauses[np.isfinite(pauses)]
-    quartiles = np.quantile(known, (0.25, 0.5, 0.75)).tolist() if len(known) else [np.nan] * 3
-    return PauseStatistics(len(pauses), len(pauses) - len(known), *quartiles)
+    parts: dict[str, list[np.ndarray]] = {}
+    for utterance in utterances:
+        assert utterance.labels is not None
+        assert utterance.pauses is not None
+        labels = np.array(utterance.labels)
+        for name in dict.fromkeys(utterance.labels):
+            parts.setdefault(name, []).append(utterance.pauses[labels == name])
+    return {name: np.concatenate(arrays) for name, arrays in parts.items()}

@@ -96,8 +96,8 @@ def build(made: Path, place: Path) -> None:
 
 def read_report(folder: Path, rng: random.Random) -> None:
     """The page, without plots but for a few, because these take half a second."""
-    settings = page.Settings(recordings=rng.choice(((), ("0",))), data=rng.choice((None, folder / "data")))
+    recordings, data = rng.choice(((), ("0",))), rng.choice((None, folder / "data"))
     with np.errstate(all="ignore"), ExitStack() as stack:
         for module in (page, set_view) if rng.randrange(50) else ():
             stack.enter_context(mock.patch.object(module, "draw", return_value=""))
-        page.render(folder / "exp", settings).encode()
+        page.render(folder / "exp", "Report", data, recordings).encode()

@@ -15,7 +15,7 @@ from punc.data.labels import LabelSet
 from punc.decoding.options import parse_scale
 from punc.models.ngram.backoff import read_arpa
 from punc.models.word_crf.clusters import read_clusters
-from punc.results.collect import collect_costs, collect_scores, paired_tests
+from punc.results.collect import collect_scores, paired_tests, read_cost
 from punc.results.page_data import read_page_data, read_published
 from punc.scoring.counts import Counts, write_counts
 from punc.text.casing import read_casing
@@ -155,7 +155,8 @@ def read_scores(folder: Path, rng: random.Random) -> None:
         scores = collect_scores(folder / "exp")
         if not rng.randrange(8):
             paired_tests(scores, [("a", "b")])
-        collect_costs(folder / "exp", ["a", "b"])
+        for system in ("a", "b"):
+            read_cost(folder / "exp" / system)
 
 
 def make_results(folder: Path, rng: random.Random) -> None:

@@ -12,8 +12,9 @@ from inputs_text import ctm, fifth_column
 from inputs_transcripts import MAKERS, timed
 from kind import Kind, Read, named, word, words
 
+from punc.bin.find_ctm import find_ctm
+from punc.data.datadir import Utterance
 from punc.decoding.kaldi_groups import ctm_groups
-from punc.timing.decode_dir import find_ctm
 from punc.timing.pauses import stream_pauses
 from punc.transcripts.ctm import CtmIndex
 from punc.transcripts.timings import word_times
@@ -77,7 +78,7 @@ def read_times(folder: Path, rng: random.Random) -> Read:
         timing = sources[id]()
         found += [row.word for row in timing.words]
         text = [row.word for row in timing.words] + ["more"]
-        pauses = stream_pauses(id, [("u", text)], sources)
+        pauses = stream_pauses([Utterance("u", id, text)], sources, {}, Counter())
         if any(map(len, pauses)) and (np.isinf(pauses[0]).any() or (pauses[0] < 0).any()):
             raise AssertionError("a pause that is none")
     return Read(" ".join([*found, *sources]).encode(), named(repairs))

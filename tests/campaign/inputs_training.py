@@ -73,7 +73,7 @@ def read_abbreviations(module: Any, path: Path) -> None:
 
 def read_rttm(module: Any, path: Path) -> None:
     begins = np.arange(0.0, 6.0, 0.3)
-    speakers = module.Diarization(path).speakers("rec0", begins, begins + 0.2)
+    speakers = module.speakers_of(module.read_rttm(path).get("rec0", []), np.stack([begins, begins + 0.2], 1))
     if len(speakers) != len(begins):
         raise AssertionError("not a speaker for each word")
 

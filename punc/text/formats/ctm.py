@@ -13,7 +13,7 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.data.datadir import Utterance
-from punc.data.datadir_writer import new_data_dir, write_tables
+from punc.data.datadir_writer import new_data_dir, write_utterances
 from punc.data.tables import TURNS
 from punc.text.cutter import sorted_streams, utterance_id
 from punc.text.format import Format as BaseFormat
@@ -37,7 +37,7 @@ class Format(BaseFormat):
         index = self._index(inputs, repairs)
         output = Path(os.path.abspath(output))
         with new_data_dir(output, "punct", TURNS) as tmp:  # labels are of an older text
-            write_tables(tmp, output, self._utterances(index, sorted_streams(index), counts))
+            write_utterances(tmp, output, self._utterances(index, sorted_streams(index), counts))
             counts += repairs  # before the words are read again
             write_ctm(tmp / "ctm", (word for _, words, _ in timings(index, sorted_streams(index)) for word in words))
         return counts

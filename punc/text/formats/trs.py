@@ -28,7 +28,7 @@ from xml.parsers import expat
 from punc.base.errors import InputError
 from punc.base.files import open_input
 from punc.data.datadir import LATEST, Utterance
-from punc.data.datadir_writer import new_data_dir, write_tables
+from punc.data.datadir_writer import new_data_dir, write_utterances
 from punc.data.labels import RECORD, LabelSet
 from punc.data.tables import TURNS
 from punc.text.abbreviations import count_dot
@@ -240,7 +240,7 @@ def write_found(output: Path, found: Mapping[str, tuple[Utterance, str]],
     """Write the data directory of utterances, with `segments`, and with `wav.scp` of the recordings `files`."""
     with new_data_dir(output, "pauses.scp", "pauses.ark", TURNS, "reco2file_and_channel") as tmp:
         ids = sorted(found, key=str.encode)
-        write_tables(tmp, output, (found[id][0] for id in ids))
+        write_utterances(tmp, output, (found[id][0] for id in ids))
         label_set.write(tmp / RECORD)
         (tmp / "segments").write_text("".join(f"{id} {found[id][1]}\n" for id in ids), encoding="utf-8")
         (tmp / "wav.scp").write_text("".join(f"{name} {Path(file).absolute().with_suffix('.wav')}\n"
