@@ -31,7 +31,7 @@ from typing import NamedTuple
 from punc.text.abbreviations import BEGINS, ORDINAL, STARTER, WORD
 
 ABBREVIATION, BEGINNING, COLLOCATION = 0.3, 30.0, 7.88  # least scores, those of the paper
-TOKEN = re.compile(r"[^\w]*(.*\w)(\.(?!\.))?(.*)", re.DOTALL)
+TOKEN = re.compile(r"\W*(\w(?:.*\w)?)(\.(?!\.))?(.*)", re.DOTALL)  # its core begins in one place only
 ELLIPSIS = re.compile(r"\.\.|…")
 ENDS = re.compile(r"[!?]")
 NUMBER = "##number##"
