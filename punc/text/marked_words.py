@@ -102,14 +102,10 @@ class MarkedWords:
     casing      writes words with capitals after the first letter
     marks       what happens to marks that are there, as in `keeps`
     sentences   a word that begins a stream or a sentence gets a capital, whatever its label
-    any_case    words are written as their labels say, and keep only capitals that no label explains; else all letters
-                stay as they are, but for those that a label or the casing makes capitals
     """
 
-    def __init__(self, label_set: LabelSet, casing: Casing, marks: str = REPLACE, sentences: bool = False,
-                 any_case: bool = True):
+    def __init__(self, label_set: LabelSet, casing: Casing, marks: str = REPLACE, sentences: bool = False):
         self.label_set, self._casing, self._marks, self._sentences = label_set, casing, marks, sentences
-        self._any_case = any_case
         self._bare = Label("", "w"), Label("", "W")
         self._ends = [i for i, label in enumerate(label_set) if label.name in label_set.sentence_ends]
 
@@ -133,9 +129,7 @@ class MarkedWords:
         # Where case stays, only an end that is added makes a beginning.
         added = previous_of(np.isin(labels, self._ends) & ~words.marked, False)
         starts = np.where(stays, added & ~starts_of_runs(words.streams), starts) & self._sentences
-        cased = np.zeros(len(labels), bool)
-        if self._any_case:
-            cased = stays | self._kept_case(words, kinds, inside) if self.label_set.cased else ~cased
+        cased = stays | self._kept_case(words, kinds, inside) if self.label_set.cased else np.ones(len(labels), bool)
         return self._texts(words, labels, np.stack([cased, starts, alone, kept])), labels
 
     def _sentence_starts(self, words: SplitWords, labels: np.ndarray, kinds: np.ndarray,
@@ -153,7 +147,7 @@ class MarkedWords:
         capital = np.zeros((2, len(labels)), bool)
         for row, after in zip(capital, (ended, ends)):
             row[read] = begins | previous_of(after[read], True)
-        return capital[0] | (words.turns & self._any_case), ~capital[1]
+        return capital[0] | words.turns, ~capital[1]
 
     def _move(self, words: SplitWords, labels: np.ndarray, tags: np.ndarray, had: np.ndarray) -> None:
         """The mark of a tag that stands for a word goes to the word before, which then has the stronger of two."""
@@ -238,7 +232,7 @@ class MarkedWords:
 
     def _core(self, core: str, capital: bool, cased: bool, start: bool) -> str:
         if not cased:
-            bare = core.removesuffix(".").lower() if self._any_case else core.removesuffix(".")
+            bare = core.removesuffix(".").lower()
             core = self._casing.write_word(bare, self._bare[capital]) + core[len(bare):]
         elif capital and core == core.lower():
             core = with_capital(core)
