@@ -108,7 +108,6 @@ CASED = LabelSet(tuple(Label(name, written, marks) for name, written, marks in [
     ("O", "w", ()), ("CAP", "W", ()), ("COMMA", "w,", (",", ":")), ("CAP_COMMA", "W,", (",", ":")),
     ("PERIOD", "w.", (".", "!")), ("CAP_PERIOD", "W.", (".", "!")), ("QUESTION", "w?", ("?",)),
     ("CAP_QUESTION", "W?", ("?",))]))
-PLAIN = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",",)), Label("PERIOD", "w.", (".",))))
 
 
 def write(text, labels="", label_set=CASED, casing=None, streams=None, lowercase=True, **options):
