@@ -29,7 +29,7 @@ class Batch(NamedTuple):
     """The steps of B rows.
 
     tokens  (B, T) int64; END after a stream's end
-    pauses  (B, T) float32, of the slots; None if the data has none; (B, T, 2) with turns (`PausesAndTurns`)
+    pauses  (B, T) float32, of the slots; None if the data has none; (B, T, 2) with turns (`with_turns`)
     labels  (B, T) int64, of the slots; -1 where a step has no slot that is scored
     fresh   whether the model starts from a fresh state; if not, the steps follow those of the previous batch
     counts  (L,) int64, how often each label occurs in the batch that this is a share of; None if it is the whole batch

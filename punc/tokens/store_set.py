@@ -2,7 +2,7 @@
 
 import contextlib
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -45,6 +45,19 @@ class StoreSet(NamedTuple):
     streams: Sequence[str]
     offsets: np.ndarray
     turns: np.ndarray | None = None
+
+
+class Lazy:
+    """An array of a shape (N, …), of which only the items that are read are made: `make(index)`, as NumPy's index."""
+
+    def __init__(self, shape: tuple[int, ...], make: Callable[[Any], np.ndarray]):
+        self.shape, self._make = shape, make
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, index: Any) -> np.ndarray:
+        return self._make(index)
 
 
 class StreamNames(Sequence):

@@ -17,7 +17,7 @@ from punc.base.errors import InputError
 from punc.models.base import Model
 from punc.tokens.batches import Batch, gather, stateful, stateful_rows, stateful_width
 from punc.tokens.chunks import Chunks, by_length, cut, padding, with_turns
-from punc.tokens.store_set import StoreSet
+from punc.tokens.store_set import Lazy, StoreSet
 from punc.training.losses import slots_of
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions
@@ -28,24 +28,11 @@ BLOCK = 1 << 22  # labels that are counted at once
 AHEAD = 8  # batches that wait for a GPU
 
 
-class EveryToken:
-    """The labels of a set (N,), read lazily, with the first label where there is no slot.
-
-    So each token counts in the loss, as each character does in Gale & Parthasarathy 2017, section 2.1.
-    """
-
-    def __init__(self, labels: np.ndarray):
-        self.labels = labels
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    def __getitem__(self, tokens: slice) -> np.ndarray:
-        return np.maximum(self.labels[tokens], 0)
-
-
 def training_set(model: Model, data: StoreSet, options: TrainingOptions) -> StoreSet:
     """The set as the model reads it and the loss counts it. Raises InputError if the model reads turns and it has none.
+
+    If the loss is that of tokens, a token without a slot has the first label, as each character does in Gale &
+    Parthasarathy 2017, section 2.1.
     """
     if model.reads_turns:
         if data.turns is None:
@@ -55,9 +42,10 @@ def training_set(model: Model, data: StoreSet, options: TrainingOptions) -> Stor
             raise InputError("--asr-noise with --speaker-changes true", "leave one of them out: the errors move words, "
                              "and turns do not move with them")
         data = with_turns(data)
-    if options.loss_on == "slots" or data.labels is None:
+    labels = data.labels
+    if options.loss_on == "slots" or labels is None:
         return data
-    return data._replace(labels=EveryToken(data.labels))  # type: ignore[arg-type]
+    return data._replace(labels=Lazy(labels.shape, lambda tokens: np.maximum(labels[tokens], 0)))  # type: ignore[arg-type]
 
 
 def cut_streams(model: Model, data: StoreSet, options: TrainingOptions, ranks: Ranks = ALONE) -> Chunks | None:
