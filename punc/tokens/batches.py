@@ -12,7 +12,7 @@ n slots has the steps −lookahead … n − 1. Streams are cut in one of two wa
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -43,23 +43,27 @@ class Batch(NamedTuple):
     counts: Tensor | None = None
     targets: Tensor | None = None
 
+    def map(self, function: Callable[[Tensor], Tensor]) -> "Batch":
+        """The batch with what a function makes of each of the tensors of B rows."""
+        return self._replace(tokens=function(self.tokens), labels=function(self.labels),
+                             pauses=None if self.pauses is None else function(self.pauses),
+                             targets=None if self.targets is None else function(self.targets))
+
     def to(self, device: torch.device) -> "Batch":
         """The batch on a device. It is copied to a GPU from pinned memory, and the CPU does not wait for the copy."""
-        def moved(tensor: Tensor) -> Tensor:
-            if device.type == "cuda":
-                tensor = tensor.contiguous().pin_memory()
-            return tensor.to(device, non_blocking=device.type == "cuda")
-
-        return Batch(moved(self.tokens), None if self.pauses is None else moved(self.pauses), moved(self.labels),
-                     self.fresh, self.counts, None if self.targets is None else moved(self.targets))
+        if device.type != "cuda":
+            return self.map(lambda tensor: tensor.to(device))
+        return self.map(pinned).map(lambda tensor: tensor.to(device, non_blocking=True))
 
     def share(self, number: int, of: int, labels: int) -> "Batch":
         """Every `of`-th row, from row `number` on. There are `labels` labels."""
-        rows = slice(number, None, of)
-        return Batch(self.tokens[rows].contiguous(), None if self.pauses is None else self.pauses[rows].contiguous(),
-                     self.labels[rows].contiguous(), self.fresh,
-                     torch.bincount(self.labels[self.labels >= 0], minlength=labels),
-                     None if self.targets is None else self.targets[rows].contiguous())
+        counts = torch.bincount(self.labels[self.labels >= 0], minlength=labels)
+        return self.map(lambda tensor: tensor[number::of].contiguous())._replace(counts=counts)
+
+
+def pinned(tensor: Tensor) -> Tensor:
+    """A tensor in pinned memory, from which a GPU reads it without the CPU."""
+    return tensor.contiguous().pin_memory()
 
 
 def stateful_rows(offsets: np.ndarray, lookahead: int, batch_size: int, bptt: int) -> int:

@@ -15,7 +15,7 @@ import torch
 
 from punc.base.errors import InputError
 from punc.models.base import Model
-from punc.tokens.batches import Batch, gather, stateful, stateful_rows, stateful_width
+from punc.tokens.batches import Batch, gather, pinned, stateful, stateful_rows, stateful_width
 from punc.tokens.chunks import Chunks, by_length, cut, padding, with_turns
 from punc.tokens.store_set import Lazy, StoreSet
 from punc.training.losses import slots_of
@@ -139,7 +139,11 @@ def prefetch(batches: Iterator[Batch], device: torch.device) -> Iterator[Batch]:
 
     They are still on the CPU, and `Batch.to` copies them to the GPU.
     """
-    return ahead(batches, lambda batch: _pinned(batch, device)) if device.type == "cuda" else batches
+    def prepare(batch: Batch) -> Batch:
+        with torch.cuda.device(device):  # a thread begins on the first GPU, and pinning would begin to use that one
+            return batch.map(pinned)
+
+    return ahead(batches, prepare) if device.type == "cuda" else batches
 
 
 def ahead(batches: Iterator[Batch], prepare: Callable[[Batch], Batch]) -> Iterator[Batch]:
@@ -160,15 +164,3 @@ def ahead(batches: Iterator[Batch], prepare: Callable[[Batch], Batch]) -> Iterat
             yield batch
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _pinned(batch: Batch, device: torch.device) -> Batch:
-    """The batch in pinned memory, from which a GPU reads it without the CPU."""
-    def pinned(tensor: torch.Tensor) -> torch.Tensor:
-        return tensor.contiguous().pin_memory()
-
-    with torch.cuda.device(device):  # a thread begins on the first GPU, and pinning would begin to use that one
-        return batch._replace(tokens=pinned(batch.tokens),
-                              pauses=None if batch.pauses is None else pinned(batch.pauses),
-                              labels=pinned(batch.labels),
-                              targets=None if batch.targets is None else pinned(batch.targets))
