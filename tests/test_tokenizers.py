@@ -27,7 +27,7 @@ from punc.tokens.tokenizers.char import SPACE, CharTokenizer, count_characters, 
 from punc.tokens.tokenizers.class_ import ClassTokenizer
 from punc.tokens.tokenizers.form import FormTokenizer, forms, parse_form, word_shape
 from punc.tokens.tokenizers.spelled import MAX_LENGTH, SpelledTokenizer
-from punc.tokens.tokenizers.subword import PIECES, SubwordTokenizer
+from punc.tokens.tokenizers.subword import SubwordTokenizer
 from punc.tokens.tokenizers.word import WordTokenizer
 from punc.tokens.vocabulary import END, UNK, SpilledCounts, Vocabulary
 
@@ -310,13 +310,13 @@ def test_read_files_that_do_not_fit_is_one_line(subwords, tmp_path):
     Vocabulary([*subwords.vocabulary.tokens, "more"]).write(tmp_path / "vocab")
     with pytest.raises(InputError, match=r"vocab: these are not the pieces of pieces.model next to it"):
         SubwordTokenizer.read(tmp_path / "vocab")
-    content = (tmp_path / PIECES).read_bytes()
+    content = (tmp_path / SubwordTokenizer.file).read_bytes()
     piece = subwords.vocabulary.tokens[-1].encode()
     for broken in (b"no model", content.replace(piece, b"\xab" * len(piece))):
-        (tmp_path / PIECES).write_bytes(broken)
+        (tmp_path / SubwordTokenizer.file).write_bytes(broken)
         with pytest.raises(InputError, match=r"pieces.model: not a model of pieces"):
             SubwordTokenizer.read(tmp_path / "vocab")
-    (tmp_path / PIECES).unlink()
+    (tmp_path / SubwordTokenizer.file).unlink()
     with pytest.raises(InputError, match=r"pieces.model: no such file"):
         SubwordTokenizer.read(tmp_path / "vocab")
 

@@ -24,7 +24,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_file, read_lines
+from punc.base.files import atomic_file, open_input, read_lines
 from punc.base.runs import ranges
 from punc.data.datadir import DataDir
 from punc.text.prose import Clitics
@@ -212,17 +212,55 @@ class PieceTokenizer(Tokenizer):
     """Words cut into pieces by a trained model: one or more tokens a word. A word's slot is after its last piece.
 
     The pieces of a word do not depend on the words around it, so those of frequent words are remembered. A subclass
-    has `cut_words`, and calls `forget` when it is made.
+    has `load` and `cut_words`.
+
+    content   the content of the file that says how words are cut
+    path      its path, for messages
 
     unknown   the ids of tokens that stand for what has no piece
     cache     words whose pieces are remembered
+    file      the name of the file, which is next to the vocabulary
+
+    Raises InputError if the content is not that of such a file.
     """
 
     summary = "{words} words, {tokens} pieces in {streams} streams, {percent:.2f} % unknown"
     unknown: tuple[int, ...] = (UNK,)
     cache: int = 1 << 18
+    file: ClassVar[str]
 
-    def forget(self) -> None:
+    def __init__(self, content: bytes, path: str | os.PathLike | None = None):
+        self._content = content
+        self.load(content, path)
+        self._forget()
+
+    def __getstate__(self) -> bytes:
+        return self._content
+
+    def __setstate__(self, content: bytes) -> None:
+        PieceTokenizer.__init__(self, content)
+
+    @abstractmethod
+    def load(self, content: bytes, path: str | os.PathLike | None) -> None:
+        """Set the vocabulary, and what `cut_words` needs; arguments and errors as those of the class."""
+
+    @classmethod
+    def read(cls, path: str | os.PathLike) -> "PieceTokenizer":
+        """The tokenizer of a vocabulary and the file next to it. Raises InputError if they do not fit together."""
+        path = Path(path)
+        with open_input(path.with_name(cls.file)) as file:
+            found = cls(file.read(), path.with_name(cls.file))
+        if Vocabulary.read(path).tokens != found.vocabulary.tokens:
+            raise InputError(f"these are not the pieces of {cls.file} next to it",
+                             "make the store again: punc make-store", path)
+        return found
+
+    def write(self, directory: Path) -> None:
+        with atomic_file(directory / self.file, "wb") as file:
+            file.write(self._content)
+        super().write(directory)
+
+    def _forget(self) -> None:
         """Empty the memory of words."""
         # Each word seen has an index in the arrays `_starts` and `_lengths`: where its pieces are in `_ids`.
         self._indices: dict[str, int] = {}
@@ -234,7 +272,7 @@ class PieceTokenizer(Tokenizer):
 
     def encode(self, words: Sequence[str]) -> Encoding:
         if len(self._indices) > self.cache:
-            self.forget()
+            self._forget()
         new = [word for word in dict.fromkeys(words) if word not in self._indices]
         if new:
             self._learn(new)
