@@ -14,9 +14,8 @@ from collections.abc import Callable
 from typing import Protocol
 
 from punc.base.errors import InputError
-from punc.live.input import BLANKS, End, Item, LiveWord, Partial, read_json
+from punc.live.input import BLANKS, End, Item, ItemReader, LiveWord, Partial, read_json
 from punc.live.output import Writer, writer
-from punc.live.reader import ItemReader
 from punc.live.session import Decided, Session, speaks
 
 SLICE = 16  # words that are decided before other connections have their turn: half a millisecond

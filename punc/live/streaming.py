@@ -21,9 +21,8 @@ from punc.base import stop
 from punc.base.errors import InputError, check_choice
 from punc.base.runs import bounds_of
 from punc.decoding.decode import AnyModel, decode
-from punc.live.input import INPUTS, End, Item, LiveWord
+from punc.live.input import INPUTS, End, Item, ItemReader, LiveWord
 from punc.live.output import OUTPUTS, writer
-from punc.live.reader import ItemReader
 from punc.live.session import Decided, LiveOptions, Session, speaks
 from punc.live.words import LiveWriter, open_stream
 from punc.text.casing import Casing
