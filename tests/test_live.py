@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from punc.data.labels import LabelSet
 from punc.live.input import read_json
-from punc.live.output import VoskWriter
+from punc.live.output import Writer
 from punc.live.session import LiveOptions, Session
 from punc.live.stream import Labelled, decode_words
 from punc.live.words import LiveWriter, WordStream, mark, open_stream
@@ -224,7 +224,7 @@ def test_speaker_vector_of_vosk_stays_with_its_result(model):
                       '"spk_frames": 20, "text": "hello"}', 1, "test")
     items += read_json('{"text": "are you", "spk": [2]}', 1, "test")
     decided = session.feed(items) + session.end()
-    lines = VoskWriter().messages(decided, items, session.waiting)
+    lines = Writer("vosk").messages(decided, items, session.waiting)
     assert '"spk": [0.5, -1], "spk_frames": 20' in lines[0]
     assert '"spk": [2]' in lines[1]
     assert '"conf": 1.0' in lines[0]

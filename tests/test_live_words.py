@@ -8,7 +8,7 @@ import pytest
 
 from punc.base.errors import InputError
 from punc.live.input import CtmReader, End, ItemReader, LiveWord, Partial, kind_of, read_json
-from punc.live.output import OUTPUTS, writer
+from punc.live.output import OUTPUTS, Writer
 from punc.live.session import Decided, LiveOptions, Session
 from punc.live.words import Marked
 
@@ -192,14 +192,14 @@ YOU = Decided(LiveWord("yöu"), Marked("yöu", "yöu.", "PERIOD", LOGITS, 0))
 
 
 def test_text_has_a_line_for_each_stream():
-    written = writer("text")
+    written = Writer("text")
     assert [written.messages(decided, [Partial("a")], []) for decided in ([], [HELLO], [YOU, None, HELLO], [None])] == [
         [], ["Hello,"], [" yöu.\nHello,"], ["\n"]]
     assert written.line_end == ""
 
 
 def test_json_has_an_object_for_each_word():
-    messages = writer("json").messages([HELLO, YOU, None], [Partial("a")], [])
+    messages = Writer("json").messages([HELLO, YOU, None], [Partial("a")], [])
     assert "yöu" in messages[1]
     assert [*map(json.loads, messages)] == [
         {"word": "hello", "text": "Hello,", "label": "CAP_COMMA", "probability": 0.75, "start": 0.5, "end": 1.0,
@@ -208,7 +208,7 @@ def test_json_has_an_object_for_each_word():
 
 
 def test_vosk_has_a_result_for_words_that_are_decided_together():
-    written = writer("vosk")
+    written = Writer("vosk")
     message, = written.messages([HELLO, YOU, None], [], [])
     result = json.loads(message)
     assert result["text"] == "Hello, yöu."
@@ -219,7 +219,7 @@ def test_vosk_has_a_result_for_words_that_are_decided_together():
 
 
 def test_vosk_partial_begins_with_the_words_that_wait():
-    written = writer("vosk")
+    written = Writer("vosk")
     for items, waiting, expected in (
             ([Partial("a b")], [], "a b"), ([Partial("x"), Partial("a")], [HELLO.word], "hello a"),
             ([Partial("")], [HELLO.word, YOU.word], "hello yöu"), ([Partial("")], [], "")):
@@ -230,4 +230,4 @@ def test_vosk_partial_begins_with_the_words_that_wait():
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_what_cannot_be_encoded_is_replaced(output):
     bad = Decided(HELLO.word._replace(fields={"id": "\ud800"}), HELLO.marked)
-    assert writer(output).messages([bad], [], [])[0].encode()
+    assert Writer(output).messages([bad], [], [])[0].encode()

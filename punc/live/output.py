@@ -13,7 +13,7 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 from punc.live.input import Item, LiveWord, Partial
 from punc.live.session import Decided
@@ -21,13 +21,15 @@ from punc.live.session import Decided
 OUTPUTS = ("text", "json", "vosk")
 
 
-class Writer(Protocol):
-    """Writes the output of a session.
+class Writer:
+    """Writes the output of a session, in a form of OUTPUTS.
 
     line_end   stands after each message where they are written to a file
     """
 
-    line_end: str
+    def __init__(self, output: str):
+        self._output, self._blank = output, ""
+        self.line_end = "" if output == "text" else "\n"  # in a text, a line end stands only after a stream
 
     def messages(self, decided: Sequence[Decided | None], items: Iterable[Item],
                  waiting: Iterable[LiveWord]) -> list[str]:
@@ -37,65 +39,33 @@ class Writer(Protocol):
         items     the input by which they are
         waiting   the words that still wait
         """
-
-
-def writer(output: str) -> Writer:
-    """The writer of a name in OUTPUTS."""
-    kinds: dict[str, type[Writer]] = {"text": TextWriter, "json": JsonWriter, "vosk": VoskWriter}
-    return kinds[output]()
-
-
-class TextWriter:
-    """A text; a line end stands only after a stream."""
-
-    line_end = ""
-
-    def __init__(self) -> None:
-        self._blank = ""
-
-    def messages(self, decided: Sequence[Decided | None], items: Iterable[Item],
-                 waiting: Iterable[LiveWord]) -> list[str]:
-        parts, blank = [], self._blank
-        for one in decided:
-            if one is None:
-                parts.append("\n")
-                blank = ""
-            else:
-                parts.append(blank + one.marked.text)
-                blank = " "
-        self._blank = blank
-        return ["".join(parts)] if parts else []
-
-
-class JsonWriter:
-    """An object for each word."""
-
-    line_end = "\n"
-
-    def messages(self, decided: Sequence[Decided | None], items: Iterable[Item],
-                 waiting: Iterable[LiveWord]) -> list[str]:
-        return [_json({"eof": 1} if one is None else _word(one)) for one in decided]
-
-
-class VoskWriter:
-    """Vosk's results."""
-
-    line_end = "\n"
-
-    def messages(self, decided: Sequence[Decided | None], items: Iterable[Item],
-                 waiting: Iterable[LiveWord]) -> list[str]:
-        found, words = [], [one for one in decided if one]
-        ends = [i for i, one in enumerate(words[:-1], 1) if one.word.result] if words else []
-        for begin, end in pairwise([0, *ends, len(words)] if words else []):
-            part = words[begin:end]
-            found.append({**part[-1].word.result, "text": " ".join(one.marked.text for one in part),
-                          "result": [{**_word(one), "word": one.marked.text} for one in part]})
-        if decided and not words:
-            found.append({"text": ""})
+        if self._output == "text":
+            return self._text(decided)
+        if self._output == "json":
+            return [_json({"eof": 1} if one is None else _word(one)) for one in decided]
         partial = [item.text for item in items if isinstance(item, Partial)][-1:]
+        found = _results(decided)
         if partial:
             found.append({"partial": " ".join([*(word.word for word in waiting), *filter(None, partial)])})
         return [*map(_json, found)]
+
+    def _text(self, decided: Sequence[Decided | None]) -> list[str]:
+        parts = []
+        for one in decided:
+            parts.append("\n" if one is None else self._blank + one.marked.text)
+            self._blank = "" if one is None else " "
+        return ["".join(parts)] if parts else []
+
+
+def _results(decided: Sequence[Decided | None]) -> list[dict[str, Any]]:
+    """Results of Vosk: each ends with a word that ended one in the input, and the last one with the last word."""
+    words = [one for one in decided if one]
+    if not words:
+        return [{"text": ""}] if decided else []
+    ends = [i for i, one in enumerate(words[:-1], 1) if one.word.result]
+    parts = [words[begin:end] for begin, end in pairwise([0, *ends, len(words)])]
+    return [{**part[-1].word.result, "text": " ".join(one.marked.text for one in part),
+             "result": [{**_word(one), "word": one.marked.text} for one in part]} for part in parts]
 
 
 def _word(decided: Decided) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from punc.base.errors import InputError, check_choice
 from punc.base.runs import bounds_of
 from punc.decoding.decode import AnyModel, decode
 from punc.live.input import INPUTS, End, Item, ItemReader, LiveWord
-from punc.live.output import OUTPUTS, writer
+from punc.live.output import OUTPUTS, Writer
 from punc.live.session import Decided, LiveOptions, Session, speaks
 from punc.live.words import LiveWriter, open_stream
 from punc.text.casing import Casing
@@ -89,7 +89,7 @@ class Pipe:
     """Writes to `sink` what a session decides. `empty`: no word has come."""
 
     def __init__(self, session: Session, output: str, sink: IO[bytes]):
-        self._session, self._writer, self._sink, self.empty = session, writer(output), sink, True
+        self._session, self._writer, self._sink, self.empty = session, Writer(output), sink, True
 
     def handle(self, items: list[Item]) -> None:
         """The next items of the input."""
