@@ -17,7 +17,7 @@ from punc.live.input import read_json
 from punc.live.output import Writer
 from punc.live.session import LiveOptions, Session
 from punc.live.stream import Labelled, decode_words
-from punc.live.words import LiveWriter, WordStream, mark, open_stream
+from punc.live.words import LiveWriter, WordStream, open_stream
 from punc.models.base import create, load
 from punc.text.casing import Casing
 from punc.text.marked_words import MarkedWords, take_apart
@@ -40,6 +40,11 @@ SIZES = {"embedding_dim": 8, "hidden_dim": 8}
 def model(request, tmp_path_factory):
     name, options = request.param
     return load(random_model(tmp_path_factory.mktemp("live"), LABELS, [*NAMES, *KNOWN], name, SIZES | options, std=0.8))
+
+
+def mark(stream, words):
+    """The words of a stream whose pauses are not known."""
+    return [marked for word in words for marked in stream.push(word)] + stream.close()
 
 
 def writer(model, **options):
@@ -79,7 +84,7 @@ def test_tokens_of_words_that_wait_for_the_next(tmp_path):
     model = create("delay", tokenizer.vocabulary, LabelSet.read(tmp_path / "labels.txt"),
                    {"delay": 2, "hidden_dim": 8}, tokenizer)
     words = ["abc", "b", "cab", "a"]
-    found = list(mark(open_stream(model.eval(), writer(model)), words))
+    found = mark(open_stream(model.eval(), writer(model)), words)
     assert [marked.word for marked in found] == words
     numbers = decode_words(model, words, None)[0].tolist()
     assert [marked.number for marked in found] == numbers
