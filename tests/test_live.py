@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from punc.data.labels import LabelSet
 from punc.live.input import read_json
-from punc.live.output import Writer
-from punc.live.session import LiveOptions, Session
+from punc.live.session import LiveOptions, Session, Writer
 from punc.live.stream import Labelled, decode_words
 from punc.live.words import LiveWriter, WordStream, open_stream
 from punc.models.base import create, load

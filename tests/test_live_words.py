@@ -8,8 +8,7 @@ import pytest
 
 from punc.base.errors import InputError
 from punc.live.input import CtmReader, End, ItemReader, LiveWord, Partial, kind_of, read_json
-from punc.live.output import OUTPUTS, Writer
-from punc.live.session import Decided, LiveOptions, Session
+from punc.live.session import OUTPUTS, Decided, LiveOptions, Session, Writer
 from punc.live.words import Marked
 
 # What vosk 0.3.45 writes, with SetWords, SetPartialWords and SetMaxAlternatives (its output has these blanks).

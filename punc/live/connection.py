@@ -15,8 +15,7 @@ from typing import Protocol
 
 from punc.base.errors import InputError
 from punc.live.input import BLANKS, End, Item, ItemReader, LiveWord, Partial, read_json
-from punc.live.output import Writer
-from punc.live.session import Decided, Session, speaks
+from punc.live.session import Decided, Session, Writer, speaks
 
 SLICE = 16  # words that are decided before other connections have their turn: half a millisecond
 BURST = 10.0  # s; words that may come at once, in seconds of the limit

@@ -22,8 +22,7 @@ from punc.base.errors import InputError, check_choice
 from punc.base.runs import bounds_of
 from punc.decoding.decode import AnyModel, decode
 from punc.live.input import INPUTS, End, Item, ItemReader, LiveWord
-from punc.live.output import OUTPUTS, Writer
-from punc.live.session import Decided, LiveOptions, Session, speaks
+from punc.live.session import OUTPUTS, Decided, LiveOptions, Session, Writer, speaks
 from punc.live.words import LiveWriter, open_stream
 from punc.text.casing import Casing
 from punc.text.characters import CharacterReader

@@ -21,8 +21,7 @@ from punc.base.errors import InputError
 from punc.decoding.packed import load_packed
 from punc.live.connection import Connection
 from punc.live.input import End, Item, LiveWord, kind_of
-from punc.live.output import OUTPUTS, Writer
-from punc.live.session import UTTERANCE_ENDS, LiveOptions, Session
+from punc.live.session import OUTPUTS, UTTERANCE_ENDS, LiveOptions, Session, Writer
 from punc.live.streaming import LiveReader
 from punc.live.words import LiveWriter, open_stream
 from punc.text.casing import Casing
