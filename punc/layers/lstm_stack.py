@@ -23,7 +23,7 @@ FORGET = 1  # PyTorch's gates: input, forget, cell, output
 def with_ends(tokens: Tensor) -> tuple[Tensor, Tensor]:
     """Tokens (B, T) of whole texts → (B, T + 1) with one more END, and the lengths (B,) of the texts without END.
 
-    A text that fills its row has no END yet; see `models.base.neural`.
+    A text that fills its row has no END yet; see `models.base.model`.
     """
     line = nn.functional.pad(tokens, (0, 1), value=END)
     steps = torch.arange(1, line.shape[1] + 1, device=line.device)
