@@ -1,6 +1,8 @@
 """Prose to words and labels and back: tokens, clitics, capitals, casing, and characters as tokens."""
 
 import io
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,9 +12,13 @@ from punc.base.errors import InputError
 from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import Label, LabelSet
-from punc.text.casing import Casing, learn, read_casing, write_casing
+from punc.text.casing import Casing, read_casing
 from punc.text.characters import CharacterReader
 from punc.text.prose import Clitics, ProseWriter, TextReader, legal, write_text, written
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "utils"))
+
+from learn_casing import learn, write_casing
 
 CHE = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",", ":", "-", "–")), Label("PERIOD", "w.", (".", ";", "!")),
                 Label("QUESTION", "w?", ("?",))))
