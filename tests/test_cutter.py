@@ -12,7 +12,7 @@ from punc.bin import main as command
 from punc.data.datadir import DataDir
 from punc.text.abbreviations import MARK, NO_MARK, STARTER, Abbreviations, Dot
 from punc.text.cutter import Cutter, TurnFlags, padded
-from punc.text.formats.prose import SpeakerLabels
+from punc.text.formats.prose import speaker_turns
 from punc.text.passages import OpenDot, Passage
 
 STRENGTH = ["O", "COMMA", "PERIOD"]
@@ -161,8 +161,8 @@ LINES = "#doc one\nBefore anyone.\n#speaker Ann\nSo it begins,\nas it must.\n#sp
     ("[A-Z]+:", "ANN: so", True, [("ANN:", " so", False)]),  # without a group, all that matches is the name
     ("([A-Z]+)?", "so\nit", True, [(None, "so\nit", True)]),  # what matches nothing is no label
 ])
-def test_split(expression, text, line_start, parts):
-    assert list(SpeakerLabels(expression).split(text, line_start)) == parts
+def test_speaker_turns(expression, text, line_start, parts):
+    assert list(speaker_turns(expression, text, line_start)) == parts
 
 
 @given(st.lists(st.tuples(st.sampled_from("ABC"), st.integers(0, 4)), max_size=12), st.integers(1, 5))
