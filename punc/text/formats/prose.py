@@ -68,7 +68,8 @@ class Format(TextFormat):
 
     def said(self, text: str, repairs: Counter[str], line_start: bool = True) -> str:
         """The text that was said, as the options `remove` and `clean` say it; what else is not speech is counted."""
-        text = self._not_speech.read(self.without_removed(text), repairs, line_start)
+        text = re.sub(self.options.remove, " ", text) if self.options.remove else text  # Python remembers expressions
+        text = self._not_speech.read(text, repairs, line_start)
         return join_ellipses(text) if self.options.abbreviations else text
 
     def count_words(self, text: str) -> int:
