@@ -1,6 +1,7 @@
 """Words of a transcript taken apart, and as they are written with their labels."""
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -194,20 +195,11 @@ class MarkedWords:
 
     def _texts(self, words: SplitWords, labels: np.ndarray, flags: np.ndarray) -> list[str]:
         """The texts; each different combination of token, label and flags is written once."""
-        code = words.codes
-        for column, size in ((labels, len(self.label_set)), *((row, 2) for row in flags)):
-            code = code * size + column
-        different, number = np.unique(code, return_inverse=True)
-        texts = []
-        for one in different.tolist():
-            rest, keep = divmod(one, 2)
-            rest, alone = divmod(rest, 2)
-            rest, start = divmod(rest, 2)
-            rest, cased = divmod(rest, 2)
-            token, label = divmod(rest, len(self.label_set))
-            texts.append(self.text(words.tokens[token], self.label_set[label], cased > 0, start > 0, alone > 0,
-                                   keep > 0))
-        return list(map(texts.__getitem__, number.tolist()))
+        @cache
+        def text(token: int, label: int, *flags_of_word: bool) -> str:
+            return self.text(words.tokens[token], self.label_set[label], *flags_of_word)
+
+        return list(map(text, words.codes.tolist(), labels.tolist(), *flags.tolist()))
 
     def text(self, token: Token, label: Label, cased: bool, start: bool, alone: bool, keep: bool = False) -> str:
         """A word with its label.

@@ -25,7 +25,6 @@ import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, open_input, read_lines
-from punc.base.runs import ranges
 from punc.data.datadir import DataDir
 from punc.text.prose import Clitics
 from punc.tokens import tokenizers
@@ -231,8 +230,8 @@ class PieceTokenizer(Tokenizer):
 
     def __init__(self, content: bytes, path: str | os.PathLike | None = None):
         self._content = content
+        self._pieces: dict[str, bytes] = {}  # words that were seen → the ids of their pieces, int32
         self.load(content, path)
-        self._forget()
 
     def __getstate__(self) -> bytes:
         return self._content
@@ -260,33 +259,18 @@ class PieceTokenizer(Tokenizer):
             file.write(self._content)
         super().write(directory)
 
-    def _forget(self) -> None:
-        """Empty the memory of words."""
-        # Each word seen has an index in the arrays `_starts` and `_lengths`: where its pieces are in `_ids`.
-        self._indices: dict[str, int] = {}
-        self._ids, self._starts, self._lengths = array("i"), array("q"), array("q")  # int32, int64, int64
-
     @abstractmethod
     def cut_words(self, words: list[bytes]) -> Sequence[Sequence[int]]:
         """The ids of the pieces of each word, which is UTF-8; at least one."""
 
     def encode(self, words: Sequence[str]) -> Encoding:
-        if len(self._indices) > self.cache:
-            self._forget()
-        new = [word for word in dict.fromkeys(words) if word not in self._indices]
+        if len(self._pieces) > self.cache:
+            self._pieces.clear()
+        new = [word for word in dict.fromkeys(words) if word not in self._pieces]
         if new:
-            self._learn(new)
-        indices = np.fromiter(map(self._indices.__getitem__, words), np.int64, len(words))
-        if not len(words):
-            return Encoding(np.zeros(0, np.int32), indices, 0)
-        lengths = np.frombuffer(self._lengths, np.int64)[indices]
-        ids = np.frombuffer(self._ids, np.int32)[ranges(np.frombuffer(self._starts, np.int64)[indices], lengths)]
+            found = self.cut_words([word.encode(errors="replace") for word in new])
+            self._pieces.update(zip(new, (array("i", ids).tobytes() for ids in found)))
+        parts = list(map(self._pieces.__getitem__, words))
+        ids = np.frombuffer(bytearray(b"".join(parts)), np.int32)
+        lengths = np.fromiter(map(len, parts), np.int64, len(parts)) // ids.itemsize
         return Encoding(ids, np.cumsum(lengths) - 1, int(np.isin(ids, self.unknown).sum()))
-
-    def _learn(self, words: Sequence[str]) -> None:
-        """Remember the pieces of words."""
-        for word, ids in zip(words, self.cut_words([word.encode(errors="replace") for word in words])):
-            self._indices[word] = len(self._starts)
-            self._starts.append(len(self._ids))
-            self._ids.extend(ids)
-            self._lengths.append(len(ids))
