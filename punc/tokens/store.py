@@ -1,10 +1,7 @@
 """Stores: data directories as a vocabulary and flat memory-mapped arrays. Models train on stores.
 
     STORE/vocab               one token a line; the line is its id: <unk>, </s>, then the most frequent first
-    STORE/token_type          the tokenizer's name, if it is not `word` (see `tokenizer`)
-    STORE/pieces.model        only for subwords: the model that cuts words into pieces
-    STORE/tokenizer.json      only for the pieces of an encoder: its own tokenizer
-    STORE/clitics             the rules by which words of the text were split, if any: models split their input so
+    STORE/…                   the other files of the tokenizer (see `tokenizer`)
     STORE/labels.txt          the label set
     STORE/conf                --name=value lines: the token type and the other options
     STORE/<set>/ids.npy       int32 (N,), the tokens of all streams, end to end
