@@ -11,7 +11,6 @@ n slots has the steps −lookahead … n − 1. Streams are cut in one of two wa
   longer than a chunk is one chunk), and for decoding the parts of a long stream in parallel.
 """
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -66,15 +65,11 @@ def pinned(tensor: Tensor) -> Tensor:
     return tensor.contiguous().pin_memory()
 
 
-def stateful_rows(offsets: np.ndarray, lookahead: int, batch_size: int, bptt: int) -> int:
-    """How many rows a batch of `stateful` has: `batch_size`, or fewer for a short text, but one."""
-    return max(1, min(batch_size, _first_step(offsets, len(offsets) - 1, lookahead) // bptt))
-
-
-def stateful_width(offsets: np.ndarray, lookahead: int, batch_size: int, bptt: int) -> int:
-    """How many steps each row of `stateful` has."""
-    rows = stateful_rows(offsets, lookahead, batch_size, bptt)
-    return -(-_first_step(offsets, len(offsets) - 1, lookahead) // rows)
+def stateful_shape(offsets: np.ndarray, lookahead: int, batch_size: int, bptt: int) -> tuple[int, int]:
+    """How many rows a batch of `stateful` has, `batch_size` or fewer for a short text, and how many steps each row."""
+    steps = int(offsets[-1] - offsets[0]) + (len(offsets) - 1) * lookahead
+    rows = max(1, min(batch_size, steps // bptt))
+    return rows, -(-steps // rows)
 
 
 def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int, part: int = 0,
@@ -85,8 +80,8 @@ def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int, part: i
 
     Only some batches are in memory at a time. A short text has fewer rows: each has at least `bptt` steps.
     """
-    width = stateful_width(data.offsets, lookahead, batch_size, bptt)
-    batch_size = stateful_rows(data.offsets, lookahead, batch_size, bptt)
+    batch_size, width = stateful_shape(data.offsets, lookahead, batch_size, bptt)
+    firsts = data.offsets[:-1] - data.offsets[0] + lookahead * np.arange(len(data.offsets) - 1)  # steps of streams
     batches = -(-width // bptt)
     first = batches * part // parts * bptt
     last = min(width, batches * (part + 1) // parts * bptt)
@@ -95,7 +90,7 @@ def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int, part: i
         arrays = empty_arrays(data, batch_size, size)
         for row in range(batch_size):
             start = row * width + block
-            _fill_row(data, lookahead, start, start + size, row, arrays)
+            _fill_row(data, lookahead, firsts, start, start + size, row, arrays)
         for step in range(0, size, bptt):
             yield _batch(arrays, slice(step, step + bptt), block + step == first)
 
@@ -107,17 +102,12 @@ def _batch(arrays: Arrays, steps: slice = slice(None), fresh: bool = True) -> Ba
                  torch.from_numpy(labels[:, steps]), fresh)
 
 
-def _first_step(offsets: np.ndarray, stream: int, lookahead: int) -> int:
-    return int(offsets[stream] - offsets[0]) + stream * lookahead
-
-
-def _fill_row(data: StoreSet, lookahead: int, start: int, stop: int, row: int, arrays: Arrays) -> None:
-    """Fill a row with the steps [start, stop) of the line of all streams."""
+def _fill_row(data: StoreSet, lookahead: int, firsts: np.ndarray, start: int, stop: int, row: int,
+              arrays: Arrays) -> None:
+    """Fill a row with the steps [start, stop) of the line of all streams, each of which has a first one."""
     tokens, pauses, labels = arrays
-    streams = range(len(data.offsets) - 1)
-    stream = bisect_right(streams, start, key=lambda i: _first_step(data.offsets, i, lookahead)) - 1
-    while stream < len(streams) and (first := _first_step(data.offsets, stream, lookahead)) < stop:
-        offset = int(data.offsets[stream])
+    for stream in range(int(np.searchsorted(firsts, start, "right")) - 1, int(np.searchsorted(firsts, stop))):
+        first, offset = int(firsts[stream]), int(data.offsets[stream])
         length = int(data.offsets[stream + 1]) - offset
         for source, target, delay in ((data.ids, tokens, 0), (data.pauses, pauses, lookahead),
                                       (data.labels, labels, lookahead)):
@@ -127,7 +117,6 @@ def _fill_row(data: StoreSet, lookahead: int, start: int, stop: int, row: int, a
                 if begin < end:
                     shift = offset - first - delay
                     target[row, begin - start:end - start] = source[begin + shift:end + shift]
-        stream += 1
 
 
 def gather(data: StoreSet, chunks: Chunks, group: np.ndarray, lookahead: int | None) -> Batch:

@@ -77,15 +77,6 @@ class StreamNames(Sequence):
             yield from map(bytes.decode, block[0])
 
 
-class SetCounts(NamedTuple):
-    """What was written of a set."""
-
-    words: int
-    tokens: int
-    lost: int
-    streams: int
-
-
 def read_set(folder: Path) -> StoreSet:
     """Open a set. Raises InputError if it is truncated, or if its files do not fit together."""
     ids = _open_array(folder / "ids.npy", np.int32)
@@ -165,12 +156,12 @@ def write_set(folder: Path, data: DataDir, tokenizer: Tokenizer, labels: LabelSe
         counts = _write_parts(folder, parts, data)
     except Irregular:
         raise explain(data, labels) from None
-    if not counts.words:
+    if not counts["words"]:
         raise InputError("not one word", "a set of a store has at least one", data.path / "text")
     if tokenizer.ends_with_end:
         _end_streams(folder)
-    percent = 100 * counts.lost / counts.tokens
-    logger.info("%s: %s", folder.name, tokenizer.summary.format(**counts._asdict(), percent=percent))
+    percent = 100 * counts["lost"] / counts["tokens"]
+    logger.info("%s: %s", folder.name, tokenizer.summary.format(**counts, percent=percent))
 
 
 def _end_streams(folder: Path) -> None:
@@ -181,8 +172,8 @@ def _end_streams(folder: Path) -> None:
     ids.flush()
 
 
-def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> SetCounts:
-    """Write parts of a data directory to the files of a set; streams do not end yet."""
+def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> dict[str, int]:
+    """Write parts of a data directory to the files of a set, and count; streams do not end yet."""
     total = words = lost = streams = start = 0
     stream, key = None, ""
     with contextlib.ExitStack() as stack:
@@ -206,7 +197,7 @@ def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> SetCo
                 total += tokens
         if stream is not None:
             index.write(f"{stream} {start} {total - start}\n")
-    return SetCounts(words, total, lost, streams)
+    return {"words": words, "tokens": total, "lost": lost, "streams": streams}
 
 
 def join_sets(store: Path, name: str, members: Sequence[str]) -> None:

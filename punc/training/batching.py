@@ -15,7 +15,7 @@ import torch
 
 from punc.base.errors import InputError
 from punc.models.base import Model
-from punc.tokens.batches import Batch, gather, pinned, stateful, stateful_rows, stateful_width
+from punc.tokens.batches import Batch, gather, pinned, stateful, stateful_shape
 from punc.tokens.chunks import Chunks, by_length, cut, padding, with_turns
 from punc.tokens.store_set import Lazy, StoreSet
 from punc.training.losses import slots_of
@@ -57,9 +57,9 @@ def cut_streams(model: Model, data: StoreSet, options: TrainingOptions, ranks: R
     if options.batching == "stateful" and model.lookahead is None:
         raise InputError("a model that reads whole streams cannot train statefully", "leave --batching out")
     if model.lookahead is not None and options.batching != "chunks":
-        sizes = data.offsets, model.lookahead, options.batch_size, options.bptt
-        _check_rows(stateful_rows(*sizes), "rows", ranks)
-        _check_parts(-(-stateful_width(*sizes) // options.bptt), options)
+        rows, width = stateful_shape(data.offsets, model.lookahead, options.batch_size, options.bptt)
+        _check_rows(rows, "rows", ranks)
+        _check_parts(-(-width // options.bptt), options)
         return None
     chunks = cut(data.offsets, model.lookahead, options.chunk_size, options.context)
     _check_rows(min(options.batch_size, len(chunks.stream)), "chunks", ranks)

@@ -12,7 +12,6 @@ With w = 1 the labels do not count: the text needs none, and its set can have an
 """
 
 import math
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -21,10 +20,8 @@ from torch import Tensor
 from punc.base.errors import InputError
 from punc.models.base import Model, not_finite
 from punc.tokens.batches import Batch
-from punc.tokens.soft_targets import SoftTargets, read_targets
-from punc.tokens.store import Store
+from punc.tokens.soft_targets import SoftTargets
 from punc.tokens.store_set import Lazy, StoreSet
-from punc.training.options import TrainingOptions
 from punc.training.ranks import ALONE, Ranks
 
 INTERVAL = 100  # steps between two looks at the losses: to see a loss on a GPU, Python waits for the GPU
@@ -56,13 +53,6 @@ class Teacher:
         assert data.labels is not None, "the set is labelled"
         self.labels, self.targets, self.weight = data.labels, targets, weight
         self.indexed = data._replace(labels=Lazy(data.labels.shape, self._indices))  # type: ignore[arg-type]
-
-    @classmethod
-    def find(cls, store: Store, data: StoreSet, options: TrainingOptions) -> "Teacher | None":
-        """The teacher that the options name, for the training set; None if they name none."""
-        if not options.teacher:
-            return None
-        return cls(data, read_targets(Path(options.teacher), store, options.train_set), options.teacher_weight)
 
     def _indices(self, tokens: slice) -> np.ndarray:
         """The index of the token of each slot, int64; −1 if there is no slot."""
