@@ -1,10 +1,11 @@
 """Dots that are no mark: what the kinds of words say, files of them, and lists learned from text."""
 
 import random
+import time
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from punc.base.errors import InputError
@@ -15,10 +16,7 @@ from punc.text.abbreviations import KINDS, NO_MARK, Abbreviations, shipped, writ
 from punc.text.cutter import Cutter
 from punc.text.format import PrepareOptions, load_format
 from punc.text.passages import Passage
-from punc.text.punkt import (
-    Types,
-    words_by_kind,
-)
+from punc.text.punkt import Types, count_contexts, words_by_kind
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. . ; !\nQUESTION w? ?\n"
 
@@ -199,6 +197,29 @@ def test_abbreviations_command(tmp_path, capsys):
     assert (learned.begins, learned.ordinals) == ({"he", "we", "they", "then", "it"}, {"mai"})
     assert main([*command, "--nj=2", str(tmp_path / "two")]) == 0
     assert (tmp_path / "two").read_bytes() == (tmp_path / "one").read_bytes()
+
+
+def seconds(labels, text):
+    """The time that reading a text takes, with abbreviations, and that counting its tokens takes to learn them."""
+    begin = time.process_time()
+    passage(labels, text, clean=("square-brackets", "round-brackets"))
+    Types(Counter(["end.", *text.split()]))
+    count_contexts(text, frozenset())
+    return time.process_time() - begin
+
+
+@settings(max_examples=50)
+@given(st.sampled_from(["", "a", "a "]), st.text("..--…a ([\"!", min_size=1, max_size=4), st.sampled_from(["", "a"]))
+@example("", ".", "").via("once quadratic")
+@example("", "-", "").via("once quadratic")
+@example("a", ".", "").via("once cubic")
+@example("", "[a", "]" * 50_000).via("once quadratic")
+def test_time_is_linear(tmp_path_factory, begin, unit, end):
+    """Ten times the text takes about ten times as long; it would take a hundred times if a search were quadratic."""
+    path = tmp_path_factory.mktemp("labels") / "labels.txt"
+    path.write_text(LABELS)
+    some, more = (seconds(path, begin + unit * n + end) for n in (5_000, 50_000))
+    assert more < 30 * max(some, 0.05)
 
 
 @pytest.mark.parametrize(("content", "options", "message"), [

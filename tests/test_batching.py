@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import punc.tokens.batches
 from punc.base.runs import bounds_of
-from punc.tokens.batches import Batch, gather, stateful, stateful_width
+from punc.tokens.batches import Batch, gather, stateful, stateful_shape
 from punc.tokens.chunks import by_length, cut, padding
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import END
@@ -136,7 +136,7 @@ def test_stateful_parts_are_the_whole(lengths, lookahead, batch_size, bptt, part
     with mock.patch.object(punc.tokens.batches, "BLOCK", block):
         whole = list(stateful(data, lookahead, batch_size, bptt))
         cut = [list(stateful(data, lookahead, batch_size, bptt, part, parts)) for part in range(parts)]
-    assert stateful_width(data.offsets, lookahead, batch_size, bptt) == sum(b.tokens.shape[1] for b in whole)
+    assert stateful_shape(data.offsets, lookahead, batch_size, bptt)[1] == sum(b.tokens.shape[1] for b in whole)
     joined = [batch for part in cut for batch in part]
     assert len(joined) == len(whole)
     for found, expected in zip(joined, whole):

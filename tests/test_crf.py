@@ -14,7 +14,7 @@ from punc.data.labels import Label, LabelSet
 from punc.decoding.decode import choose, decode, log_posteriors
 from punc.layers.crf import LinearChain, log_partition
 from punc.models import base
-from punc.models.word_crf.chain import log_marginals
+from punc.models.word_crf.model import log_marginals
 from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import encode_streams
 from punc.tokens.tokenizers.spelled import SpelledTokenizer

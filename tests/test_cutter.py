@@ -11,8 +11,8 @@ from punc.base.errors import InputError
 from punc.bin import main as command
 from punc.data.datadir import DataDir
 from punc.text.abbreviations import MARK, NO_MARK, STARTER, Abbreviations, Dot
-from punc.text.cutter import Cutter, TurnFlags, padded
-from punc.text.formats.prose import SpeakerLabels
+from punc.text.cutter import Cutter, padded
+from punc.text.formats.prose import speaker_turns
 from punc.text.passages import OpenDot, Passage
 
 STRENGTH = ["O", "COMMA", "PERIOD"]
@@ -161,23 +161,16 @@ LINES = "#doc one\nBefore anyone.\n#speaker Ann\nSo it begins,\nas it must.\n#sp
     ("[A-Z]+:", "ANN: so", True, [("ANN:", " so", False)]),  # without a group, all that matches is the name
     ("([A-Z]+)?", "so\nit", True, [(None, "so\nit", True)]),  # what matches nothing is no label
 ])
-def test_split(expression, text, line_start, parts):
-    assert list(SpeakerLabels(expression).split(text, line_start)) == parts
+def test_speaker_turns(expression, text, line_start, parts):
+    assert list(speaker_turns(expression, text, line_start)) == parts
 
 
 @given(st.lists(st.tuples(st.sampled_from("ABC"), st.integers(0, 4)), max_size=12), st.integers(1, 5))
 def test_turn_flags_are_where_the_speakers_of_words_differ(turns, size):
     """By brute force, with turns without words, and however the words are cut: the last word waits for the next one."""
-    flags, found, waiting = TurnFlags(), [], 0
-    flags.begin_stream()
-    for speaker, words in turns:
-        flags.follow(speaker, words > 0)
-        flags.append(words)
-        waiting += words
-        while waiting > size:
-            found += flags.take(size).tolist()
-            waiting -= size
-    found += flags.take(waiting).tolist()
+    passages = [Passage(" ".join("w" * words), " ".join("O" * words), speaker=speaker) for speaker, words in turns]
+    passages.insert(0, Passage("", "", stream=""))
+    found = [turn for utterance in Cutter(size, attach, turns=True).cut(passages) for turn in utterance.turns.tolist()]
     speakers = [speaker for speaker, words in turns for _ in range(words)]
     assert found == [a != b for a, b in pairwise([*speakers, *speakers[-1:]])]
 

@@ -20,7 +20,7 @@ from punc.decoding.part_labels import PartLabels
 from punc.live.stream import decode_words
 from punc.live.words import LiveWriter, open_stream
 from punc.models.base import NeuralModel, create, load, save
-from punc.models.base.neural import STEPS
+from punc.models.base.model import STEPS
 from punc.text.casing import Casing
 from punc.tokens.store import Store
 from punc.tokens.store_set import StoreSet

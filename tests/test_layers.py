@@ -9,7 +9,7 @@ import torch
 
 from punc.base.errors import InputError
 from punc.layers.convolution import Filters, Highway, max_over_neighbours, outside
-from punc.layers.dropout import drop, dropout
+from punc.layers.dropout import Dropout
 from punc.layers.pauses import BOUNDS, CLASSES, PauseInput, PauseVectors
 from punc.layers.window import FullyConnected, WindowInput, WordVectors, squared_error
 from punc.tokens.batches import stateful
@@ -241,7 +241,7 @@ def test_pause_vectors_begin_as_zeros():
 
 def test_dropout_drops_and_scales_in_training_only():
     torch.manual_seed(1)
-    layer, ones = dropout(0.4), torch.ones(20000)
+    layer, ones = Dropout(0.4), torch.ones(20000)
     left = layer(ones)
     assert set(left.tolist()) == {0.0, float(ones[0] / 0.6)}
     assert float(left.mean()) == pytest.approx(1, abs=0.03)
@@ -250,32 +250,32 @@ def test_dropout_drops_and_scales_in_training_only():
 
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (5, 1, 7), (2, 4)])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_drop_all_shapes_and_types(shape, dtype):
+def test_dropout_all_shapes_and_types(shape, dtype):
     torch.manual_seed(1)
     ones = torch.ones(shape, dtype=dtype, requires_grad=True)
-    left = drop(ones, 0.25)
+    left = Dropout(0.25)(ones)
     assert (left.shape, left.dtype) == (ones.shape, dtype)
     assert set(left.flatten().tolist()) <= {0.0, float(torch.tensor(1 / 0.75).to(dtype))}
     left.sum().backward()
     assert torch.equal(ones.grad, left)
 
 
-def test_drop_each_unit_by_itself():
+def test_dropout_each_unit_by_itself():
     torch.manual_seed(1)
-    dropped = drop(torch.ones(20000, 4), 0.3) == 0  # the columns are the four parts of a random number
+    dropped = Dropout(0.3)(torch.ones(20000, 4)) == 0  # the columns are the four parts of a random number
     patterns = (dropped * torch.tensor([1, 2, 4, 8])).sum(1).bincount(minlength=16) / 20000
     expected = [0.3 ** bin(n).count("1") * 0.7 ** (4 - bin(n).count("1")) for n in range(16)]
     assert patterns.tolist() == pytest.approx(expected, abs=0.01)
 
 
 @pytest.mark.parametrize(("rate", "mean"), [(0, 0), (2**-20, 0), (1 - 2**-20, 1)])
-def test_drop_extreme_rates(rate, mean):
+def test_dropout_extreme_rates(rate, mean):
     torch.manual_seed(1)
-    assert float((drop(torch.ones(4000), rate) == 0).float().mean()) == pytest.approx(mean, abs=0.001)
+    assert float((Dropout(rate)(torch.ones(4000)) == 0).float().mean()) == pytest.approx(mean, abs=0.001)
 
 
 @pytest.mark.parametrize("rate", [-0.1, 1.0, 80.0, float("nan")])
 def test_dropout_invalid_rates(rate):
     with pytest.raises(InputError) as error:
-        dropout(rate, "embedding_dropout")
-    assert str(error.value) == f"embedding_dropout={rate}; it is at least 0 and less than 1"
+        Dropout(rate)
+    assert str(error.value) == f"dropout={rate}; it is at least 0 and less than 1"

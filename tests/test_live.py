@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 
 from punc.data.labels import LabelSet
 from punc.live.input import read_json
-from punc.live.output import VoskWriter
-from punc.live.session import LiveOptions, Session
+from punc.live.session import LiveOptions, Session, Writer
 from punc.live.stream import Labelled, decode_words
-from punc.live.words import LiveWriter, WordStream, mark, open_stream
+from punc.live.words import LiveWriter, WordStream, open_stream
 from punc.models.base import create, load
 from punc.text.casing import Casing
 from punc.text.marked_words import MarkedWords, take_apart
@@ -40,6 +39,11 @@ SIZES = {"embedding_dim": 8, "hidden_dim": 8}
 def model(request, tmp_path_factory):
     name, options = request.param
     return load(random_model(tmp_path_factory.mktemp("live"), LABELS, [*NAMES, *KNOWN], name, SIZES | options, std=0.8))
+
+
+def mark(stream, words):
+    """The words of a stream whose pauses are not known."""
+    return [marked for word in words for marked in stream.push(word)] + stream.close()
 
 
 def writer(model, **options):
@@ -79,7 +83,7 @@ def test_tokens_of_words_that_wait_for_the_next(tmp_path):
     model = create("delay", tokenizer.vocabulary, LabelSet.read(tmp_path / "labels.txt"),
                    {"delay": 2, "hidden_dim": 8}, tokenizer)
     words = ["abc", "b", "cab", "a"]
-    found = list(mark(open_stream(model.eval(), writer(model)), words))
+    found = mark(open_stream(model.eval(), writer(model)), words)
     assert [marked.word for marked in found] == words
     numbers = decode_words(model, words, None)[0].tolist()
     assert [marked.number for marked in found] == numbers
@@ -224,7 +228,7 @@ def test_speaker_vector_of_vosk_stays_with_its_result(model):
                       '"spk_frames": 20, "text": "hello"}', 1, "test")
     items += read_json('{"text": "are you", "spk": [2]}', 1, "test")
     decided = session.feed(items) + session.end()
-    lines = VoskWriter().messages(decided, items, session.waiting)
+    lines = Writer("vosk").messages(decided, items, session.waiting)
     assert '"spk": [0.5, -1], "spk_frames": 20' in lines[0]
     assert '"spk": [2]' in lines[1]
     assert '"conf": 1.0' in lines[0]

@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 
 from punc.base.errors import InputError
-from punc.live.input import CtmReader, End, LiveWord, Partial, kind_of, read_json, read_words
-from punc.live.output import OUTPUTS, writer
-from punc.live.reader import ItemReader
-from punc.live.session import Decided, LiveOptions, Session
+from punc.live.input import CtmReader, End, ItemReader, LiveWord, Partial, kind_of, read_json
+from punc.live.session import OUTPUTS, Decided, LiveOptions, Session, Writer
 from punc.live.words import Marked
 
 # What vosk 0.3.45 writes, with SetWords, SetPartialWords and SetMaxAlternatives (its output has these blanks).
@@ -55,7 +53,7 @@ def test_kind_of_a_long_line_does_not_depend_on_its_end():
 
 
 def test_read_words():
-    assert plain(read_words(["a  b\r", "", " \t", "no\u00a0break"])) == [
+    assert plain(ItemReader("x", "words").feed("a  b\r\n\n \t\nno\u00a0break\n")) == [
         ("a",), ("b",), End.UTTERANCE, End.STREAM, End.STREAM, ("no\u00a0break",), End.UTTERANCE]
 
 
@@ -86,9 +84,9 @@ def test_read_json_error(line):
 
 
 def test_ctm_reader():
-    reader, lines = CtmReader(), ["a 1 0.5 0.2 x 0.9\r", ";; note", "a 1 0.7 0.1 <eps>", "a 1 1 1 <ALT_BEGIN>",
+    reader, lines = CtmReader("x"), ["a 1 0.5 0.2 x 0.9\r", ";; note", "a 1 0.7 0.1 <eps>", "a 1 1 1 <ALT_BEGIN>",
                                   "a 1 1 1 y", "a 1 1 1 <ALT>", "a 1 1 1 z", "a 1 1 1 <ALT_END>", "a 2 3 0.5 x NA", ""]
-    items = [item for number, line in enumerate(lines, 1) for item in reader.read(line, number, "x")]
+    items = [item for number, line in enumerate(lines, 1) for item in reader.read(line, number)]
     assert plain(items) == [("x", 0.5, 0.7), ("y", 1.0, 2.0), End.STREAM, ("x", 3.0, 3.5), End.STREAM]
     assert [item.fields for item in items if isinstance(item, LiveWord)] == [
         {"conf": 0.9, "id": "a", "channel": "1"}, {"id": "a", "channel": "1"}, {"id": "a", "channel": "2"}]
@@ -97,7 +95,7 @@ def test_ctm_reader():
 @pytest.mark.parametrize("line", ["a 1 0.5 x", "a 1 nan 1 x", "a 1 1 -1 x", "a 1 1 1 x 0.5 a b c", "a 1 1_0 1 x"])
 def test_ctm_reader_error(line):
     with pytest.raises(InputError, match=r"^x:3: "):
-        CtmReader().read(line, 3, "x")
+        CtmReader("x").read(line, 3)
 
 
 # Pieces of text as items: what is whole comes out at once, and the rest when it is whole.
@@ -193,14 +191,14 @@ YOU = Decided(LiveWord("yöu"), Marked("yöu", "yöu.", "PERIOD", LOGITS, 0))
 
 
 def test_text_has_a_line_for_each_stream():
-    written = writer("text")
+    written = Writer("text")
     assert [written.messages(decided, [Partial("a")], []) for decided in ([], [HELLO], [YOU, None, HELLO], [None])] == [
         [], ["Hello,"], [" yöu.\nHello,"], ["\n"]]
     assert written.line_end == ""
 
 
 def test_json_has_an_object_for_each_word():
-    messages = writer("json").messages([HELLO, YOU, None], [Partial("a")], [])
+    messages = Writer("json").messages([HELLO, YOU, None], [Partial("a")], [])
     assert "yöu" in messages[1]
     assert [*map(json.loads, messages)] == [
         {"word": "hello", "text": "Hello,", "label": "CAP_COMMA", "probability": 0.75, "start": 0.5, "end": 1.0,
@@ -209,7 +207,7 @@ def test_json_has_an_object_for_each_word():
 
 
 def test_vosk_has_a_result_for_words_that_are_decided_together():
-    written = writer("vosk")
+    written = Writer("vosk")
     message, = written.messages([HELLO, YOU, None], [], [])
     result = json.loads(message)
     assert result["text"] == "Hello, yöu."
@@ -220,7 +218,7 @@ def test_vosk_has_a_result_for_words_that_are_decided_together():
 
 
 def test_vosk_partial_begins_with_the_words_that_wait():
-    written = writer("vosk")
+    written = Writer("vosk")
     for items, waiting, expected in (
             ([Partial("a b")], [], "a b"), ([Partial("x"), Partial("a")], [HELLO.word], "hello a"),
             ([Partial("")], [HELLO.word, YOU.word], "hello yöu"), ([Partial("")], [], "")):
@@ -231,4 +229,4 @@ def test_vosk_partial_begins_with_the_words_that_wait():
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_what_cannot_be_encoded_is_replaced(output):
     bad = Decided(HELLO.word._replace(fields={"id": "\ud800"}), HELLO.marked)
-    assert writer(output).messages([bad], [], [])[0].encode()
+    assert Writer(output).messages([bad], [], [])[0].encode()

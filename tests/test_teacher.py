@@ -20,7 +20,7 @@ from punc.tokens.chunks import cut
 from punc.tokens.soft_targets import SoftTargets
 from punc.tokens.store import Store, make_store
 from punc.tokens.store_set import StoreSet
-from punc.training.batching import EveryToken, epoch_batches
+from punc.training.batching import epoch_batches, training_set
 from punc.training.losses import Teacher
 from punc.training.options import TrainingOptions
 from punc.training.ranks import Ranks
@@ -107,7 +107,8 @@ def test_loss_of_a_chain_is_that_of_all_labellings():
 def test_tokens_without_a_slot_are_certain():
     """With --loss-on tokens they count, and their label is the first one."""
     labels = np.array([-1, 1], np.int8)
-    teacher = Teacher(stream_of(EveryToken(labels)), SoftTargets([np.array([[64, 192, 0]], np.uint8)], labels), 0.5)
+    data = training_set(NeuralModel(), stream_of(labels), TrainingOptions(loss_on="tokens"))
+    teacher = Teacher(data, SoftTargets([np.array([[64, 192, 0]], np.uint8)], labels), 0.5)
     batch = batch_of(teacher, [[0, 1]])
     assert batch.labels.tolist() == [[0, 1]]
     assert batch.targets.tolist() == [[[1, 0, 0], [.25, .75, 0]]]

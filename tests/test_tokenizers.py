@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_encoder import write_tokenizer
 
-import punc.tokens.tokenizers.char
 import punc.tokens.vocabulary
 from punc.base.errors import InputError
 from punc.bin.main import main
@@ -23,11 +22,11 @@ from punc.text.characters import CLASSES
 from punc.tokens import tokenizers
 from punc.tokens.store import Store
 from punc.tokens.tokenizer import Tokenizer, encode_streams, read_tokenizer, token_types, tokenizer_class
-from punc.tokens.tokenizers.char import SPACE, CharTokenizer, count_characters, equivalent
+from punc.tokens.tokenizers.char import SPACE, CharTokenizer, equivalent
 from punc.tokens.tokenizers.class_ import ClassTokenizer
 from punc.tokens.tokenizers.form import FormTokenizer, forms, parse_form, word_shape
 from punc.tokens.tokenizers.spelled import MAX_LENGTH, SpelledTokenizer
-from punc.tokens.tokenizers.subword import PIECES, SubwordTokenizer
+from punc.tokens.tokenizers.subword import SubwordTokenizer
 from punc.tokens.tokenizers.word import WordTokenizer
 from punc.tokens.vocabulary import END, UNK, SpilledCounts, Vocabulary
 
@@ -243,12 +242,12 @@ def data_dir(path, texts):
 def test_make_vocabulary_is_the_characters(tmp_path, monkeypatch):
     data = data_dir(tmp_path / "d", ["Ab b\x01a 17", "É b\u00a0İ"])
     expected = {"a": 2, "b": 3, "0": 2, "é": 1, "\u00a0": 1, "i": 1, "\u0307": 1}
-    assert count_characters([data]) == {c.encode(): n for c, n in expected.items()}
+    assert CharTokenizer.count([data], 0) == {c.encode(): n for c, n in expected.items()}
     made = CharTokenizer.make([data], 3)
     assert made.vocabulary.tokens == [*SPECIALS, "b", "0", "a"]
     assert CharTokenizer.make([data], 9, min_count=3).vocabulary.tokens == [*SPECIALS, "b"]
-    monkeypatch.setattr(punc.tokens.tokenizers.char, "COUNT_BYTES", 8)
-    assert count_characters([data, data], nj=2) == {c: 2 * n for c, n in count_characters([data]).items()}
+    monkeypatch.setattr(punc.tokens.vocabulary, "COUNT_BYTES", 8)
+    assert CharTokenizer.count([data, data], 0, nj=2) == {c: 2 * n for c, n in CharTokenizer.count([data], 0).items()}
 
 
 def test_read_vocabulary_without_space_is_an_error(tmp_path):
@@ -310,13 +309,13 @@ def test_read_files_that_do_not_fit_is_one_line(subwords, tmp_path):
     Vocabulary([*subwords.vocabulary.tokens, "more"]).write(tmp_path / "vocab")
     with pytest.raises(InputError, match=r"vocab: these are not the pieces of pieces.model next to it"):
         SubwordTokenizer.read(tmp_path / "vocab")
-    content = (tmp_path / PIECES).read_bytes()
+    content = (tmp_path / SubwordTokenizer.file).read_bytes()
     piece = subwords.vocabulary.tokens[-1].encode()
     for broken in (b"no model", content.replace(piece, b"\xab" * len(piece))):
-        (tmp_path / PIECES).write_bytes(broken)
+        (tmp_path / SubwordTokenizer.file).write_bytes(broken)
         with pytest.raises(InputError, match=r"pieces.model: not a model of pieces"):
             SubwordTokenizer.read(tmp_path / "vocab")
-    (tmp_path / PIECES).unlink()
+    (tmp_path / SubwordTokenizer.file).unlink()
     with pytest.raises(InputError, match=r"pieces.model: no such file"):
         SubwordTokenizer.read(tmp_path / "vocab")
 

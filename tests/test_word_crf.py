@@ -15,7 +15,6 @@ from punc.data.datadir_writer import write_data_dir
 from punc.decoding.decode import log_posteriors
 from punc.models import base
 from punc.models.word_crf import model as word_crf
-from punc.models.word_crf.clusters import read_clusters
 from punc.models.word_crf.features import (
     LM_STEPS,
     Finder,
@@ -23,6 +22,7 @@ from punc.models.word_crf.features import (
     Text,
     cluster_table,
     odds_step,
+    read_clusters,
     shape_table,
     suffix_table,
     templates,

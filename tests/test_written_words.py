@@ -78,8 +78,6 @@ def test_token_parts_are_the_text(text):
 
 def test_token_keeps_case_for_models_that_read_it():
     assert TokenReader(lowercase=False).token("Hello,").words == ("Hello",)
-    reader = TokenReader(capitals=True)
-    assert [reader.token(word).words[0] for word in ("Hello,", "NATO.", "I", "I'm")] == ["hello", "NATO", "i", "i'm"]
 
 
 @pytest.mark.parametrize(("text", "inside"), [
@@ -110,7 +108,6 @@ CASED = LabelSet(tuple(Label(name, written, marks) for name, written, marks in [
     ("O", "w", ()), ("CAP", "W", ()), ("COMMA", "w,", (",", ":")), ("CAP_COMMA", "W,", (",", ":")),
     ("PERIOD", "w.", (".", "!")), ("CAP_PERIOD", "W.", (".", "!")), ("QUESTION", "w?", ("?",)),
     ("CAP_QUESTION", "W?", ("?",))]))
-PLAIN = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",",)), Label("PERIOD", "w.", (".",))))
 
 
 def write(text, labels="", label_set=CASED, casing=None, streams=None, lowercase=True, **options):
@@ -191,11 +188,6 @@ def test_write_auto_adds_what_is_missing():
     marked = MarkedWords(CASED, Casing(CASED, {}), "auto", sentences=True).write(words, labels)[0]
     assert " ".join(marked) == "Hello, you. Fine, yes. No. a b. C, d."
     assert write("a b c d", "CAP_COMMA O O PERIOD", marks="auto") == "A, b c d."
-
-
-def test_write_any_case_false_changes_only_what_labels_say():
-    assert write("Hello, you Ada", "O COMMA O", label_set=PLAIN, any_case=False, lowercase=False) == "Hello you, Ada"
-    assert write("HELLO you", "O PERIOD", any_case=False, lowercase=False) == "HELLO you."
 
 
 WORDS = ["Hello,", "you", "42.", "3,5", "$5", "U.S.", "Mr.", "a.b.com", "<unk>", "[Music]", "um", '"so,"', "(yes).",

@@ -1,17 +1,58 @@
 #!/usr/bin/env python3
 """usage: utils/learn_casing.py LABELS-FILE CASED-DATA-DIR OUT [TABLE]
 
-Learns from a cased text how words with more capitals than the first letter's are written (punc.text.casing), and adds
-the lines of a table.
+Learns from a cased text (`punc prepare --lowercase false`) how words with more capitals than the first letter's are
+written (punc.text.casing), and adds the lines of a table.
 """
 
+import os
 import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from punc.base.errors import InputError
+from punc.base.files import atomic_file
 from punc.bin.script import run_script
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
-from punc.text.casing import learn, read_casing, write_casing
+from punc.text.casing import first, read_casing
+
+
+def learn(sets: Iterable[DataDir], labels: LabelSet, min_count: int = 2) -> dict[str, str]:
+    """Learn a table: word as its label writes it → form, for the words whose form differs.
+
+    min_count  occurrences of a form below which it is ignored
+
+    Among equally frequent forms, the one without more capitals wins. Utterances without a lower-case letter are
+    skipped. Memory grows with the number of distinct words. Raises InputError for a directory without labels, or with
+    labels that are not in the set.
+    """
+    counts: Counter[tuple[str, str]] = Counter()
+    for data in sets:
+        if not data.has_labels:
+            raise InputError("no labels", "it needs a file punct", data.path)
+        for utterance in data.utterances():
+            if any(map(str.islower, utterance.words)):
+                counts.update(zip(utterance.words, utterance.labels or ()))
+    forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for (word, name), count in counts.items():
+        if name not in labels.names:
+            raise InputError(f"label '{name}' is not in the label set", "give the one that the text was made with")
+        capital = labels[labels.index(name)].capital
+        forms[first(word.lower(), capital)][first(word, capital)] += count
+    table = {}
+    for plain, found in sorted(forms.items()):
+        form = max(found, key=lambda form: (found[form], form == plain, form))
+        if form != plain and found[form] >= min_count:
+            table[plain] = form
+    return table
+
+
+def write_casing(path: str | os.PathLike, table: Mapping[str, str]) -> None:
+    """Write a table, in its order."""
+    with atomic_file(path) as file:
+        file.writelines(f"{plain} {form}\n" for plain, form in table.items())
 
 
 def main(labels: Path, cased: Path, out: Path, table: str = "") -> None:

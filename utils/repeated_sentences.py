@@ -22,8 +22,8 @@ from punc.base.files import atomic_file
 from punc.base.parallel import map_ordered
 from punc.text.file_parts import FilePart, decode, file_parts
 
-# Marks that end a sentence, with quotes and brackets after them.
-END = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s)|[。！？]+[」』）”]*|\n[ \t]*\n|^#.*$", re.M)
+# Marks that end a sentence, with quotes and brackets after them. Only the first mark of a row begins a search.
+END = re.compile(r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*(?=\s)|[。！？]+[」』）”]*|\n[ \t]*\n|^#.*$", re.M)
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 SHOWN = 10
 

@@ -16,7 +16,7 @@ the previous step is computed step by step. tanh(a) is computed as 2σ(2a) − 1
 the time of its tanh.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -70,34 +70,7 @@ class PeepholeLSTM(nn.Module):
 
 
 class _Recurrence(torch.autograd.Function):
-    """The recurrence over T steps, in float32 under autocast too."""
-
-    @staticmethod
-    @torch.amp.custom_fwd(device_type="cuda", cast_inputs=torch.float32)
-    @torch.amp.custom_fwd(device_type="cpu", cast_inputs=torch.float32)
-    def forward(ctx: Any, gate_inputs: Tensor, weight: Tensor, peepholes: Tensor, hidden: Tensor,
-                cell: Tensor) -> tuple[Tensor, Tensor]:
-        made = recurrence(gate_inputs, weight, peepholes, hidden, cell)
-        ctx.save_for_backward(*made, weight, peepholes)
-        return made.hiddens[1:], made.cells[-1]
-
-    @staticmethod
-    @torch.amp.custom_bwd(device_type="cuda")
-    @torch.amp.custom_bwd(device_type="cpu")
-    def backward(ctx: Any, grad_outputs: Tensor, grad_cell: Tensor) -> tuple[Tensor, ...]:
-        *made, weight, peepholes = ctx.saved_tensors
-        _, hiddens, cells, _ = made = Steps(*made)
-        size = len(weight)
-        grads, grad_hidden, grad_cell = recurrence_backward(grad_outputs, grad_cell, made, weight, peepholes)
-        flat = grads.flatten(0, 1)
-        grad_weight = hiddens[:-1].flatten(0, 1).t() @ flat
-        in_forget = (grads[..., :2 * size].unflatten(-1, (2, size)) * cells[:-1].unsqueeze(2)).sum((0, 1))
-        grad_peepholes = torch.cat([in_forget, (grads[..., 3 * size:] * cells[1:]).sum((0, 1))[None]])
-        return grads, grad_weight, grad_peepholes, grad_hidden, grad_cell
-
-
-class Steps(NamedTuple):
-    """What the forward recurrence over T steps computes.
+    """The recurrence over T steps, in float32 under autocast too.
 
     gates     (T, B, 4H), i, f, g and o after σ and tanh
     hiddens   (T + 1, B, H), h before the first step and after each step
@@ -105,76 +78,67 @@ class Steps(NamedTuple):
     squashed  (T, B, H), tanh(c) after each step
     """
 
-    gates: Tensor
-    hiddens: Tensor
-    cells: Tensor
-    squashed: Tensor
+    @staticmethod
+    @torch.amp.custom_fwd(device_type="cuda", cast_inputs=torch.float32)
+    @torch.amp.custom_fwd(device_type="cpu", cast_inputs=torch.float32)
+    def forward(ctx: Any, gate_inputs: Tensor, weight: Tensor, peepholes: Tensor, hidden: Tensor,
+                cell: Tensor) -> tuple[Tensor, Tensor]:
+        """W x (T, B, 4H), weight (H, 4H), peepholes (3, H), the state (B, H) twice → all h (T, B, H), the last c."""
+        steps, batch, width = gate_inputs.shape
+        size = width // 4
+        gates, squashed = gate_inputs.new_empty(steps, batch, width), gate_inputs.new_empty(steps, batch, size)
+        hiddens, cells = (gate_inputs.new_empty(steps + 1, batch, size) for _ in range(2))
+        hiddens[0], cells[0] = hidden, cell
+        twice = gate_inputs.new_ones(width)
+        twice[2 * size:3 * size] = 2.0
+        weight2 = weight * twice
+        inputs2 = gate_inputs * twice
+        in_forget, out = peepholes[:2], peepholes[2]
+        for t, (gate, before, after, squash) in enumerate(zip(gates, cells, cells[1:], squashed)):
+            i, f, g, o = gate.split(size, dim=1)
+            torch.addmm(inputs2[t], hiddens[t], weight2, out=gate)
+            gate[:, :2 * size].view(batch, 2, size).addcmul_(before.unsqueeze(1), in_forget)
+            gate[:, :3 * size].sigmoid_()
+            g.mul_(2).sub_(1)
+            torch.mul(f, before, out=after).addcmul_(i, g)
+            o.addcmul_(after, out).sigmoid_()
+            torch.mul(after, 2, out=squash).sigmoid_().mul_(2).sub_(1)
+            torch.mul(o, squash, out=hiddens[t + 1])
+        ctx.save_for_backward(gates, hiddens, cells, squashed, weight, peepholes)
+        return hiddens[1:], cells[-1]
 
-
-def _empty_steps(gate_inputs: Tensor, hidden: Tensor, cell: Tensor) -> Steps:
-    """Room for the steps of inputs (T, B, 4H) after the state h, c (B, H) twice, with that state in it."""
-    steps, batch, width = gate_inputs.shape
-    size = width // 4
-    made = Steps(gate_inputs.new_empty(steps, batch, width), gate_inputs.new_empty(steps + 1, batch, size),
-                 gate_inputs.new_empty(steps + 1, batch, size), gate_inputs.new_empty(steps, batch, size))
-    made.hiddens[0], made.cells[0] = hidden, cell
-    return made
-
-
-def recurrence(gate_inputs: Tensor, weight: Tensor, peepholes: Tensor, hidden: Tensor, cell: Tensor) -> Steps:
-    """Gate inputs W x (T, B, 4H), weight (H, 4H), peepholes (3, H) and the state (B, H) twice → the steps."""
-    batch, width = gate_inputs.shape[1:]
-    size = width // 4
-    made = _empty_steps(gate_inputs, hidden, cell)
-    twice = gate_inputs.new_ones(width)
-    twice[2 * size:3 * size] = 2.0
-    weight2 = weight * twice
-    inputs2 = gate_inputs * twice
-    in_forget, out = peepholes[:2], peepholes[2]
-    for t, (gate, before, after, squash) in enumerate(zip(made.gates, made.cells, made.cells[1:], made.squashed)):
-        i, f, g, o = gate.split(size, dim=1)
-        torch.addmm(inputs2[t], made.hiddens[t], weight2, out=gate)
-        gate[:, :2 * size].view(batch, 2, size).addcmul_(before.unsqueeze(1), in_forget)
-        gate[:, :3 * size].sigmoid_()
-        g.mul_(2).sub_(1)
-        torch.mul(f, before, out=after).addcmul_(i, g)
-        o.addcmul_(after, out).sigmoid_()
-        torch.mul(after, 2, out=squash).sigmoid_().mul_(2).sub_(1)
-        torch.mul(o, squash, out=made.hiddens[t + 1])
-    return made
-
-
-def recurrence_backward(grad_outputs: Tensor, grad_cell: Tensor, made: Steps, weight: Tensor,
-             peepholes: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The gradients of h (T, B, H) of all steps and of the last c (B, H) → those of what `recurrence` read.
-
-    These are the gradients of the gates before σ and tanh (T, B, 4H), of the first h and of the first c.
-    """
-    gates, _, cells, squashed = made
-    steps, _, width = gates.shape
-    size = width // 4
-    grads = torch.empty_like(gates)
-    grad_hidden, grad_cell = grad_outputs[-1].clone(), grad_cell.clone()
-    scratch, transposed = torch.empty_like(grad_cell), weight.t()
-    in_peephole, forget_peephole, out_peephole = peepholes
-    sigmoid_backward, tanh_backward = torch.ops.aten.sigmoid_backward, torch.ops.aten.tanh_backward
-    for t in range(steps - 1, -1, -1):
-        i, f, g, o = gates[t].split(size, dim=1)
-        grad_i, grad_f, grad_g, grad_o = grads[t].split(size, dim=1)
-        torch.mul(grad_hidden, squashed[t], out=scratch)
-        sigmoid_backward(scratch, o, grad_input=grad_o)
-        grad_hidden.mul_(o)
-        tanh_backward(grad_hidden, squashed[t], grad_input=scratch)
-        grad_cell.add_(scratch).addcmul_(grad_o, out_peephole)
-        torch.mul(grad_cell, g, out=scratch)
-        sigmoid_backward(scratch, i, grad_input=grad_i)
-        torch.mul(grad_cell, cells[t], out=scratch)
-        sigmoid_backward(scratch, f, grad_input=grad_f)
-        torch.mul(grad_cell, i, out=scratch)
-        tanh_backward(scratch, g, grad_input=grad_g)
-        grad_cell.mul_(f).addcmul_(grad_i, in_peephole).addcmul_(grad_f, forget_peephole)
-        if t:
-            torch.addmm(grad_outputs[t - 1], grads[t], transposed, out=grad_hidden)
-        else:
-            torch.mm(grads[t], transposed, out=grad_hidden)
-    return grads, grad_hidden, grad_cell
+    @staticmethod
+    @torch.amp.custom_bwd(device_type="cuda")
+    @torch.amp.custom_bwd(device_type="cpu")
+    def backward(ctx: Any, grad_outputs: Tensor, grad_cell: Tensor) -> tuple[Tensor, ...]:
+        """The gradients of all h (T, B, H) and of the last c (B, H) → those of what `forward` read."""
+        gates, hiddens, cells, squashed, weight, peepholes = ctx.saved_tensors
+        size = len(weight)
+        grads = torch.empty_like(gates)  # of the gates before σ and tanh
+        grad_hidden, grad_cell = grad_outputs[-1].clone(), grad_cell.clone()
+        scratch, transposed = torch.empty_like(grad_cell), weight.t()
+        in_peephole, forget_peephole, out_peephole = peepholes
+        sigmoid_backward, tanh_backward = torch.ops.aten.sigmoid_backward, torch.ops.aten.tanh_backward
+        for t in range(len(gates) - 1, -1, -1):
+            i, f, g, o = gates[t].split(size, dim=1)
+            grad_i, grad_f, grad_g, grad_o = grads[t].split(size, dim=1)
+            torch.mul(grad_hidden, squashed[t], out=scratch)
+            sigmoid_backward(scratch, o, grad_input=grad_o)
+            grad_hidden.mul_(o)
+            tanh_backward(grad_hidden, squashed[t], grad_input=scratch)
+            grad_cell.add_(scratch).addcmul_(grad_o, out_peephole)
+            torch.mul(grad_cell, g, out=scratch)
+            sigmoid_backward(scratch, i, grad_input=grad_i)
+            torch.mul(grad_cell, cells[t], out=scratch)
+            sigmoid_backward(scratch, f, grad_input=grad_f)
+            torch.mul(grad_cell, i, out=scratch)
+            tanh_backward(scratch, g, grad_input=grad_g)
+            grad_cell.mul_(f).addcmul_(grad_i, in_peephole).addcmul_(grad_f, forget_peephole)
+            if t:
+                torch.addmm(grad_outputs[t - 1], grads[t], transposed, out=grad_hidden)
+            else:
+                torch.mm(grads[t], transposed, out=grad_hidden)
+        grad_weight = hiddens[:-1].flatten(0, 1).t() @ grads.flatten(0, 1)
+        in_forget = (grads[..., :2 * size].unflatten(-1, (2, size)) * cells[:-1].unsqueeze(2)).sum((0, 1))
+        grad_peepholes = torch.cat([in_forget, (grads[..., 3 * size:] * cells[1:]).sum((0, 1))[None]])
+        return grads, grad_weight, grad_peepholes, grad_hidden, grad_cell

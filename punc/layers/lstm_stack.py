@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from punc.base.errors import InputError, check_at_least
-from punc.layers.dropout import dropout
+from punc.layers.dropout import Dropout
 from punc.tokens.vocabulary import END
 
 State = tuple[Tensor, Tensor]  # h, c: (layers, B, H) each
@@ -23,7 +23,7 @@ FORGET = 1  # PyTorch's gates: input, forget, cell, output
 def with_ends(tokens: Tensor) -> tuple[Tensor, Tensor]:
     """Tokens (B, T) of whole texts → (B, T + 1) with one more END, and the lengths (B,) of the texts without END.
 
-    A text that fills its row has no END yet; see `models.base.neural`.
+    A text that fills its row has no END yet; see `models.base.model`.
     """
     line = nn.functional.pad(tokens, (0, 1), value=END)
     steps = torch.arange(1, line.shape[1] + 1, device=line.device)
@@ -46,7 +46,7 @@ class LSTMStack(nn.Module):
 
     def __init__(self, input_dim: int, hidden_dim: int, layers: int, rate: float):
         super().__init__()
-        self.dropout = dropout(rate)
+        self.dropout = Dropout(rate)
         check_at_least(1, hidden_dim=hidden_dim, layers=layers)
         self.lstm = nn.LSTM(input_dim, hidden_dim, layers, dropout=rate if layers > 1 else 0.0, batch_first=True)
 
@@ -74,7 +74,7 @@ class BidirectionalStack(nn.Module):
 
     def __init__(self, input_dim: int, hidden_dim: int, layers: int, rate: float):
         super().__init__()
-        self.dropout = dropout(rate)
+        self.dropout = Dropout(rate)
         check_at_least(1, hidden_dim=hidden_dim, layers=layers)
         sizes = [input_dim] + [2 * hidden_dim] * (layers - 1)
         self.forwards = nn.ModuleList(nn.LSTM(size, hidden_dim, batch_first=True) for size in sizes)

@@ -54,7 +54,12 @@ class PretrainedEncoder(nn.Module):
             for name in names:
                 if hasattr(config, name):
                     setattr(config, name, rate)
-        self.net = _pretrained(Path(source), config) if isinstance(source, str) else _new(config)
+        if isinstance(source, str):
+            self.net = _pretrained(Path(source), config)
+        else:
+            self.net = _transformers().AutoModel.from_config(config, trust_remote_code=False)
+        if hasattr(self.net, "pooler"):
+            self.net.pooler = None  # the layer on top that makes one vector of a text
         if not all(type(piece) is int and 0 <= piece < self.pieces for piece in (*start, *end)):
             raise InputError("special pieces that the encoder does not have", "take the tokenizer.json of the encoder")
         self.spec = {"config": given, "start": start, "end": end}
@@ -153,16 +158,4 @@ def _pretrained(directory: Path, config: Any) -> Any:
                          directory) from None
     if missing := sorted(name for name in report["missing_keys"] if not name.startswith("pooler.")):
         raise InputError(f"no weights for {missing[0]}", "copy the directory again", directory)
-    return _trimmed(net)
-
-
-def _new(config: Any) -> Any:
-    """An encoder with random weights."""
-    return _trimmed(_transformers().AutoModel.from_config(config, trust_remote_code=False))
-
-
-def _trimmed(net: Any) -> Any:
-    """An encoder without the layer on top that makes one vector of a text."""
-    if hasattr(net, "pooler"):
-        net.pooler = None
     return net

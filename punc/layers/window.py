@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -106,31 +107,20 @@ class FullyConnected(nn.Module):
 
     def forward(self, inputs: Tensor) -> Tensor:
         """(…, sizes[0]) → (…, sizes[-1])"""
-        hidden, output = self._linear_layers()
-        if self.training and self.dropout:
-            return self._without_dropped(inputs)
-        for layer in hidden:
-            inputs = layer(inputs).sigmoid() - self.middle
-        return output(inputs)
-
-    def _linear_layers(self) -> tuple[list[nn.Linear], nn.Linear]:
-        *hidden, output = (layer for layer in self.layers if isinstance(layer, nn.Linear))
-        return hidden, output
-
-    def _without_dropped(self, inputs: Tensor) -> Tensor:
-        """The same without the rows and columns of dropped units in the weights."""
-        hidden, output = self._linear_layers()
-        kept = None
-        for layer in hidden:
-            units = self._kept(layer.out_features)
-            weight = layer.weight.index_select(0, units)
+        layers: Any = self.layers
+        kept: Tensor | None = None  # units of the layer below, if others are dropped
+        for layer in layers[:-1]:
+            weight, bias, units = layer.weight, layer.bias, None
+            if self.training and self.dropout:
+                units = self._kept(layer.out_features)
+                weight, bias = weight.index_select(0, units), bias.index_select(0, units)
             if kept is not None:
                 weight = weight.index_select(1, kept)
-            inputs = nn.functional.linear(inputs, weight, layer.bias.index_select(0, units)).sigmoid()
-            inputs = (inputs - self.middle) * (layer.out_features / len(units))
-            kept = units
-        weight = output.weight if kept is None else output.weight.index_select(1, kept)
-        return nn.functional.linear(inputs, weight, output.bias)
+            inputs = nn.functional.linear(inputs, weight, bias).sigmoid() - self.middle
+            if units is not None:
+                inputs, kept = inputs * (layer.out_features / len(units)), units
+        weight = layers[-1].weight
+        return nn.functional.linear(inputs, weight if kept is None else weight.index_select(1, kept), layers[-1].bias)
 
     def _kept(self, size: int) -> Tensor:
         """The indices of the units of a layer that this batch keeps, sorted."""

@@ -14,10 +14,8 @@ from collections.abc import Callable
 from typing import Protocol
 
 from punc.base.errors import InputError
-from punc.live.input import BLANKS, End, Item, LiveWord, Partial, read_json
-from punc.live.output import Writer, writer
-from punc.live.reader import ItemReader
-from punc.live.session import Decided, Session, speaks
+from punc.live.input import BLANKS, End, Item, ItemReader, LiveWord, Partial, read_json
+from punc.live.session import Decided, Session, Writer, speaks
 
 SLICE = 16  # words that are decided before other connections have their turn: half a millisecond
 BURST = 10.0  # s; words that may come at once, in seconds of the limit
@@ -48,7 +46,7 @@ class Connection:
     def __init__(self, source: Socket, sink: Socket, session: Session, max_delay: float | None, output: str,
                  max_rate: float, count: Callable[[int], None]):
         self._source, self._sink, self._session, self._max_delay = source, sink, session, max_delay
-        self._writer: Writer | None = None if output == "auto" else writer(output)
+        self._writer: Writer | None = None if output == "auto" else Writer(output)
         self._rate, self._allowed, self._since = max_rate, max_rate * BURST, time.monotonic()
         self._json: bool | None = None  # whether the first message was JSON
         self._words, self._count = ItemReader(SOURCE), count
@@ -95,7 +93,7 @@ class Connection:
             self._json = is_json  # of a client that began with JSON, all else is a mistake
         if self._writer is None and items:
             recogniser = any(isinstance(item, Partial) or item is End.UTTERANCE for item in items)
-            self._writer = writer("text" if not is_json else "vosk" if recogniser else "json")
+            self._writer = Writer("text" if not is_json else "vosk" if recogniser else "json")
         if any(isinstance(item, LiveWord) and len(item.word) > LONGEST_WORD for item in items):
             items = [item for item in items if not isinstance(item, LiveWord) or len(item.word) <= LONGEST_WORD]
             errors.append(InputError(f"{SOURCE}: a word of more than {LONGEST_WORD} characters", "it is left out"))

@@ -20,8 +20,9 @@ In each of them an empty line ends a stream. Vosk's messages are those of its `R
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
+from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -32,7 +33,7 @@ from punc.transcripts.ctm_lines import CtmLine, ctm_rows
 
 INPUTS = ("words", "ctm", "json")
 BLANKS = " \t\n\r\v\f"
-BLANK = re.compile(r"[ \t\n\r\v\f]+")
+WORD = re.compile(r"[^ \t\n\r\v\f]+")
 NUMBER = r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+"
 CTM_LINE = re.compile(rf"[ \t]*\S+[ \t]+\S[ \t]+(?:{NUMBER})[ \t]+(?:{NUMBER})[ \t]+\S+"
                       rf"(?:[ \t]+(?:NA|{NUMBER})(?:[ \t].*)?)?[ \t\r]*")
@@ -91,35 +92,104 @@ def kind_of(text: str, whole: bool) -> str | None:
     return None if CTM_BEGIN.fullmatch(line) else "words"
 
 
-def read_words(lines: Iterable[str]) -> list[Item]:
-    """The items of whole lines of words."""
-    items: list[Item] = []
-    for line in lines:
-        words = [*filter(None, BLANK.split(line))]
-        items += map(LiveWord, words)
-        items.append(End.UTTERANCE if words else End.STREAM)
-    return items
+class ItemReader:
+    """Reads text that comes in pieces of any size: words are whole by the blank after them, all else by the line end.
+
+    Bad lines are left out.
+
+    source   the name of the input, for errors
+    kind     what the input is (`input.INPUTS`); None: what its begin says
+    """
+
+    def __init__(self, source: str, kind: str | None = None):
+        self.kind, self._ctm, self._json = kind, CtmReader(source), JsonReader(source)
+        self._rest: list[str] = []  # the begin of a word or a line
+        self._number, self._in_line = 0, False
+        self._errors: list[InputError] = []
+
+    def take_errors(self) -> list[InputError]:
+        """What was wrong with the lines that were left out, since the last call."""
+        errors, self._errors = self._errors, []
+        return errors
+
+    def feed(self, text: str, whole: bool = False) -> list[Item]:
+        """The items that are whole with the next piece.
+
+        whole   nothing comes after it that could say what the input is
+        """
+        if self.kind is None:
+            text, self._rest = "".join([*self._rest, text]), []
+            self.kind = kind_of(text, whole) if text.strip(BLANKS) else None
+            if self.kind is None:
+                self._rest = [text]
+                return []
+        return self._of_words(text) if self.kind == "words" else self._of_lines(text)
+
+    def end(self) -> list[Item]:
+        """The items of a word, a line or an object that is not whole, because nothing comes after it."""
+        items = self.feed("", whole=True)
+        if rest := "".join(self._rest):
+            self._rest = []
+            items += [LiveWord(rest)] if self.kind == "words" else self._of_lines(rest + "\n")
+        return items + (self._checked(self._json.end) if self.kind == "json" else [])
+
+    def _cut(self, text: str, ends: str) -> str:
+        """All up to the last of some characters; the rest is kept, and comes first the next time."""
+        cut = max(map(text.rfind, ends)) + 1
+        if not cut:
+            self._rest.append(text)
+            return ""
+        whole = "".join([*self._rest, text[:cut]])
+        self._rest = [text[cut:]] if cut < len(text) else []
+        return whole
+
+    def _of_words(self, text: str) -> list[Item]:
+        items: list[Item] = []
+        for number, line in enumerate(self._cut(text, BLANKS).split("\n")):
+            if number:
+                items.append(End.UTTERANCE if self._in_line else End.STREAM)  # an empty line ends a stream
+                self._in_line = False
+            words = WORD.findall(line)
+            items += map(LiveWord, words)
+            self._in_line = self._in_line or bool(words)
+        return items
+
+    def _of_lines(self, text: str) -> list[Item]:
+        items: list[Item] = []
+        reader = self._ctm if self.kind == "ctm" else self._json
+        for line in self._cut(text, "\n").split("\n")[:-1]:
+            self._number += 1
+            items += self._checked(partial(reader.read, line, self._number))
+        return items
+
+    def _checked(self, read: Callable[[], list[Item]]) -> list[Item]:
+        try:
+            return read()
+        except InputError as error:
+            self._errors.append(error)
+            return []
 
 
 class CtmReader:
-    """Reads the lines of a CTM as they come."""
+    """Reads the lines of a CTM as they come. `source`: its name in errors."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: str) -> None:
+        self._source = source
         self._stream: tuple[str, str] | None = None
         self._later = False  # whether these are later alternatives
 
-    def read(self, line: str, number: int, source: str) -> list[Item]:
+    def read(self, line: str, number: int) -> list[Item]:
         """The items of a line, which may be empty. Raises InputError for a line that is not one of a CTM."""
-        columns = [*filter(None, BLANK.split(line))]
+        columns = WORD.findall(line)
         if not columns:
             return [End.STREAM]
         if columns[4:5] in (["<ALT_BEGIN>"], ["<ALT>"], ["<ALT_END>"]):
             self._later = columns[4] == "<ALT>"
             return []
         if len(columns) < 5 and not columns[0].startswith(";;"):
-            raise InputError(f"{len(columns)} columns", "write: id channel begin duration word", source, number)
+            raise InputError(f"{len(columns)} columns", "write: id channel begin duration word", self._source, number)
         items: list[Item] = []
-        for row, _, _ in () if self._later else ctm_rows([CtmLine(source, number, " ".join(columns))]):
+        for row, _, _ in () if self._later else ctm_rows([CtmLine(self._source, number, " ".join(columns))]):
             if self._stream not in (None, row[:2]):
                 items.append(End.STREAM)
             self._stream = row[:2]
@@ -129,10 +199,6 @@ class CtmReader:
                                       {**fields, "id": row.id, "channel": row.channel}))
         return items
 
-    def end(self, source: str) -> list[Item]:
-        """Nothing: a line is whole."""
-        return []
-
 
 class JsonReader:
     """Reads the lines of JSON as they come: an object a line, or one over several lines, as Vosk writes it.
@@ -140,26 +206,28 @@ class JsonReader:
     Such an object begins with a line `{` and ends with a line `}` that has no blanks before it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, source: str) -> None:
+        self._source = source
         self._begun: list[str] = []  # the lines of an object
         self._first = 0  # the number of the first one
 
-    def read(self, line: str, number: int, source: str) -> list[Item]:
+    def read(self, line: str, number: int) -> list[Item]:
         """The items that a line ends. Raises InputError as `read_json`, and if an object has no end."""
         line = line.rstrip(BLANKS)
         if line == "{":
-            before, self._begun = self._begun, [line]
-            first, self._first = self._first, number
-            return read_json("\n".join(before), first, source) if before else []
+            try:
+                return self.end()
+            finally:
+                self._begun, self._first = [line], number
         if not self._begun:
-            return read_json(line, number, source)
+            return read_json(line, number, self._source)
         self._begun.append(line)
-        return self.end(source) if line == "}" else []
+        return self.end() if line == "}" else []
 
-    def end(self, source: str) -> list[Item]:
+    def end(self) -> list[Item]:
         """The items of an object that is not whole, because the input ends. Raises InputError for it."""
         whole, self._begun = "\n".join(self._begun), []
-        return read_json(whole, self._first, source) if whole else []
+        return read_json(whole, self._first, self._source) if whole else []
 
 
 def read_json(line: str, number: int, source: str) -> list[Item]:
@@ -189,34 +257,35 @@ def _message(message: Any) -> list[Item]:
         message = several[0] if several else {"text": ""}
         message.pop("confidence", None)
     if message.get("is_final") is False:  # of sherpa-onnx: these words may change yet
-        return [Partial(" ".join(filter(None, BLANK.split(_text(str(message.get("text", "")))))))]
+        return [Partial(" ".join(_words(str(message.get("text", "")))))]
     if "result" in message:
         if not isinstance(message["result"], list):
             raise ValueError("'result' is not a list")
-        return [*_with_rest([*map(_word, message["result"])], message), End.UTTERANCE]
+        return _utterance([*map(_word, message["result"])], message)
     for key in ("text", "partial"):
         if key in message:
             if not isinstance(message[key], str):
                 raise ValueError(f"'{key}' is not a text")
-            words = [*filter(None, BLANK.split(_text(message[key])))]
-            return [Partial(" ".join(words))] if key == "partial" else \
-                [*_with_rest([*map(LiveWord, words)], message), End.UTTERANCE]
+            words = _words(message[key])
+            return [Partial(" ".join(words))] if key == "partial" else _utterance([*map(LiveWord, words)], message)
     if message.get("eof") or message.get("utterance_end"):
         return [End.STREAM if message.get("eof") else End.UTTERANCE]
     raise ValueError("neither a word nor a result")
 
 
-def _with_rest(words: list[LiveWord], message: dict[str, Any]) -> list[LiveWord]:
-    """The words of a final result; the last one has its other members, as `spk`, the speaker's vector."""
+def _utterance(words: list[LiveWord], message: dict[str, Any]) -> list[Item]:
+    """The items of a final result; the last word has its other members, as `spk`, the speaker's vector."""
     rest = {key: value for key, value in message.items() if key not in ("result", "text")}
-    return [*words[:-1], words[-1]._replace(result=rest)] if words and rest else words
+    if words and rest:
+        words[-1] = words[-1]._replace(result=rest)
+    return [*words, End.UTTERANCE]
 
 
 def _word(fields: Any) -> LiveWord:
     """A word of an object. A time that is missing, or is not a number of seconds, is not known."""
     if not isinstance(fields, dict) or not isinstance(fields.get("word"), str):
         raise ValueError("a word is not an object with 'word'")
-    word = " ".join(filter(None, BLANK.split(_text(fields["word"]))))
+    word = " ".join(_words(fields["word"]))
     if not word:
         raise ValueError("a word is empty")
     return LiveWord(word, _seconds(fields.get("start")), _seconds(fields.get("end")),
@@ -228,6 +297,6 @@ def _seconds(value: Any) -> float:
     return float(value) if fine else math.nan
 
 
-def _text(text: str) -> str:
-    """A text that can be written: U+FFFD for NUL and half surrogates, which JSON can have."""
-    return text.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+def _words(text: str) -> list[str]:
+    """The words of a text, with U+FFFD for NUL and half surrogates, which JSON can have and no output."""
+    return WORD.findall(text.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace"))

@@ -80,7 +80,7 @@ class Punctuator:
             _check_words(words)
         numbers, _ = self._decode(words, pauses)
         names = np.array(self.label_names, object)[numbers].tolist()
-        return " ".join(self._casing().write(words, names, [0]))
+        return " ".join(copy(self._start).write(words, names, [0]))  # all calls share the table
 
     def stream(self) -> WordStream:
         """A new stream: `push` words as they come, and `close` it at its end."""
@@ -96,10 +96,6 @@ class Punctuator:
         if after is not None and after.shape != (len(words),):
             raise InputError(f"{len(words)} words, but pauses of shape {after.shape}", "give one pause for each word")
         return decode_words(self._model, words, after, self._scale, posteriors)
-
-    def _casing(self) -> Casing:
-        """At the start of a text; all share the table."""
-        return copy(self._start)
 
 
 def _check_words(words: Sequence[str]) -> None:

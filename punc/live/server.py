@@ -21,8 +21,7 @@ from punc.base import stop
 from punc.base.errors import InputError, check_at_least, check_choice
 from punc.decoding.decode import AnyModel
 from punc.live.connection import Connection
-from punc.live.output import OUTPUTS
-from punc.live.session import LiveOptions, Session
+from punc.live.session import OUTPUTS, LiveOptions, Session
 from punc.live.words import LiveWriter, open_stream
 from punc.text.casing import Casing
 

@@ -82,49 +82,14 @@ class Labelled(NamedTuple):
     logits: np.ndarray
 
 
-class LabelStream:
-    """A stream of words that a model reads.
+class LiveStream:
+    """A stream of words for a model that reads left to right. Streams of one model do not know of each other.
 
-    scale        (L,) factors of the posteriors before labels are chosen; None: all 1
-    posteriors   false: the logits are not needed, which saves a model of whole streams time
+    scale   (L,) factors of the posteriors before labels are chosen; None: all 1
     """
 
-    def __init__(self, model: AnyModel, scale: np.ndarray | None = None, posteriors: bool = True):
-        self._model, self._scale = model, scale
-
-    @classmethod
-    def of(cls, model: AnyModel, scale: np.ndarray | None = None, posteriors: bool = True) -> "LabelStream":
-        """A new stream for any model. Streams of one model do not know of each other."""
-        return (WholeStream if model.lookahead is None else LiveStream)(model, scale, posteriors)
-
-    def push(self, word: str, pause: float = np.nan) -> list[Labelled]:
-        """The next word, and the silence before it in seconds (NaN unknown) → the words that are decided by it."""
-        raise NotImplementedError
-
-    def decide(self, pause: float = np.nan) -> list[Labelled]:
-        """All words that wait for others; the stream goes on. Of a model that reads whole streams, none.
-
-        pause   how long the speaker has been silent, in seconds; NaN: not known
-
-        What comes next is not known. A model of words that reads pauses takes the mean over an end and some frequent
-        words; others, and without a pause, read an end.
-        """
-        raise NotImplementedError
-
-    def close(self) -> list[Labelled]:
-        """The end of the stream → all other words. Nothing can be pushed after it."""
-        raise NotImplementedError
-
-    def copy(self) -> "LabelStream":
-        """Another stream in the same state, with the same weights; what is pushed to one is not in the other."""
-        raise NotImplementedError
-
-
-class LiveStream(LabelStream):
-    """A stream for a model that reads left to right."""
-
-    def __init__(self, model: AnyModel, scale: np.ndarray | None = None, posteriors: bool = True):
-        super().__init__(model, None if scale is None else np.log(scale))
+    def __init__(self, model: AnyModel, scale: np.ndarray | None = None):
+        self._scale = None if scale is None else np.log(scale)
         self._slots, self._encode = SlotStream(model), model.tokenizer.word_encoder()
         self._parts = LivePartLabels(model)
         self._waiting: deque[bool] = deque()  # of each token that waits for its slot, whether it ends a word
@@ -135,6 +100,7 @@ class LiveStream(LabelStream):
         self._held: tuple[int, float] | None = None
 
     def push(self, word: str, pause: float = np.nan) -> list[Labelled]:
+        """The next word, and the silence before it in seconds (NaN unknown) → the words that are decided by it."""
         *ids, last = self._encode(word)
         decided = self._push(*self._held, True) if self._held else []
         for token in ids:
@@ -145,7 +111,14 @@ class LiveStream(LabelStream):
             return decided
         return decided + self._push(last, pause, True)
 
-    def decide(self, pause: float = np.nan) -> list[Labelled]:  # a copy reads on; this one remembers what is out
+    def decide(self, pause: float = np.nan) -> list[Labelled]:
+        """All words that wait for others; the stream goes on.
+
+        pause   how long the speaker has been silent, in seconds; NaN: not known
+
+        What comes next is not known. A model of words that reads pauses takes the mean over an end and some frequent
+        words; others, and without a pause, read an end. A copy reads on; this stream remembers what is out.
+        """
         words = sum(self._waiting) + (self._held is not None)
         if words == self._out:
             return []
@@ -156,9 +129,11 @@ class LiveStream(LabelStream):
         return ended._decided(ended._slots.expect(pause, self._ways))
 
     def close(self) -> list[Labelled]:
+        """The end of the stream → all other words. Nothing can be pushed after it."""
         return self._end(np.nan)
 
     def copy(self) -> "LiveStream":
+        """Another stream in the same state, with the same weights; what is pushed to one is not in the other."""
         other = copy(self)
         other._slots, other._waiting, other._parts = self._slots.copy(), self._waiting.copy(), copy(self._parts)
         return other
@@ -194,12 +169,15 @@ def ways(model: AnyModel) -> list[list[int]]:
     return [[END] * ahead, *words]
 
 
-class WholeStream(LabelStream):
-    """A stream for a model that reads whole streams."""
+class WholeStream:
+    """A stream of words for a model that reads whole streams, with the methods of `LiveStream`.
+
+    scale        as in `LiveStream`
+    posteriors   false: the logits are not needed, which saves time
+    """
 
     def __init__(self, model: AnyModel, scale: np.ndarray | None = None, posteriors: bool = True):
-        super().__init__(model, scale)
-        self._posteriors = posteriors
+        self._model, self._scale, self._posteriors = model, scale, posteriors
         self._words: list[str] = []
         self._pauses: list[float] = []
 

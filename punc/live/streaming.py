@@ -21,10 +21,8 @@ from punc.base import stop
 from punc.base.errors import InputError, check_choice
 from punc.base.runs import bounds_of
 from punc.decoding.decode import AnyModel, decode
-from punc.live.input import INPUTS, End, Item, LiveWord
-from punc.live.output import OUTPUTS, writer
-from punc.live.reader import ItemReader
-from punc.live.session import Decided, LiveOptions, Session, speaks
+from punc.live.input import INPUTS, End, Item, ItemReader, LiveWord
+from punc.live.session import OUTPUTS, Decided, LiveOptions, Session, Writer, speaks
 from punc.live.words import LiveWriter, open_stream
 from punc.text.casing import Casing
 from punc.text.characters import CharacterReader
@@ -73,57 +71,51 @@ def punctuate_streaming(model: AnyModel, source: int, sink: IO[bytes], scale: np
     if options.max_delay is not None and model.lookahead is None:
         raise InputError("--max-delay with a model that reads whole streams", "take en-live, or leave it out")
     words, posteriors = LiveWriter(model, casing or Casing(model.labels, {})), form.output != "text"
-    pipe = Pipe(Session(lambda: open_stream(model, words, scale, posteriors), options), form.output, sink)
     reader = LiveReader(form.input)
+    pipe = Pipe(reader, Session(lambda: open_stream(model, words, scale, posteriors), options), form.output, sink)
     try:
-        _read(source, reader, pipe, options.max_delay)
+        pipe.run(source, options.max_delay)
     except KeyboardInterrupt:
         pipe.handle(reader.end())
         raise
     finally:
         reader.report()
-    if pipe.empty:
+    if reader.empty:
         raise InputError(f"{SOURCE} has no words", "pipe words into it")
 
 
 class Pipe:
-    """Writes to `sink` what a session decides. `empty`: no word has come."""
+    """Reads input, and writes to `sink` what a session decides by it."""
 
-    def __init__(self, session: Session, output: str, sink: IO[bytes]):
-        self._session, self._writer, self._sink, self.empty = session, writer(output), sink, True
+    def __init__(self, reader: "LiveReader", session: Session, output: str, sink: IO[bytes]):
+        self._reader, self._session, self._writer, self._sink = reader, session, Writer(output), sink
+
+    def run(self, source: int, max_delay: float | None) -> None:
+        """Read to the end of the input. A signal comes only while this waits, so that no word is lost."""
+        due = None  # when the speaker has been silent for `max_delay`
+        ended = False
+        while not ended:
+            ready = select.select([source], [], [], None if due is None else max(0.0, due - time.monotonic()))[0]
+            with stop.held():
+                if not ready:
+                    self._write(self._session.silence(), [])
+                    due = None
+                    continue
+                read = os.read(source, READ_SIZE)
+                ended = not read
+                items = self._reader.end() if ended else self._reader.feed(read)
+                self.handle(items)
+                if max_delay is not None and speaks(items):
+                    due = time.monotonic() + max_delay
 
     def handle(self, items: list[Item]) -> None:
-        """The next items of the input."""
-        self.empty = self.empty and not any(isinstance(item, LiveWord) for item in items)
+        """Write what the next items of the input decide."""
         self._write(self._session.feed(items), items)
-
-    def silence(self) -> None:
-        """The speaker has been silent for `max_delay`."""
-        self._write(self._session.silence(), [])
 
     def _write(self, decided: list[Decided | None], items: list[Item]) -> None:
         messages = self._writer.messages(decided, items, self._session.waiting)
         self._sink.write("".join(message + self._writer.line_end for message in messages).encode())
         self._sink.flush()
-
-
-def _read(source: int, reader: "LiveReader", pipe: Pipe, max_delay: float | None) -> None:
-    """Read to the end of the input. A signal comes only while this waits, so that no word is lost."""
-    due = None  # when the speaker has been silent for `max_delay`
-    ended = False
-    while not ended:
-        ready = select.select([source], [], [], None if due is None else max(0.0, due - time.monotonic()))[0]
-        with stop.held():
-            if not ready:
-                pipe.silence()
-                due = None
-                continue
-            read = os.read(source, READ_SIZE)
-            ended = not read
-            items = reader.end() if ended else reader.feed(read)
-            pipe.handle(items)
-            if max_delay is not None and speaks(items):
-                due = time.monotonic() + max_delay
 
 
 class LiveReader:
@@ -133,10 +125,11 @@ class LiveReader:
 
     replaced   how many bad bytes or characters became U+FFFD
     bad        how many lines were left out
+    empty      no word has come
     """
 
     def __init__(self, kind: str = "auto"):
-        self.replaced = self.bad = 0
+        self.replaced, self.bad, self.empty = 0, 0, True
         codecs.register_error("punc-count", self._replace)
         self._decoder = codecs.getincrementaldecoder("utf-8")("punc-count")
         self._items, self._first = ItemReader(SOURCE, None if kind == "auto" else kind), True
@@ -167,6 +160,7 @@ class LiveReader:
             self.bad += 1
             if self.bad <= MOST_WARNINGS:
                 logger.warning("%s; it is left out", error)
+        self.empty = self.empty and not any(isinstance(item, LiveWord) for item in items)
         return items
 
     def report(self) -> None:

@@ -7,7 +7,7 @@ words, `[soft music]`.
 
 import math
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from copy import copy
 from functools import lru_cache
 from itertools import islice
@@ -17,7 +17,7 @@ import numpy as np
 
 from punc.data.labels import Label, LabelSet
 from punc.decoding.decode import AnyModel
-from punc.live.stream import Labelled, LabelStream
+from punc.live.stream import Labelled, LiveStream, WholeStream
 from punc.text.casing import Casing
 from punc.text.marked_words import MarkedWords
 from punc.text.word_parts import (
@@ -113,7 +113,7 @@ class WordStream:
     labels   the stream of the words that the model reads
     """
 
-    def __init__(self, labels: LabelStream, writer: LiveWriter):
+    def __init__(self, labels: LiveStream | WholeStream, writer: LiveWriter):
         self._labels, self._writer = labels, writer
         self._waiting: deque[InputWord] = deque()
         self._decided: deque[Labelled] = deque()  # of what the model reads of the words that wait, the first ones
@@ -141,7 +141,7 @@ class WordStream:
         return found + self._push_begun() if ended or len(self._begun) == MOST_TAGGED else found
 
     def decide(self, pause: float = math.nan) -> list[Marked]:
-        """All words that wait for others; the stream goes on. As `LabelStream.decide`."""
+        """All words that wait for others; the stream goes on. As `LiveStream.decide`."""
         return self._push_begun() + self._new(self._labels.decide(pause), ended=True)
 
     def close(self) -> list[Marked]:
@@ -231,12 +231,6 @@ class WordStream:
 
 def open_stream(model: AnyModel, writer: LiveWriter, scale: np.ndarray | None = None,
                 posteriors: bool = True) -> WordStream:
-    """A new stream of any words; arguments as those of `LabelStream.of`."""
-    return WordStream(LabelStream.of(model, scale, posteriors), writer)
-
-
-def mark(stream: WordStream, words: Iterable[str]) -> Iterator[Marked]:
-    """The words of a stream whose pauses are not known, as soon as they are decided."""
-    for word in words:
-        yield from stream.push(word)
-    yield from stream.close()
+    """A new stream of any words; arguments as those of `LiveStream` and `WholeStream`."""
+    whole = model.lookahead is None
+    return WordStream(WholeStream(model, scale, posteriors) if whole else LiveStream(model, scale), writer)

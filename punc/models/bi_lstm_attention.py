@@ -51,15 +51,6 @@ class Model(NeuralModel):
         hidden = self.lstms(self.embedding(line), lengths + 1)[:, :-1]  # (B, T, 2H)
         return self.output(self.attention(hidden, lengths)), ()
 
-    def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        line, lengths = with_ends(tokens)
-        hidden = self.lstms(self.embedding(line), lengths + 1)[:, :-1]
-        weights, reach = self.attention.weights(hidden, lengths), self.attention.reach
-        around = nn.functional.pad(hidden, (0, 0, reach, reach))
-        parts = [weights[:, :, shift:shift + 1] * around[:, shift:shift + tokens.shape[1]]
-                 for shift in range(2 * reach + 1)]  # as `averages`, state after state
-        return self.output(sum(parts[1:], parts[0])), ()
-
 
 class LocalAttention(nn.Module):
     """The weighted average of the `attention_window` states around each step.
@@ -113,6 +104,10 @@ def averages(weights: Tensor, states: Tensor) -> Tensor:
     """
     batch, steps, dim = states.shape
     window = weights.shape[2]
+    if torch.jit.is_tracing():  # exporters need operations that do not depend on the number of steps
+        around = nn.functional.pad(states, (0, 0, window // 2, window // 2))
+        parts = [weights[:, :, shift:shift + 1] * around[:, shift:shift + steps] for shift in range(window)]
+        return sum(parts[1:], parts[0])
     block = min(BLOCK, steps)
     blocks = -(-steps // block)
     rows, seen, missing = batch * blocks, block + window - 1, blocks * block - steps

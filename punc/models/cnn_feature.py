@@ -13,7 +13,7 @@ A filter of width w reads t − ⌊(w−1)/2⌋ … t + ⌈(w−1)/2⌉; outside
 from torch import Tensor, nn
 
 from punc.layers.convolution import Filters, Highway
-from punc.layers.dropout import dropout as dropout_layer
+from punc.layers.dropout import Dropout
 from punc.layers.lstm_stack import LSTMStack
 from punc.models.base import ContextModel
 
@@ -33,7 +33,7 @@ class Model(ContextModel):
                  layers: int = 2, dropout: float = 0.4):
         super().__init__()
         self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True)
-        self.embedding_dropout = dropout_layer(EMBEDDING_DROPOUT)
+        self.embedding_dropout = Dropout(EMBEDDING_DROPOUT)
         self.filters = Filters(embedding_dim, WIDTHS, filters)
         self.set_context(self.filters.before, self.filters.ahead)
         self.highway = Highway(self.filters.size)

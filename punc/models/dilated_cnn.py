@@ -26,7 +26,7 @@ from torch import Tensor, nn
 
 from punc.base.errors import check_at_least
 from punc.layers.convolution import Highway
-from punc.layers.dropout import dropout as dropout_layer
+from punc.layers.dropout import Dropout
 from punc.layers.lstm_stack import LSTMStack
 from punc.models.base import ContextModel
 
@@ -68,10 +68,10 @@ class Model(ContextModel):
         check_at_least(1, dilated_layers=dilated_layers, filters=filters)
         self.set_context((2 ** dilated_layers - 1) // 2, 2 ** dilated_layers // 2)
         self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True)
-        self.convolutions = nn.Sequential(dropout_layer(EMBEDDING_DROPOUT))
+        self.convolutions = nn.Sequential(Dropout(EMBEDDING_DROPOUT))
         for number in range(dilated_layers):
             if number:
-                self.convolutions.append(dropout_layer(CNN_DROPOUT))
+                self.convolutions.append(Dropout(CNN_DROPOUT))
             self.convolutions.append(GatedResidual(filters if number else embedding_dim, filters, 2 ** number))
             self.convolutions.append(Highway(filters))
         self.lstms = LSTMStack(filters, hidden_dim, layers, dropout)

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from punc.base.errors import InputError, check_at_least, check_probability
-from punc.layers.dropout import dropout as dropout_layer
+from punc.layers.dropout import Dropout
 from punc.layers.pauses import PauseVectors
 from punc.layers.pretrained import PretrainedEncoder
 from punc.models.base import NeuralModel, State
@@ -74,7 +74,7 @@ class Model(NeuralModel):
         self.longest = self.size
         self.overlap, self.output_rate = overlap, output_rate
         self.encoder.freeze(frozen_layers)
-        self.dropout = dropout_layer(dropout)
+        self.dropout = Dropout(dropout)
         self.output = nn.Linear(self.encoder.size, labels)
         self.pause_input = PauseVectors(self.encoder.net.get_input_embeddings().embedding_dim) if pauses else None
         self.pause_output = PauseVectors(labels) if pauses else None

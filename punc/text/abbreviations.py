@@ -32,10 +32,12 @@ OF_WORDS = frozenset((BEGINS, ORDINAL))  # kinds of words without a dot
 NO_MARK = "dots that are no mark"
 MARK = "dots of abbreviations, numbers and ellipses that are a mark"
 LETTERS = re.compile(r"[^\W\d_]{1,3}(?:\.[^\W\d_]{1,3})+|[^\W\d_]")  # U.S, e.g, Ph.D, E
-DOTTED = re.compile(r"(\W*)(.*\w)([.…]+)(\W*)", re.DOTALL)  # what stands before, the core, dots, what stands behind
+# What stands before, the core, dots, what stands behind. Where something can begin or end in one place only, no search
+# tries others: time grows with the length of a token, not with its square.
+DOTTED = re.compile(r"(\W*)(\w(?:.*\w)?)([.…]+)(?![.…])(\W*)", re.DOTALL)
 ALONE = re.compile(r"\.{2,}|…+")
 WITH_BLANKS = re.compile(r"\.(?: \.){2,}")
-INNER_ELLIPSIS = re.compile(r"(?<=\w)(?:\.{2,}|…)(?=\W*([^\W_]))")
+INNER_ELLIPSIS = re.compile(r"(?<=\w)(?:\.{2,}(?!\.)|…)(?=\W*([^\W_]))")
 NOT_A_MARK = "\x1f"  # in place of an ellipsis inside a token: a blank to labels.txt, so that no label reads it
 MARKS = frozenset(",:;?!.…-–—")
 INITIAL = re.compile(r"\W*[^\W\d_]\.")

@@ -55,40 +55,6 @@ def sorted_streams(names: Iterable[str]) -> list[str]:
     return names
 
 
-class TurnFlags:
-    """The flags of the words that wait to be cut into utterances: whether another speaker says the next word.
-
-    The first speaker of a stream may not be known; then no change is.
-    """
-
-    def __init__(self) -> None:
-        self._flags: list[bool] = []
-        self._now: str | None = None  # who speaks
-        self._last: str | None = None  # who said the last word
-
-    def begin_stream(self) -> None:
-        """Forget who spoke in the stream before."""
-        self._now = self._last = None
-
-    def follow(self, speaker: str | None, words: bool) -> None:
-        """A speaker begins, or goes on if None; if words follow, this flags the last word that waits."""
-        self._now = self._now if speaker is None else speaker
-        if words and self._flags and self._last is not None:
-            self._flags[-1] = self._now != self._last
-
-    def append(self, words: int) -> None:
-        """These words of the speaker wait too; their flags are not set."""
-        if words:
-            self._flags += [False] * words
-            self._last = self._now
-
-    def take(self, size: int) -> np.ndarray:
-        """The flags of the first words that wait, bool (size,), or fewer if fewer wait; they wait no more."""
-        taken = np.array(self._flags[:size], bool)
-        del self._flags[:size]
-        return taken
-
-
 class Cutter:
     """Cuts passages into utterances, with ids by `utterance_id`.
 
@@ -116,7 +82,10 @@ class Cutter:
         self._words: list[str] = []
         self._labels: list[str] = []
         self._pauses: np.ndarray | None = None
-        self._turns = TurnFlags() if turns else None
+        self._turns = turns
+        self._speakers: list[str | None] = []  # of the words that wait; None: not known
+        self._speaker: str | None = None  # who speaks
+        self._next: str | None = None  # who says the word after those that wait
 
     def cut(self, passages: Iterable[Passage]) -> Iterator[Utterance]:
         """The utterances of passages. The last word waits for the next passage, which may begin with its mark."""
@@ -160,9 +129,7 @@ class Cutter:
         name = stream_name(name)
         number = padded(self._streams) + ("_" if name else "") if self.numbered else ""
         self._stream = self.prefix + number + name
-        self._ended = False
-        if self._turns:
-            self._turns.begin_stream()
+        self._ended, self._speaker = False, None
         if not self.independent:
             self._number = 1
 
@@ -174,16 +141,15 @@ class Cutter:
         self.dropped += bool(passage.lead) and not known
         if passage.lead_pause is not None and known and self._pauses is not None:
             self._pauses[-1] = passage.lead_pause
-        if self._turns:
-            self._turns.follow(passage.speaker, bool(passage.words))
+        self._speaker = self._speaker if passage.speaker is None else passage.speaker
+        self._next = self._speaker if passage.words else self._next
 
     def _append(self, passage: Passage) -> None:
         if not passage.words:
             return
         self._words += passage.words.split(" ")
         self._labels += passage.labels.split(" ")
-        if self._turns:
-            self._turns.append(passage.words.count(" ") + 1)
+        self._speakers += [self._speaker] * (passage.words.count(" ") + 1)
         if passage.pauses is not None and self.pauses:
             known = [] if self._pauses is None else [self._pauses]
             self._pauses = np.concatenate([*known, passage.pauses])
@@ -197,9 +163,17 @@ class Cutter:
             if self.independent:
                 self._stream = key = f"{self.prefix}{padded(self._number)}"
             part = None if pauses is None else pauses[at:at + size]
-            turns = self._turns.take(size) if self._turns else None
+            turns = self._changes(at, min(at + size, len(words))) if self._turns else None
             yield Utterance(key, self._stream, words[at:at + size], labels[at:at + size], part, turns)
             at += size
             self._number += not self._ended
-        del words[:at], labels[:at]
+        del words[:at], labels[:at], self._speakers[:at]
         self._pauses = None if pauses is None or not words else pauses[at:]
+
+    def _changes(self, begin: int, end: int) -> np.ndarray:
+        """Whether another speaker says the next word, of the words that wait from `begin` to `end`, bool (words,).
+
+        The first speaker of a stream may not be known; then no change is.
+        """
+        speakers = [*self._speakers[begin:end + 1], self._next][:end - begin + 1]
+        return np.array([one is not None and one != other for one, other in pairwise(speakers)], bool)

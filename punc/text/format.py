@@ -11,7 +11,6 @@ The first line of the file's docstring is its help. The file defines a class `Fo
 import importlib
 import os
 import pkgutil
-import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -130,7 +129,6 @@ class TextFormat(Format):
         super().__init__(options)
         self.reader = options.reader()
         self.lines = self.lines_as_utterances and (options.independent or options.utt_words == 0)
-        self._removed = re.compile(options.remove) if options.remove else None
 
     @abstractmethod
     def passages(self, text: str, line_start: bool, repairs: Counter[str]) -> Iterator[Passage]:
@@ -151,10 +149,6 @@ class TextFormat(Format):
     def position(self, text: str, fault: str) -> int:
         """The position of what is at fault in a text; negative if it is not found."""
         return text.find(fault)
-
-    def without_removed(self, text: str) -> str:
-        """The text with a blank for each match of the option `remove`."""
-        return self._removed.sub(" ", text) if self._removed else text
 
     def streams(self, text: str, line_start: bool) -> Iterator[tuple[str | None, str]]:
         """The text of each stream, without lines to leave out, and the name of the stream if it begins here."""

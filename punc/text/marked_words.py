@@ -1,6 +1,7 @@
 """Words of a transcript taken apart, and as they are written with their labels."""
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -102,14 +103,10 @@ class MarkedWords:
     casing      writes words with capitals after the first letter
     marks       what happens to marks that are there, as in `keeps`
     sentences   a word that begins a stream or a sentence gets a capital, whatever its label
-    any_case    words are written as their labels say, and keep only capitals that no label explains; else all letters
-                stay as they are, but for those that a label or the casing makes capitals
     """
 
-    def __init__(self, label_set: LabelSet, casing: Casing, marks: str = REPLACE, sentences: bool = False,
-                 any_case: bool = True):
+    def __init__(self, label_set: LabelSet, casing: Casing, marks: str = REPLACE, sentences: bool = False):
         self.label_set, self._casing, self._marks, self._sentences = label_set, casing, marks, sentences
-        self._any_case = any_case
         self._bare = Label("", "w"), Label("", "W")
         self._ends = [i for i, label in enumerate(label_set) if label.name in label_set.sentence_ends]
 
@@ -133,9 +130,7 @@ class MarkedWords:
         # Where case stays, only an end that is added makes a beginning.
         added = previous_of(np.isin(labels, self._ends) & ~words.marked, False)
         starts = np.where(stays, added & ~starts_of_runs(words.streams), starts) & self._sentences
-        cased = np.zeros(len(labels), bool)
-        if self._any_case:
-            cased = stays | self._kept_case(words, kinds, inside) if self.label_set.cased else ~cased
+        cased = stays | self._kept_case(words, kinds, inside) if self.label_set.cased else np.ones(len(labels), bool)
         return self._texts(words, labels, np.stack([cased, starts, alone, kept])), labels
 
     def _sentence_starts(self, words: SplitWords, labels: np.ndarray, kinds: np.ndarray,
@@ -153,7 +148,7 @@ class MarkedWords:
         capital = np.zeros((2, len(labels)), bool)
         for row, after in zip(capital, (ended, ends)):
             row[read] = begins | previous_of(after[read], True)
-        return capital[0] | (words.turns & self._any_case), ~capital[1]
+        return capital[0] | words.turns, ~capital[1]
 
     def _move(self, words: SplitWords, labels: np.ndarray, tags: np.ndarray, had: np.ndarray) -> None:
         """The mark of a tag that stands for a word goes to the word before, which then has the stronger of two."""
@@ -200,20 +195,11 @@ class MarkedWords:
 
     def _texts(self, words: SplitWords, labels: np.ndarray, flags: np.ndarray) -> list[str]:
         """The texts; each different combination of token, label and flags is written once."""
-        code = words.codes
-        for column, size in ((labels, len(self.label_set)), *((row, 2) for row in flags)):
-            code = code * size + column
-        different, number = np.unique(code, return_inverse=True)
-        texts = []
-        for one in different.tolist():
-            rest, keep = divmod(one, 2)
-            rest, alone = divmod(rest, 2)
-            rest, start = divmod(rest, 2)
-            rest, cased = divmod(rest, 2)
-            token, label = divmod(rest, len(self.label_set))
-            texts.append(self.text(words.tokens[token], self.label_set[label], cased > 0, start > 0, alone > 0,
-                                   keep > 0))
-        return list(map(texts.__getitem__, number.tolist()))
+        @cache
+        def text(token: int, label: int, *flags_of_word: bool) -> str:
+            return self.text(words.tokens[token], self.label_set[label], *flags_of_word)
+
+        return list(map(text, words.codes.tolist(), labels.tolist(), *flags.tolist()))
 
     def text(self, token: Token, label: Label, cased: bool, start: bool, alone: bool, keep: bool = False) -> str:
         """A word with its label.
@@ -238,7 +224,7 @@ class MarkedWords:
 
     def _core(self, core: str, capital: bool, cased: bool, start: bool) -> str:
         if not cased:
-            bare = core.removesuffix(".").lower() if self._any_case else core.removesuffix(".")
+            bare = core.removesuffix(".").lower()
             core = self._casing.write_word(bare, self._bare[capital]) + core[len(bare):]
         elif capital and core == core.lower():
             core = with_capital(core)

@@ -24,6 +24,7 @@ END_MARKS = ".,;:?!…-–—\"”’')"
 ADDRESS = r"[^\s<>\[\]{}()\"“”]*[^\W_]/?"
 DIGIT = re.compile(r"\d")
 MOST_HEADING_WORDS = 10
+MOST_NESTED = 20  # brackets in brackets that are taken out
 
 
 class Kind(NamedTuple):
@@ -105,9 +106,10 @@ class NotSpeech:
                     for match in filter(kind.sure, pattern.finditer(text)):
                         note(counts, KEPT + name, kind.form(match[0]))
                     continue
-                before = ""
-                while text != before:  # again for brackets in brackets
+                for _ in range(MOST_NESTED):
                     before, text = text, pattern.sub(replace, text)
+                    if text == before:
+                        break
         return text[1:] if line_start else text
 
     def _leave_out(self, match: re.Match[str], name: str, counts: Counter[str]) -> str:

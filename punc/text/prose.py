@@ -195,11 +195,6 @@ def legal(word: str) -> str:
     return FORBIDDEN.sub(lambda match: match[0].strip("</>#"), word) if "<" in word or "#" in word else word
 
 
-def write_text(words: Sequence[str], labels: Iterable[str], label_set: LabelSet) -> str:
-    """Words as punctuated text, each written with its label."""
-    return " ".join(written(words, labels, label_set))
-
-
 def written(words: Sequence[str], labels: Iterable[str], label_set: LabelSet) -> list[str]:
     """Each word as it is written with its label, given by name; fast for long lists."""
     labels = list(labels)

@@ -24,14 +24,13 @@ memory, and it takes rot, ulm and hog, which end lines, for abbreviations.
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
 from punc.text.abbreviations import BEGINS, ORDINAL, STARTER, WORD
 
 ABBREVIATION, BEGINNING, COLLOCATION = 0.3, 30.0, 7.88  # least scores, those of the paper
-TOKEN = re.compile(r"[^\w]*(.*\w)(\.(?!\.))?(.*)", re.DOTALL)
+TOKEN = re.compile(r"\W*(\w(?:.*\w)?)(\.(?!\.))?(.*)", re.DOTALL)  # its core begins in one place only
 ELLIPSIS = re.compile(r"\.\.|…")
 ENDS = re.compile(r"[!?]")
 NUMBER = "##number##"
@@ -84,10 +83,10 @@ class Types:
     def score(self, word: str) -> float:
         """S(w)."""
         inside = word.count(".")
-        with_dot = self.dotted[word]
-        without = self.plain[word]
+        with_dot, without = self.dotted[word], self.plain[word]
         length = len(word) - inside
-        ratio = dunning_abbreviation(with_dot, without, self.dots / self.total)
+        by_chance = _binomial(with_dot, without, self.dots / self.total)
+        ratio = -2 * (by_chance - _binomial(with_dot, without, 0.99))
         return ratio * math.exp(-length) * (inside + 1) * length ** -float(without)
 
     def count(self, word: str) -> int:
@@ -146,17 +145,8 @@ def words_by_kind(types: Types, contexts: Counter[tuple[str, str]]) -> dict[str,
     letters = [word for word in types.dotted if len(word) == 1 and
                types.dotted[word] * types.total * RARER < types.dots * types.count(word)]
     abbreviations = sorted(types.abbreviations, key=lambda word: (-types.scores[word], word))
-    return {STARTER: with_dots(abbreviations), WORD: with_dots(sorted(letters)),
+    return {STARTER: [f"{word}." for word in abbreviations], WORD: [f"{word}." for word in sorted(letters)],
             BEGINS: [word for word, _ in places[FIRST].most_common() if word in begins], ORDINAL: ordinals}
-
-
-def with_dots(words: Iterable[str]) -> list[str]:
-    return [f"{word}." for word in words]
-
-
-def dunning_abbreviation(with_dot: int, without: int, chance: float) -> float:
-    """-2 log of the likelihood that a word has a dot by `chance` over that it has one with probability 0.99."""
-    return -2 * (_binomial(with_dot, without, chance) - _binomial(with_dot, without, 0.99))
 
 
 def is_bound(first: int, second: int, both: int, total: int, least: float) -> bool:

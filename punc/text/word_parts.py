@@ -75,17 +75,16 @@ class TokenReader:
     """Takes words apart.
 
     lowercase  models read lower case
-    capitals   but words that are all in capitals as they are, unless they have one letter
     """
 
-    def __init__(self, lowercase: bool = True, capitals: bool = False):
-        self._lowercase, self._capitals = lowercase, capitals
+    def __init__(self, lowercase: bool = True):
+        self._lowercase = lowercase
 
     @classmethod
-    def of(cls, vocabulary: Iterable[str], capitals: bool = False) -> "TokenReader":
+    def of(cls, vocabulary: Iterable[str]) -> "TokenReader":
         """For a model that knows these words: it reads lower case unless more than one in a hundred has a capital."""
         known = [word for word in vocabulary if not word.startswith("<")]
-        return cls(sum(word != word.lower() for word in known) <= len(known) / 100, capitals)
+        return cls(sum(word != word.lower() for word in known) <= len(known) / 100)
 
     def token(self, text: str) -> Token:
         """Take one word apart."""
@@ -127,11 +126,8 @@ class TokenReader:
                      _ends(marks) or (kind == NUMBER and core[-1] == "."))
 
     def _words(self, parts: list[str]) -> list[str]:
-        words = (legal((part.lower() if self._reads_lower(part) else part).translate(PLAIN)) for part in parts)
+        words = (legal((part.lower() if self._lowercase else part).translate(PLAIN)) for part in parts)
         return list(filter(None, words))  # of a soft hyphen alone nothing is left
-
-    def _reads_lower(self, part: str) -> bool:
-        return self._lowercase and not (self._capitals and len(part) > 1 and part.isupper())
 
 
 NO_MARKS = str.maketrans(dict.fromkeys(MARKS, ""))

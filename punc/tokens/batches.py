@@ -11,8 +11,7 @@ n slots has the steps −lookahead … n − 1. Streams are cut in one of two wa
   longer than a chunk is one chunk), and for decoding the parts of a long stream in parallel.
 """
 
-from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +28,7 @@ class Batch(NamedTuple):
     """The steps of B rows.
 
     tokens  (B, T) int64; END after a stream's end
-    pauses  (B, T) float32, of the slots; None if the data has none; (B, T, 2) with turns (`PausesAndTurns`)
+    pauses  (B, T) float32, of the slots; None if the data has none; (B, T, 2) with turns (`with_turns`)
     labels  (B, T) int64, of the slots; -1 where a step has no slot that is scored
     fresh   whether the model starts from a fresh state; if not, the steps follow those of the previous batch
     counts  (L,) int64, how often each label occurs in the batch that this is a share of; None if it is the whole batch
@@ -43,34 +42,34 @@ class Batch(NamedTuple):
     counts: Tensor | None = None
     targets: Tensor | None = None
 
+    def map(self, function: Callable[[Tensor], Tensor]) -> "Batch":
+        """The batch with what a function makes of each of the tensors of B rows."""
+        return self._replace(tokens=function(self.tokens), labels=function(self.labels),
+                             pauses=None if self.pauses is None else function(self.pauses),
+                             targets=None if self.targets is None else function(self.targets))
+
     def to(self, device: torch.device) -> "Batch":
         """The batch on a device. It is copied to a GPU from pinned memory, and the CPU does not wait for the copy."""
-        def moved(tensor: Tensor) -> Tensor:
-            if device.type == "cuda":
-                tensor = tensor.contiguous().pin_memory()
-            return tensor.to(device, non_blocking=device.type == "cuda")
-
-        return Batch(moved(self.tokens), None if self.pauses is None else moved(self.pauses), moved(self.labels),
-                     self.fresh, self.counts, None if self.targets is None else moved(self.targets))
+        if device.type != "cuda":
+            return self.map(lambda tensor: tensor.to(device))
+        return self.map(pinned).map(lambda tensor: tensor.to(device, non_blocking=True))
 
     def share(self, number: int, of: int, labels: int) -> "Batch":
         """Every `of`-th row, from row `number` on. There are `labels` labels."""
-        rows = slice(number, None, of)
-        return Batch(self.tokens[rows].contiguous(), None if self.pauses is None else self.pauses[rows].contiguous(),
-                     self.labels[rows].contiguous(), self.fresh,
-                     torch.bincount(self.labels[self.labels >= 0], minlength=labels),
-                     None if self.targets is None else self.targets[rows].contiguous())
+        counts = torch.bincount(self.labels[self.labels >= 0], minlength=labels)
+        return self.map(lambda tensor: tensor[number::of].contiguous())._replace(counts=counts)
 
 
-def stateful_rows(offsets: np.ndarray, lookahead: int, batch_size: int, bptt: int) -> int:
-    """How many rows a batch of `stateful` has: `batch_size`, or fewer for a short text, but one."""
-    return max(1, min(batch_size, _first_step(offsets, len(offsets) - 1, lookahead) // bptt))
+def pinned(tensor: Tensor) -> Tensor:
+    """A tensor in pinned memory, from which a GPU reads it without the CPU."""
+    return tensor.contiguous().pin_memory()
 
 
-def stateful_width(offsets: np.ndarray, lookahead: int, batch_size: int, bptt: int) -> int:
-    """How many steps each row of `stateful` has."""
-    rows = stateful_rows(offsets, lookahead, batch_size, bptt)
-    return -(-_first_step(offsets, len(offsets) - 1, lookahead) // rows)
+def stateful_shape(offsets: np.ndarray, lookahead: int, batch_size: int, bptt: int) -> tuple[int, int]:
+    """How many rows a batch of `stateful` has, `batch_size` or fewer for a short text, and how many steps each row."""
+    steps = int(offsets[-1] - offsets[0]) + (len(offsets) - 1) * lookahead
+    rows = max(1, min(batch_size, steps // bptt))
+    return rows, -(-steps // rows)
 
 
 def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int, part: int = 0,
@@ -81,8 +80,8 @@ def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int, part: i
 
     Only some batches are in memory at a time. A short text has fewer rows: each has at least `bptt` steps.
     """
-    width = stateful_width(data.offsets, lookahead, batch_size, bptt)
-    batch_size = stateful_rows(data.offsets, lookahead, batch_size, bptt)
+    batch_size, width = stateful_shape(data.offsets, lookahead, batch_size, bptt)
+    firsts = data.offsets[:-1] - data.offsets[0] + lookahead * np.arange(len(data.offsets) - 1)  # steps of streams
     batches = -(-width // bptt)
     first = batches * part // parts * bptt
     last = min(width, batches * (part + 1) // parts * bptt)
@@ -91,7 +90,7 @@ def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int, part: i
         arrays = empty_arrays(data, batch_size, size)
         for row in range(batch_size):
             start = row * width + block
-            _fill_row(data, lookahead, start, start + size, row, arrays)
+            _fill_row(data, lookahead, firsts, start, start + size, row, arrays)
         for step in range(0, size, bptt):
             yield _batch(arrays, slice(step, step + bptt), block + step == first)
 
@@ -103,17 +102,12 @@ def _batch(arrays: Arrays, steps: slice = slice(None), fresh: bool = True) -> Ba
                  torch.from_numpy(labels[:, steps]), fresh)
 
 
-def _first_step(offsets: np.ndarray, stream: int, lookahead: int) -> int:
-    return int(offsets[stream] - offsets[0]) + stream * lookahead
-
-
-def _fill_row(data: StoreSet, lookahead: int, start: int, stop: int, row: int, arrays: Arrays) -> None:
-    """Fill a row with the steps [start, stop) of the line of all streams."""
+def _fill_row(data: StoreSet, lookahead: int, firsts: np.ndarray, start: int, stop: int, row: int,
+              arrays: Arrays) -> None:
+    """Fill a row with the steps [start, stop) of the line of all streams, each of which has a first one."""
     tokens, pauses, labels = arrays
-    streams = range(len(data.offsets) - 1)
-    stream = bisect_right(streams, start, key=lambda i: _first_step(data.offsets, i, lookahead)) - 1
-    while stream < len(streams) and (first := _first_step(data.offsets, stream, lookahead)) < stop:
-        offset = int(data.offsets[stream])
+    for stream in range(int(np.searchsorted(firsts, start, "right")) - 1, int(np.searchsorted(firsts, stop))):
+        first, offset = int(firsts[stream]), int(data.offsets[stream])
         length = int(data.offsets[stream + 1]) - offset
         for source, target, delay in ((data.ids, tokens, 0), (data.pauses, pauses, lookahead),
                                       (data.labels, labels, lookahead)):
@@ -123,7 +117,6 @@ def _fill_row(data: StoreSet, lookahead: int, start: int, stop: int, row: int, a
                 if begin < end:
                     shift = offset - first - delay
                     target[row, begin - start:end - start] = source[begin + shift:end + shift]
-        stream += 1
 
 
 def gather(data: StoreSet, chunks: Chunks, group: np.ndarray, lookahead: int | None) -> Batch:

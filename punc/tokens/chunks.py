@@ -3,12 +3,12 @@
 A chunk is some slots of a stream. It is read with some context around it that is not scored, from a fresh state.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from punc.base.runs import ranges
-from punc.tokens.store_set import StoreSet
+from punc.tokens.store_set import Lazy, StoreSet
 from punc.tokens.vocabulary import END
 
 Arrays = tuple[np.ndarray, np.ndarray | None, np.ndarray]  # tokens, pauses and labels as in a Batch
@@ -86,28 +86,17 @@ def empty_arrays(data: StoreSet, batch_size: int, size: int) -> Arrays:
     return np.full(shape, END, np.int64), pauses, np.full(shape, -1, np.int64)
 
 
-class PausesAndTurns:
-    """The pauses and turns of a set as one float32 array (N, 2), of which only the slices that are read are made.
+def with_turns(data: StoreSet) -> StoreSet:
+    """The set with its pauses and turns, float32 (N, 2), for its pauses (N,), as models with `reads_turns` get them.
 
     Column 0 is the pause in seconds, NaN unknown. Column 1 is 1 if another speaker says the next word. If the set has
     no turns, no change is known, and it is 0.
     """
-
-    def __init__(self, data: StoreSet):
-        self.pauses, self.turns, self.shape = data.pauses, data.turns, (len(data.ids), 2)
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def __getitem__(self, tokens: slice) -> np.ndarray:
-        values = np.zeros((len(range(*tokens.indices(len(self)))), 2), np.float32)
-        values[:, 0] = np.nan if self.pauses is None else self.pauses[tokens]
-        if self.turns is not None:
-            values[:, 1] = self.turns[tokens]
+    def both(tokens: slice) -> np.ndarray:
+        values = np.zeros((len(data.ids[tokens]), 2), np.float32)
+        values[:, 0] = np.nan if data.pauses is None else data.pauses[tokens]
+        if data.turns is not None:
+            values[:, 1] = data.turns[tokens]
         return values
 
-
-def with_turns(data: StoreSet) -> StoreSet:
-    """The set with its pauses and turns (N, 2) for its pauses (N,), as models with `reads_turns` get them."""
-    both: Any = PausesAndTurns(data)
-    return data._replace(pauses=both)
+    return data._replace(pauses=Lazy((len(data.ids), 2), both))  # type: ignore[arg-type]

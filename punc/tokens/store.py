@@ -1,10 +1,7 @@
 """Stores: data directories as a vocabulary and flat memory-mapped arrays. Models train on stores.
 
     STORE/vocab               one token a line; the line is its id: <unk>, </s>, then the most frequent first
-    STORE/token_type          the tokenizer's name, if it is not `word` (see `tokenizer`)
-    STORE/pieces.model        only for subwords: the model that cuts words into pieces
-    STORE/tokenizer.json      only for the pieces of an encoder: its own tokenizer
-    STORE/clitics             the rules by which words of the text were split, if any: models split their input so
+    STORE/…                   the other files of the tokenizer (see `tokenizer`)
     STORE/labels.txt          the label set
     STORE/conf                --name=value lines: the token type and the other options
     STORE/<set>/ids.npy       int32 (N,), the tokens of all streams, end to end
@@ -144,8 +141,13 @@ def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], 
     train = train or next(iter(sets))
     trained = _named(train, sets)
     label_set = LabelSet.read(labels)
-    _check_directories(path, sets.values(), label_set)
-    rules = _clitics(clitics, token_type)
+    if not (path / "vocab").is_file() and not is_unfinished(path):
+        raise InputError("this exists and is not a store", "name another STORE-DIR", path)
+    for data in sets.values():
+        check_record(data.path, label_set)
+    if clitics and token_type not in ONE_TOKEN:
+        raise InputError(f"--clitics with {token_type} tokens", f"leave it out; it is for {', '.join(ONE_TOKEN)}")
+    rules = Clitics(clitics) if clitics else None
     tokenizer = kind.read(vocab) if vocab else None
     joined = _parse_joins(joins, list(sets))
     conf = _conf({"token-type": token_type, "vocab-size": vocab_size, "min-count": min_count, "train": train,
@@ -163,14 +165,6 @@ def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], 
         for name, members in joined.items():
             join_sets(tmp, name, members)
         (tmp / "conf").write_text(conf, encoding="utf-8")
-
-
-def _check_directories(path: Path, sets: Iterable[DataDir], labels: LabelSet) -> None:
-    """Raise InputError if `path` is something else than a store, or if a data directory has other labels."""
-    if not (path / "vocab").is_file() and not is_unfinished(path):
-        raise InputError("this exists and is not a store", "name another STORE-DIR", path)
-    for data in sets:
-        check_record(data.path, labels)
 
 
 def is_finished(path: Path, conf: str) -> bool:
@@ -198,13 +192,6 @@ def _named(names: str, sets: Mapping[str, DataDir]) -> list[DataDir]:
         if name not in sets:
             raise InputError(f"no data directory is named '{name}'", f"--train names some of {' '.join(sets)}")
     return [sets[name] for name in names.split(",")]
-
-
-def _clitics(path: str, token_type: str) -> Clitics | None:
-    """The rules of a file, or none. Raises InputError if the tokens of words are not one each."""
-    if path and token_type not in ONE_TOKEN:
-        raise InputError(f"--clitics with {token_type} tokens", f"leave it out; it is for {', '.join(ONE_TOKEN)}")
-    return Clitics(path) if path else None
 
 
 def _parse_joins(joins: Sequence[str], sets: Sequence[str]) -> dict[str, list[str]]:

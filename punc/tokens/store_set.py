@@ -2,7 +2,7 @@
 
 import contextlib
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -47,6 +47,19 @@ class StoreSet(NamedTuple):
     turns: np.ndarray | None = None
 
 
+class Lazy:
+    """An array of a shape (N, …), of which only the items that are read are made: `make(index)`, as NumPy's index."""
+
+    def __init__(self, shape: tuple[int, ...], make: Callable[[Any], np.ndarray]):
+        self.shape, self._make = shape, make
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, index: Any) -> np.ndarray:
+        return self._make(index)
+
+
 class StreamNames(Sequence):
     """The names of the streams of a set. They are read from its index when asked for, as they can be millions."""
 
@@ -62,15 +75,6 @@ class StreamNames(Sequence):
     def __iter__(self) -> Iterator[str]:
         for block in _index_blocks(self._index):
             yield from map(bytes.decode, block[0])
-
-
-class SetCounts(NamedTuple):
-    """What was written of a set."""
-
-    words: int
-    tokens: int
-    lost: int
-    streams: int
 
 
 def read_set(folder: Path) -> StoreSet:
@@ -141,37 +145,23 @@ def write_set(folder: Path, data: DataDir, tokenizer: Tokenizer, labels: LabelSe
     Raises InputError for errors in the data directory, and if it has no words.
     """
     folder.mkdir()
-    counts = _write_utterances(folder, data, tokenizer, labels, nj)
-    if not counts.words:
-        raise InputError("not one word", "a set of a store has at least one", data.path / "text")
-    if tokenizer.ends_with_end:
-        _end_streams(folder)
-    percent = 100 * counts.lost / counts.tokens
-    logger.info("%s: %s", folder.name, tokenizer.summary.format(**counts._asdict(), percent=percent))
-
-
-def _write_utterances(folder: Path, data: DataDir, tokenizer: Tokenizer, labels: LabelSet, nj: int) -> SetCounts:
-    """Write the utterances of a data directory to the files of a set; streams do not end yet.
-
-    Raises InputError for errors in the data directory.
-    """
     classes = {name: number for number, name in enumerate(labels.names)}
-    names = [name for name in ("text", "utt2spk", "punct", "pauses.scp", TURNS) if (data.path / name).is_file()]
     if data.has_segments:
         parts = encode_by_time(data, tokenizer.encode, classes)
     else:
+        names = [name for name in ("text", "utt2spk", "punct", "pauses.scp", TURNS) if (data.path / name).is_file()]
         blocks = line_blocks(data, names, ENCODE_BYTES)
         parts = map_ordered(partial(encode_block, data.path, tokenizer.encode, classes), blocks, nj)
     try:
-        return _write_parts(folder, parts, data)
+        counts = _write_parts(folder, parts, data)
     except Irregular:
         raise explain(data, labels) from None
-
-
-def arrays_of(data: DataDir) -> list[str]:
-    """The names of the arrays that the set of a data directory has."""
-    exist = {"ids": True, "labels": data.has_labels, "pauses": data.has_pauses, "turns": data.has_turns}
-    return [name for name in ARRAYS if exist[name]]
+    if not counts["words"]:
+        raise InputError("not one word", "a set of a store has at least one", data.path / "text")
+    if tokenizer.ends_with_end:
+        _end_streams(folder)
+    percent = 100 * counts["lost"] / counts["tokens"]
+    logger.info("%s: %s", folder.name, tokenizer.summary.format(**counts, percent=percent))
 
 
 def _end_streams(folder: Path) -> None:
@@ -182,11 +172,14 @@ def _end_streams(folder: Path) -> None:
     ids.flush()
 
 
-def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> SetCounts:
+def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> dict[str, int]:
+    """Write parts of a data directory to the files of a set, and count; streams do not end yet."""
     total = words = lost = streams = start = 0
     stream, key = None, ""
     with contextlib.ExitStack() as stack:
-        files = {name: stack.enter_context(flat_file(folder / f"{name}.npy", ARRAYS[name])) for name in arrays_of(data)}
+        exist = {"ids": True, "labels": data.has_labels, "pauses": data.has_pauses, "turns": data.has_turns}
+        files = {name: stack.enter_context(flat_file(folder / f"{name}.npy", kind)) for name, kind in ARRAYS.items()
+                 if exist[name]}
         index = stack.enter_context(open(folder / "index", "w", encoding="utf-8", newline="\n"))
         for part in parts:
             if not data.has_segments and (part.first <= key or part.streams[0][0] < (stream or "")):
@@ -204,7 +197,7 @@ def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> SetCo
                 total += tokens
         if stream is not None:
             index.write(f"{stream} {start} {total - start}\n")
-    return SetCounts(words, total, lost, streams)
+    return {"words": words, "tokens": total, "lost": lost, "streams": streams}
 
 
 def join_sets(store: Path, name: str, members: Sequence[str]) -> None:
@@ -247,15 +240,15 @@ def flat_file(path: Path, kind: type, columns: int = 0) -> Iterator[IO[bytes]]:
 
     columns   of a table (items, columns); 0: a flat array (items,)
     """
-    def header(items: int) -> bytes:
-        descr = np.lib.format.dtype_to_descr(np.dtype(kind))
-        shape = (items // columns, columns) if columns else (items,)
-        text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"
-        return b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + text.ljust(117).encode() + b"\n"
+    def write_header(items: int) -> None:
+        facts = {"descr": np.lib.format.dtype_to_descr(np.dtype(kind)), "fortran_order": False,
+                 "shape": (items // columns, columns) if columns else (items,)}
+        np.lib.format.write_array_header_1_0(file, facts)
 
     with open(path, "wb") as file:
-        file.write(header(0))
+        write_header(0)
+        begin = file.tell()
         yield file
-        items = (file.tell() - 128) // np.dtype(kind).itemsize
+        items = (file.tell() - begin) // np.dtype(kind).itemsize
         file.seek(0)
-        file.write(header(items))
+        write_header(items)  # as long as that of 0: NumPy leaves room for more digits

@@ -24,8 +24,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_file, read_lines
-from punc.base.runs import ranges
+from punc.base.files import atomic_file, open_input, read_lines
 from punc.data.datadir import DataDir
 from punc.text.prose import Clitics
 from punc.tokens import tokenizers
@@ -212,43 +211,66 @@ class PieceTokenizer(Tokenizer):
     """Words cut into pieces by a trained model: one or more tokens a word. A word's slot is after its last piece.
 
     The pieces of a word do not depend on the words around it, so those of frequent words are remembered. A subclass
-    has `cut_words`, and calls `forget` when it is made.
+    has `load` and `cut_words`.
+
+    content   the content of the file that says how words are cut
+    path      its path, for messages
 
     unknown   the ids of tokens that stand for what has no piece
     cache     words whose pieces are remembered
+    file      the name of the file, which is next to the vocabulary
+
+    Raises InputError if the content is not that of such a file.
     """
 
     summary = "{words} words, {tokens} pieces in {streams} streams, {percent:.2f} % unknown"
     unknown: tuple[int, ...] = (UNK,)
     cache: int = 1 << 18
+    file: ClassVar[str]
 
-    def forget(self) -> None:
-        """Empty the memory of words."""
-        # Each word seen has an index in the arrays `_starts` and `_lengths`: where its pieces are in `_ids`.
-        self._indices: dict[str, int] = {}
-        self._ids, self._starts, self._lengths = array("i"), array("q"), array("q")  # int32, int64, int64
+    def __init__(self, content: bytes, path: str | os.PathLike | None = None):
+        self._content = content
+        self._pieces: dict[str, bytes] = {}  # words that were seen → the ids of their pieces, int32
+        self.load(content, path)
+
+    def __getstate__(self) -> bytes:
+        return self._content
+
+    def __setstate__(self, content: bytes) -> None:
+        PieceTokenizer.__init__(self, content)
+
+    @abstractmethod
+    def load(self, content: bytes, path: str | os.PathLike | None) -> None:
+        """Set the vocabulary, and what `cut_words` needs; arguments and errors as those of the class."""
+
+    @classmethod
+    def read(cls, path: str | os.PathLike) -> "PieceTokenizer":
+        """The tokenizer of a vocabulary and the file next to it. Raises InputError if they do not fit together."""
+        path = Path(path)
+        with open_input(path.with_name(cls.file)) as file:
+            found = cls(file.read(), path.with_name(cls.file))
+        if Vocabulary.read(path).tokens != found.vocabulary.tokens:
+            raise InputError(f"these are not the pieces of {cls.file} next to it",
+                             "make the store again: punc make-store", path)
+        return found
+
+    def write(self, directory: Path) -> None:
+        with atomic_file(directory / self.file, "wb") as file:
+            file.write(self._content)
+        super().write(directory)
 
     @abstractmethod
     def cut_words(self, words: list[bytes]) -> Sequence[Sequence[int]]:
         """The ids of the pieces of each word, which is UTF-8; at least one."""
 
     def encode(self, words: Sequence[str]) -> Encoding:
-        if len(self._indices) > self.cache:
-            self.forget()
-        new = [word for word in dict.fromkeys(words) if word not in self._indices]
+        if len(self._pieces) > self.cache:
+            self._pieces.clear()
+        new = [word for word in dict.fromkeys(words) if word not in self._pieces]
         if new:
-            self._learn(new)
-        indices = np.fromiter(map(self._indices.__getitem__, words), np.int64, len(words))
-        if not len(words):
-            return Encoding(np.zeros(0, np.int32), indices, 0)
-        lengths = np.frombuffer(self._lengths, np.int64)[indices]
-        ids = np.frombuffer(self._ids, np.int32)[ranges(np.frombuffer(self._starts, np.int64)[indices], lengths)]
+            found = self.cut_words([word.encode(errors="replace") for word in new])
+            self._pieces.update(zip(new, (array("i", ids).tobytes() for ids in found)))
+        parts = list(map(self._pieces.__getitem__, words))
+        ids = np.frombuffer(bytearray(b"".join(parts)), np.int32)
+        lengths = np.fromiter(map(len, parts), np.int64, len(parts)) // ids.itemsize
         return Encoding(ids, np.cumsum(lengths) - 1, int(np.isin(ids, self.unknown).sum()))
-
-    def _learn(self, words: Sequence[str]) -> None:
-        """Remember the pieces of words."""
-        for word, ids in zip(words, self.cut_words([word.encode(errors="replace") for word in words])):
-            self._indices[word] = len(self._starts)
-            self._starts.append(len(self._ids))
-            self._ids.extend(ids)
-            self._lengths.append(len(ids))

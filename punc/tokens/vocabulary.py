@@ -11,15 +11,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby, repeat
 from operator import itemgetter
-from typing import IO
+from pathlib import Path
+from typing import IO, TypeVar
 
 import numpy as np
 
 from punc.base.errors import InputError
 from punc.base.files import atomic_file, decode_line, open_input
 from punc.base.parallel import map_ordered
-from punc.data.block_reader import COUNT_BYTES, Irregular, count_block, explain, line_blocks
+from punc.data.block_reader import COUNT_BYTES, Irregular, LineBlock, count_block, explain, line_blocks
 from punc.data.datadir import DataDir
+
+Count = TypeVar("Count")
 
 
 class Vocabulary:
@@ -83,22 +86,24 @@ def count_words(sets: Sequence[DataDir], size: int, nj: int = 1,
     number of different words, as MOST_TYPES at a time are in memory, and others in a temporary file.
     """
     counts = SpilledCounts(MOST_TYPES)
-    for data in sets:
-        try:
-            blocks = line_blocks(data, ["text"], COUNT_BYTES)
-            for of_block in map_ordered(partial(count_block, data.path), blocks, nj):
-                counts.add({word.encode(): number for word, number in of_block.items()})
-        except Irregular:
-            raise explain(data) from None
+    for of_block in map_blocks(count_block, sets, nj):
+        counts.add({word.encode(): number for word, number in of_block.items()})
     specials = set(map(str.encode, SPECIALS))
     return counts.most_frequent(size, lambda word: word not in specials and is_token(word))
 
 
+def map_blocks(function: Callable[[Path, LineBlock], Count], sets: Sequence[DataDir], nj: int) -> Iterator[Count]:
+    """What a function counts in each block of the texts of data directories, in `nj` processes."""
+    for data in sets:
+        try:
+            yield from map_ordered(partial(function, data.path), line_blocks(data, ["text"], COUNT_BYTES), nj)
+        except Irregular:
+            raise explain(data) from None
+
+
 def most_frequent(counts: dict[bytes, int], size: int, min_count: int) -> list[str]:
     """The `size` most frequent tokens that occur at least `min_count` times; ties in C order."""
-    numbers = np.fromiter(counts.values(), np.int64, len(counts))
-    least = np.partition(numbers, -size)[-size] if len(numbers) > size else 0
-    words = sorted(word for word, n in counts.items() if n >= max(least, min_count))
+    words = sorted(word for word, n in counts.items() if n >= min_count)
     return [word.decode() for word in sorted(words, key=counts.__getitem__, reverse=True)[:size]]
 
 
@@ -159,19 +164,14 @@ class SpilledCounts:
             if count > floor and wanted(word):
                 kept[word] = count
                 if len(kept) >= size + size // 8 + SPARE:  # seldom: it takes time; and not many: it takes memory
-                    kept, floor = _most_frequent(kept, size)
-        return _most_frequent(kept, size)[0]
+                    kept = _first(kept, size)
+                    floor = min(kept.values())
+        return _first(kept, size)
 
 
-def _most_frequent(counts: dict[bytes, int], size: int) -> tuple[dict[bytes, int], int]:
-    """The `size` most frequent words, the first ones of those with the same count; and the smallest count."""
-    if len(counts) <= size:
-        return counts, 0
-    numbers = np.fromiter(counts.values(), np.int64, len(counts))
-    floor = int(np.partition(numbers, -size)[-size])
-    ties = size - int((numbers > floor).sum())
-    chosen = (numbers > floor) | ((numbers == floor) & (np.cumsum(numbers == floor) <= ties))
-    return {word: count for (word, count), keep in zip(counts.items(), chosen.tolist()) if keep}, floor
+def _first(counts: dict[bytes, int], size: int) -> dict[bytes, int]:
+    """The `size` most frequent words; of those with the same count, those that were added first."""
+    return {word: counts[word] for word in sorted(counts, key=counts.__getitem__, reverse=True)[:size]}
 
 
 UNK, END = 0, 1  # ids of the unknown token and the end of a stream

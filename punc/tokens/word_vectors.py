@@ -65,26 +65,9 @@ def _ways(word: bytes) -> Iterator[tuple[bytes, bytes]]:
 def _read(path: str | os.PathLike, wanted: Set[bytes], dimensions: int) -> tuple[dict[bytes, int], np.ndarray]:
     """The wanted words with their rows, in the order of the file, and the vectors, float32 (N, dimensions)."""
     rows: dict[bytes, int] = {}
+    seen: set[bytes] = set()
     lines: list[int] = []
     flat = array("f")
-    for number, word, numbers in _lines(path, dimensions):
-        if word in wanted:
-            try:
-                flat.extend(map(float, numbers.split(b" ")))
-            except ValueError:
-                raise _misfit(word + b" " + numbers, dimensions, path, number, False) from None
-            rows[word] = len(lines)
-            lines.append(number)
-    vectors = np.frombuffer(flat, np.float32).reshape(-1, dimensions)
-    infinite = np.flatnonzero(~np.isfinite(vectors).all(axis=1))  # numbers too large for float32
-    if len(infinite):
-        raise _misfit(b"", dimensions, path, lines[infinite[0]], False)
-    return rows, vectors
-
-
-def _lines(path: str | os.PathLike, dimensions: int) -> Iterator[tuple[int, bytes, bytes]]:
-    """The line number, the word and the numbers of each line after the header; the numbers are not parsed yet."""
-    seen: set[bytes] = set()
     promised, number = None, 0
     with open_input(path) as file:
         for number, line in enumerate(file, 1):
@@ -103,12 +86,23 @@ def _lines(path: str | os.PathLike, dimensions: int) -> Iterator[tuple[int, byte
                 raise InputError(f"'{word.decode('utf-8', 'replace')}' occurs twice", "remove one of its lines", path,
                                  number)
             seen.add(word)
-            yield number, word, numbers
+            if word in wanted:
+                try:
+                    flat.extend(map(float, numbers.split(b" ")))
+                except ValueError:
+                    raise _misfit(line, dimensions, path, number, False) from None
+                rows[word] = len(lines)
+                lines.append(number)
     if not number:
         raise InputError("the file is empty", "get it again", path)
     if promised not in (None, len(seen)):
         raise InputError(f"the header says {promised} words, but there are {len(seen)}",
                          "get the file again, or fix the header", path, 1)
+    vectors = np.frombuffer(flat, np.float32).reshape(-1, dimensions)
+    infinite = np.flatnonzero(~np.isfinite(vectors).all(axis=1))  # numbers too large for float32
+    if len(infinite):
+        raise _misfit(b"", dimensions, path, lines[infinite[0]], False)
+    return rows, vectors
 
 
 def _is_header(word: bytes, numbers: bytes) -> bool:

@@ -15,9 +15,9 @@ import torch
 
 from punc.base.errors import InputError
 from punc.models.base import Model
-from punc.tokens.batches import Batch, gather, stateful, stateful_rows, stateful_width
+from punc.tokens.batches import Batch, gather, pinned, stateful, stateful_shape
 from punc.tokens.chunks import Chunks, by_length, cut, padding, with_turns
-from punc.tokens.store_set import StoreSet
+from punc.tokens.store_set import Lazy, StoreSet
 from punc.training.losses import slots_of
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions
@@ -28,24 +28,11 @@ BLOCK = 1 << 22  # labels that are counted at once
 AHEAD = 8  # batches that wait for a GPU
 
 
-class EveryToken:
-    """The labels of a set (N,), read lazily, with the first label where there is no slot.
-
-    So each token counts in the loss, as each character does in Gale & Parthasarathy 2017, section 2.1.
-    """
-
-    def __init__(self, labels: np.ndarray):
-        self.labels = labels
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    def __getitem__(self, tokens: slice) -> np.ndarray:
-        return np.maximum(self.labels[tokens], 0)
-
-
 def training_set(model: Model, data: StoreSet, options: TrainingOptions) -> StoreSet:
     """The set as the model reads it and the loss counts it. Raises InputError if the model reads turns and it has none.
+
+    If the loss is that of tokens, a token without a slot has the first label, as each character does in Gale &
+    Parthasarathy 2017, section 2.1.
     """
     if model.reads_turns:
         if data.turns is None:
@@ -55,9 +42,10 @@ def training_set(model: Model, data: StoreSet, options: TrainingOptions) -> Stor
             raise InputError("--asr-noise with --speaker-changes true", "leave one of them out: the errors move words, "
                              "and turns do not move with them")
         data = with_turns(data)
-    if options.loss_on == "slots" or data.labels is None:
+    labels = data.labels
+    if options.loss_on == "slots" or labels is None:
         return data
-    return data._replace(labels=EveryToken(data.labels))  # type: ignore[arg-type]
+    return data._replace(labels=Lazy(labels.shape, lambda tokens: np.maximum(labels[tokens], 0)))  # type: ignore[arg-type]
 
 
 def cut_streams(model: Model, data: StoreSet, options: TrainingOptions, ranks: Ranks = ALONE) -> Chunks | None:
@@ -69,9 +57,9 @@ def cut_streams(model: Model, data: StoreSet, options: TrainingOptions, ranks: R
     if options.batching == "stateful" and model.lookahead is None:
         raise InputError("a model that reads whole streams cannot train statefully", "leave --batching out")
     if model.lookahead is not None and options.batching != "chunks":
-        sizes = data.offsets, model.lookahead, options.batch_size, options.bptt
-        _check_rows(stateful_rows(*sizes), "rows", ranks)
-        _check_parts(-(-stateful_width(*sizes) // options.bptt), options)
+        rows, width = stateful_shape(data.offsets, model.lookahead, options.batch_size, options.bptt)
+        _check_rows(rows, "rows", ranks)
+        _check_parts(-(-width // options.bptt), options)
         return None
     chunks = cut(data.offsets, model.lookahead, options.chunk_size, options.context)
     _check_rows(min(options.batch_size, len(chunks.stream)), "chunks", ranks)
@@ -151,7 +139,11 @@ def prefetch(batches: Iterator[Batch], device: torch.device) -> Iterator[Batch]:
 
     They are still on the CPU, and `Batch.to` copies them to the GPU.
     """
-    return ahead(batches, lambda batch: _pinned(batch, device)) if device.type == "cuda" else batches
+    def prepare(batch: Batch) -> Batch:
+        with torch.cuda.device(device):  # a thread begins on the first GPU, and pinning would begin to use that one
+            return batch.map(pinned)
+
+    return ahead(batches, prepare) if device.type == "cuda" else batches
 
 
 def ahead(batches: Iterator[Batch], prepare: Callable[[Batch], Batch]) -> Iterator[Batch]:
@@ -172,15 +164,3 @@ def ahead(batches: Iterator[Batch], prepare: Callable[[Batch], Batch]) -> Iterat
             yield batch
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _pinned(batch: Batch, device: torch.device) -> Batch:
-    """The batch in pinned memory, from which a GPU reads it without the CPU."""
-    def pinned(tensor: torch.Tensor) -> torch.Tensor:
-        return tensor.contiguous().pin_memory()
-
-    with torch.cuda.device(device):  # a thread begins on the first GPU, and pinning would begin to use that one
-        return batch._replace(tokens=pinned(batch.tokens),
-                              pauses=None if batch.pauses is None else pinned(batch.pauses),
-                              labels=pinned(batch.labels),
-                              targets=None if batch.targets is None else pinned(batch.targets))

@@ -37,6 +37,7 @@ from punc.noise.store_noise import StoreNoise
 from punc.scoring.counts import confusion
 from punc.scoring.metrics import compute_metrics
 from punc.tokens.batches import Batch
+from punc.tokens.soft_targets import read_targets
 from punc.tokens.store import Store
 from punc.tokens.store_set import StoreSet
 from punc.training.batching import at_rates, count_slots, cut_streams, epoch_batches, epoch_seed, prefetch, training_set
@@ -66,8 +67,10 @@ class Epochs:
             self._tokens = len(data.ids) // options.parts  # of an epoch, about
             self._data: StoreSet = data
             self._cut(data)
-            self._teacher = Teacher.find(store, self._data, options)
-            if self._teacher:
+            self._teacher = None
+            if options.teacher:
+                targets = read_targets(Path(options.teacher), store, options.train_set)
+                self._teacher = Teacher(self._data, targets, options.teacher_weight)
                 self._data = self._teacher.indexed
             sums = checksums(store, options)
             self._noise = StoreNoise(data, store, options.confusions, options.asr_noise, options.asr_noise_share,

@@ -12,7 +12,6 @@ With w = 1 the labels do not count: the text needs none, and its set can have an
 """
 
 import math
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -21,10 +20,8 @@ from torch import Tensor
 from punc.base.errors import InputError
 from punc.models.base import Model, not_finite
 from punc.tokens.batches import Batch
-from punc.tokens.soft_targets import SoftTargets, read_targets
-from punc.tokens.store import Store
-from punc.tokens.store_set import StoreSet
-from punc.training.options import TrainingOptions
+from punc.tokens.soft_targets import SoftTargets
+from punc.tokens.store_set import Lazy, StoreSet
 from punc.training.ranks import ALONE, Ranks
 
 INTERVAL = 100  # steps between two looks at the losses: to see a loss on a GPU, Python waits for the GPU
@@ -43,29 +40,11 @@ def share_of(batch: Batch) -> float:
     return int((batch.labels >= 0).sum()) / whole if whole else 0.0
 
 
-class SlotIndices:
-    """The index of each slot's token in its set, int64 (N,), −1 if there is no slot.
-
-    It is read lazily, as the labels (N,) are. Batches of these instead of labels say which targets they need, however
-    they are cut.
-    """
-
-    def __init__(self, labels: np.ndarray):
-        self.labels = labels
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    def __getitem__(self, tokens: slice) -> np.ndarray:
-        labels = self.labels[tokens]
-        first = tokens.indices(len(self))[0]
-        return np.where(np.asarray(labels) >= 0, np.arange(first, first + len(labels)), -1)
-
-
 class Teacher:
     """The soft targets of a training set, and the loss of a student.
 
-    data      the training set; `indexed` is the same set with indices of tokens as labels
+    data      the training set; `indexed` is the same set with the index of each slot's token as its label: so batches
+              say which targets they need, however they are cut
     targets   the posteriors of the teacher
     weight    of the targets in the loss
     """
@@ -73,14 +52,11 @@ class Teacher:
     def __init__(self, data: StoreSet, targets: SoftTargets, weight: float):
         assert data.labels is not None, "the set is labelled"
         self.labels, self.targets, self.weight = data.labels, targets, weight
-        self.indexed = data._replace(labels=SlotIndices(data.labels))  # type: ignore[arg-type]
+        self.indexed = data._replace(labels=Lazy(data.labels.shape, self._indices))  # type: ignore[arg-type]
 
-    @classmethod
-    def find(cls, store: Store, data: StoreSet, options: TrainingOptions) -> "Teacher | None":
-        """The teacher that the options name, for the training set; None if they name none."""
-        if not options.teacher:
-            return None
-        return cls(data, read_targets(Path(options.teacher), store, options.train_set), options.teacher_weight)
+    def _indices(self, tokens: slice) -> np.ndarray:
+        """The index of the token of each slot, int64; −1 if there is no slot."""
+        return np.where(self.labels[tokens] >= 0, np.arange(*tokens.indices(len(self.labels))), -1)
 
     def __call__(self, batch: Batch) -> Batch:
         """A batch of `indexed`, with its labels and targets."""

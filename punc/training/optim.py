@@ -106,11 +106,6 @@ def _scale_down(weights: Iterable[torch.Tensor], limit: float) -> None:
         values.append(grad._values() if grad.is_sparse else grad)
     norm = torch.stack([value.norm() for value in values]).norm()
     if norm.device.type != "cpu" or norm > limit:  # to ask a GPU whether it is above the limit would wait for it
-        factor = _factor(norm, limit)
+        factor = torch.where(norm > limit, limit / norm, 1.0)
         for value in values:
             value.mul_(factor)
-
-
-def _factor(norm: torch.Tensor, limit: float) -> torch.Tensor:
-    """By how much a gradient of this norm is multiplied; 1 if the norm is at most the limit."""
-    return torch.where(norm > limit, limit / norm, 1.0)

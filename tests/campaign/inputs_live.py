@@ -21,8 +21,7 @@ from punc.base.errors import InputError
 from punc.decoding.packed import load_packed
 from punc.live.connection import Connection
 from punc.live.input import End, Item, LiveWord, kind_of
-from punc.live.output import OUTPUTS, writer
-from punc.live.session import UTTERANCE_ENDS, LiveOptions, Session
+from punc.live.session import OUTPUTS, UTTERANCE_ENDS, LiveOptions, Session, Writer
 from punc.live.streaming import LiveReader
 from punc.live.words import LiveWriter, open_stream
 from punc.text.casing import Casing
@@ -176,7 +175,7 @@ def decide(folder: Path, items: Sequence[Item], rng: random.Random) -> str:
     """What a session writes for the items."""
     model, output = packed(folder.parent), rng.choice(OUTPUTS)
     options = LiveOptions(rng.choice((None, 0.5)), rng.choice(UTTERANCE_ENDS))
-    words, written = LiveWriter(model, Casing(model.labels, {})), writer(output)
+    words, written = LiveWriter(model, Casing(model.labels, {})), Writer(output)
     session = Session(lambda: open_stream(model, words), options)
     messages, at = [], 0
     while at < len(items):

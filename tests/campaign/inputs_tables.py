@@ -14,7 +14,7 @@ from punc.bin.prepare import options as prepare_options
 from punc.data.labels import LabelSet
 from punc.decoding.options import parse_scale
 from punc.models.ngram.backoff import read_arpa
-from punc.models.word_crf.clusters import read_clusters
+from punc.models.word_crf.features import read_clusters
 from punc.results.collect import collect_scores, paired_tests, read_cost
 from punc.results.page_data import read_page_data, read_published
 from punc.scoring.counts import Counts, write_counts

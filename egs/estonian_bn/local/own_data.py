@@ -25,7 +25,7 @@ from punc.data.datadir import DataDir, Utterance
 from punc.data.datadir_writer import write_data_dir
 from punc.data.labels import LabelSet
 from punc.text.format import PrepareOptions
-from punc.text.formats.trs import prepare_trs
+from punc.text.formats import trs
 from punc.text.not_speech import messages
 from punc.text.prose import TextReader
 
@@ -77,7 +77,7 @@ def make(folder: Path, out: Path, reader: TextReader) -> None:
         data = DataDir(folder, ignore=["punct", "pauses.scp"])
         write_data_dir(out, of_table(data, reader), like=data)
     elif files := sorted(folder.glob("*.trs")):
-        for line in messages(prepare_trs(files, out, PrepareOptions(reader.labels, reader.lowercase))):
+        for line in messages(trs.Format(PrepareOptions(reader.labels, reader.lowercase)).prepare(files, out)):
             print(f"{sys.argv[0]}: {out}: {line}", file=sys.stderr)
     elif files := sorted(folder.glob("*.txt")):
         write_data_dir(out, of_texts(files, reader))

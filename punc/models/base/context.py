@@ -10,8 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from punc.layers.lstm_stack import LSTMStack
-from punc.models.base.model import State
-from punc.models.base.neural import NeuralModel
+from punc.models.base.model import NeuralModel, State
 from punc.tokens.vocabulary import END
 
 

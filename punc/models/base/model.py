@@ -3,14 +3,27 @@
 A model maps the tokens of a stream, and the pause in each slot, to a distribution over labels in each slot. There are
 two kinds: `NeuralModel` is trained by gradient, batch by batch; `NonGradientModel`, such as a hidden-event language
 model or a decision tree, finds its arrays itself and decodes whole streams.
+
+A neural model reads tokens step by step. At step t it gets the token `lookahead` positions past slot t, and the pause
+in slot t, and returns the logits of slot t. With a look-ahead of 1, step t reads the word after the slot. A stream of n
+slots takes n + lookahead steps: the first `lookahead` steps only read the first tokens and have no slot, and past the
+stream's end the tokens are `</s>` (`END`). The state holds what came before.
+
+A model with `lookahead = None` reads whole texts at once: step t reads token t, the logits are those of slot t, and the
+state is empty. A text ends with one `END`; in a padded row, every END after the first one of the END run is padding. In
+a character stream that END is the text's last token. In a word stream it follows the last token, and it is missing
+where the text fills its row: the model then reads as if it were there.
 """
 
+from collections.abc import Mapping
+from copy import copy
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from punc.base.products import fast_products
 from punc.data.labels import LabelSet
 from punc.tokens.store import Store
 from punc.tokens.store_set import StoreSet
@@ -18,12 +31,13 @@ from punc.tokens.tokenizer import Tokenizer
 from punc.tokens.vocabulary import Vocabulary
 
 State = tuple[Tensor, ...]
+STEPS = 32  # steps with a carried state that are computed together: what they hold fits the cache
 
 
 class Model(nn.Module):
     """Attributes of every model, and the methods that callers use. A kind of model has one group of the methods.
 
-    trained_by_gradient  True: methods of the first group (`NeuralModel`); False: of the second (`NonGradientModel`)
+    trained_by_gradient  True: methods of the first group, by default those of a softmax; False: of the second
     token_type           what a token is; the store that the model is trained on decides
     token_types          the token types that the model can read; None: any
     lookahead            how many tokens past a slot the model reads; None: the whole stream
@@ -76,7 +90,7 @@ class Model(nn.Module):
 
     def initial_state(self, batch: int) -> State:
         """The state before a stream, for `batch` streams; empty in models that read whole streams."""
-        raise NotImplementedError
+        return ()
 
     def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
         """tokens (B, T) int64, pauses (B, T) seconds (NaN unknown) or None, state → logits (B, T, L), state.
@@ -87,27 +101,24 @@ class Model(nn.Module):
 
     def log_posteriors(self, logits: Tensor, tokens: Tensor) -> Tensor:
         """The log-posterior of each label, (B, T, L): logits (B, T, L) of `forward`, tokens (B, T)."""
-        raise NotImplementedError
+        return logits.log_softmax(2)
 
     def best_sequence(self, logits: Tensor, tokens: Tensor) -> Tensor:
         """The most probable sequence of labels (B, T) by a `sequential` model; arguments as of `log_posteriors`."""
         raise NotImplementedError
 
-    def traceable_best(self, logits: Tensor, tokens: Tensor) -> Tensor:
-        """As `best_sequence`, for exporters (see `NeuralModel.traceable`); any labels past the end of a text."""
-        raise NotImplementedError
-
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """The mean loss of the slots: logits (B, T, L), labels (B, T) with −1 where there is no slot."""
-        raise NotImplementedError
+        """Mean loss of the slots, here cross-entropy: logits (B, T, L), labels (B, T), −1 where no slot is."""
+        return nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=-1)
 
     def soft_loss(self, logits: Tensor, targets: Tensor, labels: Tensor) -> Tensor:
         """The mean cross-entropy of the slots with distributions over labels, `targets` (B, T, L); zeros elsewhere.
 
         Other arguments as of `loss`; the labels only say where the slots are.
         """
-        raise NotImplementedError
+        return -(targets * logits.log_softmax(2)).sum() / (labels >= 0).sum()
 
+    @torch.inference_mode()
     def decode_batch(self, tokens: np.ndarray, pauses: np.ndarray | None, scale: np.ndarray | None = None,
                      sequences: bool = False, posteriors: bool = True) -> tuple[np.ndarray | None, np.ndarray | None]:
         """The labels (B, T) and log-posteriors (B, T, L) of a batch, from a fresh state.
@@ -117,11 +128,33 @@ class Model(nn.Module):
         sequences       return labels, the most probable sequences of a `sequential` model; else None
         posteriors      return log-posteriors, before any scale; else None
         """
-        raise NotImplementedError
+        read = torch.from_numpy(tokens).to(self.device)
+        silences = None if pauses is None else torch.from_numpy(pauses).to(self.device)
+        with fast_products(self.device):
+            logits = self._logits(read, silences)
+        labels = log_probs = None
+        if sequences:
+            scaled = logits if scale is None else logits + torch.from_numpy(np.log(scale)).to(self.device)
+            labels = self.best_sequence(scaled, read).cpu().numpy()
+        if posteriors:
+            log_probs = self.log_posteriors(logits, read).cpu().numpy()
+        return labels, log_probs
+
+    def _logits(self, tokens: Tensor, pauses: Tensor | None) -> Tensor:
+        """Logits (B, T, L) from a fresh state; a carried state advances STEPS steps at a time."""
+        state = self.initial_state(len(tokens))
+        if self.lookahead is None:
+            return self(tokens, pauses, state)[0]
+        logits = []
+        for begin in range(0, tokens.shape[1], STEPS):
+            steps = slice(begin, begin + STEPS)
+            out, state = self(tokens[:, steps], None if pauses is None else pauses[:, steps], state)
+            logits.append(out)
+        return torch.cat(logits, dim=1)
 
     def stepper(self) -> Any:
-        """The model for one stream, one token at a time: an object with `step` and `copy` as those of `Stepper`."""
-        raise NotImplementedError
+        """The model for one stream, one token at a time; a packed model takes a tenth of the time."""
+        return Stepper(self)
 
     # Other models.
 
@@ -132,3 +165,82 @@ class Model(nn.Module):
     def log_posteriors_of(self, data: StoreSet) -> np.ndarray:
         """The log-posterior of each label in each slot of whole streams, float32 (N, L)."""
         raise NotImplementedError
+
+
+class NeuralModel(Model):
+    """A model that is trained by gradient. A subclass has `forward`."""
+
+    trained_by_gradient = True
+
+    def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
+        """As `forward`, in operations that an exporter can follow: none depends on values or on the numbers B and T.
+
+        A model with a look-ahead gets one step, T = 1, and a state as that of `traceable_state`.
+        """
+        return self.forward(tokens, pauses, state)
+
+    def traceable_state(self, batch: int) -> State:
+        """The state before a stream for `traceable`: zeros, each tensor its own, with the batch as dimension 0 or 1."""
+        return tuple(torch.zeros_like(tensor) for tensor in self.initial_state(batch))
+
+    def traceable_best(self, logits: Tensor, tokens: Tensor) -> Tensor:
+        """As `best_sequence`, for exporters; any labels past the end of a text."""
+        raise NotImplementedError
+
+
+class Stepper:
+    """One stream, one token at a time, by the model's `forward`."""
+
+    def __init__(self, model: Model):
+        self.model, self.state = model, model.initial_state(1)
+
+    def copy(self) -> "Stepper":
+        """Another stream in the same state; `forward` makes new states and changes none."""
+        return copy(self)
+
+    def step(self, token: int, pause: float) -> np.ndarray:
+        """The next token, and the pause of the slot that is decided now → the logits (L,) of that slot."""
+        with torch.inference_mode():
+            logits, self.state = self.model(torch.tensor([[token]]), torch.tensor([[pause]]), self.state)
+            return logits[0, 0].numpy()
+
+
+def initialize(model: nn.Module, scale: float) -> None:
+    """Draw every trainable weight from the uniform distribution over ±scale (Tilk & Alumäe 2015, section 3)."""
+    for weight in model.parameters():
+        if weight.requires_grad:
+            nn.init.uniform_(weight, -scale, scale)
+
+
+class NonGradientModel(Model):
+    """A model that is not trained by gradient. `arrays` is all that it knows, and what is saved.
+
+    A subclass has `fit` and `log_posteriors_of`. The arrays of a submodel are saved too, as `<option>.<name>`.
+    """
+
+    trained_by_gradient = False
+    token_types = ("word", "form")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.arrays: dict[str, np.ndarray] = {}
+
+    def prepare(self) -> None:
+        """Compute from new arrays what decoding needs. Raises KeyError or ValueError if the arrays do not fit."""
+
+    def check(self) -> None:
+        """Raise ValueError if arrays that were read have indices that decoding cannot follow."""
+
+    def state_dict(self) -> dict[str, Tensor]:  # type: ignore[override]
+        own = {name: torch.from_numpy(array) for name, array in self.arrays.items()}
+        return own | {f"{option}.{name}": array for option, model in self.submodels.items()
+                      for name, array in model.state_dict().items()}
+
+    def load_state_dict(self, arrays: Mapping[str, Tensor]) -> None:  # type: ignore[override]
+        for option, model in self.submodels.items():
+            model.load_state_dict({name.removeprefix(f"{option}."): array for name, array in arrays.items()
+                                   if name.startswith(f"{option}.")})
+        prefixes = tuple(f"{option}." for option in self.submodels)
+        self.arrays = {name: array.numpy() for name, array in arrays.items() if not name.startswith(prefixes)}
+        self.prepare()
+        self.check()

@@ -4,8 +4,7 @@ import torch
 from torch import Tensor
 
 from punc.layers.window import FullyConnected, WindowInput, WordVectors, squared_error
-from punc.models.base.model import State
-from punc.models.base.neural import NeuralModel
+from punc.models.base.model import NeuralModel, State
 from punc.tokens.vocabulary import END, Vocabulary
 
 

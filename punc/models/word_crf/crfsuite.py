@@ -14,9 +14,10 @@ UNSEEN = -30.0  # score of a label that the training text does not have
 LOG_INTERVAL = 10  # iterations between messages
 
 
-def weights_of(crfsuite: Any, path: Path, numbers: int, labels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def weights_of(path: Path, numbers: int, labels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The float32 weights in a model file of CRFsuite: of features (numbers, L), transitions (L, L), bias (L,)."""
-    tagger = crfsuite.Tagger()
+    import pycrfsuite
+    tagger = pycrfsuite.Tagger()
     tagger.open(str(path))
     seen = [int(label) for label in tagger.labels()]
     text = path.with_suffix(".txt")
@@ -34,9 +35,15 @@ def weights_of(crfsuite: Any, path: Path, numbers: int, labels: int) -> tuple[np
     return weights, transitions, bias
 
 
-def make_trainer(crfsuite: Any, c1: float, c2: float, iterations: int) -> Any:
-    """A trainer of CRFsuite that logs its progress."""
-    class Trainer(crfsuite.Trainer):
+def make_trainer(c1: float, c2: float, iterations: int) -> Any:
+    """A trainer of CRFsuite that logs its progress. Raises InputError if python-crfsuite is not installed."""
+    try:
+        import pycrfsuite
+    except ImportError:
+        raise InputError("python-crfsuite is not installed; it trains the CRF",
+                         "install it: pip install --constraint constraints.txt -e '.[crf]'") from None
+
+    class Trainer(pycrfsuite.Trainer):
         def message(self, message: str) -> None:
             if self.logparser.feed(message) == "iteration":
                 now = self.logparser.last_iteration
@@ -47,13 +54,3 @@ def make_trainer(crfsuite: Any, c1: float, c2: float, iterations: int) -> Any:
     trainer = Trainer(algorithm="lbfgs", verbose=False)
     trainer.set_params({"c1": c1, "c2": c2, "max_iterations": iterations, "feature.possible_transitions": True})
     return trainer
-
-
-def import_crfsuite() -> Any:
-    """The module pycrfsuite. Raises InputError if it is not installed."""
-    try:
-        import pycrfsuite
-    except ImportError:
-        raise InputError("python-crfsuite is not installed; it trains the CRF",
-                         "install it: pip install --constraint constraints.txt -e '.[crf]'") from None
-    return pycrfsuite

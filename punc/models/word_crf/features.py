@@ -14,11 +14,14 @@ The unknown word and END have no shape, suffix or cluster. The form of a new wor
 (`tokens.tokenizers.form`).
 """
 
+import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from punc.base.errors import InputError
+from punc.base.files import decode_line, open_input
 from punc.base.runs import find_sorted
 from punc.models.word_crf.triggers import firing
 from punc.tokens.tokenizers.form import parse_form, word_shape
@@ -78,6 +81,30 @@ def _suffix(word: str, length: int) -> str | None:
     if form:
         return form[1][-length:] if len(form[1]) >= length else None
     return word[-length:] if len(word) > length else None
+
+
+def read_clusters(path: str | os.PathLike) -> dict[str, str]:
+    """The bit string of each word, by a file in the `paths` format of Liang's program (Liang 2005).
+
+    A line is `BITS<TAB>WORD<TAB>COUNT`. The bits are the path from the root of the merge tree to the word's leaf. Words
+    whose paths have the same prefix form a class; a shorter prefix gives a larger class (Brown et al. 1992).
+
+    Raises InputError, with file and line, if the file has another format.
+    """
+    bits: dict[str, str] = {}
+    with open_input(path) as file:
+        for number, raw in enumerate(file, 1):
+            fields = decode_line(raw, path, number).split("\t")
+            is_count = fields[-1].isascii() and fields[-1].isdigit()
+            if len(fields) != 3 or not fields[0] or fields[0].strip("01") or not fields[1] or not is_count:
+                raise InputError("not BITS<TAB>WORD<TAB>COUNT", "use the file `paths` that Liang's wcluster writes",
+                                 path, number)
+            if fields[1] in bits:
+                raise InputError(f"'{fields[1]}' is here twice", "remove one of its lines", path, number)
+            bits[fields[1]] = fields[0]
+    if not bits:
+        raise InputError("the file is empty", "make it again, or name another one", path)
+    return bits
 
 
 def cluster_table(words: Sequence[str], clusters: dict[str, str], bits: int) -> np.ndarray:
@@ -162,12 +189,6 @@ def odds_step(log_probs: np.ndarray) -> np.ndarray:
     log_probs = np.minimum(log_probs.astype(np.float64), -1e-12)
     odds = log_probs - np.log(-np.expm1(log_probs))
     return np.clip(np.rint(odds / LM_STEP), -LM_STEPS, LM_STEPS).astype(np.int64) + LM_STEPS
-
-
-def common_keys(keys: np.ndarray, min_count: int) -> np.ndarray:
-    """The keys that occur at least `min_count` times, sorted."""
-    keys, counts = np.unique(keys, return_counts=True)
-    return keys[counts >= min_count]
 
 
 def attributes(found: Iterator[tuple[np.ndarray, np.ndarray]], tables: Sequence[np.ndarray],

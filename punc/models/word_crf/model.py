@@ -6,9 +6,9 @@ chosen. The paper gives no window, length or number; the defaults are ours. Do n
 that trains the CRF: its posteriors would be better there than on other text.
 
 CRFsuite (Okazaki 2007; python-crfsuite, the extra `crf`) trains by L-BFGS, with OWL-QN for L1. The model is saved as
-plain arrays: the features with a weight, and the weights. Posteriors are the marginals of the chain (`chain`), so
-decoding does not need CRFsuite. Long streams are trained in chunks of TRAINING_CHUNK slots, whose features see past the
-cut, and decoded in overlapping chunks.
+plain arrays: the features with a weight, and the weights. Posteriors are the marginals of the chain (`log_marginals`),
+so decoding does not need CRFsuite. Long streams are trained in chunks of TRAINING_CHUNK slots, whose features see past
+the cut, and decoded in overlapping chunks.
 
 A model reads ids. In a store of words, a word outside the vocabulary is `<unk>`, without shape or suffix. A store with
 --token-type form keeps them: there a new word is its form (`tokens.tokenizers.form`). Make the store with all words
@@ -25,16 +25,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from punc.base.errors import InputError, check_at_least
-from punc.base.runs import bounds_of, ranges
+from punc.base.runs import bounds_of
+from punc.layers.crf import LinearChain
 from punc.models.base import NonGradientModel, submodel
 from punc.models.word_crf import features
-from punc.models.word_crf.chain import log_marginals
-from punc.models.word_crf.clusters import read_clusters
-from punc.models.word_crf.crfsuite import import_crfsuite, make_trainer, weights_of
+from punc.models.word_crf.crfsuite import make_trainer, weights_of
 from punc.models.word_crf.features import Finder, Template, Text
 from punc.models.word_crf.triggers import select
+from punc.tokens.chunks import cut
 from punc.tokens.store import Store
 from punc.tokens.store_set import StoreSet
 
@@ -48,6 +49,9 @@ MIN_COUNT = 2  # of a feature in the training text
 TRIGGER_NGRAM = 3  # words of the longest triggers
 TRIGGER_BEFORE, TRIGGER_AFTER = 10, 2  # words up to a slot, and after it, in which triggers are looked for
 TRIGGER_COUNT = 10  # marks that a trigger goes with, at least
+CHUNK_SIZE = 512  # slots of a chunk in decoding
+CONTEXT = 64  # slots on each side of a chunk that are read with it
+BATCH_SIZE = 512  # chunks side by side
 
 
 class Model(NonGradientModel):
@@ -88,7 +92,7 @@ class Model(NonGradientModel):
                                             TRIGGER_NGRAM if triggers else 0)
 
     def fit(self, store: Store, train_sets: list[str], dev_set: str, seed: int = 1) -> None:
-        crfsuite = import_crfsuite()
+        trainer = make_trainer(self.c1, self.c2, self.iterations)
         sets = [store.set(name) for name in train_sets]
         texts = [self._text(data) for data in sets]
         self.arrays = {f"words.{name}": table for name, table in self._word_tables(store.vocabulary.tokens).items()}
@@ -97,14 +101,13 @@ class Model(NonGradientModel):
         finder = self._finder()
         tables = [self._frequent(finder, template, texts) for template in self.templates]
         logger.info("%d features of %d templates", sum(map(len, tables)), len(tables))
-        trainer = make_trainer(crfsuite, self.c1, self.c2, self.iterations)
         for data, text in zip(sets, texts):
             self._append(trainer, finder, tables, text, np.maximum(np.asarray(data.labels), 0))
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "crf"
             trainer.train(str(path))
             trainer.clear()
-            weights, transitions, bias = weights_of(crfsuite, path, sum(map(len, tables)), self.n_labels)
+            weights, transitions, bias = weights_of(path, sum(map(len, tables)), self.n_labels)
         ends = np.cumsum([len(keys) for keys in tables])
         for template, keys, own in zip(self.templates, tables, np.split(weights, ends[:-1])):
             used = own.any(axis=1)
@@ -154,7 +157,7 @@ class Model(NonGradientModel):
         tables = {"shape": features.shape_table(words)}
         tables |= {f"suffix{n}": features.suffix_table(words, n) for n in range(1, SUFFIXES + 1)}
         if self.clusters:
-            clusters = read_clusters(self.clusters)
+            clusters = features.read_clusters(self.clusters)
             known = sum(word in clusters for word in words)
             if not known:
                 raise InputError("no word of the vocabulary is here", "name a file of this language and case",
@@ -177,7 +180,8 @@ class Model(NonGradientModel):
         if template.kind == "trigger":
             return self.arrays[f"triggers.{template.size}"]
         found = [next(finder.keys([template], text, 0, len(text.ids)))[1] for text in texts]
-        return features.common_keys(np.concatenate(found), MIN_COUNT)
+        keys, counts = np.unique(np.concatenate(found), return_counts=True)
+        return keys[counts >= MIN_COUNT]
 
     def _append(self, trainer: Any, finder: Finder, tables: list[np.ndarray], text: Text, labels: np.ndarray) -> None:
         """Give the slots of a text to CRFsuite, which keeps all of them in memory."""
@@ -197,12 +201,38 @@ def batches(offsets: np.ndarray) -> Iterator[np.ndarray]:
 
     The first edge of a batch is the last edge of the batch before.
     """
-    lengths = np.diff(offsets)
-    count = -(-lengths // TRAINING_CHUNK)
-    number = ranges(np.zeros_like(count), count)
-    edges = np.append(np.repeat(offsets[:-1], count) + number * TRAINING_CHUNK, offsets[-1])
+    chunks = cut(offsets, None, TRAINING_CHUNK, 0)
+    edges = np.append(offsets[chunks.stream] + chunks.begin, offsets[-1])
     first = 0
     while first < len(edges) - 1:
         last = max(int(np.searchsorted(edges, edges[first] + BATCH_SLOTS, side="right")) - 1, first + 1)
         yield edges[first:last + 1]
         first = last
+
+
+def log_marginals(scores: np.ndarray, transitions: np.ndarray, offsets: np.ndarray, chunk_size: int = CHUNK_SIZE,
+                  context: int = CONTEXT) -> np.ndarray:
+    """The log of the marginal probability of each label in each slot, float32 (N, L).
+
+    The influence of one label on another fades with their distance, so a chunk needs only some slots on both sides.
+    Chunks of similar length are computed side by side, so that Python loops over the slots of one chunk only.
+
+    scores        (N, L), the scores of the labels in each slot
+    transitions   (L, L), the scores of pairs: a label (row) and the next one (column)
+    offsets       stream i is [offsets[i]:offsets[i + 1]]
+    """
+    result = np.empty(scores.shape, np.float32)
+    chain = LinearChain(scores.shape[1])
+    chain.transitions.data = torch.from_numpy(transitions)
+    chunks = cut(offsets, None, chunk_size, context)
+    first, last, begin, end = (offsets[chunks.stream] + column for column in chunks[1:])
+    order = np.argsort(last - first, kind="stable")
+    for start in range(0, len(order), BATCH_SIZE):
+        group = order[start:start + BATCH_SIZE]
+        lengths = (last - first)[group]
+        steps = np.arange(lengths[-1])
+        slots = np.minimum(first[group, None] + steps, last[group, None] - 1)  # (B, T)
+        log_probs = chain.log_marginals(torch.from_numpy(scores[slots]), torch.from_numpy(lengths)).numpy()
+        own = (slots >= begin[group, None]) & (slots < end[group, None]) & (steps < lengths[:, None])
+        result[slots[own]] = log_probs[own]
+    return result

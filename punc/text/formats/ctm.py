@@ -33,19 +33,16 @@ class Format(BaseFormat):
 
         An id whose lines are all silences is left out.
         """
+        if len(inputs) > 1:
+            raise InputError(f"{len(inputs)} inputs", "give one CTM, or a directory of CTMs")
         counts, repairs = Counter[str](), Counter[str]()
-        index = self._index(inputs, repairs)
+        index = CtmIndex(inputs[0], repairs=repairs)
         output = Path(os.path.abspath(output))
         with new_data_dir(output, "punct", TURNS) as tmp:  # labels are of an older text
             write_utterances(tmp, output, self._utterances(index, sorted_streams(index), counts))
             counts += repairs  # before the words are read again
             write_ctm(tmp / "ctm", (word for _, words, _ in timings(index, sorted_streams(index)) for word in words))
         return counts
-
-    def _index(self, inputs: Sequence[str | os.PathLike[str]], repairs: Counter[str]) -> CtmIndex:
-        if len(inputs) > 1:
-            raise InputError(f"{len(inputs)} inputs", "give one CTM, or a directory of CTMs")
-        return CtmIndex(inputs[0], repairs=repairs)
 
     def _utterances(self, index: CtmIndex, ids: Iterable[str], counts: Counter[str]) -> Iterator[Utterance]:
         for id, words, end in timings(index, ids):

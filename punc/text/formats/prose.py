@@ -13,34 +13,24 @@ from punc.text.passages import Memo, Passage
 from punc.text.prose import Parts, TextReader
 
 
-class SpeakerLabels:
-    """Labels of speakers such as `#speaker Ann` or `ANN:`, found by a regular expression at the beginning of a line.
+def speaker_turns(expression: str, text: str, line_start: bool) -> Iterator[tuple[str | None, str, bool]]:
+    """Parts of a text without labels of speakers such as `#speaker Ann` or `ANN:`, each with the name of who speaks,
+    None before the first label, and with whether the part begins at the beginning of a line.
 
-    A speaker's name is the expression's first group, or all that it matches. An empty expression finds none.
+    expression   a regular expression of labels at the beginning of a line, which is in Python's cache; the name is its
+                 first group, or all that it matches; an empty one finds none
+    line_start   whether the text begins at the beginning of a line
     """
-
-    def __init__(self, expression: str):
-        self._label = re.compile(f"^(?:{expression})", re.MULTILINE) if expression else None
-
-    def split(self, text: str, line_start: bool) -> Iterator[tuple[str | None, str, bool]]:
-        """Parts of a text without the labels, each with the name of who speaks, None before the first label, and with
-        whether the part begins at the beginning of a line.
-
-        line_start   whether the text does
-        """
-        if self._label is None:
-            yield None, text, line_start
-            return
-        name, begin = None, 0
-        for label in self._label.finditer(text, 0):
-            if (label.start() == 0 and not line_start) or not label[0]:
-                continue
-            if begin < label.start():
-                yield name, text[begin:label.start()], line_start
-            name = (label[1] if label.re.groups else label[0]) or ""
-            line_start = text.startswith("\n", label.end())
-            begin = label.end() + line_start
-        yield name, text[begin:], line_start
+    name, begin = None, 0
+    for label in re.finditer(f"^(?:{expression})", text, re.MULTILINE) if expression else ():
+        if (label.start() == 0 and not line_start) or not label[0]:
+            continue
+        if begin < label.start():
+            yield name, text[begin:label.start()], line_start
+        name = (label[1] if label.re.groups else label[0]) or ""
+        line_start = text.startswith("\n", label.end())
+        begin = label.end() + line_start
+    yield name, text[begin:], line_start
 
 
 class Format(TextFormat):
@@ -54,11 +44,11 @@ class Format(TextFormat):
         super().__init__(options)
         self._memo = Memo(partial(read_token, reader=self.reader), options.abbreviations)
         self._not_speech = NotSpeech(options.clean, self.count_words)
-        self._speakers = SpeakerLabels(options.speaker)
 
     def passages(self, text: str, line_start: bool, repairs: Counter[str]) -> Iterator[Passage]:
         for stream, part in self.streams(text, line_start):
-            for speaker, turn, at_start in self._speakers.split(part, line_start or stream is not None):
+            turns = speaker_turns(self.options.speaker, part, line_start or stream is not None)
+            for speaker, turn, at_start in turns:
                 for passage in self.passages_of_turn(self.said(turn, repairs, at_start), repairs):
                     yield passage._replace(stream=stream, speaker=speaker)
                     stream = None
@@ -78,7 +68,8 @@ class Format(TextFormat):
 
     def said(self, text: str, repairs: Counter[str], line_start: bool = True) -> str:
         """The text that was said, as the options `remove` and `clean` say it; what else is not speech is counted."""
-        text = self._not_speech.read(self.without_removed(text), repairs, line_start)
+        text = re.sub(self.options.remove, " ", text) if self.options.remove else text  # Python remembers expressions
+        text = self._not_speech.read(text, repairs, line_start)
         return join_ellipses(text) if self.options.abbreviations else text
 
     def count_words(self, text: str) -> int:

@@ -20,7 +20,7 @@ A dot of an abbreviation at the end of an utterance is a mark if the utterance's
 import html
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from xml.parsers import expat
@@ -29,7 +29,7 @@ from punc.base.errors import InputError
 from punc.base.files import open_input
 from punc.data.datadir import LATEST, Utterance
 from punc.data.datadir_writer import new_data_dir, write_utterances
-from punc.data.labels import RECORD, LabelSet
+from punc.data.labels import RECORD
 from punc.data.tables import TURNS
 from punc.text.abbreviations import count_dot
 from punc.text.cutter import stream_name
@@ -40,19 +40,6 @@ from punc.text.formats import prose
 
 IGNORED = {"Event": "non-speech events and other notes, left out", "Comment": "comments, left out",
            "Background": "changes of background, left out"}
-
-
-class Format(BaseFormat):
-    """Reads transcripts; all utterances are in memory."""
-
-    takes = ("labels", "lowercase", "clitics", "abbreviations", "remove", "clean")
-
-    def prepare(self, inputs: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str]) -> Counter[str]:
-        """Write the data directory, as `Format.prepare` says.
-
-        Raises InputError also for two files of one name, and two utterances of one speaker at one time.
-        """
-        return prepare_trs(inputs, output, self.options)
 
 
 class Event(NamedTuple):
@@ -182,66 +169,68 @@ def read_turns(path: str | os.PathLike[str], repairs: Counter[str]) -> Iterator[
             turn.add(event.text, repairs)
 
 
-def utterances(path: str | os.PathLike[str], text: prose.Format,
-               repairs: Counter[str]) -> Iterator[tuple[Utterance, TurnPart]]:
-    """The utterances of a file that have words, with their times; `text` reads a part's text."""
-    recording = legal_id(Path(path).stem)
-    for turn in read_turns(path, repairs):
-        found: list[tuple[Utterance, TurnPart]] = []
-        for part in turn:
-            passage = text.passage(text.said(part.text, repairs), repairs)
-            words, labels = passage.words.split(), passage.labels.split()
-            before = found[-1][0].labels if found else None
-            if passage.lead and before:
-                before[-1] = text.reader.attach(before[-1], passage.lead)
-            elif passage.lead:
-                repairs[DROPPED] += 1
-            if passage.dot:
-                count_dot(passage.dot.dot, True, repairs)
-            if words:
-                speaker = f"{recording}_{legal_id(part.speaker)}"
-                id = f"{speaker}-{round(part.begin * 1000):08d}_{round(part.end * 1000):08d}"
-                found.append((Utterance(id, speaker, words, labels), part))
-        yield from found
+class Format(BaseFormat):
+    """Reads transcripts; all utterances are in memory."""
+
+    takes = ("labels", "lowercase", "clitics", "abbreviations", "remove", "clean")
+
+    def __init__(self, options: PrepareOptions):
+        super().__init__(options)
+        self._text = prose.Format(options)
+
+    def prepare(self, inputs: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str]) -> Counter[str]:
+        """Write the data directory, as `Format.prepare` says.
+
+        Raises InputError also for two files of one name, and two utterances of one speaker at one time.
+        """
+        counts, repairs, files = Counter[str](), Counter[str](), dict[str, str | os.PathLike[str]]()
+        found: dict[str, tuple[Utterance, str]] = {}  # id → utterance, and the rest of its line in `segments`
+        for path in inputs:
+            recording = legal_id(Path(path).stem)
+            if recording in files:
+                raise InputError(f"a second file is called '{recording}'", "rename it", path)
+            if not os.path.abspath(path).isprintable():  # nor is what is not UTF-8
+                raise InputError("no line of wav.scp can have this name", "rename the file or its directory", path)
+            files[recording] = path
+            for utterance, part in self._utterances(path, recording, repairs):
+                if utterance.id in found:
+                    raise InputError(f"two turns of '{part.speaker}' from {part.begin:g} s", "fix them", path)
+                found[utterance.id] = utterance, f"{recording} {part.begin:.3f} {part.end:.3f}"
+                counts["words"] += len(utterance.words)
+            bound(repairs)
+        recordings = sorted({row.split()[0] for _, row in found.values()}, key=str.encode)
+        wavs = {name: Path(files[name]).absolute().with_suffix(".wav") for name in recordings}
+        with new_data_dir(Path(output), "pauses.scp", "pauses.ark", TURNS, "reco2file_and_channel") as tmp:
+            ids = sorted(found, key=str.encode)
+            write_utterances(tmp, Path(output), (found[id][0] for id in ids))
+            self._text.reader.labels.write(tmp / RECORD)
+            (tmp / "segments").write_text("".join(f"{id} {found[id][1]}\n" for id in ids), encoding="utf-8")
+            (tmp / "wav.scp").write_text("".join(f"{name} {wav}\n" for name, wav in wavs.items()), encoding="utf-8")
+        return counts + Counter(streams=len(recordings), utterances=len(found)) + repairs
+
+    def _utterances(self, path: str | os.PathLike[str], recording: str,
+                    repairs: Counter[str]) -> Iterator[tuple[Utterance, TurnPart]]:
+        """The utterances of a file that have words, with their times."""
+        text = self._text
+        for turn in read_turns(path, repairs):
+            found: list[tuple[Utterance, TurnPart]] = []
+            for part in turn:
+                passage = text.passage(text.said(part.text, repairs), repairs)
+                words, labels = passage.words.split(), passage.labels.split()
+                before = found[-1][0].labels if found else None
+                if passage.lead and before:
+                    before[-1] = text.reader.attach(before[-1], passage.lead)
+                elif passage.lead:
+                    repairs[DROPPED] += 1
+                if passage.dot:
+                    count_dot(passage.dot.dot, True, repairs)
+                if words:
+                    speaker = f"{recording}_{legal_id(part.speaker)}"
+                    id = f"{speaker}-{round(part.begin * 1000):08d}_{round(part.end * 1000):08d}"
+                    found.append((Utterance(id, speaker, words, labels), part))
+            yield from found
 
 
 def legal_id(name: str) -> str:
     """A name as part of an id, in characters that keep speakers in the order of their utterances."""
     return stream_name(name).replace("-", "_")
-
-
-def prepare_trs(paths: Iterable[str | os.PathLike[str]], output: str | os.PathLike[str],
-                options: PrepareOptions) -> Counter[str]:
-    """Write the data directory of some transcripts, as `Format.prepare` says."""
-    text = prose.Format(options)
-    counts, repairs, files = Counter[str](), Counter[str](), {}
-    found: dict[str, tuple[Utterance, str]] = {}  # id → utterance, and the rest of its line in `segments`
-    for path in paths:
-        recording = legal_id(Path(path).stem)
-        if recording in files:
-            raise InputError(f"a second file is called '{recording}'", "rename it", path)
-        if not os.path.abspath(path).isprintable():  # nor is what is not UTF-8
-            raise InputError("no line of wav.scp can have this name", "rename the file or its directory", path)
-        files[recording] = path
-        for utterance, part in utterances(path, text, repairs):
-            if utterance.id in found:
-                raise InputError(f"two turns of '{part.speaker}' from {part.begin:g} s", "fix them", path)
-            found[utterance.id] = utterance, f"{recording} {part.begin:.3f} {part.end:.3f}"
-            counts["words"] += len(utterance.words)
-        bound(repairs)
-    recordings = {row.split()[0] for _, row in found.values()}
-    used = {name: files[name] for name in sorted(recordings, key=str.encode)}
-    write_found(Path(output), found, used, text.reader.labels)
-    return counts + Counter(streams=len(recordings), utterances=len(found)) + repairs
-
-
-def write_found(output: Path, found: Mapping[str, tuple[Utterance, str]],
-                files: Mapping[str, str | os.PathLike[str]], label_set: LabelSet) -> None:
-    """Write the data directory of utterances, with `segments`, and with `wav.scp` of the recordings `files`."""
-    with new_data_dir(output, "pauses.scp", "pauses.ark", TURNS, "reco2file_and_channel") as tmp:
-        ids = sorted(found, key=str.encode)
-        write_utterances(tmp, output, (found[id][0] for id in ids))
-        label_set.write(tmp / RECORD)
-        (tmp / "segments").write_text("".join(f"{id} {found[id][1]}\n" for id in ids), encoding="utf-8")
-        (tmp / "wav.scp").write_text("".join(f"{name} {Path(file).absolute().with_suffix('.wav')}\n"
-                                             for name, file in files.items()), encoding="utf-8")

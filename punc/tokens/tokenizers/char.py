@@ -18,18 +18,16 @@ import os
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.base.parallel import map_ordered
 from punc.base.runs import bounds_of, ranges
-from punc.data.block_reader import COUNT_BYTES, Irregular, LineBlock, explain, line_blocks, read_span, split_rows
+from punc.data.block_reader import LineBlock, read_span, split_rows
 from punc.data.datadir import DataDir
-from punc.tokens.tokenizer import Encoding, Tokenizer
-from punc.tokens.vocabulary import SPECIALS, Vocabulary, most_frequent
+from punc.tokens.tokenizer import Encoding, LookupTokenizer
+from punc.tokens.vocabulary import SPECIALS, Vocabulary, map_blocks, most_frequent
 
 SPACE, BLANK = len(SPECIALS), ord(" ")  # the token and the character
 POINTS = 0x110000  # code points of Unicode
@@ -41,7 +39,7 @@ EQUIVALENTS = {
     "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ħ": "h", "ı": "i"}
 
 
-class CharTokenizer(Tokenizer):
+class CharTokenizer(LookupTokenizer):
     """One token a character, and one after each word.
 
     Raises InputError if the vocabulary's third token is not `<space>`.
@@ -56,15 +54,11 @@ class CharTokenizer(Tokenizer):
         if vocabulary.tokens[SPACE:SPACE + 1] != ["<space>"]:
             raise InputError("no '<space>' here", "a vocabulary of characters starts with <unk>, </s>, <space>", path,
                              SPACE + 1)
-        self.vocabulary = vocabulary
+        super().__init__(vocabulary, path)
         self._known = {token: i for i, token in enumerate(vocabulary.tokens) if len(token) == 1}
         self._table = np.full(POINTS, NEW, np.int32)  # code point → token
         self._table[BLANK] = SPACE
         self._odd: dict[int, list[int]] = {}  # code point → tokens
-
-    @classmethod
-    def read(cls, path: str | os.PathLike) -> "CharTokenizer":
-        return cls(Vocabulary.read(path), path)
 
     @classmethod
     def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "CharTokenizer":
@@ -72,7 +66,15 @@ class CharTokenizer(Tokenizer):
 
     @classmethod
     def count(cls, sets: Sequence[DataDir], size: int, nj: int = 1) -> dict[bytes, int]:
-        return count_characters(sets, nj)
+        """How often each character, after step 1 of the module, occurs in the words of data directories; as UTF-8."""
+        points = np.zeros(POINTS, np.int64)
+        for kinds, numbers in map_blocks(_count, sets, nj):
+            points[kinds] += numbers
+        counts: Counter[bytes] = Counter()
+        for point in np.flatnonzero(points).tolist():
+            for character in normalised(chr(point)):
+                counts[character.encode()] += int(points[point])
+        return counts
 
     def encode(self, words: Sequence[str]) -> Encoding:
         return self._encode("".join(f"{word} " for word in words))
@@ -124,23 +126,6 @@ def equivalent(character: str) -> str:
     parts = [normalised(c) for c in unicodedata.normalize("NFKD", character)
              if not c.isspace() and unicodedata.category(c)[0] != "M"]
     return "".join(EQUIVALENTS.get(c, c) for c in "".join(parts))
-
-
-def count_characters(sets: Sequence[DataDir], nj: int = 1) -> dict[bytes, int]:
-    """How often each character, after step 1 of the module, occurs in the words of data directories; as UTF-8."""
-    points = np.zeros(POINTS, np.int64)
-    for data in sets:
-        blocks = line_blocks(data, ["text"], COUNT_BYTES)
-        try:
-            for kinds, numbers in map_ordered(partial(_count, data.path), blocks, nj):
-                points[kinds] += numbers
-        except Irregular:
-            raise explain(data) from None
-    counts: Counter[bytes] = Counter()
-    for point in np.flatnonzero(points).tolist():
-        for character in normalised(chr(point)):
-            counts[character.encode()] += int(points[point])
-    return counts
 
 
 def _count(path: Path, block: LineBlock) -> tuple[np.ndarray, np.ndarray]:

@@ -16,10 +16,9 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_file, open_input
 from punc.tokens.tokenizer import PieceTokenizer
 from punc.tokens.vocabulary import SPECIALS, Vocabulary
 
@@ -32,7 +31,6 @@ BLANK = re.compile(r"[\s\0]")
 class EncoderTokenizer(PieceTokenizer):
     """One or more tokens a word.
 
-    content   the content of tokenizer.json
     start     the encoder's ids of what stands before a text, such as [CLS]
     end       those of what stands after it, such as [SEP]
 
@@ -43,16 +41,9 @@ class EncoderTokenizer(PieceTokenizer):
     context = 32  # the encoder's windows overlap besides
     meaning = "a piece of a word, as a pre-trained encoder has it; --vocab names the encoder's directory"
 
-    def __init__(self, content: bytes, path: str | os.PathLike | None = None):
-        self._path = path
-        self.__setstate__(content)
+    file = FILE
 
-    def __getstate__(self) -> bytes:
-        return self._content
-
-    def __setstate__(self, content: bytes) -> None:
-        path = self.__dict__.get("_path")
-        self._content = content
+    def load(self, content: bytes, path: str | os.PathLike | None) -> None:
         self._tokenizer = _tokenizer(content, path)
         pieces = self._tokenizer.get_vocab(with_added_tokens=True)
         if (last := max(pieces.values(), default=-1)) >= MOST_PIECES:
@@ -62,21 +53,20 @@ class EncoderTokenizer(PieceTokenizer):
         for piece, i in pieces.items():
             written[i] = _written(piece)
         self.vocabulary = Vocabulary([*SPECIALS, *written], path)
-        self.start, self.end = self._around()
+        self.start, self.end = self._around(path)
         self._unknown = self._unknown_piece(json.loads(self._tokenizer.to_str())["model"])
         self.unknown = (self._unknown + FIRST,)
         added = self._tokenizer.get_added_tokens_decoder()
         self._special = {i for i, token in added.items() if token.special} - {self._unknown}
-        self.forget()
 
-    def _around(self) -> tuple[list[int], list[int]]:
+    def _around(self, path: str | os.PathLike | None) -> tuple[list[int], list[int]]:
         """The special pieces before and after a text."""
         bare = self._tokenizer.encode(" a", add_special_tokens=False).ids
         whole = self._tokenizer.encode(" a").ids
         before = next((i for i in range(len(whole) + 1) if whole[i:i + len(bare)] == bare), None)
         if before is None:
             raise InputError("a sentence's pieces are not those of its text, with others around them",
-                             "name the directory of an encoder, or make the store again", self._path)
+                             "name the directory of an encoder, or make the store again", path)
         return whole[:before], whole[before + len(bare):]
 
     def _unknown_piece(self, model: dict[str, Any]) -> int:
@@ -90,23 +80,11 @@ class EncoderTokenizer(PieceTokenizer):
     def read(cls, path: str | os.PathLike) -> "EncoderTokenizer":
         """The tokenizer of an encoder's directory, or of a vocabulary that has tokenizer.json next to it."""
         path = Path(path)
-        if path.is_dir():
-            return cls(_content_of(path), path / FILE)
-        with open_input(path.with_name(FILE)) as file:
-            found = cls(file.read(), path.with_name(FILE))
-        if Vocabulary.read(path).tokens != found.vocabulary.tokens:
-            raise InputError(f"these are not the pieces of {FILE} next to it",
-                             "make the store again: punc make-store", path)
-        return found
+        return cls(_content_of(path), path / FILE) if path.is_dir() else cast(EncoderTokenizer, super().read(path))
 
     @classmethod
     def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "EncoderTokenizer":
         raise InputError("--token-type=encoder without --vocab", "name the encoder's directory: --vocab DIR")
-
-    def write(self, directory: Path) -> None:
-        with atomic_file(directory / FILE, "wb") as file:
-            file.write(self._content)
-        super().write(directory)
 
     def cut_words(self, words: list[bytes]) -> Sequence[Sequence[int]]:
         texts = [f" {word.decode(errors='replace')}" for word in words]

@@ -10,55 +10,31 @@ Kudo 2018, "Subword Regularization", section 3.2.
 import io
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
 from punc.base.errors import InputError
-from punc.base.files import atomic_file, open_input
 from punc.data.datadir import DataDir
 from punc.tokens.tokenizer import PieceTokenizer
 from punc.tokens.vocabulary import END, SPECIALS, UNK, Vocabulary, most_frequent
 
-PIECES = "pieces.model"
 TYPES = 1 << 18  # a model is trained on this many of the most frequent words
 
 
 class SubwordTokenizer(PieceTokenizer):
-    """One or more tokens a word.
-
-    model   the content of pieces.model
-    """
+    """One or more tokens a word."""
 
     token_type = "subword"
     meaning = "a piece of a word"
     vocab_size = 8000
+    file = "pieces.model"
 
-    def __init__(self, model: bytes):
-        self.__setstate__(model)
-
-    def __getstate__(self) -> bytes:
-        return self._model
-
-    def __setstate__(self, model: bytes) -> None:
+    def load(self, content: bytes, path: str | os.PathLike | None) -> None:
         from sentencepiece import SentencePieceProcessor
-        self._model = model
-        self._processor = SentencePieceProcessor(model_proto=model)
-        self.vocabulary = Vocabulary(map(self._processor.id_to_piece, range(self._processor.get_piece_size())))
-        self.forget()
-
-    @classmethod
-    def read(cls, path: str | os.PathLike) -> "SubwordTokenizer":
-        """The tokenizer of a vocabulary and the model next to it. Raises InputError if they do not fit together."""
-        path = Path(path)
-        with open_input(path.with_name(PIECES)) as file:
-            try:
-                found = cls(file.read())
-            except (RuntimeError, InputError, UnicodeDecodeError):
-                raise InputError("not a model of pieces that punc made", "make the store again: punc make-store",
-                                 path.with_name(PIECES)) from None
-        if Vocabulary.read(path).tokens != found.vocabulary.tokens:
-            raise InputError(f"these are not the pieces of {PIECES} next to it",
-                             "make the store again: punc make-store", path)
-        return found
+        try:
+            self._processor = SentencePieceProcessor(model_proto=content)
+            self.vocabulary = Vocabulary(map(self._processor.id_to_piece, range(self._processor.get_piece_size())))
+        except (RuntimeError, InputError, UnicodeDecodeError):
+            raise InputError("not a model of pieces that punc made", "make the store again: punc make-store",
+                             path) from None
 
     @classmethod
     def count(cls, sets: Sequence[DataDir], size: int, nj: int = 1) -> dict[bytes, int]:
@@ -84,11 +60,6 @@ class SubwordTokenizer(PieceTokenizer):
             raise InputError(f"no pieces for --vocab-size={size}: {reason}",
                              "give a larger --vocab-size, or a text of more words") from None
         return cls(model.getvalue())
-
-    def write(self, directory: Path) -> None:
-        with atomic_file(directory / PIECES, "wb") as file:
-            file.write(self._model)
-        super().write(directory)
 
     def cut_words(self, words: list[bytes]) -> Sequence[Sequence[int]]:
         return [ids or [UNK] for ids in self._processor.encode(words, num_threads=1)]
