@@ -102,6 +102,13 @@ def test_plot_labels_writes_picture(labelled, tmp_path):
     assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize("name", [r"$\\frac$", "$x", "a$b$c"])
+def test_dollars_in_names_are_no_mathematics(labelled, tmp_path, name):
+    (tmp_path / "data").rename(tmp_path / name)
+    assert main(["plot-labels", "--labels", "labels.txt", "--title", name, name, "out.png"]) == 0
+    assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
+
+
 @pytest.mark.parametrize(("labels", "message"), [
     ("O w\nCOMMA w, ,\n", "data/punct: utterance 'a-2' has label 'PERIOD', which is not in the label set; "),
     (None, "none/punct: no such file; ")])

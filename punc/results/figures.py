@@ -34,6 +34,11 @@ def styles(systems: Iterable[str]) -> dict[str, dict[str, Any]]:
                      "linewidth": 1.5} for i, system in zip(range(CURVES), systems)}
 
 
+def plain(text: str) -> str:
+    """A text as a figure shows it, in which matplotlib would read what stands between `$` as mathematics."""
+    return text.replace("$", r"\$")
+
+
 def new_figure(titles: Sequence[str], width: float, height: float, colour: str = "black",
                layout: Any = "constrained") -> tuple[Any, list[Any]]:
     """A figure of width × height inches, and its panels, in a row, with these titles and text of a colour."""
@@ -42,7 +47,7 @@ def new_figure(titles: Sequence[str], width: float, height: float, colour: str =
     figure = Figure(figsize=(width, height), layout=layout)
     panels = list(figure.subplots(1, len(titles), squeeze=False)[0])
     for axes, title in zip(panels, titles):
-        axes.set_title(title, fontsize=10, color=colour)
+        axes.set_title(plain(title), fontsize=10, color=colour)
         axes.grid(alpha=0.25, color=colour, linewidth=0.5)
         axes.patch.set_visible(False)
         axes.tick_params(colors=colour, labelsize=8)
@@ -87,7 +92,7 @@ def draw(curves: Mapping[str, Curves], style: Mapping[str, dict[str, Any]], name
             axes.plot([0, 100], [0, 100], color=TEXT, linewidth=0.8, linestyle=":")
         for system in filter(by_system.__contains__, style):
             look = style[system] if markers else {**style[system], "marker": ""}
-            axes.plot(*by_system[system], label=system, **look)
+            axes.plot(*by_system[system], label=plain(system), **look)
             if points:
                 large = {**style[system], "markersize": 8, "linestyle": ""}
                 axes.plot(*points[title][system], **large, markeredgecolor=TEXT)
@@ -96,7 +101,7 @@ def draw(curves: Mapping[str, Curves], style: Mapping[str, dict[str, Any]], name
         if title in logarithmic:
             axes.set_yscale("log")
         if ticks:
-            axes.set_xticks(range(len(ticks)), ticks, fontsize=7)
+            axes.set_xticks(range(len(ticks)), map(plain, ticks), fontsize=7)
     handles: dict[str, Any] = {}  # one legend for all panels
     for axes in panels:
         handles |= dict(zip(*reversed(axes.get_legend_handles_labels())))

@@ -15,7 +15,7 @@ from punc.base.errors import InputError
 from punc.data.datadir import DataDir, label_numbers
 from punc.data.kaldi_io import read_posteriors
 from punc.data.labels import LabelSet
-from punc.results.figures import COLOURS, new_figure, save
+from punc.results.figures import COLOURS, new_figure, plain, save
 
 SHORTEST, LONGEST = 0.01, 100.0  # s, the ends of the axis
 ZERO = 0.006  # where "0" is drawn
@@ -49,7 +49,7 @@ def plot_pauses(by_label: Mapping[str, np.ndarray], path: str | os.PathLike, tit
     """Draw the distribution of the pauses of each label, in the order of the mapping, into a PNG file."""
     figure, axes = _axes(title)
     for (name, pauses), colour in zip(by_label.items(), COLOURS * len(by_label)):
-        axes.stairs(shares(pauses), EDGES, color=colour, linewidth=1.5, label=describe_pauses(name, pauses))
+        axes.stairs(shares(pauses), EDGES, color=colour, linewidth=1.5, label=plain(describe_pauses(name, pauses)))
         axes.stairs(shares(pauses), EDGES, color=colour, fill=True, alpha=0.15)
     axes.set_ylabel("share of the label's slots [%]")
     axes.set_yscale("symlog", linthresh=1)
@@ -96,14 +96,14 @@ def plot_posteriors(pauses: np.ndarray, probabilities: np.ndarray, right: np.nda
     probabilities, right = probabilities[known], right[known]
     for is_label, colour in ((False, COLOURS[0]), (True, COLOURS[2])):
         chosen, text = right == is_label, f"slot {'with' if is_label else 'without'} {label}"
-        axes.scatter((at * np.exp(scatter))[chosen], probabilities[chosen], s=5, alpha=0.4, color=colour, label=text,
-                     linewidths=0)
+        axes.scatter((at * np.exp(scatter))[chosen], probabilities[chosen], s=5, alpha=0.4, color=colour,
+                     label=plain(text), linewidths=0)
     middles, means = binned_mean(at, probabilities)
     axes.plot(middles, means, color="black", linewidth=2, marker="o", markersize=3, label="mean of the slots")
     for i, threshold in enumerate(sorted(thresholds)):
         axes.axvline(threshold, color=COLOURS[1], linestyle="--", linewidth=0.8,
                      label="the decision tree's thresholds" if i == 0 else None)
-    axes.set_ylabel(f"P({label})")
+    axes.set_ylabel(plain(f"P({label})"))
     axes.set_ylim(-0.02, 1.02)
     axes.legend(loc="center right", fontsize="small")
     save(figure, path)
@@ -166,15 +166,15 @@ def describe_labels(name: str, counts: LabelCounts) -> str:
 def plot_labels(sets: Mapping[str, LabelCounts], path: str | os.PathLike[str], title: str = "") -> None:
     """Draw the share of each mark, and the words from one mark to the next, of each set, into a PNG file."""
     figure, (bars, lengths) = new_figure(["", ""], *PICTURE)
-    figure.suptitle(title)
+    figure.suptitle(plain(title))
     width = 0.8 / max(len(sets), 1)
     for number, ((name, counts), colour) in enumerate(zip(sets.items(), COLOURS * len(sets))):
         labels = list(counts.slots)[1:]
         bars.bar(np.arange(len(labels)) + (number - (len(sets) - 1) / 2) * width, [counts.share(one) for one in labels],
-                 width, color=colour, label=name)
-        bars.set_xticks(range(len(labels)), labels, rotation=30 if len(labels) > 4 else 0)
+                 width, color=colour, label=plain(name))
+        bars.set_xticks(range(len(labels)), map(plain, labels), rotation=30 if len(labels) > 4 else 0)
         shares = 100 * counts.lengths / max(counts.lengths.sum(), 1)
-        lengths.stairs(shares[1:], np.arange(1, MOST_WORDS + 2), color=colour, linewidth=1.5, label=name)
+        lengths.stairs(shares[1:], np.arange(1, MOST_WORDS + 2), color=colour, linewidth=1.5, label=plain(name))
     bars.set_ylabel("share of the slots [%]")
     lengths.set_xlabel(f"words from one mark to the next ({MOST_WORDS}: or more)")
     lengths.set_ylabel("share of the marks [%]")
