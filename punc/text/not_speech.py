@@ -14,12 +14,13 @@ from typing import NamedTuple
 
 from punc.base.errors import InputError
 from punc.text.file_parts import found, note
+from punc.transcripts.speakers import LONGEST, find_label
 
 KEPT, LEFT_OUT, DECODED = "perhaps no speech: ", "left out: ", "decoded: "  # then the kind
 WORDS = "words left out: "
 ENTITIES = "entities"
 STAMP = r"\d{1,3}:\d{2}(?::\d{2}(?:[.,]\d{1,3})?|\.\d{1,3})"  # 00:00:43, 00:00:43.120, 03:54.1
-UPPER = r"[^\W\d_a-z][\w.'’-]*"  # a word that begins with a capital
+LINE, ANY = re.compile(r"\n([^\n]*)"), re.compile(r".*", re.DOTALL)
 END_MARKS = ".,;:?!…-–—\"”’')"
 ADDRESS = r"[^\s<>\[\]{}()\"“”]*[^\W_]/?"
 DIGIT = re.compile(r"\d")
@@ -36,7 +37,7 @@ class Kind(NamedTuple):
     sure      whether a match is one; by default, if it has a letter or a digit
     """
 
-    patterns: tuple[tuple[Callable[[str], bool], re.Pattern[str]], ...]
+    patterns: tuple[tuple[Callable[[str], bool], "re.Pattern[str] | SpeakerLabels"], ...]
     form: Callable[[str], str] = lambda text: DIGIT.sub("0", text.strip())
     sure: Callable[[re.Match[str]], bool] = lambda match: any(map(str.isalnum, match[0]))
 
@@ -65,6 +66,27 @@ def is_heading(match: re.Match[str]) -> bool:
     return match.lastgroup == "alone" and line[-1] not in END_MARKS and line[0].isupper()
 
 
+class SpeakerLabels:
+    """Finds labels of speakers, which are those of transcripts, as a pattern finds what it matches."""
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        """The labels at the beginnings of lines, each with the line end before it."""
+        for line in LINE.finditer(text):
+            label = find_label(line[1]) if ":" in line[1][:LONGEST] else None
+            if label and label.name and label.sure:
+                found = ANY.match(text, line.start(), line.start(1) + label.size)
+                assert found
+                yield found
+
+    def sub(self, replace: Callable[[re.Match[str]], str], text: str) -> str:
+        """The text with other texts for the labels."""
+        parts, at = [], 0
+        for match in self.finditer(text):
+            parts += [text[at:match.start()], replace(match)]
+            at = match.end()
+        return "".join([*parts, text[at:]])
+
+
 # In the order in which they are taken out: a decoded entity can be a tag, and a time in brackets stands before a name.
 KINDS: dict[str, Kind] = {
     ENTITIES: Kind((found_by("&", r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});"),), str),
@@ -79,9 +101,7 @@ KINDS: dict[str, Kind] = {
         found_by(":", rf"(?:(?<=\n)\d{{1,6}}[ \t]*\n)?(?<![^\s(\[]){STAMP}(?:\s*(?:-->|[-–])\s*{STAMP})?"
                       r"(?![^\s)\].,;:!?-])", probe=r":\d\d[:.]\d"),
         found_by(":", r"\n[ \t]*\d{2,3}:\d{2}(?=\s|$)"))),
-    "speaker-labels": Kind((found_by(
-        ":", rf"\n[ \t]*(?:>>[ \t]*)?[*_]{{0,2}}{UPPER}(?:[ \t]+(?:{UPPER}|\d+)){{0,3}}[ \t]*"
-             r"(?::[*_]{0,2}|[*_]{1,2}:)(?=\s|$)"),), lambda text: text.strip(" \t\n>*_")),
+    "speaker-labels": Kind(((lambda text: ":" in text, SpeakerLabels()),), lambda text: text.strip(" \t\n>*_")),
     "headings": Kind((found_by(
         "\n", r"\n(?:[ \t]*[#=][^\n]*(?=\n|$)|(?P<alone>(?<=\n\n)[^\n]{1,80}(?=\n\n))|[^\na-z]{4,80}(?=\n|$))"),),
         sure=is_heading),
