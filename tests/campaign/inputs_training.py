@@ -81,7 +81,7 @@ def read_rttm(module: Any, path: Path) -> None:
 FILES: dict[str, tuple[str, str, Callable[[Any, Path], object]]] = {
     "confusions": ("punc.noise.confusions", CONFUSIONS, read_confusions),
     "abbreviations": ("punc.text.abbreviations", ABBREVIATIONS, read_abbreviations),
-    "rttm": ("punc.timing.rttm", RTTM, read_rttm)}
+    "rttm": ("punc.bin.turns", RTTM, read_rttm)}
 
 
 def make_soft_targets(folder: Path, rng: random.Random) -> None:
