@@ -14,19 +14,22 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import punc.tokens.batches
+import punc.training.batching
 from punc.base.runs import bounds_of
-from punc.tokens.batches import Batch, gather, stateful, stateful_shape
 from punc.tokens.chunks import by_length, cut, padding
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import END
 from punc.training.batching import (
     AHEAD,
+    Batch,
     ahead,
     at_rates,
     count_slots,
     cut_streams,
     epoch_batches,
+    gather,
+    stateful,
+    stateful_shape,
     training_set,
 )
 from punc.training.options import TrainingOptions
@@ -116,7 +119,7 @@ def test_stateful_step_by_step(lengths, lookahead, batch_size, bptt, block, paus
     data = make([skipped, *lengths], pauses=pauses)
     data = data._replace(offsets=data.offsets[1:])  # streams of a set but the first
     line = [step for stream in range(len(lengths)) for step in steps_of(data, stream, lookahead)]
-    with mock.patch.object(punc.tokens.batches, "BLOCK", block):
+    with mock.patch.object(punc.training.batching, "GATHERED", block):
         batches = list(stateful(data, lookahead, batch_size, bptt))
     real = max(1, min(batch_size, len(line) // bptt))
     width = -(-len(line) // real)
@@ -133,7 +136,7 @@ def test_stateful_step_by_step(lengths, lookahead, batch_size, bptt, block, paus
 @given(LENGTHS, AHEADS, st.integers(1, 12), st.integers(1, 7), st.integers(1, 5), st.sampled_from([1, 2, 64]))
 def test_stateful_parts_are_the_whole(lengths, lookahead, batch_size, bptt, parts, block):
     data = make(lengths)
-    with mock.patch.object(punc.tokens.batches, "BLOCK", block):
+    with mock.patch.object(punc.training.batching, "GATHERED", block):
         whole = list(stateful(data, lookahead, batch_size, bptt))
         cut = [list(stateful(data, lookahead, batch_size, bptt, part, parts)) for part in range(parts)]
     assert stateful_shape(data.offsets, lookahead, batch_size, bptt)[1] == sum(b.tokens.shape[1] for b in whole)

@@ -12,9 +12,9 @@ from punc.layers.convolution import Filters, Highway, max_over_neighbours, outsi
 from punc.layers.dropout import Dropout
 from punc.layers.pauses import BOUNDS, CLASSES, PauseInput, PauseVectors
 from punc.layers.window import FullyConnected, WindowInput, WordVectors, squared_error
-from punc.tokens.batches import stateful
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import END, Vocabulary
+from punc.training.batching import stateful
 from punc.training.optim import Optimizer
 
 

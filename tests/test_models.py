@@ -23,11 +23,11 @@ from punc.base.processor import has_bfloat16
 from punc.data.labels import Label, LabelSet
 from punc.decoding.decode import log_posteriors
 from punc.models import base
-from punc.tokens.batches import gather
 from punc.tokens.chunks import cut
 from punc.tokens.store import Store
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import END, Vocabulary
+from punc.training.batching import gather
 from punc.training.options import TrainingOptions
 from punc.training.train import train
 

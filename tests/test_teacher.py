@@ -15,12 +15,11 @@ from punc.decoding.decode import log_posteriors
 from punc.decoding.soft_targets import make_targets
 from punc.layers.crf import LinearChain
 from punc.models.base import NeuralModel, create, load, read_checkpoint
-from punc.tokens.batches import Batch
 from punc.tokens.chunks import cut
 from punc.tokens.soft_targets import SoftTargets
 from punc.tokens.store import Store, make_store
 from punc.tokens.store_set import StoreSet
-from punc.training.batching import epoch_batches, training_set
+from punc.training.batching import Batch, epoch_batches, training_set
 from punc.training.losses import Teacher
 from punc.training.options import TrainingOptions
 from punc.training.ranks import Ranks

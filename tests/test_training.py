@@ -11,10 +11,10 @@ from torch import nn
 
 from punc.base.errors import InputError
 from punc.models.base import NeuralModel
-from punc.tokens.batches import Batch
 from punc.tokens.store import Store, make_store
+from punc.training.batching import Batch
 from punc.training.epochs import evaluate, labelled
-from punc.training.losses import INTERVAL, EpochLoss, share_of
+from punc.training.losses import INTERVAL, EpochLoss
 from punc.training.optim import OPTIMIZERS, Optimizer
 from punc.training.options import GROUPS, TrainingOptions, check_non_gradient, run_conf
 
@@ -174,11 +174,11 @@ def test_shares_of_ranks_add_up_to_the_loss_of_the_batch():
     labels = torch.tensor([[0, 1, -1], [1, -1, 0], [0, 0, -1]])
     logits, model = torch.randn(3, 3, 2), NeuralModel()
     whole = Batch(torch.zeros(3, 3, dtype=torch.int64), None, labels)
-    assert share_of(whole) == 1
+    assert whole.share_of_slots == 1
     total = 0.0
     for rank in range(2):
         batch = whole.share(rank, 2, 2)
-        total += share_of(batch) * float(model.loss(logits[rank::2], batch.labels))
+        total += batch.share_of_slots * float(model.loss(logits[rank::2], batch.labels))
     assert total == pytest.approx(float(model.loss(logits, labels)), rel=1e-6)
 
 

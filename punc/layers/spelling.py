@@ -40,8 +40,7 @@ class Spelling(nn.Module):
         self.embedding = nn.Embedding(OTHER + 1 + alphabet, character_dim)
         self.forwards = nn.LSTM(character_dim, character_hidden_dim, batch_first=True)
         self.backwards = nn.LSTM(character_dim, character_hidden_dim, batch_first=True)
-        self._kept: tuple[Tensor, Tensor] | None = None
-        self._all: Tensor | None = None  # the vectors of all words, for `traceable`
+        self._kept: tuple[Tensor, Tensor] | None = None  # vectors of words, and which are known
 
     def initialize_from_vocabulary(self, vocabulary: Vocabulary, characters_from: int | None = None) -> None:
         """Set the spelling of each word.
@@ -53,13 +52,12 @@ class Spelling(nn.Module):
         self.table.copy_(torch.tensor(spell(tokens, self.alphabet), dtype=torch.int32))
 
     def train(self, mode: bool = True) -> "Spelling":
-        self._kept = None  # computed with other weights
-        if mode:  # exporters set a model to evaluation once more
-            self._all = None
+        if mode:  # exporters set a model to evaluation once more, and training changes the weights
+            self._kept = None
         return super().train(mode)
 
     def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
-        self._kept = self._all = None
+        self._kept = None
         super()._load_from_state_dict(*args, **kwargs)
         if self.table.numel() and (self.table.min() < 0 or self.table.max() >= len(self.embedding.weight)):
             raise ValueError("spellings with characters that the model does not have")
@@ -82,12 +80,14 @@ class Spelling(nn.Module):
     def traceable(self, words: Tensor) -> Tensor:
         """As `forward`, for exporters: what it makes of all words is a table, which becomes a constant.
 
-        The first call computes it. An exporter cannot follow that, so it has to call this once before.
+        A call that is not traced computes it. An exporter cannot follow that, so it has to call this once before.
         """
-        if self._all is None:
+        if not torch.jit.is_tracing():
             with torch.no_grad():
-                self._all = torch.cat([self.read(part) for part in torch.arange(len(self.table)).split(1 << 12)])
-        return nn.functional.embedding(words, self._all)
+                for part in torch.arange(len(self.table)).split(1 << 12):
+                    self(part)
+        assert self._kept, "called before"
+        return nn.functional.embedding(words, self._kept[0])
 
     def read(self, words: Tensor) -> Tensor:
         """Words (N,) → vectors (N, size). Words of similar length are read together."""

@@ -23,7 +23,6 @@ import re
 from collections.abc import Callable, Mapping
 from enum import Enum
 from functools import partial
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from punc.base.errors import InputError
@@ -40,7 +39,6 @@ CTM_LINE = re.compile(rf"[ \t]*\S+[ \t]+\S[ \t]+(?:{NUMBER})[ \t]+(?:{NUMBER})[ 
 # What a CTM's first line can begin with, as long as it is not whole.
 CTM_BEGIN = re.compile(r"[ \t]*\S*(?:[ \t]+\S?(?:[ \t]+[0-9.]*(?:[ \t]+[0-9.]*(?:[ \t].*)?)?)?)?")
 LONGEST_LINE = 1000  # characters of a CTM's line
-NO_FIELDS: Mapping[str, Any] = MappingProxyType({})
 
 
 class LiveWord(NamedTuple):
@@ -54,8 +52,8 @@ class LiveWord(NamedTuple):
     word: str
     begin: float = math.nan
     end: float = math.nan
-    fields: Mapping[str, Any] = NO_FIELDS
-    result: Mapping[str, Any] = NO_FIELDS
+    fields: Mapping[str, Any] = {}
+    result: Mapping[str, Any] = {}
 
 
 class Partial(NamedTuple):

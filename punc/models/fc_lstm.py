@@ -10,15 +10,11 @@ A layer of LSTM over the concatenated vectors of each token and the w tokens aft
 Past the end of the text the tokens are END. In a stream the LSTM waits for the first w tokens (see ContextModel).
 """
 
-from torch import Tensor, nn
-
 from punc.base.errors import check_at_least
-from punc.layers.convolution import concatenate_neighbours
-from punc.layers.lstm_stack import LSTMStack
-from punc.models.base import ContextModel
+from punc.models import ngram_lstm
 
 
-class Model(ContextModel):
+class Model(ngram_lstm.Model):
     """FC-LSTM. The paper gives neither embedding_dim nor hidden_dim, and has no dropout.
 
     ahead   tokens that are read after each one: w
@@ -28,12 +24,6 @@ class Model(ContextModel):
 
     def __init__(self, vocab: int, labels: int, ahead: int = 1, embedding_dim: int = 64, hidden_dim: int = 128,
                  dropout: float = 0.0):
-        super().__init__()
         check_at_least(0, ahead=ahead)
+        super().__init__(vocab, labels, ahead + 1, embedding_dim, hidden_dim, 1, dropout)
         self.set_context(0, ahead)
-        self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True)
-        self.lstms = LSTMStack((ahead + 1) * embedding_dim, hidden_dim, 1, dropout)
-        self.output = nn.Linear(hidden_dim, labels)
-
-    def features(self, line: Tensor) -> Tensor:
-        return concatenate_neighbours(self.embedding(line), self.ahead + 1)  # (B, T, (w + 1)·E)

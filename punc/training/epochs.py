@@ -36,12 +36,11 @@ from punc.models.base import Model
 from punc.noise.store_noise import StoreNoise
 from punc.scoring.counts import confusion
 from punc.scoring.metrics import compute_metrics
-from punc.tokens.batches import Batch
 from punc.tokens.soft_targets import read_targets
 from punc.tokens.store import Store
 from punc.tokens.store_set import StoreSet
-from punc.training.batching import at_rates, count_slots, cut_streams, epoch_batches, epoch_seed, prefetch, training_set
-from punc.training.losses import EpochLoss, Teacher, check_weights, share_of, slots_of
+from punc.training import batching
+from punc.training.losses import EpochLoss, Teacher, check_weights
 from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions
 from punc.training.ranks import ALONE, Ranks, sum_gradients
@@ -101,10 +100,10 @@ class Epochs:
 
     def _cut(self, data: StoreSet) -> None:
         """Read a training set from now on."""
-        self._data = training_set(self._net, data, self._options)
-        self._chunks = cut_streams(self._net, self._data, self._options, self._ranks)
+        self._data = batching.training_set(self._net, data, self._options)
+        self._chunks = batching.cut_streams(self._net, self._data, self._options, self._ranks)
         by_slot = self._options.schedule == "linear" or self._options.warmup > 0
-        self._slots = count_slots(self._data) / self._options.parts if by_slot else 1  # of an epoch
+        self._slots = batching.count_slots(self._data) / self._options.parts if by_slot else 1  # of an epoch
 
     def _draw_errors(self, epoch: int) -> None:
         """Draw the errors of ASR noise anew for each reading of the set, which `--parts` epochs share.
@@ -115,17 +114,17 @@ class Epochs:
         reading = epoch // self._options.parts
         if self._noise and reading != self._reading:
             self._reading = reading
-            self._cut(self._noise.draw(epoch_seed(self._options, reading)))
+            self._cut(self._noise.draw(batching.epoch_seed(self._options, reading)))
 
     def _train(self, progress: Progress) -> float:
         """Train for the next epoch, or for the rest of it; the mean loss."""
         net, options, ranks, number = self._net, self._options, self._ranks, progress.epoch
-        torch.manual_seed(epoch_seed(options, number) + ranks.rank)
+        torch.manual_seed(batching.epoch_seed(options, number) + ranks.rank)
         self._run.begin_epoch(progress)
         self._draw_errors(number)
-        batches = epoch_batches(net, self._data, self._chunks, options, number, ranks, self._teacher)
-        batches = at_rates(prefetch(batches, net.device), self._updates, progress.learning_rate, self._fall,
-                           self._slots, number, options.warmup)
+        batches = batching.epoch_batches(net, self._data, self._chunks, options, number, ranks, self._teacher)
+        batches = batching.at_rates(batching.prefetch(batches, net.device), self._updates, progress.learning_rate,
+                                    self._fall, self._slots, number, options.warmup)
         with tqdm(desc=f"epoch {number + 1}", total=self._tokens, unit="token", unit_scale=True, leave=False, delay=2,
                   disable=hide_progress()) as bar:
             rest = itertools.islice(_counted(batches, bar, ranks), self._run.place.batches, None)
@@ -147,14 +146,14 @@ class Epochs:
         return progress
 
 
-def _counted(batches: Iterator[Batch], bar: tqdm, ranks: Ranks) -> Iterator[Batch]:
+def _counted(batches: Iterator[batching.Batch], bar: tqdm, ranks: Ranks) -> Iterator[batching.Batch]:
     """The batches; their tokens, padding and the other ranks' included, advance the progress bar."""
     for batch in batches:
         yield batch
         bar.update(batch.tokens.numel() * ranks.size)
 
 
-def train_epoch(model: Model, updates: Optimizer, batches: Iterator[Batch], teacher: Teacher | None = None,
+def train_epoch(model: Model, updates: Optimizer, batches: Iterator[batching.Batch], teacher: Teacher | None = None,
                 bfloat16: bool = False, ranks: Ranks = ALONE, run: Run | None = None) -> float:
     """Train on batches, on the device of the model. The state goes on from a batch to the one that follows it.
 
@@ -170,7 +169,7 @@ def train_epoch(model: Model, updates: Optimizer, batches: Iterator[Batch], teac
     state, device = place.state, model.device
     losses = EpochLoss(epoch + 1, device, ranks, place.steps, place.loss)
     for done, batch in enumerate(batches, place.batches + 1):
-        share, has_loss = share_of(batch), slots_of(batch) > 0
+        share, has_loss = batch.share_of_slots, batch.slots > 0
         batch = batch.to(device)
         if len(batch.tokens):  # a rank may have no row of a small batch
             state = model.initial_state(len(batch.tokens)) if batch.fresh else tuple(s.detach() for s in state)

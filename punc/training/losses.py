@@ -19,25 +19,12 @@ from torch import Tensor
 
 from punc.base.errors import InputError
 from punc.models.base import Model, not_finite
-from punc.tokens.batches import Batch
 from punc.tokens.soft_targets import SoftTargets
 from punc.tokens.store_set import Lazy, StoreSet
+from punc.training.batching import Batch
 from punc.training.ranks import ALONE, Ranks
 
 INTERVAL = 100  # steps between two looks at the losses: to see a loss on a GPU, Python waits for the GPU
-
-
-def slots_of(batch: Batch) -> int:
-    """How many slots the batch has, if it is a share the whole batch."""
-    return int((batch.labels >= 0).sum() if batch.counts is None else batch.counts.sum())
-
-
-def share_of(batch: Batch) -> float:
-    """The share of the slots of the whole batch that this batch has; 1 if it is the whole batch."""
-    if batch.counts is None:
-        return 1.0
-    whole = slots_of(batch)
-    return int((batch.labels >= 0).sum()) / whole if whole else 0.0
 
 
 class Teacher:

@@ -27,8 +27,7 @@ from papers import MODELS, batches_of, model_of, optimizer_of
 from torch import Tensor
 
 from punc.base.processor import find_device, has_bfloat16
-from punc.tokens.batches import Batch
-from punc.training.batching import prefetch
+from punc.training.batching import Batch, prefetch
 from punc.training.epochs import train_epoch
 
 TOKENS = 400_000  # of a training set for speed

@@ -12,10 +12,10 @@ import torch
 
 from punc.data.labels import Label, LabelSet
 from punc.models.base import create, model_class, option_names
-from punc.tokens.batches import Batch, gather, stateful
 from punc.tokens.chunks import by_length, cut
 from punc.tokens.store_set import StoreSet
 from punc.tokens.vocabulary import END, Vocabulary
+from punc.training.batching import Batch, gather, stateful
 from punc.training.optim import Optimizer
 
 WORDS, CHARACTERS, LENGTH = 28000, 50, 80

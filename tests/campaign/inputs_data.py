@@ -22,9 +22,9 @@ from punc.data.labels import LabelSet
 from punc.data.validate import validate
 from punc.scoring.project import project
 from punc.scoring.texts import count
-from punc.tokens.batches import stateful
 from punc.tokens.store import Store, make_store
 from punc.tokens.tokenizer import read_tokenizer, token_types, tokenizer_class
+from punc.training.batching import stateful
 
 TABLES = ("text", "punct", "utt2spk", "spk2utt", "pauses.scp", "pauses.ark", "turns", "segments", "wav.scp",
           "reco2file_and_channel")

@@ -123,7 +123,7 @@ class Model(nn.Module):
                      sequences: bool = False, posteriors: bool = True) -> tuple[np.ndarray | None, np.ndarray | None]:
         """The labels (B, T) and log-posteriors (B, T, L) of a batch, from a fresh state.
 
-        tokens, pauses  as in a `tokens.batches.Batch`
+        tokens, pauses  as in a `training.batching.Batch`
         scale           (L,) factors of the posteriors before labels are chosen; None: all 1
         sequences       return labels, the most probable sequences of a `sequential` model; else None
         posteriors      return log-posteriors, before any scale; else None
