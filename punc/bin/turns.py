@@ -1,7 +1,7 @@
 """`punc turns`: where the speaker changes, from segments and speakers, or from an RTTM.
 
-A line of NIST's RTTM is `SPEAKER FILE CHANNEL BEGIN DURATION <NA> <NA> NAME <NA> <NA>`, in seconds; lines of other types
-are left out.
+A line of NIST's RTTM is `SPEAKER FILE CHANNEL BEGIN DURATION <NA> <NA> NAME <NA> <NA>`, in seconds; lines of other
+types are left out.
 """
 
 import logging

@@ -16,7 +16,7 @@ from punc.data.labels import LabelSet
 from punc.scoring.counts import Counts, write_counts
 from punc.scoring.metrics import PARTS, columns, is_summary, rows_of
 from punc.scoring.significance import SEED, Comparison, Interval
-from punc.scoring.tables import write_tsv
+from punc.scoring.tables import figure, write_tsv
 
 METRICS = "metrics.tsv"
 METRICS_HEADER = ("metric", *Interval._fields)
@@ -120,9 +120,8 @@ def _test_lines(comparison: Mapping[str, Comparison]) -> list[str]:
 
 
 def _interval(measured: Interval) -> str:
-    value = "–" if np.isnan(measured.value) else f"{measured.value:.1f}"
     bounds = "" if np.isnan(measured.low) else f"{measured.low:.1f}–{measured.high:.1f}"
-    return f"{value:>7} {bounds:<13}"
+    return f"{figure(measured.value):>7} {bounds:<13}"
 
 
 def system_table(measured: Mapping[str, Mapping[str, Interval]], tests: Mapping[str, Mapping[str, Comparison]]) -> str:
