@@ -38,7 +38,8 @@ def explain(error: Exception, command: Sequence[str], closed: Sequence[str] = ()
     """
     if isinstance(error, InputError):
         return with_options(error)
-    if _is_memory(error):
+    out_of_memory = any(text in str(error).lower() for text in OUT_OF_MEMORY)  # of PyTorch on any device
+    if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and out_of_memory):
         return "not enough memory; use fewer processes (--nj), smaller batches (--batch-size), or another machine"
     if isinstance(error, OSError):
         return one_line(_explain_os(error, closed))
@@ -52,12 +53,6 @@ def say(line: str) -> None:
     """Print a line to standard error, if that can be."""
     with contextlib.suppress(OSError):
         print(line, file=sys.stderr, flush=True)
-
-
-def _is_memory(error: Exception) -> bool:
-    """Whether memory was not enough, for Python, NumPy, or PyTorch on any device."""
-    return isinstance(error, MemoryError) or (
-        isinstance(error, RuntimeError) and any(text in str(error).lower() for text in OUT_OF_MEMORY))
 
 
 def _explain_os(error: OSError, closed: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import chain, groupby, zip_longest
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -123,12 +123,13 @@ class DataDir:
         with ExitStack() as stack:
             files = {name: stack.enter_context(open_input(self.path / name)) for name in names}
             for _, _, i in order:
-                yield {name: self._row(files[name], name, i, offsets[name][i]) for name in names}
-
-    def _row(self, file: IO[bytes], name: str, i: int, offset: int) -> Row:
-        file.seek(offset)
-        key, _, value = decode_line(file.readline(), self.path / name, i + 1).replace("\t", " ", 1).partition(" ")
-        return Row(i + 1, key, value)
+                rows = {}
+                for name, file in files.items():
+                    file.seek(offsets[name][i])
+                    line = decode_line(file.readline(), self.path / name, i + 1)
+                    key, _, value = line.replace("\t", " ", 1).partition(" ")
+                    rows[name] = Row(i + 1, key, value)
+                yield rows
 
     def utterance(self, rows: dict[str, Row], vectors: VectorReader) -> Utterance:
         """The utterance of one row in each of `tables`. Raises InputError if the invariant does not hold."""

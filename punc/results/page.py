@@ -2,7 +2,6 @@
 
 import json
 import logging
-import math
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -20,7 +19,7 @@ from punc.results.rows import Spread, first_runs, join_seeds
 from punc.results.set_view import view
 from punc.results.slot_table import SlotTable, read_slot_table
 from punc.scoring.metrics import is_summary
-from punc.scoring.tables import chance
+from punc.scoring.tables import chance, figure
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +29,6 @@ MOST_SLOTS = 10_000  # of a set in the error browser; of a larger one it has a s
 MOST_STREAMS = 50  # that a sample takes slots from
 PASSAGE = 60  # slots of a paragraph
 UNKNOWN = "--"
-DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def render(exp: Path, title: str, data: Path | None = None, recordings: Sequence[str] = ()) -> str:
@@ -79,13 +77,8 @@ def _template() -> Any:
 
     environment = Environment(loader=PackageLoader("punc.results", "."), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True)
-    environment.filters["number"] = number_text
+    environment.filters["number"] = figure
     return environment.get_template("page.html")
-
-
-def number_text(value: float | None) -> str:
-    """A figure of a table: one decimal, – if it is undefined."""
-    return "–" if value is None or math.isnan(value) else f"{value:.1f}"
 
 
 def _text(name: str) -> str:
@@ -229,4 +222,4 @@ def _pause(seconds: float) -> str:
     if np.isnan(seconds):
         return UNKNOWN
     number = max(0, min(36 * 36 - 1, round(100 * seconds)))
-    return DIGITS[number // 36] + DIGITS[number % 36]
+    return np.base_repr(number, 36).lower().zfill(2)

@@ -11,7 +11,7 @@ from punc.results.page_data import Cost, PageData, Published
 from punc.results.rows import Metrics, Spread, join_seeds, runs_of, without_seed
 from punc.scoring.metrics import columns, lower_is_better, rows_of
 from punc.scoring.significance import Interval
-from punc.scoring.tables import chance, duration, markdown_table
+from punc.scoring.tables import chance, duration, figure, markdown_table
 
 MOST_ROWS, MOST_COLUMNS = 10, 7  # of the table of RESULTS.md
 UNKNOWN = Interval(np.nan, np.nan, np.nan)
@@ -146,18 +146,14 @@ def _split(column: str) -> tuple[str, str]:
 def _bold_best(values: Sequence[Interval | Spread | None], lowest: bool) -> list[str]:
     """`value (low–high)` of each, empty for None; the best value is bold, and those that look the same."""
     known = [one.value for one in values if one and not np.isnan(one.value)]
-    best = _number((min if lowest else max)(known)) if known else ""
-    shown = [_number(one.value) if one else "" for one in values]
+    best = figure((min if lowest else max)(known)) if known else ""
+    shown = [figure(one.value) if one else "" for one in values]
     return [(f"**{text}**" if text == best else text) + _bounds(one) if one else "" for text, one in zip(shown, values)]
-
-
-def _number(value: float) -> str:
-    return "–" if np.isnan(value) else f"{value:.1f}"
 
 
 def _bounds(value: Interval | Spread) -> str:
     if isinstance(value, Spread):
-        return f" ± {_number(value.deviation)}"
+        return f" ± {figure(value.deviation)}"
     return "" if np.isnan(value.low) else f" ({value.low:.1f}–{value.high:.1f})"
 
 
@@ -234,7 +230,7 @@ def _cell(measured: Metrics, column: str) -> str:
     if not any(name in measured for name in names):
         return ""
     found = [measured.get(name, UNKNOWN) for name in names]
-    return " / ".join(_number(one.value) for one in found) + _bounds(found[-1])
+    return " / ".join(figure(one.value) for one in found) + _bounds(found[-1])
 
 
 def _run_table(name: str, data: PageData, shown: Sequence[str]) -> str:
@@ -245,7 +241,7 @@ def _run_table(name: str, data: PageData, shown: Sequence[str]) -> str:
         runs = [data.metrics[run, name] for run in runs_of(system, names)]
         if len(runs) > 1:
             last = [rows_of(column)[-1] for column in shown]
-            rows.append([system, *(", ".join(_number(run.get(row, UNKNOWN).value) for run in runs) for row in last)])
+            rows.append([system, *(", ".join(figure(run.get(row, UNKNOWN).value) for run in runs) for row in last)])
     return markdown_table(rows) if len(rows) > 1 else ""
 
 

@@ -61,24 +61,16 @@ def breakdowns(table: SlotTable) -> dict[str, list[Group]]:
         group = np.where(distance < 0, len(DISTANCES) + 1, np.digitize(distance, DISTANCES))
         names = ["at an error", *_whole(DISTANCES), "no error in the stream"]
         found["F1 by words to the nearest recognition error"] = breakdown(table, names, group)
-    names, group = _whole(LENGTHS), np.digitize(span_lengths(table), LENGTHS) - 1
+    last = table.reference > 0  # the slot of a mark belongs to the words before it
+    last[table.begins[1:][np.diff(table.begins) > 0] - 1] = True
+    lengths = np.diff(np.flatnonzero(last), prepend=-1)
+    names, group = _whole(LENGTHS), np.digitize(np.repeat(lengths, lengths), LENGTHS) - 1
     found["F1 by words from one mark of the reference to the next"] = breakdown(table, names, group)
     position = np.arange(len(table.words)) - np.repeat(table.begins[:-1], np.diff(table.begins)) + 1
     names = _whole((1, *(edge + 1 for edge in POSITIONS)))
     group = np.digitize(position, POSITIONS, right=True)
     found["F1 by position in the stream, in slots"] = breakdown(table, names, group)
     return found
-
-
-def span_lengths(table: SlotTable) -> np.ndarray:
-    """The number of words from one mark of the reference to the next one, or a stream's end, around each slot, int64.
-
-    The slot of a mark belongs to the words before it.
-    """
-    last = table.reference > 0
-    last[table.begins[1:][np.diff(table.begins) > 0] - 1] = True
-    lengths = np.diff(np.flatnonzero(last), prepend=-1)
-    return np.repeat(lengths, lengths)
 
 
 def by_stream(table: SlotTable) -> list[Group]:

@@ -101,7 +101,10 @@ def read_slot_table(scores: Sequence[Score], data: Path, reference_words: str = 
             reference, decoded = _directories(score, data)
             labels = LabelSet.read(score.path / "labels.txt")
             classes = _classes(labels, score.path.parents[2])
-            found = table or _begin(reference, decoded, labels, classes, _last_slot(score))
+            last_slot = signature_parts(score.signature).get("last-slot", "true")
+            if last_slot not in LAST_SLOTS:
+                raise InputError(f"'last-slot:{last_slot[:40]}' in its signature", "score again", score.path)
+            found = table or _begin(reference, decoded, labels, classes, last_slot)
             _add(found, score, decoded, classes)
             table = found
         except InputError as error:
@@ -128,13 +131,6 @@ def _directories(score: Score, data: Path) -> tuple[Path, Path]:
             if (reference / "punct").is_file() and (decoded / "punct").is_file():
                 return reference, decoded
     return data / score.set, score.path.parent
-
-
-def _last_slot(score: Score) -> str:
-    found = signature_parts(score.signature).get("last-slot", "true")
-    if found not in LAST_SLOTS:
-        raise InputError(f"'last-slot:{found[:40]}' in its signature", "score again", score.path)
-    return found
 
 
 def _classes(scored: LabelSet, exp: Path) -> dict[str, int]:

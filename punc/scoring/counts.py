@@ -108,7 +108,8 @@ def count_streams(names: Sequence[str], sides: Sequence[tuple[Words, Words]], la
     slots = confusion(expected[counted], hyp_slots[counted], layout.unit_of_hyp(alignment)[counted], layout.total,
                       len(labels))
     units = [f"{name}:{i:06}" for name, blocks in zip(names, layout.blocks.tolist()) for i in range(blocks)]
-    return Counts(units, slots, len(names), layout.different(*plain), errors, block), expected
+    aligned = sum(list(ref.plain) != list(hyp.plain) for ref, hyp in sides)
+    return Counts(units, slots, len(names), aligned, errors, block), expected
 
 
 def confusion(reference: np.ndarray, hypothesis: np.ndarray, unit: np.ndarray, units: int, labels: int) -> np.ndarray:
@@ -218,11 +219,6 @@ class _Layout:
         cuts = cuts[cuts - self.ref_begins[self.ref_stream[cuts]] >= CUT]
         return align_streams(ref, hyp, np.sort(np.append(cuts, self.ref_ends)).tolist(),
                              np.sort(np.append(pairs[cuts], self.hyp_ends)).tolist())
-
-    def different(self, ref: np.ndarray, hyp: np.ndarray) -> int:
-        """How many streams have different words on both sides."""
-        bounds = zip(self.ref_begins, self.ref_ends, self.hyp_begins, self.hyp_ends)
-        return sum(not np.array_equal(ref[r0:r1], hyp[h0:h1]) for r0, r1, h0, h1 in bounds)
 
     def _unit(self, stream: np.ndarray, place: np.ndarray) -> np.ndarray:
         """The block of places in the reference, each of a stream; a place before the stream is in its first block."""

@@ -16,7 +16,7 @@ from punc.data.labels import LabelSet
 from punc.scoring.counts import Counts, write_counts
 from punc.scoring.metrics import PARTS, columns, is_summary, rows_of
 from punc.scoring.significance import SEED, Comparison, Interval
-from punc.scoring.tables import write_tsv
+from punc.scoring.tables import figure, write_tsv
 
 METRICS = "metrics.tsv"
 METRICS_HEADER = ("metric", *Interval._fields)
@@ -28,13 +28,14 @@ def signature(counts: Counts, labels: LabelSet, checksum: str, last_slot: str, r
     checksum   of the reference (`data.datadir.checksum`)
     """
     aligned = f"aligned by edit distance in {counts.aligned} of {counts.streams} streams"
+    units = f"{len(counts.units)} blocks of {counts.block} words"  # what intervals and tests resample
     parts = {
         "labels": "+".join(labels.names),
         "words": aligned if counts.aligned else "same",
         "last-slot": last_slot,
         "slots": counts.confusion.sum(),
         "marks": counts.confusion[:, 1:].sum(),
-        "units": resampled(counts),
+        "units": f"{units} in {counts.streams} streams" if counts.block else f"{len(counts.units)} streams",
         "bootstrap": replicates,
         "seed": SEED,
         "reference": checksum,
@@ -48,13 +49,6 @@ def signature(counts: Counts, labels: LabelSet, checksum: str, last_slot: str, r
 def signature_parts(signed: str) -> dict[str, str]:
     """The parts of a signature, by name."""
     return dict(part.partition(":")[::2] for part in signed.split("|"))
-
-
-def resampled(counts: Counts) -> str:
-    """What intervals and tests resample: `33 streams`, or `20 blocks of 100 words in 4 streams`."""
-    if not counts.block:
-        return f"{len(counts.units)} streams"
-    return f"{len(counts.units)} blocks of {counts.block} words in {counts.streams} streams"
 
 
 def new_score(path: str | os.PathLike) -> AbstractContextManager[Path]:
@@ -120,9 +114,8 @@ def _test_lines(comparison: Mapping[str, Comparison]) -> list[str]:
 
 
 def _interval(measured: Interval) -> str:
-    value = "–" if np.isnan(measured.value) else f"{measured.value:.1f}"
     bounds = "" if np.isnan(measured.low) else f"{measured.low:.1f}–{measured.high:.1f}"
-    return f"{value:>7} {bounds:<13}"
+    return f"{figure(measured.value):>7} {bounds:<13}"
 
 
 def system_table(measured: Mapping[str, Mapping[str, Interval]], tests: Mapping[str, Mapping[str, Comparison]]) -> str:

@@ -1,5 +1,6 @@
 """Tables: as text with tabs between columns, as Markdown, and numbers to read."""
 
+import math
 import os
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -38,6 +39,11 @@ def read_tsv(path: str | os.PathLike, header: Sequence[str], numbers: Sequence[s
 def markdown_table(rows: Sequence[Sequence[str]]) -> str:
     lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
     return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
+
+
+def figure(value: float | None) -> str:
+    """A figure to read: one decimal, – if it is undefined."""
+    return "–" if value is None or math.isnan(value) else f"{value:.1f}"
 
 
 def duration(seconds: float) -> str:
