@@ -259,8 +259,3 @@ def test_run_conf_has_all_options():
     conf = run_conf("t_lstm", {"hidden_dim": 8}, TrainingOptions(epochs=3), "data/store")
     assert list(conf) == ["model", "hidden_dim", *(field.name for field in fields(TrainingOptions)), "store"]
     assert (conf["model"], conf["hidden_dim"], conf["epochs"], conf["store"]) == ("t_lstm", 8, 3, "data/store")
-
-
-def test_optimizer_unknown_name_is_an_error():
-    with pytest.raises(InputError, match=r"^no optimizer 'adagard'; choose from adagrad, adam, adamw, sgd$"):
-        Optimizer(Net(True), "adagard", 0.1)

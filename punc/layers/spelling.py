@@ -66,7 +66,7 @@ class Spelling(nn.Module):
         """Words of any shape (…) → vectors (…, size). Each different word is read once."""
         different, indices = words.unique(return_inverse=True)
         if self.training or torch.is_grad_enabled():
-            return nn.functional.embedding(indices, self.read(different))
+            return nn.functional.embedding(indices, self.read_characters(self.table[different]))
         if self._kept is None or self._kept[0].is_inference() != torch.is_inference_mode_enabled() \
                 or self._kept[0].device != self.table.device:
             self._kept = (self.embedding.weight.new_zeros(len(self.table), self.size),
@@ -74,7 +74,7 @@ class Spelling(nn.Module):
         vectors, known = self._kept
         new = different[~known[different]]
         if len(new):
-            vectors[new], known[new] = self.read(new), True
+            vectors[new], known[new] = self.read_characters(self.table[new]), True
         return nn.functional.embedding(words, vectors)
 
     def traceable(self, words: Tensor) -> Tensor:
@@ -89,12 +89,8 @@ class Spelling(nn.Module):
         assert self._kept, "called before"
         return nn.functional.embedding(words, self._kept[0])
 
-    def read(self, words: Tensor) -> Tensor:
-        """Words (N,) → vectors (N, size). Words of similar length are read together."""
-        return self.read_characters(self.table[words])
-
     def read_characters(self, characters: Tensor) -> Tensor:
-        """Characters (N, MAX_LENGTH), PADDING at the end → vectors (N, size)."""
+        """Characters (N, MAX_LENGTH), PADDING at the end → vectors (N, size). Similar lengths are read together."""
         lengths = (characters != PADDING).sum(1).clamp_min(1)  # a broken file has words without any
         order = lengths.argsort(stable=True)
         found = [self._read(characters[group], lengths[group]) for group in order.split(BATCH_SIZE)]

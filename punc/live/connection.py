@@ -11,7 +11,7 @@ import json
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any
 
 from punc.base.errors import InputError
 from punc.live.input import BLANKS, End, Item, ItemReader, LiveWord, Partial, read_json
@@ -24,26 +24,18 @@ LONGEST_WORD = 256  # characters
 MOST_LINES, MOST_ERRORS = 1000, 10  # of a message
 
 
-class Socket(Protocol):
-    """What a connection needs of a WebSocket."""
-
-    async def recv(self) -> str | bytes: ...
-
-    async def send(self, message: str) -> None: ...
-
-
 class Connection:
     """A client.
 
-    source       where its messages come from
-    sink         where the answers go
+    source       a WebSocket, or what has its `recv`: where its messages come from
+    sink         a WebSocket, or what has its `send`: where the answers go
     max_delay    as in `session.LiveOptions`
     output       one of `output.OUTPUTS`, or auto
     max_rate     words and messages a second; what comes faster waits
     count        is told how many words were decided
     """
 
-    def __init__(self, source: Socket, sink: Socket, session: Session, max_delay: float | None, output: str,
+    def __init__(self, source: Any, sink: Any, session: Session, max_delay: float | None, output: str,
                  max_rate: float, count: Callable[[int], None]):
         self._source, self._sink, self._session, self._max_delay = source, sink, session, max_delay
         self._writer: Writer | None = None if output == "auto" else Writer(output)

@@ -86,7 +86,7 @@ class Session:
         waiting = self._waiting
         for item in items:
             if isinstance(item, LiveWord):
-                stream = self._stream or self._start()
+                stream = self._stream = self._stream or self._open()
                 # NaN is not equal to itself: words without times, the most frequent ones, are fastest.
                 pause = math.nan
                 if item.begin == item.begin:
@@ -112,10 +112,6 @@ class Session:
     def end(self) -> list[Decided | None]:
         """The end of the input, or its interruption → all other words."""
         return self.feed([End.STREAM])
-
-    def _start(self) -> WordStream:
-        self._stream = self._open()
-        return self._stream
 
     def _pause(self, word: LiveWord, decided: list[Decided | None]) -> float:
         """The silence before a word in seconds, NaN if it is not known; decides what waits if it is too long."""

@@ -18,24 +18,10 @@ import numpy as np
 from punc.data.labels import Label, LabelSet
 from punc.decoding.decode import AnyModel
 from punc.live.stream import Labelled, LiveStream, WholeStream
+from punc.text import word_parts
 from punc.text.casing import Casing
 from punc.text.marked_words import MarkedWords
-from punc.text.word_parts import (
-    CLOSING,
-    MARK,
-    MARKS,
-    MOST_TAGGED,
-    MUSIC,
-    NUMBER,
-    TAG,
-    URL,
-    WORD,
-    Token,
-    TokenReader,
-    closes,
-    is_plain,
-    opens,
-)
+from punc.text.word_parts import MARK, MARKS, NUMBER, TAG, URL, WORD, Token, TokenReader, is_plain
 
 CACHED = 1 << 16  # words
 MOST_UNKNOWN = 12  # unknown words in a row whose marks the word before them gets
@@ -130,15 +116,15 @@ class WordStream:
         """The next word, and the silence before it in seconds (NaN unknown) → the words that are decided by it."""
         opening = self._begun[0][0][0] if self._begun else word[:1]
         found = self._push_begun() if self._begun and opening in word else []
-        if not (self._begun or (opens(word) and opening not in MUSIC)):
+        if not (self._begun or (word_parts.opens(word) and opening not in word_parts.MUSIC)):
             return found + self._push(self._writer.read(word), pause)
         self._begun.append((word, pause))
-        if closes(opening, [text for text, _ in self._begun]):
+        if word_parts.closes(opening, [text for text, _ in self._begun]):
             tags, self._begun = self._begun, []
             for text, _ in tags:
                 found += self._push(InputWord(text, Token(TAG, "", text, "", "", "", (), False), NEVER), math.nan)
-        ended = len(self._begun) > 1 and word.rstrip(MARKS).endswith(CLOSING[opening])
-        return found + self._push_begun() if ended or len(self._begun) == MOST_TAGGED else found
+        ended = len(self._begun) > 1 and word.rstrip(MARKS).endswith(word_parts.CLOSING[opening])
+        return found + self._push_begun() if ended or len(self._begun) == word_parts.MOST_TAGGED else found
 
     def decide(self, pause: float = math.nan) -> list[Marked]:
         """All words that wait for others; the stream goes on. As `LiveStream.decide`."""

@@ -32,8 +32,7 @@ class Model(NeuralModel):
     lookahead = 1
 
     def __init__(self, vocab: int, labels: int, embedding_dim: int = 100, hidden_dim: int = 100,
-                 pauses: bool = False, init_range: float = 0.005,
-                 biases: bool = False, speaker_changes: bool = False):
+                 pauses: bool = False, init_range: float = 0.005, biases: bool = False, speaker_changes: bool = False):
         super().__init__()
         self.embedding = nn.Embedding(vocab, embedding_dim, sparse=True)  # W0
         self.pauses = PauseInput.of_options(pauses, speaker_changes)

@@ -31,8 +31,7 @@ class Model(NeuralModel):
     lookahead = 1
 
     def __init__(self, vocab: int, labels: int, text_model: str | dict[str, Any] = "", hidden_dim: int = 100,
-                 pauses: bool = True, init_range: float = 0.005,
-                 biases: bool = False, speaker_changes: bool = False):
+                 pauses: bool = True, init_range: float = 0.005, biases: bool = False, speaker_changes: bool = False):
         super().__init__()
         self.text = cast(Any, submodel("text_model", text_model, "t_lstm"))
         self.submodels = {"text_model": self.text}

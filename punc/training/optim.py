@@ -6,7 +6,6 @@ from typing import Any
 import torch
 from torch import nn
 
-from punc.base.errors import InputError
 from punc.models.base import Model
 
 OPTIMIZERS = ("adagrad", "adam", "adamw", "sgd")
@@ -22,14 +21,10 @@ class Optimizer:
     max_grad_norm  the gradients are scaled so that their norm, over all weights, is at most this; 0: no limit
 
     The weights that are trained are `dense` and `sparse`; the latter have sparse gradients.
-
-    Raises InputError for another name.
     """
 
     def __init__(self, model: nn.Module, name: str, learning_rate: float, epsilon: float = 1e-10,
                  weight_decay: float = 0.0, max_grad_norm: float = 0.0):
-        if name not in OPTIMIZERS:
-            raise InputError(f"no optimizer '{name}'", f"choose from {', '.join(OPTIMIZERS)}")
         self._max_grad_norm = max_grad_norm
         sparse_ids = {id(m.weight) for m in model.modules() if isinstance(m, nn.Embedding) and m.sparse}
         self.weights = [w for w in model.parameters() if w.requires_grad]

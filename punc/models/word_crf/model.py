@@ -32,7 +32,6 @@ from punc.base.runs import bounds_of
 from punc.layers.crf import LinearChain
 from punc.models.base import NonGradientModel, submodel
 from punc.models.word_crf import features
-from punc.models.word_crf.crfsuite import make_trainer, weights_of
 from punc.models.word_crf.features import Finder, Template, Text
 from punc.models.word_crf.triggers import select
 from punc.tokens.chunks import cut
@@ -52,6 +51,8 @@ TRIGGER_COUNT = 10  # marks that a trigger goes with, at least
 CHUNK_SIZE = 512  # slots of a chunk in decoding
 CONTEXT = 64  # slots on each side of a chunk that are read with it
 BATCH_SIZE = 512  # chunks side by side
+UNSEEN = -30.0  # score of a label that the training text does not have
+LOG_INTERVAL = 10  # iterations between messages
 
 
 class Model(NonGradientModel):
@@ -236,3 +237,45 @@ def log_marginals(scores: np.ndarray, transitions: np.ndarray, offsets: np.ndarr
         own = (slots >= begin[group, None]) & (slots < end[group, None]) & (steps < lengths[:, None])
         result[slots[own]] = log_probs[own]
     return result
+
+
+def weights_of(path: Path, numbers: int, labels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The float32 weights in a model file of CRFsuite: of features (numbers, L), transitions (L, L), bias (L,)."""
+    import pycrfsuite
+    tagger = pycrfsuite.Tagger()
+    tagger.open(str(path))
+    seen = [int(label) for label in tagger.labels()]
+    text = path.with_suffix(".txt")
+    tagger.dump(str(text))
+    tagger.close()
+    weights, transitions = np.zeros((numbers, labels), np.float32), np.zeros((labels, labels), np.float32)
+    bias = np.full(labels, UNSEEN, np.float32)
+    bias[seen] = 0
+    with open(text, encoding="ascii") as file:
+        for line in file:
+            if " --> " in line:
+                kind, source, _, target, weight = line.split()
+                row = bias if source == "bias" else (transitions if kind == "(1)" else weights)[int(source)]
+                row[int(target.rstrip(":"))] = float(weight)
+    return weights, transitions, bias
+
+
+def make_trainer(c1: float, c2: float, iterations: int) -> Any:
+    """A trainer of CRFsuite that logs its progress. Raises InputError if python-crfsuite is not installed."""
+    try:
+        import pycrfsuite
+    except ImportError:
+        raise InputError("python-crfsuite is not installed; it trains the CRF",
+                         "install it: pip install --constraint constraints.txt -e '.[crf]'") from None
+
+    class Trainer(pycrfsuite.Trainer):
+        def message(self, message: str) -> None:
+            if self.logparser.feed(message) == "iteration":
+                now = self.logparser.last_iteration
+                if now["num"] % LOG_INTERVAL == 1:
+                    logger.info("iteration %d: loss %.1f, %d weights, %.1f s", now["num"], now["loss"],
+                                now["active_features"], now["time"])
+
+    trainer = Trainer(algorithm="lbfgs", verbose=False)
+    trainer.set_params({"c1": c1, "c2": c2, "max_iterations": iterations, "feature.possible_transitions": True})
+    return trainer

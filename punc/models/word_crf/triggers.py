@@ -12,23 +12,9 @@ over slots are then differences of cumulative sums, and windows are never writte
 The key of an n-gram is the number whose digits are its words in base `vocab`.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from punc.base.runs import bounds_of, find_sorted, ranges
-
-
-class Runs(NamedTuple):
-    """Runs of slots whose windows have an n-gram, int64 (M,) each, sorted by key and slot; runs of a key are disjoint.
-
-    keys           the n-grams
-    first, last    the slots of a run are first … last
-    """
-
-    keys: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
 
 
 def ngram_keys(ids: np.ndarray, n: int, vocab: int) -> np.ndarray:
@@ -42,10 +28,13 @@ def ngram_keys(ids: np.ndarray, n: int, vocab: int) -> np.ndarray:
 
 
 def runs(ids: np.ndarray, offsets: np.ndarray, n: int, vocab: int, before: int, after: int,
-         wanted: np.ndarray | None = None) -> Runs:
+         wanted: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The slots whose windows have each n-gram, or each of the `wanted` n-grams (sorted keys).
 
     ids, offsets   the words of all streams (N,); stream i is [offsets[i]:offsets[i + 1]]
+
+    Returns runs of slots, int64 (M,) each: the keys of their n-grams, and the first and the last slot of each. They are
+    sorted by key and slot; runs of a key are disjoint.
     """
     keys = ngram_keys(ids, n, vocab)
     starts = np.arange(len(keys))
@@ -63,7 +52,7 @@ def runs(ids: np.ndarray, offsets: np.ndarray, n: int, vocab: int, before: int, 
     again = 1 + np.flatnonzero(keys[1:] == keys[:-1])
     first[again] = np.maximum(first[again], last[again - 1] + 1)
     new = first <= last
-    return Runs(keys[new], first[new], last[new])
+    return keys[new], first[new], last[new]
 
 
 def select(ids: np.ndarray, labels: np.ndarray, offsets: np.ndarray, vocab: int, n_labels: int, number: int,
@@ -78,16 +67,16 @@ def select(ids: np.ndarray, labels: np.ndarray, offsets: np.ndarray, vocab: int,
     labels = np.asarray(labels)
     found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     for n in range(1, longest + 1):
-        held = runs(ids, offsets, n, vocab, before, after)
-        keys, starts = np.unique(held.keys, return_index=True)
+        keys, first, last = runs(ids, offsets, n, vocab, before, after)
+        keys, starts = np.unique(keys, return_index=True)
         if not len(keys):
             found.append((keys, np.zeros((n_labels, 0)), np.zeros(0)))
             continue
-        slots = np.add.reduceat(held.last - held.first + 1, starts)
+        slots = np.add.reduceat(last - first + 1, starts)
         joint = np.empty((n_labels, len(keys)), np.int64)
         for label in range(n_labels):
             sums = bounds_of(labels == label)
-            joint[label] = np.add.reduceat(sums[held.last + 1] - sums[held.first], starts)
+            joint[label] = np.add.reduceat(sums[last + 1] - sums[first], starts)
         often = (joint[1:] >= min_count).any(axis=0)
         found.append((keys[often], joint[:, often], slots[often]))
     chosen: list[set[int]] = [set() for _ in range(longest)]
@@ -109,7 +98,7 @@ def firing(ids: np.ndarray, offsets: np.ndarray, start: int, stop: int, n: int, 
     left, right = max(start - before + 1, 0), min(stop + after, len(ids))
     inside = offsets[(offsets > left) & (offsets < right)]
     around = np.concatenate([[left], inside, [right]]) - left
-    held = runs(ids[left:right], around, n, vocab, before, after, wanted)
-    first, last = np.maximum(held.first + left, start), np.minimum(held.last + left, stop - 1)
+    keys, first, last = runs(ids[left:right], around, n, vocab, before, after, wanted)
+    first, last = np.maximum(first + left, start), np.minimum(last + left, stop - 1)
     lengths = np.maximum(last - first + 1, 0)
-    return ranges(first - start, lengths), np.repeat(held.keys, lengths)
+    return ranges(first - start, lengths), np.repeat(keys, lengths)
