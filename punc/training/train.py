@@ -96,7 +96,8 @@ def _warn_of_text_read_twice(net: Model, store: Store, model_options: Mapping[st
     """Warn if a first stage, which is a part of a model, was trained on what the model is trained on now."""
     own = {member for name in options.train_set.split(",") for member in store.members(name)}
     for option in net.submodels:
-        conf = read_checkpoint(Path(model_options[option]) / "final.pt").get("conf", {})
+        path = Path(model_options[option]) / FINAL
+        conf = read_checkpoint(path).get("conf", {}) if path.is_file() else {}
         first = Path(conf.get("store", ""))
         if model_options.get("folds") or not (first / "conf").is_file():
             continue
