@@ -73,20 +73,18 @@ class ServerOptions:
 
 
 class Server:
-    """A model and its clients.
+    """A model that reads left to right, and its clients.
 
     casing   writes the words; each stream has a copy
     scale    (L,) factors of the posteriors before labels are chosen; None: all 1
 
-    Raises InputError for a model that reads whole streams, and without `websockets`.
+    Raises InputError without `websockets`.
     """
 
     def __init__(self, model: AnyModel, casing: Casing, scale: np.ndarray | None, live: LiveOptions,
                  options: ServerOptions):
         if ws_server is None:
             raise InputError("the package websockets is missing", "pip install 'punc-toolkit[serve]'")
-        if model.lookahead is None:
-            raise InputError("this model reads whole streams", "serve one that reads left to right, as en-live")
         self._fresh = open_stream(model, LiveWriter(model, casing), scale)  # copies share its weights and tables
         self._live, self.options = live, options
         self._tasks: set[asyncio.Task[None]] = set()  # a connection each

@@ -200,10 +200,16 @@ class TextFormat(Format):
         """
         counts = Counter[str]()
         repairs = Counter[str]()
-        inputs, cutter = self._in_order(inputs), self._cutter(inputs)
+        options = self.options
+        if options.keep_names:
+            files = dict(zip(map(file_name, inputs), inputs))
+            inputs = [files[name] for name in sorted_streams(map(file_name, inputs))]
+        cutter = Cutter(0 if self.has_utterances else options.utt_words, self.reader.attach, options.prefix,
+                        options.independent, self.has_pauses(inputs), not options.keep_names, options.abbreviations,
+                        bool(options.speaker))
 
         def passages() -> Iterator[Passage]:
-            for some, repaired in map_ordered(self.read_part, file_parts(inputs, self.delimiter), self.options.nj):
+            for some, repaired in map_ordered(self.read_part, file_parts(inputs, self.delimiter), options.nj):
                 repairs.update(repaired)
                 bound(repairs)
                 yield from some
@@ -211,18 +217,6 @@ class TextFormat(Format):
         write_data_dir(output, counted(cutter.cut(passages()), counts, repairs), label_set=self.reader.labels)
         repairs[DROPPED] += cutter.dropped
         return counts + repairs + cutter.dots
-
-    def _in_order(self, inputs: Sequence[str | os.PathLike[str]]) -> Sequence[str | os.PathLike[str]]:
-        if not self.options.keep_names:
-            return inputs
-        files = dict(zip(map(file_name, inputs), inputs))
-        return [files[name] for name in sorted_streams(map(file_name, inputs))]
-
-    def _cutter(self, inputs: Sequence[str | os.PathLike[str]]) -> Cutter:
-        options = self.options
-        return Cutter(0 if self.has_utterances else options.utt_words, self.reader.attach, options.prefix,
-                      options.independent, self.has_pauses(inputs), not options.keep_names, options.abbreviations,
-                      bool(options.speaker))
 
 
 def counted(utterances: Iterable[Utterance], counts: Counter[str], repairs: Counter[str]) -> Iterator[Utterance]:

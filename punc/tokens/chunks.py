@@ -46,13 +46,10 @@ def by_length(chunks: Chunks, batch_size: int, rng: np.random.Generator | None =
     rng   puts the groups, and chunks of equal length, in random order; None: the longest come first
     """
     lengths = chunks.last - chunks.first
-    if rng is None:
-        order = np.argsort(-lengths, kind="stable")
-        return np.split(order, range(batch_size, len(lengths), batch_size)) if len(lengths) else []
-    order = rng.permutation(len(lengths))
+    order = np.arange(len(lengths)) if rng is None else rng.permutation(len(lengths))
     order = order[np.argsort(-lengths[order], kind="stable")]
-    groups = np.split(order, range(batch_size, len(lengths), batch_size))
-    return [groups[i] for i in rng.permutation(len(groups))]
+    groups = np.split(order, range(batch_size, len(lengths), batch_size)) if len(lengths) else []
+    return groups if rng is None else [groups[i] for i in rng.permutation(len(groups))]
 
 
 def padding(chunks: Chunks, batch_size: int) -> float:

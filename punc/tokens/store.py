@@ -139,7 +139,9 @@ def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], 
     vocab_size = kind.vocab_size if vocab_size is None else vocab_size
     check_at_least(1, **{"--vocab-size": vocab_size, "--min-count": min_count, "--nj": nj})
     train = train or next(iter(sets))
-    trained = _named(train, sets)
+    for name in train.split(","):
+        if name not in sets:
+            raise InputError(f"no data directory is named '{name}'", f"--train names some of {' '.join(sets)}")
     label_set = LabelSet.read(labels)
     if not (path / "vocab").is_file() and not is_unfinished(path):
         raise InputError("this exists and is not a store", "name another STORE-DIR", path)
@@ -155,7 +157,7 @@ def make_store(path: str | os.PathLike, data_dirs: Sequence[str | os.PathLike], 
     if is_finished(path, conf):
         return
     with atomic_dir(path, "conf", STALE) as tmp:
-        tokenizer = tokenizer or kind.make(trained, vocab_size, min_count, nj)
+        tokenizer = tokenizer or kind.make([sets[name] for name in train.split(",")], vocab_size, min_count, nj)
         tokenizer.clitics = rules
         tokenizer.write(tmp)
         label_set.write(tmp / "labels.txt")
@@ -184,14 +186,6 @@ def _name_sets(data_dirs: Sequence[str | os.PathLike]) -> dict[str, DataDir]:
             raise InputError(f"'{name}' cannot name one more set of the store", "rename the directory", folder)
         sets[name] = DataDir(folder)
     return sets
-
-
-def _named(names: str, sets: Mapping[str, DataDir]) -> list[DataDir]:
-    """The sets of some names, with commas between. Raises InputError if there is no such set."""
-    for name in names.split(","):
-        if name not in sets:
-            raise InputError(f"no data directory is named '{name}'", f"--train names some of {' '.join(sets)}")
-    return [sets[name] for name in names.split(",")]
 
 
 def _parse_joins(joins: Sequence[str], sets: Sequence[str]) -> dict[str, list[str]]:

@@ -131,10 +131,7 @@ class Tokenizer(ABC):
 
     def word_encoder(self) -> Callable[[str], Sequence[int]]:
         """A fast `encode_input` for words that come one by one: the ids of a word. It remembers some words."""
-        return lru_cache(CACHED)(self._ids_of_word)
-
-    def _ids_of_word(self, word: str) -> list[int]:
-        return self.encode_input((word,)).ids.tolist()
+        return lru_cache(CACHED)(lambda word: self.encode_input((word,)).ids.tolist())
 
 
 class LookupTokenizer(Tokenizer):

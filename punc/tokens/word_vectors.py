@@ -72,7 +72,7 @@ def _read(path: str | os.PathLike, wanted: Set[bytes], dimensions: int) -> tuple
     with open_input(path) as file:
         for number, line in enumerate(file, 1):
             word, _, numbers = line.rstrip(BLANKS).partition(b" ")
-            if number == 1 and _is_header(word, numbers):
+            if number == 1 and word.isdigit() and numbers.isdigit() and len(max(word, numbers, key=len)) < 19:
                 promised = int(word)
                 if int(numbers) != dimensions:
                     raise _other_dimensions(int(numbers), dimensions, path, 1)
@@ -103,10 +103,6 @@ def _read(path: str | os.PathLike, wanted: Set[bytes], dimensions: int) -> tuple
     if len(infinite):
         raise _misfit(b"", dimensions, path, lines[infinite[0]], False)
     return rows, vectors
-
-
-def _is_header(word: bytes, numbers: bytes) -> bool:
-    return word.isdigit() and numbers.isdigit() and max(len(word), len(numbers)) < 19
 
 
 def _misfit(line: bytes, dimensions: int, path: str | os.PathLike, number: int, first: bool) -> InputError:

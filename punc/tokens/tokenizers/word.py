@@ -17,7 +17,4 @@ class WordTokenizer(LookupTokenizer):
         return cls(Vocabulary([*SPECIALS, *most_frequent(counts, size, min_count)]))
 
     def word_encoder(self) -> Callable[[str], Sequence[int]]:
-        return super().word_encoder() if self.clitics else self._id_of_word
-
-    def _id_of_word(self, word: str) -> tuple[int]:
-        return (self.vocabulary.id(word),)
+        return super().word_encoder() if self.clitics else lambda word: (self.vocabulary.id(word),)  # fast at once
