@@ -177,7 +177,7 @@ def test_shares_of_ranks_add_up_to_the_loss_of_the_batch():
     assert whole.share_of_slots == 1
     total = 0.0
     for rank in range(2):
-        batch = whole.share(rank, 2, 2)
+        batch = whole.share(rank, 2)
         total += batch.share_of_slots * float(model.loss(logits[rank::2], batch.labels))
     assert total == pytest.approx(float(model.loss(logits, labels)), rel=1e-6)
 

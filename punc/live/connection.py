@@ -80,7 +80,13 @@ class Connection:
             return [], [InputError(f"{SOURCE}: more than {MOST_LINES} lines", "send fewer at a time")]
         message = message.replace("\0", "\ufffd")
         is_json = self._json or message.lstrip(BLANKS).startswith("{")
-        items, errors = read_objects(message) if is_json else self._read_text(message)
+        if is_json:
+            items, errors = read_objects(message)
+        else:
+            items = self._words.feed(message, whole=True)
+            if not message.endswith("\n"):
+                items += self._words.feed(" " if self._words.kind == "words" else "\n")
+            errors = self._words.take_errors()
         if self._json is None and items:
             self._json = is_json  # of a client that began with JSON, all else is a mistake
         if self._writer is None and items:
@@ -90,12 +96,6 @@ class Connection:
             items = [item for item in items if not isinstance(item, LiveWord) or len(item.word) <= LONGEST_WORD]
             errors.append(InputError(f"{SOURCE}: a word of more than {LONGEST_WORD} characters", "it is left out"))
         return items, errors
-
-    def _read_text(self, message: str) -> tuple[list[Item], list[InputError]]:
-        items = self._words.feed(message, whole=True)
-        if not message.endswith("\n"):
-            items += self._words.feed(" " if self._words.kind == "words" else "\n")
-        return items, self._words.take_errors()
 
     async def _answer(self, items: list[Item]) -> None:
         """Decide what came, some words at a time."""

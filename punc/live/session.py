@@ -66,24 +66,21 @@ class Session:
     """One stream after another.
 
     open_stream   begins one
+
+    waiting   the words that are not decided
     """
 
     def __init__(self, open_stream: Callable[[], WordStream], options: LiveOptions):
         self._open, self._max_delay = open_stream, options.max_delay
         self._stream: WordStream | None = None  # there is one from its first word to its end
-        self._waiting: deque[LiveWord] = deque()
+        self.waiting: deque[LiveWord] = deque()
         self._last: LiveWord | None = None
         self._decides, self._ends = (options.utterance_end == choice for choice in ("decide", "end"))
-
-    @property
-    def waiting(self) -> Iterable[LiveWord]:
-        """The words that are not decided."""
-        return self._waiting
 
     def feed(self, items: Iterable[Item]) -> list[Decided | None]:
         """The next items → the words that are decided by them, and None where a stream ends."""
         decided: list[Decided | None] = []
-        waiting = self._waiting
+        waiting = self.waiting
         for item in items:
             if isinstance(item, LiveWord):
                 stream = self._stream = self._stream or self._open()
@@ -129,7 +126,7 @@ class Session:
             self._stream = self._last = None
 
     def _with_words(self, marked: Iterable[Marked]) -> list[Decided]:
-        return [Decided(self._waiting.popleft(), one) for one in marked]
+        return [Decided(self.waiting.popleft(), one) for one in marked]
 
 
 def speaks(items: Iterable[Item]) -> bool:

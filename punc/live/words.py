@@ -65,11 +65,6 @@ class InputWord(NamedTuple):
     keeps: int
     lower: bool = False
 
-    @property
-    def is_unknown(self) -> bool:
-        """Whether it stands for a word that was not recognised, whose mark goes to the word before."""
-        return self.token.kind == TAG and self.token.words != () and not self.token.marks
-
 
 class LiveWriter:
     """Reads and writes the words of all streams of a model.
@@ -185,7 +180,7 @@ class WordStream:
         for other in islice(self._waiting, 1, MOST_UNKNOWN + 1):
             if not other.token.words:
                 continue
-            if not other.is_unknown:
+            if other.token.kind != TAG or other.token.marks:  # not an unknown word whose mark goes to the one before
                 break
             if parts == len(self._decided):
                 return found if ended else None

@@ -73,11 +73,6 @@ class Casing:
         if self.sentences and texts:
             begins = [i for i, name in enumerate(names, 1) if name in self._ends]
             for i in {*begins, *starts, *([0] if self.begins else ())} - {len(texts)}:
-                texts[i] = _capital(texts[i])
+                texts[i] = with_capital(texts[i]) if texts[i] == texts[i].lower() else texts[i]  # iPhone stays
             self.begins = names[-1] in self._ends
         return texts
-
-
-def _capital(text: str) -> str:
-    """The text with a capital first; as it is if it has capitals, as iPhone."""
-    return with_capital(text) if text == text.lower() else text

@@ -120,10 +120,12 @@ class TextFormat(Format):
 
     takes       by default, the options of a text of words without lines or segments
     delimiter   what a part of a file ends with
+    has_utterances  whether the text always says where an utterance ends
     """
 
     takes: ClassVar[tuple[str, ...]] = STREAM_OPTIONS
     delimiter: ClassVar[bytes] = b"\n"
+    has_utterances: ClassVar[bool] = False
 
     def __init__(self, options: PrepareOptions):
         super().__init__(options)
@@ -136,11 +138,6 @@ class TextFormat(Format):
 
         Counts repairs. Raises Unreadable for text that cannot be repaired.
         """
-
-    @property
-    def has_utterances(self) -> bool:
-        """Whether the text says where an utterance ends."""
-        return self.lines
 
     def has_pauses(self, inputs: Sequence[str | os.PathLike[str]]) -> bool:
         """Whether the files have pauses."""
@@ -204,9 +201,9 @@ class TextFormat(Format):
         if options.keep_names:
             files = dict(zip(map(file_name, inputs), inputs))
             inputs = [files[name] for name in sorted_streams(map(file_name, inputs))]
-        cutter = Cutter(0 if self.has_utterances else options.utt_words, self.reader.attach, options.prefix,
-                        options.independent, self.has_pauses(inputs), not options.keep_names, options.abbreviations,
-                        bool(options.speaker))
+        size = 0 if self.lines or self.has_utterances else options.utt_words
+        cutter = Cutter(size, self.reader.attach, options.prefix, options.independent, self.has_pauses(inputs),
+                        not options.keep_names, options.abbreviations, bool(options.speaker))
 
         def passages() -> Iterator[Passage]:
             for some, repaired in map_ordered(self.read_part, file_parts(inputs, self.delimiter), options.nj):

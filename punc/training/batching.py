@@ -46,7 +46,7 @@ class Batch(NamedTuple):
     pauses  (B, T) float32, of the slots; None if the data has none; (B, T, 2) with turns (`with_turns`)
     labels  (B, T) int64, of the slots; -1 where a step has no slot that is scored
     fresh   whether the model starts from a fresh state; if not, the steps follow those of the previous batch
-    counts  (L,) int64, how often each label occurs in the batch that this is a share of; None if it is the whole batch
+    whole   how many slots the batch has that this is a share of; None if it is the whole batch
     targets (B, T, L) float32, the distributions of a teacher, zeros where a step has no slot; None without a teacher
     """
 
@@ -54,18 +54,18 @@ class Batch(NamedTuple):
     pauses: Tensor | None
     labels: Tensor
     fresh: bool = True
-    counts: Tensor | None = None
+    whole: int | None = None
     targets: Tensor | None = None
 
     @property
     def slots(self) -> int:
         """How many slots the batch has, or the whole batch that this is a share of."""
-        return int((self.labels >= 0).sum() if self.counts is None else self.counts.sum())
+        return int((self.labels >= 0).sum()) if self.whole is None else self.whole
 
     @property
     def share_of_slots(self) -> float:
         """The share of the slots of the whole batch that this batch has; 1 if it is the whole batch."""
-        return 1.0 if self.counts is None else int((self.labels >= 0).sum()) / max(self.slots, 1)
+        return 1.0 if self.whole is None else int((self.labels >= 0).sum()) / max(self.whole, 1)
 
     def map(self, function: Callable[[Tensor], Tensor]) -> "Batch":
         """The batch with what a function makes of each of the tensors of B rows."""
@@ -79,10 +79,9 @@ class Batch(NamedTuple):
             return self.map(lambda tensor: tensor.to(device))
         return self.map(pinned).map(lambda tensor: tensor.to(device, non_blocking=True))
 
-    def share(self, number: int, of: int, labels: int) -> "Batch":
-        """Every `of`-th row, from row `number` on. There are `labels` labels."""
-        counts = torch.bincount(self.labels[self.labels >= 0], minlength=labels)
-        return self.map(lambda tensor: tensor[number::of].contiguous())._replace(counts=counts)
+    def share(self, number: int, of: int) -> "Batch":
+        """Every `of`-th row, from row `number` on."""
+        return self.map(lambda tensor: tensor[number::of].contiguous())._replace(whole=self.slots)
 
 
 def pinned(tensor: Tensor) -> Tensor:
@@ -179,26 +178,21 @@ def cut_streams(model: Model, data: StoreSet, options: TrainingOptions, ranks: R
         raise InputError("a model that reads whole streams cannot train statefully", "leave --batching out")
     if model.lookahead is not None and options.batching != "chunks":
         rows, width = stateful_shape(data.offsets, model.lookahead, options.batch_size, options.bptt)
-        _check_rows(rows, "rows", ranks)
-        _check_parts(-(-width // options.bptt), options)
+        _check_sizes(rows, "rows", -(-width // options.bptt), options, ranks)
         return None
     chunks = cut(data.offsets, model.lookahead, options.chunk_size, options.context)
-    _check_rows(min(options.batch_size, len(chunks.stream)), "chunks", ranks)
-    _check_parts(-(-len(chunks.stream) // options.batch_size), options)
+    _check_sizes(min(options.batch_size, len(chunks.stream)), "chunks", -(-len(chunks.stream) // options.batch_size),
+                 options, ranks)
     logger.info("%s: %s chunks, %.1f%% of the steps are padding", options.train_set, f"{len(chunks.stream):,}",
                 100 * padding(chunks, options.batch_size))
     return chunks
 
 
-def _check_rows(rows: int, what: str, ranks: Ranks) -> None:
-    """Raise InputError if a batch cannot be shared by all ranks."""
+def _check_sizes(rows: int, what: str, batches: int, options: TrainingOptions, ranks: Ranks) -> None:
+    """Raise InputError if a batch cannot be shared by all ranks, or if a part would have no batch."""
     if ranks.size > rows:
         raise InputError(f"{ranks.size} ranks, but a batch has {rows} {what}",
                          f"start at most {rows}, or raise --batch-size if the training set is large enough")
-
-
-def _check_parts(batches: int, options: TrainingOptions) -> None:
-    """Raise InputError if a part would have no batch."""
     if options.parts > batches:
         raise InputError(f"--parts {options.parts}, but set '{options.train_set}' is {batches} batches",
                          f"give at most {batches} parts")
@@ -224,7 +218,7 @@ def epoch_batches(model: Model, data: StoreSet, chunks: Chunks | None, options: 
         batches = map(finish, batches)
     if ranks.size == 1:
         return batches
-    return (batch.share(ranks.rank, ranks.size, len(model.labels)) for batch in batches)
+    return (batch.share(ranks.rank, ranks.size) for batch in batches)
 
 
 def epoch_seed(options: TrainingOptions, epoch: int) -> int:

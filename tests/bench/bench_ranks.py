@@ -18,7 +18,7 @@ import time
 from itertools import islice
 
 import torch
-from papers import LABELS, MODELS, OF_CHARACTERS, batches_of, model_of, optimizer_of
+from papers import MODELS, batches_of, model_of, optimizer_of
 
 from punc.base.processor import keep_freed_memory
 from punc.training.epochs import train_epoch
@@ -35,12 +35,11 @@ def worker(name: str, tokens: int, threads: int) -> None:
     ranks = find_ranks()
     with ranks.join():
         model, (all_batches, _) = model_of(name), batches_of(name, tokens)
-        labels = 4 if name in OF_CHARACTERS else len(LABELS)
         updates = optimizer_of(model, name)
 
         def run(count: int | None) -> None:
             batches = islice(all_batches(), count)
-            shares = batches if ranks.size == 1 else (b.share(ranks.rank, ranks.size, labels) for b in batches)
+            shares = batches if ranks.size == 1 else (b.share(ranks.rank, ranks.size) for b in batches)
             train_epoch(model.train(), updates, shares, ranks=ranks)
 
         run(3)

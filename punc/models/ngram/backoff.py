@@ -29,10 +29,6 @@ class Order(NamedTuple):
     log_probs: np.ndarray
     backoffs: np.ndarray
 
-    def find(self, keys: np.ndarray) -> np.ndarray:
-        """The index of each key; −1 for a key that is missing."""
-        return find_sorted(self.keys, keys)
-
 
 class Backoff:
     """A back-off model over tokens 0 … size − 1. `orders[0]` has all tokens, the others the n-grams that were seen."""
@@ -65,7 +61,7 @@ class Backoff:
         result = self.orders[0].log_probs[tokens]
         for below, order, context in zip(self.orders, self.orders[1:], contexts):
             seen = np.flatnonzero(context >= 0)
-            indices = order.find(context[seen] * self.size + tokens[seen])
+            indices = find_sorted(order.keys, context[seen] * self.size + tokens[seen])
             known = indices >= 0
             result[seen[known]] = order.log_probs[indices[known]]
             unknown = seen[~known]
@@ -75,7 +71,7 @@ class Backoff:
     def _extend(self, order: Order, indices: np.ndarray, tokens: np.ndarray) -> np.ndarray:
         result = np.full(len(indices), -1, np.int64)
         possible = np.flatnonzero((indices >= 0) & (tokens >= 0))
-        result[possible] = order.find(indices[possible] * self.size + tokens[possible])
+        result[possible] = find_sorted(order.keys, indices[possible] * self.size + tokens[possible])
         return result
 
 
@@ -181,7 +177,7 @@ def _sorted(ids: np.ndarray, log_probs: np.ndarray, backoffs: np.ndarray, below:
     ids, log_probs, backoffs = (array[(ids < size).all(axis=1)] for array in (ids, log_probs, backoffs))
     indices = ids[:, 0]
     for order, column in zip(below[1:], ids[:, 1:-1].T):
-        indices = np.where(indices >= 0, order.find(indices * size + column), -1)
+        indices = np.where(indices >= 0, find_sorted(order.keys, indices * size + column), -1)
     keys = indices * size + ids[:, -1]
     chosen = np.flatnonzero(indices >= 0)
     chosen = chosen[np.argsort(keys[chosen])]

@@ -23,10 +23,7 @@ class Format(prose.Format):
     takes = ("labels", "lowercase", "clitics", "abbreviations", "remove", "clean", "independent", "prefix", "nj")
     lines_as_utterances = False
     delimiter = b"</seg>"
-
-    @property
-    def has_utterances(self) -> bool:
-        return True
+    has_utterances = True
 
     def passages(self, text: str, line_start: bool, repairs: Counter[str]) -> Iterator[Passage]:
         stream, matches, end = None, list(TAG.finditer(text)), 0

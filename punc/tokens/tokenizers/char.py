@@ -77,10 +77,7 @@ class CharTokenizer(LookupTokenizer):
         return counts
 
     def encode(self, words: Sequence[str]) -> Encoding:
-        return self._encode("".join(f"{word} " for word in words))
-
-    def _encode(self, text: str) -> Encoding:
-        """The tokens of a text that has a blank after each word."""
+        text = "".join(f"{word} " for word in words)
         points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
         ids = self._table[points]
         slots = np.flatnonzero(points == BLANK)
