@@ -157,7 +157,7 @@ def test_train_bfloat16_falls_back_to_float32(toy_store, tmp_path, both_ways, ca
 @pytest.mark.parametrize("name", ["parts", "stateful-parts"])
 def test_train_parts_are_one_reading_of_the_set(name, toy_store, tmp_path, monkeypatch):
     """Two epochs of two parts read each slot once, at rates that fall over both; chunks come in another order next."""
-    sums, rates, batches = [], [], punc.training.epochs.epoch_batches
+    sums, rates, batches = [], [], punc.training.batching.epoch_batches
     monkeypatch.setattr(punc.training.epochs.Optimizer, "set_learning_rate", lambda _, rate: rates.append(rate))
 
     def watched(*args):
@@ -165,7 +165,7 @@ def test_train_parts_are_one_reading_of_the_set(name, toy_store, tmp_path, monke
             sums.append((args[4], int((batch.labels >= 0).sum()), batch.tokens.numpy().tobytes()))
             yield batch
 
-    monkeypatch.setattr(punc.training.epochs, "epoch_batches", watched)
+    monkeypatch.setattr(punc.training.batching, "epoch_batches", watched)
     run(toy_store, tmp_path, name, epochs=4, schedule="linear")
     slots = len(Store(toy_store).set("train_before").ids)
     for first in (0, 2):

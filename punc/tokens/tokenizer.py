@@ -228,7 +228,7 @@ class PieceTokenizer(Tokenizer):
     def __init__(self, content: bytes, path: str | os.PathLike | None = None):
         self._content = content
         self._pieces: dict[str, bytes] = {}  # words that were seen → the ids of their pieces, int32
-        self.load(content, path)
+        self.parse(content, path)
 
     def __getstate__(self) -> bytes:
         return self._content
@@ -237,7 +237,7 @@ class PieceTokenizer(Tokenizer):
         PieceTokenizer.__init__(self, content)
 
     @abstractmethod
-    def load(self, content: bytes, path: str | os.PathLike | None) -> None:
+    def parse(self, content: bytes, path: str | os.PathLike | None) -> None:
         """Set the vocabulary, and what `cut_words` needs; arguments and errors as those of the class."""
 
     @classmethod

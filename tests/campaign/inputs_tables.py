@@ -19,7 +19,7 @@ from punc.results.collect import collect_scores, paired_tests, read_cost
 from punc.results.page_data import read_page_data, read_published
 from punc.scoring.counts import Counts, write_counts
 from punc.text.casing import read_casing
-from punc.text.prose import Clitics, TextReader, write_text
+from punc.text.prose import Clitics, TextReader, written
 from punc.tokens.word_vectors import read_word_vectors
 from punc.training.options import TrainingOptions
 
@@ -65,7 +65,7 @@ def read_labels(folder: Path, rng: random.Random) -> None:
         raise AssertionError("not the label set that was written")
     text = "One, two. (three)? four - five"
     parts = [TextReader(labels).token(token) for token in text.split()]
-    write_text([part.words for part in parts if part.words], [part.labels for part in parts if part.words], labels)
+    list(written([part.words for part in parts if part.words], [part.labels for part in parts if part.words], labels))
     parse_scale(f"{labels.names[0]}=0.5", labels)
 
 

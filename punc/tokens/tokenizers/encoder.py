@@ -43,7 +43,7 @@ class EncoderTokenizer(PieceTokenizer):
 
     file = FILE
 
-    def load(self, content: bytes, path: str | os.PathLike | None) -> None:
+    def parse(self, content: bytes, path: str | os.PathLike | None) -> None:
         self._tokenizer = _tokenizer(content, path)
         pieces = self._tokenizer.get_vocab(with_added_tokens=True)
         if (last := max(pieces.values(), default=-1)) >= MOST_PIECES:

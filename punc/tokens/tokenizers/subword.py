@@ -27,7 +27,7 @@ class SubwordTokenizer(PieceTokenizer):
     vocab_size = 8000
     file = "pieces.model"
 
-    def load(self, content: bytes, path: str | os.PathLike | None) -> None:
+    def parse(self, content: bytes, path: str | os.PathLike | None) -> None:
         from sentencepiece import SentencePieceProcessor
         try:
             self._processor = SentencePieceProcessor(model_proto=content)
