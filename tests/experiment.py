@@ -57,7 +57,7 @@ def make_experiment(place, streams=3, words=40, utterances=2):
             if system == "B":
                 kaldiio.save_ark(str(decoded / "post.ark"),
                                  {one.id: posteriors(one.labels, rng) for one in DataDir(decoded).utterances()})
-            score(["--labels", str(exp / system / "labels.txt"), "--replicates", "50", str(place / "data" / name),
+            score(["--labels", str(exp / system / "labels.txt"), str(place / "data" / name),
                    str(decoded), str(decoded / "score")])
     (exp / "B" / "log").mkdir()
     (exp / "B" / "log" / "train.log").write_text(LOG)

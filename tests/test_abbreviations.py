@@ -186,8 +186,8 @@ def test_letters_are_initials_unless_their_dots_are_rare():
 
 
 def test_abbreviations_command(tmp_path, capsys):
-    (tmp_path / "in").write_text("#doc Xx.\n" + corpus() + "\n")
-    command = ["abbreviations", "--skip-prefix=#doc", str(tmp_path / "in")]
+    (tmp_path / "in").write_text(corpus() + "\n")
+    command = ["abbreviations", str(tmp_path / "in")]
     assert main([*command, "--nj=1", str(tmp_path / "one")]) == 0
     said = capsys.readouterr().err
     assert "one: 2 abbreviations, 5 words that begin sentences, 1 after ordinals, of " in said

@@ -183,7 +183,7 @@ def completed(line, tmp_path):
     ("punc score --la", ["--labels", "--last-slot"]),
     ("punc score --match ", ["utterances", "streams"]),
     ("punc score --labels lab", ["labels.txt"]),
-    ("punc score --unknown x --rep", ["--replicates"]),
+    ("punc score --unknown x --coll", ["--collapse"]),
     ("punc scroe --la", []),
     ("punc train --model t_lstm --hid", ["--hidden-dim"]),
 ])

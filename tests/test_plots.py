@@ -98,14 +98,14 @@ def test_count_labels_and_lengths(labelled):
 
 
 def test_plot_labels_writes_picture(labelled, tmp_path):
-    assert main(["plot-labels", "--labels", "labels.txt", "--title", "Both", "data", "data", "out.png"]) == 0
+    assert main(["plot-labels", "--labels", "labels.txt", "data", "data", "out.png"]) == 0
     assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("name", [r"$\\frac$", "$x", "a$b$c"])
 def test_dollars_in_names_are_no_mathematics(labelled, tmp_path, name):
     (tmp_path / "data").rename(tmp_path / name)
-    assert main(["plot-labels", "--labels", "labels.txt", "--title", name, name, "out.png"]) == 0
+    assert main(["plot-labels", "--labels", "labels.txt", name, "out.png"]) == 0
     assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
 
 

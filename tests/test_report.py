@@ -322,7 +322,7 @@ def test_read_slot_table_spoken_words(experiment):
 def test_read_slot_table_reference_with_other_words(copied):
     # The reference is the spoken text: the score aligns, and so does the table.
     decoded = copied / "B/decode_test_asr"
-    score(["--labels", str(copied / "B/labels.txt"), "--replicates", "2", str(copied.parent / "data/test_ref"),
+    score(["--labels", str(copied / "B/labels.txt"), str(copied.parent / "data/test_ref"),
            str(decoded), str(decoded / "score")])
     log = copied / "B/log/score_test_asr.log"
     log.write_text("# punc score --labels exp/B/labels.txt data/test_ref exp/B/decode_test_asr X/score\n")
@@ -337,7 +337,7 @@ def test_read_slot_table_merged_labels(copied):
     (copied / "B/labels.txt").write_text(labels)
     (decoded / "post.ark").unlink()
     (decoded / "punct").write_text((decoded / "punct").read_text().replace(" O ", " CAP "))
-    score(["--labels", str(copied / "B/labels.txt"), "--merge", "O=O+CAP", "--replicates", "2",
+    score(["--labels", str(copied / "B/labels.txt"), "--merge", "O=O+CAP",
            str(copied.parent / "data/test_ref"), str(decoded), str(decoded / "score")])
     table = read_slot_table([one for one in scores_of(copied, "test_ref") if one.system == "B"], copied.parent / "data")
     assert isinstance(table, SlotTable)
@@ -346,7 +346,7 @@ def test_read_slot_table_merged_labels(copied):
 
 def test_read_slot_table_last_slot(copied):
     decoded = copied / "B/decode_test_ref"
-    score(["--labels", str(copied / "B/labels.txt"), "--last-slot", "false", "--replicates", "2",
+    score(["--labels", str(copied / "B/labels.txt"), "--last-slot", "false",
            str(copied.parent / "data/test_ref"), str(decoded), str(decoded / "score")])
     table = read_slot_table([one for one in scores_of(copied, "test_ref") if one.system == "B"], copied.parent / "data")
     assert np.flatnonzero(~table.counted).tolist() == [79, 159, 239]

@@ -34,13 +34,13 @@ def exp(tmp_path, monkeypatch):
     for name, labels in outputs.items():
         write_data_dir(name, [Utterance(f"u{i}", f"u{i}", list("abcd"), labels, None) for i in range(4)])
     for system, set in [("good", "test"), ("bad", "test"), ("good", "asr")]:
-        assert main(["score", "--labels", "labels.txt", "--replicates", "10", "ref", system,
+        assert main(["score", "--labels", "labels.txt", "ref", system,
                      f"exp/{system}/decode_{set}/score"]) == 0
     return tmp_path
 
 
 def test_collect_scores_other_scores_are_columns(exp):
-    args = ["score", "--labels", "labels.txt", "--replicates", "10", "--merge", "O=O+COMMA", "ref", "good"]
+    args = ["score", "--labels", "labels.txt", "--merge", "O=O+COMMA", "ref", "good"]
     assert main([*args, "exp/good/decode_test/score_ends"]) == 0
     good = next(s for s in collect_scores("exp") if (s.system, s.set) == ("good", "test"))
     assert {name for name in good.metrics if name.startswith("ends")} == {"ends.P", "ends.R", "ends.F1"}
@@ -58,7 +58,7 @@ def test_paired_tests_on_every_common_set(exp):
 def test_paired_tests_of_several_seeds_are_of_their_means(exp):
     for seed, labels in ((2, ["O", "COMMA", "O", "PERIOD"]), (3, ["O", "O", "O", "O"])):
         write_data_dir("run", [Utterance(f"u{i}", f"u{i}", list("abcd"), labels, None) for i in range(4)])
-        assert main(["score", "--labels", "labels.txt", "--replicates", "10", "ref", "run",
+        assert main(["score", "--labels", "labels.txt", "ref", "run",
                      f"exp/good.seed{seed}/decode_test/score"]) == 0
     scores = collect_scores("exp")
     test = paired_tests(scores, [("good", "bad")], ["Err"])[0]
@@ -155,7 +155,7 @@ def toys(tmp_path, monkeypatch):
     for name, labels in outputs.items():
         write_data_dir(name, [Utterance(f"u{i:02}", f"u{i:02}", list("abcd"), of, None) for i, of in enumerate(labels)])
     for system, set in [("good", "test"), ("bad", "test"), ("always", "test"), ("bad", "asr")]:
-        assert main(["score", "--labels", "labels.txt", "--replicates", "100", "ref", system,
+        assert main(["score", "--labels", "labels.txt", "ref", system,
                      f"exp/{system}/decode_{set}/score"]) == 0
         (tmp_path / "exp" / system / "conf").write_text("# punc 0, store data/store\n--model=m\n--train-set=train\n")
     return tmp_path

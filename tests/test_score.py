@@ -37,7 +37,7 @@ def work(tmp_path, monkeypatch):
 
 
 def score(*options, hypothesis="good", out="out"):
-    return main(["score", "--labels", "labels.txt", "--replicates", "200", *options, "ref", hypothesis, out])
+    return main(["score", "--labels", "labels.txt", *options, "ref", hypothesis, out])
 
 
 def rows(path):
@@ -56,12 +56,12 @@ def test_score_writes_directory_and_table(work, capsys):
     signed = (work / "out/signature").read_text().strip()
     assert printed.endswith(signed + "\n")
     assert re.fullmatch(r"labels:O\+COMMA\+PERIOD\|words:same\|last-slot:true\|slots:80\|marks:40\|units:20 streams"
-                        r"\|bootstrap:200\|seed:1\|reference:[0-9a-f]+\|punc:[\d.]+\|python:3\.\d+\|numpy:\S+", signed)
+                        r"\|bootstrap:2000\|seed:1\|reference:[0-9a-f]+\|punc:[\d.]+\|python:3\.\d+\|numpy:\S+", signed)
 
 
 def test_signature_differs_with_options_and_words(work):
     seen = set()
-    variants = [(), ("--last-slot", "false"), ("--merge", "O=O+COMMA"), ("--replicates", "100")]
+    variants = [(), ("--last-slot", "false"), ("--merge", "O=O+COMMA")]
     for options in variants:
         score(*options)
         seen.add((work / "out/signature").read_text())
@@ -85,14 +85,13 @@ def test_score_against_other_system(work, capsys):
              for name, *numbers in read_tsv("two/against.tsv", header, Comparison._fields)}
     assert found["Err"].difference == pytest.approx(100 - 8.75)
     assert found["Err"].p < 0.01
-    assert re.search(r"^Err +100\.0 +8\.8 +\+91\.2 \S+ … \S+ +0\.0050$", capsys.readouterr().out, re.M)
+    assert re.search(r"^Err +100\.0 +8\.8 +\+91\.2 \S+ … \S+ +0\.0005$", capsys.readouterr().out, re.M)
     score(hypothesis="bad", out="two")
     assert not (work / "two/against.tsv").exists()  # the older one belongs to another run
 
 
 @pytest.mark.parametrize(("options", "message"), [
     (["--against", "none"], "none/metrics.tsv: no such file"),
-    (["--replicates", "0"], "--replicates=0; it is 1 or more"),
     (["--last-slot", "yes"], "invalid choice: 'yes'"),
     (["--labels", "none"], "none: no such file"),
     (["--collapse", "x:A=B"], "'B' is no label of the set"),
@@ -154,7 +153,7 @@ def posteriors_work(tmp_path, monkeypatch):
 
 
 def posteriors_score(*options, out="score"):
-    return main(["score", "--labels", "labels.txt", "--replicates", "20", *options, "ref", "exp/S/decode", out])
+    return main(["score", "--labels", "labels.txt", *options, "ref", "exp/S/decode", out])
 
 
 def area(path="score"):

@@ -47,7 +47,7 @@ def work(tmp_path, monkeypatch):
 
 
 def text(*arguments):
-    return main(["score-text", "--replicates", "100", *arguments])
+    return main(["score-text", *arguments])
 
 
 def scored(capsys, *arguments):
@@ -57,7 +57,7 @@ def scored(capsys, *arguments):
 
 def test_score_text_is_punc_score(work, capsys):
     """The same figures and intervals as for data directories, from text and from text without the directory."""
-    main(["score", "--labels", "labels.txt", "--replicates", "100", "--collapse", "2-class", "--output", "json",
+    main(["score", "--labels", "labels.txt", "--collapse", "2-class", "--output", "json",
           "data/ref", "data/good", "exp/good/decode_t/score"])
     theirs = json.loads(capsys.readouterr().out)
     for ref, hyp in (("ref.txt", "good.txt"), ("data/ref", "good.txt"), ("ref.txt", "data/good")):
@@ -73,7 +73,7 @@ def test_score_text_written_score_is_a_row_of_results(work, capsys):
     assert main(["results", "--compare", "good,bad", "exp"]) == 0
     page = (work / "exp/results/t.md").read_text()
     assert "| good | bad | overall.F1 |" in page
-    main(["score", "--labels", "labels.txt", "--replicates", "100", "data/ref", "data/good", "score"])
+    main(["score", "--labels", "labels.txt", "data/ref", "data/good", "score"])
     assert (work / "score/signature").read_text() == (work / "exp/good/decode_t/score/signature").read_text()
 
 
@@ -122,7 +122,6 @@ def test_results_compare_a_system_that_changed_words(work, capsys):
 @pytest.mark.parametrize(("arguments", "message"), [
     (["none.txt", "good.txt"], "none.txt: no such file"),
     (["ref.txt", "good.txt", "bad.txt", "--out", "x"], "--out with several HYP; score one at a time"),
-    (["ref.txt", "good.txt", "--replicates", "0"], "--replicates=0; it is 1 or more"),
 ])
 def test_score_text_wrong_input_is_one_line(work, capsys, arguments, message):
     assert text(*arguments) == 1

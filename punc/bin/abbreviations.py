@@ -2,7 +2,6 @@
 
 import logging
 import os
-import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
@@ -24,22 +23,19 @@ def main(arguments: Sequence[str]) -> None:
                           "method of Kiss & Strunk (2006). OUT is the file for punc prepare --abbreviations: read it, "
                           "and edit it. A million words and more give a good list.",
                           "punc abbreviations raw/train.txt conf/abbreviations.txt")
-    parser.add_argument("--skip-prefix", default="", metavar="STRING",
-                        help="leave out lines that begin with STRING, as #")
     parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="processes")
     parser.add_argument("inputs", nargs="+", metavar="IN", help="texts")
     parser.add_output("output", metavar="OUT", help="file to write")
     args = parser.parse(arguments)
     check_at_least(1, nj=args.nj)
     tokens: Counter[str] = Counter()
-    for some in map_ordered(partial(part_types, skip_prefix=args.skip_prefix), file_parts(args.inputs, b"\n"),
-                            args.nj):
+    for some in map_ordered(part_types, file_parts(args.inputs, b"\n"), args.nj):
         tokens.update(some)
     types = Types(tokens)
     if not types.total:
         raise InputError("no words", "give punctuated text", args.inputs[0])
     contexts = Counter[tuple[str, str]]()
-    of_part = partial(part_contexts, abbreviations=frozenset(types.abbreviations), skip_prefix=args.skip_prefix)
+    of_part = partial(part_contexts, abbreviations=frozenset(types.abbreviations))
     for part in map_ordered(of_part, file_parts(args.inputs, b"\n"), args.nj):
         contexts.update(part)
     words = words_by_kind(types, contexts)
@@ -50,16 +46,10 @@ def main(arguments: Sequence[str]) -> None:
     logger.info("punc abbreviations: the surest: %s", " ".join(words[STARTER][:SHOWN]) or "none")
 
 
-def text_of(part: FilePart, skip_prefix: str) -> str:
-    """The text of a part, without lines to leave out."""
-    text = decode(part.data, Counter())
-    return re.sub(rf"^{re.escape(skip_prefix)}.*$", "", text, flags=re.MULTILINE) if skip_prefix else text
-
-
-def part_types(part: FilePart, skip_prefix: str) -> Counter[str]:
+def part_types(part: FilePart) -> Counter[str]:
     """How often each token of a part of a file occurs."""
-    return Counter(text_of(part, skip_prefix).split())
+    return Counter(decode(part.data, Counter()).split())
 
 
-def part_contexts(part: FilePart, abbreviations: frozenset[str], skip_prefix: str) -> Counter[tuple[str, str]]:
-    return count_contexts(text_of(part, skip_prefix), abbreviations)
+def part_contexts(part: FilePart, abbreviations: frozenset[str]) -> Counter[tuple[str, str]]:
+    return count_contexts(decode(part.data, Counter()), abbreviations)

@@ -19,7 +19,6 @@ def main(arguments: Sequence[str]) -> None:
         "a line about each. No pauses are needed. Without matplotlib, only prints the lines.",
         "punc plot-labels --labels conf/labels.txt data/train data/test_ref exp/results/labels.png")
     parser.add_argument("--labels", required=True, metavar="FILE", help="label set of the data directories")
-    parser.add_argument("--title", default="", metavar="TEXT", help="title of the picture")
     parser.add_argument("data", nargs="+", metavar="DATA-DIR", help="data directories with labels")
     parser.add_output("out", metavar="OUT.png", help="picture to write")
     options = parser.parse(arguments)
@@ -32,4 +31,4 @@ def main(arguments: Sequence[str]) -> None:
         logger.warning("punc plot-labels: no %s: matplotlib is not installed; pip install 'punc-toolkit[plot]'",
                        options.out)
         return
-    plot_labels(sets, options.out, options.title)
+    plot_labels(sets, options.out)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from punc.base.errors import check_at_least
 from punc.base.files import open_input
 from punc.base.options import OptionParser
 from punc.data.datadir import DataDir, checksum
@@ -17,7 +16,7 @@ from punc.scoring.counts import LAST_SLOTS, Counts, join_blocks, read_counts
 from punc.scoring.metrics import compute_flat, compute_metrics
 from punc.scoring.posteriors import Posteriors
 from punc.scoring.report import METRICS, new_score, score_json, score_table, signature, write_score
-from punc.scoring.significance import REPLICATES, Interval, all_flat, check_pair, compare, intervals
+from punc.scoring.significance import Interval, all_flat, check_pair, compare, intervals
 from punc.scoring.texts import count
 
 
@@ -25,8 +24,6 @@ def add_scoring(options: OptionParser, collapses: Sequence[str] = ()) -> None:
     """Add the options that `punc score-text` has, too: what is scored besides labels, how, and what is printed."""
     options.add_argument("--collapse", action="append", default=[*collapses], metavar="NAME:CLASS=LABEL+LABEL,…",
                          help="also score with labels taken together; NAME alone: all marks; can be given again")
-    options.add_argument("--replicates", type=int, default=REPLICATES, metavar="N",
-                         help="resamplings for intervals and p; p is at least 1/(N+1)")
     options.add_argument("--output", choices=("text", "json"), default="text", help="what to print: a table, or JSON")
 
 
@@ -52,7 +49,6 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("hypothesis", metavar="HYP-DIR", help="data directory with a system's labels")
     parser.add_output("out", metavar="OUT-DIR", help="score directory to write")
     options = parser.parse(arguments)
-    check_at_least(1, replicates=options.replicates)
     labels = LabelSet.read(options.labels)
     scored, class_of = merged_labels(labels, options.merge) if options.merge else (labels, None)
     collapses = [parse_collapse(text, scored) for text in options.collapse]
@@ -80,13 +76,13 @@ def finish(options: Namespace, labels: LabelSet, collapses: Sequence[Collapse], 
             other, _ = read_counts(options.against)
         check_pair(other, counts, options.against)
         this, theirs = all_flat([counts, other])
-        comparison = compare(this, theirs, measure, options.replicates)
-    measured = intervals(counts.flat, measure, options.replicates)
+        comparison = compare(this, theirs, measure)
+    measured = intervals(counts.flat, measure)
     if posteriors:
         words = None if counts.words is None else counts.words.sum(0)
         areas = compute_metrics(counts.confusion.sum(0), labels, collapses, words, posteriors.histograms)
         measured = {name: measured.get(name, Interval(float(value), np.nan, np.nan)) for name, value in areas.items()}
-    signed = signature(counts, labels, checksum(options.reference), options.last_slot, options.replicates)
+    signed = signature(counts, labels, checksum(options.reference), options.last_slot)
     write_score(out, counts, labels, measured, signed, comparison)
     if options.output == "json":
         print(score_json(measured, signed, comparison))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from punc.base.errors import InputError, check_at_least
+from punc.base.errors import InputError
 from punc.base.options import OptionParser, boolean
 from punc.bin.score import add_scoring
 from punc.data.datadir import checksum
@@ -41,7 +41,6 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("reference", metavar="REF", help="reference: a text file or a data directory")
     parser.add_argument("hypotheses", metavar="HYP", nargs="+", help="a system's output: text files, data directories")
     options = parser.parse(arguments)
-    check_at_least(1, replicates=options.replicates)
     if options.out and len(options.hypotheses) > 1:
         raise InputError("--out with several HYP", "score one at a time with --out")
     labels = LabelSet.read(options.labels) if options.labels else ENGLISH
@@ -49,14 +48,12 @@ def main(arguments: Sequence[str]) -> None:
     measure = partial(compute_flat, labels=labels, collapses=collapses)
     reference, counted = count_all(options, labels)
     known = checksum(reference.path) if reference.named else reference.checksum
-    signed = {name: signature(counts, labels, known, "true", options.replicates)
-              for name, counts in counted.items()}
-    measured = {name: intervals(counts.flat, measure, options.replicates)
-                for name, counts in counted.items()}
+    signed = {name: signature(counts, labels, known, "true") for name, counts in counted.items()}
+    measured = {name: intervals(counts.flat, measure) for name, counts in counted.items()}
     first, *others = counted
     numbers = dict(zip(counted, all_flat(list(counted.values()))))
     # The units are those of the reference, so all systems have the same.
-    tests = {name: compare(numbers[name], numbers[first], measure, options.replicates) for name in others}
+    tests = {name: compare(numbers[name], numbers[first], measure) for name in others}
     if options.out:
         with new_score(options.out) as tmp:
             write_score(tmp, counted[first], labels, measured[first], signed[first])

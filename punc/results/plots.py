@@ -163,10 +163,9 @@ def describe_labels(name: str, counts: LabelCounts) -> str:
     return f"{name}: {sum(counts.slots.values()):,} slots, {marks or 'no labels'}{median}"
 
 
-def plot_labels(sets: Mapping[str, LabelCounts], path: str | os.PathLike[str], title: str = "") -> None:
+def plot_labels(sets: Mapping[str, LabelCounts], path: str | os.PathLike[str]) -> None:
     """Draw the share of each mark, and the words from one mark to the next, of each set, into a PNG file."""
     figure, (bars, lengths) = new_figure(["", ""], *PICTURE)
-    figure.suptitle(plain(title))
     width = 0.8 / max(len(sets), 1)
     for number, ((name, counts), colour) in enumerate(zip(sets.items(), COLOURS * len(sets))):
         labels = list(counts.slots)[1:]

@@ -15,14 +15,14 @@ from punc.base.files import atomic_dir
 from punc.data.labels import LabelSet
 from punc.scoring.counts import Counts, write_counts
 from punc.scoring.metrics import PARTS, columns, is_summary, rows_of
-from punc.scoring.significance import SEED, Comparison, Interval
+from punc.scoring.significance import REPLICATES, SEED, Comparison, Interval
 from punc.scoring.tables import figure, write_tsv
 
 METRICS = "metrics.tsv"
 METRICS_HEADER = ("metric", *Interval._fields)
 
 
-def signature(counts: Counts, labels: LabelSet, checksum: str, last_slot: str, replicates: int) -> str:
+def signature(counts: Counts, labels: LabelSet, checksum: str, last_slot: str) -> str:
     """One line that says what a score depends on: scores with equal signatures can be compared.
 
     checksum   of the reference (`data.datadir.checksum`)
@@ -36,7 +36,7 @@ def signature(counts: Counts, labels: LabelSet, checksum: str, last_slot: str, r
         "slots": counts.confusion.sum(),
         "marks": counts.confusion[:, 1:].sum(),
         "units": f"{units} in {counts.streams} streams" if counts.block else f"{len(counts.units)} streams",
-        "bootstrap": replicates,
+        "bootstrap": REPLICATES,
         "seed": SEED,
         "reference": checksum,
         "punc": punc.__version__,

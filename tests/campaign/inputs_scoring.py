@@ -85,7 +85,7 @@ def build(made: Path, place: Path) -> None:
         out = made / "exp" / system / "decode_test"
         run("punctuate", ["--nj=1", "--posteriors=true", *(["--scale=O=0.5"] if system == "b" else []),
                           str(place / "report_model"), str(made / "data/test"), str(out)])
-        run("score", [labels, "--replicates=9", str(made / "data/test"), str(out), str(out / "score")])
+        run("score", [labels, str(made / "data/test"), str(out), str(out / "score")])
         shutil.copy(place / "report_model" / "labels.txt", made / "exp" / system)
         (made / "exp" / system / "log").mkdir(exist_ok=True)
         (made / "exp" / system / "log/train.log").write_text(LOG)

@@ -115,7 +115,7 @@ DECODE = ["punctuate", "--nj", "1", "--posteriors", "true", "in/packed", "in/dat
 PREPARE = ["prepare", "--format", "prose", "--labels", "in/labels.txt", "--keep-names", "true", "--nj", "1",
            "in/r1.txt", "in/r2.txt", "in/r3.txt"]
 STORE = ["make-store", "--nj", "1", "--labels", "in/labels.txt"]
-SCORE = ["score", "--labels", "in/labels.txt", "--replicates", "5"]
+SCORE = ["score", "--labels", "in/labels.txt"]
 TRANSCRIPT = ["transcript", "--ctm", "in/asr.ctm", "in/packed", "in/asr"]
 TRAIN = ["train", "--model", "t_lstm", "--embedding-dim", "3", "--hidden-dim", "3", "--epochs", "2", "--threads", "1",
          "--batch-size", "4", "--train-set", "data", "--dev-set", "data"]
